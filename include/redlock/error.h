@@ -1,0 +1,67 @@
+/* redlock/error.h - the status codes of libredlock.
+ *
+ * Codes are permanent: a number is never reused and never changes its meaning.
+ * Zero is success, positive codes are outcomes that are not errors, negative
+ * codes are errors, in ranges by who can act on them:
+ *
+ *     -1xx   the caller      the call was wrong; trying again will not help
+ *     -2xx   nobody          the lock was not had; this is daily life, try later
+ *     -3xx   the operator    masters, network, memory: the environment
+ *
+ * This header includes nothing.
+ */
+#ifndef REDLOCK_ERROR_H
+#define REDLOCK_ERROR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum redlock_status {
+    /* Done as asked. From a release: our key was there and was deleted. */
+    REDLOCK_OK = 0,
+    /* Release only: a majority answered, and our key was no longer there (its ttl
+     * had ended, or it had been deleted). Nothing of ours is left. */
+    REDLOCK_GONE = 1,
+    /* Release only: as REDLOCK_GONE, and somebody else holds the key now. */
+    REDLOCK_TAKEN = 2,
+
+    /* An argument is out of its documented range. Nothing was begun. */
+    REDLOCK_EINVAL = -101,
+    /* The call does not fit the state of the object (releasing twice, using a
+     * manager that is closing). Nothing was begun. */
+    REDLOCK_ESTATE = -102,
+    /* A node URI could not be understood. */
+    REDLOCK_EURI = -103,
+    /* The ttl is below 10 ms or above the manager's max_ttl_ms. */
+    REDLOCK_ETTL = -104,
+    /* The process forked after redlock_new: the child must make its own manager. */
+    REDLOCK_EFORK = -105,
+    /* A limit of the manager was reached (too many requests at once). */
+    REDLOCK_ELIMIT = -106,
+
+    /* So many masters refused that no majority was possible: somebody else holds
+     * the key, or several contenders split the votes. */
+    REDLOCK_EHELD = -201,
+    /* A majority granted the lock, but so late that less than min_validity_ms was
+     * left of it. It was released. */
+    REDLOCK_ETOOSLOW = -202,
+    /* wait_ms passed; the reason of the last try is in redlock_lock_reason(). */
+    REDLOCK_EDEADLINE = -203,
+    /* redlock_cancel or redlock_close was called. What was granted is released. */
+    REDLOCK_ECANCELED = -204,
+
+    /* So many masters are down, silent or answer with errors that no majority
+     * could be had. redlock_lock_node() says which and why. */
+    REDLOCK_ENOQUORUM = -301,
+    /* Out of memory. Nothing is held. */
+    REDLOCK_ENOMEM = -302,
+    /* The system refused something (random bytes, a timer, a descriptor). */
+    REDLOCK_ESYSTEM = -303
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

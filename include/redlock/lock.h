@@ -1,0 +1,220 @@
+/* redlock/lock.h - acquiring, holding and releasing a lock.
+ *
+ *     redlock_acquire          callback, status 0           redlock_release
+ *   ------------------> PENDING ------------------> HELD ------------------> its callback
+ *                          |                         |
+ *                          | callback, status < 0    | redlock_lock_forget
+ *                          v                         v
+ *                        gone                      gone (keys stay until their ttl)
+ *
+ * A handle (struct redlock_lock) is born by redlock_acquire. It is gone as soon as a
+ * callback with a status below 0, or the callback of its release, has returned, and at the
+ * latest with its manager.
+ *
+ * A lock is a lease: at the deadline it is over, whatever the holder believes. Ask
+ * redlock_lock_validity_ms() before each step that needs the lock; it reads the clock
+ * (one that goes on counting while the machine is suspended) and nothing else.
+ */
+#ifndef REDLOCK_LOCK_H
+#define REDLOCK_LOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <redlock/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct redlock;
+struct redlock_lock;
+
+/* wait_ms and max_retries: without a limit. */
+#define REDLOCK_FOREVER UINT32_MAX
+
+/* The shortest ttl that makes sense, and the longest that any manager allows (24 h). */
+#define REDLOCK_MIN_TTL_MS 10
+#define REDLOCK_MAX_TTL_MS 86400000
+
+/* The longest key, prefix included, and the longest owner text, in bytes. */
+#define REDLOCK_MAX_KEY 1024
+#define REDLOCK_MAX_OWNER 64
+
+/* What to acquire. Call redlock_request_init() first. Fields are only ever appended.
+ * Everything is copied by redlock_acquire(). */
+struct redlock_request {
+    /* sizeof(struct redlock_request), set by redlock_request_init(). */
+    size_t size;
+    /* The resource; 1 to 1024 bytes with the manager's key_prefix. key_len 0: the key is
+     * NUL terminated. */
+    const char *key;
+    size_t key_len;
+    /* How long the lock lives, 10 to max_ttl_ms; default 10000. */
+    uint32_t ttl_ms;
+    /* How long to go on trying after a first try that failed; default 0: one try. The
+     * first try always gets its full time (node_timeout_ms); no further one begins after
+     * wait_ms, and one under way ends then. REDLOCK_FOREVER: until cancelled. */
+    uint32_t wait_ms;
+    /* The back-off between tries is drawn evenly from 0 to a bound that doubles with each
+     * failed try: from retry_min_ms (default 0: four times what the try itself took, at
+     * least 1 ms) to retry_max_ms (default 250, at least 1). */
+    uint32_t retry_min_ms;
+    uint32_t retry_max_ms;
+    /* How often to try again at the most; default REDLOCK_FOREVER. */
+    uint32_t max_retries;
+    /* A lock is only handed out with at least this much validity left; default 0: a tenth
+     * of the ttl. Must be less than ttl - drift. */
+    uint32_t min_validity_ms;
+    /* Who holds it, for people who look at the key: printable ASCII, at most 64 bytes,
+     * NULL for none. It is put behind the token: "<40 hex digits>:<owner>". */
+    const char *owner;
+};
+
+/* Fill *request with the defaults. */
+REDLOCK_EXPORT void redlock_request_init(struct redlock_request *request);
+
+/* Told once how an acquire ended.
+ *
+ * status 0: the lock is held, and the handle is the caller's until redlock_release() or
+ * redlock_lock_forget(). status < 0: REDLOCK_EHELD, REDLOCK_ETOOSLOW, REDLOCK_EDEADLINE,
+ * REDLOCK_ECANCELED, REDLOCK_ENOQUORUM, REDLOCK_ENOMEM or REDLOCK_ESYSTEM: nothing is
+ * held, what had been granted is being released, and the handle is gone when the callback
+ * returns; until then the accessors tell the details. */
+typedef void redlock_acquire_cb(struct redlock_lock *lock, int status, void *arg);
+
+/* Try to acquire a lock.
+ *
+ * Asks all masters at once with a fresh random token and counts the answers; tries again
+ * as the request says. Whatever fails is released on every master that might have granted
+ * it.
+ *
+ * rl        not closing.
+ * request   not NULL; copied.
+ * cb, arg   told once; cb not NULL.
+ * ret_lock  the handle, for redlock_cancel(), written on success only; may be NULL.
+ *
+ * Returns 0; REDLOCK_EINVAL; REDLOCK_ETTL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT (more
+ * than 65536 acquires pending); REDLOCK_ENOMEM; REDLOCK_ESYSTEM; REDLOCK_EFORK. On an error
+ * nothing was sent.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_request *request,
+                                   redlock_acquire_cb *cb, void *arg,
+                                   struct redlock_lock **ret_lock);
+
+/* Ask a pending acquire to end.
+ *
+ * Its callback comes with REDLOCK_ECANCELED, and what was or will yet be granted is
+ * released. Harmless twice.
+ *
+ * Returns 0; REDLOCK_ESTATE when the acquire's callback has begun (the lock is held: use
+ * redlock_release()); REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock);
+
+/* Told once how a release ended.
+ *
+ * REDLOCK_OK: our key was there and is deleted. REDLOCK_GONE: it was no longer there.
+ * REDLOCK_TAKEN: it was no longer there and somebody else holds the key. None of these is
+ * an error. REDLOCK_ENOQUORUM: a majority did not answer within node_timeout_ms; the
+ * release stays on its way and the keys end with their ttl at the latest.
+ *
+ * lock is gone when the callback returns. It is NULL for redlock_release_token(). */
+typedef void redlock_release_cb(struct redlock_lock *lock, int status, void *arg);
+
+/* Let go of a held lock.
+ *
+ * Deletes our key on every master that may have it, comparing the token, so that nobody
+ * else's lock is touched; the validity is 0 from this call on. A master that cannot be
+ * reached now is told when it is back, unless the key has expired by then. Answers of a
+ * majority are waited for.
+ *
+ * lock      held; the handle belongs to the library from here on.
+ * cb, arg   told once; cb may be NULL.
+ *
+ * Returns 0; REDLOCK_ESTATE (not held, released already, or manager closing: the close
+ * releases it); REDLOCK_EINVAL for NULL; REDLOCK_ENOMEM (try again); REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg);
+
+/* Release by key and token, as got from redlock_lock_token(), perhaps in another process.
+ *
+ * key       as in struct redlock_request, NUL terminated.
+ * token     as redlock_lock_token() gave it, owner text included.
+ * cb, arg   told once, with lock NULL; cb may be NULL.
+ *
+ * Masters that are not connected yet are waited for, node_timeout_ms at the most.
+ *
+ * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE; REDLOCK_ELIMIT; REDLOCK_ENOMEM; REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *key, const char *token,
+                                         redlock_release_cb *cb, void *arg);
+
+/* Give up the handle of a held lock and leave the lock as it is: the keys stay on the
+ * masters until their ttl ends, or somebody calls redlock_release_token().
+ *
+ * Returns 0, and lock is gone; REDLOCK_ESTATE when it is not held; REDLOCK_EINVAL for NULL;
+ * REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock);
+
+/* How many milliseconds the lock is still valid, rounded down; 0 when it is not held or its
+ * time is over. Reads the clock at each call. Since 0.1. */
+REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock);
+
+/* The token, as it stands on the masters ("<40 hex digits>[:<owner>]"). Lives until the
+ * handle is gone. "" while there is none. Since 0.1. */
+REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock);
+
+/* The key as it stands on the masters, prefix included. *ret_len may be NULL. Lives until
+ * the handle is gone; NUL terminated. Since 0.1. */
+REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len);
+
+/* Why the last try failed: REDLOCK_EHELD, REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW, or 0 when no
+ * try has failed. With REDLOCK_EDEADLINE and REDLOCK_ECANCELED this tells what stood in the
+ * way. Since 0.1. */
+REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock);
+
+/* How many tries the acquire made, and how long it took until it was decided. Either may be
+ * NULL. Since 0.1. */
+REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,
+                                        uint64_t *ret_took_us);
+
+/* How one master voted in the last try. */
+enum redlock_vote {
+    /* Not asked: it was down, stuck, or the try was decided before it was connected. */
+    REDLOCK_VOTE_NONE = 0,
+    /* It granted the lock. */
+    REDLOCK_VOTE_YES = 1,
+    /* It refused: somebody else has the key there. */
+    REDLOCK_VOTE_NO = 2,
+    /* It was asked and has not answered, answered with an error, or the connection broke:
+     * it may or may not have granted. */
+    REDLOCK_VOTE_UNKNOWN = 3
+};
+
+struct redlock_node_detail {
+    /* sizeof(struct redlock_node_detail), set by the caller. */
+    size_t size;
+    enum redlock_vote vote;
+    /* For REDLOCK_VOTE_NO: the value that the key has there, which is the holder's token
+     * (at most 127 bytes of it, unprintable bytes as '?'); "" where the server (Redis
+     * before 7.0) does not tell. Until the handle is gone or tries again. */
+    const char *holder;
+    /* For REDLOCK_VOTE_NONE and REDLOCK_VOTE_UNKNOWN: what is wrong with the master, as in
+     * struct redlock_node_info; "" otherwise. Until the next turn of the loop. */
+    const char *error;
+};
+
+/* Describe how master `index` (in the order of options.nodes) voted in the last try.
+ *
+ * Returns 0; REDLOCK_EINVAL for a NULL, an index or a size out of range; REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t index,
+                                     struct redlock_node_detail *ret_detail);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+/* redlock/query.h - who holds a key. Observes only: nothing is changed on any master. */
+#ifndef REDLOCK_QUERY_H
+#define REDLOCK_QUERY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <redlock/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct redlock;
+
+/* What one master said of the key. */
+enum redlock_query_answer {
+    /* It did not answer in time, or is not connected, or answered with an error. */
+    REDLOCK_ANSWER_NONE = 0,
+    /* The key is free there. */
+    REDLOCK_ANSWER_FREE = 1,
+    /* The key has a value there. */
+    REDLOCK_ANSWER_HELD = 2
+};
+
+struct redlock_query_node {
+    enum redlock_query_answer answer;
+    /* The value (at most 127 bytes of it, unprintable bytes as '?'), "" when free. */
+    const char *token;
+    /* Milliseconds until it expires there; UINT64_MAX for a key without expiry. */
+    uint64_t ttl_ms;
+    /* Why there is no answer; "" when there is one. */
+    const char *error;
+};
+
+/* Everything is borrowed for the time of the callback. */
+struct redlock_query_result {
+    /* sizeof(struct redlock_query_result) of the library: fields are only ever appended. */
+    size_t size;
+    /* One for each master, in the order of options.nodes. */
+    const struct redlock_query_node *nodes;
+    size_t n_nodes;
+    /* How many answered at all, and on how many the key has the value `token`. */
+    size_t answered;
+    size_t holding;
+    /* The value that most masters have (with as many: the one that is first), "" when the
+     * key is free everywhere. It holds the lock when holding is a majority of n_nodes. */
+    const char *token;
+    /* The text behind the token's ':', "" for none. */
+    const char *owner;
+    /* How long a majority will still hold it: the majority-th largest remaining time; 0
+     * when no majority holds it. */
+    uint64_t ttl_ms;
+    /* 1 when a majority has the value `token`. */
+    int held;
+};
+
+/* Told once. status 0: a majority of the masters answered. REDLOCK_ENOQUORUM: fewer did;
+ * the result tells what is known. REDLOCK_ECANCELED: the manager was closed; result NULL. */
+typedef void redlock_query_cb(const struct redlock_query_result *result, int status, void *arg);
+
+/* Ask all masters who holds a key.
+ *
+ * key       NUL terminated, without the manager's key_prefix.
+ * cb, arg   told once, when all have answered or node_timeout_ms has passed; cb not NULL.
+ *
+ * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT; REDLOCK_ENOMEM;
+ * REDLOCK_EFORK. From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb,
+                                 void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

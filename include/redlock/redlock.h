@@ -1,0 +1,43 @@
+/* redlock/redlock.h - the whole of libredlock. Include this one.
+ *
+ * libredlock lets programs agree, over N independent Redis or Valkey masters, on
+ * who may do a thing now. A lock is held when a majority of the masters has
+ * granted it and enough of its time to live is left.
+ *
+ *     redlock/manager.h   struct redlock: the masters, on your event loop
+ *     redlock/lock.h      acquire, cancel, release; what a held lock tells
+ *     redlock/query.h     who holds a key
+ *     redlock/error.h     every status code
+ *     redlock/version.h   the version
+ *
+ * The rules that hold for every function, each of them tested:
+ *
+ *  1. Nothing blocks, prints, starts a thread, installs a signal handler, or ends
+ *     the process. There is no global state.
+ *  2. A manager belongs to one thread: the one that runs its event_base. Every call
+ *     about it and its locks is made from that thread. Several managers may live in
+ *     several threads.
+ *  3. A call that takes a callback and returns 0 calls it back exactly once. A call
+ *     that returns an error does not call back.
+ *  4. A callback never runs inside a library call: always later, from the loop.
+ *  5. From inside a callback every function may be called, redlock_close included.
+ *  6. The state is final before the callback runs: what it sees will not change by
+ *     itself, except that time goes on.
+ *  7. Callbacks run in the order in which the things they tell were decided.
+ *  8. Inputs are copied before a call returns. What a callback or an accessor hands
+ *     out is borrowed: its life is said where it is declared.
+ *  9. After fork() the child gets REDLOCK_EFORK from every call on the parent's
+ *     manager, and never touches the parent's sockets. It makes its own manager.
+ *
+ * All headers compile as C99 and as C++.
+ */
+#ifndef REDLOCK_H
+#define REDLOCK_H
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+#include <redlock/manager.h>
+#include <redlock/query.h>
+#include <redlock/version.h>
+
+#endif

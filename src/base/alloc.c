@@ -1,0 +1,31 @@
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+static int (*allow_hook)(size_t size);
+
+void *rlk_alloc(size_t size)
+{
+    if (allow_hook && !allow_hook(size)) {
+        return NULL;
+    }
+    return calloc(1, size);
+}
+
+void *rlk_realloc(void *old, size_t size)
+{
+    if (allow_hook && !allow_hook(size)) {
+        return NULL;
+    }
+    return realloc(old, size);
+}
+
+void rlk_free(void *memory)
+{
+    free(memory);
+}
+
+void rlk_alloc_hook(int (*allow)(size_t size))
+{
+    allow_hook = allow;
+}

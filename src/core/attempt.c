@@ -1,0 +1,185 @@
+#include "core/attempt.h"
+
+#include <redlock/error.h>
+
+#include "base/time.h"
+#include "core/backoff.h"
+
+/* The least first bound of the back-off, for rounds that took no time at all. */
+#define RETRY_FLOOR_US 1000
+
+void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *config)
+{
+    a->state = RLK_ATTEMPT_IDLE;
+    a->status = 0;
+    a->reason = 0;
+    a->tries = 0;
+    a->started_us = a->decided_us = 0;
+    a->give_up_us = RLK_NEVER;
+    a->retry_us = RLK_NEVER;
+    a->config = *config;
+    rlk_prng_seed(&a->prng, config->seed);
+    rlk_round_init(&a->round);
+}
+
+static void fail(struct rlk_attempt *a, int status, uint64_t now_us, struct rlk_actions *out)
+{
+    a->state = RLK_ATTEMPT_FAILED;
+    a->status = status;
+    a->decided_us = now_us;
+    out->tell = true;
+}
+
+static void back_off(struct rlk_attempt *a, uint64_t now_us)
+{
+    uint64_t took_us = rlk_time_sub(now_us, a->round.started_us);
+    uint64_t min_us = a->config.retry_min_us;
+
+    if (min_us == 0) {
+        min_us = rlk_time_max(RETRY_FLOOR_US, rlk_time_min(4 * took_us, a->config.retry_max_us));
+    }
+    a->state = RLK_ATTEMPT_WAITING;
+    a->retry_us =
+        rlk_time_add(now_us, rlk_backoff_us(&a->prng, a->tries, min_us, a->config.retry_max_us));
+}
+
+/* A round was lost. The one try of a request that does not wait ends with its own reason; so
+ * does the last of those it was allowed. */
+static void after_loss(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+{
+    if (a->round.status == REDLOCK_ECANCELED) {
+        fail(a, REDLOCK_ECANCELED, now_us, out);
+        return;
+    }
+    a->reason = a->round.status;
+    if (a->config.wait_us == 0 || a->tries > a->config.max_retries) {
+        fail(a, a->reason, now_us, out);
+    } else if (now_us >= a->give_up_us) {
+        fail(a, REDLOCK_EDEADLINE, now_us, out);
+    } else {
+        back_off(a, now_us);
+    }
+}
+
+/* What the round came to, seen from the attempt. */
+static void follow(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+{
+    if (a->round.state == RLK_ROUND_LOST) {
+        after_loss(a, now_us, out);
+    } else if (a->round.state == RLK_ROUND_WON && a->state == RLK_ATTEMPT_ASKING) {
+        a->state = RLK_ATTEMPT_WON;
+        a->decided_us = now_us;
+        out->tell = true;
+    }
+}
+
+/* The first round always gets its full time, the others end when the wait does. */
+static uint64_t round_limit(const struct rlk_attempt *a)
+{
+    return a->tries <= 1 ? RLK_NEVER : a->give_up_us;
+}
+
+static void pass_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    rlk_round_step(&a->round, &a->config.terms, round_limit(a), ev, out);
+    follow(a, ev->now_us, out);
+}
+
+/* [S4] A round has its own token: nothing that is late from another one can touch it. */
+static void begin_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    struct rlk_event start = *ev;
+
+    start.kind = RLK_EVENT_START;
+    a->state = RLK_ATTEMPT_ASKING;
+    a->tries++;
+    out->fresh = true;
+    rlk_round_init(&a->round);
+    pass_on(a, &start, out);
+}
+
+static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (a->state == RLK_ATTEMPT_ASKING) {
+        pass_on(a, ev, out);
+    } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->give_up_us) {
+        fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
+    } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->retry_us) {
+        begin_round(a, ev, out);
+    }
+}
+
+static void cancel(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (a->state == RLK_ATTEMPT_WAITING || a->state == RLK_ATTEMPT_IDLE) {
+        fail(a, REDLOCK_ECANCELED, ev->now_us, out);
+    } else if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
+        pass_on(a, ev, out);
+    }
+}
+
+static void deliver(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (a->state != RLK_ATTEMPT_WON) {
+        return;
+    }
+    pass_on(a, ev, out);
+    if (a->round.state == RLK_ROUND_WON) {
+        a->state = RLK_ATTEMPT_HELD;
+    }
+}
+
+static uint64_t deadline(const struct rlk_attempt *a)
+{
+    switch (a->state) {
+    case RLK_ATTEMPT_ASKING:
+        return a->round.deadline_us;
+    case RLK_ATTEMPT_WAITING:
+        return rlk_time_min(a->retry_us, a->give_up_us);
+    case RLK_ATTEMPT_IDLE:
+    case RLK_ATTEMPT_WON:
+    case RLK_ATTEMPT_HELD:
+    case RLK_ATTEMPT_FAILED:
+        break;
+    }
+    return RLK_NEVER;
+}
+
+void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    *out = (struct rlk_actions){0};
+    switch (ev->kind) {
+    case RLK_EVENT_START:
+        if (a->state == RLK_ATTEMPT_IDLE) {
+            a->started_us = ev->now_us;
+            a->give_up_us = rlk_time_add(ev->now_us, a->config.wait_us);
+            begin_round(a, ev, out);
+        }
+        break;
+    case RLK_EVENT_VOTE:
+        /* An answer to an earlier round comes from before its release: nothing to do [S6]. */
+        if (ev->round == a->tries && a->state != RLK_ATTEMPT_WAITING &&
+            a->state != RLK_ATTEMPT_FAILED) {
+            pass_on(a, ev, out);
+        }
+        break;
+    case RLK_EVENT_NODE_UP:
+    case RLK_EVENT_NODE_DOWN:
+        if (a->state == RLK_ATTEMPT_ASKING) {
+            pass_on(a, ev, out);
+        }
+        break;
+    case RLK_EVENT_TIMER:
+        timer(a, ev, out);
+        break;
+    case RLK_EVENT_CANCEL:
+        cancel(a, ev, out);
+        break;
+    case RLK_EVENT_DELIVER:
+        deliver(a, ev, out);
+        break;
+    case RLK_EVENT_ANSWER:
+        break;
+    }
+    out->deadline_us = deadline(a);
+}

@@ -1,0 +1,12 @@
+#include "core/backoff.h"
+
+uint64_t rlk_backoff_us(struct rlk_prng *prng, uint32_t failures, uint64_t min_us, uint64_t max_us)
+{
+    uint64_t bound = min_us;
+
+    while (failures > 1 && bound < max_us) {
+        bound = bound > max_us / 2 ? max_us : bound * 2;
+        failures--;
+    }
+    return rlk_prng_upto(prng, bound < max_us ? bound : max_us);
+}

@@ -1,0 +1,65 @@
+#include "core/classify.h"
+
+#include <string.h>
+
+bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word)
+{
+    size_t len = strlen(word);
+
+    return reply->type == RLK_REPLY_ERROR && reply->len >= len &&
+           memcmp(reply->str, word, len) == 0 &&
+           (reply->str[len] == ' ' || reply->str[len] == '\0');
+}
+
+enum rlk_vote rlk_classify_set(const struct rlk_reply *reply)
+{
+    if (reply->type == RLK_REPLY_NIL) {
+        return RLK_VOTE_NO;
+    }
+    if (reply->type == RLK_REPLY_STATUS && strcmp(reply->str, "OK") == 0) {
+        return RLK_VOTE_YES;
+    }
+    return RLK_VOTE_UNKNOWN;
+}
+
+enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *token, size_t len)
+{
+    if (reply->type == RLK_REPLY_NIL) {
+        return RLK_VOTE_YES;
+    }
+    if (rlk_classify_is_error(reply, "WRONGTYPE")) {
+        return RLK_VOTE_NO; /* the key is there, and is not even a string */
+    }
+    if (reply->type != RLK_REPLY_STRING) {
+        return RLK_VOTE_UNKNOWN;
+    }
+    if (reply->len == len && memcmp(reply->str, token, len) == 0) {
+        return RLK_VOTE_UNKNOWN;
+    }
+    return RLK_VOTE_NO;
+}
+
+enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
+{
+    if (rlk_classify_is_error(reply, "WRONGTYPE")) {
+        return RLK_ANSWER_TAKEN;
+    }
+    if (reply->type != RLK_REPLY_INTEGER) {
+        return RLK_ANSWER_UNKNOWN;
+    }
+    switch (reply->integer) {
+    case 1:
+        return RLK_ANSWER_DELETED;
+    case 0:
+        return RLK_ANSWER_GONE;
+    case -1:
+        return RLK_ANSWER_TAKEN;
+    default:
+        return RLK_ANSWER_UNKNOWN;
+    }
+}
+
+bool rlk_classify_no_script(const struct rlk_reply *reply)
+{
+    return rlk_classify_is_error(reply, "NOSCRIPT");
+}

@@ -1,0 +1,29 @@
+/* classify.h - from a server's reply to a vote or an answer.
+ *
+ * Only a proof counts: a yes is the one reply that says "set", a no the one that shows that
+ * the key has another value. Everything else, every error included, is unknown [S5]: the
+ * command may have been carried out. */
+#ifndef RLK_CORE_CLASSIFY_H
+#define RLK_CORE_CLASSIFY_H
+
+#include "core/event.h"
+#include "core/reply.h"
+
+/* SET key token NX PX ttl: +OK granted, nil refused. */
+enum rlk_vote rlk_classify_set(const struct rlk_reply *reply);
+
+/* SET key token NX GET PX ttl (Redis 7.0 and later): nil granted, a string is the holder's.
+ * Our own token as the old value means that one server answers under two addresses [S10]:
+ * not a second vote, and not a refusal either. */
+enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *token, size_t len);
+
+/* The release script: 1 deleted, 0 nothing there, -1 somebody else's. */
+enum rlk_answer rlk_classify_release(const struct rlk_reply *reply);
+
+/* The server does not know the script of an EVALSHA: nothing was run. */
+bool rlk_classify_no_script(const struct rlk_reply *reply);
+
+/* The reply is an error whose first word is `word`. */
+bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word);
+
+#endif

@@ -1,0 +1,62 @@
+/* event.h - what the core's machines are told, and what they answer.
+ *
+ * Every machine is a function `step(machine, event, actions)`. The event carries its time;
+ * the actions are sets of nodes, one deadline, and at most one thing to tell the user. A
+ * step cannot fail, allocate, call out or be re-entered. An event that no longer matters (a
+ * late vote, a doubled timer) is ignored by the machine, so a driver needs no care to
+ * silence anything.
+ *
+ * The driver's part of the bargain: event.now_us was read from the clock before the step;
+ * what the actions ask for is carried out at once, releases before acquires.
+ */
+#ifndef RLK_CORE_EVENT_H
+#define RLK_CORE_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rlk_vote {
+    RLK_VOTE_UNKNOWN = 0, /* an error, a timeout, a broken connection: never a no */
+    RLK_VOTE_YES,
+    RLK_VOTE_NO /* proven: the key had another value */
+};
+
+/* What a node said to a release. */
+enum rlk_answer {
+    RLK_ANSWER_UNKNOWN = 0,
+    RLK_ANSWER_DELETED, /* our key was there */
+    RLK_ANSWER_GONE,    /* no key was there */
+    RLK_ANSWER_TAKEN    /* somebody else's key is there */
+};
+
+enum rlk_event_kind {
+    RLK_EVENT_START = 0,
+    RLK_EVENT_NODE_UP,   /* a node that was coming is connected now */
+    RLK_EVENT_NODE_DOWN, /* a node that was coming could not be connected */
+    RLK_EVENT_VOTE,
+    RLK_EVENT_ANSWER,
+    RLK_EVENT_TIMER, /* some deadline may have come */
+    RLK_EVENT_CANCEL,
+    RLK_EVENT_DELIVER /* the user is about to be told: the last moment to decide */
+};
+
+struct rlk_event {
+    enum rlk_event_kind kind;
+    unsigned node;          /* NODE_UP, NODE_DOWN, VOTE, ANSWER */
+    uint64_t now_us;        /* all */
+    uint64_t ready;         /* START, TIMER: nodes that can be asked at once */
+    uint64_t coming;        /* START, TIMER: nodes being connected; may become ready */
+    uint32_t round;         /* VOTE: which round it answers */
+    enum rlk_vote vote;     /* VOTE */
+    enum rlk_answer answer; /* ANSWER */
+};
+
+struct rlk_actions {
+    bool fresh;           /* a round begins: make a new claim, with a fresh token [S4] */
+    uint64_t acquire;     /* ask these nodes for the key; their lease counts from now_us */
+    uint64_t release;     /* release the claim on these nodes */
+    uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER for none */
+    bool tell;            /* it is decided: tell the user */
+};
+
+#endif

@@ -1,0 +1,106 @@
+#include "core/release.h"
+
+#include <redlock/error.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/validity.h"
+
+void rlk_release_init(struct rlk_release *r, unsigned nodes, uint64_t asked, uint64_t deadline_us)
+{
+    *r = (struct rlk_release){0};
+    r->nodes = nodes;
+    r->asked = asked & rlk_mask_all(nodes);
+    r->deadline_us = deadline_us;
+}
+
+/* A lock that was held on a majority meets every other majority, so whichever majority
+ * answers first tells whether ours was still there. */
+static int verdict(const struct rlk_release *r, unsigned quorum)
+{
+    if (rlk_mask_count(r->deleted | r->gone | r->taken) < quorum) {
+        return REDLOCK_ENOQUORUM;
+    }
+    if (rlk_mask_count(r->taken) >= quorum || (r->taken != 0 && r->deleted == 0)) {
+        return REDLOCK_TAKEN;
+    }
+    return r->deleted != 0 ? REDLOCK_OK : REDLOCK_GONE;
+}
+
+static void settle(struct rlk_release *r, bool over, struct rlk_actions *out)
+{
+    unsigned quorum = rlk_validity_quorum(r->nodes);
+    uint64_t answered = r->deleted | r->gone | r->taken;
+
+    if (!over && rlk_mask_count(answered) < quorum &&
+        rlk_mask_count(answered | r->open) >= quorum) {
+        return;
+    }
+    r->state = RLK_RELEASE_DONE;
+    r->status = verdict(r, quorum);
+    out->tell = true;
+}
+
+static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    uint64_t bit = rlk_mask_bit(ev->node) & r->asked & ~(r->deleted | r->gone | r->taken);
+
+    r->open &= ~bit;
+    switch (ev->answer) {
+    case RLK_ANSWER_DELETED:
+        r->deleted |= bit;
+        break;
+    case RLK_ANSWER_GONE:
+        r->gone |= bit;
+        break;
+    case RLK_ANSWER_TAKEN:
+        r->taken |= bit;
+        break;
+    case RLK_ANSWER_UNKNOWN:
+        break;
+    }
+    settle(r, false, out);
+}
+
+static void start(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    r->state = RLK_RELEASE_ASKING;
+    r->open = r->asked & (ev->ready | ev->coming);
+    out->release = r->asked;
+    settle(r, false, out);
+}
+
+static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    switch (ev->kind) {
+    case RLK_EVENT_ANSWER:
+        answer(r, ev, out);
+        break;
+    case RLK_EVENT_NODE_DOWN:
+        r->open &= ~rlk_mask_bit(ev->node);
+        settle(r, false, out);
+        break;
+    case RLK_EVENT_TIMER:
+        if (ev->now_us >= r->deadline_us) {
+            settle(r, true, out);
+        }
+        break;
+    case RLK_EVENT_START:
+    case RLK_EVENT_NODE_UP:
+    case RLK_EVENT_VOTE:
+    case RLK_EVENT_CANCEL:
+    case RLK_EVENT_DELIVER:
+        break;
+    }
+}
+
+void rlk_release_step(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    *out = (struct rlk_actions){0};
+    if (r->state == RLK_RELEASE_IDLE && ev->kind == RLK_EVENT_START) {
+        start(r, ev, out);
+    } else if (r->state == RLK_RELEASE_ASKING) {
+        step_asking(r, ev, out);
+    }
+    out->deadline_us = r->state == RLK_RELEASE_ASKING ? r->deadline_us : RLK_NEVER;
+}

@@ -1,0 +1,202 @@
+#include "core/round.h"
+
+#include <redlock/error.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+
+void rlk_round_init(struct rlk_round *r)
+{
+    r->state = RLK_ROUND_IDLE;
+    r->status = 0;
+    r->asked = r->coming = 0;
+    r->yes = r->no = r->unknown = 0;
+    r->started_us = 0;
+    r->deadline_us = RLK_NEVER;
+    r->valid_until_us = 0;
+}
+
+/* [S5] A node that did not answer, or answered with an error, may still hold our key, so it
+ * is released too: the only ones spared are those that proved another owner. */
+static void lose(struct rlk_round *r, int status, struct rlk_actions *out)
+{
+    r->state = RLK_ROUND_LOST;
+    r->status = status;
+    r->deadline_us = RLK_NEVER;
+    r->valid_until_us = 0;
+    r->coming = 0;
+    out->release = r->asked & ~r->no;
+}
+
+/* Who is to blame that no majority was had: the refusals, or the `silent` nodes, when they
+ * alone made it impossible. When neither did, there is at least one refusal, and that is the
+ * more useful thing to know. */
+static int blame(const struct rlk_round *r, unsigned nodes, uint64_t silent)
+{
+    unsigned spare = nodes - rlk_validity_quorum(nodes);
+
+    if (rlk_mask_count(r->no) > spare) {
+        return REDLOCK_EHELD;
+    }
+    return rlk_mask_count(silent) > spare ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
+}
+
+static bool enough_left(const struct rlk_round *r, const struct rlk_round_terms *terms,
+                        uint64_t now_us)
+{
+    return r->valid_until_us >= rlk_time_add(now_us, terms->min_validity_us) &&
+           r->valid_until_us > now_us;
+}
+
+/* [S6] Decide as soon as it can be decided: at the majority-th yes, or when too few nodes
+ * are left that could still say yes. */
+static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
+                   const struct rlk_event *ev, struct rlk_actions *out)
+{
+    unsigned quorum = rlk_validity_quorum(terms->nodes);
+    uint64_t all = rlk_mask_all(terms->nodes);
+    uint64_t open = (r->asked & ~(r->yes | r->no | r->unknown)) | r->coming;
+
+    if (rlk_mask_count(r->yes) >= quorum) {
+        r->valid_until_us = rlk_validity_until(r->end_us, r->yes, quorum);
+        if (enough_left(r, terms, ev->now_us)) {
+            r->state = RLK_ROUND_WON;
+            r->deadline_us = RLK_NEVER;
+        } else {
+            lose(r, REDLOCK_ETOOSLOW, out);
+        }
+    } else if (rlk_mask_count(r->yes | open) < quorum) {
+        lose(r, blame(r, terms->nodes, all & ~(r->yes | r->no | open)), out);
+    }
+}
+
+/* [S2] The lease of a node counts from before its request is queued. */
+static void ask(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t nodes,
+                uint64_t now_us, struct rlk_actions *out)
+{
+    uint64_t left = nodes;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        r->end_us[node] = rlk_time_add(now_us, terms->lease_us);
+    }
+    r->asked |= nodes;
+    r->coming &= ~nodes;
+    out->acquire = nodes;
+}
+
+/* When waiting longer makes no sense: the nodes had their time, or what they grant later
+ * would leave too little validity. */
+static uint64_t last_moment(const struct rlk_round_terms *terms, uint64_t now_us, uint64_t limit_us)
+{
+    uint64_t useful = rlk_time_sub(terms->lease_us, terms->min_validity_us);
+
+    return rlk_time_min(limit_us, rlk_time_add(now_us, rlk_time_min(terms->timeout_us, useful)));
+}
+
+static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
+                  const struct rlk_event *ev, struct rlk_actions *out)
+{
+    uint64_t all = rlk_mask_all(terms->nodes);
+    uint64_t ready = ev->ready & all;
+
+    r->state = RLK_ROUND_ASKING;
+    r->started_us = ev->now_us;
+    r->deadline_us = last_moment(terms, ev->now_us, limit_us);
+    r->coming = ev->coming & all & ~ready;
+    if (rlk_mask_count(ready | r->coming) < rlk_validity_quorum(terms->nodes)) {
+        lose(r, REDLOCK_ENOQUORUM, out); /* nothing was sent, so nothing is left behind */
+        return;
+    }
+    ask(r, terms, ready, ev->now_us, out);
+}
+
+static void record(struct rlk_round *r, const struct rlk_event *ev)
+{
+    switch (ev->vote) {
+    case RLK_VOTE_YES:
+        r->yes |= rlk_mask_bit(ev->node);
+        break;
+    case RLK_VOTE_NO:
+        r->no |= rlk_mask_bit(ev->node);
+        break;
+    case RLK_VOTE_UNKNOWN:
+        r->unknown |= rlk_mask_bit(ev->node);
+        break;
+    }
+}
+
+static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
+                 const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (!(r->asked & ~(r->yes | r->no | r->unknown) & rlk_mask_bit(ev->node))) {
+        return; /* not asked, or has voted */
+    }
+    record(r, ev);
+    if (r->state == RLK_ROUND_ASKING) {
+        settle(r, terms, ev, out);
+    } else if (r->state == RLK_ROUND_WON) {
+        r->valid_until_us =
+            rlk_validity_until(r->end_us, r->yes, rlk_validity_quorum(terms->nodes));
+    }
+}
+
+/* Too slow is what used up the validity; otherwise the silent nodes are to blame. */
+static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
+                  const struct rlk_event *ev, struct rlk_actions *out)
+{
+    uint64_t useful = rlk_time_sub(terms->lease_us, terms->min_validity_us);
+
+    if (r->state != RLK_ROUND_ASKING || ev->now_us < r->deadline_us) {
+        return;
+    }
+    if (rlk_time_sub(r->deadline_us, r->started_us) >= useful) {
+        lose(r, REDLOCK_ETOOSLOW, out);
+    } else {
+        lose(r, blame(r, terms->nodes, rlk_mask_all(terms->nodes) & ~(r->yes | r->no)), out);
+    }
+}
+
+void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
+                    const struct rlk_event *ev, struct rlk_actions *out)
+{
+    bool asking = r->state == RLK_ROUND_ASKING;
+
+    switch (ev->kind) {
+    case RLK_EVENT_START:
+        if (r->state == RLK_ROUND_IDLE) {
+            start(r, terms, limit_us, ev, out);
+        }
+        break;
+    case RLK_EVENT_NODE_UP:
+        if (asking && (r->coming & rlk_mask_bit(ev->node))) {
+            ask(r, terms, rlk_mask_bit(ev->node), ev->now_us, out);
+        }
+        break;
+    case RLK_EVENT_NODE_DOWN:
+        if (asking && (r->coming & rlk_mask_bit(ev->node))) {
+            r->coming &= ~rlk_mask_bit(ev->node);
+            settle(r, terms, ev, out);
+        }
+        break;
+    case RLK_EVENT_VOTE:
+        vote(r, terms, ev, out);
+        break;
+    case RLK_EVENT_TIMER:
+        timer(r, terms, ev, out);
+        break;
+    case RLK_EVENT_CANCEL:
+        if (asking || r->state == RLK_ROUND_WON) {
+            lose(r, REDLOCK_ECANCELED, out);
+        }
+        break;
+    case RLK_EVENT_DELIVER:
+        if (r->state == RLK_ROUND_WON && !enough_left(r, terms, ev->now_us)) {
+            lose(r, REDLOCK_ETOOSLOW, out);
+        }
+        break;
+    case RLK_EVENT_ANSWER:
+        break;
+    }
+    out->deadline_us = r->deadline_us;
+}

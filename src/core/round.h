@@ -1,0 +1,55 @@
+/* round.h - one pass over the nodes to win a majority.
+ *
+ *            START                    majority yes, validity left
+ *   IDLE --------------> ASKING ---------------------------------------> WON
+ *                          |                                              |
+ *                          | majority impossible / deadline / CANCEL,     | CANCEL, or DELIVER
+ *                          | or a majority that came too late             | when too little is left
+ *                          v                                              |
+ *                         LOST <------------------------------------------+
+ *                         (release: every node that was asked but those that refused)
+ *
+ * A node gives one vote a round; a doubled one is ignored. Late votes are recorded: after a
+ * win a yes strengthens it, after a loss there is nothing left to do for it, because the
+ * release was sent behind the request on the same connection [S5, S6].
+ */
+#ifndef RLK_CORE_ROUND_H
+#define RLK_CORE_ROUND_H
+
+#include "core/event.h"
+#include "core/validity.h"
+
+/* What stays the same for all rounds of an attempt. */
+struct rlk_round_terms {
+    unsigned nodes;           /* 1 to RLK_MAX_NODES */
+    uint64_t lease_us;        /* rlk_validity_lease_us() */
+    uint64_t min_validity_us; /* at least this must be left at a win; below lease_us */
+    uint64_t timeout_us;      /* how long to wait for votes */
+};
+
+enum rlk_round_state {
+    RLK_ROUND_IDLE = 0,
+    RLK_ROUND_ASKING,
+    RLK_ROUND_WON,
+    RLK_ROUND_LOST
+};
+
+struct rlk_round {
+    enum rlk_round_state state;
+    int status; /* LOST: REDLOCK_EHELD, _ENOQUORUM, _ETOOSLOW or _ECANCELED */
+    uint64_t asked, coming;
+    uint64_t yes, no, unknown;
+    uint64_t started_us, deadline_us;
+    uint64_t valid_until_us; /* WON: [S2] */
+    uint64_t end_us[RLK_MAX_NODES];
+};
+
+/* Make `r` ready for START. */
+void rlk_round_init(struct rlk_round *r);
+
+/* limit_us: the round ends at this time even if votes are outstanding. The sets and the
+ * deadline in `out` are written; the rest of it is left alone. */
+void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
+                    const struct rlk_event *ev, struct rlk_actions *out);
+
+#endif

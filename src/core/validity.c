@@ -1,0 +1,45 @@
+#include "core/validity.h"
+
+#include "base/mask.h"
+#include "base/time.h"
+
+#define DRIFT_FLOOR_US 2000
+
+uint64_t rlk_validity_lease_us(uint64_t ttl_us, uint32_t drift_ppm)
+{
+    uint64_t whole = ttl_us / 1000000, part = ttl_us % 1000000;
+    uint64_t drift = whole * drift_ppm + (part * drift_ppm + 999999) / 1000000;
+
+    return rlk_time_sub(ttl_us, rlk_time_add(drift, DRIFT_FLOOR_US));
+}
+
+/* How many of the ends in `mask` come before `than`, and how many at the same time. */
+static void rank(const uint64_t *end_us, uint64_t mask, uint64_t than, unsigned *ret_later,
+                 unsigned *ret_same)
+{
+    uint64_t left = mask;
+    unsigned node;
+
+    *ret_later = 0;
+    *ret_same = 0;
+    RLK_MASK_EACH (node, left) {
+        *ret_later += end_us[node] > than;
+        *ret_same += end_us[node] == than;
+    }
+}
+
+uint64_t rlk_validity_until(const uint64_t *end_us, uint64_t mask, unsigned quorum)
+{
+    uint64_t left = mask;
+    unsigned node, later, same;
+
+    /* The k-th largest is the one with fewer than k later ones, and at least k that are
+     * later or the same. Quadratic, over a handful of nodes, and no copy to sort. */
+    RLK_MASK_EACH (node, left) {
+        rank(end_us, mask, end_us[node], &later, &same);
+        if (later < quorum && later + same >= quorum) {
+            return end_us[node];
+        }
+    }
+    return 0;
+}

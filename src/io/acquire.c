@@ -1,0 +1,368 @@
+/* acquire.c - drives an attempt: from a request to its callback.
+ *
+ * A reply comes from the node as a request kind's `answered`, is classified into a vote, the
+ * attempt is stepped with it, and what the step asks for is carried out. Nothing else. */
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/classify.h"
+#include "io/clock.h"
+#include "io/lock.h"
+
+#define MAX_RETRY_MS 60000
+
+static void step(struct redlock_lock *lock, const struct rlk_event *ev);
+
+/* ---- what comes back ---- */
+
+static void remember_holder(struct redlock_lock *lock, unsigned node, const char *holder)
+{
+    size_t i;
+
+    if (lock->holders == NULL) {
+        lock->holders = rlk_alloc(lock->rl->options.n_nodes * sizeof(*lock->holders));
+    }
+    for (i = 0; lock->holders && i <= RLK_TOKEN_MAX; i++) {
+        char c = i < RLK_TOKEN_MAX ? holder[i] : '\0';
+
+        lock->holders[node][i] = c == '\0' || (c >= ' ' && c <= '~') ? c : '?';
+        if (c == '\0') {
+            break;
+        }
+    }
+}
+
+static void voted(struct rlk_node *n, struct rlk_claim *claim, enum rlk_vote vote, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
+                           .node = n->index,
+                           .now_us = now_us,
+                           .round = claim->round,
+                           .vote = vote};
+
+    if (claim->lock) {
+        step(claim->lock, &ev);
+    }
+}
+
+static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rlk_reply *reply,
+                    enum rlk_vote vote, uint64_t now_us)
+{
+    if (vote == RLK_VOTE_NO && claim->lock) {
+        remember_holder(claim->lock, n->index, reply->str);
+    } else if (vote == RLK_VOTE_UNKNOWN && reply->type == RLK_REPLY_ERROR) {
+        rlk_node_complain(n, "refused to set the key: %s", reply->str);
+    } else if (vote == RLK_VOTE_UNKNOWN) {
+        rlk_node_complain(n, "gave an answer that a lone master never gives: is it listed twice?");
+    }
+    voted(n, claim, vote, now_us);
+    rlk_claim_unref(claim);
+}
+
+static void on_set(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                   uint64_t now_us)
+{
+    on_vote(n, context, reply, rlk_classify_set(reply), now_us);
+}
+
+static void on_set_get(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                       uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+
+    on_vote(n, claim, reply, rlk_classify_set_get(reply, claim->token, claim->token_len), now_us);
+}
+
+/* [S5] It may have been set: the release is owed. */
+static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+
+    rlk_node_owe(n, claim, now_us);
+    voted(n, claim, RLK_VOTE_UNKNOWN, now_us);
+    rlk_claim_unref(claim);
+}
+
+static const struct rlk_request_kind set_kind = {on_set, on_broken};
+static const struct rlk_request_kind set_get_kind = {on_set_get, on_broken};
+
+/* ---- what goes out ---- */
+
+/* A round has its own token [S4]; the first round's claim is made with the handle. */
+static int fresh_claim(struct redlock_lock *lock)
+{
+    struct rlk_claim *old = lock->claim, *claim = old;
+    int status;
+
+    if (lock->attempt.tries > 1) {
+        claim = rlk_claim_new(&lock->rl->claim_pool, "", 0, old->key, old->key_len, old->ttl_ms);
+        if (claim == NULL) {
+            return REDLOCK_ENOMEM;
+        }
+        rlk_lock_set_claim(lock, claim);
+    }
+    claim->round = lock->attempt.tries;
+    status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->owner);
+    if (status == 0 && lock->holders) {
+        memset(lock->holders, 0, lock->rl->options.n_nodes * sizeof(*lock->holders));
+    }
+    return status;
+}
+
+static bool send_set(struct rlk_node *n, struct rlk_claim *claim, struct rlk_command set[2],
+                     uint64_t now_us)
+{
+    bool get = n->tells_holder;
+    struct rlk_command *c = &set[get];
+
+    if (c->bytes == NULL && rlk_command_set(c, claim, get)) {
+        return false;
+    }
+    if (!rlk_node_ask(n, c, get ? &set_get_kind : &set_kind, claim, now_us)) {
+        return false;
+    }
+    rlk_claim_ref(claim);
+    return true;
+}
+
+/* Formatted once for each of the two forms, appended to every connection. What cannot be sent
+ * is an unknown vote, told when all are on their way. */
+static void send_sets(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
+{
+    struct rlk_claim *claim = rlk_claim_ref(lock->claim);
+    struct rlk_command set[2] = {{NULL, 0}, {NULL, 0}};
+    uint64_t left = nodes, unsent = 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        if (!send_set(&lock->rl->nodes[node], claim, set, now_us)) {
+            unsent |= rlk_mask_bit(node);
+        }
+    }
+    rlk_command_end(&set[0]);
+    rlk_command_end(&set[1]);
+    RLK_MASK_EACH (node, unsent) {
+        rlk_node_complain(&lock->rl->nodes[node], "too many requests wait for it, or no memory");
+        voted(&lock->rl->nodes[node], claim, RLK_VOTE_UNKNOWN, now_us);
+    }
+    rlk_claim_unref(claim);
+}
+
+static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+{
+    if (out->release && !lock->trouble) {
+        rlk_release_send(lock->rl, lock->claim, out->release, now_us);
+    }
+    if (out->fresh) {
+        lock->trouble = fresh_claim(lock);
+        if (lock->trouble) {
+            rlk_acquire_cancel(lock); /* nothing was sent: the callback gets the trouble */
+            return;
+        }
+    }
+    rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
+    if (out->tell) {
+        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell);
+    }
+    if (out->acquire) {
+        send_sets(lock, out->acquire, now_us); /* last: it may step again */
+    }
+}
+
+static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    struct rlk_actions out;
+
+    rlk_attempt_step(&lock->attempt, ev, &out);
+    carry_out(lock, &out, ev->now_us);
+}
+
+/* A START or a TIMER may begin a round, which has to know whom it can ask. */
+static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = kind, .now_us = now_us};
+
+    rlk_manager_nodes(lock->rl, now_us, &ev.ready, &ev.coming, NULL);
+    step(lock, &ev);
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    step_with_nodes(RLK_CONTAINER(t, struct redlock_lock, timer), RLK_EVENT_TIMER, now_us);
+}
+
+void rlk_acquire_node_event(struct redlock_lock *lock, enum rlk_event_kind kind, struct rlk_node *n,
+                            uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = kind, .node = n->index, .now_us = now_us};
+
+    if (lock->phase == RLK_LOCK_PENDING) {
+        step(lock, &ev);
+    }
+}
+
+void rlk_acquire_cancel(struct redlock_lock *lock)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = rlk_clock_us()};
+
+    step(lock, &ev);
+}
+
+/* ---- telling the user ---- */
+
+/* The last look: a win that has grown too old while it stood in line is none. */
+static void on_tell(struct rlk_call *call)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, tell);
+    struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = rlk_clock_us()};
+
+    step(lock, &ev);
+    rlk_list_remove(&lock->tell.link);
+    if (lock->attempt.state == RLK_ATTEMPT_HELD) {
+        lock->phase = RLK_LOCK_HELD;
+        rlk_lock_count_out(lock);
+        lock->acquire_cb(lock, REDLOCK_OK, lock->arg);
+    } else if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
+        lock->phase = RLK_LOCK_TOLD;
+        rlk_lock_count_out(lock);
+        lock->acquire_cb(lock, lock->trouble ? lock->trouble : lock->attempt.status, lock->arg);
+        rlk_lock_free(lock);
+    }
+}
+
+/* ---- the request ---- */
+
+REDLOCK_EXPORT void redlock_request_init(struct redlock_request *request)
+{
+    *request = (struct redlock_request){
+        .size = sizeof(*request),
+        .ttl_ms = 10000,
+        .retry_max_ms = 250,
+        .max_retries = REDLOCK_FOREVER,
+    };
+}
+
+static bool valid_owner(const char *owner)
+{
+    size_t len;
+
+    if (owner == NULL) {
+        return true;
+    }
+    len = strlen(owner);
+    if (len > REDLOCK_MAX_OWNER) {
+        return false;
+    }
+    while (len > 0 && owner[len - 1] >= ' ' && owner[len - 1] <= '~') {
+        len--;
+    }
+    return len == 0;
+}
+
+static void fill_config(const struct redlock *rl, const struct redlock_request *q,
+                        struct rlk_attempt_config *c)
+{
+    uint64_t ttl_us = rlk_time_from_ms(q->ttl_ms);
+
+    c->terms.nodes = rl->options.n_nodes;
+    c->terms.lease_us = rlk_validity_lease_us(ttl_us, rl->options.drift_ppm);
+    c->terms.min_validity_us =
+        q->min_validity_ms ? rlk_time_from_ms(q->min_validity_ms) : ttl_us / 10;
+    c->terms.timeout_us = rl->options.node_timeout_us;
+    c->wait_us = q->wait_ms == REDLOCK_FOREVER ? RLK_NEVER : rlk_time_from_ms(q->wait_ms);
+    c->retry_min_us = rlk_time_from_ms(q->retry_min_ms);
+    c->retry_max_us = rlk_time_from_ms(q->retry_max_ms);
+    c->max_retries = q->max_retries;
+    c->seed = 0;
+}
+
+static int check_request(const struct redlock *rl, const struct redlock_request *q, size_t key_len,
+                         struct rlk_attempt_config *config)
+{
+    if (key_len < 1 || key_len > REDLOCK_MAX_KEY - rl->options.key_prefix_len ||
+        !valid_owner(q->owner)) {
+        return REDLOCK_EINVAL;
+    }
+    if (q->retry_max_ms < 1 || q->retry_max_ms > MAX_RETRY_MS ||
+        q->retry_min_ms > q->retry_max_ms) {
+        return REDLOCK_EINVAL;
+    }
+    if (q->ttl_ms < REDLOCK_MIN_TTL_MS || q->ttl_ms > rl->options.max_ttl_ms) {
+        return REDLOCK_ETTL;
+    }
+    fill_config(rl, q, config);
+    return config->terms.min_validity_us < config->terms.lease_us ? 0 : REDLOCK_EINVAL;
+}
+
+static struct redlock_lock *make(struct redlock *rl, const struct redlock_request *q,
+                                 size_t key_len, struct rlk_attempt_config *config)
+{
+    struct redlock_lock *lock = rlk_lock_new(rl, rl->options.key_prefix, rl->options.key_prefix_len,
+                                             q->key, key_len, q->ttl_ms);
+
+    if (lock == NULL) {
+        return NULL;
+    }
+    if (q->owner) {
+        memcpy(lock->owner, q->owner, strlen(q->owner) + 1);
+    }
+    config->seed = rlk_prng_next(&rl->prng);
+    rlk_attempt_init(&lock->attempt, config);
+    rlk_timer_init(&lock->timer, on_timer);
+    rlk_call_init(&lock->tell, on_tell);
+    return lock;
+}
+
+REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_request *request,
+                                   redlock_acquire_cb *cb, void *arg,
+                                   struct redlock_lock **ret_lock)
+{
+    struct rlk_attempt_config config;
+    struct redlock_lock *lock;
+    size_t key_len;
+    int status = rlk_manager_admit(rl);
+
+    if (status) {
+        return status;
+    }
+    if (request == NULL || cb == NULL || request->size != sizeof(*request) ||
+        request->key == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    key_len = request->key_len ? request->key_len : strlen(request->key);
+    status = check_request(rl, request, key_len, &config);
+    if (status) {
+        return status;
+    }
+    lock = make(rl, request, key_len, &config);
+    if (lock == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    lock->acquire_cb = cb;
+    lock->arg = arg;
+    if (ret_lock) {
+        *ret_lock = lock;
+    }
+    step_with_nodes(lock, RLK_EVENT_START, rlk_clock_us());
+    return 0;
+}
+
+REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock)
+{
+    if (lock == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    if (lock->phase != RLK_LOCK_PENDING) {
+        return REDLOCK_ESTATE;
+    }
+    rlk_acquire_cancel(lock);
+    return 0;
+}

@@ -1,0 +1,11 @@
+#include "io/clock.h"
+
+#include <time.h>
+
+uint64_t rlk_clock_us(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_BOOTTIME, &ts);
+    return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}

@@ -1,0 +1,171 @@
+#include "io/lock.h"
+
+#include <string.h>
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "base/time.h"
+#include "io/clock.h"
+
+struct redlock_lock *rlk_lock_new(struct redlock *rl, const char *prefix, size_t prefix_len,
+                                  const char *key, size_t key_len, uint32_t ttl_ms)
+{
+    struct redlock_lock *lock = rlk_pool_take(&rl->lock_pool);
+
+    if (lock == NULL) {
+        return NULL;
+    }
+    lock->claim = rlk_claim_new(&rl->claim_pool, prefix, prefix_len, key, key_len, ttl_ms);
+    if (lock->claim == NULL) {
+        rlk_pool_give(&rl->lock_pool, lock);
+        return NULL;
+    }
+    lock->claim->lock = lock;
+    lock->rl = rl;
+    lock->phase = RLK_LOCK_PENDING;
+    lock->trouble = 0;
+    lock->owned = false;
+    lock->by_token = false;
+    lock->acquire_cb = NULL;
+    lock->release_cb = NULL;
+    lock->arg = NULL;
+    lock->holders = NULL;
+    lock->owner[0] = '\0';
+    lock->attempt.state = RLK_ATTEMPT_IDLE;
+    lock->release.state = RLK_RELEASE_IDLE;
+    rlk_list_init(&lock->link);
+    rlk_list_push(&rl->locks, &lock->link);
+    rl->pending++;
+    return lock;
+}
+
+void rlk_lock_count_out(struct redlock_lock *lock)
+{
+    lock->rl->pending--;
+    rlk_manager_settle(lock->rl);
+}
+
+void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim)
+{
+    if (lock->claim) {
+        lock->claim->lock = NULL;
+        rlk_claim_unref(lock->claim);
+    }
+    lock->claim = claim;
+    if (claim) {
+        claim->lock = lock;
+    }
+}
+
+void rlk_lock_free(struct redlock_lock *lock)
+{
+    struct redlock *rl = lock->rl;
+
+    rlk_timer_cancel(&rl->loop.timers, &lock->timer);
+    rlk_list_remove(&lock->tell.link);
+    rlk_list_remove(&lock->link);
+    rlk_lock_set_claim(lock, NULL);
+    rlk_free(lock->holders);
+    rlk_pool_give(&rl->lock_pool, lock);
+}
+
+static bool is_child(const struct redlock_lock *lock)
+{
+    return rlk_fork_is_child(&lock->rl->loop.fork);
+}
+
+REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
+{
+    if (lock == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (is_child(lock)) {
+        return REDLOCK_EFORK;
+    }
+    if (lock->phase != RLK_LOCK_HELD) {
+        return REDLOCK_ESTATE;
+    }
+    rlk_lock_free(lock);
+    return 0;
+}
+
+REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock)
+{
+    if (lock == NULL || lock->phase != RLK_LOCK_HELD || is_child(lock)) {
+        return 0;
+    }
+    return rlk_time_sub(lock->attempt.round.valid_until_us, rlk_clock_us()) / 1000;
+}
+
+REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)
+{
+    return lock ? lock->claim->token : "";
+}
+
+REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len)
+{
+    if (ret_len) {
+        *ret_len = lock ? lock->claim->key_len : 0;
+    }
+    return lock ? lock->claim->key : "";
+}
+
+REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock)
+{
+    return lock ? lock->attempt.reason : 0;
+}
+
+REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,
+                                        uint64_t *ret_took_us)
+{
+    const struct rlk_attempt *a = lock ? &lock->attempt : NULL;
+
+    if (ret_tries) {
+        *ret_tries = a ? a->tries : 0;
+    }
+    if (ret_took_us) {
+        *ret_took_us = a ? rlk_time_sub(a->decided_us, a->started_us) : 0;
+    }
+}
+
+static enum redlock_vote vote_of(const struct rlk_round *r, uint64_t bit)
+{
+    if (r->yes & bit) {
+        return REDLOCK_VOTE_YES;
+    }
+    if (r->no & bit) {
+        return REDLOCK_VOTE_NO;
+    }
+    return r->asked & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
+}
+
+static const char *trouble_of(const struct redlock_lock *lock, size_t index)
+{
+    const char *text = rlk_node_trouble(&lock->rl->nodes[index], rlk_clock_us());
+
+    return text[0] ? text : "has not answered in time";
+}
+
+REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t index,
+                                     struct redlock_node_detail *ret_detail)
+{
+    struct redlock_node_detail d = {sizeof(d), REDLOCK_VOTE_NONE, "", ""};
+
+    if (lock == NULL || ret_detail == NULL || index >= lock->rl->options.n_nodes ||
+        ret_detail->size != sizeof(d)) {
+        return REDLOCK_EINVAL;
+    }
+    if (is_child(lock)) {
+        return REDLOCK_EFORK;
+    }
+    d.vote = vote_of(&lock->attempt.round, rlk_mask_bit((unsigned)index));
+    if (d.vote == REDLOCK_VOTE_NO && lock->holders) {
+        d.holder = lock->holders[index];
+    } else if (d.vote == REDLOCK_VOTE_NONE || d.vote == REDLOCK_VOTE_UNKNOWN) {
+        d.error = trouble_of(lock, index);
+    }
+    *ret_detail = d;
+    return 0;
+}

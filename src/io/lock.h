@@ -1,0 +1,69 @@
+/* lock.h - the inside of a handle, from the request to the end of the release.
+ *
+ *   acquire.c drives the attempt, release.c drives the release, lock.c makes, describes and
+ *   frees it. Each drives a machine of core/ the same way: step, then carry out. */
+#ifndef RLK_IO_LOCK_H
+#define RLK_IO_LOCK_H
+
+#include <redlock/lock.h>
+
+#include "core/attempt.h"
+#include "core/release.h"
+#include "io/claim.h"
+#include "io/manager.h"
+
+enum rlk_lock_phase {
+    RLK_LOCK_PENDING = 0, /* being acquired */
+    RLK_LOCK_TOLD,        /* failed; its callback is running */
+    RLK_LOCK_HELD,
+    RLK_LOCK_RELEASING,
+    RLK_LOCK_ENDED /* released by a close: only there for the accessors */
+};
+
+struct redlock_lock {
+    struct rlk_list link; /* in redlock.locks */
+    struct redlock *rl;
+    enum rlk_lock_phase phase;
+    int trouble;   /* why a round could not even begin; 0 for nothing */
+    bool owned;    /* RELEASING, ENDED: by a close, the handle is still the user's */
+    bool by_token; /* made by redlock_release_token: there is no handle */
+    struct rlk_call tell;
+    struct rlk_timer timer;
+    struct rlk_claim *claim; /* of the present round */
+    redlock_acquire_cb *acquire_cb;
+    redlock_release_cb *release_cb;
+    void *arg;                          /* of the callback that comes next */
+    char (*holders)[RLK_TOKEN_MAX + 1]; /* by node; NULL before the first refusal */
+    char owner[REDLOCK_MAX_OWNER + 1];
+    struct rlk_attempt attempt;
+    struct rlk_release release;
+};
+
+/* A handle in PENDING with its claim, counted and listed. NULL when there is no memory. */
+struct redlock_lock *rlk_lock_new(struct redlock *rl, const char *prefix, size_t prefix_len,
+                                  const char *key, size_t key_len, uint32_t ttl_ms);
+
+/* Unlist and free. Requests in flight keep its claim. */
+void rlk_lock_free(struct redlock_lock *lock);
+
+/* It is decided, or told: it no longer counts as pending. */
+void rlk_lock_count_out(struct redlock_lock *lock);
+
+/* The claim answers to this lock from now on, and the one before to nobody. Takes over the
+ * reference. */
+void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim);
+
+/* acquire.c: events that concern every pending acquire. */
+void rlk_acquire_node_event(struct redlock_lock *lock, enum rlk_event_kind kind, struct rlk_node *n,
+                            uint64_t now_us);
+void rlk_acquire_cancel(struct redlock_lock *lock);
+
+/* release.c: send the release of a claim to these nodes, or owe it. */
+void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t nodes, uint64_t now_us);
+/* The same for one debt that can be paid now; takes over the reference. */
+void rlk_release_pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
+/* A HELD lock begins to be released. */
+void rlk_release_begin(struct redlock_lock *lock, uint64_t nodes);
+void rlk_release_node_down(struct redlock_lock *lock, struct rlk_node *n, uint64_t now_us);
+
+#endif

@@ -1,0 +1,398 @@
+#include "io/manager.h"
+
+#include <event2/dns.h>
+#include <event2/event.h>
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/validity.h"
+#include "io/clock.h"
+#include "io/lock.h"
+#include "io/query.h"
+
+#define KEEP_LOCKS 1024
+#define KEEP_CLAIMS 4096
+
+/* ---- what the nodes tell ---- */
+
+static void tell_locks(struct redlock *rl, enum rlk_event_kind kind, struct rlk_node *n,
+                       uint64_t now_us)
+{
+    struct rlk_list *link, *next;
+
+    for (link = rl->locks.next; link != &rl->locks; link = next) {
+        struct redlock_lock *lock = RLK_CONTAINER(link, struct redlock_lock, link);
+
+        next = link->next;
+        rlk_acquire_node_event(lock, kind, n, now_us);
+        if (kind == RLK_EVENT_NODE_DOWN) {
+            rlk_release_node_down(lock, n, now_us);
+        }
+    }
+}
+
+static void on_node_up(struct rlk_node *n, uint64_t now_us)
+{
+    struct redlock *rl = n->owner;
+    struct rlk_list *link, *next;
+
+    tell_locks(rl, RLK_EVENT_NODE_UP, n, now_us);
+    for (link = rl->queries.next; link != &rl->queries; link = next) {
+        next = link->next;
+        rlk_query_node_up(link, n, now_us);
+    }
+    rlk_manager_settle(rl);
+}
+
+static void on_node_down(struct rlk_node *n, uint64_t now_us)
+{
+    struct redlock *rl = n->owner;
+    struct rlk_list *link, *next;
+
+    tell_locks(rl, RLK_EVENT_NODE_DOWN, n, now_us);
+    for (link = rl->queries.next; link != &rl->queries; link = next) {
+        next = link->next;
+        rlk_query_node_down(link, n);
+    }
+    rlk_manager_settle(rl);
+}
+
+static void on_node_idle(struct rlk_node *n)
+{
+    rlk_manager_settle(n->owner);
+}
+
+static const struct rlk_node_hooks node_hooks = {on_node_up, on_node_down, rlk_release_pay,
+                                                 on_node_idle};
+
+void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,
+                       uint64_t *ret_coming, uint64_t *ret_open)
+{
+    uint64_t ready = 0, coming = 0, open = 0;
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        const struct rlk_node *n = &rl->nodes[i];
+        uint64_t bit = rlk_mask_bit(i);
+
+        ready |= rlk_node_ready(n, now_us) ? bit : 0;
+        coming |= rlk_node_coming(n) ? bit : 0;
+        open |= n->state == RLK_NODE_UP ? bit : 0;
+    }
+    if (ret_ready) {
+        *ret_ready = ready;
+    }
+    if (ret_coming) {
+        *ret_coming = coming;
+    }
+    if (ret_open) {
+        *ret_open = open;
+    }
+}
+
+int rlk_manager_admit(const struct redlock *rl)
+{
+    if (rl == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (rlk_fork_is_child(&rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    if (rl->closing) {
+        return REDLOCK_ESTATE;
+    }
+    return rl->pending < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
+}
+
+/* ---- the end ---- */
+
+static void free_locks(struct redlock *rl)
+{
+    while (!rlk_list_empty(&rl->locks)) {
+        rlk_lock_free(RLK_CONTAINER(rl->locks.next, struct redlock_lock, link));
+    }
+}
+
+static void end_nodes(struct redlock *rl)
+{
+    unsigned i;
+
+    for (i = 0; rl->nodes && i < rl->options.n_nodes; i++) {
+        rlk_node_end(&rl->nodes[i]);
+    }
+}
+
+/* Everything that may be there is given back; takes a half-made one. */
+static void destroy(struct redlock *rl)
+{
+    if (rl->loop.dns) {
+        evdns_base_free(rl->loop.dns, 0);
+    }
+    rlk_timers_end(&rl->loop.timers);
+    rlk_turn_end(&rl->loop.turn);
+    if (rl->end) {
+        event_free(rl->end);
+    }
+    rlk_pool_end(&rl->lock_pool);
+    rlk_pool_end(&rl->claim_pool);
+    rlk_fork_end(&rl->loop.fork);
+    rlk_free(rl->nodes);
+    rlk_options_end(&rl->options);
+    rlk_free(rl);
+}
+
+/* From an event of its own, so that nothing of the manager is on the stack. evdns answers a
+ * lookup that was cancelled a moment later, and needs its base until then. */
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+    static const struct timeval soon = {0, 1000};
+    struct redlock *rl = arg;
+    redlock_close_cb *cb = rl->close_cb;
+    void *cb_arg = rl->close_arg;
+
+    (void)fd;
+    (void)what;
+    free_locks(rl);
+    end_nodes(rl);
+    if (rl->loop.lookups > 0) {
+        event_add(rl->end, &soon);
+        return;
+    }
+    destroy(rl);
+    if (cb) {
+        cb(cb_arg);
+    }
+}
+
+/* A majority has answered all that it was asked, so nothing waits for a stuck minority: the
+ * kernel still delivers what was sent to it. */
+static bool answers_are_in(const struct redlock *rl)
+{
+    unsigned i, idle = 0;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        idle += rl->nodes[i].inflight.count == 0;
+    }
+    return rl->close_overdue || idle >= rlk_validity_quorum(rl->options.n_nodes);
+}
+
+static void on_close_check(struct rlk_call *call)
+{
+    struct redlock *rl = RLK_CONTAINER(call, struct redlock, close_check);
+
+    if (rl->pending == 0 && answers_are_in(rl)) {
+        event_active(rl->end, 0, 0);
+    }
+}
+
+static void on_close_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct redlock *rl = RLK_CONTAINER(t, struct redlock, close_timer);
+
+    (void)now_us;
+    rl->close_overdue = true;
+    rlk_manager_settle(rl);
+}
+
+void rlk_manager_settle(struct redlock *rl)
+{
+    if (rl->closing) {
+        rlk_turn_flush(&rl->loop.turn, &rl->close_check);
+    }
+}
+
+static void let_go(struct redlock *rl)
+{
+    struct rlk_list *link, *next;
+
+    for (link = rl->locks.next; link != &rl->locks; link = next) {
+        struct redlock_lock *lock = RLK_CONTAINER(link, struct redlock_lock, link);
+
+        next = link->next;
+        if (lock->phase == RLK_LOCK_PENDING) {
+            rlk_acquire_cancel(lock);
+        } else if (lock->phase == RLK_LOCK_HELD) {
+            lock->owned = true;
+            rl->pending++;
+            rlk_release_begin(lock, lock->attempt.round.asked & ~lock->attempt.round.no);
+        }
+    }
+    for (link = rl->queries.next; link != &rl->queries; link = next) {
+        next = link->next;
+        rlk_query_cancel(link);
+    }
+}
+
+REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
+{
+    if (rl == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (rlk_fork_is_child(&rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    if (rl->closing) {
+        return REDLOCK_ESTATE;
+    }
+    rl->closing = true;
+    rl->close_cb = cb;
+    rl->close_arg = arg;
+    rlk_timer_set(&rl->loop.timers, &rl->close_timer,
+                  rlk_time_add(rlk_clock_us(), rl->options.node_timeout_us));
+    let_go(rl);
+    rlk_manager_settle(rl);
+    return 0;
+}
+
+/* ---- the beginning ---- */
+
+static int make_loop(struct redlock *rl, struct event_base *base)
+{
+    int status;
+
+    rl->loop.base = base;
+    rlk_fork_init(&rl->loop.fork);
+    status = rlk_timers_init(&rl->loop.timers, base, &rl->loop.fork);
+    if (status == 0) {
+        status = rlk_turn_init(&rl->loop.turn, base, &rl->loop.fork);
+    }
+    if (status == 0) {
+        rl->end = event_new(base, -1, 0, on_end, rl);
+        status = rl->end ? 0 : REDLOCK_ENOMEM;
+    }
+    return status;
+}
+
+static int make_nodes(struct redlock *rl)
+{
+    unsigned i;
+    uint64_t seed;
+    int status = rlk_entropy_take(&rl->entropy, &seed, sizeof(seed));
+
+    if (status) {
+        return status;
+    }
+    rlk_prng_seed(&rl->prng, seed);
+    rl->nodes = rlk_alloc(rl->options.n_nodes * sizeof(*rl->nodes));
+    if (rl->nodes == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        rlk_node_init(&rl->nodes[i], &rl->loop, &rl->options, i, &node_hooks, rl,
+                      rlk_prng_next(&rl->prng));
+    }
+    return 0;
+}
+
+static struct redlock *make(void)
+{
+    struct redlock *rl = rlk_alloc(sizeof(*rl));
+
+    if (rl == NULL) {
+        return NULL;
+    }
+    rl->loop.timers.fd = -1;
+    rlk_entropy_init(&rl->entropy);
+    rlk_pool_init(&rl->lock_pool, sizeof(struct redlock_lock), KEEP_LOCKS);
+    rlk_pool_init(&rl->claim_pool, sizeof(struct rlk_claim), KEEP_CLAIMS);
+    rlk_list_init(&rl->locks);
+    rlk_list_init(&rl->queries);
+    rlk_call_init(&rl->close_check, on_close_check);
+    rlk_timer_init(&rl->close_timer, on_close_timer);
+    return rl;
+}
+
+static void explain(const struct redlock_options *o, int status)
+{
+    if (o->error_text && o->error_text_size > 0 && o->error_text[0] == '\0') {
+        strncpy(o->error_text, redlock_strerror(status), o->error_text_size - 1);
+        o->error_text[o->error_text_size - 1] = '\0';
+    }
+}
+
+REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_options *options,
+                               struct redlock **ret_rl)
+{
+    struct redlock *rl;
+    int status;
+    unsigned i;
+
+    if (base == NULL || options == NULL || ret_rl == NULL || options->size != sizeof(*options)) {
+        return REDLOCK_EINVAL;
+    }
+    if (options->error_text && options->error_text_size > 0) {
+        options->error_text[0] = '\0';
+    }
+    rl = make();
+    status = rl ? rlk_options_load(&rl->options, options) : REDLOCK_ENOMEM;
+    if (status == 0) {
+        status = make_loop(rl, base);
+    }
+    if (status == 0) {
+        status = make_nodes(rl);
+    }
+    if (status) {
+        if (rl) {
+            destroy(rl);
+        }
+        explain(options, status);
+        return status;
+    }
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        rlk_node_start(&rl->nodes[i], rlk_clock_us());
+    }
+    *ret_rl = rl;
+    return 0;
+}
+
+/* ---- what it knows ---- */
+
+REDLOCK_EXPORT size_t redlock_node_count(const struct redlock *rl)
+{
+    return rl ? rl->options.n_nodes : 0;
+}
+
+static enum redlock_node_state public_state(const struct rlk_node *n, uint64_t now_us)
+{
+    if (n->state == RLK_NODE_UP) {
+        return rlk_node_stuck(n, now_us) ? REDLOCK_NODE_STUCK : REDLOCK_NODE_UP;
+    }
+    return n->state == RLK_NODE_DOWN ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
+}
+
+static uint64_t not_up_for_us(const struct rlk_node *n, uint64_t now_us)
+{
+    if (n->state != RLK_NODE_UP) {
+        return rlk_time_sub(now_us, n->since_us);
+    }
+    return rlk_node_stuck(n, now_us) ? rlk_time_sub(now_us, rlk_inflight_oldest_us(&n->inflight))
+                                     : 0;
+}
+
+REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
+                                     struct redlock_node_info *ret_info)
+{
+    uint64_t now_us = rlk_clock_us();
+    struct rlk_node *n;
+
+    if (rl == NULL || ret_info == NULL || index >= rl->options.n_nodes ||
+        ret_info->size != sizeof(*ret_info)) {
+        return REDLOCK_EINVAL;
+    }
+    if (rlk_fork_is_child(&rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    n = &rl->nodes[index];
+    ret_info->name = n->uri->name;
+    ret_info->state = public_state(n, now_us);
+    ret_info->down_ms = not_up_for_us(n, now_us) / 1000;
+    ret_info->error = rlk_node_trouble(n, now_us);
+    ret_info->server = n->server;
+    ret_info->rtt_us = n->rtt_us;
+    return 0;
+}

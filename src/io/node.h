@@ -1,0 +1,124 @@
+/* node.h - one master: connected, greeted, asked, and connected again by itself.
+ *
+ *            time is up         an address          connected          greeted
+ *   DOWN -----------------> RESOLVING -------> CONNECTING -------> GREETING -------> UP
+ *    ^                          |                   |                 |               |
+ *    +--------------------------+-------------------+-----------------+---------------+
+ *                    failed: again after a back-off with full jitter, 10 ms to 2 s
+ *
+ * Nothing is ever queued for a node that is not UP: what it has to be told later is a debt
+ * [S5]. A node whose oldest answer is overdue is stuck [S14]: still UP, but not asked until
+ * it answers. A timeout by itself never closes a connection. */
+#ifndef RLK_IO_NODE_H
+#define RLK_IO_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/prng.h"
+#include "io/command.h"
+#include "io/conn.h"
+#include "io/debt.h"
+#include "io/inflight.h"
+#include "io/resolve.h"
+#include "io/timers.h"
+
+struct rlk_claim;
+struct rlk_node;
+struct rlk_options;
+struct rlk_uri;
+
+enum rlk_node_state {
+    RLK_NODE_DOWN = 0,
+    RLK_NODE_RESOLVING,
+    RLK_NODE_CONNECTING,
+    RLK_NODE_GREETING,
+    RLK_NODE_UP
+};
+
+/* What a node's owner is told. */
+struct rlk_node_hooks {
+    void (*up)(struct rlk_node *n, uint64_t now_us);
+    /* It could not be connected, or refused us. */
+    void (*down)(struct rlk_node *n, uint64_t now_us);
+    /* Send the release that is owed; the reference is the callee's. Before `up`. */
+    void (*pay)(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
+    /* Everything that it was asked is answered. */
+    void (*idle)(struct rlk_node *n);
+};
+
+struct rlk_node {
+    struct rlk_loop *loop;
+    const struct rlk_options *options;
+    const struct rlk_uri *uri;
+    const struct rlk_node_hooks *hooks;
+    void *owner;
+    unsigned index;
+
+    enum rlk_node_state state;
+    bool failed; /* the last attempt to connect did: nobody waits for the next one */
+    unsigned failures;
+    struct rlk_prng prng;
+    struct rlk_timer timer; /* DOWN: when to try again; until UP: when to give up */
+    struct rlk_resolve resolve;
+    unsigned next_address;
+    struct rlk_conn conn;
+    struct rlk_inflight inflight;
+    struct rlk_debts debts;
+    uint64_t since_us; /* of being UP, or of not being UP */
+    uint64_t rtt_us;
+
+    /* From the greeting. */
+    bool tells_holder;     /* SET ... NX GET works */
+    char server[48];       /* "redis 7.0.15" */
+    char run_id[48];       /* "" where INFO is not allowed */
+    int64_t client_id;     /* 0: unknown */
+    char old_run_id[48];   /* of the connection before */
+    int64_t old_client_id; /* likewise */
+
+    char error[256]; /* the last thing that went wrong; "" for nothing */
+};
+
+void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
+                   unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed);
+
+/* Begin to connect. */
+void rlk_node_start(struct rlk_node *n, uint64_t now_us);
+
+/* Close, and let go of everything. Requests in flight are told that they are broken before. */
+void rlk_node_end(struct rlk_node *n);
+
+/* UP, and no answer is overdue. */
+bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us);
+
+/* UP, and an answer is overdue [S14]. */
+bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us);
+
+/* On its way to be UP, and worth waiting for. */
+bool rlk_node_coming(const struct rlk_node *n);
+
+/* Ask an UP node. False when it is not UP, or at a limit, or for want of memory: nothing was
+ * queued, and the kind is not told. */
+bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
+                  const struct rlk_request_kind *kind, void *context, uint64_t now_us);
+
+/* The same in any state with an open connection, for the greeting. */
+bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
+                    const struct rlk_request_kind *kind, void *context, uint64_t now_us);
+
+/* Owe it the release of a claim; a reference is taken. */
+void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
+
+/* For the greeting: it is UP now; or it is not fit, close and try again later. */
+void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
+__attribute__((format(printf, 2, 3))) void rlk_node_refuse(struct rlk_node *n, const char *format,
+                                                           ...);
+
+/* Note what went wrong. */
+__attribute__((format(printf, 2, 3))) void rlk_node_complain(struct rlk_node *n, const char *format,
+                                                             ...);
+
+/* What is wrong with it now, "" for nothing. Valid until something else goes wrong. */
+const char *rlk_node_trouble(struct rlk_node *n, uint64_t now_us);
+
+#endif

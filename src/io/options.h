@@ -1,0 +1,25 @@
+/* options.h - a manager's options, checked and copied. */
+#ifndef RLK_IO_OPTIONS_H
+#define RLK_IO_OPTIONS_H
+
+#include <redlock/manager.h>
+
+#include "io/uri.h"
+
+struct rlk_options {
+    unsigned n_nodes;
+    struct rlk_uri *uris; /* user and password are filled in from the defaults */
+    char *key_prefix;     /* never NULL */
+    size_t key_prefix_len;
+    char *client_name; /* never NULL */
+    uint64_t node_timeout_us, connect_timeout_us;
+    uint32_t max_ttl_ms, drift_ppm;
+};
+
+/* 0, REDLOCK_EINVAL, _EURI or _ENOMEM; public->error_text is written on failure, and nothing
+ * is kept. */
+int rlk_options_load(struct rlk_options *o, const struct redlock_options *public);
+
+void rlk_options_end(struct rlk_options *o);
+
+#endif

@@ -1,0 +1,353 @@
+/* query.c - asks every master for the value of a key and the time it has left.
+ *
+ * GET and PTTL, pipelined on the connection that the locks use; nothing is written. Told when
+ * every master has answered both or is known not to, or the time is up. */
+#include <redlock/query.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/classify.h"
+#include "core/validity.h"
+#include "io/claim.h"
+#include "io/clock.h"
+#include "io/manager.h"
+#include "io/query.h"
+
+struct answer {
+    struct redlock_query_node public;
+    char token[RLK_TOKEN_MAX + 1];
+    char error[160];
+};
+
+struct rlk_query {
+    struct rlk_list link; /* in redlock.queries until told */
+    struct redlock *rl;
+    struct rlk_call tell;
+    struct rlk_timer timer;
+    redlock_query_cb *cb;
+    void *arg;
+    bool cancelled;
+    unsigned refs;   /* requests in flight, and one until told */
+    uint64_t waited; /* nodes whose PTTL is still to come, or who are being connected */
+    struct rlk_claim *key;
+    struct answer answers[];
+};
+
+static void unref(struct rlk_query *q)
+{
+    if (--q->refs == 0) {
+        rlk_claim_unref(q->key);
+        rlk_free(q);
+    }
+}
+
+static void finish(struct rlk_query *q)
+{
+    q->waited = 0;
+    rlk_timer_cancel(&q->rl->loop.timers, &q->timer);
+    rlk_turn_tell(&q->rl->loop.turn, &q->tell);
+}
+
+static void node_done(struct rlk_query *q, unsigned node)
+{
+    uint64_t bit = rlk_mask_bit(node);
+
+    if (q->waited & bit) {
+        q->waited &= ~bit;
+        if (q->waited == 0) {
+            finish(q);
+        }
+    }
+}
+
+/* ---- what comes back ---- */
+
+static bool still_asked(const struct rlk_query *q, const struct rlk_node *n)
+{
+    return (q->waited & rlk_mask_bit(n->index)) != 0;
+}
+
+static void take_value(struct answer *a, const struct rlk_reply *reply)
+{
+    size_t i;
+
+    a->public.answer = reply->type == RLK_REPLY_NIL ? REDLOCK_ANSWER_FREE : REDLOCK_ANSWER_HELD;
+    snprintf(a->token, sizeof(a->token), "%s", reply->str);
+    for (i = 0; a->token[i]; i++) {
+        if (a->token[i] < ' ' || a->token[i] > '~') {
+            a->token[i] = '?';
+        }
+    }
+}
+
+static void on_value(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us)
+{
+    static const struct rlk_reply not_text = {RLK_REPLY_STRING, 0, "(not a string)", 14};
+    struct rlk_query *q = context;
+    struct answer *a = &q->answers[n->index];
+
+    (void)now_us;
+    if (!still_asked(q, n)) {
+        /* told already */
+    } else if (reply->type == RLK_REPLY_NIL || reply->type == RLK_REPLY_STRING) {
+        take_value(a, reply);
+    } else if (rlk_classify_is_error(reply, "WRONGTYPE")) {
+        take_value(a, &not_text);
+    } else {
+        snprintf(a->error, sizeof(a->error), "refused to be asked: %.120s", reply->str);
+    }
+    unref(q);
+}
+
+/* PTTL: -1 no expiry, -2 no key: it went between the two. */
+static void take_ttl(struct answer *a, int64_t pttl)
+{
+    if (pttl == -2) {
+        a->public.answer = REDLOCK_ANSWER_FREE;
+        a->token[0] = '\0';
+    } else {
+        a->public.ttl_ms = pttl < 0 ? UINT64_MAX : (uint64_t)pttl;
+    }
+}
+
+static void on_ttl(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                   uint64_t now_us)
+{
+    struct rlk_query *q = context;
+    struct answer *a = &q->answers[n->index];
+
+    (void)now_us;
+    if (still_asked(q, n) && a->public.answer == REDLOCK_ANSWER_HELD) {
+        if (reply->type == RLK_REPLY_INTEGER) {
+            take_ttl(a, reply->integer);
+        } else {
+            a->public.answer = REDLOCK_ANSWER_NONE;
+            snprintf(a->error, sizeof(a->error), "refused to be asked: %.120s", reply->str);
+        }
+    }
+    node_done(q, n->index);
+    unref(q);
+}
+
+static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    struct rlk_query *q = context;
+
+    (void)now_us;
+    if (still_asked(q, n)) {
+        q->answers[n->index].public.answer = REDLOCK_ANSWER_NONE;
+    }
+    node_done(q, n->index);
+    unref(q);
+}
+
+static const struct rlk_request_kind value_kind = {on_value, on_broken};
+static const struct rlk_request_kind ttl_kind = {on_ttl, on_broken};
+
+/* ---- what goes out ---- */
+
+static bool ask_one(struct rlk_query *q, struct rlk_node *n, const char *verb,
+                    const struct rlk_request_kind *kind, uint64_t now_us)
+{
+    struct rlk_command c;
+    bool asked = rlk_command_ask(&c, verb, q->key->key, q->key->key_len) == 0 &&
+                 rlk_node_ask(n, &c, kind, q, now_us);
+
+    rlk_command_end(&c);
+    q->refs += asked;
+    return asked;
+}
+
+static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
+{
+    if (!ask_one(q, n, "GET", &value_kind, now_us) || !ask_one(q, n, "PTTL", &ttl_kind, now_us)) {
+        node_done(q, n->index);
+    }
+}
+
+void rlk_query_node_up(struct rlk_list *link, struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_query *q = RLK_CONTAINER(link, struct rlk_query, link);
+
+    if (still_asked(q, n)) {
+        ask(q, n, now_us);
+    }
+}
+
+void rlk_query_node_down(struct rlk_list *link, struct rlk_node *n)
+{
+    node_done(RLK_CONTAINER(link, struct rlk_query, link), n->index);
+}
+
+void rlk_query_cancel(struct rlk_list *link)
+{
+    struct rlk_query *q = RLK_CONTAINER(link, struct rlk_query, link);
+
+    q->cancelled = true;
+    finish(q);
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    (void)now_us;
+    finish(RLK_CONTAINER(t, struct rlk_query, timer));
+}
+
+/* ---- telling the user ---- */
+
+/* On how many nodes the key has the same value as on node `which`, and which ones. */
+static uint64_t same_value(const struct rlk_query *q, unsigned which)
+{
+    const struct answer *a = &q->answers[which];
+    uint64_t nodes = 0;
+    unsigned i;
+
+    for (i = 0; i < q->rl->options.n_nodes; i++) {
+        if (q->answers[i].public.answer == REDLOCK_ANSWER_HELD &&
+            strcmp(q->answers[i].token, a->token) == 0) {
+            nodes |= rlk_mask_bit(i);
+        }
+    }
+    return nodes;
+}
+
+static void find_holder(const struct rlk_query *q, const uint64_t *ttl_ms,
+                        struct redlock_query_result *r)
+{
+    unsigned quorum = rlk_validity_quorum(q->rl->options.n_nodes), i;
+    uint64_t best = 0, nodes;
+    const char *colon;
+
+    for (i = 0; i < q->rl->options.n_nodes; i++) {
+        if (q->answers[i].public.answer != REDLOCK_ANSWER_HELD) {
+            continue;
+        }
+        nodes = same_value(q, i);
+        if (rlk_mask_count(nodes) > rlk_mask_count(best)) {
+            best = nodes;
+            r->token = q->answers[i].token;
+        }
+    }
+    colon = strchr(r->token, ':');
+    r->owner = colon ? colon + 1 : "";
+    r->holding = rlk_mask_count(best);
+    r->held = r->holding >= quorum;
+    r->ttl_ms = rlk_validity_until(ttl_ms, best, quorum);
+}
+
+static void tell_result(struct rlk_query *q)
+{
+    struct redlock_query_node nodes[RLK_MAX_NODES];
+    uint64_t ttl_ms[RLK_MAX_NODES];
+    struct redlock_query_result r = {.size = sizeof(r), .nodes = nodes, .token = "", .owner = ""};
+    uint64_t now_us = rlk_clock_us();
+    unsigned i;
+
+    r.n_nodes = q->rl->options.n_nodes;
+    for (i = 0; i < r.n_nodes; i++) {
+        struct answer *a = &q->answers[i];
+
+        if (a->public.answer == REDLOCK_ANSWER_NONE && a->error[0] == '\0') {
+            const char *trouble = rlk_node_trouble(&q->rl->nodes[i], now_us);
+
+            snprintf(a->error, sizeof(a->error), "%.150s",
+                     trouble[0] ? trouble : "has not answered in time");
+        }
+        nodes[i] = a->public;
+        nodes[i].token = a->token;
+        nodes[i].error = a->public.answer == REDLOCK_ANSWER_NONE ? a->error : "";
+        ttl_ms[i] = a->public.ttl_ms;
+        r.answered += a->public.answer != REDLOCK_ANSWER_NONE;
+    }
+    find_holder(q, ttl_ms, &r);
+    q->cb(&r, r.answered >= rlk_validity_quorum((unsigned)r.n_nodes) ? 0 : REDLOCK_ENOQUORUM,
+          q->arg);
+}
+
+static void on_tell(struct rlk_call *call)
+{
+    struct rlk_query *q = RLK_CONTAINER(call, struct rlk_query, tell);
+    struct redlock *rl = q->rl;
+
+    rlk_list_remove(&q->link);
+    rl->pending--;
+    if (q->cancelled) {
+        q->cb(NULL, REDLOCK_ECANCELED, q->arg);
+    } else {
+        tell_result(q);
+    }
+    unref(q);
+    rlk_manager_settle(rl);
+}
+
+static struct rlk_query *make(struct redlock *rl, const char *key)
+{
+    struct rlk_query *q = rlk_alloc(sizeof(*q) + rl->options.n_nodes * sizeof(struct answer));
+
+    if (q == NULL) {
+        return NULL;
+    }
+    q->key = rlk_claim_new(&rl->claim_pool, rl->options.key_prefix, rl->options.key_prefix_len, key,
+                           strlen(key), 0);
+    if (q->key == NULL) {
+        rlk_free(q);
+        return NULL;
+    }
+    q->rl = rl;
+    q->refs = 1;
+    rlk_call_init(&q->tell, on_tell);
+    rlk_timer_init(&q->timer, on_timer);
+    rlk_list_init(&q->link);
+    rlk_list_push(&rl->queries, &q->link);
+    rl->pending++;
+    return q;
+}
+
+static void start(struct rlk_query *q)
+{
+    uint64_t now_us = rlk_clock_us(), ready, coming;
+    unsigned node;
+
+    rlk_manager_nodes(q->rl, now_us, &ready, &coming, NULL);
+    q->waited = ready | coming;
+    rlk_timer_set(&q->rl->loop.timers, &q->timer,
+                  rlk_time_add(now_us, q->rl->options.node_timeout_us));
+    if (q->waited == 0) {
+        finish(q);
+    }
+    RLK_MASK_EACH (node, ready) {
+        ask(q, &q->rl->nodes[node], now_us);
+    }
+}
+
+REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb,
+                                 void *arg)
+{
+    struct rlk_query *q;
+    int status = rlk_manager_admit(rl);
+
+    if (status) {
+        return status;
+    }
+    if (key == NULL || cb == NULL || key[0] == '\0' ||
+        strlen(key) > REDLOCK_MAX_KEY - rl->options.key_prefix_len) {
+        return REDLOCK_EINVAL;
+    }
+    q = make(rl, key);
+    if (q == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    q->cb = cb;
+    q->arg = arg;
+    start(q);
+    return 0;
+}

@@ -1,0 +1,208 @@
+/* release.c - sends releases, counts their answers, and pays debts.
+ *
+ * A release is sent whenever a round fails, is cancelled, or a lock is let go; only the last
+ * has somebody who waits for the answers. */
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/classify.h"
+#include "io/clock.h"
+#include "io/lock.h"
+
+static void step(struct redlock_lock *lock, const struct rlk_event *ev);
+
+/* ---- what comes back ---- */
+
+static void answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_answer answer,
+                     uint64_t now_us)
+{
+    struct rlk_event ev = {
+        .kind = RLK_EVENT_ANSWER, .node = n->index, .now_us = now_us, .answer = answer};
+
+    if (claim->lock && claim->lock->phase == RLK_LOCK_RELEASING) {
+        step(claim->lock, &ev);
+    }
+}
+
+/* [S5] It may not have arrived: it is owed again. */
+static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+
+    rlk_node_owe(n, claim, now_us);
+    answered(n, claim, RLK_ANSWER_UNKNOWN, now_us);
+    rlk_claim_unref(claim);
+}
+
+static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us);
+
+static const struct rlk_request_kind release_kind = {on_answer, on_broken};
+
+/* The server has forgotten the script, and so ran nothing: send its text at once. */
+static bool send_text(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+{
+    struct rlk_command c;
+    bool sent = rlk_command_release(&c, claim, true) == 0 &&
+                rlk_node_ask(n, &c, &release_kind, claim, now_us);
+
+    rlk_command_end(&c);
+    return sent;
+}
+
+static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+
+    if (rlk_classify_no_script(reply) && send_text(n, claim, now_us)) {
+        return; /* the reference goes with it */
+    }
+    if (reply->type == RLK_REPLY_ERROR) {
+        rlk_node_complain(n, "refused to release the key: %s", reply->str);
+    }
+    answered(n, claim, rlk_classify_release(reply), now_us);
+    rlk_claim_unref(claim);
+}
+
+/* ---- what goes out ---- */
+
+void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t nodes, uint64_t now_us)
+{
+    struct rlk_command c = {NULL, 0};
+    bool formatted = rlk_command_release(&c, claim, false) == 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, nodes) {
+        if (formatted && rlk_node_ask(&rl->nodes[node], &c, &release_kind, claim, now_us)) {
+            rlk_claim_ref(claim);
+        } else {
+            rlk_node_owe(&rl->nodes[node], claim, now_us);
+        }
+    }
+    rlk_command_end(&c);
+}
+
+void rlk_release_pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+{
+    struct rlk_command c;
+
+    if (rlk_command_release(&c, claim, false) == 0 &&
+        rlk_node_ask(n, &c, &release_kind, claim, now_us)) {
+        rlk_claim_ref(claim);
+    }
+    rlk_command_end(&c);
+    rlk_claim_unref(claim);
+}
+
+static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    struct rlk_actions out;
+
+    rlk_release_step(&lock->release, ev, &out);
+    if (out.release) {
+        rlk_release_send(lock->rl, lock->claim, out.release, ev->now_us);
+    }
+    rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out.deadline_us);
+    if (out.tell) {
+        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell);
+    }
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = now_us};
+
+    step(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
+}
+
+void rlk_release_node_down(struct redlock_lock *lock, struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_NODE_DOWN, .node = n->index, .now_us = now_us};
+
+    if (lock->phase == RLK_LOCK_RELEASING) {
+        step(lock, &ev);
+    }
+}
+
+/* ---- telling the user ---- */
+
+static void on_tell(struct rlk_call *call)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, tell);
+
+    rlk_lock_count_out(lock);
+    if (lock->owned) {
+        lock->phase = RLK_LOCK_ENDED;
+        return;
+    }
+    if (lock->release_cb) {
+        lock->release_cb(lock->by_token ? NULL : lock, lock->release.status, lock->arg);
+    }
+    rlk_lock_free(lock);
+}
+
+void rlk_release_begin(struct redlock_lock *lock, uint64_t nodes)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
+    const struct redlock *rl = lock->rl;
+
+    lock->phase = RLK_LOCK_RELEASING;
+    rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
+    rlk_timer_init(&lock->timer, on_timer);
+    rlk_call_init(&lock->tell, on_tell);
+    rlk_release_init(&lock->release, rl->options.n_nodes, nodes,
+                     rlk_time_add(ev.now_us, rl->options.node_timeout_us));
+    rlk_manager_nodes(rl, ev.now_us, NULL, &ev.coming, &ev.ready);
+    step(lock, &ev);
+}
+
+REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
+{
+    if (lock == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    if (lock->phase != RLK_LOCK_HELD || lock->rl->closing) {
+        return REDLOCK_ESTATE;
+    }
+    lock->release_cb = cb;
+    lock->arg = arg;
+    lock->rl->pending++;
+    rlk_release_begin(lock, lock->attempt.round.asked & ~lock->attempt.round.no);
+    return 0;
+}
+
+REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *key, const char *token,
+                                         redlock_release_cb *cb, void *arg)
+{
+    struct redlock_lock *lock;
+    int status = rlk_manager_admit(rl);
+
+    if (status) {
+        return status;
+    }
+    if (key == NULL || token == NULL || key[0] == '\0' || token[0] == '\0' ||
+        strlen(key) > REDLOCK_MAX_KEY - rl->options.key_prefix_len ||
+        strlen(token) > RLK_TOKEN_MAX) {
+        return REDLOCK_EINVAL;
+    }
+    lock = rlk_lock_new(rl, rl->options.key_prefix, rl->options.key_prefix_len, key, strlen(key),
+                        rl->options.max_ttl_ms);
+    if (lock == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    rlk_claim_set_token(lock->claim, token, strlen(token));
+    rlk_timer_init(&lock->timer, on_timer);
+    lock->release_cb = cb;
+    lock->arg = arg;
+    lock->by_token = true;
+    rlk_release_begin(lock, rlk_mask_all(rl->options.n_nodes));
+    return 0;
+}
