@@ -58,7 +58,7 @@ struct redlock_request {
     uint32_t wait_ms;
     /* The back-off between tries is drawn evenly from 0 to a bound that doubles with each
      * failed try: from retry_min_ms (default 0: four times what the try itself took, at
-     * least 1 ms) to retry_max_ms (default 250, at least 1). */
+     * least 1 ms) to retry_max_ms (default 250, 1 to 60000). */
     uint32_t retry_min_ms;
     uint32_t retry_max_ms;
     /* How often to try again at the most; default REDLOCK_FOREVER. */

@@ -13,8 +13,7 @@
 #include "core/classify.h"
 #include "io/clock.h"
 #include "io/lock.h"
-
-#define MAX_RETRY_MS 60000
+#include "io/request.h"
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev);
 
@@ -22,18 +21,13 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev);
 
 static void remember_holder(struct redlock_lock *lock, unsigned node, const char *holder)
 {
-    size_t i;
-
     if (lock->holders == NULL) {
         lock->holders = rlk_alloc(lock->rl->options.n_nodes * sizeof(*lock->holders));
     }
-    for (i = 0; lock->holders && i <= RLK_TOKEN_MAX; i++) {
-        char c = i < RLK_TOKEN_MAX ? holder[i] : '\0';
-
-        lock->holders[node][i] = c == '\0' || (c >= ' ' && c <= '~') ? c : '?';
-        if (c == '\0') {
-            break;
-        }
+    if (lock->holders) {
+        strncpy(lock->holders[node], holder, RLK_TOKEN_MAX);
+        lock->holders[node][RLK_TOKEN_MAX] = '\0';
+        rlk_reply_make_printable(lock->holders[node]);
     }
 }
 
@@ -120,8 +114,8 @@ static bool send_set(struct rlk_node *n, struct rlk_claim *claim, struct rlk_com
     bool get = n->tells_holder;
     struct rlk_command *c = &set[get];
 
-    if (c->bytes == NULL && rlk_command_set(c, claim, get)) {
-        return false;
+    if (c->bytes == NULL) {
+        rlk_command_set(c, claim, get);
     }
     if (!rlk_node_ask(n, c, get ? &set_get_kind : &set_kind, claim, now_us)) {
         return false;
@@ -135,17 +129,17 @@ static bool send_set(struct rlk_node *n, struct rlk_claim *claim, struct rlk_com
 static void send_sets(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 {
     struct rlk_claim *claim = rlk_claim_ref(lock->claim);
-    struct rlk_command set[2] = {{NULL, 0}, {NULL, 0}};
+    struct rlk_command set[2];
     uint64_t left = nodes, unsent = 0;
     unsigned node;
 
+    rlk_command_init(&set[0]);
+    rlk_command_init(&set[1]);
     RLK_MASK_EACH (node, left) {
         if (!send_set(&lock->rl->nodes[node], claim, set, now_us)) {
             unsent |= rlk_mask_bit(node);
         }
     }
-    rlk_command_end(&set[0]);
-    rlk_command_end(&set[1]);
     RLK_MASK_EACH (node, unsent) {
         rlk_node_complain(&lock->rl->nodes[node], "too many requests wait for it, or no memory");
         voted(&lock->rl->nodes[node], claim, RLK_VOTE_UNKNOWN, now_us);
@@ -235,69 +229,7 @@ static void on_tell(struct rlk_call *call)
     }
 }
 
-/* ---- the request ---- */
-
-REDLOCK_EXPORT void redlock_request_init(struct redlock_request *request)
-{
-    *request = (struct redlock_request){
-        .size = sizeof(*request),
-        .ttl_ms = 10000,
-        .retry_max_ms = 250,
-        .max_retries = REDLOCK_FOREVER,
-    };
-}
-
-static bool valid_owner(const char *owner)
-{
-    size_t len;
-
-    if (owner == NULL) {
-        return true;
-    }
-    len = strlen(owner);
-    if (len > REDLOCK_MAX_OWNER) {
-        return false;
-    }
-    while (len > 0 && owner[len - 1] >= ' ' && owner[len - 1] <= '~') {
-        len--;
-    }
-    return len == 0;
-}
-
-static void fill_config(const struct redlock *rl, const struct redlock_request *q,
-                        struct rlk_attempt_config *c)
-{
-    uint64_t ttl_us = rlk_time_from_ms(q->ttl_ms);
-
-    c->terms.nodes = rl->options.n_nodes;
-    c->terms.lease_us = rlk_validity_lease_us(ttl_us, rl->options.drift_ppm);
-    c->terms.min_validity_us =
-        q->min_validity_ms ? rlk_time_from_ms(q->min_validity_ms) : ttl_us / 10;
-    c->terms.timeout_us = rl->options.node_timeout_us;
-    c->wait_us = q->wait_ms == REDLOCK_FOREVER ? RLK_NEVER : rlk_time_from_ms(q->wait_ms);
-    c->retry_min_us = rlk_time_from_ms(q->retry_min_ms);
-    c->retry_max_us = rlk_time_from_ms(q->retry_max_ms);
-    c->max_retries = q->max_retries;
-    c->seed = 0;
-}
-
-static int check_request(const struct redlock *rl, const struct redlock_request *q, size_t key_len,
-                         struct rlk_attempt_config *config)
-{
-    if (key_len < 1 || key_len > REDLOCK_MAX_KEY - rl->options.key_prefix_len ||
-        !valid_owner(q->owner)) {
-        return REDLOCK_EINVAL;
-    }
-    if (q->retry_max_ms < 1 || q->retry_max_ms > MAX_RETRY_MS ||
-        q->retry_min_ms > q->retry_max_ms) {
-        return REDLOCK_EINVAL;
-    }
-    if (q->ttl_ms < REDLOCK_MIN_TTL_MS || q->ttl_ms > rl->options.max_ttl_ms) {
-        return REDLOCK_ETTL;
-    }
-    fill_config(rl, q, config);
-    return config->terms.min_validity_us < config->terms.lease_us ? 0 : REDLOCK_EINVAL;
-}
+/* ---- the public calls ---- */
 
 static struct redlock_lock *make(struct redlock *rl, const struct redlock_request *q,
                                  size_t key_len, struct rlk_attempt_config *config)
@@ -330,12 +262,7 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
     if (status) {
         return status;
     }
-    if (request == NULL || cb == NULL || request->size != sizeof(*request) ||
-        request->key == NULL) {
-        return REDLOCK_EINVAL;
-    }
-    key_len = request->key_len ? request->key_len : strlen(request->key);
-    status = check_request(rl, request, key_len, &config);
+    status = cb ? rlk_request_check(request, &rl->options, &key_len, &config) : REDLOCK_EINVAL;
     if (status) {
         return status;
     }

@@ -1,6 +1,5 @@
 #include "io/claim.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -33,7 +32,6 @@ struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const char *prefix, size_
     c->lock = NULL;
     c->round = 0;
     c->ttl_ms = ttl_ms;
-    c->ttl_len = (size_t)snprintf(c->ttl_text, sizeof(c->ttl_text), "%u", ttl_ms);
     c->token_len = 0;
     c->token[0] = '\0';
     return c;

@@ -25,10 +25,9 @@ struct rlk_claim {
     struct redlock_lock *lock; /* whose votes these are; NULL when it no longer cares */
     uint32_t round;
     uint32_t ttl_ms;
-    size_t token_len, ttl_len, key_len;
+    size_t token_len, key_len;
     char *key; /* key_inline, or memory of its own; NUL terminated */
     char token[RLK_TOKEN_MAX + 1];
-    char ttl_text[16];
     char key_inline[RLK_CLAIM_KEY_INLINE];
 };
 

@@ -100,6 +100,7 @@ static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list)
     const struct rlk_reply *id = field(list, "id");
 
     snprintf(n->server, sizeof(n->server), "%.20s %.20s", server, version);
+    rlk_reply_make_printable(n->server);
     n->tells_holder = knows_set_get(server, version);
     n->client_id = id && id->type == RLK_REPLY_INTEGER ? id->integer : 0;
     if (why) {
@@ -158,6 +159,7 @@ static void on_info_server(struct rlk_node *n, void *context, const struct rlk_r
     info_line(reply->str, "redis_version", version, sizeof(version));
     if (strcmp(n->server, "redis") == 0 && version[0]) {
         snprintf(n->server, sizeof(n->server), "redis %s", version);
+        rlk_reply_make_printable(n->server);
     }
     why = unfit("", mode);
     if (why) {

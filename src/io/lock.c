@@ -8,6 +8,7 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "io/clock.h"
+#include "io/close.h"
 
 struct redlock_lock *rlk_lock_new(struct redlock *rl, const char *prefix, size_t prefix_len,
                                   const char *key, size_t key_len, uint32_t ttl_ms)
@@ -44,7 +45,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const char *prefix, size_t
 void rlk_lock_count_out(struct redlock_lock *lock)
 {
     lock->rl->pending--;
-    rlk_manager_settle(lock->rl);
+    rlk_close_settle(lock->rl);
 }
 
 void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim)

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "core/validity.h"
 #include "io/clock.h"
+#include "io/close.h"
 #include "io/lock.h"
 #include "io/query.h"
 
@@ -46,7 +47,7 @@ static void on_node_up(struct rlk_node *n, uint64_t now_us)
         next = link->next;
         rlk_query_node_up(link, n, now_us);
     }
-    rlk_manager_settle(rl);
+    rlk_close_settle(rl);
 }
 
 static void on_node_down(struct rlk_node *n, uint64_t now_us)
@@ -59,12 +60,12 @@ static void on_node_down(struct rlk_node *n, uint64_t now_us)
         next = link->next;
         rlk_query_node_down(link, n);
     }
-    rlk_manager_settle(rl);
+    rlk_close_settle(rl);
 }
 
 static void on_node_idle(struct rlk_node *n)
 {
-    rlk_manager_settle(n->owner);
+    rlk_close_settle(n->owner);
 }
 
 static const struct rlk_node_hooks node_hooks = {on_node_up, on_node_down, rlk_release_pay,
@@ -109,26 +110,9 @@ int rlk_manager_admit(const struct redlock *rl)
     return rl->pending < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
 }
 
-/* ---- the end ---- */
+/* ---- the beginning, and the memory ---- */
 
-static void free_locks(struct redlock *rl)
-{
-    while (!rlk_list_empty(&rl->locks)) {
-        rlk_lock_free(RLK_CONTAINER(rl->locks.next, struct redlock_lock, link));
-    }
-}
-
-static void end_nodes(struct redlock *rl)
-{
-    unsigned i;
-
-    for (i = 0; rl->nodes && i < rl->options.n_nodes; i++) {
-        rlk_node_end(&rl->nodes[i]);
-    }
-}
-
-/* Everything that may be there is given back; takes a half-made one. */
-static void destroy(struct redlock *rl)
+void rlk_manager_destroy(struct redlock *rl)
 {
     if (rl->loop.dns) {
         evdns_base_free(rl->loop.dns, 0);
@@ -146,111 +130,6 @@ static void destroy(struct redlock *rl)
     rlk_free(rl);
 }
 
-/* From an event of its own, so that nothing of the manager is on the stack. evdns answers a
- * lookup that was cancelled a moment later, and needs its base until then. */
-static void on_end(evutil_socket_t fd, short what, void *arg)
-{
-    static const struct timeval soon = {0, 1000};
-    struct redlock *rl = arg;
-    redlock_close_cb *cb = rl->close_cb;
-    void *cb_arg = rl->close_arg;
-
-    (void)fd;
-    (void)what;
-    free_locks(rl);
-    end_nodes(rl);
-    if (rl->loop.lookups > 0) {
-        event_add(rl->end, &soon);
-        return;
-    }
-    destroy(rl);
-    if (cb) {
-        cb(cb_arg);
-    }
-}
-
-/* A majority has answered all that it was asked, so nothing waits for a stuck minority: the
- * kernel still delivers what was sent to it. */
-static bool answers_are_in(const struct redlock *rl)
-{
-    unsigned i, idle = 0;
-
-    for (i = 0; i < rl->options.n_nodes; i++) {
-        idle += rl->nodes[i].inflight.count == 0;
-    }
-    return rl->close_overdue || idle >= rlk_validity_quorum(rl->options.n_nodes);
-}
-
-static void on_close_check(struct rlk_call *call)
-{
-    struct redlock *rl = RLK_CONTAINER(call, struct redlock, close_check);
-
-    if (rl->pending == 0 && answers_are_in(rl)) {
-        event_active(rl->end, 0, 0);
-    }
-}
-
-static void on_close_timer(struct rlk_timer *t, uint64_t now_us)
-{
-    struct redlock *rl = RLK_CONTAINER(t, struct redlock, close_timer);
-
-    (void)now_us;
-    rl->close_overdue = true;
-    rlk_manager_settle(rl);
-}
-
-void rlk_manager_settle(struct redlock *rl)
-{
-    if (rl->closing) {
-        rlk_turn_flush(&rl->loop.turn, &rl->close_check);
-    }
-}
-
-static void let_go(struct redlock *rl)
-{
-    struct rlk_list *link, *next;
-
-    for (link = rl->locks.next; link != &rl->locks; link = next) {
-        struct redlock_lock *lock = RLK_CONTAINER(link, struct redlock_lock, link);
-
-        next = link->next;
-        if (lock->phase == RLK_LOCK_PENDING) {
-            rlk_acquire_cancel(lock);
-        } else if (lock->phase == RLK_LOCK_HELD) {
-            lock->owned = true;
-            rl->pending++;
-            rlk_release_begin(lock, lock->attempt.round.asked & ~lock->attempt.round.no);
-        }
-    }
-    for (link = rl->queries.next; link != &rl->queries; link = next) {
-        next = link->next;
-        rlk_query_cancel(link);
-    }
-}
-
-REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
-{
-    if (rl == NULL) {
-        return REDLOCK_EINVAL;
-    }
-    if (rlk_fork_is_child(&rl->loop.fork)) {
-        return REDLOCK_EFORK;
-    }
-    if (rl->closing) {
-        return REDLOCK_ESTATE;
-    }
-    rl->closing = true;
-    rl->close_cb = cb;
-    rl->close_arg = arg;
-    rlk_timer_set(&rl->loop.timers, &rl->close_timer,
-                  rlk_time_add(rlk_clock_us(), rl->options.node_timeout_us));
-    let_go(rl);
-    rlk_manager_settle(rl);
-    return 0;
-}
-
-/* ---- the beginning ---- */
-
 static int make_loop(struct redlock *rl, struct event_base *base)
 {
     int status;
@@ -261,11 +140,7 @@ static int make_loop(struct redlock *rl, struct event_base *base)
     if (status == 0) {
         status = rlk_turn_init(&rl->loop.turn, base, &rl->loop.fork);
     }
-    if (status == 0) {
-        rl->end = event_new(base, -1, 0, on_end, rl);
-        status = rl->end ? 0 : REDLOCK_ENOMEM;
-    }
-    return status;
+    return status ? status : rlk_close_prepare(rl);
 }
 
 static int make_nodes(struct redlock *rl)
@@ -302,8 +177,6 @@ static struct redlock *make(void)
     rlk_pool_init(&rl->claim_pool, sizeof(struct rlk_claim), KEEP_CLAIMS);
     rlk_list_init(&rl->locks);
     rlk_list_init(&rl->queries);
-    rlk_call_init(&rl->close_check, on_close_check);
-    rlk_timer_init(&rl->close_timer, on_close_timer);
     return rl;
 }
 
@@ -338,7 +211,7 @@ REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_opt
     }
     if (status) {
         if (rl) {
-            destroy(rl);
+            rlk_manager_destroy(rl);
         }
         explain(options, status);
         return status;

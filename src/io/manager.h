@@ -42,7 +42,7 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
  * (closing) or _ELIMIT. */
 int rlk_manager_admit(const struct redlock *rl);
 
-/* Something ended: perhaps a close can go on. */
-void rlk_manager_settle(struct redlock *rl);
+/* Give back everything that may be there; takes a half-made one. */
+void rlk_manager_destroy(struct redlock *rl);
 
 #endif

@@ -22,14 +22,8 @@ static void connect_next(struct rlk_node *n, const char *why, uint64_t now_us);
 
 static void write_error(struct rlk_node *n, const char *format, va_list args)
 {
-    size_t i;
-
     vsnprintf(n->error, sizeof(n->error), format, args);
-    for (i = 0; n->error[i]; i++) {
-        if (n->error[i] < ' ' || n->error[i] > '~') {
-            n->error[i] = '?'; /* it may come from the network, and go to a terminal */
-        }
-    }
+    rlk_reply_make_printable(n->error);
 }
 
 void rlk_node_complain(struct rlk_node *n, const char *format, ...)
@@ -162,6 +156,16 @@ static void on_opened(struct rlk_conn *c)
     }
 }
 
+/* [S5] Before anything else is asked of it. */
+static void pay_debts(struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_claim *claim;
+
+    while ((claim = rlk_debts_take(&n->debts, now_us)) != NULL) {
+        n->hooks->pay(n, claim, now_us);
+    }
+}
+
 static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
@@ -176,7 +180,8 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
     took_us = rlk_time_sub(now_us, r.sent_us);
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
     r.kind->answered(n, r.context, reply, now_us);
-    if (n->inflight.count == 0) {
+    if (n->inflight.count == 0 && n->state == RLK_NODE_UP) {
+        pay_debts(n, now_us); /* those that found no room */
         n->hooks->idle(n);
     }
 }
@@ -236,16 +241,12 @@ void rlk_node_end(struct rlk_node *n)
 
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
 {
-    struct rlk_claim *claim;
-
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     n->state = RLK_NODE_UP;
     n->failed = false;
     n->since_us = now_us;
     n->error[0] = '\0';
-    while (n->state == RLK_NODE_UP && (claim = rlk_debts_take(&n->debts, now_us)) != NULL) {
-        n->hooks->pay(n, claim, now_us);
-    }
+    pay_debts(n, now_us);
     n->hooks->up(n, now_us);
 }
 

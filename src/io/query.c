@@ -18,6 +18,7 @@
 #include "core/validity.h"
 #include "io/claim.h"
 #include "io/clock.h"
+#include "io/close.h"
 #include "io/manager.h"
 #include "io/query.h"
 
@@ -77,15 +78,16 @@ static bool still_asked(const struct rlk_query *q, const struct rlk_node *n)
 
 static void take_value(struct answer *a, const struct rlk_reply *reply)
 {
-    size_t i;
-
     a->public.answer = reply->type == RLK_REPLY_NIL ? REDLOCK_ANSWER_FREE : REDLOCK_ANSWER_HELD;
     snprintf(a->token, sizeof(a->token), "%s", reply->str);
-    for (i = 0; a->token[i]; i++) {
-        if (a->token[i] < ' ' || a->token[i] > '~') {
-            a->token[i] = '?';
-        }
-    }
+    rlk_reply_make_printable(a->token);
+}
+
+static void refuse(struct answer *a, const struct rlk_reply *reply)
+{
+    a->public.answer = REDLOCK_ANSWER_NONE;
+    snprintf(a->error, sizeof(a->error), "refused to be asked: %.120s", reply->str);
+    rlk_reply_make_printable(a->error);
 }
 
 static void on_value(struct rlk_node *n, void *context, const struct rlk_reply *reply,
@@ -103,7 +105,7 @@ static void on_value(struct rlk_node *n, void *context, const struct rlk_reply *
     } else if (rlk_classify_is_error(reply, "WRONGTYPE")) {
         take_value(a, &not_text);
     } else {
-        snprintf(a->error, sizeof(a->error), "refused to be asked: %.120s", reply->str);
+        refuse(a, reply);
     }
     unref(q);
 }
@@ -130,8 +132,7 @@ static void on_ttl(struct rlk_node *n, void *context, const struct rlk_reply *re
         if (reply->type == RLK_REPLY_INTEGER) {
             take_ttl(a, reply->integer);
         } else {
-            a->public.answer = REDLOCK_ANSWER_NONE;
-            snprintf(a->error, sizeof(a->error), "refused to be asked: %.120s", reply->str);
+            refuse(a, reply);
         }
     }
     node_done(q, n->index);
@@ -159,10 +160,10 @@ static bool ask_one(struct rlk_query *q, struct rlk_node *n, const char *verb,
                     const struct rlk_request_kind *kind, uint64_t now_us)
 {
     struct rlk_command c;
-    bool asked = rlk_command_ask(&c, verb, q->key->key, q->key->key_len) == 0 &&
-                 rlk_node_ask(n, &c, kind, q, now_us);
+    bool asked;
 
-    rlk_command_end(&c);
+    rlk_command_ask(&c, verb, q->key);
+    asked = rlk_node_ask(n, &c, kind, q, now_us);
     q->refs += asked;
     return asked;
 }
@@ -286,7 +287,7 @@ static void on_tell(struct rlk_call *call)
         tell_result(q);
     }
     unref(q);
-    rlk_manager_settle(rl);
+    rlk_close_settle(rl);
 }
 
 static struct rlk_query *make(struct redlock *rl, const char *key)

@@ -47,11 +47,9 @@ static const struct rlk_request_kind release_kind = {on_answer, on_broken};
 static bool send_text(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
 {
     struct rlk_command c;
-    bool sent = rlk_command_release(&c, claim, true) == 0 &&
-                rlk_node_ask(n, &c, &release_kind, claim, now_us);
 
-    rlk_command_end(&c);
-    return sent;
+    rlk_command_release(&c, claim, true);
+    return rlk_node_ask(n, &c, &release_kind, claim, now_us);
 }
 
 static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply *reply,
@@ -73,30 +71,27 @@ static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply 
 
 void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t nodes, uint64_t now_us)
 {
-    struct rlk_command c = {NULL, 0};
-    bool formatted = rlk_command_release(&c, claim, false) == 0;
+    struct rlk_command c;
     unsigned node;
 
+    rlk_command_release(&c, claim, false);
     RLK_MASK_EACH (node, nodes) {
-        if (formatted && rlk_node_ask(&rl->nodes[node], &c, &release_kind, claim, now_us)) {
+        if (rlk_node_ask(&rl->nodes[node], &c, &release_kind, claim, now_us)) {
             rlk_claim_ref(claim);
         } else {
             rlk_node_owe(&rl->nodes[node], claim, now_us);
         }
     }
-    rlk_command_end(&c);
 }
 
 void rlk_release_pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
 {
     struct rlk_command c;
 
-    if (rlk_command_release(&c, claim, false) == 0 &&
-        rlk_node_ask(n, &c, &release_kind, claim, now_us)) {
-        rlk_claim_ref(claim);
+    rlk_command_release(&c, claim, false);
+    if (!rlk_node_ask(n, &c, &release_kind, claim, now_us)) {
+        rlk_claim_unref(claim); /* no room: the key ends with its ttl */
     }
-    rlk_command_end(&c);
-    rlk_claim_unref(claim);
 }
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)

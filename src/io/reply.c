@@ -159,6 +159,15 @@ int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_repl
     return 1;
 }
 
+void rlk_reply_make_printable(char *text)
+{
+    for (; *text; text++) {
+        if (*text < ' ' || *text > '~') {
+            *text = '?';
+        }
+    }
+}
+
 const char *rlk_reply_error(const struct rlk_reply_parser *p)
 {
     if (p->items == RLK_REPLY_ITEMS) {

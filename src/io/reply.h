@@ -42,6 +42,9 @@ int rlk_reply_feed(struct rlk_reply_parser *p, const char *bytes, size_t len);
  * and the parser is of no more use. */
 int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_reply);
 
+/* Put a '?' for everything but printable ASCII: texts from the network go to terminals. */
+void rlk_reply_make_printable(char *text);
+
 const char *rlk_reply_error(const struct rlk_reply_parser *p);
 
 #endif
