@@ -44,7 +44,8 @@ int rlk_command_words(struct rlk_command *c, const char *const *words)
     const char *argv[MAX_WORDS];
     size_t lens[MAX_WORDS];
     char *bytes;
-    int argc = 0, len;
+    long long len; /* an int before hiredis 1.0 */
+    int argc = 0;
 
     while (argc < MAX_WORDS && words[argc]) {
         argv[argc] = words[argc];
