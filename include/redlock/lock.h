@@ -104,8 +104,8 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
 
 /* Ask a pending acquire to end.
  *
- * Its callback comes with REDLOCK_ECANCELED, and what was or will yet be granted is
- * released. Harmless twice.
+ * Its callback comes with REDLOCK_ECANCELED, or with the failure that had been decided just
+ * before, never with the lock; what was or will yet be granted is released. Harmless twice.
  *
  * Returns 0; REDLOCK_ESTATE when the acquire's callback has begun (the lock is held: use
  * redlock_release()); REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
@@ -162,8 +162,9 @@ REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock);
  * time is over. Reads the clock at each call. Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock);
 
-/* The token, as it stands on the masters ("<40 hex digits>[:<owner>]"). Lives until the
- * handle is gone. "" while there is none. Since 0.1. */
+/* The token, as it stands on the masters ("<40 hex digits>[:<owner>]"): that of the last try,
+ * so while the lock is held it is the lock's. Lives until the handle is gone or tries again.
+ * Since 0.1. */
 REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock);
 
 /* The key as it stands on the masters, prefix included. *ret_len may be NULL. Lives until

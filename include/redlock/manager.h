@@ -50,7 +50,8 @@ struct redlock_options {
      * is left out of new rounds until it answers. 1 to 60000, default 500. A master
      * that is merely slow is never disconnected for it. */
     uint32_t node_timeout_ms;
-    /* How long connecting and introducing ourselves may take: 1 to 60000, default 2000. */
+    /* How long connecting to an address, and introducing ourselves, may take: 1 to 60000,
+     * default 2000. A name may have several addresses: each gets that time. */
     uint32_t connect_timeout_ms;
     /* The longest ttl that a request may ask for, 10 to 86400000 (24 h), default 300000
      * (5 min). One number for all clients of these masters. */
@@ -91,10 +92,10 @@ typedef void redlock_close_cb(void *arg);
 
 /* End a manager.
  *
- * Pending acquires end with REDLOCK_ECANCELED. Locks still held are released: use
- * redlock_lock_forget() before for one that is to live on. Releases are waited for, at
- * most node_timeout_ms, then the connections are closed, cb is called, and the manager,
- * and every lock handle of it, is gone. Until then the accessors work; calls that begin
+ * Pending acquires end with REDLOCK_ECANCELED (or the failure that was decided just before). Locks
+ * still held are released: use redlock_lock_forget() before for one that is to live on. Releases
+ * are waited for, at most node_timeout_ms, then the connections are closed, cb is called, and the
+ * manager, and every lock handle of it, is gone. Until then the accessors work; calls that begin
  * something return REDLOCK_ESTATE.
  *
  * cb   may be NULL. arg is handed to it.

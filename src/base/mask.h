@@ -15,9 +15,15 @@ static inline uint64_t rlk_mask_all(unsigned n)
     return rlk_mask_bit(n) - 1;
 }
 
+/* Sets are small: a few turns beat the call that popcount is on a plain x86-64. */
 static inline unsigned rlk_mask_count(uint64_t mask)
 {
-    return (unsigned)__builtin_popcountll(mask);
+    unsigned n = 0;
+
+    for (; mask != 0; mask &= mask - 1) {
+        n++;
+    }
+    return n;
 }
 
 /* For each node in the set, lowest first. `left` is a copy that is used up. */

@@ -59,6 +59,20 @@ enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
     }
 }
 
+bool rlk_classify_refused_for_now(const struct rlk_reply *reply)
+{
+    static const char *const words[] = {"NOSCRIPT",   "BUSY",       "LOADING", "MISCONF",
+                                        "NOREPLICAS", "MASTERDOWN", "OOM",     "TRYAGAIN"};
+    unsigned i;
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (rlk_classify_is_error(reply, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool rlk_classify_no_script(const struct rlk_reply *reply)
 {
     return rlk_classify_is_error(reply, "NOSCRIPT");

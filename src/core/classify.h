@@ -23,6 +23,9 @@ enum rlk_answer rlk_classify_release(const struct rlk_reply *reply);
 /* The server does not know the script of an EVALSHA: nothing was run. */
 bool rlk_classify_no_script(const struct rlk_reply *reply);
 
+/* The server refuses everything for the moment, and ran nothing: worth saying again later. */
+bool rlk_classify_refused_for_now(const struct rlk_reply *reply);
+
 /* The reply is an error whose first word is `word`. */
 bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word);
 

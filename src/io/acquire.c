@@ -39,7 +39,9 @@ static void voted(struct rlk_node *n, struct rlk_claim *claim, enum rlk_vote vot
                            .round = claim->round,
                            .vote = vote};
 
-    if (claim->lock) {
+    /* While it is released the timer is the release's, and votes change nothing. */
+    if (claim->lock &&
+        (claim->lock->phase == RLK_LOCK_PENDING || claim->lock->phase == RLK_LOCK_HELD)) {
         step(claim->lock, &ev);
     }
 }
@@ -48,7 +50,8 @@ static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rl
                     enum rlk_vote vote, uint64_t now_us)
 {
     if (vote == RLK_VOTE_NO && claim->lock) {
-        remember_holder(claim->lock, n->index, reply->str);
+        remember_holder(claim->lock, n->index,
+                        reply->type == RLK_REPLY_ERROR ? "(not a string)" : reply->str);
     } else if (vote == RLK_VOTE_UNKNOWN && reply->type == RLK_REPLY_ERROR) {
         rlk_node_complain(n, "refused to set the key: %s", reply->str);
     } else if (vote == RLK_VOTE_UNKNOWN) {
@@ -72,12 +75,13 @@ static void on_set_get(struct rlk_node *n, void *context, const struct rlk_reply
     on_vote(n, claim, reply, rlk_classify_set_get(reply, claim->token, claim->token_len), now_us);
 }
 
-/* [S5] It may have been set: the release is owed. */
+/* [S5] It may have been set, or may yet be, when a stopped server wakes and reads what its
+ * socket still has: the release is owed, however long it takes. */
 static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
 {
     struct rlk_claim *claim = context;
 
-    rlk_node_owe(n, claim, now_us);
+    rlk_node_owe(n, claim, RLK_NEVER, now_us);
     voted(n, claim, RLK_VOTE_UNKNOWN, now_us);
     rlk_claim_unref(claim);
 }
@@ -152,6 +156,9 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     if (out->release && !lock->trouble) {
         rlk_release_send(lock->rl, lock->claim, out->release, now_us);
     }
+    if (out->tell) {
+        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell);
+    }
     if (out->fresh) {
         lock->trouble = fresh_claim(lock);
         if (lock->trouble) {
@@ -160,9 +167,6 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
         }
     }
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
-    if (out->tell) {
-        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell);
-    }
     if (out->acquire) {
         send_sets(lock, out->acquire, now_us); /* last: it may step again */
     }

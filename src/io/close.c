@@ -1,8 +1,9 @@
 /* close.c - the end of a manager.
  *
  *   redlock_close     what is pending is cancelled, what is held is released
- *   -> settle         everybody has been told, and a majority has answered all that it was
- *                     asked, or node_timeout_ms has passed
+ *   -> settle         everybody has been told, a majority has answered all that it was asked,
+ *                     and no other node is in the middle of answering; or node_timeout_ms has
+ *                     passed
  *   -> on_end         connections and memory are given back, the callback runs
  */
 #include "io/close.h"
@@ -44,46 +45,70 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    free_locks(rl);
+    if (rlk_fork_is_child(&rl->loop.fork)) {
+        return;
+    }
     end_nodes(rl);
     if (rl->loop.lookups > 0) {
         event_add(rl->end, &soon);
         return;
     }
+    free_locks(rl); /* as late as this, for the accessors */
     rlk_manager_destroy(rl);
     if (cb) {
         cb(cb_arg);
     }
 }
 
-/* A majority has answered all that it was asked, so nothing waits for a stuck minority: the
- * kernel still delivers what was sent to it. */
-static bool answers_are_in(const struct redlock *rl)
+/* So many requests that are on their way are read by a server at once: they are carried out
+ * even if we are gone when it answers. More could be lost behind an answer that nobody takes. */
+#define READ_AT_ONCE 16
+
+/* A node that has more to say is listened to while it goes on answering. */
+#define PATIENCE_US 20000
+
+static bool still_talking(const struct redlock *rl, const struct rlk_node *n, uint64_t now_us)
+{
+    if (n->state != RLK_NODE_UP || (n->inflight.count <= READ_AT_ONCE && n->conn.out_len == 0)) {
+        return false;
+    }
+    return now_us - rlk_time_max(n->heard_us, rl->close_us) < PATIENCE_US;
+}
+
+/* A majority has answered all that it was asked, and nobody else is in the middle of it: nothing
+ * waits for a stuck minority. */
+static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
 {
     unsigned i, idle = 0;
 
+    if (now_us >= rlk_time_add(rl->close_us, rl->options.node_timeout_us)) {
+        return true;
+    }
     for (i = 0; i < rl->options.n_nodes; i++) {
+        if (still_talking(rl, &rl->nodes[i], now_us)) {
+            return false;
+        }
         idle += rl->nodes[i].inflight.count == 0;
     }
-    return rl->close_overdue || idle >= rlk_validity_quorum(rl->options.n_nodes);
+    return idle >= rlk_validity_quorum(rl->options.n_nodes);
 }
 
 static void on_close_check(struct rlk_call *call)
 {
     struct redlock *rl = RLK_CONTAINER(call, struct redlock, close_check);
+    uint64_t now_us = rlk_clock_us();
 
-    if (rl->pending == 0 && answers_are_in(rl)) {
+    if (rl->pending == 0 && answers_are_in(rl, now_us)) {
         event_active(rl->end, 0, 0);
+        return;
     }
+    rlk_timer_set(&rl->loop.timers, &rl->close_timer, rlk_time_add(now_us, PATIENCE_US));
 }
 
 static void on_close_timer(struct rlk_timer *t, uint64_t now_us)
 {
-    struct redlock *rl = RLK_CONTAINER(t, struct redlock, close_timer);
-
     (void)now_us;
-    rl->close_overdue = true;
-    rlk_close_settle(rl);
+    rlk_close_settle(RLK_CONTAINER(t, struct redlock, close_timer));
 }
 
 void rlk_close_settle(struct redlock *rl)
@@ -137,8 +162,7 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     rl->closing = true;
     rl->close_cb = cb;
     rl->close_arg = arg;
-    rlk_timer_set(&rl->loop.timers, &rl->close_timer,
-                  rlk_time_add(rlk_clock_us(), rl->options.node_timeout_us));
+    rl->close_us = rlk_clock_us();
     let_go(rl);
     rlk_close_settle(rl);
     return 0;

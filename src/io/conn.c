@@ -29,6 +29,7 @@ void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
     c->opened = 0;
     c->read_event = c->write_event = NULL;
     c->write_armed = false;
+    c->send_error = 0;
     c->out = NULL;
     c->out_len = c->out_cap = 0;
     c->in.reader = NULL;
@@ -60,6 +61,11 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     if (c->fd >= 0) {
         if (hard) {
             setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &drop, sizeof(drop));
+        } else {
+            /* Answers that nobody has read would turn the close into a reset. */
+            shutdown(c->fd, SHUT_WR);
+            while (recv(c->fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT) > 0) {
+            }
         }
         close(c->fd);
         c->fd = -1;
@@ -68,6 +74,7 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     rlk_list_remove(&c->flush.link);
     c->out_len = 0;
     c->write_armed = false;
+    c->send_error = 0;
     c->state = RLK_CONN_CLOSED;
 }
 
@@ -93,11 +100,13 @@ static void flush(struct rlk_conn *c)
 {
     ssize_t n;
 
-    if (c->state != RLK_CONN_OPEN || c->out_len == 0) {
+    if (c->state != RLK_CONN_OPEN || c->out_len == 0 || c->send_error) {
         return;
     }
     n = send(c->fd, c->out, c->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ENOBUFS) {
+        c->send_error = errno;
+        arm_write(c, false);
         event_active(c->read_event, EV_READ, 0);
         return;
     }
@@ -196,6 +205,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         break_off(c, "it closed the connection");
     } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
         break_off(c, strerror(errno));
+    } else if (c->send_error) {
+        break_off(c, strerror(c->send_error));
     }
 }
 

@@ -49,6 +49,7 @@ struct rlk_conn {
     uint64_t opened; /* counts the sockets: tells an event's own from a successor */
     struct event *read_event, *write_event;
     bool write_armed;
+    int send_error; /* the errno of a send that failed for good; 0 */
     struct rlk_call flush;
     char *out;
     size_t out_len, out_cap;

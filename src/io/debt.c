@@ -3,51 +3,69 @@
 #include "base/alloc.h"
 #include "io/claim.h"
 
-static struct rlk_debt pop(struct rlk_debts *d)
-{
-    struct rlk_debt oldest = d->ring[d->first];
-
-    d->first = (d->first + 1) % RLK_DEBT_MAX;
-    d->count--;
-    return oldest;
-}
-
 void rlk_debts_end(struct rlk_debts *d)
 {
     while (d->count > 0) {
-        rlk_claim_unref(pop(d).claim);
+        rlk_debts_drop(d);
     }
     rlk_free(d->ring);
     *d = (struct rlk_debts){0};
+}
+
+static bool grow(struct rlk_debts *d)
+{
+    size_t cap = d->cap ? d->cap * 2 : 64, i;
+    struct rlk_debt *ring;
+
+    if (cap > RLK_DEBT_MAX) {
+        return false;
+    }
+    ring = rlk_alloc(cap * sizeof(*ring));
+    if (ring == NULL) {
+        return false;
+    }
+    for (i = 0; i < d->count; i++) {
+        ring[i] = d->ring[(d->first + i) & (d->cap - 1)];
+    }
+    rlk_free(d->ring);
+    d->ring = ring;
+    d->cap = cap;
+    d->first = 0;
+    return true;
 }
 
 void rlk_debts_add(struct rlk_debts *d, struct rlk_claim *claim, uint64_t until_us)
 {
     struct rlk_debt debt = {claim, until_us};
 
-    if (d->ring == NULL) {
-        d->ring = rlk_alloc(RLK_DEBT_MAX * sizeof(*d->ring));
-        if (d->ring == NULL) {
+    if (d->count == d->cap && !grow(d)) {
+        if (d->count == 0) {
             return;
         }
-    }
-    if (d->count == RLK_DEBT_MAX) {
-        rlk_claim_unref(pop(d).claim);
+        rlk_debts_drop(d);
     }
     rlk_claim_ref(claim);
-    d->ring[(d->first + d->count++) % RLK_DEBT_MAX] = debt;
+    d->ring[(d->first + d->count++) & (d->cap - 1)] = debt;
 }
 
-struct rlk_claim *rlk_debts_take(struct rlk_debts *d, uint64_t now_us)
+struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us)
 {
-    struct rlk_debt debt;
-
     while (d->count > 0) {
-        debt = pop(d);
-        if (debt.until_us > now_us) {
-            return debt.claim;
+        const struct rlk_debt *oldest = &d->ring[d->first];
+
+        if (oldest->until_us > now_us) {
+            return oldest->claim;
         }
-        rlk_claim_unref(debt.claim);
+        rlk_debts_drop(d);
     }
     return NULL;
+}
+
+void rlk_debts_drop(struct rlk_debts *d)
+{
+    struct rlk_claim *claim = d->ring[d->first].claim;
+
+    d->first = (d->first + 1) & (d->cap - 1);
+    d->count--;
+    rlk_claim_unref(claim);
 }

@@ -1,19 +1,22 @@
 /* debt.h - releases that are owed to a node, because it could not be told when it was time.
  *
- * A SET or a release was in flight when the connection broke, or a lock was released while
- * there was none: the node may have our key. It is told first thing when it is back [S5].
- * Bounded in number (the oldest goes first: its key expires soonest) and in age (a key that
- * has expired needs no release). */
+ * A SET or a release was in flight when the connection broke, a lock was released while there
+ * was none, or the node had no ear or no room for it: it may have our key. It is told when it
+ * can be, before it is asked for anything new [S5].
+ *
+ * Bounded in number (the oldest goes first) and, where it is known when the key expires at the
+ * latest, in age: a key that has expired needs no release. */
 #ifndef RLK_IO_DEBT_H
 #define RLK_IO_DEBT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct rlk_claim;
 
 /* The most debts to one node. */
-#define RLK_DEBT_MAX 4096
+#define RLK_DEBT_MAX 65536
 
 struct rlk_debt {
     struct rlk_claim *claim;
@@ -22,7 +25,7 @@ struct rlk_debt {
 
 struct rlk_debts {
     struct rlk_debt *ring;
-    size_t first, count;
+    size_t cap, first, count; /* cap: a power of two, or 0 */
 };
 
 /* Frees, and lets go of every claim. */
@@ -32,7 +35,10 @@ void rlk_debts_end(struct rlk_debts *d);
  * and the key ends with its ttl. */
 void rlk_debts_add(struct rlk_debts *d, struct rlk_claim *claim, uint64_t until_us);
 
-/* Take the oldest that has not expired, its reference included; NULL for none. */
-struct rlk_claim *rlk_debts_take(struct rlk_debts *d, uint64_t now_us);
+/* The oldest that has not expired; NULL for none. It stays. */
+struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
+
+/* The oldest is paid: let go of it. */
+void rlk_debts_drop(struct rlk_debts *d);
 
 #endif

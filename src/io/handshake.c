@@ -10,6 +10,8 @@
 #include "io/options.h"
 #include "io/uri.h"
 
+#define NOT_REDIS "did not answer our greeting like a Redis server: is the address right?"
+
 /* A connection that breaks while we greet is told to the node, not to each command. */
 static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
 {
@@ -33,7 +35,9 @@ static void on_auth(struct rlk_node *n, void *context, const struct rlk_reply *r
     (void)context;
     (void)now_us;
     if (reply->type == RLK_REPLY_ERROR) {
-        rlk_node_refuse(n, "refused our user and password: %s", reply->str);
+        /* Its first word only: some servers repeat what they were sent. */
+        rlk_node_refuse(n, "refused our user and password: %.*s", (int)strcspn(reply->str, " "),
+                        reply->str);
     }
 }
 
@@ -116,12 +120,12 @@ static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *
     n->tells_holder = false;
     n->client_id = 0;
     snprintf(n->server, sizeof(n->server), "redis");
-    if (reply->type == RLK_REPLY_ARRAY) {
+    if (reply->type == RLK_REPLY_ARRAY && field_text(reply, "role")[0]) {
         learn_from_hello(n, reply);
     } else if (rlk_classify_is_error(reply, "NOAUTH")) {
         rlk_node_refuse(n, "wants a password, and we were given none for it");
     } else if (reply->type != RLK_REPLY_ERROR) {
-        rlk_node_refuse(n, "did not answer our greeting like a Redis server");
+        rlk_node_refuse(n, NOT_REDIS);
     } else if (strncmp(reply->str, "ERR unknown command", 19) != 0) {
         rlk_node_refuse(n, "refused our greeting: %s", reply->str); /* e.g. too many clients */
     }

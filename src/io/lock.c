@@ -24,6 +24,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const char *prefix, size_t
         return NULL;
     }
     lock->claim->lock = lock;
+    lock->first = rlk_claim_ref(lock->claim);
     lock->rl = rl;
     lock->phase = RLK_LOCK_PENDING;
     lock->trouble = 0;
@@ -68,6 +69,7 @@ void rlk_lock_free(struct redlock_lock *lock)
     rlk_list_remove(&lock->tell.link);
     rlk_list_remove(&lock->link);
     rlk_lock_set_claim(lock, NULL);
+    rlk_claim_unref(lock->first);
     rlk_free(lock->holders);
     rlk_pool_give(&rl->lock_pool, lock);
 }
@@ -108,9 +110,9 @@ REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)
 REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len)
 {
     if (ret_len) {
-        *ret_len = lock ? lock->claim->key_len : 0;
+        *ret_len = lock ? lock->first->key_len : 0;
     }
-    return lock ? lock->claim->key : "";
+    return lock ? lock->first->key : "";
 }
 
 REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock)

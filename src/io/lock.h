@@ -30,6 +30,7 @@ struct redlock_lock {
     struct rlk_call tell;
     struct rlk_timer timer;
     struct rlk_claim *claim; /* of the present round */
+    struct rlk_claim *first; /* of the first one: its key lives as long as the handle */
     redlock_acquire_cb *acquire_cb;
     redlock_release_cb *release_cb;
     void *arg;                          /* of the callback that comes next */
@@ -60,8 +61,8 @@ void rlk_acquire_cancel(struct redlock_lock *lock);
 
 /* release.c: send the release of a claim to these nodes, or owe it. */
 void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t nodes, uint64_t now_us);
-/* The same for one debt that can be paid now; takes over the reference. */
-void rlk_release_pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
+/* The same for one debt that can be paid now; false when there is no room. */
+bool rlk_release_pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
 /* A HELD lock begins to be released. */
 void rlk_release_begin(struct redlock_lock *lock, uint64_t nodes);
 void rlk_release_node_down(struct redlock_lock *lock, struct rlk_node *n, uint64_t now_us);

@@ -26,7 +26,7 @@ struct redlock {
     unsigned pending; /* locks whose acquire has not been told, and releases likewise */
 
     bool closing;
-    bool close_overdue; /* waited long enough for answers */
+    uint64_t close_us; /* since when */
     redlock_close_cb *close_cb;
     void *close_arg;
     struct rlk_call close_check;

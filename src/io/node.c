@@ -15,12 +15,16 @@
 #define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
 
+/* How long to wait before telling an UP node again what it would not hear. */
+#define PAY_AGAIN_US 250000
+
 /* A connection that lasted so long was a good one: its end is no reason to wait. */
 #define GOOD_AFTER_US 1000000
 
 static void connect_next(struct rlk_node *n, const char *why, uint64_t now_us);
 
-static void write_error(struct rlk_node *n, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void write_error(struct rlk_node *n,
+                                                              const char *format, va_list args)
 {
     vsnprintf(n->error, sizeof(n->error), format, args);
     rlk_reply_make_printable(n->error);
@@ -98,6 +102,26 @@ void rlk_node_refuse(struct rlk_node *n, const char *format, ...)
     fall(n, rlk_clock_us());
 }
 
+/* [S5] What has no room, or is refused for now, is tried again a little later. */
+static void pay_later(struct rlk_node *n, uint64_t now_us)
+{
+    if (n->state == RLK_NODE_UP && n->debts.count > 0 && !n->timer.set) {
+        rlk_timer_set(&n->loop->timers, &n->timer, rlk_time_add(now_us, PAY_AGAIN_US));
+    }
+}
+
+/* Before anything else is asked of it. */
+static void pay_debts(struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_claim *claim;
+
+    while ((claim = rlk_debts_first(&n->debts, now_us)) != NULL &&
+           n->hooks->pay(n, claim, now_us)) {
+        rlk_debts_drop(&n->debts);
+    }
+    pay_later(n, now_us);
+}
+
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, timer);
@@ -107,6 +131,15 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
     if (n->state == RLK_NODE_DOWN) {
         rlk_node_start(n, now_us);
+        return;
+    }
+    if (n->state == RLK_NODE_UP) {
+        pay_debts(n, now_us);
+        return;
+    }
+    if (n->state == RLK_NODE_CONNECTING && n->next_address < n->resolve.n) {
+        rlk_conn_close(&n->conn, true);
+        connect_next(n, "no answer", now_us);
         return;
     }
     rlk_node_complain(n, "%s within %llu ms (connect_timeout_ms)", doing[n->state],
@@ -128,6 +161,12 @@ static void on_resolved(struct rlk_resolve *r, const char *why)
     connect_next(n, "", now_us);
 }
 
+static void set_give_up(struct rlk_node *n, uint64_t now_us)
+{
+    rlk_timer_set(&n->loop->timers, &n->timer,
+                  rlk_time_add(now_us, n->options->connect_timeout_us));
+}
+
 /* Try the addresses one after the other; `why` the last one failed. */
 static void connect_next(struct rlk_node *n, const char *why, uint64_t now_us)
 {
@@ -137,6 +176,7 @@ static void connect_next(struct rlk_node *n, const char *why, uint64_t now_us)
 
         if (rlk_conn_open(&n->conn, (struct sockaddr *)&n->resolve.address[i], n->resolve.len[i],
                           &why) == 0) {
+            set_give_up(n, now_us);
             return;
         }
     }
@@ -156,16 +196,6 @@ static void on_opened(struct rlk_conn *c)
     }
 }
 
-/* [S5] Before anything else is asked of it. */
-static void pay_debts(struct rlk_node *n, uint64_t now_us)
-{
-    struct rlk_claim *claim;
-
-    while ((claim = rlk_debts_take(&n->debts, now_us)) != NULL) {
-        n->hooks->pay(n, claim, now_us);
-    }
-}
-
 static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
@@ -177,11 +207,11 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
         fall(n, now_us);
         return;
     }
+    n->heard_us = now_us;
     took_us = rlk_time_sub(now_us, r.sent_us);
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
     r.kind->answered(n, r.context, reply, now_us);
     if (n->inflight.count == 0 && n->state == RLK_NODE_UP) {
-        pay_debts(n, now_us); /* those that found no room */
         n->hooks->idle(n);
     }
 }
@@ -224,8 +254,7 @@ void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_o
 void rlk_node_start(struct rlk_node *n, uint64_t now_us)
 {
     n->state = RLK_NODE_RESOLVING;
-    rlk_timer_set(&n->loop->timers, &n->timer,
-                  rlk_time_add(now_us, n->options->connect_timeout_us));
+    set_give_up(n, now_us);
     rlk_resolve_start(&n->resolve, n->loop, n->uri);
 }
 
@@ -292,11 +321,10 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
     return n->state == RLK_NODE_UP && rlk_node_queue(n, c, kind, context, now_us);
 }
 
-/* The key may have been set as late as the moment when the connection broke, and its ttl
- * counts from then. */
-void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t until_us, uint64_t now_us)
 {
-    rlk_debts_add(&n->debts, claim, rlk_time_add(now_us, rlk_time_from_ms(claim->ttl_ms)));
+    rlk_debts_add(&n->debts, claim, until_us);
+    pay_later(n, now_us);
 }
 
 const char *rlk_node_trouble(struct rlk_node *n, uint64_t now_us)

@@ -41,8 +41,8 @@ struct rlk_node_hooks {
     void (*up)(struct rlk_node *n, uint64_t now_us);
     /* It could not be connected, or refused us. */
     void (*down)(struct rlk_node *n, uint64_t now_us);
-    /* Send the release that is owed; the reference is the callee's. Before `up`. */
-    void (*pay)(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
+    /* Send the release that is owed. False: no room now, it stays owed. Before `up`. */
+    bool (*pay)(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
     /* Everything that it was asked is answered. */
     void (*idle)(struct rlk_node *n);
 };
@@ -59,13 +59,15 @@ struct rlk_node {
     bool failed; /* the last attempt to connect did: nobody waits for the next one */
     unsigned failures;
     struct rlk_prng prng;
-    struct rlk_timer timer; /* DOWN: when to try again; until UP: when to give up */
+    struct rlk_timer timer; /* DOWN: when to try again; until UP: when to give up; UP: when to
+                               pay what it is still owed */
     struct rlk_resolve resolve;
     unsigned next_address;
     struct rlk_conn conn;
     struct rlk_inflight inflight;
     struct rlk_debts debts;
     uint64_t since_us; /* of being UP, or of not being UP */
+    uint64_t heard_us; /* when the last answer came */
     uint64_t rtt_us;
 
     /* From the greeting. */
@@ -106,8 +108,9 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
 bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
                     const struct rlk_request_kind *kind, void *context, uint64_t now_us);
 
-/* Owe it the release of a claim; a reference is taken. */
-void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
+/* Owe it the release of a claim, until then; a reference is taken. An UP node is told a little
+ * later, any other as soon as it is UP. */
+void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t until_us, uint64_t now_us);
 
 /* For the greeting: it is UP now; or it is not fit, close and try again later. */
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);

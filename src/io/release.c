@@ -28,12 +28,19 @@ static void answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_answe
     }
 }
 
+/* The node could not be told: it is owed. The key was set before now, and ends a ttl after;
+ * if its SET has not been answered either, that one is owed by itself (acquire.c). */
+static void owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+{
+    rlk_node_owe(n, claim, rlk_time_add(now_us, rlk_time_from_ms(claim->ttl_ms)), now_us);
+}
+
 /* [S5] It may not have arrived: it is owed again. */
 static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
 {
     struct rlk_claim *claim = context;
 
-    rlk_node_owe(n, claim, now_us);
+    owe(n, claim, now_us);
     answered(n, claim, RLK_ANSWER_UNKNOWN, now_us);
     rlk_claim_unref(claim);
 }
@@ -63,6 +70,9 @@ static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply 
     if (reply->type == RLK_REPLY_ERROR) {
         rlk_node_complain(n, "refused to release the key: %s", reply->str);
     }
+    if (rlk_classify_refused_for_now(reply)) {
+        owe(n, claim, now_us);
+    }
     answered(n, claim, rlk_classify_release(reply), now_us);
     rlk_claim_unref(claim);
 }
@@ -79,19 +89,21 @@ void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t node
         if (rlk_node_ask(&rl->nodes[node], &c, &release_kind, claim, now_us)) {
             rlk_claim_ref(claim);
         } else {
-            rlk_node_owe(&rl->nodes[node], claim, now_us);
+            owe(&rl->nodes[node], claim, now_us);
         }
     }
 }
 
-void rlk_release_pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+bool rlk_release_pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
 {
     struct rlk_command c;
 
     rlk_command_release(&c, claim, false);
     if (!rlk_node_ask(n, &c, &release_kind, claim, now_us)) {
-        rlk_claim_unref(claim); /* no room: the key ends with its ttl */
+        return false;
     }
+    rlk_claim_ref(claim);
+    return true;
 }
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)

@@ -54,6 +54,9 @@ static void on_name(int result, struct evutil_addrinfo *list, void *arg)
     struct rlk_resolve *r = lookup->r;
     struct evutil_addrinfo *ai;
 
+    if (rlk_fork_is_child(&lookup->loop->fork)) {
+        return; /* the parent's */
+    }
     lookup->loop->lookups--;
     rlk_free(lookup);
     for (ai = list; r && ai; ai = ai->ai_next) {
@@ -75,6 +78,8 @@ static struct evdns_base *dns_base(struct rlk_loop *loop)
         loop->dns = evdns_base_new(loop->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
         if (loop->dns) {
             evdns_base_resolv_conf_parse(loop->dns, DNS_OPTIONS_ALL, "/etc/resolv.conf");
+            /* One family's answer does not wait long for the other's. */
+            evdns_base_set_option(loop->dns, "getaddrinfo-allow-skew:", "0.3");
         }
     }
     return loop->dns;

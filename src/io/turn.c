@@ -34,7 +34,9 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
     if (!rlk_list_empty(&t->tell) || !rlk_list_empty(&t->flush)) {
         /* As a timer and not as an active event: sockets get their turn first. */
         t->due = true;
-        event_add(t->event, &at_once);
+        if (event_add(t->event, &at_once)) {
+            event_active(t->event, 0, 0); /* no memory for a timer */
+        }
     }
 }
 

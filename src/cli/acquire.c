@@ -1,0 +1,104 @@
+/* cli/acquire.c - redlock acquire: take a lock and leave it to the caller.
+ *
+ * The token is all that is printed, and without it nobody could release: if it cannot be
+ * written, the lock is not left behind.
+ */
+#include "cli/commands.h"
+
+#include <stdio.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args.h"
+#include "cli/exit.h"
+#include "cli/help.h"
+#include "cli/say.h"
+#include "cli/session.h"
+#include "cli/signals.h"
+#include "cli/take.h"
+
+static const char help[] =
+    "usage: redlock acquire KEY [OPTION...]\n"
+    "\n"
+    "Acquire the lock KEY, print its token on stdout, and exit. The lock stays until\n"
+    "`redlock release KEY --token TOKEN`, or until its ttl has passed. For scripts that\n"
+    "cannot be put behind `redlock lock`, which is safer: it stops the work in time.\n"
+    "\n"
+    "  --ttl TIME          how long the lock lives (default 10s)\n"
+    "  --wait TIME         give up after this (default: wait for ever)\n"
+    "  --no-wait           try once\n"
+    "  --owner TEXT        who holds it, for people (default: host:pid)\n" CLI_HELP_CONNECT "\n"
+    "examples:\n"
+    "  token=$(redlock acquire backup --ttl 2m --no-wait) || exit\n"
+    "  redlock release backup --token \"$token\"\n"
+    "\n"
+    "exit status: 0 acquired, 75 held by somebody else, 69 no majority of the masters can\n"
+    "be reached, 64 usage, 70 internal, 128+N ended by signal N\n";
+
+static const struct option options[] = {
+    CLI_TAKE_OPTIONS, CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
+
+static int take_option(void *arg, int option, const char *value)
+{
+    return cli_take_option(arg, option, value);
+}
+
+/* Hand the token out, and only then the lock. Otherwise the close releases it. */
+static int hand_out(struct redlock_lock *lock)
+{
+    int code;
+
+    printf("%s\n", redlock_lock_token(lock));
+    code = cli_say_flush();
+    if (code == CLI_OK) {
+        redlock_lock_forget(lock);
+    }
+    return code;
+}
+
+static int acquire(const struct cli_take *take, struct cli_session *session)
+{
+    struct cli_signals signals = {.fd = -1};
+    struct redlock_lock *lock;
+    int code = cli_signals_start(&signals, session->base);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    code = cli_take_run(take, session, &signals, &lock);
+    if (code == CLI_OK) {
+        code = hand_out(lock);
+    }
+    cli_signals_stop(&signals);
+    return code;
+}
+
+int cli_acquire_main(int argc, char **argv)
+{
+    struct cli_take take;
+    struct cli_args args = {.command = "acquire",
+                            .help = help,
+                            .short_options = ":hv",
+                            .options = options,
+                            .own = take_option,
+                            .arg = &take};
+    struct cli_session session;
+    int code;
+
+    cli_take_init(&take, args.command);
+    code = cli_args_read(&args, argc, argv);
+    if (code == CLI_GO_ON) {
+        code = cli_args_key(args.command, argc, argv, &take.key);
+    }
+    if (code == CLI_GO_ON) {
+        code = cli_args_end(args.command, argc, argv);
+    }
+    if (code == CLI_GO_ON) {
+        code = cli_session_open(args.command, &args.connect, &session);
+        if (code == CLI_OK) {
+            code = acquire(&take, &session);
+            cli_session_close(&session);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,179 @@
+/* cli/child.c - starting, signalling and waiting for the command. */
+#include "cli/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/exit.h"
+#include "cli/say.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+
+/* Runs in the child: becomes the command, or reports why not. SIGTTOU is still blocked. */
+static void become(char *const argv[], pid_t parent, int exec_fd, int has_terminal)
+{
+    int error;
+
+    setpgid(0, 0);
+    if (has_terminal) {
+        cli_terminal_give(getpid());
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(CLI_INTERNAL);
+    }
+    cli_signals_restore();
+    execvp(argv[0], argv);
+    error = errno;
+    while (write(exec_fd, &error, sizeof error) < 0 && errno == EINTR) {
+    }
+    _exit(error == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN);
+}
+
+int cli_child_start(struct cli_child *child, char *const argv[])
+{
+    pid_t parent = getpid();
+    int has_terminal = cli_terminal_ours();
+    int fds[2];
+    pid_t pid;
+
+    memset(child, 0, sizeof *child);
+    child->name = argv[0];
+    cli_terminal_begin();
+    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
+        cli_say("cannot start '%s': %s", argv[0], strerror(errno));
+        return CLI_INTERNAL;
+    }
+    pid = fork();
+    if (pid == 0) {
+        become(argv, parent, fds[1], has_terminal);
+    }
+    close(fds[1]);
+    if (pid < 0) {
+        cli_say("cannot start '%s': %s", argv[0], strerror(errno));
+        close(fds[0]);
+        return CLI_INTERNAL;
+    }
+    /* As in the child: whichever comes first, the group exists before it is used. */
+    setpgid(pid, pid);
+    child->pid = pid;
+    child->exec_fd = fds[0];
+    child->has_terminal = has_terminal;
+    return CLI_OK;
+}
+
+void cli_child_signal(const struct cli_child *child, int signo)
+{
+    if (child->pid > 0) {
+        kill(-child->pid, signo);
+    }
+}
+
+int cli_child_has_group(const struct cli_child *child)
+{
+    return kill(-child->pid, 0) == 0 || errno != ESRCH;
+}
+
+/* Tell why the command could not be run, if that is so. */
+static void explain_exec(const struct cli_child *child)
+{
+    int error;
+
+    if (read(child->exec_fd, &error, sizeof error) != (ssize_t)sizeof error) {
+        return;
+    }
+    if (error == ENOENT) {
+        cli_say("'%s' was not found: is its name right, and is it in PATH?", child->name);
+    } else {
+        cli_say("'%s' cannot be run: %s", child->name, strerror(error));
+    }
+}
+
+static void take_end(struct cli_child *child, int status)
+{
+    child->state = CLI_CHILD_ENDED;
+    child->code = WIFEXITED(status) ? WEXITSTATUS(status) : CLI_SIGNALED + WTERMSIG(status);
+    explain_exec(child);
+    close(child->exec_fd);
+    if (child->has_terminal) {
+        cli_terminal_give(getpgrp());
+    }
+}
+
+/* A SIGSTOP came from somebody who knows what he does: it is left alone. */
+static void take_stop(struct cli_child *child, int signo)
+{
+    if (signo != SIGSTOP && tcgetpgrp(STDIN_FILENO) > 0) {
+        child->state = CLI_CHILD_STOPPED;
+        child->stop_signal = signo;
+    }
+}
+
+enum cli_child_state cli_child_look(struct cli_child *child)
+{
+    int status;
+
+    while (child->state != CLI_CHILD_ENDED &&
+           waitpid(child->pid, &status, WNOHANG | WUNTRACED) == child->pid) {
+        if (WIFSTOPPED(status)) {
+            take_stop(child, WSTOPSIG(status));
+        } else {
+            take_end(child, status);
+        }
+    }
+    return child->state;
+}
+
+void cli_child_resume(struct cli_child *child)
+{
+    child->has_terminal = cli_terminal_ours();
+    if (child->has_terminal) {
+        cli_terminal_give(child->pid);
+    }
+    if (child->state == CLI_CHILD_STOPPED) {
+        child->state = CLI_CHILD_RUNNING;
+        cli_child_signal(child, SIGCONT);
+    }
+}
+
+static int is_pending(int signo)
+{
+    sigset_t set;
+
+    return sigpending(&set) == 0 && sigismember(&set, signo) == 1;
+}
+
+/* Whether redlock was stopped shows in the SIGCONT that waits to be read, and that will
+ * resume the command. If not (nobody could continue us, so the kernel has dropped the
+ * signal), a Ctrl-Z is undone at once. Who wants to read in the background stays stopped. */
+void cli_child_pause(struct cli_child *child)
+{
+    if (tcgetpgrp(STDIN_FILENO) == child->pid) {
+        cli_terminal_give(getpgrp());
+    } else if (cli_terminal_ours()) {
+        cli_child_resume(child);
+        return;
+    }
+    kill(0, SIGTSTP);
+    if (!is_pending(SIGCONT) && child->stop_signal == SIGTSTP) {
+        cli_child_resume(child);
+    }
+}
+
+void cli_child_await(struct cli_child *child)
+{
+    int status;
+
+    while (child->state != CLI_CHILD_ENDED) {
+        if (waitpid(child->pid, &status, 0) == child->pid) {
+            take_end(child, status);
+        } else if (errno != EINTR) {
+            return;
+        }
+    }
+}

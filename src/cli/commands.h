@@ -1,0 +1,14 @@
+/* cli/commands.h - the commands. Each reads its own arguments (argv[0] is its name) and
+ * returns the code to exit with.
+ */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+int cli_lock_main(int argc, char **argv);
+int cli_acquire_main(int argc, char **argv);
+int cli_release_main(int argc, char **argv);
+int cli_status_main(int argc, char **argv);
+int cli_masters_main(int argc, char **argv);
+int cli_sandbox_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,224 @@
+/* cli/lock.c - redlock lock: run a command while holding a lock.
+ *
+ * Acquire (cli/take.c), run (cli/guard.c), release, and wait until the release is sent.
+ */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args.h"
+#include "cli/duration.h"
+#include "cli/exit.h"
+#include "cli/guard.h"
+#include "cli/help.h"
+#include "cli/say.h"
+#include "cli/session.h"
+#include "cli/signals.h"
+#include "cli/take.h"
+
+#define DEFAULT_GRACE_MS 1000
+
+enum {
+    OPTION_GRACE = CLI_TAKE_OWN
+};
+
+static const char help[] =
+    "usage: redlock lock KEY [OPTION...] [--] CMD [ARG...]\n"
+    "\n"
+    "Acquire the lock KEY, run CMD, release the lock. Of all commands run so with the same\n"
+    "KEY and masters, on whatever machines, only one runs at a time.\n"
+    "\n"
+    "The lock is a lease: it ends after --ttl, and is not renewed yet. A CMD that still runs\n"
+    "gets SIGTERM --grace before that and SIGKILL at it, with all processes of its group.\n"
+    "\n"
+    "  --ttl TIME          how long CMD may take at the most (default 10s)\n"
+    "  --grace TIME        SIGTERM this long before the end (default 1s; at most half the ttl)\n"
+    "  --wait TIME         give up waiting for the lock after this (default: wait for ever)\n"
+    "  --no-wait           do not wait: try once\n"
+    "  --owner TEXT        who holds it, for people (default: host:pid)\n" CLI_HELP_CONNECT "\n"
+    "CMD finds REDLOCK_KEY, REDLOCK_TOKEN, REDLOCK_TRIES and REDLOCK_TOOK_US (how long the\n"
+    "acquiring took) in its environment, and no password.\n"
+    "\n"
+    "examples:\n"
+    "  redlock lock nightly --ttl 10m --max-ttl 1h --no-wait -- ./report.sh\n"
+    "  redlock lock deploy --wait 30s -- sh -c 'git pull && make install'\n"
+    "\n"
+    "exit status: that of CMD (128+N if signal N ended it), or 76 the lock ended while CMD\n"
+    "ran, 75 held by somebody else, 69 no majority of the masters can be reached, 64 usage,\n"
+    "70 internal, 126 CMD cannot be run, 127 CMD not found, 128+N while waiting\n";
+
+static const struct option options[] = {CLI_TAKE_OPTIONS,
+                                        {"grace", required_argument, NULL, OPTION_GRACE},
+                                        CLI_ARGS_CONNECT,
+                                        CLI_ARGS_ALWAYS,
+                                        {NULL, 0, NULL, 0}};
+
+struct lock_args {
+    struct cli_take take;
+    struct cli_guard guard;
+};
+
+/* A release on its way. */
+struct release {
+    int done;
+    int status;
+};
+
+static int take_option(void *arg, int option, const char *value)
+{
+    struct lock_args *lock = arg;
+
+    if (option == OPTION_GRACE) {
+        return cli_args_duration("lock", "--grace", value, 0, REDLOCK_MAX_TTL_MS,
+                                 &lock->guard.grace_ms);
+    }
+    return cli_take_option(&lock->take, option, value);
+}
+
+/* Options may stand before KEY and behind it, CMD's own are left alone. */
+static int read_args(struct cli_args *args, struct lock_args *lock, int argc, char **argv)
+{
+    int code = cli_args_read(args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = cli_args_key(args->command, argc, argv, &lock->take.key);
+    }
+    if (code == CLI_GO_ON && !args->ended) {
+        code = cli_args_read(args, argc, argv);
+    }
+    if (code == CLI_GO_ON && optind >= argc) {
+        code = cli_say_usage(args->command, "CMD is missing: what to run under the lock '%s'",
+                             lock->take.key);
+    }
+    return code;
+}
+
+/* A grace of the whole ttl would leave no time to work in. */
+static void fit_grace(struct lock_args *lock)
+{
+    char most[CLI_DURATION_TEXT];
+    uint32_t half = lock->take.ttl_ms / 2;
+
+    if (lock->guard.grace_ms > half) {
+        cli_say_detail("--grace is cut to half of the ttl, %s", cli_duration_print(half, most));
+        lock->guard.grace_ms = half;
+    }
+}
+
+/* What CMD is told. Returns CLI_OK or CLI_INTERNAL. */
+static int set_environment(const char *key, const struct redlock_lock *lock)
+{
+    char tries_text[24];
+    char took_text[24];
+    uint32_t tries;
+    uint64_t took_us;
+
+    redlock_lock_effort(lock, &tries, &took_us);
+    snprintf(tries_text, sizeof tries_text, "%" PRIu32, tries);
+    snprintf(took_text, sizeof took_text, "%" PRIu64, took_us);
+    if (setenv("REDLOCK_KEY", key, 1) != 0 || setenv("REDLOCK_TRIES", tries_text, 1) != 0 ||
+        setenv("REDLOCK_TOKEN", redlock_lock_token(lock), 1) != 0 ||
+        setenv("REDLOCK_TOOK_US", took_text, 1) != 0) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    return CLI_OK;
+}
+
+static void on_released(struct redlock_lock *lock, int status, void *arg)
+{
+    struct release *release = arg;
+
+    (void)lock;
+    release->status = status;
+    release->done = 1;
+}
+
+/* `lost`: the lock had ended anyway. Otherwise it should have been there. */
+static void say_released(const char *key, int status, int lost)
+{
+    if (status == REDLOCK_OK) {
+        cli_say_detail("released '%s'", key);
+    } else if (status == REDLOCK_ENOQUORUM) {
+        cli_say("no majority of the masters confirmed the release of '%s': it may stay taken "
+                "until its ttl ends",
+                key);
+    } else if (lost) {
+        cli_say_detail("'%s' had ended before it could be released", key);
+    } else if (status == REDLOCK_GONE || status == REDLOCK_TAKEN) {
+        cli_say("the lock '%s' was gone before its time%s", key,
+                status == REDLOCK_TAKEN ? ", and somebody else has it now" : "");
+        cli_say_more("A majority of the masters lost it (restarted? emptied?), or somebody deleted "
+                     "it: the command may not have been alone.");
+    } else {
+        cli_say("cannot release '%s': %s", key, redlock_strerror(status));
+    }
+}
+
+static void release_lock(struct cli_session *session, struct redlock_lock *lock, const char *key)
+{
+    struct release release = {0, 0};
+    int lost = redlock_lock_validity_ms(lock) == 0;
+    int status = redlock_release(lock, on_released, &release);
+
+    if (status == 0 && cli_session_run(session, &release.done) == CLI_GO_ON) {
+        say_released(key, release.status, lost);
+    } else if (status != 0) {
+        say_released(key, status, lost);
+    }
+}
+
+static int run_locked(struct lock_args *lock, struct cli_session *session)
+{
+    struct cli_signals signals = {.fd = -1};
+    struct redlock_lock *held;
+    int code = cli_signals_start(&signals, session->base);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    code = cli_take_run(&lock->take, session, &signals, &held);
+    if (code == CLI_OK) {
+        code = set_environment(lock->take.key, held);
+        if (code == CLI_OK) {
+            code = cli_guard_run(&lock->guard, session, &signals, held);
+        }
+        release_lock(session, held, lock->take.key);
+    }
+    cli_signals_stop(&signals);
+    return code;
+}
+
+int cli_lock_main(int argc, char **argv)
+{
+    struct lock_args lock = {.guard = {.grace_ms = DEFAULT_GRACE_MS}};
+    struct cli_args args = {.command = "lock",
+                            .help = help,
+                            .short_options = "+:hv",
+                            .options = options,
+                            .own = take_option,
+                            .arg = &lock};
+    struct cli_session session;
+    int code;
+
+    cli_take_init(&lock.take, args.command);
+    code = read_args(&args, &lock, argc, argv);
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    fit_grace(&lock);
+    lock.guard.key = lock.take.key;
+    lock.guard.ttl_ms = lock.take.ttl_ms;
+    lock.guard.argv = argv + optind;
+    code = cli_session_open(args.command, &args.connect, &session);
+    if (code == CLI_OK) {
+        code = run_locked(&lock, &session);
+        cli_session_close(&session);
+    }
+    return code;
+}

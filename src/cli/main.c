@@ -1,0 +1,99 @@
+/* cli/main.c - redlock(1): finds the command and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/commands.h"
+#include "cli/exit.h"
+#include "cli/say.h"
+#include "cli/signals.h"
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"lock", cli_lock_main},     {"acquire", cli_acquire_main}, {"release", cli_release_main},
+    {"status", cli_status_main}, {"nodes", cli_masters_main},   {"sandbox", cli_sandbox_main},
+};
+
+static const char help[] =
+    "usage: redlock COMMAND [OPTION...]\n"
+    "\n"
+    "Locks over N independent Redis or Valkey masters: a lock is held when a majority of them\n"
+    "has granted it. No minority of masters that crash or hang can block or break it.\n"
+    "\n"
+    "  redlock lock KEY -- CMD [ARG...]     run CMD while holding the lock KEY\n"
+    "  redlock acquire KEY                  take a lock, print its token (for scripts)\n"
+    "  redlock release KEY --token TOKEN    let go of it\n"
+    "  redlock status KEY...                who holds it, on which masters, how long\n"
+    "  redlock nodes                        how the masters are\n"
+    "  redlock sandbox [-- CMD [ARG...]]    private masters to try it all out on\n"
+    "\n"
+    "  redlock COMMAND --help               teaches one of them\n"
+    "  redlock --version\n"
+    "\n"
+    "try it now (needs redis-server or valkey-server):\n"
+    "  redlock sandbox                      five masters and a shell; in it:\n"
+    "  redlock lock demo -- sleep 8 &       takes the lock\n"
+    "  redlock status demo                  shows who has it\n"
+    "  redlock lock demo -- echo mine       waits for it, then runs\n"
+    "\n"
+    "for real, once on every machine that takes part:\n"
+    "  export REDLOCK_NODES='redis://a.example redis://b.example redis://c.example'\n"
+    "  redlock lock nightly --ttl 2m --no-wait -- ./report.sh\n"
+    "\n"
+    "exit status: of CMD; else 64 usage, 69 no majority of the masters can be reached,\n"
+    "70 internal, 75 held by somebody else, 76 lost while CMD ran, 126 CMD cannot be run,\n"
+    "127 CMD not found, 128+N ended by signal N. More: man redlock\n";
+
+static int print_version(void)
+{
+    printf("redlock %s\n", redlock_version());
+    return cli_say_flush();
+}
+
+static int run(const char *name, int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(name, commands[i].name) == 0) {
+            return commands[i].run(argc, argv);
+        }
+    }
+    if (name[0] == '-') {
+        return cli_say_usage(NULL, "options come behind the command: redlock COMMAND [OPTION...]");
+    }
+    return cli_say_usage(NULL, "'%s' is no command of redlock", name);
+}
+
+/* "redlock help lock" is "redlock lock --help". */
+static int run_help(const char *name)
+{
+    char option[] = "--help";
+    char command[32];
+    char *argv[] = {command, option, NULL};
+
+    snprintf(command, sizeof command, "%s", name);
+    return run(command, 2, argv);
+}
+
+int main(int argc, char **argv)
+{
+    const char *first = argc > 1 ? argv[1] : NULL;
+
+    cli_signals_init();
+    if (!first) {
+        return cli_say_usage(NULL, "a command is missing: lock, acquire, release, status, nodes "
+                                   "or sandbox");
+    }
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+        return print_version();
+    }
+    if (strcmp(first, "help") == 0 && argc > 2) {
+        return run_help(argv[2]);
+    }
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
+        return cli_say_print(help);
+    }
+    return run(first, argc - 1, argv + 1);
+}

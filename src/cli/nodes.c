@@ -1,0 +1,183 @@
+/* cli/nodes.c - finding the list of masters and cutting it into URIs.
+ *
+ * A list is URIs with commas or white space between them. A file is a list, too, in which
+ * '#' at the start of a line or after white space begins a comment; it is blanked, and the
+ * rest is cut like any other list.
+ */
+#include "cli/nodes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/exit.h"
+#include "cli/file.h"
+#include "cli/say.h"
+
+/* The separators of a list. */
+static const char separators[] = ", \t\r\n";
+
+/* A list of masters is some hundred bytes; who points at something else is told. */
+#define MAX_FILE 65536
+
+static void blank_comments(char *text)
+{
+    char before = '\n';
+
+    for (char *p = text; *p; p++) {
+        if (*p == '#' && strchr(separators, before)) {
+            while (*p && *p != '\n') {
+                *p++ = ' ';
+            }
+            if (!*p) {
+                return;
+            }
+        }
+        before = *p;
+    }
+}
+
+/* Cut nodes->text into nodes->uris. Returns 0 or -1 (out of memory). */
+static int cut(struct cli_nodes *nodes)
+{
+    char *save;
+
+    for (char *uri = strtok_r(nodes->text, separators, &save); uri;
+         uri = strtok_r(NULL, separators, &save)) {
+        const char **uris = realloc(nodes->uris, (nodes->n + 1) * sizeof *uris);
+
+        if (!uris) {
+            return -1;
+        }
+        nodes->uris = uris;
+        nodes->uris[nodes->n++] = uri;
+    }
+    return 0;
+}
+
+static int no_memory(void)
+{
+    cli_say("out of memory");
+    return CLI_INTERNAL;
+}
+
+/* Read the file, if there is one: CLI_GO_ON when there is none and it was not `wanted`. */
+static int read_config(const char *path, int wanted, char **ret_text)
+{
+    if (cli_file_read(path, MAX_FILE, ret_text) == 0) {
+        cli_say_detail("the masters are those of %s", path);
+        blank_comments(*ret_text);
+        return CLI_OK;
+    }
+    if (!wanted && (errno == ENOENT || errno == ENOTDIR)) {
+        return CLI_GO_ON;
+    }
+    cli_say("cannot read the masters from %s: %s", path, strerror(errno));
+    return CLI_USAGE;
+}
+
+/* The file of this user. */
+static int read_own_config(char **ret_text)
+{
+    const char *config = getenv("XDG_CONFIG_HOME");
+    const char *home = getenv("HOME");
+    char *path;
+    int code;
+    int n;
+
+    if (config && config[0] == '/') {
+        n = asprintf(&path, "%s/redlock/nodes", config);
+    } else if (home && home[0]) {
+        n = asprintf(&path, "%s/.config/redlock/nodes", home);
+    } else {
+        return CLI_GO_ON;
+    }
+    if (n < 0) {
+        return no_memory();
+    }
+    code = read_config(path, 0, ret_text);
+    free(path);
+    return code;
+}
+
+static int find_in_files(char **ret_text)
+{
+    const char *path = getenv("REDLOCK_CONFIG");
+    int code;
+
+    if (path && path[0]) {
+        return read_config(path, 1, ret_text);
+    }
+    code = read_own_config(ret_text);
+    if (code == CLI_GO_ON) {
+        code = read_config("/etc/redlock/nodes", 0, ret_text);
+    }
+    return code;
+}
+
+static int find(const char *option, char **ret_text)
+{
+    const char *list = option ? option : getenv("REDLOCK_NODES");
+
+    if (!option && (!list || !list[0])) {
+        return find_in_files(ret_text);
+    }
+    *ret_text = strdup(list);
+    return *ret_text ? CLI_OK : no_memory();
+}
+
+static int no_masters(void)
+{
+    cli_say("no masters are named. Name them, in one of these ways:");
+    cli_say_more("redlock ... --nodes redis://a.example:6379,redis://b.example,redis://c.example");
+    cli_say_more("export REDLOCK_NODES='redis://a.example redis://b.example redis://c.example'");
+    cli_say_more("one URI a line in ~/.config/redlock/nodes or /etc/redlock/nodes");
+    cli_say_more("To try it out on private masters: redlock sandbox");
+    return CLI_USAGE;
+}
+
+int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes)
+{
+    struct cli_nodes nodes = {NULL, 0, NULL};
+    int code = find(option, &nodes.text);
+
+    if (code == CLI_OK && cut(&nodes) != 0) {
+        code = no_memory();
+    }
+    if (code == CLI_GO_ON || (code == CLI_OK && nodes.n == 0)) {
+        code = no_masters();
+    }
+    if (code != CLI_OK) {
+        cli_nodes_free(&nodes);
+        return code;
+    }
+    *ret_nodes = nodes;
+    return CLI_OK;
+}
+
+/* The URIs have become several strings: each is wiped. */
+void cli_nodes_free(struct cli_nodes *nodes)
+{
+    for (size_t i = 0; i < nodes->n; i++) {
+        explicit_bzero(nodes->text + (nodes->uris[i] - nodes->text), strlen(nodes->uris[i]));
+    }
+    free(nodes->uris);
+    free(nodes->text);
+}
+
+/* Only the part of a redis:// URI before an '@' can hold one. */
+int cli_nodes_secret(const char *list)
+{
+    const char *uri = list;
+
+    while (*(uri += strspn(uri, separators))) {
+        size_t length = strcspn(uri, separators);
+
+        if (strncmp(uri, "unix:", 5) != 0 && memchr(uri, '@', length)) {
+            return 1;
+        }
+        uri += length;
+    }
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* cli/session.h - a loop with a manager on it, for as long as a command runs. */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "cli/args.h"
+
+struct event_base;
+struct redlock;
+
+struct cli_session {
+    struct event_base *base;
+    struct redlock *rl;
+    int closed;
+};
+
+/* What the loop runs first: an event with this priority goes before all of the library's. */
+#define CLI_SESSION_URGENT 0
+
+/* Find the masters and begin to connect to them. Takes what is secret out of our
+ * environment, so that no child inherits it.
+ *
+ * Returns CLI_OK, and cli_session_close() is to be called; or says what is wrong and
+ * returns the code to exit with. */
+int cli_session_open(const char *command, const struct cli_connect *connect,
+                     struct cli_session *ret_session);
+
+/* A loop without masters. Returns as cli_session_open(). */
+int cli_session_bare(struct cli_session *ret_session);
+
+/* Run the loop until *done. Returns CLI_GO_ON, or CLI_INTERNAL when the loop is broken. */
+int cli_session_run(struct cli_session *session, const int *done);
+
+/* Close the manager, if there is one, and wait until what it still had to send is sent. */
+void cli_session_close(struct cli_session *session);
+
+#endif

@@ -1,0 +1,222 @@
+/* cli/take.c - acquiring a lock, and giving up at a signal.
+ *
+ *                 acquired
+ *   WAITING ---------------------> held
+ *      |
+ *      | refused / INT, TERM, HUP, QUIT: redlock_cancel()
+ *      v
+ *   explained (why, and what to do)
+ */
+#include "cli/take.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/duration.h"
+#include "cli/exit.h"
+#include "cli/explain.h"
+#include "cli/say.h"
+
+#define DEFAULT_TTL_MS 10000
+
+/* Who waits this long for masters that cannot be reached is told, once. */
+static const struct timeval patience = {3, 0};
+
+/* An acquire on its way. */
+struct attempt {
+    const struct cli_take *take;
+    struct cli_session *session;
+    struct redlock_lock *lock;
+    int signo;
+    int done;
+    int code;
+};
+
+void cli_take_init(struct cli_take *take, const char *command)
+{
+    memset(take, 0, sizeof *take);
+    take->command = command;
+    take->ttl_ms = DEFAULT_TTL_MS;
+    take->wait_ms = REDLOCK_FOREVER;
+}
+
+static int check_owner(const struct cli_take *take, const char *owner)
+{
+    if (strlen(owner) > REDLOCK_MAX_OWNER) {
+        return cli_say_usage(take->command, "--owner must have %d bytes at most",
+                             REDLOCK_MAX_OWNER);
+    }
+    for (; *owner; owner++) {
+        if (*owner < 0x20 || *owner > 0x7e) {
+            return cli_say_usage(take->command, "--owner must be printable ASCII");
+        }
+    }
+    return CLI_GO_ON;
+}
+
+int cli_take_option(struct cli_take *take, int option, const char *value)
+{
+    switch (option) {
+    case CLI_TAKE_TTL:
+        return cli_args_duration(take->command, "--ttl", value, REDLOCK_MIN_TTL_MS,
+                                 REDLOCK_MAX_TTL_MS, &take->ttl_ms);
+    case CLI_TAKE_WAIT:
+        return cli_args_duration(take->command, "--wait", value, 0, REDLOCK_FOREVER - 1,
+                                 &take->wait_ms);
+    case CLI_TAKE_NO_WAIT:
+        take->wait_ms = 0;
+        return CLI_GO_ON;
+    case CLI_TAKE_OWNER:
+        take->owner = value;
+        return check_owner(take, value);
+    default:
+        return cli_say_usage(take->command, "unknown option");
+    }
+}
+
+/* "host:pid", so that whoever finds the key taken knows where to look. */
+static void default_owner(char *owner, size_t size)
+{
+    char host[48] = "";
+
+    if (gethostname(host, sizeof host - 1) != 0 || !host[0]) {
+        strcpy(host, "localhost");
+    }
+    for (char *p = host; *p; p++) {
+        if (*p < 0x21 || *p > 0x7e) {
+            *p = '?';
+        }
+    }
+    snprintf(owner, size, "%s:%ld", host, (long)getpid());
+}
+
+static void say_held(const struct cli_take *take, const struct redlock_lock *lock)
+{
+    char left[CLI_DURATION_TEXT];
+    uint32_t tries;
+    uint64_t took_us;
+
+    redlock_lock_effort(lock, &tries, &took_us);
+    cli_say_detail("acquired '%s' in %" PRIu64 ".%03" PRIu64 " ms (tries: %" PRIu32
+                   "), valid for %s, token %s",
+                   take->key, took_us / 1000, took_us % 1000, tries,
+                   cli_duration_print(redlock_lock_validity_ms(lock), left),
+                   redlock_lock_token(lock));
+}
+
+/* A lock that comes when a signal has come before is not kept: the close releases it. */
+static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    struct attempt *attempt = arg;
+
+    attempt->done = 1;
+    if (attempt->signo) {
+        cli_say("gave up waiting for '%s': %s", attempt->take->key,
+                cli_signals_name(attempt->signo));
+        attempt->code = CLI_SIGNALED + attempt->signo;
+    } else if (status == 0) {
+        say_held(attempt->take, lock);
+        attempt->code = CLI_OK;
+    } else {
+        attempt->code = cli_explain_failure(attempt->session->rl, lock, attempt->take->key, status);
+    }
+}
+
+static void on_signal(void *arg, int signo)
+{
+    struct attempt *attempt = arg;
+
+    if (cli_signals_ends(signo) && !attempt->signo && !attempt->done) {
+        attempt->signo = signo;
+        redlock_cancel(attempt->lock);
+    }
+}
+
+static void on_patience(evutil_socket_t fd, short what, void *arg)
+{
+    const struct attempt *attempt = arg;
+
+    (void)fd;
+    (void)what;
+    if (!attempt->done) {
+        cli_explain_waiting(attempt->session->rl, attempt->lock, attempt->take->key);
+    }
+}
+
+/* redlock_acquire() has refused. */
+static int refuse(const struct cli_take *take, int status)
+{
+    char ttl[CLI_DURATION_TEXT];
+
+    switch (status) {
+    case REDLOCK_ETTL:
+        return cli_say_usage(take->command,
+                             "--ttl %s is out of range: raise --max-ttl (or REDLOCK_MAX_TTL) for "
+                             "all users of these masters, or take a shorter one",
+                             cli_duration_print(take->ttl_ms, ttl));
+    case REDLOCK_EINVAL:
+        return cli_say_usage(take->command, "KEY, with --key-prefix, must have 1 to %d bytes",
+                             REDLOCK_MAX_KEY);
+    default:
+        cli_say("cannot acquire '%s': %s", take->key, redlock_strerror(status));
+        return CLI_INTERNAL;
+    }
+}
+
+static int begin(struct attempt *attempt)
+{
+    const struct cli_take *take = attempt->take;
+    struct redlock_request request;
+    char owner[REDLOCK_MAX_OWNER + 1];
+    int status;
+
+    default_owner(owner, sizeof owner);
+    redlock_request_init(&request);
+    request.key = take->key;
+    request.ttl_ms = take->ttl_ms;
+    request.wait_ms = take->wait_ms;
+    request.owner = !take->owner ? owner : take->owner[0] ? take->owner : NULL;
+    status = redlock_acquire(attempt->session->rl, &request, on_acquired, attempt, &attempt->lock);
+    return status == 0 ? CLI_GO_ON : refuse(take, status);
+}
+
+/* Wait for the end, with a word to who waits long. */
+static int wait_for(struct attempt *attempt)
+{
+    struct event *timer = evtimer_new(attempt->session->base, on_patience, attempt);
+    int code;
+
+    if (timer) {
+        evtimer_add(timer, &patience);
+    }
+    code = cli_session_run(attempt->session, &attempt->done);
+    if (timer) {
+        event_free(timer);
+    }
+    return code == CLI_GO_ON ? attempt->code : code;
+}
+
+int cli_take_run(const struct cli_take *take, struct cli_session *session,
+                 struct cli_signals *signals, struct redlock_lock **ret_lock)
+{
+    struct attempt attempt = {.take = take, .session = session};
+    int code = begin(&attempt);
+
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    signals->on = on_signal;
+    signals->arg = &attempt;
+    code = wait_for(&attempt);
+    signals->on = NULL;
+    if (code == CLI_OK) {
+        *ret_lock = attempt.lock;
+    }
+    return code;
+}

@@ -1,0 +1,53 @@
+/* cli/take.h - acquiring a lock: what `redlock lock` and `redlock acquire` have in common. */
+#ifndef CLI_TAKE_H
+#define CLI_TAKE_H
+
+#include <stdint.h>
+
+#include "cli/args.h"
+#include "cli/session.h"
+#include "cli/signals.h"
+
+struct redlock_lock;
+
+enum cli_take_option {
+    CLI_TAKE_TTL = CLI_OPTION_OWN,
+    CLI_TAKE_WAIT,
+    CLI_TAKE_NO_WAIT,
+    CLI_TAKE_OWNER,
+    /* The options of the commands themselves begin here. */
+    CLI_TAKE_OWN
+};
+
+/* For the tables of both commands. */
+#define CLI_TAKE_OPTIONS                                                                           \
+    {"ttl", required_argument, NULL, CLI_TAKE_TTL},                                                \
+        {"wait", required_argument, NULL, CLI_TAKE_WAIT},                                          \
+        {"no-wait", no_argument, NULL, CLI_TAKE_NO_WAIT},                                          \
+    {                                                                                              \
+        "owner", required_argument, NULL, CLI_TAKE_OWNER                                           \
+    }
+
+struct cli_take {
+    const char *command;
+    const char *key;
+    uint32_t ttl_ms;
+    uint32_t wait_ms;
+    /* Who holds it, for those who look: NULL for "host:pid". */
+    const char *owner;
+};
+
+/* Fill in the defaults. */
+void cli_take_init(struct cli_take *take, const char *command);
+
+/* Take an option's value. Returns CLI_GO_ON or CLI_USAGE. */
+int cli_take_option(struct cli_take *take, int option, const char *value);
+
+/* Acquire, until it is decided or one of INT, TERM, HUP and QUIT comes.
+ *
+ * Returns CLI_OK, and *ret_lock is held; or says why not and returns the code to exit with.
+ * Then nothing is held, and cli_session_close() sends what is left to be released. */
+int cli_take_run(const struct cli_take *take, struct cli_session *session,
+                 struct cli_signals *signals, struct redlock_lock **ret_lock);
+
+#endif
