@@ -127,6 +127,14 @@ static const char *parse_login(const char *text, size_t len, struct rlk_uri *u)
     return why;
 }
 
+/* How many of the first characters may stand in a name or an IPv4 address, or in [ ]. */
+static size_t host_span(const char *text, bool bracket)
+{
+    return strspn(text, bracket ? "0123456789abcdefABCDEF:."
+                                : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789-_.");
+}
+
 /* host, host:port, [v6] or [v6]:port. */
 static const char *parse_address(const char *text, size_t len, struct rlk_uri *u)
 {
@@ -140,8 +148,8 @@ static const char *parse_address(const char *text, size_t len, struct rlk_uri *u
     }
     host_len = end ? (size_t)(end - host) : len;
     used = host_len + (bracket ? 2 : 0);
-    if (host_len == 0 || host_len > MAX_HOST || memchr(host, '%', host_len)) {
-        return "the host is missing, too long, or has a '%'";
+    if (host_len == 0 || host_len > MAX_HOST || host_span(host, bracket) < host_len) {
+        return "the host is missing, too long, or has a character that no host has";
     }
     u->port = DEFAULT_PORT;
     if (used < len &&
