@@ -1,0 +1,175 @@
+# tests/cli/lib.sh - what the tests of the command have in common. Sourced.
+#
+# A test program is a list of claims. It speaks TAP, runs in a folder of its own ($work),
+# and, after in_sandbox, on five masters of its own. $REDLOCK is the command under test;
+# meson sets it. Waiting is always for a condition, with a generous bound.
+#
+#     . "${0%/*}/lib.sh"
+#     in_sandbox "$0"
+#     run "$REDLOCK" lock key -- true
+#     status_is 0 "true runs under a lock"
+#     finish
+
+set -u
+
+: "${REDLOCK:?names the command to test}"
+claims=0
+failures=0
+status=0
+
+unset REDLOCK_CONFIG REDLOCK_USERNAME REDLOCK_PASSWORD REDLOCK_PASSWORD_FILE \
+    REDLOCK_KEY_PREFIX REDLOCK_MAX_TTL REDLOCK_KEY REDLOCK_TOKEN
+# shellcheck disable=SC2034
+server=$(command -v redis-server || command -v valkey-server)
+rediscli=$(command -v redis-cli || command -v valkey-cli)
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-test-XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+
+# Run the rest of this program on five masters.
+in_sandbox() {
+    if [ "${CLI_TEST_SANDBOX:-}" != yes ]; then
+        rmdir "$work"
+        CLI_TEST_SANDBOX=yes exec "$REDLOCK" sandbox -- sh "$1"
+    fi
+}
+
+# --- claims ---------------------------------------------------------------------------------
+
+# pass CLAIM / fail CLAIM
+pass() {
+    claims=$((claims + 1))
+    echo "ok $claims - $1"
+}
+
+fail() {
+    claims=$((claims + 1))
+    failures=$((failures + 1))
+    echo "not ok $claims - $1"
+    echo "# exit status: $status"
+    sed 's/^/# stdout: /' "$work/out" 2>/dev/null
+    sed 's/^/# stderr: /' "$work/err" 2>/dev/null
+}
+
+# check CLAIM COMMAND...: the command succeeds.
+check() {
+    claim=$1
+    shift
+    if "$@" >/dev/null 2>&1; then pass "$claim"; else fail "$claim"; fi
+}
+
+# The plan, and the exit status of the program.
+finish() {
+    echo "1..$claims"
+    [ "$failures" -eq 0 ]
+    exit
+}
+
+# --- running --------------------------------------------------------------------------------
+
+# run COMMAND...: sets $status and fills $work/out and $work/err.
+run() {
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+}
+
+# await PID: sets $status to the exit status of a command in the background.
+await() {
+    status=0
+    wait "$1" 2>/dev/null || status=$?
+}
+
+# status_is STATUS CLAIM
+status_is() {
+    check "$2" [ "$status" -eq "$1" ]
+}
+
+# says TEXT CLAIM: what the last command said on stderr contains TEXT; and so on.
+says() {
+    check "$2" grep -qF -e "$1" "$work/err"
+}
+
+says_not() {
+    check "$2" missing "$1" "$work/err" "$work/out"
+}
+
+prints() {
+    check "$2" grep -qF -e "$1" "$work/out"
+}
+
+missing() {
+    text=$1
+    shift
+    ! cat "$@" | grep -qF -e "$text"
+}
+
+# --- waiting --------------------------------------------------------------------------------
+
+# until_true COMMAND...: up to 20 seconds; fails if it never does.
+until_true() {
+    tries=1000
+    while ! "$@" >/dev/null 2>&1; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || return 1
+        sleep 0.02
+    done
+}
+
+# A zombie that nobody waits for is dead, too.
+is_dead() {
+    ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
+all_dead() {
+    for pid in "$@"; do
+        is_dead "$pid" || return 1
+    done
+}
+
+is_stopped() {
+    grep -q '^State:.[tT]' "/proc/$1/status"
+}
+
+is_gone() {
+    ! [ -e "$1" ]
+}
+
+# --- masters --------------------------------------------------------------------------------
+
+# master NUMBER COMMAND...: talk to one of the masters.
+master() {
+    socket=$REDLOCK_SANDBOX/$1.sock
+    shift
+    "$rediscli" -s "$socket" "$@"
+}
+
+master_pid() {
+    cat "$REDLOCK_SANDBOX/$1.pid"
+}
+
+# is_free KEY: on every master.
+is_free() {
+    for number in 1 2 3 4 5; do
+        [ "$(master "$number" exists "$1")" = 0 ] || return 1
+    done
+}
+
+# is_taken KEY: on a majority.
+is_taken() {
+    "$REDLOCK" status "$1" | grep -q ': held '
+}
+
+# hold KEY [OPTION...]: hold a lock in the background until `let_go`; sets $holder.
+hold() {
+    "$REDLOCK" lock "$@" --ttl 60s -- sleep 60 &
+    holder=$!
+    until_true is_taken "$1"
+}
+
+let_go() {
+    kill "$holder"
+    wait "$holder"
+    is_free "$1"
+}

@@ -1,0 +1,160 @@
+/* test_duration.c - spans of time as people write and read them. */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/duration.h"
+#include "lib/runner.h"
+
+/* What is read, in milliseconds. */
+static const struct {
+    const char *text;
+    uint64_t ms;
+} good[] = {
+    {"0", 0},
+    {"0ms", 0},
+    {"1", 1000},
+    {"10", 10000},
+    {"500ms", 500},
+    {"10s", 10000},
+    {"2m", 120000},
+    {"1h", 3600000},
+    {"24h", 86400000},
+    {"1.5s", 1500},
+    {"1.5", 1500},
+    {"0.001s", 1},
+    {"1.000s", 1000},
+    {"1.0ms", 1},
+    {"0.1m", 6000},
+    {"0.25h", 900000},
+    {"0.000005h", 18},
+    {"007s", 7000},
+    {"18446744073709551615ms", UINT64_MAX},
+    {"18446744073709551.615s", UINT64_MAX},
+};
+
+static const char *const bad[] = {
+    "",
+    " ",
+    "s",
+    "ms",
+    "-1s",
+    "+1s",
+    " 1s",
+    "1s ",
+    "1 s",
+    "1.s",
+    ".5s",
+    "1.5.5s",
+    "1,5s",
+    "1x",
+    "1S",
+    "1sec",
+    "1d",
+    "0x10",
+    "1e3",
+    "inf",
+    "nan",
+    "1.5ms",
+    "0.0001s",
+    "1.0001s",
+    "1s1",
+    "1m30s",
+    "1h2m",
+    "1.999999h",
+    "0.1234567890s",
+    "1.0000000000s",
+};
+
+static const char *const too_large[] = {
+    "18446744073709551616ms", "18446744073709551.616s", "18446744073709552s",
+    "307445734561825861m",    "5124095576030432h",      "99999999999999999999999999999",
+    "18446744073709551615",   "18446744073709551615h",  "18446744073709551615.999999999s",
+};
+
+/* What is written for people. */
+static const struct {
+    uint64_t ms;
+    const char *text;
+} written[] = {
+    {0, "0 ms"},
+    {999, "999 ms"},
+    {1000, "1.0 s"},
+    {9999, "9.9 s"},
+    {119999, "119.9 s"},
+    {120000, "2 min 0 s"},
+    {7199999, "119 min 59 s"},
+    {7200000, "2 h 0 min"},
+    {86400000, "24 h 0 min"},
+    {UINT64_MAX, "5124095576030 h 25 min"},
+};
+
+START_TEST(numbers_with_units_are_read)
+{
+    uint64_t ms = 77;
+
+    ck_assert_msg(cli_duration_parse(good[_i].text, &ms) == 0, "'%s'", good[_i].text);
+    ck_assert_msg(ms == good[_i].ms, "'%s'", good[_i].text);
+}
+END_TEST
+
+START_TEST(what_is_no_span_is_refused)
+{
+    uint64_t ms = 77;
+
+    ck_assert_msg(cli_duration_parse(bad[_i], &ms) != 0, "'%s'", bad[_i]);
+    ck_assert_uint_eq(ms, 77);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_refused)
+{
+    uint64_t ms = 77;
+
+    ck_assert_msg(cli_duration_parse(too_large[_i], &ms) != 0, "'%s'", too_large[_i]);
+    ck_assert_uint_eq(ms, 77);
+}
+END_TEST
+
+START_TEST(every_whole_number_of_milliseconds_is_read_back)
+{
+    char text[32];
+    uint64_t ms;
+
+    for (unsigned n = 0; n <= 5000; n++) {
+        snprintf(text, sizeof text, "%u.%03us", n / 1000, n % 1000);
+        ck_assert_int_eq(cli_duration_parse(text, &ms), 0);
+        ck_assert_uint_eq(ms, n);
+    }
+}
+END_TEST
+
+START_TEST(spans_are_written_for_people)
+{
+    char text[CLI_DURATION_TEXT];
+
+    ck_assert_str_eq(cli_duration_print(written[_i].ms, text), written[_i].text);
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
+
+static Suite *duration_suite(void)
+{
+    Suite *suite = suite_create("duration");
+    TCase *tests = tcase_create("duration");
+
+    tcase_add_loop_test(tests, numbers_with_units_are_read, 0, COUNT(good));
+    tcase_add_loop_test(tests, what_is_no_span_is_refused, 0, COUNT(bad));
+    tcase_add_loop_test(tests, what_does_not_fit_is_refused, 0, COUNT(too_large));
+    tcase_add_test(tests, every_whole_number_of_milliseconds_is_read_back);
+    tcase_add_loop_test(tests, spans_are_written_for_people, 0, COUNT(written));
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {duration_suite, NULL};
+
+    return rlk_test_main("cli-duration", suites);
+}

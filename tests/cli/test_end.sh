@@ -1,0 +1,107 @@
+#!/bin/sh
+# redlock lock: a command never outlives its lock, and signals reach it.
+. "${0%/*}/lib.sh"
+in_sandbox "$0"
+
+filled() { [ -s "$1" ]; }
+connected() { [ "$(master 1 client list | grep -c 'name=redlock ')" -ge "$1" ]; }
+
+# --- the deadline ---
+
+cat >"$work/stubborn" <<'SCRIPT'
+trap '' TERM
+sh -c 'trap "" TERM; while :; do sleep 1; done' &
+echo "$$ $!" >"$1.part"
+mv "$1.part" "$1"
+while :; do sleep 1; done
+SCRIPT
+run "$REDLOCK" lock k --ttl 900ms --grace 300ms -- sh "$work/stubborn" "$work/pids"
+status_is 76 "a command that outlives its lock gives 76"
+says "sent it SIGTERM" "it is asked to end"
+says "killed the command" "then killed"
+says "larger --ttl" "and the message says what to do"
+# shellcheck disable=SC2046
+check "its whole process group is dead" until_true all_dead $(cat "$work/pids")
+check "and the lock is free" until_true is_free k
+
+run "$REDLOCK" lock k --ttl 2s --grace 1500ms -- sh -c 'trap "echo tidy; exit 0" TERM; sleep 60 & wait'
+status_is 76 "a command that ends at SIGTERM gives 76, too"
+prints "tidy" "and has had its grace"
+check "and the lock is released at once" is_free k
+
+# The command ends at SIGTERM; another of its group takes its time.
+cat >"$work/slow" <<'SCRIPT'
+sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' "$1" &
+wait
+SCRIPT
+run "$REDLOCK" lock k --ttl 900ms --grace 300ms -- sh "$work/slow" "$work/left"
+status_is 76 "what the command leaves in its group is ended with the lock"
+check "and is dead" until_true all_dead "$(cat "$work/left")"
+
+run "$REDLOCK" lock k --ttl 600ms --grace 1h -- sleep 60
+status_is 76 "a grace longer than the ttl is cut"
+
+"$REDLOCK" lock k --ttl 700ms --grace 100ms -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" \
+    2>"$work/err" &
+locker=$!
+until_true filled "$work/pid"
+kill -STOP "$locker"
+check "the lock of a redlock that is stopped ends" until_true is_free k
+kill -CONT "$locker"
+await "$locker"
+status_is 76 "when it goes on after that, it gives 76"
+says "was stopped or suspended beyond the end" "says why"
+check "and the command is dead" is_dead "$(cat "$work/pid")"
+
+# --- signals ---
+
+# env undoes that the shell makes its jobs in the background ignore INT and QUIT.
+for signal in INT TERM HUP QUIT USR1 USR2; do
+    rm -f "$work/ready"
+    env --default-signal=INT,QUIT "$REDLOCK" lock k -- sh -c '
+        trap "echo got $1; exit 9" "$1"
+        : >"$2"
+        while :; do sleep 0.02; done' sh "$signal" "$work/ready" >"$work/out" 2>"$work/err" &
+    locker=$!
+    until_true [ -e "$work/ready" ]
+    kill -"$signal" "$locker"
+    await "$locker"
+    check "SIG$signal is passed on to the command" grep -qx "got $signal" "$work/out"
+    status_is 9 "whose exit status counts, after SIG$signal"
+done
+
+rm -f "$work/ready"
+nohup "$REDLOCK" lock k -- sh -c ': >"$0"; while ! [ -e "$0.end" ]; do sleep 0.02; done' \
+    "$work/ready" >"$work/out" 2>&1 &
+locker=$!
+until_true [ -e "$work/ready" ]
+kill -HUP "$locker"
+: >"$work/ready.end"
+await "$locker"
+status_is 0 "what redlock was started to ignore stays ignored"
+
+rm -f "$work/pid"
+"$REDLOCK" lock k --ttl 1s -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" 2>/dev/null &
+locker=$!
+until_true filled "$work/pid"
+kill -KILL "$locker"
+check "a redlock that is killed takes the command with it" until_true is_dead "$(cat "$work/pid")"
+check "and its lock ends with its ttl" until_true is_free k
+await "$locker"
+
+# --- signals while waiting ---
+
+hold k
+for signal in INT:130 TERM:143 HUP:129 QUIT:131; do
+    until_true connected 1
+    env --default-signal=INT,QUIT "$REDLOCK" lock k -- true >"$work/out" 2>"$work/err" &
+    waiter=$!
+    until_true connected 2
+    kill -"${signal%:*}" "$waiter"
+    await "$waiter"
+    status_is "${signal#*:}" "SIG${signal%:*} ends the waiting with ${signal#*:}"
+    says "gave up waiting for 'k': SIG${signal%:*}" "and redlock says so, after SIG${signal%:*}"
+done
+check "and nothing of it is left" let_go k
+
+finish

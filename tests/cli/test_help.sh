@@ -1,0 +1,49 @@
+#!/bin/sh
+# Help, versions and mistakes on the command line. No masters are needed.
+. "${0%/*}/lib.sh"
+
+run "$REDLOCK" --help
+status_is 0 "--help gives 0"
+prints "usage: redlock" "and shows the usage"
+prints "redlock sandbox" "and how to try it"
+run "$REDLOCK" --version
+status_is 0 "--version gives 0"
+check "and prints a version" grep -Eqx 'redlock [0-9]+\.[0-9]+\.[0-9]+' "$work/out"
+run "$REDLOCK"
+status_is 64 "without a command it gives 64"
+says "redlock --help" "and points to the help"
+run "$REDLOCK" dance
+status_is 64 "an unknown command gives 64"
+says "'dance'" "and is named"
+run "$REDLOCK" --nodes x lock k
+status_is 64 "an option before the command gives 64"
+
+for command in lock acquire release status nodes sandbox; do
+    run "$REDLOCK" "$command" --help
+    status_is 0 "$command --help gives 0"
+    prints "usage: redlock $command" "$command --help shows the usage"
+    check "$command --help has an example" grep -q '^example' "$work/out"
+    prints "exit status:" "$command --help tells the exit status"
+    cp "$work/out" "$work/help"
+    run "$REDLOCK" help "$command"
+    check "help $command is the same" cmp "$work/out" "$work/help"
+    run env REDLOCK_PASSWORD=hunter2 REDLOCK_NODES=redis://u:hunter2@h "$REDLOCK" "$command" --help
+    says_not hunter2 "$command --help shows no password"
+    run "$REDLOCK" "$command" --no-such-option
+    status_is 64 "$command gives 64 for an unknown option"
+    says "--no-such-option" "$command names it"
+    says "redlock $command --help" "$command points to its help"
+    run "$REDLOCK" "$command" -Z
+    says "option -Z" "$command names an unknown letter"
+    status=0
+    "$REDLOCK" "$command" --help >/dev/full 2>"$work/err" || status=$?
+    status_is 70 "$command --help gives 70 when stdout is full"
+done
+
+run "$REDLOCK" lock k --ttl
+status_is 64 "a value that is missing gives 64"
+says "--ttl needs a value" "and its option is named"
+run "$REDLOCK" lock k --no-wait=3 -- true
+says "--no-wait takes no value" "a value too many is named, too"
+
+finish

@@ -1,0 +1,140 @@
+#!/bin/sh
+# Masters that are down, stopped or want a password; and where their names come from.
+. "${0%/*}/lib.sh"
+in_sandbox "$0"
+
+nodes=$REDLOCK_NODES
+some() { # some NUMBER...: the URIs of some masters
+    for number in "$@"; do printf 'unix://%s/%s.sock ' "$REDLOCK_SANDBOX" "$number"; done
+}
+
+# --- stopped ---
+
+kill -STOP "$(master_pid 1)" "$(master_pid 2)"
+until_true is_stopped "$(master_pid 1)"
+until_true is_stopped "$(master_pid 2)"
+run "$REDLOCK" lock k --no-wait -- echo works
+status_is 0 "two of five masters stopped: lock works"
+run "$REDLOCK" acquire k --ttl 60s
+token=$(cat "$work/out")
+status_is 0 "and so does acquire"
+run "$REDLOCK" status k
+status_is 0 "and status"
+prints "no answer" "which tells who does not answer"
+run "$REDLOCK" release k --token "$token"
+status_is 0 "and release"
+kill -STOP "$(master_pid 3)"
+until_true is_stopped "$(master_pid 3)"
+run "$REDLOCK" lock k --no-wait -- true
+status_is 69 "three of five stopped: lock gives 69"
+kill -CONT "$(master_pid 1)" "$(master_pid 2)" "$(master_pid 3)"
+check "what they missed does not stay locked" until_true is_free k
+
+# --- passwords ---
+
+for number in 1 2 3 4 5; do master "$number" config set requirepass hunter2 >/dev/null; done
+run "$REDLOCK" lock k --no-wait -- true
+status_is 69 "without the password there is no majority"
+echo hunter2 >"$work/password"
+run "$REDLOCK" lock k --no-wait --password-file "$work/password" -- env
+status_is 0 "--password-file gives it"
+check "and the command does not see it" missing hunter2 "$work/out"
+run env REDLOCK_PASSWORD_FILE="$work/password" "$REDLOCK" nodes -v
+status_is 0 "REDLOCK_PASSWORD_FILE gives it"
+says_not hunter2 "and it is not shown"
+run env REDLOCK_PASSWORD=hunter2 "$REDLOCK" lock k -v --no-wait -- env
+status_is 0 "REDLOCK_PASSWORD gives it"
+says_not hunter2 "and the command does not inherit it"
+run env REDLOCK_PASSWORD=wrong7 "$REDLOCK" lock k --no-wait -- true
+status_is 69 "a wrong password gives 69"
+says_not wrong7 "and is not shown"
+run "$REDLOCK" lock k --no-wait --password hunter2 -- true
+status_is 64 "a password on the command line is refused"
+says_not hunter2 "and not shown"
+run "$REDLOCK" lock k --no-wait --password=hunter2 -- true
+status_is 64 "also behind a ="
+says_not hunter2 "and not shown there"
+run "$REDLOCK" lock k --passwd=hunter2 -- true
+says_not hunter2 "nor is one behind an option that does not exist"
+run "$REDLOCK" lock k --nodes 'redis://u:hunter2@[bad' -- true
+status_is 64 "a URI that is wrong gives 64"
+says_not hunter2 "and its password is not shown"
+run "$REDLOCK" nodes --nodes 'redis://u:hunter2@127.0.0.1:1'
+status_is 69 "a master that is down gives 69"
+says_not hunter2 "and the password in its URI is not shown"
+run "$REDLOCK" lock k --password-file "$work/none" -- true
+status_is 64 "a password file that cannot be read gives 64"
+run env REDLOCK_NODES="redis://:hunter2@127.0.0.1:1 $nodes" REDLOCK_PASSWORD=hunter2 \
+    "$REDLOCK" lock k --no-wait -- env
+status_is 0 "a URI in REDLOCK_NODES may have a password"
+says_not hunter2 "which the command does not inherit"
+for number in 1 2 3 4 5; do
+    "$rediscli" -s "$REDLOCK_SANDBOX/$number.sock" --no-auth-warning -a hunter2 \
+        config set requirepass '' >/dev/null
+done
+
+# --- where the masters come from ---
+
+export HOME="$work/home"
+unset XDG_CONFIG_HOME
+mkdir -p "$HOME/.config/redlock" "$work/xdg/redlock"
+run env -u REDLOCK_NODES "$REDLOCK" lock k --no-wait --nodes "$(echo "$nodes" | tr ' ' ,)" -- true
+status_is 0 "--nodes takes URIs with commas between them"
+run "$REDLOCK" nodes --nodes "$(some 1 2 3)"
+check "--nodes, with blanks between them, goes before REDLOCK_NODES" [ "$(wc -l <"$work/out")" -eq 3 ]
+if ! [ -e /etc/redlock/nodes ]; then
+    run env -u REDLOCK_NODES "$REDLOCK" lock k -- true
+    status_is 64 "without masters it gives 64"
+    says "export REDLOCK_NODES=" "and shows how to name them"
+fi
+{
+    echo '# the masters'
+    some 1 2 | tr ' ' '\n'
+    echo "$(some 3) # the third"
+} >"$HOME/.config/redlock/nodes"
+run env -u REDLOCK_NODES "$REDLOCK" nodes
+check "\$HOME/.config/redlock/nodes names them, with comments" [ "$(wc -l <"$work/out")" -eq 3 ]
+some 1 >"$work/xdg/redlock/nodes"
+run env -u REDLOCK_NODES XDG_CONFIG_HOME="$work/xdg" "$REDLOCK" nodes
+check "\$XDG_CONFIG_HOME/redlock/nodes goes before it" [ "$(wc -l <"$work/out")" -eq 1 ]
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/xdg/redlock/nodes" "$REDLOCK" nodes
+check "REDLOCK_CONFIG names another file" [ "$(wc -l <"$work/out")" -eq 1 ]
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/none" "$REDLOCK" nodes
+status_is 64 "which must be there"
+
+# --- dead ---
+
+kill -KILL "$(master_pid 1)" "$(master_pid 2)"
+until_true all_dead "$(master_pid 1)" "$(master_pid 2)"
+run "$REDLOCK" lock k --no-wait -- echo works
+status_is 0 "two of five masters dead: lock works"
+run "$REDLOCK" nodes
+status_is 0 "a majority of masters that is up gives 0"
+check "and nodes shows who is down" [ "$(grep -c '  down: ' "$work/out")" -eq 2 ]
+kill -KILL "$(master_pid 3)"
+until_true all_dead "$(master_pid 3)"
+run "$REDLOCK" lock k --no-wait -- touch "$work/ran"
+status_is 69 "three of five dead: lock gives 69"
+says "of 5 are up, 3 are needed" "and says how many are needed"
+says "1.sock  down: " "and names the first"
+says "2.sock  down: " "and the second"
+says "3.sock  down: " "and the third"
+check "and does not run the command" is_gone "$work/ran"
+run "$REDLOCK" lock k --wait 200ms -- true
+status_is 69 "after --wait it gives 69, too"
+run "$REDLOCK" acquire k --no-wait
+status_is 69 "acquire gives 69"
+run "$REDLOCK" release k --token 0000000000000000000000000000000000000000
+status_is 69 "release gives 69"
+run "$REDLOCK" status k
+status_is 69 "status gives 69"
+run "$REDLOCK" nodes
+status_is 69 "nodes gives 69"
+
+"$REDLOCK" lock k -- echo came >"$work/out" 2>"$work/err" &
+waiter=$!
+"$server" "$REDLOCK_SANDBOX/3.conf"
+await "$waiter"
+status_is 0 "who waits goes on when a majority is back"
+
+finish

@@ -1,0 +1,143 @@
+#!/bin/sh
+# redlock sandbox: masters that come and go, and leave nothing behind however it ends.
+. "${0%/*}/lib.sh"
+
+folder=
+pids=
+
+# start [COMMAND...]: a sandbox in the background whose command waits to be ended; sets
+# $sandbox, $folder, $command (its command's process id) and $pids (of the masters).
+start() {
+    rm -f "$work/facts"
+    # shellcheck disable=SC2016
+    "$@" "$REDLOCK" sandbox -- sh -c '
+        echo "$REDLOCK_SANDBOX $$ $(cat "$REDLOCK_SANDBOX"/*.pid | tr "\n" " ")" >"$0.part"
+        mv "$0.part" "$0"
+        sleep 60' "$work/facts" 2>"$work/err" &
+    sandbox=$!
+    until_true [ -e "$work/facts" ]
+    read -r folder command pids <"$work/facts"
+}
+
+# Whether no process names the folder in its title, as masters do. (The pattern stands in a
+# file, or grep would find itself.)
+is_deserted() {
+    echo "$folder/" >"$work/pattern"
+    ! grep -qsFf "$work/pattern" /proc/[0-9]*/cmdline
+}
+
+# nothing_left WHEN
+nothing_left() {
+    check "after $1 the folder is gone" until_true is_gone "$folder"
+    # shellcheck disable=SC2086
+    check "after $1 the masters are dead" until_true all_dead $pids
+    check "after $1 the command is dead" until_true is_dead "$command"
+}
+
+# shellcheck disable=SC2016
+run "$REDLOCK" sandbox -- sh -c 'echo "$REDLOCK_SANDBOX"; "$0" nodes; exit 5' "$REDLOCK"
+status_is 5 "the exit status is that of the command"
+folder=$(head -n 1 "$work/out")
+check "it has five masters" [ "$(grep -c '  up ' "$work/out")" -eq 5 ]
+check "after a normal end the folder is gone" is_gone "$folder"
+check "after a normal end the masters are dead" is_deserted
+
+run "$REDLOCK" sandbox -n 3 "$REDLOCK" nodes
+check "-n says how many" [ "$(grep -c '  up ' "$work/out")" -eq 3 ]
+# shellcheck disable=SC2016
+run "$REDLOCK" sandbox -n 1 -- sh -c 'stat -c %a "$REDLOCK_SANDBOX" "$REDLOCK_SANDBOX/1.sock"'
+check "nobody else may enter" [ "$(tr '\n' ' ' <"$work/out")" = "700 700 " ]
+run env SHELL=/bin/sh "$REDLOCK" sandbox -n 1 <<'SCRIPT'
+echo "in $0 with $REDLOCK_NODES"
+SCRIPT
+prints "in /bin/sh with unix:///" "without a command it runs \$SHELL"
+run "$REDLOCK" sandbox -n 1 -- sh -c 'kill -KILL $$'
+status_is 137 "a command killed by a signal gives 128 and its number"
+run "$REDLOCK" sandbox -n 1 -- no-such-command-anywhere
+status_is 127 "a command that is not there gives 127"
+run "$REDLOCK" sandbox -n 1 -- /dev/null
+status_is 126 "a command that cannot be run gives 126"
+mkdir "$work/a b,c%"
+# shellcheck disable=SC2016
+run env TMPDIR="$work/a b,c%" "$REDLOCK" sandbox -n 1 -- \
+    sh -c 'echo "$REDLOCK_SANDBOX"; "$0" nodes' "$REDLOCK"
+status_is 0 "a TMPDIR with odd characters works"
+prints "$work/a b,c%/" "and is used"
+long=$work/$(printf '%0120d' 0)
+mkdir "$long"
+run env TMPDIR="$long" "$REDLOCK" sandbox -n 1 -- "$REDLOCK" nodes
+status_is 0 "a TMPDIR that is too long for a socket is not used"
+run env REDLOCK_PASSWORD=hunter2 "$REDLOCK" sandbox -n 1 -- "$REDLOCK" lock k --no-wait -- true
+status_is 0 "a password for other masters is not used"
+
+# --- refused ---
+
+run "$REDLOCK" sandbox -n 0 true
+status_is 64 "-n 0 is refused"
+run "$REDLOCK" sandbox -n 64 true
+status_is 64 "-n 64 is refused"
+run env PATH=/nonexistent "$REDLOCK" sandbox true
+status_is 69 "without a server it gives 69"
+says "apt-get install redis-server" "and says what to install"
+mkdir "$work/tmp"
+run env TMPDIR="$work/tmp" "$REDLOCK" sandbox --server "$(command -v false)" true
+status_is 70 "a server that does not start gives 70"
+says "did not start" "and is named"
+check "and leaves nothing behind" rmdir "$work/tmp"
+
+# --- however it ends ---
+
+start env
+kill -TERM "$sandbox"
+await "$sandbox"
+status_is 143 "SIGTERM is passed on"
+nothing_left SIGTERM
+
+start env
+kill -KILL "$sandbox"
+await "$sandbox"
+nothing_left SIGKILL
+
+start setsid -w
+group=$(cut -d ' ' -f 5 "/proc/$(cut -d ' ' -f 4 "/proc/$command/stat")/stat")
+kill -KILL "-$group"
+await "$sandbox"
+nothing_left "SIGKILL to its process group"
+
+start env
+keeper=$(cut -d ' ' -f 4 "/proc/${pids%% *}/stat")
+kill -KILL "$keeper"
+await "$sandbox"
+status_is 70 "when its keeper is killed it gives 70"
+nothing_left "its keeper was killed"
+
+# --- masters that die and come back ---
+
+# shellcheck disable=SC2016
+run "$REDLOCK" sandbox -- sh -c '
+    kill -KILL "$(cat "$REDLOCK_SANDBOX/1.pid")"
+    until "$0" nodes | grep -q "1.sock  down"; do sleep 0.02; done
+    "$0" lock k --no-wait -- echo works without
+    "$1" "$REDLOCK_SANDBOX/1.conf"
+    until "$0" nodes | grep -q "1.sock  up"; do sleep 0.02; done
+    echo "$REDLOCK_SANDBOX"
+    echo "again $(cat "$REDLOCK_SANDBOX/1.pid")"' "$REDLOCK" "$server"
+status_is 0 "a master that is killed does not end the sandbox"
+prints "works without" "which goes on without it"
+prints "again" "and it can be started again"
+folder=$(grep '^/' "$work/out")
+check "it is dead afterwards" until_true is_dead "$(sed -n 's/^again //p' "$work/out")"
+check "and so are all others" is_deserted
+check "and the folder is gone" is_gone "$folder"
+
+# Ends while the master is about to start.
+# shellcheck disable=SC2016
+run "$REDLOCK" sandbox -- sh -c '
+    echo "$REDLOCK_SANDBOX"
+    kill -KILL "$(cat "$REDLOCK_SANDBOX/1.pid")"
+    "$0" "$REDLOCK_SANDBOX/1.conf"' "$server"
+folder=$(head -n 1 "$work/out")
+check "a master started at the last moment is dead as well" until_true is_deserted
+check "and its folder is gone" is_gone "$folder"
+
+finish

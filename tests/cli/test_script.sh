@@ -1,0 +1,109 @@
+#!/bin/sh
+# redlock acquire, release and status: for scripts.
+. "${0%/*}/lib.sh"
+in_sandbox "$0"
+
+run "$REDLOCK" acquire k --ttl 60s --owner me
+status_is 0 "acquire succeeds"
+check "and prints the token alone" grep -Eqx '[0-9a-f]{40}:me' "$work/out"
+check "on one line" [ "$(wc -l <"$work/out")" -eq 1 ]
+check "and says nothing" [ ! -s "$work/err" ]
+token=$(cat "$work/out")
+check "the token is the value on the masters" [ "$(master 3 get k)" = "$token" ]
+
+run "$REDLOCK" acquire k --no-wait
+status_is 75 "a second acquire gives 75"
+check "and prints no token" [ ! -s "$work/out" ]
+run "$REDLOCK" acquire k --wait 50ms
+status_is 75 "and so it does after --wait"
+
+run "$REDLOCK" status k
+status_is 0 "status succeeds"
+prints "k: held by me, " "it shows the owner"
+prints "$REDLOCK_SANDBOX/5.sock  held" "and what each master says"
+run "$REDLOCK" status k free --json
+status_is 0 "status --json succeeds"
+if command -v python3 >/dev/null; then
+    check "it is JSON that tells all" python3 - "$work/out" "$token" <<'SCRIPT'
+import json
+import sys
+
+held, free = json.load(open(sys.argv[1]))
+assert held["key"] == "k" and held["held"] and held["owner"] == "me"
+assert held["token"] == sys.argv[2] and held["answered"] == 5 and held["holding"] >= 3
+assert 0 < held["ttl_ms"] <= 60000 and len(held["nodes"]) == 5
+assert all(n["node"].startswith("unix://") for n in held["nodes"])
+assert free["key"] == "free" and not free["held"] and free["token"] == ""
+assert [n["answer"] for n in free["nodes"]] == ["free"] * 5
+SCRIPT
+    run "$REDLOCK" status --json "$(printf 'a"\\\n\377b')"
+    check "a key of any bytes makes JSON as well" python3 - "$work/out" <<'SCRIPT'
+import json
+import sys
+
+assert json.load(open(sys.argv[1], encoding="utf-8"))[0]["key"] == 'a"\\\n\ufffdb'
+SCRIPT
+fi
+
+run "$REDLOCK" release k --token 0000000000000000000000000000000000000000
+status_is 75 "a release with a wrong token gives 75"
+says "somebody else's" "and says whose it is"
+check "and changes nothing" [ "$(master 3 get k)" = "$token" ]
+run "$REDLOCK" release k --token "$token"
+status_is 0 "release succeeds"
+says "released 'k'" "and says so"
+check "and the lock is free everywhere" is_free k
+run "$REDLOCK" release k --token "$token"
+status_is 0 "a second release succeeds"
+says "already gone" "and says that the lock was gone"
+
+run "$REDLOCK" status k
+prints "k: free (5 of 5" "status shows a key that is free"
+master 1 set half one >/dev/null
+master 2 set half two >/dev/null
+run "$REDLOCK" status half
+prints "half: held by nobody" "status shows a key that has no majority"
+for number in 1 2 3 4 5; do master "$number" set old x >/dev/null; done
+run "$REDLOCK" status old
+prints "without an end" "status shows a key that does not expire"
+
+run "$REDLOCK" acquire k --key-prefix app: --ttl 60s
+check "--key-prefix stands before the key on the masters" \
+    [ "$(master 1 get app:k)" = "$(cat "$work/out")" ]
+run "$REDLOCK" release k --token "$(cat "$work/out")" --key-prefix app:
+check "and is taken off again" is_free app:k
+
+run "$REDLOCK" release k
+status_is 64 "release needs --token"
+run "$REDLOCK" release k --token x y
+status_is 64 "release takes one KEY"
+run "$REDLOCK" acquire
+status_is 64 "acquire needs KEY"
+run "$REDLOCK" acquire k true
+status_is 64 "acquire takes no command"
+run "$REDLOCK" status
+status_is 64 "status needs KEY"
+
+# --- stdout that takes nothing ---
+
+for command in "acquire full --ttl 60s" "status k" "status k --json" "nodes"; do
+    status=0
+    # shellcheck disable=SC2086
+    "$REDLOCK" $command >/dev/full 2>"$work/err" || status=$?
+    status_is 70 "$command gives 70 when stdout is full"
+done
+check "and acquire leaves no lock that nobody can release" is_free full
+
+mkfifo "$work/pipe"
+exec 5<>"$work/pipe" 6>"$work/pipe" 5<&-
+status=0
+"$REDLOCK" acquire full --ttl 60s >&6 2>"$work/err" || status=$?
+exec 6>&-
+status_is 70 "acquire gives 70 when nobody reads stdout"
+check "and leaves no lock, either" is_free full
+status=0
+"$REDLOCK" acquire full --ttl 60s >&- 2>"$work/err" || status=$?
+status_is 70 "acquire gives 70 when stdout is closed"
+check "and leaves no lock behind" is_free full
+
+finish

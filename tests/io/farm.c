@@ -1,0 +1,215 @@
+/* io/farm.c - see farm.h. */
+#include "io/farm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "io/watch.h"
+
+void farm_start(struct farm *f, size_t n, enum fake_where where)
+{
+    size_t i;
+
+    memset(f, 0, sizeof(*f));
+    f->base = event_base_new();
+    f->n = n;
+    for (i = 0; i < n; i++) {
+        f->nodes[i] = fake_new(f->base, where);
+        f->uris[i] = fake_uri(f->nodes[i]);
+    }
+    redlock_options_init(&f->options);
+    f->options.nodes = f->uris;
+    f->options.n_nodes = n;
+    f->options.node_timeout_ms = FARM_NEVER_MS;
+    f->options.connect_timeout_ms = FARM_NEVER_MS;
+    f->options.error_text = f->error_text;
+    f->options.error_text_size = sizeof(f->error_text);
+}
+
+void farm_open_at_once(struct farm *f)
+{
+    int status = redlock_new(f->base, &f->options, &f->rl);
+
+    if (status != REDLOCK_OK) {
+        ck_abort_msg("redlock_new: %d, %s", status, f->error_text);
+    }
+}
+
+void farm_open(struct farm *f)
+{
+    size_t i;
+
+    farm_open_at_once(f);
+    for (i = 0; i < f->n; i++) {
+        farm_wait(f, i, REDLOCK_NODE_UP);
+    }
+}
+
+enum redlock_node_state farm_state(struct farm *f, size_t node)
+{
+    return watch_state(f->rl, node);
+}
+
+const char *farm_error(struct farm *f, size_t node)
+{
+    return watch_error(f->rl, node);
+}
+
+void farm_wait(struct farm *f, size_t node, enum redlock_node_state state)
+{
+    watch_for_state(f->base, f->rl, node, state);
+}
+
+void farm_wait_error(struct farm *f, size_t node, const char *word)
+{
+    watch_for_error(f->base, f->rl, node, word);
+}
+
+void farm_close(struct farm *f)
+{
+    watch_close(f->base, f->rl);
+    f->rl = NULL;
+}
+
+/* Whatever a test did, no client of ours may have sent what is not the protocol. */
+void farm_end(struct farm *f)
+{
+    size_t i;
+
+    if (f->rl) {
+        for (i = 0; i < f->n; i++) {
+            fake_behave(f->nodes[i]);
+            fake_go_on(f->nodes[i]);
+        }
+        farm_close(f);
+    }
+    for (i = 0; i < f->n; i++) {
+        ck_assert_uint_eq(fake_n_bad(f->nodes[i]), 0);
+        fake_free(f->nodes[i]);
+    }
+    event_base_free(f->base);
+}
+
+struct outcome farm_acquire_as(struct farm *f, const struct redlock_request *request)
+{
+    return outcome_of_acquire(f->base, f->rl, f->n, request);
+}
+
+struct outcome farm_acquire(struct farm *f, const char *key)
+{
+    struct redlock_request request = outcome_request(key);
+
+    return farm_acquire_as(f, &request);
+}
+
+int farm_release(struct farm *f, struct redlock_lock *lock)
+{
+    return outcome_of_release(f->base, lock);
+}
+
+size_t farm_count(struct farm *f, const char *key, const char *value)
+{
+    size_t n = 0;
+    size_t i;
+
+    for (i = 0; i < f->n; i++) {
+        const char *there = model_get(fake_model(f->nodes[i]), key);
+
+        n += value ? there && strcmp(there, value) == 0 : there == NULL;
+    }
+    return n;
+}
+
+/* What to wait for, about one node or one key. */
+struct about {
+    struct farm *f;
+    size_t node;
+    const char *word;
+    size_t count;
+};
+
+static bool has_count(void *arg)
+{
+    const struct about *about = arg;
+
+    return fake_count(about->f->nodes[about->node], about->word) >= about->count;
+}
+
+void farm_wait_count(struct farm *f, size_t node, const char *command, size_t count)
+{
+    struct about about = {.f = f, .node = node, .word = command, .count = count};
+
+    if (!loop_until_true(f->base, has_count, &about, LOOP_BOUND_MS)) {
+        ck_abort_msg("node %zu got %zu times %s and not %zu times", node,
+                     fake_count(f->nodes[node], command), command, count);
+    }
+}
+
+static bool is_gone(void *arg)
+{
+    const struct about *about = arg;
+
+    return farm_count(about->f, about->word, NULL) == about->f->n;
+}
+
+void farm_wait_gone(struct farm *f, const char *key)
+{
+    struct about about = {.f = f, .word = key};
+
+    if (!loop_until_true(f->base, is_gone, &about, LOOP_BOUND_MS)) {
+        ck_abort_msg("the key %s was left behind", key);
+    }
+}
+
+static bool is_clean(void *arg)
+{
+    struct farm *f = arg;
+    size_t n = 0;
+    size_t i;
+
+    for (i = 0; i < f->n; i++) {
+        n += model_count(fake_model(f->nodes[i]));
+    }
+    return n == 0;
+}
+
+void farm_wait_clean(struct farm *f)
+{
+    if (!loop_until_true(f->base, is_clean, f, LOOP_BOUND_MS)) {
+        ck_abort_msg("a key was left behind");
+    }
+}
+
+const char *farm_token_at(struct farm *f, size_t node, size_t conn, size_t at)
+{
+    const struct resp_request *request = fake_request(f->nodes[node], conn, at);
+
+    ck_assert(resp_is(request, 0, "SET"));
+    return request->argv[2];
+}
+
+long farm_find_release(struct farm *f, size_t node, size_t conn, size_t from, const char *token)
+{
+    size_t at;
+
+    for (at = from; at < fake_n_commands(f->nodes[node], conn); at++) {
+        const struct resp_request *request = fake_request(f->nodes[node], conn, at);
+
+        if ((resp_is(request, 0, "EVALSHA") || resp_is(request, 0, "EVAL")) &&
+            strcmp(request->argv[request->argc - 1], token) == 0) {
+            return (long)at;
+        }
+    }
+    return -1;
+}
+
+void farm_must_release_behind(struct farm *f, size_t node, size_t conn, size_t at)
+{
+    const char *token = farm_token_at(f, node, conn, at);
+
+    if (farm_find_release(f, node, conn, at, token) < 0) {
+        ck_abort_msg("node %zu got no release behind its SET of %s", node, token);
+    }
+}

@@ -1,0 +1,90 @@
+/* io/farm.h - a manager of the library on a row of fake servers, all on one loop.
+ *
+ *     struct farm f;
+ *
+ *     farm_start(&f, 5, FAKE_UNIX);
+ *     f.options.node_timeout_ms = 200;
+ *     fake_on(f.nodes[0], "SET", FAKE_STALL, NULL);
+ *     farm_open(&f);
+ *     got = farm_acquire(&f, "key");
+ *     ck_assert_int_eq(got.status, REDLOCK_OK);
+ *     farm_end(&f);
+ *
+ * The time-outs are so long that none passes unless a test sets a short one. */
+#ifndef RLK_TESTS_IO_FARM_H
+#define RLK_TESTS_IO_FARM_H
+
+#include <redlock/redlock.h>
+
+#include "io/outcome.h"
+#include "lib/fake.h"
+#include "lib/loop.h"
+#include "lib/runner.h"
+
+struct event_base;
+
+#define FARM_MOST OUTCOME_MOST
+
+/* A time-out that never passes in a test, and one that does where a node is silent. */
+#define FARM_NEVER_MS 60000u
+#define FARM_SOON_MS 300u
+
+struct farm {
+    struct event_base *base;
+    size_t n;
+    struct fake *nodes[FARM_MOST];
+    const char *uris[FARM_MOST];
+    char error_text[256];
+    struct redlock_options options;
+    struct redlock *rl;
+};
+
+/* Make the loop and the servers, and fill the options. */
+void farm_start(struct farm *f, size_t n, enum fake_where where);
+
+/* Make the manager, and wait until every node is up. */
+void farm_open(struct farm *f);
+
+/* Only make it. */
+void farm_open_at_once(struct farm *f);
+
+/* Wait until a node is in a state. */
+void farm_wait(struct farm *f, size_t node, enum redlock_node_state state);
+enum redlock_node_state farm_state(struct farm *f, size_t node);
+
+/* Wait until something is wrong with a node, and the text about it has a word in it ("": any
+ * text). Afterwards it is in farm_error(). */
+void farm_wait_error(struct farm *f, size_t node, const char *word);
+const char *farm_error(struct farm *f, size_t node);
+
+/* Close the manager if it is open, wait for that, and free everything. */
+void farm_end(struct farm *f);
+void farm_close(struct farm *f);
+
+/* Begin, and wait for the callback. The second also takes the request. */
+struct outcome farm_acquire(struct farm *f, const char *key);
+struct outcome farm_acquire_as(struct farm *f, const struct redlock_request *request);
+
+/* Release, wait for the callback, and return its status. */
+int farm_release(struct farm *f, struct redlock_lock *lock);
+
+/* On how many servers the key has that value; NULL: is not there. */
+size_t farm_count(struct farm *f, const char *key, const char *value);
+
+/* Wait until a server has got so many commands that begin so. */
+void farm_wait_count(struct farm *f, size_t node, const char *command, size_t count);
+
+/* Wait until no server has the key, or any key at all. */
+void farm_wait_gone(struct farm *f, const char *key);
+void farm_wait_clean(struct farm *f);
+
+/* The token of a SET on a connection: the third word. Dies when there is none there. */
+const char *farm_token_at(struct farm *f, size_t node, size_t conn, size_t at);
+
+/* Check rule S5 on one connection: a release of the token stands behind the SET at `at`. */
+void farm_must_release_behind(struct farm *f, size_t node, size_t conn, size_t at);
+
+/* Where the release of a token stands on a connection, from `from` on, or -1. */
+long farm_find_release(struct farm *f, size_t node, size_t conn, size_t from, const char *token);
+
+#endif

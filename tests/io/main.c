@@ -1,0 +1,31 @@
+/* io/main.c - the real connection code against scripted servers. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/suites.h"
+#include "lib/runner.h"
+
+static const struct {
+    const char *name;
+    Suite *(*make)(void);
+} suites[] = {
+    {"callbacks", callbacks_suite}, {"config", config_suite}, {"endings", endings_suite},
+    {"hostile", hostile_suite},     {"query", query_suite},   {"release", release_suite},
+    {"stuck", stuck_suite},         {"wire", wire_suite},
+};
+
+int main(int argc, char **argv)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(suites) / sizeof(suites[0]); i++) {
+        if (argc == 2 && strcmp(argv[1], suites[i].name) == 0) {
+            Suite *(*const one[])(void) = {suites[i].make, NULL};
+
+            return rlk_test_main(suites[i].name, one);
+        }
+    }
+    fprintf(stderr, "usage: %s SUITE\n", argv[0]);
+    return 64;
+}

@@ -1,0 +1,16 @@
+/* io/suites.h - the suites of tests/io, one a file. */
+#ifndef RLK_TESTS_IO_SUITES_H
+#define RLK_TESTS_IO_SUITES_H
+
+#include <check.h>
+
+Suite *callbacks_suite(void);
+Suite *config_suite(void);
+Suite *endings_suite(void);
+Suite *hostile_suite(void);
+Suite *query_suite(void);
+Suite *release_suite(void);
+Suite *stuck_suite(void);
+Suite *wire_suite(void);
+
+#endif

@@ -1,0 +1,918 @@
+/* io/test_callbacks.c - the nine rules in <redlock/redlock.h>, each by its number. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "io/farm.h"
+#include "io/suites.h"
+
+static struct farm f;
+
+/* --- rule 1: nothing blocks, prints, starts a thread, installs a handler ------------------ */
+
+static int n_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int n = 0;
+
+    while (readdir(tasks)) {
+        n++;
+    }
+    closedir(tasks);
+    return n;
+}
+
+/* A life with everything in it that could tempt to print or to die. */
+static void live_a_full_life(void)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_TCP);
+    fake_model(f.nodes[0])->password = "secret";
+    fake_on(f.nodes[1], "SET", FAKE_REPLY, "$4294967296\r\n");
+    farm_open_at_once(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    fake_reset(f.nodes[2]);
+    fake_reset(f.nodes[3]);
+    fake_reset(f.nodes[4]);
+    farm_release(&f, got.lock);
+    farm_end(&f);
+}
+
+START_TEST(rule_1_nothing_is_printed)
+{
+    int ends[2];
+    int out = dup(1);
+    int err = dup(2);
+    char byte;
+
+    ck_assert_int_eq(pipe2(ends, O_NONBLOCK), 0);
+    dup2(ends[1], 1);
+    dup2(ends[1], 2);
+    live_a_full_life();
+    dup2(out, 1);
+    dup2(err, 2);
+    ck_assert_int_eq((int)read(ends[0], &byte, 1), -1);
+}
+END_TEST
+
+START_TEST(rule_1_no_thread_is_started)
+{
+    struct outcome got;
+    int before;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    before = n_threads();
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(n_threads(), before);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(rule_1_no_signal_handler_is_installed)
+{
+    struct sigaction before[NSIG];
+    struct sigaction after;
+    int i;
+
+    for (i = 1; i < NSIG; i++) {
+        memset(&before[i], 0, sizeof(before[i]));
+        sigaction(i, NULL, &before[i]);
+    }
+    live_a_full_life();
+    for (i = 1; i < NSIG; i++) {
+        memset(&after, 0, sizeof(after));
+        sigaction(i, NULL, &after);
+        ck_assert(after.sa_handler == before[i].sa_handler);
+    }
+}
+END_TEST
+
+/* SIGPIPE is left as it is, and a server that goes away does not raise it. */
+START_TEST(rule_1_a_server_that_goes_does_not_end_the_process)
+{
+    struct outcome got;
+    size_t i;
+    int round;
+
+    signal(SIGPIPE, SIG_DFL);
+    farm_start(&f, 3, _i ? FAKE_TCP : FAKE_UNIX);
+    farm_open(&f);
+    for (round = 0; round < 5; round++) {
+        got = farm_acquire(&f, "k");
+        for (i = 0; i < 3; i++) {
+            fake_reset(f.nodes[i]);
+        }
+        if (got.status == REDLOCK_OK) {
+            farm_release(&f, got.lock);
+        }
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(rule_1_no_descriptor_outlives_the_manager)
+{
+    int before;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    before = dup(0);
+    close(before);
+    farm_open(&f);
+    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_OK);
+    farm_close(&f);
+    farm_end(&f);
+    farm_start(&f, 3, FAKE_UNIX);
+    ck_assert_int_eq(dup(0), before);
+    close(before);
+    farm_end(&f);
+}
+END_TEST
+
+/* --- rule 3: exactly once, and never for a call that failed ------------------------------- */
+
+#define MANY 60
+
+static struct outcome many[MANY];
+
+static void begin_many(struct redlock_lock **ret_locks)
+{
+    static char keys[MANY][8];
+    struct redlock_request request = outcome_request(NULL);
+    int i;
+
+    for (i = 0; i < MANY; i++) {
+        snprintf(keys[i], sizeof(keys[i]), "k%d", i / 2); /* each key twice */
+        request.key = keys[i];
+        request.wait_ms = i % 3 == 0 ? REDLOCK_FOREVER : 0;
+        many[i] = (struct outcome){.n = f.n};
+        ck_assert_int_eq(
+            redlock_acquire(f.rl, &request, outcome_on_acquired, &many[i], &ret_locks[i]), 0);
+    }
+}
+
+static bool most_have_been_told(void *arg)
+{
+    int told = 0;
+    int i;
+
+    (void)arg;
+    for (i = 0; i < MANY; i++) {
+        told += many[i].calls > 0;
+    }
+    return told > MANY / 2;
+}
+
+START_TEST(rule_3_each_call_is_told_exactly_once)
+{
+    struct redlock_lock *locks[MANY];
+    int i;
+
+    farm_start(&f, 5, FAKE_TCP);
+    fake_on(f.nodes[0], "SET", FAKE_TWICE, NULL);
+    fake_on_next(f.nodes[1], 3, "SET", FAKE_DO_CLOSE, NULL, 0);
+    fake_on_next(f.nodes[2], 1, "SET", FAKE_STALL, NULL, 0);
+    farm_open(&f);
+    begin_many(locks);
+    for (i = 0; i < MANY; i += 7) {
+        redlock_cancel(locks[i]);
+        redlock_cancel(locks[i]); /* harmless twice */
+    }
+    loop_until_true(f.base, most_have_been_told, NULL, 1000);
+    fake_go_on(f.nodes[2]);
+    farm_close(&f);
+    for (i = 0; i < MANY; i++) {
+        ck_assert_int_eq(many[i].calls, 1);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(rule_3_a_release_without_callback_is_fine)
+{
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(redlock_release(got.lock, NULL, NULL), REDLOCK_OK);
+    farm_wait_clean(&f);
+    got = farm_acquire(&f, "k");
+    redlock_lock_forget(got.lock);
+    ck_assert_int_eq(redlock_release_token(f.rl, "k", got.token, NULL, NULL), REDLOCK_OK);
+    farm_wait_clean(&f);
+    ck_assert_int_eq(redlock_close(f.rl, NULL, NULL), REDLOCK_OK);
+    f.rl = NULL;
+    loop_settle(f.base);
+    farm_end(&f);
+}
+END_TEST
+
+static void must_not_be_called(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)status;
+    (void)arg;
+    ck_abort_msg("a callback of a call that was refused");
+}
+
+static void query_must_not_be_called(const struct redlock_query_result *result, int status,
+                                     void *arg)
+{
+    (void)result;
+    (void)status;
+    (void)arg;
+    ck_abort_msg("a callback of a query that was refused");
+}
+
+START_TEST(rule_3_a_call_that_fails_does_not_call_back)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome_released first = {0, 0};
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(redlock_cancel(got.lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_release(got.lock, outcome_on_released, &first), REDLOCK_OK);
+    ck_assert_int_eq(redlock_release(got.lock, must_not_be_called, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_cancel(got.lock), REDLOCK_ESTATE);
+    ck_assert_uint_eq(redlock_lock_validity_ms(got.lock), 0);
+    loop_must(f.base, &first.calls);
+    request.ttl_ms = 1;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, must_not_be_called, NULL, NULL), REDLOCK_ETTL);
+    loop_settle(f.base);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(rule_3_a_pending_lock_cannot_be_released_or_forgotten)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 3};
+    struct redlock_lock *lock;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock, must_not_be_called, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_forget(lock), REDLOCK_ESTATE);
+    ck_assert_uint_eq(redlock_lock_validity_ms(lock), 0);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(rule_3_a_closing_manager_refuses_and_does_not_call_back)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "held");
+    fake_pause(f.nodes[0]);
+    fake_pause(f.nodes[1]);
+    ck_assert_int_eq(redlock_close(f.rl, NULL, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_close(f.rl, NULL, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, must_not_be_called, NULL, NULL),
+                     REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_release(got.lock, must_not_be_called, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_release_token(f.rl, "k", "t", must_not_be_called, NULL),
+                     REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_query(f.rl, "k", query_must_not_be_called, NULL), REDLOCK_ESTATE);
+    ck_assert_uint_eq(redlock_node_count(f.rl), 3);
+    ck_assert_str_eq(redlock_lock_token(got.lock), got.token);
+    fake_go_on(f.nodes[0]);
+    fake_go_on(f.nodes[1]);
+    f.rl = NULL;
+    farm_wait_clean(&f);
+    loop_settle(f.base);
+    farm_end(&f);
+}
+END_TEST
+
+/* --- rule 4: never inside a call ---------------------------------------------------------- */
+
+static bool inside;
+static int told;
+
+static void acquired_outside(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)status;
+    (void)arg;
+    ck_assert(!inside);
+    told++;
+}
+
+static void queried_outside(const struct redlock_query_result *result, int status, void *arg)
+{
+    (void)result;
+    (void)status;
+    (void)arg;
+    ck_assert(!inside);
+    told++;
+}
+
+static void closed_outside(void *arg)
+{
+    (void)arg;
+    ck_assert(!inside);
+    told++;
+}
+
+static bool all_are_told(void *arg)
+{
+    const int *all = arg;
+
+    return told == *all;
+}
+
+/* With every master down, up, or silent, each call could know its end at once. */
+START_TEST(rule_4_a_callback_never_runs_inside_a_call)
+{
+    struct redlock_request request = outcome_request("k");
+    struct redlock_lock *lock;
+    int all = 5;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3 && _i == 1; i++) {
+        fake_down(f.nodes[i]);
+    }
+    farm_open_at_once(&f);
+    if (_i != 2) {
+        farm_wait(&f, 0, _i == 0 ? REDLOCK_NODE_UP : REDLOCK_NODE_DOWN);
+    }
+    inside = true;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, acquired_outside, NULL, NULL), 0);
+    request.key = "other";
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, acquired_outside, NULL, &lock), 0);
+    ck_assert_int_eq(redlock_cancel(lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_release_token(f.rl, "k", "t", acquired_outside, NULL), 0);
+    ck_assert_int_eq(redlock_query(f.rl, "k", queried_outside, NULL), 0);
+    ck_assert_int_eq(redlock_close(f.rl, closed_outside, NULL), REDLOCK_OK);
+    inside = false;
+    f.rl = NULL;
+    loop_must_true(f.base, all_are_told, &all);
+    loop_settle(f.base);
+    ck_assert_int_eq(told, all);
+    farm_end(&f);
+}
+END_TEST
+
+/* --- rule 5: anything may be called from inside ------------------------------------------- */
+
+static int chain;
+static int closed;
+
+static void on_closed(void *arg)
+{
+    (void)arg;
+    closed++;
+}
+
+static void chain_on_queried(const struct redlock_query_result *result, int status, void *arg)
+{
+    (void)result;
+    (void)arg;
+    ck_assert_int_eq(status, REDLOCK_OK);
+    chain++;
+    ck_assert_int_eq(redlock_close(f.rl, on_closed, NULL), REDLOCK_OK);
+}
+
+static void chain_on_released(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)arg;
+    ck_assert_int_eq(status, REDLOCK_OK);
+    chain++;
+    ck_assert_int_eq(redlock_query(f.rl, "k", chain_on_queried, NULL), REDLOCK_OK);
+}
+
+static void chain_on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    struct redlock_request request = outcome_request("more");
+
+    (void)arg;
+    chain++;
+    ck_assert_int_eq(status, REDLOCK_OK);
+    if (chain < 4) {
+        ck_assert_int_eq(redlock_lock_forget(lock), REDLOCK_OK);
+        request.key = chain == 1 ? "k1" : chain == 2 ? "k2" : "k3";
+        ck_assert_int_eq(redlock_acquire(f.rl, &request, chain_on_acquired, NULL, NULL), 0);
+    } else {
+        ck_assert_int_eq(redlock_release(lock, chain_on_released, NULL), REDLOCK_OK);
+    }
+}
+
+START_TEST(rule_5_calls_may_be_made_inside_callbacks)
+{
+    struct redlock_request request = outcome_request("k0");
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, chain_on_acquired, NULL, NULL), 0);
+    loop_must(f.base, &closed);
+    ck_assert_int_eq(chain, 6);
+    f.rl = NULL;
+    loop_settle(f.base);
+    farm_end(&f);
+}
+END_TEST
+
+static void close_when_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)status;
+    (void)arg;
+    chain++;
+    redlock_close(f.rl, on_closed, NULL);
+}
+
+/* Closed inside the callback of a success, and of a failure. */
+START_TEST(rule_5_close_inside_the_callback_of_an_acquire)
+{
+    struct redlock_request request = outcome_request("k");
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3 && _i; i++) {
+        model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
+    }
+    farm_open(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, close_when_acquired, NULL, NULL), 0);
+    request.key = "other";
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, close_when_acquired, NULL, NULL), 0);
+    loop_must(f.base, &closed);
+    f.rl = NULL;
+    loop_settle(f.base);
+    ck_assert_int_eq(chain, 2);
+    ck_assert_int_eq(closed, 1);
+    farm_wait_gone(&f, "other");
+    farm_end(&f);
+}
+END_TEST
+
+static void close_when_released(struct redlock_lock *lock, int status, void *arg)
+{
+    close_when_acquired(lock, status, arg);
+}
+
+START_TEST(rule_5_close_inside_the_callback_of_a_release)
+{
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(redlock_release(got.lock, close_when_released, NULL), REDLOCK_OK);
+    loop_must(f.base, &closed);
+    f.rl = NULL;
+    loop_settle(f.base);
+    ck_assert_int_eq(chain, 1);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+static struct redlock_lock *second;
+
+static void cancel_the_second(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)status;
+    (void)arg;
+    ck_assert_int_eq(redlock_cancel(second), REDLOCK_OK);
+}
+
+START_TEST(rule_5_cancel_inside_a_callback)
+{
+    struct redlock_request request = outcome_request("first");
+    struct outcome got = {.n = 3};
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
+    }
+    farm_open(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, cancel_the_second, NULL, NULL), 0);
+    request.key = "k";
+    request.wait_ms = REDLOCK_FOREVER;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &second), 0);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
+    farm_end(&f);
+}
+END_TEST
+
+/* The loop may be left from a callback, and the base freed after the close. */
+static void break_when_closed(void *arg)
+{
+    on_closed(arg);
+    event_base_loopbreak(f.base);
+}
+
+START_TEST(rule_5_everything_is_gone_after_the_callback_of_close)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 3};
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open_at_once(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    ck_assert_int_eq(redlock_close(f.rl, break_when_closed, NULL), REDLOCK_OK);
+    f.rl = NULL;
+    loop_must(f.base, &closed);
+    ck_assert_int_eq(got.calls, 1);
+    farm_end(&f);
+}
+END_TEST
+
+/* --- rule 6: the state is final before the callback --------------------------------------- */
+
+static uint64_t validity_inside;
+static int final_calls;
+
+static void final_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    int *wanted = arg;
+
+    final_calls++;
+    ck_assert_int_eq(status, *wanted);
+    ck_assert_int_eq(redlock_cancel(lock), REDLOCK_ESTATE);
+    validity_inside = redlock_lock_validity_ms(lock);
+    ck_assert_int_eq(redlock_lock_reason(lock), status);
+    if (status != REDLOCK_OK) {
+        ck_assert_uint_eq(validity_inside, 0);
+        ck_assert_int_eq(redlock_release(lock, NULL, NULL), REDLOCK_ESTATE);
+        ck_assert_int_eq(redlock_lock_forget(lock), REDLOCK_ESTATE);
+    } else {
+        ck_assert_uint_gt(validity_inside, 0);
+        ck_assert_int_eq(redlock_release(lock, NULL, NULL), REDLOCK_OK);
+        ck_assert_uint_eq(redlock_lock_validity_ms(lock), 0);
+    }
+}
+
+START_TEST(rule_6_state_is_final_before_the_callback)
+{
+    struct redlock_request request = outcome_request("k");
+    int wanted = _i ? REDLOCK_EHELD : REDLOCK_OK;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3 && _i; i++) {
+        model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
+    }
+    farm_open(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, final_acquired, &wanted, NULL), 0);
+    loop_must(f.base, &final_calls);
+    farm_end(&f);
+}
+END_TEST
+
+/* --- rule 7: in the order in which they were decided -------------------------------------- */
+
+static char order[64];
+
+static void note(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)status;
+    strcat(order, arg);
+}
+
+static void note_closed(void *arg)
+{
+    strcat(order, arg);
+}
+
+START_TEST(rule_7_callbacks_come_in_the_order_of_decisions)
+{
+    static char a[] = "a", b[] = "b", c[] = "c", d[] = "d", e[] = "e";
+    struct redlock_request request = outcome_request("k");
+    struct redlock_lock *first;
+    struct redlock_lock *third;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, note, a, &first), 0);
+    request.key = "l";
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, note, b, NULL), 0);
+    request.key = "m";
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, note, c, &third), 0);
+    request.key = "n";
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, note, d, NULL), 0);
+    redlock_cancel(third);
+    redlock_cancel(first);
+    loop_settle(f.base);
+    for (i = 0; i < 3; i++) {
+        fake_go_on(f.nodes[i]);
+    }
+    farm_wait_count(&f, 0, "EVALSHA", 2);
+    ck_assert_int_eq(redlock_close(f.rl, note_closed, e), REDLOCK_OK);
+    f.rl = NULL;
+    farm_wait_clean(&f);
+    loop_settle(f.base);
+    ck_assert_str_eq(order, "cabde");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(rule_7_close_is_the_last_to_call_back)
+{
+    static char a[] = "a", b[] = "b", c[] = "c";
+    struct redlock_request request = outcome_request("k");
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open_at_once(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, note, a, NULL), 0);
+    ck_assert_int_eq(redlock_release_token(f.rl, "k", "t", note, b), 0);
+    ck_assert_int_eq(redlock_close(f.rl, note_closed, c), REDLOCK_OK);
+    f.rl = NULL;
+    while (strlen(order) < 3) {
+        event_base_loop(f.base, EVLOOP_ONCE);
+    }
+    ck_assert_int_eq(order[2], 'c');
+    farm_end(&f);
+}
+END_TEST
+
+/* --- rule 8: inputs are copied ------------------------------------------------------------ */
+
+START_TEST(rule_8_inputs_are_copied)
+{
+    struct outcome got = {.n = 3};
+    struct redlock_request request;
+    char *texts[] = {strdup("ann"), strdup("secret"), strdup("p:"), strdup("name"), strdup("key"),
+                     strdup("me"),  strdup(""),       strdup(""),   strdup("")};
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_model(f.nodes[i])->user = "ann";
+        fake_model(f.nodes[i])->password = "secret";
+        free(texts[6 + i]);
+        texts[6 + i] = strdup(f.uris[i]);
+        f.uris[i] = texts[6 + i];
+    }
+    f.options.username = texts[0];
+    f.options.password = texts[1];
+    f.options.key_prefix = texts[2];
+    f.options.client_name = texts[3];
+    farm_open_at_once(&f);
+    request = outcome_request(texts[4]);
+    request.owner = texts[5];
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        memset(texts[i], '!', strlen(texts[i]));
+        free(texts[i]);
+    }
+    memset(f.uris, 0, sizeof(f.uris));
+    memset(&f.options, 0, sizeof(f.options));
+    memset(&request, 0xff, sizeof(request));
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_str_eq(got.token + 40, ":me");
+    farm_wait_count(&f, 0, "SET p:key", 1);
+    ck_assert_uint_ge(fake_count(f.nodes[0], "CLIENT SETNAME name"), 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(rule_8_key_and_token_of_a_release_are_copied)
+{
+    struct outcome_released released = {0, 0};
+    char *key = strdup("k");
+    char *token;
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    token = strdup(got.token);
+    redlock_lock_forget(got.lock);
+    ck_assert_int_eq(redlock_release_token(f.rl, key, token, outcome_on_released, &released), 0);
+    memset(key, '!', strlen(key));
+    memset(token, '!', strlen(token));
+    free(key);
+    free(token);
+    loop_must(f.base, &released.calls);
+    ck_assert_int_eq(released.status, REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* --- rule 9: a forked child has nothing to do with our manager ----------------------------- */
+
+static struct outcome held;
+
+static void count_refusal(int *n, int status)
+{
+    *n += status == REDLOCK_EFORK;
+}
+
+/* How many of the calls say EFORK in the child. */
+static int refusals_in_child(void)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+    struct redlock_request request = outcome_request("child");
+    int n = 0;
+
+    count_refusal(&n, redlock_acquire(f.rl, &request, must_not_be_called, NULL, NULL));
+    count_refusal(&n, redlock_release(held.lock, must_not_be_called, NULL));
+    count_refusal(&n, redlock_cancel(held.lock));
+    count_refusal(&n, redlock_lock_forget(held.lock));
+    count_refusal(&n, redlock_release_token(f.rl, "k", "t", must_not_be_called, NULL));
+    count_refusal(&n, redlock_query(f.rl, "k", query_must_not_be_called, NULL));
+    count_refusal(&n, redlock_node_info(f.rl, 0, &info));
+    count_refusal(&n, redlock_lock_node(held.lock, 0, &detail));
+    count_refusal(&n, redlock_close(f.rl, on_closed, NULL));
+    return n;
+}
+
+static int status_of(pid_t child)
+{
+    int status = -1;
+
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+START_TEST(rule_9_a_forked_child_is_refused_and_sends_nothing)
+{
+    size_t before[3];
+    size_t i;
+    pid_t child;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    held = farm_acquire(&f, "k");
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&f, i, "SET", 1);
+        before[i] = fake_n_commands(f.nodes[i], 0);
+    }
+    child = fork();
+    if (child == 0) {
+        _exit(refusals_in_child());
+    }
+    ck_assert_int_eq(status_of(child), 9);
+    loop_settle(f.base);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(fake_n_commands(f.nodes[i], 0), before[i]);
+        ck_assert(fake_is_open(f.nodes[i], 0));
+    }
+    ck_assert_uint_eq(farm_count(&f, "k", held.token), 3);
+    farm_end(&f);
+}
+END_TEST
+
+/* The parent and the child share what the kernel keeps for the loop: the child's close must
+ * not take the parent's sockets out of it. */
+START_TEST(rule_9_the_parent_goes_on_after_the_child_has_closed)
+{
+    struct outcome got;
+    pid_t child;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    child = fork();
+    if (child == 0) {
+        _exit(redlock_close(f.rl, on_closed, NULL) == REDLOCK_EFORK ? 7 : 1);
+    }
+    ck_assert_int_eq(status_of(child), 7);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+/* Even one that runs the loop: the answers in our sockets are ours. */
+static void run_loop_in_child(void)
+{
+    size_t i;
+
+    event_reinit(f.base);
+    for (i = 0; i < f.n; i++) {
+        fake_free(f.nodes[i]); /* only the library is asked, not the child's copy of the servers */
+    }
+    loop_settle(f.base);
+    _exit(7);
+}
+
+START_TEST(rule_9_a_child_that_runs_the_loop_takes_no_answer)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 3};
+    pid_t child;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_on_next(f.nodes[i], 1, "SET", FAKE_STALL, NULL, 0);
+    }
+    farm_open(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&f, i, "SET", 1);
+        fake_go_on(f.nodes[i]); /* the answers are in the sockets from here on */
+    }
+    child = fork();
+    if (child == 0) {
+        run_loop_in_child();
+    }
+    ck_assert_int_eq(status_of(child), 7);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(rule_9_a_forked_child_makes_its_own_manager)
+{
+    pid_t child;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    child = fork();
+    if (child == 0) {
+        struct farm own;
+
+        redlock_close(f.rl, NULL, NULL);
+        farm_start(&own, 3, FAKE_UNIX);
+        farm_open(&own);
+        _exit(farm_acquire(&own, "k").status == REDLOCK_OK ? 7 : 1);
+    }
+    ck_assert_int_eq(status_of(child), 7);
+    farm_end(&f);
+}
+END_TEST
+
+static TCase *numbered_case(void)
+{
+    TCase *tcase = tcase_create("rules");
+
+    tcase_add_test(tcase, rule_1_nothing_is_printed);
+    tcase_add_test(tcase, rule_1_no_thread_is_started);
+    tcase_add_test(tcase, rule_1_no_signal_handler_is_installed);
+    tcase_add_loop_test(tcase, rule_1_a_server_that_goes_does_not_end_the_process, 0, 2);
+    tcase_add_test(tcase, rule_1_no_descriptor_outlives_the_manager);
+    tcase_add_test(tcase, rule_3_each_call_is_told_exactly_once);
+    tcase_add_test(tcase, rule_3_a_release_without_callback_is_fine);
+    tcase_add_test(tcase, rule_3_a_call_that_fails_does_not_call_back);
+    tcase_add_test(tcase, rule_3_a_pending_lock_cannot_be_released_or_forgotten);
+    tcase_add_test(tcase, rule_3_a_closing_manager_refuses_and_does_not_call_back);
+    tcase_add_loop_test(tcase, rule_4_a_callback_never_runs_inside_a_call, 0, 3);
+    tcase_add_test(tcase, rule_5_calls_may_be_made_inside_callbacks);
+    tcase_add_loop_test(tcase, rule_5_close_inside_the_callback_of_an_acquire, 0, 2);
+    tcase_add_test(tcase, rule_5_close_inside_the_callback_of_a_release);
+    tcase_add_test(tcase, rule_5_cancel_inside_a_callback);
+    tcase_add_test(tcase, rule_5_everything_is_gone_after_the_callback_of_close);
+    tcase_add_loop_test(tcase, rule_6_state_is_final_before_the_callback, 0, 2);
+    tcase_add_test(tcase, rule_7_callbacks_come_in_the_order_of_decisions);
+    tcase_add_test(tcase, rule_7_close_is_the_last_to_call_back);
+    tcase_add_test(tcase, rule_8_inputs_are_copied);
+    tcase_add_test(tcase, rule_8_key_and_token_of_a_release_are_copied);
+    tcase_add_test(tcase, rule_9_a_forked_child_is_refused_and_sends_nothing);
+    tcase_add_test(tcase, rule_9_the_parent_goes_on_after_the_child_has_closed);
+    tcase_add_test(tcase, rule_9_a_child_that_runs_the_loop_takes_no_answer);
+    tcase_add_test(tcase, rule_9_a_forked_child_makes_its_own_manager);
+    return tcase;
+}
+
+Suite *callbacks_suite(void)
+{
+    Suite *suite = suite_create("callbacks");
+
+    suite_add_tcase(suite, numbered_case());
+    return suite;
+}

@@ -1,0 +1,258 @@
+/* io/test_endings.c - everything that was begun is told and ends, in the schedules in which it
+ * once did not; and a release that could not be told is told later [S5]. */
+#include <event2/event.h>
+#include <string.h>
+
+#include "io/farm.h"
+#include "io/suites.h"
+
+static struct farm f;
+
+/* A and B grant, C is asked and silent. The lock is released, and A and B are silent now. */
+static void release_into_silence(struct outcome_released *released)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    fake_on(f.nodes[2], "SET", FAKE_STALL, NULL);
+    for (i = 0; i < 3; i++) {
+        fake_on(f.nodes[i], "EVAL", FAKE_MUTE, NULL);
+        fake_on(f.nodes[i], "EVALSHA", FAKE_MUTE, NULL);
+    }
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(redlock_release(got.lock, outcome_on_released, released), 0);
+}
+
+START_TEST(a_late_vote_leaves_the_deadline_of_a_release_alone)
+{
+    struct outcome_released released = {0, 0};
+
+    release_into_silence(&released);
+    fake_go_on(f.nodes[2]); /* C grants now */
+    loop_must(f.base, &released.calls);
+    ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_connection_that_breaks_late_leaves_it_alone_too)
+{
+    struct outcome_released released = {0, 0};
+
+    release_into_silence(&released);
+    fake_hang_up(f.nodes[2]);
+    loop_must(f.base, &released.calls);
+    ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
+    farm_end(&f);
+}
+END_TEST
+
+static bool has_tried_again(void *arg)
+{
+    uint32_t tries;
+
+    redlock_lock_effort(arg, &tries, NULL);
+    return tries >= 3;
+}
+
+START_TEST(a_key_lives_as_long_as_its_handle)
+{
+    char key[301] = "", first[41];
+    struct redlock_request request = outcome_request(key);
+    struct outcome got = {.n = 3};
+    struct redlock_lock *lock;
+    const char *borrowed;
+    size_t i;
+
+    memset(key, 'k', sizeof(key) - 1);
+    key[sizeof(key) - 1] = '\0';
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        model_set(fake_model(f.nodes[i]), key, "somebody", 60000);
+    }
+    farm_open(&f);
+    request.wait_ms = REDLOCK_FOREVER;
+    request.retry_min_ms = request.retry_max_ms = 1;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &lock), 0);
+    borrowed = redlock_lock_key(lock, NULL);
+    memcpy(first, redlock_lock_token(lock), 40);
+    loop_must_true(f.base, has_tried_again, lock);
+    ck_assert_str_eq(borrowed, key);
+    ck_assert_int_ne(memcmp(first, redlock_lock_token(lock), 40), 0);
+    ck_assert_int_eq(redlock_cancel(lock), 0);
+    loop_must(f.base, &got.calls);
+    farm_end(&f);
+}
+END_TEST
+
+struct asker {
+    struct redlock_lock *lock;
+    struct event *event;
+    int closed;
+};
+
+/* At every turn of the loop, until the manager says that it is gone. */
+static void ask(evutil_socket_t fd, short what, void *arg)
+{
+    static const struct timeval at_once = {0, 0};
+    struct asker *a = arg;
+
+    (void)fd;
+    (void)what;
+    if (!a->closed) {
+        ck_assert_str_eq(redlock_lock_key(a->lock, NULL), "k");
+        ck_assert_uint_eq(strlen(redlock_lock_token(a->lock)), 40);
+        event_add(a->event, &at_once);
+    }
+}
+
+static void on_closed(void *arg)
+{
+    struct asker *a = arg;
+
+    a->closed = 1;
+}
+
+/* With a lookup that has to be cancelled, which takes the close a moment longer. */
+START_TEST(accessors_work_until_the_close_has_ended)
+{
+    struct asker a = {NULL, NULL, 0};
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    f.uris[2] = "redis://no-such-host.invalid:6379";
+    farm_open_at_once(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    a.lock = got.lock;
+    a.event = event_new(f.base, -1, 0, ask, &a);
+    ck_assert_int_eq(redlock_close(f.rl, on_closed, &a), 0);
+    ask(-1, 0, &a);
+    loop_must(f.base, &a.closed);
+    event_free(a.event);
+    f.rl = NULL;
+    farm_end(&f);
+}
+END_TEST
+
+/* What a server says when it will not hear a release just now. */
+static const char *const not_now[] = {
+    "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.\r\n",
+    "-LOADING Redis is loading the dataset in memory\r\n",
+    "-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to\r\n",
+    "-NOREPLICAS Not enough good replicas to write.\r\n",
+};
+
+START_TEST(a_release_that_is_refused_for_now_is_said_again)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_on_next(f.nodes[i], 1, "EVALSHA", FAKE_REPLY, not_now[_i], strlen(not_now[_i]));
+    }
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_ENOQUORUM);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_release_that_is_forbidden_is_not_said_for_ever)
+{
+    static const char no[] =
+        "-NOPERM this user has no permissions to run the 'evalsha' command\r\n";
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_on(f.nodes[i], "EVALSHA", FAKE_REPLY, no);
+    }
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_ENOQUORUM);
+    ck_assert_ptr_nonnull(strstr(farm_error(&f, 0), "NOPERM"));
+    ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 1);
+    farm_end(&f);
+}
+END_TEST
+
+static bool is_over(void *arg)
+{
+    return redlock_lock_validity_ms(arg) == 0;
+}
+
+/* The SET still waits in the socket of a server that stands still: it may be carried out long
+ * after the ttl that we counted, and is released all the same. */
+START_TEST(the_debt_of_an_unanswered_set_outlives_the_ttl)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    fake_on(f.nodes[2], "SET", FAKE_STALL, NULL);
+    farm_open(&f);
+    request.ttl_ms = 100;
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_wait_count(&f, 2, "SET", 1);
+    fake_down(f.nodes[2]);
+    farm_wait(&f, 2, REDLOCK_NODE_DOWN);
+    loop_must_true(f.base, is_over, got.lock);
+    fake_behave(f.nodes[2]);
+    fake_up(f.nodes[2]);
+    farm_wait(&f, 2, REDLOCK_NODE_UP);
+    farm_wait_count(&f, 2, "EVALSHA", 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_server_that_repeats_the_password_is_not_quoted)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    fake_on(f.nodes[0], "AUTH", FAKE_REPLY,
+            "-ERR unknown command 'AUTH', with args beginning with: 'sesame'\r\n");
+    f.options.password = "sesame";
+    farm_open_at_once(&f);
+    farm_wait_error(&f, 0, "password: ERR");
+    ck_assert_ptr_null(strstr(farm_error(&f, 0), "sesame"));
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_server_that_only_echoes_is_no_redis)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    fake_on(f.nodes[0], "HELLO", FAKE_REPLY, "*2\r\n$5\r\nHELLO\r\n$1\r\n2\r\n");
+    farm_open_at_once(&f);
+    farm_wait_error(&f, 0, "like a Redis server");
+    farm_end(&f);
+}
+END_TEST
+
+Suite *endings_suite(void)
+{
+    Suite *s = suite_create("endings");
+    TCase *c = tcase_create("endings");
+
+    tcase_add_test(c, a_late_vote_leaves_the_deadline_of_a_release_alone);
+    tcase_add_test(c, a_connection_that_breaks_late_leaves_it_alone_too);
+    tcase_add_test(c, a_key_lives_as_long_as_its_handle);
+    tcase_add_test(c, accessors_work_until_the_close_has_ended);
+    tcase_add_loop_test(c, a_release_that_is_refused_for_now_is_said_again, 0,
+                        sizeof(not_now) / sizeof(not_now[0]));
+    tcase_add_test(c, a_release_that_is_forbidden_is_not_said_for_ever);
+    tcase_add_test(c, the_debt_of_an_unanswered_set_outlives_the_ttl);
+    tcase_add_test(c, a_server_that_repeats_the_password_is_not_quoted);
+    tcase_add_test(c, a_server_that_only_echoes_is_no_redis);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,238 @@
+/* io/test_query.c - who holds a key, as a majority of the masters sees it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "io/farm.h"
+#include "io/suites.h"
+
+static struct farm f;
+
+/* What the callback saw, copied. */
+static struct seen {
+    int calls;
+    int status;
+    bool has_result;
+    struct redlock_query_result result;
+    struct redlock_query_node nodes[FARM_MOST];
+    char tokens[FARM_MOST][160];
+    char errors[FARM_MOST][300];
+    char token[160];
+    char owner[160];
+} seen;
+
+static void on_queried(const struct redlock_query_result *result, int status, void *arg)
+{
+    size_t i;
+
+    (void)arg;
+    seen.calls++;
+    seen.status = status;
+    seen.has_result = result != NULL;
+    if (!result) {
+        return;
+    }
+    seen.result = *result;
+    snprintf(seen.token, sizeof(seen.token), "%s", result->token);
+    snprintf(seen.owner, sizeof(seen.owner), "%s", result->owner);
+    for (i = 0; i < result->n_nodes; i++) {
+        seen.nodes[i] = result->nodes[i];
+        snprintf(seen.tokens[i], sizeof(seen.tokens[i]), "%s", result->nodes[i].token);
+        snprintf(seen.errors[i], sizeof(seen.errors[i]), "%s", result->nodes[i].error);
+    }
+}
+
+static void query(const char *key)
+{
+    memset(&seen, 0, sizeof(seen));
+    ck_assert_int_eq(redlock_query(f.rl, key, on_queried, NULL), REDLOCK_OK);
+    loop_must(f.base, &seen.calls);
+}
+
+static void give(size_t first, size_t last, const char *value, uint64_t ttl_ms)
+{
+    for (; first < last; first++) {
+        model_set(fake_model(f.nodes[first]), "k", value, ttl_ms);
+    }
+}
+
+START_TEST(free_key_is_free_everywhere)
+{
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    query("k");
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.result.answered, 5);
+    ck_assert_uint_eq(seen.result.holding, 0);
+    ck_assert_uint_eq(seen.result.n_nodes, 5);
+    ck_assert_int_eq(seen.result.held, 0);
+    ck_assert_uint_eq(seen.result.ttl_ms, 0);
+    ck_assert_str_eq(seen.token, "");
+    for (i = 0; i < 5; i++) {
+        ck_assert_int_eq(seen.nodes[i].answer, REDLOCK_ANSWER_FREE);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(holder_and_owner_are_named)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    request.owner = "me: and more";
+    got = farm_acquire_as(&f, &request);
+    farm_wait_count(&f, 0, "SET", 1);
+    query("k");
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_int_eq(seen.result.held, 1);
+    ck_assert_str_eq(seen.token, got.token);
+    ck_assert_str_eq(seen.owner, "me: and more");
+    ck_assert_uint_gt(seen.result.ttl_ms, 0);
+    ck_assert_uint_le(seen.result.ttl_ms, request.ttl_ms);
+    farm_end(&f);
+}
+END_TEST
+
+/* The majority-th largest of the remaining times, of those that have the value. */
+START_TEST(time_left_is_that_of_a_majority)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    give(0, 1, "token", 100000);
+    give(1, 2, "token", 0);
+    give(2, 3, "token", 50000);
+    give(3, 4, "token", 20000);
+    give(4, 5, "other", 90000);
+    farm_open(&f);
+    query("k");
+    ck_assert_int_eq(seen.result.held, 1);
+    ck_assert_uint_eq(seen.result.holding, 4);
+    ck_assert_str_eq(seen.token, "token");
+    ck_assert_uint_le(seen.result.ttl_ms, 50000);
+    ck_assert_uint_gt(seen.result.ttl_ms, 20000);
+    ck_assert_uint_eq(seen.nodes[1].ttl_ms, UINT64_MAX);
+    ck_assert_str_eq(seen.tokens[4], "other");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_split_key_is_held_by_nobody)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    give(0, 2, "one", 60000);
+    give(2, 4, "two", 60000);
+    farm_open(&f);
+    query("k");
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_int_eq(seen.result.held, 0);
+    ck_assert_uint_eq(seen.result.holding, 2);
+    ck_assert_str_eq(seen.token, "one");
+    ck_assert_uint_eq(seen.result.ttl_ms, 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(minority_that_is_away_is_told)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    give(0, 5, "token", 60000);
+    fake_down(f.nodes[0]);
+    farm_open_at_once(&f);
+    farm_wait(&f, 1, REDLOCK_NODE_UP);
+    fake_on(f.nodes[1], "GET", FAKE_REPLY, "-LOADING Redis is loading the dataset\r\n");
+    fake_on(f.nodes[1], "PTTL", FAKE_REPLY, "-LOADING Redis is loading the dataset\r\n");
+    query("k");
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.result.answered, 3);
+    ck_assert_int_eq(seen.result.held, 1);
+    ck_assert_int_eq(seen.nodes[0].answer, REDLOCK_ANSWER_NONE);
+    ck_assert_str_ne(seen.errors[0], "");
+    ck_assert_int_eq(seen.nodes[1].answer, REDLOCK_ANSWER_NONE);
+    ck_assert_ptr_nonnull(strstr(seen.errors[1], "LOADING"));
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(silent_majority_is_no_quorum)
+{
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    give(0, 5, "token", 60000);
+    farm_open(&f);
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    query("k");
+    ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
+    ck_assert(seen.has_result);
+    ck_assert_uint_eq(seen.result.answered, 2);
+    ck_assert_int_eq(seen.result.held, 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(query_of_a_closed_manager_is_cancelled)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    memset(&seen, 0, sizeof(seen));
+    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, NULL), REDLOCK_OK);
+    farm_close(&f);
+    ck_assert_int_eq(seen.calls, 1);
+    ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
+    ck_assert(!seen.has_result);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(query_changes_nothing)
+{
+    static const char *const writes[] = {"SET", "EVAL", "EVALSHA", "DEL", "PEXPIRE"};
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    give(0, 3, "token", 60000);
+    farm_open(&f);
+    query("k");
+    for (i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+        ck_assert_uint_eq(fake_count(f.nodes[0], writes[i]), 0);
+    }
+    ck_assert_uint_eq(farm_count(&f, "k", "token"), 3);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(unprintable_values_are_made_printable)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    give(0, 3, "\x1b[31m\nred\xff", 60000);
+    farm_open(&f);
+    query("k");
+    ck_assert_str_eq(seen.token, "?[31m?red?");
+    farm_end(&f);
+}
+END_TEST
+
+Suite *query_suite(void)
+{
+    Suite *suite = suite_create("query");
+    TCase *tcase = tcase_create("query");
+
+    tcase_add_test(tcase, free_key_is_free_everywhere);
+    tcase_add_test(tcase, holder_and_owner_are_named);
+    tcase_add_test(tcase, time_left_is_that_of_a_majority);
+    tcase_add_test(tcase, a_split_key_is_held_by_nobody);
+    tcase_add_test(tcase, minority_that_is_away_is_told);
+    tcase_add_test(tcase, silent_majority_is_no_quorum);
+    tcase_add_test(tcase, query_of_a_closed_manager_is_cancelled);
+    tcase_add_test(tcase, query_changes_nothing);
+    tcase_add_test(tcase, unprintable_values_are_made_printable);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,712 @@
+/* io/test_release.c - rule S5: whatever was or may have been granted is released everywhere,
+ * behind its SET on the same connection, or first thing on the next one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "io/farm.h"
+#include "io/suites.h"
+
+static struct farm f;
+
+static const char *const other = "somebody";
+
+/* How many SETs and how many releases a node got. */
+static size_t n_sets(size_t node)
+{
+    return fake_count(f.nodes[node], "SET");
+}
+
+static size_t n_releases(size_t node)
+{
+    return fake_count(f.nodes[node], "EVALSHA") + fake_count(f.nodes[node], "EVAL");
+}
+
+static size_t set_at(size_t node, size_t conn)
+{
+    long at = fake_find(f.nodes[node], conn, 0, "SET");
+
+    ck_assert_int_ge(at, 0);
+    return (size_t)at;
+}
+
+static void give_to_another(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        model_set(fake_model(f.nodes[first]), "k", other, 60000);
+    }
+}
+
+START_TEST(granted_votes_of_a_lost_round_are_released)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    give_to_another(0, 3);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    farm_wait_count(&f, 3, "EVALSHA", 1);
+    farm_wait_count(&f, 4, "EVALSHA", 1);
+    farm_must_release_behind(&f, 3, 0, set_at(3, 0));
+    farm_must_release_behind(&f, 4, 0, set_at(4, 0));
+    ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(nodes_that_named_another_holder_are_spared)
+{
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    give_to_another(0, 3);
+    farm_open(&f);
+    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
+    farm_wait_count(&f, 4, "EVALSHA", 1);
+    loop_settle(f.base);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(n_releases(i), 0);
+    }
+    ck_assert_uint_eq(farm_count(&f, "k", other), 3);
+    farm_end(&f);
+}
+END_TEST
+
+/* The releases stand behind the SETs before the stalled nodes have done either. */
+START_TEST(silent_nodes_get_the_release_behind_the_set)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    for (i = 0; i < 3; i++) {
+        fake_on(f.nodes[i], "SET", FAKE_STALL, NULL);
+    }
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
+        farm_wait_count(&f, i, "EVALSHA", 1);
+        farm_must_release_behind(&f, i, 0, set_at(i, 0));
+        fake_go_on(f.nodes[i]);
+        ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
+    }
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_late_grant_after_a_loss_leaves_nothing)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    give_to_another(0, 3);
+    fake_on(f.nodes[4], "SET", FAKE_STALL, NULL);
+    farm_open(&f);
+    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
+    farm_wait_count(&f, 4, "EVALSHA", 1);
+    fake_go_on(f.nodes[4]);
+    farm_wait_count(&f, 3, "EVALSHA", 1);
+    loop_settle(f.base);
+    ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(release_reaches_nodes_that_did_not_answer)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_on(f.nodes[0], "SET", FAKE_STALL, NULL);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_wait_count(&f, 0, "EVALSHA", 1);
+    farm_must_release_behind(&f, 0, 0, set_at(0, 0));
+    fake_go_on(f.nodes[0]);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* Each error of a server that may stand for a vote [SAFETY 2.3]. */
+static const struct {
+    const char *reply;
+    const char *word;
+} errors[] = {
+    {"-LOADING Redis is loading the dataset in memory\r\n", "LOADING"},
+    {"-OOM command not allowed when used memory > 'maxmemory'.\r\n", "OOM"},
+    {"-MISCONF Redis is configured to save RDB snapshots, but\r\n", "MISCONF"},
+    {"-READONLY You can't write against a read only replica.\r\n", "READONLY"},
+    {"-MASTERDOWN Link with MASTER is down and\r\n", "MASTERDOWN"},
+    {"-NOAUTH Authentication required.\r\n", "NOAUTH"},
+    {"-NOPERM this user has no permissions to run the 'set' command\r\n", "NOPERM"},
+    {"-BUSY Redis is busy running a script. You can only call SCRIPT KILL.\r\n", "BUSY"},
+    {"-NOREPLICAS Not enough good replicas to write.\r\n", "NOREPLICAS"},
+    {"-CLUSTERDOWN Hash slot not served\r\n", "CLUSTERDOWN"},
+    {"-MOVED 11958 127.0.0.1:7001\r\n", "MOVED"},
+    {"-ERR something that nobody has heard of\r\n", "nobody has heard of"},
+    {"-\r\n", ""},
+};
+
+START_TEST(an_error_is_no_vote_and_is_released)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_on(f.nodes[i], "SET", FAKE_REPLY, errors[_i].reply);
+    }
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
+        ck_assert_str_ne(got.votes[i].error, "");
+        ck_assert_msg(strstr(got.votes[i].error, errors[_i].word) != NULL, "%s",
+                      got.votes[i].error);
+        farm_wait_count(&f, i, "EVALSHA", 1);
+        farm_must_release_behind(&f, i, 0, set_at(i, 0));
+    }
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* Redis says so when the key is a list, which proves that it has set nothing. */
+START_TEST(key_of_another_type_is_a_refusal)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_on(f.nodes[i], "SET", FAKE_REPLY,
+                "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n");
+    }
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NO);
+    ck_assert_str_eq(got.votes[0].error, "");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_minority_of_errors_does_not_hinder)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_on(f.nodes[0], "SET", FAKE_REPLY, errors[_i].reply);
+    fake_on(f.nodes[3], "SET", FAKE_REPLY, errors[_i].reply);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* The SET was done, its answer lost with the connection: the next connection begins with the
+ * release, before any other lock is asked for. */
+static void break_node_0_at_its_set(void)
+{
+    struct outcome got;
+
+    fake_on_next(f.nodes[0], 1, "SET", FAKE_DO_CLOSE, NULL, 0);
+    give_to_another(1, 4);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+}
+
+START_TEST(debt_is_paid_first_on_the_next_connection)
+{
+    struct redlock_request request = outcome_request("next");
+    const char *token;
+    long paid;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    break_node_0_at_its_set();
+    token = farm_token_at(&f, 0, 0, set_at(0, 0));
+    request.wait_ms = REDLOCK_FOREVER;
+    ck_assert_int_eq(farm_acquire_as(&f, &request).status, REDLOCK_OK);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    farm_wait_count(&f, 0, "EVALSHA", 1);
+    ck_assert_int_eq(farm_acquire(&f, "third").status, REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET third", 1);
+    paid = farm_find_release(&f, 0, 1, 0, token);
+    ck_assert_int_ge(paid, 0);
+    ck_assert_int_lt(paid, fake_find(f.nodes[0], 1, 0, "SET third"));
+    if (fake_find(f.nodes[0], 1, 0, "SET next") >= 0) {
+        ck_assert_int_lt(paid, fake_find(f.nodes[0], 1, 0, "SET next"));
+    }
+    ck_assert_ptr_null(model_get(fake_model(f.nodes[0]), "k"));
+    farm_end(&f);
+}
+END_TEST
+
+/* Also before the SET of a round that waits for the node to be greeted. */
+START_TEST(debt_is_paid_before_a_waiting_round_asks)
+{
+    struct redlock_request request = outcome_request("next");
+    struct outcome got = {.n = 3};
+    const char *token;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    fake_on_next(f.nodes[0], 1, "SET", FAKE_DO_CLOSE, NULL, 0);
+    model_set(fake_model(f.nodes[1]), "k", other, 60000);
+    model_set(fake_model(f.nodes[2]), "k", other, 60000);
+    farm_open(&f);
+    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
+    token = farm_token_at(&f, 0, 0, set_at(0, 0));
+    fake_down(f.nodes[1]);
+    farm_wait(&f, 1, REDLOCK_NODE_DOWN);
+    fake_on(f.nodes[0], "SCRIPT LOAD", FAKE_STALL, NULL);
+    farm_wait_count(&f, 0, "SCRIPT LOAD", 2);
+    request.wait_ms = REDLOCK_FOREVER;
+    request.retry_max_ms = 1;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&f, 2, "SET next", 1);
+    ck_assert_int_eq(got.calls, 0);
+    fake_go_on(f.nodes[0]);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_ge(farm_find_release(&f, 0, 1, 0, token), 0);
+    ck_assert_int_lt(farm_find_release(&f, 0, 1, 0, token),
+                     fake_find(f.nodes[0], 1, 0, "SET next"));
+    farm_end(&f);
+}
+END_TEST
+
+/* Three rounds were asked of a node that answered none of them. */
+START_TEST(token_of_every_round_is_owed)
+{
+    struct redlock_request request = outcome_request("k");
+    char tokens[3][48];
+    long at = -1;
+    int i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    give_to_another(1, 3);
+    fake_on_next(f.nodes[0], 1, "SET", FAKE_STALL, NULL, 0);
+    farm_open(&f);
+    request.max_retries = 2;
+    request.wait_ms = REDLOCK_FOREVER;
+    request.retry_max_ms = 1;
+    ck_assert_int_eq(farm_acquire_as(&f, &request).status, REDLOCK_EHELD);
+    farm_wait_count(&f, 0, "EVALSHA", 3);
+    for (i = 0; i < 3; i++) {
+        at = fake_find(f.nodes[0], 0, (size_t)(at + 1), "SET");
+        ck_assert_int_ge(at, 0);
+        snprintf(tokens[i], sizeof(tokens[i]), "%s", farm_token_at(&f, 0, 0, (size_t)at));
+    }
+    fake_hang_up(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_DOWN);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    farm_wait_count(&f, 0, "EVALSHA", 6);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_ge(farm_find_release(&f, 0, 1, 0, tokens[i]), 0);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+#define MANY 2000
+
+static void note_token(struct redlock_lock *lock, int status, void *arg)
+{
+    int *held = arg;
+
+    ck_assert_int_eq(status, REDLOCK_OK);
+    ck_assert_int_eq(redlock_release(lock, NULL, NULL), REDLOCK_OK);
+    ++*held;
+}
+
+static bool all_were_held(void *arg)
+{
+    return *(int *)arg == MANY;
+}
+
+START_TEST(many_debts_are_all_paid)
+{
+    struct redlock_request request;
+    char key[16];
+    int held = 0;
+    int i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    fake_pause(f.nodes[0]); /* it will have done the SETs, and none of the releases */
+    for (i = 0; i < MANY; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        request = outcome_request(key);
+        ck_assert_int_eq(redlock_acquire(f.rl, &request, note_token, &held, NULL), 0);
+    }
+    loop_must_true(f.base, all_were_held, &held);
+    farm_wait_count(&f, 0, "EVALSHA", MANY);
+    fake_on(f.nodes[0], "EVALSHA", FAKE_REPLY_CLOSE, "");
+    fake_go_on(f.nodes[0]);
+    fake_behave(f.nodes[0]);
+    farm_wait_clean(&f);
+    ck_assert_uint_gt(fake_n_conns(f.nodes[0]), 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(old_connection_is_killed_before_its_debt_is_paid)
+{
+    long killed;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    break_node_0_at_its_set();
+    farm_wait_count(&f, 0, "EVALSHA", 1);
+    killed = fake_find(f.nodes[0], 1, 0, "CLIENT KILL ID");
+    ck_assert_int_ge(killed, 0);
+    ck_assert_int_lt(killed, fake_find(f.nodes[0], 1, 0, "EVALSHA"));
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(lock_released_while_a_node_is_away_is_owed_to_it)
+{
+    struct outcome got;
+    const char *token;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    farm_wait_count(&f, 0, "SET", 1);
+    token = farm_token_at(&f, 0, 0, set_at(0, 0));
+    fake_down(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_DOWN);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    ck_assert_str_eq(model_get(fake_model(f.nodes[0]), "k"), token);
+    fake_up(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    farm_wait_clean(&f);
+    ck_assert_int_ge(farm_find_release(&f, 0, 1, 0, token), 0);
+    farm_end(&f);
+}
+END_TEST
+
+/* The release itself was lost: it is not known whether it was done. */
+START_TEST(release_that_broke_is_owed)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_on_next(f.nodes[0], 1, "EVALSHA", FAKE_REPLY_CLOSE, "", 0);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    farm_wait_count(&f, 0, "SET", 1);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_wait_count(&f, 0, "EVALSHA", 2);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+static bool is_expired(void *arg)
+{
+    (void)arg;
+    return farm_count(&f, "k", NULL) == f.n;
+}
+
+START_TEST(debt_ends_with_the_ttl)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    request.ttl_ms = 1000;
+    got = farm_acquire_as(&f, &request);
+    farm_wait_count(&f, 0, "SET", 1);
+    fake_down(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_DOWN);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    loop_must_true(f.base, is_expired, NULL);
+    fake_up(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    ck_assert_int_eq(farm_acquire(&f, "next").status, REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET next", 1);
+    ck_assert_int_eq(fake_find(f.nodes[0], 1, 0, "EVALSHA"), -1);
+    farm_end(&f);
+}
+END_TEST
+
+/* Nothing is queued for a node that is not up and greeted. */
+START_TEST(nothing_is_queued_before_the_greeting_is_over)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_on(f.nodes[0], "SCRIPT LOAD", FAKE_STALL, NULL);
+    farm_open_at_once(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
+    loop_settle(f.base);
+    ck_assert_uint_eq(n_sets(0), 0);
+    fake_go_on(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    loop_settle(f.base);
+    ck_assert_uint_eq(n_sets(0), 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(unknown_script_is_sent_whole_at_once)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&f, i, "SET", 1);
+        model_forget_scripts(fake_model(f.nodes[i]));
+    }
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_wait_clean(&f);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(fake_count(f.nodes[i], "EVALSHA"), 1);
+        ck_assert_uint_eq(fake_count(f.nodes[i], "EVAL"), 1);
+        ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(script_that_could_not_be_loaded_is_sent_whole)
+{
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    fake_on(f.nodes[0], "SCRIPT LOAD", FAKE_REPLY, "-NOPERM no 'script|load' for you\r\n");
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    farm_wait_count(&f, 0, "SET", 1);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(release_says_what_it_found)
+{
+    static const int expected[] = {REDLOCK_OK, REDLOCK_GONE, REDLOCK_TAKEN};
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    for (i = 0; i < 5; i++) {
+        farm_wait_count(&f, i, "SET", 1);
+        if (_i == 1) {
+            model_set(fake_model(f.nodes[i]), "k", "", 1);
+        } else if (_i == 2) {
+            model_set(fake_model(f.nodes[i]), "k", other, 60000);
+        }
+    }
+    if (_i == 1) {
+        loop_must_true(f.base, is_expired, NULL);
+    }
+    ck_assert_int_eq(farm_release(&f, got.lock), expected[_i]);
+    ck_assert_uint_eq(farm_count(&f, "k", other), _i == 2 ? 5 : 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(release_without_a_majority_says_so)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&f, i, "SET", 1);
+        fake_pause(f.nodes[i]);
+    }
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        fake_go_on(f.nodes[i]);
+    }
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* [S4] A token is SET at most once on each node, and every round has a new one. */
+START_TEST(every_round_has_a_fresh_token)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got;
+    size_t at;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    give_to_another(0, 3);
+    farm_open(&f);
+    request.wait_ms = REDLOCK_FOREVER;
+    request.max_retries = 9;
+    request.retry_max_ms = 1;
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_uint_eq(got.tries, 10);
+    ck_assert_uint_eq(n_sets(0), 10);
+    for (at = set_at(0, 0); at < fake_n_commands(f.nodes[0], 0); at++) {
+        if (resp_is(fake_request(f.nodes[0], 0, at), 0, "SET")) {
+            char set[80];
+
+            snprintf(set, sizeof(set), "SET k %s", farm_token_at(&f, 0, 0, at));
+            ck_assert_uint_eq(fake_count(f.nodes[0], set), 1);
+        }
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(cancel_releases_what_was_and_will_be_granted)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 5};
+    struct redlock_lock *lock;
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_on(f.nodes[i], "SET", FAKE_STALL, NULL);
+    }
+    farm_open(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &lock), 0);
+    for (i = 0; i < 5; i++) {
+        farm_wait_count(&f, i, "SET", 1);
+    }
+    ck_assert_int_eq(redlock_cancel(lock), REDLOCK_OK);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
+    for (i = 0; i < 5; i++) {
+        farm_wait_count(&f, i, "EVALSHA", 1);
+        farm_must_release_behind(&f, i, 0, set_at(i, 0));
+        fake_go_on(f.nodes[i]);
+    }
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(held_locks_are_released_by_close)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    ck_assert_int_eq(farm_acquire(&f, "one").status, REDLOCK_OK);
+    ck_assert_int_eq(farm_acquire(&f, "two").status, REDLOCK_OK);
+    farm_close(&f);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* Also on a node that answers only after we have gone: the release stands behind the SET. */
+START_TEST(close_releases_on_silent_nodes_too)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    fake_on(f.nodes[0], "SET", FAKE_STALL, NULL);
+    farm_open(&f);
+    ck_assert_int_eq(farm_acquire(&f, "one").status, REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET", 1);
+    farm_close(&f);
+    farm_wait_count(&f, 0, "EVALSHA", 1);
+    fake_go_on(f.nodes[0]);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(forgotten_locks_stay)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    farm_wait_count(&f, 4, "SET", 1);
+    ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_OK);
+    farm_close(&f);
+    ck_assert_uint_eq(farm_count(&f, "k", got.token), 5);
+    ck_assert_uint_eq(n_releases(0), 0);
+    farm_end(&f);
+}
+END_TEST
+
+static TCase *rounds_case(void)
+{
+    TCase *tcase = tcase_create("rounds");
+
+    tcase_add_test(tcase, granted_votes_of_a_lost_round_are_released);
+    tcase_add_test(tcase, nodes_that_named_another_holder_are_spared);
+    tcase_add_test(tcase, silent_nodes_get_the_release_behind_the_set);
+    tcase_add_test(tcase, a_late_grant_after_a_loss_leaves_nothing);
+    tcase_add_loop_test(tcase, an_error_is_no_vote_and_is_released, 0,
+                        sizeof(errors) / sizeof(errors[0]));
+    tcase_add_test(tcase, key_of_another_type_is_a_refusal);
+    tcase_add_loop_test(tcase, a_minority_of_errors_does_not_hinder, 0,
+                        sizeof(errors) / sizeof(errors[0]));
+    tcase_add_test(tcase, every_round_has_a_fresh_token);
+    tcase_add_test(tcase, cancel_releases_what_was_and_will_be_granted);
+    tcase_add_test(tcase, nothing_is_queued_before_the_greeting_is_over);
+    return tcase;
+}
+
+static TCase *releases_case(void)
+{
+    TCase *tcase = tcase_create("releases");
+
+    tcase_add_test(tcase, release_reaches_nodes_that_did_not_answer);
+    tcase_add_test(tcase, unknown_script_is_sent_whole_at_once);
+    tcase_add_test(tcase, script_that_could_not_be_loaded_is_sent_whole);
+    tcase_add_loop_test(tcase, release_says_what_it_found, 0, 3);
+    tcase_add_test(tcase, release_without_a_majority_says_so);
+    tcase_add_test(tcase, held_locks_are_released_by_close);
+    tcase_add_test(tcase, close_releases_on_silent_nodes_too);
+    tcase_add_test(tcase, forgotten_locks_stay);
+    return tcase;
+}
+
+static TCase *debts_case(void)
+{
+    TCase *tcase = tcase_create("debts");
+
+    tcase_add_test(tcase, debt_is_paid_first_on_the_next_connection);
+    tcase_add_test(tcase, debt_is_paid_before_a_waiting_round_asks);
+    tcase_add_test(tcase, token_of_every_round_is_owed);
+    tcase_add_test(tcase, many_debts_are_all_paid);
+    tcase_add_test(tcase, old_connection_is_killed_before_its_debt_is_paid);
+    tcase_add_test(tcase, lock_released_while_a_node_is_away_is_owed_to_it);
+    tcase_add_test(tcase, release_that_broke_is_owed);
+    tcase_add_test(tcase, debt_ends_with_the_ttl);
+    return tcase;
+}
+
+Suite *release_suite(void)
+{
+    Suite *suite = suite_create("release");
+
+    suite_add_tcase(suite, rounds_case());
+    suite_add_tcase(suite, releases_case());
+    suite_add_tcase(suite, debts_case());
+    return suite;
+}

@@ -1,0 +1,409 @@
+/* io/test_stuck.c - slow, silent and absent minorities cost nothing: rules S6 and S14. The
+ * time-outs are a minute where a test says "at once", so a test that waits for one fails. */
+#include "io/farm.h"
+#include "io/suites.h"
+
+static struct farm f;
+
+static void give_to_another(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        model_set(fake_model(f.nodes[first]), "k", "somebody", 60000);
+    }
+}
+
+START_TEST(silent_minority_does_not_delay_a_win)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    fake_pause(f.nodes[0]);
+    fake_pause(f.nodes[3]);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
+    ck_assert_int_eq(got.votes[3].vote, REDLOCK_VOTE_UNKNOWN);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(silent_minority_does_not_delay_a_loss)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    give_to_another(0, 3);
+    farm_open(&f);
+    fake_pause(f.nodes[3]);
+    fake_pause(f.nodes[4]);
+    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(minority_that_does_not_greet_does_not_delay_a_win)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_pause(f.nodes[1]);
+    fake_pause(f.nodes[2]);
+    farm_open_at_once(&f);
+    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(minority_that_is_down_does_not_delay_a_win)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, _i ? FAKE_TCP : FAKE_UNIX);
+    fake_down(f.nodes[1]);
+    fake_down(f.nodes[2]);
+    farm_open_at_once(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_NONE);
+    farm_wait_error(&f, 1, "");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(majority_that_is_down_is_told_at_once)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 5, _i ? FAKE_TCP : FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_down(f.nodes[i]);
+    }
+    farm_open_at_once(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(got.reason, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_NONE);
+        ck_assert_str_ne(got.votes[i].error, "");
+    }
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(silent_majority_ends_with_the_time_out)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    farm_open(&f);
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
+        ck_assert_str_ne(got.votes[i].error, "");
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(majority_that_does_not_greet_ends_with_the_time_out)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    f.options.connect_timeout_ms = FARM_SOON_MS;
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    farm_open_at_once(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
+    ck_assert_str_ne(got.votes[0].error, "");
+    farm_end(&f);
+}
+END_TEST
+
+/* Node 0 owes us the answer to one SET. */
+static void open_with_stuck_node(void)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    fake_on_next(f.nodes[0], 1, "SET", FAKE_STALL, NULL, 0);
+    farm_open(&f);
+    got = farm_acquire(&f, "first");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_wait(&f, 0, REDLOCK_NODE_STUCK);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+}
+
+START_TEST(stuck_node_gets_no_more_sets)
+{
+    struct outcome got;
+    int i;
+
+    open_with_stuck_node();
+    for (i = 0; i < 20; i++) {
+        got = farm_acquire(&f, "k");
+        ck_assert_int_eq(got.status, REDLOCK_OK);
+        ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
+        ck_assert_str_ne(got.votes[0].error, "");
+        ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    }
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 1);
+    ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_STUCK);
+    farm_end(&f);
+}
+END_TEST
+
+/* It was never asked about these, so there is nothing to release there either. */
+START_TEST(stuck_node_gets_no_releases_for_what_it_was_not_asked)
+{
+    struct outcome got;
+
+    open_with_stuck_node();
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    loop_settle(f.base);
+    ck_assert_uint_le(fake_count(f.nodes[0], "EVALSHA"), 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(stuck_node_votes_again_when_it_has_answered)
+{
+    struct outcome got;
+
+    open_with_stuck_node();
+    fake_go_on(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET k", 1);
+    ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_time_out_closes_no_connection)
+{
+    open_with_stuck_node();
+    ck_assert(fake_is_open(f.nodes[0], 0));
+    ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
+{
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = FARM_SOON_MS;
+    farm_open(&f);
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    ck_assert_int_eq(farm_acquire(&f, "first").status, REDLOCK_ENOQUORUM);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_NONE);
+        ck_assert_uint_eq(fake_count(f.nodes[i], "SET"), 1);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(waiting_acquire_gets_the_lock_when_a_majority_is_back)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 5};
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_down(f.nodes[i]);
+    }
+    farm_open_at_once(&f);
+    request.wait_ms = REDLOCK_FOREVER;
+    request.retry_max_ms = 5;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait(&f, 3, REDLOCK_NODE_UP);
+    farm_wait_error(&f, 0, "");
+    loop_settle(f.base);
+    ck_assert_int_eq(got.calls, 0);
+    fake_up(f.nodes[0]);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(waiting_acquire_gets_the_lock_when_it_is_free)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome holder;
+    struct outcome got = {.n = 5};
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    holder = farm_acquire(&f, "k");
+    request.wait_ms = REDLOCK_FOREVER;
+    request.retry_max_ms = 5;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&f, 0, "SET", 4);
+    ck_assert_int_eq(got.calls, 0);
+    ck_assert_int_eq(farm_release(&f, holder.lock), REDLOCK_OK);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_gt(got.tries, 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(wait_has_an_end)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    give_to_another(0, 3);
+    farm_open(&f);
+    request.wait_ms = 50;
+    request.retry_max_ms = 5;
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(got.reason, REDLOCK_EHELD);
+    ck_assert_uint_gt(got.tries, 1);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NO);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(without_waiting_there_is_one_try)
+{
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    give_to_another(0, 3);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_uint_eq(got.tries, 1);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 1);
+    farm_end(&f);
+}
+END_TEST
+
+/* [S2] A grant that comes when the time is used up is no lock. The ttl is so short that the
+ * stall outlasts it; the time-out is longer. */
+START_TEST(grants_that_come_too_late_are_no_lock)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 3};
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_on_next(f.nodes[i], 1, "SET", FAKE_STALL, NULL, 0);
+    }
+    farm_open(&f);
+    request.ttl_ms = 50;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&f, 2, "SET", 1);
+    ck_assert(!loop_until(f.base, &got.calls, 50) || got.status == REDLOCK_ETOOSLOW);
+    for (i = 0; i < 3; i++) {
+        fake_go_on(f.nodes[i]);
+    }
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_ETOOSLOW);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* Seven of which three may fail; an even number tolerates no more than one fewer. */
+START_TEST(quorum_is_of_the_nodes_configured)
+{
+    static const struct {
+        size_t n;
+        size_t down;
+        int status;
+    } rows[] = {
+        {1, 0, REDLOCK_OK},        {1, 1, REDLOCK_ENOQUORUM}, {2, 0, REDLOCK_OK},
+        {2, 1, REDLOCK_ENOQUORUM}, {3, 1, REDLOCK_OK},        {3, 2, REDLOCK_ENOQUORUM},
+        {4, 1, REDLOCK_OK},        {4, 2, REDLOCK_ENOQUORUM}, {5, 2, REDLOCK_OK},
+        {5, 3, REDLOCK_ENOQUORUM}, {6, 2, REDLOCK_OK},        {6, 3, REDLOCK_ENOQUORUM},
+        {7, 3, REDLOCK_OK},        {7, 4, REDLOCK_ENOQUORUM},
+    };
+    size_t i;
+
+    farm_start(&f, rows[_i].n, FAKE_UNIX);
+    for (i = 0; i < rows[_i].down; i++) {
+        fake_down(f.nodes[i]);
+    }
+    farm_open_at_once(&f);
+    ck_assert_int_eq(farm_acquire(&f, "k").status, rows[_i].status);
+    farm_end(&f);
+}
+END_TEST
+
+static TCase *minority_case(void)
+{
+    TCase *tcase = tcase_create("minority");
+
+    tcase_add_test(tcase, silent_minority_does_not_delay_a_win);
+    tcase_add_test(tcase, silent_minority_does_not_delay_a_loss);
+    tcase_add_test(tcase, minority_that_does_not_greet_does_not_delay_a_win);
+    tcase_add_loop_test(tcase, minority_that_is_down_does_not_delay_a_win, 0, 2);
+    tcase_add_loop_test(tcase, majority_that_is_down_is_told_at_once, 0, 2);
+    tcase_add_test(tcase, silent_majority_ends_with_the_time_out);
+    tcase_add_test(tcase, majority_that_does_not_greet_ends_with_the_time_out);
+    tcase_add_loop_test(tcase, quorum_is_of_the_nodes_configured, 0, 14);
+    return tcase;
+}
+
+static TCase *stuck_case(void)
+{
+    TCase *tcase = tcase_create("stuck");
+
+    tcase_add_test(tcase, stuck_node_gets_no_more_sets);
+    tcase_add_test(tcase, stuck_node_gets_no_releases_for_what_it_was_not_asked);
+    tcase_add_test(tcase, stuck_node_votes_again_when_it_has_answered);
+    tcase_add_test(tcase, a_time_out_closes_no_connection);
+    tcase_add_test(tcase, with_a_stuck_majority_there_is_no_quorum_at_once);
+    return tcase;
+}
+
+static TCase *waiting_case(void)
+{
+    TCase *tcase = tcase_create("waiting");
+
+    tcase_add_test(tcase, waiting_acquire_gets_the_lock_when_a_majority_is_back);
+    tcase_add_test(tcase, waiting_acquire_gets_the_lock_when_it_is_free);
+    tcase_add_test(tcase, wait_has_an_end);
+    tcase_add_test(tcase, without_waiting_there_is_one_try);
+    tcase_add_test(tcase, grants_that_come_too_late_are_no_lock);
+    return tcase;
+}
+
+Suite *stuck_suite(void)
+{
+    Suite *suite = suite_create("stuck");
+
+    suite_add_tcase(suite, minority_case());
+    suite_add_tcase(suite, stuck_case());
+    suite_add_tcase(suite, waiting_case());
+    return suite;
+}

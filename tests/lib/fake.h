@@ -1,0 +1,121 @@
+/* lib/fake.h - a scripted server that may be as hostile as a test likes.
+ *
+ * It lives on the test's own event loop, so everything happens in an order that the test
+ * decides, and nothing needs to sleep. By default it is a well-behaved small Redis
+ * (model.h); rules say what it does instead with certain commands. It writes down every
+ * command of every connection in the order in which they arrived.
+ *
+ *     struct fake *f = fake_new(base, FAKE_UNIX);
+ *     fake_on(f, "SET", FAKE_STALL, NULL);
+ *     ... redlock_new() with fake_uri(f), run the loop ...
+ *     ck_assert_int_eq(fake_count(f, "SET"), 1);
+ *     fake_free(f);
+ *
+ * Commands are named as they begin, words with one space between them, in upper and lower
+ * case alike: "SET", "CLIENT SETNAME", "SET mykey"; "" is every command.
+ */
+#ifndef RLK_TESTS_LIB_FAKE_H
+#define RLK_TESTS_LIB_FAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/model.h"
+
+struct event_base;
+struct fake;
+
+enum fake_where {
+    FAKE_UNIX, /* a socket in the folder of the run */
+    FAKE_TCP   /* 127.0.0.1, the port chosen by the kernel */
+};
+
+enum fake_how {
+    /* As Redis would. */
+    FAKE_MODEL,
+    /* The given bytes instead; the command is not done. */
+    FAKE_REPLY,
+    /* The given bytes, then an orderly end of the connection. */
+    FAKE_REPLY_CLOSE,
+    /* The given bytes, then a reset (on TCP; on a unix socket an end without reading). */
+    FAKE_REPLY_RESET,
+    /* The command is done, the reply is lost, the connection ends. */
+    FAKE_DO_CLOSE,
+    /* The command is done and its reply leaves one byte at each turn of the loop. */
+    FAKE_DRIP,
+    /* The command is done, and its reply comes twice. */
+    FAKE_TWICE,
+    /* This command and all behind it on the connection wait for fake_go_on(). */
+    FAKE_STALL,
+    /* Never done and never answered; those behind it are. */
+    FAKE_MUTE
+};
+
+/* Make a server that listens. Aborts the test when the system refuses. */
+struct fake *fake_new(struct event_base *base, enum fake_where where);
+
+/* End it. NULL is fine. */
+void fake_free(struct fake *f);
+
+/* Where it is, as a URI for redlock_options.nodes; lives as long as f. */
+const char *fake_uri(const struct fake *f);
+
+/* The file of the socket, or NULL; the port, or 0. */
+const char *fake_path(const struct fake *f);
+int fake_port(const struct fake *f);
+
+/* What it believes: keys, password, role, run_id. */
+struct model *fake_model(struct fake *f);
+
+/* From now on commands that begin so are treated so; the newest rule counts. `bytes` is NUL
+ * terminated (NULL for none) and copied. */
+void fake_on(struct fake *f, const char *command, enum fake_how how, const char *bytes);
+
+/* The same for the next `times` of them only, and for bytes with NULs in them. */
+void fake_on_next(struct fake *f, unsigned times, const char *command, enum fake_how how,
+                  const char *bytes, size_t len);
+
+/* Bytes for each new connection before it said anything; with FAKE_REPLY, FAKE_REPLY_CLOSE
+ * or FAKE_REPLY_RESET. FAKE_MODEL takes it back. */
+void fake_on_connect(struct fake *f, enum fake_how how, const char *bytes);
+
+/* Back to good behaviour: no rules. What is stalled stays so. */
+void fake_behave(struct fake *f);
+
+/* As SIGSTOP: nothing is accepted, done or answered, what arrives is only written down. */
+void fake_pause(struct fake *f);
+
+/* Do and answer what waits, in order, after fake_pause() or FAKE_STALL. */
+void fake_go_on(struct fake *f);
+
+/* Send bytes that nobody asked for on every open connection. */
+void fake_say(struct fake *f, const char *bytes, size_t len);
+
+/* End every connection: in order, or hard. */
+void fake_hang_up(struct fake *f);
+void fake_reset(struct fake *f);
+
+/* End every connection and refuse new ones; be back at the same address. */
+void fake_down(struct fake *f);
+void fake_up(struct fake *f);
+
+/* Connections are counted from 0 in the order in which they were accepted. */
+size_t fake_n_conns(const struct fake *f);
+size_t fake_n_open(const struct fake *f);
+bool fake_is_open(const struct fake *f, size_t conn);
+
+/* How many commands a connection has sent, and each of them. */
+size_t fake_n_commands(const struct fake *f, size_t conn);
+const struct resp_request *fake_request(const struct fake *f, size_t conn, size_t at);
+const char *fake_text(const struct fake *f, size_t conn, size_t at);
+
+/* How many commands that begin so came on all connections. */
+size_t fake_count(const struct fake *f, const char *command);
+
+/* Where the first one that begins so is at `from` or later on a connection, or -1. */
+long fake_find(const struct fake *f, size_t conn, size_t from, const char *command);
+
+/* How often somebody sent what no client may send. */
+size_t fake_n_bad(const struct fake *f);
+
+#endif

@@ -1,0 +1,61 @@
+/* lib/model.h - a small well-behaved Redis: what the fake server says by default.
+ *
+ * It knows the commands that a Redlock client sends, the keys with their expiry, the
+ * scripts that were loaded, and who has logged in. Every script with one key and one
+ * argument is taken for the release: compare, then delete. */
+#ifndef RLK_TESTS_LIB_MODEL_H
+#define RLK_TESTS_LIB_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/resp.h"
+
+struct model_key;
+struct model_script;
+
+struct model {
+    /* Below 6 there is no HELLO, below 7 no SET with NX and GET. */
+    int major;
+    /* What HELLO and INFO say. */
+    const char *role;
+    const char *mode;
+    /* NULL: nobody needs to log in. user NULL: "default". */
+    const char *user;
+    const char *password;
+    char run_id[41];
+    struct model_key *keys;
+    struct model_script *scripts;
+};
+
+/* What the server keeps for each connection. */
+struct model_session {
+    long long id;
+    long db;
+    bool logged_in;
+    /* The connection that CLIENT KILL asked to end, 0 for none. */
+    long long kill_id;
+};
+
+void model_init(struct model *m);
+
+/* Forget keys and scripts and take a new run_id, as a restart does. */
+void model_restart(struct model *m);
+
+/* Only the scripts, as SCRIPT FLUSH does. */
+void model_forget_scripts(struct model *m);
+
+void model_free(struct model *m);
+
+/* Do one command and append its reply. */
+void model_run(struct model *m, struct model_session *s, const struct resp_request *request,
+               struct evbuffer *out);
+
+/* Look at and change keys of db 0 by hand. The value is NULL when the key is not there and
+ * lives until the next change; ttl_ms 0: no expiry. */
+const char *model_get(struct model *m, const char *key);
+void model_set(struct model *m, const char *key, const char *value, uint64_t ttl_ms);
+size_t model_count(struct model *m);
+
+#endif

@@ -1,0 +1,353 @@
+/* lib/test_fake.c - the fake server, its parts, and the loop helpers, through a plain client. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+
+#include "lib/fake.h"
+#include "lib/loop.h"
+#include "lib/runner.h"
+#include "lib/sha1.h"
+
+static struct event_base *base;
+static struct fake *server;
+static int client;
+static char got[65536];
+static size_t n_got;
+
+static void connect_client(void)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+
+    strcpy(name.sun_path, fake_path(server));
+    client = socket(AF_UNIX, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(client, (struct sockaddr *)&name, sizeof(name)), 0);
+}
+
+static void set_up(void)
+{
+    base = event_base_new();
+    server = fake_new(base, FAKE_UNIX);
+    connect_client();
+}
+
+static void tear_down(void)
+{
+    close(client);
+    fake_free(server);
+    event_base_free(base);
+}
+
+/* Send words as one command. */
+static void say(const char *words)
+{
+    char copy[512];
+    char bytes[1024] = "";
+    size_t n = 0;
+    size_t len = 0;
+    char *word;
+    char *state;
+
+    snprintf(copy, sizeof(copy), "%s", words);
+    for (word = strtok_r(copy, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
+        len += (size_t)snprintf(bytes + len, sizeof(bytes) - len, "$%zu\r\n%s\r\n", strlen(word),
+                                word);
+        n++;
+    }
+    snprintf(copy, sizeof(copy), "*%zu\r\n", n);
+    ck_assert_int_ge(send(client, copy, strlen(copy), MSG_NOSIGNAL), 0);
+    ck_assert_int_ge(send(client, bytes, len, MSG_NOSIGNAL), 0);
+}
+
+/* What has come so far; 0 at the end of the connection. */
+static bool read_more(void)
+{
+    ssize_t len = recv(client, got + n_got, sizeof(got) - 1 - n_got, MSG_DONTWAIT);
+
+    if (len > 0) {
+        n_got += (size_t)len;
+        got[n_got] = '\0';
+    }
+    return len == 0 || (len < 0 && errno == ECONNRESET);
+}
+
+static bool has_all(void *arg)
+{
+    const char *const *wanted = arg;
+
+    read_more();
+    return strcmp(got, *wanted) == 0;
+}
+
+/* What one command is answered with. */
+static void expect(const char *words, const char *reply)
+{
+    n_got = 0;
+    got[0] = '\0';
+    if (words) {
+        say(words);
+    }
+    if (!loop_until_true(base, has_all, &reply, LOOP_BOUND_MS)) {
+        ck_abort_msg("%s: '%s' and not '%s'", words, got, reply);
+    }
+}
+
+static bool has_ended(void *arg)
+{
+    (void)arg;
+    return read_more();
+}
+
+START_TEST(sha1_is_right)
+{
+    char hex[41];
+    char many[200];
+
+    memset(many, 'a', sizeof(many));
+    sha1_hex("", 0, hex);
+    ck_assert_str_eq(hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+    sha1_hex("abc", 3, hex);
+    ck_assert_str_eq(hex, "a9993e364706816aba3e25717850c26c9cd0d89d");
+    sha1_hex(many, 200, hex);
+    ck_assert_str_eq(hex, "e61cfffe0d9195a525fc6cf06ca2d77119c24a40");
+}
+END_TEST
+
+/* Every cut of a request waits for the rest, and a whole one is taken. */
+START_TEST(requests_are_taken_when_whole)
+{
+    static const char whole[] = "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n";
+    size_t cut;
+
+    for (cut = 1; cut < sizeof(whole); cut++) {
+        struct evbuffer *in = evbuffer_new();
+        struct resp_request request;
+
+        evbuffer_add(in, whole, cut);
+        if (cut < sizeof(whole) - 1) {
+            ck_assert_int_eq(resp_take(in, &request), RESP_MORE);
+        } else {
+            ck_assert_int_eq(resp_take(in, &request), RESP_ONE);
+            ck_assert(resp_is(&request, 0, "get") && resp_is(&request, 1, "k"));
+            resp_free(&request);
+        }
+        evbuffer_free(in);
+    }
+}
+END_TEST
+
+START_TEST(nonsense_is_not_a_request)
+{
+    static const char *const bad[] = {"PING\r\n", "*0\r\n",        "*1\r\n+OK\r\n",
+                                      "*x\r\n",   "*1\r\n$-1\r\n", "*1\r\n$1\r\nabc"};
+    size_t i;
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct evbuffer *in = evbuffer_new();
+        struct resp_request request;
+
+        evbuffer_add(in, bad[i], strlen(bad[i]));
+        ck_assert_int_eq(resp_take(in, &request), RESP_BAD);
+        evbuffer_free(in);
+    }
+}
+END_TEST
+
+START_TEST(model_locks_as_redis_does)
+{
+    expect("PING", "+PONG\r\n");
+    expect("SET k a NX PX 60000", "+OK\r\n");
+    expect("SET k b NX PX 60000", "$-1\r\n");
+    expect("SET k b NX GET PX 60000", "$1\r\na\r\n");
+    expect("SET other b NX GET PX 60000", "$-1\r\n");
+    expect("GET k", "$1\r\na\r\n");
+    expect("PTTL none", ":-2\r\n");
+    expect("EVAL script 1 k b", ":-1\r\n");
+    expect("EVAL script 1 k a", ":1\r\n");
+    expect("EVAL script 1 k a", ":0\r\n");
+    ck_assert_ptr_null(model_get(fake_model(server), "k"));
+    ck_assert_str_eq(model_get(fake_model(server), "other"), "b");
+    ck_assert_uint_eq(model_count(fake_model(server)), 1);
+}
+END_TEST
+
+START_TEST(model_knows_the_scripts_that_were_loaded)
+{
+    char sha[] = "EVALSHA 6cf6ff5b3f19ebb5a64dd0b1fd2f0b7ed1ba1b30 1 k a";
+    char hex[41];
+
+    sha1_hex("script", 6, hex);
+    memcpy(sha + 8, hex, 40);
+    expect(sha, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
+    say("SCRIPT LOAD script");
+    loop_settle(base);
+    read_more();
+    expect(sha, ":0\r\n");
+    model_forget_scripts(fake_model(server));
+    expect(sha, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
+}
+END_TEST
+
+START_TEST(model_wants_the_password)
+{
+    fake_model(server)->password = "secret";
+    expect("SET k a", "-NOAUTH Authentication required.\r\n");
+    expect("AUTH wrong", "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+    expect("AUTH default secret", "+OK\r\n");
+    expect("SET k a", "+OK\r\n");
+}
+END_TEST
+
+static bool is_expired(void *arg)
+{
+    (void)arg;
+    return model_get(fake_model(server), "k") == NULL;
+}
+
+START_TEST(model_keys_expire)
+{
+    expect("SET k a NX PX 20", "+OK\r\n");
+    loop_must_true(base, is_expired, NULL);
+}
+END_TEST
+
+START_TEST(rules_replace_replies)
+{
+    fake_on(server, "GET", FAKE_REPLY, "-LOADING\r\n");
+    fake_on_next(server, 1, "SET k", FAKE_REPLY, ":7\r\n", 4);
+    expect("GET k", "-LOADING\r\n");
+    expect("SET k a", ":7\r\n");
+    expect("SET k a", "+OK\r\n");
+    fake_on(server, "SET", FAKE_TWICE, NULL);
+    expect("SET k a", "+OK\r\n+OK\r\n");
+    fake_behave(server);
+    expect("GET k", "$1\r\na\r\n");
+}
+END_TEST
+
+START_TEST(a_dripped_reply_comes_whole_in_the_end)
+{
+    fake_on(server, "PING", FAKE_DRIP, NULL);
+    say("PING");
+    loop_settle(base);
+    n_got = 0;
+    expect(NULL, "+PONG\r\n");
+}
+END_TEST
+
+START_TEST(a_stall_keeps_the_order)
+{
+    fake_on_next(server, 1, "GET", FAKE_STALL, NULL, 0);
+    say("GET k");
+    say("SET k a");
+    loop_settle(base);
+    ck_assert_uint_eq(fake_count(server, "SET"), 1);
+    ck_assert_ptr_null(model_get(fake_model(server), "k"));
+    fake_go_on(server);
+    expect(NULL, "$-1\r\n+OK\r\n");
+}
+END_TEST
+
+START_TEST(a_paused_server_does_what_came_before_the_client_left)
+{
+    expect("PING", "+PONG\r\n");
+    fake_pause(server);
+    say("SET k a");
+    close(client);
+    loop_settle(base);
+    ck_assert_ptr_null(model_get(fake_model(server), "k"));
+    fake_go_on(server);
+    ck_assert_str_eq(model_get(fake_model(server), "k"), "a");
+    connect_client();
+}
+END_TEST
+
+START_TEST(every_end_ends_the_connection)
+{
+    static const enum fake_how ends[] = {FAKE_REPLY_CLOSE, FAKE_REPLY_RESET, FAKE_DO_CLOSE};
+    size_t i;
+
+    for (i = 0; i < 3; i++) {
+        fake_on_next(server, 1, "PING", ends[i], "+half", 5);
+        say("PING");
+        loop_must_true(base, has_ended, NULL);
+        ck_assert_uint_eq(fake_n_open(server), 0);
+        ck_assert_uint_eq(fake_n_conns(server), i + 1);
+        close(client);
+        connect_client();
+    }
+}
+END_TEST
+
+START_TEST(a_server_that_is_down_comes_back_at_its_address)
+{
+    expect("PING", "+PONG\r\n");
+    fake_down(server);
+    loop_must_true(base, has_ended, NULL);
+    close(client);
+    fake_up(server);
+    connect_client();
+    expect("PING", "+PONG\r\n");
+}
+END_TEST
+
+START_TEST(what_was_sent_is_written_down)
+{
+    expect("PING", "+PONG\r\n");
+    expect("SET k a", "+OK\r\n");
+    ck_assert_uint_eq(fake_n_commands(server, 0), 2);
+    ck_assert_str_eq(fake_text(server, 0, 1), "SET k a");
+    ck_assert_uint_eq(fake_request(server, 0, 1)->argc, 3);
+    ck_assert_int_eq(fake_find(server, 0, 0, "set k"), 1);
+    ck_assert_int_eq(fake_find(server, 0, 0, "se"), -1);
+    ck_assert_uint_eq(fake_n_bad(server), 0);
+}
+END_TEST
+
+START_TEST(loop_gives_up_at_the_bound)
+{
+    int flag = 0;
+
+    ck_assert(!loop_until(base, &flag, 1));
+    flag = 1;
+    ck_assert(loop_until(base, &flag, 1));
+}
+END_TEST
+
+static Suite *fake_suite(void)
+{
+    Suite *suite = suite_create("fake");
+    TCase *tcase = tcase_create("fake");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, sha1_is_right);
+    tcase_add_test(tcase, requests_are_taken_when_whole);
+    tcase_add_test(tcase, nonsense_is_not_a_request);
+    tcase_add_test(tcase, model_locks_as_redis_does);
+    tcase_add_test(tcase, model_knows_the_scripts_that_were_loaded);
+    tcase_add_test(tcase, model_wants_the_password);
+    tcase_add_test(tcase, model_keys_expire);
+    tcase_add_test(tcase, rules_replace_replies);
+    tcase_add_test(tcase, a_dripped_reply_comes_whole_in_the_end);
+    tcase_add_test(tcase, a_stall_keeps_the_order);
+    tcase_add_test(tcase, a_paused_server_does_what_came_before_the_client_left);
+    tcase_add_test(tcase, every_end_ends_the_connection);
+    tcase_add_test(tcase, a_server_that_is_down_comes_back_at_its_address);
+    tcase_add_test(tcase, what_was_sent_is_written_down);
+    tcase_add_test(tcase, loop_gives_up_at_the_bound);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {fake_suite, NULL};
+
+    return rlk_test_main("fake", suites);
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""The last line of scripts/test must be true: tally.py on runs of every kind. Speaks TAP."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TALLY = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'tally.py')
+
+# What a program printed, meson's result, its exit status, and the line that must come out.
+CASES = [
+    ('passes are counted', '1..2\nok 1 a\nok 2 b\n', 'OK', 0, '2 passed, 0 failed'),
+    ('failures are counted', 'ok 1 a\nnot ok 2 b\n1..2\n', 'FAIL', 1, '1 passed, 1 failed'),
+    ('skips are counted', '1..2\nok 1 a # SKIP why\nok 2\n', 'OK', 0,
+     '1 passed, 0 failed, 1 skipped'),
+    ('a plan of nothing is a skip', '1..0 # SKIP why\n', 'SKIP', 0, '0 passed, 0 failed, 1 skipped'),
+    ('a crash is a failure', 'ok 1 a\n', 'ERROR', -11, '1 passed, 1 failed'),
+    ('a timeout is a failure', 'ok 1 a\n', 'TIMEOUT', -9, '1 passed, 1 failed'),
+    ('a missing plan is a failure', 'ok 1 a\n', 'OK', 0, '1 passed, 1 failed'),
+    ('fewer than planned is a failure', '1..2\nok 1 a\n', 'ERROR', 0, '1 passed, 1 failed'),
+    ('silence of a TAP program is a failure', '', 'SKIP', 0, '0 passed, 1 failed'),
+    ('an exit status of 0 is a pass', 'hello\n', 'OK', 0, '1 passed, 0 failed'),
+    ('an exit status of 1 is a failure', '', 'FAIL', 1, '0 passed, 1 failed'),
+    ('an exit status of 77 is a skip', '', 'SKIP', 77, '0 passed, 0 failed, 1 skipped'),
+]
+
+
+def tally(*args):
+    done = subprocess.run([sys.executable, TALLY, *args], stdout=subprocess.PIPE, text=True)
+    return done.stdout.splitlines()[-1], done.returncode
+
+
+def write_log(build, out, result, status):
+    os.makedirs(os.path.join(build, 'meson-logs'))
+    run = {'name': 'x', 'stdout': out, 'result': result, 'returncode': status}
+    with open(os.path.join(build, 'meson-logs', 'testlog.json'), 'w', encoding='utf-8') as log:
+        log.write(json.dumps(run) + '\n')
+
+
+def main():
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        builds = []
+        for i, (claim, out, result, status, line) in enumerate(CASES):
+            build = os.path.join(folder, str(i))
+            write_log(build, out, result, status)
+            builds.append(build)
+            good = line.startswith('0 passed') is False and ' 0 failed' in line
+            results.append((claim, tally(build) == (line, 0 if good else 1)))
+        results.append(('builds are summed', tally(*builds[:2]) == ('3 passed, 1 failed', 1)))
+        results.append(('a build without a log is a failure',
+                        tally(builds[0], os.path.join(folder, 'none')) == ('2 passed, 1 failed', 1)))
+        results.append(('a build that broke is a failure',
+                        tally('--broken', '1', builds[0]) == ('2 passed, 1 failed', 1)))
+    print(f'1..{len(results)}')
+    for i, (claim, good) in enumerate(results, 1):
+        print(f'{"ok" if good else "not ok"} {i} - {claim}')
+    return 0 if all(good for _, good in results) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""What the objects define and need: `symbols.py NM CC ROOT LIBREDLOCK CORE_ARCHIVE`.
+
+The shared library exports what its map lists, which is what the public headers declare, and
+nothing else. The objects of base and core need nothing from outside but functions of memory:
+with no clock, allocation, printing or I/O at hand they cannot use any.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from tap import Tap
+
+# For every object: what compilers and sanitizers put in by themselves, such as __popcountdi2.
+COMPILER = (r'_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__assert_fail|_?_(a|ub|t|l)san_.*|__sanitizer_.*'
+            r'|__gcov_.*|__llvm_.*|_?_fentry_?_?|__mem(cpy|set|move)_chk|__[a-z]+[sdt]i[23]')
+MEMORY = r'mem(cpy|set|move|cmp|chr)|str(n?len|n?cmp|r?chr)|bcmp'
+OWN = r'rlk_.*'
+ALLOCATOR = r'malloc|calloc|realloc|free'
+NEEDS = {
+    'core': re.compile(f'{COMPILER}|{MEMORY}|{OWN}'),
+    'base': re.compile(f'{COMPILER}|{MEMORY}|{OWN}|{ALLOCATOR}'),
+}
+PREFIX = re.compile(r'(redlock|rlk)_.*')
+
+
+def run(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def exported(nm, library):
+    lines = run(nm, '-D', '--defined-only', '--format=posix', library).splitlines()
+    names = (line.split()[0] for line in lines)
+    # The version node itself is listed as an absolute symbol with its own name.
+    return {name.split('@')[0] for name in names if not re.fullmatch(r'REDLOCK_[0-9.]+(@.*)?', name)}
+
+
+def mapped(path):
+    with open(path, encoding='utf-8') as text:
+        body = re.sub(r'/\*.*?\*/', '', text.read(), flags=re.DOTALL)
+    return set(re.findall(r'^\s*(\w+);', body, re.MULTILINE))
+
+
+def declared(folder):
+    names = set()
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding='utf-8') as text:
+            body = re.sub(r'/\*.*?\*/', '', text.read(), flags=re.DOTALL)
+        names.update(re.findall(r'^REDLOCK_EXPORT\s[^;]*?\b(\w+)\s*\(', body, re.MULTILINE))
+    return names
+
+
+def differences(one, first, other, second):
+    yield from (f'{name} is in {one}, not in {other}' for name in sorted(first - second))
+    yield from (f'{name} is in {other}, not in {one}' for name in sorted(second - first))
+
+
+def undefined(nm, archive):
+    """(object, symbol) for each symbol that an object needs from elsewhere."""
+    for line in run(nm, '-A', '-u', '--format=posix', archive).splitlines():
+        where, name = line.split(': ', 1)
+        member = re.search(r'\[(.*)\]$|:([^:]*)$', where)
+        yield (member.group(1) or member.group(2)) if member else where, name.split()[0]
+
+
+def needless(nm, archive, layer):
+    for member, name in undefined(nm, archive):
+        mine = os.path.basename(member).startswith(f'{layer}_')
+        if mine and not NEEDS[layer].fullmatch(name):
+            yield f'{member} needs {name}'
+
+
+def other_names(nm, archive):
+    """Global names without our prefix would clash with those of a program that links us."""
+    for line in run(nm, '--defined-only', '-g', '--format=posix', archive).splitlines():
+        words = line.split()
+        if len(words) >= 2 and not PREFIX.fullmatch(words[0]) and not words[0].startswith('__'):
+            yield f'{words[0]} is global and without prefix'
+
+
+def archive_of(cc, folder, name, source):
+    path = os.path.join(folder, f'{name}.c')
+    with open(path, 'w', encoding='utf-8') as text:
+        text.write(source)
+    run(*cc, '-w', '-c', path, '-o', path + '.o')
+    run('ar', 'rcs', os.path.join(folder, f'{name}.a'), path + '.o')
+    return os.path.join(folder, f'{name}.a')
+
+
+def show_that_it_fires(tap, nm, cc):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ('clock_gettime', 'malloc', 'printf', 'getrandom', 'socket'):
+            bad = archive_of(cc, folder, f'core_{name}', f'int {name}();int rlk_x(void);'
+                             f'int rlk_x(void) {{ return {name}(0); }}')
+            tap.fires(f'{name} in core', needless(nm, bad, 'core'), name)
+        bad = archive_of(cc, folder, 'base_time', 'int time();int y(void);int y(void)'
+                         ' { return time(0); }')
+        tap.fires('time in base', needless(nm, bad, 'base'), 'time')
+        tap.fires('a name without prefix', other_names(nm, bad), 'y is')
+    tap.fires('a symbol too many', differences('a', {'x', 'y'}, 'b', {'x'}), 'y is in a')
+    tap.fires('a symbol too few', differences('a', {'x'}, 'b', {'x', 'y'}), 'y is in b')
+
+
+def main(nm, cc, root, library, core):
+    tap = Tap()
+    in_map = mapped(os.path.join(root, 'src', 'libredlock.map'))
+    in_headers = declared(os.path.join(root, 'include', 'redlock'))
+    tap.claim('there is something to export', [] if in_map else ['the map is empty'])
+    tap.claim('the library exports what its map lists',
+              differences('libredlock.so', exported(nm, library), 'libredlock.map', in_map))
+    tap.claim('the headers declare what the map lists',
+              differences('the headers', in_headers, 'libredlock.map', in_map))
+    for layer in NEEDS:
+        seen = {m for m, _ in undefined(nm, core) if os.path.basename(m).startswith(f'{layer}_')}
+        tap.claim(f'there are objects of {layer}', [] if seen else [f'none in {core}'])
+        tap.claim(f'{layer} needs nothing from outside', needless(nm, core, layer))
+    tap.claim('names of base and core have the prefix', other_names(nm, core))
+    show_that_it_fires(tap, nm, cc.split())
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,33 @@
+"""The few lines of TAP that the lints need."""
+import sys
+
+
+class Tap:
+    """Collects claims; finish() prints them and returns the exit status."""
+
+    def __init__(self):
+        self.claims = []
+
+    def claim(self, text, complaints):
+        """A claim holds when there is nothing to complain of."""
+        self.claims.append((text, list(complaints)))
+
+    def fires(self, text, complaints, word):
+        """The lint must complain exactly once, and the complaint must contain the word."""
+        complaints = list(complaints)
+        good = len(complaints) == 1 and word in complaints[0]
+        self.claim(f'fires: {text}', [] if good else [f'wanted {word!r}, got {complaints}'])
+
+    def finish(self):
+        print(f'1..{len(self.claims)}')
+        for number, (text, complaints) in enumerate(self.claims, 1):
+            print(f'{"not ok" if complaints else "ok"} {number} - {text}')
+            for complaint in complaints:
+                for line in str(complaint).splitlines():
+                    print(f'# {line}')
+        return 1 if any(complaints for _, complaints in self.claims) else 0
+
+
+def skip_all(why):
+    print(f'1..0 # SKIP {why}')
+    sys.exit(0)

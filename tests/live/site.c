@@ -1,0 +1,111 @@
+/* live/site.c - see site.h. */
+#include "live/site.h"
+
+#include <string.h>
+
+#include <event2/event.h>
+
+void site_start(struct site *s, size_t n, const struct master_options *options)
+{
+    size_t i;
+
+    memset(s, 0, sizeof(*s));
+    s->base = event_base_new();
+    s->n = n;
+    for (i = 0; i < n; i++) {
+        s->masters[i] = master_start(options);
+        s->uris[i] = master_uri(s->masters[i]);
+    }
+    redlock_options_init(&s->options);
+    s->options.nodes = s->uris;
+    s->options.n_nodes = n;
+    s->options.password = options ? options->password : NULL;
+}
+
+void site_open_at_once(struct site *s)
+{
+    size_t i;
+
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(redlock_new(s->base, &s->options, &s->rl[i]), REDLOCK_OK);
+    }
+}
+
+void site_open(struct site *s)
+{
+    size_t i;
+
+    site_open_at_once(s);
+    for (i = 0; i < 2 * s->n; i++) {
+        watch_for_state(s->base, s->rl[i % 2], i / 2, REDLOCK_NODE_UP);
+    }
+}
+
+void site_end(struct site *s)
+{
+    size_t i;
+
+    for (i = 0; i < 2; i++) {
+        if (s->rl[i]) {
+            watch_close(s->base, s->rl[i]);
+        }
+    }
+    for (i = 0; i < s->n; i++) {
+        master_free(s->masters[i]);
+    }
+    event_base_free(s->base);
+}
+
+struct outcome site_acquire_with(struct site *s, size_t manager,
+                                 const struct redlock_request *request)
+{
+    return outcome_of_acquire(s->base, s->rl[manager], s->n, request);
+}
+
+struct outcome site_acquire(struct site *s, const char *key)
+{
+    struct redlock_request request = outcome_request(key);
+
+    return site_acquire_with(s, 0, &request);
+}
+
+int site_release(struct site *s, struct redlock_lock *lock)
+{
+    return outcome_of_release(s->base, lock);
+}
+
+/* What to wait for. */
+struct wanted {
+    struct site *s;
+    size_t node;
+    const char *command;
+    const char *answer;
+};
+
+static bool answers(void *arg)
+{
+    const struct wanted *w = arg;
+
+    return strcmp(master_ask(w->s->masters[w->node], w->command), w->answer) == 0;
+}
+
+void site_wait_answer(struct site *s, size_t node, const char *answer, const char *command)
+{
+    struct wanted wanted = {s, node, command, answer};
+
+    if (!loop_until_true(s->base, answers, &wanted, LOOP_BOUND_MS)) {
+        ck_abort_msg("master %zu answers %s with %s and not with %s", node, command,
+                     master_ask(s->masters[node], command), answer);
+    }
+}
+
+void site_wait_clean(struct site *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->n; i++) {
+        if (master_runs(s->masters[i])) {
+            site_wait_answer(s, i, "0", "DBSIZE");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/* live/suites.h - the suites of tests/live, one a file. */
+#ifndef RLK_TESTS_LIVE_SUITES_H
+#define RLK_TESTS_LIVE_SUITES_H
+
+#include <check.h>
+
+Suite *address_suite(void);
+Suite *faults_suite(void);
+Suite *hold_suite(void);
+
+#endif

@@ -1,0 +1,459 @@
+/* live/test_faults.c - masters that are killed, stopped, restarted, late, locked up behind a
+ * password, or no masters at all. */
+#include <stdio.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "live/site.h"
+#include "live/suites.h"
+
+static struct site s;
+
+START_TEST(two_of_five_killed_is_fine)
+{
+    struct outcome got;
+
+    site_start(&s, 5, NULL);
+    site_open(&s);
+    master_kill(s.masters[1]);
+    master_kill(s.masters[3]);
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_ne(got.votes[1].vote, REDLOCK_VOTE_YES);
+    ck_assert_int_ne(got.votes[3].vote, REDLOCK_VOTE_YES);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(two_killed_while_held_do_not_hinder_the_release)
+{
+    struct outcome got;
+
+    site_start(&s, 5, NULL);
+    site_open(&s);
+    got = site_acquire(&s, "k");
+    master_kill(s.masters[0]);
+    master_kill(s.masters[4]);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(three_of_five_killed_is_no_quorum_and_says_why)
+{
+    struct outcome got;
+    size_t i;
+
+    site_start(&s, 5, NULL);
+    site_open(&s);
+    for (i = 0; i < 3; i++) {
+        master_kill(s.masters[i]);
+        watch_for_state(s.base, s.rl[0], i, REDLOCK_NODE_DOWN);
+    }
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_NONE);
+        ck_assert_str_ne(got.votes[i].error, "");
+    }
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(two_of_five_stopped_is_fine_and_nothing_stays_on_them)
+{
+    struct outcome got;
+    int i;
+
+    site_start(&s, 5, NULL);
+    site_open(&s);
+    master_stop(s.masters[0]);
+    master_stop(s.masters[2]);
+    for (i = 0; i < 10; i++) {
+        got = site_acquire(&s, "k");
+        ck_assert_int_eq(got.status, REDLOCK_OK);
+        ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    }
+    master_continue(s.masters[0]);
+    master_continue(s.masters[2]);
+    site_wait_clean(&s);
+    watch_for_state(s.base, s.rl[0], 0, REDLOCK_NODE_UP);
+    watch_for_state(s.base, s.rl[0], 2, REDLOCK_NODE_UP);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(three_of_five_stopped_is_no_quorum_and_nothing_stays)
+{
+    struct outcome got;
+    size_t i;
+
+    site_start(&s, 5, NULL);
+    s.options.node_timeout_ms = 200;
+    site_open(&s);
+    for (i = 0; i < 3; i++) {
+        master_stop(s.masters[i]);
+    }
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
+        ck_assert_str_ne(got.votes[i].error, "");
+        master_continue(s.masters[i]);
+    }
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(waiting_acquire_goes_on_when_a_majority_is_back)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 5};
+    int never = 0;
+    size_t i;
+
+    site_start(&s, 5, NULL);
+    s.options.node_timeout_ms = 200;
+    site_open(&s);
+    master_kill(s.masters[0]);
+    master_kill(s.masters[1]);
+    master_stop(s.masters[2]);
+    request.wait_ms = REDLOCK_FOREVER;
+    request.retry_max_ms = 20;
+    ck_assert_int_eq(redlock_acquire(s.rl[0], &request, outcome_on_acquired, &got, NULL), 0);
+    ck_assert(!loop_until(s.base, &never, 300));
+    ck_assert_int_eq(got.calls, 0);
+    master_continue(s.masters[2]);
+    loop_must(s.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    for (i = 2; i < 5; i++) {
+        site_wait_answer(&s, i, "0", "DBSIZE");
+    }
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(restarted_master_is_joined_again)
+{
+    struct outcome got;
+
+    site_start(&s, 5, NULL);
+    site_open(&s);
+    master_kill(s.masters[0]);
+    watch_for_state(s.base, s.rl[0], 0, REDLOCK_NODE_DOWN);
+    master_restart(s.masters[0]);
+    watch_for_state(s.base, s.rl[0], 0, REDLOCK_NODE_UP);
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    site_wait_answer(&s, 0, got.token, "GET k");
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(master_that_comes_late_is_joined)
+{
+    struct outcome got;
+    size_t i;
+
+    site_start(&s, 5, NULL);
+    master_kill(s.masters[4]);
+    site_open_at_once(&s);
+    for (i = 0; i < 4; i++) {
+        watch_for_state(s.base, s.rl[0], i, REDLOCK_NODE_UP);
+    }
+    watch_for_error(s.base, s.rl[0], 4, "");
+    ck_assert_int_ne(watch_state(s.rl[0], 4), REDLOCK_NODE_UP);
+    master_restart(s.masters[4]);
+    watch_for_state(s.base, s.rl[0], 4, REDLOCK_NODE_UP);
+    ck_assert_str_eq(watch_error(s.rl[0], 4), "");
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    site_wait_answer(&s, 4, got.token, "GET k");
+    site_end(&s);
+}
+END_TEST
+
+/* [S5] A lock that was released while a master was away does not linger there. */
+START_TEST(what_a_broken_connection_left_is_released_afterwards)
+{
+    struct outcome got;
+
+    site_start(&s, 5, NULL);
+    site_open(&s);
+    got = site_acquire(&s, "k");
+    site_wait_answer(&s, 0, got.token, "GET k");
+    master_ask(s.masters[0], "CLIENT KILL TYPE normal SKIPME yes");
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+/* Nor on one that was stopped while we asked, released, and left. */
+START_TEST(stopped_master_has_nothing_of_a_manager_that_has_gone)
+{
+    struct master_options options = {.where = _i ? MASTER_TCP4 : MASTER_UNIX};
+    struct outcome got;
+    int i;
+
+    site_start(&s, 3, &options);
+    s.options.node_timeout_ms = 200;
+    site_open(&s);
+    master_stop(s.masters[0]);
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    watch_close(s.base, s.rl[0]);
+    s.rl[0] = NULL;
+    master_continue(s.masters[0]);
+    for (i = 0; i < 3; i++) {
+        ck_assert_str_eq(master_ask(s.masters[0], "PING"), "PONG"); /* all before is done */
+    }
+    ck_assert_str_eq(master_ask(s.masters[0], "DBSIZE"), "0");
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+/* A script cache can be emptied at any time. */
+START_TEST(flushed_scripts_do_not_hinder_the_release)
+{
+    struct outcome got;
+    size_t i;
+
+    site_start(&s, 3, NULL);
+    site_open(&s);
+    got = site_acquire(&s, "k");
+    for (i = 0; i < 3; i++) {
+        site_wait_answer(&s, i, got.token, "GET k");
+        ck_assert_str_eq(master_ask(s.masters[i], "SCRIPT FLUSH"), "OK");
+    }
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+/* Masters without memory refuse a lock, and let go of one. The third need not have answered. */
+START_TEST(full_masters_refuse_and_release)
+{
+    struct outcome got;
+    int told = 0;
+    size_t i;
+
+    site_start(&s, 3, NULL);
+    site_open(&s);
+    got = site_acquire(&s, "held");
+    for (i = 0; i < 3; i++) {
+        site_wait_answer(&s, i, got.token, "GET held");
+        ck_assert_str_eq(master_ask(s.masters[i], "CONFIG SET maxmemory 1"), "OK");
+    }
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        told += strstr(got.votes[i].error, "OOM") != NULL;
+    }
+    ck_assert_int_ge(told, 2);
+    site_end(&s);
+}
+END_TEST
+
+/* Five masters of which the first wants something else than we have. */
+static void start_with_one_special(const struct master_options *special)
+{
+    static struct master *first;
+
+    site_start(&s, 5, NULL);
+    first = s.masters[0];
+    s.masters[0] = master_start(special);
+    s.uris[0] = master_uri(s.masters[0]);
+    master_free(first);
+}
+
+START_TEST(wrong_password_on_one_is_told)
+{
+    struct master_options special = {.where = MASTER_TCP4, .password = "right"};
+    static char uri[64];
+    struct outcome got;
+
+    start_with_one_special(&special);
+    snprintf(uri, sizeof(uri), "redis://:wrong@127.0.0.1:%d", master_port(s.masters[0]));
+    s.uris[0] = uri;
+    site_open_at_once(&s);
+    watch_for_error(s.base, s.rl[0], 0, "WRONGPASS");
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
+    ck_assert_ptr_nonnull(strstr(got.votes[0].error, "WRONGPASS"));
+    ck_assert_ptr_null(strstr(got.votes[0].error, "wrong"));
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(missing_password_on_one_is_told)
+{
+    struct master_options special = {.password = "right"};
+
+    start_with_one_special(&special);
+    site_open_at_once(&s);
+    watch_for_error(s.base, s.rl[0], 0, "password");
+    ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(passwords_of_all_are_used)
+{
+    struct master_options options = {.password = "s3cret word"};
+    struct outcome got;
+
+    site_start(&s, 3, &options);
+    site_open(&s);
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(user_of_an_acl_with_few_rights_is_enough)
+{
+    struct master_options options = {
+        .where = MASTER_TCP4,
+        .config = "user ann on >secret resetkeys ~lock:* resetchannels -@all +eval +evalsha "
+                  "+script|load +get +set +del +pttl +ping +info +client|setname"};
+    struct outcome got;
+
+    site_start(&s, 3, &options);
+    s.options.username = "ann";
+    s.options.password = "secret";
+    s.options.key_prefix = "lock:";
+    site_open(&s);
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+/* [S11] SET NX works on a writable replica: only its role tells. */
+START_TEST(replica_does_not_vote)
+{
+    struct master_options plain = {.where = MASTER_TCP4};
+    struct master_options special = {.where = MASTER_TCP4};
+    struct master *its_master = master_start(&plain);
+    struct outcome got;
+
+    special.replica_of = its_master;
+    special.config = "replica-read-only no";
+    start_with_one_special(&special);
+    site_open_at_once(&s);
+    watch_for_error(s.base, s.rl[0], 0, "replica");
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
+    ck_assert_ptr_nonnull(strstr(got.votes[0].error, "replica"));
+    ck_assert_str_eq(master_ask(s.masters[0], "GET k"), "(nil)");
+    site_end(&s);
+    master_free(its_master);
+}
+END_TEST
+
+/* A majority of replicas is no majority. */
+START_TEST(replicas_alone_are_no_quorum)
+{
+    struct master_options plain = {.where = MASTER_TCP4};
+    struct master_options replica = {.where = MASTER_TCP4};
+    struct master *its_master = master_start(&plain);
+
+    replica.replica_of = its_master;
+    site_start(&s, 3, &replica);
+    site_open_at_once(&s);
+    watch_for_error(s.base, s.rl[0], 0, "replica");
+    watch_for_error(s.base, s.rl[0], 1, "replica");
+    ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_ENOQUORUM);
+    site_end(&s);
+    master_free(its_master);
+}
+END_TEST
+
+START_TEST(cluster_node_does_not_vote)
+{
+    struct master_options special = {.where = MASTER_TCP4, .config = "cluster-enabled yes"};
+
+    start_with_one_special(&special);
+    site_open_at_once(&s);
+    watch_for_error(s.base, s.rl[0], 0, "cluster");
+    ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
+    site_end(&s);
+}
+END_TEST
+
+/* Something else listens there, for instance one that never says a word. */
+START_TEST(server_that_is_full_is_told)
+{
+    struct master_options special = {.config = "maxclients 1"};
+
+    start_with_one_special(&special);
+    master_ask(s.masters[0], "PING"); /* our own connection is the one */
+    site_open_at_once(&s);
+    watch_for_error(s.base, s.rl[0], 0, "max number of clients");
+    ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
+    site_end(&s);
+}
+END_TEST
+
+static TCase *gone_case(void)
+{
+    TCase *tcase = tcase_create("gone");
+
+    tcase_add_test(tcase, two_of_five_killed_is_fine);
+    tcase_add_test(tcase, two_killed_while_held_do_not_hinder_the_release);
+    tcase_add_test(tcase, three_of_five_killed_is_no_quorum_and_says_why);
+    tcase_add_test(tcase, two_of_five_stopped_is_fine_and_nothing_stays_on_them);
+    tcase_add_test(tcase, three_of_five_stopped_is_no_quorum_and_nothing_stays);
+    tcase_add_test(tcase, waiting_acquire_goes_on_when_a_majority_is_back);
+    tcase_add_test(tcase, restarted_master_is_joined_again);
+    tcase_add_test(tcase, master_that_comes_late_is_joined);
+    tcase_add_test(tcase, what_a_broken_connection_left_is_released_afterwards);
+    tcase_add_loop_test(tcase, stopped_master_has_nothing_of_a_manager_that_has_gone, 0, 2);
+    return tcase;
+}
+
+static TCase *odd_case(void)
+{
+    TCase *tcase = tcase_create("odd");
+
+    tcase_add_test(tcase, flushed_scripts_do_not_hinder_the_release);
+    tcase_add_test(tcase, full_masters_refuse_and_release);
+    tcase_add_test(tcase, wrong_password_on_one_is_told);
+    tcase_add_test(tcase, missing_password_on_one_is_told);
+    tcase_add_test(tcase, passwords_of_all_are_used);
+    tcase_add_test(tcase, user_of_an_acl_with_few_rights_is_enough);
+    tcase_add_test(tcase, replica_does_not_vote);
+    tcase_add_test(tcase, replicas_alone_are_no_quorum);
+    tcase_add_test(tcase, cluster_node_does_not_vote);
+    tcase_add_test(tcase, server_that_is_full_is_told);
+    return tcase;
+}
+
+Suite *faults_suite(void)
+{
+    Suite *suite = suite_create("faults");
+
+    suite_add_tcase(suite, gone_case());
+    suite_add_tcase(suite, odd_case());
+    return suite;
+}

@@ -1,0 +1,168 @@
+/* The leaf helpers. */
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/mask.h"
+#include "base/pool.h"
+#include "base/prng.h"
+#include "base/time.h"
+#include "lib/runner.h"
+
+START_TEST(times_stick_at_never_and_at_zero)
+{
+    ck_assert_uint_eq(rlk_time_add(RLK_NEVER, 1), RLK_NEVER);
+    ck_assert_uint_eq(rlk_time_add(RLK_NEVER - 1, 1), RLK_NEVER);
+    ck_assert_uint_eq(rlk_time_add(1, 2), 3);
+    ck_assert_uint_eq(rlk_time_sub(1, 2), 0);
+    ck_assert_uint_eq(rlk_time_sub(5, 2), 3);
+    ck_assert_uint_eq(rlk_time_from_ms(UINT64_MAX), RLK_NEVER);
+    ck_assert_uint_eq(rlk_time_from_ms(7), 7000);
+}
+END_TEST
+
+START_TEST(masks_are_walked_lowest_first)
+{
+    uint64_t left = rlk_mask_bit(0) | rlk_mask_bit(7) | rlk_mask_bit(62);
+    unsigned node, seen[3], n = 0;
+
+    RLK_MASK_EACH (node, left) {
+        seen[n++] = node;
+    }
+    ck_assert_uint_eq(n, 3);
+    ck_assert(seen[0] == 0 && seen[1] == 7 && seen[2] == 62);
+    ck_assert_uint_eq(rlk_mask_count(rlk_mask_all(63)), 63);
+}
+END_TEST
+
+START_TEST(lists_keep_order_and_removal_is_harmless_twice)
+{
+    struct rlk_list head, other, a, b;
+
+    rlk_list_init(&head);
+    rlk_list_init(&a);
+    rlk_list_init(&b);
+    rlk_list_push(&head, &a);
+    rlk_list_push(&head, &b);
+    rlk_list_take(&other, &head);
+    ck_assert(rlk_list_empty(&head));
+    ck_assert_ptr_eq(rlk_list_pop(&other), &a);
+    rlk_list_remove(&b);
+    rlk_list_remove(&b);
+    ck_assert_ptr_null(rlk_list_pop(&other));
+    rlk_list_take(&other, &head);
+    ck_assert(rlk_list_empty(&other));
+}
+END_TEST
+
+/* Random inserts and removals against an array. */
+START_TEST(the_heap_always_has_the_smallest_on_top)
+{
+    enum {
+        N = 200
+    };
+    struct rlk_heap_node nodes[N];
+    bool in[N] = {false};
+    struct rlk_heap h = {NULL};
+    struct rlk_prng prng;
+    int trial, i;
+
+    rlk_prng_seed(&prng, (uint64_t)_i);
+    for (trial = 0; trial < 20000; trial++) {
+        int k = (int)rlk_prng_upto(&prng, N - 1);
+        uint64_t least = UINT64_MAX;
+
+        if (in[k]) {
+            rlk_heap_remove(&h, &nodes[k]);
+        } else {
+            nodes[k].key = rlk_prng_upto(&prng, 50);
+            rlk_heap_insert(&h, &nodes[k]);
+        }
+        in[k] = !in[k];
+        for (i = 0; i < N; i++) {
+            if (in[i] && nodes[i].key < least) {
+                least = nodes[i].key;
+            }
+        }
+        ck_assert(h.root ? h.root->key == least : least == UINT64_MAX);
+    }
+}
+END_TEST
+
+START_TEST(a_seed_gives_the_same_numbers_and_another_gives_others)
+{
+    struct rlk_prng a, b, c;
+    int same = 0, i;
+
+    rlk_prng_seed(&a, 1);
+    rlk_prng_seed(&b, 1);
+    rlk_prng_seed(&c, 2);
+    for (i = 0; i < 100; i++) {
+        uint64_t x = rlk_prng_next(&a);
+
+        ck_assert_uint_eq(x, rlk_prng_next(&b));
+        same += x == rlk_prng_next(&c);
+        ck_assert_uint_le(rlk_prng_upto(&a, 9), 9);
+        rlk_prng_upto(&b, 9);
+    }
+    ck_assert_int_eq(same, 0);
+}
+END_TEST
+
+START_TEST(a_pool_gives_back_what_it_was_given)
+{
+    struct rlk_pool p;
+    void *a, *b;
+
+    rlk_pool_init(&p, 64, 1);
+    a = rlk_pool_take(&p);
+    b = rlk_pool_take(&p);
+    ck_assert(a && b && a != b);
+    rlk_pool_give(&p, a);
+    rlk_pool_give(&p, b); /* one too many: freed */
+    ck_assert_uint_eq(p.kept, 1);
+    ck_assert_ptr_eq(rlk_pool_take(&p), a);
+    rlk_pool_give(&p, a);
+    rlk_pool_end(&p);
+}
+END_TEST
+
+static int refuse(size_t size)
+{
+    (void)size;
+    return 0;
+}
+
+START_TEST(an_allocation_can_be_made_to_fail)
+{
+    rlk_alloc_hook(refuse);
+    ck_assert_ptr_null(rlk_alloc(8));
+    ck_assert_ptr_null(rlk_realloc(NULL, 8));
+    rlk_alloc_hook(NULL);
+    rlk_free(NULL);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("base");
+    TCase *c = tcase_create("base");
+
+    tcase_add_test(c, times_stick_at_never_and_at_zero);
+    tcase_add_test(c, masks_are_walked_lowest_first);
+    tcase_add_test(c, lists_keep_order_and_removal_is_harmless_twice);
+    tcase_add_loop_test(c, the_heap_always_has_the_smallest_on_top, 0, 3);
+    tcase_add_test(c, a_seed_gives_the_same_numbers_and_another_gives_others);
+    tcase_add_test(c, a_pool_gives_back_what_it_was_given);
+    tcase_add_test(c, an_allocation_can_be_made_to_fail);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-base", suites);
+}

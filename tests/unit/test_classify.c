@@ -1,0 +1,134 @@
+/* Replies into votes: only a proof is a yes or a no, for every reply a server gives [S5]. */
+#include <string.h>
+
+#include "core/classify.h"
+#include "lib/runner.h"
+
+#define TOKEN "0123456789abcdef0123456789abcdef01234567"
+
+static struct rlk_reply reply(enum rlk_reply_type type, int64_t integer, const char *str)
+{
+    struct rlk_reply r = {type, integer, str, strlen(str)};
+
+    return r;
+}
+
+/* What a server that did not set the key, or may not have, can say. */
+static const char *const errors[] = {
+    "LOADING Redis is loading the dataset in memory",
+    "READONLY You can't write against a read only replica.",
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    "MISCONF Redis is configured to save RDB snapshots",
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    "NOSCRIPT No matching script. Please use EVAL.",
+    "BUSY Redis is busy running a script.",
+    "NOAUTH Authentication required.",
+    "WRONGPASS invalid username-password pair or user is disabled.",
+    "NOPERM this user has no permissions to run the 'set' command",
+    "CLUSTERDOWN Hash slot not served",
+    "MOVED 11958 127.0.0.1:7000",
+    "NOREPLICAS Not enough good replicas to write.",
+    "ERR invalid expire time in 'set' command",
+    "ERR syntax error",
+    "OK", /* an error that says OK */
+    "",
+};
+
+START_TEST(an_error_is_neither_yes_nor_no)
+{
+    struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, errors[_i]);
+
+    ck_assert_int_eq(rlk_classify_set(&r), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_set_get(&r, TOKEN, 40), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_release(&r), RLK_ANSWER_UNKNOWN);
+}
+END_TEST
+
+START_TEST(set_says_ok_or_nil)
+{
+    struct rlk_reply ok = reply(RLK_REPLY_STATUS, 0, "OK"), nil = reply(RLK_REPLY_NIL, 0, "");
+    struct rlk_reply queued = reply(RLK_REPLY_STATUS, 0, "QUEUED");
+    struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, "");
+    struct rlk_reply text = reply(RLK_REPLY_STRING, 0, "OK");
+
+    ck_assert_int_eq(rlk_classify_set(&ok), RLK_VOTE_YES);
+    ck_assert_int_eq(rlk_classify_set(&nil), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_set(&queued), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_set(&one), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_set(&text), RLK_VOTE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(set_get_says_nil_or_the_holder)
+{
+    struct rlk_reply ok = reply(RLK_REPLY_STATUS, 0, "OK"), nil = reply(RLK_REPLY_NIL, 0, "");
+    struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody");
+    struct rlk_reply empty = reply(RLK_REPLY_STRING, 0, "");
+    struct rlk_reply type = reply(RLK_REPLY_ERROR, 0, "WRONGTYPE Operation against a key");
+
+    ck_assert_int_eq(rlk_classify_set_get(&nil, TOKEN, 40), RLK_VOTE_YES);
+    ck_assert_int_eq(rlk_classify_set_get(&other, TOKEN, 40), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_set_get(&empty, TOKEN, 40), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_set_get(&type, TOKEN, 40), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_set_get(&ok, TOKEN, 40), RLK_VOTE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(our_own_token_as_the_old_value_is_no_second_vote)
+{
+    struct rlk_reply own = reply(RLK_REPLY_STRING, 0, TOKEN);
+    struct rlk_reply longer = reply(RLK_REPLY_STRING, 0, TOKEN ":me");
+
+    ck_assert_int_eq(rlk_classify_set_get(&own, TOKEN, 40), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_set_get(&longer, TOKEN, 40), RLK_VOTE_NO);
+}
+END_TEST
+
+START_TEST(release_says_deleted_gone_or_taken)
+{
+    struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), none = reply(RLK_REPLY_INTEGER, 0, "");
+    struct rlk_reply other = reply(RLK_REPLY_INTEGER, -1, "");
+    struct rlk_reply two = reply(RLK_REPLY_INTEGER, 2, "");
+    struct rlk_reply type = reply(RLK_REPLY_ERROR, 0, "WRONGTYPE Operation against a key");
+
+    ck_assert_int_eq(rlk_classify_release(&one), RLK_ANSWER_DELETED);
+    ck_assert_int_eq(rlk_classify_release(&none), RLK_ANSWER_GONE);
+    ck_assert_int_eq(rlk_classify_release(&other), RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(rlk_classify_release(&two), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_release(&type), RLK_ANSWER_TAKEN);
+}
+END_TEST
+
+START_TEST(an_error_is_known_by_its_whole_first_word)
+{
+    struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, "NOSCRIPTS are nice");
+    struct rlk_reply bare = reply(RLK_REPLY_ERROR, 0, "NOSCRIPT");
+    struct rlk_reply text = reply(RLK_REPLY_STRING, 0, "NOSCRIPT x");
+
+    ck_assert(!rlk_classify_no_script(&r));
+    ck_assert(rlk_classify_no_script(&bare));
+    ck_assert(!rlk_classify_no_script(&text));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("classify");
+    TCase *c = tcase_create("classify");
+
+    tcase_add_loop_test(c, an_error_is_neither_yes_nor_no, 0, sizeof(errors) / sizeof(errors[0]));
+    tcase_add_test(c, set_says_ok_or_nil);
+    tcase_add_test(c, set_get_says_nil_or_the_holder);
+    tcase_add_test(c, our_own_token_as_the_old_value_is_no_second_vote);
+    tcase_add_test(c, release_says_deleted_gone_or_taken);
+    tcase_add_test(c, an_error_is_known_by_its_whole_first_word);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-classify", suites);
+}

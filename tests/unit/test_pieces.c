@@ -1,0 +1,277 @@
+/* The small pieces of io: the ring, the debts, tokens, the parser, the status texts. */
+#include <redlock/redlock.h>
+#include <string.h>
+
+#include "io/claim.h"
+#include "io/debt.h"
+#include "io/entropy.h"
+#include "io/inflight.h"
+#include "io/reply.h"
+#include "lib/runner.h"
+
+static struct rlk_pool pool;
+
+static struct rlk_claim *claim(const char *key)
+{
+    if (pool.size == 0) {
+        rlk_pool_init(&pool, sizeof(struct rlk_claim), 8);
+    }
+    return rlk_claim_new(&pool, "p:", 2, key, strlen(key), 1000);
+}
+
+START_TEST(the_ring_is_a_fifo_that_grows_to_its_bound)
+{
+    struct rlk_inflight q = {0};
+    struct rlk_request r = {0};
+    size_t in = 0, out = 0, i;
+
+    while (rlk_inflight_reserve(&q)) {
+        r.sent_us = in++;
+        rlk_inflight_push(&q, &r);
+        if (in % 3 == 0) {
+            ck_assert(rlk_inflight_pop(&q, &r));
+            ck_assert_uint_eq(r.sent_us, out++);
+        }
+    }
+    ck_assert_uint_eq(q.count, RLK_INFLIGHT_MAX);
+    ck_assert_uint_eq(rlk_inflight_oldest_us(&q), out);
+    for (i = out; rlk_inflight_pop(&q, &r); i++) {
+        ck_assert_uint_eq(r.sent_us, i);
+    }
+    ck_assert_uint_eq(i, in);
+    rlk_inflight_end(&q);
+}
+END_TEST
+
+START_TEST(expired_debts_are_not_paid)
+{
+    struct rlk_debts d = {0};
+    struct rlk_claim *a = claim("a"), *b = claim("b");
+
+    rlk_debts_add(&d, a, 100);
+    rlk_debts_add(&d, b, 300);
+    ck_assert_ptr_eq(rlk_debts_first(&d, 99), a);
+    ck_assert_ptr_eq(rlk_debts_first(&d, 100), b);
+    ck_assert_uint_eq(a->refs, 1);
+    ck_assert_uint_eq(b->refs, 2);
+    rlk_debts_drop(&d);
+    ck_assert_ptr_null(rlk_debts_first(&d, 100));
+    ck_assert_uint_eq(b->refs, 1);
+    rlk_claim_unref(a);
+    rlk_claim_unref(b);
+    rlk_debts_end(&d);
+}
+END_TEST
+
+START_TEST(debts_are_bounded_and_the_oldest_goes_first)
+{
+    struct rlk_debts d = {0};
+    struct rlk_claim *c = claim("a");
+    size_t i, n = 0;
+
+    for (i = 0; i < RLK_DEBT_MAX + 10; i++) {
+        rlk_debts_add(&d, c, 1000 + i);
+    }
+    ck_assert_uint_eq(d.count, RLK_DEBT_MAX);
+    ck_assert_uint_eq(c->refs, RLK_DEBT_MAX + 1);
+    for (; rlk_debts_first(&d, 1009); n++) {
+        rlk_debts_drop(&d);
+    }
+    ck_assert_uint_eq(n, RLK_DEBT_MAX);
+    ck_assert_uint_eq(c->refs, 1);
+    rlk_debts_add(&d, c, 5000);
+    rlk_debts_end(&d);
+    ck_assert_uint_eq(c->refs, 1);
+    rlk_claim_unref(c);
+}
+END_TEST
+
+START_TEST(tokens_are_forty_hex_digits_and_never_the_same)
+{
+    static struct rlk_entropy e;
+    struct rlk_claim *c = claim("a");
+    char seen[500][64];
+    int i, j;
+
+    rlk_entropy_init(&e);
+    for (i = 0; i < 500; i++) {
+        ck_assert_int_eq(rlk_claim_fresh_token(c, &e, ""), 0);
+        ck_assert_uint_eq(c->token_len, 40);
+        ck_assert_uint_eq(strspn(c->token, "0123456789abcdef"), 40);
+        strcpy(seen[i], c->token);
+        for (j = 0; j < i; j++) {
+            ck_assert_str_ne(seen[i], seen[j]);
+        }
+    }
+    ck_assert_int_eq(rlk_claim_fresh_token(c, &e, "web-1"), 0);
+    ck_assert_str_eq(c->token + 40, ":web-1");
+    rlk_claim_unref(c);
+}
+END_TEST
+
+START_TEST(long_and_short_keys_are_kept_whole)
+{
+    char key[REDLOCK_MAX_KEY + 1];
+    size_t len;
+
+    memset(key, 'k', sizeof(key));
+    for (len = 1; len < REDLOCK_MAX_KEY; len++) {
+        struct rlk_claim *c;
+
+        key[len] = '\0';
+        c = claim(key);
+        ck_assert_uint_eq(c->key_len, len + 2);
+        ck_assert_str_eq(c->key + 2, key);
+        rlk_claim_unref(c);
+        key[len] = 'k';
+    }
+}
+END_TEST
+
+static const struct rlk_reply *parse(struct rlk_reply_parser *p, const char *bytes)
+{
+    const struct rlk_reply *r = NULL;
+
+    ck_assert_int_eq(rlk_reply_parser_init(p), 0);
+    ck_assert_int_eq(rlk_reply_feed(p, bytes, strlen(bytes)), 0);
+    return rlk_reply_next(p, &r) == 1 ? r : NULL;
+}
+
+static struct rlk_reply_parser parser;
+
+START_TEST(a_nested_array_becomes_a_row)
+{
+    const struct rlk_reply *r = parse(&parser, "*3\r\n:7\r\n*2\r\n+a\r\n$-1\r\n$2\r\nhi\r\n");
+
+    ck_assert_ptr_nonnull(r);
+    ck_assert(r[0].type == RLK_REPLY_ARRAY && r[0].integer == 3);
+    ck_assert(r[1].type == RLK_REPLY_INTEGER && r[1].integer == 7);
+    ck_assert(r[2].type == RLK_REPLY_ARRAY && r[2].integer == 2);
+    ck_assert(r[3].type == RLK_REPLY_STATUS);
+    ck_assert(r[4].type == RLK_REPLY_NIL);
+    ck_assert_str_eq(r[5].str, "hi");
+    rlk_reply_parser_end(&parser);
+}
+END_TEST
+
+static const char *const hostile[] = {
+    "hello\r\n",
+    "*1000000000\r\n",
+    "*129\r\n",
+    "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n",
+    ":99999999999999999999\r\n",
+    "$-5\r\n",
+    "$99999999999999999999\r\n",
+    "*-7\r\n",
+    "%1\r\n+a\r\n+b\r\n",
+};
+
+START_TEST(hostile_bytes_are_no_reply)
+{
+    ck_assert_ptr_null(parse(&parser, hostile[_i]));
+    rlk_reply_parser_end(&parser);
+}
+END_TEST
+
+START_TEST(a_reply_may_come_byte_by_byte)
+{
+    static const char bytes[] = "*2\r\n$5\r\nhello\r\n:-12\r\n+OK\r\n";
+    const struct rlk_reply *r = NULL;
+    size_t i;
+    int replies = 0;
+
+    ck_assert_int_eq(rlk_reply_parser_init(&parser), 0);
+    for (i = 0; bytes[i]; i++) {
+        ck_assert_int_eq(rlk_reply_feed(&parser, &bytes[i], 1), 0);
+        while (rlk_reply_next(&parser, &r) == 1) {
+            replies++;
+            if (replies == 1) {
+                ck_assert_str_eq(r[1].str, "hello");
+                ck_assert_int_eq(r[2].integer, -12);
+            }
+        }
+    }
+    ck_assert_int_eq(replies, 2);
+    ck_assert_str_eq(r->str, "OK");
+    rlk_reply_parser_end(&parser);
+}
+END_TEST
+
+START_TEST(a_flood_without_an_end_is_cut_off)
+{
+    static char block[65536];
+    size_t fed = 0;
+    const struct rlk_reply *r;
+
+    memset(block, 'x', sizeof(block));
+    parse(&parser, "$4294967296\r\n");
+    while (rlk_reply_feed(&parser, block, sizeof(block)) == 0) {
+        fed += sizeof(block);
+        ck_assert_int_le(rlk_reply_next(&parser, &r), 0);
+        ck_assert_uint_le(fed, RLK_REPLY_BYTES);
+    }
+    rlk_reply_parser_end(&parser);
+}
+END_TEST
+
+START_TEST(long_texts_are_cut_not_refused)
+{
+    static char block[20000];
+    const struct rlk_reply *r;
+
+    memset(block, 'x', sizeof(block));
+    memcpy(block, "$19000\r\n", 8);
+    memcpy(block + 8 + 19000, "\r\n", 3);
+    r = parse(&parser, block);
+    ck_assert_ptr_nonnull(r);
+    ck_assert_uint_lt(r->len, RLK_REPLY_TEXT);
+    ck_assert_uint_eq(strlen(r->str), r->len);
+    rlk_reply_parser_end(&parser);
+}
+END_TEST
+
+START_TEST(every_status_has_a_text_of_its_own)
+{
+    static const int all[] = {
+        REDLOCK_OK,        REDLOCK_GONE,      REDLOCK_TAKEN,    REDLOCK_EINVAL,
+        REDLOCK_ESTATE,    REDLOCK_EURI,      REDLOCK_ETTL,     REDLOCK_EFORK,
+        REDLOCK_ELIMIT,    REDLOCK_EHELD,     REDLOCK_ETOOSLOW, REDLOCK_EDEADLINE,
+        REDLOCK_ECANCELED, REDLOCK_ENOQUORUM, REDLOCK_ENOMEM,   REDLOCK_ESYSTEM};
+    size_t i, j;
+
+    for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        ck_assert_str_ne(redlock_strerror(all[i]), redlock_strerror(-999));
+        for (j = 0; j < i; j++) {
+            ck_assert_str_ne(redlock_strerror(all[i]), redlock_strerror(all[j]));
+        }
+    }
+    ck_assert_str_eq(redlock_version(), REDLOCK_VERSION);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("pieces");
+    TCase *c = tcase_create("pieces");
+
+    tcase_add_test(c, the_ring_is_a_fifo_that_grows_to_its_bound);
+    tcase_add_test(c, expired_debts_are_not_paid);
+    tcase_add_test(c, debts_are_bounded_and_the_oldest_goes_first);
+    tcase_add_test(c, tokens_are_forty_hex_digits_and_never_the_same);
+    tcase_add_test(c, long_and_short_keys_are_kept_whole);
+    tcase_add_test(c, a_nested_array_becomes_a_row);
+    tcase_add_loop_test(c, hostile_bytes_are_no_reply, 0, sizeof(hostile) / sizeof(hostile[0]));
+    tcase_add_test(c, a_reply_may_come_byte_by_byte);
+    tcase_add_test(c, a_flood_without_an_end_is_cut_off);
+    tcase_add_test(c, long_texts_are_cut_not_refused);
+    tcase_add_test(c, every_status_has_a_text_of_its_own);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-pieces", suites);
+}

@@ -1,0 +1,127 @@
+/* Node URIs, right and wrong. */
+#include <redlock/error.h>
+#include <string.h>
+
+#include "io/uri.h"
+#include "lib/runner.h"
+
+static const struct {
+    const char *text, *host, *path, *user, *password, *name;
+    unsigned port, db;
+} good[] = {
+    {"redis://a", "a", NULL, NULL, NULL, "redis://a:6379/0", 6379, 0},
+    {"redis://a/", "a", NULL, NULL, NULL, "redis://a:6379/0", 6379, 0},
+    {"redis://a:1/15", "a", NULL, NULL, NULL, "redis://a:1/15", 1, 15},
+    {"redis://10.0.0.1:65535", "10.0.0.1", NULL, NULL, NULL, "redis://10.0.0.1:65535/0", 65535, 0},
+    {"redis://[::1]", "::1", NULL, NULL, NULL, "redis://[::1]:6379/0", 6379, 0},
+    {"redis://[fe80::1]:7/2", "fe80::1", NULL, NULL, NULL, "redis://[fe80::1]:7/2", 7, 2},
+    {"redis://u:p@a", "a", NULL, "u", "p", "redis://a:6379/0", 6379, 0},
+    {"redis://:p@a", "a", NULL, NULL, "p", "redis://a:6379/0", 6379, 0},
+    {"redis://u@a", "a", NULL, "u", NULL, "redis://a:6379/0", 6379, 0},
+    {"redis://@a", "a", NULL, NULL, NULL, "redis://a:6379/0", 6379, 0},
+    {"redis://u:p%40%3A%2f@a", "a", NULL, "u", "p@:/", "redis://a:6379/0", 6379, 0},
+    {"redis://u:p@x@a", "a", NULL, "u", "p@x", "redis://a:6379/0", 6379, 0},
+    {"redis://u:a:b@a", "a", NULL, "u", "a:b", "redis://a:6379/0", 6379, 0},
+    {"unix:///run/r.sock", NULL, "/run/r.sock", NULL, NULL, "unix:///run/r.sock", 0, 0},
+    {"unix:///a%20b?db=3", NULL, "/a b", NULL, NULL, "unix:///a b?db=3", 0, 3},
+};
+
+static void same(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL) {
+        ck_assert_ptr_eq(a, b);
+    } else {
+        ck_assert_str_eq(a, b);
+    }
+}
+
+START_TEST(a_good_uri_is_taken_apart)
+{
+    struct rlk_uri u;
+    const char *why = NULL;
+
+    ck_assert_int_eq(rlk_uri_parse(good[_i].text, &u, &why), 0);
+    same(u.host, good[_i].host);
+    same(u.path, good[_i].path);
+    same(u.user, good[_i].user);
+    same(u.password, good[_i].password);
+    same(u.name, good[_i].name);
+    ck_assert_uint_eq(u.db, good[_i].db);
+    if (u.host) {
+        ck_assert_uint_eq(u.port, good[_i].port);
+    }
+    rlk_uri_end(&u);
+}
+END_TEST
+
+static const char *const bad[] = {
+    "",
+    "redis:",
+    "redis://",
+    "redis:///0",
+    "redis://:6379",
+    "redis://a:",
+    "redis://a:0",
+    "redis://a:65536",
+    "redis://a:x",
+    "redis://a:-1",
+    "redis://a: 1",
+    "redis://a:123456",
+    "redis://a/x",
+    "redis://a/65536",
+    "redis://a/0/1",
+    "redis://a/0?x=1",
+    "redis://[::1",
+    "redis://[]",
+    "redis://[::1]x",
+    "redis://[::1]:",
+    "redis://::1",
+    "redis://u:secret%@a",
+    "redis://u:secret%4@a",
+    "redis://u:secret%zz@a",
+    "redis://u:secret%00@a",
+    "redis://a%20b",
+    "rediss://u:secret@a",
+    "http://a",
+    "a:6379",
+    "unix://relative",
+    "unix:///",
+    "unix://",
+    "unix:///a?db=",
+    "unix:///a?x=1",
+    "unix:///a?db=1&x",
+    "unix:///a%",
+    "unix:///"
+    "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567"
+    "890123456789012345678901234567890",
+};
+
+START_TEST(a_bad_uri_is_refused_with_a_reason_that_has_no_password)
+{
+    struct rlk_uri u;
+    const char *why = NULL;
+
+    ck_assert_int_eq(rlk_uri_parse(bad[_i], &u, &why), REDLOCK_EURI);
+    ck_assert_ptr_nonnull(why);
+    ck_assert_ptr_null(strstr(why, "secret"));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("uri");
+    TCase *c = tcase_create("uri");
+
+    tcase_add_loop_test(c, a_good_uri_is_taken_apart, 0, sizeof(good) / sizeof(good[0]));
+    tcase_add_loop_test(c, a_bad_uri_is_refused_with_a_reason_that_has_no_password, 0,
+                        sizeof(bad) / sizeof(bad[0]));
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-uri", suites);
+}

@@ -1,0 +1,120 @@
+/* Leases, the majority-th largest end, and the back-off [S1, S2]. */
+#include "base/mask.h"
+#include "base/prng.h"
+#include "base/time.h"
+#include "core/backoff.h"
+#include "core/validity.h"
+#include "lib/runner.h"
+
+START_TEST(drift_is_one_percent_and_two_milliseconds)
+{
+    ck_assert_uint_eq(rlk_validity_lease_us(10000000, 10000), 10000000 - 100000 - 2000);
+    ck_assert_uint_eq(rlk_validity_lease_us(10000, 10000), 10000 - 100 - 2000);
+    ck_assert_uint_eq(rlk_validity_lease_us(86400000000, 10000), 86400000000 - 864000000 - 2000);
+}
+END_TEST
+
+START_TEST(drift_is_rounded_against_the_holder)
+{
+    ck_assert_uint_eq(rlk_validity_lease_us(10001, 10000), 10001 - 101 - 2000);
+    ck_assert_uint_eq(rlk_validity_lease_us(10000, 1), 10000 - 1 - 2000);
+    ck_assert_uint_eq(rlk_validity_lease_us(10000, 0), 8000);
+}
+END_TEST
+
+START_TEST(a_ttl_below_the_drift_leaves_nothing)
+{
+    ck_assert_uint_eq(rlk_validity_lease_us(0, 10000), 0);
+    ck_assert_uint_eq(rlk_validity_lease_us(2000, 0), 0);
+}
+END_TEST
+
+START_TEST(quorum_is_more_than_half)
+{
+    unsigned n;
+
+    for (n = 1; n <= RLK_MAX_NODES; n++) {
+        unsigned q = rlk_validity_quorum(n);
+
+        ck_assert_uint_gt(2 * q, n);
+        ck_assert_uint_le(2 * (q - 1), n);
+    }
+}
+END_TEST
+
+/* Against a sort, for every set of five and values with ties. */
+START_TEST(until_is_the_majority_th_largest_end)
+{
+    struct rlk_prng prng;
+    int trial;
+
+    rlk_prng_seed(&prng, 42);
+    for (trial = 0; trial < 20000; trial++) {
+        uint64_t end[5], mask = rlk_prng_upto(&prng, 31), sorted[5], swap;
+        unsigned i, j, n = 0, quorum = 1 + (unsigned)rlk_prng_upto(&prng, 4);
+
+        for (i = 0; i < 5; i++) {
+            end[i] = 1 + rlk_prng_upto(&prng, 6);
+            if (mask & rlk_mask_bit(i)) {
+                sorted[n++] = end[i];
+            }
+        }
+        for (i = 0; i < n; i++) {
+            for (j = i + 1; j < n; j++) {
+                if (sorted[j] > sorted[i]) {
+                    swap = sorted[i], sorted[i] = sorted[j], sorted[j] = swap;
+                }
+            }
+        }
+        ck_assert_uint_eq(rlk_validity_until(end, mask, quorum),
+                          n < quorum ? 0 : sorted[quorum - 1]);
+    }
+}
+END_TEST
+
+START_TEST(back_off_doubles_up_to_its_maximum)
+{
+    struct rlk_prng prng;
+    uint32_t failures;
+
+    rlk_prng_seed(&prng, 1);
+    for (failures = 1; failures < 100; failures++) {
+        uint64_t bound = failures > 6 ? 50000 : UINT64_C(1000) << (failures - 1);
+        uint64_t longest = 0;
+        int i;
+
+        bound = bound > 50000 ? 50000 : bound;
+        for (i = 0; i < 200; i++) {
+            uint64_t d = rlk_backoff_us(&prng, failures, 1000, 50000);
+
+            ck_assert_uint_le(d, bound);
+            longest = rlk_time_max(longest, d);
+        }
+        ck_assert_uint_gt(longest, bound * 3 / 4);
+    }
+    ck_assert_uint_eq(rlk_backoff_us(&prng, 5, 0, 0), 0);
+    ck_assert_uint_le(rlk_backoff_us(&prng, UINT32_MAX, UINT64_MAX, 10), 10);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("validity");
+    TCase *c = tcase_create("validity");
+
+    tcase_add_test(c, drift_is_one_percent_and_two_milliseconds);
+    tcase_add_test(c, drift_is_rounded_against_the_holder);
+    tcase_add_test(c, a_ttl_below_the_drift_leaves_nothing);
+    tcase_add_test(c, quorum_is_more_than_half);
+    tcase_add_test(c, until_is_the_majority_th_largest_end);
+    tcase_add_test(c, back_off_doubles_up_to_its_maximum);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-validity", suites);
+}
