@@ -1,0 +1,105 @@
+# shellcheck shell=bash disable=SC2034
+# lib.sh - what the scripts of this folder share; to be sourced by bash.
+#
+#   say, fine, oops, die   a line on the terminal, coloured only there
+#   quietly COMMAND...     run it, and show what it printed only when it failed
+#   need_packages NAME...  install the Debian packages that are missing, and nothing else
+
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
+    bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' green=$'\e[32m' yellow=$'\e[33m' blue=$'\e[34m'
+    plain=$'\e[0m'
+else
+    bold='' dim='' red='' green='' yellow='' blue='' plain=''
+fi
+
+say() {
+    printf '%s\n' "$bold$*$plain"
+}
+
+fine() {
+    printf '%s\n' "$green$*$plain"
+}
+
+oops() {
+    printf '%s\n' "$red$*$plain"
+}
+
+die() {
+    printf '%s\n' "${0##*/}: $*" >&2
+    exit 1
+}
+
+quietly() {
+    local log status=0
+
+    log=$(mktemp)
+    "$@" >"$log" 2>&1 || status=$?
+    [ $status = 0 ] || cat "$log"
+    rm -f "$log"
+    return $status
+}
+
+# Whether what a package is needed for is there, wherever it came from.
+have_package() {
+    case $1 in
+    libc6-dev) [ -e /usr/include/stdio.h ] ;;
+    ninja-build) command -v ninja >/dev/null ;;
+    binutils) command -v nm >/dev/null ;;
+    libevent-dev) pkg-config --exists libevent_core libevent_extra ;;
+    libhiredis-dev) pkg-config --exists hiredis ;;
+    check) pkg-config --exists check ;;
+    redis-server) command -v redis-server >/dev/null || command -v valkey-server >/dev/null ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+} 2>/dev/null
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+# Debian's redis-server comes with a service that starts at once and at every boot. Only the
+# program is wanted. Where systemd runs, the unit is masked until the next boot and disabled
+# for those after it; RUNLEVEL=1 keeps invoke-rc.d from starting it anywhere else.
+install_packages() {
+    local apt=(env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get)
+    local unwanted=''
+
+    case " $* " in
+    *' redis-server '*) [ ! -d /run/systemd/system ] || unwanted=redis-server.service ;;
+    esac
+    if ! as_root "${apt[@]}" install -qq --no-install-recommends --dry-run "$@" \
+        >/dev/null 2>&1; then
+        quietly as_root "${apt[@]}" update -qq
+    fi
+    [ -z "$unwanted" ] || as_root systemctl -q mask --runtime "$unwanted"
+    quietly as_root "${apt[@]}" install -y -qq --no-install-recommends "$@"
+    if [ -n "$unwanted" ]; then
+        as_root systemctl -q disable "$unwanted"
+        as_root systemctl -q unmask --runtime "$unwanted"
+    fi
+}
+
+# Debian's names, pkg-config before what it is to look for.
+need_packages() {
+    local package missing=()
+
+    for package; do
+        have_package "$package" || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    if ! command -v apt-get >/dev/null; then
+        die "please install what Debian calls: ${missing[*]}"
+    fi
+    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+        die "please run as root: apt-get install --no-install-recommends ${missing[*]}"
+    fi
+    say "installing ${missing[*]}"
+    install_packages "${missing[@]}"
+    for package in "${missing[@]}"; do
+        have_package "$package" || die "$package was installed, but is not found"
+    done
+}
