@@ -13,7 +13,11 @@
 #define ARRAY_LENGTH int
 #endif
 
-/* The parser behind a task. NULL from any of the functions below makes the reader give up. */
+/* NULL from any of the functions below makes the reader give up. That is what they do with the
+ * types of RESP3, which a later hiredis understands and we never asked for: what counts as an
+ * answer must not depend on the library beneath. */
+
+/* The parser behind a task. */
 static struct rlk_reply_parser *parser(const redisReadTask *task)
 {
     return task->privdata;
@@ -60,6 +64,8 @@ static void *create_string(const redisReadTask *task, char *str, size_t len)
         type = RLK_REPLY_STATUS;
     } else if (task->type == REDIS_REPLY_ERROR) {
         type = RLK_REPLY_ERROR;
+    } else if (task->type != REDIS_REPLY_STRING) {
+        return NULL;
     }
     item = add(task, type);
     if (item) {
@@ -72,7 +78,7 @@ static void *create_array(const redisReadTask *task, ARRAY_LENGTH elements)
 {
     struct rlk_reply *item;
 
-    if ((size_t)elements > RLK_REPLY_ITEMS) {
+    if (task->type != REDIS_REPLY_ARRAY || (size_t)elements > RLK_REPLY_ITEMS) {
         return NULL;
     }
     item = add(task, RLK_REPLY_ARRAY);
@@ -94,7 +100,8 @@ static void *create_integer(const redisReadTask *task, long long value)
 
 static void *create_nil(const redisReadTask *task)
 {
-    return add(task, RLK_REPLY_NIL);
+    /* "$-1" and "*-1" are a string and an array that are not there; "_" is RESP3's. */
+    return task->type == REDIS_REPLY_NIL ? NULL : add(task, RLK_REPLY_NIL);
 }
 
 static void free_object(void *object)

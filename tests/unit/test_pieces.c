@@ -164,6 +164,13 @@ static const char *const hostile[] = {
     "$99999999999999999999\r\n",
     "*-7\r\n",
     "%1\r\n+a\r\n+b\r\n",
+    "~1\r\n+a\r\n",
+    ">1\r\n+a\r\n",
+    "_\r\n",
+    "#t\r\n",
+    ",1.5\r\n",
+    "(12345678901234567890\r\n",
+    "=6\r\ntxt:hi\r\n",
 };
 
 START_TEST(hostile_bytes_are_no_reply)
