@@ -43,8 +43,9 @@ enum redlock_status {
     /* So many masters refused that no majority was possible: somebody else holds
      * the key, or several contenders split the votes. */
     REDLOCK_EHELD = -201,
-    /* A majority granted the lock, but so late that less than min_validity_ms was
-     * left of it. It was released. */
+    /* The masters were too slow for the ttl: a majority granted the lock so late that less
+     * than min_validity_ms was left of it, or that time came before a majority had answered.
+     * What was granted was released. */
     REDLOCK_ETOOSLOW = -202,
     /* wait_ms passed; the reason of the last try is in redlock_lock_reason(). */
     REDLOCK_EDEADLINE = -203,

@@ -2,9 +2,8 @@
 
 #include "base/alloc.h"
 
-void rlk_pool_init(struct rlk_pool *p, size_t size, unsigned keep)
+void rlk_pool_init(struct rlk_pool *p, unsigned keep)
 {
-    p->size = size;
     p->keep = keep;
     p->kept = 0;
     p->free = NULL;
@@ -21,12 +20,12 @@ void rlk_pool_end(struct rlk_pool *p)
     p->kept = 0;
 }
 
-void *rlk_pool_take(struct rlk_pool *p)
+void *rlk_pool_take(struct rlk_pool *p, size_t size)
 {
     void *object = p->free;
 
     if (object == NULL) {
-        return rlk_alloc(p->size);
+        return rlk_alloc(size);
     }
     p->free = *(void **)object;
     p->kept--;

@@ -7,19 +7,18 @@
 #include <stddef.h>
 
 struct rlk_pool {
-    size_t size;
     unsigned keep, kept;
     void *free;
 };
 
-/* size: at least that of a pointer. */
-void rlk_pool_init(struct rlk_pool *p, size_t size, unsigned keep);
+void rlk_pool_init(struct rlk_pool *p, unsigned keep);
 
 /* Frees what waits. Objects in use must be given back before. */
 void rlk_pool_end(struct rlk_pool *p);
 
-/* An object with arbitrary contents, or NULL. */
-void *rlk_pool_take(struct rlk_pool *p);
+/* An object with arbitrary contents, or NULL. size: always the same for one pool, and at least
+ * that of a pointer. */
+void *rlk_pool_take(struct rlk_pool *p, size_t size);
 
 void rlk_pool_give(struct rlk_pool *p, void *object);
 

@@ -13,9 +13,11 @@
 #include "core/classify.h"
 #include "io/clock.h"
 #include "io/lock.h"
+#include "io/release.h"
 #include "io/request.h"
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev);
+static void cancel(struct redlock_lock *lock);
 
 /* ---- what comes back ---- */
 
@@ -105,6 +107,7 @@ static int fresh_claim(struct redlock_lock *lock)
         rlk_lock_set_claim(lock, claim);
     }
     claim->round = lock->attempt.tries;
+    claim->release = &rlk_release_request;
     status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->owner);
     if (status == 0 && lock->holders) {
         memset(lock->holders, 0, lock->rl->options.n_nodes * sizeof(*lock->holders));
@@ -162,7 +165,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     if (out->fresh) {
         lock->trouble = fresh_claim(lock);
         if (lock->trouble) {
-            rlk_acquire_cancel(lock); /* nothing was sent: the callback gets the trouble */
+            cancel(lock); /* nothing was sent: the callback gets the trouble */
             return;
         }
     }
@@ -194,9 +197,19 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     step_with_nodes(RLK_CONTAINER(t, struct redlock_lock, timer), RLK_EVENT_TIMER, now_us);
 }
 
-void rlk_acquire_node_event(struct redlock_lock *lock, enum rlk_event_kind kind, struct rlk_node *n,
-                            uint64_t now_us)
+static void cancel(struct redlock_lock *lock)
 {
+    struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = rlk_clock_us()};
+
+    step(lock, &ev);
+}
+
+/* ---- what the manager tells ---- */
+
+static void node_event(struct rlk_waiter *w, enum rlk_event_kind kind, struct rlk_node *n,
+                       uint64_t now_us)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
     struct rlk_event ev = {.kind = kind, .node = n->index, .now_us = now_us};
 
     if (lock->phase == RLK_LOCK_PENDING) {
@@ -204,12 +217,33 @@ void rlk_acquire_node_event(struct redlock_lock *lock, enum rlk_event_kind kind,
     }
 }
 
-void rlk_acquire_cancel(struct redlock_lock *lock)
+static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
 {
-    struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = rlk_clock_us()};
-
-    step(lock, &ev);
+    node_event(w, RLK_EVENT_NODE_UP, n, now_us);
 }
+
+static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+{
+    node_event(w, RLK_EVENT_NODE_DOWN, n, now_us);
+}
+
+static void on_close(struct rlk_waiter *w)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
+
+    if (lock->phase == RLK_LOCK_PENDING) {
+        cancel(lock);
+    } else if (lock->phase == RLK_LOCK_HELD) {
+        rlk_release_for_close(lock);
+    }
+}
+
+static void on_free(struct rlk_waiter *w)
+{
+    rlk_lock_free(RLK_CONTAINER(w, struct redlock_lock, waiter));
+}
+
+static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close, on_free};
 
 /* ---- telling the user ---- */
 
@@ -238,8 +272,7 @@ static void on_tell(struct rlk_call *call)
 static struct redlock_lock *make(struct redlock *rl, const struct redlock_request *q,
                                  size_t key_len, struct rlk_attempt_config *config)
 {
-    struct redlock_lock *lock = rlk_lock_new(rl, rl->options.key_prefix, rl->options.key_prefix_len,
-                                             q->key, key_len, q->ttl_ms);
+    struct redlock_lock *lock = rlk_lock_new(rl, &waiter_kind, q->key, key_len, q->ttl_ms);
 
     if (lock == NULL) {
         return NULL;
@@ -294,6 +327,6 @@ REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock)
     if (lock->phase != RLK_LOCK_PENDING) {
         return REDLOCK_ESTATE;
     }
-    rlk_acquire_cancel(lock);
+    cancel(lock);
     return 0;
 }

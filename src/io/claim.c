@@ -14,7 +14,7 @@ static char *make_key_room(struct rlk_claim *c, size_t len)
 struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const char *prefix, size_t prefix_len,
                                 const char *key, size_t key_len, uint32_t ttl_ms)
 {
-    struct rlk_claim *c = rlk_pool_take(pool);
+    struct rlk_claim *c = rlk_pool_take(pool, sizeof(*c));
 
     if (c == NULL) {
         return NULL;
@@ -29,6 +29,7 @@ struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const char *prefix, size_
     c->key[c->key_len] = '\0';
     c->refs = 1;
     c->pool = pool;
+    c->release = NULL;
     c->lock = NULL;
     c->round = 0;
     c->ttl_ms = ttl_ms;

@@ -12,6 +12,7 @@
 #include "base/pool.h"
 
 struct rlk_entropy;
+struct rlk_request_kind;
 struct redlock_lock;
 
 #define RLK_TOKEN_BYTES 20
@@ -22,6 +23,7 @@ struct redlock_lock;
 struct rlk_claim {
     unsigned refs;
     struct rlk_pool *pool;
+    const struct rlk_request_kind *release; /* who hears the answers to its release */
     struct redlock_lock *lock; /* whose votes these are; NULL when it no longer cares */
     uint32_t round;
     uint32_t ttl_ms;

@@ -8,20 +8,44 @@
  */
 #include "io/close.h"
 
+#include <event2/dns.h>
 #include <event2/event.h>
 
 #include <redlock/error.h>
 
+#include "base/alloc.h"
 #include "base/time.h"
 #include "core/validity.h"
 #include "io/clock.h"
-#include "io/lock.h"
-#include "io/query.h"
+#include "io/manager.h"
 
-static void free_locks(struct redlock *rl)
+void rlk_close_destroy(struct redlock *rl)
 {
-    while (!rlk_list_empty(&rl->locks)) {
-        rlk_lock_free(RLK_CONTAINER(rl->locks.next, struct redlock_lock, link));
+    if (rl->loop.dns) {
+        evdns_base_free(rl->loop.dns, 0);
+    }
+    rlk_timers_end(&rl->loop.timers);
+    rlk_turn_end(&rl->loop.turn);
+    if (rl->end) {
+        event_free(rl->end);
+    }
+    rlk_pool_end(&rl->lock_pool);
+    rlk_pool_end(&rl->claim_pool);
+    rlk_fork_end(&rl->loop.fork);
+    rlk_free(rl->nodes);
+    rlk_options_end(&rl->options);
+    rlk_free(rl);
+}
+
+static void free_waiters(struct redlock *rl)
+{
+    struct rlk_list *link, *next;
+
+    for (link = rl->waiters.next; link != &rl->waiters; link = next) {
+        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+
+        next = link->next;
+        w->kind->free(w);
     }
 }
 
@@ -53,8 +77,8 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
         event_add(rl->end, &soon);
         return;
     }
-    free_locks(rl); /* as late as this, for the accessors */
-    rlk_manager_destroy(rl);
+    free_waiters(rl); /* as late as this, for the accessors */
+    rlk_close_destroy(rl);
     if (cb) {
         cb(cb_arg);
     }
@@ -122,21 +146,11 @@ static void let_go(struct redlock *rl)
 {
     struct rlk_list *link, *next;
 
-    for (link = rl->locks.next; link != &rl->locks; link = next) {
-        struct redlock_lock *lock = RLK_CONTAINER(link, struct redlock_lock, link);
+    for (link = rl->waiters.next; link != &rl->waiters; link = next) {
+        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
 
         next = link->next;
-        if (lock->phase == RLK_LOCK_PENDING) {
-            rlk_acquire_cancel(lock);
-        } else if (lock->phase == RLK_LOCK_HELD) {
-            lock->owned = true;
-            rl->pending++;
-            rlk_release_begin(lock, lock->attempt.round.asked & ~lock->attempt.round.no);
-        }
-    }
-    for (link = rl->queries.next; link != &rl->queries; link = next) {
-        next = link->next;
-        rlk_query_cancel(link);
+        w->kind->close(w);
     }
 }
 

@@ -11,4 +11,7 @@ int rlk_close_prepare(struct redlock *rl);
 /* Something ended: perhaps a close can go on. Nothing happens when none is under way. */
 void rlk_close_settle(struct redlock *rl);
 
+/* Give back everything that may be there; takes a half-made manager. */
+void rlk_close_destroy(struct redlock *rl);
+
 #endif

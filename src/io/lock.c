@@ -10,15 +10,16 @@
 #include "io/clock.h"
 #include "io/close.h"
 
-struct redlock_lock *rlk_lock_new(struct redlock *rl, const char *prefix, size_t prefix_len,
+struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_kind *kind,
                                   const char *key, size_t key_len, uint32_t ttl_ms)
 {
-    struct redlock_lock *lock = rlk_pool_take(&rl->lock_pool);
+    struct redlock_lock *lock = rlk_pool_take(&rl->lock_pool, sizeof(*lock));
 
     if (lock == NULL) {
         return NULL;
     }
-    lock->claim = rlk_claim_new(&rl->claim_pool, prefix, prefix_len, key, key_len, ttl_ms);
+    lock->claim = rlk_claim_new(&rl->claim_pool, rl->options.key_prefix, rl->options.key_prefix_len,
+                                key, key_len, ttl_ms);
     if (lock->claim == NULL) {
         rlk_pool_give(&rl->lock_pool, lock);
         return NULL;
@@ -37,9 +38,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const char *prefix, size_t
     lock->owner[0] = '\0';
     lock->attempt.state = RLK_ATTEMPT_IDLE;
     lock->release.state = RLK_RELEASE_IDLE;
-    rlk_list_init(&lock->link);
-    rlk_list_push(&rl->locks, &lock->link);
-    rl->pending++;
+    rlk_manager_add(rl, &lock->waiter, kind);
     return lock;
 }
 
@@ -67,7 +66,7 @@ void rlk_lock_free(struct redlock_lock *lock)
 
     rlk_timer_cancel(&rl->loop.timers, &lock->timer);
     rlk_list_remove(&lock->tell.link);
-    rlk_list_remove(&lock->link);
+    rlk_list_remove(&lock->waiter.link);
     rlk_lock_set_claim(lock, NULL);
     rlk_claim_unref(lock->first);
     rlk_free(lock->holders);

@@ -21,7 +21,7 @@ enum rlk_lock_phase {
 };
 
 struct redlock_lock {
-    struct rlk_list link; /* in redlock.locks */
+    struct rlk_waiter waiter;
     struct redlock *rl;
     enum rlk_lock_phase phase;
     int trouble;   /* why a round could not even begin; 0 for nothing */
@@ -40,8 +40,9 @@ struct redlock_lock {
     struct rlk_release release;
 };
 
-/* A handle in PENDING with its claim, counted and listed. NULL when there is no memory. */
-struct redlock_lock *rlk_lock_new(struct redlock *rl, const char *prefix, size_t prefix_len,
+/* A handle in PENDING with a claim on prefix and key, counted and listed. NULL when there is no
+ * memory. */
+struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_kind *kind,
                                   const char *key, size_t key_len, uint32_t ttl_ms);
 
 /* Unlist and free. Requests in flight keep its claim. */
@@ -53,18 +54,5 @@ void rlk_lock_count_out(struct redlock_lock *lock);
 /* The claim answers to this lock from now on, and the one before to nobody. Takes over the
  * reference. */
 void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim);
-
-/* acquire.c: events that concern every pending acquire. */
-void rlk_acquire_node_event(struct redlock_lock *lock, enum rlk_event_kind kind, struct rlk_node *n,
-                            uint64_t now_us);
-void rlk_acquire_cancel(struct redlock_lock *lock);
-
-/* release.c: send the release of a claim to these nodes, or owe it. */
-void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t nodes, uint64_t now_us);
-/* The same for one debt that can be paid now; false when there is no room. */
-bool rlk_release_pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
-/* A HELD lock begins to be released. */
-void rlk_release_begin(struct redlock_lock *lock, uint64_t nodes);
-void rlk_release_node_down(struct redlock_lock *lock, struct rlk_node *n, uint64_t now_us);
 
 #endif

@@ -1,11 +1,8 @@
 #include "io/manager.h"
 
-#include <event2/dns.h>
-#include <event2/event.h>
 #include <string.h>
 
 #include <redlock/error.h>
-#include <redlock/lock.h>
 
 #include "base/alloc.h"
 #include "base/mask.h"
@@ -13,39 +10,24 @@
 #include "core/validity.h"
 #include "io/clock.h"
 #include "io/close.h"
-#include "io/lock.h"
-#include "io/query.h"
+#include "io/handshake.h"
 
 #define KEEP_LOCKS 1024
 #define KEEP_CLAIMS 4096
 
 /* ---- what the nodes tell ---- */
 
-static void tell_locks(struct redlock *rl, enum rlk_event_kind kind, struct rlk_node *n,
-                       uint64_t now_us)
-{
-    struct rlk_list *link, *next;
-
-    for (link = rl->locks.next; link != &rl->locks; link = next) {
-        struct redlock_lock *lock = RLK_CONTAINER(link, struct redlock_lock, link);
-
-        next = link->next;
-        rlk_acquire_node_event(lock, kind, n, now_us);
-        if (kind == RLK_EVENT_NODE_DOWN) {
-            rlk_release_node_down(lock, n, now_us);
-        }
-    }
-}
-
+/* A waiter may leave the list while it is told, but none may make another one leave. */
 static void on_node_up(struct rlk_node *n, uint64_t now_us)
 {
     struct redlock *rl = n->owner;
     struct rlk_list *link, *next;
 
-    tell_locks(rl, RLK_EVENT_NODE_UP, n, now_us);
-    for (link = rl->queries.next; link != &rl->queries; link = next) {
+    for (link = rl->waiters.next; link != &rl->waiters; link = next) {
+        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+
         next = link->next;
-        rlk_query_node_up(link, n, now_us);
+        w->kind->node_up(w, n, now_us);
     }
     rlk_close_settle(rl);
 }
@@ -55,10 +37,11 @@ static void on_node_down(struct rlk_node *n, uint64_t now_us)
     struct redlock *rl = n->owner;
     struct rlk_list *link, *next;
 
-    tell_locks(rl, RLK_EVENT_NODE_DOWN, n, now_us);
-    for (link = rl->queries.next; link != &rl->queries; link = next) {
+    for (link = rl->waiters.next; link != &rl->waiters; link = next) {
+        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+
         next = link->next;
-        rlk_query_node_down(link, n);
+        w->kind->node_down(w, n, now_us);
     }
     rlk_close_settle(rl);
 }
@@ -68,8 +51,16 @@ static void on_node_idle(struct rlk_node *n)
     rlk_close_settle(n->owner);
 }
 
-static const struct rlk_node_hooks node_hooks = {on_node_up, on_node_down, rlk_release_pay,
+static const struct rlk_node_hooks node_hooks = {rlk_handshake_begin, on_node_up, on_node_down,
                                                  on_node_idle};
+
+void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind)
+{
+    w->kind = kind;
+    rlk_list_init(&w->link);
+    rlk_list_push(&rl->waiters, &w->link);
+    rl->pending++;
+}
 
 void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,
                        uint64_t *ret_coming, uint64_t *ret_open)
@@ -110,25 +101,7 @@ int rlk_manager_admit(const struct redlock *rl)
     return rl->pending < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
 }
 
-/* ---- the beginning, and the memory ---- */
-
-void rlk_manager_destroy(struct redlock *rl)
-{
-    if (rl->loop.dns) {
-        evdns_base_free(rl->loop.dns, 0);
-    }
-    rlk_timers_end(&rl->loop.timers);
-    rlk_turn_end(&rl->loop.turn);
-    if (rl->end) {
-        event_free(rl->end);
-    }
-    rlk_pool_end(&rl->lock_pool);
-    rlk_pool_end(&rl->claim_pool);
-    rlk_fork_end(&rl->loop.fork);
-    rlk_free(rl->nodes);
-    rlk_options_end(&rl->options);
-    rlk_free(rl);
-}
+/* ---- the beginning ---- */
 
 static int make_loop(struct redlock *rl, struct event_base *base)
 {
@@ -173,10 +146,9 @@ static struct redlock *make(void)
     }
     rl->loop.timers.fd = -1;
     rlk_entropy_init(&rl->entropy);
-    rlk_pool_init(&rl->lock_pool, sizeof(struct redlock_lock), KEEP_LOCKS);
-    rlk_pool_init(&rl->claim_pool, sizeof(struct rlk_claim), KEEP_CLAIMS);
-    rlk_list_init(&rl->locks);
-    rlk_list_init(&rl->queries);
+    rlk_pool_init(&rl->lock_pool, KEEP_LOCKS);
+    rlk_pool_init(&rl->claim_pool, KEEP_CLAIMS);
+    rlk_list_init(&rl->waiters);
     return rl;
 }
 
@@ -211,7 +183,7 @@ REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_opt
     }
     if (status) {
         if (rl) {
-            rlk_manager_destroy(rl);
+            rlk_close_destroy(rl);
         }
         explain(options, status);
         return status;

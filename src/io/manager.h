@@ -15,6 +15,24 @@
 /* The most acquires that are pending at once [S13]. */
 #define RLK_MANAGER_MAX_PENDING 65536
 
+struct rlk_waiter;
+
+/* What a waiter does when something happens to the manager. */
+struct rlk_waiter_kind {
+    void (*node_up)(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us);
+    void (*node_down)(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us);
+    /* The manager closes: come to an end, and tell the user. */
+    void (*close)(struct rlk_waiter *w);
+    /* It is closed, and this one is still there: give back its memory. */
+    void (*free)(struct rlk_waiter *w);
+};
+
+/* Whoever has something to do with a manager: an acquire, a held lock, a release, a query. */
+struct rlk_waiter {
+    struct rlk_list link;
+    const struct rlk_waiter_kind *kind;
+};
+
 struct redlock {
     struct rlk_loop loop;
     struct rlk_options options;
@@ -22,8 +40,8 @@ struct redlock {
     struct rlk_entropy entropy;
     struct rlk_prng prng;
     struct rlk_pool lock_pool, claim_pool;
-    struct rlk_list locks, queries;
-    unsigned pending; /* locks whose acquire has not been told, and releases likewise */
+    struct rlk_list waiters;
+    unsigned pending; /* acquires, releases and queries that have not been told yet */
 
     bool closing;
     uint64_t close_us; /* since when */
@@ -42,7 +60,7 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
  * (closing) or _ELIMIT. */
 int rlk_manager_admit(const struct redlock *rl);
 
-/* Give back everything that may be there; takes a half-made one. */
-void rlk_manager_destroy(struct redlock *rl);
+/* Put a waiter in the list, and count what the user is to be told. */
+void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind);
 
 #endif

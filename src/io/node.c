@@ -8,7 +8,6 @@
 #include "core/backoff.h"
 #include "io/claim.h"
 #include "io/clock.h"
-#include "io/handshake.h"
 #include "io/loop.h"
 #include "io/options.h"
 
@@ -110,13 +109,25 @@ static void pay_later(struct rlk_node *n, uint64_t now_us)
     }
 }
 
+/* The request has a reference of its own. */
+static bool pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+{
+    struct rlk_command c;
+
+    rlk_command_release(&c, claim, false);
+    if (!rlk_node_ask(n, &c, claim->release, claim, now_us)) {
+        return false;
+    }
+    rlk_claim_ref(claim);
+    return true;
+}
+
 /* Before anything else is asked of it. */
 static void pay_debts(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_claim *claim;
 
-    while ((claim = rlk_debts_first(&n->debts, now_us)) != NULL &&
-           n->hooks->pay(n, claim, now_us)) {
+    while ((claim = rlk_debts_first(&n->debts, now_us)) != NULL && pay(n, claim, now_us)) {
         rlk_debts_drop(&n->debts);
     }
     pay_later(n, now_us);
@@ -190,7 +201,7 @@ static void on_opened(struct rlk_conn *c)
     uint64_t now_us = rlk_clock_us();
 
     n->state = RLK_NODE_GREETING;
-    if (!rlk_handshake_begin(n, now_us)) {
+    if (!n->hooks->greet(n, now_us)) {
         rlk_node_complain(n, "no memory to greet it");
         fall(n, now_us);
     }

@@ -38,11 +38,12 @@ enum rlk_node_state {
 
 /* What a node's owner is told. */
 struct rlk_node_hooks {
+    /* It is connected: begin the greeting, which ends in rlk_node_greeted or rlk_node_refuse.
+     * False when there is no memory. */
+    bool (*greet)(struct rlk_node *n, uint64_t now_us);
     void (*up)(struct rlk_node *n, uint64_t now_us);
     /* It could not be connected, or refused us. */
     void (*down)(struct rlk_node *n, uint64_t now_us);
-    /* Send the release that is owed. False: no room now, it stays owed. Before `up`. */
-    bool (*pay)(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
     /* Everything that it was asked is answered. */
     void (*idle)(struct rlk_node *n);
 };

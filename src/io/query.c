@@ -20,7 +20,6 @@
 #include "io/clock.h"
 #include "io/close.h"
 #include "io/manager.h"
-#include "io/query.h"
 
 struct answer {
     struct redlock_query_node public;
@@ -29,7 +28,7 @@ struct answer {
 };
 
 struct rlk_query {
-    struct rlk_list link; /* in redlock.queries until told */
+    struct rlk_waiter waiter; /* until told */
     struct redlock *rl;
     struct rlk_call tell;
     struct rlk_timer timer;
@@ -175,27 +174,37 @@ static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
     }
 }
 
-void rlk_query_node_up(struct rlk_list *link, struct rlk_node *n, uint64_t now_us)
+static struct rlk_query *query_of(struct rlk_waiter *w)
 {
-    struct rlk_query *q = RLK_CONTAINER(link, struct rlk_query, link);
+    return RLK_CONTAINER(w, struct rlk_query, waiter);
+}
 
-    if (still_asked(q, n)) {
-        ask(q, n, now_us);
+static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+{
+    if (still_asked(query_of(w), n)) {
+        ask(query_of(w), n, now_us);
     }
 }
 
-void rlk_query_node_down(struct rlk_list *link, struct rlk_node *n)
+static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
 {
-    node_done(RLK_CONTAINER(link, struct rlk_query, link), n->index);
+    (void)now_us;
+    node_done(query_of(w), n->index);
 }
 
-void rlk_query_cancel(struct rlk_list *link)
+static void on_close(struct rlk_waiter *w)
 {
-    struct rlk_query *q = RLK_CONTAINER(link, struct rlk_query, link);
-
-    q->cancelled = true;
-    finish(q);
+    query_of(w)->cancelled = true;
+    finish(query_of(w));
 }
+
+/* A closed manager has no queries: each was told before. */
+static void on_free(struct rlk_waiter *w)
+{
+    unref(query_of(w));
+}
+
+static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close, on_free};
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
@@ -279,7 +288,7 @@ static void on_tell(struct rlk_call *call)
     struct rlk_query *q = RLK_CONTAINER(call, struct rlk_query, tell);
     struct redlock *rl = q->rl;
 
-    rlk_list_remove(&q->link);
+    rlk_list_remove(&q->waiter.link);
     rl->pending--;
     if (q->cancelled) {
         q->cb(NULL, REDLOCK_ECANCELED, q->arg);
@@ -307,9 +316,7 @@ static struct rlk_query *make(struct redlock *rl, const char *key)
     q->refs = 1;
     rlk_call_init(&q->tell, on_tell);
     rlk_timer_init(&q->timer, on_timer);
-    rlk_list_init(&q->link);
-    rlk_list_push(&rl->queries, &q->link);
-    rl->pending++;
+    rlk_manager_add(rl, &q->waiter, &waiter_kind);
     return q;
 }
 

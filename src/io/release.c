@@ -2,6 +2,8 @@
  *
  * A release is sent whenever a round fails, is cancelled, or a lock is let go; only the last
  * has somebody who waits for the answers. */
+#include "io/release.h"
+
 #include <string.h>
 
 #include <redlock/error.h>
@@ -48,7 +50,7 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
 static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                       uint64_t now_us);
 
-static const struct rlk_request_kind release_kind = {on_answer, on_broken};
+const struct rlk_request_kind rlk_release_request = {on_answer, on_broken};
 
 /* The server has forgotten the script, and so ran nothing: send its text at once. */
 static bool send_text(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
@@ -56,7 +58,7 @@ static bool send_text(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_
     struct rlk_command c;
 
     rlk_command_release(&c, claim, true);
-    return rlk_node_ask(n, &c, &release_kind, claim, now_us);
+    return rlk_node_ask(n, &c, &rlk_release_request, claim, now_us);
 }
 
 static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply *reply,
@@ -86,24 +88,12 @@ void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t node
 
     rlk_command_release(&c, claim, false);
     RLK_MASK_EACH (node, nodes) {
-        if (rlk_node_ask(&rl->nodes[node], &c, &release_kind, claim, now_us)) {
+        if (rlk_node_ask(&rl->nodes[node], &c, &rlk_release_request, claim, now_us)) {
             rlk_claim_ref(claim);
         } else {
             owe(&rl->nodes[node], claim, now_us);
         }
     }
-}
-
-bool rlk_release_pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
-{
-    struct rlk_command c;
-
-    rlk_command_release(&c, claim, false);
-    if (!rlk_node_ask(n, &c, &release_kind, claim, now_us)) {
-        return false;
-    }
-    rlk_claim_ref(claim);
-    return true;
 }
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)
@@ -127,14 +117,42 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     step(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
 }
 
-void rlk_release_node_down(struct redlock_lock *lock, struct rlk_node *n, uint64_t now_us)
+/* ---- what the manager tells ---- */
+
+static struct redlock_lock *lock_of(struct rlk_waiter *w)
+{
+    return RLK_CONTAINER(w, struct redlock_lock, waiter);
+}
+
+/* It is paid its debts before it is UP: nothing is left to do. */
+static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+{
+    (void)w;
+    (void)n;
+    (void)now_us;
+}
+
+static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_NODE_DOWN, .node = n->index, .now_us = now_us};
 
-    if (lock->phase == RLK_LOCK_RELEASING) {
-        step(lock, &ev);
+    if (lock_of(w)->phase == RLK_LOCK_RELEASING) {
+        step(lock_of(w), &ev);
     }
 }
+
+/* It is on its way to its end already, and that is bounded by node_timeout_ms. */
+static void on_close(struct rlk_waiter *w)
+{
+    (void)w;
+}
+
+static void on_free(struct rlk_waiter *w)
+{
+    rlk_lock_free(lock_of(w));
+}
+
+static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close, on_free};
 
 /* ---- telling the user ---- */
 
@@ -153,12 +171,13 @@ static void on_tell(struct rlk_call *call)
     rlk_lock_free(lock);
 }
 
-void rlk_release_begin(struct redlock_lock *lock, uint64_t nodes)
+static void begin(struct redlock_lock *lock, uint64_t nodes)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
     const struct redlock *rl = lock->rl;
 
     lock->phase = RLK_LOCK_RELEASING;
+    lock->waiter.kind = &waiter_kind;
     rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
     rlk_timer_init(&lock->timer, on_timer);
     rlk_call_init(&lock->tell, on_tell);
@@ -166,6 +185,19 @@ void rlk_release_begin(struct redlock_lock *lock, uint64_t nodes)
                      rlk_time_add(ev.now_us, rl->options.node_timeout_us));
     rlk_manager_nodes(rl, ev.now_us, NULL, &ev.coming, &ev.ready);
     step(lock, &ev);
+}
+
+/* A held lock: the nodes that may have the key are those that were asked and did not refuse. */
+static void begin_held(struct redlock_lock *lock)
+{
+    lock->rl->pending++;
+    begin(lock, lock->attempt.round.asked & ~lock->attempt.round.no);
+}
+
+void rlk_release_for_close(struct redlock_lock *lock)
+{
+    lock->owned = true;
+    begin_held(lock);
 }
 
 REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
@@ -181,8 +213,7 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
     }
     lock->release_cb = cb;
     lock->arg = arg;
-    lock->rl->pending++;
-    rlk_release_begin(lock, lock->attempt.round.asked & ~lock->attempt.round.no);
+    begin_held(lock);
     return 0;
 }
 
@@ -200,16 +231,16 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *key, co
         strlen(token) > RLK_TOKEN_MAX) {
         return REDLOCK_EINVAL;
     }
-    lock = rlk_lock_new(rl, rl->options.key_prefix, rl->options.key_prefix_len, key, strlen(key),
-                        rl->options.max_ttl_ms);
+    lock = rlk_lock_new(rl, &waiter_kind, key, strlen(key), rl->options.max_ttl_ms);
     if (lock == NULL) {
         return REDLOCK_ENOMEM;
     }
+    lock->claim->release = &rlk_release_request;
     rlk_claim_set_token(lock->claim, token, strlen(token));
     rlk_timer_init(&lock->timer, on_timer);
     lock->release_cb = cb;
     lock->arg = arg;
     lock->by_token = true;
-    rlk_release_begin(lock, rlk_mask_all(rl->options.n_nodes));
+    begin(lock, rlk_mask_all(rl->options.n_nodes));
     return 0;
 }

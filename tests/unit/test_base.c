@@ -115,14 +115,14 @@ START_TEST(a_pool_gives_back_what_it_was_given)
     struct rlk_pool p;
     void *a, *b;
 
-    rlk_pool_init(&p, 64, 1);
-    a = rlk_pool_take(&p);
-    b = rlk_pool_take(&p);
+    rlk_pool_init(&p, 1);
+    a = rlk_pool_take(&p, 64);
+    b = rlk_pool_take(&p, 64);
     ck_assert(a && b && a != b);
     rlk_pool_give(&p, a);
     rlk_pool_give(&p, b); /* one too many: freed */
     ck_assert_uint_eq(p.kept, 1);
-    ck_assert_ptr_eq(rlk_pool_take(&p), a);
+    ck_assert_ptr_eq(rlk_pool_take(&p, 64), a);
     rlk_pool_give(&p, a);
     rlk_pool_end(&p);
 }

@@ -13,9 +13,7 @@ static struct rlk_pool pool;
 
 static struct rlk_claim *claim(const char *key)
 {
-    if (pool.size == 0) {
-        rlk_pool_init(&pool, sizeof(struct rlk_claim), 8);
-    }
+    pool.keep = 8;
     return rlk_claim_new(&pool, "p:", 2, key, strlen(key), 1000);
 }
 
