@@ -215,6 +215,30 @@ START_TEST(the_debt_of_an_unanswered_set_outlives_the_ttl)
 }
 END_TEST
 
+/* Nothing is sent to a node that has not been greeted, a release no more than a SET: whatever it
+ * may turn out to be, it must not have been told. */
+START_TEST(a_release_waits_for_the_end_of_the_greeting)
+{
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    farm_wait_count(&f, 0, "SET", 1);
+    fake_on(f.nodes[0], "HELLO", FAKE_STALL, NULL);
+    fake_hang_up(f.nodes[0]);
+    farm_wait_count(&f, 0, "HELLO", 2);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 0);
+    fake_behave(f.nodes[0]);
+    fake_go_on(f.nodes[0]);
+    farm_wait_clean(&f);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 1);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(a_server_that_repeats_the_password_is_not_quoted)
 {
     farm_start(&f, 1, FAKE_UNIX);
@@ -251,6 +275,7 @@ Suite *endings_suite(void)
                         sizeof(not_now) / sizeof(not_now[0]));
     tcase_add_test(c, a_release_that_is_forbidden_is_not_said_for_ever);
     tcase_add_test(c, the_debt_of_an_unanswered_set_outlives_the_ttl);
+    tcase_add_test(c, a_release_waits_for_the_end_of_the_greeting);
     tcase_add_test(c, a_server_that_repeats_the_password_is_not_quoted);
     tcase_add_test(c, a_server_that_only_echoes_is_no_redis);
     suite_add_tcase(s, c);
