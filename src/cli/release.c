@@ -1,6 +1,8 @@
 /* cli/release.c - redlock release: let go of a lock by its token. */
 #include "cli/commands.h"
 
+#include <event2/event.h>
+
 #include <redlock/redlock.h>
 
 #include "cli/args.h"
@@ -37,6 +39,16 @@ static const struct option options[] = {{"token", required_argument, NULL, OPTIO
 struct release {
     int done;
     int status;
+};
+
+/* How long masters that are being connected are waited for, when a majority has answered. */
+static const struct timeval settle_tick = {0, 2000};
+#define SETTLE_TICKS 50
+
+struct settling {
+    const struct redlock *rl;
+    int ticks;
+    int done;
 };
 
 static int take_option(void *arg, int option, const char *value)
@@ -80,6 +92,44 @@ static int explain(struct redlock *rl, const char *key, int status)
     }
 }
 
+static int is_connecting(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof info};
+
+    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_CONNECTING) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct settling *settling = arg;
+
+    (void)fd;
+    (void)what;
+    settling->ticks++;
+    settling->done = settling->ticks >= SETTLE_TICKS || !is_connecting(settling->rl);
+}
+
+/* We have just begun to connect, and a majority may have answered before the others are
+ * greeted. What they are to release is sent when they are, and forgotten with the manager. */
+static void settle(struct cli_session *session)
+{
+    struct settling settling = {.rl = session->rl};
+    struct event *tick = event_new(session->base, -1, EV_PERSIST, on_tick, &settling);
+
+    if (tick && event_add(tick, &settle_tick) == 0) {
+        settling.done = !is_connecting(session->rl);
+        cli_session_run(session, &settling.done);
+    }
+    if (tick) {
+        event_free(tick);
+    }
+}
+
 static int release_token(struct cli_session *session, const char *key, const char *token)
 {
     struct release release = {0, 0};
@@ -94,7 +144,11 @@ static int release_token(struct cli_session *session, const char *key, const cha
         return explain(session->rl, key, status);
     }
     code = cli_session_run(session, &release.done);
-    return code == CLI_GO_ON ? explain(session->rl, key, release.status) : code;
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    settle(session);
+    return explain(session->rl, key, release.status);
 }
 
 static int read_args(struct cli_args *args, int argc, char **argv, const char **ret_key)

@@ -2,8 +2,7 @@
  *
  *   redlock_close     what is pending is cancelled, what is held is released
  *   -> settle         everybody has been told, a majority has answered all that it was asked,
- *                     and no other node is in the middle of answering; or node_timeout_ms has
- *                     passed
+ *                     and no other node has much to answer; or node_timeout_ms has passed
  *   -> on_end         connections and memory are given back, the callback runs
  */
 #include "io/close.h"
@@ -88,19 +87,16 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
  * even if we are gone when it answers. More could be lost behind an answer that nobody takes. */
 #define READ_AT_ONCE 16
 
-/* A node that has more to say is listened to while it goes on answering. */
-#define PATIENCE_US 20000
+/* How often to look again while nothing comes. */
+#define LOOK_AGAIN_US 20000
 
-static bool still_talking(const struct redlock *rl, const struct rlk_node *n, uint64_t now_us)
+static bool still_talking(const struct rlk_node *n, uint64_t now_us)
 {
-    if (n->state != RLK_NODE_UP || (n->inflight.count <= READ_AT_ONCE && n->conn.out_len == 0)) {
-        return false;
-    }
-    return now_us - rlk_time_max(n->heard_us, rl->close_us) < PATIENCE_US;
+    return rlk_node_ready(n, now_us) && (n->inflight.count > READ_AT_ONCE || n->conn.out_len > 0);
 }
 
-/* A majority has answered all that it was asked, and nobody else is in the middle of it: nothing
- * waits for a stuck minority. */
+/* A majority has answered all that it was asked, and nobody else has much to answer, unless it is
+ * stuck: that is not waited for. */
 static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
 {
     unsigned i, idle = 0;
@@ -109,7 +105,7 @@ static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
         return true;
     }
     for (i = 0; i < rl->options.n_nodes; i++) {
-        if (still_talking(rl, &rl->nodes[i], now_us)) {
+        if (still_talking(&rl->nodes[i], now_us)) {
             return false;
         }
         idle += rl->nodes[i].inflight.count == 0;
@@ -126,7 +122,7 @@ static void on_close_check(struct rlk_call *call)
         event_active(rl->end, 0, 0);
         return;
     }
-    rlk_timer_set(&rl->loop.timers, &rl->close_timer, rlk_time_add(now_us, PATIENCE_US));
+    rlk_timer_set(&rl->loop.timers, &rl->close_timer, rlk_time_add(now_us, LOOK_AGAIN_US));
 }
 
 static void on_close_timer(struct rlk_timer *t, uint64_t now_us)

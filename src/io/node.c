@@ -218,7 +218,6 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
         fall(n, now_us);
         return;
     }
-    n->heard_us = now_us;
     took_us = rlk_time_sub(now_us, r.sent_us);
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
     r.kind->answered(n, r.context, reply, now_us);

@@ -68,7 +68,6 @@ struct rlk_node {
     struct rlk_inflight inflight;
     struct rlk_debts debts;
     uint64_t since_us; /* of being UP, or of not being UP */
-    uint64_t heard_us; /* when the last answer came */
     uint64_t rtt_us;
 
     /* From the greeting. */
