@@ -4,7 +4,7 @@
 # and, after in_sandbox, on five masters of its own. $REDLOCK is the command under test;
 # meson sets it. Waiting is always for a condition, with a generous bound.
 #
-#     . "${0%/*}/lib.sh"
+#     . "$(dirname "$0")/lib.sh"
 #     in_sandbox "$0"
 #     run "$REDLOCK" lock key -- true
 #     status_is 0 "true runs under a lock"
@@ -171,5 +171,5 @@ hold() {
 let_go() {
     kill "$holder"
     wait "$holder"
-    is_free "$1"
+    until_true is_free "$1"
 }

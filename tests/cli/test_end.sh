@@ -1,6 +1,6 @@
 #!/bin/sh
 # redlock lock: a command never outlives its lock, and signals reach it.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
 filled() { [ -s "$1" ]; }
@@ -24,10 +24,24 @@ says "larger --ttl" "and the message says what to do"
 check "its whole process group is dead" until_true all_dead $(cat "$work/pids")
 check "and the lock is free" until_true is_free k
 
-run "$REDLOCK" lock k --ttl 2s --grace 1500ms -- sh -c 'trap "echo tidy; exit 0" TERM; sleep 60 & wait'
+# Whoever gets the lock next looks at those that had it before.
+rm -f "$work/pids"
+"$REDLOCK" lock k --ttl 500ms --grace 100ms -- sh "$work/stubborn" "$work/pids" 2>/dev/null &
+locker=$!
+until_true filled "$work/pids"
+# shellcheck disable=SC2016
+run "$REDLOCK" lock k -- sh -c '
+    for pid in $(cat "$0"); do grep "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; done
+    true' "$work/pids"
+status_is 0 "the next one gets the lock"
+check "and finds the command before dead" [ ! -s "$work/out" ]
+await "$locker"
+status_is 76 "though it has not ended by itself"
+
+run "$REDLOCK" lock k --ttl 4s --grace 2500ms -- sh -c 'trap "echo tidy; exit 0" TERM; sleep 60 & wait'
 status_is 76 "a command that ends at SIGTERM gives 76, too"
 prints "tidy" "and has had its grace"
-check "and the lock is released at once" is_free k
+check "and the lock is released at once" until_true is_free k
 
 # The command ends at SIGTERM; another of its group takes its time.
 cat >"$work/slow" <<'SCRIPT'
@@ -41,7 +55,7 @@ check "and is dead" until_true all_dead "$(cat "$work/left")"
 run "$REDLOCK" lock k --ttl 600ms --grace 1h -- sleep 60
 status_is 76 "a grace longer than the ttl is cut"
 
-"$REDLOCK" lock k --ttl 700ms --grace 100ms -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" \
+"$REDLOCK" lock k --ttl 2s --grace 100ms -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" \
     2>"$work/err" &
 locker=$!
 until_true filled "$work/pid"
@@ -70,16 +84,6 @@ for signal in INT TERM HUP QUIT USR1 USR2; do
     status_is 9 "whose exit status counts, after SIG$signal"
 done
 
-rm -f "$work/ready"
-nohup "$REDLOCK" lock k -- sh -c ': >"$0"; while ! [ -e "$0.end" ]; do sleep 0.02; done' \
-    "$work/ready" >"$work/out" 2>&1 &
-locker=$!
-until_true [ -e "$work/ready" ]
-kill -HUP "$locker"
-: >"$work/ready.end"
-await "$locker"
-status_is 0 "what redlock was started to ignore stays ignored"
-
 rm -f "$work/pid"
 "$REDLOCK" lock k --ttl 1s -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" 2>/dev/null &
 locker=$!
@@ -102,6 +106,13 @@ for signal in INT:130 TERM:143 HUP:129 QUIT:131; do
     status_is "${signal#*:}" "SIG${signal%:*} ends the waiting with ${signal#*:}"
     says "gave up waiting for 'k': SIG${signal%:*}" "and redlock says so, after SIG${signal%:*}"
 done
-check "and nothing of it is left" let_go k
+until_true connected 1
+nohup "$REDLOCK" lock k -- true >"$work/out" 2>"$work/err" &
+waiter=$!
+until_true connected 2
+kill -HUP "$waiter"
+check "nothing of those who gave up is left" let_go k
+await "$waiter"
+status_is 0 "a signal that redlock was started to ignore stays ignored"
 
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Help, versions and mistakes on the command line. No masters are needed.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 run "$REDLOCK" --help
 status_is 0 "--help gives 0"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Masters that are down, stopped or want a password; and where their names come from.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
 nodes=$REDLOCK_NODES

@@ -1,22 +1,24 @@
 #!/bin/sh
 # redlock sandbox: masters that come and go, and leave nothing behind however it ends.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 folder=
 pids=
 
 # start [COMMAND...]: a sandbox in the background whose command waits to be ended; sets
-# $sandbox, $folder, $command (its command's process id) and $pids (of the masters).
+# $sandbox, $folder, $command and $helper (a process that its command has started), and $pids
+# (of the masters).
 start() {
     rm -f "$work/facts"
     # shellcheck disable=SC2016
     "$@" "$REDLOCK" sandbox -- sh -c '
-        echo "$REDLOCK_SANDBOX $$ $(cat "$REDLOCK_SANDBOX"/*.pid | tr "\n" " ")" >"$0.part"
+        sleep 60 &
+        echo "$REDLOCK_SANDBOX $$ $! $(cat "$REDLOCK_SANDBOX"/*.pid | tr "\n" " ")" >"$0.part"
         mv "$0.part" "$0"
-        sleep 60' "$work/facts" 2>"$work/err" &
+        wait' "$work/facts" 2>"$work/err" &
     sandbox=$!
     until_true [ -e "$work/facts" ]
-    read -r folder command pids <"$work/facts"
+    read -r folder command helper pids <"$work/facts"
 }
 
 # Whether no process names the folder in its title, as masters do. (The pattern stands in a
@@ -31,7 +33,7 @@ nothing_left() {
     check "after $1 the folder is gone" until_true is_gone "$folder"
     # shellcheck disable=SC2086
     check "after $1 the masters are dead" until_true all_dead $pids
-    check "after $1 the command is dead" until_true is_dead "$command"
+    check "after $1 the command is dead" until_true all_dead "$command" "$helper"
 }
 
 # shellcheck disable=SC2016

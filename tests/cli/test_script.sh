@@ -1,6 +1,6 @@
 #!/bin/sh
 # redlock acquire, release and status: for scripts.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
 run "$REDLOCK" acquire k --ttl 60s --owner me
@@ -52,7 +52,7 @@ check "and changes nothing" [ "$(master 3 get k)" = "$token" ]
 run "$REDLOCK" release k --token "$token"
 status_is 0 "release succeeds"
 says "released 'k'" "and says so"
-check "and the lock is free everywhere" is_free k
+check "and the lock is free everywhere" until_true is_free k
 run "$REDLOCK" release k --token "$token"
 status_is 0 "a second release succeeds"
 says "already gone" "and says that the lock was gone"
@@ -71,7 +71,7 @@ run "$REDLOCK" acquire k --key-prefix app: --ttl 60s
 check "--key-prefix stands before the key on the masters" \
     [ "$(master 1 get app:k)" = "$(cat "$work/out")" ]
 run "$REDLOCK" release k --token "$(cat "$work/out")" --key-prefix app:
-check "and is taken off again" is_free app:k
+check "and is taken off again" until_true is_free app:k
 
 run "$REDLOCK" release k
 status_is 64 "release needs --token"
@@ -92,7 +92,7 @@ for command in "acquire full --ttl 60s" "status k" "status k --json" "nodes"; do
     "$REDLOCK" $command >/dev/full 2>"$work/err" || status=$?
     status_is 70 "$command gives 70 when stdout is full"
 done
-check "and acquire leaves no lock that nobody can release" is_free full
+check "and acquire leaves no lock that nobody can release" until_true is_free full
 
 mkfifo "$work/pipe"
 exec 5<>"$work/pipe" 6>"$work/pipe" 5<&-
@@ -100,10 +100,10 @@ status=0
 "$REDLOCK" acquire full --ttl 60s >&6 2>"$work/err" || status=$?
 exec 6>&-
 status_is 70 "acquire gives 70 when nobody reads stdout"
-check "and leaves no lock, either" is_free full
+check "and leaves no lock, either" until_true is_free full
 status=0
 "$REDLOCK" acquire full --ttl 60s >&- 2>"$work/err" || status=$?
 status_is 70 "acquire gives 70 when stdout is closed"
-check "and leaves no lock behind" is_free full
+check "and leaves no lock behind" until_true is_free full
 
 finish
