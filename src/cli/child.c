@@ -30,7 +30,7 @@ static void become(char *const argv[], pid_t parent, int exec_fd, int has_termin
     cli_signals_restore();
     execvp(argv[0], argv);
     error = errno;
-    while (write(exec_fd, &error, sizeof error) < 0 && errno == EINTR) {
+    while (write(exec_fd, &error, sizeof(error)) < 0 && errno == EINTR) {
     }
     _exit(error == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN);
 }
@@ -42,7 +42,7 @@ int cli_child_start(struct cli_child *child, char *const argv[])
     int fds[2];
     pid_t pid;
 
-    memset(child, 0, sizeof *child);
+    memset(child, 0, sizeof(*child));
     child->name = argv[0];
     cli_terminal_begin();
     if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -84,7 +84,7 @@ static void explain_exec(const struct cli_child *child)
 {
     int error;
 
-    if (read(child->exec_fd, &error, sizeof error) != (ssize_t)sizeof error) {
+    if (read(child->exec_fd, &error, sizeof(error)) != (ssize_t)sizeof(error)) {
         return;
     }
     if (error == ENOENT) {

@@ -34,7 +34,7 @@ const char *cli_explain_state(int state)
 
 static const char *holder_at(const struct redlock_lock *lock, size_t index)
 {
-    struct redlock_node_detail detail = {.size = sizeof detail};
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
 
     if (redlock_lock_node(lock, index, &detail) != 0 || detail.vote != REDLOCK_VOTE_NO) {
         return NULL;
@@ -67,7 +67,7 @@ static struct holder find_holder(const struct redlock *rl, const struct redlock_
         holder.refusals += token != NULL;
         if (masters > holder.masters && token[0]) {
             holder.masters = masters;
-            snprintf(holder.token, sizeof holder.token, "%s", token);
+            snprintf(holder.token, sizeof(holder.token), "%s", token);
         }
     }
     return holder;
@@ -97,7 +97,7 @@ static void say_holder(const struct redlock *rl, const struct redlock_lock *lock
 
 static void say_master(const struct redlock *rl, size_t index)
 {
-    struct redlock_node_info info = {.size = sizeof info};
+    struct redlock_node_info info = {.size = sizeof(info)};
 
     if (redlock_node_info(rl, index, &info) != 0) {
         return;
@@ -108,7 +108,7 @@ static void say_master(const struct redlock *rl, size_t index)
 
 static size_t count_up(const struct redlock *rl)
 {
-    struct redlock_node_info info = {.size = sizeof info};
+    struct redlock_node_info info = {.size = sizeof(info)};
     size_t up = 0;
 
     for (size_t i = 0; i < redlock_node_count(rl); i++) {

@@ -28,7 +28,7 @@ static int make_under(const char *parent, char path[CLI_FOLDER_PATH])
 {
     char made[PATH_MAX];
 
-    if (snprintf(made, sizeof made, "%s/redlock-XXXXXX", parent) >= (int)sizeof made) {
+    if (snprintf(made, sizeof(made), "%s/redlock-XXXXXX", parent) >= (int)sizeof(made)) {
         errno = ENAMETOOLONG;
         return -1;
     }

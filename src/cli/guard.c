@@ -167,7 +167,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     uint64_t times;
 
     (void)what;
-    if (read(fd, &times, sizeof times) < 0) {
+    if (read(fd, &times, sizeof(times)) < 0) {
         return;
     }
     mind(run);

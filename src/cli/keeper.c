@@ -58,9 +58,9 @@ static void report(const struct keep *keep, const char *format, ...)
     int n;
 
     va_start(args, format);
-    n = vsnprintf(text, sizeof text, format, args);
+    n = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    n = n < (int)sizeof text ? n : (int)sizeof text - 1;
+    n = n < (int)sizeof(text) ? n : (int)sizeof(text) - 1;
     while (n > 0 && write(keep->report_fd, text, (size_t)n) < 0 && errno == EINTR) {
     }
 }
@@ -69,9 +69,9 @@ static void report(const struct keep *keep, const char *format, ...)
 static int listen_to_life(struct keep *keep)
 {
     pid_t group;
-    ssize_t n = read(keep->life_fd, &group, sizeof group);
+    ssize_t n = read(keep->life_fd, &group, sizeof(group));
 
-    if (n == (ssize_t)sizeof group) {
+    if (n == (ssize_t)sizeof(group)) {
         keep->group = group;
     }
     return n != 0;
@@ -123,7 +123,7 @@ static void report_dead(const struct keep *keep, int number)
 {
     char words[600];
 
-    cli_server_last_words(keep->folder, number, words, sizeof words);
+    cli_server_last_words(keep->folder, number, words, sizeof(words));
     report(keep, "-%s did not start: %s", keep->program, words[0] ? words : "it said nothing");
 }
 
@@ -151,9 +151,9 @@ static void recognize(struct keep *keep)
 {
     char path[64];
 
-    snprintf(path, sizeof path, "/proc/%ld/exe", (long)keep->masters[0]);
+    snprintf(path, sizeof(path), "/proc/%ld/exe", (long)keep->masters[0]);
     if (stat(path, &keep->exe) != 0) {
-        memset(&keep->exe, 0, sizeof keep->exe);
+        memset(&keep->exe, 0, sizeof(keep->exe));
     }
 }
 
@@ -187,12 +187,12 @@ static int lives_here(const struct keep *keep, const char *pid)
     char folder[PATH_MAX] = "";
     struct stat exe;
 
-    snprintf(path, sizeof path, "/proc/%.20s/cwd", pid);
-    if (readlink(path, folder, sizeof folder - 1) < 0 ||
+    snprintf(path, sizeof(path), "/proc/%.20s/cwd", pid);
+    if (readlink(path, folder, sizeof(folder) - 1) < 0 ||
         strncmp(folder, keep->folder, length) != 0 || (folder[length] && folder[length] != ' ')) {
         return 0;
     }
-    snprintf(path, sizeof path, "/proc/%.20s/exe", pid);
+    snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
     return stat(path, &exe) == 0 && exe.st_dev == keep->exe.st_dev &&
            exe.st_ino == keep->exe.st_ino;
 }
@@ -349,7 +349,7 @@ int cli_keeper_start(struct cli_keeper *keeper, const char *program, int n)
 
 void cli_keeper_tell(const struct cli_keeper *keeper, pid_t group)
 {
-    while (write(keeper->life_fd, &group, sizeof group) < 0 && errno == EINTR) {
+    while (write(keeper->life_fd, &group, sizeof(group)) < 0 && errno == EINTR) {
     }
 }
 

@@ -119,8 +119,8 @@ static int set_environment(const char *key, const struct redlock_lock *lock)
     uint64_t took_us;
 
     redlock_lock_effort(lock, &tries, &took_us);
-    snprintf(tries_text, sizeof tries_text, "%" PRIu32, tries);
-    snprintf(took_text, sizeof took_text, "%" PRIu64, took_us);
+    snprintf(tries_text, sizeof(tries_text), "%" PRIu32, tries);
+    snprintf(took_text, sizeof(took_text), "%" PRIu64, took_us);
     if (setenv("REDLOCK_KEY", key, 1) != 0 || setenv("REDLOCK_TRIES", tries_text, 1) != 0 ||
         setenv("REDLOCK_TOKEN", redlock_lock_token(lock), 1) != 0 ||
         setenv("REDLOCK_TOOK_US", took_text, 1) != 0) {

@@ -55,7 +55,7 @@ static int print_version(void)
 
 static int run(const char *name, int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(name, commands[i].name) == 0) {
             return commands[i].run(argc, argv);
         }
@@ -73,7 +73,7 @@ static int run_help(const char *name)
     char command[32];
     char *argv[] = {command, option, NULL};
 
-    snprintf(command, sizeof command, "%s", name);
+    snprintf(command, sizeof(command), "%s", name);
     return run(command, 2, argv);
 }
 

@@ -58,7 +58,7 @@ static void on_answered(const struct redlock_query_result *result, int status, v
 
 static void print_master(const struct redlock *rl, size_t index)
 {
-    struct redlock_node_info info = {.size = sizeof info};
+    struct redlock_node_info info = {.size = sizeof(info)};
 
     if (redlock_node_info(rl, index, &info) != 0) {
         return;

@@ -45,7 +45,7 @@ static int cut(struct cli_nodes *nodes)
 
     for (char *uri = strtok_r(nodes->text, separators, &save); uri;
          uri = strtok_r(NULL, separators, &save)) {
-        const char **uris = realloc(nodes->uris, (nodes->n + 1) * sizeof *uris);
+        const char **uris = realloc(nodes->uris, (nodes->n + 1) * sizeof(*uris));
 
         if (!uris) {
             return -1;

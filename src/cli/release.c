@@ -94,7 +94,7 @@ static int explain(struct redlock *rl, const char *key, int status)
 
 static int is_connecting(const struct redlock *rl)
 {
-    struct redlock_node_info info = {.size = sizeof info};
+    struct redlock_node_info info = {.size = sizeof(info)};
 
     for (size_t i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_CONNECTING) {

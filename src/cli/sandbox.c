@@ -124,7 +124,7 @@ static void on_early_signal(void *arg, int signo)
 static void on_report(evutil_socket_t fd, short what, void *arg)
 {
     struct sandbox *sandbox = arg;
-    size_t left = sizeof sandbox->report - 1 - sandbox->reported;
+    size_t left = sizeof(sandbox->report) - 1 - sandbox->reported;
     ssize_t n = read(fd, sandbox->report + sandbox->reported, left);
 
     (void)what;
@@ -181,7 +181,7 @@ static int set_nodes(const char *folder, int n)
         if (number > 1) {
             list[used++] = ' ';
         }
-        if (cli_server_uri(folder, number, list + used, sizeof list - used) != 0) {
+        if (cli_server_uri(folder, number, list + used, sizeof(list) - used) != 0) {
             return -1;
         }
         used += strlen(list + used);
@@ -298,7 +298,7 @@ static int run_command(struct sandbox *sandbox, char **argv)
     if (code != CLI_OK) {
         return code;
     }
-    snprintf(path, sizeof path, "%s", shell && shell[0] ? shell : "/bin/sh");
+    snprintf(path, sizeof(path), "%s", shell && shell[0] ? shell : "/bin/sh");
     greet(sandbox, !argv[0]);
     return run_child(sandbox, argv[0] ? argv : own);
 }
@@ -354,7 +354,7 @@ int cli_sandbox_main(int argc, char **argv)
     int code = cli_args_read(&args, argc, argv);
 
     if (code == CLI_GO_ON) {
-        code = cli_server_find(sandbox.server, program, sizeof program);
+        code = cli_server_find(sandbox.server, program, sizeof(program));
         if (code == CLI_OK) {
             code = run(&sandbox, program, argv + optind);
         }

@@ -29,13 +29,13 @@ static void emit(const char *prefix, const char *format, va_list args)
 static void emit(const char *prefix, const char *format, va_list args)
 {
     char line[4096];
-    size_t used = (size_t)snprintf(line, sizeof line, "%s", prefix);
-    int n = vsnprintf(line + used, sizeof line - used - 1, format, args);
+    size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
+    int n = vsnprintf(line + used, sizeof(line) - used - 1, format, args);
 
     if (n < 0) {
         return;
     }
-    used += (size_t)n < sizeof line - used - 1 ? (size_t)n : sizeof line - used - 2;
+    used += (size_t)n < sizeof(line) - used - 1 ? (size_t)n : sizeof(line) - used - 2;
     line[used++] = '\n';
     while (write(STDERR_FILENO, line, used) < 0 && errno == EINTR) {
     }

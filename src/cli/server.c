@@ -173,10 +173,10 @@ static int ask(int fd)
     struct timeval patience = {1, 0};
     char answer[16];
 
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     return send(fd, "PING\r\n", 6, MSG_NOSIGNAL) == 6 &&
-           recv(fd, answer, sizeof answer, 0) >= (ssize_t)sizeof pong - 1 &&
-           memcmp(answer, pong, sizeof pong - 1) == 0;
+           recv(fd, answer, sizeof(answer), 0) >= (ssize_t)sizeof(pong) - 1 &&
+           memcmp(answer, pong, sizeof(pong) - 1) == 0;
 }
 
 int cli_server_answers(const char *folder, int number)
@@ -188,8 +188,8 @@ int cli_server_answers(const char *folder, int number)
     if (fd < 0) {
         return 0;
     }
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/%d.sock", folder, number);
-    answers = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 && ask(fd);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.sock", folder, number);
+    answers = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && ask(fd);
     close(fd);
     return answers;
 }

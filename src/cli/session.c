@@ -140,7 +140,7 @@ static int open_with(const char *command, const struct cli_connect *connect,
     options.key_prefix = setting(connect->key_prefix, "REDLOCK_KEY_PREFIX");
     options.client_name = "redlock";
     options.error_text = text;
-    options.error_text_size = sizeof text;
+    options.error_text_size = sizeof(text);
     code = fill_limits(command, connect, &options);
     return code == CLI_GO_ON ? make_manager(command, &options, ret_session) : code;
 }

@@ -46,7 +46,7 @@ static int is_ignored(int signo)
 static void fill(sigset_t *set)
 {
     sigemptyset(set);
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
         if (!is_ignored(taken[i])) {
             sigaddset(set, taken[i]);
         }
@@ -59,7 +59,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     struct signalfd_siginfo info;
 
     (void)what;
-    while (read(fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (signals->on) {
             signals->on(signals->arg, (int)info.ssi_signo);
         }
@@ -115,7 +115,7 @@ const char *cli_signals_name(int signo)
         [SIGUSR1] = "SIGUSR1", [SIGUSR2] = "SIGUSR2", [SIGCHLD] = "SIGCHLD", [SIGKILL] = "SIGKILL",
     };
 
-    if (signo > 0 && (size_t)signo < sizeof names / sizeof names[0] && names[signo]) {
+    if (signo > 0 && (size_t)signo < sizeof(names) / sizeof(names[0]) && names[signo]) {
         return names[signo];
     }
     return "a signal";

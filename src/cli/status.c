@@ -54,7 +54,7 @@ struct query {
 
 static const char *node_name(const struct redlock *rl, size_t index)
 {
-    struct redlock_node_info info = {.size = sizeof info};
+    struct redlock_node_info info = {.size = sizeof(info)};
 
     return redlock_node_info(rl, index, &info) == 0 ? info.name : "";
 }

@@ -40,7 +40,7 @@ struct attempt {
 
 void cli_take_init(struct cli_take *take, const char *command)
 {
-    memset(take, 0, sizeof *take);
+    memset(take, 0, sizeof(*take));
     take->command = command;
     take->ttl_ms = DEFAULT_TTL_MS;
     take->wait_ms = REDLOCK_FOREVER;
@@ -85,7 +85,7 @@ static void default_owner(char *owner, size_t size)
 {
     char host[48] = "";
 
-    if (gethostname(host, sizeof host - 1) != 0 || !host[0]) {
+    if (gethostname(host, sizeof(host) - 1) != 0 || !host[0]) {
         strcpy(host, "localhost");
     }
     for (char *p = host; *p; p++) {
@@ -176,7 +176,7 @@ static int begin(struct attempt *attempt)
     char owner[REDLOCK_MAX_OWNER + 1];
     int status;
 
-    default_owner(owner, sizeof owner);
+    default_owner(owner, sizeof(owner));
     redlock_request_init(&request);
     request.key = take->key;
     request.ttl_ms = take->ttl_ms;
