@@ -9,7 +9,15 @@ check "and prints the token alone" grep -Eqx '[0-9a-f]{40}:me' "$work/out"
 check "on one line" [ "$(wc -l <"$work/out")" -eq 1 ]
 check "and says nothing" [ ! -s "$work/err" ]
 token=$(cat "$work/out")
-check "the token is the value on the masters" [ "$(master 3 get k)" = "$token" ]
+# A master that is connected later than a majority has granted is not asked any more.
+on_a_majority() {
+    count=0
+    for number in 1 2 3 4 5; do
+        [ "$(master "$number" get "$1")" != "$2" ] || count=$((count + 1))
+    done
+    [ "$count" -ge 3 ]
+}
+check "the token is the value on a majority of the masters" on_a_majority k "$token"
 
 run "$REDLOCK" acquire k --no-wait
 status_is 75 "a second acquire gives 75"
@@ -20,7 +28,7 @@ status_is 75 "and so it does after --wait"
 run "$REDLOCK" status k
 status_is 0 "status succeeds"
 prints "k: held by me, " "it shows the owner"
-prints "$REDLOCK_SANDBOX/5.sock  held" "and what each master says"
+prints ".sock  held" "and what each master says"
 run "$REDLOCK" status k free --json
 status_is 0 "status --json succeeds"
 if command -v python3 >/dev/null; then
@@ -48,7 +56,7 @@ fi
 run "$REDLOCK" release k --token 0000000000000000000000000000000000000000
 status_is 75 "a release with a wrong token gives 75"
 says "somebody else's" "and says whose it is"
-check "and changes nothing" [ "$(master 3 get k)" = "$token" ]
+check "and changes nothing" on_a_majority k "$token"
 run "$REDLOCK" release k --token "$token"
 status_is 0 "release succeeds"
 says "released 'k'" "and says so"
@@ -69,7 +77,7 @@ prints "without an end" "status shows a key that does not expire"
 
 run "$REDLOCK" acquire k --key-prefix app: --ttl 60s
 check "--key-prefix stands before the key on the masters" \
-    [ "$(master 1 get app:k)" = "$(cat "$work/out")" ]
+    on_a_majority app:k "$(cat "$work/out")"
 run "$REDLOCK" release k --token "$(cat "$work/out")" --key-prefix app:
 check "and is taken off again" until_true is_free app:k
 
