@@ -27,13 +27,25 @@ static int verdict(const struct rlk_release *r, unsigned quorum)
     return r->deleted != 0 ? REDLOCK_OK : REDLOCK_GONE;
 }
 
+/* Whether the answers that are still to come could change the verdict: a majority has not
+ * answered yet, or ours and somebody else's keys were found and neither's are a majority (a
+ * remainder of an expired lock, or of a contender that lost). */
+static bool undecided(const struct rlk_release *r, unsigned quorum)
+{
+    uint64_t answered = r->deleted | r->gone | r->taken;
+
+    if (rlk_mask_count(answered) < quorum) {
+        return rlk_mask_count(answered | r->open) >= quorum;
+    }
+    return r->open != 0 && r->deleted != 0 && r->taken != 0 &&
+           rlk_mask_count(r->deleted) < quorum && rlk_mask_count(r->taken) < quorum;
+}
+
 static void settle(struct rlk_release *r, bool over, struct rlk_actions *out)
 {
     unsigned quorum = rlk_validity_quorum(r->nodes);
-    uint64_t answered = r->deleted | r->gone | r->taken;
 
-    if (!over && rlk_mask_count(answered) < quorum &&
-        rlk_mask_count(answered | r->open) >= quorum) {
+    if (!over && undecided(r, quorum)) {
         return;
     }
     r->state = RLK_RELEASE_DONE;

@@ -1,8 +1,8 @@
 /* close.c - the end of a manager.
  *
  *   redlock_close     what is pending is cancelled, what is held is released
- *   -> settle         everybody has been told, a majority has answered all that it was asked,
- *                     and no other node has much to answer; or node_timeout_ms has passed
+ *   -> settle         everybody has been told, and every node that is not stuck has answered
+ *                     all that it was asked; or the patience for that is over
  *   -> on_end         connections and memory are given back, the callback runs
  */
 #include "io/close.h"
@@ -83,34 +83,30 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* So many requests that are on their way are read by a server at once: they are carried out
- * even if we are gone when it answers. More could be lost behind an answer that nobody takes. */
-#define READ_AT_ONCE 16
-
 /* How often to look again while nothing comes. */
 #define LOOK_AGAIN_US 20000
 
-static bool still_talking(const struct rlk_node *n, uint64_t now_us)
-{
-    return rlk_node_ready(n, now_us) && (n->inflight.count > READ_AT_ONCE || n->conn.out_len > 0);
-}
+/* How long a minority is waited for when a majority has answered. */
+#define MINORITY_US 250000
 
-/* A majority has answered all that it was asked, and nobody else has much to answer, unless it is
- * stuck: that is not waited for. */
+/* Whoever is still to answer is waited for, unless it is stuck. What was sent is not enough: a
+ * server that reads a SET, cannot deliver its answer because we are gone, and drops the
+ * connection, never reads the release behind it. */
 static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
 {
-    unsigned i, idle = 0;
+    uint64_t waited_us = now_us - rl->close_us;
+    unsigned i, idle = 0, busy = 0;
 
-    if (now_us >= rlk_time_add(rl->close_us, rl->options.node_timeout_us)) {
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        const struct rlk_node *n = &rl->nodes[i];
+
+        idle += n->inflight.count == 0;
+        busy += n->inflight.count > 0 && rlk_node_ready(n, now_us);
+    }
+    if (busy == 0 || waited_us >= rl->options.node_timeout_us) {
         return true;
     }
-    for (i = 0; i < rl->options.n_nodes; i++) {
-        if (still_talking(&rl->nodes[i], now_us)) {
-            return false;
-        }
-        idle += rl->nodes[i].inflight.count == 0;
-    }
-    return idle >= rlk_validity_quorum(rl->options.n_nodes);
+    return waited_us >= MINORITY_US && idle >= rlk_validity_quorum(rl->options.n_nodes);
 }
 
 static void on_close_check(struct rlk_call *call)

@@ -72,7 +72,14 @@ START_TEST(gone_and_taken_are_told_apart)
     start(&r, 3, 7, 7);
     answer(&r, 0, RLK_ANSWER_TAKEN); /* a remainder of a contender that lost */
     answer(&r, 1, RLK_ANSWER_DELETED);
+    ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
+    answer(&r, 2, RLK_ANSWER_DELETED);
     ck_assert_int_eq(r.status, REDLOCK_OK);
+    start(&r, 3, 7, 7);
+    answer(&r, 0, RLK_ANSWER_DELETED); /* a remainder of ours, which had expired elsewhere */
+    answer(&r, 1, RLK_ANSWER_TAKEN);
+    answer(&r, 2, RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(r.status, REDLOCK_TAKEN);
 }
 END_TEST
 
