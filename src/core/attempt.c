@@ -43,6 +43,12 @@ static void back_off(struct rlk_attempt *a, uint64_t now_us)
         rlk_time_add(now_us, rlk_backoff_us(&a->prng, a->tries, min_us, a->config.retry_max_us));
 }
 
+/* A later round that the end of the wait broke off proves nothing about the nodes. */
+static bool cut_short(const struct rlk_attempt *a, uint64_t now_us)
+{
+    return a->tries > 1 && now_us >= a->give_up_us && a->round.status == REDLOCK_ENOQUORUM;
+}
+
 /* A round was lost. The one try of a request that does not wait ends with its own reason; so
  * does the last of those it was allowed. */
 static void after_loss(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
@@ -51,7 +57,9 @@ static void after_loss(struct rlk_attempt *a, uint64_t now_us, struct rlk_action
         fail(a, REDLOCK_ECANCELED, now_us, out);
         return;
     }
-    a->reason = a->round.status;
+    if (!cut_short(a, now_us)) {
+        a->reason = a->round.status;
+    }
     if (a->config.wait_us == 0 || a->tries > a->config.max_retries) {
         fail(a, a->reason, now_us, out);
     } else if (now_us >= a->give_up_us) {
