@@ -16,6 +16,10 @@ struct rlk_list {
 /* The object of type `type` whose member `member` is at `link`. */
 #define RLK_CONTAINER(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
+/* For each link in the list; the one it stands at may be removed meanwhile. */
+#define RLK_LIST_EACH(link, next_link, head)                                                       \
+    for ((link) = (head)->next; (next_link) = (link)->next, (link) != (head); (link) = (next_link))
+
 static inline void rlk_list_init(struct rlk_list *l)
 {
     l->next = l;

@@ -40,10 +40,9 @@ static void free_waiters(struct redlock *rl)
 {
     struct rlk_list *link, *next;
 
-    for (link = rl->waiters.next; link != &rl->waiters; link = next) {
+    RLK_LIST_EACH (link, next, &rl->waiters) {
         struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
 
-        next = link->next;
         w->kind->free(w);
     }
 }
@@ -138,10 +137,9 @@ static void let_go(struct redlock *rl)
 {
     struct rlk_list *link, *next;
 
-    for (link = rl->waiters.next; link != &rl->waiters; link = next) {
+    RLK_LIST_EACH (link, next, &rl->waiters) {
         struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
 
-        next = link->next;
         w->kind->close(w);
     }
 }

@@ -23,10 +23,9 @@ static void on_node_up(struct rlk_node *n, uint64_t now_us)
     struct redlock *rl = n->owner;
     struct rlk_list *link, *next;
 
-    for (link = rl->waiters.next; link != &rl->waiters; link = next) {
+    RLK_LIST_EACH (link, next, &rl->waiters) {
         struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
 
-        next = link->next;
         w->kind->node_up(w, n, now_us);
     }
     rlk_close_settle(rl);
@@ -37,10 +36,9 @@ static void on_node_down(struct rlk_node *n, uint64_t now_us)
     struct redlock *rl = n->owner;
     struct rlk_list *link, *next;
 
-    for (link = rl->waiters.next; link != &rl->waiters; link = next) {
+    RLK_LIST_EACH (link, next, &rl->waiters) {
         struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
 
-        next = link->next;
         w->kind->node_down(w, n, now_us);
     }
     rlk_close_settle(rl);
