@@ -5,6 +5,11 @@
 
 #define DRIFT_FLOOR_US 2000
 
+unsigned rlk_validity_quorum(unsigned nodes)
+{
+    return nodes / 2 + 1;
+}
+
 uint64_t rlk_validity_lease_us(uint64_t ttl_us, uint32_t drift_ppm)
 {
     uint64_t whole = ttl_us / 1000000, part = ttl_us % 1000000;

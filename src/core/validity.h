@@ -8,10 +8,7 @@
 #define RLK_MAX_NODES 63
 
 /* [S1] The majority of the nodes configured, whatever their state. */
-static inline unsigned rlk_validity_quorum(unsigned nodes)
-{
-    return nodes / 2 + 1;
-}
+unsigned rlk_validity_quorum(unsigned nodes);
 
 /* [S2] ttl - drift, drift = ttl × ppm / 10^6, rounded up, + 2 ms; 0 when nothing is left.
  * The formula is that of antirez/redlock-rb (ClockDriftFactor 0.01, "+2"). */
