@@ -140,6 +140,7 @@ static void send_sets(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us
     uint64_t left = nodes, unsent = 0;
     unsigned node;
 
+    claim->wanted_us = rlk_time_add(now_us, rlk_time_from_ms(claim->ttl_ms));
     rlk_command_init(&set[0]);
     rlk_command_init(&set[1]);
     RLK_MASK_EACH (node, left) {

@@ -6,6 +6,7 @@
 #ifndef RLK_IO_CLAIM_H
 #define RLK_IO_CLAIM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ struct rlk_claim {
     unsigned refs;
     struct rlk_pool *pool;
     const struct rlk_request_kind *release; /* who hears the answers to its release */
+    uint64_t wanted_us; /* until then a lock may be held with it, unless it is let go: what is
+                           owed waits */
+    bool left;          /* the keys stay until their ttl: nothing is owed any more */
     struct redlock_lock *lock; /* whose votes these are; NULL when it no longer cares */
     uint32_t round;
     uint32_t ttl_ms;

@@ -41,4 +41,7 @@ struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
 /* The oldest is paid: let go of it. */
 void rlk_debts_drop(struct rlk_debts *d);
 
+/* It has to wait: the oldest becomes the youngest. */
+void rlk_debts_rotate(struct rlk_debts *d);
+
 #endif

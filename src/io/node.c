@@ -122,13 +122,22 @@ static bool pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
     return true;
 }
 
-/* Before anything else is asked of it. */
+/* Before anything else is asked of it. A lock that is held, or may yet be, keeps its keys: the
+ * unanswered SET of another connection is no reason to take one from it. That this key may be
+ * the very one that was counted is possible where one server has two addresses. */
 static void pay_debts(struct rlk_node *n, uint64_t now_us)
 {
+    size_t left = n->debts.count;
     struct rlk_claim *claim;
 
-    while ((claim = rlk_debts_first(&n->debts, now_us)) != NULL && pay(n, claim, now_us)) {
-        rlk_debts_drop(&n->debts);
+    for (; left > 0 && (claim = rlk_debts_first(&n->debts, now_us)) != NULL; left--) {
+        if (now_us < claim->wanted_us && !claim->left) {
+            rlk_debts_rotate(&n->debts);
+        } else if (claim->left || pay(n, claim, now_us)) {
+            rlk_debts_drop(&n->debts);
+        } else {
+            break;
+        }
     }
     pay_later(n, now_us);
 }

@@ -86,6 +86,7 @@ void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t node
     struct rlk_command c;
     unsigned node;
 
+    claim->wanted_us = 0;
     rlk_command_release(&c, claim, false);
     RLK_MASK_EACH (node, nodes) {
         if (rlk_node_ask(&rl->nodes[node], &c, &rlk_release_request, claim, now_us)) {

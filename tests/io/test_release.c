@@ -374,6 +374,28 @@ START_TEST(old_connection_is_killed_before_its_debt_is_paid)
 }
 END_TEST
 
+/* There its number may be somebody else's. */
+START_TEST(no_connection_is_killed_on_a_server_that_was_restarted)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_on(f.nodes[0], "SET", FAKE_STALL, NULL);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET", 1);
+    fake_down(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_DOWN);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    model_restart(fake_model(f.nodes[0]));
+    fake_up(f.nodes[0]);
+    farm_wait_count(&f, 0, "EVALSHA", 1);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 0);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(lock_released_while_a_node_is_away_is_owed_to_it)
 {
     struct outcome got;
@@ -397,6 +419,49 @@ START_TEST(lock_released_while_a_node_is_away_is_owed_to_it)
 END_TEST
 
 /* The release itself was lost: it is not known whether it was done. */
+/* Its key may be the one that was counted, if the server has two addresses. */
+START_TEST(debt_of_a_held_lock_waits_for_its_release)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_on_next(f.nodes[0], 1, "SET", FAKE_DO_CLOSE, NULL, 0);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET other", 1);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 0);
+    ck_assert_str_eq(model_get(fake_model(f.nodes[0]), "k"), got.token);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_wait_gone(&f, "k");
+    farm_end(&f);
+}
+END_TEST
+
+/* A lock that is left to its ttl owes nothing. */
+START_TEST(debt_of_a_forgotten_lock_is_none)
+{
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_on_next(f.nodes[0], 1, "SET", FAKE_DO_CLOSE, NULL, 0);
+    farm_open(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_OK);
+    fake_hang_up(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_DOWN);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    got = farm_acquire(&f, "other");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET other", 1);
+    ck_assert_uint_eq(n_releases(0), 0);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(release_that_broke_is_owed)
 {
     struct outcome got;
@@ -695,7 +760,10 @@ static TCase *debts_case(void)
     tcase_add_test(tcase, token_of_every_round_is_owed);
     tcase_add_test(tcase, many_debts_are_all_paid);
     tcase_add_test(tcase, old_connection_is_killed_before_its_debt_is_paid);
+    tcase_add_test(tcase, no_connection_is_killed_on_a_server_that_was_restarted);
     tcase_add_test(tcase, lock_released_while_a_node_is_away_is_owed_to_it);
+    tcase_add_test(tcase, debt_of_a_held_lock_waits_for_its_release);
+    tcase_add_test(tcase, debt_of_a_forgotten_lock_is_none);
     tcase_add_test(tcase, release_that_broke_is_owed);
     tcase_add_test(tcase, debt_ends_with_the_ttl);
     return tcase;
