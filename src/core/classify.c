@@ -7,8 +7,7 @@ bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word)
     size_t len = strlen(word);
 
     return reply->type == RLK_REPLY_ERROR && reply->len >= len &&
-           memcmp(reply->str, word, len) == 0 &&
-           (reply->str[len] == ' ' || reply->str[len] == '\0');
+           memcmp(reply->str, word, len) == 0 && (reply->len == len || reply->str[len] == ' ');
 }
 
 enum rlk_vote rlk_classify_set(const struct rlk_reply *reply)
@@ -16,7 +15,7 @@ enum rlk_vote rlk_classify_set(const struct rlk_reply *reply)
     if (reply->type == RLK_REPLY_NIL) {
         return RLK_VOTE_NO;
     }
-    if (reply->type == RLK_REPLY_STATUS && strcmp(reply->str, "OK") == 0) {
+    if (reply->type == RLK_REPLY_STATUS && reply->len == 2 && memcmp(reply->str, "OK", 2) == 0) {
         return RLK_VOTE_YES;
     }
     return RLK_VOTE_UNKNOWN;
