@@ -30,6 +30,8 @@ static void remember_holder(struct redlock_lock *lock, unsigned node, const char
         strncpy(lock->holders[node], holder, RLK_TOKEN_MAX);
         lock->holders[node][RLK_TOKEN_MAX] = '\0';
         rlk_reply_make_printable(lock->holders[node]);
+    } else {
+        lock->nameless |= rlk_mask_bit(node);
     }
 }
 
@@ -106,6 +108,7 @@ static int fresh_claim(struct redlock_lock *lock)
         }
         rlk_lock_set_claim(lock, claim);
     }
+    lock->nameless = 0;
     claim->round = lock->attempt.tries;
     claim->release = &rlk_release_request;
     status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->owner);

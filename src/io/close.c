@@ -72,7 +72,9 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
     }
     end_nodes(rl);
     if (rl->loop.lookups > 0) {
-        event_add(rl->end, &soon);
+        if (event_add(rl->end, &soon)) {
+            event_active(rl->end, 0, 0);
+        }
         return;
     }
     free_waiters(rl); /* as late as this, for the accessors */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <redlock/error.h>
+
 #include "base/alloc.h"
 #include "io/clock.h"
 #include "io/loop.h"
@@ -84,7 +86,7 @@ static void break_off(struct rlk_conn *c, const char *why)
     c->handler->broken(c, why);
 }
 
-static void arm_write(struct rlk_conn *c, bool on)
+static bool arm_write(struct rlk_conn *c, bool on)
 {
     if (on && !c->write_armed) {
         c->write_armed = event_add(c->write_event, NULL) == 0;
@@ -92,6 +94,7 @@ static void arm_write(struct rlk_conn *c, bool on)
         event_del(c->write_event);
         c->write_armed = false;
     }
+    return c->write_armed == on;
 }
 
 /* One send; what does not fit waits for EV_WRITE. An error shows itself to the reader, which
@@ -114,7 +117,10 @@ static void flush(struct rlk_conn *c)
         c->out_len -= (size_t)n;
         memmove(c->out, c->out + n, c->out_len);
     }
-    arm_write(c, c->out_len > 0);
+    if (!arm_write(c, c->out_len > 0)) {
+        c->send_error = ENOMEM;
+        event_active(c->read_event, EV_READ, 0);
+    }
 }
 
 static void on_flush(struct rlk_call *call)
@@ -196,8 +202,11 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     }
     n = recv(fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
     if (n > 0) {
-        if (rlk_reply_feed(&c->in, c->loop->read, (size_t)n)) {
-            break_off(c, "an answer that is too large");
+        int status = rlk_reply_feed(&c->in, c->loop->read, (size_t)n);
+
+        if (status) {
+            break_off(c, status == REDLOCK_ENOMEM ? "out of memory for its answer"
+                                                  : "an answer that is too large");
             return;
         }
         hand_up(c, rlk_clock_us());
@@ -262,7 +271,11 @@ int rlk_conn_open(struct rlk_conn *c, const struct sockaddr *addr, socklen_t len
         rlk_conn_close(c, true);
         return -1;
     }
-    arm_write(c, true);
+    if (!arm_write(c, true)) {
+        *ret_why = "out of memory";
+        rlk_conn_close(c, true);
+        return -1;
+    }
     return 0;
 }
 

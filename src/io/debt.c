@@ -34,18 +34,20 @@ static bool grow(struct rlk_debts *d)
     return true;
 }
 
-void rlk_debts_add(struct rlk_debts *d, struct rlk_claim *claim, uint64_t until_us)
+bool rlk_debts_add(struct rlk_debts *d, struct rlk_claim *claim, uint64_t until_us)
 {
     struct rlk_debt debt = {claim, until_us};
+    bool room = d->count < d->cap || grow(d);
 
-    if (d->count == d->cap && !grow(d)) {
+    if (!room) {
         if (d->count == 0) {
-            return;
+            return false;
         }
         rlk_debts_drop(d);
     }
     rlk_claim_ref(claim);
     d->ring[(d->first + d->count++) & (d->cap - 1)] = debt;
+    return room;
 }
 
 struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us)

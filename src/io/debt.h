@@ -31,9 +31,9 @@ struct rlk_debts {
 /* Frees, and lets go of every claim. */
 void rlk_debts_end(struct rlk_debts *d);
 
-/* Take a reference to the claim and keep it until `until_us`. Without memory it is not kept,
- * and the key ends with its ttl. */
-void rlk_debts_add(struct rlk_debts *d, struct rlk_claim *claim, uint64_t until_us);
+/* Take a reference to the claim and keep it until `until_us`. False without memory: it is not
+ * kept, or an older one is not, and the key ends with its ttl. */
+bool rlk_debts_add(struct rlk_debts *d, struct rlk_claim *claim, uint64_t until_us);
 
 /* The oldest that has not expired; NULL for none. It stays. */
 struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us);

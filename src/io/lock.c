@@ -35,6 +35,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
     lock->release_cb = NULL;
     lock->arg = NULL;
     lock->holders = NULL;
+    lock->nameless = 0;
     lock->owner[0] = '\0';
     lock->attempt.state = RLK_ATTEMPT_IDLE;
     lock->release.state = RLK_RELEASE_IDLE;
@@ -164,8 +165,10 @@ REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t ind
         return REDLOCK_EFORK;
     }
     d.vote = vote_of(&lock->attempt.round, rlk_mask_bit((unsigned)index));
-    if (d.vote == REDLOCK_VOTE_NO && lock->holders) {
-        d.holder = lock->holders[index];
+    if (d.vote == REDLOCK_VOTE_NO) {
+        d.holder = lock->nameless & rlk_mask_bit((unsigned)index) ? "(out of memory)"
+                   : lock->holders                                ? lock->holders[index]
+                                                                  : "";
     } else if (d.vote == REDLOCK_VOTE_NONE || d.vote == REDLOCK_VOTE_UNKNOWN) {
         d.error = trouble_of(lock, index);
     }

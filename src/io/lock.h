@@ -35,6 +35,7 @@ struct redlock_lock {
     redlock_release_cb *release_cb;
     void *arg;                          /* of the callback that comes next */
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node; NULL before the first refusal */
+    uint64_t nameless; /* nodes that refused, and there was no memory for whom they named */
     char owner[REDLOCK_MAX_OWNER + 1];
     struct rlk_attempt attempt;
     struct rlk_release release;

@@ -342,7 +342,10 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
 
 void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t until_us, uint64_t now_us)
 {
-    rlk_debts_add(&n->debts, claim, until_us);
+    if (!rlk_debts_add(&n->debts, claim, until_us)) {
+        rlk_node_complain(n, "no memory for all the releases that it is owed; the keys end with "
+                             "their ttl");
+    }
     pay_later(n, now_us);
 }
 

@@ -142,7 +142,7 @@ int rlk_reply_feed(struct rlk_reply_parser *p, const char *bytes, size_t len)
     if (p->reader->len - p->reader->pos + len > RLK_REPLY_BYTES) {
         return -1;
     }
-    return redisReaderFeed(p->reader, bytes, len) == REDIS_OK ? 0 : -1;
+    return redisReaderFeed(p->reader, bytes, len) == REDIS_OK ? 0 : REDLOCK_ENOMEM;
 }
 
 int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_reply)

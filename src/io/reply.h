@@ -34,7 +34,7 @@ struct rlk_reply_parser {
 int rlk_reply_parser_init(struct rlk_reply_parser *p);
 void rlk_reply_parser_end(struct rlk_reply_parser *p);
 
-/* Add bytes. 0, or -1 when there is no memory or too much has come for one reply. */
+/* Add bytes. 0; REDLOCK_ENOMEM; or -1 when too much has come for one reply. */
 int rlk_reply_feed(struct rlk_reply_parser *p, const char *bytes, size_t len);
 
 /* Take the next complete reply: 1 and *ret_reply (valid until the next call), 0 when there is
