@@ -18,7 +18,7 @@ PURE = r'(std(bool|def|int|align)|limits|string|assert|inttypes)\.h'
 
 # The rules, as expressions that the whole name must match. "system" is any header that is
 # not ours and belongs to none of the libraries.
-OURS = r'(base|core|io|sync|cli|sim|lib|redlock)/.*'
+OURS = r'(base|core|io|sync|cli|sim|small|lib|redlock)/.*'
 LIBRARIES = r'(event2?/.*|event\.h|hiredis/.*|valkey/.*|check\.h|openssl/.*)'
 SYSTEM = rf'(?!({OURS}|{LIBRARIES})$).*'
 
@@ -31,6 +31,8 @@ LAYERS = {
     'src/cli': [r'cli/.*', r'redlock/.*', r'event2/.*', SYSTEM],
     'tests/sim': [r'sim/.*', r'core/.*', r'base/.*', r'lib/runner\.h', r'check\.h',
                   r'redlock/error\.h', SYSTEM],
+    'tests/small': [r'small/.*', r'core/.*', r'base/.*', r'lib/runner\.h', r'check\.h',
+                    r'redlock/error\.h', SYSTEM],
 }
 
 
@@ -58,6 +60,7 @@ BAD = [
     ('src/core', 'time.h'), ('src/core', 'unistd.h'), ('src/core', 'redlock/lock.h'),
     ('src/io', 'cli/args.h'), ('src/cli', 'io/node.h'), ('src/cli', 'hiredis/hiredis.h'),
     ('src/cli', 'core/round.h'), ('tests/sim', 'io/node.h'), ('tests/sim', 'event2/event.h'),
+    ('tests/small', 'io/node.h'),
 ]
 GOOD = [
     ('include/redlock', 'redlock/export.h'), ('src/base', 'base/list.h'), ('src/base', 'stdint.h'),

@@ -1,0 +1,14 @@
+/* small/check.h - what must be true in every world. */
+#ifndef RLK_SMALL_CHECK_H
+#define RLK_SMALL_CHECK_H
+
+#include "small/world.h"
+
+/* The first thing that is wrong here. What a step alone can see (a token set twice, a win told
+ * late) is noted in the world by the step. */
+enum wrong check_world(const struct world *w);
+
+/* One line about it. */
+const char *check_text(enum wrong wrong);
+
+#endif

@@ -1,0 +1,386 @@
+#include "small/drive.h"
+
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/classify.h"
+#include "core/release.h"
+#include "small/mind.h"
+
+static void step(struct world *w, unsigned c, const struct rlk_event *ev);
+
+/* ---- what it knows of its nodes ---- */
+
+static bool has_unanswered(const struct cell *cell)
+{
+    return cell->n_requests || cell->n_replies;
+}
+
+static bool is_connected(const struct cell *cell)
+{
+    return cell->link == LINK_UP || cell->link == LINK_CUT;
+}
+
+static unsigned connected(const struct world *w, unsigned c)
+{
+    unsigned m, mask = 0;
+
+    for (m = 0; m < MASTERS; m++) {
+        mask |= is_connected(&w->cells[c][m]) ? 1u << m : 0;
+    }
+    return mask;
+}
+
+void drive_nodes(const struct world *w, unsigned c, unsigned *ret_sure, unsigned *ret_perhaps)
+{
+    unsigned m;
+
+    *ret_sure = connected(w, c);
+    *ret_perhaps = 0;
+    for (m = 0; m < MASTERS; m++) {
+        if (w->cells[c][m].link == LINK_DOWN || (config.stuck && has_unanswered(&w->cells[c][m]))) {
+            *ret_perhaps |= 1u << m;
+        }
+    }
+    *ret_sure &= ~*ret_perhaps;
+}
+
+/* ---- releases ---- */
+
+static void owe(struct cell *cell, unsigned claim, unsigned ticks)
+{
+    if (!(config.slips & SLIP_FORGIVE) && cell->debts[claim] < ticks) {
+        cell->debts[claim] = (uint8_t)ticks;
+    }
+}
+
+static void push_release(struct cell *cell, unsigned claim)
+{
+    world_push(cell, message(REQUEST_RELEASE, claim));
+    if (config.slips & SLIP_OVERTAKE) {
+        memmove(cell->requests + 1, cell->requests, cell->n_requests - 1u);
+        cell->requests[0] = message(REQUEST_RELEASE, claim);
+    }
+}
+
+static void send_releases(struct world *w, unsigned c, unsigned claim, uint64_t nodes)
+{
+    unsigned m;
+
+    RLK_MASK_EACH (m, nodes) {
+        if (is_connected(&w->cells[c][m])) {
+            push_release(&w->cells[c][m], claim);
+        } else {
+            owe(&w->cells[c][m], claim, limits.debt);
+        }
+    }
+}
+
+/* ---- stepping ---- */
+
+/* Votes of a claim go to the attempt that made it, whatever round it is in by now: the core
+ * has to ignore those of earlier rounds. */
+static void voted(struct world *w, unsigned c, unsigned m, unsigned claim, enum rlk_vote vote)
+{
+    struct client *client = &w->clients[c];
+    struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
+                           .node = m,
+                           .now_us = NOW_US,
+                           .round = claim % config.rounds + 1,
+                           .vote = vote};
+
+    if ((client->phase == PHASE_PENDING || client->phase == PHASE_HELD) &&
+        claim / config.rounds + 1 == client->attempts) {
+        step(w, c, &ev);
+    }
+}
+
+static void send_sets(struct world *w, unsigned c, uint64_t nodes)
+{
+    unsigned claim = world_claim(&w->clients[c]), m;
+    uint64_t left = nodes, unsent = 0;
+
+    RLK_MASK_EACH (m, left) {
+        if (is_connected(&w->cells[c][m])) {
+            world_push(&w->cells[c][m], message(REQUEST_SET, claim));
+        } else {
+            unsent |= rlk_mask_bit(m);
+        }
+    }
+    RLK_MASK_EACH (m, unsent) {
+        voted(w, c, m, claim, RLK_VOTE_UNKNOWN);
+    }
+}
+
+/* Whether the event leaves the attempt where it is. */
+static bool is_deaf(struct rlk_attempt *a, enum rlk_event_kind kind, unsigned m, enum rlk_vote vote)
+{
+    enum rlk_attempt_state state = a->state;
+    enum rlk_round_state round = a->round.state;
+    struct rlk_event ev = {
+        .kind = kind, .node = m, .now_us = NOW_US, .round = a->tries, .vote = vote};
+    struct rlk_actions out;
+
+    rlk_attempt_step(a, &ev, &out);
+    return a->state == state && a->round.state == round && !out.fresh && !out.acquire &&
+           !out.release && !out.tell;
+}
+
+/* mind_store() forgets the round of an attempt that failed or waits, which is right only if
+ * such an attempt is deaf to everything but its timer and its cancel. So it is tried, with its
+ * round still there. */
+static bool is_quiet(const struct rlk_attempt *a)
+{
+    static struct rlk_attempt copy;
+    bool deaf;
+    unsigned m;
+
+    copy = *a;
+    deaf = is_deaf(&copy, RLK_EVENT_START, 0, RLK_VOTE_UNKNOWN) &&
+           is_deaf(&copy, RLK_EVENT_DELIVER, 0, RLK_VOTE_UNKNOWN);
+    for (m = 0; m < MASTERS; m++) {
+        deaf = deaf && is_deaf(&copy, RLK_EVENT_NODE_UP, m, RLK_VOTE_UNKNOWN) &&
+               is_deaf(&copy, RLK_EVENT_NODE_DOWN, m, RLK_VOTE_UNKNOWN) &&
+               is_deaf(&copy, RLK_EVENT_VOTE, m, RLK_VOTE_NO) &&
+               is_deaf(&copy, RLK_EVENT_VOTE, m, RLK_VOTE_YES);
+    }
+    return deaf;
+}
+
+/* The same, once for each round of this look. */
+static bool was_quiet(const struct rlk_attempt *a)
+{
+    static bool known[2][CLAIMS][1u << 5 * MASTERS];
+    const struct rlk_round *r = &a->round;
+    uint64_t look = r->asked | r->coming << MASTERS | r->yes << 2 * MASTERS | r->no << 3 * MASTERS |
+                    r->unknown << 4 * MASTERS;
+    bool *quiet = &known[a->state == RLK_ATTEMPT_FAILED][a->tries % CLAIMS][look];
+
+    *quiet = *quiet || is_quiet(a);
+    return *quiet;
+}
+
+static void carry_out(struct world *w, unsigned c, unsigned old_claim,
+                      const struct rlk_actions *out)
+{
+    struct client *client = &w->clients[c];
+
+    if (out->release) {
+        send_releases(w, c, old_claim, out->release);
+    }
+    if (out->tell) {
+        client->tell = 1;
+    }
+    client->timer = config.slips & SLIP_NO_TIMER ? TICKS_NEVER : mind_ticks(out->deadline_us);
+    if (out->acquire) {
+        send_sets(w, c, out->acquire); /* last: it may step again */
+    }
+}
+
+static void step(struct world *w, unsigned c, const struct rlk_event *ev)
+{
+    static struct rlk_attempt a;
+    struct client *client = &w->clients[c];
+    unsigned claim = world_claim(client);
+    enum rlk_attempt_state before;
+    struct rlk_actions out;
+
+    mind_load(&client->mind, c, &a);
+    before = a.state;
+    rlk_attempt_step(&a, ev, &out);
+    if (a.state != before && (a.state == RLK_ATTEMPT_FAILED || a.state == RLK_ATTEMPT_WAITING) &&
+        !was_quiet(&a)) {
+        w->wrong = WRONG_LOUD;
+    }
+    mind_store(&client->mind, &a);
+    carry_out(w, c, claim, &out);
+}
+
+static void step_with_nodes(struct world *w, unsigned c, enum rlk_event_kind kind, unsigned nodes)
+{
+    unsigned up = connected(w, c);
+    struct rlk_event ev = {
+        .kind = kind, .now_us = NOW_US, .ready = nodes & up, .coming = nodes & ~up};
+
+    step(w, c, &ev);
+}
+
+static void step_plain(struct world *w, unsigned c, enum rlk_event_kind kind, unsigned m)
+{
+    struct rlk_event ev = {.kind = kind, .now_us = NOW_US, .node = m};
+
+    step(w, c, &ev);
+}
+
+static void end_attempt(struct client *c)
+{
+    c->phase = PHASE_IDLE;
+    c->tell = 0;
+    c->timer = TICKS_NEVER;
+    mind_clear(&c->mind);
+}
+
+void drive_start(struct world *w, unsigned c, unsigned nodes)
+{
+    struct client *client = &w->clients[c];
+
+    w->attempts--;
+    client->attempts++;
+    client->phase = PHASE_PENDING;
+    mind_clear(&client->mind);
+    step_with_nodes(w, c, RLK_EVENT_START, nodes);
+}
+
+void drive_timer(struct world *w, unsigned c, unsigned nodes)
+{
+    struct client before = w->clients[c];
+
+    step_with_nodes(w, c, RLK_EVENT_TIMER, nodes);
+    if (memcmp(&before, &w->clients[c], sizeof(before)) == 0) {
+        w->wrong = WRONG_UNTOLD; /* a timer that is due for ever */
+    }
+}
+
+void drive_cancel(struct world *w, unsigned c)
+{
+    step_plain(w, c, RLK_EVENT_CANCEL, 0);
+    if (w->clients[c].mind.attempt != RLK_ATTEMPT_FAILED) {
+        w->wrong = WRONG_GOES_ON;
+    }
+}
+
+void drive_tell(struct world *w, unsigned c)
+{
+    struct client *client = &w->clients[c];
+
+    if (config.slips & SLIP_NO_LOOK && client->mind.attempt == RLK_ATTEMPT_WON) {
+        client->mind.attempt = RLK_ATTEMPT_HELD;
+    } else {
+        step_plain(w, c, RLK_EVENT_DELIVER, 0);
+    }
+    client->tell = 0;
+    if (client->mind.attempt == RLK_ATTEMPT_HELD) {
+        client->phase = PHASE_HELD;
+        if (!drive_believes(client)) {
+            w->wrong = WRONG_TOLD_LATE;
+        }
+    } else if (client->mind.attempt == RLK_ATTEMPT_FAILED) {
+        if (!client->mind.has_status) {
+            w->wrong = WRONG_TOLD_ZERO;
+        }
+        end_attempt(client);
+    }
+}
+
+void drive_let_go(struct world *w, unsigned c)
+{
+    struct client *client = &w->clients[c];
+    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = NOW_US, .ready = connected(w, c)};
+    struct rlk_actions out;
+    struct rlk_release release;
+
+    rlk_release_init(&release, MASTERS, client->mind.asked & ~(uint64_t)client->mind.no,
+                     NOW_US + TICK_US);
+    rlk_release_step(&release, &ev, &out);
+    send_releases(w, c, world_claim(client), out.release);
+    end_attempt(client);
+}
+
+/* The age at which a lease ends is where all are kept that are over. */
+bool drive_believes(const struct client *c)
+{
+    return c->phase == PHASE_HELD && c->mind.until < limits.age_cap;
+}
+
+/* ---- what comes back ---- */
+
+/* The bytes of the reply, in the form that the master knows, and what the core makes of them. */
+static enum rlk_vote classify(unsigned claim, enum reply_kind kind)
+{
+    static const char *const tokens[CLAIMS] = {"a", "b", "c", "d"};
+    struct rlk_reply nil = {RLK_REPLY_NIL, 0, "", 0}, ok = {RLK_REPLY_STATUS, 0, "OK", 2};
+    struct rlk_reply other = {RLK_REPLY_STRING, 0, "other", 5};
+
+    if (config.tells_holder) {
+        return rlk_classify_set_get(kind == REPLY_YES ? &nil : &other, tokens[claim], 1);
+    }
+    return rlk_classify_set(kind == REPLY_YES ? &ok : &nil);
+}
+
+void drive_reply(struct world *w, unsigned c, unsigned m)
+{
+    struct cell *cell = &w->cells[c][m];
+    uint8_t reply = world_shift(cell->replies, &cell->n_replies);
+    unsigned claim = message_claim(reply);
+
+    voted(w, c, m, claim, classify(claim, (enum reply_kind)message_kind(reply)));
+}
+
+void drive_error(struct world *w, unsigned c, unsigned m)
+{
+    static const struct rlk_reply error = {RLK_REPLY_ERROR, 0, "ERR no more", 11};
+    struct cell *cell = &w->cells[c][m];
+    uint8_t reply = world_shift(cell->replies, &cell->n_replies);
+    unsigned claim = message_claim(reply);
+
+    voted(w, c, m, claim,
+          config.tells_holder ? rlk_classify_set_get(&error, "a", 1) : rlk_classify_set(&error));
+}
+
+/* As in src/io: the connection is down before the first request hears of it. What was replied is
+ * older than what was not. */
+void drive_broken(struct world *w, unsigned c, unsigned m)
+{
+    struct cell *cell = &w->cells[c][m], old = *cell;
+    unsigned i;
+
+    cell->link = LINK_DOWN;
+    cell->n_requests = cell->n_replies = 0;
+    memset(cell->requests, 0, sizeof(cell->requests));
+    memset(cell->replies, 0, sizeof(cell->replies));
+    for (i = 0; i < old.n_replies + old.n_requests; i++) {
+        uint8_t r = i < old.n_replies ? message(REQUEST_SET, message_claim(old.replies[i]))
+                                      : old.requests[i - old.n_replies];
+
+        if (message_kind(r) == REQUEST_SET) {
+            owe(cell, message_claim(r), config.slips & SLIP_SHORT_DEBT ? limits.debt : DEBT_NEVER);
+            voted(w, c, m, message_claim(r), RLK_VOTE_UNKNOWN);
+        } else if (message_kind(r) == REQUEST_RELEASE) {
+            owe(cell, message_claim(r), limits.debt);
+        }
+    }
+}
+
+/* ---- connecting ---- */
+
+void drive_up(struct world *w, unsigned c, unsigned m)
+{
+    struct cell *cell = &w->cells[c][m];
+    bool owes = false;
+    unsigned i;
+
+    for (i = 0; i < CLAIMS; i++) {
+        owes |= cell->debts[i] != 0;
+    }
+    cell->link = LINK_UP;
+    /* Of no use unless something is left on the old connection: not sent then. */
+    if (owes && w->ghost.n && w->ghost.client == c && w->ghost.master == m &&
+        !(config.slips & SLIP_NO_KILL)) {
+        world_push(cell, message(REQUEST_KILL, 0));
+    }
+    for (i = 0; i < CLAIMS; i++) {
+        if (cell->debts[i]) {
+            world_push(cell, message(REQUEST_RELEASE, i));
+            cell->debts[i] = 0;
+        }
+    }
+    if (w->clients[c].phase == PHASE_PENDING) {
+        step_plain(w, c, RLK_EVENT_NODE_UP, m);
+    }
+}
+
+void drive_down(struct world *w, unsigned c, unsigned m)
+{
+    step_plain(w, c, RLK_EVENT_NODE_DOWN, m);
+}

@@ -1,0 +1,13 @@
+/* small/master.h - what a master does with a request. */
+#ifndef RLK_SMALL_MASTER_H
+#define RLK_SMALL_MASTER_H
+
+#include "small/world.h"
+
+/* Read the first request of this connection. */
+void master_read(struct world *w, unsigned c, unsigned m);
+
+/* The same, of the connection that was ended. Nobody hears the answer. */
+void master_read_ghost(struct world *w);
+
+#endif

@@ -1,0 +1,35 @@
+/* small/moves.h - everything that can happen next.
+ *
+ * A client's pause, a master that stands still and a slow network need no moves of their own:
+ * nothing here has to happen in time. */
+#ifndef RLK_SMALL_MOVES_H
+#define RLK_SMALL_MOVES_H
+
+#include "small/world.h"
+
+enum move_kind {
+    MOVE_TICK = 0,
+    MOVE_START,   /* a client begins an attempt; detail: whom it may ask, now or soon */
+    MOVE_REQUEST, /* a master reads the first request of a connection */
+    MOVE_GHOST,   /* the same, of a connection that was ended */
+    MOVE_REPLY,   /* a client reads the first reply of a connection */
+    MOVE_TIMER,   /* the same */
+    MOVE_TELL,
+    MOVE_LET_GO,
+    MOVE_CANCEL,
+    MOVE_NOTICE, /* a client learns that a master has restarted */
+    MOVE_UP,
+    MOVE_DOWN,
+    MOVE_FAULT /* detail: enum fault */
+};
+
+struct move {
+    uint8_t kind, client, master, detail;
+};
+
+/* Told of each possible move and the world it leads to, settled and checked. */
+typedef void move_cb(const struct world *after, const struct move *move, void *arg);
+
+void moves_each(const struct world *w, move_cb *cb, void *arg);
+
+#endif
