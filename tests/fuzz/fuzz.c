@@ -1,0 +1,110 @@
+/* fuzz.c - see fuzz.h. */
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+
+void fuzz_check(bool holds, const char *rule, const char *file, int line)
+{
+    if (!holds) {
+        fprintf(stderr, "%s:%d: broken: %s\n", file, line, rule);
+        abort();
+    }
+}
+
+char *fuzz_text(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+
+    if (text == NULL) {
+        abort();
+    }
+    if (size > 0) {
+        memcpy(text, data, size);
+    }
+    text[size] = '\0';
+    return text;
+}
+
+static bool is_blank(int c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ',';
+}
+
+static void skip_blanks(struct fuzz_script *s)
+{
+    bool comment = false;
+
+    for (; s->at < s->end && (comment || is_blank(*s->at) || *s->at == '#'); s->at++) {
+        comment = *s->at == '#' || (comment && *s->at != '\n');
+    }
+}
+
+int fuzz_byte(struct fuzz_script *s)
+{
+    return s->at < s->end ? *s->at++ : -1;
+}
+
+int fuzz_letter(struct fuzz_script *s)
+{
+    skip_blanks(s);
+    return fuzz_byte(s);
+}
+
+/* The value of a digit; `base` for what is none. */
+static unsigned digit(int c, unsigned base)
+{
+    unsigned value = base;
+
+    if (c >= '0' && c <= '9') {
+        value = (unsigned)(c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+        value = (unsigned)(c - 'a') + 10;
+    }
+    return value < base ? value : base;
+}
+
+static uint64_t number(struct fuzz_script *s, unsigned base)
+{
+    uint64_t value = 0;
+
+    skip_blanks(s);
+    if (s->at < s->end && *s->at == '*') {
+        s->at++;
+        return UINT64_MAX;
+    }
+    for (; s->at < s->end && digit(*s->at, base) < base; s->at++) {
+        unsigned next = digit(*s->at, base);
+
+        value = value > (UINT64_MAX - next) / base ? UINT64_MAX : value * base + next;
+    }
+    return value;
+}
+
+uint64_t fuzz_number(struct fuzz_script *s)
+{
+    return number(s, 10);
+}
+
+uint64_t fuzz_mask(struct fuzz_script *s)
+{
+    return number(s, 16);
+}
+
+unsigned fuzz_count(struct fuzz_script *s)
+{
+    return (unsigned)((fuzz_number(s) % 63 + 62) % 63) + 1;
+}
+
+unsigned fuzz_node(struct fuzz_script *s)
+{
+    return (unsigned)(fuzz_number(s) & 63);
+}
+
+uint64_t fuzz_later(uint64_t now_us, uint64_t by_us)
+{
+    return rlk_time_min(rlk_time_add(now_us, by_us), RLK_NEVER - 1);
+}

@@ -1,0 +1,58 @@
+/* fuzz.h - what every fuzz target shares: the entry, the check, and scripts.
+ *
+ * A target is one file fuzz_<name>.c with the one function below. It turns any bytes into
+ * calls of the library and checks a rule after each. The same function is driven by libFuzzer,
+ * which looks for bytes that break a rule, and by replay.c, which runs the bytes in the folder
+ * corpus/<name> as plain tests.
+ *
+ * Where the input is a sequence of events it is a script: text with a letter for each event,
+ * so that a corpus file can be written, read and cut down by hand. Every text is a script, and
+ * what makes no sense in it is passed over. Blanks separate; '#' begins a comment that goes to
+ * the end of the line. */
+#ifndef RLK_TESTS_FUZZ_H
+#define RLK_TESTS_FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The entry that libFuzzer knows. Returns 0; a broken rule ends the process by abort(). */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The rule, a sentence, must hold. */
+#define FUZZ_CHECK(holds, rule) fuzz_check((holds), (rule), __FILE__, __LINE__)
+
+void fuzz_check(bool holds, const char *rule, const char *file, int line);
+
+/* The bytes as a text that ends with a NUL, in memory of exactly that size, so that a read
+ * behind its end is noticed. The caller frees it. */
+char *fuzz_text(const uint8_t *data, size_t size);
+
+/* What is left of a script. */
+struct fuzz_script {
+    const uint8_t *at, *end;
+};
+
+/* The next letter; -1 at the end. */
+int fuzz_letter(struct fuzz_script *s);
+
+/* The next byte, whatever it is; -1 at the end. */
+int fuzz_byte(struct fuzz_script *s);
+
+/* The decimal number that comes next, 0 when there is none; '*' is the largest one, at which
+ * larger ones stick. */
+uint64_t fuzz_number(struct fuzz_script *s);
+
+/* The set of nodes that comes next, in hexadecimal; '*' has all 64 bits. */
+uint64_t fuzz_mask(struct fuzz_script *s);
+
+/* How many nodes there are, 1 to 63. */
+unsigned fuzz_count(struct fuzz_script *s);
+
+/* The number of a node, 0 to 63: one more than there can be. */
+unsigned fuzz_node(struct fuzz_script *s);
+
+/* A clock that can stand anywhere below RLK_NEVER, moved on. */
+uint64_t fuzz_later(uint64_t now_us, uint64_t by_us);
+
+#endif

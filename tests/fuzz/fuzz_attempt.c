@@ -1,0 +1,416 @@
+/* fuzz_attempt.c - sequences of events into an attempt: the rounds, what is between them, and
+ * how it ends.
+ *
+ * The script begins with nine numbers: nodes, lease, least validity, timeout, wait, first and
+ * last bound of the back-off (all in microseconds), retries and the seed of the jitter. Then
+ * each letter is a step:
+ *
+ *     r READY COMING   from now on these nodes can be asked, are being connected (hexadecimal)
+ *     s                start
+ *     y N, n N, ? N    a vote of node N in the present round
+ *     o ROUND N        a yes of node N in that round, whichever runs
+ *     u N, d N         node N is up, is down
+ *     t, c, D, a       timer, cancel, deliver, an answer to a release
+ *     +TIME            time goes by                @, <   to the deadline, or to just before it
+ *     e, E             to the last moment at which a win leaves enough, or just behind
+ *
+ * Ends with a driver that does what it is told until nothing is left to be done. */
+#include <string.h>
+
+#include <redlock/error.h>
+
+#include "base/time.h"
+#include "core/attempt.h"
+#include "fuzz.h"
+#include "round_model.h"
+
+/* After so many steps of the driver it cancels. */
+#define PATIENCE 200
+
+struct world {
+    struct rlk_attempt a;
+    struct round_model round;
+    uint64_t ready, coming, now_us, deadline_us;
+    uint64_t give_up_us; /* the start and the wait */
+    unsigned wins_told, ends_told;
+};
+
+/* ---- what has to come of a step ---- */
+
+/* One step, and what was before it. */
+struct moment {
+    const struct rlk_attempt *before, *after;
+    const struct rlk_event *ev;
+    const struct rlk_actions *out;
+};
+
+static bool begins_a_round(const struct moment *m)
+{
+    return m->after->tries != m->before->tries;
+}
+
+/* Whether the event is for the round that runs. */
+static bool is_for_the_round(const struct moment *m)
+{
+    enum rlk_event_kind kind = m->ev->kind;
+    bool vote = kind == RLK_EVENT_VOTE && m->ev->round == m->before->tries;
+
+    switch (m->before->state) {
+    case RLK_ATTEMPT_ASKING:
+        return vote || kind == RLK_EVENT_NODE_UP || kind == RLK_EVENT_NODE_DOWN ||
+               kind == RLK_EVENT_TIMER || kind == RLK_EVENT_CANCEL;
+    case RLK_ATTEMPT_WON:
+        return vote || kind == RLK_EVENT_CANCEL || kind == RLK_EVENT_DELIVER;
+    case RLK_ATTEMPT_HELD:
+        return vote;
+    case RLK_ATTEMPT_IDLE:
+    case RLK_ATTEMPT_WAITING:
+    case RLK_ATTEMPT_FAILED:
+        break;
+    }
+    return false;
+}
+
+/* No round after the first begins at or behind the end of the wait, or before its time. */
+static void check_beginning(struct world *w, const struct moment *m)
+{
+    bool first = m->before->state == RLK_ATTEMPT_IDLE && m->ev->kind == RLK_EVENT_START;
+    bool next = m->before->state == RLK_ATTEMPT_WAITING && m->ev->kind == RLK_EVENT_TIMER &&
+                w->now_us >= w->deadline_us && w->now_us < w->give_up_us;
+
+    FUZZ_CHECK(first || next, "a round begins with the start, or when its time has come");
+    FUZZ_CHECK(m->out->fresh, "[S4] a round has a token of its own");
+    FUZZ_CHECK(m->after->tries == m->before->tries + 1, "rounds are counted");
+    FUZZ_CHECK(m->before->tries <= m->before->config.max_retries, "so many retries, and no more");
+    FUZZ_CHECK(first || m->before->config.wait_us > 0, "who does not wait has one round");
+}
+
+static void follow_round(struct world *w, const struct moment *m)
+{
+    struct rlk_event ev = *m->ev;
+    uint64_t limit_us = m->after->tries <= 1 ? RLK_NEVER : w->give_up_us;
+    struct rlk_actions out = *m->out;
+
+    if (begins_a_round(m)) {
+        check_beginning(w, m);
+        ev.kind = RLK_EVENT_START;
+        round_model_init(&w->round, &m->after->config.terms);
+    } else {
+        FUZZ_CHECK(!out.fresh, "[S4] a token is for a round that begins");
+    }
+    if (begins_a_round(m) || is_for_the_round(m)) {
+        out.deadline_us = m->after->round.deadline_us;
+        round_model_follow(&w->round, limit_us, &ev, &m->before->round, &m->after->round, &out);
+    } else {
+        FUZZ_CHECK(memcmp(&m->before->round, &m->after->round, sizeof(m->after->round)) == 0,
+                   "what is not for the round does not reach it");
+        FUZZ_CHECK(out.acquire == 0 && out.release == 0, "only a round asks for anything");
+    }
+}
+
+/* A loss is put down to what happened in its round, unless the end of the wait cut it short. */
+static void check_reason(const struct world *w, const struct moment *m)
+{
+    bool cut = m->after->tries > 1 && w->now_us >= w->give_up_us;
+
+    if (w->round.status != REDLOCK_ECANCELED) {
+        FUZZ_CHECK(
+            m->after->reason ==
+                (cut && w->round.status == REDLOCK_ENOQUORUM ? m->before->reason : w->round.status),
+            "the reason is that of the last round that shows one");
+    }
+}
+
+static enum rlk_attempt_state after_loss(const struct world *w, const struct moment *m)
+{
+    const struct rlk_attempt_config *c = &m->before->config;
+
+    check_reason(w, m);
+    if (w->round.status == REDLOCK_ECANCELED || c->wait_us == 0 ||
+        m->after->tries > c->max_retries || w->now_us >= w->give_up_us) {
+        return RLK_ATTEMPT_FAILED;
+    }
+    return RLK_ATTEMPT_WAITING;
+}
+
+/* The state that the step must lead to. */
+static enum rlk_attempt_state expected(const struct world *w, const struct moment *m)
+{
+    enum rlk_event_kind kind = m->ev->kind;
+
+    if (begins_a_round(m) || is_for_the_round(m)) {
+        if (m->before->state == RLK_ATTEMPT_HELD) {
+            return RLK_ATTEMPT_HELD;
+        }
+        if (w->round.state == RLK_ROUND_LOST) {
+            return after_loss(w, m);
+        }
+        if (w->round.state == RLK_ROUND_WON) {
+            return kind == RLK_EVENT_DELIVER ? RLK_ATTEMPT_HELD : RLK_ATTEMPT_WON;
+        }
+        return RLK_ATTEMPT_ASKING;
+    }
+    if (m->before->state == RLK_ATTEMPT_IDLE || m->before->state == RLK_ATTEMPT_WAITING) {
+        bool over = m->before->state == RLK_ATTEMPT_WAITING && kind == RLK_EVENT_TIMER &&
+                    w->now_us >= w->give_up_us;
+
+        return kind == RLK_EVENT_CANCEL || over ? RLK_ATTEMPT_FAILED : m->before->state;
+    }
+    return m->before->state;
+}
+
+static void check_failure(const struct world *w, const struct moment *m)
+{
+    int status = m->after->status;
+    bool cancelled = m->ev->kind == RLK_EVENT_CANCEL;
+
+    FUZZ_CHECK((status == REDLOCK_ECANCELED) == cancelled, "cancelled is what was cancelled");
+    if (status == REDLOCK_EDEADLINE) {
+        FUZZ_CHECK(w->now_us >= w->give_up_us && m->before->config.wait_us > 0,
+                   "the end of the wait is told when it has come");
+    } else if (!cancelled) {
+        FUZZ_CHECK(status == m->after->reason && status < 0, "one round's failure is the end's");
+    }
+}
+
+static void check_state(struct world *w, const struct moment *m)
+{
+    enum rlk_attempt_state was = m->before->state, is = m->after->state;
+    bool news = is != was && (is == RLK_ATTEMPT_WON || is == RLK_ATTEMPT_FAILED);
+
+    FUZZ_CHECK(is == expected(w, m), "the step leads where it must");
+    FUZZ_CHECK(m->out->tell == news, "told when it is decided, once");
+    FUZZ_CHECK(is != RLK_ATTEMPT_HELD || was == RLK_ATTEMPT_HELD ||
+                   (m->ev->kind == RLK_EVENT_DELIVER && round_model_enough(&w->round, w->now_us)),
+               "[S2] held when it is handed out with enough left, and not otherwise");
+    if (is == RLK_ATTEMPT_FAILED && was != is) {
+        check_failure(w, m);
+    } else if (is == RLK_ATTEMPT_FAILED) {
+        FUZZ_CHECK(memcmp(m->before, m->after, sizeof(*m->after)) == 0, "a failure is final");
+    }
+    w->wins_told += m->out->tell && is == RLK_ATTEMPT_WON;
+    w->ends_told += m->out->tell && is == RLK_ATTEMPT_FAILED;
+    FUZZ_CHECK(w->wins_told <= m->after->tries, "a round is won once");
+    FUZZ_CHECK(w->ends_told == (is == RLK_ATTEMPT_FAILED), "the end is told once");
+}
+
+/* The bound of the back-off: it doubles with each failure. */
+static uint64_t bound(const struct world *w, const struct moment *m)
+{
+    const struct rlk_attempt_config *c = &m->before->config;
+    uint64_t us = c->retry_min_us, took_us = w->now_us - w->round.started_us, i;
+
+    if (us == 0) {
+        us = took_us > RLK_NEVER / 4 ? RLK_NEVER : rlk_time_max(1000, 4 * took_us);
+    }
+    for (i = 1; i < m->after->tries && us < c->retry_max_us; i++) {
+        us = rlk_time_add(us, us);
+    }
+    return rlk_time_min(us, c->retry_max_us);
+}
+
+static void check_deadline(struct world *w, const struct moment *m)
+{
+    uint64_t due_us = m->out->deadline_us;
+
+    if (m->after->state == RLK_ATTEMPT_ASKING) {
+        FUZZ_CHECK(due_us == m->after->round.deadline_us, "while it asks, the round's deadline");
+    } else if (m->after->state != RLK_ATTEMPT_WAITING) {
+        FUZZ_CHECK(due_us == RLK_NEVER, "who waits for nothing needs no timer");
+    } else if (m->before->state == RLK_ATTEMPT_WAITING && !begins_a_round(m)) {
+        FUZZ_CHECK(due_us == w->deadline_us, "the wait stays as long as it was told");
+    } else {
+        FUZZ_CHECK(due_us >= w->now_us && due_us <= w->give_up_us &&
+                       due_us <= rlk_time_add(w->now_us, bound(w, m)),
+                   "the back-off is under its bound, and ends with the wait");
+    }
+    w->deadline_us = due_us;
+}
+
+static void step(struct world *w, struct rlk_event ev)
+{
+    struct rlk_attempt before;
+    struct rlk_actions out;
+    struct moment m = {&before, &w->a, &ev, &out};
+
+    memcpy(&before, &w->a, sizeof(before));
+    memset(&out, 0xff, sizeof(out)); /* it must be written completely */
+    ev.now_us = w->now_us;
+    ev.ready = w->ready;
+    ev.coming = w->coming;
+    if (before.state == RLK_ATTEMPT_IDLE && ev.kind == RLK_EVENT_START) {
+        w->give_up_us = rlk_time_add(w->now_us, before.config.wait_us);
+    }
+    rlk_attempt_step(&w->a, &ev, &out);
+    follow_round(w, &m);
+    check_state(w, &m);
+    check_deadline(w, &m);
+}
+
+/* ---- the script ---- */
+
+static void move_to(struct world *w, uint64_t to_us)
+{
+    if (to_us != RLK_NEVER && to_us > w->now_us) {
+        w->now_us = to_us;
+    }
+}
+
+static uint64_t edge(const struct world *w)
+{
+    return rlk_time_sub(w->a.round.valid_until_us, w->a.config.terms.min_validity_us);
+}
+
+static void simple(struct world *w, enum rlk_event_kind kind, unsigned node)
+{
+    step(w, (struct rlk_event){.kind = kind, .node = node});
+}
+
+static void vote(struct world *w, uint32_t round, unsigned node, enum rlk_vote v)
+{
+    step(w, (struct rlk_event){.kind = RLK_EVENT_VOTE, .node = node, .round = round, .vote = v});
+}
+
+static void play_event(struct world *w, struct fuzz_script *s, int letter)
+{
+    uint32_t round;
+
+    switch (letter) {
+    case 's':
+        simple(w, RLK_EVENT_START, 0);
+        break;
+    case 'y':
+        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_YES);
+        break;
+    case 'n':
+        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_NO);
+        break;
+    case '?':
+        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_UNKNOWN);
+        break;
+    case 'o':
+        round = (uint32_t)fuzz_number(s);
+        vote(w, round, fuzz_node(s), RLK_VOTE_YES);
+        break;
+    case 'u':
+        simple(w, RLK_EVENT_NODE_UP, fuzz_node(s));
+        break;
+    case 'd':
+        simple(w, RLK_EVENT_NODE_DOWN, fuzz_node(s));
+        break;
+    case 't':
+        simple(w, RLK_EVENT_TIMER, 0);
+        break;
+    case 'c':
+        simple(w, RLK_EVENT_CANCEL, 0);
+        break;
+    case 'D':
+        simple(w, RLK_EVENT_DELIVER, 0);
+        break;
+    case 'a':
+        simple(w, RLK_EVENT_ANSWER, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+static void play(struct world *w, struct fuzz_script *s, int letter)
+{
+    switch (letter) {
+    case 'r':
+        w->ready = fuzz_mask(s);
+        w->coming = fuzz_mask(s);
+        break;
+    case '+':
+        w->now_us = fuzz_later(w->now_us, fuzz_number(s));
+        break;
+    case '@':
+        move_to(w, w->deadline_us);
+        break;
+    case '<':
+        move_to(w, rlk_time_sub(w->deadline_us, 1));
+        break;
+    case 'e':
+        move_to(w, edge(w));
+        break;
+    case 'E':
+        move_to(w, edge(w) + 1);
+        break;
+    default:
+        play_event(w, s, letter);
+        break;
+    }
+}
+
+/* ---- the end ---- */
+
+static bool is_under_way(const struct world *w)
+{
+    return w->a.state == RLK_ATTEMPT_ASKING || w->a.state == RLK_ATTEMPT_WAITING ||
+           w->a.state == RLK_ATTEMPT_WON;
+}
+
+/* One thing that a driver owes it. */
+static void drive(struct world *w)
+{
+    enum rlk_attempt_state was = w->a.state;
+    uint32_t tries = w->a.tries;
+
+    if (was == RLK_ATTEMPT_WON) {
+        simple(w, RLK_EVENT_DELIVER, 0);
+    } else if (w->deadline_us == RLK_NEVER) {
+        simple(w, RLK_EVENT_CANCEL, 0);
+    } else {
+        move_to(w, w->deadline_us);
+        simple(w, RLK_EVENT_TIMER, 0);
+    }
+    FUZZ_CHECK(w->a.state != was || w->a.tries != tries, "what a driver owes it makes it go on");
+}
+
+static void come_to_an_end(struct world *w)
+{
+    unsigned i;
+
+    for (i = 0; i < PATIENCE && is_under_way(w); i++) {
+        drive(w);
+    }
+    if (is_under_way(w)) {
+        simple(w, RLK_EVENT_CANCEL, 0);
+        FUZZ_CHECK(!is_under_way(w), "a cancel ends it");
+    }
+}
+
+static void configure(struct rlk_attempt_config *c, struct fuzz_script *s)
+{
+    c->terms.nodes = fuzz_count(s);
+    c->terms.lease_us = rlk_time_max(fuzz_number(s), 1);
+    c->terms.min_validity_us = fuzz_number(s) % c->terms.lease_us;
+    c->terms.timeout_us = fuzz_number(s);
+    c->wait_us = fuzz_number(s);
+    c->retry_min_us = fuzz_number(s);
+    c->retry_max_us = fuzz_number(s);
+    c->max_retries = (uint32_t)rlk_time_min(fuzz_number(s), UINT32_MAX);
+    c->seed = fuzz_number(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_script s = {data, data + size};
+    struct rlk_attempt_config config;
+    struct world w;
+    int letter;
+
+    memset(&w, 0, sizeof(w));
+    memset(&config, 0, sizeof(config));
+    configure(&config, &s);
+    w.now_us = 1000000;
+    w.deadline_us = w.give_up_us = RLK_NEVER;
+    rlk_attempt_init(&w.a, &config);
+    round_model_init(&w.round, &w.a.config.terms);
+    while ((letter = fuzz_letter(&s)) >= 0) {
+        play(&w, &s, letter);
+    }
+    come_to_an_end(&w);
+    return 0;
+}

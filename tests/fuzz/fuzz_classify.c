@@ -1,0 +1,142 @@
+/* fuzz_classify.c - answers of a server, and what they prove.
+ *
+ * The bytes are parsed as replies; each complete one is classified in every way. Whatever is
+ * taken for a vote or an answer must, in the very bytes that came, be one of the few texts that
+ * prove it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/classify.h"
+#include "fuzz.h"
+#include "io/reply.h"
+
+static const char token[] = "00112233445566778899aabbccddeeff00112233";
+
+/* The bytes of one reply. */
+struct raw {
+    const char *bytes;
+    size_t len;
+};
+
+static bool is(const struct raw *r, const char *text)
+{
+    return r->len == strlen(text) && memcmp(r->bytes, text, r->len) == 0;
+}
+
+static bool is_nil(const struct raw *r)
+{
+    return is(r, "$-1\r\n") || is(r, "*-1\r\n");
+}
+
+/* An error whose first word this is. */
+static bool is_error(const struct raw *r, const char *word)
+{
+    size_t len = strlen(word);
+
+    return r->len > len + 2 && r->bytes[0] == '-' && memcmp(r->bytes + 1, word, len) == 0 &&
+           (r->bytes[len + 1] == ' ' || r->len == len + 3);
+}
+
+static bool is_our_token(const struct raw *r)
+{
+    return r->len >= 5 + strlen(token) && memcmp(r->bytes, "$40\r\n", 5) == 0 &&
+           memcmp(r->bytes + 5, token, strlen(token)) == 0;
+}
+
+static bool is_bulk(const struct raw *r)
+{
+    return r->bytes[0] == '$' && !is_nil(r);
+}
+
+static void check_set(const struct rlk_reply *reply, const struct raw *r)
+{
+    enum rlk_vote vote = RLK_VOTE_UNKNOWN;
+
+    if (is(r, "+OK\r\n")) {
+        vote = RLK_VOTE_YES;
+    } else if (is_nil(r)) {
+        vote = RLK_VOTE_NO;
+    }
+    FUZZ_CHECK(rlk_classify_set(reply) == vote, "SET: +OK is a yes, nil is a no, no more");
+}
+
+static void check_set_get(const struct rlk_reply *reply, const struct raw *r)
+{
+    enum rlk_vote got = rlk_classify_set_get(reply, token, strlen(token));
+
+    if (is_nil(r)) {
+        FUZZ_CHECK(got == RLK_VOTE_YES, "SET GET: nil is a yes");
+    } else if (is_our_token(r)) {
+        FUZZ_CHECK(got == RLK_VOTE_UNKNOWN, "[S10] SET GET: our own token proves nothing");
+    } else if (is_bulk(r) || is_error(r, "WRONGTYPE")) {
+        FUZZ_CHECK(got == RLK_VOTE_NO, "SET GET: another value is a no");
+    } else {
+        FUZZ_CHECK(got == RLK_VOTE_UNKNOWN, "[S5] SET GET: the rest is unknown");
+    }
+}
+
+static void check_release(const struct rlk_reply *reply, const struct raw *r)
+{
+    enum rlk_answer answer = RLK_ANSWER_UNKNOWN;
+
+    if (is(r, ":1\r\n")) {
+        answer = RLK_ANSWER_DELETED;
+    } else if (is(r, ":0\r\n")) {
+        answer = RLK_ANSWER_GONE;
+    } else if (is(r, ":-1\r\n") || is_error(r, "WRONGTYPE")) {
+        answer = RLK_ANSWER_TAKEN;
+    }
+    FUZZ_CHECK(rlk_classify_release(reply) == answer, "a release is answered by 1, 0 or -1");
+}
+
+static void check_errors(const struct rlk_reply *reply, const struct raw *r)
+{
+    static const char *const words[] = {"NOSCRIPT",   "BUSY",       "LOADING", "MISCONF",
+                                        "NOREPLICAS", "MASTERDOWN", "OOM",     "TRYAGAIN"};
+    bool refused = false;
+    size_t i;
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        refused = refused || is_error(r, words[i]);
+    }
+    FUZZ_CHECK(rlk_classify_refused_for_now(reply) == refused, "refused for now, by first word");
+    FUZZ_CHECK(rlk_classify_no_script(reply) == is_error(r, "NOSCRIPT"), "no script");
+}
+
+/* Where in data[from..size) the reply is complete, by feeding one byte after the other. */
+static size_t take(struct rlk_reply_parser *p, const uint8_t *data, size_t from, size_t size,
+                   const struct rlk_reply **ret_reply)
+{
+    int got = 0;
+
+    while (got == 0 && from < size) {
+        if (rlk_reply_feed(p, (const char *)data + from++, 1)) {
+            return 0;
+        }
+        got = rlk_reply_next(p, ret_reply);
+    }
+    return got == 1 ? from : 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct rlk_reply_parser *p = malloc(sizeof(*p));
+    const struct rlk_reply *reply;
+    size_t at = 0, end;
+
+    if (p == NULL || rlk_reply_parser_init(p)) {
+        abort();
+    }
+    while ((end = take(p, data, at, size, &reply)) > 0) {
+        struct raw r = {(const char *)data + at, end - at};
+
+        check_set(reply, &r);
+        check_set_get(reply, &r);
+        check_release(reply, &r);
+        check_errors(reply, &r);
+        at = end;
+    }
+    rlk_reply_parser_end(p);
+    free(p);
+    return 0;
+}

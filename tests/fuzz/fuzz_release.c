@@ -1,0 +1,249 @@
+/* fuzz_release.c - sequences of events into the count of a release.
+ *
+ * The script begins with two numbers and a set: nodes, the time until the deadline in
+ * microseconds, and the nodes that may have the key. Then each letter is a step:
+ *
+ *     s OPEN COMING          start; the nodes connected and about to be (hexadecimal)
+ *     x N, g N, k N, ? N     node N deleted it, had none, has somebody else's, did not say
+ *     d N, u N               node N is down, is up
+ *     t, c, D, v             timer, and what is no business of a release
+ *     +TIME, @, <            time goes by; to the deadline, or to just before it
+ *
+ * Ends with a timer at the deadline, which must end it. */
+#include <string.h>
+
+#include <redlock/error.h>
+
+#include "base/time.h"
+#include "core/release.h"
+#include "fuzz.h"
+#include "round_model.h"
+
+struct world {
+    struct rlk_release r;
+    unsigned nodes;
+    uint64_t now_us, deadline_us;
+
+    /* What was told to it, counted here once more. */
+    uint64_t asked, open;
+    uint64_t said[4]; /* by enum rlk_answer */
+    enum rlk_release_state state;
+    unsigned told;
+};
+
+static unsigned count(uint64_t mask)
+{
+    return (unsigned)__builtin_popcountll(mask);
+}
+
+static uint64_t heard(const struct world *w)
+{
+    return w->said[RLK_ANSWER_DELETED] | w->said[RLK_ANSWER_GONE] | w->said[RLK_ANSWER_TAKEN];
+}
+
+/* ---- what has to come of a step ---- */
+
+static void take_in(struct world *w, const struct rlk_event *ev)
+{
+    uint64_t bit = UINT64_C(1) << ev->node;
+
+    if (w->state == RLK_RELEASE_IDLE) {
+        w->open = w->asked & (ev->ready | ev->coming);
+    } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
+        w->open &= ~bit;
+    } else if (ev->kind == RLK_EVENT_ANSWER && (w->asked & ~heard(w) & bit)) {
+        w->open &= ~bit;
+        w->said[ev->answer] |= ev->answer == RLK_ANSWER_UNKNOWN ? 0 : bit;
+    }
+}
+
+/* Ours and somebody else's were found, neither on a majority, and somebody is yet to speak. */
+static bool is_mixed(const struct world *w, unsigned majority)
+{
+    unsigned ours = count(w->said[RLK_ANSWER_DELETED]), theirs = count(w->said[RLK_ANSWER_TAKEN]);
+
+    return w->open != 0 && ours > 0 && theirs > 0 && ours < majority && theirs < majority;
+}
+
+static bool has_to_end(const struct world *w, const struct rlk_event *ev)
+{
+    unsigned majority = round_model_majority(w->nodes);
+
+    if (ev->kind == RLK_EVENT_TIMER && w->now_us >= w->deadline_us) {
+        return true;
+    }
+    if (count(heard(w)) >= majority) {
+        return !is_mixed(w, majority);
+    }
+    return count(heard(w) | w->open) < majority;
+}
+
+static int verdict(const struct world *w)
+{
+    unsigned majority = round_model_majority(w->nodes);
+    unsigned ours = count(w->said[RLK_ANSWER_DELETED]), theirs = count(w->said[RLK_ANSWER_TAKEN]);
+
+    if (count(heard(w)) < majority) {
+        return REDLOCK_ENOQUORUM;
+    }
+    if (theirs >= majority || (theirs > 0 && ours == 0)) {
+        return REDLOCK_TAKEN;
+    }
+    return ours > 0 ? REDLOCK_OK : REDLOCK_GONE;
+}
+
+static void check_end(struct world *w, const struct rlk_event *ev, const struct rlk_actions *out)
+{
+    bool ends = has_to_end(w, ev);
+
+    FUZZ_CHECK(w->r.state == (ends ? RLK_RELEASE_DONE : RLK_RELEASE_ASKING),
+               "over when a majority answered or no longer can, or with its time");
+    FUZZ_CHECK(out->tell == ends, "its end is told");
+    FUZZ_CHECK(!ends || w->r.status == verdict(w), "what is told is what was answered");
+    w->state = w->r.state;
+    w->told += out->tell;
+}
+
+static void check_step(struct world *w, const struct rlk_event *ev,
+                       const struct rlk_release *before, const struct rlk_actions *out)
+{
+    bool starts = w->state == RLK_RELEASE_IDLE && ev->kind == RLK_EVENT_START;
+
+    FUZZ_CHECK(!out->fresh && out->acquire == 0, "a release asks for no lock");
+    FUZZ_CHECK(out->release == (starts ? w->asked : 0),
+               "[S5] released at the start, on every node that may have the key");
+    if (starts || w->state == RLK_RELEASE_ASKING) {
+        take_in(w, ev);
+        check_end(w, ev, out);
+    } else {
+        FUZZ_CHECK(memcmp(before, &w->r, sizeof(*before)) == 0, "an end is final");
+        FUZZ_CHECK(!out->tell, "the end is told once");
+    }
+    FUZZ_CHECK(w->told <= 1, "told once");
+    FUZZ_CHECK(out->deadline_us == (w->state == RLK_RELEASE_ASKING ? w->deadline_us : RLK_NEVER),
+               "a deadline for as long as it asks");
+}
+
+static void step(struct world *w, struct rlk_event ev)
+{
+    struct rlk_release before;
+    struct rlk_actions out;
+
+    memcpy(&before, &w->r, sizeof(before));
+    memset(&out, 0xff, sizeof(out)); /* it must be written completely */
+    ev.now_us = w->now_us;
+    rlk_release_step(&w->r, &ev, &out);
+    check_step(w, &ev, &before, &out);
+}
+
+/* ---- the script ---- */
+
+static void simple(struct world *w, enum rlk_event_kind kind, unsigned node)
+{
+    step(w, (struct rlk_event){.kind = kind, .node = node});
+}
+
+static void answer(struct world *w, unsigned node, enum rlk_answer a)
+{
+    step(w, (struct rlk_event){.kind = RLK_EVENT_ANSWER, .node = node, .answer = a});
+}
+
+static void start(struct world *w, struct fuzz_script *s)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_START};
+
+    ev.ready = fuzz_mask(s);
+    ev.coming = fuzz_mask(s);
+    step(w, ev);
+}
+
+static void move_to(struct world *w, uint64_t to_us)
+{
+    if (to_us != RLK_NEVER && to_us > w->now_us) {
+        w->now_us = to_us;
+    }
+}
+
+static void play_event(struct world *w, struct fuzz_script *s, int letter)
+{
+    switch (letter) {
+    case 's':
+        start(w, s);
+        break;
+    case 'x':
+        answer(w, fuzz_node(s), RLK_ANSWER_DELETED);
+        break;
+    case 'g':
+        answer(w, fuzz_node(s), RLK_ANSWER_GONE);
+        break;
+    case 'k':
+        answer(w, fuzz_node(s), RLK_ANSWER_TAKEN);
+        break;
+    case '?':
+        answer(w, fuzz_node(s), RLK_ANSWER_UNKNOWN);
+        break;
+    case 'd':
+        simple(w, RLK_EVENT_NODE_DOWN, fuzz_node(s));
+        break;
+    case 'u':
+        simple(w, RLK_EVENT_NODE_UP, fuzz_node(s));
+        break;
+    case 't':
+        simple(w, RLK_EVENT_TIMER, 0);
+        break;
+    case 'c':
+        simple(w, RLK_EVENT_CANCEL, 0);
+        break;
+    case 'D':
+        simple(w, RLK_EVENT_DELIVER, 0);
+        break;
+    case 'v':
+        simple(w, RLK_EVENT_VOTE, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+static void play(struct world *w, struct fuzz_script *s, int letter)
+{
+    switch (letter) {
+    case '+':
+        w->now_us = fuzz_later(w->now_us, fuzz_number(s));
+        break;
+    case '@':
+        move_to(w, w->deadline_us);
+        break;
+    case '<':
+        move_to(w, rlk_time_sub(w->deadline_us, 1));
+        break;
+    default:
+        play_event(w, s, letter);
+        break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_script s = {data, data + size};
+    struct world w;
+    uint64_t asked;
+    int letter;
+
+    memset(&w, 0, sizeof(w));
+    w.now_us = 1000000;
+    w.nodes = fuzz_count(&s);
+    w.deadline_us = rlk_time_add(w.now_us, fuzz_number(&s));
+    asked = fuzz_mask(&s);
+    w.asked = asked & ((UINT64_C(1) << w.nodes) - 1);
+    rlk_release_init(&w.r, w.nodes, asked, w.deadline_us);
+    while ((letter = fuzz_letter(&s)) >= 0) {
+        play(&w, &s, letter);
+    }
+    if (w.state == RLK_RELEASE_ASKING && w.deadline_us != RLK_NEVER) {
+        move_to(&w, w.deadline_us);
+        simple(&w, RLK_EVENT_TIMER, 0);
+        FUZZ_CHECK(w.state == RLK_RELEASE_DONE, "a timer at the deadline ends it");
+    }
+    return 0;
+}

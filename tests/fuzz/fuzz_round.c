@@ -1,0 +1,152 @@
+/* fuzz_round.c - sequences of events into a round.
+ *
+ * The script begins with five numbers: nodes, lease, least validity, timeout and the limit of
+ * the round, in microseconds from its start. Then each letter is a step:
+ *
+ *     s READY COMING   start; two sets in hexadecimal    y N, n N, ? N   a vote of node N
+ *     u N, d N         node N is up, is down             a N             an answer to a release
+ *     t, c, D          timer, cancel, deliver
+ *     +TIME            time goes by                      @, <            to the deadline, or to
+ *     e, E             to the last moment at which a                     just before it
+ *                      win leaves enough, or just behind
+ *
+ * Ends with a timer at the deadline, which must decide a round that is still asking. */
+#include <string.h>
+
+#include "base/time.h"
+#include "core/round.h"
+#include "fuzz.h"
+#include "round_model.h"
+
+struct world {
+    struct rlk_round_terms terms;
+    struct rlk_round round;
+    struct round_model model;
+    uint64_t now_us, limit_us, deadline_us;
+};
+
+static void step(struct world *w, struct rlk_event ev)
+{
+    struct rlk_actions out = {0};
+    struct rlk_round before;
+
+    memcpy(&before, &w->round, sizeof(before));
+    ev.now_us = w->now_us;
+    rlk_round_step(&w->round, &w->terms, w->limit_us, &ev, &out);
+    FUZZ_CHECK(!out.fresh && !out.tell, "a round neither begins one nor tells");
+    round_model_follow(&w->model, w->limit_us, &ev, &before, &w->round, &out);
+    w->deadline_us = out.deadline_us;
+}
+
+static void move_to(struct world *w, uint64_t to_us)
+{
+    if (to_us != RLK_NEVER && to_us > w->now_us) {
+        w->now_us = to_us;
+    }
+}
+
+/* The last moment at which the round, if it is won, leaves enough. */
+static uint64_t edge(const struct world *w)
+{
+    return rlk_time_sub(w->round.valid_until_us, w->terms.min_validity_us);
+}
+
+static void of_node(struct world *w, enum rlk_event_kind kind, unsigned node, enum rlk_vote vote)
+{
+    step(w, (struct rlk_event){.kind = kind, .node = node, .vote = vote});
+}
+
+static void start(struct world *w, struct fuzz_script *s)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_START};
+
+    ev.ready = fuzz_mask(s);
+    ev.coming = fuzz_mask(s);
+    step(w, ev);
+}
+
+static void play(struct world *w, struct fuzz_script *s, int letter)
+{
+    switch (letter) {
+    case 's':
+        start(w, s);
+        break;
+    case 'u':
+        of_node(w, RLK_EVENT_NODE_UP, fuzz_node(s), RLK_VOTE_UNKNOWN);
+        break;
+    case 'd':
+        of_node(w, RLK_EVENT_NODE_DOWN, fuzz_node(s), RLK_VOTE_UNKNOWN);
+        break;
+    case 'y':
+        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_YES);
+        break;
+    case 'n':
+        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_NO);
+        break;
+    case '?':
+        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_UNKNOWN);
+        break;
+    case 'a':
+        of_node(w, RLK_EVENT_ANSWER, fuzz_node(s), RLK_VOTE_UNKNOWN);
+        break;
+    case 't':
+        of_node(w, RLK_EVENT_TIMER, 0, RLK_VOTE_UNKNOWN);
+        break;
+    case 'c':
+        of_node(w, RLK_EVENT_CANCEL, 0, RLK_VOTE_UNKNOWN);
+        break;
+    case 'D':
+        of_node(w, RLK_EVENT_DELIVER, 0, RLK_VOTE_UNKNOWN);
+        break;
+    case '+':
+        w->now_us = fuzz_later(w->now_us, fuzz_number(s));
+        break;
+    case '@':
+        move_to(w, w->deadline_us);
+        break;
+    case '<':
+        move_to(w, rlk_time_sub(w->deadline_us, 1));
+        break;
+    case 'e':
+        move_to(w, edge(w));
+        break;
+    case 'E':
+        move_to(w, edge(w) + 1);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A round that is asking ends at its deadline, if it has one. */
+static void come_to_an_end(struct world *w)
+{
+    if (w->deadline_us != RLK_NEVER) {
+        move_to(w, w->deadline_us);
+        of_node(w, RLK_EVENT_TIMER, 0, RLK_VOTE_UNKNOWN);
+        FUZZ_CHECK(w->round.state != RLK_ROUND_ASKING, "a timer at the deadline decides");
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_script s = {data, data + size};
+    struct world w;
+    int letter;
+
+    memset(&w, 0, sizeof(w));
+    w.terms.nodes = fuzz_count(&s);
+    w.terms.lease_us = rlk_time_max(fuzz_number(&s), 1);
+    w.terms.min_validity_us = fuzz_number(&s) % w.terms.lease_us;
+    w.terms.timeout_us = fuzz_number(&s);
+    w.now_us = 1000000;
+    w.limit_us = rlk_time_add(w.now_us, fuzz_number(&s));
+    w.deadline_us = RLK_NEVER;
+    rlk_round_init(&w.round);
+    round_model_init(&w.model, &w.terms);
+    while ((letter = fuzz_letter(&s)) >= 0) {
+        play(&w, &s, letter);
+    }
+    come_to_an_end(&w);
+    return 0;
+}

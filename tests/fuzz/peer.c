@@ -1,0 +1,311 @@
+/* peer.c - see peer.h. */
+#include "peer.h"
+
+#include <event2/buffer.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "lib/resp.h"
+#include "virtual.h"
+
+const char peer_foreign_token[] = "a-token-from-elsewhere";
+
+static const char info_server[] = "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"
+                                  "run_id:0123456789abcdef0123456789abcdef01234567\r\n";
+static const char info_replication[] = "# Replication\r\nrole:master\r\n";
+
+void peer_begin(struct peer *p)
+{
+    memset(p, 0, sizeof(*p));
+    p->fd = -1;
+    p->in = evbuffer_new();
+    p->out = evbuffer_new();
+}
+
+static void hang_up(struct peer *p)
+{
+    if (p->fd >= 0) {
+        close(p->fd);
+        p->fd = -1;
+    }
+    evbuffer_drain(p->in, evbuffer_get_length(p->in));
+    evbuffer_drain(p->out, evbuffer_get_length(p->out));
+}
+
+void peer_end(struct peer *p)
+{
+    int fd = virtual_take_peer();
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    hang_up(p);
+    evbuffer_free(p->in);
+    evbuffer_free(p->out);
+}
+
+struct peer_token *peer_find(struct peer *p, const char *token)
+{
+    unsigned i;
+
+    for (i = 0; i < p->n_tokens; i++) {
+        if (strcmp(p->tokens[i].text, token) == 0) {
+            return &p->tokens[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- what comes ---- */
+
+static bool is_greeting(const struct resp_request *r)
+{
+    static const char *const verbs[] = {"AUTH", "HELLO", "SELECT", "CLIENT", "INFO", "SCRIPT"};
+    size_t i;
+
+    for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        if (resp_is(r, 0, verbs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A SET that a connection took along, unanswered, is a debt. */
+static void check_debts(const struct peer *p)
+{
+    unsigned i;
+
+    for (i = 0; i < p->n_tokens; i++) {
+        const struct peer_token *t = &p->tokens[i];
+
+        FUZZ_CHECK(t->connection == p->connections || t->answered || t->released || p->lossy,
+                   "[S5] what is owed is paid before anything new is asked");
+    }
+}
+
+static void on_set(struct peer *p, const struct resp_request *r)
+{
+    struct peer_token *t;
+
+    FUZZ_CHECK(r->argc >= 6 && r->argc <= 7, "a SET has its words");
+    FUZZ_CHECK(r->len[2] >= 40 && strspn(r->argv[2], "0123456789abcdef") == 40,
+               "[S4] a token begins with 40 hex digits");
+    FUZZ_CHECK(peer_find(p, r->argv[2]) == NULL, "[S4] a token is set once");
+    check_debts(p);
+    if (p->n_tokens < PEER_TOKENS) {
+        t = &p->tokens[p->n_tokens++];
+        *t = (struct peer_token){
+            .connection = p->connections, .read_us = virtual_now_us(), .answered = p->ahead};
+        snprintf(t->text, sizeof(t->text), "%s", r->argv[2]);
+    }
+}
+
+static void on_release(struct peer *p, const struct resp_request *r)
+{
+    struct peer_token *t;
+
+    FUZZ_CHECK(r->argc == 5, "a release has its words");
+    t = peer_find(p, r->argv[4]);
+    FUZZ_CHECK(t || p->n_tokens == PEER_TOKENS || strcmp(r->argv[4], peer_foreign_token) == 0,
+               "[S5] released is what was set");
+    if (t) {
+        t->released = true;
+    }
+}
+
+static void oblige(struct peer *p, const struct resp_request *r)
+{
+    if (resp_is(r, 0, "HELLO")) {
+        resp_put_error(p->out, "ERR unknown command 'HELLO'");
+    } else if (resp_is(r, 0, "INFO")) {
+        resp_put_text(p->out, resp_is(r, 1, "server") ? info_server : info_replication);
+    } else if (resp_is(r, 0, "EVALSHA") || resp_is(r, 0, "EVAL")) {
+        resp_put_int(p->out, 1);
+    } else if (resp_is(r, 0, "GET")) {
+        resp_put_text(p->out, peer_foreign_token);
+    } else if (resp_is(r, 0, "PTTL")) {
+        resp_put_int(p->out, 1000);
+    } else {
+        resp_put_status(p->out, "OK");
+    }
+}
+
+static void on_request(struct peer *p, const struct resp_request *r)
+{
+    FUZZ_CHECK(r->argc > 0, "a command has a word");
+    FUZZ_CHECK(p->spoke || is_greeting(r), "[S5] nothing is asked before the greeting is answered");
+    if (resp_is(r, 0, "SET")) {
+        on_set(p, r);
+    } else if (resp_is(r, 0, "EVALSHA") || resp_is(r, 0, "EVAL")) {
+        on_release(p, r);
+    } else {
+        FUZZ_CHECK(is_greeting(r) || resp_is(r, 0, "GET") || resp_is(r, 0, "PTTL"),
+                   "there are no other commands");
+    }
+    p->requests++;
+    if (p->obliging) {
+        p->answers++;
+        oblige(p, r);
+    }
+}
+
+static void meet(struct peer *p)
+{
+    int fd = virtual_take_peer();
+
+    if (fd >= 0) {
+        hang_up(p);
+        p->fd = fd;
+        p->connections++;
+        p->spoke = p->scripted = p->ahead = false;
+        p->requests = p->answers = 0;
+    }
+}
+
+/* All that is there; false at the end of the connection. */
+static bool receive(struct peer *p)
+{
+    char room[4096];
+    ssize_t n;
+
+    while ((n = recv(p->fd, room, sizeof(room), MSG_DONTWAIT)) > 0) {
+        evbuffer_add(p->in, room, (size_t)n);
+    }
+    return n < 0;
+}
+
+static void read_on(struct peer *p)
+{
+    struct resp_request r;
+    enum resp_taken taken;
+    bool goes_on;
+
+    if (p->fd < 0 || p->still) {
+        return;
+    }
+    goes_on = receive(p);
+    while ((taken = resp_take(p->in, &r)) == RESP_ONE) {
+        on_request(p, &r);
+        resp_free(&r);
+    }
+    FUZZ_CHECK(taken == RESP_MORE, "what is sent are commands");
+    if (!goes_on) {
+        hang_up(p);
+    }
+}
+
+void peer_read(struct peer *p)
+{
+    read_on(p); /* what was said to the connection before */
+    meet(p);
+    read_on(p);
+}
+
+/* ---- what is said ---- */
+
+bool peer_send(struct peer *p)
+{
+    size_t len = evbuffer_get_length(p->out);
+    unsigned i;
+
+    if (len == 0 || p->fd < 0 || p->still) {
+        return false;
+    }
+    if (p->piece > 0 && p->piece < len) {
+        len = p->piece;
+    }
+    /* An end of the connection is seen by the next read. */
+    send(p->fd, evbuffer_pullup(p->out, (ev_ssize_t)len), len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    evbuffer_drain(p->out, len);
+    p->spoke = true;
+    p->ahead = p->ahead || p->answers > p->requests;
+    p->sent += len;
+    for (i = 0; i < p->n_tokens; i++) {
+        p->tokens[i].answered |= p->tokens[i].connection == p->connections;
+    }
+    return true;
+}
+
+void peer_say(struct peer *p, const void *bytes, size_t len, unsigned answers)
+{
+    if (p->fd >= 0) {
+        p->answers += answers;
+        p->scripted = true;
+        evbuffer_add(p->out, bytes, len);
+    }
+}
+
+static void put_hello(struct peer *p)
+{
+    resp_put_array(p->out, 14);
+    resp_put_text(p->out, "server");
+    resp_put_text(p->out, "redis");
+    resp_put_text(p->out, "version");
+    resp_put_text(p->out, "7.0.15");
+    resp_put_text(p->out, "proto");
+    resp_put_int(p->out, 2);
+    resp_put_text(p->out, "id");
+    resp_put_int(p->out, 7);
+    resp_put_text(p->out, "mode");
+    resp_put_text(p->out, "standalone");
+    resp_put_text(p->out, "role");
+    resp_put_text(p->out, "master");
+    resp_put_text(p->out, "modules");
+    resp_put_array(p->out, 0);
+}
+
+void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind)
+{
+    if (p->fd < 0) {
+        return;
+    }
+    p->scripted = true;
+    p->answers += before + behind + 4;
+    for (; before > 0; before--) {
+        resp_put_status(p->out, "OK");
+    }
+    if (hello) {
+        put_hello(p);
+    } else {
+        resp_put_error(p->out, "ERR unknown command 'HELLO'");
+    }
+    for (; behind > 0; behind--) {
+        resp_put_status(p->out, "OK");
+    }
+    resp_put_text(p->out, info_server);
+    resp_put_text(p->out, info_replication);
+    resp_put_text(p->out, "d054866951eb7318cb6d2b8c2156e25fafc92d0d");
+}
+
+void peer_say_own_token(struct peer *p)
+{
+    if (p->fd >= 0 && p->n_tokens > 0) {
+        p->scripted = true;
+        p->answers++;
+        resp_put_text(p->out, p->tokens[p->n_tokens - 1].text);
+    }
+}
+
+void peer_close(struct peer *p)
+{
+    hang_up(p);
+}
+
+/* What came on that connection, and was held or never answered. */
+void peer_check_released(const struct peer *p)
+{
+    unsigned i;
+
+    for (i = 0; i < p->n_tokens; i++) {
+        const struct peer_token *t = &p->tokens[i];
+
+        if (t->connection == p->connections && (t->held || !t->answered)) {
+            FUZZ_CHECK(t->released, "[S5] what may be set and is not wanted is released");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/* peer.h - the server of the node target: says what the script wants, and reads along.
+ *
+ * What it reads are the commands of the library, and each is checked: that it is one, that
+ * nothing but the greeting comes before the first answer, that no token is set twice [S4], that
+ * nothing is released that was never set, and that a debt is paid before anything is asked [S5]. */
+#ifndef RLK_TESTS_FUZZ_PEER_H
+#define RLK_TESTS_FUZZ_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct evbuffer;
+
+#define PEER_TOKENS 32
+#define PEER_TOKEN 128
+
+/* A token that was sent as SET. */
+struct peer_token {
+    char text[PEER_TOKEN];
+    unsigned connection; /* which one it came on */
+    uint64_t read_us;    /* when it was read */
+    bool answered;       /* something was sent on that connection since */
+    bool held;           /* the library said that it holds it, and may not forget it */
+    bool released;       /* its release was read */
+};
+
+struct peer {
+    int fd;               /* -1: not connected */
+    unsigned connections; /* so far; the number of the present one */
+    bool spoke;           /* on the present connection */
+    bool obliging;        /* answers every command as a good master does */
+    bool still;           /* neither reads nor says anything */
+    unsigned requests;    /* read on this connection, the greeting's with them */
+    unsigned answers;     /* said on it, at the most */
+    bool ahead;           /* it may have answered what it had not been asked yet */
+    bool lossy;           /* memory ran out: debts may be forgotten */
+    size_t piece;         /* sends so many bytes at once; 0: all */
+    bool scripted;        /* something was said on this connection that the script chose */
+    uint64_t sent;        /* bytes, over all connections */
+    struct evbuffer *in, *out;
+    unsigned n_tokens;
+    struct peer_token tokens[PEER_TOKENS];
+};
+
+/* The value of the key that nobody else sets. */
+extern const char peer_foreign_token[];
+
+void peer_begin(struct peer *p);
+void peer_end(struct peer *p);
+
+/* Meet who has connected, read what has come, and answer it if obliging. */
+void peer_read(struct peer *p);
+
+/* Send the next piece of what is to be said. False when nothing was left to be sent. */
+bool peer_send(struct peer *p);
+
+/* To be said: these bytes, which hold at most so many answers; or the answers to a whole
+ * greeting, of a server with or without HELLO, with so many before it and right behind. */
+void peer_say(struct peer *p, const void *bytes, size_t len, unsigned answers);
+void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind);
+
+/* To be said: the token that was set last, as a string. */
+void peer_say_own_token(struct peer *p);
+
+void peer_close(struct peer *p);
+
+/* The entry of a token; NULL when it was never set. */
+struct peer_token *peer_find(struct peer *p, const char *token);
+
+/* All that had to be released was, on the present connection. */
+void peer_check_released(const struct peer *p);
+
+#endif

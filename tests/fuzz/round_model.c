@@ -1,0 +1,275 @@
+/* round_model.c - see round_model.h. */
+#include "round_model.h"
+
+#include <string.h>
+
+#include <redlock/error.h>
+
+#include "base/time.h"
+#include "fuzz.h"
+
+static unsigned count(uint64_t mask)
+{
+    return (unsigned)__builtin_popcountll(mask);
+}
+
+static uint64_t bit(unsigned node)
+{
+    return UINT64_C(1) << node;
+}
+
+/* [S1] */
+unsigned round_model_majority(unsigned n)
+{
+    unsigned k = 1;
+
+    while (2 * k <= n) {
+        k++;
+    }
+    return k;
+}
+
+static unsigned majority(const struct round_model *m)
+{
+    return round_model_majority(m->terms->nodes);
+}
+
+static uint64_t all(const struct round_model *m)
+{
+    return bit(m->terms->nodes) - 1;
+}
+
+void round_model_init(struct round_model *m, const struct rlk_round_terms *terms)
+{
+    memset(m, 0, sizeof(*m));
+    m->terms = terms;
+    m->deadline_us = RLK_NEVER;
+}
+
+/* Nodes that could still say yes. */
+static uint64_t open_nodes(const struct round_model *m)
+{
+    return (m->asked & ~m->voted) | m->coming;
+}
+
+/* [S2] The majority-th largest lease end of the nodes that said yes, by sorting them. */
+static uint64_t majority_end(const struct round_model *m)
+{
+    uint64_t ends[64];
+    unsigned n = 0, node, i;
+
+    for (node = 0; node < 64; node++) {
+        if (m->yes & bit(node)) {
+            uint64_t end = rlk_time_add(m->asked_us[node], m->terms->lease_us);
+
+            for (i = n++; i > 0 && ends[i - 1] < end; i--) {
+                ends[i] = ends[i - 1];
+            }
+            ends[i] = end;
+        }
+    }
+    return n >= majority(m) ? ends[majority(m) - 1] : 0;
+}
+
+/* An end that never comes always leaves enough. */
+bool round_model_enough(const struct round_model *m, uint64_t now_us)
+{
+    return m->until_us > now_us &&
+           (m->until_us == RLK_NEVER || m->until_us - now_us >= m->terms->min_validity_us);
+}
+
+/* How long yeses can be of use: what comes later leaves less than the minimum. */
+static uint64_t useful_us(const struct round_model *m)
+{
+    return m->terms->lease_us - m->terms->min_validity_us;
+}
+
+/* Whether the event means anything to the round as it stands. */
+static bool concerns(const struct round_model *m, const struct rlk_event *ev)
+{
+    bool asking = m->state == RLK_ROUND_ASKING, won = m->state == RLK_ROUND_WON;
+
+    switch (ev->kind) {
+    case RLK_EVENT_START:
+        return m->state == RLK_ROUND_IDLE;
+    case RLK_EVENT_NODE_UP:
+    case RLK_EVENT_NODE_DOWN:
+        return asking && (m->coming & bit(ev->node));
+    case RLK_EVENT_VOTE:
+        return (m->asked & ~m->voted & bit(ev->node)) != 0;
+    case RLK_EVENT_TIMER:
+        return asking && ev->now_us >= m->deadline_us;
+    case RLK_EVENT_CANCEL:
+        return asking || won;
+    case RLK_EVENT_DELIVER:
+        return won && !round_model_enough(m, ev->now_us);
+    case RLK_EVENT_ANSWER:
+        break;
+    }
+    return false;
+}
+
+/* ---- what has to be asked ---- */
+
+static void asked_now(struct round_model *m, uint64_t nodes, uint64_t now_us,
+                      const struct rlk_actions *out)
+{
+    unsigned node;
+
+    FUZZ_CHECK((out->acquire & m->asked) == 0, "[S4] no node is asked twice in a round");
+    FUZZ_CHECK((out->acquire & ~all(m)) == 0, "only nodes of the set are asked");
+    FUZZ_CHECK(out->acquire == nodes, "exactly the nodes that can be asked are asked");
+    for (node = 0; node < 64; node++) {
+        if (nodes & bit(node)) {
+            m->asked_us[node] = now_us;
+        }
+    }
+    m->asked |= nodes;
+    m->coming &= ~nodes;
+}
+
+static void start(struct round_model *m, uint64_t limit_us, const struct rlk_event *ev,
+                  const struct rlk_actions *out)
+{
+    uint64_t ready = ev->ready & all(m), coming = ev->coming & all(m) & ~ready;
+    uint64_t patience = rlk_time_min(m->terms->timeout_us, useful_us(m));
+
+    m->state = RLK_ROUND_ASKING;
+    m->started_us = ev->now_us;
+    m->deadline_us = rlk_time_min(limit_us, rlk_time_add(ev->now_us, patience));
+    m->coming = coming;
+    if (count(ready | coming) < majority(m)) {
+        ready = 0; /* there is no use in asking */
+        m->coming = 0;
+    }
+    asked_now(m, ready, ev->now_us, out);
+}
+
+static void voted(struct round_model *m, const struct rlk_event *ev)
+{
+    m->voted |= bit(ev->node);
+    m->yes |= ev->vote == RLK_VOTE_YES ? bit(ev->node) : 0;
+    m->no |= ev->vote == RLK_VOTE_NO ? bit(ev->node) : 0;
+}
+
+static void take_in(struct round_model *m, uint64_t limit_us, const struct rlk_event *ev,
+                    const struct rlk_actions *out)
+{
+    if (ev->kind == RLK_EVENT_START) {
+        start(m, limit_us, ev, out);
+    } else if (ev->kind == RLK_EVENT_NODE_UP) {
+        asked_now(m, bit(ev->node), ev->now_us, out);
+    } else {
+        FUZZ_CHECK(out->acquire == 0, "only a start and a node that comes up make it ask");
+    }
+    if (ev->kind == RLK_EVENT_NODE_DOWN) {
+        m->coming &= ~bit(ev->node);
+    } else if (ev->kind == RLK_EVENT_VOTE) {
+        voted(m, ev);
+    }
+}
+
+/* ---- what it has to come to ---- */
+
+static bool too_few_are_left(const struct round_model *m)
+{
+    return count(m->yes | open_nodes(m)) < majority(m);
+}
+
+/* Whether a loss may be put down to this. */
+static bool may_say(const struct round_model *m, const struct rlk_event *ev, int status)
+{
+    unsigned spare = m->terms->nodes - majority(m);
+    bool silence = count(all(m) & ~(m->yes | m->no)) > spare;
+    bool useless =
+        ev->kind == RLK_EVENT_TIMER && rlk_time_sub(m->deadline_us, m->started_us) >= useful_us(m);
+    bool ended = ev->kind == RLK_EVENT_CANCEL || ev->kind == RLK_EVENT_DELIVER;
+
+    switch (status) {
+    case REDLOCK_ECANCELED:
+        return ev->kind == RLK_EVENT_CANCEL;
+    case REDLOCK_ETOOSLOW:
+        return ev->kind == RLK_EVENT_DELIVER || useless || count(m->yes) >= majority(m);
+    case REDLOCK_EHELD:
+        return m->no != 0 && !ended && !useless;
+    case REDLOCK_ENOQUORUM:
+        return silence && count(m->no) <= spare && !ended && !useless;
+    default:
+        return false;
+    }
+}
+
+/* [S6] Decided as soon as it can be. */
+static enum rlk_round_state decided(const struct round_model *m, const struct rlk_event *ev)
+{
+    if (m->state == RLK_ROUND_LOST || ev->kind == RLK_EVENT_CANCEL ||
+        ev->kind == RLK_EVENT_DELIVER || ev->kind == RLK_EVENT_TIMER) {
+        return RLK_ROUND_LOST;
+    }
+    if (m->state == RLK_ROUND_WON) {
+        return RLK_ROUND_WON;
+    }
+    if (count(m->yes) >= majority(m)) {
+        return round_model_enough(m, ev->now_us) ? RLK_ROUND_WON : RLK_ROUND_LOST;
+    }
+    return too_few_are_left(m) ? RLK_ROUND_LOST : RLK_ROUND_ASKING;
+}
+
+static void check_decision(struct round_model *m, const struct rlk_event *ev,
+                           const struct rlk_round *after, const struct rlk_actions *out)
+{
+    enum rlk_round_state was = m->state;
+
+    m->until_us = was == RLK_ROUND_LOST ? 0 : majority_end(m);
+    m->state = decided(m, ev);
+    FUZZ_CHECK(after->state != RLK_ROUND_WON || count(m->yes) >= majority(m),
+               "[S1] won with fewer yeses than a majority");
+    FUZZ_CHECK(after->state == m->state, "[S6] decided when it can be, and right");
+    if (m->state != RLK_ROUND_LOST) {
+        FUZZ_CHECK(out->release == 0, "nothing is released before the round is lost");
+    } else if (was == RLK_ROUND_LOST) {
+        FUZZ_CHECK(after->status == m->status, "a loss keeps its reason");
+        FUZZ_CHECK(out->release == 0, "released once");
+    } else {
+        FUZZ_CHECK(may_say(m, ev, after->status), "a loss has a reason that is true");
+        FUZZ_CHECK((out->release & ~m->asked) == 0, "[S5] only what was asked is released");
+        FUZZ_CHECK((m->asked & ~m->no & ~out->release) == 0,
+                   "[S5] all that was asked and did not refuse is released");
+        FUZZ_CHECK((out->release & m->no) == 0, "[S5] a proven refusal is spared");
+        m->status = after->status;
+    }
+    if (m->state == RLK_ROUND_LOST) {
+        m->coming = 0;
+        m->until_us = 0;
+    }
+}
+
+static void check_what_others_read(const struct round_model *m, const struct rlk_round *after,
+                                   const struct rlk_actions *out)
+{
+    FUZZ_CHECK(after->asked == m->asked, "it knows whom it asked");
+    FUZZ_CHECK(after->yes == m->yes && after->no == m->no, "it knows the votes");
+    if (m->state == RLK_ROUND_WON) {
+        FUZZ_CHECK(after->valid_until_us <= m->until_us, "[S2] believed longer than a majority");
+        FUZZ_CHECK(after->valid_until_us == m->until_us, "[S2] valid as long as a majority");
+    } else {
+        FUZZ_CHECK(after->valid_until_us == 0, "[S2] what is not won is not valid");
+    }
+    FUZZ_CHECK(out->deadline_us == (m->state == RLK_ROUND_ASKING ? m->deadline_us : RLK_NEVER),
+               "the deadline is the first of the node's time, the use of a yes, and the limit");
+}
+
+void round_model_follow(struct round_model *m, uint64_t limit_us, const struct rlk_event *ev,
+                        const struct rlk_round *before, const struct rlk_round *after,
+                        const struct rlk_actions *out)
+{
+    if (concerns(m, ev)) {
+        take_in(m, limit_us, ev, out);
+        check_decision(m, ev, after, out);
+    } else {
+        FUZZ_CHECK(memcmp(before, after, sizeof(*before)) == 0,
+                   "an event that does not matter changes nothing");
+        FUZZ_CHECK(out->acquire == 0 && out->release == 0, "nor does it ask for anything");
+    }
+    check_what_others_read(m, after, out);
+}
