@@ -10,6 +10,8 @@
 #define POLL_US 2000
 #define QUIET_TURNS 20
 
+static bool (*is_enough)(unsigned waited_ms);
+
 static uint64_t now_ms(void)
 {
     struct timespec ts;
@@ -26,16 +28,28 @@ static void tick(evutil_socket_t fd, short what, void *arg)
     (void)arg;
 }
 
+void loop_be_impatient(bool (*waited_enough)(unsigned waited_ms))
+{
+    is_enough = waited_enough;
+}
+
+static bool waited_enough(uint64_t start, unsigned bound_ms)
+{
+    uint64_t waited_ms = now_ms() - start;
+
+    return waited_ms >= bound_ms || (is_enough && is_enough((unsigned)waited_ms));
+}
+
 bool loop_until_true(struct event_base *base, bool (*holds)(void *arg), void *arg,
                      unsigned bound_ms)
 {
     const struct timeval every = {0, POLL_US};
     struct event *timer = event_new(base, -1, EV_PERSIST, tick, NULL);
-    uint64_t end = now_ms() + bound_ms;
+    uint64_t start = now_ms();
     bool met;
 
     event_add(timer, &every);
-    while (!(met = holds(arg)) && now_ms() < end) {
+    while (!(met = holds(arg)) && !waited_enough(start, bound_ms)) {
         event_base_loop(base, EVLOOP_ONCE);
     }
     event_free(timer);

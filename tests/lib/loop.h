@@ -20,6 +20,10 @@ bool loop_until(struct event_base *base, const int *flag, unsigned bound_ms);
 bool loop_until_true(struct event_base *base, bool (*holds)(void *arg), void *arg,
                      unsigned bound_ms);
 
+/* For a runner that makes things fail (torture.h): asked at each turn how long a wait has taken,
+ * and true ends it as its bound does. NULL, the default: only the bound counts. */
+void loop_be_impatient(bool (*waited_enough)(unsigned waited_ms));
+
 /* Run until *flag is not 0, or fail the Check test that runs. */
 void loop_must(struct event_base *base, const int *flag);
 void loop_must_true(struct event_base *base, bool (*holds)(void *arg), void *arg);

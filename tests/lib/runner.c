@@ -75,13 +75,6 @@ static void make_folder(const char *name)
     keeper_pipe = ends[1];
 }
 
-static void remove_folder(void)
-{
-    close(keeper_pipe);
-    while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR) {
-    }
-}
-
 static void die_with_parent(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -104,18 +97,48 @@ const char *rlk_test_folder(void)
     return folder;
 }
 
+void rlk_test_begin(const char *name)
+{
+    setenv("CK_DEFAULT_TIMEOUT", "60", 0);
+    make_folder(name);
+    pthread_atfork(NULL, NULL, die_with_parent);
+}
+
+void rlk_test_enter(unsigned n)
+{
+    size_t len = strlen(folder);
+
+    snprintf(folder + len, sizeof(folder) - len, "/%u", n);
+    if (mkdir(folder, 0700)) {
+        give_up("mkdir");
+    }
+}
+
+void rlk_test_remove(unsigned n)
+{
+    char path[sizeof(folder) + 16];
+
+    snprintf(path, sizeof(path), "%s/%u", folder, n);
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void rlk_test_end(void)
+{
+    close(keeper_pipe);
+    while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
 int rlk_test_main(const char *name, Suite *(*const suites[])(void))
 {
     SRunner *sr;
     int good;
 
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0);
-    make_folder(name);
-    pthread_atfork(NULL, NULL, die_with_parent);
+    rlk_test_begin(name);
     sr = gather(suites);
     srunner_run_all(sr, CK_SILENT);
     good = srunner_ntests_run(sr) > 0 && srunner_ntests_failed(sr) == 0;
     srunner_free(sr);
-    remove_folder();
+    rlk_test_end();
     return good ? 0 : 1;
 }

@@ -24,6 +24,15 @@
  * every test passed and there was at least one. */
 int rlk_test_main(const char *name, Suite *(*const suites[])(void));
 
+/* What rlk_test_main() does before and after the tests, for a runner of another kind: the folder,
+ * and that children die with their parent. */
+void rlk_test_begin(const char *name);
+void rlk_test_end(void);
+
+/* In a child of it: have a folder of its own, by number; in the parent: remove that. */
+void rlk_test_enter(unsigned n);
+void rlk_test_remove(unsigned n);
+
 /* A folder of this run for sockets and files, short enough for the path of a unix socket.
  * It is gone after the run, also when the program is killed. Never NULL. */
 const char *rlk_test_folder(void);

@@ -13,8 +13,12 @@ static struct rlk_pool pool;
 
 static struct rlk_claim *claim(const char *key)
 {
+    struct rlk_claim *c;
+
     pool.keep = 8;
-    return rlk_claim_new(&pool, "p:", 2, key, strlen(key), 1000);
+    c = rlk_claim_new(&pool, "p:", 2, key, strlen(key), 1000);
+    ck_assert_ptr_nonnull(c);
+    return c;
 }
 
 START_TEST(the_ring_is_a_fifo_that_grows_to_its_bound)

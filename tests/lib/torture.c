@@ -1,0 +1,402 @@
+/* lib/torture.c - see torture.h. Which scenarios there are, which runs are made, what is said. */
+#include "lib/torture.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/runner.h"
+#include "lib/torture_jobs.h"
+
+#define SCENARIOS_MOST 512
+#define FIXTURES_MOST 32
+#define DEFAULT_KS 4
+#define ALL_MOST 2000
+
+/* How much of what a bad run printed is shown, and how many bad runs of a scenario. */
+#define SHOWN 6000
+#define BAD_MOST 5
+
+/* How many places from which memory was asked for in silence are remembered. */
+#define SILENT_MOST 64
+
+struct fixture {
+    const TCase *tcase;
+    SFun before, after;
+};
+
+static struct torture_scenario scenarios[SCENARIOS_MOST];
+static struct fixture fixtures[FIXTURES_MOST];
+static unsigned n_scenarios, n_fixtures;
+static const char *suite_name = "";
+
+/* Of how many the runs were started, and how many lines were printed. */
+static unsigned n_started, n_told_of;
+
+static unsigned long n_runs, n_bad, n_wedged, n_told, n_overcome;
+
+static void tell_in_order(void);
+
+/* ---- what the suites are made of ---- */
+
+/* The linker's names for what check.h calls. */
+Suite *__real_suite_create(const char *name);
+Suite *__wrap_suite_create(const char *name);
+void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
+                            int end);
+void __wrap_tcase_add_checked_fixture(TCase *tcase, SFun before, SFun after);
+int __wrap_rlk_test_main(const char *name, Suite *(*const suites[])(void));
+
+Suite *__wrap_suite_create(const char *name)
+{
+    suite_name = name;
+    return __real_suite_create(name);
+}
+
+/* One that is to end by a signal or with a status is not for us. */
+void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
+                            int end)
+{
+    int i;
+
+    for (i = start; i < end && signal == 0 && exit_value == 0; i++) {
+        if (n_scenarios == SCENARIOS_MOST) {
+            printf("Bail out! more than %d scenarios\n", SCENARIOS_MOST);
+            exit(1);
+        }
+        scenarios[n_scenarios++] = (struct torture_scenario){
+            .suite = suite_name, .test = test, .tcase = tcase, .i = i, .loops = end - start > 1};
+    }
+}
+
+void __wrap_tcase_add_checked_fixture(TCase *tcase, SFun before, SFun after)
+{
+    if (n_fixtures == FIXTURES_MOST) {
+        printf("Bail out! more than %d fixtures\n", FIXTURES_MOST);
+        exit(1);
+    }
+    fixtures[n_fixtures++] = (struct fixture){tcase, before, after};
+}
+
+void torture_fixtures(const TCase *tcase, bool before)
+{
+    unsigned i;
+
+    for (i = 0; i < n_fixtures; i++) {
+        const struct fixture *f = &fixtures[before ? i : n_fixtures - 1 - i];
+        SFun act = before ? f->before : f->after;
+
+        if (f->tcase == tcase && act) {
+            act();
+        }
+    }
+}
+
+static void name_of(const struct torture_scenario *s, char *ret, size_t size)
+{
+    if (s->loops) {
+        snprintf(ret, size, "%s: %s[%d]", s->suite, s->test->name, s->i);
+    } else {
+        snprintf(ret, size, "%s: %s", s->suite, s->test->name);
+    }
+}
+
+/* ---- what a run came to ---- */
+
+/* What it printed, for whom it may concern. */
+static void show(int output)
+{
+    static char text[SHOWN + 1];
+    char *rest = NULL, *line;
+    off_t size = lseek(output, 0, SEEK_END);
+    ssize_t len = pread(output, text, SHOWN, size > SHOWN ? size - SHOWN : 0);
+
+    text[len > 0 ? len : 0] = '\0';
+    for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        printf("#   | %s\n", line);
+    }
+}
+
+/* Who asked for what failed, as addresses for addr2line. */
+static void show_stack(const struct torture_run *r)
+{
+    extern const char __executable_start;
+    int i;
+
+    if (r->deep > 0) {
+        printf("#   it failed at: addr2line -fpe %s", program_invocation_name);
+        for (i = 2; i < r->deep; i++) {
+            printf(" %#tx", (const char *)r->stack[i] - &__executable_start - 1);
+        }
+        printf("\n");
+    }
+}
+
+static void note_bad(struct torture_scenario *s, const char *which, const struct torture_run *r,
+                     int output)
+{
+    n_bad++;
+    if (s->bad++ == 0) {
+        snprintf(s->first, sizeof(s->first), "%s: %s", which, r->finding);
+    }
+    if (s->bad > BAD_MOST) {
+        return;
+    }
+    printf("# bad at %s: %s\n", which, r->finding);
+    if (r->said[0]) {
+        printf("#   the assertion: %s\n", r->said);
+    }
+    if (r->told[0]) {
+        printf("#   who was told: %s\n", r->told);
+    }
+    show_stack(r);
+    show(output);
+}
+
+/* Whether what failed was asked for from the same place as in a run that was found silent, with
+ * patience, before: once is enough. */
+static bool known_silent(const struct torture_run *r, bool add)
+{
+    static unsigned long seen[SILENT_MOST];
+    static unsigned n;
+    unsigned long sum = 0;
+    unsigned i;
+
+    for (i = 2; i < (unsigned)r->deep && i < 8; i++) {
+        sum = sum * 31 + (unsigned long)r->stack[i];
+    }
+    for (i = 0; i < n; i++) {
+        if (seen[i] == sum) {
+            return true;
+        }
+    }
+    if (add && n < SILENT_MOST) {
+        seen[n++] = sum;
+    }
+    return false;
+}
+
+/* Nothing failed: it must pass, and tells how much there is to fail. */
+static void done_counting(struct torture_scenario *s, const struct torture_run *r, int output)
+{
+    struct torture_run run = *r;
+
+    s->allocations = r->allocations;
+    s->failed = calloc(r->allocations + 1, 1);
+    s->may_live = r->live;
+    s->threads = r->threads;
+    if (!run.passed && !run.finding[0]) {
+        snprintf(run.finding, sizeof(run.finding), "it fails by itself");
+    }
+    if (run.finding[0]) {
+        note_bad(s, "0", &run, output);
+    }
+}
+
+static void done_failing(struct torture_scenario *s, const struct torture_job *job,
+                         const struct torture_run *r, int output)
+{
+    char which[24];
+
+    snprintf(which, sizeof(which), "%u%s", job->k, job->for_good ? "+" : "");
+    if (r->failed > 0 && job->k <= s->allocations && !s->failed[job->k]) {
+        s->failed[job->k] = 1;
+        s->hit++;
+    }
+    n_wedged += r->wedged;
+    n_told += r->told[0] != '\0';
+    n_overcome += r->failed > 0 && r->passed;
+    if (r->finding[0]) {
+        note_bad(s, which, r, output);
+    } else if (getenv("RLK_TORTURE_AT")) {
+        printf("# %s: %s; %s\n", which, r->passed ? "passed" : r->said,
+               r->told[0] ? r->told : "nobody was told");
+    }
+}
+
+static void done(const struct torture_job *job, const struct torture_run *r, int output)
+{
+    struct torture_scenario *s = &scenarios[job->scenario - scenarios];
+
+    n_runs++;
+    if (r->silent && !job->patient && !known_silent(r, false)) {
+        struct torture_job again = *job;
+
+        again.patient = true;
+        torture_jobs_start(&again);
+        return;
+    }
+    if (r->silent && job->patient) {
+        known_silent(r, true);
+    }
+    if (job->k == 0) {
+        done_counting(s, r, output);
+    } else {
+        done_failing(s, job, r, output);
+    }
+    s->to_come--;
+    tell_in_order();
+}
+
+/* ---- the runs of a scenario ---- */
+
+static void start(struct torture_scenario *s, unsigned k, bool for_good)
+{
+    struct torture_job job = {s, k, for_good, false, k ? s->may_live : LONG_MAX};
+
+    torture_jobs_start(&job);
+}
+
+/* A number from the name, so that the spreads of two scenarios do not begin alike. */
+static unsigned own_offset(const struct torture_scenario *s)
+{
+    unsigned hash = 2166136261u + (unsigned)s->i;
+    const char *c;
+
+    for (c = s->test->name; *c; c++) {
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    }
+    return hash % 10007;
+}
+
+/* Evenly spread; each second one with all that follow failing too. */
+static void start_some(struct torture_scenario *s, unsigned n)
+{
+    unsigned offset = own_offset(s) + (unsigned)torture_number("RLK_TORTURE_OFFSET", 0);
+    unsigned i;
+
+    n = n < s->allocations ? n : s->allocations;
+    s->to_come = n;
+    for (i = 0; i < n; i++) {
+        unsigned at = (unsigned)((unsigned long)i * s->allocations / n);
+
+        start(s, (at + offset) % s->allocations + 1, i % 2 == 1);
+    }
+}
+
+static void start_all(struct torture_scenario *s)
+{
+    unsigned k, most;
+
+    most = s->allocations < ALL_MOST ? s->allocations : ALL_MOST;
+    s->to_come = 2 * most;
+    for (k = 1; k <= most; k++) {
+        start(s, k, false);
+        start(s, k, true);
+    }
+}
+
+static const char *how_many(void)
+{
+    const char *how = getenv("RLK_TORTURE");
+
+    return how && *how ? how : getenv("RLK_TORTURE_DEFAULT");
+}
+
+static void start_runs(struct torture_scenario *s)
+{
+    const char *how = how_many(), *at = getenv("RLK_TORTURE_AT");
+
+    if (s->bad || s->threads) {
+        tell_in_order();
+    } else if (at) {
+        s->to_come = 1;
+        start(s, (unsigned)strtoul(at, NULL, 10), strchr(at, '+') != NULL);
+    } else if (how && strcmp(how, "all") == 0) {
+        start_all(s);
+    } else {
+        start_some(s, how ? (unsigned)strtoul(how, NULL, 10) : DEFAULT_KS);
+    }
+}
+
+/* ---- the program ---- */
+
+static void tell(unsigned number, const struct torture_scenario *s)
+{
+    char name[200];
+
+    name_of(s, name, sizeof(name));
+    if (s->bad > 0) {
+        printf("not ok %u - %s (%u of %u allocations): %u bad runs, the first at %s\n", number,
+               name, s->hit, s->allocations, s->bad, s->first);
+        printf("# to repeat it: RLK_TORTURE_ONLY='%s' RLK_TORTURE_AT=%.*s %s\n", name,
+               (int)strcspn(s->first, ":"), s->first, program_invocation_name);
+    } else if (s->threads) {
+        printf("ok %u - %s # SKIP it has several threads\n", number, name);
+    } else {
+        printf("ok %u - %s (%u of %u allocations)\n", number, name, s->hit, s->allocations);
+    }
+    fflush(stdout);
+}
+
+/* Those that are done, up to the first that is not; none while they are being counted. */
+static void tell_in_order(void)
+{
+    while (n_told_of < n_started && scenarios[n_told_of].to_come == 0) {
+        tell(n_told_of + 1, &scenarios[n_told_of]);
+        n_told_of++;
+    }
+}
+
+/* Leave only those whose name has the text in it. */
+static void choose(const char *text)
+{
+    char name[200];
+    unsigned i, n = 0;
+
+    for (i = 0; i < n_scenarios; i++) {
+        name_of(&scenarios[i], name, sizeof(name));
+        if (text == NULL || strstr(name, text)) {
+            scenarios[n++] = scenarios[i];
+        }
+    }
+    n_scenarios = n;
+}
+
+static void torture_each(void)
+{
+    unsigned i;
+
+    printf("1..%u\n# offset %lu\n", n_scenarios, torture_number("RLK_TORTURE_OFFSET", 0));
+    for (i = 0; i < n_scenarios; i++) {
+        scenarios[i].to_come = 1;
+        start(&scenarios[i], 0, false);
+    }
+    torture_jobs_wait();
+    for (i = 0; i < n_scenarios; i++) {
+        start_runs(&scenarios[i]);
+        n_started = i + 1;
+        tell_in_order();
+    }
+    torture_jobs_wait();
+}
+
+int __wrap_rlk_test_main(const char *name, Suite *(*const suites[])(void))
+{
+    static SRunner *keeps; /* until the end, so that each case has an address of its own */
+    time_t begun = time(NULL);
+    size_t i;
+
+    torture_beneath_init();
+    rlk_test_begin(name);
+    keeps = srunner_create(suites[0]());
+    for (i = 1; suites[i]; i++) {
+        srunner_add_suite(keeps, suites[i]());
+    }
+    choose(getenv("RLK_TORTURE_ONLY"));
+    torture_jobs_init(done);
+    torture_each();
+    printf("# %u scenarios, %lu runs, %lu bad; in %lu somebody was told, %lu were overcome, %lu "
+           "could not be closed; %ld s\n",
+           n_scenarios, n_runs, n_bad, n_told, n_overcome, n_wedged, (long)(time(NULL) - begun));
+    rlk_test_end();
+    srunner_free(keeps);
+    for (i = 0; i < n_scenarios; i++) {
+        free(scenarios[i].failed);
+    }
+    return n_scenarios > 0 && n_bad == 0 ? 0 : 1;
+}

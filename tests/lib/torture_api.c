@@ -1,0 +1,327 @@
+/* lib/torture_api.c - the public API as the scenarios call it: what was promised is written down.
+ *
+ * Each accepted call has a record, and its callback comes here first. Managers and servers are
+ * known, so that what a scenario left open can be closed. */
+#include "lib/torture_api.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/torture.h"
+
+struct torture_manager *torture_managers;
+struct torture_call *torture_calls;
+bool torture_is_leaving;
+
+/* How deep the scenario is in functions of the library. */
+static _Thread_local int in_library;
+
+/* The linker's names: the first are the functions of the library, the others ours. */
+int __real_redlock_new(struct event_base *base, const struct redlock_options *options,
+                       struct redlock **ret_rl);
+int __real_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg);
+int __real_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
+                           redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock);
+int __real_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg);
+int __real_redlock_release_token(struct redlock *rl, const char *key, const char *token,
+                                 redlock_release_cb *cb, void *arg);
+int __real_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg);
+int __real_redlock_lock_node(const struct redlock_lock *lock, size_t index,
+                             struct redlock_node_detail *ret_detail);
+
+int __wrap_redlock_new(struct event_base *base, const struct redlock_options *options,
+                       struct redlock **ret_rl);
+int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg);
+int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
+                           redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock);
+int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg);
+int __wrap_redlock_release_token(struct redlock *rl, const char *key, const char *token,
+                                 redlock_release_cb *cb, void *arg);
+int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg);
+int __wrap_redlock_lock_node(const struct redlock_lock *lock, size_t index,
+                             struct redlock_node_detail *ret_detail);
+
+/* ---- who was told ---- */
+
+/* A failure that nothing had caused yet is the scenario's own. */
+static void look_at(struct torture_manager *m)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
+
+    for (i = 0; i < redlock_node_count(m->rl); i++) {
+        if (redlock_node_info(m->rl, i, &info) == 0 && strstr(info.error, "memory")) {
+            torture_was_told("node %zu: %s", i, info.error);
+        }
+    }
+}
+
+void torture_api_look(void)
+{
+    struct torture_manager *m;
+
+    if (torture_run->failed == 0 || torture_run->told[0] || !torture_is_here()) {
+        return;
+    }
+    for (m = torture_managers; m; m = m->next) {
+        if (m->open) {
+            look_at(m);
+        }
+    }
+}
+
+/* ---- the records ---- */
+
+static struct torture_manager *manager_of(const struct redlock *rl)
+{
+    struct torture_manager *m;
+
+    for (m = torture_managers; m && !(m->open && m->rl == rl); m = m->next) {
+    }
+    return m;
+}
+
+/* Handles are used again: the newest counts, and stands first. */
+static struct torture_manager *manager_of_lock(const struct redlock_lock *lock)
+{
+    const struct torture_call *c;
+
+    for (c = torture_calls; c && c->lock != lock; c = c->next) {
+    }
+    return c ? c->manager : NULL;
+}
+
+static struct torture_call *new_call(const char *what, struct torture_manager *m, void *arg)
+{
+    struct torture_call *c = calloc(1, sizeof(*c));
+
+    c->what = what;
+    c->manager = m;
+    c->base = m ? m->base : NULL;
+    c->arg = arg;
+    c->next = torture_calls;
+    torture_calls = c;
+    return c;
+}
+
+static void begin(void)
+{
+    torture_is_thread();
+    in_library++;
+}
+
+/* What the call said. */
+static int end(struct torture_call *c, int status)
+{
+    in_library--;
+    if (c) {
+        c->refused = status != 0;
+    }
+    if (status == REDLOCK_ENOMEM) {
+        torture_was_told("%s returned REDLOCK_ENOMEM", c ? c->what : "a call");
+    }
+    if (status == REDLOCK_ENOMEM && torture_run->failed == 0) {
+        torture_finds("%s returned REDLOCK_ENOMEM, and there is memory", c ? c->what : "a call");
+    }
+    return status;
+}
+
+/* A callback has come. */
+static void come(struct torture_call *c, int status)
+{
+    c->told++;
+    if (c->told > 1) {
+        torture_finds("%s was told %d times", c->what, c->told);
+    }
+    if (c->refused) {
+        torture_finds("%s was refused, and told", c->what);
+    }
+    if (in_library > 0) {
+        torture_finds("%s was told inside a call", c->what);
+    }
+    if (status == REDLOCK_ENOMEM) {
+        torture_was_told("the callback of %s got REDLOCK_ENOMEM", c->what);
+    }
+    torture_api_look();
+}
+
+/* ---- the callbacks ---- */
+
+/* Call the scenario's own. An assertion in it comes back to here. */
+static void hand_on(struct torture_call *c, struct redlock_lock *lock, int status,
+                    const struct redlock_query_result *result)
+{
+    jmp_buf *outer = torture_way_out;
+    jmp_buf here;
+
+    if (torture_is_over()) {
+        return;
+    }
+    torture_way_out = torture_is_here() ? &here : NULL;
+    if (setjmp(here) == 0) {
+        if (c->query_cb) {
+            c->query_cb(result, status, c->arg);
+        } else if (c->close_cb) {
+            c->close_cb(c->arg);
+        } else if (c->lock_cb) {
+            c->lock_cb(lock, status, c->arg);
+        }
+    } else {
+        torture_is_leaving = true;
+        if (c->base) {
+            event_base_loopbreak(c->base);
+        }
+    }
+    torture_way_out = outer;
+}
+
+static void on_lock(struct redlock_lock *lock, int status, void *arg)
+{
+    struct torture_call *c = arg;
+
+    c->lock = lock;
+    come(c, status);
+    hand_on(c, lock, status, NULL);
+}
+
+static void on_query(const struct redlock_query_result *result, int status, void *arg)
+{
+    struct torture_call *c = arg;
+    size_t i;
+
+    come(c, status);
+    for (i = 0; result && i < result->n_nodes; i++) {
+        if (strstr(result->nodes[i].error, "memory")) {
+            torture_was_told("a query: %s", result->nodes[i].error);
+        }
+    }
+    hand_on(c, NULL, status, result);
+}
+
+static void on_close(void *arg)
+{
+    struct torture_call *c = arg;
+
+    if (c->manager) {
+        c->manager->open = false;
+    }
+    come(c, 0);
+    hand_on(c, NULL, 0, NULL);
+}
+
+/* ---- the calls ---- */
+
+/* A refusal of a new manager speaks of memory in its text too, and writes nothing else. */
+static void check_refusal(const struct redlock_options *options, int status, bool written)
+{
+    if (status != 0 && written) {
+        torture_finds("redlock_new failed, and wrote a manager");
+    }
+    if (status == REDLOCK_ENOMEM && options && options->error_text &&
+        options->error_text_size > 20 && !strstr(options->error_text, "memory")) {
+        torture_finds("redlock_new for want of memory says: %s", options->error_text);
+    }
+}
+
+int __wrap_redlock_new(struct event_base *base, const struct redlock_options *options,
+                       struct redlock **ret_rl)
+{
+    static char nothing;
+    struct redlock *rl = (struct redlock *)(void *)&nothing;
+    struct torture_manager *m;
+    int status;
+
+    begin();
+    torture_run->managers = true;
+    status = __real_redlock_new(base, options, ret_rl ? &rl : NULL);
+    end(NULL, status);
+    check_refusal(options, status, rl != (struct redlock *)(void *)&nothing);
+    if (status == 0) {
+        m = calloc(1, sizeof(*m));
+        *m = (struct torture_manager){torture_managers, rl, base, true, false};
+        torture_managers = m;
+        *ret_rl = rl;
+    }
+    return status;
+}
+
+int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
+{
+    struct torture_manager *m = manager_of(rl);
+    struct torture_call *c = new_call("redlock_close", m, arg);
+    int status;
+
+    c->close_cb = cb;
+    begin();
+    status = end(c, __real_redlock_close(rl, on_close, c));
+    if (status == 0 && m) {
+        m->closing = true;
+    }
+    return status;
+}
+
+int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
+                           redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock)
+{
+    struct torture_call *c = new_call("redlock_acquire", manager_of(rl), arg);
+    struct redlock_lock *before = ret_lock ? *ret_lock : NULL;
+    int status;
+
+    c->lock_cb = cb;
+    begin();
+    status = end(c, __real_redlock_acquire(rl, request, cb ? on_lock : NULL, c, ret_lock));
+    if (status != 0 && ret_lock && *ret_lock != before) {
+        torture_finds("redlock_acquire failed, and wrote a handle");
+    }
+    return status;
+}
+
+int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
+{
+    struct torture_call *c = new_call("redlock_release", manager_of_lock(lock), arg);
+
+    c->lock_cb = cb;
+    c->told = cb == NULL;
+    begin();
+    return end(c, __real_redlock_release(lock, cb ? on_lock : NULL, c));
+}
+
+int __wrap_redlock_release_token(struct redlock *rl, const char *key, const char *token,
+                                 redlock_release_cb *cb, void *arg)
+{
+    struct torture_call *c = new_call("redlock_release_token", manager_of(rl), arg);
+
+    c->lock_cb = cb;
+    c->told = cb == NULL;
+    begin();
+    return end(c, __real_redlock_release_token(rl, key, token, cb ? on_lock : NULL, c));
+}
+
+int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg)
+{
+    struct torture_call *c = new_call("redlock_query", manager_of(rl), arg);
+
+    c->query_cb = cb;
+    begin();
+    return end(c, __real_redlock_query(rl, key, cb ? on_query : NULL, c));
+}
+
+/* What a scenario asks about a vote may be the only place that tells. */
+int __wrap_redlock_lock_node(const struct redlock_lock *lock, size_t index,
+                             struct redlock_node_detail *ret_detail)
+{
+    int status = __real_redlock_lock_node(lock, index, ret_detail);
+
+    if (status == 0 && torture_run->failed > 0 &&
+        (strstr(ret_detail->holder, "memory") || strstr(ret_detail->error, "memory"))) {
+        torture_was_told("the vote of node %zu: %s%s", index, ret_detail->holder,
+                         ret_detail->error);
+    }
+    return status;
+}
+
+void torture_api_close_one(struct torture_manager *m)
+{
+    __wrap_redlock_close(m->rl, NULL, NULL);
+}

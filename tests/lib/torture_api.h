@@ -1,0 +1,39 @@
+/* lib/torture_api.h - what torture has written down of a scenario: managers and calls. */
+#ifndef RLK_TESTS_LIB_TORTURE_API_H
+#define RLK_TESTS_LIB_TORTURE_API_H
+
+#include <redlock/redlock.h>
+#include <stdbool.h>
+
+struct torture_manager {
+    struct torture_manager *next;
+    struct redlock *rl;
+    struct event_base *base; /* NULL: the scenario has freed it */
+    bool open, closing;
+};
+
+/* A call with a callback. */
+struct torture_call {
+    struct torture_call *next;
+    const char *what;
+    struct event_base *base;
+    struct torture_manager *manager;
+    const struct redlock_lock *lock; /* an acquire's, when it was told */
+    bool refused;
+    int told;
+    redlock_acquire_cb *lock_cb; /* the same type as a release's */
+    redlock_query_cb *query_cb;
+    redlock_close_cb *close_cb;
+    void *arg;
+};
+
+extern struct torture_manager *torture_managers;
+extern struct torture_call *torture_calls;
+
+/* Set when an assertion failed inside a callback: the loop is to be left. */
+extern bool torture_is_leaving;
+
+/* As the scenario would. */
+void torture_api_close_one(struct torture_manager *m);
+
+#endif
