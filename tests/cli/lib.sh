@@ -107,9 +107,9 @@ missing() {
 
 # --- waiting --------------------------------------------------------------------------------
 
-# until_true COMMAND...: up to 20 seconds; fails if it never does.
+# until_true COMMAND...: up to 20 seconds (or $CLI_TEST_TRIES looks); fails if it never does.
 until_true() {
-    tries=1000
+    tries=${CLI_TEST_TRIES:-1000}
     while ! "$@" >/dev/null 2>&1; do
         tries=$((tries - 1))
         [ "$tries" -gt 0 ] || return 1

@@ -209,7 +209,7 @@ END_TEST
 START_TEST(number_of_nodes_has_a_range)
 {
     static char names[REDLOCK_MAX_NODES + 1][24];
-    const char *uris[REDLOCK_MAX_NODES + 1];
+    const char *uris[REDLOCK_MAX_NODES + 1] = {NULL};
     struct redlock_options options = one_node(uris);
     size_t i;
 
@@ -230,6 +230,37 @@ START_TEST(number_of_nodes_has_a_range)
     options.nodes = uris;
     options.n_nodes = 2;
     ck_assert_int_ne(try_new(&options), REDLOCK_OK);
+}
+END_TEST
+
+/* [S10] However it is written. */
+START_TEST(one_address_twice_is_refused)
+{
+    static const char *const same[][2] = {
+        {"redis://a.example", "redis://a.example"},
+        {"redis://a.example", "redis://:secret@a.example:6379/0"},
+        {"redis://[::1]:7000/2", "redis://user:secret@[::1]:7000/2"},
+        {"unix:///none", "unix:///none?db=0"},
+    };
+    const char *uris[] = {same[_i][0], "redis://b.example", same[_i][1]};
+    struct redlock_options options = one_node(uris);
+
+    options.n_nodes = 2;
+    ck_assert_int_eq(try_new(&options), REDLOCK_OK);
+    options.n_nodes = 3;
+    ck_assert_int_eq(try_new(&options), REDLOCK_EINVAL);
+    ck_assert_ptr_nonnull(strstr(text, "node 1 and node 3 are the same"));
+    ck_assert_ptr_null(strstr(text, "secret"));
+}
+END_TEST
+
+START_TEST(databases_of_one_address_are_several_nodes)
+{
+    const char *uris[] = {"redis://a.example/0", "redis://a.example/1"};
+    struct redlock_options options = one_node(uris);
+
+    options.n_nodes = 2;
+    ck_assert_int_eq(try_new(&options), REDLOCK_OK);
 }
 END_TEST
 
@@ -513,6 +544,8 @@ static TCase *new_case(void)
     tcase_add_test(tcase, the_bad_one_of_many_uris_is_named);
     tcase_add_loop_test(tcase, numbers_of_the_options_have_ranges, 0, 4);
     tcase_add_test(tcase, number_of_nodes_has_a_range);
+    tcase_add_loop_test(tcase, one_address_twice_is_refused, 0, 4);
+    tcase_add_test(tcase, databases_of_one_address_are_several_nodes);
     tcase_add_test(tcase, texts_of_the_options_are_checked);
     tcase_add_test(tcase, options_that_were_not_initialised_are_refused);
     tcase_add_test(tcase, every_code_has_a_sentence);

@@ -82,6 +82,7 @@ START_TEST(a_key_lives_as_long_as_its_handle)
     memcpy(first, redlock_lock_token(lock), 40);
     loop_must_true(f.base, has_tried_again, lock);
     ck_assert_str_eq(borrowed, key);
+    ck_assert_ptr_eq(redlock_lock_key(lock, NULL), borrowed);
     ck_assert_int_ne(memcmp(first, redlock_lock_token(lock), 40), 0);
     ck_assert_int_eq(redlock_cancel(lock), 0);
     loop_must(f.base, &got.calls);

@@ -323,17 +323,19 @@ START_TEST(a_late_yes_after_a_win_strengthens_it)
 {
     struct world w;
 
-    start_with(&w, 5, 0x7, 0x18);
-    step(&w, RLK_EVENT_NODE_UP, 3, 0, T0 + 100);
-    step(&w, RLK_EVENT_NODE_UP, 4, 0, T0 + 200);
-    vote(&w, 0, RLK_VOTE_YES);
-    vote(&w, 1, RLK_VOTE_YES);
-    vote(&w, 2, RLK_VOTE_YES);
+    start_with(&w, 5, 0x3, 0x1c);
+    step(&w, RLK_EVENT_NODE_UP, 2, 0, T0 + 100);
+    step(&w, RLK_EVENT_NODE_UP, 3, 0, T0 + 200);
+    step(&w, RLK_EVENT_NODE_UP, 4, 0, T0 + 300);
+    step(&w, RLK_EVENT_VOTE, 0, RLK_VOTE_YES, T0 + 400);
+    step(&w, RLK_EVENT_VOTE, 1, RLK_VOTE_YES, T0 + 400);
+    step(&w, RLK_EVENT_VOTE, 2, RLK_VOTE_YES, T0 + 400);
+    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
     ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE);
-    vote(&w, 3, RLK_VOTE_YES);
+    step(&w, RLK_EVENT_VOTE, 3, RLK_VOTE_YES, T0 + 500);
     ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE); /* the third largest of four */
-    vote(&w, 4, RLK_VOTE_YES);
-    ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE);
+    step(&w, RLK_EVENT_VOTE, 4, RLK_VOTE_YES, T0 + 500);
+    ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE + 100);
     ck_assert_uint_eq(rlk_mask_count(w.round.yes), 5);
 }
 END_TEST

@@ -80,7 +80,7 @@ START_TEST(back_off_doubles_up_to_its_maximum)
     rlk_prng_seed(&prng, 1);
     for (failures = 1; failures < 100; failures++) {
         uint64_t bound = failures > 6 ? 50000 : UINT64_C(1000) << (failures - 1);
-        uint64_t longest = 0;
+        uint64_t longest = 0, shortest = RLK_NEVER;
         int i;
 
         bound = bound > 50000 ? 50000 : bound;
@@ -89,8 +89,10 @@ START_TEST(back_off_doubles_up_to_its_maximum)
 
             ck_assert_uint_le(d, bound);
             longest = rlk_time_max(longest, d);
+            shortest = rlk_time_min(shortest, d);
         }
         ck_assert_uint_gt(longest, bound * 3 / 4);
+        ck_assert_uint_lt(shortest, bound / 4);
     }
     ck_assert_uint_eq(rlk_backoff_us(&prng, 5, 0, 0), 0);
     ck_assert_uint_le(rlk_backoff_us(&prng, UINT32_MAX, UINT64_MAX, 10), 10);
