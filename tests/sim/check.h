@@ -1,0 +1,64 @@
+/* check.h - what must hold in every history, watched in true time.
+ *
+ *     check_exclusion.c  no two clients inside their validity at one instant
+ *     check_told.c       every start is answered exactly once, in time, and truthfully
+ *     check_left.c       nothing is left behind: no key of a claim that was let go, no debt
+ *     check_live.c       when the faults have ended, everybody has his lock within a bound
+ *     check_work.c       not more messages than documented, and time goes on
+ *
+ * The first violation ends a history. */
+#ifndef RLK_TESTS_SIM_CHECK_H
+#define RLK_TESTS_SIM_CHECK_H
+
+#include "sim/world.h"
+
+/* "exclusion", "told", "left", "live" or "work", and what happened. Only the first counts. */
+__attribute__((format(printf, 3, 4))) void check_violated(struct world *w, const char *checker,
+                                                          const char *format, ...);
+
+/* A worker has the lock, or has it for longer than before. */
+void check_exclusion(struct world *w, unsigned client, unsigned worker);
+
+/* An attempt was stepped. */
+void check_stepped(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev,
+                   const struct rlk_actions *out);
+
+/* A call was accepted and must be told within a time of the client's clock; was cancelled; is
+ * told now; nobody is left to be told. */
+void check_started(struct world *w, unsigned client, unsigned worker, uint64_t limit_us);
+void check_cancelled(struct world *w, unsigned client, unsigned worker);
+void check_told(struct world *w, unsigned client, unsigned worker, int status);
+void check_forgotten(struct world *w, unsigned client, unsigned worker);
+
+/* Of claims: nobody wants it any more; its process died; its request may be carried out
+ * behind its release; a debt of it is not paid, because its ttl has passed. */
+void check_let_go(struct world *w, unsigned claim);
+void check_died(struct world *w, unsigned client);
+void check_may_outlive(struct world *w, unsigned claim);
+void check_expired(struct world *w, unsigned claim);
+
+/* A node has answered a release with an error: nothing was done. */
+void check_refused(struct world *w, unsigned claim, unsigned node);
+
+/* A server has set the key of a claim. */
+void check_granted(struct world *w, unsigned claim, unsigned server);
+
+void check_set_sent(struct world *w, unsigned claim, unsigned node);
+void check_release_sent(struct world *w, unsigned claim, unsigned node);
+void check_owed(struct world *w, unsigned claim, unsigned node);
+
+/* An event has come. */
+void check_work(struct world *w);
+
+/* The history has ended. */
+void check_told_at_end(struct world *w);
+void check_left_at_end(struct world *w);
+void check_live_at_end(struct world *w);
+
+/* How long after the faults everybody must have had his lock. */
+uint64_t check_live_bound_us(const struct world *w);
+
+/* How long a release may take when nothing is broken. */
+#define CHECK_SETTLE_US 5000000
+
+#endif

@@ -1,0 +1,148 @@
+/* When all faults have ended and every release has had its time, no server has a key of a claim
+ * that was let go, and no client owes anything.
+ *
+ * Excused are only the keys of a process that died; where CLIENT KILL is not allowed, those of a
+ * SET that lay in the socket of a server that stood still when the connection broke; and where a
+ * server's clock was set back, those whose debt was held to have ended with its ttl. All end with
+ * their ttl by that clock. */
+#include "base/mask.h"
+#include "sim/check.h"
+#include "sim/server.h"
+#include "sim/trace.h"
+
+/* A release of the claim is on its way to the server, or will be. */
+static bool will_be_released(const struct world *w, unsigned claim, unsigned client, unsigned node)
+{
+    const struct peer *p = &w->clients[client].peers[node];
+    uint64_t now_us = world_client_us(w, &w->clients[client]);
+    unsigned m;
+    size_t i;
+
+    for (i = 0; i < p->n_debts; i++) {
+        if (p->debts[i].claim == claim && p->debts[i].until_us > now_us) {
+            return true;
+        }
+    }
+    for (m = w->wires[p->wire].unexecuted; m != NONE; m = w->messages[m].next) {
+        if (w->messages[m].kind == MESSAGE_RELEASE && w->messages[m].claim == claim) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* [S5] Whoever was asked and has not refused is told, or owed. */
+void check_let_go(struct world *w, unsigned claim)
+{
+    struct claim *c = world_claim(w, claim);
+    uint64_t left = c->asked & ~c->refused & ~c->told;
+    unsigned node;
+
+    if (c->let_go) {
+        return;
+    }
+    c->let_go = true;
+    c->let_go_us = w->now_us;
+    RLK_MASK_EACH (node, left) {
+        if (!c->orphan && !will_be_released(w, claim, c->client, node)) {
+            check_violated(w, "left", "t%u of c%u.%u was let go, and not on n%u", claim, c->client,
+                           c->worker, node);
+        }
+    }
+}
+
+void check_died(struct world *w, unsigned client)
+{
+    size_t i;
+
+    for (i = 0; i < w->n_claims; i++) {
+        if (w->claims[i].client == client) {
+            w->claims[i].orphan = true;
+            check_let_go(w, (unsigned)i);
+        }
+    }
+}
+
+void check_may_outlive(struct world *w, unsigned claim)
+{
+    if (!w->o.kills) {
+        world_claim(w, claim)->orphan = true;
+    }
+}
+
+void check_expired(struct world *w, unsigned claim)
+{
+    if (w->set_back_us > 0) {
+        world_claim(w, claim)->orphan = true;
+    }
+}
+
+/* What is set behind its release stays until its ttl, and nobody knows of it. */
+void check_granted(struct world *w, unsigned claim, unsigned server)
+{
+    const struct claim *c = world_claim(w, claim);
+    unsigned node;
+
+    if (!c->let_go || c->orphan) {
+        return;
+    }
+    for (node = 0; node < w->clients[c->client].nodes; node++) {
+        if (world_server(w, node) == server && will_be_released(w, claim, c->client, node)) {
+            return;
+        }
+    }
+    check_violated(w, "left", "t%u of c%u.%u was set on n%u after all its releases", claim,
+                   c->client, c->worker, server);
+}
+
+void check_refused(struct world *w, unsigned claim, unsigned node)
+{
+    const struct claim *c = world_claim(w, claim);
+
+    if (!will_be_released(w, claim, c->client, node)) {
+        check_violated(w, "left", "t%u of c%u.%u was not released by n%u, and is not to be again",
+                       claim, c->client, c->worker, node);
+    }
+}
+
+static void check_key(struct world *w, unsigned server, unsigned key)
+{
+    unsigned claim = server_value(w, server, key);
+    const struct claim *c;
+
+    if (claim == NONE || server == w->o.replica) {
+        return;
+    }
+    c = world_claim(w, claim);
+    if (c->let_go && !c->orphan) {
+        check_violated(w, "left", "t%u of c%u.%u, let go %.1f ms ago, is still on n%u", claim,
+                       c->client, c->worker, trace_ms(c->let_go_us, w->now_us), server);
+    }
+}
+
+static void check_debts(struct world *w, unsigned client)
+{
+    unsigned node;
+
+    for (node = 0; node < w->clients[client].nodes; node++) {
+        const struct peer *p = &w->clients[client].peers[node];
+
+        if (node != w->o.replica && p->n_debts > 0) {
+            check_violated(w, "left", "c%u still owes n%u %zu releases", client, node, p->n_debts);
+        }
+    }
+}
+
+void check_left_at_end(struct world *w)
+{
+    unsigned i, key;
+
+    for (i = 0; i < w->o.nodes; i++) {
+        for (key = 0; key < w->o.keys; key++) {
+            check_key(w, i, key);
+        }
+    }
+    for (i = 0; i < w->o.clients; i++) {
+        check_debts(w, i);
+    }
+}

@@ -1,0 +1,27 @@
+/* When the faults have ended, every worker gets one more lock within a bound: the keys of those
+ * who died end after a ttl, connections come back, and the others take their turns. */
+#include "base/time.h"
+#include "sim/check.h"
+
+uint64_t check_live_bound_us(const struct world *w)
+{
+    uint64_t turns = w->o.clients * w->o.workers;
+    uint64_t turn_us = 40 * w->o.retry_max_us + 200 * (w->o.delay_us + w->o.jitter_us) + 200000;
+
+    return 3 * options_max_ttl_us(&w->o) + w->set_back_us + w->o.longest_us + 4000000 +
+           4 * w->o.connect_us + turns * turn_us;
+}
+
+void check_live_at_end(struct world *w)
+{
+    unsigned client, worker;
+
+    for (client = 0; client < w->o.clients; client++) {
+        for (worker = 0; worker < w->o.workers; worker++) {
+            if (!w->clients[client].workers[worker].done) {
+                check_violated(w, "live", "c%u.%u had no lock within %.1f s of the last fault",
+                               client, worker, (double)(w->now_us - w->healed_us) / 1e6);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+/* Every call that was accepted is told exactly once, not later than it promised, and what it is
+ * told is true. */
+#include <redlock/error.h>
+
+#include "base/time.h"
+#include "sim/check.h"
+#include "sim/trace.h"
+
+/* The time that its client stood still is not the library's. */
+static uint64_t worked_us(const struct world *w, unsigned client, const struct worker *k)
+{
+    const struct client *c = &w->clients[client];
+    uint64_t took_us = rlk_time_sub(world_client_us(w, c), k->asked_us);
+    uint64_t lost_us = c->lost_us - k->lost_us;
+
+    return rlk_time_sub(took_us, lost_us + lost_us / 50);
+}
+
+void check_started(struct world *w, unsigned client, unsigned worker, uint64_t limit_us)
+{
+    struct worker *k = &w->clients[client].workers[worker];
+
+    k->told = false;
+    k->asked_us = world_client_us(w, &w->clients[client]);
+    k->lost_us = w->clients[client].lost_us;
+    k->limit_us = limit_us;
+}
+
+void check_cancelled(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = &w->clients[client].workers[worker];
+
+    k->limit_us = rlk_time_min(k->limit_us, worked_us(w, client, k));
+}
+
+void check_forgotten(struct world *w, unsigned client, unsigned worker)
+{
+    w->clients[client].workers[worker].told = true;
+}
+
+static void in_time(struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *k = &w->clients[client].workers[worker];
+    uint64_t took_us = worked_us(w, client, k);
+    uint64_t slack_us = 2000 + w->o.turn_us * 2 + took_us / 50;
+
+    if (took_us > rlk_time_add(k->limit_us, slack_us)) {
+        check_violated(w, "told", "c%u.%u was told after %.1f ms, and not within %.1f", client,
+                       worker, (double)took_us / 1e3, (double)k->limit_us / 1e3);
+    }
+}
+
+/* What is handed out can be used. */
+static void true_win(struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *k = &w->clients[client].workers[worker];
+    uint64_t now_us = world_client_us(w, &w->clients[client]);
+    uint64_t left_us = rlk_time_sub(k->attempt.round.valid_until_us, now_us);
+
+    if (left_us < rlk_time_from_ms(k->ttl_ms) / 10) {
+        check_violated(w, "told", "c%u.%u was handed t%u with %.3f ms left, less than a tenth",
+                       client, worker, k->claim, (double)left_us / 1e3);
+    }
+}
+
+/* While a lock is valid its key is on a majority, and every majority of answers finds it. */
+static void true_release(struct world *w, unsigned client, unsigned worker, int status)
+{
+    const struct worker *k = &w->clients[client].workers[worker];
+
+    if (status == REDLOCK_OK && world_claim(w, k->claim)->deleted == 0) {
+        check_violated(w, "told", "c%u.%u: t%u was released, but no server deleted it", client,
+                       worker, k->claim);
+    }
+    if ((status == REDLOCK_GONE || status == REDLOCK_TAKEN) &&
+        world_client_us(w, &w->clients[client]) < k->valid_us) {
+        check_violated(w, "told", "c%u.%u: t%u was %s while it was valid", client, worker, k->claim,
+                       status == REDLOCK_GONE ? "gone" : "somebody else's");
+    }
+}
+
+void check_told(struct world *w, unsigned client, unsigned worker, int status)
+{
+    struct worker *k = &w->clients[client].workers[worker];
+
+    if (k->told) {
+        check_violated(w, "told", "c%u.%u was told twice", client, worker);
+    }
+    k->told = true;
+    in_time(w, client, worker);
+    if (k->phase == WORKER_HELD) {
+        true_win(w, client, worker);
+        check_exclusion(w, client, worker);
+    } else if (status >= 0) {
+        true_release(w, client, worker, status);
+    }
+}
+
+void check_told_at_end(struct world *w)
+{
+    unsigned client, worker;
+
+    for (client = 0; client < w->o.clients; client++) {
+        for (worker = 0; worker < w->o.workers; worker++) {
+            const struct worker *k = &w->clients[client].workers[worker];
+
+            if (!k->told && worked_us(w, client, k) > rlk_time_add(k->limit_us, CHECK_SETTLE_US)) {
+                check_violated(w, "told", "c%u.%u was never told", client, worker);
+            }
+        }
+    }
+}

@@ -1,0 +1,469 @@
+#include "sim/drive.h"
+
+#include <redlock/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/classify.h"
+#include "sim/check.h"
+#include "sim/draw.h"
+#include "sim/memory.h"
+#include "sim/peer.h"
+#include "sim/trace.h"
+#include "sim/user.h"
+
+static void step(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev);
+
+static struct worker *worker_at(struct world *w, unsigned client, unsigned worker)
+{
+    return &w->clients[client].workers[worker];
+}
+
+static uint64_t client_us(const struct world *w, unsigned client)
+{
+    return world_client_us(w, &w->clients[client]);
+}
+
+/* The claim is of what its worker does now. */
+static struct worker *owner_of(struct world *w, const struct claim *claim)
+{
+    struct worker *k = worker_at(w, claim->client, claim->worker);
+
+    return k->op == claim->op ? k : NULL;
+}
+
+/* The process stands still in the middle of a step: what it does next, it does later. */
+static void stall(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+
+    if (w->o.stall_ppm && !w->healed && draw_chance(&w->prng, w->o.stall_ppm)) {
+        uint64_t from_us = rlk_time_max(w->now_us, c->busy_us);
+        uint64_t us = rlk_time_min(draw_scale(&w->prng, 100, w->o.longest_us),
+                                   rlk_time_sub(w->o.until_us, from_us));
+
+        trace(w, "c%u    stalls for %.1f ms", client, (double)us / 1e3);
+        c->busy_us = from_us + us;
+        c->lost_us += us;
+    }
+}
+
+static void set_timer(struct world *w, unsigned client, unsigned worker, uint64_t at_us)
+{
+    struct worker *k = worker_at(w, client, worker);
+    uint64_t when_us = clock_when(&w->clients[client].clock, at_us);
+
+    k->timer_us = at_us;
+    k->stamp++;
+    if (at_us != RLK_NEVER) {
+        when_us = when_us > w->now_us ? when_us : w->now_us + 20;
+        schedule_push(&w->schedule, when_us, EVENT_TIMER, client, worker, k->stamp);
+    }
+}
+
+/* Once, at the end of the turn of the loop: other callbacks may come before. */
+static void tell(struct world *w, unsigned client, unsigned worker, uint64_t later_us)
+{
+    struct worker *k = worker_at(w, client, worker);
+
+    if (!k->telling) {
+        k->telling = true;
+        schedule_push(&w->schedule, rlk_time_max(w->now_us, w->clients[client].busy_us) + later_us,
+                      EVENT_DELIVER, client, worker, k->op);
+    }
+}
+
+/* ---- what goes out ---- */
+
+static unsigned fresh_claim(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = worker_at(w, client, worker);
+
+    w->claims = memory_room(w->claims, &w->cap_claims, w->n_claims, sizeof(*w->claims));
+    w->claims[w->n_claims] = (struct claim){.client = client,
+                                            .worker = worker,
+                                            .op = k->op,
+                                            .key = k->key,
+                                            .round = k->attempt.tries,
+                                            .ttl_ms = k->ttl_ms};
+    return (unsigned)w->n_claims++;
+}
+
+static void send_sets(struct world *w, unsigned client, unsigned worker, uint64_t nodes,
+                      uint64_t now_us)
+{
+    unsigned claim = worker_at(w, client, worker)->claim, node;
+    struct message m = {.kind = MESSAGE_SET, .claim = claim, .sent_us = now_us};
+
+    trace(w, "c%u.%u  round %u: t%u to %s", client, worker, world_claim(w, claim)->round, claim,
+          trace_nodes(nodes));
+    world_claim(w, claim)->wanted_us =
+        rlk_time_add(now_us, rlk_time_from_ms(world_claim(w, claim)->ttl_ms));
+    RLK_MASK_EACH (node, nodes) {
+        m.get = (w->o.tells_holder & rlk_mask_bit(node)) != 0;
+        if (peer_ask(w, client, node, &m)) {
+            check_set_sent(w, claim, node);
+        }
+    }
+}
+
+void drive_send_release(struct world *w, unsigned client, unsigned node, unsigned claim, bool text)
+{
+    uint64_t now_us = client_us(w, client);
+    struct message m = {.kind = MESSAGE_RELEASE, .claim = claim, .text = text, .sent_us = now_us};
+
+    if (peer_ask(w, client, node, &m)) {
+        check_release_sent(w, claim, node);
+    } else {
+        peer_owe(w, client, node, claim,
+                 rlk_time_add(now_us, rlk_time_from_ms(world_claim(w, claim)->ttl_ms)));
+    }
+}
+
+static void send_releases(struct world *w, unsigned client, unsigned claim, uint64_t nodes)
+{
+    unsigned node;
+
+    trace(w, "c%u.%u  releases t%u on %s", client, world_claim(w, claim)->worker, claim,
+          trace_nodes(nodes));
+    world_claim(w, claim)->wanted_us = 0;
+    RLK_MASK_EACH (node, nodes) {
+        drive_send_release(w, client, node, claim, false);
+    }
+}
+
+/* ---- the attempt ---- */
+
+static void carry_out(struct world *w, unsigned client, unsigned worker,
+                      const struct rlk_actions *out, uint64_t now_us)
+{
+    struct worker *k = worker_at(w, client, worker);
+
+    stall(w, client);
+    if (out->release) {
+        send_releases(w, client, k->claim, out->release);
+    }
+    if (out->tell) {
+        tell(w, client, worker, draw_upto(&w->prng, w->o.turn_us));
+    }
+    if (out->fresh) {
+        if (k->claim != NONE) {
+            check_let_go(w, k->claim);
+        }
+        k->claim = fresh_claim(w, client, worker);
+    }
+    set_timer(w, client, worker, out->deadline_us);
+    if (out->acquire) {
+        stall(w, client);
+        send_sets(w, client, worker, out->acquire, now_us);
+    }
+}
+
+static void step(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
+{
+    struct worker *k = worker_at(w, client, worker);
+    struct rlk_actions out;
+
+    rlk_attempt_step(&k->attempt, ev, &out);
+    check_stepped(w, client, worker, ev, &out);
+    carry_out(w, client, worker, &out, ev->now_us);
+}
+
+static void step_with_nodes(struct world *w, unsigned client, unsigned worker,
+                            enum rlk_event_kind kind)
+{
+    struct rlk_event ev = {.kind = kind, .now_us = client_us(w, client)};
+    uint64_t open;
+
+    peer_nodes(w, client, &ev.ready, &ev.coming, &open);
+    step(w, client, worker, &ev);
+}
+
+void drive_acquire(struct world *w, unsigned client, unsigned worker, const struct drive_request *q)
+{
+    struct worker *k = worker_at(w, client, worker);
+    uint64_t ttl_us = rlk_time_from_ms(q->ttl_ms);
+    struct rlk_attempt_config config = {
+        .terms = {.nodes = w->clients[client].nodes,
+                  .lease_us = rlk_validity_lease_us(ttl_us, w->o.drift_ppm),
+                  .min_validity_us = ttl_us / 10,
+                  .timeout_us = w->o.timeout_us},
+        .wait_us = q->wait_us,
+        .retry_min_us = q->retry_min_us,
+        .retry_max_us = q->retry_max_us,
+        .max_retries = q->max_retries,
+        .seed = rlk_prng_next(&w->prng)};
+
+    k->phase = WORKER_PENDING;
+    k->op++;
+    k->key = q->key;
+    k->ttl_ms = q->ttl_ms;
+    k->claim = NONE;
+    rlk_attempt_init(&k->attempt, &config);
+    check_started(w, client, worker, rlk_time_max(q->wait_us, w->o.timeout_us));
+    step_with_nodes(w, client, worker, RLK_EVENT_START);
+}
+
+void drive_cancel(struct world *w, unsigned client, unsigned worker)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = client_us(w, client)};
+
+    if (worker_at(w, client, worker)->phase == WORKER_PENDING) {
+        trace(w, "c%u.%u  cancels", client, worker);
+        check_cancelled(w, client, worker);
+        step(w, client, worker, &ev);
+    }
+}
+
+bool drive_holds(const struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *k = &w->clients[client].workers[worker];
+
+    return k->phase == WORKER_HELD && client_us(w, client) < k->attempt.round.valid_until_us;
+}
+
+/* ---- the release ---- */
+
+static void step_release(struct world *w, unsigned client, unsigned worker,
+                         const struct rlk_event *ev)
+{
+    struct worker *k = worker_at(w, client, worker);
+    struct rlk_actions out;
+
+    rlk_release_step(&k->release, ev, &out);
+    stall(w, client);
+    if (out.release) {
+        send_releases(w, client, k->claim, out.release);
+    }
+    set_timer(w, client, worker, out.deadline_us);
+    if (out.tell) {
+        tell(w, client, worker, 0);
+    }
+}
+
+void drive_release(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = worker_at(w, client, worker);
+    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = client_us(w, client)};
+    uint64_t ready;
+
+    k->valid_us = k->attempt.round.valid_until_us;
+    k->phase = WORKER_RELEASING;
+    check_started(w, client, worker, w->o.timeout_us);
+    rlk_release_init(&k->release, w->clients[client].nodes,
+                     k->attempt.round.asked & ~k->attempt.round.no,
+                     rlk_time_add(ev.now_us, w->o.timeout_us));
+    peer_nodes(w, client, &ready, &ev.coming, &ev.ready);
+    step_release(w, client, worker, &ev);
+    check_let_go(w, k->claim);
+}
+
+/* ---- what comes back ---- */
+
+static void voted(struct world *w, unsigned client, unsigned node, unsigned claim,
+                  enum rlk_vote vote)
+{
+    static const char *const names[] = {"nothing", "yes", "no"};
+    const struct claim *c = world_claim(w, claim);
+    struct worker *k = owner_of(w, c);
+    struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
+                           .node = node,
+                           .now_us = client_us(w, client),
+                           .round = c->round,
+                           .vote = vote};
+
+    if (vote == RLK_VOTE_NO) {
+        world_claim(w, claim)->refused |= rlk_mask_bit(node);
+    }
+    if (k && (k->phase == WORKER_PENDING || k->phase == WORKER_HELD)) {
+        trace(w, "c%u.%u  n%u says %s to t%u", client, c->worker, node, names[vote], claim);
+        step(w, client, c->worker, &ev);
+    }
+}
+
+static void release_answered(struct world *w, unsigned client, unsigned node, unsigned claim,
+                             enum rlk_answer answer)
+{
+    const struct claim *c = world_claim(w, claim);
+    struct worker *k = owner_of(w, c);
+    struct rlk_event ev = {
+        .kind = RLK_EVENT_ANSWER, .node = node, .now_us = client_us(w, client), .answer = answer};
+
+    if (k && k->phase == WORKER_RELEASING && k->claim == claim) {
+        step_release(w, client, c->worker, &ev);
+    }
+}
+
+/* As the reader of src/io would hand it over. */
+static struct rlk_reply reply_of(const struct message *m, char *text, size_t room)
+{
+    struct rlk_reply r = {.type = RLK_REPLY_NIL, .str = ""};
+
+    switch (m->answer) {
+    case ANSWER_NONE:
+    case ANSWER_NIL:
+        break;
+    case ANSWER_OK:
+        r.type = RLK_REPLY_STATUS;
+        r.str = "OK";
+        break;
+    case ANSWER_ERROR:
+        r.type = RLK_REPLY_ERROR;
+        r.str = m->error;
+        break;
+    case ANSWER_STRING:
+        snprintf(text, room, "t%lld", (long long)m->integer);
+        r.type = RLK_REPLY_STRING;
+        r.str = text;
+        break;
+    case ANSWER_INTEGER:
+        r.type = RLK_REPLY_INTEGER;
+        r.integer = m->integer;
+        break;
+    }
+    r.len = strlen(r.str);
+    return r;
+}
+
+static void answered_set(struct world *w, unsigned client, unsigned node, const struct message *m,
+                         const struct rlk_reply *reply)
+{
+    char token[24];
+    int len = snprintf(token, sizeof(token), "t%u", m->claim);
+
+    voted(w, client, node, m->claim,
+          m->get ? rlk_classify_set_get(reply, token, (size_t)len) : rlk_classify_set(reply));
+}
+
+static void answered_release(struct world *w, unsigned client, unsigned node,
+                             const struct message *m, const struct rlk_reply *reply)
+{
+    uint64_t ttl_us = rlk_time_from_ms(world_claim(w, m->claim)->ttl_ms);
+
+    if (rlk_classify_no_script(reply)) {
+        world_claim(w, m->claim)->excuses++;
+        drive_send_release(w, client, node, m->claim, true);
+        return;
+    }
+    if (rlk_classify_refused_for_now(reply)) {
+        peer_owe(w, client, node, m->claim, rlk_time_add(client_us(w, client), ttl_us));
+    }
+    if (m->answer == ANSWER_ERROR) {
+        check_refused(w, m->claim, node);
+    }
+    release_answered(w, client, node, m->claim, rlk_classify_release(reply));
+}
+
+void drive_answered(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    char text[24];
+    struct rlk_reply reply = reply_of(m, text, sizeof(text));
+
+    if (m->kind == MESSAGE_SET) {
+        answered_set(w, client, node, m, &reply);
+    } else {
+        answered_release(w, client, node, m, &reply);
+    }
+}
+
+/* [S5] It may have been carried out, or may yet be: the release is owed. */
+void drive_broken(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    uint64_t now_us = client_us(w, client);
+
+    if (m->kind == MESSAGE_SET) {
+        peer_owe(w, client, node, m->claim, RLK_NEVER);
+        check_may_outlive(w, m->claim);
+        voted(w, client, node, m->claim, RLK_VOTE_UNKNOWN);
+    } else if (m->kind == MESSAGE_RELEASE) {
+        peer_owe(w, client, node, m->claim,
+                 rlk_time_add(now_us, rlk_time_from_ms(world_claim(w, m->claim)->ttl_ms)));
+        release_answered(w, client, node, m->claim, RLK_ANSWER_UNKNOWN);
+    }
+}
+
+static void node_event(struct world *w, unsigned client, unsigned node, enum rlk_event_kind kind)
+{
+    struct rlk_event ev = {.kind = kind, .node = node};
+    unsigned worker;
+
+    for (worker = 0; worker < w->o.workers; worker++) {
+        ev.now_us = client_us(w, client);
+        if (worker_at(w, client, worker)->phase == WORKER_PENDING) {
+            step(w, client, worker, &ev);
+        } else if (worker_at(w, client, worker)->phase == WORKER_RELEASING &&
+                   kind == RLK_EVENT_NODE_DOWN) {
+            step_release(w, client, worker, &ev);
+        }
+    }
+}
+
+void drive_node_up(struct world *w, unsigned client, unsigned node)
+{
+    node_event(w, client, node, RLK_EVENT_NODE_UP);
+}
+
+void drive_node_down(struct world *w, unsigned client, unsigned node)
+{
+    node_event(w, client, node, RLK_EVENT_NODE_DOWN);
+}
+
+/* ---- time, and telling the user ---- */
+
+void drive_on_timer(struct world *w, unsigned client, unsigned worker, unsigned stamp)
+{
+    struct worker *k = worker_at(w, client, worker);
+    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = client_us(w, client)};
+
+    if (k->stamp != stamp) {
+        return;
+    }
+    if (ev.now_us < k->timer_us) {
+        set_timer(w, client, worker, k->timer_us);
+    } else if (k->phase == WORKER_RELEASING) {
+        step_release(w, client, worker, &ev);
+    } else {
+        step_with_nodes(w, client, worker, RLK_EVENT_TIMER);
+    }
+}
+
+/* The last look: a win that has grown too old while it stood in line is none. */
+static void deliver_attempt(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = worker_at(w, client, worker);
+    struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = client_us(w, client)};
+
+    step(w, client, worker, &ev);
+    k->telling = false; /* what the step decided is told here */
+    if (k->attempt.state == RLK_ATTEMPT_HELD) {
+        k->phase = WORKER_HELD;
+        check_told(w, client, worker, REDLOCK_OK);
+        user_acquired(w, client, worker, REDLOCK_OK);
+    } else if (k->attempt.state == RLK_ATTEMPT_FAILED) {
+        k->phase = WORKER_IDLE;
+        if (k->claim != NONE) {
+            check_let_go(w, k->claim);
+        }
+        check_told(w, client, worker, k->attempt.status);
+        user_acquired(w, client, worker, k->attempt.status);
+    }
+}
+
+void drive_on_deliver(struct world *w, unsigned client, unsigned worker, unsigned stamp)
+{
+    struct worker *k = worker_at(w, client, worker);
+
+    if (k->op != stamp) {
+        return;
+    }
+    k->telling = false;
+    if (k->phase == WORKER_PENDING) {
+        deliver_attempt(w, client, worker);
+    } else if (k->phase == WORKER_RELEASING) {
+        k->phase = WORKER_IDLE;
+        check_told(w, client, worker, k->release.status);
+        user_released(w, client, worker, k->release.status);
+    }
+}

@@ -1,0 +1,418 @@
+#include "sim/fault.h"
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "sim/check.h"
+#include "sim/draw.h"
+#include "sim/peer.h"
+#include "sim/server.h"
+#include "sim/trace.h"
+#include "sim/user.h"
+#include "sim/wire.h"
+
+static uint64_t draw_until_us(struct world *w)
+{
+    return rlk_time_min(w->now_us + draw_scale(&w->prng, 1000, w->o.longest_us), w->o.until_us);
+}
+
+static unsigned draw_client(struct world *w)
+{
+    return (unsigned)draw_upto(&w->prng, w->o.clients - 1);
+}
+
+static unsigned draw_server(struct world *w)
+{
+    return (unsigned)draw_upto(&w->prng, w->o.nodes - 1);
+}
+
+/* ---- clients ---- */
+
+static void stand_still(struct world *w, unsigned client, uint64_t until_us)
+{
+    struct client *c = &w->clients[client];
+    uint64_t from_us = rlk_time_max(w->now_us, c->busy_us);
+
+    if (until_us > from_us) {
+        c->lost_us += until_us - from_us;
+        c->busy_us = until_us;
+    }
+}
+
+static void pause(struct world *w, unsigned client)
+{
+    uint64_t until_us = draw_until_us(w);
+
+    trace(w, "c%u    stands still for %.1f ms", client, trace_ms(w->now_us, until_us));
+    stand_still(w, client, until_us);
+}
+
+static void suspend(struct world *w, unsigned client)
+{
+    uint64_t until_us = draw_until_us(w);
+
+    trace(w, "c%u    is suspended for %.1f ms", client, trace_ms(w->now_us, until_us));
+    clock_suspend(&w->clients[client].clock, w->now_us, until_us);
+    stand_still(w, client, until_us);
+}
+
+static void freeze(struct world *w, unsigned client)
+{
+    uint64_t until_us = w->now_us + draw_upto(&w->prng, 2 * options_max_ttl_us(&w->o));
+
+    trace(w, "c%u    and its clock stand still for %.1f ms", client, trace_ms(w->now_us, until_us));
+    clock_freeze(&w->clients[client].clock, w->now_us, until_us);
+    stand_still(w, client, until_us);
+}
+
+static void set_wall(struct world *w, unsigned client)
+{
+    uint64_t us = draw_upto(&w->prng, 4 * options_max_ttl_us(&w->o));
+
+    trace(w, "c%u    its wall clock is set back or forward by up to %.1f ms", client,
+          (double)us / 1e3);
+    w->clients[client].clock.wall_us += (int64_t)us - (int64_t)(2 * options_max_ttl_us(&w->o));
+}
+
+static void crash(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    unsigned i;
+
+    if (!c->alive) {
+        return;
+    }
+    trace(w, "c%u    dies", client);
+    c->alive = false;
+    for (i = 0; i < c->nodes; i++) {
+        peer_end(w, client, i);
+    }
+    for (i = 0; i < w->o.workers; i++) {
+        c->workers[i].op++;
+        c->workers[i].stamp++;
+        c->workers[i].phase = WORKER_IDLE;
+        c->workers[i].telling = false;
+        check_forgotten(w, client, i);
+    }
+    check_died(w, client);
+    schedule_push(&w->schedule, draw_until_us(w), EVENT_REBORN, client, 0, 0);
+}
+
+void fault_on_reborn(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    unsigned i;
+
+    if (c->alive) {
+        return;
+    }
+    trace(w, "c%u    is started again", client);
+    c->alive = true;
+    c->busy_us = w->now_us;
+    for (i = 0; i < c->nodes; i++) {
+        peer_init(w, client, i);
+    }
+    for (i = 0; i < w->o.workers; i++) {
+        user_start(w, client, i);
+    }
+}
+
+/* ---- servers ---- */
+
+/* The lease of any vote given before has ended by then. */
+static void stay_away(struct world *w, unsigned server)
+{
+    uint64_t max_ttl_us = options_max_ttl_us(&w->o);
+
+    server_end(w, server, w->now_us + max_ttl_us + max_ttl_us / 50 + draw_upto(&w->prng, 20000),
+               true);
+}
+
+/* What was sent to it lies in its socket; and some give up meanwhile. */
+static void stop(struct world *w, unsigned server)
+{
+    unsigned client, node;
+
+    server_stop(w, server, draw_until_us(w));
+    for (client = 0; client < w->o.clients; client++) {
+        for (node = 0; node < w->clients[client].nodes; node++) {
+            if (world_server(w, node) == server && w->clients[client].alive &&
+                draw_chance(&w->prng, 250000)) {
+                wire_break(w, w->clients[client].peers[node].wire);
+            }
+        }
+    }
+}
+
+static void set_back(struct world *w, unsigned server)
+{
+    uint64_t us = draw_upto(&w->prng, options_max_ttl_us(&w->o) / 2);
+
+    trace(w, "n%u    its clock is set back by %.1f ms", server, (double)us / 1e3);
+    w->servers[server].clock.wall_us -= (int64_t)us;
+    w->set_back_us += us;
+}
+
+static void set_forward(struct world *w, unsigned server)
+{
+    trace(w, "n%u    its clock is set forward by %.1f ms", server,
+          (double)options_max_ttl_us(&w->o) / 1e3);
+    w->servers[server].clock.wall_us += (int64_t)options_max_ttl_us(&w->o);
+}
+
+static void evict(struct world *w, unsigned server)
+{
+    trace(w, "n%u    drops its keys", server);
+    w->servers[server].keys[0].claim = w->servers[server].keys[1].claim = NONE;
+}
+
+static void fail_over(struct world *w, unsigned server)
+{
+    struct server *s = &w->servers[server];
+    unsigned key;
+
+    if (s->state == SERVER_RUNS) {
+        trace(w, "n%u    is replaced by its replica, which lacks the last write", server);
+        for (key = 0; key < SIM_KEYS; key++) {
+            s->keys[key] = s->before[key];
+        }
+        s->run += SIM_NODES;
+        wire_server_ended(w, server);
+    }
+}
+
+static void refuse(struct world *w, unsigned server)
+{
+    static const char *const refusals[] = {
+        "MISCONF Redis is configured to save RDB snapshots, but it is unable to",
+        "BUSY Redis is busy running a script.", "NOREPLICAS Not enough good replicas to write."};
+
+    w->servers[server].refuses_us = draw_until_us(w);
+    w->servers[server].refusal = refusals[draw_upto(&w->prng, 2)];
+    trace(w, "n%u    answers everything with -%.10s... for %.1f ms", server,
+          w->servers[server].refusal, trace_ms(w->now_us, w->servers[server].refuses_us));
+}
+
+static int32_t draw_ppm(struct world *w)
+{
+    return (int32_t)draw_upto(&w->prng, 2 * w->o.rate_ppm) - (int32_t)w->o.rate_ppm;
+}
+
+static void change_rate(struct world *w)
+{
+    unsigned client = draw_client(w), server = draw_server(w);
+    int32_t ppm = draw_ppm(w);
+    bool of_client = draw_chance(&w->prng, 500000);
+
+    trace(w, "%c%u    its clock is off by %d ppm now", of_client ? 'c' : 'n',
+          of_client ? client : server, ppm);
+    clock_set_rate(of_client ? &w->clients[client].clock : &w->servers[server].clock, w->now_us,
+                   ppm);
+}
+
+/* ---- what is between them ---- */
+
+static void break_some(struct world *w)
+{
+    unsigned client = draw_client(w), node;
+    uint64_t some = draw_some(&w->prng, w->clients[client].nodes);
+
+    RLK_MASK_EACH (node, some) {
+        if (w->clients[client].alive) {
+            wire_break(w, w->clients[client].peers[node].wire);
+        }
+    }
+}
+
+static void block(struct world *w, unsigned client, uint64_t nodes, bool there, bool back,
+                  uint64_t until_us)
+{
+    unsigned node;
+
+    trace(w, "c%u    nothing gets %s %s for %.1f ms", client,
+          there && back ? "to or from"
+          : there       ? "to"
+                        : "back from",
+          trace_nodes(nodes), trace_ms(w->now_us, until_us));
+    RLK_MASK_EACH (node, nodes) {
+        struct peer *p = &w->clients[client].peers[node];
+
+        p->there_clear_us = there ? until_us : p->there_clear_us;
+        p->back_clear_us = back ? until_us : p->back_clear_us;
+    }
+}
+
+/* Of one client, or of all. */
+static void divide(struct world *w, bool one_way)
+{
+    uint64_t some = draw_some(&w->prng, w->o.nodes), until_us = draw_until_us(w);
+    bool there = !one_way || draw_chance(&w->prng, 500000);
+    unsigned only = draw_client(w), client;
+    bool all = draw_chance(&w->prng, 250000);
+
+    for (client = 0; client < w->o.clients; client++) {
+        if (all || client == only) {
+            block(w, client, some, there, !one_way || !there, until_us);
+        }
+    }
+}
+
+static void slow_down(struct world *w)
+{
+    unsigned client = draw_client(w), node;
+    uint64_t some = draw_some(&w->prng, w->o.nodes), until_us = draw_until_us(w);
+    uint64_t us = draw_scale(&w->prng, 500, w->o.longest_us / 2 + 1000);
+
+    trace(w, "c%u    everything to and from %s takes %.1f ms longer, for %.1f ms", client,
+          trace_nodes(some), (double)us / 1e3, trace_ms(w->now_us, until_us));
+    RLK_MASK_EACH (node, some) {
+        w->clients[client].peers[node].slow_us = us;
+        w->clients[client].peers[node].slow_until_us = until_us;
+    }
+}
+
+/* ---- the next one ---- */
+
+static enum fault draw_kind(struct world *w)
+{
+    uint64_t left = w->o.kinds;
+    uint64_t skip = draw_upto(&w->prng, rlk_mask_count(left) - 1);
+
+    for (; skip > 0; skip--) {
+        left &= left - 1;
+    }
+    return (enum fault)__builtin_ctzll(left);
+}
+
+/* One draw after the other: the order of arguments is the compiler's. */
+static void strike(struct world *w, enum fault kind)
+{
+    unsigned client = draw_client(w), server = draw_server(w);
+
+    switch (kind) {
+    case FAULT_PAUSE:
+        pause(w, client);
+        break;
+    case FAULT_SUSPEND:
+        suspend(w, client);
+        break;
+    case FAULT_CRASH:
+        crash(w, client);
+        break;
+    case FAULT_WALL:
+        set_wall(w, client);
+        break;
+    case FAULT_FREEZE:
+        freeze(w, client);
+        break;
+    case FAULT_STOP:
+        stop(w, server);
+        break;
+    case FAULT_RESTART:
+        server_end(w, server, draw_until_us(w), false);
+        break;
+    case FAULT_AWAY:
+        stay_away(w, server);
+        break;
+    case FAULT_FORGET:
+        server_end(w, server, w->now_us + draw_upto(&w->prng, 2000), true);
+        break;
+    case FAULT_BACK:
+        set_back(w, server);
+        break;
+    case FAULT_FORWARD:
+        set_forward(w, server);
+        break;
+    case FAULT_EVICT:
+        evict(w, server);
+        break;
+    case FAULT_FAILOVER:
+        fail_over(w, server);
+        break;
+    case FAULT_REFUSE:
+        refuse(w, server);
+        break;
+    case FAULT_SCRIPTS:
+        w->servers[server].scripts = false;
+        break;
+    case FAULT_RATE:
+        change_rate(w);
+        break;
+    case FAULT_BREAK:
+        break_some(w);
+        break;
+    case FAULT_PARTITION:
+    case FAULT_ONE_WAY:
+        divide(w, kind == FAULT_ONE_WAY);
+        break;
+    case FAULT_SLOW:
+        slow_down(w);
+        break;
+    case FAULT_ALL_KINDS:
+        break;
+    }
+}
+
+void fault_start(struct world *w)
+{
+    if (w->o.kinds) {
+        schedule_push(&w->schedule, w->now_us + draw_tail(&w->prng, w->o.gap_us), EVENT_FAULT, 0, 0,
+                      0);
+    }
+}
+
+void fault_on_event(struct world *w)
+{
+    if (!w->healed) {
+        strike(w, draw_kind(w));
+        w->faults++;
+        fault_start(w);
+    }
+}
+
+/* ---- the end ---- */
+
+static void heal_client(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    unsigned node;
+
+    c->busy_us = rlk_time_min(c->busy_us, rlk_time_max(w->now_us, c->clock.true_us));
+    for (node = 0; node < SIM_NODES; node++) {
+        struct peer *p = &c->peers[node];
+
+        p->there_clear_us = rlk_time_min(p->there_clear_us, w->now_us);
+        p->back_clear_us = rlk_time_min(p->back_clear_us, w->now_us);
+        p->slow_until_us = 0;
+    }
+    fault_on_reborn(w, client);
+}
+
+static void heal_server(struct world *w, unsigned server)
+{
+    struct server *s = &w->servers[server];
+
+    s->refuses_us = 0;
+    if (s->state == SERVER_STOPPED) {
+        server_on_continue(w, server, s->stamp);
+    } else if (s->state == SERVER_DOWN && !s->forgets) {
+        server_on_restart(w, server, s->stamp);
+    }
+}
+
+void fault_heal(struct world *w)
+{
+    unsigned i, worker;
+
+    trace(w, "----  the faults end");
+    w->healed = true;
+    w->healed_us = w->now_us;
+    for (i = 0; i < w->o.nodes; i++) {
+        heal_server(w, i);
+    }
+    for (i = 0; i < w->o.clients; i++) {
+        heal_client(w, i);
+        for (worker = 0; worker < w->o.workers; worker++) {
+            user_finish(w, i, worker);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+#include "sim/history.h"
+
+#include "base/time.h"
+#include "sim/check.h"
+#include "sim/draw.h"
+#include "sim/drive.h"
+#include "sim/fault.h"
+#include "sim/memory.h"
+#include "sim/peer.h"
+#include "sim/server.h"
+#include "sim/trace.h"
+#include "sim/user.h"
+#include "sim/wire.h"
+
+/* A history that has had so many events has seen enough faults. */
+#define MANY_EVENTS 60000
+
+uint64_t world_client_us(const struct world *w, const struct client *c)
+{
+    return clock_boot(&c->clock, w->now_us);
+}
+
+/* Empty, and what had been allocated. */
+static void clear(struct world *w)
+{
+    struct world old = *w;
+    unsigned i, node;
+
+    *w = (struct world){0};
+    w->schedule = old.schedule;
+    w->wires = old.wires;
+    w->cap_wires = old.cap_wires;
+    w->messages = old.messages;
+    w->cap_messages = old.cap_messages;
+    w->claims = old.claims;
+    w->cap_claims = old.cap_claims;
+    schedule_reset(&w->schedule);
+    for (i = 0; i < SIM_CLIENTS; i++) {
+        for (node = 0; node < SIM_NODES; node++) {
+            w->clients[i].peers[node].debts = old.clients[i].peers[node].debts;
+            w->clients[i].peers[node].cap_debts = old.clients[i].peers[node].cap_debts;
+        }
+    }
+}
+
+void history_free(struct world *w)
+{
+    unsigned i, node;
+
+    schedule_free(&w->schedule);
+    memory_free(w->wires);
+    memory_free(w->messages);
+    memory_free(w->claims);
+    for (i = 0; i < SIM_CLIENTS; i++) {
+        for (node = 0; node < SIM_NODES; node++) {
+            memory_free(w->clients[i].peers[node].debts);
+        }
+    }
+    *w = (struct world){0};
+}
+
+static void start_client(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    int32_t ppm = (int32_t)draw_upto(&w->prng, 2 * w->o.rate_ppm) - (int32_t)w->o.rate_ppm;
+    unsigned i;
+
+    c->alive = true;
+    c->nodes = client == 0 && w->o.split ? w->o.split : w->o.nodes;
+    clock_init(&c->clock, ppm, 5000000 + draw_upto(&w->prng, 1000000), 1000000000);
+    for (i = 0; i < c->nodes; i++) {
+        peer_init(w, client, i);
+    }
+    for (i = 0; i < w->o.workers; i++) {
+        c->workers[i].told = true;
+        user_start(w, client, i);
+    }
+}
+
+static void start(struct world *w)
+{
+    unsigned i;
+
+    for (i = 0; i < w->o.nodes; i++) {
+        server_init(w, i);
+    }
+    for (i = 0; i < w->o.clients; i++) {
+        start_client(w, i);
+    }
+    fault_start(w);
+    schedule_push(&w->schedule, w->o.until_us, EVENT_HEAL, 0, 0, 0);
+}
+
+/* The client that an event is for, or SIM_CLIENTS. */
+static unsigned client_of(const struct world *w, const struct event *ev)
+{
+    switch (ev->kind) {
+    case EVENT_REPLY:
+    case EVENT_OPENED:
+    case EVENT_BROKEN:
+        return w->wires[ev->who].client;
+    case EVENT_PEER_TIMER:
+    case EVENT_TIMER:
+    case EVENT_DELIVER:
+    case EVENT_USER:
+    case EVENT_CANCEL:
+        return ev->who;
+    case EVENT_REQUEST:
+    case EVENT_FAULT:
+    case EVENT_CONTINUE:
+    case EVENT_RESTART:
+    case EVENT_REBORN:
+    case EVENT_HEAL:
+    case EVENT_END:
+        break;
+    }
+    return SIM_CLIENTS;
+}
+
+/* The process is dead, or stands still and hears of it later. */
+static bool put_off(struct world *w, const struct event *ev)
+{
+    unsigned client = client_of(w, ev);
+    const struct client *c = &w->clients[client];
+
+    if (client == SIM_CLIENTS) {
+        return false;
+    }
+    if (c->alive && c->busy_us > w->now_us) {
+        schedule_push(&w->schedule, c->busy_us, ev->kind, ev->who, ev->which, ev->stamp);
+    }
+    return !c->alive || c->busy_us > w->now_us;
+}
+
+static void heal(struct world *w)
+{
+    if (!w->healed) {
+        fault_heal(w);
+        schedule_push(&w->schedule, w->now_us + check_live_bound_us(w), EVENT_END, 0, 0, 0);
+    }
+}
+
+static void dispatch(struct world *w, const struct event *ev)
+{
+    switch (ev->kind) {
+    case EVENT_REQUEST:
+        wire_on_request(w, ev->who);
+        break;
+    case EVENT_REPLY:
+        peer_on_reply(w, ev->who);
+        break;
+    case EVENT_OPENED:
+        peer_on_opened(w, ev->who);
+        break;
+    case EVENT_BROKEN:
+        peer_on_broken(w, ev->who);
+        break;
+    case EVENT_PEER_TIMER:
+        peer_on_timer(w, ev->who, ev->which, ev->stamp);
+        break;
+    case EVENT_TIMER:
+        drive_on_timer(w, ev->who, ev->which, ev->stamp);
+        break;
+    case EVENT_DELIVER:
+        drive_on_deliver(w, ev->who, ev->which, ev->stamp);
+        break;
+    case EVENT_USER:
+        user_on_event(w, ev->who, ev->which, ev->stamp);
+        break;
+    case EVENT_CANCEL:
+        user_on_cancel(w, ev->who, ev->which, ev->stamp);
+        break;
+    case EVENT_FAULT:
+        fault_on_event(w);
+        break;
+    case EVENT_CONTINUE:
+        server_on_continue(w, ev->who, ev->stamp);
+        break;
+    case EVENT_RESTART:
+        server_on_restart(w, ev->who, ev->stamp);
+        break;
+    case EVENT_REBORN:
+        fault_on_reborn(w, ev->who);
+        break;
+    case EVENT_HEAL:
+        heal(w);
+        break;
+    case EVENT_END:
+        break;
+    }
+}
+
+static void count(struct world *w, const struct event *ev)
+{
+    w->events++;
+    w->hash = (w->hash ^ ev->at_us ^ ((uint64_t)ev->kind << 56) ^ ((uint64_t)ev->who << 40) ^
+               ((uint64_t)ev->which << 32)) *
+              UINT64_C(0x9e3779b97f4a7c15);
+    w->hash ^= w->hash >> 29;
+    check_work(w);
+}
+
+/* A server that forgot may stay away for longer, and what is slow may still be on its way. */
+static bool put_off_end(struct world *w)
+{
+    bool down = false;
+    unsigned i;
+
+    for (i = 0; i < w->o.nodes; i++) {
+        down |= w->servers[i].state != SERVER_RUNS;
+    }
+    if (w->done < w->o.clients * w->o.workers) {
+        return false; /* too late for that */
+    }
+    if (!down && w->quiet_us + CHECK_SETTLE_US <= w->now_us) {
+        return false;
+    }
+    schedule_push(&w->schedule, rlk_time_max(w->now_us, w->quiet_us) + CHECK_SETTLE_US, EVENT_END,
+                  0, 0, 0);
+    return true;
+}
+
+void history_run(struct world *w, uint64_t seed, enum assumption broken, bool tracing)
+{
+    struct event ev = {.kind = EVENT_HEAL};
+
+    clear(w);
+    w->tracing = tracing;
+    options_draw(&w->o, &w->prng, seed, broken);
+    start(w);
+    while (!w->violated && schedule_pop(&w->schedule, &ev)) {
+        w->now_us = ev.at_us;
+        if (ev.kind == EVENT_END && !put_off_end(w)) {
+            break;
+        }
+        if (!put_off(w, &ev)) {
+            count(w, &ev);
+            dispatch(w, &ev);
+        }
+        if (w->events == MANY_EVENTS) {
+            heal(w);
+        }
+    }
+    if (!w->violated) {
+        check_live_at_end(w);
+        check_told_at_end(w);
+        check_left_at_end(w);
+    }
+}

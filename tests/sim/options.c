@@ -1,0 +1,175 @@
+#include "sim/options.h"
+
+#include <string.h>
+
+#include "base/time.h"
+#include "sim/draw.h"
+
+static const char *const assumptions[ASSUME_KINDS] = {
+    NULL, "restarts", "steps", "rates", "memory", "failover", "boot-clock", "truth", "same-nodes",
+};
+
+static const char *const faults[FAULT_ALL_KINDS] = {
+    "pause", "suspend", "crash",   "wall",    "stop",     "restart",   "away",
+    "back",  "rate",    "refuse",  "scripts", "break",    "partition", "one-way",
+    "slow",  "forget",  "forward", "evict",   "failover", "freeze",
+};
+
+const char *options_assumption_name(enum assumption a)
+{
+    return assumptions[a];
+}
+
+enum assumption options_assumption(const char *name)
+{
+    unsigned i;
+
+    for (i = 1; i < ASSUME_KINDS && strcmp(assumptions[i], name) != 0; i++) {
+    }
+    return (enum assumption)i;
+}
+
+const char *options_fault_name(enum fault kind)
+{
+    return faults[kind];
+}
+
+uint64_t options_max_ttl_us(const struct options *o)
+{
+    return rlk_time_from_ms(o->ttl_ms[0] > o->ttl_ms[1] ? o->ttl_ms[0] : o->ttl_ms[1]);
+}
+
+static void draw_set(struct options *o, struct rlk_prng *p)
+{
+    static const unsigned nodes[] = {3, 3, 3, 5, 5, 5, 5, 4, 2, 1, 6, 7};
+
+    o->nodes = nodes[draw_upto(p, 11)];
+    o->clients = (unsigned)draw_between(p, 2, SIM_CLIENTS);
+    o->workers = draw_chance(p, 250000) ? 2 : 1;
+    o->keys = draw_chance(p, 200000) ? 2 : 1;
+    o->tells_holder = draw_upto(p, 3) == 0 ? 0 : rlk_prng_next(p) | rlk_prng_next(p);
+    o->kills = !draw_chance(p, 150000);
+    o->replica =
+        o->nodes > 2 && draw_chance(p, 80000) ? (unsigned)draw_upto(p, o->nodes - 1) : SIM_NODES;
+    o->twin = o->nodes > 2 && o->replica == SIM_NODES && draw_chance(p, 60000)
+                  ? (unsigned)draw_upto(p, o->nodes - 1)
+                  : SIM_NODES;
+    o->liar = SIM_NODES;
+}
+
+/* A network fast enough that a lock can be had at all: nobody wins with a ttl of one round
+ * trip. Short leases for what happens at their end, long ones for what is left behind. */
+static void draw_times(struct options *o, struct rlk_prng *p)
+{
+    uint64_t ttl_us, least_us;
+
+    o->ttl_ms[0] = (uint32_t)draw_scale(p, 30, 60000);
+    o->ttl_ms[1] = draw_chance(p, 300000) ? (uint32_t)draw_scale(p, 30, 60000) : o->ttl_ms[0];
+    ttl_us = rlk_time_from_ms(o->ttl_ms[draw_upto(p, 1)]);
+    least_us = rlk_time_from_ms(o->ttl_ms[0] < o->ttl_ms[1] ? o->ttl_ms[0] : o->ttl_ms[1]);
+    o->drift_ppm = 10000;
+    o->rate_ppm = draw_chance(p, 500000) ? 5000 : (uint32_t)draw_upto(p, 5000);
+    o->delay_us = draw_scale(p, 20, rlk_time_min(20000, least_us / 16));
+    o->jitter_us = draw_scale(p, 10, rlk_time_min(5000, least_us / 32));
+    o->timeout_us = draw_scale(p, 4 * o->delay_us + 5000, 500000);
+    o->connect_us = draw_scale(p, 4 * o->delay_us + 20000, 1000000);
+    o->turn_us = draw_upto(p, 3) == 0 ? least_us / 10 : draw_upto(p, 300);
+    o->retry_max_us = draw_scale(p, ttl_us / 20 + 1000, ttl_us / 4 + 2000) +
+                      16 * (o->delay_us + o->jitter_us) + options_max_ttl_us(o) / 100;
+    o->hold_us = draw_scale(p, 500, 2 * ttl_us);
+    o->think_us = draw_scale(p, 200, ttl_us / 2);
+    o->until_us = rlk_time_min(draw_scale(p, 2 * ttl_us, 8 * ttl_us), 30000000);
+    o->until_us = rlk_time_max(o->until_us, 200000);
+}
+
+static void draw_faults(struct options *o, struct rlk_prng *p)
+{
+    unsigned kind;
+
+    o->kinds = 0;
+    for (kind = 0; kind < FAULT_KINDS; kind++) {
+        o->kinds |= (uint64_t)draw_chance(p, 450000) << kind;
+    }
+    o->kinds |= (uint64_t)1 << draw_upto(p, FAULT_KINDS - 1);
+    o->gap_us = o->until_us / draw_between(p, 3, 24);
+    o->longest_us = rlk_time_min(draw_scale(p, 1000, 3 * options_max_ttl_us(o)), o->until_us);
+    o->stall_ppm = draw_upto(p, 2) == 0 ? (uint32_t)draw_scale(p, 1000, 60000) : 0;
+}
+
+/* Little else, so that the trace shows the one thing. */
+static void break_one(struct options *o, struct rlk_prng *p)
+{
+    static const int kind[ASSUME_KINDS] = {
+        [ASSUME_RESTARTS] = FAULT_FORGET,   [ASSUME_STEPS] = FAULT_FORWARD,
+        [ASSUME_MEMORY] = FAULT_EVICT,      [ASSUME_FAILOVER] = FAULT_FAILOVER,
+        [ASSUME_BOOT_CLOCK] = FAULT_FREEZE,
+    };
+
+    o->kinds = kind[o->broken] ? (uint64_t)1 << kind[o->broken] : 0;
+    o->replica = o->twin = SIM_NODES;
+    o->nodes = draw_chance(p, 500000) ? 3 : 5;
+    if (o->broken == ASSUME_RATES) {
+        o->rate_ppm = 100000;
+    } else if (o->broken == ASSUME_TRUTH) {
+        o->liar = (unsigned)draw_upto(p, o->nodes - 1);
+    } else if (o->broken == ASSUME_SAME_NODES) {
+        o->split = o->nodes / 2;
+    }
+}
+
+void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum assumption broken)
+{
+    *o = (struct options){.seed = seed, .broken = broken};
+    rlk_prng_seed(p, seed);
+    draw_set(o, p);
+    draw_times(o, p);
+    draw_faults(o, p);
+    if (broken != ASSUME_ALL) {
+        break_one(o, p);
+    }
+}
+
+static void print_faults(const struct options *o, FILE *f)
+{
+    unsigned kind;
+
+    fprintf(f, "faults:");
+    for (kind = 0; kind < FAULT_ALL_KINDS; kind++) {
+        if (o->kinds >> kind & 1) {
+            fprintf(f, " %s", faults[kind]);
+        }
+    }
+    fprintf(f, "; one about every %.1f ms, up to %.1f ms each", (double)o->gap_us / 1e3,
+            (double)o->longest_us / 1e3);
+    if (o->stall_ppm) {
+        fprintf(f, "; stalls in %.1f %% of all steps", o->stall_ppm / 1e4);
+    }
+    fprintf(f, "\n");
+}
+
+void options_print(const struct options *o, FILE *f)
+{
+    fprintf(f, "seed %llu: %u nodes, %u clients x %u, %u key%s, ttl %u or %u ms\n",
+            (unsigned long long)o->seed, o->nodes, o->clients, o->workers, o->keys,
+            o->keys > 1 ? "s" : "", o->ttl_ms[0], o->ttl_ms[1]);
+    fprintf(f, "one way %.2f ms + %.2f; node_timeout %.1f ms, retry_max %.1f ms; clocks +-%u ppm\n",
+            (double)o->delay_us / 1e3, (double)o->jitter_us / 1e3, (double)o->timeout_us / 1e3,
+            (double)o->retry_max_us / 1e3, o->rate_ppm);
+    print_faults(o, f);
+    if (o->replica < SIM_NODES) {
+        fprintf(f, "n%u is a writable replica of n%u\n", o->replica, (o->replica + 1) % o->nodes);
+    }
+    if (o->twin < SIM_NODES) {
+        fprintf(f, "n%u is the same server as n%u\n", o->twin, (o->twin + 1) % o->nodes);
+    }
+    if (o->liar < SIM_NODES) {
+        fprintf(f, "n%u grants everything\n", o->liar);
+    }
+    if (o->split) {
+        fprintf(f, "c0 knows only the first %u nodes\n", o->split);
+    }
+    if (o->broken != ASSUME_ALL) {
+        fprintf(f, "OUTSIDE THE FAULT MODEL: the assumption \"%s\" is broken on purpose\n",
+                assumptions[o->broken]);
+    }
+}

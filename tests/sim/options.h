@@ -1,0 +1,104 @@
+/* options.h - what a history is made of, drawn from its seed.
+ *
+ * Every history has contenders and a choice of the faults of the model (docs/guarantees.md);
+ * each kind is left out of some, so that every combination comes up. One assumption of the
+ * model can be broken on purpose. */
+#ifndef RLK_TESTS_SIM_OPTIONS_H
+#define RLK_TESTS_SIM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/prng.h"
+
+#define SIM_NODES 7
+#define SIM_CLIENTS 5
+#define SIM_WORKERS 2
+#define SIM_KEYS 2
+
+enum fault {
+    /* Within the model. */
+    FAULT_PAUSE = 0, /* a client stands still (SIGSTOP, garbage collection, swap) */
+    FAULT_SUSPEND,   /* its machine does, and its monotonic clock with it */
+    FAULT_CRASH,     /* a client dies, and is started again */
+    FAULT_WALL,      /* a client's wall clock is set */
+    FAULT_STOP,      /* a server stands still */
+    FAULT_RESTART,   /* it dies, and comes back with its data, perhaps loading it for a while */
+    FAULT_AWAY,      /* it comes back without, but not before the longest ttl has passed */
+    FAULT_BACK,      /* its clock is set back */
+    FAULT_RATE,      /* a machine's rate changes within the bound */
+    FAULT_REFUSE,    /* a server answers everything with an error */
+    FAULT_SCRIPTS,   /* it forgets the scripts */
+    FAULT_BREAK,     /* a connection breaks */
+    FAULT_PARTITION, /* a client and some servers cannot talk */
+    FAULT_ONE_WAY,   /* in one direction */
+    FAULT_SLOW,      /* a client's way to some servers takes long */
+    FAULT_KINDS,
+
+    /* Outside of it. */
+    FAULT_FORGET = FAULT_KINDS, /* a server comes back at once, and empty */
+    FAULT_FORWARD,              /* its clock is set forward */
+    FAULT_EVICT,                /* it drops a key */
+    FAULT_FAILOVER,             /* a replica that has not heard the last writes takes over */
+    FAULT_FREEZE,               /* a client's machine stands still, and its boot clock too */
+    FAULT_ALL_KINDS
+};
+
+/* The assumptions that can be broken. */
+enum assumption {
+    ASSUME_ALL = 0, /* none is */
+    ASSUME_RESTARTS,
+    ASSUME_STEPS,
+    ASSUME_RATES,
+    ASSUME_MEMORY,
+    ASSUME_FAILOVER,
+    ASSUME_BOOT_CLOCK,
+    ASSUME_TRUTH,
+    ASSUME_SAME_NODES,
+    ASSUME_KINDS
+};
+
+struct options {
+    uint64_t seed;
+    enum assumption broken;
+    unsigned nodes, clients, workers, keys;
+    uint32_t ttl_ms[2];    /* a request takes one of the two */
+    uint32_t drift_ppm;    /* what the clients allow for */
+    uint32_t rate_ppm;     /* how far a clock may be off */
+    uint64_t timeout_us;   /* node_timeout_ms */
+    uint64_t connect_us;   /* connect_timeout_ms */
+    uint64_t delay_us;     /* one way, at least */
+    uint64_t jitter_us;    /* on top, with a long tail */
+    uint64_t turn_us;      /* from a decision to the callback, at most */
+    uint64_t retry_max_us; /* of the requests */
+    uint64_t hold_us;      /* how long a lock is held, roughly */
+    uint64_t think_us;     /* between two locks, roughly */
+    uint64_t until_us;     /* the faults end */
+    uint64_t gap_us;       /* between two faults, on average */
+    uint64_t longest_us;   /* the longest fault */
+    uint32_t stall_ppm;    /* how often a client stalls in the middle of a step */
+    uint64_t kinds;        /* the faults, as bits */
+    uint64_t tells_holder; /* nodes that answer SET NX GET */
+    bool kills;            /* CLIENT KILL is allowed */
+    unsigned replica;      /* this server is a replica of the next; SIM_NODES: none is */
+    unsigned twin;         /* this node is the same server as the next; SIM_NODES: none is */
+    unsigned liar;         /* this server grants everything; SIM_NODES: none does */
+    unsigned split;        /* the first client knows only so many nodes; 0: all */
+};
+
+/* Draw them; `p` goes on with the history. */
+void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum assumption broken);
+
+void options_print(const struct options *o, FILE *f);
+
+/* "restarts", ...; NULL for ASSUME_ALL. And back: ASSUME_KINDS for an unknown name. */
+const char *options_assumption_name(enum assumption a);
+enum assumption options_assumption(const char *name);
+
+const char *options_fault_name(enum fault kind);
+
+/* The longest ttl that the clients use. */
+uint64_t options_max_ttl_us(const struct options *o);
+
+#endif

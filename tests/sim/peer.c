@@ -1,0 +1,296 @@
+#include "sim/peer.h"
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/backoff.h"
+#include "sim/check.h"
+#include "sim/drive.h"
+#include "sim/memory.h"
+#include "sim/trace.h"
+#include "sim/wire.h"
+
+#define RECONNECT_MIN_US 10000
+#define RECONNECT_MAX_US 2000000
+#define PAY_AGAIN_US 250000
+#define GOOD_AFTER_US 1000000
+
+static struct peer *peer_at(struct world *w, unsigned client, unsigned node)
+{
+    return &w->clients[client].peers[node];
+}
+
+static uint64_t client_us(const struct world *w, unsigned client)
+{
+    return world_client_us(w, &w->clients[client]);
+}
+
+static void set_timer(struct world *w, unsigned client, unsigned node, uint64_t at_us)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    p->timer_us = at_us;
+    p->timer_set = true;
+    schedule_push(&w->schedule,
+                  rlk_time_max(clock_when(&w->clients[client].clock, at_us), w->now_us),
+                  EVENT_PEER_TIMER, client, node, ++p->stamp);
+}
+
+static void cancel_timer(struct peer *p)
+{
+    p->stamp++;
+    p->timer_set = false;
+}
+
+/* ---- debts ---- */
+
+static void pay_later(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    if (p->state == PEER_UP && p->n_debts > 0 && !p->timer_set) {
+        set_timer(w, client, node, client_us(w, client) + PAY_AGAIN_US);
+    }
+}
+
+void peer_owe(struct world *w, unsigned client, unsigned node, unsigned claim, uint64_t until_us)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    p->debts = memory_room(p->debts, &p->cap_debts, p->n_debts, sizeof(*p->debts));
+    p->debts[p->n_debts++] = (struct debt){claim, until_us};
+    check_owed(w, claim, node);
+    pay_later(w, client, node);
+}
+
+/* One that belongs to a lock that is held, or may yet be, waits. */
+static void pay_debts(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+    size_t i, n = p->n_debts, kept = 0;
+
+    for (i = 0; i < n; i++) {
+        struct debt d = p->debts[i];
+
+        if (client_us(w, client) < world_claim(w, d.claim)->wanted_us) {
+            p->debts[kept++] = d;
+        } else if (d.until_us > client_us(w, client)) {
+            drive_send_release(w, client, node, d.claim, false);
+        } else {
+            check_expired(w, d.claim);
+        }
+    }
+    p->n_debts = kept;
+    pay_later(w, client, node);
+}
+
+/* ---- the connection ---- */
+
+static void start(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    p->state = PEER_CONNECTING;
+    p->wire = wire_open(w, client, node);
+    set_timer(w, client, node, client_us(w, client) + w->o.connect_us);
+}
+
+void peer_init(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+    struct debt *debts = p->debts;
+    size_t cap = p->cap_debts;
+    unsigned stamp = p->stamp;
+    uint64_t there_us = p->there_clear_us, back_us = p->back_clear_us;
+
+    *p = (struct peer){.debts = debts, .cap_debts = cap, .stamp = stamp, .old_wire = NONE};
+    p->there_clear_us = there_us;
+    p->back_clear_us = back_us;
+    start(w, client, node);
+}
+
+static void try_again(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+    uint64_t delay_us = 0;
+
+    if (p->failures > 0) {
+        delay_us = rlk_backoff_us(&w->prng, p->failures, RECONNECT_MIN_US, RECONNECT_MAX_US);
+    }
+    p->state = PEER_DOWN;
+    if (delay_us == 0) {
+        start(w, client, node);
+    } else {
+        set_timer(w, client, node, client_us(w, client) + delay_us);
+    }
+}
+
+static void break_requests(struct world *w, unsigned client, unsigned node, unsigned wire)
+{
+    struct message *m;
+
+    while ((m = wire_take_broken(w, wire)) != NULL) {
+        drive_broken(w, client, node, m);
+    }
+}
+
+static void fall(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+    uint64_t now_us = client_us(w, client);
+    bool was_up = p->state == PEER_UP;
+    unsigned wire = p->wire;
+
+    trace(w, "c%u-n%u  %s", client, node, was_up ? "disconnected" : "cannot be connected");
+    cancel_timer(p);
+    wire_close(w, wire);
+    p->state = PEER_DOWN;
+    if (was_up) {
+        p->failures = now_us - p->since_us >= GOOD_AFTER_US ? 0 : p->failures + 1;
+        p->old_run = p->run;
+        p->old_wire = wire;
+    } else {
+        p->failures++;
+        p->failed = true;
+    }
+    break_requests(w, client, node, wire);
+    try_again(w, client, node);
+    if (!was_up) {
+        drive_node_down(w, client, node);
+    }
+}
+
+void peer_end(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    cancel_timer(p);
+    wire_close(w, p->wire);
+    p->state = PEER_DOWN;
+    p->n_debts = 0;
+}
+
+bool peer_ask(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    if (p->state != PEER_UP) {
+        return false;
+    }
+    wire_send(w, p->wire, m);
+    return true;
+}
+
+void peer_on_opened(struct world *w, unsigned wire)
+{
+    const struct wire *x = &w->wires[wire];
+    struct peer *p = peer_at(w, x->client, x->node);
+    struct message m = {.kind = MESSAGE_HELLO, .sent_us = client_us(w, x->client)};
+
+    if (p->wire == wire && p->state == PEER_CONNECTING) {
+        p->state = PEER_GREETING;
+        wire_send(w, wire, &m);
+    }
+}
+
+/* What the same process may still read from our old connection must not come behind the
+ * debts [S5]. */
+static void kill_old(struct world *w, unsigned client, struct peer *p)
+{
+    struct message m = {
+        .kind = MESSAGE_KILL, .claim = p->old_wire, .sent_us = client_us(w, client)};
+
+    if (w->o.kills && p->n_debts > 0 && p->old_wire != NONE && p->run == p->old_run) {
+        wire_send(w, p->wire, &m);
+    }
+}
+
+static void greeted(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    if (m->answer == ANSWER_ERROR) {
+        trace(w, "c%u-n%u  refused: %s", client, node, m->error);
+        fall(w, client, node);
+        return;
+    }
+    p->run = (unsigned)m->integer;
+    kill_old(w, client, p);
+    cancel_timer(p);
+    p->state = PEER_UP;
+    p->failed = false;
+    p->since_us = client_us(w, client);
+    pay_debts(w, client, node);
+    drive_node_up(w, client, node);
+}
+
+void peer_on_reply(struct world *w, unsigned wire)
+{
+    unsigned client = w->wires[wire].client, node = w->wires[wire].node;
+    struct message *taken = wire_take_answer(w, wire), m;
+
+    if (taken == NULL) {
+        return;
+    }
+    m = *taken;
+    if (m.kind == MESSAGE_HELLO) {
+        greeted(w, client, node, &m);
+    } else if (m.kind == MESSAGE_SET || m.kind == MESSAGE_RELEASE) {
+        drive_answered(w, client, node, &m);
+    }
+}
+
+void peer_on_broken(struct world *w, unsigned wire)
+{
+    const struct wire *x = &w->wires[wire];
+
+    if (x->client_open && peer_at(w, x->client, x->node)->wire == wire) {
+        fall(w, x->client, x->node);
+    }
+}
+
+void peer_on_timer(struct world *w, unsigned client, unsigned node, unsigned stamp)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    if (p->stamp != stamp) {
+        return;
+    }
+    if (client_us(w, client) < p->timer_us) {
+        set_timer(w, client, node, p->timer_us);
+        return;
+    }
+    p->timer_set = false;
+    if (p->state == PEER_DOWN) {
+        start(w, client, node);
+    } else if (p->state == PEER_UP) {
+        pay_debts(w, client, node);
+    } else {
+        fall(w, client, node);
+    }
+}
+
+/* ---- what is known of them ---- */
+
+static bool overdue(const struct world *w, const struct peer *p, uint64_t now_us)
+{
+    return now_us > rlk_time_add(wire_oldest_us(w, p->wire), w->o.timeout_us);
+}
+
+void peer_nodes(const struct world *w, unsigned client, uint64_t *ret_ready, uint64_t *ret_coming,
+                uint64_t *ret_open)
+{
+    uint64_t now_us = client_us(w, client);
+    unsigned node;
+
+    *ret_ready = *ret_coming = *ret_open = 0;
+    for (node = 0; node < w->clients[client].nodes; node++) {
+        const struct peer *p = &w->clients[client].peers[node];
+
+        if (p->state == PEER_UP) {
+            *ret_open |= rlk_mask_bit(node);
+            *ret_ready |= overdue(w, p, now_us) ? 0 : rlk_mask_bit(node);
+        } else if (p->state != PEER_DOWN && !p->failed) {
+            *ret_coming |= rlk_mask_bit(node);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+#include "sim/run.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/history.h"
+
+/* Violations that are printed in full. */
+#define SHOWN 20
+
+struct figures {
+    uint64_t histories, events, violations, acquired, faults;
+};
+
+static struct world world;
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static const char *broken_text(enum assumption broken, char *text, size_t room)
+{
+    if (broken == ASSUME_ALL) {
+        return "";
+    }
+    snprintf(text, room, " --break %s", options_assumption_name(broken));
+    return text;
+}
+
+static void add(struct figures *f, const struct world *w)
+{
+    f->histories++;
+    f->events += w->events;
+    f->acquired += w->acquired;
+    f->faults += w->faults;
+    f->violations += w->violated;
+}
+
+static void show(const struct world *w)
+{
+    char text[64];
+
+    printf("seed %" PRIu64 ": %s\n    redlock-sim --seed %" PRIu64 "%s --trace\n", w->o.seed,
+           w->violation, w->o.seed, broken_text(w->o.broken, text, sizeof(text)));
+    fflush(stdout);
+}
+
+/* Every jobs-th seed from the job-th on. */
+static struct figures work(const struct run *r, uint64_t job, double until)
+{
+    struct figures f = {0};
+    uint64_t i;
+
+    for (i = job; r->seconds ? seconds() < until : i < r->histories; i += r->jobs) {
+        history_run(&world, r->from + i, r->broken, false);
+        add(&f, &world);
+        if (world.violated && f.violations <= SHOWN) {
+            show(&world);
+        }
+    }
+    history_free(&world);
+    return f;
+}
+
+static pid_t start_job(const struct run *r, uint64_t job, double until, int *ret_fd)
+{
+    int ends[2];
+    pid_t pid;
+    struct figures f;
+
+    if (pipe(ends) < 0 || (pid = fork()) < 0) {
+        perror("redlock-sim");
+        exit(71);
+    }
+    if (pid == 0) {
+        close(ends[0]);
+        f = work(r, job, until);
+        _exit(write(ends[1], &f, sizeof(f)) == (ssize_t)sizeof(f) ? 0 : 71);
+    }
+    close(ends[1]);
+    *ret_fd = ends[0];
+    return pid;
+}
+
+/* A job that crashed has no figures: that is a failure of the run. */
+static bool gather(int fd, pid_t pid, struct figures *sum)
+{
+    struct figures f;
+    bool good = read(fd, &f, sizeof(f)) == (ssize_t)sizeof(f);
+
+    close(fd);
+    waitpid(pid, NULL, 0);
+    if (good) {
+        sum->histories += f.histories;
+        sum->events += f.events;
+        sum->violations += f.violations;
+        sum->acquired += f.acquired;
+        sum->faults += f.faults;
+    }
+    return good;
+}
+
+int run_many(const struct run *r)
+{
+    double began = seconds(), until = began + (double)r->seconds, took;
+    struct figures sum = {0};
+    int fds[256];
+    pid_t pids[256];
+    bool good = true;
+    uint64_t i;
+
+    fflush(stdout);
+    for (i = 0; i < r->jobs; i++) {
+        pids[i] = start_job(r, i, until, &fds[i]);
+    }
+    for (i = 0; i < r->jobs; i++) {
+        good &= gather(fds[i], pids[i], &sum);
+    }
+    took = seconds() - began;
+    printf("seeds from %" PRIu64 ": %" PRIu64 " locks acquired, %" PRIu64
+           " faults; %.1f s, %.0f histories a minute\n",
+           r->from, sum.acquired, sum.faults, took, (double)sum.histories * 60 / took);
+    printf("%" PRIu64 " histories, %" PRIu64 " events, %" PRIu64 " violations\n", sum.histories,
+           sum.events, sum.violations);
+    if (!good) {
+        printf("redlock-sim: a process ended early\n");
+    }
+    return good && sum.violations == 0 ? 0 : 1;
+}
+
+int run_hunt(const struct run *r)
+{
+    uint64_t i;
+    bool caught = false;
+
+    for (i = 0; i < r->histories && !caught; i++) {
+        history_run(&world, r->from + i, r->broken, false);
+        caught = world.violated;
+    }
+    if (caught) {
+        printf("caught by seed %" PRIu64 ": %s\n", world.o.seed, world.violation);
+    } else {
+        printf("%" PRIu64 " histories, no violation\n", r->histories);
+    }
+    history_free(&world);
+    return caught ? 1 : 0;
+}
+
+int run_one(uint64_t seed, enum assumption broken, bool trace)
+{
+    struct options o;
+    struct rlk_prng p;
+    int status;
+
+    options_draw(&o, &p, seed, broken);
+    options_print(&o, stdout);
+    history_run(&world, seed, broken, trace);
+    printf("%s%s; %u locks acquired, %u faults, hash %016" PRIx64 "\n",
+           world.violated ? "VIOLATION " : "no violation", world.violation, world.acquired,
+           world.faults, world.hash);
+    printf("1 histories, %" PRIu64 " events, %d violations\n", world.events, world.violated);
+    status = world.violated ? 1 : 0;
+    history_free(&world);
+    return status;
+}
+
+/* ---- a file of seeds ---- */
+
+/* "SEED [ASSUMPTION] # why"; false for an empty line or a comment. */
+static bool parse(char *line, uint64_t *ret_seed, enum assumption *ret_broken, char **ret_why)
+{
+    char *at, *hash = strchr(line, '#');
+    char name[32];
+
+    line[strcspn(line, "\n")] = '\0';
+    *ret_why = hash ? hash + 1 + strspn(hash + 1, " ") : line + strlen(line);
+    if (hash) {
+        *hash = '\0';
+    }
+    *ret_seed = strtoull(line, &at, 10);
+    *ret_broken = sscanf(at, "%31s", name) == 1 ? options_assumption(name) : ASSUME_ALL;
+    return at != line;
+}
+
+static bool good_seed(uint64_t seed, enum assumption broken)
+{
+    uint64_t hash;
+    bool good;
+
+    if (broken == ASSUME_KINDS) {
+        return false;
+    }
+    history_run(&world, seed, broken, false);
+    hash = world.hash;
+    history_run(&world, seed, broken, false);
+    good = world.violated == (broken != ASSUME_ALL) && world.hash == hash;
+    if (!good) {
+        printf("# seed %" PRIu64 ": %s\n", seed,
+               world.hash != hash ? "two histories"
+               : world.violated   ? world.violation
+                                  : "no violation, with an assumption broken");
+    }
+    return good;
+}
+
+int run_file(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    unsigned n = 0, bad = 0;
+    enum assumption broken;
+    char line[512], *why;
+    uint64_t seed;
+    bool good;
+
+    if (f == NULL) {
+        printf("Bail out! %s cannot be opened\n", path);
+        return 66;
+    }
+    while (fgets(line, sizeof(line), f)) {
+        if (parse(line, &seed, &broken, &why)) {
+            good = good_seed(seed, broken);
+            bad += !good;
+            printf("%s %u - seed %" PRIu64 ": %s\n", good ? "ok" : "not ok", ++n, seed, why);
+        }
+    }
+    printf("1..%u\n", n);
+    fclose(f);
+    history_free(&world);
+    return bad || n == 0 ? 1 : 0;
+}

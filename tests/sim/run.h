@@ -1,0 +1,31 @@
+/* run.h - many histories: one after the other, in several processes, from a file. */
+#ifndef RLK_TESTS_SIM_RUN_H
+#define RLK_TESTS_SIM_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/options.h"
+
+struct run {
+    uint64_t histories, from;
+    uint64_t seconds; /* 0: so many histories; else as many as fit in the time */
+    uint64_t jobs;
+    enum assumption broken;
+};
+
+/* Each prints its violations and a line with the figures, and returns the exit status. */
+int run_many(const struct run *r);
+
+/* Stop at the first violation: "caught by seed S: checker: text". */
+int run_hunt(const struct run *r);
+
+/* One history with its options, and all that happens. */
+int run_one(uint64_t seed, enum assumption broken, bool trace);
+
+/* The seeds of a file as TAP, each run twice: no violation, and the same history both times. A
+ * line is a seed, or a seed and the name of an assumption that is broken (then a violation is
+ * what must be found), and behind a # why it is there. */
+int run_file(const char *path);
+
+#endif

@@ -1,0 +1,54 @@
+/* schedule.h - what will happen, in the order of (time, sequence).
+ *
+ * The one clock of a history that is right: true time, in whole microseconds. Events of one
+ * instant happen in the order in which they were put in, so a seed has one history only. */
+#ifndef RLK_TESTS_SIM_SCHEDULE_H
+#define RLK_TESTS_SIM_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum event_kind {
+    EVENT_REQUEST = 0, /* at a server: connection */
+    EVENT_REPLY,       /* at a client: connection */
+    EVENT_OPENED,      /* at a client: connection */
+    EVENT_BROKEN,      /* at a client: connection */
+    EVENT_PEER_TIMER,  /* at a client: client, node, stamp */
+    EVENT_TIMER,       /* at a client: client, worker, stamp */
+    EVENT_DELIVER,     /* at a client: client, worker, stamp */
+    EVENT_USER,        /* at a client: client, worker, stamp */
+    EVENT_CANCEL,      /* at a client: client, worker, stamp */
+    EVENT_FAULT,       /* the next one */
+    EVENT_CONTINUE,    /* a server: server, stamp */
+    EVENT_RESTART,     /* a server: server, stamp */
+    EVENT_REBORN,      /* a client: client */
+    EVENT_HEAL,        /* the faults end */
+    EVENT_END          /* so does the history */
+};
+
+struct event {
+    uint64_t at_us;
+    uint64_t seq;
+    enum event_kind kind;
+    unsigned who, which, stamp;
+};
+
+struct schedule {
+    struct event *heap;
+    size_t n, cap;
+    uint64_t seq;
+};
+
+/* Empty it; the memory stays. */
+void schedule_reset(struct schedule *s);
+
+void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, unsigned who,
+                   unsigned which, unsigned stamp);
+
+/* Take the next one; false when there is none. */
+bool schedule_pop(struct schedule *s, struct event *ret);
+
+void schedule_free(struct schedule *s);
+
+#endif

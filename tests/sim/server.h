@@ -1,0 +1,28 @@
+/* server.h - a model of a Redis master (SAFETY: what a server answers).
+ *
+ * SET key token NX PX ttl [GET], the compare-and-delete script, HELLO, CLIENT KILL. Keys end by
+ * the server's own clock, in whole milliseconds: a key lives at least its ttl. A server that
+ * stands still reads what came meanwhile when it goes on. */
+#ifndef RLK_TESTS_SIM_SERVER_H
+#define RLK_TESTS_SIM_SERVER_H
+
+#include "sim/world.h"
+
+void server_init(struct world *w, unsigned server);
+
+/* Carry out a request that has come over `wire`, and write its answer into it. */
+void server_execute(struct world *w, unsigned wire, struct message *m);
+
+/* The value of a key now; NONE when there is none. Looking changes nothing. */
+unsigned server_value(const struct world *w, unsigned server, unsigned key);
+
+/* Stand still, and go on at that time. */
+void server_stop(struct world *w, unsigned server, uint64_t until_us);
+
+/* Die, and come back at that time: with the data or without. */
+void server_end(struct world *w, unsigned server, uint64_t until_us, bool forgets);
+
+void server_on_continue(struct world *w, unsigned server, unsigned stamp);
+void server_on_restart(struct world *w, unsigned server, unsigned stamp);
+
+#endif

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""The simulator as a person uses it: `test_sim.py REDLOCK-SIM SECONDS`.
+
+Random histories for a budget of so many seconds of processor time, the demonstration of every
+assumption of the fault model, and what is promised of the program itself. A violation is
+printed with its seed, and with the command that shows it again.
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
+from tap import Tap  # noqa: E402
+
+ASSUMPTIONS = ['restarts', 'steps', 'rates', 'memory', 'failover', 'boot-clock', 'truth',
+               'same-nodes']
+JOBS = 2
+
+
+class Sim:
+    def __init__(self, program):
+        self.program = program
+
+    def __call__(self, *words):
+        done = subprocess.run([self.program, *words], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.returncode, done.stdout
+
+
+def budget(sim, seconds):
+    start = time.time_ns() // 1000 % 10**12
+    status, out = sim('--seconds', str(max(1, seconds // JOBS)), '--jobs', str(JOBS), '--from',
+                      str(start))
+    figures = re.search(r'^(\d+) histories, (\d+) events, (\d+) violations$', out, re.MULTILINE)
+    if status != 0 or figures is None or int(figures[1]) < 100:
+        yield out
+    else:
+        print(f'# {figures[0]}, seeds from {start}')
+
+
+def first_seed(sim, *words):
+    status, out = sim('--hunt', '3000', *words)
+    caught = re.search(r'^caught by seed (\d+): (.*)$', out, re.MULTILINE)
+    return (int(caught[1]), caught[2]) if status == 1 and caught else (None, out)
+
+
+def demonstrated(sim, assumption):
+    """With it broken two hold one lock, and the trace shows how."""
+    seed, text = first_seed(sim, '--break', assumption)
+    if seed is None:
+        yield f'no violation: {text}'
+        return
+    print(f'# {assumption}: seed {seed}, {text}')
+    status, out = sim('--seed', str(seed), '--break', assumption, '--trace')
+    if status != 1 or f'VIOLATION {text}' not in out or 'OUTSIDE THE FAULT MODEL' not in out:
+        yield f'the trace of seed {seed} ends with {status}: {out[-400:]}'
+    for word in ['asks for k', 'round 1: t', 'granted', 'says yes', 'HOLDS k']:
+        if word not in out:
+            yield f'the trace of seed {seed} has no "{word}"'
+
+
+def same_twice(sim):
+    for seed in ['1', '2', '33', '444']:
+        plain, again = sim('--seed', seed)[1], sim('--seed', seed)[1]
+        traced = sim('--seed', seed, '--trace')[1]
+        if plain != again:
+            yield f'seed {seed} has two histories'
+        if plain.splitlines()[-2:] != traced.splitlines()[-2:]:
+            yield f'the trace of seed {seed} is of another history'
+
+
+def jobs_agree(sim):
+    """However it is divided, it is the same work."""
+    one, three = (sim('--seeds', '300', '--jobs', jobs)[1].splitlines()[-1] for jobs in '13')
+    if one != three or not re.fullmatch(r'300 histories, \d{5,} events, 0 violations', one):
+        yield f'{one!r} and {three!r}'
+
+
+def usage(sim):
+    for words in [['--seeds', 'x'], ['--seeds', '-1'], ['--jobs', '0'], ['--break', 'nothing'],
+                  ['--nonsense'], ['word'], ['--seconds', '0']]:
+        if sim(*words)[0] != 64:
+            yield f'{words} is accepted'
+    status, out = sim('--help')
+    if status != 0 or any(name not in out for name in ASSUMPTIONS):
+        yield f'--help ends with {status}: {out}'
+
+
+def bad_seed_files(sim, folder):
+    path = os.path.join(folder, 'seeds')
+    for text, why in [('1 nothing # a name that is none', 'not ok'), ('# empty\n', '1..0'),
+                      ('1 truth # perhaps no violation\n' * 2, 'ok')]:
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+        status, out = sim('--file', path)
+        if why not in out or (why != 'ok' and status == 0):
+            yield f'{text!r}: {status}, {out}'
+    os.remove(path)
+    if sim('--file', path)[0] != 66:
+        yield 'a file that is not there is read'
+
+
+def main(program, seconds):
+    import tempfile
+
+    sim = Sim(program)
+    tap = Tap()
+    tap.claim('a seed is a history, with or without a trace', same_twice(sim))
+    tap.claim('the number of jobs does not matter', jobs_agree(sim))
+    tap.claim('wrong usage is said', usage(sim))
+    with tempfile.TemporaryDirectory() as folder:
+        tap.claim('a file of seeds that is wrong is said', bad_seed_files(sim, folder))
+    for assumption in ASSUMPTIONS:
+        tap.claim(f'without the assumption "{assumption}" two can hold a lock',
+                  demonstrated(sim, assumption))
+    tap.claim(f'random histories for {seconds} s of processor time', budget(sim, int(seconds)))
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

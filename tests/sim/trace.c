@@ -1,0 +1,39 @@
+#include "sim/trace.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mask.h"
+
+void trace_line(const struct world *w, const char *format, ...)
+{
+    va_list args;
+
+    printf("%4llu.%06llu  ", (unsigned long long)(w->now_us / 1000000),
+           (unsigned long long)(w->now_us % 1000000));
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
+}
+
+const char *trace_nodes(uint64_t mask)
+{
+    static char text[2][4 * SIM_NODES + 8];
+    static unsigned turn;
+    char *out = text[turn ^= 1];
+    size_t len = 0;
+    unsigned node;
+
+    strcpy(out, "none");
+    RLK_MASK_EACH (node, mask) {
+        len += (size_t)snprintf(out + len, sizeof(text[0]) - len, "%sn%u", len ? " " : "", node);
+    }
+    return out;
+}
+
+double trace_ms(uint64_t from_us, uint64_t to_us)
+{
+    return to_us >= from_us ? (double)(to_us - from_us) / 1e3 : -(double)(from_us - to_us) / 1e3;
+}

@@ -1,0 +1,19 @@
+/* user.h - those who want the locks: they ask, wait, cancel, hold, let go, and ask again. */
+#ifndef RLK_TESTS_SIM_USER_H
+#define RLK_TESTS_SIM_USER_H
+
+#include "sim/world.h"
+
+/* A worker begins, or begins again after its process died. */
+void user_start(struct world *w, unsigned client, unsigned worker);
+
+/* The faults have ended: one more lock for everybody. */
+void user_finish(struct world *w, unsigned client, unsigned worker);
+
+void user_acquired(struct world *w, unsigned client, unsigned worker, int status);
+void user_released(struct world *w, unsigned client, unsigned worker, int status);
+
+void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned stamp);
+void user_on_cancel(struct world *w, unsigned client, unsigned worker, unsigned stamp);
+
+#endif

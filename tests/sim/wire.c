@@ -1,0 +1,222 @@
+#include "sim/wire.h"
+
+#include "base/time.h"
+#include "sim/draw.h"
+#include "sim/memory.h"
+#include "sim/server.h"
+#include "sim/trace.h"
+
+static struct peer *peer_of(struct world *w, const struct wire *x)
+{
+    return &w->clients[x->client].peers[x->node];
+}
+
+static uint64_t delay_us(struct world *w, const struct peer *p)
+{
+    uint64_t us = w->o.delay_us + draw_tail(&w->prng, w->o.jitter_us);
+
+    return p->slow_until_us > w->now_us ? us + p->slow_us : us;
+}
+
+/* When something that leaves at `from_us` is there. */
+static uint64_t arrives_us(struct world *w, const struct peer *p, uint64_t from_us, bool there)
+{
+    uint64_t clear_us = there ? p->there_clear_us : p->back_clear_us;
+
+    return rlk_time_max(from_us, clear_us) + delay_us(w, p);
+}
+
+static uint64_t client_free_us(const struct world *w, unsigned client)
+{
+    return rlk_time_max(w->now_us, w->clients[client].busy_us);
+}
+
+unsigned wire_open(struct world *w, unsigned client, unsigned node)
+{
+    unsigned server = world_server(w, node), wire = (unsigned)w->n_wires;
+    bool up = w->servers[server].state != SERVER_DOWN;
+    struct peer *p = &w->clients[client].peers[node];
+    uint64_t there_us = arrives_us(w, p, client_free_us(w, client), true);
+
+    w->wires = memory_room(w->wires, &w->cap_wires, w->n_wires, sizeof(*w->wires));
+    w->wires[w->n_wires++] = (struct wire){.client = client,
+                                           .node = node,
+                                           .server = server,
+                                           .client_open = true,
+                                           .server_open = up,
+                                           .unexecuted = NONE,
+                                           .unanswered = NONE,
+                                           .last = NONE,
+                                           .there_us = there_us};
+    w->wires[wire].back_us = arrives_us(w, p, there_us, false);
+    if (up || draw_chance(&w->prng, 500000)) {
+        schedule_push(&w->schedule, w->wires[wire].back_us, up ? EVENT_OPENED : EVENT_BROKEN, wire,
+                      0, 0);
+    }
+    return wire;
+}
+
+unsigned wire_send(struct world *w, unsigned wire, const struct message *m)
+{
+    unsigned at = (unsigned)w->n_messages;
+    struct wire *x = &w->wires[wire];
+
+    w->messages = memory_room(w->messages, &w->cap_messages, w->n_messages, sizeof(*w->messages));
+    w->messages[w->n_messages++] = *m;
+    w->messages[at].next = NONE;
+    if (x->last != NONE) {
+        w->messages[x->last].next = at;
+    }
+    x->last = at;
+    x->unexecuted = x->unexecuted == NONE ? at : x->unexecuted;
+    x->unanswered = x->unanswered == NONE ? at : x->unanswered;
+    if (!x->cut && x->server_open) {
+        x->there_us = rlk_time_max(
+            x->there_us, arrives_us(w, peer_of(w, x), client_free_us(w, x->client), true));
+        if (m->kind == MESSAGE_SET || m->kind == MESSAGE_RELEASE) {
+            w->quiet_us = rlk_time_max(w->quiet_us, x->there_us);
+        }
+        schedule_push(&w->schedule, x->there_us, EVENT_REQUEST, wire, 0, 0);
+    }
+    return at;
+}
+
+static void answer(struct world *w, unsigned wire, const struct message *m)
+{
+    struct wire *x = &w->wires[wire];
+
+    if (!x->cut && x->client_open && x->server_open) {
+        x->back_us = rlk_time_max(x->back_us, arrives_us(w, peer_of(w, x), w->now_us, false));
+        if (m->kind == MESSAGE_SET || m->kind == MESSAGE_RELEASE) {
+            w->quiet_us = rlk_time_max(w->quiet_us, x->back_us);
+        }
+        schedule_push(&w->schedule, x->back_us, EVENT_REPLY, wire, 0, 0);
+    }
+}
+
+void wire_on_request(struct world *w, unsigned wire)
+{
+    struct wire *x = &w->wires[wire];
+    struct message *m;
+
+    if (!x->server_open || x->unexecuted == NONE) {
+        return;
+    }
+    if (w->servers[x->server].state == SERVER_STOPPED) {
+        x->held++;
+        return;
+    }
+    if (x->cut && x->survivors-- == 0) {
+        x->survivors = 0;
+        return;
+    }
+    m = &w->messages[x->unexecuted];
+    x->unexecuted = m->next;
+    server_execute(w, wire, m);
+    answer(w, wire, m);
+}
+
+struct message *wire_take_answer(struct world *w, unsigned wire)
+{
+    struct wire *x = &w->wires[wire];
+    struct message *m;
+
+    if (!x->client_open || x->cut || x->unanswered == NONE || x->unanswered == x->unexecuted) {
+        return NULL;
+    }
+    m = &w->messages[x->unanswered];
+    x->unanswered = m->next;
+    return m;
+}
+
+struct message *wire_take_broken(struct world *w, unsigned wire)
+{
+    struct wire *x = &w->wires[wire];
+    struct message *m;
+
+    if (x->unanswered == NONE) {
+        return NULL;
+    }
+    m = &w->messages[x->unanswered];
+    x->unanswered = m->next;
+    return m;
+}
+
+uint64_t wire_oldest_us(const struct world *w, unsigned wire)
+{
+    unsigned oldest = w->wires[wire].unanswered;
+
+    return oldest == NONE ? RLK_NEVER : w->messages[oldest].sent_us;
+}
+
+/* How much of what is on its way arrives all the same. */
+static void cut(struct world *w, struct wire *x)
+{
+    unsigned left = 0, m;
+
+    if (x->cut) {
+        return;
+    }
+    for (m = x->unexecuted; m != NONE; m = w->messages[m].next) {
+        left++;
+    }
+    x->cut = true;
+    x->survivors = left ? (unsigned)draw_upto(&w->prng, left) : 0;
+    /* What already lies in the socket of a server that stands still is there. */
+    x->survivors = x->survivors > x->held ? x->survivors : x->held;
+}
+
+void wire_close(struct world *w, unsigned wire)
+{
+    struct wire *x = &w->wires[wire];
+
+    cut(w, x);
+    x->client_open = false;
+}
+
+void wire_break(struct world *w, unsigned wire)
+{
+    struct wire *x = &w->wires[wire];
+
+    if (!x->cut && x->client_open) {
+        trace(w, "c%u-n%u  the connection breaks", x->client, x->node);
+        cut(w, x);
+        schedule_push(&w->schedule, w->now_us + draw_tail(&w->prng, w->o.delay_us * 4),
+                      EVENT_BROKEN, wire, 0, 0);
+    }
+}
+
+void wire_server_ended(struct world *w, unsigned server)
+{
+    unsigned i;
+
+    for (i = 0; i < w->n_wires; i++) {
+        struct wire *x = &w->wires[i];
+
+        if (x->server == server && x->server_open) {
+            x->server_open = false;
+            x->held = 0;
+            if (x->client_open && !x->cut) {
+                x->cut = true;
+                schedule_push(&w->schedule, arrives_us(w, peer_of(w, x), w->now_us, false),
+                              EVENT_BROKEN, i, 0, 0);
+            }
+        }
+    }
+}
+
+void wire_server_goes_on(struct world *w, unsigned server)
+{
+    unsigned i;
+
+    for (i = 0; i < w->n_wires; i++) {
+        struct wire *x = &w->wires[i];
+
+        if (x->server == server && x->server_open) {
+            for (; x->held > 0; x->held--) {
+                schedule_push(&w->schedule, w->now_us + draw_upto(&w->prng, 50), EVENT_REQUEST, i,
+                              0, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+/* world.h - one history: servers, clients, what is on the way between them, and who watches.
+ *
+ * Everything here is plain data; the files behave:
+ *
+ *     server.c   a model of a master         wire.c    connections and what is on the way
+ *     peer.c     a node, seen by a client    drive.c   the core's machines, carried out
+ *     user.c     who wants the locks         fault.c   what goes wrong
+ *     check_*.c  what must hold              history.c from the first event to the last
+ *
+ * wire, peer and drive do what src/io does with sockets, timers and replies; drive links the
+ * very same object code of src/core. */
+#ifndef RLK_TESTS_SIM_WORLD_H
+#define RLK_TESTS_SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/attempt.h"
+#include "core/release.h"
+#include "sim/clock.h"
+#include "sim/options.h"
+#include "sim/schedule.h"
+
+#define NONE UINT32_MAX
+
+/* A token and what became of it. Claims are numbered from 0 and are never used again. */
+struct claim {
+    unsigned client, worker, op, key;
+    uint32_t round, ttl_ms;
+    uint64_t wanted_us; /* until then a lock may be held with it, unless it is let go */
+    bool let_go;        /* nobody holds it or wants it any more */
+    bool orphan;        /* its process has died, or its request may outlive its connection */
+    uint64_t let_go_us; /* true time */
+    uint64_t asked;     /* nodes that a SET was sent to */
+    uint64_t set;       /* servers that carried one out */
+    uint64_t deleted;   /* servers that deleted the key */
+    uint64_t refused;   /* nodes that said no */
+    uint64_t told;      /* nodes that were sent a release, or are owed one */
+    unsigned releases, excuses;
+};
+
+enum message_kind {
+    MESSAGE_HELLO = 0,
+    MESSAGE_KILL,
+    MESSAGE_SET,
+    MESSAGE_RELEASE
+};
+
+/* A request, and once it has been carried out its reply. */
+struct message {
+    enum message_kind kind;
+    unsigned next;    /* on the same connection */
+    unsigned claim;   /* SET, RELEASE; KILL: the connection */
+    bool text;        /* RELEASE: EVAL, not EVALSHA */
+    bool get;         /* SET: with GET */
+    uint64_t sent_us; /* by the client's clock */
+    enum {
+        ANSWER_NONE = 0,
+        ANSWER_OK,
+        ANSWER_NIL,
+        ANSWER_ERROR,
+        ANSWER_STRING, /* the token of claim `integer` */
+        ANSWER_INTEGER
+    } answer;
+    const char *error;
+    int64_t integer;
+};
+
+/* One connection: its messages in order, and how far server and client have come. */
+struct wire {
+    unsigned client, node, server;
+    bool client_open;                      /* the client still reads it */
+    bool server_open;                      /* the server still does */
+    bool cut;                              /* broken on the way: nothing sent from now on arrives */
+    unsigned unexecuted, unanswered, last; /* messages, or NONE */
+    unsigned survivors;                    /* cut: so many more arrive all the same */
+    unsigned held;                         /* arrived while the server stood still */
+    uint64_t there_us, back_us;            /* when the last one arrives */
+};
+
+struct value {
+    unsigned claim; /* NONE: no key */
+    uint64_t expires_ms;
+};
+
+enum server_state {
+    SERVER_RUNS = 0,
+    SERVER_STOPPED,
+    SERVER_DOWN
+};
+
+struct server {
+    enum server_state state;
+    unsigned stamp; /* of the latest stop or end */
+    unsigned run;   /* run_id */
+    bool forgets;   /* when it comes back */
+    bool scripts;
+    struct clock clock;
+    uint64_t loading_us, refuses_us; /* until then */
+    const char *refusal;
+    struct value keys[SIM_KEYS];
+    struct value before[SIM_KEYS]; /* the last write undone: what a replica knows */
+};
+
+struct debt {
+    unsigned claim;
+    uint64_t until_us;
+};
+
+enum peer_state {
+    PEER_DOWN = 0,
+    PEER_CONNECTING,
+    PEER_GREETING,
+    PEER_UP
+};
+
+/* src/io/node.h */
+struct peer {
+    enum peer_state state;
+    bool failed;
+    unsigned failures, wire, inflight, stamp;
+    bool timer_set;
+    uint64_t timer_us, since_us;
+    unsigned run, old_run, old_wire;
+    struct debt *debts;
+    size_t n_debts, cap_debts;
+    uint64_t there_clear_us, back_clear_us; /* nothing arrives before */
+    uint64_t slow_us, slow_until_us;
+};
+
+enum worker_phase {
+    WORKER_IDLE = 0,
+    WORKER_PENDING,
+    WORKER_HELD,
+    WORKER_RELEASING
+};
+
+/* One that uses locks: one request at a time. src/io/lock.h */
+struct worker {
+    enum worker_phase phase;
+    unsigned op, key, claim, stamp;
+    uint64_t timer_us;
+    struct rlk_attempt attempt;
+    struct rlk_release release;
+    uint32_t ttl_ms;
+    /* for the checkers */
+    bool telling; /* a DELIVER is on its way */
+    bool told;
+    uint64_t asked_us, lost_us; /* the client's clock, and how long it had stood still */
+    uint64_t limit_us;          /* it must be told within */
+    uint64_t valid_us;          /* at the release: until when it was */
+    bool last;                  /* after the faults */
+    bool done;
+};
+
+struct client {
+    bool alive;
+    struct clock clock;
+    uint64_t busy_us; /* does nothing until then */
+    uint64_t lost_us; /* how long it has stood still in all */
+    unsigned nodes;
+    struct peer peers[SIM_NODES];
+    struct worker workers[SIM_WORKERS];
+};
+
+struct world {
+    struct options o;
+    struct rlk_prng prng;
+    uint64_t now_us; /* true time */
+    uint64_t events, hash;
+    struct schedule schedule;
+    struct server servers[SIM_NODES];
+    struct client clients[SIM_CLIENTS];
+    struct wire *wires;
+    size_t n_wires, cap_wires;
+    struct message *messages;
+    size_t n_messages, cap_messages;
+    struct claim *claims;
+    size_t n_claims, cap_claims;
+    bool healed;
+    uint64_t healed_us;
+    uint64_t quiet_us;    /* nothing that was on its way or stood still does any more */
+    uint64_t set_back_us; /* how far clocks were set back in all */
+    uint64_t same_us;     /* so many events were at this instant */
+    unsigned same;
+    unsigned done;
+    unsigned acquired, failed, faults; /* for the figures at the end */
+    bool tracing;
+    bool violated;
+    char violation[256]; /* "exclusion: ..." */
+    uint64_t violation_us;
+};
+
+static inline struct claim *world_claim(struct world *w, unsigned claim)
+{
+    return &w->claims[claim];
+}
+
+/* The server behind a node. */
+static inline unsigned world_server(const struct world *w, unsigned node)
+{
+    return node == w->o.twin ? (node + 1) % w->o.nodes : node;
+}
+
+/* What the client takes for the time [S3]. */
+uint64_t world_client_us(const struct world *w, const struct client *c);
+
+#endif
