@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Shows that the tests find every known bug of table.toml.
+
+    run.py [--build DIR] [--jobs J] [--seeds N] [--tap] [--only NAME...] [--by TEST...] [--list]
+
+Each job has a build of its own below DIR (build-test/mutants). First, without any bug, all the
+tests that the table names must pass. Then, for each mutant: configure with -Dmutant=NAME, build
+what its tests need, and run them: every one must fail. "sim" among them is the simulator, which
+hunts through the seeds 1 to N. A mutant that does not build is not killed but broken. --by
+tries other tests than those of the table.
+
+The last line is "M mutants, K killed", the exit status 0 if M is K.
+"""
+import argparse
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import mutate
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Whatever is fast to build: the tests decide, not the compiler.
+OPTIONS = ['-Dbuildtype=plain', '-Dbench=false', '-Dtests=true', '-Dwerror=false']
+
+# What never comes because of a mutant is not waited for as long as on a slow machine; and what
+# has been freed does not look as before (meson would see to that, too).
+ENVIRONMENT = {'CK_DEFAULT_TIMEOUT': '10', 'CLI_TEST_TRIES': '250', 'MALLOC_PERTURB_': '85'}
+
+# A test program that has failed is asked to end, and made to when it does not.
+PATIENCE_S = 10
+
+
+class Broken(Exception):
+    """Not a matter of a test: configuring, building or starting went wrong."""
+
+
+def must(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        tail = '\n'.join(done.stdout.splitlines()[-12:])
+        raise Broken(f'{" ".join(command[:3])} ... failed:\n{tail}')
+
+
+# ---- running one test ----
+
+class Result:
+    def __init__(self, failed, detail):
+        self.failed = failed
+        self.detail = detail  # what there is to say besides its name: the seed, a hang
+
+
+def end(process):
+    """It, and what it has started: all are in a session of their own."""
+    process.terminate()
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        pass
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def run_tap(command, env, timeout):
+    """Up to the first test that fails."""
+    process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True, errors='replace',
+                               start_new_session=True)
+    hangs = threading.Event()
+    watch = threading.Timer(timeout, lambda: (hangs.set(), end(process)))
+    watch.start()
+    said, failed = 0, False
+    for line in process.stdout:
+        said += line.startswith('ok ')
+        if line.startswith(('not ok', 'Bail out!')):
+            failed = True
+            break
+    watch.cancel()
+    if failed:
+        end(process)
+    process.stdout.close()
+    status = process.wait()
+    if hangs.is_set():
+        return Result(True, 'hangs')
+    if not failed and status == 0 and said == 0:
+        raise Broken(f'{command[0]} ran no test')
+    return Result(failed or status != 0, '')
+
+
+def run_sim(command, env, seeds, timeout):
+    try:
+        done = subprocess.run([*command, '--hunt', str(seeds)], env=env, timeout=timeout,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors='replace')
+    except subprocess.TimeoutExpired:
+        return Result(True, 'hangs')
+    last = (done.stdout.strip().splitlines() or [''])[-1]
+    caught = re.fullmatch(r'caught by seed (\d+): (.*)', last)
+    if done.returncode == 1 and caught:
+        return Result(True, f'seed {caught.group(1)}')
+    if done.returncode == 0:
+        return Result(False, f'{seeds} seeds')
+    raise Broken(f'the simulator ended with {done.returncode}: {last}')
+
+
+# ---- a build ----
+
+class Build:
+    def __init__(self, folder, seeds):
+        self.folder = folder
+        self.seeds = seeds
+
+    def prepare(self):
+        if os.path.exists(os.path.join(self.folder, 'build.ninja')):
+            must(['meson', 'setup', '--reconfigure', self.folder, ROOT, *OPTIONS, '-Dmutant='])
+        else:
+            must(['meson', 'setup', self.folder, ROOT, *OPTIONS])
+
+    def configure(self, mutant):
+        must(['meson', 'setup', '--reconfigure', self.folder, ROOT, f'-Dmutant={mutant}'])
+
+    def info(self, name):
+        with open(os.path.join(self.folder, 'meson-info', f'intro-{name}.json'),
+                  encoding='utf-8') as file:
+            return json.load(file)
+
+    def test(self, killer):
+        """What meson knows of a test: "suite:case" is the test "suite"."""
+        name = killer.split(':')[0]
+        for test in self.info('tests'):
+            if test['name'] == name:
+                return test
+        raise Broken(f'there is no test called {name}')
+
+    def sim(self):
+        """The program of the simulator; None in a tree without one."""
+        for target in self.info('targets'):
+            if target['name'] == 'redlock-sim':
+                return target['filename'][0]
+        return None
+
+    def files_of(self, killers):
+        """What has to be built for them."""
+        targets = {target['id']: target['filename'][0] for target in self.info('targets')}
+        files = set()
+        for killer in killers:
+            if killer == 'sim':
+                files.add(self.sim())
+            else:
+                files.update(targets[needed] for needed in self.test(killer)['depends'])
+        return sorted(os.path.relpath(file, self.folder) for file in files)
+
+    def make(self, killers):
+        must(['ninja', '-C', self.folder, '-j', '2', *self.files_of(killers)])
+
+    def run(self, killer):
+        if killer == 'sim':
+            return run_sim([self.sim()], os.environ, self.seeds, 600)
+        test = self.test(killer)
+        env = {**os.environ, **ENVIRONMENT, **test['env']}
+        if ':' in killer:
+            env['CK_RUN_CASE'] = killer.split(':')[1]
+        return run_tap(test['cmd'], env, test['timeout'])
+
+
+# ---- judging ----
+
+def killers_of(row, with_sim):
+    """Those of a mutant that this tree has."""
+    return [killer for killer in row['killed_by'] if killer != 'sim' or with_sim]
+
+
+def judge(build, row, with_sim):
+    """(killed, what there is to say)"""
+    killers = killers_of(row, with_sim)
+    if not killers:
+        return False, 'only the simulator is to kill it, and there is none'
+    try:
+        mutate.mutated(row, ROOT)
+        build.configure(row['name'])
+        build.make(killers)
+        results = [(killer, build.run(killer)) for killer in killers]
+    except mutate.Problem as problem:
+        return False, str(problem)
+    except Broken as problem:
+        return False, f'does not build or run: {problem}'
+    killed = [killer + (f', {result.detail}' if result.detail else '')
+              for killer, result in results if result.failed]
+    alive = [killer + (f' ({result.detail})' if result.detail else '')
+             for killer, result in results if not result.failed]
+    if alive:
+        return False, f'SURVIVED {"; ".join(alive)}'
+    return True, f'killed by {"; ".join(killed)}'
+
+
+class Report:
+    """A line for each mutant, from several jobs; with `tap` for meson."""
+
+    def __init__(self, mutants, tap):
+        self.lock = threading.Lock()
+        self.mutants = mutants
+        self.killed = 0
+        self.told = 0
+        self.tap = tap
+        if tap:
+            print(f'1..{mutants + 1}', flush=True)
+
+    def line(self, good, text):
+        head, *rest = text.splitlines()
+        with self.lock:
+            self.told += 1
+            print(f'{"ok" if good else "not ok"} {self.told} - {head}' if self.tap else head)
+            for more in rest:
+                print(f'# {more}')
+            sys.stdout.flush()
+
+    def mutant(self, row, killed, text, seconds):
+        with self.lock:
+            self.killed += killed
+        head, *rest = text.splitlines()
+        head = f'{row["rule"]} {row["name"]}: {head} ({seconds:.1f} s)'
+        self.line(killed, '\n'.join([head, *rest]))
+
+    def finish(self, good):
+        print(f'{"# " if self.tap else ""}{self.mutants} mutants, {self.killed} killed', flush=True)
+        return 0 if good and self.killed == self.mutants else 1
+
+
+def in_parallel(builds, items, work):
+    """work(build, item) for each item, a build at a time has one."""
+    line = queue.Queue()
+    for item in items:
+        line.put(item)
+
+    def job(build):
+        while True:
+            try:
+                item = line.get_nowait()
+            except queue.Empty:
+                return
+            work(build, item)
+
+    jobs = [threading.Thread(target=job, args=(build,)) for build in builds]
+    for one in jobs:
+        one.start()
+    for one in jobs:
+        one.join()
+
+
+def sound(builds, rows):
+    """Prepares the builds. What is wrong without any bug ('' for nothing), and whether there is a
+    simulator."""
+    wrong = []
+
+    def check(build, killer):
+        try:
+            if build.run(killer).failed:
+                wrong.append(f'{killer} fails without any bug')
+        except Broken as problem:
+            wrong.append(str(problem))
+
+    try:
+        builds[0].prepare()
+        with_sim = builds[0].sim() is not None
+        killers = sorted({killer for row in rows for killer in killers_of(row, with_sim)})
+        builds[0].make(killers)
+        for build in builds[1:]:
+            build.prepare()
+            build.make(killers)
+    except Broken as problem:
+        return str(problem), False
+    in_parallel(builds, killers, check)
+    return '; '.join(wrong), with_sim
+
+
+def run(rows, options):
+    report = Report(len(rows), options.tap)
+    builds = [Build(os.path.join(os.path.abspath(options.build), str(i + 1)), options.seeds)
+              for i in range(options.jobs)]
+    wrong, with_sim = sound(builds, rows)
+
+    def work(build, row):
+        begun = time.monotonic()
+        killed, text = judge(build, row, with_sim)
+        report.mutant(row, killed, text, time.monotonic() - begun)
+
+    report.line(not wrong, wrong or 'without any bug the tests pass')
+    if not wrong:
+        in_parallel(builds, rows[::-1], work)  # the slow ones are the last of the table
+    return report.finish(not wrong)
+
+
+def main(args):
+    parser = argparse.ArgumentParser(description='Shows that the tests find every known bug.')
+    parser.add_argument('--build', metavar='DIR',
+                        default=os.path.join(ROOT, 'build-test', 'mutants'))
+    parser.add_argument('--jobs', type=int, default=min(3, 2 * (os.cpu_count() or 1)))
+    parser.add_argument('--seeds', type=int, default=2000, help='how far the simulator hunts')
+    parser.add_argument('--tap', action='store_true', help='for meson')
+    parser.add_argument('--only', nargs='+', metavar='NAME')
+    parser.add_argument('--by', nargs='+', metavar='TEST', help='instead of those of the table')
+    parser.add_argument('--list', action='store_true', help='print the table and run nothing')
+    options = parser.parse_args(args)
+    try:
+        rows = mutate.load()
+        if options.only:
+            rows = [mutate.find(rows, name) for name in options.only]
+        if options.by:
+            rows = [{**row, 'killed_by': options.by} for row in rows]
+    except mutate.Problem as problem:
+        print(f'run.py: {problem}', file=sys.stderr)
+        return 2
+    if options.list:
+        for row in rows:
+            print(f'{row["rule"]:9} {row["name"]:40} {", ".join(row["killed_by"])}')
+        return 0
+    return run(rows, options)
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
