@@ -53,7 +53,7 @@ def main(root):
     tap.claim("the README's example is docs/examples/acquire.c",
               example_differs(read(root, 'README.md'), source))
     tests = all_tests(root)
-    for name in ('algorithm.md', 'design.md'):
+    for name in ('algorithm.md', 'design.md', 'guarantees.md', 'simulator.md'):
         tap.claim(f'the tests named in docs/{name} exist',
                   missing_tests(read(root, 'docs', name), tests))
     tap.fires('another example', example_differs('```c\nint x;\n```', '/* c */\nint y;\n'), 'differs')
