@@ -188,23 +188,41 @@ static void on_info_replication(struct rlk_node *n, void *context, const struct 
 
 static const struct rlk_request_kind ignored = {on_ignored, on_broken};
 
-/* Run ids tell that it is the same process, so that the number is still our old connection's
- * and not that of somebody else. */
-static void kill_old_connection(struct rlk_node *n, uint64_t now_us)
+static bool say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
+                uint64_t now_us)
 {
+    struct rlk_command c;
+    bool said = rlk_command_words(&c, words) == 0 && rlk_node_queue(n, &c, kind, NULL, now_us);
+
+    rlk_command_end(&c);
+    return said;
+}
+
+/* Whatever it says: the connection has ended, or we may not end it. */
+static void on_killed(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    (void)context;
+    (void)reply;
+    (void)now_us;
+    rlk_former_drop(&n->former);
+}
+
+/* [S5] What may still arrive over them must not come behind the debts. */
+static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_killed, on_broken};
     char id[24];
     const char *const words[] = {"CLIENT", "KILL", "ID", id, NULL};
-    struct rlk_command c;
+    unsigned i;
 
-    if (n->debts.count == 0 || n->old_client_id == 0 || n->run_id[0] == '\0' ||
-        strcmp(n->run_id, n->old_run_id) != 0) {
-        return;
+    rlk_former_meet(&n->former, n->run_id);
+    for (i = 0; i < n->former.count; i++) {
+        snprintf(id, sizeof(id), "%" PRId64, n->former.ids[i]);
+        if (!say(n, &kind, words, now_us)) {
+            break;
+        }
     }
-    snprintf(id, sizeof(id), "%" PRId64, n->old_client_id);
-    if (rlk_command_words(&c, words) == 0) {
-        rlk_node_queue(n, &c, &ignored, NULL, now_us);
-    }
-    rlk_command_end(&c);
 }
 
 /* The last answer: the rest of the greeting went well. Whether the script could be loaded does
@@ -214,18 +232,8 @@ static void on_script(struct rlk_node *n, void *context, const struct rlk_reply 
 {
     (void)context;
     (void)reply;
-    kill_old_connection(n, now_us);
+    kill_former_connections(n, now_us);
     rlk_node_greeted(n, now_us);
-}
-
-static bool say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
-                uint64_t now_us)
-{
-    struct rlk_command c;
-    bool said = rlk_command_words(&c, words) == 0 && rlk_node_queue(n, &c, kind, NULL, now_us);
-
-    rlk_command_end(&c);
-    return said;
 }
 
 static bool say_auth(struct rlk_node *n, uint64_t now_us)

@@ -78,8 +78,9 @@ static void fall(struct rlk_node *n, uint64_t now_us)
     if (was_up) {
         n->failures = now_us - n->since_us >= GOOD_AFTER_US ? 0 : n->failures + 1;
         n->since_us = now_us;
-        memcpy(n->old_run_id, n->run_id, sizeof(n->run_id));
-        n->old_client_id = n->client_id;
+        if (n->inflight.count > 0) {
+            rlk_former_add(&n->former, n->run_id, n->client_id);
+        }
     } else {
         n->failures++;
         n->failed = true;
@@ -342,6 +343,9 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
 
 void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t until_us, uint64_t now_us)
 {
+    if (claim->left) {
+        return;
+    }
     if (!rlk_debts_add(&n->debts, claim, until_us)) {
         rlk_node_complain(n, "no memory for all the releases that it is owed; the keys end with "
                              "their ttl");

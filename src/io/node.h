@@ -19,6 +19,7 @@
 #include "io/command.h"
 #include "io/conn.h"
 #include "io/debt.h"
+#include "io/former.h"
 #include "io/inflight.h"
 #include "io/resolve.h"
 #include "io/timers.h"
@@ -71,12 +72,11 @@ struct rlk_node {
     uint64_t rtt_us;
 
     /* From the greeting. */
-    bool tells_holder;     /* SET ... NX GET works */
-    char server[48];       /* "redis 7.0.15" */
-    char run_id[48];       /* "" where INFO is not allowed */
-    int64_t client_id;     /* 0: unknown */
-    char old_run_id[48];   /* of the connection before */
-    int64_t old_client_id; /* likewise */
+    bool tells_holder; /* SET ... NX GET works */
+    char server[48];   /* "redis 7.0.15" */
+    char run_id[48];   /* "" where INFO is not allowed */
+    int64_t client_id; /* 0: unknown */
+    struct rlk_former former;
 
     char error[256]; /* the last thing that went wrong; "" for nothing */
 };

@@ -374,6 +374,35 @@ START_TEST(old_connection_is_killed_before_its_debt_is_paid)
 }
 END_TEST
 
+/* The word itself may be lost, and the SET of the first connection still be on its way. */
+START_TEST(every_former_connection_is_killed_until_that_is_answered)
+{
+    char first[64];
+
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_on_next(f.nodes[0], 1, "SET", FAKE_STALL, NULL, 0);
+    give_to_another(1, 4);
+    farm_open(&f);
+    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
+    farm_wait_count(&f, 0, "EVALSHA", 1);
+    fake_on_next(f.nodes[0], 1, "CLIENT KILL", FAKE_STALL, NULL, 0);
+    fake_hang_up(f.nodes[0]);
+    farm_wait_count(&f, 0, "CLIENT KILL", 1);
+    snprintf(first, sizeof(first), "%s",
+             fake_text(f.nodes[0], 1, (size_t)fake_find(f.nodes[0], 1, 0, "CLIENT KILL")));
+    fake_hang_up(f.nodes[0]);
+    farm_wait_count(&f, 0, "CLIENT KILL", 3); /* that one again, and the one that carried it */
+    ck_assert_int_ge(fake_find(f.nodes[0], 2, 0, first), 0);
+    ck_assert_int_lt(fake_find(f.nodes[0], 2, 0, first), fake_find(f.nodes[0], 2, 0, "EVALSHA"));
+    loop_settle(f.base);
+    fake_hang_up(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_DOWN);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 3); /* it has been answered */
+    farm_end(&f);
+}
+END_TEST
+
 /* There its number may be somebody else's. */
 START_TEST(no_connection_is_killed_on_a_server_that_was_restarted)
 {
@@ -760,6 +789,7 @@ static TCase *debts_case(void)
     tcase_add_test(tcase, token_of_every_round_is_owed);
     tcase_add_test(tcase, many_debts_are_all_paid);
     tcase_add_test(tcase, old_connection_is_killed_before_its_debt_is_paid);
+    tcase_add_test(tcase, every_former_connection_is_killed_until_that_is_answered);
     tcase_add_test(tcase, no_connection_is_killed_on_a_server_that_was_restarted);
     tcase_add_test(tcase, lock_released_while_a_node_is_away_is_owed_to_it);
     tcase_add_test(tcase, debt_of_a_held_lock_waits_for_its_release);
