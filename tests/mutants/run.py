@@ -304,7 +304,7 @@ def main(args):
     parser.add_argument('--build', metavar='DIR',
                         default=os.path.join(ROOT, 'build-test', 'mutants'))
     parser.add_argument('--jobs', type=int, default=min(3, 2 * (os.cpu_count() or 1)))
-    parser.add_argument('--seeds', type=int, default=2000, help='how far the simulator hunts')
+    parser.add_argument('--seeds', type=int, default=10000, help='how far the simulator hunts')
     parser.add_argument('--tap', action='store_true', help='for meson')
     parser.add_argument('--only', nargs='+', metavar='NAME')
     parser.add_argument('--by', nargs='+', metavar='TEST', help='instead of those of the table')

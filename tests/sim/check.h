@@ -19,9 +19,9 @@ __attribute__((format(printf, 3, 4))) void check_violated(struct world *w, const
 /* A worker has the lock, or has it for longer than before. */
 void check_exclusion(struct world *w, unsigned client, unsigned worker);
 
-/* An attempt was stepped. */
-void check_stepped(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev,
-                   const struct rlk_actions *out);
+/* A vote was heard; then the attempt was stepped. */
+void check_voted(struct world *w, unsigned claim, unsigned node, enum rlk_vote vote);
+void check_stepped(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev);
 
 /* A call was accepted and must be told within a time of the client's clock; was cancelled; is
  * told now; nobody is left to be told. */

@@ -110,7 +110,7 @@ static void check_key(struct world *w, unsigned server, unsigned key)
     unsigned claim = server_value(w, server, key);
     const struct claim *c;
 
-    if (claim == NONE || server == w->o.replica) {
+    if (claim == NONE || server == w->o.replica || server == w->o.dead) {
         return;
     }
     c = world_claim(w, claim);
@@ -127,7 +127,7 @@ static void check_debts(struct world *w, unsigned client)
     for (node = 0; node < w->clients[client].nodes; node++) {
         const struct peer *p = &w->clients[client].peers[node];
 
-        if (node != w->o.replica && p->n_debts > 0) {
+        if (node != w->o.replica && node != w->o.dead && p->n_debts > 0) {
             check_violated(w, "left", "c%u still owes n%u %zu releases", client, node, p->n_debts);
         }
     }

@@ -20,7 +20,8 @@ void check_started(struct world *w, unsigned client, unsigned worker, uint64_t l
 {
     struct worker *k = &w->clients[client].workers[worker];
 
-    k->told = false;
+    k->told = k->cancelled = false;
+    k->refusals = 0;
     k->asked_us = world_client_us(w, &w->clients[client]);
     k->lost_us = w->clients[client].lost_us;
     k->limit_us = limit_us;
@@ -30,6 +31,7 @@ void check_cancelled(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = &w->clients[client].workers[worker];
 
+    k->cancelled = true;
     k->limit_us = rlk_time_min(k->limit_us, worked_us(w, client, k));
 }
 
@@ -79,6 +81,21 @@ static void true_release(struct world *w, unsigned client, unsigned worker, int 
     }
 }
 
+/* A reason that is given is one that there was. */
+static void true_failure(struct world *w, unsigned client, unsigned worker, int status)
+{
+    const struct worker *k = &w->clients[client].workers[worker];
+    const struct rlk_attempt *a = &k->attempt;
+
+    if ((status == REDLOCK_ECANCELED && !k->cancelled) ||
+        (status == REDLOCK_EHELD && k->refusals == 0) ||
+        (status == REDLOCK_EDEADLINE && world_client_us(w, &w->clients[client]) < a->give_up_us) ||
+        (a->tries > 1 && a->tries - 1 > a->config.max_retries)) {
+        check_violated(w, "told", "c%u.%u is told %d after %u rounds, and that is not so", client,
+                       worker, status, a->tries);
+    }
+}
+
 void check_told(struct world *w, unsigned client, unsigned worker, int status)
 {
     struct worker *k = &w->clients[client].workers[worker];
@@ -91,6 +108,12 @@ void check_told(struct world *w, unsigned client, unsigned worker, int status)
     if (k->phase == WORKER_HELD) {
         true_win(w, client, worker);
         check_exclusion(w, client, worker);
+        if (k->cancelled) {
+            check_violated(w, "told", "c%u.%u has cancelled, and is handed t%u", client, worker,
+                           k->claim);
+        }
+    } else if (k->attempt.state == RLK_ATTEMPT_FAILED) {
+        true_failure(w, client, worker, status);
     } else if (status >= 0) {
         true_release(w, client, worker, status);
     }

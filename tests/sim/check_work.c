@@ -17,6 +17,24 @@
 /* Long after the faults of any history have ended. */
 #define TOO_MANY 400000
 
+/* [S5] What was owed before the connection was there is paid before anything is asked. */
+static void check_debts_first(struct world *w, unsigned claim, unsigned node)
+{
+    const struct client *c = &w->clients[w->claims[claim].client];
+    const struct peer *p = &c->peers[node];
+    size_t i;
+
+    for (i = 0; i < p->n_debts; i++) {
+        const struct debt *d = &p->debts[i];
+
+        if (!d->waited && d->since_us < p->since_us && world_client_us(w, c) < d->until_us &&
+            world_client_us(w, c) >= w->claims[d->claim].wanted_us) {
+            check_violated(w, "work", "t%u was sent to n%u before the debt of t%u", claim, node,
+                           d->claim);
+        }
+    }
+}
+
 void check_set_sent(struct world *w, unsigned claim, unsigned node)
 {
     struct claim *c = world_claim(w, claim);
@@ -26,11 +44,13 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
     if (c->asked & rlk_mask_bit(node)) {
         check_violated(w, "work", "t%u was sent to n%u twice", claim, node);
     }
+    check_debts_first(w, claim, node);
     if (rlk_time_add(oldest_us, w->o.timeout_us) < world_client_us(w, client)) {
         check_violated(w, "work", "t%u was sent to n%u, which has not answered for %.1f ms", claim,
                        node, trace_ms(oldest_us, world_client_us(w, client)));
     }
     c->asked |= rlk_mask_bit(node);
+    c->sent_us[node] = world_client_us(w, client);
 }
 
 /* Its worker holds it now, or may win with it yet. */

@@ -109,6 +109,14 @@ static void send_sets(struct world *w, unsigned client, unsigned worker, uint64_
     }
 }
 
+/* When a key that is there now has ended, by a server's clock that is slower than ours. */
+static uint64_t key_ends_us(const struct world *w, unsigned claim, uint64_t now_us)
+{
+    uint64_t ttl_us = rlk_time_from_ms(w->claims[claim].ttl_ms);
+
+    return rlk_time_add(now_us, 2 * ttl_us - rlk_validity_lease_us(ttl_us, w->o.drift_ppm));
+}
+
 void drive_send_release(struct world *w, unsigned client, unsigned node, unsigned claim, bool text)
 {
     uint64_t now_us = client_us(w, client);
@@ -117,8 +125,7 @@ void drive_send_release(struct world *w, unsigned client, unsigned node, unsigne
     if (peer_ask(w, client, node, &m)) {
         check_release_sent(w, claim, node);
     } else {
-        peer_owe(w, client, node, claim,
-                 rlk_time_add(now_us, rlk_time_from_ms(world_claim(w, claim)->ttl_ms)));
+        peer_owe(w, client, node, claim, key_ends_us(w, claim, now_us));
     }
 }
 
@@ -167,7 +174,7 @@ static void step(struct world *w, unsigned client, unsigned worker, const struct
     struct rlk_actions out;
 
     rlk_attempt_step(&k->attempt, ev, &out);
-    check_stepped(w, client, worker, ev, &out);
+    check_stepped(w, client, worker, ev);
     carry_out(w, client, worker, &out, ev->now_us);
 }
 
@@ -274,9 +281,7 @@ static void voted(struct world *w, unsigned client, unsigned node, unsigned clai
                            .round = c->round,
                            .vote = vote};
 
-    if (vote == RLK_VOTE_NO) {
-        world_claim(w, claim)->refused |= rlk_mask_bit(node);
-    }
+    check_voted(w, claim, node, vote);
     if (k && (k->phase == WORKER_PENDING || k->phase == WORKER_HELD)) {
         trace(w, "c%u.%u  n%u says %s to t%u", client, c->worker, node, names[vote], claim);
         step(w, client, c->worker, &ev);
@@ -340,15 +345,13 @@ static void answered_set(struct world *w, unsigned client, unsigned node, const 
 static void answered_release(struct world *w, unsigned client, unsigned node,
                              const struct message *m, const struct rlk_reply *reply)
 {
-    uint64_t ttl_us = rlk_time_from_ms(world_claim(w, m->claim)->ttl_ms);
-
     if (rlk_classify_no_script(reply)) {
         world_claim(w, m->claim)->excuses++;
         drive_send_release(w, client, node, m->claim, true);
         return;
     }
     if (rlk_classify_refused_for_now(reply)) {
-        peer_owe(w, client, node, m->claim, rlk_time_add(client_us(w, client), ttl_us));
+        peer_owe(w, client, node, m->claim, key_ends_us(w, m->claim, client_us(w, client)));
     }
     if (m->answer == ANSWER_ERROR) {
         check_refused(w, m->claim, node);
@@ -378,8 +381,7 @@ void drive_broken(struct world *w, unsigned client, unsigned node, const struct 
         check_may_outlive(w, m->claim);
         voted(w, client, node, m->claim, RLK_VOTE_UNKNOWN);
     } else if (m->kind == MESSAGE_RELEASE) {
-        peer_owe(w, client, node, m->claim,
-                 rlk_time_add(now_us, rlk_time_from_ms(world_claim(w, m->claim)->ttl_ms)));
+        peer_owe(w, client, node, m->claim, key_ends_us(w, m->claim, now_us));
         release_answered(w, client, node, m->claim, RLK_ANSWER_UNKNOWN);
     }
 }

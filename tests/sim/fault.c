@@ -211,13 +211,16 @@ static void change_rate(struct world *w)
 
 /* ---- what is between them ---- */
 
+/* Now, or right behind the next SET. */
 static void break_some(struct world *w)
 {
     unsigned client = draw_client(w), node;
     uint64_t some = draw_some(&w->prng, w->clients[client].nodes);
 
     RLK_MASK_EACH (node, some) {
-        if (w->clients[client].alive) {
+        if (draw_chance(&w->prng, 500000)) {
+            w->clients[client].peers[node].breaks = true;
+        } else if (w->clients[client].alive) {
             wire_break(w, w->clients[client].peers[node].wire);
         }
     }
@@ -392,6 +395,14 @@ static void heal_server(struct world *w, unsigned server)
     struct server *s = &w->servers[server];
 
     s->refuses_us = 0;
+    if (server == w->o.dead) {
+        if (draw_chance(&w->prng, 500000)) {
+            server_end(w, server, RLK_NEVER, false);
+        } else {
+            server_stop(w, server, RLK_NEVER);
+        }
+        return;
+    }
     if (s->state == SERVER_STOPPED) {
         server_on_continue(w, server, s->stamp);
     } else if (s->state == SERVER_DOWN && !s->forgets) {

@@ -207,7 +207,7 @@ static bool put_off_end(struct world *w)
     unsigned i;
 
     for (i = 0; i < w->o.nodes; i++) {
-        down |= w->servers[i].state != SERVER_RUNS;
+        down |= w->servers[i].state != SERVER_RUNS && i != w->o.dead;
     }
     if (w->done < w->o.clients * w->o.workers) {
         return false; /* too late for that */

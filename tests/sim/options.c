@@ -55,6 +55,10 @@ static void draw_set(struct options *o, struct rlk_prng *p)
                   ? (unsigned)draw_upto(p, o->nodes - 1)
                   : SIM_NODES;
     o->liar = SIM_NODES;
+    o->dead =
+        o->nodes > 2 && o->replica == SIM_NODES && o->twin == SIM_NODES && draw_chance(p, 330000)
+            ? (unsigned)draw_upto(p, o->nodes - 1)
+            : SIM_NODES;
 }
 
 /* A network fast enough that a lock can be had at all: nobody wins with a ttl of one round
@@ -106,7 +110,7 @@ static void break_one(struct options *o, struct rlk_prng *p)
     };
 
     o->kinds = kind[o->broken] ? (uint64_t)1 << kind[o->broken] : 0;
-    o->replica = o->twin = SIM_NODES;
+    o->replica = o->twin = o->dead = SIM_NODES;
     o->nodes = draw_chance(p, 500000) ? 3 : 5;
     if (o->broken == ASSUME_RATES) {
         o->rate_ppm = 100000;
@@ -161,6 +165,9 @@ void options_print(const struct options *o, FILE *f)
     }
     if (o->twin < SIM_NODES) {
         fprintf(f, "n%u is the same server as n%u\n", o->twin, (o->twin + 1) % o->nodes);
+    }
+    if (o->dead < SIM_NODES) {
+        fprintf(f, "n%u stays out when the faults end\n", o->dead);
     }
     if (o->liar < SIM_NODES) {
         fprintf(f, "n%u grants everything\n", o->liar);

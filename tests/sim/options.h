@@ -84,6 +84,7 @@ struct options {
     unsigned replica;      /* this server is a replica of the next; SIM_NODES: none is */
     unsigned twin;         /* this node is the same server as the next; SIM_NODES: none is */
     unsigned liar;         /* this server grants everything; SIM_NODES: none does */
+    unsigned dead;         /* this server stays out for good; SIM_NODES: none does */
     unsigned split;        /* the first client knows only so many nodes; 0: all */
 };
 

@@ -57,7 +57,7 @@ void peer_owe(struct world *w, unsigned client, unsigned node, unsigned claim, u
     struct peer *p = peer_at(w, client, node);
 
     p->debts = memory_room(p->debts, &p->cap_debts, p->n_debts, sizeof(*p->debts));
-    p->debts[p->n_debts++] = (struct debt){claim, until_us};
+    p->debts[p->n_debts++] = (struct debt){claim, until_us, client_us(w, client), false};
     check_owed(w, claim, node);
     pay_later(w, client, node);
 }
@@ -72,6 +72,7 @@ static void pay_debts(struct world *w, unsigned client, unsigned node)
         struct debt d = p->debts[i];
 
         if (client_us(w, client) < world_claim(w, d.claim)->wanted_us) {
+            d.waited = true;
             p->debts[kept++] = d;
         } else if (d.until_us > client_us(w, client)) {
             drive_send_release(w, client, node, d.claim, false);
@@ -102,7 +103,7 @@ void peer_init(struct world *w, unsigned client, unsigned node)
     unsigned stamp = p->stamp;
     uint64_t there_us = p->there_clear_us, back_us = p->back_clear_us;
 
-    *p = (struct peer){.debts = debts, .cap_debts = cap, .stamp = stamp, .old_wire = NONE};
+    *p = (struct peer){.debts = debts, .cap_debts = cap, .stamp = stamp};
     p->there_clear_us = there_us;
     p->back_clear_us = back_us;
     start(w, client, node);
@@ -133,6 +134,32 @@ static void break_requests(struct world *w, unsigned client, unsigned node, unsi
     }
 }
 
+static void forget_first(struct peer *p)
+{
+    unsigned i;
+
+    for (i = 1; i < p->n_former; i++) {
+        p->former[i - 1] = p->former[i];
+    }
+    p->n_former -= p->n_former > 0;
+}
+
+/* A connection that ends with something unanswered may still have it carried out. */
+static void remember(struct world *w, struct peer *p, unsigned wire)
+{
+    if (wire_oldest_us(w, wire) == RLK_NEVER) {
+        return;
+    }
+    if (p->former_run != p->run) {
+        p->n_former = 0;
+        p->former_run = p->run;
+    }
+    if (p->n_former == FORMER_MAX) {
+        forget_first(p);
+    }
+    p->former[p->n_former++] = wire;
+}
+
 static void fall(struct world *w, unsigned client, unsigned node)
 {
     struct peer *p = peer_at(w, client, node);
@@ -146,8 +173,7 @@ static void fall(struct world *w, unsigned client, unsigned node)
     p->state = PEER_DOWN;
     if (was_up) {
         p->failures = now_us - p->since_us >= GOOD_AFTER_US ? 0 : p->failures + 1;
-        p->old_run = p->run;
-        p->old_wire = wire;
+        remember(w, p, wire);
     } else {
         p->failures++;
         p->failed = true;
@@ -194,12 +220,16 @@ void peer_on_opened(struct world *w, unsigned wire)
 
 /* What the same process may still read from our old connection must not come behind the
  * debts [S5]. */
-static void kill_old(struct world *w, unsigned client, struct peer *p)
+static void kill_former(struct world *w, unsigned client, struct peer *p)
 {
-    struct message m = {
-        .kind = MESSAGE_KILL, .claim = p->old_wire, .sent_us = client_us(w, client)};
+    struct message m = {.kind = MESSAGE_KILL, .sent_us = client_us(w, client)};
+    unsigned i;
 
-    if (w->o.kills && p->n_debts > 0 && p->old_wire != NONE && p->run == p->old_run) {
+    if (p->former_run != p->run) {
+        p->n_former = 0;
+    }
+    for (i = 0; w->o.kills && i < p->n_former; i++) {
+        m.claim = p->former[i];
         wire_send(w, p->wire, &m);
     }
 }
@@ -214,7 +244,7 @@ static void greeted(struct world *w, unsigned client, unsigned node, const struc
         return;
     }
     p->run = (unsigned)m->integer;
-    kill_old(w, client, p);
+    kill_former(w, client, p);
     cancel_timer(p);
     p->state = PEER_UP;
     p->failed = false;
@@ -234,6 +264,8 @@ void peer_on_reply(struct world *w, unsigned wire)
     m = *taken;
     if (m.kind == MESSAGE_HELLO) {
         greeted(w, client, node, &m);
+    } else if (m.kind == MESSAGE_KILL) {
+        forget_first(peer_at(w, client, node));
     } else if (m.kind == MESSAGE_SET || m.kind == MESSAGE_RELEASE) {
         drive_answered(w, client, node, &m);
     }

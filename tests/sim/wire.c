@@ -78,6 +78,10 @@ unsigned wire_send(struct world *w, unsigned wire, const struct message *m)
         }
         schedule_push(&w->schedule, x->there_us, EVENT_REQUEST, wire, 0, 0);
     }
+    if (m->kind == MESSAGE_SET && peer_of(w, x)->breaks && !w->healed) {
+        peer_of(w, x)->breaks = draw_chance(&w->prng, 300000);
+        wire_break(w, wire);
+    }
     return at;
 }
 
@@ -100,6 +104,10 @@ void wire_on_request(struct world *w, unsigned wire)
     struct message *m;
 
     if (!x->server_open || x->unexecuted == NONE) {
+        return;
+    }
+    if (x->late_us > w->now_us) {
+        schedule_push(&w->schedule, x->late_us, EVENT_REQUEST, wire, 0, 0);
         return;
     }
     if (w->servers[x->server].state == SERVER_STOPPED) {
@@ -164,6 +172,10 @@ static void cut(struct world *w, struct wire *x)
     x->survivors = left ? (unsigned)draw_upto(&w->prng, left) : 0;
     /* What already lies in the socket of a server that stands still is there. */
     x->survivors = x->survivors > x->held ? x->survivors : x->held;
+    if (x->survivors > x->held && !w->healed && draw_chance(&w->prng, 500000)) {
+        x->late_us = w->now_us + draw_scale(&w->prng, 1000, w->o.longest_us);
+        w->quiet_us = rlk_time_max(w->quiet_us, x->late_us);
+    }
 }
 
 void wire_close(struct world *w, unsigned wire)

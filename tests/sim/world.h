@@ -23,6 +23,7 @@
 #include "sim/schedule.h"
 
 #define NONE UINT32_MAX
+#define FORMER_MAX 16
 
 /* A token and what became of it. Claims are numbered from 0 and are never used again. */
 struct claim {
@@ -33,10 +34,12 @@ struct claim {
     bool orphan;        /* its process has died, or its request may outlive its connection */
     uint64_t let_go_us; /* true time */
     uint64_t asked;     /* nodes that a SET was sent to */
-    uint64_t set;       /* servers that carried one out */
-    uint64_t deleted;   /* servers that deleted the key */
-    uint64_t refused;   /* nodes that said no */
-    uint64_t told;      /* nodes that were sent a release, or are owed one */
+    uint64_t sent_us[SIM_NODES]; /* when, by the client's clock */
+    uint64_t granted;            /* nodes that were heard to say yes */
+    uint64_t set;                /* servers that carried one out */
+    uint64_t deleted;            /* servers that deleted the key */
+    uint64_t refused;            /* nodes that said no */
+    uint64_t told;               /* nodes that were sent a release, or are owed one */
     unsigned releases, excuses;
 };
 
@@ -76,6 +79,7 @@ struct wire {
     unsigned unexecuted, unanswered, last; /* messages, or NONE */
     unsigned survivors;                    /* cut: so many more arrive all the same */
     unsigned held;                         /* arrived while the server stood still */
+    uint64_t late_us;                      /* cut: the survivors do not arrive before */
     uint64_t there_us, back_us;            /* when the last one arrives */
 };
 
@@ -105,7 +109,8 @@ struct server {
 
 struct debt {
     unsigned claim;
-    uint64_t until_us;
+    uint64_t until_us, since_us;
+    bool waited; /* for its lock */
 };
 
 enum peer_state {
@@ -122,7 +127,8 @@ struct peer {
     unsigned failures, wire, inflight, stamp;
     bool timer_set;
     uint64_t timer_us, since_us;
-    unsigned run, old_run, old_wire;
+    unsigned run, former_run, former[FORMER_MAX], n_former; /* src/io/former.h */
+    bool breaks;                                            /* right behind its next SET */
     struct debt *debts;
     size_t n_debts, cap_debts;
     uint64_t there_clear_us, back_clear_us; /* nothing arrives before */
@@ -146,7 +152,8 @@ struct worker {
     uint32_t ttl_ms;
     /* for the checkers */
     bool telling; /* a DELIVER is on its way */
-    bool told;
+    bool told, cancelled;
+    unsigned refusals;          /* that it has heard */
     uint64_t asked_us, lost_us; /* the client's clock, and how long it had stood still */
     uint64_t limit_us;          /* it must be told within */
     uint64_t valid_us;          /* at the release: until when it was */
