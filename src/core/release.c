@@ -58,6 +58,9 @@ static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk
     uint64_t bit = rlk_mask_bit(ev->node) & r->asked & ~(r->deleted | r->gone | r->taken);
 
     r->open &= ~bit;
+    if ((r->unknown & bit) && ev->answer != RLK_ANSWER_DELETED) {
+        return;
+    }
     switch (ev->answer) {
     case RLK_ANSWER_DELETED:
         r->deleted |= bit;
@@ -69,6 +72,7 @@ static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk
         r->taken |= bit;
         break;
     case RLK_ANSWER_UNKNOWN:
+        r->unknown |= bit;
         break;
     }
     settle(r, false, out);

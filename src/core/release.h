@@ -5,7 +5,8 @@
  *
  * Only counts: the deletions themselves do not depend on it, and go on after DONE. A node
  * whose connection breaks is paid its debt later [S5]; if that answer still comes in time it
- * counts.
+ * counts when it says that our key was there. That it was not there proves nothing then: the
+ * release before may have deleted it, and another client have come since.
  */
 #ifndef RLK_CORE_RELEASE_H
 #define RLK_CORE_RELEASE_H
@@ -24,6 +25,7 @@ struct rlk_release {
     unsigned nodes;
     uint64_t asked, open;
     uint64_t deleted, gone, taken;
+    uint64_t unknown; /* nodes of which an answer was lost: they may have deleted it already */
     uint64_t deadline_us;
 };
 

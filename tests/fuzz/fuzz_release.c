@@ -53,7 +53,10 @@ static void take_in(struct world *w, const struct rlk_event *ev)
         w->open &= ~bit;
     } else if (ev->kind == RLK_EVENT_ANSWER && (w->asked & ~heard(w) & bit)) {
         w->open &= ~bit;
-        w->said[ev->answer] |= ev->answer == RLK_ANSWER_UNKNOWN ? 0 : bit;
+        if (ev->answer == RLK_ANSWER_DELETED || ev->answer == RLK_ANSWER_UNKNOWN ||
+            !(w->said[RLK_ANSWER_UNKNOWN] & bit)) {
+            w->said[ev->answer] |= bit;
+        }
     }
 }
 

@@ -57,6 +57,27 @@ START_TEST(every_answer_vector_is_decided_once)
 }
 END_TEST
 
+/* The release whose answer was lost may have deleted the key, and another client have come since:
+ * only that it was still there proves something. */
+START_TEST(after_a_lost_answer_only_our_own_key_counts)
+{
+    struct rlk_release r;
+
+    start(&r, 5, 0x1f, 0x1f);
+    answer(&r, 0, RLK_ANSWER_DELETED);
+    answer(&r, 1, RLK_ANSWER_UNKNOWN);
+    answer(&r, 2, RLK_ANSWER_UNKNOWN);
+    answer(&r, 1, RLK_ANSWER_TAKEN);
+    answer(&r, 2, RLK_ANSWER_GONE);
+    ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
+    answer(&r, 2, RLK_ANSWER_DELETED);
+    answer(&r, 3, RLK_ANSWER_TAKEN);
+    answer(&r, 4, RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(r.state, RLK_RELEASE_DONE);
+    ck_assert_int_eq(r.status, REDLOCK_OK);
+}
+END_TEST
+
 START_TEST(gone_and_taken_are_told_apart)
 {
     struct rlk_release r;
@@ -146,6 +167,7 @@ static Suite *suite(void)
     tcase_add_test(c, silence_ends_at_the_deadline_as_unreachable);
     tcase_add_test(c, without_a_majority_that_could_answer_it_is_unreachable_at_once);
     tcase_add_test(c, a_debt_that_is_paid_in_time_counts);
+    tcase_add_test(c, after_a_lost_answer_only_our_own_key_counts);
     tcase_add_test(c, doubled_answers_count_once);
     suite_add_tcase(s, c);
     return s;
