@@ -398,6 +398,8 @@ START_TEST(every_former_connection_is_killed_until_that_is_answered)
     fake_hang_up(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
+    ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET other", 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 3); /* it has been answered */
     farm_end(&f);
 }

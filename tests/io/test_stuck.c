@@ -280,7 +280,7 @@ START_TEST(wait_has_an_end)
     farm_start(&f, 3, FAKE_UNIX);
     give_to_another(0, 3);
     farm_open(&f);
-    request.wait_ms = 50;
+    request.wait_ms = 500;
     request.retry_max_ms = 5;
     got = farm_acquire_as(&f, &request);
     ck_assert_int_eq(got.status, REDLOCK_EDEADLINE);
