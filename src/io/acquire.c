@@ -85,6 +85,7 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
 {
     struct rlk_claim *claim = context;
 
+    claim->set_lost = true;
     rlk_node_owe(n, claim, RLK_NEVER, now_us);
     voted(n, claim, RLK_VOTE_UNKNOWN, now_us);
     rlk_claim_unref(claim);

@@ -32,14 +32,15 @@ static void answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_answe
 }
 
 /* The node could not be told: it is owed. The key was set before now, and ends a ttl after by
- * the node's clock, which may be the slower one; if its SET has not been answered either, that
- * one is owed by itself (acquire.c). */
+ * the node's clock, which may be the slower one; if a SET was not answered it may be carried out
+ * at any time, also after a release that was lost in its turn. */
 static void owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
 {
     uint64_t ttl_us = rlk_time_from_ms(claim->ttl_ms);
     uint64_t drift_us = ttl_us - rlk_validity_lease_us(ttl_us, n->options->drift_ppm);
 
-    rlk_node_owe(n, claim, rlk_time_add(now_us, ttl_us + drift_us), now_us);
+    rlk_node_owe(n, claim, claim->set_lost ? RLK_NEVER : rlk_time_add(now_us, ttl_us + drift_us),
+                 now_us);
 }
 
 /* [S5] It may not have arrived: it is owed again. */

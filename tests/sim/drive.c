@@ -114,6 +114,9 @@ static uint64_t key_ends_us(const struct world *w, unsigned claim, uint64_t now_
 {
     uint64_t ttl_us = rlk_time_from_ms(w->claims[claim].ttl_ms);
 
+    if (w->claims[claim].set_lost) {
+        return RLK_NEVER;
+    }
     return rlk_time_add(now_us, 2 * ttl_us - rlk_validity_lease_us(ttl_us, w->o.drift_ppm));
 }
 
@@ -377,6 +380,7 @@ void drive_broken(struct world *w, unsigned client, unsigned node, const struct 
     uint64_t now_us = client_us(w, client);
 
     if (m->kind == MESSAGE_SET) {
+        world_claim(w, m->claim)->set_lost = true;
         peer_owe(w, client, node, m->claim, RLK_NEVER);
         check_may_outlive(w, m->claim);
         voted(w, client, node, m->claim, RLK_VOTE_UNKNOWN);

@@ -209,9 +209,11 @@ void wire_server_ended(struct world *w, unsigned server)
             x->server_open = false;
             x->held = 0;
             if (x->client_open && !x->cut) {
+                uint64_t heard_us = arrives_us(w, peer_of(w, x), w->now_us, false);
+
                 x->cut = true;
-                schedule_push(&w->schedule, arrives_us(w, peer_of(w, x), w->now_us, false),
-                              EVENT_BROKEN, i, 0, 0);
+                w->quiet_us = rlk_time_max(w->quiet_us, heard_us);
+                schedule_push(&w->schedule, heard_us, EVENT_BROKEN, i, 0, 0);
             }
         }
     }

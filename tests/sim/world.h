@@ -29,6 +29,7 @@
 struct claim {
     unsigned client, worker, op, key;
     uint32_t round, ttl_ms;
+    bool set_lost;      /* a SET was not answered: no debt ages */
     uint64_t wanted_us; /* until then a lock may be held with it, unless it is let go */
     bool let_go;        /* nobody holds it or wants it any more */
     bool orphan;        /* its process has died, or its request may outlive its connection */
