@@ -79,14 +79,12 @@ static void on_set_get(struct rlk_node *n, void *context, const struct rlk_reply
     on_vote(n, claim, reply, rlk_classify_set_get(reply, claim->token, claim->token_len), now_us);
 }
 
-/* [S5] It may have been set, or may yet be, when a stopped server wakes and reads what its
- * socket still has: the release is owed, however long it takes. */
+/* [S5] It may have been set, or may yet be: no release of it is owed too long. */
 static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
 {
     struct rlk_claim *claim = context;
 
     claim->set_lost = true;
-    rlk_node_owe(n, claim, RLK_NEVER, now_us);
     voted(n, claim, RLK_VOTE_UNKNOWN, now_us);
     rlk_claim_unref(claim);
 }
@@ -144,7 +142,6 @@ static void send_sets(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us
     uint64_t left = nodes, unsent = 0;
     unsigned node;
 
-    claim->wanted_us = rlk_time_add(now_us, rlk_time_from_ms(claim->ttl_ms));
     rlk_command_init(&set[0]);
     rlk_command_init(&set[1]);
     RLK_MASK_EACH (node, left) {

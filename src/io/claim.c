@@ -30,9 +30,7 @@ struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const char *prefix, size_
     c->refs = 1;
     c->pool = pool;
     c->release = NULL;
-    c->wanted_us = 0;
     c->set_lost = false;
-    c->left = false;
     c->lock = NULL;
     c->round = 0;
     c->ttl_ms = ttl_ms;

@@ -25,10 +25,7 @@ struct rlk_claim {
     unsigned refs;
     struct rlk_pool *pool;
     const struct rlk_request_kind *release; /* who hears the answers to its release */
-    uint64_t wanted_us; /* until then a lock may be held with it, unless it is let go: what is
-                           owed waits */
-    bool set_lost;      /* a SET was not answered, and may yet be carried out: no debt ages */
-    bool left;          /* the keys stay until their ttl: nothing is owed any more */
+    bool set_lost; /* a SET was not answered, and may yet be carried out: no debt ages */
     struct redlock_lock *lock; /* whose votes these are; NULL when it no longer cares */
     uint32_t round;
     uint32_t ttl_ms;

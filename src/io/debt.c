@@ -63,14 +63,6 @@ struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us)
     return NULL;
 }
 
-void rlk_debts_rotate(struct rlk_debts *d)
-{
-    struct rlk_debt oldest = d->ring[d->first];
-
-    d->first = (d->first + 1) & (d->cap - 1);
-    d->ring[(d->first + d->count - 1) & (d->cap - 1)] = oldest;
-}
-
 void rlk_debts_drop(struct rlk_debts *d)
 {
     struct rlk_claim *claim = d->ring[d->first].claim;

@@ -1,8 +1,8 @@
 /* debt.h - releases that are owed to a node, because it could not be told when it was time.
  *
- * A SET or a release was in flight when the connection broke, a lock was released while there
- * was none, or the node had no ear or no room for it: it may have our key. It is told when it
- * can be, before it is asked for anything new [S5].
+ * A release was in flight when the connection broke, or there was none, or the node had no ear or
+ * no room for it: it may have our key. It is told when it can be, before it is asked for anything
+ * new [S5]. A lock that is held, or may yet be, owes nothing: its keys are wanted.
  *
  * Bounded in number (the oldest goes first) and, where it is known when the key expires at the
  * latest, in age: a key that has expired needs no release. */
@@ -40,8 +40,5 @@ struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
 
 /* The oldest is paid: let go of it. */
 void rlk_debts_drop(struct rlk_debts *d);
-
-/* It has to wait: the oldest becomes the youngest. */
-void rlk_debts_rotate(struct rlk_debts *d);
 
 #endif

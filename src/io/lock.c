@@ -90,7 +90,6 @@ REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
     if (lock->phase != RLK_LOCK_HELD) {
         return REDLOCK_ESTATE;
     }
-    lock->claim->left = true;
     rlk_lock_free(lock);
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "core/backoff.h"
+#include "core/validity.h"
 #include "io/claim.h"
 #include "io/clock.h"
 #include "io/loop.h"
@@ -123,22 +124,13 @@ static bool pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
     return true;
 }
 
-/* Before anything else is asked of it. A lock that is held, or may yet be, keeps its keys: the
- * unanswered SET of another connection is no reason to take one from it. That this key may be
- * the very one that was counted is possible where one server has two addresses. */
+/* Before anything else is asked of it. */
 static void pay_debts(struct rlk_node *n, uint64_t now_us)
 {
-    size_t left = n->debts.count;
     struct rlk_claim *claim;
 
-    for (; left > 0 && (claim = rlk_debts_first(&n->debts, now_us)) != NULL; left--) {
-        if (now_us < claim->wanted_us && !claim->left) {
-            rlk_debts_rotate(&n->debts);
-        } else if (claim->left || pay(n, claim, now_us)) {
-            rlk_debts_drop(&n->debts);
-        } else {
-            break;
-        }
+    while ((claim = rlk_debts_first(&n->debts, now_us)) != NULL && pay(n, claim, now_us)) {
+        rlk_debts_drop(&n->debts);
     }
     pay_later(n, now_us);
 }
@@ -341,12 +333,21 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
     return n->state == RLK_NODE_UP && rlk_node_queue(n, c, kind, context, now_us);
 }
 
-void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t until_us, uint64_t now_us)
+/* [S5] A key that was set before now ends a ttl after, by the node's clock, which may be the
+ * slower one. A SET that was not answered may be carried out at any time: when a stopped server
+ * wakes and reads what its socket still has. */
+static uint64_t key_ends_us(const struct rlk_node *n, const struct rlk_claim *claim,
+                            uint64_t now_us)
 {
-    if (claim->left) {
-        return;
-    }
-    if (!rlk_debts_add(&n->debts, claim, until_us)) {
+    uint64_t ttl_us = rlk_time_from_ms(claim->ttl_ms);
+    uint64_t drift_us = ttl_us - rlk_validity_lease_us(ttl_us, n->options->drift_ppm);
+
+    return claim->set_lost ? RLK_NEVER : rlk_time_add(now_us, ttl_us + drift_us);
+}
+
+void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+{
+    if (!rlk_debts_add(&n->debts, claim, key_ends_us(n, claim, now_us))) {
         rlk_node_complain(n, "no memory for all the releases that it is owed; the keys end with "
                              "their ttl");
     }

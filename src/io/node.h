@@ -108,9 +108,9 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
 bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
                     const struct rlk_request_kind *kind, void *context, uint64_t now_us);
 
-/* Owe it the release of a claim, until then; a reference is taken. An UP node is told a little
- * later, any other as soon as it is UP. */
-void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t until_us, uint64_t now_us);
+/* Owe it the release of a claim, for as long as its key may be there; a reference is taken. An UP
+ * node is told a little later, any other as soon as it is UP. */
+void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
 
 /* For the greeting: it is UP now; or it is not fit, close and try again later. */
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);

@@ -14,7 +14,6 @@
 #include "core/classify.h"
 #include "io/clock.h"
 #include "io/lock.h"
-#include "io/options.h"
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev);
 
@@ -31,24 +30,12 @@ static void answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_answe
     }
 }
 
-/* The node could not be told: it is owed. The key was set before now, and ends a ttl after by
- * the node's clock, which may be the slower one; if a SET was not answered it may be carried out
- * at any time, also after a release that was lost in its turn. */
-static void owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
-{
-    uint64_t ttl_us = rlk_time_from_ms(claim->ttl_ms);
-    uint64_t drift_us = ttl_us - rlk_validity_lease_us(ttl_us, n->options->drift_ppm);
-
-    rlk_node_owe(n, claim, claim->set_lost ? RLK_NEVER : rlk_time_add(now_us, ttl_us + drift_us),
-                 now_us);
-}
-
 /* [S5] It may not have arrived: it is owed again. */
 static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
 {
     struct rlk_claim *claim = context;
 
-    owe(n, claim, now_us);
+    rlk_node_owe(n, claim, now_us);
     answered(n, claim, RLK_ANSWER_UNKNOWN, now_us);
     rlk_claim_unref(claim);
 }
@@ -79,7 +66,7 @@ static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply 
         rlk_node_complain(n, "refused to release the key: %s", reply->str);
     }
     if (rlk_classify_refused_for_now(reply)) {
-        owe(n, claim, now_us);
+        rlk_node_owe(n, claim, now_us);
     }
     answered(n, claim, rlk_classify_release(reply), now_us);
     rlk_claim_unref(claim);
@@ -92,13 +79,12 @@ void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t node
     struct rlk_command c;
     unsigned node;
 
-    claim->wanted_us = 0;
     rlk_command_release(&c, claim, false);
     RLK_MASK_EACH (node, nodes) {
         if (rlk_node_ask(&rl->nodes[node], &c, &rlk_release_request, claim, now_us)) {
             rlk_claim_ref(claim);
         } else {
-            owe(&rl->nodes[node], claim, now_us);
+            rlk_node_owe(&rl->nodes[node], claim, now_us);
         }
     }
 }

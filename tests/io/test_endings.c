@@ -196,17 +196,22 @@ static bool is_over(void *arg)
 START_TEST(the_debt_of_an_unanswered_set_outlives_the_ttl)
 {
     struct redlock_request request = outcome_request("k");
+    struct redlock_request longer = outcome_request("longer");
     struct outcome got;
 
     farm_start(&f, 3, FAKE_UNIX);
     fake_on(f.nodes[2], "SET", FAKE_STALL, NULL);
     farm_open(&f);
     request.ttl_ms = 100;
+    longer.ttl_ms = 200;
     got = farm_acquire_as(&f, &request);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     farm_wait_count(&f, 2, "SET", 1);
     fake_down(f.nodes[2]);
     farm_wait(&f, 2, REDLOCK_NODE_DOWN);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    got = farm_acquire_as(&f, &longer);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
     loop_must_true(f.base, is_over, got.lock);
     fake_behave(f.nodes[2]);
     fake_up(f.nodes[2]);

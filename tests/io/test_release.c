@@ -449,9 +449,8 @@ START_TEST(lock_released_while_a_node_is_away_is_owed_to_it)
 }
 END_TEST
 
-/* The release itself was lost: it is not known whether it was done. */
 /* Its key may be the one that was counted, if the server has two addresses. */
-START_TEST(debt_of_a_held_lock_waits_for_its_release)
+START_TEST(broken_set_of_a_held_lock_waits_for_its_release)
 {
     struct outcome got;
 
@@ -472,7 +471,7 @@ START_TEST(debt_of_a_held_lock_waits_for_its_release)
 END_TEST
 
 /* A lock that is left to its ttl owes nothing. */
-START_TEST(debt_of_a_forgotten_lock_is_none)
+START_TEST(broken_set_of_a_forgotten_lock_is_left)
 {
     struct outcome got;
 
@@ -493,6 +492,7 @@ START_TEST(debt_of_a_forgotten_lock_is_none)
 }
 END_TEST
 
+/* The release itself was lost: it is not known whether it was done. */
 START_TEST(release_that_broke_is_owed)
 {
     struct outcome got;
@@ -795,8 +795,8 @@ static TCase *debts_case(void)
     tcase_add_test(tcase, every_former_connection_is_killed_until_that_is_answered);
     tcase_add_test(tcase, no_connection_is_killed_on_a_server_that_was_restarted);
     tcase_add_test(tcase, lock_released_while_a_node_is_away_is_owed_to_it);
-    tcase_add_test(tcase, debt_of_a_held_lock_waits_for_its_release);
-    tcase_add_test(tcase, debt_of_a_forgotten_lock_is_none);
+    tcase_add_test(tcase, broken_set_of_a_held_lock_waits_for_its_release);
+    tcase_add_test(tcase, broken_set_of_a_forgotten_lock_is_left);
     tcase_add_test(tcase, release_that_broke_is_owed);
     tcase_add_test(tcase, debt_ends_with_the_ttl);
     return tcase;

@@ -16,8 +16,11 @@
 __attribute__((format(printf, 3, 4))) void check_violated(struct world *w, const char *checker,
                                                           const char *format, ...);
 
-/* A worker has the lock, or has it for longer than before. */
+/* A worker has the lock, or has it for longer than before; it has won, and believes in the lock
+ * until some time; it goes on asking. */
 void check_exclusion(struct world *w, unsigned client, unsigned worker);
+void check_validity(struct world *w, unsigned client, unsigned worker);
+void check_decided(struct world *w, unsigned client, unsigned worker);
 
 /* A vote was heard; then the attempt was stepped. */
 void check_voted(struct world *w, unsigned claim, unsigned node, enum rlk_vote vote);

@@ -14,7 +14,7 @@
 static bool will_be_released(const struct world *w, unsigned claim, unsigned client, unsigned node)
 {
     const struct peer *p = &w->clients[client].peers[node];
-    uint64_t now_us = world_client_us(w, &w->clients[client]);
+    uint64_t now_us = world_client_us(w, client);
     unsigned m;
     size_t i;
 

@@ -10,7 +10,7 @@
 static uint64_t worked_us(const struct world *w, unsigned client, const struct worker *k)
 {
     const struct client *c = &w->clients[client];
-    uint64_t took_us = rlk_time_sub(world_client_us(w, c), k->asked_us);
+    uint64_t took_us = rlk_time_sub(world_client_us(w, client), k->asked_us);
     uint64_t lost_us = c->lost_us - k->lost_us;
 
     return rlk_time_sub(took_us, lost_us + lost_us / 50);
@@ -22,7 +22,7 @@ void check_started(struct world *w, unsigned client, unsigned worker, uint64_t l
 
     k->told = k->cancelled = false;
     k->refusals = 0;
-    k->asked_us = world_client_us(w, &w->clients[client]);
+    k->asked_us = world_client_us(w, client);
     k->lost_us = w->clients[client].lost_us;
     k->limit_us = limit_us;
 }
@@ -56,7 +56,7 @@ static void in_time(struct world *w, unsigned client, unsigned worker)
 static void true_win(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = &w->clients[client].workers[worker];
-    uint64_t now_us = world_client_us(w, &w->clients[client]);
+    uint64_t now_us = world_client_us(w, client);
     uint64_t left_us = rlk_time_sub(k->attempt.round.valid_until_us, now_us);
 
     if (left_us < rlk_time_from_ms(k->ttl_ms) / 10) {
@@ -75,7 +75,7 @@ static void true_release(struct world *w, unsigned client, unsigned worker, int 
                        worker, k->claim);
     }
     if ((status == REDLOCK_GONE || status == REDLOCK_TAKEN) &&
-        world_client_us(w, &w->clients[client]) < k->valid_us) {
+        world_client_us(w, client) < k->valid_us) {
         check_violated(w, "told", "c%u.%u: t%u was %s while it was valid", client, worker, k->claim,
                        status == REDLOCK_GONE ? "gone" : "somebody else's");
     }
@@ -89,7 +89,7 @@ static void true_failure(struct world *w, unsigned client, unsigned worker, int 
 
     if ((status == REDLOCK_ECANCELED && !k->cancelled) ||
         (status == REDLOCK_EHELD && k->refusals == 0) ||
-        (status == REDLOCK_EDEADLINE && world_client_us(w, &w->clients[client]) < a->give_up_us) ||
+        (status == REDLOCK_EDEADLINE && world_client_us(w, client) < a->give_up_us) ||
         (a->tries > 1 && a->tries - 1 > a->config.max_retries)) {
         check_violated(w, "told", "c%u.%u is told %d after %u rounds, and that is not so", client,
                        worker, status, a->tries);

@@ -3,7 +3,7 @@
  * A round sends one SET to a node at most [S4], and one release; each further release has a
  * reason: it was refused, or could not be sent, or its connection broke. A node whose oldest
  * answer is overdue is not asked [S14]: what it is sent is bounded. What a lock holds is released
- * nowhere [S5]. */
+ * nowhere [S5]. What has been decided is not waited for [S6]. */
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
@@ -20,15 +20,15 @@
 /* [S5] What was owed before the connection was there is paid before anything is asked. */
 static void check_debts_first(struct world *w, unsigned claim, unsigned node)
 {
-    const struct client *c = &w->clients[w->claims[claim].client];
-    const struct peer *p = &c->peers[node];
+    unsigned client = w->claims[claim].client;
+    const struct peer *p = &w->clients[client].peers[node];
+    uint64_t now_us = world_client_us(w, client);
     size_t i;
 
     for (i = 0; i < p->n_debts; i++) {
         const struct debt *d = &p->debts[i];
 
-        if (!d->waited && d->since_us < p->since_us && world_client_us(w, c) < d->until_us &&
-            world_client_us(w, c) >= w->claims[d->claim].wanted_us) {
+        if (d->since_us < p->since_us && now_us < d->until_us) {
             check_violated(w, "work", "t%u was sent to n%u before the debt of t%u", claim, node,
                            d->claim);
         }
@@ -38,19 +38,19 @@ static void check_debts_first(struct world *w, unsigned claim, unsigned node)
 void check_set_sent(struct world *w, unsigned claim, unsigned node)
 {
     struct claim *c = world_claim(w, claim);
-    const struct client *client = &w->clients[c->client];
-    uint64_t oldest_us = wire_oldest_us(w, client->peers[node].wire);
+    uint64_t now_us = world_client_us(w, c->client);
+    uint64_t oldest_us = wire_oldest_us(w, w->clients[c->client].peers[node].wire);
 
     if (c->asked & rlk_mask_bit(node)) {
         check_violated(w, "work", "t%u was sent to n%u twice", claim, node);
     }
     check_debts_first(w, claim, node);
-    if (rlk_time_add(oldest_us, w->o.timeout_us) < world_client_us(w, client)) {
+    if (rlk_time_add(oldest_us, w->o.timeout_us) < now_us) {
         check_violated(w, "work", "t%u was sent to n%u, which has not answered for %.1f ms", claim,
-                       node, trace_ms(oldest_us, world_client_us(w, client)));
+                       node, trace_ms(oldest_us, now_us));
     }
     c->asked |= rlk_mask_bit(node);
-    c->sent_us[node] = world_client_us(w, client);
+    c->sent_us[node] = now_us;
 }
 
 /* Its worker holds it now, or may win with it yet. */
@@ -63,8 +63,7 @@ static bool is_in_use(const struct world *w, unsigned claim)
         return false;
     }
     return drive_holds(w, c->client, c->worker) ||
-           (world_client_us(w, &w->clients[c->client]) < c->wanted_us &&
-            k->phase == WORKER_PENDING &&
+           (k->phase == WORKER_PENDING &&
             (k->attempt.state == RLK_ATTEMPT_ASKING || k->attempt.state == RLK_ATTEMPT_WON));
 }
 
@@ -90,6 +89,18 @@ void check_owed(struct world *w, unsigned claim, unsigned node)
 
     c->told |= rlk_mask_bit(node);
     c->excuses++;
+}
+
+/* [S6] What has been decided is not waited for. */
+void check_decided(struct world *w, unsigned client, unsigned worker)
+{
+    const struct rlk_round *r = &w->clients[client].workers[worker].attempt.round;
+    unsigned nodes = w->clients[client].nodes;
+    uint64_t open = (r->asked | r->coming) & ~(r->no | r->unknown);
+
+    if (rlk_mask_count(r->yes) > nodes / 2 || rlk_mask_count(open) <= nodes / 2) {
+        check_violated(w, "work", "c%u.%u goes on with a round that is decided", client, worker);
+    }
 }
 
 void check_work(struct world *w)

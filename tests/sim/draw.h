@@ -23,6 +23,12 @@ static inline bool draw_chance(struct rlk_prng *p, uint32_t ppm)
     return rlk_prng_upto(p, 999999) < ppm;
 }
 
+/* How far a clock is off: up to `most`, either way. */
+static inline int32_t draw_ppm(struct rlk_prng *p, uint32_t most)
+{
+    return (int32_t)rlk_prng_upto(p, 2 * most) - (int32_t)most;
+}
+
 /* Every order of magnitude from `least` (above 0) to `most` alike. */
 uint64_t draw_scale(struct rlk_prng *p, uint64_t least, uint64_t most);
 

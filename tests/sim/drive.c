@@ -21,11 +21,6 @@ static struct worker *worker_at(struct world *w, unsigned client, unsigned worke
     return &w->clients[client].workers[worker];
 }
 
-static uint64_t client_us(const struct world *w, unsigned client)
-{
-    return world_client_us(w, &w->clients[client]);
-}
-
 /* The claim is of what its worker does now. */
 static struct worker *owner_of(struct world *w, const struct claim *claim)
 {
@@ -99,8 +94,6 @@ static void send_sets(struct world *w, unsigned client, unsigned worker, uint64_
 
     trace(w, "c%u.%u  round %u: t%u to %s", client, worker, world_claim(w, claim)->round, claim,
           trace_nodes(nodes));
-    world_claim(w, claim)->wanted_us =
-        rlk_time_add(now_us, rlk_time_from_ms(world_claim(w, claim)->ttl_ms));
     RLK_MASK_EACH (node, nodes) {
         m.get = (w->o.tells_holder & rlk_mask_bit(node)) != 0;
         if (peer_ask(w, client, node, &m)) {
@@ -109,26 +102,15 @@ static void send_sets(struct world *w, unsigned client, unsigned worker, uint64_
     }
 }
 
-/* When a key that is there now has ended, by a server's clock that is slower than ours. */
-static uint64_t key_ends_us(const struct world *w, unsigned claim, uint64_t now_us)
-{
-    uint64_t ttl_us = rlk_time_from_ms(w->claims[claim].ttl_ms);
-
-    if (w->claims[claim].set_lost) {
-        return RLK_NEVER;
-    }
-    return rlk_time_add(now_us, 2 * ttl_us - rlk_validity_lease_us(ttl_us, w->o.drift_ppm));
-}
-
 void drive_send_release(struct world *w, unsigned client, unsigned node, unsigned claim, bool text)
 {
-    uint64_t now_us = client_us(w, client);
+    uint64_t now_us = world_client_us(w, client);
     struct message m = {.kind = MESSAGE_RELEASE, .claim = claim, .text = text, .sent_us = now_us};
 
     if (peer_ask(w, client, node, &m)) {
         check_release_sent(w, claim, node);
     } else {
-        peer_owe(w, client, node, claim, key_ends_us(w, claim, now_us));
+        peer_owe(w, client, node, claim);
     }
 }
 
@@ -138,7 +120,6 @@ static void send_releases(struct world *w, unsigned client, unsigned claim, uint
 
     trace(w, "c%u.%u  releases t%u on %s", client, world_claim(w, claim)->worker, claim,
           trace_nodes(nodes));
-    world_claim(w, claim)->wanted_us = 0;
     RLK_MASK_EACH (node, nodes) {
         drive_send_release(w, client, node, claim, false);
     }
@@ -184,7 +165,7 @@ static void step(struct world *w, unsigned client, unsigned worker, const struct
 static void step_with_nodes(struct world *w, unsigned client, unsigned worker,
                             enum rlk_event_kind kind)
 {
-    struct rlk_event ev = {.kind = kind, .now_us = client_us(w, client)};
+    struct rlk_event ev = {.kind = kind, .now_us = world_client_us(w, client)};
     uint64_t open;
 
     peer_nodes(w, client, &ev.ready, &ev.coming, &open);
@@ -218,7 +199,7 @@ void drive_acquire(struct world *w, unsigned client, unsigned worker, const stru
 
 void drive_cancel(struct world *w, unsigned client, unsigned worker)
 {
-    struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = client_us(w, client)};
+    struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = world_client_us(w, client)};
 
     if (worker_at(w, client, worker)->phase == WORKER_PENDING) {
         trace(w, "c%u.%u  cancels", client, worker);
@@ -231,7 +212,7 @@ bool drive_holds(const struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = &w->clients[client].workers[worker];
 
-    return k->phase == WORKER_HELD && client_us(w, client) < k->attempt.round.valid_until_us;
+    return k->phase == WORKER_HELD && world_client_us(w, client) < k->attempt.round.valid_until_us;
 }
 
 /* ---- the release ---- */
@@ -256,7 +237,7 @@ static void step_release(struct world *w, unsigned client, unsigned worker,
 void drive_release(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = worker_at(w, client, worker);
-    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = client_us(w, client)};
+    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = world_client_us(w, client)};
     uint64_t ready;
 
     k->valid_us = k->attempt.round.valid_until_us;
@@ -280,7 +261,7 @@ static void voted(struct world *w, unsigned client, unsigned node, unsigned clai
     struct worker *k = owner_of(w, c);
     struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
                            .node = node,
-                           .now_us = client_us(w, client),
+                           .now_us = world_client_us(w, client),
                            .round = c->round,
                            .vote = vote};
 
@@ -296,8 +277,10 @@ static void release_answered(struct world *w, unsigned client, unsigned node, un
 {
     const struct claim *c = world_claim(w, claim);
     struct worker *k = owner_of(w, c);
-    struct rlk_event ev = {
-        .kind = RLK_EVENT_ANSWER, .node = node, .now_us = client_us(w, client), .answer = answer};
+    struct rlk_event ev = {.kind = RLK_EVENT_ANSWER,
+                           .node = node,
+                           .now_us = world_client_us(w, client),
+                           .answer = answer};
 
     if (k && k->phase == WORKER_RELEASING && k->claim == claim) {
         step_release(w, client, c->worker, &ev);
@@ -354,7 +337,7 @@ static void answered_release(struct world *w, unsigned client, unsigned node,
         return;
     }
     if (rlk_classify_refused_for_now(reply)) {
-        peer_owe(w, client, node, m->claim, key_ends_us(w, m->claim, client_us(w, client)));
+        peer_owe(w, client, node, m->claim);
     }
     if (m->answer == ANSWER_ERROR) {
         check_refused(w, m->claim, node);
@@ -374,18 +357,15 @@ void drive_answered(struct world *w, unsigned client, unsigned node, const struc
     }
 }
 
-/* [S5] It may have been carried out, or may yet be: the release is owed. */
+/* [S5] It may have been carried out, or may yet be. */
 void drive_broken(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
-    uint64_t now_us = client_us(w, client);
-
     if (m->kind == MESSAGE_SET) {
         world_claim(w, m->claim)->set_lost = true;
-        peer_owe(w, client, node, m->claim, RLK_NEVER);
         check_may_outlive(w, m->claim);
         voted(w, client, node, m->claim, RLK_VOTE_UNKNOWN);
     } else if (m->kind == MESSAGE_RELEASE) {
-        peer_owe(w, client, node, m->claim, key_ends_us(w, m->claim, now_us));
+        peer_owe(w, client, node, m->claim);
         release_answered(w, client, node, m->claim, RLK_ANSWER_UNKNOWN);
     }
 }
@@ -396,7 +376,7 @@ static void node_event(struct world *w, unsigned client, unsigned node, enum rlk
     unsigned worker;
 
     for (worker = 0; worker < w->o.workers; worker++) {
-        ev.now_us = client_us(w, client);
+        ev.now_us = world_client_us(w, client);
         if (worker_at(w, client, worker)->phase == WORKER_PENDING) {
             step(w, client, worker, &ev);
         } else if (worker_at(w, client, worker)->phase == WORKER_RELEASING &&
@@ -421,7 +401,7 @@ void drive_node_down(struct world *w, unsigned client, unsigned node)
 void drive_on_timer(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
     struct worker *k = worker_at(w, client, worker);
-    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = client_us(w, client)};
+    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = world_client_us(w, client)};
 
     if (k->stamp != stamp) {
         return;
@@ -439,7 +419,7 @@ void drive_on_timer(struct world *w, unsigned client, unsigned worker, unsigned 
 static void deliver_attempt(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = worker_at(w, client, worker);
-    struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = client_us(w, client)};
+    struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = world_client_us(w, client)};
 
     step(w, client, worker, &ev);
     k->telling = false; /* what the step decided is told here */

@@ -192,15 +192,10 @@ static void refuse(struct world *w, unsigned server)
           w->servers[server].refusal, trace_ms(w->now_us, w->servers[server].refuses_us));
 }
 
-static int32_t draw_ppm(struct world *w)
-{
-    return (int32_t)draw_upto(&w->prng, 2 * w->o.rate_ppm) - (int32_t)w->o.rate_ppm;
-}
-
 static void change_rate(struct world *w)
 {
     unsigned client = draw_client(w), server = draw_server(w);
-    int32_t ppm = draw_ppm(w);
+    int32_t ppm = draw_ppm(&w->prng, w->o.rate_ppm);
     bool of_client = draw_chance(&w->prng, 500000);
 
     trace(w, "%c%u    its clock is off by %d ppm now", of_client ? 'c' : 'n',

@@ -15,9 +15,9 @@
 /* A history that has had so many events has seen enough faults. */
 #define MANY_EVENTS 60000
 
-uint64_t world_client_us(const struct world *w, const struct client *c)
+uint64_t world_client_us(const struct world *w, unsigned client)
 {
-    return clock_boot(&c->clock, w->now_us);
+    return clock_boot(&w->clients[client].clock, w->now_us);
 }
 
 /* Empty, and what had been allocated. */
@@ -62,7 +62,7 @@ void history_free(struct world *w)
 static void start_client(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
-    int32_t ppm = (int32_t)draw_upto(&w->prng, 2 * w->o.rate_ppm) - (int32_t)w->o.rate_ppm;
+    int32_t ppm = draw_ppm(&w->prng, w->o.rate_ppm);
     unsigned i;
 
     c->alive = true;

@@ -3,6 +3,7 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/backoff.h"
+#include "core/validity.h"
 #include "sim/check.h"
 #include "sim/drive.h"
 #include "sim/memory.h"
@@ -17,11 +18,6 @@
 static struct peer *peer_at(struct world *w, unsigned client, unsigned node)
 {
     return &w->clients[client].peers[node];
-}
-
-static uint64_t client_us(const struct world *w, unsigned client)
-{
-    return world_client_us(w, &w->clients[client]);
 }
 
 static void set_timer(struct world *w, unsigned client, unsigned node, uint64_t at_us)
@@ -48,39 +44,45 @@ static void pay_later(struct world *w, unsigned client, unsigned node)
     struct peer *p = peer_at(w, client, node);
 
     if (p->state == PEER_UP && p->n_debts > 0 && !p->timer_set) {
-        set_timer(w, client, node, client_us(w, client) + PAY_AGAIN_US);
+        set_timer(w, client, node, world_client_us(w, client) + PAY_AGAIN_US);
     }
 }
 
-void peer_owe(struct world *w, unsigned client, unsigned node, unsigned claim, uint64_t until_us)
+/* When a key that is there now has ended, by a server's clock that is slower than ours. */
+static uint64_t key_ends_us(const struct world *w, unsigned client, const struct claim *c)
+{
+    uint64_t ttl_us = rlk_time_from_ms(c->ttl_ms);
+    uint64_t drift_us = ttl_us - rlk_validity_lease_us(ttl_us, w->o.drift_ppm);
+
+    return c->set_lost ? RLK_NEVER : world_client_us(w, client) + ttl_us + drift_us;
+}
+
+void peer_owe(struct world *w, unsigned client, unsigned node, unsigned claim)
 {
     struct peer *p = peer_at(w, client, node);
+    uint64_t until_us = key_ends_us(w, client, world_claim(w, claim));
 
     p->debts = memory_room(p->debts, &p->cap_debts, p->n_debts, sizeof(*p->debts));
-    p->debts[p->n_debts++] = (struct debt){claim, until_us, client_us(w, client), false};
+    p->debts[p->n_debts++] = (struct debt){claim, until_us, world_client_us(w, client)};
     check_owed(w, claim, node);
     pay_later(w, client, node);
 }
 
-/* One that belongs to a lock that is held, or may yet be, waits. */
 static void pay_debts(struct world *w, unsigned client, unsigned node)
 {
     struct peer *p = peer_at(w, client, node);
-    size_t i, n = p->n_debts, kept = 0;
+    size_t i;
 
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < p->n_debts; i++) {
         struct debt d = p->debts[i];
 
-        if (client_us(w, client) < world_claim(w, d.claim)->wanted_us) {
-            d.waited = true;
-            p->debts[kept++] = d;
-        } else if (d.until_us > client_us(w, client)) {
+        if (d.until_us > world_client_us(w, client)) {
             drive_send_release(w, client, node, d.claim, false);
         } else {
             check_expired(w, d.claim);
         }
     }
-    p->n_debts = kept;
+    p->n_debts = 0;
     pay_later(w, client, node);
 }
 
@@ -92,7 +94,7 @@ static void start(struct world *w, unsigned client, unsigned node)
 
     p->state = PEER_CONNECTING;
     p->wire = wire_open(w, client, node);
-    set_timer(w, client, node, client_us(w, client) + w->o.connect_us);
+    set_timer(w, client, node, world_client_us(w, client) + w->o.connect_us);
 }
 
 void peer_init(struct world *w, unsigned client, unsigned node)
@@ -121,7 +123,7 @@ static void try_again(struct world *w, unsigned client, unsigned node)
     if (delay_us == 0) {
         start(w, client, node);
     } else {
-        set_timer(w, client, node, client_us(w, client) + delay_us);
+        set_timer(w, client, node, world_client_us(w, client) + delay_us);
     }
 }
 
@@ -144,16 +146,21 @@ static void forget_first(struct peer *p)
     p->n_former -= p->n_former > 0;
 }
 
+static void meet(struct peer *p)
+{
+    if (p->former_run != p->run) {
+        p->n_former = 0;
+        p->former_run = p->run;
+    }
+}
+
 /* A connection that ends with something unanswered may still have it carried out. */
 static void remember(struct world *w, struct peer *p, unsigned wire)
 {
     if (wire_oldest_us(w, wire) == RLK_NEVER) {
         return;
     }
-    if (p->former_run != p->run) {
-        p->n_former = 0;
-        p->former_run = p->run;
-    }
+    meet(p);
     if (p->n_former == FORMER_MAX) {
         forget_first(p);
     }
@@ -163,7 +170,7 @@ static void remember(struct world *w, struct peer *p, unsigned wire)
 static void fall(struct world *w, unsigned client, unsigned node)
 {
     struct peer *p = peer_at(w, client, node);
-    uint64_t now_us = client_us(w, client);
+    uint64_t now_us = world_client_us(w, client);
     bool was_up = p->state == PEER_UP;
     unsigned wire = p->wire;
 
@@ -210,7 +217,7 @@ void peer_on_opened(struct world *w, unsigned wire)
 {
     const struct wire *x = &w->wires[wire];
     struct peer *p = peer_at(w, x->client, x->node);
-    struct message m = {.kind = MESSAGE_HELLO, .sent_us = client_us(w, x->client)};
+    struct message m = {.kind = MESSAGE_HELLO, .sent_us = world_client_us(w, x->client)};
 
     if (p->wire == wire && p->state == PEER_CONNECTING) {
         p->state = PEER_GREETING;
@@ -218,16 +225,14 @@ void peer_on_opened(struct world *w, unsigned wire)
     }
 }
 
-/* What the same process may still read from our old connection must not come behind the
- * debts [S5]. */
+/* What the same process may still read from our former connections must not come behind the
+ * debts [S5]. src/io/former.h */
 static void kill_former(struct world *w, unsigned client, struct peer *p)
 {
-    struct message m = {.kind = MESSAGE_KILL, .sent_us = client_us(w, client)};
+    struct message m = {.kind = MESSAGE_KILL, .sent_us = world_client_us(w, client)};
     unsigned i;
 
-    if (p->former_run != p->run) {
-        p->n_former = 0;
-    }
+    meet(p);
     for (i = 0; w->o.kills && i < p->n_former; i++) {
         m.claim = p->former[i];
         wire_send(w, p->wire, &m);
@@ -248,7 +253,7 @@ static void greeted(struct world *w, unsigned client, unsigned node, const struc
     cancel_timer(p);
     p->state = PEER_UP;
     p->failed = false;
-    p->since_us = client_us(w, client);
+    p->since_us = world_client_us(w, client);
     pay_debts(w, client, node);
     drive_node_up(w, client, node);
 }
@@ -287,7 +292,7 @@ void peer_on_timer(struct world *w, unsigned client, unsigned node, unsigned sta
     if (p->stamp != stamp) {
         return;
     }
-    if (client_us(w, client) < p->timer_us) {
+    if (world_client_us(w, client) < p->timer_us) {
         set_timer(w, client, node, p->timer_us);
         return;
     }
@@ -311,7 +316,7 @@ static bool overdue(const struct world *w, const struct peer *p, uint64_t now_us
 void peer_nodes(const struct world *w, unsigned client, uint64_t *ret_ready, uint64_t *ret_coming,
                 uint64_t *ret_open)
 {
-    uint64_t now_us = client_us(w, client);
+    uint64_t now_us = world_client_us(w, client);
     unsigned node;
 
     *ret_ready = *ret_coming = *ret_open = 0;

@@ -12,8 +12,8 @@ void peer_init(struct world *w, unsigned client, unsigned node);
 /* Send a request; false when the node is not UP. */
 bool peer_ask(struct world *w, unsigned client, unsigned node, const struct message *m);
 
-/* Owe it a release until then, by the client's clock. */
-void peer_owe(struct world *w, unsigned client, unsigned node, unsigned claim, uint64_t until_us);
+/* Owe it a release, for as long as the key may be there. */
+void peer_owe(struct world *w, unsigned client, unsigned node, unsigned claim);
 
 /* The nodes that can be asked; that are being connected; that are UP. */
 void peer_nodes(const struct world *w, unsigned client, uint64_t *ret_ready, uint64_t *ret_coming,

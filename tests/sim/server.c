@@ -11,7 +11,7 @@ static const struct value no_value = {NONE, 0};
 void server_init(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
-    int32_t ppm = (int32_t)draw_upto(&w->prng, 2 * w->o.rate_ppm) - (int32_t)w->o.rate_ppm;
+    int32_t ppm = draw_ppm(&w->prng, w->o.rate_ppm);
     unsigned key;
 
     *s = (struct server){.run = server, .scripts = true};
@@ -76,7 +76,6 @@ static void set(struct world *w, unsigned server, struct message *m)
         return;
     }
     write_key(w, server, claim->key, v);
-    claim->set |= (uint64_t)1 << server;
     m->answer = m->get ? ANSWER_NIL : ANSWER_OK;
     trace(w, "n%u    SET k%u t%u: granted", server, claim->key, m->claim);
     check_granted(w, m->claim, server);

@@ -93,12 +93,11 @@ void user_acquired(struct world *w, unsigned client, unsigned worker, int status
 
     if (status == REDLOCK_OK) {
         trace(w, "c%u.%u  HOLDS k%u with t%u, %.3f ms left", client, worker, k->key, k->claim,
-              trace_ms(world_client_us(w, &w->clients[client]), k->attempt.round.valid_until_us));
+              trace_ms(world_client_us(w, client), k->attempt.round.valid_until_us));
         w->acquired++;
         later(w, client, worker, draw_hold_us(w, k));
     } else {
         trace(w, "c%u.%u  is told %d after %u rounds", client, worker, status, k->attempt.tries);
-        w->failed++;
         later(w, client, worker, draw_think_us(w));
     }
 }

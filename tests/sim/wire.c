@@ -56,6 +56,14 @@ unsigned wire_open(struct world *w, unsigned client, unsigned node)
     return wire;
 }
 
+/* Greetings do not count: a node that is refused is greeted for ever. */
+static void not_quiet(struct world *w, const struct message *m, uint64_t until_us)
+{
+    if (m->kind == MESSAGE_SET || m->kind == MESSAGE_RELEASE) {
+        w->quiet_us = rlk_time_max(w->quiet_us, until_us);
+    }
+}
+
 unsigned wire_send(struct world *w, unsigned wire, const struct message *m)
 {
     unsigned at = (unsigned)w->n_messages;
@@ -73,9 +81,7 @@ unsigned wire_send(struct world *w, unsigned wire, const struct message *m)
     if (!x->cut && x->server_open) {
         x->there_us = rlk_time_max(
             x->there_us, arrives_us(w, peer_of(w, x), client_free_us(w, x->client), true));
-        if (m->kind == MESSAGE_SET || m->kind == MESSAGE_RELEASE) {
-            w->quiet_us = rlk_time_max(w->quiet_us, x->there_us);
-        }
+        not_quiet(w, m, x->there_us);
         schedule_push(&w->schedule, x->there_us, EVENT_REQUEST, wire, 0, 0);
     }
     if (m->kind == MESSAGE_SET && peer_of(w, x)->breaks && !w->healed) {
@@ -91,9 +97,7 @@ static void answer(struct world *w, unsigned wire, const struct message *m)
 
     if (!x->cut && x->client_open && x->server_open) {
         x->back_us = rlk_time_max(x->back_us, arrives_us(w, peer_of(w, x), w->now_us, false));
-        if (m->kind == MESSAGE_SET || m->kind == MESSAGE_RELEASE) {
-            w->quiet_us = rlk_time_max(w->quiet_us, x->back_us);
-        }
+        not_quiet(w, m, x->back_us);
         schedule_push(&w->schedule, x->back_us, EVENT_REPLY, wire, 0, 0);
     }
 }
@@ -114,40 +118,40 @@ void wire_on_request(struct world *w, unsigned wire)
         x->held++;
         return;
     }
-    if (x->cut && x->survivors-- == 0) {
-        x->survivors = 0;
+    if (x->cut && x->survivors == 0) {
         return;
     }
+    x->survivors -= x->cut;
     m = &w->messages[x->unexecuted];
     x->unexecuted = m->next;
     server_execute(w, wire, m);
     answer(w, wire, m);
 }
 
+/* The oldest that has not been taken; NULL when there is none. */
+static struct message *take(struct world *w, struct wire *x)
+{
+    struct message *m = x->unanswered == NONE ? NULL : &w->messages[x->unanswered];
+
+    if (m) {
+        x->unanswered = m->next;
+    }
+    return m;
+}
+
 struct message *wire_take_answer(struct world *w, unsigned wire)
 {
     struct wire *x = &w->wires[wire];
-    struct message *m;
 
-    if (!x->client_open || x->cut || x->unanswered == NONE || x->unanswered == x->unexecuted) {
+    if (!x->client_open || x->cut || x->unanswered == x->unexecuted) {
         return NULL;
     }
-    m = &w->messages[x->unanswered];
-    x->unanswered = m->next;
-    return m;
+    return take(w, x);
 }
 
 struct message *wire_take_broken(struct world *w, unsigned wire)
 {
-    struct wire *x = &w->wires[wire];
-    struct message *m;
-
-    if (x->unanswered == NONE) {
-        return NULL;
-    }
-    m = &w->messages[x->unanswered];
-    x->unanswered = m->next;
-    return m;
+    return take(w, &w->wires[wire]);
 }
 
 uint64_t wire_oldest_us(const struct world *w, unsigned wire)

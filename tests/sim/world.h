@@ -30,14 +30,12 @@ struct claim {
     unsigned client, worker, op, key;
     uint32_t round, ttl_ms;
     bool set_lost;      /* a SET was not answered: no debt ages */
-    uint64_t wanted_us; /* until then a lock may be held with it, unless it is let go */
     bool let_go;        /* nobody holds it or wants it any more */
     bool orphan;        /* its process has died, or its request may outlive its connection */
     uint64_t let_go_us; /* true time */
     uint64_t asked;     /* nodes that a SET was sent to */
     uint64_t sent_us[SIM_NODES]; /* when, by the client's clock */
     uint64_t granted;            /* nodes that were heard to say yes */
-    uint64_t set;                /* servers that carried one out */
     uint64_t deleted;            /* servers that deleted the key */
     uint64_t refused;            /* nodes that said no */
     uint64_t told;               /* nodes that were sent a release, or are owed one */
@@ -111,7 +109,6 @@ struct server {
 struct debt {
     unsigned claim;
     uint64_t until_us, since_us;
-    bool waited; /* for its lock */
 };
 
 enum peer_state {
@@ -193,11 +190,10 @@ struct world {
     uint64_t same_us;     /* so many events were at this instant */
     unsigned same;
     unsigned done;
-    unsigned acquired, failed, faults; /* for the figures at the end */
+    unsigned acquired, faults; /* for the figures at the end */
     bool tracing;
     bool violated;
     char violation[256]; /* "exclusion: ..." */
-    uint64_t violation_us;
 };
 
 static inline struct claim *world_claim(struct world *w, unsigned claim)
@@ -212,6 +208,6 @@ static inline unsigned world_server(const struct world *w, unsigned node)
 }
 
 /* What the client takes for the time [S3]. */
-uint64_t world_client_us(const struct world *w, const struct client *c);
+uint64_t world_client_us(const struct world *w, unsigned client);
 
 #endif
