@@ -49,8 +49,12 @@ enum redlock_status {
     REDLOCK_ETOOSLOW = -202,
     /* wait_ms passed; the reason of the last try is in redlock_lock_reason(). */
     REDLOCK_EDEADLINE = -203,
-    /* redlock_cancel or redlock_close was called. What was granted is released. */
+    /* redlock_cancel, redlock_release or redlock_close was called. What was granted is
+     * released. */
     REDLOCK_ECANCELED = -204,
+    /* The lock is lost: its time is over, or so many masters have said that our key is not
+     * there (restarted empty, evicted, deleted, taken) that it cannot be relied on. */
+    REDLOCK_ELOST = -205,
 
     /* So many masters are down, silent or answer with errors that no majority
      * could be had. redlock_lock_node() says which and why. */

@@ -2,18 +2,25 @@
  *
  *     redlock_acquire          callback, status 0           redlock_release
  *   ------------------> PENDING ------------------> HELD ------------------> its callback
- *                          |                         |
- *                          | callback, status < 0    | redlock_lock_forget
- *                          v                         v
- *                        gone                      gone (keys stay until their ttl)
+ *                          |                         | |
+ *                          | callback, status < 0    | | redlock_lock_forget
+ *                          v                         | v
+ *                        gone              (lost)    | gone (keys stay until their ttl)
+ *                                                    v
+ *                                          notice, then redlock_release
  *
- * A handle (struct redlock_lock) is born by redlock_acquire. It is gone as soon as a
- * callback with a status below 0, or the callback of its release, has returned, and at the
- * latest with its manager.
+ * A handle (struct redlock_lock) is born by redlock_acquire or redlock_adopt. It is gone as
+ * soon as a callback of these with a status below 0, or the callback of its release, has
+ * returned, and at the latest with its manager. A lock that is lost keeps its handle, which is
+ * still to be released.
  *
- * A lock is a lease: at the deadline it is over, whatever the holder believes. Ask
- * redlock_lock_validity_ms() before each step that needs the lock; it reads the clock
- * (one that goes on counting while the machine is suspended) and nothing else.
+ * A lock is a lease: at the deadline it is over, whatever the holder believes. While the loop
+ * runs it is renewed at a third of its ttl, again and again, unless the request says otherwise.
+ * If that does not work a notice says so, with the time that is left; when the time is over, or
+ * the masters prove that the lock cannot be relied on, another notice says that it is lost, once
+ * and for ever. Notices come from a timer, never from a reply that may not come; but they need
+ * the loop to run. So ask redlock_lock_validity_ms() before each step that needs the lock; it
+ * reads the clock (one that goes on counting while the machine is suspended) and nothing else.
  */
 #ifndef REDLOCK_LOCK_H
 #define REDLOCK_LOCK_H
@@ -40,6 +47,40 @@ struct redlock_lock;
 /* The longest key, prefix included, and the longest owner text, in bytes. */
 #define REDLOCK_MAX_KEY 1024
 #define REDLOCK_MAX_OWNER 64
+
+/* The most keys of one lock. */
+#define REDLOCK_MAX_KEYS 16
+
+/* What may happen to a lock that is held. */
+enum redlock_notice_kind {
+    /* A renewal failed, or is due and not allowed; the lock is still held, for left_ms. It is
+     * tried again until it works. Told once; again only after a renewal has worked. */
+    REDLOCK_NOTICE_TROUBLE = 1,
+    /* The lock is lost. Final, told once, and nothing is told after it. */
+    REDLOCK_NOTICE_LOST = 2
+};
+
+struct redlock_notice {
+    /* sizeof(struct redlock_notice) of the library: fields are only ever appended. */
+    size_t size;
+    enum redlock_notice_kind kind;
+    /* Why.
+     * REDLOCK_EDEADLINE: it is not renewed (not wanted, max_hold_ms or max_renewals reached,
+     * not petted), or this process did not run in time.
+     * REDLOCK_ENOQUORUM: no majority of the masters confirmed a renewal.
+     * REDLOCK_ELOST (with LOST only): so many masters said that our key is not there, that no
+     * majority can have had it all the time. redlock_lock_node() says which. */
+    int reason;
+    /* How long the lock is still valid; 0 with LOST. */
+    uint64_t left_ms;
+};
+
+/* Told of what happens to a held lock, from the loop, never from inside a call of this library.
+ * The handle stays the caller's: after REDLOCK_NOTICE_LOST it is still to be released (what is
+ * left of it on the masters is then deleted) or forgotten, here or later. `notice` is borrowed
+ * for the time of the callback. Nothing is told after redlock_release() or redlock_close(). */
+typedef void redlock_notice_cb(struct redlock_lock *lock, const struct redlock_notice *notice,
+                               void *arg);
 
 /* What to acquire. Call redlock_request_init() first. Fields are only ever appended.
  * Everything is copied by redlock_acquire(). */
@@ -69,6 +110,26 @@ struct redlock_request {
     /* Who holds it, for people who look at the key: printable ASCII, at most 64 bytes,
      * NULL for none. It is put behind the token: "<40 hex digits>:<owner>". */
     const char *owner;
+    /* Several resources as one lock: key is NULL then, these are 1 to 16 different keys, each
+     * as `key`, NUL terminated. A master grants all of them or none (by a script), so their
+     * order does not matter; the lock is held when a majority granted all. */
+    const char *const *keys;
+    size_t n_keys;
+    /* Renew it while it is held; default 1. It begins at a third of the ttl (at a tenth, when
+     * masters joined late or were healed), and goes on with jitter when it fails. */
+    int renew;
+    /* Renew it only when redlock_lock_pet() was called since the last
+     * renewal (being told of the lock counts for the first), so that a loop that runs on under an
+     * application that hangs does not hold the lock for ever. Default 0. */
+    int needs_pet;
+    /* No renewal begins that could make it live longer than this after it was acquired; 0
+     * (default): no limit. */
+    uint32_t max_hold_ms;
+    /* How often it is renewed at the most; default REDLOCK_FOREVER. */
+    uint32_t max_renewals;
+    /* Told of trouble and loss; NULL (default): nobody, ask redlock_lock_validity_ms(). */
+    redlock_notice_cb *notice_cb;
+    void *notice_arg;
 };
 
 /* Fill *request with the defaults. */
@@ -112,6 +173,54 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock);
 
+/* Take over a lock by its token, in another process than the one that acquired it, or after
+ * redlock_lock_forget().
+ *
+ * Asks all masters to keep the key for request->ttl_ms, and to change nothing where it has
+ * another value. The lock is held when a majority did; from there on everything is as after
+ * redlock_acquire(). When it fails nothing is released. That nobody else goes on using the
+ * token is the caller's business.
+ *
+ * request   wait_ms and the retries are ignored: it is one try, with its full time.
+ * token     as redlock_lock_token() gave it, owner text included; request->owner is ignored.
+ * cb, arg   told once, as by redlock_acquire(): REDLOCK_ELOST when so many masters have no such
+ *           key that it cannot be held; REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW,
+ *           REDLOCK_ECANCELED, REDLOCK_ENOMEM.
+ *
+ * Returns as redlock_acquire(). From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_request *request,
+                                 const char *token, redlock_acquire_cb *cb, void *arg,
+                                 struct redlock_lock **ret_lock);
+
+/* Told once how an extension ended.
+ *
+ * REDLOCK_OK: the lock lives for at least the ttl asked for, less the drift, from the moment of
+ * the call. REDLOCK_ENOQUORUM: a majority did not confirm it within node_timeout_ms; the lock is
+ * held as long as it was. REDLOCK_ELOST: it is lost (the notice says why).
+ * REDLOCK_ECANCELED: it was released meanwhile, or the manager closed. */
+typedef void redlock_extend_cb(struct redlock_lock *lock, int status, void *arg);
+
+/* Make a held lock live longer.
+ *
+ * It never makes it live shorter, never sets a key that is gone, and changes nothing when it
+ * fails. Renewals by themselves go on, with this ttl.
+ *
+ * ttl_ms    10 to max_ttl_ms, from now on; 0: as before.
+ * cb, arg   told once; cb not NULL.
+ *
+ * Returns 0; REDLOCK_EINVAL; REDLOCK_ETTL; REDLOCK_ESTATE (not held, lost, released, or an
+ * extension is under way already); REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
+                                  void *arg);
+
+/* The application is alive: with request.needs_pet, allow one more renewal. One that is due
+ * begins at once. Harmless as often as you like, and for a lock that needs no pets.
+ *
+ * Returns 0; REDLOCK_ESTATE when it is not held; REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_lock_pet(struct redlock_lock *lock);
+
 /* Told once how a release ended.
  *
  * REDLOCK_OK: our key was there and is deleted. REDLOCK_GONE: it was no longer there.
@@ -139,7 +248,7 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
 
 /* Release by key and token, as got from redlock_lock_token(), perhaps in another process.
  *
- * key       as in struct redlock_request, NUL terminated.
+ * keys      all keys of the lock, 1 to 16, as in struct redlock_request.
  * token     as redlock_lock_token() gave it, owner text included.
  * cb, arg   told once, with lock NULL; cb may be NULL.
  *
@@ -147,19 +256,20 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
  *
  * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE; REDLOCK_ELIMIT; REDLOCK_ENOMEM; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
-REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *key, const char *token,
-                                         redlock_release_cb *cb, void *arg);
+REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
+                                         const char *token, redlock_release_cb *cb, void *arg);
 
 /* Give up the handle of a held lock and leave the lock as it is: the keys stay on the
- * masters until their ttl ends, or somebody calls redlock_release_token().
+ * masters until their ttl ends, or somebody calls redlock_release_token(). It is not renewed
+ * any more; redlock_adopt() takes it over.
  *
- * Returns 0, and lock is gone; REDLOCK_ESTATE when it is not held; REDLOCK_EINVAL for NULL;
- * REDLOCK_EFORK.
+ * Returns 0, and lock is gone; REDLOCK_ESTATE when it is not held, or an extension is under
+ * way; REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock);
 
-/* How many milliseconds the lock is still valid, rounded down; 0 when it is not held or its
- * time is over. Reads the clock at each call. Since 0.1. */
+/* How many milliseconds the lock is still valid, rounded down; 0 when it is not held, is lost, or
+ * its time is over. Reads the clock at each call. Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock);
 
 /* The token, as it stands on the masters ("<40 hex digits>[:<owner>]"): that of the last try,
@@ -167,8 +277,8 @@ REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock
  * Since 0.1. */
 REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock);
 
-/* The key as it stands on the masters, prefix included. *ret_len may be NULL. Lives until
- * the handle is gone; NUL terminated. Since 0.1. */
+/* The key (of several, the first) as it stands on the masters, prefix included. *ret_len may be
+ * NULL. Lives until the handle is gone; NUL terminated. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len);
 
 /* Why the last try failed: REDLOCK_EHELD, REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW, or 0 when no
@@ -181,13 +291,14 @@ REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock);
 REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,
                                         uint64_t *ret_took_us);
 
-/* How one master voted in the last try. */
+/* How one master voted in the last try, or, of a lock that is held or lost, what it said last. */
 enum redlock_vote {
     /* Not asked: it was down, stuck, or the try was decided before it was connected. */
     REDLOCK_VOTE_NONE = 0,
-    /* It granted the lock. */
+    /* It granted the lock; it has our key. */
     REDLOCK_VOTE_YES = 1,
-    /* It refused: somebody else has the key there. */
+    /* It refused: somebody else has the key there. Of a lock that was held: our key is not there
+     * any more. */
     REDLOCK_VOTE_NO = 2,
     /* It was asked and has not answered, answered with an error, or the connection broke:
      * it may or may not have granted. */
@@ -199,15 +310,15 @@ struct redlock_node_detail {
     size_t size;
     enum redlock_vote vote;
     /* For REDLOCK_VOTE_NO: the value that the key has there, which is the holder's token
-     * (at most 127 bytes of it, unprintable bytes as '?'); "" where the server (Redis
-     * before 7.0) does not tell. Until the handle is gone or tries again. */
+     * (at most 127 bytes of it, unprintable bytes as '?'); "" where there is no key, or the
+     * server (Redis before 7.0) does not tell. Until the handle is gone or tries again. */
     const char *holder;
     /* For REDLOCK_VOTE_NONE and REDLOCK_VOTE_UNKNOWN: what is wrong with the master, as in
      * struct redlock_node_info; "" otherwise. Until the next turn of the loop. */
     const char *error;
 };
 
-/* Describe how master `index` (in the order of options.nodes) voted in the last try.
+/* Describe how master `index` (in the order of options.nodes) voted last.
  *
  * Returns 0; REDLOCK_EINVAL for a NULL, an index or a size out of range; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */

@@ -18,11 +18,12 @@
 #include "cli/take.h"
 
 static const char help[] =
-    "usage: redlock acquire KEY [OPTION...]\n"
+    "usage: redlock acquire KEY... [OPTION...]\n"
     "\n"
-    "Acquire the lock KEY, print its token on stdout, and exit. The lock stays until\n"
-    "`redlock release KEY --token TOKEN`, or until its ttl has passed. For scripts that\n"
-    "cannot be put behind `redlock lock`, which is safer: it stops the work in time.\n"
+    "Acquire the lock KEY (several: all of them or none, as one lock), print its token on\n"
+    "stdout, and exit. The lock stays until `redlock release KEY... --token TOKEN`, or until\n"
+    "its ttl has passed; nobody renews it, but `redlock extend` can. For scripts that cannot be\n"
+    "put behind `redlock lock`, which is safer: it renews the lock, and stops the work in time.\n"
     "\n"
     "  --ttl TIME          how long the lock lives (default 10s)\n"
     "  --wait TIME         give up after this (default: wait for ever)\n"
@@ -30,6 +31,7 @@ static const char help[] =
     "  --owner TEXT        who holds it, for people (default: host:pid)\n" CLI_HELP_CONNECT "\n"
     "examples:\n"
     "  token=$(redlock acquire backup --ttl 2m --no-wait) || exit\n"
+    "  redlock extend backup --token \"$token\" --ttl 2m || exit\n"
     "  redlock release backup --token \"$token\"\n"
     "\n"
     "exit status: 0 acquired, 75 held by somebody else, 69 no majority of the masters can\n"
@@ -88,10 +90,7 @@ int cli_acquire_main(int argc, char **argv)
     cli_take_init(&take, args.command);
     code = cli_args_read(&args, argc, argv);
     if (code == CLI_GO_ON) {
-        code = cli_args_key(args.command, argc, argv, &take.key);
-    }
-    if (code == CLI_GO_ON) {
-        code = cli_args_end(args.command, argc, argv);
+        code = cli_keys_read(&take.keys, args.command, argc, argv);
     }
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &session);
@@ -100,5 +99,6 @@ int cli_acquire_main(int argc, char **argv)
             cli_session_close(&session);
         }
     }
+    cli_keys_free(&take.keys);
     return code;
 }

@@ -13,32 +13,41 @@
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "cli/warden.h"
+
+/* How a command is started. */
+struct birth {
+    char *const *argv;
+    pid_t parent;
+    int exec_fd;
+    int has_terminal;
+    struct cli_board *board;
+};
 
 /* Runs in the child: becomes the command, or reports why not. SIGTTOU is still blocked. */
-static void become(char *const argv[], pid_t parent, int exec_fd, int has_terminal)
+static void become(const struct birth *birth)
 {
     int error;
 
     setpgid(0, 0);
-    if (has_terminal) {
+    if (birth->has_terminal) {
         cli_terminal_give(getpid());
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) {
+    if (getppid() != birth->parent || (birth->board && cli_board_enter(birth->board) != 0)) {
         _exit(CLI_INTERNAL);
     }
     cli_signals_restore();
-    execvp(argv[0], argv);
+    execvp(birth->argv[0], birth->argv);
     error = errno;
-    while (write(exec_fd, &error, sizeof(error)) < 0 && errno == EINTR) {
+    while (write(birth->exec_fd, &error, sizeof(error)) < 0 && errno == EINTR) {
     }
     _exit(error == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN);
 }
 
-int cli_child_start(struct cli_child *child, char *const argv[])
+int cli_child_start(struct cli_child *child, char *const argv[], struct cli_board *board)
 {
-    pid_t parent = getpid();
-    int has_terminal = cli_terminal_ours();
+    struct birth birth = {argv, getpid(), -1, cli_terminal_ours(), board};
     int fds[2];
     pid_t pid;
 
@@ -51,7 +60,8 @@ int cli_child_start(struct cli_child *child, char *const argv[])
     }
     pid = fork();
     if (pid == 0) {
-        become(argv, parent, fds[1], has_terminal);
+        birth.exec_fd = fds[1];
+        become(&birth);
     }
     close(fds[1]);
     if (pid < 0) {
@@ -63,7 +73,7 @@ int cli_child_start(struct cli_child *child, char *const argv[])
     setpgid(pid, pid);
     child->pid = pid;
     child->exec_fd = fds[0];
-    child->has_terminal = has_terminal;
+    child->has_terminal = birth.has_terminal;
     return CLI_OK;
 }
 

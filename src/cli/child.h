@@ -14,6 +14,8 @@
 
 #include <sys/types.h>
 
+struct cli_board;
+
 enum cli_child_state {
     CLI_CHILD_RUNNING,
     /* Stopped by the terminal (Ctrl-Z, or it wanted to read in the background). */
@@ -37,9 +39,10 @@ struct cli_child {
     int has_terminal;
 };
 
-/* Start argv (with execvp). Returns CLI_OK; or says why not and returns CLI_INTERNAL. That the
- * command cannot be run is told later, by cli_child_look(). */
-int cli_child_start(struct cli_child *child, char *const argv[]);
+/* Start argv (with execvp), when the board (cli/warden.h; NULL: there is none) allows it. Returns
+ * CLI_OK; or says why not and returns CLI_INTERNAL. That the command cannot be run is told later,
+ * by cli_child_look(). */
+int cli_child_start(struct cli_child *child, char *const argv[], struct cli_board *board);
 
 /* Send a signal to the whole group. */
 void cli_child_signal(const struct cli_child *child, int signo);

@@ -6,6 +6,7 @@
 
 int cli_lock_main(int argc, char **argv);
 int cli_acquire_main(int argc, char **argv);
+int cli_extend_main(int argc, char **argv);
 int cli_release_main(int argc, char **argv);
 int cli_status_main(int argc, char **argv);
 int cli_masters_main(int argc, char **argv);

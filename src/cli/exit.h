@@ -15,9 +15,9 @@ enum cli_exit {
     CLI_UNREACHABLE = 69,
     /* Out of memory, or the system refused something, a write to stdout included. */
     CLI_INTERNAL = 70,
-    /* Somebody else holds the lock. */
+    /* Somebody else holds the lock; of an extension also: it is gone. */
     CLI_HELD = 75,
-    /* The lock ended while the command ran. */
+    /* The lock ended, or was lost, while the command ran. */
     CLI_LOST = 76,
     /* The command is there and cannot be run. */
     CLI_CANNOT_RUN = 126,

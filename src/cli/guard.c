@@ -2,24 +2,23 @@
  *
  *             ends by itself                 its group has ended
  *   RUNNING -----------------> done    ENDING ------------------> done (76)
- *      |                                 ^ |
- *      | deadline - grace: SIGTERM       | | deadline: SIGKILL
- *      +---------------------------------+ v
+ *    |  ^ |                              ^ |
+ *    +--+ | deadline - grace: SIGTERM    | | deadline: SIGKILL
+ *  renewed+------------------------------+ v
  *                                       KILLED ------------------> done (76)
  *
  * The deadline is the library's validity, turned into a point on CLOCK_BOOTTIME, which counts
- * on while the machine is suspended; a timerfd on that clock wakes us, before anything else
- * in the loop, also right after a suspend or when redlock itself had been stopped. Whatever
- * wakes us, the clock is looked at first.
+ * on while the machine is suspended. After each turn of the loop it is asked for anew, so a
+ * renewal moves it; but once SIGTERM was sent the end stands, and a deadline that has passed is
+ * never moved. A timerfd on that clock wakes us, before anything else in the loop, also right
+ * after a suspend or when redlock itself had been stopped. Whatever wakes us, the clock is looked
+ * at first. While we do not run the warden does (cli/warden.h), which is told of each move.
  */
 #include "cli/guard.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <event2/event.h>
@@ -27,14 +26,20 @@
 #include <redlock/redlock.h>
 
 #include "cli/child.h"
+#include "cli/clock.h"
 #include "cli/duration.h"
 #include "cli/exit.h"
 #include "cli/say.h"
+#include "cli/trouble.h"
+#include "cli/warden.h"
 
-/* SIGKILL is sent this long before the deadline (a hundredth of what is left, within these
- * bounds), for the time that waking up and dying take. */
+/* SIGKILL is sent this long before the deadline (a hundredth of the ttl, within these bounds), for
+ * the time that waking up and dying take. */
 #define MARGIN_MIN_MS 2
 #define MARGIN_MAX_MS 20
+
+/* Ends as near as this are the same, not less than a millisecond, not more than the margin. */
+#define SAME_US 2000
 
 /* How often to look whether the rest of the group has ended. */
 #define LOOK_US 10000
@@ -45,111 +50,180 @@ enum stage {
     KILLED
 };
 
-struct run {
+struct cli_guard_run {
     const struct cli_guard *guard;
+    struct cli_session *session;
     const struct redlock_lock *lock;
+    struct cli_warden warden;
     struct cli_child child;
     enum stage stage;
+    /* The last moment that is allowed, by --max-hold. */
+    uint64_t most_us;
+    /* When the lock ends, and when which signal is sent for that. */
+    uint64_t end_us;
     uint64_t term_us;
     uint64_t kill_us;
+    /* The reason of the trouble that was told of, and that no renewal has ended. */
+    int trouble;
     int timer_fd;
     struct event *timer;
     int done;
 };
 
-static uint64_t now_us(void)
+/* ---- what is said ---- */
+
+static void say_why(const struct cli_guard_run *run)
 {
-    struct timespec now;
+    const struct cli_guard *guard = run->guard;
+    char time[CLI_DURATION_TEXT];
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-/* Lay down when to send which signal. The clock is read before the validity, so that the
- * deadline comes out early rather than late. */
-static void plan(struct run *run)
-{
-    uint64_t now = now_us();
-    uint64_t left_ms = redlock_lock_validity_ms(run->lock);
-    uint64_t margin_ms = left_ms / 100;
-
-    margin_ms = margin_ms < MARGIN_MIN_MS ? MARGIN_MIN_MS : margin_ms;
-    margin_ms = margin_ms > MARGIN_MAX_MS ? MARGIN_MAX_MS : margin_ms;
-    left_ms = left_ms > margin_ms ? left_ms - margin_ms : 0;
-    run->kill_us = now + left_ms * 1000;
-    run->term_us = now;
-    if (left_ms > run->guard->grace_ms) {
-        run->term_us = run->kill_us - (uint64_t)run->guard->grace_ms * 1000;
+    if (!guard->renew) {
+        cli_say_more("It is not renewed (--no-renew): give the command more time with a larger "
+                     "--ttl (it was %s).",
+                     cli_duration_print(guard->ttl_ms, time));
+    } else if (guard->max_hold_ms &&
+               (run->trouble == REDLOCK_EDEADLINE || run->most_us == run->end_us)) {
+        cli_say_more("It is not held longer than --max-hold allows (%s).",
+                     cli_duration_print(guard->max_hold_ms, time));
+    } else if (run->trouble == REDLOCK_ENOQUORUM) {
+        cli_say_more("No majority of the masters has confirmed a renewal: redlock nodes.");
+    } else {
+        cli_say_more("No renewal was confirmed in time: the masters are slow, or redlock did not "
+                     "run.");
     }
 }
 
-static void set_timer(const struct run *run, uint64_t at_us)
+static void say_killed(const struct cli_guard_run *run, uint64_t now_us)
 {
-    struct itimerspec timer = {.it_value = {.tv_sec = (time_t)(at_us / 1000000),
-                                            .tv_nsec = (long)(at_us % 1000000) * 1000}};
-
-    timerfd_settime(run->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
+    if (now_us >= run->end_us) {
+        cli_say("redlock was stopped or suspended beyond the end of the lock '%s', which is lost: "
+                "killed its command (SIGKILL); somebody else may have the lock",
+                run->guard->key);
+    } else if (redlock_lock_validity_ms(run->lock) == 0) {
+        cli_trouble_lost(run->session->rl, run->lock, run->guard->key);
+        cli_say_more("Killed the command (SIGKILL); somebody else may have the lock.");
+    } else {
+        cli_say("killed the command (SIGKILL): the lock '%s' ends now", run->guard->key);
+    }
 }
 
-/* A stopped process gets SIGTERM only when it goes on. */
-static void ask_to_end(struct run *run)
+static void say_renewed(struct cli_guard_run *run)
 {
     char left[CLI_DURATION_TEXT];
-    char ttl[CLI_DURATION_TEXT];
+
+    cli_duration_print(redlock_lock_validity_ms(run->lock), left);
+    if (run->trouble) {
+        cli_say("renewed '%s' after all, valid for %s", run->guard->key, left);
+    } else {
+        cli_say_detail("renewed '%s', valid for %s", run->guard->key, left);
+    }
+    run->trouble = 0;
+}
+
+/* ---- the deadline ---- */
+
+static uint64_t margin_us(const struct cli_guard *guard)
+{
+    uint64_t margin_ms = guard->ttl_ms / 100;
+
+    margin_ms = margin_ms < MARGIN_MIN_MS ? MARGIN_MIN_MS : margin_ms;
+    return (margin_ms > MARGIN_MAX_MS ? MARGIN_MAX_MS : margin_ms) * 1000;
+}
+
+static uint64_t before(uint64_t at_us, uint64_t span_us)
+{
+    return at_us > span_us ? at_us - span_us : 0;
+}
+
+/* Lay down when to send which signal. */
+static void plan(struct cli_guard_run *run, uint64_t end_us)
+{
+    run->end_us = end_us;
+    run->kill_us = before(end_us, margin_us(run->guard));
+    run->term_us = before(run->kill_us, (uint64_t)run->guard->grace_ms * 1000);
+    if (cli_warden_move(&run->warden, run->kill_us) != 0) {
+        run->kill_us = 0; /* the warden was first: it is over */
+    }
+}
+
+/* See where the lock ends now. The clock is read before the validity, so that the deadline comes
+ * out early rather than late, by a millisecond more or less: what is that near is the same end.
+ * The end of a lock that was denied is now. */
+static void follow(struct cli_guard_run *run)
+{
+    uint64_t now = cli_clock_us();
+    uint64_t end_us = now + redlock_lock_validity_ms(run->lock) * 1000;
+    uint64_t renewed_us = run->end_us + (uint64_t)run->guard->ttl_ms * 50 + 1000;
+
+    end_us = end_us < run->most_us ? end_us : run->most_us;
+    if (end_us + SAME_US > run->end_us && (end_us <= run->end_us || run->stage == ENDING)) {
+        return;
+    }
+    if (run->end_us > 0 && end_us > renewed_us) {
+        say_renewed(run);
+    }
+    if (end_us == now) {
+        run->kill_us = 0; /* end_us stays: it tells a denial from a lock that came to its end */
+    } else {
+        plan(run, end_us);
+    }
+}
+
+/* ---- the signals ---- */
+
+/* A stopped process gets SIGTERM only when it goes on. */
+static void ask_to_end(struct cli_guard_run *run, uint64_t now_us)
+{
+    char left[CLI_DURATION_TEXT];
 
     run->stage = ENDING;
     cli_child_signal(&run->child, SIGTERM);
     cli_child_signal(&run->child, SIGCONT);
     cli_say("the lock '%s' ends in %s and its command still runs: sent it SIGTERM", run->guard->key,
-            cli_duration_print(redlock_lock_validity_ms(run->lock), left));
-    cli_say_more("A lock is not renewed yet: give the command more time with a larger --ttl (it "
-                 "was %s).",
-                 cli_duration_print(run->guard->ttl_ms, ttl));
+            cli_duration_print(before(run->end_us, now_us) / 1000, left));
+    say_why(run);
 }
 
-static void put_to_end(struct run *run)
+static void put_to_end(struct cli_guard_run *run, uint64_t now_us)
 {
-    enum stage before = run->stage;
-    uint64_t left_ms = redlock_lock_validity_ms(run->lock);
+    int was_asked = run->stage == ENDING;
 
     run->stage = KILLED;
     cli_child_signal(&run->child, SIGKILL);
-    if (left_ms == 0) {
-        cli_say("redlock was stopped or suspended beyond the end of the lock '%s': killed its "
-                "command (SIGKILL); somebody else may have got the lock before that",
-                run->guard->key);
-    } else {
-        cli_say("killed the command (SIGKILL): the lock '%s' ends now", run->guard->key);
-    }
-    if (before == RUNNING) {
-        cli_say_more("Give the command more time with a larger --ttl.");
+    say_killed(run, now_us);
+    if (!was_asked && !run->guard->renew) {
+        say_why(run);
     }
     run->done |= run->child.state == CLI_CHILD_ENDED;
 }
 
-/* What the clock asks for. To be called before anything else, whenever we wake up. */
-static void mind(struct run *run)
+/* What the clock asks for. To be called before anything else, whenever we wake up, and after it
+ * when the deadline may have moved. */
+static void mind(struct cli_guard_run *run)
 {
-    uint64_t now = now_us();
+    uint64_t now = cli_clock_us();
 
     if (run->done || run->stage == KILLED) {
         return;
     }
+    if (now < run->kill_us) {
+        follow(run);
+    }
     if (now >= run->kill_us) {
-        put_to_end(run);
+        put_to_end(run, now);
         return;
     }
     if (run->stage == RUNNING && now >= run->term_us) {
-        ask_to_end(run);
+        ask_to_end(run, now);
     }
-    set_timer(run, run->stage == RUNNING ? run->term_us : run->kill_us);
+    cli_clock_set(run->timer_fd, run->stage == RUNNING ? run->term_us : run->kill_us);
 }
 
 /* The command had been asked to end and has ended. The others of its group keep the rest of
  * the grace. */
-static void mind_group(struct run *run)
+static void mind_group(struct cli_guard_run *run)
 {
-    uint64_t look = now_us() + LOOK_US;
+    uint64_t look = cli_clock_us() + LOOK_US;
 
     if (run->done || run->stage != ENDING || run->child.state != CLI_CHILD_ENDED) {
         return;
@@ -158,23 +232,51 @@ static void mind_group(struct run *run)
         run->done = 1;
         return;
     }
-    set_timer(run, look < run->kill_us ? look : run->kill_us);
+    cli_clock_set(run->timer_fd, look < run->kill_us ? look : run->kill_us);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
-{
-    struct run *run = arg;
-    uint64_t times;
+/* ---- what wakes us ---- */
 
-    (void)what;
-    if (read(fd, &times, sizeof(times)) < 0) {
-        return;
-    }
+static void on_turn(void *arg)
+{
+    struct cli_guard_run *run = arg;
+
     mind(run);
     mind_group(run);
 }
 
-static void look_at_child(struct run *run)
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    uint64_t times;
+
+    (void)what;
+    if (read(fd, &times, sizeof(times)) >= 0) {
+        on_turn(arg);
+    }
+}
+
+void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *guard)
+{
+    struct cli_guard_run *run = ((struct cli_guard *)guard)->run;
+    char left[CLI_DURATION_TEXT];
+
+    if (!run) {
+        return;
+    }
+    mind(run);
+    if (notice->kind != REDLOCK_NOTICE_TROUBLE || run->stage != RUNNING || run->done) {
+        return;
+    }
+    run->trouble = notice->reason;
+    if (notice->reason == REDLOCK_EDEADLINE) {
+        cli_say("the lock '%s' is not renewed any more, %s left", run->guard->key,
+                cli_duration_print(notice->left_ms, left));
+    } else {
+        cli_trouble_say(run->session->rl, lock, run->guard->key, notice->left_ms);
+    }
+}
+
+static void look_at_child(struct cli_guard_run *run)
 {
     switch (cli_child_look(&run->child)) {
     case CLI_CHILD_RUNNING:
@@ -183,7 +285,10 @@ static void look_at_child(struct run *run)
         cli_child_pause(&run->child);
         return;
     case CLI_CHILD_ENDED:
-        run->done |= run->stage != ENDING;
+        if (run->stage != ENDING) {
+            cli_warden_dismiss(&run->warden);
+            run->done = 1;
+        }
         mind_group(run);
         return;
     }
@@ -191,10 +296,11 @@ static void look_at_child(struct run *run)
 
 static void on_signal(void *arg, int signo)
 {
-    struct run *run = arg;
+    struct cli_guard_run *run = arg;
 
     mind(run);
     if (signo == SIGCHLD) {
+        cli_warden_look(&run->warden);
         look_at_child(run);
     } else if (signo == SIGCONT) {
         cli_child_resume(&run->child);
@@ -204,11 +310,14 @@ static void on_signal(void *arg, int signo)
     }
 }
 
-static int start_timer(struct run *run, struct event_base *base)
+/* ---- beginning and end ---- */
+
+static int start_timer(struct cli_guard_run *run)
 {
-    run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+    run->timer_fd = cli_clock_alarm();
     if (run->timer_fd >= 0) {
-        run->timer = event_new(base, run->timer_fd, EV_READ | EV_PERSIST, on_timer, run);
+        run->timer =
+            event_new(run->session->base, run->timer_fd, EV_READ | EV_PERSIST, on_timer, run);
     }
     if (!run->timer || event_priority_set(run->timer, CLI_SESSION_URGENT) != 0 ||
         event_add(run->timer, NULL) != 0) {
@@ -218,7 +327,7 @@ static int start_timer(struct run *run, struct event_base *base)
     return CLI_OK;
 }
 
-static void stop_timer(struct run *run)
+static void stop_timer(struct cli_guard_run *run)
 {
     if (run->timer) {
         event_free(run->timer);
@@ -229,7 +338,7 @@ static void stop_timer(struct run *run)
 }
 
 /* If the loop broke down, the command does not go on unguarded. */
-static int result(struct run *run, int code)
+static int result(struct cli_guard_run *run, int code)
 {
     if (code != CLI_GO_ON) {
         cli_child_signal(&run->child, SIGKILL);
@@ -243,23 +352,50 @@ static int result(struct run *run, int code)
     return run->child.code;
 }
 
-int cli_guard_run(const struct cli_guard *guard, struct cli_session *session,
-                  struct cli_signals *signals, const struct redlock_lock *lock)
+static int run_child(struct cli_guard_run *run, struct cli_guard *guard,
+                     struct cli_signals *signals)
 {
-    struct run run = {.guard = guard, .lock = lock, .timer_fd = -1};
-    int code = start_timer(&run, session->base);
+    struct cli_session *session = run->session;
+    int code;
 
-    plan(&run);
-    if (code == CLI_OK) {
-        code = cli_child_start(&run.child, guard->argv);
+    follow(run);
+    if (cli_clock_us() >= run->kill_us) {
+        cli_say("the lock '%s' ended before the command could begin", guard->key);
+        return CLI_LOST;
     }
+    code = cli_child_start(&run->child, guard->argv, run->warden.board);
+    if (code != CLI_OK) {
+        return code;
+    }
+    signals->on = on_signal;
+    session->on_turn = on_turn;
+    signals->arg = session->arg = guard->run = run;
+    mind(run);
+    code = result(run, cli_session_run(session, &run->done));
+    guard->run = NULL;
+    session->on_turn = NULL;
+    signals->on = NULL;
+    return code;
+}
+
+int cli_guard_run(struct cli_guard *guard, struct cli_session *session, struct cli_signals *signals,
+                  const struct redlock_lock *lock)
+{
+    struct cli_guard_run run = {
+        .guard = guard, .session = session, .lock = lock, .most_us = UINT64_MAX, .timer_fd = -1};
+    int code = cli_warden_start(&run.warden);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (guard->max_hold_ms) {
+        run.most_us = cli_clock_us() + (uint64_t)guard->max_hold_ms * 1000;
+    }
+    code = start_timer(&run);
     if (code == CLI_OK) {
-        signals->on = on_signal;
-        signals->arg = &run;
-        mind(&run);
-        code = result(&run, cli_session_run(session, &run.done));
-        signals->on = NULL;
+        code = run_child(&run, guard, signals);
     }
     stop_timer(&run);
+    cli_warden_end(&run.warden);
     return code;
 }

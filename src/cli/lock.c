@@ -24,29 +24,40 @@
 #define DEFAULT_GRACE_MS 1000
 
 enum {
-    OPTION_GRACE = CLI_TAKE_OWN
+    OPTION_GRACE = CLI_TAKE_OWN,
+    OPTION_NO_RENEW,
+    OPTION_MAX_HOLD
 };
 
 static const char help[] =
-    "usage: redlock lock KEY [OPTION...] [--] CMD [ARG...]\n"
+    "usage: redlock lock KEY... [OPTION...] -- CMD [ARG...]\n"
+    "       redlock lock KEY [OPTION...] CMD [ARG...]\n"
     "\n"
     "Acquire the lock KEY, run CMD, release the lock. Of all commands run so with the same\n"
-    "KEY and masters, on whatever machines, only one runs at a time.\n"
+    "KEY and masters, on whatever machines, only one runs at a time. Several KEYs are one\n"
+    "lock: all of them or none. They need the -- before CMD: what stands before a -- and is no\n"
+    "option is a KEY. (So does a CMD that has a -- of its own.)\n"
     "\n"
-    "The lock is a lease: it ends after --ttl, and is not renewed yet. A CMD that still runs\n"
-    "gets SIGTERM --grace before that and SIGKILL at it, with all processes of its group.\n"
+    "The lock is a lease of --ttl, and is renewed at a third of it for as long as CMD runs. If\n"
+    "that does not work a message says why, and it is tried again. A CMD that still runs when\n"
+    "the lease comes to its end gets SIGTERM --grace before that and SIGKILL at it, with all\n"
+    "processes of its group, even when redlock itself has been stopped.\n"
     "\n"
-    "  --ttl TIME          how long CMD may take at the most (default 10s)\n"
+    "  --ttl TIME          how long the lock outlives a machine that dies (default 10s)\n"
     "  --grace TIME        SIGTERM this long before the end (default 1s; at most half the ttl)\n"
+    "  --max-hold TIME     end CMD after this, at the latest (default: no limit)\n"
+    "  --no-renew          do not renew: CMD is ended after --ttl\n"
     "  --wait TIME         give up waiting for the lock after this (default: wait for ever)\n"
     "  --no-wait           do not wait: try once\n"
     "  --owner TEXT        who holds it, for people (default: host:pid)\n" CLI_HELP_CONNECT "\n"
-    "CMD finds REDLOCK_KEY, REDLOCK_TOKEN, REDLOCK_TRIES and REDLOCK_TOOK_US (how long the\n"
-    "acquiring took) in its environment, and no password.\n"
+    "CMD finds REDLOCK_KEY (the first), REDLOCK_KEYS (one a line), REDLOCK_TOKEN,\n"
+    "REDLOCK_TRIES and REDLOCK_TOOK_US (how long the acquiring took) in its environment, and\n"
+    "no password.\n"
     "\n"
     "examples:\n"
-    "  redlock lock nightly --ttl 10m --max-ttl 1h --no-wait -- ./report.sh\n"
-    "  redlock lock deploy --wait 30s -- sh -c 'git pull && make install'\n"
+    "  redlock lock nightly --no-wait -- ./report.sh\n"
+    "  redlock lock deploy --wait 30s --max-hold 1h -- sh -c 'git pull && make install'\n"
+    "  redlock lock from:alice to:bob -- ./transfer.sh\n"
     "\n"
     "exit status: that of CMD (128+N if signal N ended it), or 76 the lock ended while CMD\n"
     "ran, 75 held by somebody else, 69 no majority of the masters can be reached, 64 usage,\n"
@@ -54,6 +65,8 @@ static const char help[] =
 
 static const struct option options[] = {CLI_TAKE_OPTIONS,
                                         {"grace", required_argument, NULL, OPTION_GRACE},
+                                        {"no-renew", no_argument, NULL, OPTION_NO_RENEW},
+                                        {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
                                         CLI_ARGS_CONNECT,
                                         CLI_ARGS_ALWAYS,
                                         {NULL, 0, NULL, 0}};
@@ -73,27 +86,56 @@ static int take_option(void *arg, int option, const char *value)
 {
     struct lock_args *lock = arg;
 
-    if (option == OPTION_GRACE) {
+    switch (option) {
+    case OPTION_GRACE:
         return cli_args_duration("lock", "--grace", value, 0, REDLOCK_MAX_TTL_MS,
                                  &lock->guard.grace_ms);
+    case OPTION_NO_RENEW:
+        lock->take.renew = 0;
+        return CLI_GO_ON;
+    case OPTION_MAX_HOLD:
+        return cli_args_duration("lock", "--max-hold", value, REDLOCK_MIN_TTL_MS, UINT32_MAX,
+                                 &lock->take.max_hold_ms);
+    default:
+        return cli_take_option(&lock->take, option, value);
     }
-    return cli_take_option(&lock->take, option, value);
 }
 
-/* Options may stand before KEY and behind it, CMD's own are left alone. */
-static int read_args(struct cli_args *args, struct lock_args *lock, int argc, char **argv)
+static int has_dashes(int argc, char **argv)
+{
+    int i = optind;
+
+    while (i < argc && strcmp(argv[i], "--") != 0) {
+        i++;
+    }
+    return i < argc;
+}
+
+/* Options may stand before, between and behind the KEYs, CMD's own are left alone. There is one
+ * KEY unless a "--" says where they end; one before all KEYs ends the options only. */
+static int read_keys(struct cli_args *args, struct cli_keys *keys, int argc, char **argv)
 {
     int code = cli_args_read(args, argc, argv);
+    int several = !args->ended && has_dashes(argc, argv);
 
-    if (code == CLI_GO_ON) {
-        code = cli_args_key(args->command, argc, argv, &lock->take.key);
-    }
-    if (code == CLI_GO_ON && !args->ended) {
-        code = cli_args_read(args, argc, argv);
-    }
+    do {
+        if (code == CLI_GO_ON) {
+            code = cli_keys_take(keys, args->command, argc, argv);
+        }
+        if (code == CLI_GO_ON && !args->ended) {
+            code = cli_args_read(args, argc, argv);
+        }
+    } while (code == CLI_GO_ON && several && !args->ended && optind < argc);
+    return code == CLI_GO_ON ? cli_keys_finish(keys) : code;
+}
+
+static int read_args(struct cli_args *args, struct lock_args *lock, int argc, char **argv)
+{
+    int code = read_keys(args, &lock->take.keys, argc, argv);
+
     if (code == CLI_GO_ON && optind >= argc) {
         code = cli_say_usage(args->command, "CMD is missing: what to run under the lock '%s'",
-                             lock->take.key);
+                             lock->take.keys.name);
     }
     return code;
 }
@@ -110,8 +152,18 @@ static void fit_grace(struct lock_args *lock)
     }
 }
 
+static int set_key_variables(const struct cli_keys *keys)
+{
+    char *lines = cli_keys_join(keys, "\n");
+    int failed = !lines || setenv("REDLOCK_KEY", keys->keys[0], 1) != 0 ||
+                 setenv("REDLOCK_KEYS", lines, 1) != 0;
+
+    free(lines);
+    return failed ? -1 : 0;
+}
+
 /* What CMD is told. Returns CLI_OK or CLI_INTERNAL. */
-static int set_environment(const char *key, const struct redlock_lock *lock)
+static int set_environment(const struct cli_keys *keys, const struct redlock_lock *lock)
 {
     char tries_text[24];
     char took_text[24];
@@ -121,7 +173,7 @@ static int set_environment(const char *key, const struct redlock_lock *lock)
     redlock_lock_effort(lock, &tries, &took_us);
     snprintf(tries_text, sizeof(tries_text), "%" PRIu32, tries);
     snprintf(took_text, sizeof(took_text), "%" PRIu64, took_us);
-    if (setenv("REDLOCK_KEY", key, 1) != 0 || setenv("REDLOCK_TRIES", tries_text, 1) != 0 ||
+    if (set_key_variables(keys) != 0 || setenv("REDLOCK_TRIES", tries_text, 1) != 0 ||
         setenv("REDLOCK_TOKEN", redlock_lock_token(lock), 1) != 0 ||
         setenv("REDLOCK_TOOK_US", took_text, 1) != 0) {
         cli_say("out of memory");
@@ -184,14 +236,27 @@ static int run_locked(struct lock_args *lock, struct cli_session *session)
     }
     code = cli_take_run(&lock->take, session, &signals, &held);
     if (code == CLI_OK) {
-        code = set_environment(lock->take.key, held);
+        code = set_environment(&lock->take.keys, held);
         if (code == CLI_OK) {
             code = cli_guard_run(&lock->guard, session, &signals, held);
         }
-        release_lock(session, held, lock->take.key);
+        release_lock(session, held, lock->take.keys.name);
     }
     cli_signals_stop(&signals);
     return code;
+}
+
+/* Once all options are known. */
+static void prepare(struct lock_args *lock, char *const *argv)
+{
+    fit_grace(lock);
+    lock->take.notice_cb = cli_guard_notice;
+    lock->take.notice_arg = &lock->guard;
+    lock->guard.key = lock->take.keys.name;
+    lock->guard.ttl_ms = lock->take.ttl_ms;
+    lock->guard.renew = lock->take.renew;
+    lock->guard.max_hold_ms = lock->take.max_hold_ms;
+    lock->guard.argv = argv;
 }
 
 int cli_lock_main(int argc, char **argv)
@@ -207,18 +272,16 @@ int cli_lock_main(int argc, char **argv)
     int code;
 
     cli_take_init(&lock.take, args.command);
+    lock.take.renew = 1;
     code = read_args(&args, &lock, argc, argv);
-    if (code != CLI_GO_ON) {
-        return code;
+    if (code == CLI_GO_ON) {
+        prepare(&lock, argv + optind);
+        code = cli_session_open(args.command, &args.connect, &session);
+        if (code == CLI_OK) {
+            code = run_locked(&lock, &session);
+            cli_session_close(&session);
+        }
     }
-    fit_grace(&lock);
-    lock.guard.key = lock.take.key;
-    lock.guard.ttl_ms = lock.take.ttl_ms;
-    lock.guard.argv = argv + optind;
-    code = cli_session_open(args.command, &args.connect, &session);
-    if (code == CLI_OK) {
-        code = run_locked(&lock, &session);
-        cli_session_close(&session);
-    }
+    cli_keys_free(&lock.take.keys);
     return code;
 }

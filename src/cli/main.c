@@ -13,8 +13,9 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"lock", cli_lock_main},     {"acquire", cli_acquire_main}, {"release", cli_release_main},
-    {"status", cli_status_main}, {"nodes", cli_masters_main},   {"sandbox", cli_sandbox_main},
+    {"lock", cli_lock_main},       {"acquire", cli_acquire_main}, {"extend", cli_extend_main},
+    {"release", cli_release_main}, {"status", cli_status_main},   {"nodes", cli_masters_main},
+    {"sandbox", cli_sandbox_main},
 };
 
 static const char help[] =
@@ -23,12 +24,15 @@ static const char help[] =
     "Locks over N independent Redis or Valkey masters: a lock is held when a majority of them\n"
     "has granted it. No minority of masters that crash or hang can block or break it.\n"
     "\n"
-    "  redlock lock KEY -- CMD [ARG...]     run CMD while holding the lock KEY\n"
-    "  redlock acquire KEY                  take a lock, print its token (for scripts)\n"
-    "  redlock release KEY --token TOKEN    let go of it\n"
+    "  redlock lock KEY... -- CMD [ARG...]  run CMD while holding the lock KEY, and renew it\n"
+    "  redlock acquire KEY...               take a lock, print its token (for scripts)\n"
+    "  redlock extend KEY... --token TOKEN  make it live longer\n"
+    "  redlock release KEY... --token TOKEN let go of it\n"
     "  redlock status KEY...                who holds it, on which masters, how long\n"
     "  redlock nodes                        how the masters are\n"
     "  redlock sandbox [-- CMD [ARG...]]    private masters to try it all out on\n"
+    "\n"
+    "Several KEYs are one lock: all of them or none.\n"
     "\n"
     "  redlock COMMAND --help               teaches one of them\n"
     "  redlock --version\n"
@@ -41,7 +45,7 @@ static const char help[] =
     "\n"
     "for real, once on every machine that takes part:\n"
     "  export REDLOCK_NODES='redis://a.example redis://b.example redis://c.example'\n"
-    "  redlock lock nightly --ttl 2m --no-wait -- ./report.sh\n"
+    "  redlock lock nightly --no-wait -- ./report.sh\n"
     "\n"
     "exit status: of CMD; else 64 usage, 69 no majority of the masters can be reached,\n"
     "70 internal, 75 held by somebody else, 76 lost while CMD ran, 126 CMD cannot be run,\n"
@@ -83,8 +87,8 @@ int main(int argc, char **argv)
 
     cli_signals_init();
     if (!first) {
-        return cli_say_usage(NULL, "a command is missing: lock, acquire, release, status, nodes "
-                                   "or sandbox");
+        return cli_say_usage(NULL, "a command is missing: lock, acquire, extend, release, status, "
+                                   "nodes or sandbox");
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         return print_version();

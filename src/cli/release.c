@@ -1,14 +1,13 @@
 /* cli/release.c - redlock release: let go of a lock by its token. */
 #include "cli/commands.h"
 
-#include <event2/event.h>
-
 #include <redlock/redlock.h>
 
 #include "cli/args.h"
 #include "cli/exit.h"
 #include "cli/explain.h"
 #include "cli/help.h"
+#include "cli/keys.h"
 #include "cli/say.h"
 #include "cli/session.h"
 
@@ -17,11 +16,12 @@ enum {
 };
 
 static const char help[] =
-    "usage: redlock release KEY --token TOKEN [OPTION...]\n"
+    "usage: redlock release KEY... --token TOKEN [OPTION...]\n"
     "\n"
-    "Release the lock KEY that `redlock acquire` has printed TOKEN for. Only that very lock\n"
-    "is released, never one that somebody else got meanwhile. It says on stderr what\n"
-    "happened; that the lock was gone already (its ttl had passed) is not an error.\n"
+    "Release the lock that `redlock acquire KEY...` has printed TOKEN for; name all its keys,\n"
+    "in any order. Only that very lock is released, never one that somebody else got meanwhile.\n"
+    "It says on stderr what happened; that the lock was gone already (its ttl had passed) is\n"
+    "not an error.\n"
     "\n"
     "  --token TOKEN       what `redlock acquire` printed\n" CLI_HELP_CONNECT "\n"
     "example:\n"
@@ -39,16 +39,6 @@ static const struct option options[] = {{"token", required_argument, NULL, OPTIO
 struct release {
     int done;
     int status;
-};
-
-/* How long masters that are being connected are waited for, when a majority has answered. */
-static const struct timeval settle_tick = {0, 2000};
-#define SETTLE_TICKS 50
-
-struct settling {
-    const struct redlock *rl;
-    int ticks;
-    int done;
 };
 
 static int take_option(void *arg, int option, const char *value)
@@ -92,48 +82,14 @@ static int explain(struct redlock *rl, const char *key, int status)
     }
 }
 
-static int is_connecting(const struct redlock *rl)
-{
-    struct redlock_node_info info = {.size = sizeof(info)};
-
-    for (size_t i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_CONNECTING) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void on_tick(evutil_socket_t fd, short what, void *arg)
-{
-    struct settling *settling = arg;
-
-    (void)fd;
-    (void)what;
-    settling->ticks++;
-    settling->done = settling->ticks >= SETTLE_TICKS || !is_connecting(settling->rl);
-}
-
 /* We have just begun to connect, and a majority may have answered before the others are
  * greeted. What they are to release is sent when they are, and forgotten with the manager. */
-static void settle(struct cli_session *session)
-{
-    struct settling settling = {.rl = session->rl};
-    struct event *tick = event_new(session->base, -1, EV_PERSIST, on_tick, &settling);
-
-    if (tick && event_add(tick, &settle_tick) == 0) {
-        settling.done = !is_connecting(session->rl);
-        cli_session_run(session, &settling.done);
-    }
-    if (tick) {
-        event_free(tick);
-    }
-}
-
-static int release_token(struct cli_session *session, const char *key, const char *token)
+static int release_token(struct cli_session *session, const struct cli_keys *keys,
+                         const char *token)
 {
     struct release release = {0, 0};
-    int status = redlock_release_token(session->rl, key, token, on_released, &release);
+    int status =
+        redlock_release_token(session->rl, keys->keys, keys->n, token, on_released, &release);
     int code;
 
     if (status == REDLOCK_EINVAL) {
@@ -141,26 +97,23 @@ static int release_token(struct cli_session *session, const char *key, const cha
                                         "`redlock acquire` printed");
     }
     if (status != 0) {
-        return explain(session->rl, key, status);
+        return explain(session->rl, keys->name, status);
     }
     code = cli_session_run(session, &release.done);
     if (code != CLI_GO_ON) {
         return code;
     }
-    settle(session);
-    return explain(session->rl, key, release.status);
+    cli_session_settle(session);
+    return explain(session->rl, keys->name, release.status);
 }
 
-static int read_args(struct cli_args *args, int argc, char **argv, const char **ret_key)
+static int read_args(struct cli_args *args, int argc, char **argv, struct cli_keys *keys)
 {
     const char **token = args->arg;
     int code = cli_args_read(args, argc, argv);
 
     if (code == CLI_GO_ON) {
-        code = cli_args_key(args->command, argc, argv, ret_key);
-    }
-    if (code == CLI_GO_ON) {
-        code = cli_args_end(args->command, argc, argv);
+        code = cli_keys_read(keys, args->command, argc, argv);
     }
     if (code == CLI_GO_ON && (!*token || !**token)) {
         code =
@@ -171,7 +124,7 @@ static int read_args(struct cli_args *args, int argc, char **argv, const char **
 
 int cli_release_main(int argc, char **argv)
 {
-    const char *key = NULL;
+    struct cli_keys keys = {.n = 0};
     const char *token = NULL;
     struct cli_args args = {.command = "release",
                             .help = help,
@@ -180,14 +133,15 @@ int cli_release_main(int argc, char **argv)
                             .own = take_option,
                             .arg = &token};
     struct cli_session session;
-    int code = read_args(&args, argc, argv, &key);
+    int code = read_args(&args, argc, argv, &keys);
 
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {
-            code = release_token(&session, key, token);
+            code = release_token(&session, &keys, token);
             cli_session_close(&session);
         }
     }
+    cli_keys_free(&keys);
     return code;
 }

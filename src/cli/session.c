@@ -20,6 +20,16 @@
 
 #define PRIORITIES 3
 
+/* How long masters that are being connected are waited for. */
+static const struct timeval settle_tick = {0, 2000};
+#define SETTLE_TICKS 50
+
+struct settling {
+    const struct redlock *rl;
+    int ticks;
+    int done;
+};
+
 /* The option's value, else the variable's, else NULL. */
 static const char *setting(const char *option, const char *variable)
 {
@@ -108,7 +118,7 @@ static int refuse(const char *command, int status, const char *text)
 static int make_manager(const char *command, const struct redlock_options *options,
                         struct cli_session *ret_session)
 {
-    struct cli_session session = {NULL, NULL, 0};
+    struct cli_session session = {.closed = 0};
     int code = make_base(&session.base);
     int status;
 
@@ -167,8 +177,7 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
 
 int cli_session_bare(struct cli_session *ret_session)
 {
-    ret_session->rl = NULL;
-    ret_session->closed = 0;
+    memset(ret_session, 0, sizeof(*ret_session));
     return make_base(&ret_session->base);
 }
 
@@ -179,8 +188,47 @@ int cli_session_run(struct cli_session *session, const int *done)
             cli_say("the event loop failed: %s", strerror(errno));
             return CLI_INTERNAL;
         }
+        if (session->on_turn) {
+            session->on_turn(session->arg);
+        }
     }
     return CLI_GO_ON;
+}
+
+static int is_connecting(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_CONNECTING) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct settling *settling = arg;
+
+    (void)fd;
+    (void)what;
+    settling->ticks++;
+    settling->done = settling->ticks >= SETTLE_TICKS || !is_connecting(settling->rl);
+}
+
+void cli_session_settle(struct cli_session *session)
+{
+    struct settling settling = {.rl = session->rl};
+    struct event *tick = event_new(session->base, -1, EV_PERSIST, on_tick, &settling);
+
+    if (tick && event_add(tick, &settle_tick) == 0) {
+        settling.done = !is_connecting(session->rl);
+        cli_session_run(session, &settling.done);
+    }
+    if (tick) {
+        event_free(tick);
+    }
 }
 
 static void on_closed(void *arg)

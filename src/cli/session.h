@@ -11,6 +11,9 @@ struct cli_session {
     struct event_base *base;
     struct redlock *rl;
     int closed;
+    /* Called after each turn of the loop; NULL: nothing is. To be changed at will. */
+    void (*on_turn)(void *arg);
+    void *arg;
 };
 
 /* What the loop runs first: an event with this priority goes before all of the library's. */
@@ -29,6 +32,9 @@ int cli_session_bare(struct cli_session *ret_session);
 
 /* Run the loop until *done. Returns CLI_GO_ON, or CLI_INTERNAL when the loop is broken. */
 int cli_session_run(struct cli_session *session, const int *done);
+
+/* Wait until all masters are connected or known not to be, a tenth of a second at the most. */
+void cli_session_settle(struct cli_session *session);
 
 /* Close the manager, if there is one, and wait until what it still had to send is sent. */
 void cli_session_close(struct cli_session *session);

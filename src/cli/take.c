@@ -105,7 +105,7 @@ static void say_held(const struct cli_take *take, const struct redlock_lock *loc
     redlock_lock_effort(lock, &tries, &took_us);
     cli_say_detail("acquired '%s' in %" PRIu64 ".%03" PRIu64 " ms (tries: %" PRIu32
                    "), valid for %s, token %s",
-                   take->key, took_us / 1000, took_us % 1000, tries,
+                   take->keys.name, took_us / 1000, took_us % 1000, tries,
                    cli_duration_print(redlock_lock_validity_ms(lock), left),
                    redlock_lock_token(lock));
 }
@@ -117,14 +117,15 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 
     attempt->done = 1;
     if (attempt->signo) {
-        cli_say("gave up waiting for '%s': %s", attempt->take->key,
+        cli_say("gave up waiting for '%s': %s", attempt->take->keys.name,
                 cli_signals_name(attempt->signo));
         attempt->code = CLI_SIGNALED + attempt->signo;
     } else if (status == 0) {
         say_held(attempt->take, lock);
         attempt->code = CLI_OK;
     } else {
-        attempt->code = cli_explain_failure(attempt->session->rl, lock, attempt->take->key, status);
+        attempt->code =
+            cli_explain_failure(attempt->session->rl, lock, attempt->take->keys.name, status);
     }
 }
 
@@ -145,7 +146,7 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     if (!attempt->done) {
-        cli_explain_waiting(attempt->session->rl, attempt->lock, attempt->take->key);
+        cli_explain_waiting(attempt->session->rl, attempt->lock, attempt->take->keys.name);
     }
 }
 
@@ -161,10 +162,10 @@ static int refuse(const struct cli_take *take, int status)
                              "all users of these masters, or take a shorter one",
                              cli_duration_print(take->ttl_ms, ttl));
     case REDLOCK_EINVAL:
-        return cli_say_usage(take->command, "KEY, with --key-prefix, must have 1 to %d bytes",
+        return cli_say_usage(take->command, "each KEY, with --key-prefix, must have 1 to %d bytes",
                              REDLOCK_MAX_KEY);
     default:
-        cli_say("cannot acquire '%s': %s", take->key, redlock_strerror(status));
+        cli_say("cannot acquire '%s': %s", take->keys.name, redlock_strerror(status));
         return CLI_INTERNAL;
     }
 }
@@ -178,9 +179,13 @@ static int begin(struct attempt *attempt)
 
     default_owner(owner, sizeof(owner));
     redlock_request_init(&request);
-    request.key = take->key;
+    cli_keys_ask(&take->keys, &request);
     request.ttl_ms = take->ttl_ms;
     request.wait_ms = take->wait_ms;
+    request.renew = take->renew;
+    request.max_hold_ms = take->max_hold_ms;
+    request.notice_cb = take->notice_cb;
+    request.notice_arg = take->notice_arg;
     request.owner = !take->owner ? owner : take->owner[0] ? take->owner : NULL;
     status = redlock_acquire(attempt->session->rl, &request, on_acquired, attempt, &attempt->lock);
     return status == 0 ? CLI_GO_ON : refuse(take, status);

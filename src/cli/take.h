@@ -4,11 +4,12 @@
 
 #include <stdint.h>
 
+#include <redlock/lock.h>
+
 #include "cli/args.h"
+#include "cli/keys.h"
 #include "cli/session.h"
 #include "cli/signals.h"
-
-struct redlock_lock;
 
 enum cli_take_option {
     CLI_TAKE_TTL = CLI_OPTION_OWN,
@@ -30,14 +31,19 @@ enum cli_take_option {
 
 struct cli_take {
     const char *command;
-    const char *key;
+    struct cli_keys keys;
     uint32_t ttl_ms;
     uint32_t wait_ms;
+    /* As in struct redlock_request; no renewal by default. */
+    int renew;
+    uint32_t max_hold_ms;
+    redlock_notice_cb *notice_cb;
+    void *notice_arg;
     /* Who holds it, for those who look: NULL for "host:pid". */
     const char *owner;
 };
 
-/* Fill in the defaults. */
+/* Fill in the defaults; cli_keys_free() is to be called for the keys. */
 void cli_take_init(struct cli_take *take, const char *command);
 
 /* Take an option's value. Returns CLI_GO_ON or CLI_USAGE. */

@@ -187,6 +187,8 @@ void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct 
         deliver(a, ev, out);
         break;
     case RLK_EVENT_ANSWER:
+    case RLK_EVENT_EXTEND:
+    case RLK_EVENT_PET:
         break;
     }
     out->deadline_us = deadline(a);

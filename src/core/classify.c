@@ -33,9 +33,56 @@ enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *to
         return RLK_VOTE_UNKNOWN;
     }
     if (reply->len == len && memcmp(reply->str, token, len) == 0) {
-        return RLK_VOTE_UNKNOWN;
+        return RLK_VOTE_OURS;
     }
     return RLK_VOTE_NO;
+}
+
+static bool is_number(const struct rlk_reply *reply, int64_t number)
+{
+    return reply->type == RLK_REPLY_INTEGER && reply->integer == number;
+}
+
+/* The value of somebody else's key, or a word that it is not even a string. */
+static bool is_holder(const struct rlk_reply *reply)
+{
+    return reply->type == RLK_REPLY_STRING || rlk_classify_is_error(reply, "WRONGTYPE");
+}
+
+enum rlk_vote rlk_classify_take(const struct rlk_reply *reply)
+{
+    if (is_number(reply, 1)) {
+        return RLK_VOTE_YES;
+    }
+    if (is_number(reply, 2)) {
+        return RLK_VOTE_OURS;
+    }
+    return is_holder(reply) ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN;
+}
+
+enum rlk_answer rlk_classify_keep(const struct rlk_reply *reply)
+{
+    if (is_number(reply, 1)) {
+        return RLK_ANSWER_OURS;
+    }
+    if (is_number(reply, 0)) {
+        return RLK_ANSWER_GONE;
+    }
+    return is_holder(reply) ? RLK_ANSWER_TAKEN : RLK_ANSWER_UNKNOWN;
+}
+
+enum rlk_vote rlk_classify_adopt(const struct rlk_reply *reply)
+{
+    switch (rlk_classify_keep(reply)) {
+    case RLK_ANSWER_OURS:
+        return RLK_VOTE_YES;
+    case RLK_ANSWER_GONE:
+    case RLK_ANSWER_TAKEN:
+        return RLK_VOTE_NO;
+    case RLK_ANSWER_UNKNOWN:
+        break;
+    }
+    return RLK_VOTE_UNKNOWN;
 }
 
 enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
@@ -48,7 +95,7 @@ enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
     }
     switch (reply->integer) {
     case 1:
-        return RLK_ANSWER_DELETED;
+        return RLK_ANSWER_OURS;
     case 0:
         return RLK_ANSWER_GONE;
     case -1:

@@ -13,9 +13,18 @@
 enum rlk_vote rlk_classify_set(const struct rlk_reply *reply);
 
 /* SET key token NX GET PX ttl (Redis 7.0 and later): nil granted, a string is the holder's.
- * Our own token as the old value means that one server answers under two addresses [S10]:
- * not a second vote, and not a refusal either. */
+ * Our own token as the old value is RLK_VOTE_OURS: not a second vote, and no refusal. */
 enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *token, size_t len);
+
+/* The script that sets all keys or none: 1 all were free, 2 some were ours already, a string is
+ * the holder's. */
+enum rlk_vote rlk_classify_take(const struct rlk_reply *reply);
+
+/* The script that lets our keys live on: 1 done, 0 one is not there, a string is the holder's. */
+enum rlk_answer rlk_classify_keep(const struct rlk_reply *reply);
+
+/* The same as a vote, for who takes over a lock by its token. */
+enum rlk_vote rlk_classify_adopt(const struct rlk_reply *reply);
 
 /* The release script: 1 deleted, 0 nothing there, -1 somebody else's. */
 enum rlk_answer rlk_classify_release(const struct rlk_reply *reply);

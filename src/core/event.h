@@ -18,15 +18,17 @@
 enum rlk_vote {
     RLK_VOTE_UNKNOWN = 0, /* an error, a timeout, a broken connection: never a no */
     RLK_VOTE_YES,
-    RLK_VOTE_NO /* proven: the key had another value */
+    RLK_VOTE_NO,  /* proven: the key had another value */
+    RLK_VOTE_OURS /* our own token was there before: one server under two addresses [S10], unless
+                     an answer of this node was lost */
 };
 
-/* What a node said to a release. */
+/* What a node said to a release, or to an extension. */
 enum rlk_answer {
     RLK_ANSWER_UNKNOWN = 0,
-    RLK_ANSWER_DELETED, /* our key was there */
-    RLK_ANSWER_GONE,    /* no key was there */
-    RLK_ANSWER_TAKEN    /* somebody else's key is there */
+    RLK_ANSWER_OURS, /* our key was there */
+    RLK_ANSWER_GONE, /* no key was there */
+    RLK_ANSWER_TAKEN /* somebody else's key is there */
 };
 
 enum rlk_event_kind {
@@ -37,6 +39,8 @@ enum rlk_event_kind {
     RLK_EVENT_ANSWER,
     RLK_EVENT_TIMER, /* some deadline may have come */
     RLK_EVENT_CANCEL,
+    RLK_EVENT_EXTEND, /* the user wants the lock to live for so long from now on */
+    RLK_EVENT_PET,    /* the application is alive */
     RLK_EVENT_DELIVER /* the user is about to be told: the last moment to decide */
 };
 
@@ -44,19 +48,24 @@ struct rlk_event {
     enum rlk_event_kind kind;
     unsigned node;          /* NODE_UP, NODE_DOWN, VOTE, ANSWER */
     uint64_t now_us;        /* all */
-    uint64_t ready;         /* START, TIMER: nodes that can be asked at once */
+    uint64_t ready;         /* START, TIMER, EXTEND: nodes that can be asked at once */
     uint64_t coming;        /* START, TIMER: nodes being connected; may become ready */
     uint32_t round;         /* VOTE: which round it answers */
     enum rlk_vote vote;     /* VOTE */
     enum rlk_answer answer; /* ANSWER */
+    uint64_t ttl_us;        /* EXTEND: whole milliseconds */
 };
 
 struct rlk_actions {
     bool fresh;           /* a round begins: make a new claim, with a fresh token [S4] */
     uint64_t acquire;     /* ask these nodes for the key; their lease counts from now_us */
+    uint64_t extend;      /* ask these nodes to keep it for ttl_ms from now_us */
+    uint64_t heal;        /* ask these nodes, which may have none, for the key for ttl_ms */
+    uint32_t ttl_ms;      /* of extend or heal: never both */
     uint64_t release;     /* release the claim on these nodes */
     uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER for none */
     bool tell;            /* it is decided: tell the user */
+    bool tell_extended;   /* the extension that he asked for has ended */
 };
 
 #endif

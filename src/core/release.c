@@ -58,11 +58,11 @@ static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk
     uint64_t bit = rlk_mask_bit(ev->node) & r->asked & ~(r->deleted | r->gone | r->taken);
 
     r->open &= ~bit;
-    if ((r->unknown & bit) && ev->answer != RLK_ANSWER_DELETED) {
+    if ((r->unknown & bit) && ev->answer != RLK_ANSWER_OURS) {
         return;
     }
     switch (ev->answer) {
-    case RLK_ANSWER_DELETED:
+    case RLK_ANSWER_OURS:
         r->deleted |= bit;
         break;
     case RLK_ANSWER_GONE:
@@ -106,6 +106,8 @@ static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struc
     case RLK_EVENT_VOTE:
     case RLK_EVENT_CANCEL:
     case RLK_EVENT_DELIVER:
+    case RLK_EVENT_EXTEND:
+    case RLK_EVENT_PET:
         break;
     }
 }

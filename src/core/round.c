@@ -10,7 +10,7 @@ void rlk_round_init(struct rlk_round *r)
     r->state = RLK_ROUND_IDLE;
     r->status = 0;
     r->asked = r->coming = 0;
-    r->yes = r->no = r->unknown = 0;
+    r->yes = r->no = r->unknown = r->twins = 0;
     r->started_us = 0;
     r->deadline_us = RLK_NEVER;
     r->valid_until_us = 0;
@@ -120,6 +120,10 @@ static void record(struct rlk_round *r, const struct rlk_event *ev)
     case RLK_VOTE_NO:
         r->no |= rlk_mask_bit(ev->node);
         break;
+    case RLK_VOTE_OURS:
+        r->twins |= rlk_mask_bit(ev->node);
+        r->unknown |= rlk_mask_bit(ev->node);
+        break;
     case RLK_VOTE_UNKNOWN:
         r->unknown |= rlk_mask_bit(ev->node);
         break;
@@ -196,6 +200,8 @@ void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, ui
         }
         break;
     case RLK_EVENT_ANSWER:
+    case RLK_EVENT_EXTEND:
+    case RLK_EVENT_PET:
         break;
     }
     out->deadline_us = r->deadline_us;

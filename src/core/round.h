@@ -39,6 +39,7 @@ struct rlk_round {
     int status; /* LOST: REDLOCK_EHELD, _ENOQUORUM, _ETOOSLOW or _ECANCELED */
     uint64_t asked, coming;
     uint64_t yes, no, unknown;
+    uint64_t twins; /* of the unknown: another address of a server that has voted [S10] */
     uint64_t started_us, deadline_us;
     uint64_t valid_until_us; /* WON: [S2] */
     uint64_t end_us[RLK_MAX_NODES];

@@ -1,39 +1,29 @@
 /* acquire.c - drives an attempt: from a request to its callback.
  *
  * A reply comes from the node as a request kind's `answered`, is classified into a vote, the
- * attempt is stepped with it, and what the step asks for is carried out. Nothing else. */
+ * attempt is stepped with it, and what the step asks for is carried out. Nothing else.
+ *
+ * What is sent: SET for one key, a script that sets all or none for several, and to take over a
+ * lock by its token the script that keeps it. */
 #include <string.h>
 
 #include <redlock/error.h>
 #include <redlock/lock.h>
 
-#include "base/alloc.h"
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/classify.h"
 #include "io/clock.h"
+#include "io/hold.h"
 #include "io/lock.h"
 #include "io/release.h"
 #include "io/request.h"
+#include "io/script.h"
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev);
 static void cancel(struct redlock_lock *lock);
 
 /* ---- what comes back ---- */
-
-static void remember_holder(struct redlock_lock *lock, unsigned node, const char *holder)
-{
-    if (lock->holders == NULL) {
-        lock->holders = rlk_alloc(lock->rl->options.n_nodes * sizeof(*lock->holders));
-    }
-    if (lock->holders) {
-        strncpy(lock->holders[node], holder, RLK_TOKEN_MAX);
-        lock->holders[node][RLK_TOKEN_MAX] = '\0';
-        rlk_reply_make_printable(lock->holders[node]);
-    } else {
-        lock->nameless |= rlk_mask_bit(node);
-    }
-}
 
 static void voted(struct rlk_node *n, struct rlk_claim *claim, enum rlk_vote vote, uint64_t now_us)
 {
@@ -44,9 +34,10 @@ static void voted(struct rlk_node *n, struct rlk_claim *claim, enum rlk_vote vot
                            .vote = vote};
 
     /* While it is released the timer is the release's, and votes change nothing. */
-    if (claim->lock &&
-        (claim->lock->phase == RLK_LOCK_PENDING || claim->lock->phase == RLK_LOCK_HELD)) {
+    if (claim->lock && claim->lock->phase == RLK_LOCK_PENDING) {
         step(claim->lock, &ev);
+    } else if (claim->lock && claim->lock->phase == RLK_LOCK_HELD) {
+        rlk_hold_vote(claim->lock, &ev);
     }
 }
 
@@ -54,12 +45,14 @@ static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rl
                     enum rlk_vote vote, uint64_t now_us)
 {
     if (vote == RLK_VOTE_NO && claim->lock) {
-        remember_holder(claim->lock, n->index,
-                        reply->type == RLK_REPLY_ERROR ? "(not a string)" : reply->str);
+        rlk_lock_name_holder(claim->lock, n->index, reply);
+    } else if (vote == RLK_VOTE_OURS) {
+        rlk_node_complain(n, "is a server that has voted already under another address: list each "
+                             "master once");
     } else if (vote == RLK_VOTE_UNKNOWN && reply->type == RLK_REPLY_ERROR) {
         rlk_node_complain(n, "refused to set the key: %s", reply->str);
     } else if (vote == RLK_VOTE_UNKNOWN) {
-        rlk_node_complain(n, "gave an answer that a lone master never gives: is it listed twice?");
+        rlk_node_complain(n, "gave an answer that a master never gives to a SET");
     }
     voted(n, claim, vote, now_us);
     rlk_claim_unref(claim);
@@ -89,8 +82,31 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
     rlk_claim_unref(claim);
 }
 
+static void on_take(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us);
+static void on_adopt(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us);
+
 static const struct rlk_request_kind set_kind = {on_set, on_broken};
 static const struct rlk_request_kind set_get_kind = {on_set_get, on_broken};
+static const struct rlk_request_kind take_kind = {on_take, on_broken};
+static const struct rlk_request_kind adopt_kind = {on_adopt, on_broken};
+
+static void on_take(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    if (!rlk_script_again(n, RLK_SCRIPT_TAKE, context, &take_kind, reply, now_us)) {
+        on_vote(n, context, reply, rlk_classify_take(reply), now_us);
+    }
+}
+
+static void on_adopt(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us)
+{
+    if (!rlk_script_again(n, RLK_SCRIPT_KEEP, context, &adopt_kind, reply, now_us)) {
+        on_vote(n, context, reply, rlk_classify_adopt(reply), now_us);
+    }
+}
 
 /* ---- what goes out ---- */
 
@@ -101,7 +117,7 @@ static int fresh_claim(struct redlock_lock *lock)
     int status;
 
     if (lock->attempt.tries > 1) {
-        claim = rlk_claim_new(&lock->rl->claim_pool, "", 0, old->key, old->key_len, old->ttl_ms);
+        claim = rlk_claim_again(old);
         if (claim == NULL) {
             return REDLOCK_ENOMEM;
         }
@@ -110,6 +126,9 @@ static int fresh_claim(struct redlock_lock *lock)
     lock->nameless = 0;
     claim->round = lock->attempt.tries;
     claim->release = &rlk_release_request;
+    if (lock->adopting) {
+        return 0; /* its token is what it is all about */
+    }
     status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->owner);
     if (status == 0 && lock->holders) {
         memset(lock->holders, 0, lock->rl->options.n_nodes * sizeof(*lock->holders));
@@ -133,11 +152,10 @@ static bool send_set(struct rlk_node *n, struct rlk_claim *claim, struct rlk_com
     return true;
 }
 
-/* Formatted once for each of the two forms, appended to every connection. What cannot be sent
- * is an unknown vote, told when all are on their way. */
-static void send_sets(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
+/* Formatted once for each of the two forms, appended to every connection. Returns the nodes that
+ * could not be sent to. */
+static uint64_t send_sets(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 {
-    struct rlk_claim *claim = rlk_claim_ref(lock->claim);
     struct rlk_command set[2];
     uint64_t left = nodes, unsent = 0;
     unsigned node;
@@ -145,10 +163,35 @@ static void send_sets(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us
     rlk_command_init(&set[0]);
     rlk_command_init(&set[1]);
     RLK_MASK_EACH (node, left) {
-        if (!send_set(&lock->rl->nodes[node], claim, set, now_us)) {
+        if (!send_set(&lock->rl->nodes[node], lock->claim, set, now_us)) {
             unsent |= rlk_mask_bit(node);
         }
     }
+    return unsent;
+}
+
+static uint64_t send_all(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
+{
+    uint32_t ttl_ms = lock->claim->ttl_ms;
+
+    if (lock->adopting) {
+        return rlk_script_send(lock->rl, nodes, RLK_SCRIPT_KEEP, lock->claim, ttl_ms, &adopt_kind,
+                               now_us);
+    }
+    if (lock->claim->n_keys > 1) {
+        return rlk_script_send(lock->rl, nodes, RLK_SCRIPT_TAKE, lock->claim, ttl_ms, &take_kind,
+                               now_us);
+    }
+    return send_sets(lock, nodes, now_us);
+}
+
+/* What cannot be sent is an unknown vote, told when all are on their way. */
+static void ask(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
+{
+    struct rlk_claim *claim = rlk_claim_ref(lock->claim);
+    uint64_t unsent = send_all(lock, nodes, now_us);
+    unsigned node;
+
     RLK_MASK_EACH (node, unsent) {
         rlk_node_complain(&lock->rl->nodes[node], "too many requests wait for it, or no memory");
         voted(&lock->rl->nodes[node], claim, RLK_VOTE_UNKNOWN, now_us);
@@ -156,9 +199,10 @@ static void send_sets(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us
     rlk_claim_unref(claim);
 }
 
+/* A lock that could not be taken over is left as it is. */
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
-    if (out->release && !lock->trouble) {
+    if (out->release && !lock->trouble && !lock->adopting) {
         rlk_release_send(lock->rl, lock->claim, out->release, now_us);
     }
     if (out->tell) {
@@ -173,7 +217,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     }
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->acquire) {
-        send_sets(lock, out->acquire, now_us); /* last: it may step again */
+        ask(lock, out->acquire, now_us); /* last: it may step again */
     }
 }
 
@@ -235,8 +279,6 @@ static void on_close(struct rlk_waiter *w)
 
     if (lock->phase == RLK_LOCK_PENDING) {
         cancel(lock);
-    } else if (lock->phase == RLK_LOCK_HELD) {
-        rlk_release_for_close(lock);
     }
 }
 
@@ -249,6 +291,16 @@ static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_
 
 /* ---- telling the user ---- */
 
+/* Of an existing lock a refusal means that it is no longer there. */
+static int failure(const struct redlock_lock *lock)
+{
+    if (lock->trouble) {
+        return lock->trouble;
+    }
+    return lock->adopting && lock->attempt.status == REDLOCK_EHELD ? REDLOCK_ELOST
+                                                                   : lock->attempt.status;
+}
+
 /* The last look: a win that has grown too old while it stood in line is none. */
 static void on_tell(struct rlk_call *call)
 {
@@ -258,13 +310,13 @@ static void on_tell(struct rlk_call *call)
     step(lock, &ev);
     rlk_list_remove(&lock->tell.link);
     if (lock->attempt.state == RLK_ATTEMPT_HELD) {
-        lock->phase = RLK_LOCK_HELD;
+        rlk_hold_begin(lock, ev.now_us);
         rlk_lock_count_out(lock);
         lock->acquire_cb(lock, REDLOCK_OK, lock->arg);
     } else if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
         lock->phase = RLK_LOCK_TOLD;
         rlk_lock_count_out(lock);
-        lock->acquire_cb(lock, lock->trouble ? lock->trouble : lock->attempt.status, lock->arg);
+        lock->acquire_cb(lock, failure(lock), lock->arg);
         rlk_lock_free(lock);
     }
 }
@@ -272,9 +324,9 @@ static void on_tell(struct rlk_call *call)
 /* ---- the public calls ---- */
 
 static struct redlock_lock *make(struct redlock *rl, const struct redlock_request *q,
-                                 size_t key_len, struct rlk_attempt_config *config)
+                                 struct rlk_terms *r)
 {
-    struct redlock_lock *lock = rlk_lock_new(rl, &waiter_kind, q->key, key_len, q->ttl_ms);
+    struct redlock_lock *lock = rlk_lock_new(rl, &waiter_kind, r->keys, r->n_keys, q->ttl_ms);
 
     if (lock == NULL) {
         return NULL;
@@ -282,30 +334,20 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
     if (q->owner) {
         memcpy(lock->owner, q->owner, strlen(q->owner) + 1);
     }
-    config->seed = rlk_prng_next(&rl->prng);
-    rlk_attempt_init(&lock->attempt, config);
+    lock->notice_cb = q->notice_cb;
+    lock->notice_arg = q->notice_arg;
+    r->attempt.seed = rlk_prng_next(&rl->prng);
+    r->hold.seed = rlk_prng_next(&rl->prng);
+    rlk_attempt_init(&lock->attempt, &r->attempt);
+    rlk_hold_init(&lock->hold, &r->hold);
     rlk_timer_init(&lock->timer, on_timer);
     rlk_call_init(&lock->tell, on_tell);
     return lock;
 }
 
-REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_request *request,
-                                   redlock_acquire_cb *cb, void *arg,
-                                   struct redlock_lock **ret_lock)
+static int begin(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,
+                 struct redlock_lock **ret_lock)
 {
-    struct rlk_attempt_config config;
-    struct redlock_lock *lock;
-    size_t key_len;
-    int status = rlk_manager_admit(rl);
-
-    if (status) {
-        return status;
-    }
-    status = cb ? rlk_request_check(request, &rl->options, &key_len, &config) : REDLOCK_EINVAL;
-    if (status) {
-        return status;
-    }
-    lock = make(rl, request, key_len, &config);
     if (lock == NULL) {
         return REDLOCK_ENOMEM;
     }
@@ -316,6 +358,43 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
     }
     step_with_nodes(lock, RLK_EVENT_START, rlk_clock_us());
     return 0;
+}
+
+REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_request *request,
+                                   redlock_acquire_cb *cb, void *arg,
+                                   struct redlock_lock **ret_lock)
+{
+    struct rlk_terms r;
+    int status = rlk_manager_admit(rl);
+
+    if (status == 0) {
+        status = cb ? rlk_request_check(request, &rl->options, &r) : REDLOCK_EINVAL;
+    }
+    return status ? status : begin(make(rl, request, &r), cb, arg, ret_lock);
+}
+
+REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_request *request,
+                                 const char *token, redlock_acquire_cb *cb, void *arg,
+                                 struct redlock_lock **ret_lock)
+{
+    struct rlk_terms r;
+    struct redlock_lock *lock;
+    int status = rlk_manager_admit(rl);
+
+    if (status == 0) {
+        status = cb && rlk_claim_is_token(token) ? rlk_request_check(request, &rl->options, &r)
+                                                 : REDLOCK_EINVAL;
+    }
+    if (status) {
+        return status;
+    }
+    r.attempt.wait_us = 0;
+    lock = make(rl, request, &r);
+    if (lock) {
+        lock->adopting = true;
+        rlk_claim_set_token(lock->claim, token, strlen(token));
+    }
+    return begin(lock, cb, arg, ret_lock);
 }
 
 REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock)

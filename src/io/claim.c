@@ -5,38 +5,71 @@
 #include "base/alloc.h"
 #include "io/entropy.h"
 
-static char *make_key_room(struct rlk_claim *c, size_t len)
-{
-    c->key = len < sizeof(c->key_inline) ? c->key_inline : rlk_alloc(len + 1);
-    return c->key;
-}
-
-struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const char *prefix, size_t prefix_len,
-                                const char *key, size_t key_len, uint32_t ttl_ms)
+/* Everything but the bytes of the keys, for which there is room. */
+static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_keys, uint32_t ttl_ms)
 {
     struct rlk_claim *c = rlk_pool_take(pool, sizeof(*c));
 
     if (c == NULL) {
         return NULL;
     }
-    if (make_key_room(c, prefix_len + key_len) == NULL) {
+    c->key = room <= sizeof(c->key_inline) ? c->key_inline : rlk_alloc(room);
+    if (c->key == NULL) {
         rlk_pool_give(pool, c);
         return NULL;
     }
-    memcpy(c->key, prefix, prefix_len);
-    memcpy(c->key + prefix_len, key, key_len);
-    c->key_len = prefix_len + key_len;
-    c->key[c->key_len] = '\0';
     c->refs = 1;
     c->pool = pool;
     c->release = NULL;
     c->set_lost = false;
+    c->let_go = false;
     c->lock = NULL;
     c->round = 0;
     c->ttl_ms = ttl_ms;
+    c->n_keys = n_keys;
     c->token_len = 0;
     c->token[0] = '\0';
     return c;
+}
+
+struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *prefix,
+                                const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
+{
+    struct rlk_claim *c;
+    size_t room = n_keys * (prefix->len + 1);
+    unsigned i;
+    char *at;
+
+    for (i = 0; i < n_keys; i++) {
+        room += keys[i].len;
+    }
+    c = make(pool, room, n_keys, ttl_ms);
+    if (c == NULL) {
+        return NULL;
+    }
+    at = c->key;
+    for (i = 0; i < n_keys; i++) {
+        c->key_len[i] = (uint16_t)(prefix->len + keys[i].len);
+        memcpy(at, prefix->bytes, prefix->len);
+        memcpy(at + prefix->len, keys[i].bytes, keys[i].len);
+        at += c->key_len[i];
+        *at++ = '\0';
+    }
+    return c;
+}
+
+struct rlk_claim *rlk_claim_again(const struct rlk_claim *old)
+{
+    struct rlk_key keys[REDLOCK_MAX_KEYS];
+    static const struct rlk_key none = {"", 0};
+    const char *at = old->key;
+    unsigned i;
+
+    for (i = 0; i < old->n_keys; i++) {
+        keys[i] = (struct rlk_key){at, old->key_len[i]};
+        at += old->key_len[i] + 1;
+    }
+    return rlk_claim_new(old->pool, &none, keys, old->n_keys, old->ttl_ms);
 }
 
 int rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy, const char *owner)
@@ -61,6 +94,11 @@ int rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy, cons
     }
     c->token[c->token_len] = '\0';
     return 0;
+}
+
+bool rlk_claim_is_token(const char *token)
+{
+    return token && token[0] != '\0' && strlen(token) <= RLK_TOKEN_MAX;
 }
 
 void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len)

@@ -9,17 +9,54 @@
 
 #define MAX_WORDS 8
 
-const char rlk_command_release_script[] = "local v = redis.call('GET', KEYS[1])\n"
-                                          "if v == ARGV[1] then\n"
-                                          "  return redis.call('DEL', KEYS[1])\n"
+const char rlk_command_release_script[] = "local n = 0\n"
+                                          "local taken = false\n"
+                                          "for i = 1, #KEYS do\n"
+                                          "  local v = redis.call('GET', KEYS[i])\n"
+                                          "  if v == ARGV[1] then\n"
+                                          "    n = n + redis.call('DEL', KEYS[i])\n"
+                                          "  elseif v then\n"
+                                          "    taken = true\n"
+                                          "  end\n"
                                           "end\n"
-                                          "if v then\n"
+                                          "if taken then\n"
                                           "  return -1\n"
                                           "end\n"
-                                          "return 0\n";
+                                          "return n == #KEYS and 1 or 0\n";
 
-/* SHA-1 of the text above; a live test compares it with what SCRIPT LOAD says. */
-#define RELEASE_SHA "d054866951eb7318cb6d2b8c2156e25fafc92d0d"
+const char rlk_command_take_script[] = "local mine = 0\n"
+                                       "for i = 1, #KEYS do\n"
+                                       "  local v = redis.call('GET', KEYS[i])\n"
+                                       "  if v == ARGV[1] then\n"
+                                       "    mine = mine + 1\n"
+                                       "  elseif v then\n"
+                                       "    return v\n"
+                                       "  end\n"
+                                       "end\n"
+                                       "for i = 1, #KEYS do\n"
+                                       "  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[2]) then\n"
+                                       "    redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2])\n"
+                                       "  end\n"
+                                       "end\n"
+                                       "return mine == 0 and 1 or 2\n";
+
+const char rlk_command_keep_script[] = "for i = 1, #KEYS do\n"
+                                       "  local v = redis.call('GET', KEYS[i])\n"
+                                       "  if v ~= ARGV[1] then\n"
+                                       "    return v or 0\n"
+                                       "  end\n"
+                                       "end\n"
+                                       "for i = 1, #KEYS do\n"
+                                       "  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[2]) then\n"
+                                       "    redis.call('PEXPIRE', KEYS[i], ARGV[2])\n"
+                                       "  end\n"
+                                       "end\n"
+                                       "return 1\n";
+
+/* SHA-1 of the texts above; a live test compares them with what SCRIPT LOAD says. */
+static const char release_sha[] = "488a19661b61470318f71acdc390dc7429f941ee";
+static const char take_sha[] = "633f81b57bde0b977d25e90dbb885379031ba9df";
+static const char keep_sha[] = "827ff34e19fc9f8717a39895752cd1326cc26530";
 
 /* One element in wire form, for words that are known when this is compiled. */
 #define BULK2(text) "$2\r\n" text "\r\n"
@@ -117,7 +154,7 @@ void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool 
     } else {
         BEGIN(c, "*6\r\n" BULK3("SET"));
     }
-    put_bulk(c, claim->key, claim->key_len);
+    put_bulk(c, claim->key, claim->key_len[0]);
     put_bulk(c, claim->token, claim->token_len);
     PUT(c, BULK2("NX") BULK2("PX"));
     put_number(c, claim->ttl_ms);
@@ -126,22 +163,60 @@ void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool 
     }
 }
 
+static void put_keys(struct rlk_command *c, const struct rlk_claim *claim)
+{
+    const char *key = claim->key;
+    unsigned i;
+
+    put_number(c, claim->n_keys);
+    for (i = 0; i < claim->n_keys; i++) {
+        put_bulk(c, key, claim->key_len[i]);
+        key += claim->key_len[i] + 1;
+    }
+}
+
+/* EVAL or EVALSHA of a script with the keys, the token and `more` further arguments to come. */
+static void begin_script(struct rlk_command *c, const struct rlk_claim *claim, const char *script,
+                         const char *sha, unsigned more)
+{
+    char room[12];
+    char *first = digits(claim->n_keys + 4 + more, room, sizeof(room));
+
+    BEGIN(c, "*");
+    put(c, first, (size_t)(room + sizeof(room) - first));
+    if (script) {
+        PUT(c, "\r\n$4\r\nEVAL\r\n");
+        put_bulk(c, script, strlen(script));
+    } else {
+        PUT(c, "\r\n$7\r\nEVALSHA\r\n");
+        put_bulk(c, sha, 40);
+    }
+    put_keys(c, claim);
+    put_bulk(c, claim->token, claim->token_len);
+}
+
 void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text)
 {
-    if (text) {
-        BEGIN(c, "*5\r\n$4\r\nEVAL\r\n");
-        put_bulk(c, rlk_command_release_script, strlen(rlk_command_release_script));
-        PUT(c, "$1\r\n1\r\n");
-    } else {
-        BEGIN(c, "*5\r\n$7\r\nEVALSHA\r\n$40\r\n" RELEASE_SHA "\r\n$1\r\n1\r\n");
-    }
-    put_bulk(c, claim->key, claim->key_len);
-    put_bulk(c, claim->token, claim->token_len);
+    begin_script(c, claim, text ? rlk_command_release_script : NULL, release_sha, 0);
+}
+
+void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                      bool text)
+{
+    begin_script(c, claim, text ? rlk_command_take_script : NULL, take_sha, 1);
+    put_number(c, ttl_ms);
+}
+
+void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                      bool text)
+{
+    begin_script(c, claim, text ? rlk_command_keep_script : NULL, keep_sha, 1);
+    put_number(c, ttl_ms);
 }
 
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim)
 {
     BEGIN(c, "*2\r\n");
     put_bulk(c, verb, strlen(verb));
-    put_bulk(c, claim->key, claim->key_len);
+    put_bulk(c, claim->key, claim->key_len[0]);
 }

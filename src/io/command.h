@@ -16,8 +16,8 @@
 
 struct rlk_claim;
 
-/* Room for the longest key, token and script with their lengths and the fixed words. */
-#define RLK_COMMAND_ROOM (REDLOCK_MAX_KEY + 768)
+/* Room for the longest keys, token and script with their lengths and the fixed words. */
+#define RLK_COMMAND_ROOM (REDLOCK_MAX_KEYS * (REDLOCK_MAX_KEY + 16) + 1024)
 
 struct rlk_command {
     const char *bytes; /* in `room`, or hiredis'; NULL: nothing formatted */
@@ -25,10 +25,19 @@ struct rlk_command {
     char room[RLK_COMMAND_ROOM];
 };
 
-/* The compare-and-delete script: 1 deleted, 0 no key, -1 another value. It has no shebang, so
- * that it runs on a server that is out of memory too: -OOM refuses the whole of a script with
- * a shebang, but no DEL of one without. */
+/* The scripts work on all keys of a claim. They have no shebang, so that they run on a server that
+ * is out of memory too: -OOM refuses the whole of a script with a shebang, but no DEL or PEXPIRE
+ * of one without. All reading is done before anything is written.
+ *
+ * Release, compare and delete: 1 all were ours and are deleted, -1 some have another value, 0 some
+ * were not there. */
 extern const char rlk_command_release_script[];
+/* Set all keys for ttl, or none: 1 all were free, 2 some were ours already (they live as long
+ * now), or the value of one that is somebody else's. */
+extern const char rlk_command_take_script[];
+/* Let our keys live for ttl, if they do not live longer: 1 done, 0 one is not there, or the value
+ * of one that is somebody else's. [S7] It never sets a key and never shortens. */
+extern const char rlk_command_keep_script[];
 
 /* Nothing formatted yet. */
 void rlk_command_init(struct rlk_command *c);
@@ -42,10 +51,14 @@ int rlk_command_words(struct rlk_command *c, const char *const *words);
 /* SET key token NX PX ttl, with GET where the server tells the holder that way. */
 void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool get);
 
-/* EVALSHA of the release script, or EVAL with its text. */
+/* EVALSHA of a script, or EVAL with its text. */
 void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text);
+void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                      bool text);
+void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                      bool text);
 
-/* GET key or PTTL key. */
+/* GET or PTTL of the first key. */
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim);
 
 #endif

@@ -19,6 +19,8 @@ static const struct {
     {REDLOCK_EFORK, "this process was forked from the manager's; make a manager of its own"},
     {REDLOCK_ELIMIT, "too many requests are pending at once; wait for some to end"},
     {REDLOCK_EHELD, "held by somebody else; try later, or wait with wait_ms"},
+    {REDLOCK_ELOST, "the lock is lost: its key is no longer on a majority of the masters, or its "
+                    "time is over; stop what it protects"},
     {REDLOCK_ETOOSLOW, "the masters answered too slowly for the ttl; use a longer ttl"},
     {REDLOCK_EDEADLINE,
      "not had within wait_ms; see redlock_lock_reason for what stood in the way"},

@@ -118,6 +118,7 @@ static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *
     (void)context;
     (void)now_us;
     n->tells_holder = false;
+    n->scripts = 0;
     n->client_id = 0;
     snprintf(n->server, sizeof(n->server), "redis");
     if (reply->type == RLK_REPLY_ARRAY && field_text(reply, "role")[0]) {

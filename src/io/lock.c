@@ -11,15 +11,15 @@
 #include "io/close.h"
 
 struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_kind *kind,
-                                  const char *key, size_t key_len, uint32_t ttl_ms)
+                                  const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
 {
+    const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
     struct redlock_lock *lock = rlk_pool_take(&rl->lock_pool, sizeof(*lock));
 
     if (lock == NULL) {
         return NULL;
     }
-    lock->claim = rlk_claim_new(&rl->claim_pool, rl->options.key_prefix, rl->options.key_prefix_len,
-                                key, key_len, ttl_ms);
+    lock->claim = rlk_claim_new(&rl->claim_pool, &prefix, keys, n_keys, ttl_ms);
     if (lock->claim == NULL) {
         rlk_pool_give(&rl->lock_pool, lock);
         return NULL;
@@ -29,16 +29,23 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
     lock->rl = rl;
     lock->phase = RLK_LOCK_PENDING;
     lock->trouble = 0;
+    lock->adopting = false;
     lock->owned = false;
     lock->by_token = false;
     lock->acquire_cb = NULL;
     lock->release_cb = NULL;
     lock->arg = NULL;
+    lock->extend_cb = NULL;
+    lock->extend_arg = NULL;
+    lock->notice_cb = NULL;
+    lock->notice_arg = NULL;
     lock->holders = NULL;
     lock->nameless = 0;
     lock->owner[0] = '\0';
     lock->attempt.state = RLK_ATTEMPT_IDLE;
+    lock->hold.state = RLK_HOLD_IDLE;
     lock->release.state = RLK_RELEASE_IDLE;
+    rlk_list_init(&lock->tell_extended.link);
     rlk_manager_add(rl, &lock->waiter, kind);
     return lock;
 }
@@ -67,11 +74,29 @@ void rlk_lock_free(struct redlock_lock *lock)
 
     rlk_timer_cancel(&rl->loop.timers, &lock->timer);
     rlk_list_remove(&lock->tell.link);
+    rlk_list_remove(&lock->tell_extended.link);
     rlk_list_remove(&lock->waiter.link);
     rlk_lock_set_claim(lock, NULL);
     rlk_claim_unref(lock->first);
     rlk_free(lock->holders);
     rlk_pool_give(&rl->lock_pool, lock);
+}
+
+void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply)
+{
+    const char *holder = reply->type == RLK_REPLY_ERROR ? "(not a string)" : reply->str;
+
+    if (lock->holders == NULL) {
+        lock->holders = rlk_alloc(lock->rl->options.n_nodes * sizeof(*lock->holders));
+    }
+    if (lock->holders) {
+        strncpy(lock->holders[node], holder, RLK_TOKEN_MAX);
+        lock->holders[node][RLK_TOKEN_MAX] = '\0';
+        rlk_reply_make_printable(lock->holders[node]);
+        lock->nameless &= ~rlk_mask_bit(node);
+    } else {
+        lock->nameless |= rlk_mask_bit(node);
+    }
 }
 
 static bool is_child(const struct redlock_lock *lock)
@@ -87,7 +112,7 @@ REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
     if (is_child(lock)) {
         return REDLOCK_EFORK;
     }
-    if (lock->phase != RLK_LOCK_HELD) {
+    if (lock->phase != RLK_LOCK_HELD || lock->extend_cb) {
         return REDLOCK_ESTATE;
     }
     rlk_lock_free(lock);
@@ -99,7 +124,7 @@ REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock
     if (lock == NULL || lock->phase != RLK_LOCK_HELD || is_child(lock)) {
         return 0;
     }
-    return rlk_time_sub(lock->attempt.round.valid_until_us, rlk_clock_us()) / 1000;
+    return rlk_time_sub(rlk_hold_valid_until_us(&lock->hold), rlk_clock_us()) / 1000;
 }
 
 REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)
@@ -110,7 +135,7 @@ REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)
 REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len)
 {
     if (ret_len) {
-        *ret_len = lock ? lock->first->key_len : 0;
+        *ret_len = lock ? lock->first->key_len[0] : 0;
     }
     return lock ? lock->first->key : "";
 }
@@ -133,15 +158,29 @@ REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_
     }
 }
 
-static enum redlock_vote vote_of(const struct rlk_round *r, uint64_t bit)
+static enum redlock_vote vote_in(uint64_t yes, uint64_t no, uint64_t asked, uint64_t bit)
 {
-    if (r->yes & bit) {
+    if (yes & bit) {
         return REDLOCK_VOTE_YES;
     }
-    if (r->no & bit) {
+    if (no & bit) {
         return REDLOCK_VOTE_NO;
     }
-    return r->asked & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
+    return asked & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
+}
+
+/* Of a held lock: who has not confirmed in the last round is not known to have it still. */
+static enum redlock_vote vote_of(const struct redlock_lock *lock, uint64_t bit)
+{
+    const struct rlk_round *r = &lock->attempt.round;
+    const struct rlk_hold *h = &lock->hold;
+    const struct rlk_leases *l = &h->leases;
+    uint64_t silent = h->round_until_us == RLK_NEVER ? l->asked & ~l->kept : 0;
+
+    if (h->state == RLK_HOLD_IDLE) {
+        return vote_in(r->yes, r->no, r->asked, bit);
+    }
+    return vote_in(l->present & ~silent, l->absent, l->touched, bit);
 }
 
 static const char *trouble_of(const struct redlock_lock *lock, size_t index)
@@ -163,7 +202,7 @@ REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t ind
     if (is_child(lock)) {
         return REDLOCK_EFORK;
     }
-    d.vote = vote_of(&lock->attempt.round, rlk_mask_bit((unsigned)index));
+    d.vote = vote_of(lock, rlk_mask_bit((unsigned)index));
     if (d.vote == REDLOCK_VOTE_NO) {
         d.holder = lock->nameless & rlk_mask_bit((unsigned)index) ? "(out of memory)"
                    : lock->holders                                ? lock->holders[index]

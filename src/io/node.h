@@ -73,6 +73,7 @@ struct rlk_node {
 
     /* From the greeting. */
     bool tells_holder; /* SET ... NX GET works */
+    unsigned scripts;  /* that it has run over this connection, and so knows by their SHA-1 */
     char server[48];   /* "redis 7.0.15" */
     char run_id[48];   /* "" where INFO is not allowed */
     int64_t client_id; /* 0: unknown */

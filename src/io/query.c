@@ -301,13 +301,14 @@ static void on_tell(struct rlk_call *call)
 
 static struct rlk_query *make(struct redlock *rl, const char *key)
 {
+    const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
+    const struct rlk_key only = {key, strlen(key)};
     struct rlk_query *q = rlk_alloc(sizeof(*q) + rl->options.n_nodes * sizeof(struct answer));
 
     if (q == NULL) {
         return NULL;
     }
-    q->key = rlk_claim_new(&rl->claim_pool, rl->options.key_prefix, rl->options.key_prefix_len, key,
-                           strlen(key), 0);
+    q->key = rlk_claim_new(&rl->claim_pool, &prefix, &only, 1, 0);
     if (q->key == NULL) {
         rlk_free(q);
         return NULL;

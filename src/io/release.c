@@ -13,7 +13,9 @@
 #include "base/time.h"
 #include "core/classify.h"
 #include "io/clock.h"
+#include "io/hold.h"
 #include "io/lock.h"
+#include "io/request.h"
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev);
 
@@ -79,6 +81,7 @@ void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t node
     struct rlk_command c;
     unsigned node;
 
+    claim->let_go = true;
     rlk_command_release(&c, claim, false);
     RLK_MASK_EACH (node, nodes) {
         if (rlk_node_ask(&rl->nodes[node], &c, &rlk_release_request, claim, now_us)) {
@@ -180,11 +183,15 @@ static void begin(struct redlock_lock *lock, uint64_t nodes)
     step(lock, &ev);
 }
 
-/* A held lock: the nodes that may have the key are those that were asked and did not refuse. */
+/* A held lock, on every node that may have our key. Of one that was taken over, a node that refused
+ * may have some of several. */
 static void begin_held(struct redlock_lock *lock)
 {
+    uint64_t nodes = lock->hold.leases.touched;
+
     lock->rl->pending++;
-    begin(lock, lock->attempt.round.asked & ~lock->attempt.round.no);
+    rlk_hold_end(lock);
+    begin(lock, lock->adopting ? nodes | lock->attempt.round.asked : nodes);
 }
 
 void rlk_release_for_close(struct redlock_lock *lock)
@@ -210,21 +217,21 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
     return 0;
 }
 
-REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *key, const char *token,
-                                         redlock_release_cb *cb, void *arg)
+REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
+                                         const char *token, redlock_release_cb *cb, void *arg)
 {
     struct redlock_lock *lock;
+    struct rlk_terms request;
     int status = rlk_manager_admit(rl);
 
     if (status) {
         return status;
     }
-    if (key == NULL || token == NULL || key[0] == '\0' || token[0] == '\0' ||
-        strlen(key) > REDLOCK_MAX_KEY - rl->options.key_prefix_len ||
-        strlen(token) > RLK_TOKEN_MAX) {
+    status = rlk_request_keys(keys, n_keys, &rl->options, &request);
+    if (status || !rlk_claim_is_token(token)) {
         return REDLOCK_EINVAL;
     }
-    lock = rlk_lock_new(rl, &waiter_kind, key, strlen(key), rl->options.max_ttl_ms);
+    lock = rlk_lock_new(rl, &waiter_kind, request.keys, request.n_keys, rl->options.max_ttl_ms);
     if (lock == NULL) {
         return REDLOCK_ENOMEM;
     }

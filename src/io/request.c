@@ -19,6 +19,8 @@ REDLOCK_EXPORT void redlock_request_init(struct redlock_request *request)
         .ttl_ms = 10000,
         .retry_max_ms = 250,
         .max_retries = REDLOCK_FOREVER,
+        .renew = 1,
+        .max_renewals = REDLOCK_FOREVER,
     };
 }
 
@@ -39,8 +41,8 @@ static bool valid_owner(const char *owner)
     return len == 0;
 }
 
-static void fill_config(const struct rlk_options *o, const struct redlock_request *q,
-                        struct rlk_attempt_config *c)
+static void fill_attempt(const struct rlk_options *o, const struct redlock_request *q,
+                         struct rlk_attempt_config *c)
 {
     uint64_t ttl_us = rlk_time_from_ms(q->ttl_ms);
 
@@ -56,14 +58,81 @@ static void fill_config(const struct rlk_options *o, const struct redlock_reques
     c->seed = 0;
 }
 
-static bool valid_key(const struct redlock_request *q, const struct rlk_options *o,
-                      size_t *ret_key_len)
+static void fill_hold(const struct rlk_options *o, const struct redlock_request *q,
+                      struct rlk_hold_config *c)
 {
-    if (q->key == NULL) {
+    c->nodes = o->n_nodes;
+    c->drift_ppm = o->drift_ppm;
+    c->ttl_us = rlk_time_from_ms(q->ttl_ms);
+    c->timeout_us = o->node_timeout_us;
+    c->renew = q->renew != 0;
+    c->gated = q->needs_pet != 0;
+    c->max_hold_us = q->max_hold_ms ? rlk_time_from_ms(q->max_hold_ms) : RLK_NEVER;
+    c->max_renewals = q->max_renewals;
+    c->seed = 0;
+}
+
+/* ---- keys ---- */
+
+static bool same(const struct rlk_key *a, const struct rlk_key *b)
+{
+    return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+/* One more key. A lock on the same key twice is a mistake of whoever wrote the list. */
+static bool add_key(struct rlk_terms *r, const char *bytes, size_t len, const struct rlk_options *o)
+{
+    struct rlk_key *key = &r->keys[r->n_keys];
+    unsigned i;
+
+    *key = (struct rlk_key){bytes, len};
+    if (len < 1 || len > REDLOCK_MAX_KEY - o->key_prefix_len) {
         return false;
     }
-    *ret_key_len = q->key_len ? q->key_len : strlen(q->key);
-    return *ret_key_len >= 1 && *ret_key_len <= REDLOCK_MAX_KEY - o->key_prefix_len;
+    for (i = 0; i < r->n_keys; i++) {
+        if (same(&r->keys[i], key)) {
+            return false;
+        }
+    }
+    r->n_keys++;
+    return true;
+}
+
+int rlk_request_keys(const char *const *keys, size_t n_keys, const struct rlk_options *o,
+                     struct rlk_terms *ret_terms)
+{
+    size_t i;
+
+    ret_terms->n_keys = 0;
+    if (keys == NULL || n_keys < 1 || n_keys > REDLOCK_MAX_KEYS) {
+        return REDLOCK_EINVAL;
+    }
+    for (i = 0; i < n_keys; i++) {
+        if (keys[i] == NULL || !add_key(ret_terms, keys[i], strlen(keys[i]), o)) {
+            return REDLOCK_EINVAL;
+        }
+    }
+    return 0;
+}
+
+static int check_keys(const struct redlock_request *q, const struct rlk_options *o,
+                      struct rlk_terms *r)
+{
+    if (q->n_keys > 0) {
+        return q->key == NULL ? rlk_request_keys(q->keys, q->n_keys, o, r) : REDLOCK_EINVAL;
+    }
+    r->n_keys = 0;
+    if (q->key == NULL || !add_key(r, q->key, q->key_len ? q->key_len : strlen(q->key), o)) {
+        return REDLOCK_EINVAL;
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+int rlk_request_ttl(uint32_t ttl_ms, const struct rlk_options *o)
+{
+    return ttl_ms < REDLOCK_MIN_TTL_MS || ttl_ms > o->max_ttl_ms ? REDLOCK_ETTL : 0;
 }
 
 static bool valid_retry(const struct redlock_request *q)
@@ -73,15 +142,18 @@ static bool valid_retry(const struct redlock_request *q)
 }
 
 int rlk_request_check(const struct redlock_request *q, const struct rlk_options *o,
-                      size_t *ret_key_len, struct rlk_attempt_config *ret_config)
+                      struct rlk_terms *ret_terms)
 {
-    if (q == NULL || q->size != sizeof(*q) || !valid_key(q, o, ret_key_len) ||
+    const struct rlk_round_terms *terms = &ret_terms->attempt.terms;
+
+    if (q == NULL || q->size != sizeof(*q) || check_keys(q, o, ret_terms) != 0 ||
         !valid_owner(q->owner) || !valid_retry(q)) {
         return REDLOCK_EINVAL;
     }
-    if (q->ttl_ms < REDLOCK_MIN_TTL_MS || q->ttl_ms > o->max_ttl_ms) {
+    if (rlk_request_ttl(q->ttl_ms, o) != 0) {
         return REDLOCK_ETTL;
     }
-    fill_config(o, q, ret_config);
-    return ret_config->terms.min_validity_us < ret_config->terms.lease_us ? 0 : REDLOCK_EINVAL;
+    fill_attempt(o, q, &ret_terms->attempt);
+    fill_hold(o, q, &ret_terms->hold);
+    return terms->min_validity_us < terms->lease_us ? 0 : REDLOCK_EINVAL;
 }

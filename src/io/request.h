@@ -2,14 +2,31 @@
 #ifndef RLK_IO_REQUEST_H
 #define RLK_IO_REQUEST_H
 
-#include <stddef.h>
+#include <stdint.h>
+
+#include "core/attempt.h"
+#include "core/hold.h"
+#include "io/claim.h"
 
 struct redlock_request;
-struct rlk_attempt_config;
 struct rlk_options;
 
-/* 0, REDLOCK_EINVAL or REDLOCK_ETTL. The seed of the config is left to the caller. */
+struct rlk_terms {
+    struct rlk_key keys[REDLOCK_MAX_KEYS]; /* borrowed from the user's */
+    unsigned n_keys;
+    struct rlk_attempt_config attempt; /* the seeds of both are left to the caller */
+    struct rlk_hold_config hold;
+};
+
+/* 0, REDLOCK_EINVAL or REDLOCK_ETTL. */
 int rlk_request_check(const struct redlock_request *q, const struct rlk_options *o,
-                      size_t *ret_key_len, struct rlk_attempt_config *ret_config);
+                      struct rlk_terms *ret_terms);
+
+/* The same for 1 to REDLOCK_MAX_KEYS keys alone. */
+int rlk_request_keys(const char *const *keys, size_t n_keys, const struct rlk_options *o,
+                     struct rlk_terms *ret_terms);
+
+/* 0, or REDLOCK_ETTL. */
+int rlk_request_ttl(uint32_t ttl_ms, const struct rlk_options *o);
 
 #endif

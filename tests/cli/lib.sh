@@ -18,7 +18,7 @@ failures=0
 status=0
 
 unset REDLOCK_CONFIG REDLOCK_USERNAME REDLOCK_PASSWORD REDLOCK_PASSWORD_FILE \
-    REDLOCK_KEY_PREFIX REDLOCK_MAX_TTL REDLOCK_KEY REDLOCK_TOKEN
+    REDLOCK_KEY_PREFIX REDLOCK_MAX_TTL REDLOCK_KEY REDLOCK_KEYS REDLOCK_TOKEN
 # shellcheck disable=SC2034
 server=$(command -v redis-server || command -v valkey-server)
 rediscli=$(command -v redis-cli || command -v valkey-cli)
@@ -147,6 +147,30 @@ master() {
 
 master_pid() {
     cat "$REDLOCK_SANDBOX/$1.pid"
+}
+
+# each_master COMMAND...: say the same to all.
+each_master() {
+    for number in 1 2 3 4 5; do master "$number" "$@" >/dev/null; done
+}
+
+# everywhere KEY VALUE: every master has it.
+everywhere() {
+    for number in 1 2 3 4 5; do
+        [ "$(master "$number" get "$1")" = "$2" ] || return 1
+    done
+}
+
+# halt NUMBER... / resume NUMBER...: stop masters, and let them go on.
+halt() {
+    for number in "$@"; do
+        kill -STOP "$(master_pid "$number")"
+        until_true is_stopped "$(master_pid "$number")"
+    done
+}
+
+resume() {
+    for number in "$@"; do kill -CONT "$(master_pid "$number")"; done
 }
 
 # is_free KEY: on every master.

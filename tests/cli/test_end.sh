@@ -15,7 +15,7 @@ echo "$$ $!" >"$1.part"
 mv "$1.part" "$1"
 while :; do sleep 1; done
 SCRIPT
-run "$REDLOCK" lock k --ttl 900ms --grace 300ms -- sh "$work/stubborn" "$work/pids"
+run "$REDLOCK" lock k --no-renew --ttl 900ms --grace 300ms -- sh "$work/stubborn" "$work/pids"
 status_is 76 "a command that outlives its lock gives 76"
 says "sent it SIGTERM" "it is asked to end"
 says "killed the command" "then killed"
@@ -26,7 +26,7 @@ check "and the lock is free" until_true is_free k
 
 # Whoever gets the lock next looks at those that had it before.
 rm -f "$work/pids"
-"$REDLOCK" lock k --ttl 500ms --grace 100ms -- sh "$work/stubborn" "$work/pids" 2>/dev/null &
+"$REDLOCK" lock k --no-renew --ttl 500ms --grace 100ms -- sh "$work/stubborn" "$work/pids" 2>/dev/null &
 locker=$!
 until_true filled "$work/pids"
 # shellcheck disable=SC2016
@@ -38,7 +38,7 @@ check "and finds the command before dead" [ ! -s "$work/out" ]
 await "$locker"
 status_is 76 "though it has not ended by itself"
 
-run "$REDLOCK" lock k --ttl 4s --grace 2500ms -- sh -c 'trap "echo tidy; exit 0" TERM; sleep 60 & wait'
+run "$REDLOCK" lock k --no-renew --ttl 4s --grace 2500ms -- sh -c 'trap "echo tidy; exit 0" TERM; sleep 60 & wait'
 status_is 76 "a command that ends at SIGTERM gives 76, too"
 prints "tidy" "and has had its grace"
 check "and the lock is released at once" until_true is_free k
@@ -48,24 +48,22 @@ cat >"$work/slow" <<'SCRIPT'
 sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' "$1" &
 wait
 SCRIPT
-run "$REDLOCK" lock k --ttl 900ms --grace 300ms -- sh "$work/slow" "$work/left"
+run "$REDLOCK" lock k --no-renew --ttl 900ms --grace 300ms -- sh "$work/slow" "$work/left"
 status_is 76 "what the command leaves in its group is ended with the lock"
 check "and is dead" until_true all_dead "$(cat "$work/left")"
 
-run "$REDLOCK" lock k --ttl 600ms --grace 1h -- sleep 60
-status_is 76 "a grace longer than the ttl is cut"
+# What the command has started is asked to end as well.
+cat >"$work/pair" <<'SCRIPT'
+sh -c 'trap "echo helper tidied; exit" TERM; while :; do sleep 0.1; done' &
+trap : TERM
+while kill -0 $!; do wait $!; done
+SCRIPT
+run "$REDLOCK" lock k --no-renew --ttl 4s --grace 2s -- sh "$work/pair"
+status_is 76 "the whole group is asked to end"
+prints "helper tidied" "and may tidy up"
 
-"$REDLOCK" lock k --ttl 2s --grace 100ms -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" \
-    2>"$work/err" &
-locker=$!
-until_true filled "$work/pid"
-kill -STOP "$locker"
-check "the lock of a redlock that is stopped ends" until_true is_free k
-kill -CONT "$locker"
-await "$locker"
-status_is 76 "when it goes on after that, it gives 76"
-says "was stopped or suspended beyond the end" "says why"
-check "and the command is dead" is_dead "$(cat "$work/pid")"
+run "$REDLOCK" lock k --no-renew --ttl 600ms --grace 1h -- sleep 60
+status_is 76 "a grace longer than the ttl is cut"
 
 # --- signals ---
 
@@ -83,15 +81,6 @@ for signal in INT TERM HUP QUIT USR1 USR2; do
     check "SIG$signal is passed on to the command" grep -qx "got $signal" "$work/out"
     status_is 9 "whose exit status counts, after SIG$signal"
 done
-
-rm -f "$work/pid"
-"$REDLOCK" lock k --ttl 1s -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" 2>/dev/null &
-locker=$!
-until_true filled "$work/pid"
-kill -KILL "$locker"
-check "a redlock that is killed takes the command with it" until_true is_dead "$(cat "$work/pid")"
-check "and its lock ends with its ttl" until_true is_free k
-await "$locker"
 
 # --- signals while waiting ---
 

@@ -83,12 +83,12 @@ check "and is taken off again" until_true is_free app:k
 
 run "$REDLOCK" release k
 status_is 64 "release needs --token"
-run "$REDLOCK" release k --token x y
-status_is 64 "release takes one KEY"
+run "$REDLOCK" release k --token "$token" k
+status_is 64 "release takes each KEY once"
 run "$REDLOCK" acquire
 status_is 64 "acquire needs KEY"
-run "$REDLOCK" acquire k true
-status_is 64 "acquire takes no command"
+run "$REDLOCK" acquire k k
+status_is 64 "acquire takes each KEY once"
 run "$REDLOCK" status
 status_is 64 "status needs KEY"
 

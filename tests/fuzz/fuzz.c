@@ -108,3 +108,27 @@ uint64_t fuzz_later(uint64_t now_us, uint64_t by_us)
 {
     return rlk_time_min(rlk_time_add(now_us, by_us), RLK_NEVER - 1);
 }
+
+void fuzz_move_to(uint64_t *now_us, uint64_t to_us)
+{
+    if (to_us != RLK_NEVER && to_us > *now_us) {
+        *now_us = to_us;
+    }
+}
+
+bool fuzz_time(struct fuzz_script *s, int letter, uint64_t *now_us, uint64_t deadline_us)
+{
+    switch (letter) {
+    case '+':
+        *now_us = fuzz_later(*now_us, fuzz_number(s));
+        return true;
+    case '@':
+        fuzz_move_to(now_us, deadline_us);
+        return true;
+    case '<':
+        fuzz_move_to(now_us, rlk_time_sub(deadline_us, 1));
+        return true;
+    default:
+        return false;
+    }
+}

@@ -55,4 +55,11 @@ unsigned fuzz_node(struct fuzz_script *s);
 /* A clock that can stand anywhere below RLK_NEVER, moved on. */
 uint64_t fuzz_later(uint64_t now_us, uint64_t by_us);
 
+/* The same to a point in time, unless that is past, or does not come. */
+void fuzz_move_to(uint64_t *now_us, uint64_t to_us);
+
+/* The letters of time: '+' and a number; '@' to the deadline; '<' to just before it. Returns
+ * false for a letter that is none. */
+bool fuzz_time(struct fuzz_script *s, int letter, uint64_t *now_us, uint64_t deadline_us);
+
 #endif

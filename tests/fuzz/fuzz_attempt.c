@@ -249,13 +249,6 @@ static void step(struct world *w, struct rlk_event ev)
 
 /* ---- the script ---- */
 
-static void move_to(struct world *w, uint64_t to_us)
-{
-    if (to_us != RLK_NEVER && to_us > w->now_us) {
-        w->now_us = to_us;
-    }
-}
-
 static uint64_t edge(const struct world *w)
 {
     return rlk_time_sub(w->a.round.valid_until_us, w->a.config.terms.min_validity_us);
@@ -322,23 +315,16 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
         w->ready = fuzz_mask(s);
         w->coming = fuzz_mask(s);
         break;
-    case '+':
-        w->now_us = fuzz_later(w->now_us, fuzz_number(s));
-        break;
-    case '@':
-        move_to(w, w->deadline_us);
-        break;
-    case '<':
-        move_to(w, rlk_time_sub(w->deadline_us, 1));
-        break;
     case 'e':
-        move_to(w, edge(w));
+        fuzz_move_to(&w->now_us, edge(w));
         break;
     case 'E':
-        move_to(w, edge(w) + 1);
+        fuzz_move_to(&w->now_us, edge(w) + 1);
         break;
     default:
-        play_event(w, s, letter);
+        if (!fuzz_time(s, letter, &w->now_us, w->deadline_us)) {
+            play_event(w, s, letter);
+        }
         break;
     }
 }
@@ -362,7 +348,7 @@ static void drive(struct world *w)
     } else if (w->deadline_us == RLK_NEVER) {
         simple(w, RLK_EVENT_CANCEL, 0);
     } else {
-        move_to(w, w->deadline_us);
+        fuzz_move_to(&w->now_us, w->deadline_us);
         simple(w, RLK_EVENT_TIMER, 0);
     }
     FUZZ_CHECK(w->a.state != was || w->a.tries != tries, "what a driver owes it makes it go on");

@@ -67,7 +67,7 @@ static void check_set_get(const struct rlk_reply *reply, const struct raw *r)
     if (is_nil(r)) {
         FUZZ_CHECK(got == RLK_VOTE_YES, "SET GET: nil is a yes");
     } else if (is_our_token(r)) {
-        FUZZ_CHECK(got == RLK_VOTE_UNKNOWN, "[S10] SET GET: our own token proves nothing");
+        FUZZ_CHECK(got == RLK_VOTE_OURS, "[S10] SET GET: our own token is no yes and no no");
     } else if (is_bulk(r) || is_error(r, "WRONGTYPE")) {
         FUZZ_CHECK(got == RLK_VOTE_NO, "SET GET: another value is a no");
     } else {
@@ -80,13 +80,34 @@ static void check_release(const struct rlk_reply *reply, const struct raw *r)
     enum rlk_answer answer = RLK_ANSWER_UNKNOWN;
 
     if (is(r, ":1\r\n")) {
-        answer = RLK_ANSWER_DELETED;
+        answer = RLK_ANSWER_OURS;
     } else if (is(r, ":0\r\n")) {
         answer = RLK_ANSWER_GONE;
     } else if (is(r, ":-1\r\n") || is_error(r, "WRONGTYPE")) {
         answer = RLK_ANSWER_TAKEN;
     }
     FUZZ_CHECK(rlk_classify_release(reply) == answer, "a release is answered by 1, 0 or -1");
+}
+
+/* The two scripts of a held lock: numbers, or the value of somebody else's key. */
+static void check_scripts(const struct rlk_reply *reply, const struct raw *r)
+{
+    bool holder = (is_bulk(r) || is_error(r, "WRONGTYPE"));
+    enum rlk_vote take = holder ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN;
+    enum rlk_answer keep = holder ? RLK_ANSWER_TAKEN : RLK_ANSWER_UNKNOWN;
+
+    if (is(r, ":1\r\n")) {
+        take = RLK_VOTE_YES;
+        keep = RLK_ANSWER_OURS;
+    } else if (is(r, ":2\r\n")) {
+        take = RLK_VOTE_OURS;
+    } else if (is(r, ":0\r\n")) {
+        keep = RLK_ANSWER_GONE;
+    }
+    FUZZ_CHECK(rlk_classify_take(reply) == take, "keys are set: 1, ours already: 2, or a holder");
+    FUZZ_CHECK(rlk_classify_keep(reply) == keep, "keys are kept: 1, not there: 0, or a holder");
+    FUZZ_CHECK((rlk_classify_adopt(reply) == RLK_VOTE_YES) == (keep == RLK_ANSWER_OURS),
+               "taken over is what is ours");
 }
 
 static void check_errors(const struct rlk_reply *reply, const struct raw *r)
@@ -133,6 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_set(reply, &r);
         check_set_get(reply, &r);
         check_release(reply, &r);
+        check_scripts(reply, &r);
         check_errors(reply, &r);
         at = end;
     }

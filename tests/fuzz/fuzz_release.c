@@ -38,7 +38,7 @@ static unsigned count(uint64_t mask)
 
 static uint64_t heard(const struct world *w)
 {
-    return w->said[RLK_ANSWER_DELETED] | w->said[RLK_ANSWER_GONE] | w->said[RLK_ANSWER_TAKEN];
+    return w->said[RLK_ANSWER_OURS] | w->said[RLK_ANSWER_GONE] | w->said[RLK_ANSWER_TAKEN];
 }
 
 /* ---- what has to come of a step ---- */
@@ -53,7 +53,7 @@ static void take_in(struct world *w, const struct rlk_event *ev)
         w->open &= ~bit;
     } else if (ev->kind == RLK_EVENT_ANSWER && (w->asked & ~heard(w) & bit)) {
         w->open &= ~bit;
-        if (ev->answer == RLK_ANSWER_DELETED || ev->answer == RLK_ANSWER_UNKNOWN ||
+        if (ev->answer == RLK_ANSWER_OURS || ev->answer == RLK_ANSWER_UNKNOWN ||
             !(w->said[RLK_ANSWER_UNKNOWN] & bit)) {
             w->said[ev->answer] |= bit;
         }
@@ -63,7 +63,7 @@ static void take_in(struct world *w, const struct rlk_event *ev)
 /* Ours and somebody else's were found, neither on a majority, and somebody is yet to speak. */
 static bool is_mixed(const struct world *w, unsigned majority)
 {
-    unsigned ours = count(w->said[RLK_ANSWER_DELETED]), theirs = count(w->said[RLK_ANSWER_TAKEN]);
+    unsigned ours = count(w->said[RLK_ANSWER_OURS]), theirs = count(w->said[RLK_ANSWER_TAKEN]);
 
     return w->open != 0 && ours > 0 && theirs > 0 && ours < majority && theirs < majority;
 }
@@ -84,7 +84,7 @@ static bool has_to_end(const struct world *w, const struct rlk_event *ev)
 static int verdict(const struct world *w)
 {
     unsigned majority = round_model_majority(w->nodes);
-    unsigned ours = count(w->said[RLK_ANSWER_DELETED]), theirs = count(w->said[RLK_ANSWER_TAKEN]);
+    unsigned ours = count(w->said[RLK_ANSWER_OURS]), theirs = count(w->said[RLK_ANSWER_TAKEN]);
 
     if (count(heard(w)) < majority) {
         return REDLOCK_ENOQUORUM;
@@ -160,13 +160,6 @@ static void start(struct world *w, struct fuzz_script *s)
     step(w, ev);
 }
 
-static void move_to(struct world *w, uint64_t to_us)
-{
-    if (to_us != RLK_NEVER && to_us > w->now_us) {
-        w->now_us = to_us;
-    }
-}
-
 static void play_event(struct world *w, struct fuzz_script *s, int letter)
 {
     switch (letter) {
@@ -174,7 +167,7 @@ static void play_event(struct world *w, struct fuzz_script *s, int letter)
         start(w, s);
         break;
     case 'x':
-        answer(w, fuzz_node(s), RLK_ANSWER_DELETED);
+        answer(w, fuzz_node(s), RLK_ANSWER_OURS);
         break;
     case 'g':
         answer(w, fuzz_node(s), RLK_ANSWER_GONE);
@@ -210,19 +203,8 @@ static void play_event(struct world *w, struct fuzz_script *s, int letter)
 
 static void play(struct world *w, struct fuzz_script *s, int letter)
 {
-    switch (letter) {
-    case '+':
-        w->now_us = fuzz_later(w->now_us, fuzz_number(s));
-        break;
-    case '@':
-        move_to(w, w->deadline_us);
-        break;
-    case '<':
-        move_to(w, rlk_time_sub(w->deadline_us, 1));
-        break;
-    default:
+    if (!fuzz_time(s, letter, &w->now_us, w->deadline_us)) {
         play_event(w, s, letter);
-        break;
     }
 }
 
@@ -244,7 +226,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         play(&w, &s, letter);
     }
     if (w.state == RLK_RELEASE_ASKING && w.deadline_us != RLK_NEVER) {
-        move_to(&w, w.deadline_us);
+        fuzz_move_to(&w.now_us, w.deadline_us);
         simple(&w, RLK_EVENT_TIMER, 0);
         FUZZ_CHECK(w.state == RLK_RELEASE_DONE, "a timer at the deadline ends it");
     }

@@ -38,13 +38,6 @@ static void step(struct world *w, struct rlk_event ev)
     w->deadline_us = out.deadline_us;
 }
 
-static void move_to(struct world *w, uint64_t to_us)
-{
-    if (to_us != RLK_NEVER && to_us > w->now_us) {
-        w->now_us = to_us;
-    }
-}
-
 /* The last moment at which the round, if it is won, leaves enough. */
 static uint64_t edge(const struct world *w)
 {
@@ -98,22 +91,14 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
     case 'D':
         of_node(w, RLK_EVENT_DELIVER, 0, RLK_VOTE_UNKNOWN);
         break;
-    case '+':
-        w->now_us = fuzz_later(w->now_us, fuzz_number(s));
-        break;
-    case '@':
-        move_to(w, w->deadline_us);
-        break;
-    case '<':
-        move_to(w, rlk_time_sub(w->deadline_us, 1));
-        break;
     case 'e':
-        move_to(w, edge(w));
+        fuzz_move_to(&w->now_us, edge(w));
         break;
     case 'E':
-        move_to(w, edge(w) + 1);
+        fuzz_move_to(&w->now_us, edge(w) + 1);
         break;
     default:
+        fuzz_time(s, letter, &w->now_us, w->deadline_us);
         break;
     }
 }
@@ -122,7 +107,7 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
 static void come_to_an_end(struct world *w)
 {
     if (w->deadline_us != RLK_NEVER) {
-        move_to(w, w->deadline_us);
+        fuzz_move_to(&w->now_us, w->deadline_us);
         of_node(w, RLK_EVENT_TIMER, 0, RLK_VOTE_UNKNOWN);
         FUZZ_CHECK(w->round.state != RLK_ROUND_ASKING, "a timer at the deadline decides");
     }

@@ -109,12 +109,30 @@ static void on_release(struct peer *p, const struct resp_request *r)
 {
     struct peer_token *t;
 
-    FUZZ_CHECK(r->argc == 5, "a release has its words");
     t = peer_find(p, r->argv[4]);
     FUZZ_CHECK(t || p->n_tokens == PEER_TOKENS || strcmp(r->argv[4], peer_foreign_token) == 0,
                "[S5] released is what was set");
     if (t) {
         t->released = true;
+    }
+}
+
+/* Sent to keep what a lock has, or to set it again. */
+static void on_hold(struct peer *p, const struct resp_request *r)
+{
+    const struct peer_token *t = peer_find(p, r->argv[4]);
+
+    FUZZ_CHECK(!t || !t->released, "[S7] what was released is neither kept nor set again");
+}
+
+/* The release has no ttl, the others have. */
+static void on_script(struct peer *p, const struct resp_request *r)
+{
+    FUZZ_CHECK(r->argc == 5 || r->argc == 6, "a script has its words");
+    if (r->argc == 5) {
+        on_release(p, r);
+    } else {
+        on_hold(p, r);
     }
 }
 
@@ -142,7 +160,7 @@ static void on_request(struct peer *p, const struct resp_request *r)
     if (resp_is(r, 0, "SET")) {
         on_set(p, r);
     } else if (resp_is(r, 0, "EVALSHA") || resp_is(r, 0, "EVAL")) {
-        on_release(p, r);
+        on_script(p, r);
     } else {
         FUZZ_CHECK(is_greeting(r) || resp_is(r, 0, "GET") || resp_is(r, 0, "PTTL"),
                    "there are no other commands");

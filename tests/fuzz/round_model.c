@@ -104,6 +104,8 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
     case RLK_EVENT_DELIVER:
         return won && !round_model_enough(m, ev->now_us);
     case RLK_EVENT_ANSWER:
+    case RLK_EVENT_EXTEND:
+    case RLK_EVENT_PET:
         break;
     }
     return false;

@@ -13,6 +13,7 @@ struct redlock_request outcome_request(const char *key)
     redlock_request_init(&request);
     request.key = key;
     request.ttl_ms = OUTCOME_TTL_MS;
+    request.renew = 0;
     return request;
 }
 

@@ -37,7 +37,7 @@ struct outcome_released {
 /* A ttl that does not end while a test runs: what is gone has been released. */
 #define OUTCOME_TTL_MS 120000u
 
-/* A request with the key, that ttl, and the defaults. */
+/* A request with the key, that ttl, and the defaults, but never renewed. */
 struct redlock_request outcome_request(const char *key);
 
 /* For redlock_acquire(), with a struct outcome as its arg. */

@@ -447,9 +447,11 @@ START_TEST(null_is_refused_everywhere)
     ck_assert_int_eq(redlock_cancel(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_release(NULL, never_called, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_lock_forget(NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_release_token(NULL, "k", "t", never_called, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_release_token(f.rl, NULL, "t", never_called, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_release_token(f.rl, "k", NULL, never_called, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_release_token(NULL, &(const char *){"k"}, 1, "t", never_called, NULL),
+                     REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_release_token(f.rl, NULL, 1, "t", never_called, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_release_token(f.rl, &(const char *){"k"}, 1, NULL, never_called, NULL),
+                     REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_query(f.rl, "k", NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_close(NULL, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_node_info(NULL, 0, &info), REDLOCK_EINVAL);

@@ -91,7 +91,8 @@ START_TEST(prefix_stands_before_the_key)
     ck_assert_str_eq(redlock_lock_key(got.lock, &len), "locks:k");
     ck_assert_uint_eq(len, 7);
     ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_OK);
-    ck_assert_int_eq(redlock_release_token(f.rl, "k", got.token, outcome_on_released, &released),
+    ck_assert_int_eq(redlock_release_token(f.rl, &(const char *){"k"}, 1, got.token,
+                                           outcome_on_released, &released),
                      0);
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_OK);

@@ -22,9 +22,16 @@ struct model_key {
     uint64_t until_ms;
 };
 
+enum script_kind {
+    SCRIPT_RELEASE = 0,
+    SCRIPT_KEEP,
+    SCRIPT_TAKE
+};
+
 struct model_script {
     struct model_script *next;
     char sha[41];
+    enum script_kind kind;
 };
 
 static uint64_t now_ms(void)
@@ -109,17 +116,29 @@ static struct model_script *find_script(struct model *m, const char *sha)
     return script;
 }
 
-static void add_script(struct model *m, const char *text, size_t len, char ret_sha[41])
+static enum script_kind kind_of(const char *text, size_t len)
+{
+    if (memmem(text, len, "'DEL'", 5)) {
+        return SCRIPT_RELEASE;
+    }
+    return memmem(text, len, "'PEXPIRE'", 9) ? SCRIPT_KEEP : SCRIPT_TAKE;
+}
+
+static const struct model_script *add_script(struct model *m, const char *text, size_t len)
 {
     struct model_script *script;
+    char sha[41];
 
-    sha1_hex(text, len, ret_sha);
-    if (!find_script(m, ret_sha)) {
+    sha1_hex(text, len, sha);
+    script = find_script(m, sha);
+    if (!script) {
         script = calloc(1, sizeof(*script));
-        memcpy(script->sha, ret_sha, sizeof(script->sha));
+        memcpy(script->sha, sha, sizeof(script->sha));
+        script->kind = kind_of(text, len);
         script->next = m->scripts;
         m->scripts = script;
     }
+    return script;
 }
 
 /* One command in hand: everything that its function needs. */
@@ -258,14 +277,11 @@ static void do_info(const struct call *c)
 
 static void do_script(const struct call *c)
 {
-    char sha[41];
-
     if (!resp_is(c->request, 1, "LOAD") || c->request->argc != 3) {
         resp_put_error(c->out, "ERR unknown subcommand. Try SCRIPT HELP.");
         return;
     }
-    add_script(c->m, c->request->argv[2], c->request->len[2], sha);
-    resp_put_text(c->out, sha);
+    resp_put_text(c->out, add_script(c->m, c->request->argv[2], c->request->len[2])->sha);
 }
 
 /* SET key value [NX] [GET] [PX ms], in any order. */
@@ -324,44 +340,110 @@ static void do_pttl(const struct call *c)
     }
 }
 
-/* 1 deleted, 0 not there, -1 another value. */
-static void compare_and_delete(const struct call *c, const char *name, const char *value)
-{
-    struct model_key **at = find(c->m, c->s->db, name);
+/* The keys of a script: words 3 and on, as many as word 2 says; then its arguments. */
+struct keys {
+    size_t n;
+    size_t ours;       /* have the token */
+    const char *taken; /* the first other value; NULL for none */
+};
 
-    if (!*at) {
+static struct keys look_at_keys(const struct call *c)
+{
+    struct keys k = {.n = strtoul(word(c, 2), NULL, 10)};
+    const char *token = word(c, 3 + k.n);
+    size_t i;
+
+    for (i = 0; i < k.n; i++) {
+        const struct model_key *key = *find(c->m, c->s->db, word(c, 3 + i));
+
+        k.ours += key && strcmp(key->value, token) == 0;
+        if (key && strcmp(key->value, token) != 0 && !k.taken) {
+            k.taken = key->value;
+        }
+    }
+    return k;
+}
+
+/* 1 all deleted, 0 some not there, -1 some with another value. */
+static void run_release(const struct call *c, const struct keys *k)
+{
+    long long answer = k->taken ? -1 : k->ours == k->n;
+    size_t i;
+
+    for (i = 0; i < k->n; i++) {
+        struct model_key **at = find(c->m, c->s->db, word(c, 3 + i));
+
+        if (*at && strcmp((*at)->value, word(c, 3 + k->n)) == 0) {
+            remove_key(at);
+        }
+    }
+    resp_put_int(c->out, answer);
+}
+
+/* Every key lives for so long, if it does not live longer: those that are not there are set. */
+static void let_live(const struct call *c, const struct keys *k)
+{
+    uint64_t ttl_ms = strtoull(word(c, 4 + k->n), NULL, 10);
+    const char *token = word(c, 3 + k->n);
+    size_t i;
+
+    for (i = 0; i < k->n; i++) {
+        struct model_key *key = *find(c->m, c->s->db, word(c, 3 + i));
+
+        if (!key || key->until_ms < now_ms() + ttl_ms) {
+            put(c->m, c->s->db, word(c, 3 + i), token, strlen(token), ttl_ms);
+        }
+    }
+}
+
+static void run_keep(const struct call *c, const struct keys *k)
+{
+    if (k->taken) {
+        resp_put_text(c->out, k->taken);
+    } else if (k->ours < k->n) {
         resp_put_int(c->out, 0);
-    } else if (strcmp((*at)->value, value) != 0) {
-        resp_put_int(c->out, -1);
     } else {
-        remove_key(at);
+        let_live(c, k);
         resp_put_int(c->out, 1);
     }
 }
 
-static void run_script(const struct call *c)
+static void run_take(const struct call *c, const struct keys *k)
 {
-    if (!resp_is(c->request, 2, "1") || c->request->argc != 5) {
-        resp_put_error(c->out, "ERR this fake knows only scripts of one key and one argument");
+    if (k->taken) {
+        resp_put_text(c->out, k->taken);
         return;
     }
-    compare_and_delete(c, word(c, 3), word(c, 4));
+    let_live(c, k);
+    resp_put_int(c->out, k->ours ? 2 : 1);
+}
+
+static void run_script(const struct call *c, const struct model_script *script)
+{
+    static void (*const runs[])(const struct call *, const struct keys *) = {
+        [SCRIPT_RELEASE] = run_release, [SCRIPT_KEEP] = run_keep, [SCRIPT_TAKE] = run_take};
+    struct keys k = look_at_keys(c);
+
+    if (c->request->argc != 4 + k.n + (script->kind != SCRIPT_RELEASE)) {
+        resp_put_error(c->out, "ERR this fake knows no script with so many arguments");
+        return;
+    }
+    runs[script->kind](c, &k);
 }
 
 static void do_eval(const struct call *c)
 {
-    char sha[41];
-
     if (c->request->argc > 1) {
-        add_script(c->m, c->request->argv[1], c->request->len[1], sha);
+        run_script(c, add_script(c->m, c->request->argv[1], c->request->len[1]));
     }
-    run_script(c);
 }
 
 static void do_evalsha(const struct call *c)
 {
-    if (find_script(c->m, word(c, 1))) {
-        run_script(c);
+    const struct model_script *script = find_script(c->m, word(c, 1));
+
+    if (script) {
+        run_script(c, script);
     } else {
         resp_put_error(c->out, "NOSCRIPT No matching script. Please use EVAL.");
     }
@@ -457,6 +539,22 @@ const char *model_get(struct model *m, const char *key)
 void model_set(struct model *m, const char *key, const char *value, uint64_t ttl_ms)
 {
     put(m, 0, key, value, strlen(value), ttl_ms);
+}
+
+void model_del(struct model *m, const char *key)
+{
+    struct model_key **at = find(m, 0, key);
+
+    if (*at) {
+        remove_key(at);
+    }
+}
+
+uint64_t model_ttl(struct model *m, const char *key)
+{
+    const struct model_key *found = *find(m, 0, key);
+
+    return found && found->until_ms != NEVER ? found->until_ms - now_ms() : 0;
 }
 
 size_t model_count(struct model *m)

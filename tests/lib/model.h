@@ -1,8 +1,9 @@
 /* lib/model.h - a small well-behaved Redis: what the fake server says by default.
  *
  * It knows the commands that a Redlock client sends, the keys with their expiry, the
- * scripts that were loaded, and who has logged in. Every script with one key and one
- * argument is taken for the release: compare, then delete. */
+ * scripts that were loaded, and who has logged in. What a script does is told from the command
+ * that stands in its text: DEL (compare and delete), PEXPIRE (compare and keep), or SET (set all
+ * keys or none). */
 #ifndef RLK_TESTS_LIB_MODEL_H
 #define RLK_TESTS_LIB_MODEL_H
 
@@ -56,6 +57,10 @@ void model_run(struct model *m, struct model_session *s, const struct resp_reque
  * lives until the next change; ttl_ms 0: no expiry. */
 const char *model_get(struct model *m, const char *key);
 void model_set(struct model *m, const char *key, const char *value, uint64_t ttl_ms);
+void model_del(struct model *m, const char *key);
+
+/* How long a key of db 0 still lives; 0 when it is not there or lives for ever. */
+uint64_t model_ttl(struct model *m, const char *key);
 size_t model_count(struct model *m);
 
 #endif

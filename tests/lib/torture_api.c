@@ -23,9 +23,14 @@ int __real_redlock_new(struct event_base *base, const struct redlock_options *op
 int __real_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg);
 int __real_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
                            redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock);
+int __real_redlock_adopt(struct redlock *rl, const struct redlock_request *request,
+                         const char *token, redlock_acquire_cb *cb, void *arg,
+                         struct redlock_lock **ret_lock);
+int __real_redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
+                          void *arg);
 int __real_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg);
-int __real_redlock_release_token(struct redlock *rl, const char *key, const char *token,
-                                 redlock_release_cb *cb, void *arg);
+int __real_redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
+                                 const char *token, redlock_release_cb *cb, void *arg);
 int __real_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg);
 int __real_redlock_lock_node(const struct redlock_lock *lock, size_t index,
                              struct redlock_node_detail *ret_detail);
@@ -35,9 +40,14 @@ int __wrap_redlock_new(struct event_base *base, const struct redlock_options *op
 int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg);
 int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
                            redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock);
+int __wrap_redlock_adopt(struct redlock *rl, const struct redlock_request *request,
+                         const char *token, redlock_acquire_cb *cb, void *arg,
+                         struct redlock_lock **ret_lock);
+int __wrap_redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
+                          void *arg);
 int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg);
-int __wrap_redlock_release_token(struct redlock *rl, const char *key, const char *token,
-                                 redlock_release_cb *cb, void *arg);
+int __wrap_redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
+                                 const char *token, redlock_release_cb *cb, void *arg);
 int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg);
 int __wrap_redlock_lock_node(const struct redlock_lock *lock, size_t index,
                              struct redlock_node_detail *ret_detail);
@@ -150,7 +160,7 @@ static void come(struct torture_call *c, int status)
 
 /* Call the scenario's own. An assertion in it comes back to here. */
 static void hand_on(struct torture_call *c, struct redlock_lock *lock, int status,
-                    const struct redlock_query_result *result)
+                    const void *result)
 {
     jmp_buf *outer = torture_way_out;
     jmp_buf here;
@@ -162,6 +172,8 @@ static void hand_on(struct torture_call *c, struct redlock_lock *lock, int statu
     if (setjmp(here) == 0) {
         if (c->query_cb) {
             c->query_cb(result, status, c->arg);
+        } else if (c->notice_cb) {
+            c->notice_cb(lock, result, c->arg);
         } else if (c->close_cb) {
             c->close_cb(c->arg);
         } else if (c->lock_cb) {
@@ -183,6 +195,22 @@ static void on_lock(struct redlock_lock *lock, int status, void *arg)
     c->lock = lock;
     come(c, status);
     hand_on(c, lock, status, NULL);
+}
+
+/* It may come several times, but not inside a call, and the last one says that it is lost. */
+static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
+{
+    struct torture_call *c = arg;
+
+    if (in_library > 0) {
+        torture_finds("a notice was told inside a call");
+    }
+    if (c->is_lost) {
+        torture_finds("a notice was told after the loss");
+    }
+    c->is_lost = notice->kind == REDLOCK_NOTICE_LOST;
+    torture_api_look();
+    hand_on(c, lock, 0, notice);
 }
 
 static void on_query(const struct redlock_query_result *result, int status, void *arg)
@@ -261,20 +289,57 @@ int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
     return status;
 }
 
+/* The notices come to us as well, if the scenario wants any. Who adopts has a token. */
+static int ask(const char *what, struct redlock *rl, const struct redlock_request *request,
+               const char *const *token, redlock_acquire_cb *cb, void *arg,
+               struct redlock_lock **ret_lock)
+{
+    struct torture_call *c = new_call(what, manager_of(rl), arg), *notices = NULL;
+    struct redlock_lock *before = ret_lock ? *ret_lock : NULL;
+    struct redlock_request own;
+    int status;
+
+    if (request && request->size == sizeof(own) && request->notice_cb) {
+        own = *request;
+        notices = new_call("notices", c->manager, own.notice_arg);
+        notices->told = 1; /* it need not come */
+        notices->notice_cb = own.notice_cb;
+        own.notice_cb = on_notice;
+        own.notice_arg = notices;
+        request = &own;
+    }
+    c->lock_cb = cb;
+    cb = cb ? on_lock : NULL;
+    begin();
+    status = end(c, token ? __real_redlock_adopt(rl, request, *token, cb, c, ret_lock)
+                          : __real_redlock_acquire(rl, request, cb, c, ret_lock));
+    if (status != 0 && ret_lock && *ret_lock != before) {
+        torture_finds("%s failed, and wrote a handle", what);
+    }
+    return status;
+}
+
 int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
                            redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock)
 {
-    struct torture_call *c = new_call("redlock_acquire", manager_of(rl), arg);
-    struct redlock_lock *before = ret_lock ? *ret_lock : NULL;
-    int status;
+    return ask("redlock_acquire", rl, request, NULL, cb, arg, ret_lock);
+}
+
+int __wrap_redlock_adopt(struct redlock *rl, const struct redlock_request *request,
+                         const char *token, redlock_acquire_cb *cb, void *arg,
+                         struct redlock_lock **ret_lock)
+{
+    return ask("redlock_adopt", rl, request, &token, cb, arg, ret_lock);
+}
+
+int __wrap_redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
+                          void *arg)
+{
+    struct torture_call *c = new_call("redlock_extend", manager_of_lock(lock), arg);
 
     c->lock_cb = cb;
     begin();
-    status = end(c, __real_redlock_acquire(rl, request, cb ? on_lock : NULL, c, ret_lock));
-    if (status != 0 && ret_lock && *ret_lock != before) {
-        torture_finds("redlock_acquire failed, and wrote a handle");
-    }
-    return status;
+    return end(c, __real_redlock_extend(lock, ttl_ms, cb ? on_lock : NULL, c));
 }
 
 int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
@@ -287,15 +352,15 @@ int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, vo
     return end(c, __real_redlock_release(lock, cb ? on_lock : NULL, c));
 }
 
-int __wrap_redlock_release_token(struct redlock *rl, const char *key, const char *token,
-                                 redlock_release_cb *cb, void *arg)
+int __wrap_redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
+                                 const char *token, redlock_release_cb *cb, void *arg)
 {
     struct torture_call *c = new_call("redlock_release_token", manager_of(rl), arg);
 
     c->lock_cb = cb;
     c->told = cb == NULL;
     begin();
-    return end(c, __real_redlock_release_token(rl, key, token, cb ? on_lock : NULL, c));
+    return end(c, __real_redlock_release_token(rl, keys, n_keys, token, cb ? on_lock : NULL, c));
 }
 
 int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg)

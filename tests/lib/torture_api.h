@@ -20,8 +20,10 @@ struct torture_call {
     struct torture_manager *manager;
     const struct redlock_lock *lock; /* an acquire's, when it was told */
     bool refused;
+    bool is_lost; /* a notice said so */
     int told;
-    redlock_acquire_cb *lock_cb; /* the same type as a release's */
+    redlock_acquire_cb *lock_cb; /* the same type as a release's and an extension's */
+    redlock_notice_cb *notice_cb;
     redlock_query_cb *query_cb;
     redlock_close_cb *close_cb;
     void *arg;

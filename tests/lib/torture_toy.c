@@ -155,6 +155,27 @@ int redlock_acquire(struct redlock *rl, const struct redlock_request *request,
     return 0;
 }
 
+int redlock_adopt(struct redlock *rl, const struct redlock_request *request, const char *token,
+                  redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock)
+{
+    (void)rl;
+    (void)request;
+    (void)token;
+    (void)cb;
+    (void)arg;
+    (void)ret_lock;
+    return REDLOCK_EINVAL;
+}
+
+int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb, void *arg)
+{
+    (void)lock;
+    (void)ttl_ms;
+    (void)cb;
+    (void)arg;
+    return REDLOCK_EINVAL;
+}
+
 int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
 {
     (void)lock;
@@ -163,11 +184,12 @@ int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg
     return REDLOCK_EINVAL;
 }
 
-int redlock_release_token(struct redlock *rl, const char *key, const char *token,
-                          redlock_release_cb *cb, void *arg)
+int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
+                          const char *token, redlock_release_cb *cb, void *arg)
 {
     (void)rl;
-    (void)key;
+    (void)keys;
+    (void)n_keys;
     (void)token;
     (void)cb;
     (void)arg;

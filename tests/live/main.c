@@ -8,7 +8,10 @@
 static const struct {
     const char *name;
     Suite *(*make)(void);
-} suites[] = {{"address", address_suite}, {"faults", faults_suite}, {"hold", hold_suite}};
+} suites[] = {{"address", address_suite},
+              {"faults", faults_suite},
+              {"hold", hold_suite},
+              {"renew", renew_suite}};
 
 int main(int argc, char **argv)
 {

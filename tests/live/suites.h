@@ -7,5 +7,6 @@
 Suite *address_suite(void);
 Suite *faults_suite(void);
 Suite *hold_suite(void);
+Suite *renew_suite(void);
 
 #endif

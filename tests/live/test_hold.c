@@ -201,13 +201,15 @@ START_TEST(token_releases_from_anywhere)
     site_open(&s);
     got = site_acquire(&s, "k");
     ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_OK);
-    ck_assert_int_eq(redlock_release_token(s.rl[1], "k", got.token, outcome_on_released, &released),
+    ck_assert_int_eq(redlock_release_token(s.rl[1], &(const char *){"k"}, 1, got.token,
+                                           outcome_on_released, &released),
                      0);
     loop_must(s.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_OK);
     site_wait_clean(&s);
     released.calls = 0;
-    ck_assert_int_eq(redlock_release_token(s.rl[1], "k", got.token, outcome_on_released, &released),
+    ck_assert_int_eq(redlock_release_token(s.rl[1], &(const char *){"k"}, 1, got.token,
+                                           outcome_on_released, &released),
                      0);
     loop_must(s.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_GONE);

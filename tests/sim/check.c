@@ -32,11 +32,12 @@ void check_voted(struct world *w, unsigned claim, unsigned node, enum rlk_vote v
     } else if (vote == RLK_VOTE_NO) {
         c->refused |= rlk_mask_bit(node);
         k->refusals += k->op == c->op;
+    } else if (vote == RLK_VOTE_UNKNOWN) {
+        c->doubt |= rlk_mask_bit(node);
     }
 }
 
-/* A late yes may have strengthened a lock that is held. */
-void check_stepped(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
+void check_stepped(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = &w->clients[client].workers[worker];
 
@@ -45,8 +46,5 @@ void check_stepped(struct world *w, unsigned client, unsigned worker, const stru
     }
     if (k->attempt.state == RLK_ATTEMPT_ASKING) {
         check_decided(w, client, worker);
-    }
-    if (ev->kind == RLK_EVENT_VOTE && ev->vote == RLK_VOTE_YES) {
-        check_exclusion(w, client, worker);
     }
 }

@@ -1,6 +1,7 @@
 /* check.h - what must hold in every history, watched in true time.
  *
  *     check_exclusion.c  no two clients inside their validity at one instant
+ *     check_hold.c       what a holder believes, asks for and is told follows from what it heard
  *     check_told.c       every start is answered exactly once, in time, and truthfully
  *     check_left.c       nothing is left behind: no key of a claim that was let go, no debt
  *     check_live.c       when the faults have ended, everybody has his lock within a bound
@@ -24,7 +25,7 @@ void check_decided(struct world *w, unsigned client, unsigned worker);
 
 /* A vote was heard; then the attempt was stepped. */
 void check_voted(struct world *w, unsigned claim, unsigned node, enum rlk_vote vote);
-void check_stepped(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev);
+void check_stepped(struct world *w, unsigned client, unsigned worker);
 
 /* A call was accepted and must be told within a time of the client's clock; was cancelled; is
  * told now; nobody is left to be told. */
@@ -38,17 +39,45 @@ void check_forgotten(struct world *w, unsigned client, unsigned worker);
 void check_let_go(struct world *w, unsigned claim);
 void check_died(struct world *w, unsigned client);
 void check_may_outlive(struct world *w, unsigned claim);
-void check_expired(struct world *w, unsigned claim);
+void check_expired(struct world *w, unsigned claim, unsigned node);
 
 /* A node has answered a release with an error: nothing was done. */
 void check_refused(struct world *w, unsigned claim, unsigned node);
 
-/* A server has set the key of a claim. */
-void check_granted(struct world *w, unsigned claim, unsigned server);
+/* A server has set a key of a claim. */
+void check_granted(struct world *w, unsigned claim, unsigned server, enum message_kind by);
 
 void check_set_sent(struct world *w, unsigned claim, unsigned node);
 void check_release_sent(struct world *w, unsigned claim, unsigned node);
 void check_owed(struct world *w, unsigned claim, unsigned node);
+
+/* Of a lock that is held: from now on; a node was asked; it answered; then the hold was stepped,
+ * and had been valid until some time; the user lets go. */
+void check_held(struct world *w, unsigned client, unsigned worker);
+void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigned node,
+                      const struct message *m);
+void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
+                      enum rlk_vote vote);
+void check_held_answered(struct world *w, unsigned client, unsigned worker, unsigned node,
+                         enum rlk_answer answer, uint64_t since_us);
+void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint64_t until_us,
+                        const struct rlk_actions *out);
+void check_held_ends(struct world *w, unsigned client, unsigned worker);
+
+/* The user wants an extension; is told how it ended; that there is trouble; that the lock is
+ * lost. */
+void check_extending(struct world *w, unsigned client, unsigned worker, uint32_t ttl_ms);
+void check_extended(struct world *w, unsigned client, unsigned worker);
+void check_trouble_told(struct world *w, unsigned client, unsigned worker);
+void check_lost_told(struct world *w, unsigned client, unsigned worker);
+
+/* A connection breaks, and this has not been answered; and the driver knows of it. */
+void check_unanswered(struct world *w, unsigned client, unsigned node, const struct message *m);
+void check_heard(struct world *w, unsigned client, unsigned node, const struct message *m);
+
+/* A request goes to a node. */
+void check_debts_first(struct world *w, unsigned claim, unsigned node);
+void check_not_stuck(struct world *w, unsigned claim, unsigned node);
 
 /* An event has come. */
 void check_work(struct world *w);

@@ -1,4 +1,5 @@
-/* At one instant of true time no two holders are inside their validity, each by its own clock.
+/* At one instant of true time no two holders of one key are inside their validity, each by its own
+ * clock.
  *
  * And what a winner believes follows from the votes that it has heard, before anybody collides.
  *
@@ -15,14 +16,13 @@ static void against(struct world *w, unsigned client, unsigned worker, unsigned 
     const struct worker *k = &w->clients[client].workers[worker];
     const struct worker *l = &w->clients[other].workers[other_worker];
 
-    if (k != l && k->key == l->key && drive_holds(w, other, other_worker)) {
-        check_violated(
-            w, "exclusion",
-            "k%u is held by c%u.%u (t%u, %.3f ms left) and by c%u.%u (t%u, %.3f ms left)", k->key,
-            client, worker, k->claim,
-            trace_ms(world_client_us(w, client), k->attempt.round.valid_until_us), other,
-            other_worker, l->claim,
-            trace_ms(world_client_us(w, other), l->attempt.round.valid_until_us));
+    if (k != l && (k->keys & l->keys) && drive_holds(w, other, other_worker)) {
+        check_violated(w, "exclusion",
+                       "%s is held by c%u.%u (t%u, %.3f ms left) and by c%u.%u (t%u, %.3f ms left)",
+                       trace_key_mask(k->keys & l->keys), client, worker, k->claim,
+                       trace_ms(world_client_us(w, client), drive_valid_until_us(k)), other,
+                       other_worker, l->claim,
+                       trace_ms(world_client_us(w, other), drive_valid_until_us(l)));
     }
 }
 
@@ -30,7 +30,7 @@ void check_exclusion(struct world *w, unsigned client, unsigned worker)
 {
     unsigned other, other_worker;
 
-    if (!drive_holds(w, client, worker)) {
+    if (w->o.forgetful || !drive_holds(w, client, worker)) {
         return;
     }
     for (other = 0; other < w->o.clients; other++) {

@@ -70,19 +70,46 @@ void check_may_outlive(struct world *w, unsigned claim)
     }
 }
 
-void check_expired(struct world *w, unsigned claim)
+void check_unanswered(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
+    (void)client;
+    if (m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP) {
+        world_claim(w, m->claim)->unanswered |= rlk_mask_bit(node);
+    }
+}
+
+/* [S5] A debt is not paid that is older than the key can be. */
+void check_expired(struct world *w, unsigned claim, unsigned node)
+{
+    const struct claim *c = world_claim(w, claim);
+    unsigned server = world_server(w, node), key;
+    uint64_t left = c->keys;
+
     if (w->set_back_us > 0) {
         world_claim(w, claim)->orphan = true;
+    }
+    if (c->unanswered & rlk_mask_bit(node)) {
+        check_violated(w, "left", "a debt of t%u to n%u ages, which may yet set it or extend it",
+                       claim, node);
+    }
+    RLK_MASK_EACH (key, left) {
+        if (server_value(w, server, key) == claim && !c->orphan) {
+            check_violated(w, "left", "t%u of c%u.%u is not released by n%u, and is still there",
+                           claim, c->client, c->worker, node);
+        }
     }
 }
 
 /* What is set behind its release stays until its ttl, and nobody knows of it. */
-void check_granted(struct world *w, unsigned claim, unsigned server)
+void check_granted(struct world *w, unsigned claim, unsigned server, enum message_kind by)
 {
     const struct claim *c = world_claim(w, claim);
     unsigned node;
 
+    if (by == MESSAGE_KEEP) {
+        check_violated(w, "left", "t%u of c%u.%u was set on n%u by an extension", claim, c->client,
+                       c->worker, server);
+    }
     if (!c->let_go || c->orphan) {
         return;
     }

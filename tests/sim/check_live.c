@@ -8,8 +8,8 @@ uint64_t check_live_bound_us(const struct world *w)
     uint64_t turns = w->o.clients * w->o.workers;
     uint64_t turn_us = 40 * w->o.retry_max_us + 200 * (w->o.delay_us + w->o.jitter_us) + 200000;
 
-    return 3 * options_max_ttl_us(&w->o) + w->set_back_us + w->o.longest_us + 4000000 +
-           4 * w->o.connect_us + turns * turn_us;
+    return 6 * options_max_ttl_us(&w->o) + (w->linger_us - w->healed_us) + w->set_back_us +
+           w->o.longest_us + 4000000 + 4 * w->o.connect_us + turns * turn_us;
 }
 
 void check_live_at_end(struct world *w)

@@ -4,6 +4,7 @@
 
 #include "base/time.h"
 #include "sim/check.h"
+#include "sim/drive.h"
 #include "sim/trace.h"
 
 /* The time that its client stood still is not the library's. */
@@ -57,7 +58,7 @@ static void true_win(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = &w->clients[client].workers[worker];
     uint64_t now_us = world_client_us(w, client);
-    uint64_t left_us = rlk_time_sub(k->attempt.round.valid_until_us, now_us);
+    uint64_t left_us = rlk_time_sub(drive_valid_until_us(k), now_us);
 
     if (left_us < rlk_time_from_ms(k->ttl_ms) / 10) {
         check_violated(w, "told", "c%u.%u was handed t%u with %.3f ms left, less than a tenth",
@@ -75,7 +76,7 @@ static void true_release(struct world *w, unsigned client, unsigned worker, int 
                        worker, k->claim);
     }
     if ((status == REDLOCK_GONE || status == REDLOCK_TAKEN) &&
-        world_client_us(w, client) < k->valid_us) {
+        world_client_us(w, client) < k->valid_us && !w->o.forgetful) {
         check_violated(w, "told", "c%u.%u: t%u was %s while it was valid", client, worker, k->claim,
                        status == REDLOCK_GONE ? "gone" : "somebody else's");
     }
@@ -129,6 +130,9 @@ void check_told_at_end(struct world *w)
 
             if (!k->told && worked_us(w, client, k) > rlk_time_add(k->limit_us, CHECK_SETTLE_US)) {
                 check_violated(w, "told", "c%u.%u was never told", client, worker);
+            }
+            if (k->extending && w->clients[client].alive) {
+                check_violated(w, "told", "c%u.%u was never told of an extension", client, worker);
             }
         }
     }

@@ -18,7 +18,7 @@
 #define TOO_MANY 400000
 
 /* [S5] What was owed before the connection was there is paid before anything is asked. */
-static void check_debts_first(struct world *w, unsigned claim, unsigned node)
+void check_debts_first(struct world *w, unsigned claim, unsigned node)
 {
     unsigned client = w->claims[claim].client;
     const struct peer *p = &w->clients[client].peers[node];
@@ -35,22 +35,30 @@ static void check_debts_first(struct world *w, unsigned claim, unsigned node)
     }
 }
 
+/* [S14] */
+void check_not_stuck(struct world *w, unsigned claim, unsigned node)
+{
+    unsigned client = w->claims[claim].client;
+    uint64_t now_us = world_client_us(w, client);
+    uint64_t oldest_us = wire_oldest_us(w, w->clients[client].peers[node].wire);
+
+    if (rlk_time_add(oldest_us, w->o.timeout_us) < now_us) {
+        check_violated(w, "work", "t%u was sent to n%u, which has not answered for %.1f ms", claim,
+                       node, trace_ms(oldest_us, now_us));
+    }
+}
+
 void check_set_sent(struct world *w, unsigned claim, unsigned node)
 {
     struct claim *c = world_claim(w, claim);
-    uint64_t now_us = world_client_us(w, c->client);
-    uint64_t oldest_us = wire_oldest_us(w, w->clients[c->client].peers[node].wire);
 
     if (c->asked & rlk_mask_bit(node)) {
         check_violated(w, "work", "t%u was sent to n%u twice", claim, node);
     }
     check_debts_first(w, claim, node);
-    if (rlk_time_add(oldest_us, w->o.timeout_us) < now_us) {
-        check_violated(w, "work", "t%u was sent to n%u, which has not answered for %.1f ms", claim,
-                       node, trace_ms(oldest_us, now_us));
-    }
+    check_not_stuck(w, claim, node);
     c->asked |= rlk_mask_bit(node);
-    c->sent_us[node] = now_us;
+    c->sent_us[node] = world_client_us(w, c->client);
 }
 
 /* Its worker holds it now, or may win with it yet. */

@@ -29,8 +29,15 @@ static struct worker *owner_of(struct world *w, const struct claim *claim)
     return k->op == claim->op ? k : NULL;
 }
 
+struct worker *drive_owner(struct world *w, unsigned claim)
+{
+    struct worker *k = owner_of(w, world_claim(w, claim));
+
+    return k && k->claim == claim ? k : NULL;
+}
+
 /* The process stands still in the middle of a step: what it does next, it does later. */
-static void stall(struct world *w, unsigned client)
+void drive_stall(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
 
@@ -45,7 +52,7 @@ static void stall(struct world *w, unsigned client)
     }
 }
 
-static void set_timer(struct world *w, unsigned client, unsigned worker, uint64_t at_us)
+void drive_set_timer(struct world *w, unsigned client, unsigned worker, uint64_t at_us)
 {
     struct worker *k = worker_at(w, client, worker);
     uint64_t when_us = clock_when(&w->clients[client].clock, at_us);
@@ -72,6 +79,11 @@ static void tell(struct world *w, unsigned client, unsigned worker, uint64_t lat
 
 /* ---- what goes out ---- */
 
+bool drive_knows(const struct world *w, unsigned client, unsigned node, enum message_kind script)
+{
+    return w->clients[client].peers[node].scripts >> script & 1;
+}
+
 static unsigned fresh_claim(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = worker_at(w, client, worker);
@@ -80,7 +92,7 @@ static unsigned fresh_claim(struct world *w, unsigned client, unsigned worker)
     w->claims[w->n_claims] = (struct claim){.client = client,
                                             .worker = worker,
                                             .op = k->op,
-                                            .key = k->key,
+                                            .keys = k->keys,
                                             .round = k->attempt.tries,
                                             .ttl_ms = k->ttl_ms};
     return (unsigned)w->n_claims++;
@@ -89,13 +101,19 @@ static unsigned fresh_claim(struct world *w, unsigned client, unsigned worker)
 static void send_sets(struct world *w, unsigned client, unsigned worker, uint64_t nodes,
                       uint64_t now_us)
 {
-    unsigned claim = worker_at(w, client, worker)->claim, node;
-    struct message m = {.kind = MESSAGE_SET, .claim = claim, .sent_us = now_us};
+    const struct worker *k = worker_at(w, client, worker);
+    bool several = rlk_mask_count(k->keys) > 1;
+    unsigned claim = k->claim, node;
+    struct message m = {.kind = several ? MESSAGE_TAKE : MESSAGE_SET,
+                        .claim = claim,
+                        .ttl_ms = k->ttl_ms,
+                        .sent_us = now_us};
 
     trace(w, "c%u.%u  round %u: t%u to %s", client, worker, world_claim(w, claim)->round, claim,
           trace_nodes(nodes));
     RLK_MASK_EACH (node, nodes) {
-        m.get = (w->o.tells_holder & rlk_mask_bit(node)) != 0;
+        m.text = !drive_knows(w, client, node, m.kind);
+        m.get = !several && (w->o.tells_holder & rlk_mask_bit(node)) != 0;
         if (peer_ask(w, client, node, &m)) {
             check_set_sent(w, claim, node);
         }
@@ -118,6 +136,7 @@ static void send_releases(struct world *w, unsigned client, unsigned claim, uint
 {
     unsigned node;
 
+    world_claim(w, claim)->released = true;
     trace(w, "c%u.%u  releases t%u on %s", client, world_claim(w, claim)->worker, claim,
           trace_nodes(nodes));
     RLK_MASK_EACH (node, nodes) {
@@ -132,7 +151,7 @@ static void carry_out(struct world *w, unsigned client, unsigned worker,
 {
     struct worker *k = worker_at(w, client, worker);
 
-    stall(w, client);
+    drive_stall(w, client);
     if (out->release) {
         send_releases(w, client, k->claim, out->release);
     }
@@ -145,9 +164,9 @@ static void carry_out(struct world *w, unsigned client, unsigned worker,
         }
         k->claim = fresh_claim(w, client, worker);
     }
-    set_timer(w, client, worker, out->deadline_us);
+    drive_set_timer(w, client, worker, out->deadline_us);
     if (out->acquire) {
-        stall(w, client);
+        drive_stall(w, client);
         send_sets(w, client, worker, out->acquire, now_us);
     }
 }
@@ -158,7 +177,7 @@ static void step(struct world *w, unsigned client, unsigned worker, const struct
     struct rlk_actions out;
 
     rlk_attempt_step(&k->attempt, ev, &out);
-    check_stepped(w, client, worker, ev);
+    check_stepped(w, client, worker);
     carry_out(w, client, worker, &out, ev->now_us);
 }
 
@@ -189,8 +208,12 @@ void drive_acquire(struct world *w, unsigned client, unsigned worker, const stru
 
     k->phase = WORKER_PENDING;
     k->op++;
-    k->key = q->key;
+    k->keys = q->keys;
     k->ttl_ms = q->ttl_ms;
+    k->renew = q->renew;
+    k->gated = q->gated;
+    k->max_hold_us = q->max_hold_us;
+    k->max_renewals = q->max_renewals;
     k->claim = NONE;
     rlk_attempt_init(&k->attempt, &config);
     check_started(w, client, worker, rlk_time_max(q->wait_us, w->o.timeout_us));
@@ -208,11 +231,14 @@ void drive_cancel(struct world *w, unsigned client, unsigned worker)
     }
 }
 
+uint64_t drive_valid_until_us(const struct worker *k)
+{
+    return k->phase == WORKER_HELD ? rlk_hold_valid_until_us(&k->hold) : 0;
+}
+
 bool drive_holds(const struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = &w->clients[client].workers[worker];
-
-    return k->phase == WORKER_HELD && world_client_us(w, client) < k->attempt.round.valid_until_us;
+    return world_client_us(w, client) < drive_valid_until_us(&w->clients[client].workers[worker]);
 }
 
 /* ---- the release ---- */
@@ -224,11 +250,11 @@ static void step_release(struct world *w, unsigned client, unsigned worker,
     struct rlk_actions out;
 
     rlk_release_step(&k->release, ev, &out);
-    stall(w, client);
+    drive_stall(w, client);
     if (out.release) {
         send_releases(w, client, k->claim, out.release);
     }
-    set_timer(w, client, worker, out.deadline_us);
+    drive_set_timer(w, client, worker, out.deadline_us);
     if (out.tell) {
         tell(w, client, worker, 0);
     }
@@ -240,11 +266,11 @@ void drive_release(struct world *w, unsigned client, unsigned worker)
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = world_client_us(w, client)};
     uint64_t ready;
 
-    k->valid_us = k->attempt.round.valid_until_us;
+    k->valid_us = drive_valid_until_us(k);
+    drive_hold_end(w, client, worker);
     k->phase = WORKER_RELEASING;
     check_started(w, client, worker, w->o.timeout_us);
-    rlk_release_init(&k->release, w->clients[client].nodes,
-                     k->attempt.round.asked & ~k->attempt.round.no,
+    rlk_release_init(&k->release, w->clients[client].nodes, k->hold.leases.touched,
                      rlk_time_add(ev.now_us, w->o.timeout_us));
     peer_nodes(w, client, &ready, &ev.coming, &ev.ready);
     step_release(w, client, worker, &ev);
@@ -253,11 +279,12 @@ void drive_release(struct world *w, unsigned client, unsigned worker)
 
 /* ---- what comes back ---- */
 
-static void voted(struct world *w, unsigned client, unsigned node, unsigned claim,
+/* Of a round: the attempt hears it until the lock is had, and the hold from then on. */
+static void voted(struct world *w, unsigned client, unsigned node, const struct message *m,
                   enum rlk_vote vote)
 {
     static const char *const names[] = {"nothing", "yes", "no"};
-    const struct claim *c = world_claim(w, claim);
+    const struct claim *c = world_claim(w, m->claim);
     struct worker *k = owner_of(w, c);
     struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
                            .node = node,
@@ -265,10 +292,14 @@ static void voted(struct world *w, unsigned client, unsigned node, unsigned clai
                            .round = c->round,
                            .vote = vote};
 
-    check_voted(w, claim, node, vote);
+    check_voted(w, m->claim, node, vote);
     if (k && (k->phase == WORKER_PENDING || k->phase == WORKER_HELD)) {
-        trace(w, "c%u.%u  n%u says %s to t%u", client, c->worker, node, names[vote], claim);
+        trace(w, "c%u.%u  n%u says %s to t%u", client, c->worker, node, names[vote], m->claim);
+    }
+    if (k && k->phase == WORKER_PENDING) {
         step(w, client, c->worker, &ev);
+    } else {
+        drive_hold_voted(w, client, node, m, vote);
     }
 }
 
@@ -324,8 +355,45 @@ static void answered_set(struct world *w, unsigned client, unsigned node, const 
     char token[24];
     int len = snprintf(token, sizeof(token), "t%u", m->claim);
 
-    voted(w, client, node, m->claim,
+    voted(w, client, node, m,
           m->get ? rlk_classify_set_get(reply, token, (size_t)len) : rlk_classify_set(reply));
+}
+
+/* What it has run once it knows by its hash, until it forgets: then the same question goes out
+ * again with the text, for the longest ttl, but not behind the release. src/io/script.c */
+static bool asked_again(struct world *w, unsigned client, unsigned node, const struct message *m,
+                        const struct rlk_reply *reply)
+{
+    unsigned *known = &w->clients[client].peers[node].scripts, bit = 1U << m->kind;
+    const struct claim *c = world_claim(w, m->claim);
+    struct message again = {.kind = m->kind,
+                            .claim = m->claim,
+                            .heal = m->heal,
+                            .text = true,
+                            .ttl_ms = c->ttl_ms,
+                            .sent_us = world_client_us(w, client)};
+
+    if (!rlk_classify_no_script(reply)) {
+        *known |= m->answer != ANSWER_ERROR ? bit : 0;
+        return false;
+    }
+    *known &= ~bit;
+    return !c->released && peer_ask(w, client, node, &again);
+}
+
+static void answered_script(struct world *w, unsigned client, unsigned node,
+                            const struct message *m, const struct rlk_reply *reply)
+{
+    if (asked_again(w, client, node, m, reply)) {
+        return;
+    }
+    if (m->kind == MESSAGE_KEEP) {
+        drive_hold_answered(w, client, node, m, rlk_classify_keep(reply));
+    } else if (m->heal) {
+        drive_hold_voted(w, client, node, m, rlk_classify_take(reply));
+    } else {
+        voted(w, client, node, m, rlk_classify_take(reply));
+    }
 }
 
 static void answered_release(struct world *w, unsigned client, unsigned node,
@@ -352,21 +420,25 @@ void drive_answered(struct world *w, unsigned client, unsigned node, const struc
 
     if (m->kind == MESSAGE_SET) {
         answered_set(w, client, node, m, &reply);
-    } else {
+    } else if (m->kind == MESSAGE_RELEASE) {
         answered_release(w, client, node, m, &reply);
+    } else {
+        answered_script(w, client, node, m, &reply);
     }
 }
 
 /* [S5] It may have been carried out, or may yet be. */
 void drive_broken(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
-    if (m->kind == MESSAGE_SET) {
-        world_claim(w, m->claim)->set_lost = true;
-        check_may_outlive(w, m->claim);
-        voted(w, client, node, m->claim, RLK_VOTE_UNKNOWN);
-    } else if (m->kind == MESSAGE_RELEASE) {
+    if (m->kind == MESSAGE_RELEASE) {
         peer_owe(w, client, node, m->claim);
         release_answered(w, client, node, m->claim, RLK_ANSWER_UNKNOWN);
+    } else if (m->kind == MESSAGE_KEEP || m->heal) {
+        drive_hold_broken(w, client, node, m);
+    } else if (m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE) {
+        world_claim(w, m->claim)->set_lost = true;
+        check_may_outlive(w, m->claim);
+        voted(w, client, node, m, RLK_VOTE_UNKNOWN);
     }
 }
 
@@ -407,11 +479,28 @@ void drive_on_timer(struct world *w, unsigned client, unsigned worker, unsigned 
         return;
     }
     if (ev.now_us < k->timer_us) {
-        set_timer(w, client, worker, k->timer_us);
+        drive_set_timer(w, client, worker, k->timer_us);
     } else if (k->phase == WORKER_RELEASING) {
         step_release(w, client, worker, &ev);
+    } else if (k->phase == WORKER_HELD) {
+        drive_hold_timer(w, client, worker);
     } else {
         step_with_nodes(w, client, worker, RLK_EVENT_TIMER);
+    }
+}
+
+void drive_rate_changed(struct world *w, unsigned client)
+{
+    const struct client *c = &w->clients[client];
+    unsigned worker;
+
+    for (worker = 0; worker < w->o.workers; worker++) {
+        const struct worker *k = &c->workers[worker];
+
+        if (k->timer_us != 0 && k->timer_us != RLK_NEVER) {
+            schedule_push(&w->schedule, rlk_time_max(w->now_us, clock_when(&c->clock, k->timer_us)),
+                          EVENT_TIMER, client, worker, k->stamp);
+        }
     }
 }
 
@@ -425,6 +514,7 @@ static void deliver_attempt(struct world *w, unsigned client, unsigned worker)
     k->telling = false; /* what the step decided is told here */
     if (k->attempt.state == RLK_ATTEMPT_HELD) {
         k->phase = WORKER_HELD;
+        drive_hold_begin(w, client, worker);
         check_told(w, client, worker, REDLOCK_OK);
         user_acquired(w, client, worker, REDLOCK_OK);
     } else if (k->attempt.state == RLK_ATTEMPT_FAILED) {

@@ -1,26 +1,34 @@
 /* drive.h - the core's machines, carried out: a reply is classified into a vote or an answer,
- * the machine is stepped with it, and what the step asks for is done. As src/io/acquire.c and
- * src/io/release.c, with the same object code of src/core. */
+ * the machine is stepped with it, and what the step asks for is done. As src/io/acquire.c,
+ * src/io/release.c (drive.c) and src/io/hold.c (drive_hold.c), with the same object code of
+ * src/core. */
 #ifndef RLK_TESTS_SIM_DRIVE_H
 #define RLK_TESTS_SIM_DRIVE_H
 
 #include "sim/world.h"
 
 struct drive_request {
-    unsigned key;
+    unsigned keys; /* as bits */
     uint32_t ttl_ms;
     uint64_t wait_us, retry_min_us, retry_max_us;
     uint32_t max_retries;
+    bool renew, gated;
+    uint64_t max_hold_us;
+    uint32_t max_renewals;
 };
 
-/* Each is told to the user once: user_acquired(), user_released(). */
+/* Each is told to the user once: user_acquired(), user_released(), user_extended(). */
 void drive_acquire(struct world *w, unsigned client, unsigned worker,
                    const struct drive_request *q);
 void drive_cancel(struct world *w, unsigned client, unsigned worker);
 void drive_release(struct world *w, unsigned client, unsigned worker);
+/* False when an extension is under way, or the lock is lost. */
+bool drive_extend(struct world *w, unsigned client, unsigned worker, uint32_t ttl_ms);
+void drive_pet(struct world *w, unsigned client, unsigned worker);
 
 /* redlock_lock_validity_ms() > 0: the lock may be relied on. */
 bool drive_holds(const struct world *w, unsigned client, unsigned worker);
+uint64_t drive_valid_until_us(const struct worker *k);
 
 /* What the peers tell. */
 void drive_answered(struct world *w, unsigned client, unsigned node, const struct message *m);
@@ -32,6 +40,33 @@ void drive_node_down(struct world *w, unsigned client, unsigned node);
 void drive_send_release(struct world *w, unsigned client, unsigned node, unsigned claim, bool text);
 
 void drive_on_timer(struct world *w, unsigned client, unsigned worker, unsigned stamp);
+/* Its clock runs at another rate: the timers come at other times. */
+void drive_rate_changed(struct world *w, unsigned client);
 void drive_on_deliver(struct world *w, unsigned client, unsigned worker, unsigned stamp);
+void drive_on_notice(struct world *w, unsigned client, unsigned worker, unsigned stamp);
+void drive_on_extended(struct world *w, unsigned client, unsigned worker, unsigned stamp);
+
+/* ---- between drive.c and drive_hold.c ---- */
+
+/* The process may stand still in the middle of a step. */
+void drive_stall(struct world *w, unsigned client);
+/* The node has run the script over its connection: it can be asked by its hash. */
+bool drive_knows(const struct world *w, unsigned client, unsigned node, enum message_kind script);
+/* The worker's one timer. */
+void drive_set_timer(struct world *w, unsigned client, unsigned worker, uint64_t at_us);
+/* The worker that has the claim now; NULL when none has. */
+struct worker *drive_owner(struct world *w, unsigned claim);
+
+/* A lock that has just been handed out; a timer; the user lets go. */
+void drive_hold_begin(struct world *w, unsigned client, unsigned worker);
+void drive_hold_timer(struct world *w, unsigned client, unsigned worker);
+void drive_hold_end(struct world *w, unsigned client, unsigned worker);
+
+/* A late vote of the first round, or one of a heal; the answer to an extension; or none. */
+void drive_hold_broken(struct world *w, unsigned client, unsigned node, const struct message *m);
+void drive_hold_voted(struct world *w, unsigned client, unsigned node, const struct message *m,
+                      enum rlk_vote vote);
+void drive_hold_answered(struct world *w, unsigned client, unsigned node, const struct message *m,
+                         enum rlk_answer answer);
 
 #endif

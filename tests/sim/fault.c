@@ -4,6 +4,7 @@
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/draw.h"
+#include "sim/drive.h"
 #include "sim/peer.h"
 #include "sim/server.h"
 #include "sim/trace.h"
@@ -89,8 +90,10 @@ static void crash(struct world *w, unsigned client)
     for (i = 0; i < w->o.workers; i++) {
         c->workers[i].op++;
         c->workers[i].stamp++;
+        c->workers[i].timer_us = RLK_NEVER;
         c->workers[i].phase = WORKER_IDLE;
-        c->workers[i].telling = false;
+        c->workers[i].telling = c->workers[i].extended = false;
+        c->workers[i].extending = false;
         check_forgotten(w, client, i);
     }
     check_died(w, client);
@@ -162,7 +165,7 @@ static void set_forward(struct world *w, unsigned server)
 static void evict(struct world *w, unsigned server)
 {
     trace(w, "n%u    drops its keys", server);
-    w->servers[server].keys[0].claim = w->servers[server].keys[1].claim = NONE;
+    server_empty(w, server);
 }
 
 static void fail_over(struct world *w, unsigned server)
@@ -202,6 +205,9 @@ static void change_rate(struct world *w)
           of_client ? client : server, ppm);
     clock_set_rate(of_client ? &w->clients[client].clock : &w->servers[server].clock, w->now_us,
                    ppm);
+    if (of_client) {
+        drive_rate_changed(w, client);
+    }
 }
 
 /* ---- what is between them ---- */
@@ -330,7 +336,7 @@ static void strike(struct world *w, enum fault kind)
         refuse(w, server);
         break;
     case FAULT_SCRIPTS:
-        w->servers[server].scripts = false;
+        w->servers[server].scripts = 0;
         break;
     case FAULT_RATE:
         change_rate(w);
@@ -353,8 +359,10 @@ static void strike(struct world *w, enum fault kind)
 void fault_start(struct world *w)
 {
     if (w->o.kinds) {
-        schedule_push(&w->schedule, w->now_us + draw_tail(&w->prng, w->o.gap_us), EVENT_FAULT, 0, 0,
-                      0);
+        uint64_t tail_us = draw_tail(&w->prng, w->o.gap_us);
+
+        schedule_push(&w->schedule, w->now_us + (w->o.calm ? w->o.gap_us : tail_us), EVENT_FAULT, 0,
+                      0, 0);
     }
 }
 
@@ -412,6 +420,7 @@ void fault_heal(struct world *w)
     trace(w, "----  the faults end");
     w->healed = true;
     w->healed_us = w->now_us;
+    w->linger_us = w->now_us + 2 * w->o.longest_us + 2 * w->o.timeout_us + 2000000;
     for (i = 0; i < w->o.nodes; i++) {
         heal_server(w, i);
     }

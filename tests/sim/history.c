@@ -104,6 +104,9 @@ static unsigned client_of(const struct world *w, const struct event *ev)
     case EVENT_DELIVER:
     case EVENT_USER:
     case EVENT_CANCEL:
+    case EVENT_USE:
+    case EVENT_NOTICE:
+    case EVENT_EXTENDED:
         return ev->who;
     case EVENT_REQUEST:
     case EVENT_FAULT:
@@ -169,6 +172,15 @@ static void dispatch(struct world *w, const struct event *ev)
         break;
     case EVENT_CANCEL:
         user_on_cancel(w, ev->who, ev->which, ev->stamp);
+        break;
+    case EVENT_USE:
+        user_on_use(w, ev->who, ev->which, ev->stamp);
+        break;
+    case EVENT_NOTICE:
+        drive_on_notice(w, ev->who, ev->which, ev->stamp);
+        break;
+    case EVENT_EXTENDED:
+        drive_on_extended(w, ev->who, ev->which, ev->stamp);
         break;
     case EVENT_FAULT:
         fault_on_event(w);

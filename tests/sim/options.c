@@ -46,7 +46,7 @@ static void draw_set(struct options *o, struct rlk_prng *p)
     o->nodes = nodes[draw_upto(p, 11)];
     o->clients = (unsigned)draw_between(p, 2, SIM_CLIENTS);
     o->workers = draw_chance(p, 250000) ? 2 : 1;
-    o->keys = draw_chance(p, 200000) ? 2 : 1;
+    o->keys = draw_chance(p, 300000) ? (unsigned)draw_between(p, 2, SIM_KEYS) : 1;
     o->tells_holder = draw_upto(p, 3) == 0 ? 0 : rlk_prng_next(p) | rlk_prng_next(p);
     o->kills = !draw_chance(p, 150000);
     o->replica =
@@ -100,6 +100,43 @@ static void draw_faults(struct options *o, struct rlk_prng *p)
     o->stall_ppm = draw_upto(p, 2) == 0 ? (uint32_t)draw_scale(p, 1000, 60000) : 0;
 }
 
+/* How locks live on: in some histories they do not, as before there was renewing. */
+static void draw_lives(struct options *o, struct rlk_prng *p)
+{
+    o->several_ppm = (uint32_t)draw_upto(p, 700000);
+    o->renew_ppm = draw_chance(p, 700000) ? 900000 : 0;
+    o->gated_ppm = draw_chance(p, 300000) ? 400000 : 0;
+    o->bounded_ppm = draw_chance(p, 300000) ? 300000 : 0;
+    o->extend_ppm = draw_chance(p, 500000) ? (uint32_t)draw_scale(p, 50000, 600000) : 0;
+}
+
+/* Servers forget, at any time: exclusion is not promised then, but what a holder goes on with is.
+ * Or one after the other does, so slowly that renewing and healing keep the lock. */
+static void draw_forgetful(struct options *o, struct rlk_prng *p)
+{
+    o->forgetful = draw_chance(p, 120000);
+    o->calm = o->forgetful && draw_chance(p, 250000);
+    if (o->forgetful) {
+        o->twin = SIM_NODES; /* set again over one address, it confirms over the other */
+        o->kinds |= (uint64_t)1 << FAULT_FORGET;
+        o->extend_ppm = draw_chance(p, 500000) ? 500000 : o->extend_ppm;
+        o->gap_us = draw_chance(p, 500000) ? o->gap_us / 4 : o->gap_us;
+        o->kinds |= o->kills ? (uint64_t)1 << FAULT_EVICT : 0;
+    }
+    if (o->calm) {
+        o->kinds = (uint64_t)1 << FAULT_FORGET;
+        o->nodes = draw_chance(p, 500000) ? 3 : 5;
+        o->clients = o->keys = (unsigned)draw_between(p, 2, SIM_KEYS);
+        o->workers = 1;
+        o->replica = o->twin = o->dead = SIM_NODES;
+        o->stall_ppm = 0;
+        o->renew_ppm = 1000000;
+        o->gated_ppm = o->bounded_ppm = 0;
+        o->gap_us = 2 * options_max_ttl_us(o) + 4 * o->timeout_us + 4 * o->connect_us + 4000000;
+        o->until_us = 6 * o->gap_us;
+    }
+}
+
 /* Little else, so that the trace shows the one thing. */
 static void break_one(struct options *o, struct rlk_prng *p)
 {
@@ -111,6 +148,7 @@ static void break_one(struct options *o, struct rlk_prng *p)
 
     o->kinds = kind[o->broken] ? (uint64_t)1 << kind[o->broken] : 0;
     o->replica = o->twin = o->dead = SIM_NODES;
+    o->forgetful = o->calm = false;
     o->nodes = draw_chance(p, 500000) ? 3 : 5;
     if (o->broken == ASSUME_RATES) {
         o->rate_ppm = 100000;
@@ -128,6 +166,8 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     draw_set(o, p);
     draw_times(o, p);
     draw_faults(o, p);
+    draw_lives(o, p);
+    draw_forgetful(o, p);
     if (broken != ASSUME_ALL) {
         break_one(o, p);
     }
@@ -171,6 +211,10 @@ void options_print(const struct options *o, FILE *f)
     }
     if (o->liar < SIM_NODES) {
         fprintf(f, "n%u grants everything\n", o->liar);
+    }
+    if (o->forgetful) {
+        fprintf(f, "servers forget%s: only what S7 promises is checked\n",
+                o->calm ? ", one after the other" : "");
     }
     if (o->split) {
         fprintf(f, "c0 knows only the first %u nodes\n", o->split);

@@ -15,7 +15,7 @@
 #define SIM_NODES 7
 #define SIM_CLIENTS 5
 #define SIM_WORKERS 2
-#define SIM_KEYS 2
+#define SIM_KEYS 3
 
 enum fault {
     /* Within the model. */
@@ -79,6 +79,11 @@ struct options {
     uint64_t longest_us;   /* the longest fault */
     uint32_t stall_ppm;    /* how often a client stalls in the middle of a step */
     uint64_t kinds;        /* the faults, as bits */
+    uint32_t several_ppm;  /* how often a request wants more than one key */
+    uint32_t renew_ppm;    /* is renewed */
+    uint32_t gated_ppm;    /* only when petted */
+    uint32_t bounded_ppm;  /* only for so long, or so often */
+    uint32_t extend_ppm;   /* is extended by its user */
     uint64_t tells_holder; /* nodes that answer SET NX GET */
     bool kills;            /* CLIENT KILL is allowed */
     unsigned replica;      /* this server is a replica of the next; SIM_NODES: none is */
@@ -86,6 +91,8 @@ struct options {
     unsigned liar;         /* this server grants everything; SIM_NODES: none does */
     unsigned dead;         /* this server stays out for good; SIM_NODES: none does */
     unsigned split;        /* the first client knows only so many nodes; 0: all */
+    bool forgetful;        /* servers forget: only what S7 promises is checked */
+    bool calm;             /* one after the other, and nobody else wants the lock: none is lost */
 };
 
 /* Draw them; `p` goes on with the history. */

@@ -79,7 +79,7 @@ static void pay_debts(struct world *w, unsigned client, unsigned node)
         if (d.until_us > world_client_us(w, client)) {
             drive_send_release(w, client, node, d.claim, false);
         } else {
-            check_expired(w, d.claim);
+            check_expired(w, d.claim, node);
         }
     }
     p->n_debts = 0;
@@ -132,7 +132,9 @@ static void break_requests(struct world *w, unsigned client, unsigned node, unsi
     struct message *m;
 
     while ((m = wire_take_broken(w, wire)) != NULL) {
+        check_unanswered(w, client, node, m);
         drive_broken(w, client, node, m);
+        check_heard(w, client, node, m);
     }
 }
 
@@ -249,6 +251,7 @@ static void greeted(struct world *w, unsigned client, unsigned node, const struc
         return;
     }
     p->run = (unsigned)m->integer;
+    p->scripts = 0;
     kill_former(w, client, p);
     cancel_timer(p);
     p->state = PEER_UP;
@@ -271,7 +274,7 @@ void peer_on_reply(struct world *w, unsigned wire)
         greeted(w, client, node, &m);
     } else if (m.kind == MESSAGE_KILL) {
         forget_first(peer_at(w, client, node));
-    } else if (m.kind == MESSAGE_SET || m.kind == MESSAGE_RELEASE) {
+    } else {
         drive_answered(w, client, node, &m);
     }
 }

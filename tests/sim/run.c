@@ -15,7 +15,7 @@
 #define SHOWN 20
 
 struct figures {
-    uint64_t histories, events, violations, acquired, faults;
+    uint64_t histories, events, violations, acquired, renewed, lost, faults;
 };
 
 static struct world world;
@@ -42,6 +42,8 @@ static void add(struct figures *f, const struct world *w)
     f->histories++;
     f->events += w->events;
     f->acquired += w->acquired;
+    f->renewed += w->renewed;
+    f->lost += w->lost;
     f->faults += w->faults;
     f->violations += w->violated;
 }
@@ -105,6 +107,8 @@ static bool gather(int fd, pid_t pid, struct figures *sum)
         sum->events += f.events;
         sum->violations += f.violations;
         sum->acquired += f.acquired;
+        sum->renewed += f.renewed;
+        sum->lost += f.lost;
         sum->faults += f.faults;
     }
     return good;
@@ -127,9 +131,10 @@ int run_many(const struct run *r)
         good &= gather(fds[i], pids[i], &sum);
     }
     took = seconds() - began;
-    printf("seeds from %" PRIu64 ": %" PRIu64 " locks acquired, %" PRIu64
-           " faults; %.1f s, %.0f histories a minute\n",
-           r->from, sum.acquired, sum.faults, took, (double)sum.histories * 60 / took);
+    printf("seeds from %" PRIu64 ": %" PRIu64 " locks acquired, %" PRIu64 " renewals, %" PRIu64
+           " lost, %" PRIu64 " faults; %.1f s, %.0f histories a minute\n",
+           r->from, sum.acquired, sum.renewed, sum.lost, sum.faults, took,
+           (double)sum.histories * 60 / took);
     printf("%" PRIu64 " histories, %" PRIu64 " events, %" PRIu64 " violations\n", sum.histories,
            sum.events, sum.violations);
     if (!good) {
@@ -165,9 +170,9 @@ int run_one(uint64_t seed, enum assumption broken, bool trace)
     options_draw(&o, &p, seed, broken);
     options_print(&o, stdout);
     history_run(&world, seed, broken, trace);
-    printf("%s%s; %u locks acquired, %u faults, hash %016" PRIx64 "\n",
+    printf("%s%s; %u locks acquired, %u renewals, %u lost, %u faults, hash %016" PRIx64 "\n",
            world.violated ? "VIOLATION " : "no violation", world.violation, world.acquired,
-           world.faults, world.hash);
+           world.renewed, world.lost, world.faults, world.hash);
     printf("1 histories, %" PRIu64 " events, %d violations\n", world.events, world.violated);
     status = world.violated ? 1 : 0;
     history_free(&world);

@@ -19,6 +19,9 @@ enum event_kind {
     EVENT_DELIVER,     /* at a client: client, worker, stamp */
     EVENT_USER,        /* at a client: client, worker, stamp */
     EVENT_CANCEL,      /* at a client: client, worker, stamp */
+    EVENT_USE,         /* at a client: client, worker, stamp */
+    EVENT_NOTICE,      /* at a client: client, worker, stamp */
+    EVENT_EXTENDED,    /* at a client: client, worker, stamp */
     EVENT_FAULT,       /* the next one */
     EVENT_CONTINUE,    /* a server: server, stamp */
     EVENT_RESTART,     /* a server: server, stamp */

@@ -1,8 +1,8 @@
 /* server.h - a model of a Redis master (SAFETY: what a server answers).
  *
- * SET key token NX PX ttl [GET], the compare-and-delete script, HELLO, CLIENT KILL. Keys end by
- * the server's own clock, in whole milliseconds: a key lives at least its ttl. A server that
- * stands still reads what came meanwhile when it goes on. */
+ * SET key token NX PX ttl [GET], the scripts that take, keep and release several keys, HELLO,
+ * CLIENT KILL. Keys end by the server's own clock, in whole milliseconds: a key lives at least its
+ * ttl. A server that stands still reads what came meanwhile when it goes on. */
 #ifndef RLK_TESTS_SIM_SERVER_H
 #define RLK_TESTS_SIM_SERVER_H
 
@@ -21,6 +21,9 @@ void server_stop(struct world *w, unsigned server, uint64_t until_us);
 
 /* Die, and come back at that time: with the data or without. */
 void server_end(struct world *w, unsigned server, uint64_t until_us, bool forgets);
+
+/* It loses its keys. */
+void server_empty(struct world *w, unsigned server);
 
 void server_on_continue(struct world *w, unsigned server, unsigned stamp);
 void server_on_restart(struct world *w, unsigned server, unsigned stamp);

@@ -33,6 +33,26 @@ const char *trace_nodes(uint64_t mask)
     return out;
 }
 
+const char *trace_key_mask(unsigned keys)
+{
+    static char text[2][4 * SIM_KEYS];
+    static unsigned turn;
+    char *out = text[turn ^= 1];
+    uint64_t left = keys;
+    size_t len = 0;
+    unsigned key;
+
+    RLK_MASK_EACH (key, left) {
+        len += (size_t)snprintf(out + len, sizeof(text[0]) - len, "%sk%u", len ? "+" : "", key);
+    }
+    return out;
+}
+
+const char *trace_keys(const struct world *w, unsigned claim)
+{
+    return trace_key_mask(w->claims[claim].keys);
+}
+
 double trace_ms(uint64_t from_us, uint64_t to_us)
 {
     return to_us >= from_us ? (double)(to_us - from_us) / 1e3 : -(double)(from_us - to_us) / 1e3;

@@ -21,6 +21,10 @@ __attribute__((format(printf, 2, 3))) void trace_line(const struct world *w, con
 /* "n0 n2" in a buffer that the next but one call uses again. */
 const char *trace_nodes(uint64_t mask);
 
+/* "k0" or "k0+k2", the same way. */
+const char *trace_keys(const struct world *w, unsigned claim);
+const char *trace_key_mask(unsigned keys);
+
 /* Milliseconds from one time to another, for a person. */
 double trace_ms(uint64_t from_us, uint64_t to_us);
 

@@ -3,7 +3,7 @@
  * Everything here is plain data; the files behave:
  *
  *     server.c   a model of a master         wire.c    connections and what is on the way
- *     peer.c     a node, seen by a client    drive.c   the core's machines, carried out
+ *     peer.c     a node, seen by a client    drive*.c  the core's machines, carried out
  *     user.c     who wants the locks         fault.c   what goes wrong
  *     check_*.c  what must hold              history.c from the first event to the last
  *
@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/attempt.h"
+#include "core/hold.h"
 #include "core/release.h"
 #include "sim/clock.h"
 #include "sim/options.h"
@@ -27,17 +28,22 @@
 
 /* A token and what became of it. Claims are numbered from 0 and are never used again. */
 struct claim {
-    unsigned client, worker, op, key;
-    uint32_t round, ttl_ms;
-    bool set_lost;      /* a SET was not answered: no debt ages */
+    unsigned client, worker, op;
+    unsigned keys; /* as bits */
+    uint32_t round;
+    uint32_t ttl_ms;    /* the longest that it was asked for with */
+    bool set_lost;      /* a SET or an extension was not answered: no debt ages */
     bool let_go;        /* nobody holds it or wants it any more */
     bool orphan;        /* its process has died, or its request may outlive its connection */
     uint64_t let_go_us; /* true time */
+    bool released;      /* a release was sent, or is owed */
     uint64_t asked;     /* nodes that a SET was sent to */
     uint64_t sent_us[SIM_NODES]; /* when, by the client's clock */
     uint64_t granted;            /* nodes that were heard to say yes */
+    uint64_t unanswered;         /* nodes that may yet set it, or let it live on */
     uint64_t deleted;            /* servers that deleted the key */
     uint64_t refused;            /* nodes that said no */
+    uint64_t doubt;              /* nodes of which an answer was lost, or an error */
     uint64_t told;               /* nodes that were sent a release, or are owed one */
     unsigned releases, excuses;
 };
@@ -46,17 +52,22 @@ enum message_kind {
     MESSAGE_HELLO = 0,
     MESSAGE_KILL,
     MESSAGE_SET,
+    MESSAGE_TAKE, /* the script that sets all keys or none */
+    MESSAGE_KEEP, /* the script that extends */
     MESSAGE_RELEASE
 };
 
 /* A request, and once it has been carried out its reply. */
 struct message {
     enum message_kind kind;
-    unsigned next;    /* on the same connection */
-    unsigned claim;   /* SET, RELEASE; KILL: the connection */
-    bool text;        /* RELEASE: EVAL, not EVALSHA */
-    bool get;         /* SET: with GET */
-    uint64_t sent_us; /* by the client's clock */
+    unsigned next;     /* on the same connection */
+    unsigned claim;    /* KILL: the connection */
+    bool text;         /* EVAL, not EVALSHA */
+    bool get;          /* SET: with GET */
+    bool heal;         /* TAKE: of a lock that is held */
+    uint32_t ttl_ms;   /* SET, TAKE, KEEP */
+    uint64_t sent_us;  /* by the client's clock */
+    uint64_t since_us; /* KEEP: the keys have been there since, in true time; for the checkers */
     enum {
         ANSWER_NONE = 0,
         ANSWER_OK,
@@ -85,6 +96,7 @@ struct wire {
 struct value {
     unsigned claim; /* NONE: no key */
     uint64_t expires_ms;
+    uint64_t since_us; /* true time */
 };
 
 enum server_state {
@@ -95,10 +107,10 @@ enum server_state {
 
 struct server {
     enum server_state state;
-    unsigned stamp; /* of the latest stop or end */
-    unsigned run;   /* run_id */
-    bool forgets;   /* when it comes back */
-    bool scripts;
+    unsigned stamp;   /* of the latest stop or end */
+    unsigned run;     /* run_id */
+    bool forgets;     /* when it comes back */
+    unsigned scripts; /* those that it knows, as bits of enum message_kind */
     struct clock clock;
     uint64_t loading_us, refuses_us; /* until then */
     const char *refusal;
@@ -125,6 +137,7 @@ struct peer {
     unsigned failures, wire, inflight, stamp;
     bool timer_set;
     uint64_t timer_us, since_us;
+    unsigned scripts; /* that it has run over this connection, as bits of enum message_kind */
     unsigned run, former_run, former[FORMER_MAX], n_former; /* src/io/former.h */
     bool breaks;                                            /* right behind its next SET */
     struct debt *debts;
@@ -140,14 +153,49 @@ enum worker_phase {
     WORKER_RELEASING
 };
 
+/* What a holder was told, reckoned once more and not by the core. check_hold.c */
+struct held {
+    uint64_t present, counts;   /* [S7] */
+    uint64_t open;              /* asked, and not answered */
+    uint64_t asked, confirmed;  /* in the round under way */
+    uint64_t healed;            /* asked since the last success */
+    uint64_t ask_us[SIM_NODES]; /* when, by the client's clock */
+    uint32_t ask_ttl_ms[SIM_NODES];
+    uint64_t lease_us[SIM_NODES]; /* the longest that was confirmed */
+    uint64_t since_us[SIM_NODES]; /* true time: the key has been there without a break */
+    uint64_t won_us, round_us;    /* the client's clock */
+    uint64_t success_us;          /* true time */
+    uint64_t dropped_us;          /* true time: what a node said made it shorter */
+    uint64_t due_us;              /* true time: it was lost */
+    uint64_t valid_us;            /* [S2] */
+    uint64_t before_us;           /* the same, before the last answer */
+    unsigned rounds, extensions;
+    uint64_t least_us; /* the shortest ttl that it was asked for with */
+    bool succeeded;    /* the round under way has */
+    bool lost, lost_told, trouble_told;
+    bool safe;        /* nothing can take it away: it is renewed, and nothing is wrong */
+    bool may_be_safe; /* when all nodes count */
+};
+
 /* One that uses locks: one request at a time. src/io/lock.h */
 struct worker {
     enum worker_phase phase;
-    unsigned op, key, claim, stamp;
+    unsigned op, keys, claim, stamp;
     uint64_t timer_us;
     struct rlk_attempt attempt;
+    struct rlk_hold hold;
     struct rlk_release release;
     uint32_t ttl_ms;
+    bool renew, gated;
+    uint64_t max_hold_us;
+    uint32_t max_renewals;
+    bool notices, extended; /* are on their way to the user */
+    int extended_status;
+    unsigned extended_stamp;
+    bool extending;                     /* the user waits for an extension */
+    uint64_t extend_us, extend_lost_us; /* the client's clock, and how long it had stood still */
+    struct held held;
+    bool lingers; /* its last lock is held for long, when all is quiet */
     /* for the checkers */
     bool telling; /* a DELIVER is on its way */
     bool told, cancelled;
@@ -189,8 +237,9 @@ struct world {
     uint64_t set_back_us; /* how far clocks were set back in all */
     uint64_t same_us;     /* so many events were at this instant */
     unsigned same;
+    uint64_t linger_us; /* when all is quiet */
     unsigned done;
-    unsigned acquired, faults; /* for the figures at the end */
+    unsigned acquired, renewed, lost, faults; /* for the figures at the end */
     bool tracing;
     bool violated;
     char violation[256]; /* "exclusion: ..." */

@@ -79,7 +79,7 @@ START_TEST(our_own_token_as_the_old_value_is_no_second_vote)
     struct rlk_reply own = reply(RLK_REPLY_STRING, 0, TOKEN);
     struct rlk_reply longer = reply(RLK_REPLY_STRING, 0, TOKEN ":me");
 
-    ck_assert_int_eq(rlk_classify_set_get(&own, TOKEN, 40), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_set_get(&own, TOKEN, 40), RLK_VOTE_OURS);
     ck_assert_int_eq(rlk_classify_set_get(&longer, TOKEN, 40), RLK_VOTE_NO);
 }
 END_TEST
@@ -91,7 +91,7 @@ START_TEST(release_says_deleted_gone_or_taken)
     struct rlk_reply two = reply(RLK_REPLY_INTEGER, 2, "");
     struct rlk_reply type = reply(RLK_REPLY_ERROR, 0, "WRONGTYPE Operation against a key");
 
-    ck_assert_int_eq(rlk_classify_release(&one), RLK_ANSWER_DELETED);
+    ck_assert_int_eq(rlk_classify_release(&one), RLK_ANSWER_OURS);
     ck_assert_int_eq(rlk_classify_release(&none), RLK_ANSWER_GONE);
     ck_assert_int_eq(rlk_classify_release(&other), RLK_ANSWER_TAKEN);
     ck_assert_int_eq(rlk_classify_release(&two), RLK_ANSWER_UNKNOWN);
@@ -111,6 +111,60 @@ START_TEST(an_error_is_known_by_its_whole_first_word)
 }
 END_TEST
 
+/* Of several keys one that is missing or another's is enough: the lock is not there. */
+START_TEST(the_script_that_keeps_says_ours_gone_or_taken)
+{
+    struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), none = reply(RLK_REPLY_INTEGER, 0, "");
+    struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody"), nil = {.type = RLK_REPLY_NIL};
+    struct rlk_reply nobody = reply(RLK_REPLY_STRING, 0, "");
+    struct rlk_reply type = reply(RLK_REPLY_ERROR, 0, "WRONGTYPE Operation against a key");
+    struct rlk_reply strange[] = {reply(RLK_REPLY_INTEGER, 2, ""), reply(RLK_REPLY_INTEGER, -1, ""),
+                                  reply(RLK_REPLY_STATUS, 0, "OK"), nil};
+    unsigned i;
+
+    ck_assert_int_eq(rlk_classify_keep(&one), RLK_ANSWER_OURS);
+    ck_assert_int_eq(rlk_classify_adopt(&one), RLK_VOTE_YES);
+    ck_assert_int_eq(rlk_classify_keep(&none), RLK_ANSWER_GONE);
+    ck_assert_int_eq(rlk_classify_adopt(&none), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_keep(&other), RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(rlk_classify_keep(&nobody), RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(rlk_classify_keep(&type), RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(rlk_classify_adopt(&other), RLK_VOTE_NO);
+    for (i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+        ck_assert_int_eq(rlk_classify_keep(&strange[i]), RLK_ANSWER_UNKNOWN);
+        ck_assert_int_eq(rlk_classify_adopt(&strange[i]), RLK_VOTE_UNKNOWN);
+    }
+}
+END_TEST
+
+/* That some were ours already is what a heal may find, whose first try was not answered; otherwise
+ * it is one server under two addresses [S10]. */
+START_TEST(the_script_that_takes_says_set_or_the_holder)
+{
+    struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), two = reply(RLK_REPLY_INTEGER, 2, "");
+    struct rlk_reply none = reply(RLK_REPLY_INTEGER, 0, "");
+    struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody"), nil = {.type = RLK_REPLY_NIL};
+    struct rlk_reply ok = reply(RLK_REPLY_STATUS, 0, "OK");
+
+    ck_assert_int_eq(rlk_classify_take(&one), RLK_VOTE_YES);
+    ck_assert_int_eq(rlk_classify_take(&two), RLK_VOTE_OURS);
+    ck_assert_int_eq(rlk_classify_take(&other), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_take(&none), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_take(&nil), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_take(&ok), RLK_VOTE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(an_error_of_a_script_is_unknown)
+{
+    struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, errors[_i]);
+
+    ck_assert_int_eq(rlk_classify_keep(&r), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_adopt(&r), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_take(&r), RLK_VOTE_UNKNOWN);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("classify");
@@ -122,6 +176,9 @@ static Suite *suite(void)
     tcase_add_test(c, our_own_token_as_the_old_value_is_no_second_vote);
     tcase_add_test(c, release_says_deleted_gone_or_taken);
     tcase_add_test(c, an_error_is_known_by_its_whole_first_word);
+    tcase_add_test(c, the_script_that_keeps_says_ours_gone_or_taken);
+    tcase_add_test(c, the_script_that_takes_says_set_or_the_holder);
+    tcase_add_loop_test(c, an_error_of_a_script_is_unknown, 0, sizeof(errors) / sizeof(errors[0]));
     suite_add_tcase(s, c);
     return s;
 }

@@ -16,7 +16,8 @@ static struct rlk_claim *claim(const char *key)
     struct rlk_claim *c;
 
     pool.keep = 8;
-    c = rlk_claim_new(&pool, "p:", 2, key, strlen(key), 1000);
+    c = rlk_claim_new(&pool, &(struct rlk_key){"p:", 2}, &(struct rlk_key){key, strlen(key)}, 1,
+                      1000);
     ck_assert_ptr_nonnull(c);
     return c;
 }
@@ -122,7 +123,7 @@ START_TEST(long_and_short_keys_are_kept_whole)
 
         key[len] = '\0';
         c = claim(key);
-        ck_assert_uint_eq(c->key_len, len + 2);
+        ck_assert_uint_eq(c->key_len[0], len + 2);
         ck_assert_str_eq(c->key + 2, key);
         rlk_claim_unref(c);
         key[len] = 'k';

@@ -42,7 +42,7 @@ START_TEST(every_answer_vector_is_decided_once)
 
             if (r.state == RLK_RELEASE_ASKING) {
                 answered += a != RLK_ANSWER_UNKNOWN;
-                deleted += a == RLK_ANSWER_DELETED;
+                deleted += a == RLK_ANSWER_OURS;
             }
             answer(&r, i, a);
             told += out.tell;
@@ -64,13 +64,13 @@ START_TEST(after_a_lost_answer_only_our_own_key_counts)
     struct rlk_release r;
 
     start(&r, 5, 0x1f, 0x1f);
-    answer(&r, 0, RLK_ANSWER_DELETED);
+    answer(&r, 0, RLK_ANSWER_OURS);
     answer(&r, 1, RLK_ANSWER_UNKNOWN);
     answer(&r, 2, RLK_ANSWER_UNKNOWN);
     answer(&r, 1, RLK_ANSWER_TAKEN);
     answer(&r, 2, RLK_ANSWER_GONE);
     ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
-    answer(&r, 2, RLK_ANSWER_DELETED);
+    answer(&r, 2, RLK_ANSWER_OURS);
     answer(&r, 3, RLK_ANSWER_TAKEN);
     answer(&r, 4, RLK_ANSWER_TAKEN);
     ck_assert_int_eq(r.state, RLK_RELEASE_DONE);
@@ -92,12 +92,12 @@ START_TEST(gone_and_taken_are_told_apart)
     ck_assert_int_eq(r.status, REDLOCK_TAKEN);
     start(&r, 3, 7, 7);
     answer(&r, 0, RLK_ANSWER_TAKEN); /* a remainder of a contender that lost */
-    answer(&r, 1, RLK_ANSWER_DELETED);
+    answer(&r, 1, RLK_ANSWER_OURS);
     ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
-    answer(&r, 2, RLK_ANSWER_DELETED);
+    answer(&r, 2, RLK_ANSWER_OURS);
     ck_assert_int_eq(r.status, REDLOCK_OK);
     start(&r, 3, 7, 7);
-    answer(&r, 0, RLK_ANSWER_DELETED); /* a remainder of ours, which had expired elsewhere */
+    answer(&r, 0, RLK_ANSWER_OURS); /* a remainder of ours, which had expired elsewhere */
     answer(&r, 1, RLK_ANSWER_TAKEN);
     answer(&r, 2, RLK_ANSWER_TAKEN);
     ck_assert_int_eq(r.status, REDLOCK_TAKEN);
@@ -110,7 +110,7 @@ START_TEST(silence_ends_at_the_deadline_as_unreachable)
     struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = T0 + 499};
 
     start(&r, 3, 7, 7);
-    answer(&r, 0, RLK_ANSWER_DELETED);
+    answer(&r, 0, RLK_ANSWER_OURS);
     rlk_release_step(&r, &ev, &out);
     ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
     ev.now_us = T0 + 500;
@@ -137,9 +137,9 @@ START_TEST(a_debt_that_is_paid_in_time_counts)
 
     start(&r, 3, 7, 7);
     answer(&r, 0, RLK_ANSWER_UNKNOWN);
-    answer(&r, 1, RLK_ANSWER_DELETED);
+    answer(&r, 1, RLK_ANSWER_OURS);
     ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
-    answer(&r, 0, RLK_ANSWER_DELETED);
+    answer(&r, 0, RLK_ANSWER_OURS);
     ck_assert_int_eq(r.status, REDLOCK_OK);
 }
 END_TEST
@@ -151,7 +151,7 @@ START_TEST(doubled_answers_count_once)
 
     start(&r, 5, 0x1f, 0x1f);
     for (i = 0; i < 9; i++) {
-        answer(&r, 2, RLK_ANSWER_DELETED);
+        answer(&r, 2, RLK_ANSWER_OURS);
     }
     ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
 }

@@ -102,7 +102,8 @@ START_TEST(validity_is_read_from_the_clock_and_rounded_down)
     rlk_fork_init(&rl.loop.fork);
     lock.rl = &rl;
     lock.phase = RLK_LOCK_HELD;
-    lock.attempt.round.valid_until_us = 9000000;
+    lock.hold.state = RLK_HOLD_HELD;
+    lock.hold.leases.valid_until_us = 9000000;
     ck_assert_uint_eq(validity_at(&lock, 8000000), 1000);
     ck_assert_uint_eq(validity_at(&lock, 8000001), 999);
     ck_assert_uint_eq(validity_at(&lock, 8999001), 0);
@@ -259,7 +260,8 @@ START_TEST(a_token_is_twenty_of_the_system_s_bytes)
 {
     static struct rlk_entropy e;
     struct rlk_pool pool = {0};
-    struct rlk_claim *c = rlk_claim_new(&pool, "", 0, "k", 1, 1000);
+    struct rlk_claim *c =
+        rlk_claim_new(&pool, &(struct rlk_key){"", 0}, &(struct rlk_key){"k", 1}, 1, 1000);
     unsigned byte, i;
 
     most = 100000;

@@ -1,0 +1,203 @@
+/* cli/extend.c - redlock extend: make a lock live longer, by its token.
+ *
+ * The lock is taken over, which asks all masters to keep it, and left as it is then.
+ */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args.h"
+#include "cli/duration.h"
+#include "cli/exit.h"
+#include "cli/explain.h"
+#include "cli/help.h"
+#include "cli/keys.h"
+#include "cli/say.h"
+#include "cli/session.h"
+#include "cli/trouble.h"
+
+#define DEFAULT_TTL_MS 10000
+
+enum {
+    OPTION_TOKEN = CLI_OPTION_OWN,
+    OPTION_TTL
+};
+
+static const char help[] =
+    "usage: redlock extend KEY... --token TOKEN [--ttl TIME] [OPTION...]\n"
+    "\n"
+    "Make the lock that `redlock acquire KEY...` has printed TOKEN for live longer; name all\n"
+    "its keys, in any order. It never makes it shorter, and never brings back one that is gone.\n"
+    "Prints for how long the lock is valid now, such as 9888ms.\n"
+    "\n"
+    "  --token TOKEN       what `redlock acquire` printed\n"
+    "  --ttl TIME          how long it shall live, from now on (default 10s)\n" CLI_HELP_CONNECT
+    "\n"
+    "example:\n"
+    "  redlock extend backup --token \"$token\" --ttl 2m || exit    # stop: it is lost\n"
+    "\n"
+    "exit status: 0 extended, 75 it is gone or somebody else's (or the answers came too late\n"
+    "for the ttl), 69 no majority of the masters can be reached, 64 usage, 70 internal\n";
+
+static const struct option options[] = {{"token", required_argument, NULL, OPTION_TOKEN},
+                                        {"ttl", required_argument, NULL, OPTION_TTL},
+                                        CLI_ARGS_CONNECT,
+                                        CLI_ARGS_ALWAYS,
+                                        {NULL, 0, NULL, 0}};
+
+struct extension {
+    struct cli_keys keys;
+    const char *token;
+    uint32_t ttl_ms;
+    struct cli_session session;
+    int done;
+    int code;
+};
+
+static int take_option(void *arg, int option, const char *value)
+{
+    struct extension *extension = arg;
+
+    if (option == OPTION_TTL) {
+        return cli_args_duration("extend", "--ttl", value, REDLOCK_MIN_TTL_MS, REDLOCK_MAX_TTL_MS,
+                                 &extension->ttl_ms);
+    }
+    extension->token = value;
+    return CLI_GO_ON;
+}
+
+/* So many masters have no key of ours that it cannot be held. */
+static int explain_lost(const struct extension *extension, const struct redlock_lock *lock)
+{
+    const char *token;
+    size_t masters = cli_trouble_holder(extension->session.rl, lock, &token);
+
+    if (masters > 0) {
+        cli_say("'%s' is somebody else's (say %zu of %zu masters; token %s): nothing was extended",
+                extension->keys.name, masters, redlock_node_count(extension->session.rl), token);
+    } else {
+        cli_say("'%s' is gone: its ttl had passed, or it had been released", extension->keys.name);
+    }
+    cli_say_more("Look at it with: redlock status '%s'", extension->keys.name);
+    return CLI_HELD;
+}
+
+/* What came to be is printed first, and kept in any case. */
+static int tell(struct redlock_lock *lock, const struct extension *extension)
+{
+    uint64_t left_ms = redlock_lock_validity_ms(lock);
+    char left[CLI_DURATION_TEXT];
+
+    printf("%" PRIu64 "ms\n", left_ms);
+    cli_say_detail("extended '%s', valid for %s", extension->keys.name,
+                   cli_duration_print(left_ms, left));
+    redlock_lock_forget(lock);
+    return cli_say_flush();
+}
+
+static void on_adopted(struct redlock_lock *lock, int status, void *arg)
+{
+    struct extension *extension = arg;
+
+    extension->done = 1;
+    switch (status) {
+    case 0:
+        extension->code = tell(lock, extension);
+        return;
+    case REDLOCK_ELOST:
+        extension->code = explain_lost(extension, lock);
+        return;
+    case REDLOCK_ETOOSLOW:
+        cli_say("a majority extended '%s', but so late that too little of its time is left",
+                extension->keys.name);
+        extension->code = CLI_HELD;
+        return;
+    case REDLOCK_ENOQUORUM:
+        extension->code = cli_explain_masters(extension->session.rl);
+        return;
+    default:
+        cli_say("cannot extend '%s': %s", extension->keys.name, redlock_strerror(status));
+        extension->code = CLI_INTERNAL;
+        return;
+    }
+}
+
+/* redlock_adopt() has refused. */
+static int refuse(const struct extension *extension, int status)
+{
+    char ttl[CLI_DURATION_TEXT];
+
+    switch (status) {
+    case REDLOCK_ETTL:
+        return cli_say_usage("extend", "--ttl %s is out of range: raise --max-ttl",
+                             cli_duration_print(extension->ttl_ms, ttl));
+    case REDLOCK_EINVAL:
+        return cli_say_usage("extend", "this is not a token, or KEY is too long: TOKEN is what "
+                                       "`redlock acquire` printed");
+    default:
+        cli_say("cannot extend '%s': %s", extension->keys.name, redlock_strerror(status));
+        return CLI_INTERNAL;
+    }
+}
+
+/* Masters that are being connected would not be asked once a majority has answered, and the lock
+ * would live longer on a part of them only. */
+static int extend(struct extension *extension)
+{
+    struct redlock_request request;
+    int status;
+    int code;
+
+    cli_session_settle(&extension->session);
+    redlock_request_init(&request);
+    cli_keys_ask(&extension->keys, &request);
+    request.ttl_ms = extension->ttl_ms;
+    request.renew = 0;
+    status = redlock_adopt(extension->session.rl, &request, extension->token, on_adopted, extension,
+                           NULL);
+    if (status != 0) {
+        return refuse(extension, status);
+    }
+    code = cli_session_run(&extension->session, &extension->done);
+    return code == CLI_GO_ON ? extension->code : code;
+}
+
+static int read_args(struct cli_args *args, int argc, char **argv)
+{
+    struct extension *extension = args->arg;
+    int code = cli_args_read(args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = cli_keys_read(&extension->keys, args->command, argc, argv);
+    }
+    if (code == CLI_GO_ON && (!extension->token || !extension->token[0])) {
+        code =
+            cli_say_usage(args->command, "--token is missing: give what `redlock acquire` printed");
+    }
+    return code;
+}
+
+int cli_extend_main(int argc, char **argv)
+{
+    struct extension extension = {.ttl_ms = DEFAULT_TTL_MS};
+    struct cli_args args = {.command = "extend",
+                            .help = help,
+                            .short_options = ":hv",
+                            .options = options,
+                            .own = take_option,
+                            .arg = &extension};
+    int code = read_args(&args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = cli_session_open(args.command, &args.connect, &extension.session);
+        if (code == CLI_OK) {
+            code = extend(&extension);
+            cli_session_close(&extension.session);
+        }
+    }
+    cli_keys_free(&extension.keys);
+    return code;
+}

@@ -1,0 +1,128 @@
+/* cli/trouble.c - which masters do not do as they should, in one line. */
+#include "cli/trouble.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/duration.h"
+#include "cli/explain.h"
+#include "cli/say.h"
+
+/* A line that grows; what does not fit is left out. */
+struct line {
+    char text[3072];
+    size_t used;
+};
+
+static void append(struct line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct line *line, const char *format, ...)
+{
+    size_t room = sizeof(line->text) - line->used;
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(line->text + line->used, room, format, args);
+    va_end(args);
+    if (n >= 0) {
+        line->used += (size_t)n < room ? (size_t)n : room - 1;
+    }
+}
+
+/* The owner's text of a token, else the token. */
+static const char *owner_of(const char *token)
+{
+    const char *owner = strchr(token, ':');
+
+    return owner && owner[1] ? owner + 1 : token;
+}
+
+/* "a (down: refused)", "b (its key is gone: restarted empty, or deleted)", "c (held by alice)". */
+static void append_master(struct line *line, const struct redlock_node_info *info,
+                          const struct redlock_node_detail *detail)
+{
+    append(line, "%s%s (", line->used > 0 ? ", " : "", info->name);
+    if (detail->vote != REDLOCK_VOTE_NO) {
+        append(line, "%s%s%s)",
+               info->state == REDLOCK_NODE_UP ? "no answer" : cli_explain_state((int)info->state),
+               info->error[0] ? ": " : "", info->error);
+    } else if (detail->holder[0]) {
+        append(line, "held by %s)", owner_of(detail->holder));
+    } else {
+        append(line, "has no such key: restarted empty, or deleted?)");
+    }
+}
+
+/* Whether a master stands in the way of a renewal. What it said last may be long ago. */
+static int is_wrong(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
+{
+    return detail->vote != REDLOCK_VOTE_YES || info->state != REDLOCK_NODE_UP;
+}
+
+/* The masters that are in the way, or only those that have no key of ours. */
+static size_t list(const struct redlock *rl, const struct redlock_lock *lock, int only_no,
+                   struct line *line)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_lock_node(lock, i, &detail) == 0 && redlock_node_info(rl, i, &info) == 0 &&
+            is_wrong(&info, &detail) && (!only_no || detail.vote == REDLOCK_VOTE_NO)) {
+            append_master(line, &info, &detail);
+            wrong++;
+        }
+    }
+    return wrong;
+}
+
+void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                     uint64_t left_ms)
+{
+    struct line line = {"", 0};
+    size_t wrong = list(rl, lock, 0, &line);
+    char left[CLI_DURATION_TEXT];
+
+    cli_duration_print(left_ms, left);
+    if (wrong > 0) {
+        cli_say("cannot renew '%s', %s left: %zu of %zu masters do not confirm it: %s", key, left,
+                wrong, redlock_node_count(rl), line.text);
+    } else {
+        cli_say("cannot renew '%s', %s left: no majority of the masters confirms it (redlock "
+                "nodes)",
+                key, left);
+    }
+}
+
+void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
+{
+    struct line line = {"", 0};
+    size_t wrong = list(rl, lock, 1, &line);
+
+    cli_say("the lock '%s' is lost: %zu of %zu masters do not have it any more%s%s%s", key, wrong,
+            redlock_node_count(rl), wrong ? ": " : "", line.text,
+            wrong <= redlock_node_count(rl) / 2 ? "; too few of the others have had it all the time"
+                                                : "");
+}
+
+size_t cli_trouble_holder(const struct redlock *rl, const struct redlock_lock *lock,
+                          const char **ret_token)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+    size_t named = 0;
+
+    *ret_token = "";
+    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_lock_node(lock, i, &detail) == 0 && detail.vote == REDLOCK_VOTE_NO &&
+            detail.holder[0]) {
+            *ret_token = named++ == 0 ? detail.holder : *ret_token;
+        }
+    }
+    return named;
+}

@@ -1,0 +1,25 @@
+/* cli/trouble.h - what goes wrong with a lock that is held, for people. */
+#ifndef CLI_TROUBLE_H
+#define CLI_TROUBLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct redlock;
+struct redlock_lock;
+
+/* Say, in one line, that a renewal has failed, how long the lock is still valid, and which
+ * masters did not confirm it. */
+void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                     uint64_t left_ms);
+
+/* Say that a lock is lost before its time, and which masters do not have it any more. */
+void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key);
+
+/* Whom the masters that have no key of ours name instead: returns how many name anybody. Writes
+ * the value that the first of them named, "" when none did, which lives as long as the lock's
+ * details. */
+size_t cli_trouble_holder(const struct redlock *rl, const struct redlock_lock *lock,
+                          const char **ret_token);
+
+#endif

@@ -1,0 +1,336 @@
+#include "core/hold.h"
+
+#include <redlock/error.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/backoff.h"
+
+/* The first renewal comes early, so that several can fail. */
+#define RENEW_PARTS 3
+/* A node that does not count yet is of no use: the next success is wanted soon. */
+#define SOON_PARTS 10
+/* After a renewal that failed: up to a hundredth of the ttl, doubling up to a tenth. */
+#define RETRY_PARTS 100
+/* A contender that split the votes releases after about a round trip. */
+#define HEAL_FLOOR_US 1000
+/* What is left is not worth a key. */
+#define HEAL_LEAST_MS 10
+
+void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config)
+{
+    *h = (struct rlk_hold){.state = RLK_HOLD_IDLE};
+    h->config = *config;
+    h->petted = true;
+    h->round_until_us = h->renew_us = h->heal_us = RLK_NEVER;
+    rlk_prng_seed(&h->prng, config->seed);
+}
+
+uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h)
+{
+    return h->state == RLK_HOLD_HELD ? h->leases.valid_until_us : 0;
+}
+
+static void end_extension(struct rlk_hold *h, int status, struct rlk_actions *out)
+{
+    if (h->extending && !h->queued) {
+        h->extending = false;
+        h->extended = status;
+        out->tell_extended = true;
+    }
+}
+
+static void get_lost(struct rlk_hold *h, int reason, struct rlk_actions *out)
+{
+    h->state = RLK_HOLD_LOST;
+    h->reason = reason;
+    h->trouble = h->queued = false;
+    h->round_until_us = h->renew_us = h->heal_us = RLK_NEVER;
+    out->tell = true;
+    end_extension(h, REDLOCK_ELOST, out);
+}
+
+static void get_into_trouble(struct rlk_hold *h, int reason, struct rlk_actions *out)
+{
+    if (!h->trouble) {
+        h->trouble = true;
+        h->reason = reason;
+        out->tell = true;
+    }
+}
+
+/* ---- rounds ---- */
+
+/* Soon, but not if that were to ask for a pet sooner than at a third. */
+static void plan_renewal(struct rlk_hold *h)
+{
+    bool soon = (h->leases.present & ~h->leases.counted) != 0 && (h->petted || !h->config.gated);
+
+    h->renew_us = RLK_NEVER;
+    if (h->config.renew) {
+        h->renew_us =
+            rlk_time_add(h->round_us, h->config.ttl_us / (soon ? SOON_PARTS : RENEW_PARTS));
+    }
+}
+
+/* An extension that had to wait for the round under way begins now. */
+static void go_on(struct rlk_hold *h, int status, uint64_t now_us, struct rlk_actions *out)
+{
+    end_extension(h, status, out);
+    if (h->queued) {
+        h->renew_us = now_us;
+    }
+}
+
+/* [S8] Who is silent does not keep the others from being healed before the next renewal; nor does
+ * it that the last answer came when nobody waited for it any more. */
+static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+{
+    if (h->extending && !h->queued) {
+        h->config.ttl_us = h->round_ttl_us;
+    }
+    h->failures = 0;
+    h->trouble = h->waits_for_pet = h->paid = false;
+    h->round_until_us =
+        rlk_time_min(h->round_until_us, rlk_time_add(h->round_us, h->config.ttl_us / SOON_PARTS));
+    plan_renewal(h);
+    go_on(h, REDLOCK_OK, now_us, out);
+}
+
+static void fail(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+{
+    uint64_t ttl_us = h->config.ttl_us;
+
+    h->failures++;
+    if (h->config.renew) {
+        get_into_trouble(h, REDLOCK_ENOQUORUM, out);
+        h->renew_us =
+            rlk_time_add(now_us, rlk_backoff_us(&h->prng, h->failures, ttl_us / RETRY_PARTS,
+                                                ttl_us / SOON_PARTS));
+    }
+    go_on(h, REDLOCK_ENOQUORUM, now_us, out);
+}
+
+/* [S8] At once where our key was forgotten; but who had refused us at first may release soon. */
+static uint64_t heal_delay_us(const struct rlk_hold *h, uint64_t now_us)
+{
+    uint64_t took_us = rlk_time_sub(now_us, h->round_us);
+
+    if (h->round_us > h->held_us) {
+        return 0;
+    }
+    return rlk_time_max(HEAL_FLOOR_US, rlk_time_min(4 * took_us, h->config.ttl_us / SOON_PARTS));
+}
+
+/* Nothing more is waited for. */
+static void end_round(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+{
+    h->round_until_us = RLK_NEVER;
+    if (!h->leases.success) {
+        fail(h, now_us, out);
+    } else if (h->leases.present != rlk_mask_all(h->config.nodes)) {
+        h->heal_us = rlk_time_add(now_us, heal_delay_us(h, now_us));
+    }
+}
+
+static uint64_t end_us(const struct rlk_hold *h, uint64_t now_us)
+{
+    return rlk_time_add(now_us, rlk_validity_lease_us(h->round_ttl_us, h->config.drift_ppm));
+}
+
+static void extend(struct rlk_hold *h, uint64_t nodes, struct rlk_actions *out)
+{
+    out->extend = nodes;
+    out->ttl_ms = (uint32_t)(h->round_ttl_us / 1000);
+}
+
+/* It is given up early enough for another one, and for a word to the user before the end. */
+static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_event *ev,
+                        struct rlk_actions *out)
+{
+    uint64_t patience_us = rlk_time_min(h->config.timeout_us, h->config.ttl_us / RENEW_PARTS);
+
+    h->renew_us = h->heal_us = RLK_NEVER;
+    h->round_us = ev->now_us;
+    h->round_ttl_us = ttl_us;
+    h->round_until_us = rlk_time_add(ev->now_us, patience_us);
+    extend(h, rlk_leases_begin(&h->leases, ev->ready, end_us(h, ev->now_us)), out);
+    if (h->leases.open == 0) {
+        end_round(h, ev->now_us, out); /* there is nobody to ask */
+    }
+}
+
+/* Its keys are to end with the lock's time, so that they all end together. */
+static void heal(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    uint64_t left_ms = rlk_time_sub(h->leases.valid_until_us, ev->now_us) / 1000;
+    uint64_t lease_us = rlk_validity_lease_us(left_ms * 1000, h->config.drift_ppm);
+
+    h->heal_us = RLK_NEVER;
+    if (left_ms >= HEAL_LEAST_MS) {
+        out->heal = rlk_leases_heal(&h->leases, ev->ready, rlk_time_add(ev->now_us, lease_us));
+        out->ttl_ms = (uint32_t)left_ms;
+    }
+}
+
+/* ---- renewing ---- */
+
+static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
+{
+    return h->renewals < h->config.max_renewals &&
+           rlk_time_add(now_us, h->config.ttl_us) <=
+               rlk_time_add(h->held_us, h->config.max_hold_us);
+}
+
+static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (h->queued) {
+        h->queued = h->renewing = false;
+        begin_round(h, h->wanted_ttl_us, ev, out);
+    } else if (!may_renew(h, ev->now_us)) {
+        h->renew_us = RLK_NEVER;
+        get_into_trouble(h, REDLOCK_EDEADLINE, out);
+    } else if (h->config.gated && !h->petted && !h->paid) {
+        h->renew_us = RLK_NEVER;
+        h->waits_for_pet = true;
+        get_into_trouble(h, REDLOCK_EDEADLINE, out);
+    } else {
+        h->petted = false;
+        h->renewing = h->paid = true;
+        begin_round(h, h->config.ttl_us, ev, out);
+    }
+}
+
+static bool is_under_way(const struct rlk_hold *h)
+{
+    return h->round_until_us != RLK_NEVER && !h->leases.success;
+}
+
+static void pet(struct rlk_hold *h, uint64_t now_us)
+{
+    h->petted = true;
+    if (h->waits_for_pet && !is_under_way(h)) {
+        h->renew_us = now_us;
+    }
+    h->waits_for_pet = false;
+}
+
+static void ask_for_more(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    h->wanted_ttl_us = ev->ttl_us;
+    h->extending = true;
+    h->queued = is_under_way(h);
+    if (!h->queued) {
+        h->renewing = false;
+        begin_round(h, ev->ttl_us, ev, out);
+    }
+}
+
+/* ---- events ---- */
+
+/* What an answer has come to. */
+static void follow(struct rlk_hold *h, bool had_success, const struct rlk_event *ev,
+                   struct rlk_actions *out)
+{
+    if (!rlk_leases_possible(&h->leases)) {
+        get_lost(h, REDLOCK_ELOST, out);
+        return;
+    }
+    if (is_under_way(h)) {
+        extend(h, rlk_leases_join(&h->leases, ev->node, end_us(h, h->round_us)), out);
+    } else if (h->leases.success && !had_success) {
+        h->renewals += h->renewing;
+        succeed(h, ev->now_us, out);
+    } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->queued) {
+        plan_renewal(h);
+    }
+    if (h->round_until_us != RLK_NEVER && h->leases.open == 0) {
+        end_round(h, ev->now_us, out);
+    }
+}
+
+static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (h->round_until_us <= ev->now_us) {
+        end_round(h, ev->now_us, out);
+    }
+    if (h->renew_us <= ev->now_us) {
+        renew(h, ev, out);
+    } else if (h->heal_us <= ev->now_us) {
+        heal(h, ev, out);
+    }
+}
+
+/* [S3, S9] Whatever has happened: the clock decides. */
+static bool is_over(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+{
+    bool silent = h->failures > 0 || !h->leases.success;
+
+    if (h->leases.valid_until_us > now_us) {
+        return false;
+    }
+    get_lost(h, silent ? REDLOCK_ENOQUORUM : REDLOCK_EDEADLINE, out);
+    return true;
+}
+
+static uint64_t deadline(const struct rlk_hold *h)
+{
+    if (h->state != RLK_HOLD_HELD) {
+        return RLK_NEVER;
+    }
+    return rlk_time_min(rlk_time_min(h->round_until_us, h->leases.valid_until_us),
+                        rlk_time_min(h->renew_us, h->heal_us));
+}
+
+void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
+                    struct rlk_actions *out)
+{
+    *out = (struct rlk_actions){0};
+    rlk_leases_init(&h->leases, h->config.nodes, won);
+    h->state = RLK_HOLD_HELD;
+    h->held_us = now_us;
+    h->round_us = won->started_us;
+    h->round_until_us = rlk_time_add(now_us, h->config.timeout_us);
+    succeed(h, now_us, out);
+    if (h->leases.open == 0) {
+        end_round(h, now_us, out);
+    }
+    out->deadline_us = deadline(h);
+}
+
+void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    bool had_success = h->leases.success;
+
+    *out = (struct rlk_actions){0};
+    out->deadline_us = RLK_NEVER;
+    if (h->state != RLK_HOLD_HELD || is_over(h, ev->now_us, out)) {
+        return;
+    }
+    switch (ev->kind) {
+    case RLK_EVENT_VOTE:
+        rlk_leases_voted(&h->leases, ev->node, ev->vote);
+        follow(h, had_success, ev, out);
+        break;
+    case RLK_EVENT_ANSWER:
+        rlk_leases_answered(&h->leases, ev->node, ev->answer);
+        follow(h, had_success, ev, out);
+        break;
+    case RLK_EVENT_TIMER:
+        timer(h, ev, out);
+        break;
+    case RLK_EVENT_EXTEND:
+        ask_for_more(h, ev, out);
+        break;
+    case RLK_EVENT_PET:
+        pet(h, ev->now_us);
+        break;
+    case RLK_EVENT_START:
+    case RLK_EVENT_NODE_UP:
+    case RLK_EVENT_NODE_DOWN:
+    case RLK_EVENT_CANCEL:
+    case RLK_EVENT_DELIVER:
+        break;
+    }
+    out->deadline_us = deadline(h);
+}

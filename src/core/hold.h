@@ -1,0 +1,81 @@
+/* hold.h - a lock that is held: extended, renewed, healed, and lost.
+ *
+ *            START                     its time is over, or no majority can hold any more
+ *   IDLE -----------> HELD ----------------------------------------------------------> LOST
+ *                    ^    |
+ *                    +----+  renewal: at a third of the ttl, or a tenth while a node is present
+ *                            that does not count yet; when it fails, again after a back-off
+ *
+ * [S7] A round asks every node that may have our key to keep it for the whole ttl. It never sets
+ *      a key, never shortens, never releases. One that fails changes nothing.
+ * [S8] When a round has succeeded and its answers are in, the nodes without our key are set again,
+ *      for what is left of the validity; once for each success, the first round's win included.
+ * [S9] LOST is final, and told once: when the clock says so, or at once when so many nodes have
+ *      said that our key is not there that no round could ever succeed again. No reply is waited
+ *      for. Before it, once in each trouble, a word that renewing does not work.
+ *
+ * When the user lets go the driver does not step it any more. An EXTEND that finds the lock over
+ * is not told: the driver looks at the time before it sends one. */
+#ifndef RLK_CORE_HOLD_H
+#define RLK_CORE_HOLD_H
+
+#include "base/prng.h"
+#include "core/leases.h"
+
+struct rlk_hold_config {
+    unsigned nodes;
+    uint32_t drift_ppm;
+    uint64_t ttl_us; /* whole milliseconds */
+    uint64_t timeout_us;
+    bool renew;            /* by itself */
+    bool gated;            /* only when the application was heard of since the last renewal */
+    uint64_t max_hold_us;  /* no renewal would let it live longer; RLK_NEVER: no limit */
+    uint32_t max_renewals; /* UINT32_MAX: no limit */
+    uint64_t seed;         /* for the jitter */
+};
+
+enum rlk_hold_state {
+    RLK_HOLD_IDLE = 0,
+    RLK_HOLD_HELD,
+    RLK_HOLD_LOST
+};
+
+struct rlk_hold {
+    enum rlk_hold_state state;
+    /* LOST, or in trouble, why: REDLOCK_EDEADLINE: it is not to be renewed (any more),
+     * REDLOCK_ELOST: nodes said that our key is not there, REDLOCK_ENOQUORUM: no majority
+     * confirmed. */
+    int reason;
+    bool trouble;       /* it should be renewed, and is not */
+    bool extending;     /* the user waits for a round: */
+    bool queued;        /* the next one */
+    bool renewing;      /* the round is a renewal, and not an extension */
+    int extended;       /* how that ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
+    bool petted;        /* the application was heard of; a renewal uses this up */
+    bool paid;          /* by a pet, for the renewal that has not succeeded yet */
+    bool waits_for_pet; /* a renewal is due */
+    uint32_t renewals, failures;
+    uint64_t held_us;        /* since when */
+    uint64_t round_us;       /* when the last round began */
+    uint64_t round_ttl_us;   /* what it asks for */
+    uint64_t wanted_ttl_us;  /* of the extension that the user waits for */
+    uint64_t round_until_us; /* answers are waited for; RLK_NEVER: no more */
+    uint64_t renew_us, heal_us;
+    struct rlk_hold_config config;
+    struct rlk_prng prng;
+    struct rlk_leases leases;
+};
+
+void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config);
+
+/* [S3] Until when the lock is valid; 0 when it is not held. */
+uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h);
+
+/* It is held from now on: START, at the moment when the user is told. */
+void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
+                    struct rlk_actions *out);
+
+/* `out` is written completely. */
+void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out);
+
+#endif

@@ -1,0 +1,164 @@
+#include "core/leases.h"
+
+#include "base/mask.h"
+#include "base/time.h"
+
+void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won)
+{
+    unsigned node;
+
+    l->nodes = nodes;
+    l->touched = won->asked & ~won->no;
+    l->present = l->counted = l->kept = won->yes;
+    l->open = won->asked & ~(won->yes | won->no | won->unknown);
+    l->asked = won->asked;
+    l->absent = won->no;
+    l->doubtful = won->unknown & ~won->twins;
+    l->twins = won->twins;
+    l->healed = l->taken = 0;
+    l->success = true;
+    l->valid_until_us = won->valid_until_us;
+    for (node = 0; node < nodes; node++) {
+        l->next_us[node] = won->end_us[node];
+        l->end_us[node] = won->yes & rlk_mask_bit(node) ? won->end_us[node] : 0;
+    }
+}
+
+static void reckon(struct rlk_leases *l)
+{
+    l->valid_until_us = rlk_validity_until(l->end_us, l->counted, rlk_validity_quorum(l->nodes));
+}
+
+static uint64_t ask(struct rlk_leases *l, uint64_t nodes, uint64_t end_us)
+{
+    uint64_t left = nodes;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        l->next_us[node] = end_us;
+    }
+    l->open |= nodes;
+    return nodes;
+}
+
+uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
+{
+    uint64_t nodes = l->touched & ready & ~(l->open | l->twins);
+
+    l->asked = nodes;
+    l->kept = l->taken = 0;
+    l->success = false;
+    return ask(l, nodes, end_us);
+}
+
+uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us)
+{
+    uint64_t nodes = rlk_mask_bit(node) & l->touched & ~(l->asked | l->open | l->twins);
+
+    l->asked |= nodes;
+    return ask(l, nodes, end_us);
+}
+
+uint64_t rlk_leases_heal(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
+{
+    uint64_t nodes = rlk_mask_all(l->nodes) & ready & ~(l->present | l->open | l->taken | l->twins);
+
+    l->touched |= nodes;
+    l->healed |= nodes;
+    return ask(l, nodes, end_us);
+}
+
+static void confirm(struct rlk_leases *l, unsigned node)
+{
+    uint64_t bit = rlk_mask_bit(node);
+
+    l->present |= bit;
+    l->kept |= bit & l->asked;
+    l->absent &= ~bit;
+    l->end_us[node] = rlk_time_max(l->end_us[node], l->next_us[node]);
+}
+
+/* Its lease died with the key: a new one begins anew. */
+static void lose(struct rlk_leases *l, unsigned node)
+{
+    uint64_t bit = rlk_mask_bit(node);
+
+    l->end_us[node] = 0;
+    l->present &= ~bit;
+    l->kept &= ~bit;
+    l->counted &= ~bit;
+    l->absent |= bit;
+    reckon(l);
+}
+
+/* [S10] Our key, where we were not known to have set it. */
+static void found(struct rlk_leases *l, unsigned node)
+{
+    if (l->doubtful & rlk_mask_bit(node)) {
+        confirm(l, node);
+    } else {
+        l->twins |= rlk_mask_bit(node);
+    }
+}
+
+/* [S5] A refusal of the first SET proves that nothing of ours is there. One to heal does not: of
+ * several keys some may be. */
+void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
+{
+    uint64_t bit = rlk_mask_bit(node) & l->open;
+
+    l->open &= ~bit;
+    if (bit == 0) {
+        return;
+    }
+    switch (vote) {
+    case RLK_VOTE_YES:
+        confirm(l, node);
+        break;
+    case RLK_VOTE_NO:
+        l->touched &= ~(bit & ~l->healed);
+        l->absent |= bit;
+        break;
+    case RLK_VOTE_OURS:
+        found(l, node);
+        break;
+    case RLK_VOTE_UNKNOWN:
+        l->doubtful |= bit;
+        break;
+    }
+}
+
+/* The lease is as long as it was asked for, whichever round it belongs to; a confirmation that
+ * came for an earlier round is no confirmation in this one. */
+static void keep(struct rlk_leases *l, unsigned node)
+{
+    unsigned quorum = rlk_validity_quorum(l->nodes);
+
+    confirm(l, node);
+    if (!l->success && rlk_mask_count(l->kept & l->counted) >= quorum) {
+        l->success = true;
+        l->counted = l->present;
+    }
+    reckon(l);
+}
+
+void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer answer)
+{
+    uint64_t bit = rlk_mask_bit(node) & l->open;
+
+    l->open &= ~bit;
+    if (bit == 0 || answer == RLK_ANSWER_UNKNOWN) {
+        return;
+    }
+    if (answer == RLK_ANSWER_OURS) {
+        keep(l, node);
+    } else {
+        l->taken |= answer == RLK_ANSWER_TAKEN ? bit : 0;
+        lose(l, node);
+    }
+}
+
+bool rlk_leases_possible(const struct rlk_leases *l)
+{
+    return rlk_mask_count(l->counted) >= rlk_validity_quorum(l->nodes);
+}

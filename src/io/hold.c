@@ -1,0 +1,330 @@
+/* hold.c - drives a hold: from the win to the release, or to the notice that the lock is lost.
+ *
+ * An answer comes from the node, is classified, the hold is stepped with it, and what the step
+ * asks for is carried out: the same as in acquire.c. Two scripts go out, one that keeps and one
+ * that sets again (io/command.h); both for all keys of the lock. */
+#include "io/hold.h"
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/classify.h"
+#include "io/clock.h"
+#include "io/lock.h"
+#include "io/release.h"
+#include "io/request.h"
+#include "io/script.h"
+
+static void step(struct redlock_lock *lock, const struct rlk_event *ev);
+
+/* ---- what comes back ---- */
+
+static void kept(struct rlk_node *n, const struct rlk_claim *claim, enum rlk_answer answer,
+                 uint64_t now_us)
+{
+    struct rlk_event ev = {
+        .kind = RLK_EVENT_ANSWER, .node = n->index, .now_us = now_us, .answer = answer};
+
+    if (claim->lock && claim->lock->phase == RLK_LOCK_HELD) {
+        step(claim->lock, &ev);
+    }
+}
+
+static void healed(struct rlk_node *n, const struct rlk_claim *claim, enum rlk_vote vote,
+                   uint64_t now_us)
+{
+    struct rlk_event ev = {
+        .kind = RLK_EVENT_VOTE, .node = n->index, .now_us = now_us, .vote = vote};
+
+    if (claim->lock && claim->lock->phase == RLK_LOCK_HELD) {
+        step(claim->lock, &ev);
+    }
+}
+
+/* "" for a key that is just not there. */
+static void name_holder(struct rlk_node *n, const struct rlk_claim *claim,
+                        const struct rlk_reply *reply)
+{
+    if (claim->lock && claim->lock->phase == RLK_LOCK_HELD) {
+        rlk_lock_name_holder(claim->lock, n->index, reply);
+    }
+}
+
+/* [S5] It may yet be carried out: no debt of this token ages. */
+static void on_keep_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+
+    claim->set_lost = true;
+    kept(n, claim, RLK_ANSWER_UNKNOWN, now_us);
+    rlk_claim_unref(claim);
+}
+
+static void on_heal_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+
+    claim->set_lost = true;
+    healed(n, claim, RLK_VOTE_UNKNOWN, now_us);
+    rlk_claim_unref(claim);
+}
+
+static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us);
+static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us);
+
+static const struct rlk_request_kind keep_kind = {on_kept, on_keep_broken};
+static const struct rlk_request_kind heal_kind = {on_healed, on_heal_broken};
+
+static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+    enum rlk_answer answer = rlk_classify_keep(reply);
+
+    if (rlk_script_again(n, RLK_SCRIPT_KEEP, claim, &keep_kind, reply, now_us)) {
+        return;
+    }
+    if (answer == RLK_ANSWER_UNKNOWN) {
+        rlk_node_complain(n, "refused to extend the lock: %s", reply->str);
+    } else if (answer != RLK_ANSWER_OURS) {
+        name_holder(n, claim, reply);
+    }
+    kept(n, claim, answer, now_us);
+    rlk_claim_unref(claim);
+}
+
+static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+    enum rlk_vote vote = rlk_classify_take(reply);
+
+    if (rlk_script_again(n, RLK_SCRIPT_TAKE, claim, &heal_kind, reply, now_us)) {
+        return;
+    }
+    if (vote == RLK_VOTE_UNKNOWN) {
+        rlk_node_complain(n, "refused to set the key again: %s", reply->str);
+    } else if (vote == RLK_VOTE_NO) {
+        name_holder(n, claim, reply);
+    }
+    healed(n, claim, vote, now_us);
+    rlk_claim_unref(claim);
+}
+
+/* ---- what goes out ---- */
+
+static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
+                            uint64_t now_us)
+{
+    struct rlk_claim *claim = rlk_claim_ref(lock->claim);
+    uint64_t unsent;
+    unsigned node;
+
+    if (ttl_ms > claim->ttl_ms) {
+        claim->ttl_ms = ttl_ms;
+    }
+    unsent = rlk_script_send(lock->rl, nodes, RLK_SCRIPT_KEEP, claim, ttl_ms, &keep_kind, now_us);
+    RLK_MASK_EACH (node, unsent) {
+        rlk_node_complain(&lock->rl->nodes[node], "too many requests wait for it, or no memory");
+        kept(&lock->rl->nodes[node], claim, RLK_ANSWER_UNKNOWN, now_us);
+    }
+    rlk_claim_unref(claim);
+}
+
+static void send_heals(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+{
+    struct rlk_claim *claim = rlk_claim_ref(lock->claim);
+    uint64_t unsent =
+        rlk_script_send(lock->rl, nodes, RLK_SCRIPT_TAKE, claim, ttl_ms, &heal_kind, now_us);
+    unsigned node;
+
+    RLK_MASK_EACH (node, unsent) {
+        rlk_node_complain(&lock->rl->nodes[node], "too many requests wait for it, or no memory");
+        healed(&lock->rl->nodes[node], claim, RLK_VOTE_UNKNOWN, now_us);
+    }
+    rlk_claim_unref(claim);
+}
+
+static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+{
+    if (out->tell && lock->notice_cb) {
+        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell);
+    }
+    if (out->tell_extended) {
+        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell_extended);
+    }
+    rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
+    if (out->extend) {
+        send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: it may step again */
+    } else if (out->heal) {
+        send_heals(lock, out->heal, out->ttl_ms, now_us);
+    }
+}
+
+static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    struct rlk_actions out;
+
+    rlk_hold_step(&lock->hold, ev, &out);
+    carry_out(lock, &out, ev->now_us);
+}
+
+static void step_with_nodes(struct redlock_lock *lock, struct rlk_event *ev)
+{
+    rlk_manager_nodes(lock->rl, ev->now_us, &ev->ready, NULL, NULL);
+    step(lock, ev);
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = now_us};
+
+    step_with_nodes(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
+}
+
+void rlk_hold_vote(struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    step(lock, ev);
+}
+
+/* ---- what the manager tells ---- */
+
+/* A node that comes back is asked by the next round, and healed after it. */
+static void on_node(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+{
+    (void)w;
+    (void)n;
+    (void)now_us;
+}
+
+static void on_close(struct rlk_waiter *w)
+{
+    rlk_release_for_close(RLK_CONTAINER(w, struct redlock_lock, waiter));
+}
+
+static void on_free(struct rlk_waiter *w)
+{
+    rlk_lock_free(RLK_CONTAINER(w, struct redlock_lock, waiter));
+}
+
+static const struct rlk_waiter_kind waiter_kind = {on_node, on_node, on_close, on_free};
+
+/* ---- telling the user ---- */
+
+/* The last look: what was valid when it was put in line may have ended since [S3]. */
+static void look(struct redlock_lock *lock)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = rlk_clock_us()};
+
+    step_with_nodes(lock, &ev);
+}
+
+static void on_notice(struct rlk_call *call)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, tell);
+    const struct rlk_hold *h = &lock->hold;
+    struct redlock_notice notice = {.size = sizeof(notice)};
+
+    look(lock);
+    rlk_list_remove(&lock->tell.link);
+    notice.reason = h->reason;
+    if (h->state == RLK_HOLD_LOST) {
+        notice.kind = REDLOCK_NOTICE_LOST;
+    } else if (h->trouble) {
+        notice.kind = REDLOCK_NOTICE_TROUBLE;
+        notice.left_ms = redlock_lock_validity_ms(lock);
+    } else {
+        return; /* it is over */
+    }
+    lock->notice_cb(lock, &notice, lock->notice_arg);
+}
+
+static void on_extended(struct rlk_call *call)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, tell_extended);
+    redlock_extend_cb *cb = lock->extend_cb;
+    int status = REDLOCK_ECANCELED;
+
+    if (lock->phase == RLK_LOCK_HELD) {
+        look(lock);
+        status = lock->hold.state == RLK_HOLD_LOST ? REDLOCK_ELOST : lock->hold.extended;
+    }
+    lock->extend_cb = NULL;
+    rlk_lock_count_out(lock);
+    cb(lock, status, lock->extend_arg);
+}
+
+/* ---- beginning and end ---- */
+
+void rlk_hold_begin(struct redlock_lock *lock, uint64_t now_us)
+{
+    struct rlk_actions out;
+
+    lock->phase = RLK_LOCK_HELD;
+    lock->waiter.kind = &waiter_kind;
+    rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
+    rlk_timer_init(&lock->timer, on_timer);
+    rlk_call_init(&lock->tell, on_notice);
+    rlk_call_init(&lock->tell_extended, on_extended);
+    rlk_hold_start(&lock->hold, &lock->attempt.round, now_us, &out);
+    carry_out(lock, &out, now_us);
+}
+
+void rlk_hold_end(struct redlock_lock *lock)
+{
+    rlk_list_remove(&lock->tell.link);
+    if (lock->extend_cb) {
+        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell_extended);
+    }
+}
+
+/* ---- the public calls ---- */
+
+static int check(const struct redlock_lock *lock)
+{
+    if (lock == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    return lock->phase == RLK_LOCK_HELD && !lock->rl->closing ? 0 : REDLOCK_ESTATE;
+}
+
+REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
+                                  void *arg)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_EXTEND, .now_us = rlk_clock_us()};
+    int status = cb ? check(lock) : REDLOCK_EINVAL;
+
+    if (status == 0 && ttl_ms != 0) {
+        status = rlk_request_ttl(ttl_ms, &lock->rl->options);
+    }
+    if (status) {
+        return status;
+    }
+    if (lock->extend_cb || redlock_lock_validity_ms(lock) == 0) {
+        return REDLOCK_ESTATE;
+    }
+    ev.ttl_us = ttl_ms ? rlk_time_from_ms(ttl_ms) : lock->hold.config.ttl_us;
+    lock->extend_cb = cb;
+    lock->extend_arg = arg;
+    lock->rl->pending++;
+    step_with_nodes(lock, &ev);
+    return 0;
+}
+
+REDLOCK_EXPORT int redlock_lock_pet(struct redlock_lock *lock)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_PET, .now_us = rlk_clock_us()};
+    int status = check(lock);
+
+    if (status == 0) {
+        step(lock, &ev);
+    }
+    return status;
+}

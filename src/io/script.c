@@ -1,0 +1,64 @@
+#include "io/script.h"
+
+#include "base/mask.h"
+#include "core/classify.h"
+#include "io/claim.h"
+#include "io/command.h"
+#include "io/manager.h"
+
+/* Formatted once in each of the two forms, when it is needed. */
+static const struct rlk_command *form(struct rlk_command forms[2], bool text,
+                                      enum rlk_script script, const struct rlk_claim *claim,
+                                      uint32_t ttl_ms)
+{
+    struct rlk_command *c = &forms[text];
+
+    if (c->bytes == NULL && script == RLK_SCRIPT_TAKE) {
+        rlk_command_take(c, claim, ttl_ms, text);
+    } else if (c->bytes == NULL) {
+        rlk_command_keep(c, claim, ttl_ms, text);
+    }
+    return c;
+}
+
+uint64_t rlk_script_send(struct redlock *rl, uint64_t nodes, enum rlk_script script,
+                         struct rlk_claim *claim, uint32_t ttl_ms,
+                         const struct rlk_request_kind *kind, uint64_t now_us)
+{
+    struct rlk_command forms[2];
+    uint64_t left = nodes, unsent = 0;
+    unsigned node;
+
+    rlk_command_init(&forms[0]);
+    rlk_command_init(&forms[1]);
+    RLK_MASK_EACH (node, left) {
+        struct rlk_node *n = &rl->nodes[node];
+        bool text = (n->scripts & (unsigned)script) == 0;
+
+        if (rlk_node_ask(n, form(forms, text, script, claim, ttl_ms), kind, claim, now_us)) {
+            rlk_claim_ref(claim);
+        } else {
+            unsent |= rlk_mask_bit(node);
+        }
+    }
+    return unsent;
+}
+
+/* Not behind the release, which would be too late to undo it. The ttl is the longest that the keys
+ * were ever given: at least as long as the lease that was reckoned with. */
+bool rlk_script_again(struct rlk_node *n, enum rlk_script script, struct rlk_claim *claim,
+                      const struct rlk_request_kind *kind, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    struct rlk_command forms[2];
+
+    if (!rlk_classify_no_script(reply)) {
+        n->scripts |= reply->type == RLK_REPLY_ERROR ? 0 : (unsigned)script;
+        return false;
+    }
+    n->scripts &= ~(unsigned)script;
+    rlk_command_init(&forms[0]);
+    rlk_command_init(&forms[1]);
+    return !claim->let_go &&
+           rlk_node_ask(n, form(forms, true, script, claim, claim->ttl_ms), kind, claim, now_us);
+}

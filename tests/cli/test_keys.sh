@@ -1,0 +1,73 @@
+#!/bin/sh
+# Several keys are one lock: all of them or none.
+. "$(dirname "$0")/lib.sh"
+in_sandbox "$0"
+
+run "$REDLOCK" lock b a -- sh -c 'echo "$REDLOCK_KEY"; echo "$REDLOCK_KEYS"'
+status_is 0 "lock takes several keys"
+check "the command is told the first key, and all, one a line" \
+    [ "$(tr '\n' ' ' <"$work/out")" = "b b a " ]
+check "and they are released" until_true is_free a
+check "all of them" until_true is_free b
+
+# shellcheck disable=SC2016
+run "$REDLOCK" lock a --ttl 5s b --owner me c -- sh -c '"$0" status a b c; "$0" lock x b --no-wait -- true
+    echo "code $?"; "$0" status x' "$REDLOCK"
+check "options may stand between them; each is held" [ "$(grep -c ': held by me, ' "$work/out")" -eq 3 ]
+prints "code 75" "who wants one of them and another gets none"
+prints "x: free" "and the other stays free"
+says "'x' 'b' is held by me" "and is told who has it"
+
+run "$REDLOCK" lock k echo -v --ttl -x
+prints "-v --ttl -x" "without a -- there is one key, and CMD has its own options"
+run "$REDLOCK" lock k l echo
+status_is 127 "and the second word is CMD"
+run "$REDLOCK" lock k -- echo a -- b
+prints "a -- b" "a second -- is CMD's own"
+run "$REDLOCK" lock a b a -- true
+status_is 64 "a key that is given twice is refused"
+says "'a' is given twice" "and named"
+run "$REDLOCK" lock a b --
+status_is 64 "CMD is needed"
+run "$REDLOCK" lock a '' -- true
+status_is 64 "an empty key is refused"
+# shellcheck disable=SC2046
+run "$REDLOCK" lock $(seq 17) -- true
+status_is 64 "seventeen keys are refused"
+# shellcheck disable=SC2046
+run "$REDLOCK" lock $(seq 16) -- sh -c 'echo "$REDLOCK_KEYS" | wc -l'
+prints 16 "sixteen are not"
+
+run "$REDLOCK" acquire p q --ttl 60s --owner me
+status_is 0 "acquire takes several keys"
+check "and prints one token" grep -Eqx '[0-9a-f]{40}:me' "$work/out"
+token=$(cat "$work/out")
+run "$REDLOCK" acquire q --no-wait
+status_is 75 "each of them is held"
+run "$REDLOCK" acquire r p --no-wait
+status_is 75 "whichever is asked for"
+check "and nothing stays of what was asked for with it" until_true is_free r
+if command -v python3 >/dev/null; then
+    run "$REDLOCK" status --json q p
+    check "status shows the same token for each" python3 - "$work/out" "$token" <<'SCRIPT'
+import json
+import sys
+
+keys = json.load(open(sys.argv[1]))
+assert [k["key"] for k in keys] == ["q", "p"] and all(k["token"] == sys.argv[2] for k in keys)
+assert all(k["held"] and k["owner"] == "me" and 0 < k["ttl_ms"] <= 60000 for k in keys)
+SCRIPT
+fi
+run "$REDLOCK" extend q p --token "$token" --ttl 90s
+status_is 0 "extend takes several keys, in any order"
+run "$REDLOCK" release q q --token "$token"
+status_is 64 "release wants each of them once"
+run "$REDLOCK" release q p --token "$token"
+status_is 0 "release takes several keys, in any order"
+says "released 'q' 'p'" "and says which"
+check "the first is free" until_true is_free p
+check "and so is the second" until_true is_free q
+run "$REDLOCK" status p q
+check "status shows that" [ "$(grep -c ': free (5 of 5' "$work/out")" -eq 2 ]
+
+finish

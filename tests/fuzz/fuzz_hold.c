@@ -1,0 +1,222 @@
+/* fuzz_hold.c - sequences of events into a lock that is held.
+ *
+ * The script begins with eight numbers and three sets: nodes, ttl in milliseconds, drift in parts
+ * per million, timeout in microseconds, flags (1: renewed by itself, 2: only when petted), longest
+ * time to hold it in microseconds, most renewals, the seed of the jitter; the nodes that were
+ * asked, those that said yes and those that said no (hexadecimal; more yes than these when they
+ * are no majority). Then each letter is a step:
+ *
+ *     r READY              from now on these nodes can be asked
+ *     y N, g N, k N, ? N   node N has our key, has none, has somebody else's, did not say
+ *     v N                  a yes of node N, unless it was asked to keep the key
+ *     x TTL, p             extend for so many milliseconds; the application is alive
+ *     t, c, D, u           timer, and what is no business of it
+ *     +TIME, @, <          time goes by; to the deadline, or to just before it
+ *
+ * Ends with a driver whose nodes are silent, which must end in the loss. */
+#include <string.h>
+
+#include "base/time.h"
+#include "core/hold.h"
+#include "fuzz.h"
+#include "hold_model.h"
+
+#define MAX_TTL_MS 86400000
+#define MAX_TIMEOUT_US 60000000
+/* After so many steps of the driver it is as if the machine was suspended. */
+#define PATIENCE 200
+
+struct world {
+    struct rlk_hold h;
+    struct hold_model model;
+    uint64_t ready, now_us, deadline_us;
+};
+
+static void step(struct world *w, struct rlk_event ev)
+{
+    struct rlk_actions out;
+    struct rlk_hold before;
+
+    memcpy(&before, &w->h, sizeof(before));
+    memset(&out, 0xff, sizeof(out)); /* it must be written completely */
+    ev.now_us = w->now_us;
+    ev.ready = w->ready;
+    rlk_hold_step(&w->h, &ev, &out);
+    hold_model_follow(&w->model, &ev, &before, &w->h, &out);
+    w->deadline_us = out.deadline_us;
+}
+
+static void simple(struct world *w, enum rlk_event_kind kind)
+{
+    step(w, (struct rlk_event){.kind = kind});
+}
+
+/* What a node says is an answer to what it was asked. */
+static void say(struct world *w, unsigned node, enum rlk_answer answer)
+{
+    static const enum rlk_vote votes[] = {RLK_VOTE_UNKNOWN, RLK_VOTE_YES, RLK_VOTE_NO, RLK_VOTE_NO};
+    struct rlk_event ev = {.kind = RLK_EVENT_ANSWER, .node = node, .answer = answer};
+
+    if (w->model.node[node].open && !w->model.node[node].keep) {
+        ev.kind = RLK_EVENT_VOTE;
+        ev.vote = votes[answer];
+    }
+    step(w, ev);
+}
+
+static void vote(struct world *w, unsigned node)
+{
+    if (!(w->model.node[node].open && w->model.node[node].keep)) {
+        step(w, (struct rlk_event){.kind = RLK_EVENT_VOTE, .node = node, .vote = RLK_VOTE_YES});
+    }
+}
+
+static uint64_t ttl_us(struct fuzz_script *s)
+{
+    return 1000 * rlk_time_max(10, rlk_time_min(fuzz_number(s), MAX_TTL_MS));
+}
+
+/* One extension at a time: the driver sees to that. */
+static void extend(struct world *w, struct fuzz_script *s)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_EXTEND, .ttl_us = ttl_us(s)};
+
+    if (!w->h.extending) {
+        step(w, ev);
+    }
+}
+
+static void play_event(struct world *w, struct fuzz_script *s, int letter)
+{
+    switch (letter) {
+    case 'y':
+        say(w, fuzz_node(s), RLK_ANSWER_OURS);
+        break;
+    case 'g':
+        say(w, fuzz_node(s), RLK_ANSWER_GONE);
+        break;
+    case 'k':
+        say(w, fuzz_node(s), RLK_ANSWER_TAKEN);
+        break;
+    case '?':
+        say(w, fuzz_node(s), RLK_ANSWER_UNKNOWN);
+        break;
+    case 'v':
+        vote(w, fuzz_node(s));
+        break;
+    case 'x':
+        extend(w, s);
+        break;
+    case 'p':
+        simple(w, RLK_EVENT_PET);
+        break;
+    case 't':
+        simple(w, RLK_EVENT_TIMER);
+        break;
+    case 'c':
+        simple(w, RLK_EVENT_CANCEL);
+        break;
+    case 'D':
+        simple(w, RLK_EVENT_DELIVER);
+        break;
+    case 'u':
+        simple(w, RLK_EVENT_NODE_UP);
+        break;
+    default:
+        break;
+    }
+}
+
+static void play(struct world *w, struct fuzz_script *s, int letter)
+{
+    if (letter == 'r') {
+        w->ready = fuzz_mask(s);
+    } else if (!fuzz_time(s, letter, &w->now_us, w->deadline_us)) {
+        play_event(w, s, letter);
+    }
+}
+
+static void come_to_an_end(struct world *w)
+{
+    unsigned i;
+
+    for (i = 0; i < PATIENCE && w->h.state == RLK_HOLD_HELD; i++) {
+        fuzz_move_to(&w->now_us, w->deadline_us);
+        simple(w, RLK_EVENT_TIMER);
+    }
+    if (w->h.state == RLK_HOLD_HELD) {
+        fuzz_move_to(&w->now_us, hold_model_until(&w->model));
+        simple(w, RLK_EVENT_TIMER);
+    }
+    FUZZ_CHECK(w->h.state == RLK_HOLD_LOST && w->model.told_lost == 1,
+               "[S3, S9] without a word from anybody it is lost with its time");
+    FUZZ_CHECK(w->model.told_extended == w->model.asked_extended, "every extension is told");
+}
+
+static void configure(struct rlk_hold_config *c, struct fuzz_script *s)
+{
+    uint64_t flags;
+
+    c->nodes = fuzz_count(s);
+    c->ttl_us = ttl_us(s);
+    c->drift_ppm = (uint32_t)rlk_time_min(fuzz_number(s), 500000);
+    c->timeout_us = rlk_time_max(1, rlk_time_min(fuzz_number(s), MAX_TIMEOUT_US));
+    flags = fuzz_number(s);
+    c->renew = flags & 1;
+    c->gated = flags & 2;
+    c->max_hold_us = fuzz_number(s);
+    c->max_renewals = (uint32_t)rlk_time_min(fuzz_number(s), UINT32_MAX);
+    c->seed = fuzz_number(s);
+}
+
+/* A round that was won just now, as round.h leaves one behind. */
+static void win(struct rlk_round *r, const struct rlk_hold_config *c, uint64_t now_us,
+                struct fuzz_script *s)
+{
+    uint64_t all = (UINT64_C(1) << c->nodes) - 1, lease_us;
+    unsigned node, quorum = rlk_validity_quorum(c->nodes);
+
+    rlk_round_init(r);
+    r->state = RLK_ROUND_WON;
+    r->started_us = now_us;
+    r->asked = fuzz_mask(s) & all;
+    r->yes = fuzz_mask(s) & all;
+    for (node = 0; (unsigned)__builtin_popcountll(r->yes) < quorum; node++) {
+        r->yes |= UINT64_C(1) << node;
+    }
+    r->asked |= r->yes;
+    r->no = fuzz_mask(s) & r->asked & ~r->yes;
+    lease_us = rlk_time_max(1, rlk_validity_lease_us(c->ttl_us, c->drift_ppm));
+    for (node = 0; node < c->nodes; node++) {
+        r->end_us[node] = now_us + lease_us;
+    }
+    r->valid_until_us = now_us + lease_us;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_script s = {data, data + size};
+    struct rlk_hold_config config;
+    struct rlk_actions out;
+    struct rlk_round won;
+    struct world w;
+    int letter;
+
+    memset(&w, 0, sizeof(w));
+    memset(&config, 0, sizeof(config));
+    memset(&won, 0, sizeof(won));
+    memset(&out, 0xff, sizeof(out));
+    configure(&config, &s);
+    w.now_us = 1000000;
+    w.ready = UINT64_MAX;
+    win(&won, &config, w.now_us, &s);
+    rlk_hold_init(&w.h, &config);
+    rlk_hold_start(&w.h, &won, w.now_us, &out);
+    hold_model_start(&w.model, &config, &won, w.now_us, &w.h, &out);
+    w.deadline_us = out.deadline_us;
+    while ((letter = fuzz_letter(&s)) >= 0) {
+        play(&w, &s, letter);
+    }
+    come_to_an_end(&w);
+    return 0;
+}

@@ -1,0 +1,552 @@
+#include "hold_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <redlock/error.h>
+
+#include "base/time.h"
+#include "fuzz.h"
+#include "round_model.h"
+
+/* One step, and what has to come of it. */
+struct moment {
+    const struct rlk_event *ev;
+    const struct rlk_hold *before, *after;
+    const struct rlk_actions *out;
+    bool begins, fails, retries; /* a round; it; it, and is tried again later */
+    bool news, extended;         /* the user is to be told */
+    int extended_status;
+    uint64_t asks;
+};
+
+/* ---- counting ---- */
+
+static bool counts(const struct hold_model *m, unsigned i)
+{
+    return m->node[i].since != 0 && m->node[i].since <= m->success_step;
+}
+
+static unsigned count_counting(const struct hold_model *m)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < m->config.nodes; i++) {
+        n += counts(m, i);
+    }
+    return n;
+}
+
+static unsigned count_kept(const struct hold_model *m)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < m->config.nodes; i++) {
+        n += counts(m, i) && m->node[i].kept == m->round;
+    }
+    return n;
+}
+
+static bool is_any_open(const struct hold_model *m)
+{
+    unsigned i;
+
+    for (i = 0; i < m->config.nodes && !m->node[i].open; i++) {
+    }
+    return i < m->config.nodes;
+}
+
+static bool is_soon(const struct hold_model *m)
+{
+    unsigned i;
+
+    for (i = 0; i < m->config.nodes && (m->node[i].since == 0 || counts(m, i)); i++) {
+    }
+    return i < m->config.nodes;
+}
+
+static int descending(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x < *y) - (*x > *y);
+}
+
+uint64_t hold_model_until(const struct hold_model *m)
+{
+    unsigned i, n = 0, majority = round_model_majority(m->config.nodes);
+    uint64_t ends[64];
+
+    for (i = 0; i < m->config.nodes; i++) {
+        if (counts(m, i)) {
+            ends[n++] = m->node[i].end_us;
+        }
+    }
+    qsort(ends, n, sizeof(ends[0]), descending);
+    return n >= majority ? ends[majority - 1] : 0;
+}
+
+static bool is_under_way(const struct hold_model *m)
+{
+    return m->waiting && !m->success;
+}
+
+static uint64_t lease_end(const struct hold_model *m, uint64_t now_us)
+{
+    uint64_t ttl_us = m->round_ttl_us, ppm = m->config.drift_ppm;
+    uint64_t drift_us = (uint64_t)(((__uint128_t)ttl_us * ppm + 999999) / 1000000) + 2000;
+
+    return rlk_time_add(now_us, rlk_time_sub(ttl_us, drift_us));
+}
+
+/* Another try, and a word to the user, are to come before the end. */
+static uint64_t patience_end_us(const struct hold_model *m)
+{
+    return rlk_time_add(m->begun_us, rlk_time_min(m->config.timeout_us, m->config.ttl_us / 3));
+}
+
+/* ---- what the step does ---- */
+
+static void trouble(struct hold_model *m, struct moment *mo)
+{
+    mo->news = mo->news || !m->trouble;
+    m->trouble = true;
+}
+
+static void end_extension(struct hold_model *m, struct moment *mo, int status)
+{
+    if (m->extending && !m->queued) {
+        m->extending = false;
+        mo->extended = true;
+        mo->extended_status = status;
+    }
+}
+
+static void fail(struct hold_model *m, struct moment *mo)
+{
+    m->waiting = false;
+    m->failures++;
+    mo->fails = true;
+    if (m->config.renew) {
+        trouble(m, mo);
+    }
+    end_extension(m, mo, REDLOCK_ENOQUORUM);
+}
+
+static void ask_to_keep(struct hold_model *m, struct moment *mo, unsigned i)
+{
+    struct hold_model_node *n = &m->node[i];
+
+    if (i < m->config.nodes && n->touched && !n->open && n->round != m->round) {
+        n->open = n->keep = true;
+        n->round = m->round;
+        n->asked_us = lease_end(m, m->begun_us);
+        mo->asks |= UINT64_C(1) << i;
+    }
+}
+
+static void begin(struct hold_model *m, struct moment *mo, uint64_t ttl_us, bool by_itself)
+{
+    unsigned i;
+
+    m->round++;
+    m->begun_us = mo->ev->now_us;
+    m->round_ttl_us = ttl_us;
+    m->success = false;
+    m->waiting = true;
+    m->by_itself = by_itself;
+    m->renew_us = RLK_NEVER;
+    mo->begins = true;
+    mo->fails = false;
+    for (i = 0; i < m->config.nodes; i++) {
+        if (mo->ev->ready >> i & 1) {
+            ask_to_keep(m, mo, i);
+        }
+    }
+    if (!is_any_open(m)) {
+        fail(m, mo);
+    }
+}
+
+static void succeed(struct hold_model *m, struct moment *mo)
+{
+    m->success = true;
+    m->config.ttl_us = m->extending && !m->queued ? m->round_ttl_us : m->config.ttl_us;
+    m->successes++;
+    m->success_step = m->step;
+    m->healed = false;
+    m->failures = 0;
+    m->trouble = m->waits = m->paid = false;
+    m->renewals += m->by_itself;
+    end_extension(m, mo, REDLOCK_OK);
+}
+
+static void confirm(struct hold_model *m, struct hold_model_node *n)
+{
+    n->end_us = n->since ? rlk_time_max(n->end_us, n->asked_us) : n->asked_us;
+    n->since = n->since ? n->since : m->step;
+}
+
+static void take_vote(struct hold_model *m, struct hold_model_node *n, enum rlk_vote vote)
+{
+    if (vote == RLK_VOTE_YES) {
+        confirm(m, n);
+    } else if (vote == RLK_VOTE_NO && !n->healed) {
+        n->touched = false;
+    }
+}
+
+static void take_answer(struct hold_model *m, unsigned i, enum rlk_answer answer)
+{
+    struct hold_model_node *n = &m->node[i];
+
+    if (answer == RLK_ANSWER_OURS) {
+        confirm(m, n);
+        n->kept = counts(m, i) && n->round == m->round ? m->round : n->kept;
+    } else if (answer != RLK_ANSWER_UNKNOWN) {
+        n->since = 0;
+        n->taken = answer == RLK_ANSWER_TAKEN ? m->round : n->taken;
+    }
+}
+
+static void hear(struct hold_model *m, struct moment *mo)
+{
+    const struct rlk_event *ev = mo->ev;
+    struct hold_model_node *n = &m->node[ev->node];
+
+    if (n->open && ev->kind == RLK_EVENT_VOTE) {
+        n->open = false;
+        take_vote(m, n, ev->vote);
+    } else if (n->open) {
+        n->open = false;
+        take_answer(m, ev->node, ev->answer);
+    }
+    if (count_counting(m) < round_model_majority(m->config.nodes)) {
+        return; /* lost */
+    }
+    if (!m->success && m->round > 0 && count_kept(m) >= round_model_majority(m->config.nodes)) {
+        succeed(m, mo);
+    }
+    if (is_under_way(m)) {
+        ask_to_keep(m, mo, ev->node);
+    }
+    if (is_under_way(m) && !is_any_open(m)) {
+        fail(m, mo);
+    }
+}
+
+static bool is_allowed(const struct hold_model *m, uint64_t now_us)
+{
+    return m->renewals < m->config.max_renewals &&
+           (m->config.max_hold_us == RLK_NEVER ||
+            rlk_time_add(now_us, m->config.ttl_us) <=
+                rlk_time_add(m->held_us, m->config.max_hold_us));
+}
+
+static void renew(struct hold_model *m, struct moment *mo)
+{
+    m->renew_us = RLK_NEVER;
+    mo->fails = false;
+    if (m->queued) {
+        m->queued = false;
+        begin(m, mo, m->wanted_ttl_us, false);
+    } else if (!is_allowed(m, mo->ev->now_us)) {
+        trouble(m, mo);
+    } else if (m->config.gated && !m->petted && !m->paid) {
+        m->waits = true;
+        trouble(m, mo);
+    } else {
+        m->petted = false;
+        m->paid = true;
+        begin(m, mo, m->config.ttl_us, true);
+    }
+}
+
+/* A back-off may be drawn as nothing at all: then the next try begins in the same step. */
+static void be_woken(struct hold_model *m, struct moment *mo)
+{
+    uint64_t now_us = mo->ev->now_us;
+    unsigned failures = m->failures;
+
+    if (is_under_way(m) && now_us >= patience_end_us(m)) {
+        fail(m, mo);
+        if (m->queued || (m->config.renew && (mo->after->renew_us == RLK_NEVER ||
+                                              mo->after->failures == failures + 2))) {
+            m->renew_us = now_us;
+        }
+    }
+    if (m->renew_us <= now_us) {
+        renew(m, mo);
+    }
+}
+
+static void want_more(struct hold_model *m, struct moment *mo)
+{
+    m->wanted_ttl_us = mo->ev->ttl_us;
+    m->extending = true;
+    m->asked_extended++;
+    m->queued = is_under_way(m);
+    if (!m->queued) {
+        begin(m, mo, mo->ev->ttl_us, false);
+    }
+}
+
+static void be_petted(struct hold_model *m, struct moment *mo)
+{
+    m->petted = true;
+    if (m->waits && !is_under_way(m)) {
+        m->renew_us = mo->ev->now_us;
+    }
+    m->waits = false;
+}
+
+/* ---- what has to come of it ---- */
+
+static void check_lost(struct hold_model *m, struct moment *mo, int reason)
+{
+    m->lost = true;
+    m->told_lost++;
+    FUZZ_CHECK(mo->after->state == RLK_HOLD_LOST, "[S9] lost when its time is over, or for ever");
+    FUZZ_CHECK(mo->after->reason == reason, "the loss has its reason");
+    FUZZ_CHECK(mo->out->tell && m->told_lost == 1, "[S9] the loss is told, once");
+    FUZZ_CHECK(mo->out->tell_extended == (m->extending || mo->extended),
+               "the extension ends with the lock");
+    FUZZ_CHECK(!mo->out->tell_extended || mo->extended || mo->after->extended == REDLOCK_ELOST,
+               "and is told as lost");
+    FUZZ_CHECK(mo->out->extend == 0 && mo->out->heal == 0, "a lost lock asks for nothing");
+    FUZZ_CHECK(mo->out->deadline_us == RLK_NEVER, "a lost lock needs no timer");
+    FUZZ_CHECK(rlk_hold_valid_until_us(mo->after) == 0, "a lost lock is not valid");
+    m->told_extended += mo->out->tell_extended;
+}
+
+static void check_asked(const struct hold_model *m, const struct moment *mo)
+{
+    FUZZ_CHECK(mo->out->extend == mo->asks,
+               "[S7] asked to keep it: who may have it, is ready and owes no answer, once a round");
+    FUZZ_CHECK(mo->asks == 0 || mo->out->ttl_ms == m->round_ttl_us / 1000, "for the whole ttl");
+    FUZZ_CHECK(mo->asks == 0 || mo->out->heal == 0, "kept or healed, not both");
+}
+
+/* Those that a heal at this moment is for. */
+static uint64_t lacking(const struct hold_model *m, uint64_t ready)
+{
+    uint64_t nodes = 0;
+    unsigned i;
+
+    for (i = 0; i < m->config.nodes; i++) {
+        const struct hold_model_node *n = &m->node[i];
+        bool taken = n->taken != 0 && n->taken == m->round;
+
+        nodes |= (uint64_t)(n->since == 0 && !n->open && !taken) << i & ready;
+    }
+    return nodes;
+}
+
+static void note_heal(struct hold_model *m, const struct moment *mo, uint64_t left_ms)
+{
+    uint64_t drift_us =
+        (uint64_t)(((__uint128_t)left_ms * 1000 * m->config.drift_ppm + 999999) / 1000000) + 2000;
+    unsigned i;
+
+    FUZZ_CHECK(mo->out->ttl_ms == left_ms, "[S8] for what is left of the validity");
+    for (i = 0; i < m->config.nodes; i++) {
+        struct hold_model_node *n = &m->node[i];
+
+        if (mo->out->heal >> i & 1) {
+            n->touched = n->healed = n->open = true;
+            n->keep = false;
+            n->asked_us = rlk_time_add(mo->ev->now_us, rlk_time_sub(left_ms * 1000, drift_us));
+        }
+    }
+}
+
+/* The time that it picks for it is its own; but once, after a success, and when all answers are
+ * in it does not let it be. */
+static void check_heal(struct hold_model *m, const struct moment *mo)
+{
+    uint64_t now_us = mo->ev->now_us, heal_us = mo->after->heal_us;
+    uint64_t left_ms = rlk_time_sub(hold_model_until(m), now_us) / 1000;
+    bool due = mo->ev->kind == RLK_EVENT_TIMER && !mo->begins && m->success &&
+               heal_us == RLK_NEVER &&
+               (mo->before->heal_us <= now_us || mo->before->round_until_us <= now_us);
+
+    FUZZ_CHECK(mo->out->heal == 0 || !m->healed, "[S8] healed once for each success");
+    FUZZ_CHECK(mo->out->heal == (due && left_ms >= 10 ? lacking(m, mo->ev->ready) : 0),
+               "[S8] healed: who has not our key, is ready and owes no answer, after a success");
+    m->healed = m->healed || due;
+    if (mo->out->heal) {
+        note_heal(m, mo, left_ms);
+    }
+    FUZZ_CHECK(heal_us == RLK_NEVER || (m->success && !m->healed), "no heal without a success");
+    FUZZ_CHECK(!m->success || m->healed || is_any_open(m) || lacking(m, UINT64_MAX) == 0 ||
+                   heal_us <= rlk_time_add(now_us, rlk_time_max(1000, m->config.ttl_us / 10)),
+               "[S8] after each success");
+}
+
+static uint64_t retry_bound(const struct hold_model *m)
+{
+    uint64_t bound_us = m->config.ttl_us / 100;
+    unsigned i;
+
+    for (i = 1; i < m->failures && bound_us < m->config.ttl_us / 10; i++) {
+        bound_us *= 2;
+    }
+    return rlk_time_min(bound_us, m->config.ttl_us / 10);
+}
+
+/* When it is to be renewed, after a success. */
+static bool is_plan(const struct hold_model *m, uint64_t at_us)
+{
+    if (!m->config.renew) {
+        return at_us == RLK_NEVER;
+    }
+    return at_us == rlk_time_add(m->begun_us, m->config.ttl_us / 3) ||
+           (is_soon(m) && at_us == rlk_time_add(m->begun_us, m->config.ttl_us / 10));
+}
+
+static void check_plan(struct hold_model *m, const struct moment *mo, bool succeeded)
+{
+    uint64_t now_us = mo->ev->now_us, at_us = mo->after->renew_us;
+
+    if (m->queued && (succeeded || mo->fails)) {
+        FUZZ_CHECK(at_us == now_us, "what is in line begins when the round is over");
+    } else if (succeeded) {
+        FUZZ_CHECK(is_plan(m, at_us), "renewed at a third of the ttl");
+    } else if (mo->fails && m->config.renew) {
+        FUZZ_CHECK(at_us >= now_us && at_us <= rlk_time_add(now_us, retry_bound(m)),
+                   "tried again with a back-off under its bound");
+    } else {
+        bool may_replan = m->success && m->renew_us != RLK_NEVER && !m->queued;
+
+        FUZZ_CHECK(at_us == m->renew_us || (may_replan && is_plan(m, at_us)),
+                   "the plan stays as it is");
+    }
+    m->renew_us = at_us;
+}
+
+static void check_told(struct hold_model *m, const struct moment *mo)
+{
+    FUZZ_CHECK(mo->out->tell == mo->news, "told once in each trouble, and not otherwise");
+    FUZZ_CHECK(mo->after->trouble == m->trouble, "in trouble from a failure to a success");
+    FUZZ_CHECK(mo->out->tell_extended == mo->extended, "the end of an extension is told");
+    FUZZ_CHECK(!mo->extended || mo->after->extended == mo->extended_status, "as it was");
+    m->told_extended += mo->extended;
+}
+
+static void check_times(const struct hold_model *m, const struct moment *mo)
+{
+    const struct rlk_hold *h = mo->after;
+    uint64_t until_us = hold_model_until(m), due_us = rlk_time_min(h->renew_us, h->heal_us);
+
+    FUZZ_CHECK(h->state == RLK_HOLD_HELD, "held until its time is over");
+    FUZZ_CHECK(rlk_hold_valid_until_us(h) == until_us,
+               "[S2, S7] valid until the majority-th largest end of those that count");
+    due_us = rlk_time_min(due_us, rlk_time_min(h->round_until_us, until_us));
+    FUZZ_CHECK(mo->out->deadline_us == due_us, "woken for whatever is next");
+    FUZZ_CHECK(!is_under_way(m) || h->round_until_us == patience_end_us(m),
+               "answers are waited for that long");
+}
+
+static void do_step(struct hold_model *m, struct moment *mo)
+{
+    switch (mo->ev->kind) {
+    case RLK_EVENT_VOTE:
+    case RLK_EVENT_ANSWER:
+        hear(m, mo);
+        break;
+    case RLK_EVENT_TIMER:
+        be_woken(m, mo);
+        break;
+    case RLK_EVENT_EXTEND:
+        want_more(m, mo);
+        break;
+    case RLK_EVENT_PET:
+        be_petted(m, mo);
+        break;
+    case RLK_EVENT_START:
+    case RLK_EVENT_NODE_UP:
+    case RLK_EVENT_NODE_DOWN:
+    case RLK_EVENT_CANCEL:
+    case RLK_EVENT_DELIVER:
+        break;
+    }
+}
+
+static void check_over(const struct moment *mo)
+{
+    const struct rlk_actions *out = mo->out;
+
+    FUZZ_CHECK(memcmp(mo->before, mo->after, sizeof(*mo->after)) == 0, "[S9] a loss is final");
+    FUZZ_CHECK(!out->tell && !out->tell_extended, "nothing is told after a loss");
+    FUZZ_CHECK(out->extend == 0 && out->heal == 0, "nothing is asked for after a loss");
+    FUZZ_CHECK(out->deadline_us == RLK_NEVER, "nothing is waited for after a loss");
+}
+
+void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,
+                       const struct rlk_hold *before, const struct rlk_hold *after,
+                       const struct rlk_actions *out)
+{
+    struct moment mo = {.ev = ev, .before = before, .after = after, .out = out};
+    unsigned successes = m->successes;
+
+    m->step++;
+    FUZZ_CHECK(!out->fresh && out->acquire == 0 && out->release == 0, "it keeps, and no more");
+    if (m->lost) {
+        check_over(&mo);
+        return;
+    }
+    if (hold_model_until(m) <= ev->now_us) {
+        check_lost(m, &mo, m->failures || !m->success ? REDLOCK_ENOQUORUM : REDLOCK_EDEADLINE);
+        return;
+    }
+    do_step(m, &mo);
+    if (count_counting(m) < round_model_majority(m->config.nodes)) {
+        check_lost(m, &mo, REDLOCK_ELOST);
+        return;
+    }
+    check_asked(m, &mo);
+    check_heal(m, &mo);
+    check_plan(m, &mo, m->successes != successes);
+    check_told(m, &mo);
+    check_times(m, &mo);
+    FUZZ_CHECK(after->extending == m->extending && after->queued == m->queued,
+               "an extension waits for its own round");
+}
+
+static void take_over(struct hold_model *m, const struct rlk_round *won)
+{
+    unsigned i;
+
+    for (i = 0; i < m->config.nodes; i++) {
+        struct hold_model_node *n = &m->node[i];
+        uint64_t bit = UINT64_C(1) << i;
+
+        n->touched = (won->asked & bit) && !(won->no & bit);
+        n->open = n->touched && !((won->yes | won->unknown) & bit);
+        n->asked_us = won->end_us[i];
+        if (won->yes & bit) {
+            confirm(m, n);
+        }
+    }
+}
+
+void hold_model_start(struct hold_model *m, const struct rlk_hold_config *config,
+                      const struct rlk_round *won, uint64_t now_us, const struct rlk_hold *after,
+                      const struct rlk_actions *out)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
+    struct moment mo = {.ev = &ev, .before = after, .after = after, .out = out};
+
+    memset(m, 0, sizeof(*m));
+    m->config = *config;
+    m->step = m->success_step = 1;
+    m->success = m->waiting = m->petted = true;
+    m->held_us = now_us;
+    m->begun_us = won->started_us;
+    take_over(m, won);
+    FUZZ_CHECK(out->extend == 0 && out->heal == 0, "a lock that begins asks for nothing");
+    check_heal(m, &mo);
+    check_plan(m, &mo, true);
+    check_told(m, &mo);
+    check_times(m, &mo);
+}

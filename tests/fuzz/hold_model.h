@@ -1,0 +1,46 @@
+/* hold_model.h - what a hold has to do, said again from the rules [S2, S3, S7, S8, S9] and not
+ * from core/hold.c and core/leases.c: for each node when it was first known to have our key, and
+ * what it was asked last; the rest is counted and sorted from that, at each step. */
+#ifndef RLK_TESTS_FUZZ_HOLD_MODEL_H
+#define RLK_TESTS_FUZZ_HOLD_MODEL_H
+
+#include "core/hold.h"
+
+struct hold_model_node {
+    bool touched, healed; /* may have our key; was asked to set it again, ever */
+    bool open, keep;      /* owes an answer; to an extension */
+    unsigned round;       /* that of its last extension */
+    uint64_t asked_us;    /* the end that its answer brings */
+    unsigned since;       /* the step that proved that it has our key; 0: it has not */
+    uint64_t end_us;
+    unsigned kept, taken; /* the last round in which it counted; in which it was another's */
+};
+
+struct hold_model {
+    struct rlk_hold_config config;
+    struct hold_model_node node[64];
+    unsigned step, success_step; /* who was known to have it by then counts */
+    unsigned round;              /* 0: the win */
+    bool success, waiting, by_itself, healed;
+    uint64_t held_us, begun_us, renew_us;
+    uint64_t round_ttl_us, wanted_ttl_us;
+    unsigned failures, renewals, successes;
+    bool lost, trouble, extending, queued, petted, paid, waits;
+    unsigned told_lost, told_extended, asked_extended;
+};
+
+/* The machine was started, and asked for `out`. Its memory was all zero before it was
+ * initialised, here and below. */
+void hold_model_start(struct hold_model *m, const struct rlk_hold_config *config,
+                      const struct rlk_round *won, uint64_t now_us, const struct rlk_hold *after,
+                      const struct rlk_actions *out);
+
+/* It was stepped with `ev` from `before` to `after`, and asked for `out`. */
+void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,
+                       const struct rlk_hold *before, const struct rlk_hold *after,
+                       const struct rlk_actions *out);
+
+/* Until when a majority can be relied on; 0: it cannot. */
+uint64_t hold_model_until(const struct hold_model *m);
+
+#endif

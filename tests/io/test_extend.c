@@ -1,0 +1,593 @@
+/* io/test_extend.c - what the holder asks for and is told: extensions and notices; each told
+ * once, whatever happens meanwhile. */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/farm.h"
+#include "io/held.h"
+#include "io/scripts.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+
+#define THIRD_MS (OUTCOME_TTL_MS / 3)
+#define TIMEOUT_MS 5000u
+
+static struct farm f;
+static struct held h, second;
+
+static void start(void)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = TIMEOUT_MS;
+    farm_open(&f);
+}
+
+static void start_with_lock(void)
+{
+    start();
+    held_acquire_key(&h, &f, "k");
+}
+
+static void settle(void)
+{
+    loop_settle(f.base);
+}
+
+static void stand_still(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        fake_pause(f.nodes[first]);
+    }
+}
+
+static void go_on(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        fake_go_on(f.nodes[first]);
+    }
+}
+
+static void del(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        model_del(fake_model(f.nodes[first]), "k");
+    }
+}
+
+/* ---- extend ---- */
+
+START_TEST(extension_moves_the_ttl_on_the_masters)
+{
+    size_t i;
+
+    start_with_lock();
+    ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    held_wait(&h, &h.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_OK);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), OUTCOME_TTL_MS);
+    settle();
+    for (i = 0; i < 5; i++) {
+        ck_assert_uint_gt(model_ttl(fake_model(f.nodes[i]), "k"), OUTCOME_TTL_MS);
+    }
+    ck_assert_str_eq(h.order, "e");
+    farm_end(&f);
+}
+END_TEST
+
+/* [S5] The key may live as long as the extension said. */
+START_TEST(debt_of_an_extended_key_lives_as_long)
+{
+    start_with_lock();
+    ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    held_wait(&h, &h.extended, 1);
+    settle();
+    fake_down(f.nodes[4]);
+    farm_wait_error(&f, 4, "");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    suspend_ms(OUTCOME_TTL_MS + THIRD_MS);
+    settle();
+    fake_up(f.nodes[4]);
+    scripts_wait(&f, 4, SCRIPT_RELEASE, 1);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(extension_never_shortens)
+{
+    uint64_t before;
+    size_t i;
+
+    start_with_lock();
+    before = redlock_lock_validity_ms(h.lock);
+    ck_assert_int_eq(held_extend(&h, THIRD_MS), REDLOCK_OK);
+    held_wait(&h, &h.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_OK);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), before - THIRD_MS / 2);
+    settle();
+    for (i = 0; i < 5; i++) {
+        ck_assert_uint_gt(model_ttl(fake_model(f.nodes[i]), "k"), 2 * THIRD_MS);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(renewals_go_on_with_the_ttl_of_the_extension)
+{
+    start_with_lock();
+    ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    held_wait(&h, &h.extended, 1);
+    settle();
+    suspend_ms(2 * THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_KEEP)), 2 * OUTCOME_TTL_MS);
+    settle();
+    ck_assert_int_eq(held_extend(&h, 0), REDLOCK_OK);
+    held_wait(&h, &h.extended, 2);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_KEEP)), 2 * OUTCOME_TTL_MS);
+    ck_assert_str_eq(h.order, "ee");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(extension_works_without_renewing)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+
+    start();
+    request.renew = 0;
+    held_acquire(&h, &request);
+    ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    held_wait(&h, &h.extended, 1);
+    settle();
+    suspend_ms(OUTCOME_TTL_MS + THIRD_MS);
+    settle();
+    ck_assert_str_eq(h.order, "e");
+    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_KEEP), 1);
+    suspend_ms(OUTCOME_TTL_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(extension_that_no_majority_confirms_changes_nothing)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+    uint64_t before;
+
+    start();
+    request.renew = 0;
+    held_acquire(&h, &request);
+    stand_still(0, 3);
+    before = redlock_lock_validity_ms(h.lock);
+    ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    settle();
+    ck_assert_int_eq(h.extended, 0);
+    suspend_ms(TIMEOUT_MS + 1);
+    held_wait(&h, &h.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_ENOQUORUM);
+    ck_assert_uint_lt(redlock_lock_validity_ms(h.lock), before);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    ck_assert_str_eq(h.order, "e");
+    go_on(0, 3);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* It is told from the loop, though it is known at once. */
+START_TEST(extension_that_nobody_hears_is_told_so)
+{
+    size_t i;
+
+    start_with_lock();
+    for (i = 0; i < 5; i++) {
+        fake_down(f.nodes[i]);
+        farm_wait_error(&f, i, "");
+    }
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
+    ck_assert_int_eq(h.extended, 0);
+    held_wait(&h, &h.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_ENOQUORUM);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(extension_of_a_key_that_is_gone_is_a_loss)
+{
+    start_with_lock();
+    del(2, 5);
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
+    held_wait(&h, &h.extended, 1);
+    held_wait(&h, &h.lost, 1);
+    settle();
+    ck_assert_int_eq(h.extend_status, REDLOCK_ELOST);
+    ck_assert_int_eq(h.reason, REDLOCK_ELOST);
+    ck_assert_uint_eq(strlen(h.order), 2);
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
+    ck_assert_uint_eq(scripts_count(&f, 2, SCRIPT_TAKE), 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(extension_ends_with_the_lock)
+{
+    start_with_lock();
+    stand_still(0, 5);
+    ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    suspend_ms(OUTCOME_TTL_MS);
+    held_wait(&h, &h.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_ELOST);
+    held_wait(&h, &h.lost, 1);
+    go_on(0, 5);
+    settle();
+    ck_assert_int_eq(h.extended, 1);
+    ck_assert_int_eq(h.lost, 1);
+    ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
+    farm_end(&f);
+}
+END_TEST
+
+static void sleep_too_long(struct held *held)
+{
+    held->on_notice = held->on_extended = NULL;
+    suspend_ms(3 * OUTCOME_TTL_MS);
+}
+
+/* Confirmed in time; but the callback that stands in line before it takes too long. */
+START_TEST(extension_that_is_told_too_late_is_none)
+{
+    start_with_lock();
+    held_acquire_key(&second, &f, "l");
+    h.on_extended = sleep_too_long;
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
+    ck_assert_int_eq(held_extend(&second, OUTCOME_TTL_MS), REDLOCK_OK);
+    held_wait(&second, &second.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_OK);
+    ck_assert_int_eq(second.extend_status, REDLOCK_ELOST);
+    held_wait(&second, &second.lost, 1);
+    settle();
+    ck_assert_str_eq(h.order, "el");
+    ck_assert_str_eq(second.order, "el");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(extension_ends_with_a_release)
+{
+    start_with_lock();
+    if (_i == 0) {
+        stand_still(0, 5);
+    }
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
+    ck_assert_int_eq(held_release(&h), REDLOCK_OK);
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
+    held_wait(&h, &h.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_ECANCELED);
+    go_on(0, 5);
+    held_wait(&h, &h.released, 1);
+    settle();
+    ck_assert_str_eq(h.order, "er");
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(extension_ends_with_a_close)
+{
+    start_with_lock();
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
+    ck_assert_int_eq(held_close(&h), REDLOCK_OK);
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
+    held_wait(&h, &h.closed, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_ECANCELED);
+    ck_assert_str_eq(h.order, "ec");
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* The renewal gives what it was asked for; the extension what it is asked for, and after it. */
+START_TEST(extension_waits_for_the_renewal_under_way)
+{
+    start_with_lock();
+    stand_still(0, 5);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    settle();
+    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_KEEP), 1);
+    go_on(0, 5);
+    held_wait(&h, &h.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_OK);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), OUTCOME_TTL_MS);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_KEEP)), 2 * OUTCOME_TTL_MS);
+    settle();
+    ck_assert_str_eq(h.order, "e");
+    farm_end(&f);
+}
+END_TEST
+
+static void never(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)status;
+    (void)arg;
+    ck_abort_msg("a call that was refused was told");
+}
+
+START_TEST(calls_out_of_place_are_refused)
+{
+    struct redlock_lock *pending = NULL;
+    struct redlock_request request;
+    struct outcome got = {.n = 5};
+
+    start_with_lock();
+    request = outcome_request("other");
+    stand_still(0, 5);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &pending), 0);
+    ck_assert_int_eq(redlock_extend(pending, 1000, never, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_pet(pending), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_extend(NULL, 1000, never, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_extend(h.lock, 1000, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_extend(h.lock, 9, never, NULL), REDLOCK_ETTL);
+    ck_assert_int_eq(redlock_extend(h.lock, REDLOCK_MAX_TTL_MS + 1, never, NULL), REDLOCK_ETTL);
+    ck_assert_int_eq(redlock_lock_pet(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(held_extend(&h, 1000), REDLOCK_OK);
+    ck_assert_int_eq(redlock_extend(h.lock, 1000, never, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_ESTATE);
+    go_on(0, 5);
+    held_wait(&h, &h.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
+    loop_must(f.base, &got.calls);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- calls from inside the callbacks ---- */
+
+static void do_release(struct held *held)
+{
+    held->on_notice = held->on_extended = NULL;
+    ck_assert_int_eq(held_release(held), REDLOCK_OK);
+}
+
+static void do_forget(struct held *held)
+{
+    held->on_notice = held->on_extended = NULL;
+    ck_assert_int_eq(redlock_lock_forget(held->lock), REDLOCK_OK);
+    held->lock = NULL;
+}
+
+static void do_close(struct held *held)
+{
+    held->on_notice = held->on_extended = NULL;
+    ck_assert_int_eq(held_close(held), REDLOCK_OK);
+}
+
+static void do_extend(struct held *held)
+{
+    held->on_notice = held->on_extended = NULL;
+    ck_assert_int_eq(held_extend(held, OUTCOME_TTL_MS), REDLOCK_OK);
+}
+
+static void do_nothing(struct held *held)
+{
+    held->on_notice = held->on_extended = NULL;
+}
+
+static const struct {
+    void (*act)(struct held *held);
+    const char *then; /* what is told after it */
+} acts[] = {
+    {do_nothing, ""}, {do_release, "r"}, {do_forget, ""}, {do_close, "c"}, {do_extend, "e"}};
+
+#define N_ACTS ((int)(sizeof(acts) / sizeof(acts[0])))
+
+static bool is_all_told(void *arg)
+{
+    const char *then = arg;
+
+    return strlen(h.order) == 1 + strlen(then);
+}
+
+static void expect_after(char first, const char *then)
+{
+    loop_must_true(f.base, is_all_told, (void *)(uintptr_t)then);
+    settle();
+    ck_assert_int_eq(h.order[0], first);
+    ck_assert_str_eq(h.order + 1, then);
+    farm_end(&f);
+}
+
+START_TEST(calls_from_inside_the_callback_of_an_extension)
+{
+    start_with_lock();
+    h.on_extended = acts[_i].act;
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
+    expect_after('e', acts[_i].then);
+}
+END_TEST
+
+START_TEST(calls_from_inside_a_notice_of_trouble)
+{
+    start_with_lock();
+    stand_still(0, 3);
+    h.on_notice = acts[_i].act;
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    suspend_ms(TIMEOUT_MS + 1);
+    held_wait(&h, &h.troubles, 1);
+    go_on(0, 3);
+    expect_after('t', acts[_i].then);
+}
+END_TEST
+
+/* The last one of them, an extension, is refused then. */
+START_TEST(calls_from_inside_a_notice_of_loss)
+{
+    start_with_lock();
+    h.on_notice = acts[_i].act;
+    suspend_ms(OUTCOME_TTL_MS);
+    expect_after('l', acts[_i].then);
+}
+END_TEST
+
+/* ---- what is in line is not told any more ---- */
+
+static void release_the_second(struct held *held)
+{
+    (void)held;
+    ck_assert_int_eq(held_release(&second), REDLOCK_OK);
+}
+
+static void forget_the_second(struct held *held)
+{
+    (void)held;
+    ck_assert_int_eq(redlock_lock_forget(second.lock), REDLOCK_OK);
+    second.lock = NULL;
+}
+
+START_TEST(a_notice_in_line_is_not_told_any_more)
+{
+    static void (*const ends[])(struct held *) = {release_the_second, forget_the_second, do_close};
+    static const char *const orders[] = {"r", "", ""};
+
+    start_with_lock();
+    held_acquire_key(&second, &f, "l");
+    h.on_notice = ends[_i];
+    suspend_ms(OUTCOME_TTL_MS);
+    held_wait(&h, &h.lost, 1);
+    loop_must_true(f.base, is_all_told, (void *)(uintptr_t)(_i == 2 ? "c" : ""));
+    if (_i == 0) {
+        held_wait(&second, &second.released, 1);
+    }
+    settle();
+    ck_assert_str_eq(second.order, orders[_i]);
+    farm_end(&f);
+}
+END_TEST
+
+/* It was trouble when it was put in line. */
+START_TEST(a_notice_is_true_when_it_is_told)
+{
+    start_with_lock();
+    held_acquire_key(&second, &f, "l");
+    stand_still(0, 3);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
+    h.on_notice = sleep_too_long;
+    suspend_ms(TIMEOUT_MS + 1);
+    held_wait(&h, &h.lost, 1);
+    held_wait(&second, &second.lost, 1);
+    ck_assert_uint_eq(second.validity_ms, 0);
+    settle();
+    ck_assert_str_eq(h.order, "tl");
+    ck_assert_str_eq(second.order, "l");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(nothing_is_told_after_the_release)
+{
+    start_with_lock();
+    stand_still(0, 5);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    if (_i == 0) {
+        ck_assert_int_eq(held_release(&h), REDLOCK_OK);
+    } else {
+        ck_assert_int_eq(held_close(&h), REDLOCK_OK);
+    }
+    suspend_ms(OUTCOME_TTL_MS);
+    loop_must_true(f.base, is_all_told, (void *)(uintptr_t) "");
+    settle();
+    ck_assert_str_eq(h.order, _i == 0 ? "r" : "c");
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- rule 9 ---- */
+
+static int refusals_in_child(void)
+{
+    struct redlock_request request = outcome_request("child");
+    int n = 0;
+
+    n += redlock_extend(h.lock, 1000, never, NULL) == REDLOCK_EFORK;
+    n += redlock_lock_pet(h.lock) == REDLOCK_EFORK;
+    n += redlock_adopt(f.rl, &request, "token", never, NULL, NULL) == REDLOCK_EFORK;
+    n += redlock_lock_validity_ms(h.lock) == 0;
+    suspend_ms(OUTCOME_TTL_MS);
+    settle();
+    n += h.order[0] == '\0';
+    return n;
+}
+
+START_TEST(a_forked_child_is_refused_and_told_nothing)
+{
+    int status = -1;
+    pid_t child;
+
+    start_with_lock();
+    child = fork();
+    if (child == 0) {
+        _exit(refusals_in_child());
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 5);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+static void add_extensions(Suite *suite)
+{
+    TCase *tcase = tcase_create("extend");
+
+    tcase_add_test(tcase, extension_moves_the_ttl_on_the_masters);
+    tcase_add_test(tcase, debt_of_an_extended_key_lives_as_long);
+    tcase_add_test(tcase, extension_never_shortens);
+    tcase_add_test(tcase, renewals_go_on_with_the_ttl_of_the_extension);
+    tcase_add_test(tcase, extension_works_without_renewing);
+    tcase_add_test(tcase, extension_that_no_majority_confirms_changes_nothing);
+    tcase_add_test(tcase, extension_that_nobody_hears_is_told_so);
+    tcase_add_test(tcase, extension_of_a_key_that_is_gone_is_a_loss);
+    tcase_add_test(tcase, extension_ends_with_the_lock);
+    tcase_add_test(tcase, extension_that_is_told_too_late_is_none);
+    tcase_add_loop_test(tcase, extension_ends_with_a_release, 0, 2);
+    tcase_add_test(tcase, extension_ends_with_a_close);
+    tcase_add_test(tcase, extension_waits_for_the_renewal_under_way);
+    tcase_add_test(tcase, calls_out_of_place_are_refused);
+    suite_add_tcase(suite, tcase);
+}
+
+static void add_callbacks(Suite *suite)
+{
+    TCase *tcase = tcase_create("callbacks");
+
+    tcase_add_loop_test(tcase, calls_from_inside_the_callback_of_an_extension, 0, N_ACTS);
+    tcase_add_loop_test(tcase, calls_from_inside_a_notice_of_trouble, 0, N_ACTS);
+    tcase_add_loop_test(tcase, calls_from_inside_a_notice_of_loss, 0, N_ACTS - 1);
+    tcase_add_loop_test(tcase, a_notice_in_line_is_not_told_any_more, 0, 3);
+    tcase_add_test(tcase, a_notice_is_true_when_it_is_told);
+    tcase_add_loop_test(tcase, nothing_is_told_after_the_release, 0, 2);
+    tcase_add_test(tcase, a_forked_child_is_refused_and_told_nothing);
+    suite_add_tcase(suite, tcase);
+}
+
+Suite *extend_suite(void)
+{
+    Suite *suite = suite_create("extend");
+
+    add_extensions(suite);
+    add_callbacks(suite);
+    return suite;
+}

@@ -1,0 +1,594 @@
+/* io/test_hold.c - a lock that lives: renewed, healed, in trouble, lost. Time passes by
+ * suspend_ms() only, so that a test takes no longer than its messages do. */
+#include "io/farm.h"
+#include "io/held.h"
+#include "io/scripts.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+
+/* When a renewal is due, and when an answer is overdue. */
+#define THIRD_MS (OUTCOME_TTL_MS / 3)
+#define TIMEOUT_MS 5000u
+
+static struct farm f;
+static struct held h;
+
+static const char *const other = "somebody";
+
+static void start(void)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = TIMEOUT_MS;
+    farm_open(&f);
+}
+
+/* With all of them counted: at the win those who had answered by then do, the others from the next
+ * renewal on. */
+static void start_with_renewed(void)
+{
+    start();
+    held_acquire_key(&h, &f, "k");
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    loop_settle(f.base);
+}
+
+static void del(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        model_del(fake_model(f.nodes[first]), "k");
+    }
+}
+
+static void give_to_another(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        model_set(fake_model(f.nodes[first]), "k", other, 0);
+    }
+}
+
+static void stand_still(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        fake_pause(f.nodes[first]);
+    }
+}
+
+static void go_on(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        fake_go_on(f.nodes[first]);
+    }
+}
+
+static void settle(void)
+{
+    loop_settle(f.base);
+}
+
+static size_t n_keeps(size_t node)
+{
+    return scripts_count(&f, node, SCRIPT_KEEP);
+}
+
+static size_t n_takes(size_t node)
+{
+    return scripts_count(&f, node, SCRIPT_TAKE);
+}
+
+/* ---- renewing ---- */
+
+START_TEST(a_lock_is_renewed_beyond_its_ttl)
+{
+    size_t i;
+
+    start();
+    held_acquire_key(&h, &f, "k");
+    for (i = 1; i <= 10; i++) {
+        suspend_ms(THIRD_MS);
+        scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, i);
+        settle();
+        ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    }
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 4, SCRIPT_KEEP)), OUTCOME_TTL_MS);
+    ck_assert_str_eq(scripts_token(scripts_last(&f, 4, SCRIPT_KEEP)), h.token);
+    ck_assert_str_eq(h.order, "");
+    ck_assert_uint_eq(n_takes(0), 0);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_renewal_lets_keys_live_longer_and_never_shorter)
+{
+    start();
+    held_acquire_key(&h, &f, "k");
+    model_set(fake_model(f.nodes[0]), "k", h.token, 70000);
+    model_set(fake_model(f.nodes[1]), "k", h.token, 10 * OUTCOME_TTL_MS);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 2, SCRIPT_KEEP, 1);
+    settle();
+    ck_assert_uint_gt(model_ttl(fake_model(f.nodes[0]), "k"), 70000);
+    ck_assert_uint_gt(model_ttl(fake_model(f.nodes[1]), "k"), 9 * OUTCOME_TTL_MS);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(without_renewing_it_ends_at_its_deadline)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+
+    start();
+    request.renew = 0;
+    held_acquire(&h, &request);
+    suspend_ms(2 * THIRD_MS);
+    settle();
+    ck_assert_str_eq(h.order, "");
+    suspend_ms(THIRD_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
+    ck_assert_str_eq(h.order, "l");
+    ck_assert_uint_eq(n_keeps(0), 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(nothing_is_renewed_after_the_release)
+{
+    start();
+    held_acquire_key(&h, &f, "k");
+    stand_still(0, 5);
+    ck_assert_int_eq(held_release(&h), REDLOCK_OK);
+    suspend_ms(THIRD_MS);
+    settle();
+    go_on(0, 5);
+    settle();
+    suspend_ms(2 * THIRD_MS);
+    settle();
+    ck_assert_uint_eq(n_keeps(0), 0);
+    ck_assert_str_eq(h.order, "r");
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* A renewal on its way does nothing any more when the release has been asked for. */
+START_TEST(an_answer_that_comes_after_the_release_changes_nothing)
+{
+    size_t i;
+
+    start();
+    held_acquire_key(&h, &f, "k");
+    stand_still(0, 5);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    ck_assert_int_eq(held_release(&h), REDLOCK_OK);
+    settle();
+    del(0, 5);
+    for (i = 0; i < 5; i++) {
+        fake_on(f.nodes[i], "EVALSHA", FAKE_STALL, NULL);
+    }
+    go_on(0, 5); /* up to the release */
+    settle();
+    ck_assert_int_eq(h.released, 0);
+    go_on(0, 5);
+    held_wait(&h, &h.released, 1);
+    ck_assert_int_eq(h.release_status, REDLOCK_GONE);
+    ck_assert_str_eq(h.order, "r");
+    ck_assert_uint_eq(n_takes(0), 0);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+static void is_not_renewed_after(size_t times)
+{
+    settle();
+    suspend_ms(THIRD_MS);
+    held_wait(&h, &h.troubles, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
+    ck_assert_uint_gt(h.left_ms, 0);
+    ck_assert_uint_le(h.left_ms, 2 * THIRD_MS);
+    suspend_ms(2 * THIRD_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
+    ck_assert_str_eq(h.order, "tl");
+    ck_assert_uint_eq(n_keeps(0), times);
+    farm_end(&f);
+}
+
+START_TEST(renewals_have_a_number)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+    size_t i;
+
+    start();
+    request.max_renewals = 2;
+    held_acquire(&h, &request);
+    for (i = 1; i <= 2; i++) {
+        suspend_ms(THIRD_MS);
+        scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, i);
+        settle();
+    }
+    is_not_renewed_after(2);
+}
+END_TEST
+
+START_TEST(holding_has_a_limit)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+
+    start();
+    request.max_hold_ms = OUTCOME_TTL_MS + 2 * THIRD_MS - 1;
+    held_acquire(&h, &request);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    is_not_renewed_after(1);
+}
+END_TEST
+
+START_TEST(it_is_renewed_only_for_who_is_alive)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+
+    start();
+    request.needs_pet = 1;
+    held_acquire(&h, &request);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    settle();
+    suspend_ms(THIRD_MS);
+    held_wait(&h, &h.troubles, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
+    ck_assert_uint_eq(n_keeps(0), 1);
+    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
+    settle();
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 3);
+    settle();
+    ck_assert_str_eq(h.order, "t");
+    suspend_ms(THIRD_MS);
+    held_wait(&h, &h.troubles, 2);
+    suspend_ms(2 * THIRD_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_str_eq(h.order, "ttl");
+    ck_assert_uint_eq(n_keeps(0), 3);
+    farm_end(&f);
+}
+END_TEST
+
+/* An answer always belongs to what was asked last. */
+START_TEST(a_node_is_not_asked_again_before_it_has_answered)
+{
+    start();
+    held_acquire_key(&h, &f, "k");
+    stand_still(4, 5);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    settle();
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 4, SCRIPT_KEEP, 2);
+    settle();
+    ck_assert_uint_eq(n_keeps(4), 1);
+    go_on(4, 5);
+    settle();
+    suspend_ms(THIRD_MS);
+    scripts_wait(&f, 4, SCRIPT_KEEP, 2);
+    ck_assert_uint_eq(n_takes(4), 0);
+    ck_assert_str_eq(h.order, "");
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- trouble and loss ---- */
+
+static void get_into_trouble(int times)
+{
+    size_t before = n_keeps(0);
+
+    stand_still(0, 3);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, before + 1);
+    suspend_ms(TIMEOUT_MS + 1);
+    held_wait(&h, &h.troubles, times);
+    ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
+    ck_assert_uint_gt(h.left_ms, 0);
+    ck_assert_uint_le(h.left_ms, OUTCOME_TTL_MS - THIRD_MS - TIMEOUT_MS);
+    ck_assert_uint_eq(h.left_ms, h.validity_ms);
+}
+
+START_TEST(trouble_is_told_once_and_again_after_a_recovery)
+{
+    int i;
+
+    start();
+    held_acquire_key(&h, &f, "k");
+    for (i = 1; i <= 3; i++) {
+        get_into_trouble(i);
+        suspend_ms(OUTCOME_TTL_MS / 10);
+        settle();
+        suspend_ms(TIMEOUT_MS + 1);
+        settle();
+        ck_assert_int_eq(h.troubles, i);
+        go_on(0, 3);
+        settle();
+        suspend_ms(OUTCOME_TTL_MS / 10);
+        settle();
+        ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    }
+    ck_assert_str_eq(h.order, "ttt");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(it_is_lost_by_the_clock_when_nobody_answers)
+{
+    start();
+    held_acquire_key(&h, &f, "k");
+    stand_still(3, 5);
+    get_into_trouble(1);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
+    suspend_ms(OUTCOME_TTL_MS - THIRD_MS - TIMEOUT_MS);
+    ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
+    ck_assert_uint_eq(h.left_ms, 0);
+    ck_assert_uint_eq(h.validity_ms, 0);
+    go_on(0, 5);
+    settle();
+    suspend_ms(OUTCOME_TTL_MS);
+    settle();
+    ck_assert_str_eq(h.order, "tl");
+    ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
+    ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(it_is_lost_at_once_when_a_majority_forgot_the_key)
+{
+    size_t i;
+
+    start_with_renewed();
+    del(0, 3);
+    suspend_ms(THIRD_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_ELOST);
+    ck_assert_uint_eq(h.validity_ms, 0);
+    settle();
+    for (i = 0; i < 5; i++) {
+        ck_assert_uint_eq(n_takes(i), 0);
+    }
+    ck_assert_int_eq(held_vote(&h, 0), REDLOCK_VOTE_NO);
+    ck_assert_str_eq(held_holder(&h, 0), "");
+    ck_assert_str_eq(h.order, "l");
+    ck_assert_int_eq(held_end(&h), REDLOCK_GONE);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(it_is_lost_at_once_when_a_majority_gave_it_away)
+{
+    start_with_renewed();
+    give_to_another(1, 4);
+    suspend_ms(THIRD_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_ELOST);
+    ck_assert_int_eq(held_vote(&h, 1), REDLOCK_VOTE_NO);
+    ck_assert_int_eq(held_vote(&h, 3), REDLOCK_VOTE_NO);
+    ck_assert_str_eq(held_holder(&h, 3), other);
+    ck_assert_str_eq(h.order, "l");
+    ck_assert_int_eq(held_end(&h), REDLOCK_TAKEN);
+    ck_assert_uint_eq(farm_count(&f, "k", other), 3);
+    ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
+    farm_end(&f);
+}
+END_TEST
+
+/* No reply and no timer has said anything yet: the first turn after the suspend does. */
+START_TEST(it_is_lost_at_once_after_a_suspend)
+{
+    start();
+    held_acquire_key(&h, &f, "k");
+    suspend_ms(OUTCOME_TTL_MS);
+    ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
+    settle();
+    ck_assert_str_eq(h.order, "l");
+    ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
+    ck_assert_uint_eq(h.validity_ms, 0);
+    ck_assert_uint_eq(n_keeps(0), 0);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- healing ---- */
+
+START_TEST(a_minority_that_forgot_the_key_is_healed)
+{
+    start_with_renewed();
+    del(3, 5);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 1);
+    settle();
+    ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
+    ck_assert_uint_eq(n_takes(0), 0);
+    ck_assert_int_eq(held_vote(&h, 4), REDLOCK_VOTE_YES);
+    suspend_ms(OUTCOME_TTL_MS / 10);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 3);
+    ck_assert_str_eq(h.order, "");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* The round waits for a node that does not answer; then there is less time left. */
+START_TEST(a_heal_has_the_time_that_is_left)
+{
+    start_with_renewed();
+    del(3, 4);
+    stand_still(4, 5);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
+    settle();
+    ck_assert_uint_eq(n_takes(3), 0);
+    suspend_ms(TIMEOUT_MS + 1);
+    scripts_wait(&f, 3, SCRIPT_TAKE, 1);
+    ck_assert_uint_le(scripts_ttl(scripts_last(&f, 3, SCRIPT_TAKE)),
+                      OUTCOME_TTL_MS - OUTCOME_TTL_MS / 100 - TIMEOUT_MS);
+    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, 3, SCRIPT_TAKE)), 2 * THIRD_MS);
+    ck_assert_str_eq(scripts_token(scripts_last(&f, 3, SCRIPT_TAKE)), h.token);
+    ck_assert_uint_eq(n_takes(4), 0);
+    farm_end(&f);
+}
+END_TEST
+
+static void contender_leaves(struct held *held)
+{
+    (void)held;
+    del(3, 5);
+}
+
+START_TEST(a_bare_majority_is_healed_soon)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+
+    start();
+    give_to_another(3, 5);
+    h.on_acquired = contender_leaves;
+    held_acquire(&h, &request);
+    scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 1);
+    settle();
+    ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
+    ck_assert_uint_eq(n_keeps(0), 0);
+    suspend_ms(OUTCOME_TTL_MS / 10);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    ck_assert_str_eq(h.order, "");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_contender_that_stays_is_named_and_left_alone)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+
+    start();
+    give_to_another(3, 5);
+    held_acquire(&h, &request);
+    scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 1);
+    settle();
+    ck_assert_uint_eq(farm_count(&f, "k", other), 2);
+    ck_assert_int_eq(held_vote(&h, 4), REDLOCK_VOTE_NO);
+    ck_assert_str_eq(held_holder(&h, 4), other);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    settle();
+    ck_assert_uint_eq(n_takes(4), 1);
+    del(3, 5);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 2);
+    settle();
+    ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
+    ck_assert_str_eq(h.order, "");
+    farm_end(&f);
+}
+END_TEST
+
+/* [S5] It was set, and we were not told. */
+START_TEST(a_heal_that_broke_off_is_released)
+{
+    start_with_renewed();
+    del(4, 5);
+    fake_on_next(f.nodes[4], 1, "EVAL", FAKE_DO_CLOSE, NULL, 0);
+    suspend_ms(THIRD_MS);
+    scripts_wait(&f, 4, SCRIPT_TAKE, 1);
+    settle();
+    ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
+    ck_assert_int_ne(held_vote(&h, 4), REDLOCK_VOTE_YES);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_heal_on_its_way_is_released_behind_it)
+{
+    start_with_renewed();
+    del(4, 5);
+    fake_on_next(f.nodes[4], 1, "EVAL", FAKE_STALL, NULL, 0);
+    suspend_ms(THIRD_MS);
+    scripts_wait(&f, 4, SCRIPT_TAKE, 1);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    scripts_wait(&f, 4, SCRIPT_RELEASE, 1);
+    fake_go_on(f.nodes[4]);
+    settle();
+    ck_assert_uint_eq(fake_n_conns(f.nodes[4]), 1);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* [S5] Either may yet be carried out, whenever the server reads what its socket still has. */
+START_TEST(a_debt_behind_a_lost_keep_or_heal_does_not_age)
+{
+    bool heals = _i == 1;
+
+    start_with_renewed();
+    fake_on(f.nodes[4], heals ? "EVAL" : "EVALSHA", FAKE_MUTE, NULL);
+    if (heals) {
+        del(4, 5);
+    }
+    suspend_ms(THIRD_MS);
+    scripts_wait(&f, 4, heals ? SCRIPT_TAKE : SCRIPT_KEEP, heals ? 1 : 2);
+    fake_down(f.nodes[4]);
+    farm_wait_error(&f, 4, "");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    model_set(fake_model(f.nodes[4]), "k", h.token, 0);
+    suspend_ms(10 * OUTCOME_TTL_MS);
+    settle();
+    fake_behave(f.nodes[4]);
+    fake_up(f.nodes[4]);
+    scripts_wait(&f, 4, SCRIPT_RELEASE, 1);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+Suite *hold_suite(void)
+{
+    Suite *suite = suite_create("hold");
+    TCase *tcase = tcase_create("hold");
+
+    tcase_add_test(tcase, a_lock_is_renewed_beyond_its_ttl);
+    tcase_add_test(tcase, a_renewal_lets_keys_live_longer_and_never_shorter);
+    tcase_add_test(tcase, without_renewing_it_ends_at_its_deadline);
+    tcase_add_test(tcase, nothing_is_renewed_after_the_release);
+    tcase_add_test(tcase, an_answer_that_comes_after_the_release_changes_nothing);
+    tcase_add_test(tcase, renewals_have_a_number);
+    tcase_add_test(tcase, holding_has_a_limit);
+    tcase_add_test(tcase, it_is_renewed_only_for_who_is_alive);
+    tcase_add_test(tcase, a_node_is_not_asked_again_before_it_has_answered);
+    tcase_add_test(tcase, trouble_is_told_once_and_again_after_a_recovery);
+    tcase_add_test(tcase, it_is_lost_by_the_clock_when_nobody_answers);
+    tcase_add_test(tcase, it_is_lost_at_once_when_a_majority_forgot_the_key);
+    tcase_add_test(tcase, it_is_lost_at_once_when_a_majority_gave_it_away);
+    tcase_add_test(tcase, it_is_lost_at_once_after_a_suspend);
+    tcase_add_test(tcase, a_minority_that_forgot_the_key_is_healed);
+    tcase_add_test(tcase, a_heal_has_the_time_that_is_left);
+    tcase_add_test(tcase, a_bare_majority_is_healed_soon);
+    tcase_add_test(tcase, a_contender_that_stays_is_named_and_left_alone);
+    tcase_add_test(tcase, a_heal_that_broke_off_is_released);
+    tcase_add_test(tcase, a_heal_on_its_way_is_released_behind_it);
+    tcase_add_loop_test(tcase, a_debt_behind_a_lost_keep_or_heal_does_not_age, 0, 2);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,445 @@
+/* io/test_keys.c - several keys are one lock: by a script, all or nothing on each master. */
+#include <stdio.h>
+#include <string.h>
+
+#include "io/farm.h"
+#include "io/held.h"
+#include "io/scripts.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+
+#define THIRD_MS (OUTCOME_TTL_MS / 3)
+
+static struct farm f;
+static struct held h;
+
+static const char *const two[] = {"a", "b"};
+static const char *const two_turned[] = {"b", "a"};
+
+static struct redlock_request request_of(const char *const *keys, size_t n)
+{
+    struct redlock_request request = held_request(&h, &f, NULL);
+
+    request.keys = keys;
+    request.n_keys = n;
+    return request;
+}
+
+static void start(void)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = 5000;
+    farm_open(&f);
+}
+
+static void start_with_lock(void)
+{
+    struct redlock_request request = request_of(two, 2);
+
+    start();
+    held_acquire(&h, &request);
+}
+
+static void settle(void)
+{
+    loop_settle(f.base);
+}
+
+START_TEST(all_keys_are_set_kept_and_released_by_one_script)
+{
+    start_with_lock();
+    ck_assert_uint_eq(farm_count(&f, "a", h.token), 5);
+    ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);
+    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_TAKE), 1);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_TAKE)), OUTCOME_TTL_MS);
+    ck_assert_str_eq(redlock_lock_key(h.lock, NULL), "a");
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    settle();
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    scripts_wait_all(&f, 0, 5, SCRIPT_RELEASE, 1);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_foreign_second_key_leaves_nothing_behind)
+{
+    struct redlock_request request = request_of(two, 2);
+    struct outcome got;
+    size_t i;
+
+    start();
+    for (i = 0; i < 3; i++) {
+        model_set(fake_model(f.nodes[i]), "b", "somebody", 0);
+    }
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    for (i = 0; i < 5; i++) {
+        ck_assert(i >= 3 || got.votes[i].vote != REDLOCK_VOTE_NO ||
+                  strcmp(got.votes[i].holder, "somebody") == 0);
+    }
+    farm_wait_gone(&f, "a");
+    settle();
+    ck_assert_uint_eq(farm_count(&f, "a", NULL), 5);
+    ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 3);
+    ck_assert_uint_eq(farm_count(&f, "b", NULL), 2);
+    farm_end(&f);
+}
+END_TEST
+
+/* On each master one of two has both keys, whatever order they are in. */
+START_TEST(order_does_not_matter)
+{
+    struct redlock_request turned;
+
+    start_with_lock();
+    turned = outcome_request(NULL);
+    turned.keys = two_turned;
+    turned.n_keys = 2;
+    ck_assert_int_eq(farm_acquire_as(&f, &turned).status, REDLOCK_EHELD);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_part_of_it_is_held_too)
+{
+    struct outcome got;
+    size_t i;
+    int named = 0;
+
+    start_with_lock();
+    got = farm_acquire(&f, "b");
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    for (i = 0; i < 5; i++) {
+        named += strcmp(got.votes[i].holder, h.token) == 0;
+    }
+    ck_assert_int_ge(named, 3);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(one_key_that_is_gone_counts_as_all)
+{
+    size_t i;
+
+    start_with_lock();
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    settle();
+    model_del(fake_model(f.nodes[4]), "b");
+    suspend_ms(THIRD_MS);
+    scripts_wait(&f, 4, SCRIPT_TAKE, 2);
+    settle();
+    ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
+    ck_assert_str_eq(h.order, "");
+    for (i = 0; i < 3; i++) {
+        model_set(fake_model(f.nodes[i]), "b", "somebody", 0);
+    }
+    suspend_ms(THIRD_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_ELOST);
+    ck_assert_str_eq(held_holder(&h, 0), "somebody");
+    ck_assert_int_eq(held_end(&h), REDLOCK_TAKEN);
+    farm_wait_gone(&f, "a");
+    ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 3);
+    farm_end(&f);
+}
+END_TEST
+
+/* A heal that is refused for one key may have found another one of ours. */
+START_TEST(a_heal_that_was_refused_is_released_too)
+{
+    struct redlock_request request = request_of(two, 2);
+
+    start();
+    model_set(fake_model(f.nodes[4]), "b", "somebody", 0);
+    held_acquire(&h, &request);
+    scripts_wait(&f, 4, SCRIPT_TAKE, 2);
+    settle();
+    model_set(fake_model(f.nodes[4]), "a", h.token, 0);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_gone(&f, "a");
+    ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(the_prefix_stands_before_each)
+{
+    struct redlock_request request = request_of(two, 2);
+
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.key_prefix = "locks:";
+    farm_open(&f);
+    held_acquire(&h, &request);
+    ck_assert_uint_eq(farm_count(&f, "locks:a", h.token), 3);
+    ck_assert_uint_eq(farm_count(&f, "locks:b", h.token), 3);
+    ck_assert_str_eq(redlock_lock_key(h.lock, NULL), "locks:a");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_later_round_asks_for_all_of_them_again)
+{
+    struct redlock_request request = request_of(two, 2);
+    size_t i;
+
+    start();
+    for (i = 0; i < 5; i++) {
+        fake_on_next(f.nodes[i], 1, "EVAL", FAKE_REPLY, "$8\r\nsomebody\r\n", 14);
+    }
+    request.wait_ms = REDLOCK_FOREVER;
+    held_acquire(&h, &request);
+    ck_assert_uint_eq(farm_count(&f, "a", h.token), 5);
+    ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_token_releases_all)
+{
+    struct outcome_released released = {0, 0};
+
+    start_with_lock();
+    ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
+    ck_assert_int_eq(
+        redlock_release_token(f.rl, two_turned, 2, h.token, outcome_on_released, &released), 0);
+    loop_must(f.base, &released.calls);
+    ck_assert_int_eq(released.status, REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* The longest keys there are, as many as there may be, and the longest owner. */
+START_TEST(sixteen_long_keys_go_through)
+{
+    static char keys[REDLOCK_MAX_KEYS][REDLOCK_MAX_KEY + 1];
+    static char owner[REDLOCK_MAX_OWNER + 1];
+    const char *list[REDLOCK_MAX_KEYS];
+    struct redlock_request request = request_of(list, REDLOCK_MAX_KEYS);
+    size_t i;
+
+    memset(owner, 'o', REDLOCK_MAX_OWNER);
+    for (i = 0; i < REDLOCK_MAX_KEYS; i++) {
+        memset(keys[i], 'a' + (int)i, REDLOCK_MAX_KEY);
+        list[i] = keys[i];
+    }
+    request.owner = owner;
+    start();
+    held_acquire(&h, &request);
+    ck_assert_uint_eq(farm_count(&f, keys[15], h.token), 5);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    settle();
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+static void refuse(struct redlock_request request)
+{
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, NULL, NULL),
+                     REDLOCK_EINVAL);
+}
+
+static void refuse_to_release(const char *const *keys, size_t n)
+{
+    ck_assert_int_eq(redlock_release_token(f.rl, keys, n, "t", outcome_on_released, NULL),
+                     REDLOCK_EINVAL);
+}
+
+START_TEST(lists_of_keys_are_checked)
+{
+    static char names[REDLOCK_MAX_KEYS + 1][4];
+    const char *many[REDLOCK_MAX_KEYS + 1];
+    const char *const same[] = {"a", "b", "a"};
+    const char *const hole[] = {"a", NULL};
+    const char *const empty[] = {"a", ""};
+    struct redlock_request both = request_of(two, 2);
+    size_t i;
+
+    start();
+    for (i = 0; i <= REDLOCK_MAX_KEYS; i++) {
+        snprintf(names[i], sizeof(names[i]), "k%zu", i);
+        many[i] = names[i];
+    }
+    both.key = "k";
+    refuse(both);
+    refuse(request_of(NULL, 2));
+    refuse(request_of(two, 0));
+    refuse(request_of(many, REDLOCK_MAX_KEYS + 1));
+    refuse(request_of(same, 3));
+    refuse(request_of(hole, 2));
+    refuse(request_of(empty, 2));
+    refuse_to_release(NULL, 1);
+    refuse_to_release(two, 0);
+    refuse_to_release(many, REDLOCK_MAX_KEYS + 1);
+    refuse_to_release(same, 3);
+    refuse_to_release(hole, 2);
+    refuse_to_release(empty, 2);
+    settle();
+    ck_assert_uint_eq(fake_count(f.nodes[0], "EVAL"), 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_list_of_one_is_one_key)
+{
+    struct redlock_request request = request_of(two, 1);
+
+    start();
+    held_acquire(&h, &request);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 1);
+    ck_assert_uint_eq(farm_count(&f, "a", h.token), 5);
+    farm_end(&f);
+}
+END_TEST
+
+/* Their scripts tell the holder, too. */
+START_TEST(old_servers_do_it_as_well)
+{
+    struct redlock_request request = request_of(two, 2);
+    struct outcome got;
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_model(f.nodes[i])->major = 5;
+        model_set(fake_model(f.nodes[i]), "b", "somebody", 0);
+    }
+    farm_open(&f);
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_str_eq(got.votes[0].holder, "somebody");
+    for (i = 0; i < 3; i++) {
+        model_del(fake_model(f.nodes[i]), "b");
+    }
+    held_acquire(&h, &request);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- the text of a script ---- */
+
+static bool is_text(size_t node, enum script script)
+{
+    return scripts_is_text(scripts_last(&f, node, script));
+}
+
+static void acquire_and_renew(size_t times)
+{
+    struct redlock_request request = request_of(two, 2);
+
+    held_acquire(&h, &request);
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, times);
+    settle();
+}
+
+START_TEST(text_goes_first_and_its_sha_afterwards)
+{
+    start();
+    acquire_and_renew(1);
+    ck_assert(is_text(0, SCRIPT_TAKE));
+    ck_assert(is_text(0, SCRIPT_KEEP));
+    held_end(&h);
+    farm_wait_clean(&f);
+    acquire_and_renew(2);
+    ck_assert(!is_text(0, SCRIPT_TAKE));
+    ck_assert(!is_text(0, SCRIPT_KEEP));
+    held_end(&h);
+    farm_wait_clean(&f);
+    fake_hang_up(f.nodes[0]);
+    farm_wait_error(&f, 0, "");
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    acquire_and_renew(3);
+    ck_assert(is_text(0, SCRIPT_TAKE));
+    ck_assert(!is_text(1, SCRIPT_TAKE));
+    farm_end(&f);
+}
+END_TEST
+
+/* None knows it any more: the text is sent at once, and that is no trouble. */
+START_TEST(text_goes_again_when_servers_have_forgotten_it)
+{
+    size_t i;
+
+    start();
+    acquire_and_renew(1);
+    for (i = 0; i < 5; i++) {
+        model_forget_scripts(fake_model(f.nodes[i]));
+    }
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 3);
+    settle();
+    ck_assert(is_text(0, SCRIPT_KEEP));
+    ck_assert(is_text(4, SCRIPT_KEEP));
+    ck_assert_str_eq(h.order, "");
+    suspend_ms(THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 4);
+    ck_assert(!is_text(0, SCRIPT_KEEP));
+    held_end(&h);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* It was let go before the server said that it did not know the script. */
+START_TEST(text_never_goes_behind_the_release)
+{
+    struct redlock_request request = request_of(two, 2);
+
+    start();
+    acquire_and_renew(1);
+    held_end(&h);
+    farm_wait_clean(&f);
+    model_forget_scripts(fake_model(f.nodes[4]));
+    fake_pause(f.nodes[4]);
+    held_acquire(&h, &request);
+    held_end(&h);
+    fake_go_on(f.nodes[4]);
+    farm_wait_count(&f, 4, "EVAL", 3); /* take and keep at first, and now the release */
+    settle();
+    ck_assert_uint_eq(scripts_count(&f, 4, SCRIPT_TAKE), 2);
+    ck_assert_uint_eq(model_count(fake_model(f.nodes[4])), 0);
+    farm_end(&f);
+}
+END_TEST
+
+Suite *keys_suite(void)
+{
+    Suite *suite = suite_create("keys");
+    TCase *tcase = tcase_create("keys");
+
+    tcase_add_test(tcase, all_keys_are_set_kept_and_released_by_one_script);
+    tcase_add_test(tcase, a_foreign_second_key_leaves_nothing_behind);
+    tcase_add_test(tcase, order_does_not_matter);
+    tcase_add_test(tcase, a_part_of_it_is_held_too);
+    tcase_add_test(tcase, one_key_that_is_gone_counts_as_all);
+    tcase_add_test(tcase, a_heal_that_was_refused_is_released_too);
+    tcase_add_test(tcase, the_prefix_stands_before_each);
+    tcase_add_test(tcase, a_later_round_asks_for_all_of_them_again);
+    tcase_add_test(tcase, a_token_releases_all);
+    tcase_add_test(tcase, sixteen_long_keys_go_through);
+    tcase_add_test(tcase, lists_of_keys_are_checked);
+    tcase_add_test(tcase, a_list_of_one_is_one_key);
+    tcase_add_test(tcase, old_servers_do_it_as_well);
+    tcase_add_test(tcase, text_goes_first_and_its_sha_afterwards);
+    tcase_add_test(tcase, text_goes_again_when_servers_have_forgotten_it);
+    tcase_add_test(tcase, text_never_goes_behind_the_release);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,441 @@
+/* live/test_renew.c - locks that live, on real masters: what our scripts do there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "live/site.h"
+#include "live/suites.h"
+
+#define SHORT_TTL_MS 3000u
+
+static struct site s;
+static struct outcome got;
+
+/* What the holder was told. */
+static struct {
+    int troubles, lost, extended;
+    int reason, extend_status;
+    uint64_t validity_ms; /* at the last notice */
+} told;
+
+static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
+{
+    (void)arg;
+    told.lost += notice->kind == REDLOCK_NOTICE_LOST;
+    told.troubles += notice->kind == REDLOCK_NOTICE_TROUBLE;
+    told.reason = notice->reason;
+    told.validity_ms = redlock_lock_validity_ms(lock);
+}
+
+static void on_extended(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)arg;
+    told.extended++;
+    told.extend_status = status;
+}
+
+static struct redlock_request request_of(const char *key)
+{
+    struct redlock_request request = outcome_request(key);
+
+    request.notice_cb = on_notice;
+    return request;
+}
+
+static void acquire(const struct redlock_request *request)
+{
+    got = site_acquire_with(&s, 0, request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+}
+
+static int extend(uint32_t ttl_ms)
+{
+    told.extended = 0;
+    ck_assert_int_eq(redlock_extend(got.lock, ttl_ms, on_extended, NULL), REDLOCK_OK);
+    loop_must(s.base, &told.extended);
+    return told.extend_status;
+}
+
+static void wait_everywhere(const char *key)
+{
+    char command[64];
+    size_t i;
+
+    snprintf(command, sizeof(command), "GET %s", key);
+    for (i = 0; i < s.n; i++) {
+        site_wait_answer(&s, i, got.token, command);
+    }
+}
+
+static bool has_granted(size_t node)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+
+    ck_assert_int_eq(redlock_lock_node(got.lock, node, &detail), REDLOCK_OK);
+    return detail.vote == REDLOCK_VOTE_YES;
+}
+
+static bool have_all_granted(void *arg)
+{
+    size_t i, n = 0;
+
+    (void)arg;
+    for (i = 0; i < s.n; i++) {
+        n += has_granted(i);
+    }
+    return n == s.n;
+}
+
+/* Also those who were not needed for the win. */
+static void wait_for_all_votes(void)
+{
+    loop_must_true(s.base, have_all_granted, NULL);
+}
+
+static void ask_all(size_t first, size_t last, const char *command, const char *answer)
+{
+    for (; first < last; first++) {
+        ck_assert_str_eq(master_ask(s.masters[first], command), answer);
+    }
+}
+
+/* ---- the scripts ---- */
+
+static const char *const two[] = {"a", "b"};
+
+static struct redlock_request request_of_two(void)
+{
+    struct redlock_request request = request_of(NULL);
+
+    request.keys = two;
+    request.n_keys = 2;
+    return request;
+}
+
+static bool has_run(void *arg)
+{
+    return strstr(master_ask(arg, "INFO commandstats"), "cmdstat_evalsha:calls=4,") != NULL;
+}
+
+/* The texts of two were sent once. The release's was loaded. Whatever had no such SHA-1 would have
+ * been sent as text again, or not been granted. */
+START_TEST(sha_1_of_each_script_is_what_the_server_has)
+{
+    struct redlock_request request = request_of_two();
+    int times;
+    size_t i;
+
+    site_start(&s, 3, NULL);
+    site_open(&s);
+    for (times = 0; times < 2; times++) {
+        acquire(&request);
+        wait_for_all_votes();
+        ck_assert_int_eq(extend(2 * OUTCOME_TTL_MS), REDLOCK_OK);
+        ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+        site_wait_clean(&s);
+    }
+    for (i = 0; i < 3; i++) {
+        const char *stats;
+
+        loop_must_true(s.base, has_run, s.masters[i]);
+        stats = master_ask(s.masters[i], "INFO commandstats");
+        ck_assert_msg(strstr(stats, "cmdstat_eval:calls=2,") != NULL, "%s", stats);
+    }
+    site_end(&s);
+}
+END_TEST
+
+static long ttl_at(size_t node)
+{
+    return atol(master_ask(s.masters[node], "PTTL k"));
+}
+
+START_TEST(extension_lengthens_and_never_shortens)
+{
+    struct redlock_request request = request_of("k");
+
+    site_start(&s, 1, NULL);
+    site_open(&s);
+    acquire(&request);
+    ck_assert_int_eq(extend(1000), REDLOCK_OK);
+    ck_assert_int_gt(ttl_at(0), (long)OUTCOME_TTL_MS / 2);
+    ck_assert_int_eq(extend(2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    ck_assert_int_gt(ttl_at(0), (long)OUTCOME_TTL_MS);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(several_keys_are_one_lock)
+{
+    struct redlock_request request = request_of_two();
+    struct redlock_request part = outcome_request("b");
+    struct outcome refused;
+
+    site_start(&s, 5, NULL);
+    site_open(&s);
+    acquire(&request);
+    wait_everywhere("a");
+    wait_everywhere("b");
+    ck_assert_int_eq(site_acquire_with(&s, 1, &part).status, REDLOCK_EHELD);
+    ck_assert_int_eq(extend(2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    ask_all(0, 3, "SET b somebody", "OK");
+    refused = site_acquire_with(&s, 1, &request);
+    ck_assert_int_eq(refused.status, REDLOCK_EHELD);
+    site_wait_answer(&s, 3, "0", "DBSIZE");
+    site_wait_answer(&s, 4, "0", "DBSIZE");
+    ask_all(0, 3, "DBSIZE", "1");
+    site_end(&s);
+}
+END_TEST
+
+static bool is_told_not_a_string(size_t node)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+
+    ck_assert_int_eq(redlock_lock_node(got.lock, node, &detail), REDLOCK_OK);
+    return detail.vote == REDLOCK_VOTE_NO && strcmp(detail.holder, "(not a string)") == 0;
+}
+
+START_TEST(key_that_became_a_list_is_somebody_else_s)
+{
+    struct redlock_request request = request_of("k");
+    int named = 0;
+    size_t i;
+
+    site_start(&s, 5, NULL);
+    site_open(&s);
+    acquire(&request);
+    wait_for_all_votes();
+    ck_assert_int_eq(extend(0), REDLOCK_OK); /* now all of them count */
+    ask_all(0, 3, "DEL k", "1");
+    ask_all(0, 3, "LPUSH k x", "1");
+    ck_assert_int_eq(extend(OUTCOME_TTL_MS), REDLOCK_ELOST);
+    loop_must(s.base, &told.lost);
+    ck_assert_int_eq(told.reason, REDLOCK_ELOST);
+    for (i = 0; i < 3; i++) {
+        named += is_told_not_a_string(i);
+    }
+    ck_assert_int_eq(named, 3);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_TAKEN);
+    site_wait_answer(&s, 3, "0", "DBSIZE");
+    site_wait_answer(&s, 4, "0", "DBSIZE");
+    ask_all(0, 3, "LLEN k", "1");
+    site_end(&s);
+}
+END_TEST
+
+/* A server that is full lets a key live longer, and sets none. */
+START_TEST(full_masters_extend_and_do_not_heal)
+{
+    struct redlock_request request = request_of("k");
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+
+    site_start(&s, 3, NULL);
+    site_open(&s);
+    acquire(&request);
+    wait_for_all_votes();
+    ck_assert_int_eq(extend(0), REDLOCK_OK); /* now all of them count */
+    ask_all(2, 3, "DEL k", "1");
+    ask_all(0, 3, "CONFIG SET maxmemory 1", "OK");
+    ck_assert_int_eq(extend(2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    watch_for_error(s.base, s.rl[0], 2, "OOM");
+    ask_all(2, 3, "DBSIZE", "0");
+    ck_assert_int_eq(redlock_lock_node(got.lock, 2, &detail), REDLOCK_OK);
+    ck_assert_int_eq(detail.vote, REDLOCK_VOTE_NO);
+    ck_assert_int_gt(ttl_at(0), (long)OUTCOME_TTL_MS);
+    ask_all(0, 3, "CONFIG SET maxmemory 0", "OK");
+    ck_assert_int_eq(extend(0), REDLOCK_OK);
+    wait_everywhere("k");
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+/* Who may not PEXPIRE holds a lock that ends, and is told why. */
+START_TEST(user_who_may_not_extend_is_told)
+{
+    struct master_options options = {
+        .where = MASTER_TCP4,
+        .config = "user ann on >secret allkeys resetchannels -@all +eval +evalsha "
+                  "+script|load +get +set +del +pttl +ping +info +client|setname"};
+    struct redlock_request request = request_of("k");
+
+    site_start(&s, 3, &options);
+    s.options.username = "ann";
+    s.options.password = "secret";
+    site_open(&s);
+    acquire(&request);
+    wait_everywhere("k");
+    ck_assert_int_eq(extend(2 * OUTCOME_TTL_MS), REDLOCK_ENOQUORUM);
+    ck_assert_ptr_nonnull(strstr(watch_error(s.rl[0], 0), "refused to extend"));
+    ck_assert_int_gt(ttl_at(0), 0);
+    ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+/* ---- renewing ---- */
+
+/* It falls, and then it does not. */
+static bool is_renewed(void *arg)
+{
+    uint64_t *last = arg, now = redlock_lock_validity_ms(got.lock);
+    bool rises = now > *last;
+
+    *last = now;
+    return rises;
+}
+
+/* The next one goes when the last one counts again, which the next renewal brings [S7]. */
+START_TEST(masters_that_restart_empty_in_turn_are_healed)
+{
+    struct redlock_request request = request_of("k");
+    uint64_t last;
+    size_t i;
+
+    site_start(&s, 5, NULL);
+    site_open(&s);
+    request.ttl_ms = SHORT_TTL_MS;
+    request.renew = 1;
+    acquire(&request);
+    for (i = 0; i < 5; i++) {
+        wait_everywhere("k");
+        last = redlock_lock_validity_ms(got.lock);
+        loop_must_true(s.base, is_renewed, &last);
+        master_restart(s.masters[i]);
+    }
+    wait_everywhere("k");
+    ck_assert_int_eq(told.lost, 0);
+    ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+/* The masters that stand still have the key for longer than the lock is valid. */
+START_TEST(without_a_majority_it_is_lost_before_the_keys_end)
+{
+    struct redlock_request request = request_of("k");
+    size_t i;
+
+    site_start(&s, 5, NULL);
+    s.options.node_timeout_ms = 200;
+    site_open(&s);
+    request.ttl_ms = SHORT_TTL_MS;
+    request.renew = 1;
+    acquire(&request);
+    wait_everywhere("k");
+    for (i = 0; i < 3; i++) {
+        master_stop(s.masters[i]);
+    }
+    loop_must(s.base, &told.troubles);
+    loop_must(s.base, &told.lost);
+    ck_assert_int_eq(told.reason, REDLOCK_ENOQUORUM);
+    ck_assert_uint_eq(told.validity_ms, 0);
+    ck_assert_str_eq(master_ask(s.masters[4], "GET k"), got.token);
+    for (i = 0; i < 3; i++) {
+        master_continue(s.masters[i]);
+    }
+    ck_assert_int_eq(redlock_release(got.lock, NULL, NULL), REDLOCK_OK);
+    site_wait_clean(&s);
+    ck_assert_int_eq(told.troubles, 1);
+    ck_assert_int_eq(told.lost, 1);
+    site_end(&s);
+}
+END_TEST
+
+/* ---- adopting ---- */
+
+/* Acquires in a process of its own, which ends without a word to the masters. */
+static void acquire_and_die(int out)
+{
+    struct event_base *base = event_base_new();
+    struct redlock_request request = outcome_request("k");
+    struct outcome mine;
+    struct redlock *rl = NULL;
+    ssize_t n;
+
+    if (redlock_new(base, &s.options, &rl) != REDLOCK_OK) {
+        _exit(1);
+    }
+    mine = outcome_of_acquire(base, rl, s.n, &request);
+    n = write(out, mine.token, strlen(mine.token));
+    _exit(mine.status != REDLOCK_OK || n != (ssize_t)strlen(mine.token));
+}
+
+static void get_from_child(char *ret_token, size_t size)
+{
+    int ends[2], status = -1;
+    pid_t child;
+    ssize_t n;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        acquire_and_die(ends[1]);
+    }
+    close(ends[1]);
+    n = read(ends[0], ret_token, size - 1);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_gt(n, 0);
+    ret_token[n] = '\0';
+    close(ends[0]);
+}
+
+START_TEST(lock_of_a_process_that_has_died_is_adopted)
+{
+    struct redlock_request request = request_of("k");
+    char token[160];
+
+    site_start(&s, 5, NULL);
+    get_from_child(token, sizeof(token));
+    site_open(&s);
+    got = (struct outcome){.n = 5};
+    ck_assert_int_eq(redlock_adopt(s.rl[0], &request, "another", outcome_on_acquired, &got, NULL),
+                     0);
+    loop_must(s.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_ELOST);
+    got = (struct outcome){.n = 5};
+    ck_assert_int_eq(redlock_adopt(s.rl[0], &request, token, outcome_on_acquired, &got, NULL), 0);
+    loop_must(s.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_str_eq(got.token, token);
+    wait_everywhere("k");
+    ck_assert_int_eq(extend(2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_clean(&s);
+    site_end(&s);
+}
+END_TEST
+
+Suite *renew_suite(void)
+{
+    Suite *suite = suite_create("renew");
+    TCase *tcase = tcase_create("renew");
+
+    tcase_add_test(tcase, sha_1_of_each_script_is_what_the_server_has);
+    tcase_add_test(tcase, extension_lengthens_and_never_shortens);
+    tcase_add_test(tcase, several_keys_are_one_lock);
+    tcase_add_test(tcase, key_that_became_a_list_is_somebody_else_s);
+    tcase_add_test(tcase, full_masters_extend_and_do_not_heal);
+    tcase_add_test(tcase, user_who_may_not_extend_is_told);
+    tcase_add_test(tcase, masters_that_restart_empty_in_turn_are_healed);
+    tcase_add_test(tcase, without_a_majority_it_is_lost_before_the_keys_end);
+    tcase_add_test(tcase, lock_of_a_process_that_has_died_is_adopted);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

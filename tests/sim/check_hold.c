@@ -1,0 +1,398 @@
+/* What a holder believes, asks for and is told.
+ *
+ * [S2, S7] is reckoned once more, from what was asked of whom and when, and what was answered: a
+ * node counts when it had confirmed the key before the last success; a success is a majority of
+ * them that confirms again; the lock is valid until the majority-th last of their leases. And a
+ * success is true: each of these servers has had the keys without a break since the success
+ * before, whatever others have forgotten, so nobody else can have had a majority meanwhile. */
+#include <redlock/error.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "sim/check.h"
+#include "sim/drive.h"
+#include "sim/trace.h"
+
+static struct worker *worker_at(struct world *w, unsigned client, unsigned worker)
+{
+    return &w->clients[client].workers[worker];
+}
+
+/* A ttl less the drift. */
+static uint64_t lease_us(const struct world *w, uint32_t ttl_ms)
+{
+    uint64_t ttl_us = (uint64_t)ttl_ms * 1000;
+
+    return rlk_time_sub(ttl_us, ttl_us * w->o.drift_ppm / 1000000 + 2000);
+}
+
+static bool is_majority(const struct world *w, unsigned client, uint64_t nodes)
+{
+    return rlk_mask_count(nodes) > w->clients[client].nodes / 2;
+}
+
+/* The latest time that a majority of those that count lasts for. */
+static void reckon(const struct world *w, unsigned client, struct held *h)
+{
+    uint64_t left = h->counts, lasting, before_us = h->valid_us;
+    unsigned node, other;
+
+    h->valid_us = 0;
+    RLK_MASK_EACH (node, left) {
+        lasting = 0;
+        for (other = 0; other < w->clients[client].nodes; other++) {
+            lasting |= (uint64_t)(h->lease_us[other] >= h->lease_us[node]) << other;
+        }
+        if (is_majority(w, client, lasting & h->counts)) {
+            h->valid_us = rlk_time_max(h->valid_us, h->lease_us[node]);
+        }
+    }
+    if (h->valid_us < before_us) {
+        h->dropped_us = w->now_us;
+    }
+}
+
+/* Nothing fails any more, or will; and the network is fast against the ttl. */
+static bool is_safe(const struct world *w, const struct worker *k)
+{
+    uint64_t way_us = w->o.delay_us + 128 * w->o.jitter_us, ttl_us = rlk_time_from_ms(k->ttl_ms);
+    bool quiet = w->o.calm || (w->healed && w->now_us >= w->linger_us);
+
+    return quiet && k->renew && !k->gated && k->max_hold_us == RLK_NEVER &&
+           k->max_renewals == UINT32_MAX && 8 * way_us < w->o.timeout_us &&
+           16 * way_us + 4 * w->o.turn_us < ttl_us;
+}
+
+void check_held(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = worker_at(w, client, worker);
+    const struct claim *c = world_claim(w, k->claim);
+    const struct rlk_round *r = &k->attempt.round;
+    struct held *h = &k->held;
+    unsigned node;
+
+    *h = (struct held){.present = c->granted, .counts = c->granted};
+    h->open = c->asked & ~(r->yes | r->no | r->unknown);
+    h->won_us = world_client_us(w, client);
+    h->round_us = r->started_us;
+    h->success_us = w->now_us;
+    h->may_be_safe = is_safe(w, k);
+    h->safe = h->may_be_safe && !w->o.forgetful;
+    h->succeeded = true;
+    h->due_us = RLK_NEVER;
+    h->least_us = rlk_time_from_ms(k->ttl_ms);
+    for (node = 0; node < w->clients[client].nodes; node++) {
+        h->ask_us[node] = c->sent_us[node];
+        h->ask_ttl_ms[node] = k->ttl_ms;
+        h->lease_us[node] = c->sent_us[node] + lease_us(w, k->ttl_ms);
+    }
+    reckon(w, client, h);
+    h->before_us = h->valid_us;
+}
+
+/* ---- what is asked ---- */
+
+/* One question at a time, each node once in a round, and healed once after a success. */
+static void not_too_much(struct world *w, unsigned client, unsigned worker, unsigned node,
+                         bool heal)
+{
+    const struct held *h = &worker_at(w, client, worker)->held;
+    uint64_t bit = rlk_mask_bit(node);
+
+    if (h->open & bit) {
+        check_violated(w, "work", "c%u.%u asks n%u again, which has not answered yet", client,
+                       worker, node);
+    }
+    if ((heal ? h->healed : h->asked) & bit) {
+        check_violated(w, "work", "c%u.%u asks n%u to %s the keys twice in a round", client, worker,
+                       node, heal ? "heal" : "keep");
+    }
+    if (heal && (h->present & bit)) {
+        check_violated(w, "work", "c%u.%u heals n%u, which has the keys", client, worker, node);
+    }
+}
+
+void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigned node,
+                      const struct message *m)
+{
+    struct worker *k = worker_at(w, client, worker);
+    struct claim *c = world_claim(w, m->claim);
+    struct held *h = &k->held;
+
+    if (!drive_owner(w, m->claim) || k->phase != WORKER_HELD || c->let_go) {
+        check_violated(w, "work", "t%u was %s after c%u.%u let go", m->claim,
+                       m->heal ? "healed" : "extended", client, worker);
+    }
+    not_too_much(w, client, worker, node, m->heal);
+    check_debts_first(w, m->claim, node);
+    if (m->heal && m->sent_us + rlk_time_from_ms(m->ttl_ms) > h->valid_us) {
+        check_violated(w, "left", "t%u is healed for %u ms, and the lock has %.3f left", m->claim,
+                       m->ttl_ms, trace_ms(m->sent_us, h->valid_us));
+    }
+    c->asked |= m->heal ? rlk_mask_bit(node) : 0;
+    c->refused &= m->heal ? ~rlk_mask_bit(node) : ~UINT64_C(0);
+    h->open |= rlk_mask_bit(node);
+    h->asked |= m->heal ? 0 : rlk_mask_bit(node);
+    h->healed |= m->heal ? rlk_mask_bit(node) : 0;
+    h->ask_us[node] =
+        m->heal ? m->sent_us : h->round_us; /* who is asked late is not counted longer */
+    h->ask_ttl_ms[node] = m->ttl_ms;
+}
+
+/* ---- what is answered ---- */
+
+static void confirmed(const struct world *w, unsigned client, struct held *h, unsigned node)
+{
+    uint64_t until_us = h->ask_us[node] + lease_us(w, h->ask_ttl_ms[node]);
+    bool fresh = !(h->present & rlk_mask_bit(node));
+
+    h->present |= rlk_mask_bit(node);
+    h->lease_us[node] = fresh ? until_us : rlk_time_max(h->lease_us[node], until_us);
+    reckon(w, client, h);
+}
+
+void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
+                      enum rlk_vote vote)
+{
+    struct worker *k = worker_at(w, client, worker);
+    struct claim *c = world_claim(w, k->claim);
+    uint64_t bit = rlk_mask_bit(node);
+    bool found = vote == RLK_VOTE_OURS && (c->doubt & bit); /* otherwise it is a twin [S10] */
+
+    if ((k->held.open & bit) && (vote == RLK_VOTE_YES || found)) {
+        confirmed(w, client, &k->held, node);
+    }
+    c->doubt |= vote == RLK_VOTE_UNKNOWN ? bit : 0;
+    k->held.open &= ~bit;
+}
+
+void check_held_answered(struct world *w, unsigned client, unsigned worker, unsigned node,
+                         enum rlk_answer answer, uint64_t since_us)
+{
+    struct held *h = &worker_at(w, client, worker)->held;
+    uint64_t bit = rlk_mask_bit(node);
+
+    if (answer == RLK_ANSWER_OURS) {
+        h->confirmed |= bit & h->asked;
+        h->since_us[node] = since_us;
+        confirmed(w, client, h, node);
+    } else if (answer != RLK_ANSWER_UNKNOWN) {
+        h->present &= ~bit;
+        h->counts &= ~bit;
+        reckon(w, client, h);
+    }
+    h->open &= ~bit;
+}
+
+/* A broken connection is an answer, too. */
+void check_heard(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    const struct worker *k =
+        m->kind == MESSAGE_KEEP || m->kind == MESSAGE_TAKE ? drive_owner(w, m->claim) : NULL;
+
+    if (k && k->phase == WORKER_HELD && (k->held.open & rlk_mask_bit(node))) {
+        check_violated(w, "work", "c%u waits for n%u to answer for t%u, and it is disconnected",
+                       client, node, m->claim);
+    }
+}
+
+/* ---- after each step ---- */
+
+/* [S7] */
+static void check_success(struct world *w, unsigned client, unsigned worker)
+{
+    struct held *h = &worker_at(w, client, worker)->held;
+    uint64_t kept = h->confirmed & h->counts, left = kept, whole = 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        whole |= h->since_us[node] <= h->success_us ? rlk_mask_bit(node) : 0;
+    }
+    if (!is_majority(w, client, kept)) {
+        check_violated(w, "exclusion", "c%u.%u takes the word of %s for a majority", client, worker,
+                       trace_nodes(kept));
+    } else if (!is_majority(w, client, whole)) {
+        check_violated(w, "exclusion", "c%u.%u goes on, but only %s had the keys all the time",
+                       client, worker, trace_nodes(whole));
+    }
+    w->renewed++;
+    h->counts = h->present;
+    h->success_us = w->now_us;
+    h->healed = 0;
+    h->trouble_told = false;
+    h->safe |= h->may_be_safe && h->counts == rlk_mask_all(w->clients[client].nodes);
+    reckon(w, client, h);
+}
+
+static void check_round(struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *k = worker_at(w, client, worker);
+    uint64_t held_us = rlk_time_sub(world_client_us(w, client), k->held.won_us);
+
+    if (k->held.rounds > 50 + 2 * k->held.extensions + 100 * held_us / k->held.least_us) {
+        check_violated(w, "work", "c%u.%u: %u rounds in %.1f ms", client, worker, k->held.rounds,
+                       (double)held_us / 1e3);
+    }
+}
+
+/* [S9] Not a majority of those that count, or its time is over. */
+static void check_lost(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = worker_at(w, client, worker);
+    bool over = world_client_us(w, client) >= k->held.before_us;
+
+    k->held.lost = true;
+    k->held.due_us = w->now_us;
+    if (!over && is_majority(w, client, k->held.counts)) {
+        check_violated(w, "told", "c%u.%u loses t%u with %.3f ms left", client, worker, k->claim,
+                       trace_ms(world_client_us(w, client), k->held.valid_us));
+    }
+    if (k->hold.reason == REDLOCK_ELOST && !w->o.forgetful && w->o.broken == ASSUME_ALL) {
+        check_violated(w, "told", "c%u.%u is told that masters forgot t%u, and none did", client,
+                       worker, k->claim);
+    }
+    if (k->held.safe) {
+        check_violated(w, "live", "c%u.%u loses t%u (%d), though nothing is wrong", client, worker,
+                       k->claim, k->hold.reason);
+    }
+}
+
+/* [S9] When the time is over it is told, as soon as the loop runs. */
+static void check_lost_in_time(struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *k = worker_at(w, client, worker);
+    const struct client *c = &w->clients[client];
+    uint64_t over_us = clock_when(&c->clock, k->held.before_us);
+    uint64_t due_us = rlk_time_min(rlk_time_max(over_us, k->held.dropped_us), k->held.due_us);
+
+    due_us = rlk_time_max(due_us, c->busy_us);
+    if (!k->held.lost_told && w->now_us > rlk_time_add(due_us, 2000 + 2 * w->o.turn_us)) {
+        check_violated(w, "told", "c%u.%u is not told that t%u is lost, for %.1f ms", client,
+                       worker, k->claim, trace_ms(due_us, w->now_us));
+    }
+}
+
+/* [S7] An extension never shortens. */
+static void check_validity_of_hold(struct world *w, unsigned client, unsigned worker,
+                                   uint64_t until_us)
+{
+    const struct worker *k = worker_at(w, client, worker);
+    uint64_t now_us = rlk_hold_valid_until_us(&k->hold);
+
+    if (now_us > k->held.valid_us) {
+        check_violated(w, "exclusion", "c%u.%u believes in t%u for %.3f ms longer than it may",
+                       client, worker, k->claim, trace_ms(k->held.valid_us, now_us));
+    }
+    if (now_us < until_us && !k->held.lost && !w->o.forgetful && w->o.broken == ASSUME_ALL) {
+        check_violated(w, "told", "c%u.%u: an answer makes t%u live %.3f ms shorter", client,
+                       worker, k->claim, trace_ms(now_us, until_us));
+    }
+}
+
+void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint64_t until_us,
+                        const struct rlk_actions *out)
+{
+    struct worker *k = worker_at(w, client, worker);
+    struct held *h = &k->held;
+    uint64_t lease_for_us = k->hold.config.ttl_us;
+
+    check_lost_in_time(w, client, worker);
+    if (k->hold.leases.success && !h->succeeded) {
+        h->succeeded = true;
+        check_success(w, client, worker);
+    }
+    if (k->hold.round_us != h->round_us) {
+        h->round_us = k->hold.round_us;
+        h->asked = h->confirmed = 0;
+        h->succeeded = false;
+        h->rounds++;
+        check_round(w, client, worker);
+    }
+    if (k->hold.state == RLK_HOLD_LOST && !h->lost) {
+        check_lost(w, client, worker);
+    }
+    check_validity_of_hold(w, client, worker, until_us);
+    h->before_us = h->valid_us ? h->valid_us : h->before_us;
+    if (out->tell_extended && k->hold.extended == REDLOCK_OK &&
+        rlk_hold_valid_until_us(&k->hold) + 1 <
+            k->extend_us + lease_us(w, (uint32_t)(lease_for_us / 1000))) {
+        check_violated(w, "told", "c%u.%u is told that t%u was extended, and it was not", client,
+                       worker, k->claim);
+    }
+}
+
+/* ---- what the user is told ---- */
+
+void check_held_ends(struct world *w, unsigned client, unsigned worker)
+{
+    check_lost_in_time(w, client, worker);
+}
+
+void check_extending(struct world *w, unsigned client, unsigned worker, uint32_t ttl_ms)
+{
+    const struct client *c = &w->clients[client];
+    struct worker *k = worker_at(w, client, worker);
+    struct held *h = &k->held;
+
+    h->least_us = rlk_time_min(h->least_us, rlk_time_from_ms(ttl_ms));
+    h->safe = h->may_be_safe = false;
+    h->extensions++;
+    k->extending = true;
+    k->extend_us = world_client_us(w, client);
+    k->extend_lost_us = c->lost_us - rlk_time_sub(c->busy_us, w->now_us);
+}
+
+/* At the latest when the round under way and its own have ended. */
+void check_extended(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = worker_at(w, client, worker);
+    uint64_t lost_us = w->clients[client].lost_us - k->extend_lost_us;
+    uint64_t took_us = rlk_time_sub(world_client_us(w, client), k->extend_us);
+    uint64_t worked_us = rlk_time_sub(took_us, lost_us + lost_us / 50);
+
+    if (!k->extending) {
+        check_violated(w, "told", "c%u.%u is told of an extension twice", client, worker);
+    }
+    k->extending = false;
+    if (worked_us > 2 * w->o.timeout_us + 4000 + 4 * w->o.turn_us + worked_us / 50) {
+        check_violated(w, "told", "c%u.%u was told of an extension after %.1f ms", client, worker,
+                       (double)worked_us / 1e3);
+    }
+}
+
+static void check_still_held(struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *k = worker_at(w, client, worker);
+
+    if (k->phase != WORKER_HELD) {
+        check_violated(w, "told", "c%u.%u is told of t%u, which it has let go", client, worker,
+                       k->claim);
+    }
+}
+
+void check_trouble_told(struct world *w, unsigned client, unsigned worker)
+{
+    struct held *h = &worker_at(w, client, worker)->held;
+
+    if (h->trouble_told || h->lost) {
+        check_violated(w, "told", "c%u.%u is told of its trouble %s", client, worker,
+                       h->lost ? "when the lock is lost" : "twice");
+    }
+    h->trouble_told = true;
+    check_still_held(w, client, worker);
+}
+
+void check_lost_told(struct world *w, unsigned client, unsigned worker)
+{
+    struct held *h = &worker_at(w, client, worker)->held;
+
+    check_lost_in_time(w, client, worker);
+    if (h->lost_told) {
+        check_violated(w, "told", "c%u.%u is told twice that its lock is lost", client, worker);
+    }
+    if (rlk_hold_valid_until_us(&worker_at(w, client, worker)->hold) != 0) {
+        check_violated(w, "told", "c%u.%u: a lost lock is valid", client, worker);
+    }
+    h->lost_told = true;
+    check_still_held(w, client, worker);
+}

@@ -1,0 +1,356 @@
+/* Long random walks of a lock that is held among servers that forget and a rival that takes what
+ * it can get. After each step the model (fuzz/hold_model.h) has its say, and then what is true on
+ * the servers:
+ *
+ *     [S2]  while it is valid a majority has our key, but for those that have forgotten it since;
+ *     [S7]  when a round succeeds, the rival had no majority at any time between the success
+ *           before and the first answer that counts. */
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/prng.h"
+#include "base/time.h"
+#include "core/hold.h"
+#include "fuzz/hold_model.h"
+#include "lib/runner.h"
+
+#define TTL UINT64_C(1000000)
+#define WALKS 400
+#define STEPS 600
+
+enum owner {
+    NOBODY = 0,
+    US,
+    RIVAL
+};
+
+struct server {
+    enum owner owner;
+    uint64_t expires_us;
+    bool forgot; /* our key, after it had said that it has it */
+    /* What it was asked: */
+    bool asked, keep, done;
+    uint64_t ttl_us;
+    enum rlk_answer answer;
+    unsigned done_at; /* the tick */
+};
+
+struct walk {
+    struct rlk_hold h;
+    struct hold_model model;
+    struct rlk_prng prng;
+    struct server server[7];
+    unsigned nodes, quorum, tick, rival_at; /* the first tick since the success; 0: never */
+    unsigned calm;                          /* how rarely a server forgets */
+    uint64_t now_us, deadline_us;
+};
+
+static bool chance(struct walk *w, unsigned of)
+{
+    return rlk_prng_upto(&w->prng, of - 1) == 0;
+}
+
+static enum owner owner(const struct walk *w, const struct server *s)
+{
+    return s->expires_us > w->now_us ? s->owner : NOBODY;
+}
+
+/* ---- the truth ---- */
+
+static unsigned count(const struct walk *w, enum owner who)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < w->nodes; i++) {
+        n += owner(w, &w->server[i]) == who;
+    }
+    return n;
+}
+
+static bool does_count(const struct walk *w, unsigned i)
+{
+    return w->model.node[i].since && w->model.node[i].since <= w->model.success_step;
+}
+
+static void check_validity(const struct walk *w)
+{
+    unsigned i, forgot = 0;
+
+    if (rlk_hold_valid_until_us(&w->h) > w->now_us) {
+        for (i = 0; i < w->nodes; i++) {
+            forgot += owner(w, &w->server[i]) != US && w->server[i].forgot && does_count(w, i);
+        }
+        ck_assert_uint_ge(count(w, US) + forgot, w->quorum);
+    }
+}
+
+static void look_at_the_rival(struct walk *w)
+{
+    if (w->rival_at == 0 && count(w, RIVAL) >= w->quorum) {
+        w->rival_at = w->tick;
+    }
+}
+
+static void check_success(struct walk *w)
+{
+    unsigned i, first = UINT32_MAX;
+
+    for (i = 0; i < w->nodes; i++) {
+        if (w->model.node[i].kept == w->model.round && w->server[i].done_at < first) {
+            first = w->server[i].done_at;
+        }
+    }
+    ck_assert(w->rival_at == 0 || w->rival_at > first);
+    w->rival_at = 0;
+}
+
+/* ---- the machine ---- */
+
+static void ask(struct walk *w, uint64_t nodes, bool keep, uint32_t ttl_ms)
+{
+    unsigned i;
+
+    RLK_MASK_EACH (i, nodes) {
+        struct server *s = &w->server[i];
+
+        ck_assert(!s->asked); /* one question at a time */
+        s->asked = true;
+        s->keep = keep;
+        s->done = false;
+        s->ttl_us = rlk_time_from_ms(ttl_ms);
+    }
+}
+
+static void step(struct walk *w, struct rlk_event ev)
+{
+    struct rlk_hold before;
+    struct rlk_actions out;
+    unsigned successes = w->model.successes;
+
+    memcpy(&before, &w->h, sizeof(before));
+    ev.now_us = w->now_us;
+    ev.ready = rlk_prng_next(&w->prng) | (chance(w, 3) ? 0 : UINT64_MAX);
+    rlk_hold_step(&w->h, &ev, &out);
+    hold_model_follow(&w->model, &ev, &before, &w->h, &out);
+    ask(w, out.extend, true, out.ttl_ms);
+    ask(w, out.heal, false, out.ttl_ms);
+    w->deadline_us = out.deadline_us;
+    if (w->model.successes != successes) {
+        check_success(w);
+    }
+}
+
+/* ---- the servers ---- */
+
+static void keep(struct walk *w, struct server *s)
+{
+    enum owner o = owner(w, s);
+
+    s->answer = o == US ? RLK_ANSWER_OURS : o == RIVAL ? RLK_ANSWER_TAKEN : RLK_ANSWER_GONE;
+    if (o == US) {
+        s->expires_us = rlk_time_max(s->expires_us, w->now_us + s->ttl_us);
+        s->forgot = false;
+    }
+}
+
+static void set(struct walk *w, struct server *s)
+{
+    s->answer = owner(w, s) == RIVAL ? RLK_ANSWER_TAKEN : RLK_ANSWER_OURS;
+    if (s->answer == RLK_ANSWER_OURS) {
+        s->owner = US;
+        s->expires_us = rlk_time_max(s->expires_us, w->now_us + s->ttl_us);
+        s->forgot = false;
+    }
+}
+
+static void carry_out(struct walk *w, struct server *s)
+{
+    s->done = true;
+    s->done_at = w->tick;
+    if (s->keep) {
+        keep(w, s);
+    } else {
+        set(w, s);
+    }
+}
+
+/* What it answered, or that the connection broke before it could. */
+static void hear(struct walk *w, unsigned i)
+{
+    struct server *s = &w->server[i];
+    bool broke = chance(w, 12);
+    struct rlk_event ev = {.kind = s->keep ? RLK_EVENT_ANSWER : RLK_EVENT_VOTE, .node = i};
+
+    if (s->asked && (s->done || broke)) {
+        s->asked = false;
+        ev.answer = broke ? RLK_ANSWER_UNKNOWN : s->answer;
+        if (!s->keep) {
+            ev.vote = broke                          ? RLK_VOTE_UNKNOWN
+                      : s->answer == RLK_ANSWER_OURS ? RLK_VOTE_YES
+                                                     : RLK_VOTE_NO;
+        }
+        step(w, ev);
+    }
+}
+
+static void forget(struct walk *w, struct server *s)
+{
+    s->forgot = s->forgot || owner(w, s) == US;
+    s->owner = NOBODY;
+    s->expires_us = 0;
+}
+
+static void rival(struct walk *w, struct server *s)
+{
+    if (owner(w, s) == NOBODY) {
+        s->owner = RIVAL;
+        s->expires_us = RLK_NEVER;
+    } else if (s->owner == RIVAL && chance(w, 2)) {
+        s->owner = NOBODY;
+        s->expires_us = 0;
+    }
+}
+
+static void a_server(struct walk *w)
+{
+    unsigned i = (unsigned)rlk_prng_upto(&w->prng, w->nodes - 1);
+    struct server *s = &w->server[i];
+
+    if (s->asked && !s->done && !chance(w, 4)) {
+        carry_out(w, s);
+    } else if (chance(w, 5)) {
+        rival(w, s);
+    } else if (chance(w, w->calm)) {
+        forget(w, s);
+    } else {
+        hear(w, i);
+    }
+}
+
+/* ---- a walk ---- */
+
+static void pass_time(struct walk *w)
+{
+    if (chance(w, 2) && w->deadline_us != RLK_NEVER && w->deadline_us > w->now_us) {
+        w->now_us = w->deadline_us;
+    } else {
+        w->now_us += rlk_prng_upto(&w->prng, TTL / (chance(w, 50) ? 2 : 50));
+    }
+    if (w->now_us >= w->deadline_us) {
+        step(w, (struct rlk_event){.kind = RLK_EVENT_TIMER});
+    }
+}
+
+static void the_user(struct walk *w)
+{
+    static const uint64_t ttls_us[] = {TTL / 20, TTL, 4 * TTL};
+
+    if (chance(w, 3)) {
+        step(w, (struct rlk_event){.kind = RLK_EVENT_PET});
+    } else if (chance(w, 4) && !w->h.extending) {
+        step(w, (struct rlk_event){.kind = RLK_EVENT_EXTEND,
+                                   .ttl_us = ttls_us[rlk_prng_upto(&w->prng, 2)]});
+    }
+}
+
+static void win(struct walk *w, struct rlk_round *won)
+{
+    unsigned i;
+
+    rlk_round_init(won);
+    won->state = RLK_ROUND_WON;
+    won->started_us = w->now_us;
+    won->asked = rlk_mask_all(w->nodes);
+    won->yes = rlk_mask_all(w->quorum) | (rlk_prng_next(&w->prng) & won->asked);
+    for (i = 0; i < w->nodes; i++) {
+        won->end_us[i] = w->now_us + rlk_validity_lease_us(TTL, 10000);
+        w->server[i] = (struct server){.asked = true, .ttl_us = TTL};
+        if (won->yes >> i & 1) {
+            carry_out(w, &w->server[i]);
+            w->server[i].asked = false;
+        }
+    }
+    won->valid_until_us = w->now_us + rlk_validity_lease_us(TTL, 10000);
+}
+
+static void begin(struct walk *w, uint64_t seed)
+{
+    struct rlk_hold_config c = {.drift_ppm = 10000,
+                                .ttl_us = TTL,
+                                .timeout_us = TTL / 10,
+                                .renew = true,
+                                .max_hold_us = RLK_NEVER,
+                                .max_renewals = UINT32_MAX,
+                                .seed = seed};
+    struct rlk_actions out;
+    struct rlk_round won;
+
+    memset(w, 0, sizeof(*w));
+    memset(&won, 0, sizeof(won));
+    rlk_prng_seed(&w->prng, seed);
+    c.nodes = w->nodes = 1 + (unsigned)rlk_prng_upto(&w->prng, 6);
+    c.gated = chance(w, 4);
+    c.max_renewals = chance(w, 8) ? 10 : UINT32_MAX;
+    c.max_hold_us = chance(w, 8) ? 10 * TTL : RLK_NEVER;
+    w->quorum = w->nodes / 2 + 1;
+    w->calm = (unsigned[]){5, 20, 100, 100000}[rlk_prng_upto(&w->prng, 3)];
+    w->now_us = 1000000;
+    w->tick = 1;
+    win(w, &won);
+    rlk_hold_init(&w->h, &c);
+    rlk_hold_start(&w->h, &won, w->now_us, &out);
+    hold_model_start(&w->model, &c, &won, w->now_us, &w->h, &out);
+    w->deadline_us = out.deadline_us;
+}
+
+static void walk(struct walk *w, uint64_t seed)
+{
+    unsigned i;
+
+    begin(w, seed);
+    for (i = 0; i < STEPS && w->h.state == RLK_HOLD_HELD; i++) {
+        w->tick++;
+        if (chance(w, 12)) {
+            pass_time(w);
+        } else if (chance(w, 20)) {
+            the_user(w);
+        } else {
+            a_server(w);
+        }
+        look_at_the_rival(w);
+        check_validity(w);
+    }
+}
+
+START_TEST(what_it_believes_is_true)
+{
+    struct walk w;
+    unsigned i, successes = 0, lost = 0;
+
+    for (i = 0; i < WALKS; i++) {
+        walk(&w, (uint64_t)_i * WALKS + i);
+        successes += w.model.successes;
+        lost += w.model.told_lost;
+    }
+    /* Neither may be rare, or nothing is shown. */
+    ck_assert_uint_gt(successes, WALKS);
+    ck_assert_uint_gt(lost, WALKS / 10);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("hold-walk");
+    TCase *c = tcase_create("walk");
+
+    tcase_add_loop_test(c, what_it_believes_is_true, 0, 20);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-hold-walk", suites);
+}
