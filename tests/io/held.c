@@ -79,6 +79,34 @@ static void on_closed(void *arg)
     h->lock = NULL;
 }
 
+void held_start(struct farm *f)
+{
+    farm_start(f, 5, FAKE_UNIX);
+    f->options.node_timeout_ms = HELD_TIMEOUT_MS;
+    farm_open(f);
+}
+
+void held_stand_still(struct farm *f, size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        fake_pause(f->nodes[first]);
+    }
+}
+
+void held_go_on(struct farm *f, size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        fake_go_on(f->nodes[first]);
+    }
+}
+
+void held_del(struct farm *f, size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        model_del(fake_model(f->nodes[first]), "k");
+    }
+}
+
 struct redlock_request held_request(struct held *h, struct farm *f, const char *key)
 {
     struct redlock_request request = outcome_request(key);

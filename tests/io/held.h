@@ -4,6 +4,11 @@
 
 #include "io/farm.h"
 
+/* When a lock with the default ttl of these tests is renewed, and how long masters are waited for:
+ * only what the test does with the clock ends a wait (io/suspend.h). */
+#define HELD_THIRD_MS (OUTCOME_TTL_MS / 3)
+#define HELD_TIMEOUT_MS 5000u
+
 struct held {
     struct farm *f;
     struct redlock_lock *lock; /* NULL: it is gone, or was never got */
@@ -20,6 +25,15 @@ struct held {
     void (*on_notice)(struct held *h);
     void (*on_extended)(struct held *h);
 };
+
+/* Five masters, up. */
+void held_start(struct farm *f);
+
+/* Of these masters, from the first up to but not with the last: they answer no more; they do again,
+ * what waited first; they forget the key "k". */
+void held_stand_still(struct farm *f, size_t first, size_t last);
+void held_go_on(struct farm *f, size_t first, size_t last);
+void held_del(struct farm *f, size_t first, size_t last);
 
 /* ttl OUTCOME_TTL_MS, renewed; the notices go to *h. */
 struct redlock_request held_request(struct held *h, struct farm *f, const char *key);

@@ -8,42 +8,13 @@
 #include "io/suspend.h"
 #include "io/watch.h"
 
-#define THIRD_MS (OUTCOME_TTL_MS / 3)
-#define TIMEOUT_MS 5000u
-
 static struct farm f;
 static struct held h;
 
-static void start(void)
-{
-    farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = TIMEOUT_MS;
-    farm_open(&f);
-}
-
 static void start_with_lock(void)
 {
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
-}
-
-static void settle(void)
-{
-    loop_settle(f.base);
-}
-
-static void stand_still(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        fake_pause(f.nodes[first]);
-    }
-}
-
-static void go_on(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        fake_go_on(f.nodes[first]);
-    }
 }
 
 static void never(struct redlock_lock *lock, int status, void *arg)
@@ -88,9 +59,9 @@ START_TEST(a_lock_is_adopted_by_another_manager)
     ck_assert_int_eq(h.status, REDLOCK_OK);
     ck_assert_str_eq(h.token, token);
     scripts_wait(&f, 4, SCRIPT_TAKE, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
@@ -167,11 +138,11 @@ START_TEST(a_silent_majority_adopts_nothing)
     start_with_lock();
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
-    stand_still(0, 3);
+    held_stand_still(&f, 0, 3);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_silence, &told, NULL), 0);
-    settle();
+    loop_settle(f.base);
     ck_assert_int_eq(told, 0);
-    suspend_ms(TIMEOUT_MS + 1);
+    suspend_ms(HELD_TIMEOUT_MS + 1);
     loop_must(f.base, &told);
     adopt_and_expect(token, REDLOCK_ENOQUORUM); /* at once: they are stuck */
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
@@ -197,13 +168,13 @@ START_TEST(an_adoption_is_cancelled_and_nothing_released)
     start_with_lock();
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
-    stand_still(0, 5);
+    held_stand_still(&f, 0, 5);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_canceled, &canceled, &lock), 0);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
     ck_assert_int_eq(redlock_cancel(lock), REDLOCK_OK);
     loop_must(f.base, &canceled);
-    go_on(0, 5);
-    settle();
+    held_go_on(&f, 0, 5);
+    loop_settle(f.base);
     ck_assert_int_eq(canceled, 1);
     for (i = 0; i < 5; i++) {
         ck_assert_uint_eq(scripts_count(&f, i, SCRIPT_RELEASE), 0);
@@ -220,7 +191,7 @@ START_TEST(adoption_is_checked_as_an_acquire_is)
 
     memset(long_token, 't', sizeof(long_token) - 1);
     long_token[sizeof(long_token) - 1] = '\0';
-    start();
+    held_start(&f);
     ck_assert_int_eq(redlock_adopt(NULL, &request, "t", never, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_adopt(f.rl, NULL, "t", never, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, NULL, never, NULL, NULL), REDLOCK_EINVAL);

@@ -10,49 +10,13 @@
 #include "io/suites.h"
 #include "io/suspend.h"
 
-#define THIRD_MS (OUTCOME_TTL_MS / 3)
-#define TIMEOUT_MS 5000u
-
 static struct farm f;
 static struct held h, second;
 
-static void start(void)
-{
-    farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = TIMEOUT_MS;
-    farm_open(&f);
-}
-
 static void start_with_lock(void)
 {
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
-}
-
-static void settle(void)
-{
-    loop_settle(f.base);
-}
-
-static void stand_still(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        fake_pause(f.nodes[first]);
-    }
-}
-
-static void go_on(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        fake_go_on(f.nodes[first]);
-    }
-}
-
-static void del(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        model_del(fake_model(f.nodes[first]), "k");
-    }
 }
 
 /* ---- extend ---- */
@@ -66,7 +30,7 @@ START_TEST(extension_moves_the_ttl_on_the_masters)
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), OUTCOME_TTL_MS);
-    settle();
+    loop_settle(f.base);
     for (i = 0; i < 5; i++) {
         ck_assert_uint_gt(model_ttl(fake_model(f.nodes[i]), "k"), OUTCOME_TTL_MS);
     }
@@ -81,12 +45,12 @@ START_TEST(debt_of_an_extended_key_lives_as_long)
     start_with_lock();
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
-    settle();
+    loop_settle(f.base);
     fake_down(f.nodes[4]);
     farm_wait_error(&f, 4, "");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    suspend_ms(OUTCOME_TTL_MS + THIRD_MS);
-    settle();
+    suspend_ms(OUTCOME_TTL_MS + HELD_THIRD_MS);
+    loop_settle(f.base);
     fake_up(f.nodes[4]);
     scripts_wait(&f, 4, SCRIPT_RELEASE, 1);
     farm_wait_clean(&f);
@@ -101,13 +65,13 @@ START_TEST(extension_never_shortens)
 
     start_with_lock();
     before = redlock_lock_validity_ms(h.lock);
-    ck_assert_int_eq(held_extend(&h, THIRD_MS), REDLOCK_OK);
+    ck_assert_int_eq(held_extend(&h, HELD_THIRD_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
-    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), before - THIRD_MS / 2);
-    settle();
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), before - HELD_THIRD_MS / 2);
+    loop_settle(f.base);
     for (i = 0; i < 5; i++) {
-        ck_assert_uint_gt(model_ttl(fake_model(f.nodes[i]), "k"), 2 * THIRD_MS);
+        ck_assert_uint_gt(model_ttl(fake_model(f.nodes[i]), "k"), 2 * HELD_THIRD_MS);
     }
     farm_end(&f);
 }
@@ -118,11 +82,11 @@ START_TEST(renewals_go_on_with_the_ttl_of_the_extension)
     start_with_lock();
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
-    settle();
-    suspend_ms(2 * THIRD_MS);
+    loop_settle(f.base);
+    suspend_ms(2 * HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
     ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_KEEP)), 2 * OUTCOME_TTL_MS);
-    settle();
+    loop_settle(f.base);
     ck_assert_int_eq(held_extend(&h, 0), REDLOCK_OK);
     held_wait(&h, &h.extended, 2);
     ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_KEEP)), 2 * OUTCOME_TTL_MS);
@@ -135,14 +99,14 @@ START_TEST(extension_works_without_renewing)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
-    start();
+    held_start(&f);
     request.renew = 0;
     held_acquire(&h, &request);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
-    settle();
-    suspend_ms(OUTCOME_TTL_MS + THIRD_MS);
-    settle();
+    loop_settle(f.base);
+    suspend_ms(OUTCOME_TTL_MS + HELD_THIRD_MS);
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, "e");
     ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_KEEP), 1);
     suspend_ms(OUTCOME_TTL_MS);
@@ -157,21 +121,21 @@ START_TEST(extension_that_no_majority_confirms_changes_nothing)
     struct redlock_request request = held_request(&h, &f, "k");
     uint64_t before;
 
-    start();
+    held_start(&f);
     request.renew = 0;
     held_acquire(&h, &request);
-    stand_still(0, 3);
+    held_stand_still(&f, 0, 3);
     before = redlock_lock_validity_ms(h.lock);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
-    settle();
+    loop_settle(f.base);
     ck_assert_int_eq(h.extended, 0);
-    suspend_ms(TIMEOUT_MS + 1);
+    suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_ENOQUORUM);
     ck_assert_uint_lt(redlock_lock_validity_ms(h.lock), before);
-    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     ck_assert_str_eq(h.order, "e");
-    go_on(0, 3);
+    held_go_on(&f, 0, 3);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
     farm_end(&f);
@@ -192,7 +156,7 @@ START_TEST(extension_that_nobody_hears_is_told_so)
     ck_assert_int_eq(h.extended, 0);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_ENOQUORUM);
-    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     farm_end(&f);
 }
 END_TEST
@@ -200,11 +164,11 @@ END_TEST
 START_TEST(extension_of_a_key_that_is_gone_is_a_loss)
 {
     start_with_lock();
-    del(2, 5);
+    held_del(&f, 2, 5);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
     held_wait(&h, &h.lost, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_int_eq(h.extend_status, REDLOCK_ELOST);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     ck_assert_uint_eq(strlen(h.order), 2);
@@ -217,14 +181,14 @@ END_TEST
 START_TEST(extension_ends_with_the_lock)
 {
     start_with_lock();
-    stand_still(0, 5);
+    held_stand_still(&f, 0, 5);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_ELOST);
     held_wait(&h, &h.lost, 1);
-    go_on(0, 5);
-    settle();
+    held_go_on(&f, 0, 5);
+    loop_settle(f.base);
     ck_assert_int_eq(h.extended, 1);
     ck_assert_int_eq(h.lost, 1);
     ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
@@ -250,7 +214,7 @@ START_TEST(extension_that_is_told_too_late_is_none)
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_int_eq(second.extend_status, REDLOCK_ELOST);
     held_wait(&second, &second.lost, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, "el");
     ck_assert_str_eq(second.order, "el");
     farm_end(&f);
@@ -261,16 +225,16 @@ START_TEST(extension_ends_with_a_release)
 {
     start_with_lock();
     if (_i == 0) {
-        stand_still(0, 5);
+        held_stand_still(&f, 0, 5);
     }
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_ECANCELED);
-    go_on(0, 5);
+    held_go_on(&f, 0, 5);
     held_wait(&h, &h.released, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, "er");
     farm_wait_clean(&f);
     farm_end(&f);
@@ -295,18 +259,18 @@ END_TEST
 START_TEST(extension_waits_for_the_renewal_under_way)
 {
     start_with_lock();
-    stand_still(0, 5);
-    suspend_ms(THIRD_MS);
+    held_stand_still(&f, 0, 5);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_KEEP), 1);
-    go_on(0, 5);
+    held_go_on(&f, 0, 5);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), OUTCOME_TTL_MS);
     ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_KEEP)), 2 * OUTCOME_TTL_MS);
-    settle();
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, "e");
     farm_end(&f);
 }
@@ -328,7 +292,7 @@ START_TEST(calls_out_of_place_are_refused)
 
     start_with_lock();
     request = outcome_request("other");
-    stand_still(0, 5);
+    held_stand_still(&f, 0, 5);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &pending), 0);
     ck_assert_int_eq(redlock_extend(pending, 1000, never, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_pet(pending), REDLOCK_ESTATE);
@@ -340,7 +304,7 @@ START_TEST(calls_out_of_place_are_refused)
     ck_assert_int_eq(held_extend(&h, 1000), REDLOCK_OK);
     ck_assert_int_eq(redlock_extend(h.lock, 1000, never, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_ESTATE);
-    go_on(0, 5);
+    held_go_on(&f, 0, 5);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
@@ -399,7 +363,7 @@ static bool is_all_told(void *arg)
 static void expect_after(char first, const char *then)
 {
     loop_must_true(f.base, is_all_told, (void *)(uintptr_t)then);
-    settle();
+    loop_settle(f.base);
     ck_assert_int_eq(h.order[0], first);
     ck_assert_str_eq(h.order + 1, then);
     farm_end(&f);
@@ -417,13 +381,13 @@ END_TEST
 START_TEST(calls_from_inside_a_notice_of_trouble)
 {
     start_with_lock();
-    stand_still(0, 3);
+    held_stand_still(&f, 0, 3);
     h.on_notice = acts[_i].act;
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
-    suspend_ms(TIMEOUT_MS + 1);
+    suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.troubles, 1);
-    go_on(0, 3);
+    held_go_on(&f, 0, 3);
     expect_after('t', acts[_i].then);
 }
 END_TEST
@@ -467,7 +431,7 @@ START_TEST(a_notice_in_line_is_not_told_any_more)
     if (_i == 0) {
         held_wait(&second, &second.released, 1);
     }
-    settle();
+    loop_settle(f.base);
     ck_assert_str_eq(second.order, orders[_i]);
     farm_end(&f);
 }
@@ -478,15 +442,15 @@ START_TEST(a_notice_is_true_when_it_is_told)
 {
     start_with_lock();
     held_acquire_key(&second, &f, "l");
-    stand_still(0, 3);
-    suspend_ms(THIRD_MS);
+    held_stand_still(&f, 0, 3);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
     h.on_notice = sleep_too_long;
-    suspend_ms(TIMEOUT_MS + 1);
+    suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.lost, 1);
     held_wait(&second, &second.lost, 1);
     ck_assert_uint_eq(second.validity_ms, 0);
-    settle();
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, "tl");
     ck_assert_str_eq(second.order, "l");
     farm_end(&f);
@@ -496,8 +460,8 @@ END_TEST
 START_TEST(nothing_is_told_after_the_release)
 {
     start_with_lock();
-    stand_still(0, 5);
-    suspend_ms(THIRD_MS);
+    held_stand_still(&f, 0, 5);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
     if (_i == 0) {
         ck_assert_int_eq(held_release(&h), REDLOCK_OK);
@@ -506,7 +470,7 @@ START_TEST(nothing_is_told_after_the_release)
     }
     suspend_ms(OUTCOME_TTL_MS);
     loop_must_true(f.base, is_all_told, (void *)(uintptr_t) "");
-    settle();
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, _i == 0 ? "r" : "c");
     farm_end(&f);
 }
@@ -524,7 +488,7 @@ static int refusals_in_child(void)
     n += redlock_adopt(f.rl, &request, "token", never, NULL, NULL) == REDLOCK_EFORK;
     n += redlock_lock_validity_ms(h.lock) == 0;
     suspend_ms(OUTCOME_TTL_MS);
-    settle();
+    loop_settle(f.base);
     n += h.order[0] == '\0';
     return n;
 }

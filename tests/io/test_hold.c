@@ -7,37 +7,21 @@
 #include "io/suspend.h"
 
 /* When a renewal is due, and when an answer is overdue. */
-#define THIRD_MS (OUTCOME_TTL_MS / 3)
-#define TIMEOUT_MS 5000u
 
 static struct farm f;
 static struct held h;
 
 static const char *const other = "somebody";
 
-static void start(void)
-{
-    farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = TIMEOUT_MS;
-    farm_open(&f);
-}
-
 /* With all of them counted: at the win those who had answered by then do, the others from the next
  * renewal on. */
 static void start_with_renewed(void)
 {
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
     loop_settle(f.base);
-}
-
-static void del(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        model_del(fake_model(f.nodes[first]), "k");
-    }
 }
 
 static void give_to_another(size_t first, size_t last)
@@ -45,25 +29,6 @@ static void give_to_another(size_t first, size_t last)
     for (; first < last; first++) {
         model_set(fake_model(f.nodes[first]), "k", other, 0);
     }
-}
-
-static void stand_still(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        fake_pause(f.nodes[first]);
-    }
-}
-
-static void go_on(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        fake_go_on(f.nodes[first]);
-    }
-}
-
-static void settle(void)
-{
-    loop_settle(f.base);
 }
 
 static size_t n_keeps(size_t node)
@@ -82,13 +47,13 @@ START_TEST(a_lock_is_renewed_beyond_its_ttl)
 {
     size_t i;
 
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
     for (i = 1; i <= 10; i++) {
-        suspend_ms(THIRD_MS);
+        suspend_ms(HELD_THIRD_MS);
         scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, i);
-        settle();
-        ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+        loop_settle(f.base);
+        ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     }
     ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 4, SCRIPT_KEEP)), OUTCOME_TTL_MS);
     ck_assert_str_eq(scripts_token(scripts_last(&f, 4, SCRIPT_KEEP)), h.token);
@@ -102,13 +67,13 @@ END_TEST
 
 START_TEST(a_renewal_lets_keys_live_longer_and_never_shorter)
 {
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
     model_set(fake_model(f.nodes[0]), "k", h.token, 70000);
     model_set(fake_model(f.nodes[1]), "k", h.token, 10 * OUTCOME_TTL_MS);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 2, SCRIPT_KEEP, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_gt(model_ttl(fake_model(f.nodes[0]), "k"), 70000);
     ck_assert_uint_gt(model_ttl(fake_model(f.nodes[1]), "k"), 9 * OUTCOME_TTL_MS);
     farm_end(&f);
@@ -119,13 +84,13 @@ START_TEST(without_renewing_it_ends_at_its_deadline)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
-    start();
+    held_start(&f);
     request.renew = 0;
     held_acquire(&h, &request);
-    suspend_ms(2 * THIRD_MS);
-    settle();
+    suspend_ms(2 * HELD_THIRD_MS);
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, "");
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
     ck_assert_str_eq(h.order, "l");
@@ -136,16 +101,16 @@ END_TEST
 
 START_TEST(nothing_is_renewed_after_the_release)
 {
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
-    stand_still(0, 5);
+    held_stand_still(&f, 0, 5);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
-    suspend_ms(THIRD_MS);
-    settle();
-    go_on(0, 5);
-    settle();
-    suspend_ms(2 * THIRD_MS);
-    settle();
+    suspend_ms(HELD_THIRD_MS);
+    loop_settle(f.base);
+    held_go_on(&f, 0, 5);
+    loop_settle(f.base);
+    suspend_ms(2 * HELD_THIRD_MS);
+    loop_settle(f.base);
     ck_assert_uint_eq(n_keeps(0), 0);
     ck_assert_str_eq(h.order, "r");
     farm_wait_clean(&f);
@@ -158,21 +123,21 @@ START_TEST(an_answer_that_comes_after_the_release_changes_nothing)
 {
     size_t i;
 
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
-    stand_still(0, 5);
-    suspend_ms(THIRD_MS);
+    held_stand_still(&f, 0, 5);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
-    settle();
-    del(0, 5);
+    loop_settle(f.base);
+    held_del(&f, 0, 5);
     for (i = 0; i < 5; i++) {
         fake_on(f.nodes[i], "EVALSHA", FAKE_STALL, NULL);
     }
-    go_on(0, 5); /* up to the release */
-    settle();
+    held_go_on(&f, 0, 5); /* up to the release */
+    loop_settle(f.base);
     ck_assert_int_eq(h.released, 0);
-    go_on(0, 5);
+    held_go_on(&f, 0, 5);
     held_wait(&h, &h.released, 1);
     ck_assert_int_eq(h.release_status, REDLOCK_GONE);
     ck_assert_str_eq(h.order, "r");
@@ -184,13 +149,13 @@ END_TEST
 
 static void is_not_renewed_after(size_t times)
 {
-    settle();
-    suspend_ms(THIRD_MS);
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.troubles, 1);
     ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
     ck_assert_uint_gt(h.left_ms, 0);
-    ck_assert_uint_le(h.left_ms, 2 * THIRD_MS);
-    suspend_ms(2 * THIRD_MS);
+    ck_assert_uint_le(h.left_ms, 2 * HELD_THIRD_MS);
+    suspend_ms(2 * HELD_THIRD_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
     ck_assert_str_eq(h.order, "tl");
@@ -203,13 +168,13 @@ START_TEST(renewals_have_a_number)
     struct redlock_request request = held_request(&h, &f, "k");
     size_t i;
 
-    start();
+    held_start(&f);
     request.max_renewals = 2;
     held_acquire(&h, &request);
     for (i = 1; i <= 2; i++) {
-        suspend_ms(THIRD_MS);
+        suspend_ms(HELD_THIRD_MS);
         scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, i);
-        settle();
+        loop_settle(f.base);
     }
     is_not_renewed_after(2);
 }
@@ -219,10 +184,10 @@ START_TEST(holding_has_a_limit)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
-    start();
-    request.max_hold_ms = OUTCOME_TTL_MS + 2 * THIRD_MS - 1;
+    held_start(&f);
+    request.max_hold_ms = OUTCOME_TTL_MS + 2 * HELD_THIRD_MS - 1;
     held_acquire(&h, &request);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
     is_not_renewed_after(1);
 }
@@ -232,28 +197,28 @@ START_TEST(it_is_renewed_only_for_who_is_alive)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
-    start();
+    held_start(&f);
     request.needs_pet = 1;
     held_acquire(&h, &request);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
-    settle();
-    suspend_ms(THIRD_MS);
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.troubles, 1);
     ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
     ck_assert_uint_eq(n_keeps(0), 1);
     ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
-    settle();
-    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    loop_settle(f.base);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 3);
-    settle();
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, "t");
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.troubles, 2);
-    suspend_ms(2 * THIRD_MS);
+    suspend_ms(2 * HELD_THIRD_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_str_eq(h.order, "ttl");
     ck_assert_uint_eq(n_keeps(0), 3);
@@ -264,19 +229,19 @@ END_TEST
 /* An answer always belongs to what was asked last. */
 START_TEST(a_node_is_not_asked_again_before_it_has_answered)
 {
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
-    stand_still(4, 5);
-    suspend_ms(THIRD_MS);
+    held_stand_still(&f, 4, 5);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
-    settle();
-    suspend_ms(THIRD_MS);
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 4, SCRIPT_KEEP, 2);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(n_keeps(4), 1);
-    go_on(4, 5);
-    settle();
-    suspend_ms(THIRD_MS);
+    held_go_on(&f, 4, 5);
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 4, SCRIPT_KEEP, 2);
     ck_assert_uint_eq(n_takes(4), 0);
     ck_assert_str_eq(h.order, "");
@@ -290,14 +255,14 @@ static void get_into_trouble(int times)
 {
     size_t before = n_keeps(0);
 
-    stand_still(0, 3);
-    suspend_ms(THIRD_MS);
+    held_stand_still(&f, 0, 3);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, before + 1);
-    suspend_ms(TIMEOUT_MS + 1);
+    suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.troubles, times);
     ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
     ck_assert_uint_gt(h.left_ms, 0);
-    ck_assert_uint_le(h.left_ms, OUTCOME_TTL_MS - THIRD_MS - TIMEOUT_MS);
+    ck_assert_uint_le(h.left_ms, OUTCOME_TTL_MS - HELD_THIRD_MS - HELD_TIMEOUT_MS);
     ck_assert_uint_eq(h.left_ms, h.validity_ms);
 }
 
@@ -305,20 +270,20 @@ START_TEST(trouble_is_told_once_and_again_after_a_recovery)
 {
     int i;
 
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
     for (i = 1; i <= 3; i++) {
         get_into_trouble(i);
         suspend_ms(OUTCOME_TTL_MS / 10);
-        settle();
-        suspend_ms(TIMEOUT_MS + 1);
-        settle();
+        loop_settle(f.base);
+        suspend_ms(HELD_TIMEOUT_MS + 1);
+        loop_settle(f.base);
         ck_assert_int_eq(h.troubles, i);
-        go_on(0, 3);
-        settle();
+        held_go_on(&f, 0, 3);
+        loop_settle(f.base);
         suspend_ms(OUTCOME_TTL_MS / 10);
-        settle();
-        ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+        loop_settle(f.base);
+        ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     }
     ck_assert_str_eq(h.order, "ttt");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
@@ -329,21 +294,21 @@ END_TEST
 
 START_TEST(it_is_lost_by_the_clock_when_nobody_answers)
 {
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
-    stand_still(3, 5);
+    held_stand_still(&f, 3, 5);
     get_into_trouble(1);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
-    suspend_ms(OUTCOME_TTL_MS - THIRD_MS - TIMEOUT_MS);
+    suspend_ms(OUTCOME_TTL_MS - HELD_THIRD_MS - HELD_TIMEOUT_MS);
     ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(h.left_ms, 0);
     ck_assert_uint_eq(h.validity_ms, 0);
-    go_on(0, 5);
-    settle();
+    held_go_on(&f, 0, 5);
+    loop_settle(f.base);
     suspend_ms(OUTCOME_TTL_MS);
-    settle();
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, "tl");
     ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
@@ -358,12 +323,12 @@ START_TEST(it_is_lost_at_once_when_a_majority_forgot_the_key)
     size_t i;
 
     start_with_renewed();
-    del(0, 3);
-    suspend_ms(THIRD_MS);
+    held_del(&f, 0, 3);
+    suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     ck_assert_uint_eq(h.validity_ms, 0);
-    settle();
+    loop_settle(f.base);
     for (i = 0; i < 5; i++) {
         ck_assert_uint_eq(n_takes(i), 0);
     }
@@ -380,7 +345,7 @@ START_TEST(it_is_lost_at_once_when_a_majority_gave_it_away)
 {
     start_with_renewed();
     give_to_another(1, 4);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     ck_assert_int_eq(held_vote(&h, 1), REDLOCK_VOTE_NO);
@@ -397,11 +362,11 @@ END_TEST
 /* No reply and no timer has said anything yet: the first turn after the suspend does. */
 START_TEST(it_is_lost_at_once_after_a_suspend)
 {
-    start();
+    held_start(&f);
     held_acquire_key(&h, &f, "k");
     suspend_ms(OUTCOME_TTL_MS);
     ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
-    settle();
+    loop_settle(f.base);
     ck_assert_str_eq(h.order, "l");
     ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
     ck_assert_uint_eq(h.validity_ms, 0);
@@ -415,10 +380,10 @@ END_TEST
 START_TEST(a_minority_that_forgot_the_key_is_healed)
 {
     start_with_renewed();
-    del(3, 5);
-    suspend_ms(THIRD_MS);
+    held_del(&f, 3, 5);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_uint_eq(n_takes(0), 0);
     ck_assert_int_eq(held_vote(&h, 4), REDLOCK_VOTE_YES);
@@ -435,17 +400,17 @@ END_TEST
 START_TEST(a_heal_has_the_time_that_is_left)
 {
     start_with_renewed();
-    del(3, 4);
-    stand_still(4, 5);
-    suspend_ms(THIRD_MS);
+    held_del(&f, 3, 4);
+    held_stand_still(&f, 4, 5);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(n_takes(3), 0);
-    suspend_ms(TIMEOUT_MS + 1);
+    suspend_ms(HELD_TIMEOUT_MS + 1);
     scripts_wait(&f, 3, SCRIPT_TAKE, 1);
     ck_assert_uint_le(scripts_ttl(scripts_last(&f, 3, SCRIPT_TAKE)),
-                      OUTCOME_TTL_MS - OUTCOME_TTL_MS / 100 - TIMEOUT_MS);
-    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, 3, SCRIPT_TAKE)), 2 * THIRD_MS);
+                      OUTCOME_TTL_MS - OUTCOME_TTL_MS / 100 - HELD_TIMEOUT_MS);
+    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, 3, SCRIPT_TAKE)), 2 * HELD_THIRD_MS);
     ck_assert_str_eq(scripts_token(scripts_last(&f, 3, SCRIPT_TAKE)), h.token);
     ck_assert_uint_eq(n_takes(4), 0);
     farm_end(&f);
@@ -455,19 +420,19 @@ END_TEST
 static void contender_leaves(struct held *held)
 {
     (void)held;
-    del(3, 5);
+    held_del(&f, 3, 5);
 }
 
 START_TEST(a_bare_majority_is_healed_soon)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
-    start();
+    held_start(&f);
     give_to_another(3, 5);
     h.on_acquired = contender_leaves;
     held_acquire(&h, &request);
     scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_uint_eq(n_keeps(0), 0);
     suspend_ms(OUTCOME_TTL_MS / 10);
@@ -481,22 +446,22 @@ START_TEST(a_contender_that_stays_is_named_and_left_alone)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
-    start();
+    held_start(&f);
     give_to_another(3, 5);
     held_acquire(&h, &request);
     scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", other), 2);
     ck_assert_int_eq(held_vote(&h, 4), REDLOCK_VOTE_NO);
     ck_assert_str_eq(held_holder(&h, 4), other);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(n_takes(4), 1);
-    del(3, 5);
-    suspend_ms(THIRD_MS);
+    held_del(&f, 3, 5);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 2);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_str_eq(h.order, "");
     farm_end(&f);
@@ -507,11 +472,11 @@ END_TEST
 START_TEST(a_heal_that_broke_off_is_released)
 {
     start_with_renewed();
-    del(4, 5);
+    held_del(&f, 4, 5);
     fake_on_next(f.nodes[4], 1, "EVAL", FAKE_DO_CLOSE, NULL, 0);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 4, SCRIPT_TAKE, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_int_ne(held_vote(&h, 4), REDLOCK_VOTE_YES);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
@@ -523,14 +488,14 @@ END_TEST
 START_TEST(a_heal_on_its_way_is_released_behind_it)
 {
     start_with_renewed();
-    del(4, 5);
+    held_del(&f, 4, 5);
     fake_on_next(f.nodes[4], 1, "EVAL", FAKE_STALL, NULL, 0);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 4, SCRIPT_TAKE, 1);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     scripts_wait(&f, 4, SCRIPT_RELEASE, 1);
     fake_go_on(f.nodes[4]);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(fake_n_conns(f.nodes[4]), 1);
     farm_wait_clean(&f);
     farm_end(&f);
@@ -545,16 +510,16 @@ START_TEST(a_debt_behind_a_lost_keep_or_heal_does_not_age)
     start_with_renewed();
     fake_on(f.nodes[4], heals ? "EVAL" : "EVALSHA", FAKE_MUTE, NULL);
     if (heals) {
-        del(4, 5);
+        held_del(&f, 4, 5);
     }
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 4, heals ? SCRIPT_TAKE : SCRIPT_KEEP, heals ? 1 : 2);
     fake_down(f.nodes[4]);
     farm_wait_error(&f, 4, "");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     model_set(fake_model(f.nodes[4]), "k", h.token, 0);
     suspend_ms(10 * OUTCOME_TTL_MS);
-    settle();
+    loop_settle(f.base);
     fake_behave(f.nodes[4]);
     fake_up(f.nodes[4]);
     scripts_wait(&f, 4, SCRIPT_RELEASE, 1);

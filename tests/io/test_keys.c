@@ -8,8 +8,6 @@
 #include "io/suites.h"
 #include "io/suspend.h"
 
-#define THIRD_MS (OUTCOME_TTL_MS / 3)
-
 static struct farm f;
 static struct held h;
 
@@ -25,24 +23,12 @@ static struct redlock_request request_of(const char *const *keys, size_t n)
     return request;
 }
 
-static void start(void)
-{
-    farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = 5000;
-    farm_open(&f);
-}
-
 static void start_with_lock(void)
 {
     struct redlock_request request = request_of(two, 2);
 
-    start();
+    held_start(&f);
     held_acquire(&h, &request);
-}
-
-static void settle(void)
-{
-    loop_settle(f.base);
 }
 
 START_TEST(all_keys_are_set_kept_and_released_by_one_script)
@@ -54,10 +40,10 @@ START_TEST(all_keys_are_set_kept_and_released_by_one_script)
     ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_TAKE), 1);
     ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_TAKE)), OUTCOME_TTL_MS);
     ck_assert_str_eq(redlock_lock_key(h.lock, NULL), "a");
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
-    settle();
-    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * THIRD_MS);
+    loop_settle(f.base);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     scripts_wait_all(&f, 0, 5, SCRIPT_RELEASE, 1);
     farm_wait_clean(&f);
@@ -71,7 +57,7 @@ START_TEST(a_foreign_second_key_leaves_nothing_behind)
     struct outcome got;
     size_t i;
 
-    start();
+    held_start(&f);
     for (i = 0; i < 3; i++) {
         model_set(fake_model(f.nodes[i]), "b", "somebody", 0);
     }
@@ -82,7 +68,7 @@ START_TEST(a_foreign_second_key_leaves_nothing_behind)
                   strcmp(got.votes[i].holder, "somebody") == 0);
     }
     farm_wait_gone(&f, "a");
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "a", NULL), 5);
     ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 3);
     ck_assert_uint_eq(farm_count(&f, "b", NULL), 2);
@@ -128,19 +114,19 @@ START_TEST(one_key_that_is_gone_counts_as_all)
     size_t i;
 
     start_with_lock();
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
-    settle();
+    loop_settle(f.base);
     model_del(fake_model(f.nodes[4]), "b");
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 4, SCRIPT_TAKE, 2);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
     ck_assert_str_eq(h.order, "");
     for (i = 0; i < 3; i++) {
         model_set(fake_model(f.nodes[i]), "b", "somebody", 0);
     }
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     ck_assert_str_eq(held_holder(&h, 0), "somebody");
@@ -156,11 +142,11 @@ START_TEST(a_heal_that_was_refused_is_released_too)
 {
     struct redlock_request request = request_of(two, 2);
 
-    start();
+    held_start(&f);
     model_set(fake_model(f.nodes[4]), "b", "somebody", 0);
     held_acquire(&h, &request);
     scripts_wait(&f, 4, SCRIPT_TAKE, 2);
-    settle();
+    loop_settle(f.base);
     model_set(fake_model(f.nodes[4]), "a", h.token, 0);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_gone(&f, "a");
@@ -191,7 +177,7 @@ START_TEST(a_later_round_asks_for_all_of_them_again)
     struct redlock_request request = request_of(two, 2);
     size_t i;
 
-    start();
+    held_start(&f);
     for (i = 0; i < 5; i++) {
         fake_on_next(f.nodes[i], 1, "EVAL", FAKE_REPLY, "$8\r\nsomebody\r\n", 14);
     }
@@ -235,12 +221,12 @@ START_TEST(sixteen_long_keys_go_through)
         list[i] = keys[i];
     }
     request.owner = owner;
-    start();
+    held_start(&f);
     held_acquire(&h, &request);
     ck_assert_uint_eq(farm_count(&f, keys[15], h.token), 5);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
-    settle();
+    loop_settle(f.base);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
     farm_end(&f);
@@ -269,7 +255,7 @@ START_TEST(lists_of_keys_are_checked)
     struct redlock_request both = request_of(two, 2);
     size_t i;
 
-    start();
+    held_start(&f);
     for (i = 0; i <= REDLOCK_MAX_KEYS; i++) {
         snprintf(names[i], sizeof(names[i]), "k%zu", i);
         many[i] = names[i];
@@ -288,7 +274,7 @@ START_TEST(lists_of_keys_are_checked)
     refuse_to_release(same, 3);
     refuse_to_release(hole, 2);
     refuse_to_release(empty, 2);
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVAL"), 0);
     farm_end(&f);
 }
@@ -298,7 +284,7 @@ START_TEST(a_list_of_one_is_one_key)
 {
     struct redlock_request request = request_of(two, 1);
 
-    start();
+    held_start(&f);
     held_acquire(&h, &request);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 1);
     ck_assert_uint_eq(farm_count(&f, "a", h.token), 5);
@@ -344,14 +330,14 @@ static void acquire_and_renew(size_t times)
     struct redlock_request request = request_of(two, 2);
 
     held_acquire(&h, &request);
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, times);
-    settle();
+    loop_settle(f.base);
 }
 
 START_TEST(text_goes_first_and_its_sha_afterwards)
 {
-    start();
+    held_start(&f);
     acquire_and_renew(1);
     ck_assert(is_text(0, SCRIPT_TAKE));
     ck_assert(is_text(0, SCRIPT_KEEP));
@@ -377,18 +363,18 @@ START_TEST(text_goes_again_when_servers_have_forgotten_it)
 {
     size_t i;
 
-    start();
+    held_start(&f);
     acquire_and_renew(1);
     for (i = 0; i < 5; i++) {
         model_forget_scripts(fake_model(f.nodes[i]));
     }
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 3);
-    settle();
+    loop_settle(f.base);
     ck_assert(is_text(0, SCRIPT_KEEP));
     ck_assert(is_text(4, SCRIPT_KEEP));
     ck_assert_str_eq(h.order, "");
-    suspend_ms(THIRD_MS);
+    suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 4);
     ck_assert(!is_text(0, SCRIPT_KEEP));
     held_end(&h);
@@ -402,7 +388,7 @@ START_TEST(text_never_goes_behind_the_release)
 {
     struct redlock_request request = request_of(two, 2);
 
-    start();
+    held_start(&f);
     acquire_and_renew(1);
     held_end(&h);
     farm_wait_clean(&f);
@@ -412,7 +398,7 @@ START_TEST(text_never_goes_behind_the_release)
     held_end(&h);
     fake_go_on(f.nodes[4]);
     farm_wait_count(&f, 4, "EVAL", 3); /* take and keep at first, and now the release */
-    settle();
+    loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 4, SCRIPT_TAKE), 2);
     ck_assert_uint_eq(model_count(fake_model(f.nodes[4])), 0);
     farm_end(&f);
