@@ -168,12 +168,28 @@ START_TEST(model_locks_as_redis_does)
     expect("SET other b NX GET PX 60000", "$-1\r\n");
     expect("GET k", "$1\r\na\r\n");
     expect("PTTL none", ":-2\r\n");
-    expect("EVAL script 1 k b", ":-1\r\n");
-    expect("EVAL script 1 k a", ":1\r\n");
-    expect("EVAL script 1 k a", ":0\r\n");
+    expect("EVAL 'DEL' 1 k b", ":-1\r\n");
+    expect("EVAL 'DEL' 1 k a", ":1\r\n");
+    expect("EVAL 'DEL' 1 k a", ":0\r\n");
     ck_assert_ptr_null(model_get(fake_model(server), "k"));
     ck_assert_str_eq(model_get(fake_model(server), "other"), "b");
     ck_assert_uint_eq(model_count(fake_model(server)), 1);
+}
+END_TEST
+
+/* Which script it is tells the command in its text. */
+START_TEST(model_keeps_and_sets_as_the_scripts_do)
+{
+    expect("EVAL 'PEXPIRE' 2 k l a 60000", ":0\r\n");
+    expect("EVAL 'SET' 2 k l a 60000", ":1\r\n");
+    expect("EVAL 'SET' 2 k l a 60000", ":2\r\n");
+    expect("EVAL 'SET' 2 l m b 60000", "$1\r\na\r\n");
+    expect("GET m", "$-1\r\n");
+    expect("EVAL 'PEXPIRE' 2 k l a 90000", ":1\r\n");
+    ck_assert_uint_gt(model_ttl(fake_model(server), "k"), 60000);
+    expect("EVAL 'PEXPIRE' 1 l b 90000", "$1\r\na\r\n");
+    expect("EVAL 'DEL' 2 k m a", ":0\r\n");
+    expect("GET k", "$-1\r\n");
 }
 END_TEST
 
@@ -182,10 +198,10 @@ START_TEST(model_knows_the_scripts_that_were_loaded)
     char sha[] = "EVALSHA 6cf6ff5b3f19ebb5a64dd0b1fd2f0b7ed1ba1b30 1 k a";
     char hex[41];
 
-    sha1_hex("script", 6, hex);
+    sha1_hex("'DEL'", 5, hex);
     memcpy(sha + 8, hex, 40);
     expect(sha, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
-    say("SCRIPT LOAD script");
+    say("SCRIPT LOAD 'DEL'");
     loop_settle(base);
     read_more();
     expect(sha, ":0\r\n");
@@ -330,6 +346,7 @@ static Suite *fake_suite(void)
     tcase_add_test(tcase, requests_are_taken_when_whole);
     tcase_add_test(tcase, nonsense_is_not_a_request);
     tcase_add_test(tcase, model_locks_as_redis_does);
+    tcase_add_test(tcase, model_keeps_and_sets_as_the_scripts_do);
     tcase_add_test(tcase, model_knows_the_scripts_that_were_loaded);
     tcase_add_test(tcase, model_wants_the_password);
     tcase_add_test(tcase, model_keys_expire);
