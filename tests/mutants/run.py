@@ -31,7 +31,7 @@ OPTIONS = ['-Dbuildtype=plain', '-Dbench=false', '-Dtests=true', '-Dwerror=false
 
 # What never comes because of a mutant is not waited for as long as on a slow machine; and what
 # has been freed does not look as before (meson would see to that, too).
-ENVIRONMENT = {'CK_DEFAULT_TIMEOUT': '10', 'CLI_TEST_TRIES': '250', 'MALLOC_PERTURB_': '85'}
+ENVIRONMENT = {'CK_DEFAULT_TIMEOUT': '5', 'CLI_TEST_TRIES': '150', 'MALLOC_PERTURB_': '85'}
 
 # A test program that has failed is asked to end, and made to when it does not.
 PATIENCE_S = 10

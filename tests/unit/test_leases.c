@@ -95,7 +95,7 @@ static bool three_extensions(unsigned n, unsigned ways)
 
             ways /= 3;
             if (way == 0) {
-                confirmed += counted >> node & 1;
+                confirmed += (counted & rlk_mask_bit(node)) != 0;
                 ends[node] =
                     present >> node & 1 ? rlk_time_max(ends[node], until_us[i]) : until_us[i];
                 present |= rlk_mask_bit(node);

@@ -1,0 +1,37 @@
+# tests/cli/lib_renew.sh - commands under a lock that is renewed, to be sourced behind lib.sh.
+
+ttl=2s
+filled() { [ -s "$1" ]; }
+said() { grep -qF -e "$1" "$work/err"; }
+value() { master "$1" get "$2"; }
+
+# lock_with OPTION... -- CMD...: in the background, until $work/stop is there; sets $locker.
+lock_with() {
+    rm -f "$work/stop" "$work/pid" "$work/token" "$work/err"
+    "$REDLOCK" lock k -v "$@" >"$work/out" 2>>"$work/err" &
+    locker=$!
+    until_true filled "$work/pid"
+}
+
+# all_count: masters that granted the lock late count as holding it when it has been renewed since.
+all_count() {
+    until_true everywhere k "$(value 1 k)"
+    : >"$work/err"
+    until_true said "renewed 'k', valid for"
+}
+
+# Works until it is told to stop, or asked to end.
+cat >"$work/patient" <<'SCRIPT'
+echo "$REDLOCK_TOKEN" >"$1/token"
+echo $$ >"$1/pid"
+while ! [ -e "$1/stop" ]; do sleep 0.02; done
+SCRIPT
+
+# Cannot be asked to end, and neither can what it has started.
+cat >"$work/stubborn" <<'SCRIPT'
+trap '' TERM
+sh -c 'trap "" TERM; while :; do sleep 1; done' &
+echo "$$ $!" >"$1/pid.part"
+mv "$1/pid.part" "$1/pid"
+while :; do sleep 1; done
+SCRIPT
