@@ -195,9 +195,10 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
 /* Told once how an extension ended.
  *
  * REDLOCK_OK: the lock lives for at least the ttl asked for, less the drift, from the moment of
- * the call. REDLOCK_ENOQUORUM: a majority did not confirm it within node_timeout_ms; the lock is
- * held as long as it was. REDLOCK_ELOST: it is lost (the notice says why).
- * REDLOCK_ECANCELED: it was released meanwhile, or the manager closed. */
+ * the call. REDLOCK_ENOQUORUM: a majority did not confirm it within node_timeout_ms or a third of
+ * the ttl; the lock is held as long as it was, or longer where late answers confirm it.
+ * REDLOCK_ELOST: it is lost (the notice says why). REDLOCK_ECANCELED: it was released meanwhile, or
+ * the manager closed. */
 typedef void redlock_extend_cb(struct redlock_lock *lock, int status, void *arg);
 
 /* Make a held lock live longer.

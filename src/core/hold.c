@@ -62,15 +62,22 @@ static void get_into_trouble(struct rlk_hold *h, int reason, struct rlk_actions 
 /* ---- rounds ---- */
 
 /* Soon, but not if that were to ask for a pet sooner than at a third. */
-static void plan_renewal(struct rlk_hold *h)
+static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
     bool soon = (h->leases.present & ~h->leases.counted) != 0 && (h->petted || !h->config.gated);
+    uint64_t ttl_us = h->config.ttl_us, rest_us = ttl_us - ttl_us / RENEW_PARTS;
 
-    h->renew_us = RLK_NEVER;
-    if (h->config.renew) {
-        h->renew_us =
-            rlk_time_add(h->round_us, h->config.ttl_us / (soon ? SOON_PARTS : RENEW_PARTS));
+    if (soon) {
+        return rlk_time_add(h->round_us, ttl_us / SOON_PARTS);
     }
+    /* It may live for longer than this ttl. */
+    return rlk_time_max(rlk_time_add(h->round_us, ttl_us / RENEW_PARTS),
+                        rlk_time_sub(h->leases.valid_until_us, rest_us));
+}
+
+static void plan_renewal(struct rlk_hold *h)
+{
+    h->renew_us = h->config.renew ? next_renewal_us(h) : RLK_NEVER;
 }
 
 /* An extension that had to wait for the round under way begins now. */
@@ -195,7 +202,7 @@ static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
         h->waits_for_pet = true;
         get_into_trouble(h, REDLOCK_EDEADLINE, out);
     } else {
-        h->petted = false;
+        h->petted = h->credited = false;
         h->renewing = h->paid = true;
         begin_round(h, h->config.ttl_us, ev, out);
     }
@@ -228,6 +235,17 @@ static void ask_for_more(struct rlk_hold *h, const struct rlk_event *ev, struct 
 
 /* ---- events ---- */
 
+/* A renewal counts as soon as the lock lives longer for it: by answers that come too late for a
+ * success, too. */
+static void credit(struct rlk_hold *h)
+{
+    if (h->renewing && !h->credited) {
+        h->credited = true;
+        h->paid = false;
+        h->renewals++;
+    }
+}
+
 /* What an answer has come to. */
 static void follow(struct rlk_hold *h, bool had_success, const struct rlk_event *ev,
                    struct rlk_actions *out)
@@ -239,7 +257,7 @@ static void follow(struct rlk_hold *h, bool had_success, const struct rlk_event 
     if (is_under_way(h)) {
         extend(h, rlk_leases_join(&h->leases, ev->node, end_us(h, h->round_us)), out);
     } else if (h->leases.success && !had_success) {
-        h->renewals += h->renewing;
+        credit(h);
         succeed(h, ev->now_us, out);
     } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->queued) {
         plan_renewal(h);
@@ -287,6 +305,9 @@ void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t no
 {
     *out = (struct rlk_actions){0};
     rlk_leases_init(&h->leases, h->config.nodes, won);
+    if (h->config.adopted) {
+        h->leases.touched = h->leases.doubtful = rlk_mask_all(h->config.nodes);
+    }
     h->state = RLK_HOLD_HELD;
     h->held_us = now_us;
     h->round_us = won->started_us;
@@ -301,6 +322,7 @@ void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t no
 void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     bool had_success = h->leases.success;
+    uint64_t until_us = h->leases.valid_until_us;
 
     *out = (struct rlk_actions){0};
     out->deadline_us = RLK_NEVER;
@@ -314,6 +336,9 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
         break;
     case RLK_EVENT_ANSWER:
         rlk_leases_answered(&h->leases, ev->node, ev->answer);
+        if (h->leases.valid_until_us > until_us) {
+            credit(h);
+        }
         follow(h, had_success, ev, out);
         break;
     case RLK_EVENT_TIMER:

@@ -31,6 +31,7 @@ struct rlk_hold_config {
     bool gated;            /* only when the application was heard of since the last renewal */
     uint64_t max_hold_us;  /* no renewal would let it live longer; RLK_NEVER: no limit */
     uint32_t max_renewals; /* UINT32_MAX: no limit */
+    bool adopted;          /* somebody else acquired it: our key may be on any node */
     uint64_t seed;         /* for the jitter */
 };
 
@@ -49,6 +50,7 @@ struct rlk_hold {
     bool trouble;       /* it should be renewed, and is not */
     bool extending;     /* the user waits for a round: */
     bool queued;        /* the next one */
+    bool credited;      /* the last renewal has made it live longer */
     bool renewing;      /* the round is a renewal, and not an extension */
     int extended;       /* how that ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
     bool petted;        /* the application was heard of; a renewal uses this up */

@@ -13,6 +13,7 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/classify.h"
+#include "core/validity.h"
 #include "io/clock.h"
 #include "io/hold.h"
 #include "io/lock.h"
@@ -291,14 +292,23 @@ static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_
 
 /* ---- telling the user ---- */
 
+static bool is_impossible(const struct redlock_lock *lock)
+{
+    unsigned nodes = lock->rl->options.n_nodes;
+
+    return rlk_mask_count(lock->attempt.round.no) > nodes - rlk_validity_quorum(nodes);
+}
+
 /* Of an existing lock a refusal means that it is no longer there. */
 static int failure(const struct redlock_lock *lock)
 {
     if (lock->trouble) {
         return lock->trouble;
     }
-    return lock->adopting && lock->attempt.status == REDLOCK_EHELD ? REDLOCK_ELOST
-                                                                   : lock->attempt.status;
+    if (lock->adopting && lock->attempt.status == REDLOCK_EHELD) {
+        return is_impossible(lock) ? REDLOCK_ELOST : REDLOCK_ENOQUORUM;
+    }
+    return lock->attempt.status;
 }
 
 /* The last look: a win that has grown too old while it stood in line is none. */
@@ -391,7 +401,8 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
     r.attempt.wait_us = 0;
     lock = make(rl, request, &r);
     if (lock) {
-        lock->adopting = true;
+        lock->adopting = lock->hold.config.adopted = true;
+        lock->claim->life_ms = rl->options.max_ttl_ms;
         rlk_claim_set_token(lock->claim, token, strlen(token));
     }
     return begin(lock, cb, arg, ret_lock);

@@ -25,7 +25,7 @@ static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_key
     c->let_go = false;
     c->lock = NULL;
     c->round = 0;
-    c->ttl_ms = ttl_ms;
+    c->ttl_ms = c->life_ms = ttl_ms;
     c->n_keys = n_keys;
     c->token_len = 0;
     c->token[0] = '\0';

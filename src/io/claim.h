@@ -31,7 +31,8 @@ struct rlk_claim {
     bool let_go;   /* its release was sent, or is owed: it is never asked for again */
     struct redlock_lock *lock; /* whose votes these are; NULL when it no longer cares */
     uint32_t round;
-    uint32_t ttl_ms; /* the longest that the keys were ever given */
+    uint32_t ttl_ms;  /* the longest that we ever asked for */
+    uint32_t life_ms; /* the longest that the keys may live: also by who had the token before */
     unsigned n_keys;
     uint16_t key_len[REDLOCK_MAX_KEYS];
     char *key; /* key_inline, or memory of its own: each followed by a NUL and the next */

@@ -38,7 +38,7 @@ const char rlk_command_take_script[] = "local mine = 0\n"
                                        "    redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2])\n"
                                        "  end\n"
                                        "end\n"
-                                       "return mine == 0 and 1 or 2\n";
+                                       "return mine == #KEYS and 2 or 1\n";
 
 const char rlk_command_keep_script[] = "for i = 1, #KEYS do\n"
                                        "  local v = redis.call('GET', KEYS[i])\n"
@@ -55,7 +55,7 @@ const char rlk_command_keep_script[] = "for i = 1, #KEYS do\n"
 
 /* SHA-1 of the texts above; a live test compares them with what SCRIPT LOAD says. */
 static const char release_sha[] = "488a19661b61470318f71acdc390dc7429f941ee";
-static const char take_sha[] = "633f81b57bde0b977d25e90dbb885379031ba9df";
+static const char take_sha[] = "5484f506f2d5f07cb718a19a625fc5346168a229";
 static const char keep_sha[] = "827ff34e19fc9f8717a39895752cd1326cc26530";
 
 /* One element in wire form, for words that are known when this is compiled. */

@@ -32,8 +32,8 @@ struct rlk_command {
  * Release, compare and delete: 1 all were ours and are deleted, -1 some have another value, 0 some
  * were not there. */
 extern const char rlk_command_release_script[];
-/* Set all keys for ttl, or none: 1 all were free, 2 some were ours already (they live as long
- * now), or the value of one that is somebody else's. */
+/* Set all keys for ttl, or none: 1 done, 2 all were ours already (they live as long now), or the
+ * value of one that is somebody else's. Some of several were ours where the others were lost. */
 extern const char rlk_command_take_script[];
 /* Let our keys live for ttl, if they do not live longer: 1 done, 0 one is not there, or the value
  * of one that is somebody else's. [S7] It never sets a key and never shortens. */

@@ -124,9 +124,8 @@ static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t 
     uint64_t unsent;
     unsigned node;
 
-    if (ttl_ms > claim->ttl_ms) {
-        claim->ttl_ms = ttl_ms;
-    }
+    claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
+    claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
     unsent = rlk_script_send(lock->rl, nodes, RLK_SCRIPT_KEEP, claim, ttl_ms, &keep_kind, now_us);
     RLK_MASK_EACH (node, unsent) {
         rlk_node_complain(&lock->rl->nodes[node], "too many requests wait for it, or no memory");
@@ -323,8 +322,9 @@ REDLOCK_EXPORT int redlock_lock_pet(struct redlock_lock *lock)
     struct rlk_event ev = {.kind = RLK_EVENT_PET, .now_us = rlk_clock_us()};
     int status = check(lock);
 
-    if (status == 0) {
-        step(lock, &ev);
+    if (status) {
+        return status;
     }
-    return status;
+    step(lock, &ev);
+    return lock->hold.state == RLK_HOLD_HELD ? 0 : REDLOCK_ESTATE;
 }

@@ -339,7 +339,7 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
 static uint64_t key_ends_us(const struct rlk_node *n, const struct rlk_claim *claim,
                             uint64_t now_us)
 {
-    uint64_t ttl_us = rlk_time_from_ms(claim->ttl_ms);
+    uint64_t ttl_us = rlk_time_from_ms(claim->life_ms);
     uint64_t drift_us = ttl_us - rlk_validity_lease_us(ttl_us, n->options->drift_ppm);
 
     return claim->set_lost ? RLK_NEVER : rlk_time_add(now_us, ttl_us + drift_us);

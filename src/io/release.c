@@ -183,15 +183,12 @@ static void begin(struct redlock_lock *lock, uint64_t nodes)
     step(lock, &ev);
 }
 
-/* A held lock, on every node that may have our key. Of one that was taken over, a node that refused
- * may have some of several. */
+/* A held lock, on every node that may have our key. */
 static void begin_held(struct redlock_lock *lock)
 {
-    uint64_t nodes = lock->hold.leases.touched;
-
     lock->rl->pending++;
     rlk_hold_end(lock);
-    begin(lock, lock->adopting ? nodes | lock->attempt.round.asked : nodes);
+    begin(lock, lock->hold.leases.touched);
 }
 
 void rlk_release_for_close(struct redlock_lock *lock)

@@ -168,6 +168,16 @@ static void begin(struct hold_model *m, struct moment *mo, uint64_t ttl_us, bool
     }
 }
 
+/* A renewal is one that worked, in time or by late answers that made the lock live longer. */
+static void credit(struct hold_model *m)
+{
+    if (m->by_itself && !m->credited) {
+        m->credited = true;
+        m->paid = false;
+        m->renewals++;
+    }
+}
+
 static void succeed(struct hold_model *m, struct moment *mo)
 {
     m->success = true;
@@ -177,7 +187,7 @@ static void succeed(struct hold_model *m, struct moment *mo)
     m->healed = false;
     m->failures = 0;
     m->trouble = m->waits = m->paid = false;
-    m->renewals += m->by_itself;
+    credit(m);
     end_extension(m, mo, REDLOCK_OK);
 }
 
@@ -213,6 +223,7 @@ static void hear(struct hold_model *m, struct moment *mo)
 {
     const struct rlk_event *ev = mo->ev;
     struct hold_model_node *n = &m->node[ev->node];
+    uint64_t until_us = hold_model_until(m);
 
     if (n->open && ev->kind == RLK_EVENT_VOTE) {
         n->open = false;
@@ -220,6 +231,9 @@ static void hear(struct hold_model *m, struct moment *mo)
     } else if (n->open) {
         n->open = false;
         take_answer(m, ev->node, ev->answer);
+        if (hold_model_until(m) > until_us) {
+            credit(m);
+        }
     }
     if (count_counting(m) < round_model_majority(m->config.nodes)) {
         return; /* lost */
@@ -258,6 +272,7 @@ static void renew(struct hold_model *m, struct moment *mo)
     } else {
         m->petted = false;
         m->paid = true;
+        m->credited = false;
         begin(m, mo, m->config.ttl_us, true);
     }
 }
@@ -397,10 +412,13 @@ static uint64_t retry_bound(const struct hold_model *m)
 /* When it is to be renewed, after a success. */
 static bool is_plan(const struct hold_model *m, uint64_t at_us)
 {
+    uint64_t rest_us = m->config.ttl_us - m->config.ttl_us / 3;
+
     if (!m->config.renew) {
         return at_us == RLK_NEVER;
     }
-    return at_us == rlk_time_add(m->begun_us, m->config.ttl_us / 3) ||
+    return at_us == rlk_time_max(rlk_time_add(m->begun_us, m->config.ttl_us / 3),
+                                 rlk_time_sub(hold_model_until(m), rest_us)) ||
            (is_soon(m) && at_us == rlk_time_add(m->begun_us, m->config.ttl_us / 10));
 }
 

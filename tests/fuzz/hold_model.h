@@ -25,7 +25,7 @@ struct hold_model {
     uint64_t held_us, begun_us, renew_us;
     uint64_t round_ttl_us, wanted_ttl_us;
     unsigned failures, renewals, successes;
-    bool lost, trouble, extending, queued, petted, paid, waits;
+    bool lost, trouble, extending, queued, petted, paid, waits, credited;
     unsigned told_lost, told_extended, asked_extended;
 };
 

@@ -204,11 +204,162 @@ START_TEST(adoption_is_checked_as_an_acquire_is)
 }
 END_TEST
 
+/* ---- masters that it did not ask ---- */
+
+static char taken_over[sizeof(h.token)];
+
+/* All five have the key; whoever adopts it is another manager, to which the last two come late. */
+static struct redlock *adopt_by_three(void)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+    struct redlock *rl = NULL;
+    size_t i;
+
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    forget(taken_over, sizeof(taken_over));
+    held_stand_still(&f, 3, 5);
+    ck_assert_int_eq(redlock_new(f.base, &f.options, &rl), REDLOCK_OK);
+    for (i = 0; i < 3; i++) {
+        watch_for_state(f.base, rl, i, REDLOCK_NODE_UP);
+    }
+    request = held_request(&h, &f, "k");
+    held_adopt(&h, rl, &request, taken_over);
+    ck_assert_int_eq(h.status, REDLOCK_OK);
+    return rl;
+}
+
+static void the_others_come(struct redlock *rl)
+{
+    held_go_on(&f, 3, 5);
+    watch_for_state(f.base, rl, 3, REDLOCK_NODE_UP);
+    watch_for_state(f.base, rl, 4, REDLOCK_NODE_UP);
+}
+
+static void on_closed(void *arg)
+{
+    *(int *)arg = 1;
+}
+
+static void end(struct redlock *rl)
+{
+    int closed = 0;
+
+    ck_assert_int_eq(redlock_close(rl, on_closed, &closed), 0);
+    loop_must(f.base, &closed);
+    farm_end(&f);
+}
+
+/* They may have the key, and so are told, or owed. */
+START_TEST(an_adopted_lock_is_released_where_it_was_not_asked_for)
+{
+    struct redlock *rl = adopt_by_three();
+
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    the_others_come(rl);
+    farm_wait_gone(&f, "k");
+    end(rl);
+}
+END_TEST
+
+/* They have the key, though this manager has never set it there: that is no second address. */
+START_TEST(an_adopted_lock_counts_whoever_has_it)
+{
+    struct redlock *rl = adopt_by_three();
+    int i;
+
+    the_others_come(rl);
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 3, SCRIPT_KEEP, 2);
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 3, 5, SCRIPT_KEEP, 1);
+    loop_settle(f.base);
+    fake_down(f.nodes[0]);
+    fake_down(f.nodes[1]);
+    for (i = 0; i < 6; i++) {
+        suspend_ms(HELD_THIRD_MS / 2);
+        loop_settle(f.base);
+    }
+    ck_assert_int_eq(h.lost, 0);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
+    end(rl);
+}
+END_TEST
+
+/* Whoever had it before may have given the keys more time. */
+START_TEST(a_debt_of_an_adopted_lock_ages_with_its_former_ttl)
+{
+    struct redlock_request request;
+
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    forget(taken_over, sizeof(taken_over));
+    request = held_request(&h, &f, "k");
+    request.ttl_ms = 1000;
+    request.renew = 0;
+    held_adopt(&h, f.rl, &request, taken_over);
+    ck_assert_int_eq(h.status, REDLOCK_OK);
+    fake_down(f.nodes[4]);
+    farm_wait(&f, 4, REDLOCK_NODE_DOWN);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    suspend_ms(1500);
+    fake_up(f.nodes[4]);
+    farm_wait_gone(&f, "k");
+    farm_end(&f);
+}
+END_TEST
+
+/* Of three one has no key, one is silent, and one has it. */
+START_TEST(a_lock_that_may_be_held_is_not_told_as_lost)
+{
+    struct redlock_request request;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.node_timeout_ms = 300;
+    farm_open(&f);
+    held_acquire_key(&h, &f, "k");
+    forget(taken_over, sizeof(taken_over));
+    held_del(&f, 0, 1);
+    held_stand_still(&f, 1, 2);
+    request = held_request(&h, &f, "k");
+    held_adopt(&h, f.rl, &request, taken_over);
+    ck_assert_int_eq(h.status, REDLOCK_ENOQUORUM);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(adopted_after_the_scripts_were_forgotten)
+{
+    struct redlock_request request;
+    size_t i;
+
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    loop_settle(f.base);
+    forget(taken_over, sizeof(taken_over));
+    for (i = 0; i < 5; i++) {
+        model_forget_scripts(fake_model(f.nodes[i]));
+    }
+    request = held_request(&h, &f, "k");
+    held_adopt(&h, f.rl, &request, taken_over);
+    ck_assert_int_eq(h.status, REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
 Suite *adopt_suite(void)
 {
     Suite *suite = suite_create("adopt");
     TCase *tcase = tcase_create("adopt");
 
+    tcase_add_test(tcase, an_adopted_lock_is_released_where_it_was_not_asked_for);
+    tcase_add_test(tcase, an_adopted_lock_counts_whoever_has_it);
+    tcase_add_test(tcase, a_debt_of_an_adopted_lock_ages_with_its_former_ttl);
+    tcase_add_test(tcase, a_lock_that_may_be_held_is_not_told_as_lost);
+    tcase_add_test(tcase, adopted_after_the_scripts_were_forgotten);
     tcase_add_test(tcase, a_lock_is_adopted_by_another_manager);
     tcase_add_test(tcase, a_wrong_token_adopts_nothing);
     tcase_add_test(tcase, a_majority_without_the_key_adopts_nothing);

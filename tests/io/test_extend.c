@@ -241,6 +241,24 @@ START_TEST(extension_ends_with_a_release)
 }
 END_TEST
 
+START_TEST(nobody_pets_a_lost_lock)
+{
+    struct redlock_request request;
+
+    held_start(&f);
+    request = held_request(&h, &f, "k");
+    request.renew = 0;
+    request.ttl_ms = 1000;
+    held_acquire(&h, &request);
+    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
+    suspend_ms(2000);
+    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_ESTATE);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_ESTATE);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(extension_ends_with_a_close)
 {
     start_with_lock();
@@ -528,6 +546,7 @@ static void add_extensions(Suite *suite)
     tcase_add_test(tcase, extension_that_is_told_too_late_is_none);
     tcase_add_loop_test(tcase, extension_ends_with_a_release, 0, 2);
     tcase_add_test(tcase, extension_ends_with_a_close);
+    tcase_add_test(tcase, nobody_pets_a_lost_lock);
     tcase_add_test(tcase, extension_waits_for_the_renewal_under_way);
     tcase_add_test(tcase, calls_out_of_place_are_refused);
     suite_add_tcase(suite, tcase);

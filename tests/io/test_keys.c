@@ -383,6 +383,44 @@ START_TEST(text_goes_again_when_servers_have_forgotten_it)
 }
 END_TEST
 
+START_TEST(keys_are_acquired_when_the_servers_have_forgotten_the_script)
+{
+    struct redlock_request request = request_of(two, 2);
+    size_t i;
+
+    held_start(&f);
+    acquire_and_renew(1);
+    held_end(&h);
+    farm_wait_clean(&f);
+    for (i = 0; i < 5; i++) {
+        model_forget_scripts(fake_model(f.nodes[i]));
+    }
+    held_acquire(&h, &request); /* one try */
+    farm_end(&f);
+}
+END_TEST
+
+/* One master after the other forgets one key of two: each is healed, and counts again. */
+START_TEST(a_master_that_lost_one_key_counts_again)
+{
+    size_t i, j;
+
+    held_start(&f);
+    acquire_and_renew(1);
+    for (i = 4; i >= 2; i--) {
+        model_del(fake_model(f.nodes[i]), "b");
+        for (j = 0; j < 10; j++) {
+            suspend_ms(HELD_THIRD_MS / 5);
+            loop_settle(f.base);
+        }
+    }
+    ck_assert_int_eq(h.lost, 0);
+    ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
+    held_end(&h);
+    farm_end(&f);
+}
+END_TEST
+
 /* It was let go before the server said that it did not know the script. */
 START_TEST(text_never_goes_behind_the_release)
 {
@@ -426,6 +464,8 @@ Suite *keys_suite(void)
     tcase_add_test(tcase, text_goes_first_and_its_sha_afterwards);
     tcase_add_test(tcase, text_goes_again_when_servers_have_forgotten_it);
     tcase_add_test(tcase, text_never_goes_behind_the_release);
+    tcase_add_test(tcase, keys_are_acquired_when_the_servers_have_forgotten_the_script);
+    tcase_add_test(tcase, a_master_that_lost_one_key_counts_again);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -415,7 +415,7 @@ static void run_take(const struct call *c, const struct keys *k)
         return;
     }
     let_live(c, k);
-    resp_put_int(c->out, k->ours ? 2 : 1);
+    resp_put_int(c->out, k->ours == k->n ? 2 : 1);
 }
 
 static void run_script(const struct call *c, const struct model_script *script)

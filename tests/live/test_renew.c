@@ -427,6 +427,7 @@ Suite *renew_suite(void)
     Suite *suite = suite_create("renew");
     TCase *tcase = tcase_create("renew");
 
+    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, sha_1_of_each_script_is_what_the_server_has);
     tcase_add_test(tcase, extension_lengthens_and_never_shortens);
     tcase_add_test(tcase, several_keys_are_one_lock);

@@ -39,6 +39,7 @@ void check_forgotten(struct world *w, unsigned client, unsigned worker);
 void check_let_go(struct world *w, unsigned claim);
 void check_died(struct world *w, unsigned client);
 void check_may_outlive(struct world *w, unsigned claim);
+void check_set_back(struct world *w, unsigned server); /* its clock */
 void check_expired(struct world *w, unsigned claim, unsigned node);
 
 /* A node has answered a release with an error: nothing was done. */

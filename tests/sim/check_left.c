@@ -78,6 +78,33 @@ void check_unanswered(struct world *w, unsigned client, unsigned node, const str
     }
 }
 
+/* Over one address of the server or the other. */
+static bool server_will_hear(const struct world *w, unsigned claim, unsigned server)
+{
+    unsigned client = w->claims[claim].client, node;
+
+    for (node = 0; node < w->clients[client].nodes; node++) {
+        if (world_server(w, node) == server && will_be_released(w, claim, client, node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What had ended may be there again. */
+void check_set_back(struct world *w, unsigned server)
+{
+    unsigned key;
+
+    for (key = 0; key < w->o.keys; key++) {
+        unsigned claim = w->servers[server].keys[key].claim;
+
+        if (claim != NONE && w->claims[claim].let_go) {
+            w->claims[claim].orphan = true;
+        }
+    }
+}
+
 /* [S5] A debt is not paid that is older than the key can be. */
 void check_expired(struct world *w, unsigned claim, unsigned node)
 {
@@ -93,7 +120,8 @@ void check_expired(struct world *w, unsigned claim, unsigned node)
                        claim, node);
     }
     RLK_MASK_EACH (key, left) {
-        if (server_value(w, server, key) == claim && !c->orphan) {
+        if (server_value(w, server, key) == claim && !c->orphan &&
+            !server_will_hear(w, claim, server)) {
             check_violated(w, "left", "t%u of c%u.%u is not released by n%u, and is still there",
                            claim, c->client, c->worker, node);
         }
@@ -104,22 +132,15 @@ void check_expired(struct world *w, unsigned claim, unsigned node)
 void check_granted(struct world *w, unsigned claim, unsigned server, enum message_kind by)
 {
     const struct claim *c = world_claim(w, claim);
-    unsigned node;
 
     if (by == MESSAGE_KEEP) {
         check_violated(w, "left", "t%u of c%u.%u was set on n%u by an extension", claim, c->client,
                        c->worker, server);
     }
-    if (!c->let_go || c->orphan) {
-        return;
+    if (c->let_go && !c->orphan && !server_will_hear(w, claim, server)) {
+        check_violated(w, "left", "t%u of c%u.%u was set on n%u after all its releases", claim,
+                       c->client, c->worker, server);
     }
-    for (node = 0; node < w->clients[c->client].nodes; node++) {
-        if (world_server(w, node) == server && will_be_released(w, claim, c->client, node)) {
-            return;
-        }
-    }
-    check_violated(w, "left", "t%u of c%u.%u was set on n%u after all its releases", claim,
-                   c->client, c->worker, server);
 }
 
 void check_refused(struct world *w, unsigned claim, unsigned node)

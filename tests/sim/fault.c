@@ -153,6 +153,7 @@ static void set_back(struct world *w, unsigned server)
     trace(w, "n%u    its clock is set back by %.1f ms", server, (double)us / 1e3);
     w->servers[server].clock.wall_us -= (int64_t)us;
     w->set_back_us += us;
+    check_set_back(w, server);
 }
 
 static void set_forward(struct world *w, unsigned server)

@@ -127,7 +127,7 @@ static void set(struct world *w, unsigned server, struct message *m)
     trace(w, "n%u    SET %s t%u: granted", server, trace_keys(w, m->claim), m->claim);
 }
 
-/* All keys or none: 1 all were free, 2 some were ours already, or the value of another's. */
+/* All keys or none: 1 done, 2 all were ours already, or the value of another's. */
 static void take(struct world *w, unsigned server, struct message *m)
 {
     struct found f = look_for(w, server, m->claim);
@@ -141,9 +141,9 @@ static void take(struct world *w, unsigned server, struct message *m)
     }
     write_keys(w, server, m);
     m->answer = ANSWER_INTEGER;
-    m->integer = f.ours == 0 ? 1 : 2;
+    m->integer = f.free ? 1 : 2;
     trace(w, "n%u    take %s t%u for %u ms: %s", server, trace_keys(w, m->claim), m->claim,
-          m->ttl_ms, f.ours == 0 ? "granted" : "some were its own");
+          m->ttl_ms, f.free ? "granted" : "it had them");
 }
 
 /* [S7] 1 all were ours and live on, never for less than before; 0, or the value of another's. */

@@ -260,10 +260,28 @@ TCase *hold_extending(void)
     return c;
 }
 
+/* A lock that was taken over: what is found is no second address of a server [S10]. */
+START_TEST(our_key_is_where_the_former_holder_set_it)
+{
+    struct rlk_hold_config c = config();
+    struct world w;
+
+    c.adopted = true;
+    start_won(&w, &c, 0x07, 0x18);
+    ck_assert_uint_eq(w.h.leases.touched, ALL5);
+    timer(&w, due(&w));
+    ck_assert_uint_eq(w.out.heal, 0x18);
+    vote(&w, 0x18, RLK_VOTE_OURS, T0 + 5000);
+    ck_assert_uint_eq(w.h.leases.present, ALL5);
+    ck_assert_uint_eq(w.h.leases.twins, 0);
+}
+END_TEST
+
 TCase *hold_healing(void)
 {
     TCase *c = tcase_create("healing");
 
+    tcase_add_test(c, our_key_is_where_the_former_holder_set_it);
     tcase_add_test(c, healed_after_a_bare_majority_with_what_is_left);
     tcase_add_loop_test(c, healed_once_after_each_success, 0, 2);
     tcase_add_test(c, not_healed_after_a_failure_or_while_a_round_runs);

@@ -1,6 +1,9 @@
 /* How often, how long and for whom a lock is renewed. */
+#include <string.h>
+
 #include <redlock/error.h>
 
+#include "base/mask.h"
 #include "base/time.h"
 #include "hold_world.h"
 
@@ -225,12 +228,89 @@ START_TEST(an_extension_that_fails_is_no_pet)
 }
 END_TEST
 
+#define SLOW_US 3000000
+
+/* When each node was asked what it has not answered yet; 0: nothing. */
+static uint64_t asked_us[5];
+
+static void note(const struct world *w, uint64_t now_us)
+{
+    uint64_t left = w->out.extend;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        asked_us[node] = now_us;
+    }
+}
+
+/* The next answer, if it comes before the lock wants to be woken. */
+static bool hear_one(struct world *w, uint64_t *now_us)
+{
+    unsigned node;
+
+    for (node = 0; node < 5; node++) {
+        if (asked_us[node] != 0 && asked_us[node] + SLOW_US <= rlk_time_max(*now_us, due(w))) {
+            *now_us = rlk_time_max(*now_us, asked_us[node] + SLOW_US);
+            asked_us[node] = 0;
+            answer(w, rlk_mask_bit(node), RLK_ANSWER_OURS, *now_us);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every answer takes three seconds: a round is over by then, but the lock lives on by them. */
+static uint64_t held_for_us(const struct rlk_hold_config *c)
+{
+    struct world w;
+    uint64_t now_us = T0;
+
+    memset(asked_us, 0, sizeof(asked_us));
+    start(&w, c);
+    while (w.h.state == RLK_HOLD_HELD && now_us < T0 + 10 * TTL) {
+        if (!hear_one(&w, &now_us)) {
+            now_us = rlk_time_max(now_us, due(&w));
+            timer(&w, now_us);
+        }
+        note(&w, now_us);
+    }
+    return now_us - T0;
+}
+
+/* What has made the lock live longer was a renewal, whenever it was heard of. */
+START_TEST(slow_masters_change_no_limit)
+{
+    struct rlk_hold_config c = config();
+
+    c.max_renewals = _i ? UINT32_MAX : 1;
+    c.gated = _i;
+    ck_assert_uint_lt(held_for_us(&c), 3 * TTL);
+}
+END_TEST
+
+/* It lives for longer than it is asked for: there is nothing to do. */
+START_TEST(extended_by_less_than_it_has_it_is_not_renewed_sooner)
+{
+    struct rlk_hold_config c = config();
+    struct world w;
+
+    start(&w, &c);
+    extend(&w, 10000, T0 + 1000);
+    answer(&w, ALL5, RLK_ANSWER_OURS, T0 + 1200);
+    ck_assert_int_eq(w.h.extended, REDLOCK_OK);
+    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + LEASE);
+    ck_assert_uint_ge(due(&w), T0 + LEASE - 10000);
+}
+END_TEST
+
 TCase *hold_limits(void)
 {
     TCase *c = tcase_create("limits");
 
     tcase_add_loop_test(c, so_many_renewals_and_no_more, 0, 4);
     tcase_add_test(c, extensions_are_no_renewals);
+    tcase_add_loop_test(c, slow_masters_change_no_limit, 0, 2);
+    tcase_add_test(c, extended_by_less_than_it_has_it_is_not_renewed_sooner);
     tcase_add_loop_test(c, never_renewed_beyond_max_hold, 0, 3);
     tcase_add_test(c, a_renewal_that_ends_with_max_hold_is_the_last);
     tcase_add_test(c, each_renewal_uses_up_the_pets);

@@ -490,6 +490,7 @@ static TCase *validity(void)
 {
     TCase *c = tcase_create("validity");
 
+    tcase_set_timeout(c, 60); /* every way in which four nodes answer three times */
     tcase_add_loop_test(c, valid_until_the_majority_th_largest_end_of_those_that_count, 1,
                         5); /* N = 1 to 4 */
     tcase_add_test(c, an_extension_never_shortens);
