@@ -148,15 +148,6 @@ static void send_heals(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_m
     rlk_claim_unref(claim);
 }
 
-/* A deadline that moves away is looked at when the former one comes: most locks are let go before,
- * and do not pay for each move. */
-static void set_timer(struct redlock_lock *lock, uint64_t deadline_us)
-{
-    if (!lock->timer.set || deadline_us < lock->timer.node.key) {
-        rlk_timer_set(&lock->rl->loop.timers, &lock->timer, deadline_us);
-    }
-}
-
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
     if (out->tell && lock->notice_cb) {
@@ -165,7 +156,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     if (out->tell_extended) {
         rlk_turn_tell(&lock->rl->loop.turn, &lock->tell_extended);
     }
-    set_timer(lock, out->deadline_us);
+    rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->extend) {
         send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: it may step again */
     } else if (out->heal) {
