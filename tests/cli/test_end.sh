@@ -18,7 +18,7 @@ SCRIPT
 run "$REDLOCK" lock k --no-renew --ttl 900ms --grace 300ms -- sh "$work/stubborn" "$work/pids"
 status_is 76 "a command that outlives its lock gives 76"
 says "sent it SIGTERM" "it is asked to end"
-says "killed the command" "then killed"
+says "(SIGKILL)" "then killed"
 says "larger --ttl" "and the message says what to do"
 # shellcheck disable=SC2046
 check "its whole process group is dead" until_true all_dead $(cat "$work/pids")

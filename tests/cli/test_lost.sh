@@ -88,7 +88,7 @@ check "and finds a command that ignores SIGTERM dead" [ ! -s "$work/alive" ]
 await "$locker"
 status_is 76 "which gives 76"
 says "sent it SIGTERM" "it was asked to end"
-says "killed the command" "before it was killed"
+says "(SIGKILL)" "before it was killed"
 each_master acl setuser default +eval +evalsha
 until_true is_free k
 

@@ -9,7 +9,7 @@ in_sandbox "$0"
 
 # --- masters that come back empty ---
 
-lock_with --ttl "$ttl" -- sh "$work/patient" "$work"
+lock_with --ttl "$ttl" --grace 200ms -- sh "$work/patient" "$work"
 token=$(cat "$work/token")
 check "all five masters get the key" until_true everywhere k "$token"
 all_count
