@@ -21,23 +21,6 @@ enum rlk_vote rlk_classify_set(const struct rlk_reply *reply)
     return RLK_VOTE_UNKNOWN;
 }
 
-enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *token, size_t len)
-{
-    if (reply->type == RLK_REPLY_NIL) {
-        return RLK_VOTE_YES;
-    }
-    if (rlk_classify_is_error(reply, "WRONGTYPE")) {
-        return RLK_VOTE_NO; /* the key is there, and is not even a string */
-    }
-    if (reply->type != RLK_REPLY_STRING) {
-        return RLK_VOTE_UNKNOWN;
-    }
-    if (reply->len == len && memcmp(reply->str, token, len) == 0) {
-        return RLK_VOTE_OURS;
-    }
-    return RLK_VOTE_NO;
-}
-
 static bool is_number(const struct rlk_reply *reply, int64_t number)
 {
     return reply->type == RLK_REPLY_INTEGER && reply->integer == number;
@@ -47,6 +30,18 @@ static bool is_number(const struct rlk_reply *reply, int64_t number)
 static bool is_holder(const struct rlk_reply *reply)
 {
     return reply->type == RLK_REPLY_STRING || rlk_classify_is_error(reply, "WRONGTYPE");
+}
+
+enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *token, size_t len)
+{
+    if (reply->type == RLK_REPLY_NIL) {
+        return RLK_VOTE_YES;
+    }
+    if (reply->type == RLK_REPLY_STRING && reply->len == len &&
+        memcmp(reply->str, token, len) == 0) {
+        return RLK_VOTE_OURS;
+    }
+    return is_holder(reply) ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN;
 }
 
 enum rlk_vote rlk_classify_take(const struct rlk_reply *reply)

@@ -202,7 +202,7 @@ static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
         h->waits_for_pet = true;
         get_into_trouble(h, REDLOCK_EDEADLINE, out);
     } else {
-        h->petted = h->credited = false;
+        h->petted = false;
         h->renewing = h->paid = true;
         begin_round(h, h->config.ttl_us, ev, out);
     }
@@ -239,8 +239,7 @@ static void ask_for_more(struct rlk_hold *h, const struct rlk_event *ev, struct 
  * success, too. */
 static void credit(struct rlk_hold *h)
 {
-    if (h->renewing && !h->credited) {
-        h->credited = true;
+    if (h->renewing && h->paid) {
         h->paid = false;
         h->renewals++;
     }
@@ -306,7 +305,7 @@ void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t no
     *out = (struct rlk_actions){0};
     rlk_leases_init(&h->leases, h->config.nodes, won);
     if (h->config.adopted) {
-        h->leases.touched = h->leases.doubtful = rlk_mask_all(h->config.nodes);
+        rlk_leases_adopt(&h->leases);
     }
     h->state = RLK_HOLD_HELD;
     h->held_us = now_us;

@@ -50,7 +50,6 @@ struct rlk_hold {
     bool trouble;       /* it should be renewed, and is not */
     bool extending;     /* the user waits for a round: */
     bool queued;        /* the next one */
-    bool credited;      /* the last renewal has made it live longer */
     bool renewing;      /* the round is a renewal, and not an extension */
     int extended;       /* how that ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
     bool petted;        /* the application was heard of; a renewal uses this up */

@@ -24,6 +24,11 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
     }
 }
 
+void rlk_leases_adopt(struct rlk_leases *l)
+{
+    l->touched = l->doubtful = rlk_mask_all(l->nodes);
+}
+
 static void reckon(struct rlk_leases *l)
 {
     l->valid_until_us = rlk_validity_until(l->end_us, l->counted, rlk_validity_quorum(l->nodes));

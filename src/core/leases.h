@@ -45,6 +45,9 @@ struct rlk_leases {
  * before, so all who have granted it by then count. */
 void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won);
 
+/* Somebody else acquired it: our key may be on any node, wherever it was not found. */
+void rlk_leases_adopt(struct rlk_leases *l);
+
 /* Begin a round: returns the nodes to be asked to keep the key, of those that are ready. */
 uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us);
 

@@ -28,17 +28,25 @@ static void lose(struct rlk_round *r, int status, struct rlk_actions *out)
     out->release = r->asked & ~r->no;
 }
 
+static unsigned spare(unsigned nodes)
+{
+    return nodes - rlk_validity_quorum(nodes);
+}
+
+bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes)
+{
+    return rlk_mask_count(r->no) > spare(nodes);
+}
+
 /* Who is to blame that no majority was had: the refusals, or the `silent` nodes, when they
  * alone made it impossible. When neither did, there is at least one refusal, and that is the
  * more useful thing to know. */
 static int blame(const struct rlk_round *r, unsigned nodes, uint64_t silent)
 {
-    unsigned spare = nodes - rlk_validity_quorum(nodes);
-
-    if (rlk_mask_count(r->no) > spare) {
+    if (rlk_round_is_refused(r, nodes)) {
         return REDLOCK_EHELD;
     }
-    return rlk_mask_count(silent) > spare ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
+    return rlk_mask_count(silent) > spare(nodes) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
 }
 
 static bool enough_left(const struct rlk_round *r, const struct rlk_round_terms *terms,

@@ -53,4 +53,7 @@ void rlk_round_init(struct rlk_round *r);
 void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
                     const struct rlk_event *ev, struct rlk_actions *out);
 
+/* So many nodes have refused that no majority is possible. */
+bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes);
+
 #endif

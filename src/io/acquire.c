@@ -13,7 +13,6 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/classify.h"
-#include "core/validity.h"
 #include "io/clock.h"
 #include "io/hold.h"
 #include "io/lock.h"
@@ -53,7 +52,8 @@ static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rl
     } else if (vote == RLK_VOTE_UNKNOWN && reply->type == RLK_REPLY_ERROR) {
         rlk_node_complain(n, "refused to set the key: %s", reply->str);
     } else if (vote == RLK_VOTE_UNKNOWN) {
-        rlk_node_complain(n, "gave an answer that a master never gives to a SET");
+        rlk_node_complain(n, "gave an answer that a master never gives to a SET: is it a proxy? "
+                             "List the masters themselves");
     }
     voted(n, claim, vote, now_us);
     rlk_claim_unref(claim);
@@ -111,6 +111,11 @@ static void on_adopt(struct rlk_node *n, void *context, const struct rlk_reply *
 
 /* ---- what goes out ---- */
 
+static bool is_adoption(const struct redlock_lock *lock)
+{
+    return lock->hold.config.adopted;
+}
+
 /* A round has its own token [S4]; the first round's claim is made with the handle. */
 static int fresh_claim(struct redlock_lock *lock)
 {
@@ -127,7 +132,7 @@ static int fresh_claim(struct redlock_lock *lock)
     lock->nameless = 0;
     claim->round = lock->attempt.tries;
     claim->release = &rlk_release_request;
-    if (lock->adopting) {
+    if (is_adoption(lock)) {
         return 0; /* its token is what it is all about */
     }
     status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->owner);
@@ -175,7 +180,7 @@ static uint64_t send_all(struct redlock_lock *lock, uint64_t nodes, uint64_t now
 {
     uint32_t ttl_ms = lock->claim->ttl_ms;
 
-    if (lock->adopting) {
+    if (is_adoption(lock)) {
         return rlk_script_send(lock->rl, nodes, RLK_SCRIPT_KEEP, lock->claim, ttl_ms, &adopt_kind,
                                now_us);
     }
@@ -194,7 +199,6 @@ static void ask(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
     unsigned node;
 
     RLK_MASK_EACH (node, unsent) {
-        rlk_node_complain(&lock->rl->nodes[node], "too many requests wait for it, or no memory");
         voted(&lock->rl->nodes[node], claim, RLK_VOTE_UNKNOWN, now_us);
     }
     rlk_claim_unref(claim);
@@ -203,7 +207,7 @@ static void ask(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 /* A lock that could not be taken over is left as it is. */
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
-    if (out->release && !lock->trouble && !lock->adopting) {
+    if (out->release && !lock->trouble && !is_adoption(lock)) {
         rlk_release_send(lock->rl, lock->claim, out->release, now_us);
     }
     if (out->tell) {
@@ -283,21 +287,10 @@ static void on_close(struct rlk_waiter *w)
     }
 }
 
-static void on_free(struct rlk_waiter *w)
-{
-    rlk_lock_free(RLK_CONTAINER(w, struct redlock_lock, waiter));
-}
-
-static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close, on_free};
+static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close,
+                                                   rlk_lock_on_free};
 
 /* ---- telling the user ---- */
-
-static bool is_impossible(const struct redlock_lock *lock)
-{
-    unsigned nodes = lock->rl->options.n_nodes;
-
-    return rlk_mask_count(lock->attempt.round.no) > nodes - rlk_validity_quorum(nodes);
-}
 
 /* Of an existing lock a refusal means that it is no longer there. */
 static int failure(const struct redlock_lock *lock)
@@ -305,8 +298,10 @@ static int failure(const struct redlock_lock *lock)
     if (lock->trouble) {
         return lock->trouble;
     }
-    if (lock->adopting && lock->attempt.status == REDLOCK_EHELD) {
-        return is_impossible(lock) ? REDLOCK_ELOST : REDLOCK_ENOQUORUM;
+    if (is_adoption(lock) && lock->attempt.status == REDLOCK_EHELD) {
+        return rlk_round_is_refused(&lock->attempt.round, lock->rl->options.n_nodes)
+                   ? REDLOCK_ELOST
+                   : REDLOCK_ENOQUORUM;
     }
     return lock->attempt.status;
 }
@@ -399,9 +394,9 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
         return status;
     }
     r.attempt.wait_us = 0;
+    r.hold.adopted = true;
     lock = make(rl, request, &r);
     if (lock) {
-        lock->adopting = lock->hold.config.adopted = true;
         lock->claim->life_ms = rl->options.max_ttl_ms;
         rlk_claim_set_token(lock->claim, token, strlen(token));
     }

@@ -21,26 +21,24 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev);
 
 /* ---- what comes back ---- */
 
-static void kept(struct rlk_node *n, const struct rlk_claim *claim, enum rlk_answer answer,
-                 uint64_t now_us)
+/* An answer to an extension, or a vote on healing. */
+static void heard(const struct rlk_claim *claim, const struct rlk_event *ev)
 {
-    struct rlk_event ev = {
-        .kind = RLK_EVENT_ANSWER, .node = n->index, .now_us = now_us, .answer = answer};
-
     if (claim->lock && claim->lock->phase == RLK_LOCK_HELD) {
-        step(claim->lock, &ev);
+        step(claim->lock, ev);
     }
 }
 
-static void healed(struct rlk_node *n, const struct rlk_claim *claim, enum rlk_vote vote,
-                   uint64_t now_us)
+static void heard_nothing(struct rlk_node *n, const struct rlk_claim *claim,
+                          enum rlk_event_kind kind, uint64_t now_us)
 {
-    struct rlk_event ev = {
-        .kind = RLK_EVENT_VOTE, .node = n->index, .now_us = now_us, .vote = vote};
+    struct rlk_event ev = {.kind = kind,
+                           .node = n->index,
+                           .now_us = now_us,
+                           .vote = RLK_VOTE_UNKNOWN,
+                           .answer = RLK_ANSWER_UNKNOWN};
 
-    if (claim->lock && claim->lock->phase == RLK_LOCK_HELD) {
-        step(claim->lock, &ev);
-    }
+    heard(claim, &ev);
 }
 
 /* "" for a key that is just not there. */
@@ -53,22 +51,22 @@ static void name_holder(struct rlk_node *n, const struct rlk_claim *claim,
 }
 
 /* [S5] It may yet be carried out: no debt of this token ages. */
+static void broken(struct rlk_node *n, struct rlk_claim *claim, enum rlk_event_kind kind,
+                   uint64_t now_us)
+{
+    claim->set_lost = true;
+    heard_nothing(n, claim, kind, now_us);
+    rlk_claim_unref(claim);
+}
+
 static void on_keep_broken(struct rlk_node *n, void *context, uint64_t now_us)
 {
-    struct rlk_claim *claim = context;
-
-    claim->set_lost = true;
-    kept(n, claim, RLK_ANSWER_UNKNOWN, now_us);
-    rlk_claim_unref(claim);
+    broken(n, context, RLK_EVENT_ANSWER, now_us);
 }
 
 static void on_heal_broken(struct rlk_node *n, void *context, uint64_t now_us)
 {
-    struct rlk_claim *claim = context;
-
-    claim->set_lost = true;
-    healed(n, claim, RLK_VOTE_UNKNOWN, now_us);
-    rlk_claim_unref(claim);
+    broken(n, context, RLK_EVENT_VOTE, now_us);
 }
 
 static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *reply,
@@ -83,17 +81,20 @@ static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *r
                     uint64_t now_us)
 {
     struct rlk_claim *claim = context;
-    enum rlk_answer answer = rlk_classify_keep(reply);
+    struct rlk_event ev = {.kind = RLK_EVENT_ANSWER,
+                           .node = n->index,
+                           .now_us = now_us,
+                           .answer = rlk_classify_keep(reply)};
 
     if (rlk_script_again(n, RLK_SCRIPT_KEEP, claim, &keep_kind, reply, now_us)) {
         return;
     }
-    if (answer == RLK_ANSWER_UNKNOWN) {
+    if (ev.answer == RLK_ANSWER_UNKNOWN) {
         rlk_node_complain(n, "refused to extend the lock: %s", reply->str);
-    } else if (answer != RLK_ANSWER_OURS) {
+    } else if (ev.answer != RLK_ANSWER_OURS) {
         name_holder(n, claim, reply);
     }
-    kept(n, claim, answer, now_us);
+    heard(claim, &ev);
     rlk_claim_unref(claim);
 }
 
@@ -101,51 +102,50 @@ static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply 
                       uint64_t now_us)
 {
     struct rlk_claim *claim = context;
-    enum rlk_vote vote = rlk_classify_take(reply);
+    struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
+                           .node = n->index,
+                           .now_us = now_us,
+                           .vote = rlk_classify_take(reply)};
 
     if (rlk_script_again(n, RLK_SCRIPT_TAKE, claim, &heal_kind, reply, now_us)) {
         return;
     }
-    if (vote == RLK_VOTE_UNKNOWN) {
+    if (ev.vote == RLK_VOTE_UNKNOWN) {
         rlk_node_complain(n, "refused to set the key again: %s", reply->str);
-    } else if (vote == RLK_VOTE_NO) {
+    } else if (ev.vote == RLK_VOTE_NO) {
         name_holder(n, claim, reply);
     }
-    healed(n, claim, vote, now_us);
+    heard(claim, &ev);
     rlk_claim_unref(claim);
 }
 
 /* ---- what goes out ---- */
 
-static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
-                            uint64_t now_us)
+/* Ask the nodes; what cannot be sent is answered by nothing, when all are on their way. */
+static void ask(struct redlock_lock *lock, uint64_t nodes, enum rlk_script script, uint32_t ttl_ms,
+                uint64_t now_us)
 {
+    bool keep = script == RLK_SCRIPT_KEEP;
     struct rlk_claim *claim = rlk_claim_ref(lock->claim);
-    uint64_t unsent;
+    uint64_t unsent = rlk_script_send(lock->rl, nodes, script, claim, ttl_ms,
+                                      keep ? &keep_kind : &heal_kind, now_us);
     unsigned node;
 
-    claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
-    claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
-    unsent = rlk_script_send(lock->rl, nodes, RLK_SCRIPT_KEEP, claim, ttl_ms, &keep_kind, now_us);
     RLK_MASK_EACH (node, unsent) {
-        rlk_node_complain(&lock->rl->nodes[node], "too many requests wait for it, or no memory");
-        kept(&lock->rl->nodes[node], claim, RLK_ANSWER_UNKNOWN, now_us);
+        heard_nothing(&lock->rl->nodes[node], claim, keep ? RLK_EVENT_ANSWER : RLK_EVENT_VOTE,
+                      now_us);
     }
     rlk_claim_unref(claim);
 }
 
-static void send_heals(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
+                            uint64_t now_us)
 {
-    struct rlk_claim *claim = rlk_claim_ref(lock->claim);
-    uint64_t unsent =
-        rlk_script_send(lock->rl, nodes, RLK_SCRIPT_TAKE, claim, ttl_ms, &heal_kind, now_us);
-    unsigned node;
+    struct rlk_claim *claim = lock->claim;
 
-    RLK_MASK_EACH (node, unsent) {
-        rlk_node_complain(&lock->rl->nodes[node], "too many requests wait for it, or no memory");
-        healed(&lock->rl->nodes[node], claim, RLK_VOTE_UNKNOWN, now_us);
-    }
-    rlk_claim_unref(claim);
+    claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
+    claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
+    ask(lock, nodes, RLK_SCRIPT_KEEP, ttl_ms, now_us);
 }
 
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
@@ -160,7 +160,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     if (out->extend) {
         send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: it may step again */
     } else if (out->heal) {
-        send_heals(lock, out->heal, out->ttl_ms, now_us);
+        ask(lock, out->heal, RLK_SCRIPT_TAKE, out->ttl_ms, now_us);
     }
 }
 
@@ -205,12 +205,7 @@ static void on_close(struct rlk_waiter *w)
     rlk_release_for_close(RLK_CONTAINER(w, struct redlock_lock, waiter));
 }
 
-static void on_free(struct rlk_waiter *w)
-{
-    rlk_lock_free(RLK_CONTAINER(w, struct redlock_lock, waiter));
-}
-
-static const struct rlk_waiter_kind waiter_kind = {on_node, on_node, on_close, on_free};
+static const struct rlk_waiter_kind waiter_kind = {on_node, on_node, on_close, rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 

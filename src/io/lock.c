@@ -29,7 +29,6 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
     lock->rl = rl;
     lock->phase = RLK_LOCK_PENDING;
     lock->trouble = 0;
-    lock->adopting = false;
     lock->owned = false;
     lock->by_token = false;
     lock->acquire_cb = NULL;
@@ -80,6 +79,11 @@ void rlk_lock_free(struct redlock_lock *lock)
     rlk_claim_unref(lock->first);
     rlk_free(lock->holders);
     rlk_pool_give(&rl->lock_pool, lock);
+}
+
+void rlk_lock_on_free(struct rlk_waiter *w)
+{
+    rlk_lock_free(RLK_CONTAINER(w, struct redlock_lock, waiter));
 }
 
 void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply)

@@ -27,7 +27,6 @@ struct redlock_lock {
     struct redlock *rl;
     enum rlk_lock_phase phase;
     int trouble;          /* why a round could not even begin; 0 for nothing */
-    bool adopting;        /* PENDING: an existing lock is taken over by its token */
     bool owned;           /* RELEASING, ENDED: by a close, the handle is still the user's */
     bool by_token;        /* made by redlock_release_token: there is no handle */
     struct rlk_call tell; /* how the acquire or the release ended; notices */
@@ -57,6 +56,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
 
 /* Unlist and free. Requests in flight keep its claim. */
 void rlk_lock_free(struct redlock_lock *lock);
+void rlk_lock_on_free(struct rlk_waiter *w); /* the same, of a waiter's lock */
 
 /* It is decided, or told: it no longer counts as pending. */
 void rlk_lock_count_out(struct redlock_lock *lock);

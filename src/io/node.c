@@ -330,7 +330,14 @@ bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
 bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
                   const struct rlk_request_kind *kind, void *context, uint64_t now_us)
 {
-    return n->state == RLK_NODE_UP && rlk_node_queue(n, c, kind, context, now_us);
+    if (n->state != RLK_NODE_UP) {
+        return false;
+    }
+    if (!rlk_node_queue(n, c, kind, context, now_us)) {
+        rlk_node_complain(n, "too many requests wait for it, or no memory");
+        return false;
+    }
+    return true;
 }
 
 /* [S5] A key that was set before now ends a ttl after, by the node's clock, which may be the

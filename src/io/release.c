@@ -143,12 +143,8 @@ static void on_close(struct rlk_waiter *w)
     (void)w;
 }
 
-static void on_free(struct rlk_waiter *w)
-{
-    rlk_lock_free(lock_of(w));
-}
-
-static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close, on_free};
+static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close,
+                                                   rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 
