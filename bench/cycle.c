@@ -119,6 +119,8 @@ static void set_up(struct bench *b, int argc, char **argv)
         bench_die("out of memory");
     }
     redlock_options_init(&options);
+    options.quarantine = REDLOCK_QUARANTINE_OFF; /* they were started just now */
+    options.health_ms = 0;
     options.nodes = b->args.nodes;
     options.n_nodes = b->args.n_nodes;
     options.error_text = why;

@@ -62,7 +62,10 @@ enum redlock_status {
     /* Out of memory. Nothing is held. */
     REDLOCK_ENOMEM = -302,
     /* The system refused something (random bytes, a timer, a descriptor). */
-    REDLOCK_ESYSTEM = -303
+    REDLOCK_ESYSTEM = -303,
+    /* Two of the masters are one server under two addresses, which has one vote only:
+     * redlock_node_info() names both. Mend the list; nothing is locked before. */
+    REDLOCK_ECONFIG = -304
 };
 
 #ifdef __cplusplus

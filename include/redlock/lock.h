@@ -127,6 +127,11 @@ struct redlock_request {
     uint32_t max_hold_ms;
     /* How often it is renewed at the most; default REDLOCK_FOREVER. */
     uint32_t max_renewals;
+    /* Ask for a fence, redlock_lock_fence(), too; default 0. It costs nothing in round trips while
+     * nobody contends, but some time of the masters, and a counter (":redlock-fence" behind the
+     * key) that lives for a week on each after it was used last. All who lock these keys should
+     * ask for one, or the fence of the one who does not is missing. */
+    int fence;
     /* Told of trouble and loss; NULL (default): nobody, ask redlock_lock_validity_ms(). */
     redlock_notice_cb *notice_cb;
     void *notice_arg;
@@ -282,6 +287,16 @@ REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock);
  * NULL. Lives until the handle is gone; NUL terminated. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len);
 
+/* The fence of a lock that is held and was asked for one; 0 otherwise.
+ *
+ * A number from 1 to 2^52 that grows with every acquisition of the lock, over all clients; about
+ * the time in microseconds since 1970. Give it to the resource with each write, and let that
+ * refuse a smaller number than the largest that it has seen: then a holder that stood still beyond
+ * its validity does no harm, however late it wakes. Of a lock of several keys it has grown for
+ * each of them. The proof, and what it assumes, is in docs/algorithm.md S12; how to use it is in
+ * docs/guarantees.md. Since 0.1. */
+REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock);
+
 /* Why the last try failed: REDLOCK_EHELD, REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW, or 0 when no
  * try has failed. With REDLOCK_EDEADLINE and REDLOCK_ECANCELED this tells what stood in the
  * way. Since 0.1. */
@@ -303,7 +318,10 @@ enum redlock_vote {
     REDLOCK_VOTE_NO = 2,
     /* It was asked and has not answered, answered with an error, or the connection broke:
      * it may or may not have granted. */
-    REDLOCK_VOTE_UNKNOWN = 3
+    REDLOCK_VOTE_UNKNOWN = 3,
+    /* It granted the lock, and that does not count: it is in quarantine (enum
+     * redlock_quarantine). */
+    REDLOCK_VOTE_UNCOUNTED = 4
 };
 
 struct redlock_node_detail {
@@ -314,8 +332,8 @@ struct redlock_node_detail {
      * (at most 127 bytes of it, unprintable bytes as '?'); "" where there is no key, or the
      * server (Redis before 7.0) does not tell. Until the handle is gone or tries again. */
     const char *holder;
-    /* For REDLOCK_VOTE_NONE and REDLOCK_VOTE_UNKNOWN: what is wrong with the master, as in
-     * struct redlock_node_info; "" otherwise. Until the next turn of the loop. */
+    /* For REDLOCK_VOTE_NONE, REDLOCK_VOTE_UNKNOWN and REDLOCK_VOTE_UNCOUNTED: what is wrong with
+     * the master, as in struct redlock_node_info; "" otherwise. Until the next turn of the loop. */
     const char *error;
 };
 

@@ -24,6 +24,27 @@ struct redlock;
 /* The most masters that one manager takes. */
 #define REDLOCK_MAX_NODES 63
 
+/* Whether a master that may have forgotten locks votes.
+ *
+ * A master that restarted without its data grants a second time what it granted before, and
+ * two such make a lock held twice. So it does not vote for max_ttl_ms (with the drift): what it
+ * grants is on record, and not counted. Locks that are held are renewed and healed on it as on
+ * any other. */
+enum redlock_quarantine {
+    /* The default. A master does not vote for max_ttl_ms after a restart, after its data were
+     * thrown away (FLUSHALL; a replica in its place), and after its clock went forward; one that
+     * this manager had never seen before, until it has run, and had its data, for that long by
+     * its own account; one that evicts keys (maxmemory with another policy than noeviction), as
+     * long as it does. Masters that were all started just now have no majority for that time. */
+    REDLOCK_QUARANTINE_STRICT = 0,
+    /* Only for what this manager saw happen: masters that it had never seen vote. */
+    REDLOCK_QUARANTINE_OBSERVED = 1,
+    /* Never: you know that the masters keep their data over restarts and their clocks in order, or
+     * a lock held twice does no harm. A restart of a master with appendfsync always needs no
+     * quarantine, and gets none, under any policy. */
+    REDLOCK_QUARANTINE_OFF = 2
+};
+
 /* How to make a manager. Call redlock_options_init() first, then set what differs.
  * Fields are only ever appended. Everything is copied by redlock_new(). */
 struct redlock_options {
@@ -33,7 +54,9 @@ struct redlock_options {
      * more failures than one fewer. All clients must use the same set.
      *     redis://[user[:password]@]host[:port][/db]     host: name, IPv4 or [IPv6]
      *     unix:///path/to.sock[?db=n]
-     * User, password and path may contain %XX escapes. Default port 6379, db 0. */
+     * Behind either ?quarantine=strict, observed or off (after a db=n: &quarantine=...) is for
+     * that master alone. User, password and path may contain %XX escapes. Default port 6379, db 0.
+     */
     const char *const *nodes;
     size_t n_nodes;
     /* For masters whose URI names none. NULL: no authentication. A username needs a
@@ -61,6 +84,13 @@ struct redlock_options {
      * valid for ttl - drift from before the request was sent. Formula:
      * antirez/redlock-rb, ClockDriftFactor; see docs/algorithm.md S2. */
     uint32_t drift_ppm;
+    /* Which masters vote; default REDLOCK_QUARANTINE_STRICT. All clients should agree. */
+    enum redlock_quarantine quarantine;
+    /* How often a master that is connected is asked for its clock, and whether it still has its
+     * data: 1 to 60000, default 1000; 0: only when it is connected. Along with renewals it is
+     * asked as well, unless this is 0. Under another policy than off it keeps a key for that,
+     * key_prefix and "redlock:incarnation", which is not to be deleted. */
+    uint32_t health_ms;
     /* Where redlock_new() puts a sentence that says what is wrong when it fails, NUL
      * terminated and cut to size; NULL and 0 to do without. Not kept. */
     char *error_text;
@@ -132,6 +162,9 @@ struct redlock_node_info {
     /* Product and version from its greeting, as "redis 7.0.15", "" before that. Until
      * the next turn of the loop. */
     const char *server;
+    /* How long its votes do not count yet (enum redlock_quarantine); 0: they count, UINT64_MAX: not
+     * as long as nothing changes. `error` says why. */
+    uint64_t quarantine_ms;
     /* Smoothed time from sending a request to its answer; 0 before the first. */
     uint64_t rtt_us;
 };

@@ -31,6 +31,8 @@ struct redlock_query_node {
     uint64_t ttl_ms;
     /* Why there is no answer; "" when there is one. */
     const char *error;
+    /* The lock's counter there (redlock/lock.h, fence), 0 when there is none. */
+    uint64_t counter;
 };
 
 /* Everything is borrowed for the time of the callback. */
@@ -53,6 +55,10 @@ struct redlock_query_result {
     uint64_t ttl_ms;
     /* 1 when a majority has the value `token`. */
     int held;
+    /* The fence of the holder, or of the last one: the largest number that a majority has reached
+     * (that of the majority-th counter); 0 when nobody asked for fences. While a lock is being
+     * acquired it may still be that of the one before. */
+    uint64_t fence;
 };
 
 /* Told once. status 0: a majority of the masters answered. REDLOCK_ENOQUORUM: fewer did;

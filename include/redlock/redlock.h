@@ -7,6 +7,7 @@
  *     redlock/manager.h   struct redlock: the masters, on your event loop
  *     redlock/lock.h      acquire, cancel, release; what a held lock tells
  *     redlock/query.h     who holds a key
+ *     redlock/examine.h   whether the masters are fit to keep locks
  *     redlock/error.h     every status code
  *     redlock/version.h   the version
  *
@@ -35,6 +36,7 @@
 #define REDLOCK_H
 
 #include <redlock/error.h>
+#include <redlock/examine.h>
 #include <redlock/lock.h>
 #include <redlock/manager.h>
 #include <redlock/query.h>

@@ -1,10 +1,11 @@
 /* cli/acquire.c - redlock acquire: take a lock and leave it to the caller.
  *
- * The token is all that is printed, and without it nobody could release: if it cannot be
- * written, the lock is not left behind.
+ * The token is all that is printed, and the fence if it was asked for; without the token nobody
+ * could release: if it cannot be written, the lock is not left behind.
  */
 #include "cli/commands.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <redlock/redlock.h>
@@ -28,7 +29,9 @@ static const char help[] =
     "  --ttl TIME          how long the lock lives (default 10s)\n"
     "  --wait TIME         give up after this (default: wait for ever)\n"
     "  --no-wait           try once\n"
-    "  --owner TEXT        who holds it, for people (default: host:pid)\n" CLI_HELP_CONNECT "\n"
+    "  --owner TEXT        who holds it, for people (default: host:pid)\n"
+    "  --fence             print a second line: a number that grows with each acquisition, for\n"
+    "                      the resource to refuse holders that are late\n" CLI_HELP_CONNECT "\n"
     "examples:\n"
     "  token=$(redlock acquire backup --ttl 2m --no-wait) || exit\n"
     "  redlock extend backup --token \"$token\" --ttl 2m || exit\n"
@@ -46,11 +49,14 @@ static int take_option(void *arg, int option, const char *value)
 }
 
 /* Hand the token out, and only then the lock. Otherwise the close releases it. */
-static int hand_out(struct redlock_lock *lock)
+static int hand_out(const struct cli_take *take, struct redlock_lock *lock)
 {
     int code;
 
     printf("%s\n", redlock_lock_token(lock));
+    if (take->fence) {
+        printf("%" PRIu64 "\n", redlock_lock_fence(lock));
+    }
     code = cli_say_flush();
     if (code == CLI_OK) {
         redlock_lock_forget(lock);
@@ -69,7 +75,7 @@ static int acquire(const struct cli_take *take, struct cli_session *session)
     }
     code = cli_take_run(take, session, &signals, &lock);
     if (code == CLI_OK) {
-        code = hand_out(lock);
+        code = hand_out(take, lock);
     }
     cli_signals_stop(&signals);
     return code;

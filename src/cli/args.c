@@ -40,11 +40,23 @@ int cli_args_key(const char *command, int argc, char **argv, const char **ret_ke
         return cli_say_usage(command, "KEY is missing: the name of the lock");
     }
     key = argv[optind++];
-    if (!key[0] || strlen(key) > REDLOCK_MAX_KEY) {
-        return cli_say_usage(command, "KEY must have 1 to %d bytes", REDLOCK_MAX_KEY);
+    if (!key[0]) {
+        return cli_say_usage(command, "KEY is empty: give the name of the lock");
+    }
+    if (strlen(key) > REDLOCK_MAX_KEY) {
+        return cli_say_usage(command, "KEY has %zu bytes: take one of %d at most", strlen(key),
+                             REDLOCK_MAX_KEY);
     }
     *ret_key = key;
     return CLI_GO_ON;
+}
+
+int cli_args_key_refused(const char *command)
+{
+    return cli_say_usage(command,
+                         "KEY with its --key-prefix (or REDLOCK_KEY_PREFIX) has more than "
+                         "%d bytes: take a shorter one",
+                         REDLOCK_MAX_KEY);
 }
 
 int cli_args_end(const char *command, int argc, char **argv)
@@ -83,6 +95,9 @@ static int take_connect(struct cli_args *args, int option, const char *value)
     case CLI_OPTION_NODE_TIMEOUT:
         return cli_args_duration(args->command, "--node-timeout", value, 1, 60000,
                                  &connect->node_timeout_ms);
+    case CLI_OPTION_QUARANTINE:
+        connect->quarantine = value;
+        return CLI_GO_ON;
     case CLI_OPTION_MAX_TTL:
         return cli_args_duration(args->command, "--max-ttl", value, REDLOCK_MIN_TTL_MS,
                                  REDLOCK_MAX_TTL_MS, &connect->max_ttl_ms);
@@ -100,6 +115,22 @@ static int refuse(const struct cli_args *args, const char *at, const char *probl
     return cli_say_usage(args->command, "option %.*s %s", (int)strcspn(at, "="), at, problem);
 }
 
+/* Why getopt_long() does not know it. optopt is 0 for a long option that is none of the table's,
+ * and for one that is cut so short that it could be several of them. */
+static const char *unknown(const struct cli_args *args, const char *at)
+{
+    size_t length = strcspn(at, "=");
+    int matches = 0;
+
+    if (optopt >= CLI_OPTION_NODES) {
+        return "takes no value";
+    }
+    for (const struct option *option = args->options; optopt == 0 && option->name; option++) {
+        matches += length > 2 && strncmp(option->name, at + 2, length - 2) == 0;
+    }
+    return matches > 1 ? "is short for several: write it in full" : "is unknown here";
+}
+
 static int take(struct cli_args *args, int option, const char *at)
 {
     switch (option) {
@@ -111,7 +142,7 @@ static int take(struct cli_args *args, int option, const char *at)
     case ':':
         return refuse(args, at, "needs a value");
     case '?':
-        return refuse(args, at, optopt >= CLI_OPTION_NODES ? "takes no value" : "is unknown here");
+        return refuse(args, at, unknown(args, at));
     default:
         return take_connect(args, option, optarg);
     }

@@ -18,6 +18,7 @@ enum cli_option {
     CLI_OPTION_KEY_PREFIX,
     CLI_OPTION_NODE_TIMEOUT,
     CLI_OPTION_MAX_TTL,
+    CLI_OPTION_QUARANTINE,
     CLI_OPTION_OWN
 };
 
@@ -37,6 +38,7 @@ enum cli_option {
         {"username", required_argument, NULL, CLI_OPTION_USERNAME},                                \
         {"key-prefix", required_argument, NULL, CLI_OPTION_KEY_PREFIX},                            \
         {"node-timeout", required_argument, NULL, CLI_OPTION_NODE_TIMEOUT},                        \
+        {"quarantine", required_argument, NULL, CLI_OPTION_QUARANTINE},                            \
     {                                                                                              \
         "max-ttl", required_argument, NULL, CLI_OPTION_MAX_TTL                                     \
     }
@@ -49,6 +51,7 @@ struct cli_connect {
     const char *key_prefix;
     uint32_t node_timeout_ms;
     uint32_t max_ttl_ms;
+    const char *quarantine;
 };
 
 /* A command line being read. */
@@ -78,6 +81,9 @@ int cli_args_duration(const char *command, const char *option, const char *value
 
 /* Take the operand KEY. Returns CLI_GO_ON, with optind behind it, or CLI_USAGE. */
 int cli_args_key(const char *command, int argc, char **argv, const char **ret_key);
+
+/* The library has refused a KEY: with its prefix it is too long. Returns CLI_USAGE. */
+int cli_args_key_refused(const char *command);
 
 /* See that nothing follows. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_end(const char *command, int argc, char **argv);

@@ -97,10 +97,14 @@ static void explain_exec(const struct cli_child *child)
     if (read(child->exec_fd, &error, sizeof(error)) != (ssize_t)sizeof(error)) {
         return;
     }
-    if (error == ENOENT) {
+    if (error == ENOENT && strchr(child->name, '/') && access(child->name, F_OK) == 0) {
+        cli_say("'%s' cannot be run: the program that its first line names was not found",
+                child->name);
+    } else if (error == ENOENT) {
         cli_say("'%s' was not found: is its name right, and is it in PATH?", child->name);
     } else {
-        cli_say("'%s' cannot be run: %s", child->name, strerror(error));
+        cli_say("'%s' cannot be run: %s%s", child->name, strerror(error),
+                error == EACCES ? ": is it a program, and may it be executed (chmod +x)?" : "");
     }
 }
 

@@ -9,6 +9,8 @@ enum cli_exit {
     CLI_GO_ON = -1,
 
     CLI_OK = 0,
+    /* `redlock doctor`: it works, and something is to be mended. */
+    CLI_WARNED = 1,
     /* The command line or the configuration is wrong. */
     CLI_USAGE = 64,
     /* No majority of the masters can be reached. */

@@ -1,21 +1,11 @@
 /* cli/explain.c - turning outcomes and what the masters said into sentences. */
 #include "cli/explain.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <redlock/redlock.h>
 
-#include "cli/duration.h"
 #include "cli/exit.h"
+#include "cli/holder.h"
 #include "cli/say.h"
-
-/* Who has refused us, and on how many masters. */
-struct holder {
-    char token[128];
-    size_t masters;
-    size_t refusals;
-};
 
 const char *cli_explain_state(int state)
 {
@@ -32,63 +22,24 @@ const char *cli_explain_state(int state)
     return "unknown";
 }
 
-static const char *holder_at(const struct redlock_lock *lock, size_t index)
-{
-    struct redlock_node_detail detail = {.size = sizeof(detail)};
-
-    if (redlock_lock_node(lock, index, &detail) != 0 || detail.vote != REDLOCK_VOTE_NO) {
-        return NULL;
-    }
-    return detail.holder;
-}
-
-static size_t count_token(const struct redlock_lock *lock, size_t n, const char *token)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const char *other = holder_at(lock, i);
-
-        count += other && strcmp(other, token) == 0;
-    }
-    return count;
-}
-
-/* Find whom most of the refusing masters named. */
-static struct holder find_holder(const struct redlock *rl, const struct redlock_lock *lock)
-{
-    struct holder holder = {"", 0, 0};
-    size_t n = redlock_node_count(rl);
-
-    for (size_t i = 0; i < n; i++) {
-        const char *token = holder_at(lock, i);
-        size_t masters = token ? count_token(lock, n, token) : 0;
-
-        holder.refusals += token != NULL;
-        if (masters > holder.masters && token[0]) {
-            holder.masters = masters;
-            snprintf(holder.token, sizeof(holder.token), "%s", token);
-        }
-    }
-    return holder;
-}
-
 static void say_holder(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
-    struct holder holder = find_holder(rl, lock);
-    const char *owner = strchr(holder.token, ':');
+    struct cli_holder holder = cli_holder_find(rl, lock);
+    const char *owner = cli_holder_owner(holder.token);
     size_t n = redlock_node_count(rl);
 
-    if (!holder.token[0]) {
+    if (!holder.refusals) { /* the end of the wait broke the last try off */
+        cli_say("'%s' is held by somebody else", key);
+    } else if (!holder.token[0]) {
         cli_say("'%s' is held by somebody else (%zu of %zu masters refused; these servers do not "
                 "tell who it is)",
                 key, holder.refusals, n);
     } else if (holder.masters <= n / 2 && holder.refusals > holder.masters) {
         cli_say("'%s' is contended: %zu of %zu masters refused, and nobody has a majority yet", key,
                 holder.refusals, n);
-    } else if (owner && owner[1]) {
-        cli_say("'%s' is held by %s (say %zu of %zu masters; token %s)", key, owner + 1,
-                holder.masters, n, holder.token);
+    } else if (owner) {
+        cli_say("'%s' is held by %s (say %zu of %zu masters; token %s)", key, owner, holder.masters,
+                n, holder.token);
     } else {
         cli_say("'%s' is held by somebody else (say %zu of %zu masters; token %s)", key,
                 holder.masters, n, holder.token);
@@ -106,33 +57,65 @@ static void say_master(const struct redlock *rl, size_t index)
                  info.error[0] ? ": " : "", info.error);
 }
 
-static size_t count_up(const struct redlock *rl)
+/* How many are up; and of these, how many may vote. */
+static size_t count_up(const struct redlock *rl, size_t *ret_voting)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t up = 0;
 
+    *ret_voting = 0;
     for (size_t i = 0; i < redlock_node_count(rl); i++) {
-        up += redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP;
+        if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
+            up++;
+            *ret_voting += info.quarantine_ms == 0;
+        }
     }
     return up;
 }
 
-static void say_masters(const struct redlock *rl)
-{
-    size_t n = redlock_node_count(rl);
+/* What keeps a majority away. */
+enum hindrance {
+    HINDRANCE_WAY = 0,    /* they cannot be reached */
+    HINDRANCE_QUARANTINE, /* they may not vote yet */
+    HINDRANCE_THEMSELVES  /* they do not do it */
+};
 
-    cli_say("no majority of the masters can be reached: %zu of %zu are up, %zu are needed",
-            count_up(rl), n, n / 2 + 1);
+static enum hindrance say_masters(const struct redlock *rl)
+{
+    static const char *const texts[] = {"can be reached", "may vote yet", "did what was asked"};
+    size_t n = redlock_node_count(rl);
+    size_t voting;
+    size_t up = count_up(rl, &voting);
+    enum hindrance hindrance = up <= n / 2       ? HINDRANCE_WAY
+                               : voting <= n / 2 ? HINDRANCE_QUARANTINE
+                                                 : HINDRANCE_THEMSELVES;
+
+    cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[hindrance],
+            hindrance == HINDRANCE_QUARANTINE ? voting : up, n,
+            hindrance == HINDRANCE_QUARANTINE ? "may" : "are up", n / 2 + 1);
     for (size_t i = 0; i < n; i++) {
         say_master(rl, i);
     }
+    return hindrance;
 }
 
 int cli_explain_masters(struct redlock *rl)
 {
-    say_masters(rl);
-    cli_say_more("See that they run, can be reached from here, and take this password "
-                 "(redlock nodes).");
+    switch (say_masters(rl)) {
+    case HINDRANCE_WAY:
+        cli_say_more("See that they run, can be reached from here, and take this password "
+                     "(redlock nodes).");
+        break;
+    case HINDRANCE_QUARANTINE:
+        cli_say_more("Masters that may have forgotten locks do not vote until these are over: "
+                     "wait (--wait), or say --quarantine off if they keep their data over "
+                     "restarts, or a lock held twice does no harm.");
+        break;
+    case HINDRANCE_THEMSELVES:
+        cli_say_more("See that this user may use the key there (ACL), and that they answer in time "
+                     "(redlock nodes, --node-timeout).");
+        break;
+    }
     return CLI_UNREACHABLE;
 }
 
@@ -146,9 +129,9 @@ static int explain_held(struct redlock *rl, const struct redlock_lock *lock, con
     return CLI_HELD;
 }
 
-static int explain_slow(const char *key)
+int cli_explain_slow(const char *done, const char *key)
 {
-    cli_say("a majority granted '%s', but so late that too little of its time was left", key);
+    cli_say("a majority %s '%s', but so late that too little of its time was left", done, key);
     cli_say_more("Use a larger --ttl, or see why the masters are slow (redlock nodes).");
     return CLI_HELD;
 }
@@ -160,10 +143,24 @@ static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, c
     case REDLOCK_ENOQUORUM:
         return cli_explain_masters(rl);
     case REDLOCK_ETOOSLOW:
-        return explain_slow(key);
+        return cli_explain_slow("granted", key);
     default:
         return explain_held(rl, lock, key, waited);
     }
+}
+
+/* Those that are not up say what is wrong with the list. */
+static int explain_config(const struct redlock *rl, const char *key, int status)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
+    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_node_info(rl, i, &info) == 0 && info.state != REDLOCK_NODE_UP) {
+            say_master(rl, i);
+        }
+    }
+    return CLI_USAGE;
 }
 
 int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, const char *key,
@@ -176,6 +173,8 @@ int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, con
     case REDLOCK_ETOOSLOW:
     case REDLOCK_ENOQUORUM:
         return explain_reason(rl, lock, key, status, 0);
+    case REDLOCK_ECONFIG:
+        return explain_config(rl, key, status);
     default:
         cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
         return CLI_INTERNAL;
@@ -185,8 +184,8 @@ int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, con
 void cli_explain_waiting(struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
     if (redlock_lock_reason(lock) == REDLOCK_ENOQUORUM) {
-        say_masters(rl);
-        cli_say_more("Waiting for '%s' until they come.", key);
+        cli_say_more("Waiting for '%s' until they %s.", key,
+                     say_masters(rl) == HINDRANCE_WAY ? "come" : "do");
     } else if (cli_say_is_verbose()) {
         say_holder(rl, lock, key);
         cli_say_more("Waiting for it.");

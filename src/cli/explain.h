@@ -14,6 +14,10 @@ int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, con
  * the user likes to hear (--verbose). */
 void cli_explain_waiting(struct redlock *rl, const struct redlock_lock *lock, const char *key);
 
+/* Say that a majority has `done` it ("granted", "extended"), but too late to be of use. Returns
+ * CLI_HELD. */
+int cli_explain_slow(const char *done, const char *key);
+
 /* Say that no majority of the masters was reached, and what is wrong with each. Returns
  * CLI_UNREACHABLE. */
 int cli_explain_masters(struct redlock *rl);

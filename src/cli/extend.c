@@ -14,10 +14,11 @@
 #include "cli/exit.h"
 #include "cli/explain.h"
 #include "cli/help.h"
+#include "cli/holder.h"
 #include "cli/keys.h"
 #include "cli/say.h"
 #include "cli/session.h"
-#include "cli/trouble.h"
+#include "cli/token.h"
 
 #define DEFAULT_TTL_MS 10000
 
@@ -72,12 +73,12 @@ static int take_option(void *arg, int option, const char *value)
 /* So many masters have no key of ours that it cannot be held. */
 static int explain_lost(const struct extension *extension, const struct redlock_lock *lock)
 {
-    const char *token;
-    size_t masters = cli_trouble_holder(extension->session.rl, lock, &token);
+    struct cli_holder holder = cli_holder_find(extension->session.rl, lock);
 
-    if (masters > 0) {
+    if (holder.token[0]) {
         cli_say("'%s' is somebody else's (say %zu of %zu masters; token %s): nothing was extended",
-                extension->keys.name, masters, redlock_node_count(extension->session.rl), token);
+                extension->keys.name, holder.masters, redlock_node_count(extension->session.rl),
+                holder.token);
     } else {
         cli_say("'%s' is gone: its ttl had passed, or it had been released", extension->keys.name);
     }
@@ -111,9 +112,7 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
         extension->code = explain_lost(extension, lock);
         return;
     case REDLOCK_ETOOSLOW:
-        cli_say("a majority extended '%s', but so late that too little of its time is left",
-                extension->keys.name);
-        extension->code = CLI_HELD;
+        extension->code = cli_explain_slow("extended", extension->keys.name);
         return;
     case REDLOCK_ENOQUORUM:
         extension->code = cli_explain_masters(extension->session.rl);
@@ -128,15 +127,11 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
 /* redlock_adopt() has refused. */
 static int refuse(const struct extension *extension, int status)
 {
-    char ttl[CLI_DURATION_TEXT];
-
     switch (status) {
     case REDLOCK_ETTL:
-        return cli_say_usage("extend", "--ttl %s is out of range: raise --max-ttl",
-                             cli_duration_print(extension->ttl_ms, ttl));
+        return cli_session_refuse_ttl(&extension->session, "extend", extension->ttl_ms);
     case REDLOCK_EINVAL:
-        return cli_say_usage("extend", "this is not a token, or KEY is too long: TOKEN is what "
-                                       "`redlock acquire` printed");
+        return cli_token_refused("extend");
     default:
         cli_say("cannot extend '%s': %s", extension->keys.name, redlock_strerror(status));
         return CLI_INTERNAL;
@@ -173,11 +168,7 @@ static int read_args(struct cli_args *args, int argc, char **argv)
     if (code == CLI_GO_ON) {
         code = cli_keys_read(&extension->keys, args->command, argc, argv);
     }
-    if (code == CLI_GO_ON && (!extension->token || !extension->token[0])) {
-        code =
-            cli_say_usage(args->command, "--token is missing: give what `redlock acquire` printed");
-    }
-    return code;
+    return code == CLI_GO_ON ? cli_token_check(args->command, extension->token) : code;
 }
 
 int cli_extend_main(int argc, char **argv)

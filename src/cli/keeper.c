@@ -20,6 +20,7 @@
 
 #include <redlock/manager.h>
 
+#include "cli/detach.h"
 #include "cli/exit.h"
 #include "cli/folder.h"
 #include "cli/say.h"
@@ -124,7 +125,8 @@ static void report_dead(const struct keep *keep, int number)
     char words[600];
 
     cli_server_last_words(keep->folder, number, words, sizeof(words));
-    report(keep, "-%s did not start: %s", keep->program, words[0] ? words : "it said nothing");
+    report(keep, "-%s did not start (is it a redis-server or a valkey-server?): %s", keep->program,
+           words[0] ? words : "it said nothing");
 }
 
 static int await_one(struct keep *keep, int number)
@@ -257,44 +259,22 @@ static void on_child(int signo)
     (void)signo;
 }
 
-/* Nothing reaches us but the pipes: not the terminal, not the signals of a process group. */
-static void withdraw(void)
+/* Nothing reaches us but the pipes and, while we wait, SIGCHLD. What the masters write is for
+ * this user only. */
+static void withdraw(struct keep *keep)
 {
     struct sigaction action = {.sa_handler = on_child};
-    sigset_t all;
 
-    setsid();
-    umask(077);
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
+    cli_detach(&keep->life_fd, &keep->report_fd);
     sigaction(SIGCHLD, &action, NULL);
-}
-
-/* What we happened to inherit is not kept open. */
-static void let_go(struct keep *keep)
-{
-    int null = open("/dev/null", O_RDWR);
-
-    for (int fd = 0; fd <= 2; fd++) {
-        dup2(null, fd);
-    }
-    keep->life_fd = fcntl(keep->life_fd, F_DUPFD_CLOEXEC, 10);
-    keep->report_fd = fcntl(keep->report_fd, F_DUPFD_CLOEXEC, 10);
-    dup2(keep->life_fd, 3);
-    dup2(keep->report_fd, 4);
-    keep->life_fd = 3;
-    keep->report_fd = 4;
-    close_range(5, ~0U, 0);
-    fcntl(3, F_SETFD, FD_CLOEXEC);
-    fcntl(4, F_SETFD, FD_CLOEXEC);
+    umask(077);
 }
 
 static void keep_all(struct keep *keep)
 {
     int started;
 
-    withdraw();
-    let_go(keep);
+    withdraw(keep);
     started = start_all(keep) == 0;
     close(keep->report_fd);
     while (started && wait_for(keep, NULL)) {

@@ -17,7 +17,8 @@ static int add(struct cli_keys *keys, const char *command, const char *key)
         }
     }
     if (keys->n == REDLOCK_MAX_KEYS) {
-        return cli_say_usage(command, "a lock has %d keys at most", REDLOCK_MAX_KEYS);
+        return cli_say_usage(command, "more than %d KEYs: a lock cannot have more",
+                             REDLOCK_MAX_KEYS);
     }
     keys->keys[keys->n++] = key;
     return CLI_GO_ON;

@@ -49,10 +49,12 @@ static const char help[] =
     "  --no-renew          do not renew: CMD is ended after --ttl\n"
     "  --wait TIME         give up waiting for the lock after this (default: wait for ever)\n"
     "  --no-wait           do not wait: try once\n"
-    "  --owner TEXT        who holds it, for people (default: host:pid)\n" CLI_HELP_CONNECT "\n"
+    "  --owner TEXT        who holds it, for people (default: host:pid)\n"
+    "  --fence             REDLOCK_FENCE for CMD: a number that grows with each acquisition, for\n"
+    "                      the resource to refuse holders that are late\n" CLI_HELP_CONNECT "\n"
     "CMD finds REDLOCK_KEY (the first), REDLOCK_KEYS (one a line), REDLOCK_TOKEN,\n"
-    "REDLOCK_TRIES and REDLOCK_TOOK_US (how long the acquiring took) in its environment, and\n"
-    "no password.\n"
+    "REDLOCK_TRIES and REDLOCK_TOOK_US (how long the acquiring took) in its environment, with\n"
+    "--fence REDLOCK_FENCE, and no password.\n"
     "\n"
     "examples:\n"
     "  redlock lock nightly --no-wait -- ./report.sh\n"
@@ -162,6 +164,16 @@ static int set_key_variables(const struct cli_keys *keys)
     return failed ? -1 : 0;
 }
 
+/* One that was inherited is somebody else's. */
+static int set_fence(const struct redlock_lock *lock)
+{
+    char text[24];
+    uint64_t fence = redlock_lock_fence(lock);
+
+    snprintf(text, sizeof(text), "%" PRIu64, fence);
+    return fence ? setenv("REDLOCK_FENCE", text, 1) : unsetenv("REDLOCK_FENCE");
+}
+
 /* What CMD is told. Returns CLI_OK or CLI_INTERNAL. */
 static int set_environment(const struct cli_keys *keys, const struct redlock_lock *lock)
 {
@@ -173,7 +185,8 @@ static int set_environment(const struct cli_keys *keys, const struct redlock_loc
     redlock_lock_effort(lock, &tries, &took_us);
     snprintf(tries_text, sizeof(tries_text), "%" PRIu32, tries);
     snprintf(took_text, sizeof(took_text), "%" PRIu64, took_us);
-    if (set_key_variables(keys) != 0 || setenv("REDLOCK_TRIES", tries_text, 1) != 0 ||
+    if (set_key_variables(keys) != 0 || set_fence(lock) != 0 ||
+        setenv("REDLOCK_TRIES", tries_text, 1) != 0 ||
         setenv("REDLOCK_TOKEN", redlock_lock_token(lock), 1) != 0 ||
         setenv("REDLOCK_TOOK_US", took_text, 1) != 0) {
         cli_say("out of memory");

@@ -15,7 +15,7 @@ static const struct command {
 } commands[] = {
     {"lock", cli_lock_main},       {"acquire", cli_acquire_main}, {"extend", cli_extend_main},
     {"release", cli_release_main}, {"status", cli_status_main},   {"nodes", cli_masters_main},
-    {"sandbox", cli_sandbox_main},
+    {"doctor", cli_doctor_main},   {"sandbox", cli_sandbox_main},
 };
 
 static const char help[] =
@@ -30,6 +30,7 @@ static const char help[] =
     "  redlock release KEY... --token TOKEN let go of it\n"
     "  redlock status KEY...                who holds it, on which masters, how long\n"
     "  redlock nodes                        how the masters are\n"
+    "  redlock doctor                       what is wrong with them, and how to mend it\n"
     "  redlock sandbox [-- CMD [ARG...]]    private masters to try it all out on\n"
     "\n"
     "Several KEYs are one lock: all of them or none.\n"
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
     cli_signals_init();
     if (!first) {
         return cli_say_usage(NULL, "a command is missing: lock, acquire, extend, release, status, "
-                                   "nodes or sandbox");
+                                   "nodes, doctor or sandbox");
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         return print_version();

@@ -63,22 +63,24 @@ static int no_memory(void)
 }
 
 /* Read the file, if there is one: CLI_GO_ON when there is none and it was not `wanted`. */
-static int read_config(const char *path, int wanted, char **ret_text)
+static int read_config(const char *path, int wanted, struct cli_nodes *nodes)
 {
-    if (cli_file_read(path, MAX_FILE, ret_text) == 0) {
+    if (cli_file_read(path, MAX_FILE, &nodes->text) == 0) {
         cli_say_detail("the masters are those of %s", path);
-        blank_comments(*ret_text);
+        blank_comments(nodes->text);
+        snprintf(nodes->from, sizeof(nodes->from), "%s", path);
         return CLI_OK;
     }
     if (!wanted && (errno == ENOENT || errno == ENOTDIR)) {
         return CLI_GO_ON;
     }
-    cli_say("cannot read the masters from %s: %s", path, strerror(errno));
+    cli_say("cannot read the masters from %s%s: %s", path, wanted ? " (REDLOCK_CONFIG)" : "",
+            strerror(errno));
     return CLI_USAGE;
 }
 
 /* The file of this user. */
-static int read_own_config(char **ret_text)
+static int read_own_config(struct cli_nodes *nodes)
 {
     const char *config = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
@@ -96,40 +98,42 @@ static int read_own_config(char **ret_text)
     if (n < 0) {
         return no_memory();
     }
-    code = read_config(path, 0, ret_text);
+    code = read_config(path, 0, nodes);
     free(path);
     return code;
 }
 
-static int find_in_files(char **ret_text)
+static int find_in_files(struct cli_nodes *nodes)
 {
     const char *path = getenv("REDLOCK_CONFIG");
     int code;
 
     if (path && path[0]) {
-        return read_config(path, 1, ret_text);
+        return read_config(path, 1, nodes);
     }
-    code = read_own_config(ret_text);
+    code = read_own_config(nodes);
     if (code == CLI_GO_ON) {
-        code = read_config("/etc/redlock/nodes", 0, ret_text);
+        code = read_config("/etc/redlock/nodes", 0, nodes);
     }
     return code;
 }
 
-static int find(const char *option, char **ret_text)
+static int find(const char *option, struct cli_nodes *nodes)
 {
     const char *list = option ? option : getenv("REDLOCK_NODES");
 
     if (!option && (!list || !list[0])) {
-        return find_in_files(ret_text);
+        return find_in_files(nodes);
     }
-    *ret_text = strdup(list);
-    return *ret_text ? CLI_OK : no_memory();
+    snprintf(nodes->from, sizeof(nodes->from), "%s", option ? "--nodes" : "REDLOCK_NODES");
+    nodes->text = strdup(list);
+    return nodes->text ? CLI_OK : no_memory();
 }
 
-static int no_masters(void)
+static int no_masters(const char *from)
 {
-    cli_say("no masters are named. Name them, in one of these ways:");
+    cli_say("no masters are named%s%s. Name them, in one of these ways:", from[0] ? " in " : "",
+            from);
     cli_say_more("redlock ... --nodes redis://a.example:6379,redis://b.example,redis://c.example");
     cli_say_more("export REDLOCK_NODES='redis://a.example redis://b.example redis://c.example'");
     cli_say_more("one URI a line in ~/.config/redlock/nodes or /etc/redlock/nodes");
@@ -139,14 +143,14 @@ static int no_masters(void)
 
 int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes)
 {
-    struct cli_nodes nodes = {NULL, 0, NULL};
-    int code = find(option, &nodes.text);
+    struct cli_nodes nodes = {NULL, 0, NULL, ""};
+    int code = find(option, &nodes);
 
     if (code == CLI_OK && cut(&nodes) != 0) {
         code = no_memory();
     }
     if (code == CLI_GO_ON || (code == CLI_OK && nodes.n == 0)) {
-        code = no_masters();
+        code = no_masters(nodes.from);
     }
     if (code != CLI_OK) {
         cli_nodes_free(&nodes);

@@ -9,6 +9,9 @@ struct cli_nodes {
     size_t n;
     /* What the URIs point into. */
     char *text;
+    /* Where they are named: "--nodes", "REDLOCK_NODES", or the path of a file, which may be cut.
+     * "" when they are named nowhere. */
+    char from[256];
 };
 
 /* Find the masters: in `option` (the value of --nodes, or NULL), else REDLOCK_NODES, else

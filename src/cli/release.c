@@ -10,6 +10,7 @@
 #include "cli/keys.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "cli/token.h"
 
 enum {
     OPTION_TOKEN = CLI_OPTION_OWN
@@ -93,8 +94,7 @@ static int release_token(struct cli_session *session, const struct cli_keys *key
     int code;
 
     if (status == REDLOCK_EINVAL) {
-        return cli_say_usage("release", "this is not a token, or KEY is too long: TOKEN is what "
-                                        "`redlock acquire` printed");
+        return cli_token_refused("release");
     }
     if (status != 0) {
         return explain(session->rl, keys->name, status);
@@ -115,11 +115,7 @@ static int read_args(struct cli_args *args, int argc, char **argv, struct cli_ke
     if (code == CLI_GO_ON) {
         code = cli_keys_read(keys, args->command, argc, argv);
     }
-    if (code == CLI_GO_ON && (!*token || !**token)) {
-        code =
-            cli_say_usage(args->command, "--token is missing: give what `redlock acquire` printed");
-    }
-    return code;
+    return code == CLI_GO_ON ? cli_token_check(args->command, *token) : code;
 }
 
 int cli_release_main(int argc, char **argv)

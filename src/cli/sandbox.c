@@ -195,7 +195,8 @@ static int set_environment(const char *folder, int n)
     unsetenv("REDLOCK_USERNAME");
     unsetenv("REDLOCK_PASSWORD");
     unsetenv("REDLOCK_PASSWORD_FILE");
-    if (set_nodes(folder, n) != 0 || setenv("REDLOCK_SANDBOX", folder, 1) != 0) {
+    if (set_nodes(folder, n) != 0 || setenv("REDLOCK_SANDBOX", folder, 1) != 0 ||
+        setenv("REDLOCK_QUARANTINE", "off", 1) != 0) { /* they have all just started */
         cli_say("out of memory");
         return CLI_INTERNAL;
     }

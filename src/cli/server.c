@@ -63,6 +63,8 @@ int cli_server_find(const char *option, char *path, size_t size)
             return CLI_OK;
         }
         cli_say("--server '%s' is no program that can be run", option);
+        cli_say_more("Give the path of a redis-server or a valkey-server, or its name if it is in "
+                     "PATH.");
         return CLI_UNREACHABLE;
     }
     if (find_in_path("redis-server", path, size) || find_in_path("valkey-server", path, size)) {

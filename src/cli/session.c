@@ -13,6 +13,7 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/duration.h"
 #include "cli/exit.h"
 #include "cli/file.h"
 #include "cli/nodes.h"
@@ -71,6 +72,25 @@ static void hide_secrets(void)
     }
 }
 
+static int fill_texts(const char *command, const struct cli_connect *connect,
+                      struct redlock_options *options)
+{
+    options->username = setting(connect->username, "REDLOCK_USERNAME");
+    options->key_prefix = setting(connect->key_prefix, "REDLOCK_KEY_PREFIX");
+    options->client_name = "redlock";
+    if (options->username && !options->password) {
+        return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password: use "
+                                      "--password-file FILE or REDLOCK_PASSWORD");
+    }
+    if (options->key_prefix && strlen(options->key_prefix) >= REDLOCK_MAX_KEY) {
+        return cli_say_usage(command,
+                             "--key-prefix (or REDLOCK_KEY_PREFIX) must have %d bytes at "
+                             "most",
+                             REDLOCK_MAX_KEY - 1);
+    }
+    return CLI_GO_ON;
+}
+
 static int fill_limits(const char *command, const struct cli_connect *connect,
                        struct redlock_options *options)
 {
@@ -88,6 +108,26 @@ static int fill_limits(const char *command, const struct cli_connect *connect,
     return CLI_GO_ON;
 }
 
+/* Which masters vote. */
+static int fill_quarantine(const char *command, const struct cli_connect *connect,
+                           struct redlock_options *options)
+{
+    static const char *const words[] = {"strict", "observed", "off"};
+    const char *word = setting(connect->quarantine, "REDLOCK_QUARANTINE");
+
+    for (int i = 0; word && i < 3; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            options->quarantine = (enum redlock_quarantine)i;
+            return CLI_GO_ON;
+        }
+    }
+    return word ? cli_say_usage(command,
+                                "--quarantine (or REDLOCK_QUARANTINE) '%s' is none: "
+                                "write strict, observed or off",
+                                word)
+                : CLI_GO_ON;
+}
+
 static int make_base(struct event_base **ret_base)
 {
     struct event_base *base = event_base_new();
@@ -103,8 +143,8 @@ static int make_base(struct event_base **ret_base)
     return CLI_OK;
 }
 
-/* redlock_new() has failed. */
-static int refuse(const char *command, int status, const char *text)
+/* redlock_new() has failed. All else was looked at before: it is the masters that are wrong. */
+static int refuse(const char *command, const char *from, int status, const char *text)
 {
     const char *why = text[0] ? text : redlock_strerror(status);
 
@@ -112,13 +152,13 @@ static int refuse(const char *command, int status, const char *text)
         cli_say("%s", why);
         return CLI_INTERNAL;
     }
-    return cli_say_usage(command, "%s", why);
+    return cli_say_usage(command, "%s: %s", from, why);
 }
 
-static int make_manager(const char *command, const struct redlock_options *options,
-                        struct cli_session *ret_session)
+static int make_manager(const char *command, const char *from,
+                        const struct redlock_options *options, struct cli_session *ret_session)
 {
-    struct cli_session session = {.closed = 0};
+    struct cli_session session = {.max_ttl_ms = options->max_ttl_ms};
     int code = make_base(&session.base);
     int status;
 
@@ -128,7 +168,7 @@ static int make_manager(const char *command, const struct redlock_options *optio
     status = redlock_new(session.base, options, &session.rl);
     if (status != 0) {
         event_base_free(session.base);
-        return refuse(command, status, options->error_text);
+        return refuse(command, from, status, options->error_text);
     }
     *ret_session = session;
     return CLI_OK;
@@ -146,13 +186,16 @@ static int open_with(const char *command, const struct cli_connect *connect,
     options.nodes = nodes->uris;
     options.n_nodes = nodes->n;
     options.password = password;
-    options.username = setting(connect->username, "REDLOCK_USERNAME");
-    options.key_prefix = setting(connect->key_prefix, "REDLOCK_KEY_PREFIX");
-    options.client_name = "redlock";
     options.error_text = text;
     options.error_text_size = sizeof(text);
-    code = fill_limits(command, connect, &options);
-    return code == CLI_GO_ON ? make_manager(command, &options, ret_session) : code;
+    code = fill_texts(command, connect, &options);
+    if (code == CLI_GO_ON) {
+        code = fill_limits(command, connect, &options);
+    }
+    if (code == CLI_GO_ON) {
+        code = fill_quarantine(command, connect, &options);
+    }
+    return code == CLI_GO_ON ? make_manager(command, nodes->from, &options, ret_session) : code;
 }
 
 int cli_session_open(const char *command, const struct cli_connect *connect,
@@ -173,6 +216,18 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
     cli_nodes_free(&nodes);
     hide_secrets();
     return code;
+}
+
+int cli_session_refuse_ttl(const struct cli_session *session, const char *command, uint32_t ttl_ms)
+{
+    char ttl[CLI_DURATION_TEXT];
+    char most[CLI_DURATION_TEXT];
+
+    return cli_say_usage(command,
+                         "--ttl %s is longer than --max-ttl, %s: take a shorter one, or raise "
+                         "--max-ttl (or REDLOCK_MAX_TTL) for all users of these masters",
+                         cli_duration_print(ttl_ms, ttl),
+                         cli_duration_print(session->max_ttl_ms, most));
 }
 
 int cli_session_bare(struct cli_session *ret_session)

@@ -2,6 +2,8 @@
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
+#include <stdint.h>
+
 #include "cli/args.h"
 
 struct event_base;
@@ -11,6 +13,8 @@ struct cli_session {
     struct event_base *base;
     struct redlock *rl;
     int closed;
+    /* The longest ttl that the manager takes. */
+    uint32_t max_ttl_ms;
     /* Called after each turn of the loop; NULL: nothing is. To be changed at will. */
     void (*on_turn)(void *arg);
     void *arg;
@@ -26,6 +30,9 @@ struct cli_session {
  * returns the code to exit with. */
 int cli_session_open(const char *command, const struct cli_connect *connect,
                      struct cli_session *ret_session);
+
+/* The manager has refused a ttl: say so. Returns CLI_USAGE. */
+int cli_session_refuse_ttl(const struct cli_session *session, const char *command, uint32_t ttl_ms);
 
 /* A loop without masters. Returns as cli_session_open(). */
 int cli_session_bare(struct cli_session *ret_session);

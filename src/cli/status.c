@@ -97,6 +97,9 @@ static void print_held(const struct query *query, const struct redlock_query_res
            result->ttl_ms == UINT64_MAX ? "without an end"
                                         : cli_duration_print(result->ttl_ms, left),
            result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
+    if (result->fence) {
+        printf("    fence %" PRIu64 "\n", result->fence);
+    }
 }
 
 static void print_text(const struct query *query, const struct redlock_query_result *result)
@@ -155,6 +158,7 @@ static void print_json(const struct query *query, const struct redlock_query_res
     print_json_field("owner", result->owner);
     print_json_field("token", result->token);
     print_json_ttl(result->ttl_ms);
+    printf(", \"fence\": %" PRIu64, result->fence);
     printf(", \"holding\": %zu, \"answered\": %zu, \"nodes\": [\n", result->holding,
            result->answered);
     for (size_t i = 0; i < result->n_nodes; i++) {
@@ -201,8 +205,7 @@ static int ask(struct cli_session *session, const char *key, int json)
     int code;
 
     if (status == REDLOCK_EINVAL) {
-        return cli_say_usage("status", "KEY, with --key-prefix, must have 1 to %d bytes",
-                             REDLOCK_MAX_KEY);
+        return cli_args_key_refused("status");
     }
     query.status = status;
     code = status == 0 ? cli_session_run(session, &query.done) : CLI_GO_ON;

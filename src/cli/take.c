@@ -72,6 +72,9 @@ int cli_take_option(struct cli_take *take, int option, const char *value)
     case CLI_TAKE_NO_WAIT:
         take->wait_ms = 0;
         return CLI_GO_ON;
+    case CLI_TAKE_FENCE:
+        take->fence = 1;
+        return CLI_GO_ON;
     case CLI_TAKE_OWNER:
         take->owner = value;
         return check_owner(take, value);
@@ -151,19 +154,13 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
 }
 
 /* redlock_acquire() has refused. */
-static int refuse(const struct cli_take *take, int status)
+static int refuse(const struct cli_take *take, const struct cli_session *session, int status)
 {
-    char ttl[CLI_DURATION_TEXT];
-
     switch (status) {
     case REDLOCK_ETTL:
-        return cli_say_usage(take->command,
-                             "--ttl %s is out of range: raise --max-ttl (or REDLOCK_MAX_TTL) for "
-                             "all users of these masters, or take a shorter one",
-                             cli_duration_print(take->ttl_ms, ttl));
+        return cli_session_refuse_ttl(session, take->command, take->ttl_ms);
     case REDLOCK_EINVAL:
-        return cli_say_usage(take->command, "each KEY, with --key-prefix, must have 1 to %d bytes",
-                             REDLOCK_MAX_KEY);
+        return cli_args_key_refused(take->command);
     default:
         cli_say("cannot acquire '%s': %s", take->keys.name, redlock_strerror(status));
         return CLI_INTERNAL;
@@ -182,13 +179,14 @@ static int begin(struct attempt *attempt)
     cli_keys_ask(&take->keys, &request);
     request.ttl_ms = take->ttl_ms;
     request.wait_ms = take->wait_ms;
+    request.fence = take->fence;
     request.renew = take->renew;
     request.max_hold_ms = take->max_hold_ms;
     request.notice_cb = take->notice_cb;
     request.notice_arg = take->notice_arg;
     request.owner = !take->owner ? owner : take->owner[0] ? take->owner : NULL;
     status = redlock_acquire(attempt->session->rl, &request, on_acquired, attempt, &attempt->lock);
-    return status == 0 ? CLI_GO_ON : refuse(take, status);
+    return status == 0 ? CLI_GO_ON : refuse(take, attempt->session, status);
 }
 
 /* Wait for the end, with a word to who waits long. */

@@ -16,6 +16,7 @@ enum cli_take_option {
     CLI_TAKE_WAIT,
     CLI_TAKE_NO_WAIT,
     CLI_TAKE_OWNER,
+    CLI_TAKE_FENCE,
     /* The options of the commands themselves begin here. */
     CLI_TAKE_OWN
 };
@@ -25,6 +26,7 @@ enum cli_take_option {
     {"ttl", required_argument, NULL, CLI_TAKE_TTL},                                                \
         {"wait", required_argument, NULL, CLI_TAKE_WAIT},                                          \
         {"no-wait", no_argument, NULL, CLI_TAKE_NO_WAIT},                                          \
+        {"fence", no_argument, NULL, CLI_TAKE_FENCE},                                              \
     {                                                                                              \
         "owner", required_argument, NULL, CLI_TAKE_OWNER                                           \
     }
@@ -34,7 +36,8 @@ struct cli_take {
     struct cli_keys keys;
     uint32_t ttl_ms;
     uint32_t wait_ms;
-    /* As in struct redlock_request; no renewal by default. */
+    /* As in struct redlock_request; no fence and no renewal by default. */
+    int fence;
     int renew;
     uint32_t max_hold_ms;
     redlock_notice_cb *notice_cb;

@@ -3,12 +3,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <redlock/redlock.h>
 
 #include "cli/duration.h"
 #include "cli/explain.h"
+#include "cli/holder.h"
 #include "cli/say.h"
 
 /* A line that grows; what does not fit is left out. */
@@ -34,25 +34,19 @@ static void append(struct line *line, const char *format, ...)
     }
 }
 
-/* The owner's text of a token, else the token. */
-static const char *owner_of(const char *token)
-{
-    const char *owner = strchr(token, ':');
-
-    return owner && owner[1] ? owner + 1 : token;
-}
-
 /* "a (down: refused)", "b (its key is gone: restarted empty, or deleted)", "c (held by alice)". */
 static void append_master(struct line *line, const struct redlock_node_info *info,
                           const struct redlock_node_detail *detail)
 {
+    const char *owner = cli_holder_owner(detail->holder);
+
     append(line, "%s%s (", line->used > 0 ? ", " : "", info->name);
     if (detail->vote != REDLOCK_VOTE_NO) {
         append(line, "%s%s%s)",
                info->state == REDLOCK_NODE_UP ? "no answer" : cli_explain_state((int)info->state),
                info->error[0] ? ": " : "", info->error);
     } else if (detail->holder[0]) {
-        append(line, "held by %s)", owner_of(detail->holder));
+        append(line, "held by %s)", owner ? owner : detail->holder);
     } else {
         append(line, "has no such key: restarted empty, or deleted?)");
     }
@@ -109,20 +103,4 @@ void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock,
             redlock_node_count(rl), wrong ? ": " : "", line.text,
             wrong <= redlock_node_count(rl) / 2 ? "; too few of the others have had it all the time"
                                                 : "");
-}
-
-size_t cli_trouble_holder(const struct redlock *rl, const struct redlock_lock *lock,
-                          const char **ret_token)
-{
-    struct redlock_node_detail detail = {.size = sizeof(detail)};
-    size_t named = 0;
-
-    *ret_token = "";
-    for (size_t i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_lock_node(lock, i, &detail) == 0 && detail.vote == REDLOCK_VOTE_NO &&
-            detail.holder[0]) {
-            *ret_token = named++ == 0 ? detail.holder : *ret_token;
-        }
-    }
-    return named;
 }

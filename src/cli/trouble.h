@@ -2,7 +2,6 @@
 #ifndef CLI_TROUBLE_H
 #define CLI_TROUBLE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct redlock;
@@ -15,11 +14,5 @@ void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, 
 
 /* Say that a lock is lost before its time, and which masters do not have it any more. */
 void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key);
-
-/* Whom the masters that have no key of ours name instead: returns how many name anybody. Writes
- * the value that the first of them named, "" when none did, which lives as long as the lock's
- * details. */
-size_t cli_trouble_holder(const struct redlock *rl, const struct redlock_lock *lock,
-                          const char **ret_token);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/clock.h"
+#include "cli/detach.h"
 #include "cli/exit.h"
 #include "cli/say.h"
 
@@ -53,32 +54,10 @@ static void watch(struct cli_board *board, int life_fd, int alarm_fd)
     kill_group(board);
 }
 
-/* No signal of the terminal or of a process group reaches us, and what we happened to inherit is
- * not kept open. */
-static void withdraw(int *life_fd, int *alarm_fd)
-{
-    int null = open("/dev/null", O_RDWR);
-    sigset_t all;
-
-    setsid();
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    prctl(PR_SET_NAME, "redlock-warden");
-    for (int fd = 0; fd <= 2; fd++) {
-        dup2(null, fd);
-    }
-    *life_fd = fcntl(*life_fd, F_DUPFD_CLOEXEC, 10);
-    *alarm_fd = fcntl(*alarm_fd, F_DUPFD_CLOEXEC, 10);
-    dup2(*life_fd, 3);
-    dup2(*alarm_fd, 4);
-    *life_fd = 3;
-    *alarm_fd = 4;
-    close_range(5, ~0U, 0);
-}
-
 static void serve(struct cli_board *board, int life_fd, int alarm_fd)
 {
-    withdraw(&life_fd, &alarm_fd);
+    cli_detach(&life_fd, &alarm_fd);
+    prctl(PR_SET_NAME, "redlock-warden");
     watch(board, life_fd, alarm_fd);
     _exit(0);
 }

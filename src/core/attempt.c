@@ -165,9 +165,16 @@ void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct 
         }
         break;
     case RLK_EVENT_VOTE:
+    case RLK_EVENT_CONFIRM:
         /* An answer to an earlier round comes from before its release: nothing to do [S6]. */
         if (ev->round == a->tries && a->state != RLK_ATTEMPT_WAITING &&
             a->state != RLK_ATTEMPT_FAILED) {
+            pass_on(a, ev, out);
+        }
+        break;
+    case RLK_EVENT_MISTIMED:
+    case RLK_EVENT_STOOD:
+        if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
             pass_on(a, ev, out);
         }
         break;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/fence.h"
+
 bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word)
 {
     size_t len = strlen(word);
@@ -53,6 +55,31 @@ enum rlk_vote rlk_classify_take(const struct rlk_reply *reply)
         return RLK_VOTE_OURS;
     }
     return is_holder(reply) ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN;
+}
+
+/* A counter that no master would give is none. */
+enum rlk_vote rlk_classify_fenced(const struct rlk_reply *reply, uint64_t *ret_fence)
+{
+    bool pair = reply->type == RLK_REPLY_ARRAY && reply->integer == 2 &&
+                reply[1].type == RLK_REPLY_INTEGER && reply[2].type == RLK_REPLY_INTEGER;
+
+    *ret_fence = 0;
+    if (!pair) {
+        return is_number(reply, 1) ? RLK_VOTE_UNKNOWN : rlk_classify_take(reply);
+    }
+    if (reply[1].integer < 1 || (uint64_t)reply[1].integer >= RLK_FENCE_LIMIT) {
+        return RLK_VOTE_UNKNOWN;
+    }
+    *ret_fence = (uint64_t)reply[1].integer;
+    return reply[2].integer == 1 ? RLK_VOTE_YES : RLK_VOTE_BARRED;
+}
+
+enum rlk_answer rlk_classify_confirm(const struct rlk_reply *reply)
+{
+    if (is_number(reply, 1)) {
+        return RLK_ANSWER_OURS;
+    }
+    return is_number(reply, 0) ? RLK_ANSWER_GONE : RLK_ANSWER_UNKNOWN;
 }
 
 enum rlk_answer rlk_classify_keep(const struct rlk_reply *reply)

@@ -20,6 +20,13 @@ enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *to
  * holder's. */
 enum rlk_vote rlk_classify_take(const struct rlk_reply *reply);
 
+/* The same with a fence [S12]: {counter, same} done, where `same` is 1 when the data are those that
+ * we knew [S11]. *ret_fence is the counter, 0 without a yes. */
+enum rlk_vote rlk_classify_fenced(const struct rlk_reply *reply, uint64_t *ret_fence);
+
+/* The script that raises the counter: 1 done, anything else not. */
+enum rlk_answer rlk_classify_confirm(const struct rlk_reply *reply);
+
 /* The script that lets our keys live on: 1 done, 0 one is not there, a string is the holder's. */
 enum rlk_answer rlk_classify_keep(const struct rlk_reply *reply);
 

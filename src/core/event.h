@@ -18,9 +18,10 @@
 enum rlk_vote {
     RLK_VOTE_UNKNOWN = 0, /* an error, a timeout, a broken connection: never a no */
     RLK_VOTE_YES,
-    RLK_VOTE_NO,  /* proven: the key had another value */
-    RLK_VOTE_OURS /* our own token was there before: one server under two addresses [S10], unless
-                     an answer of this node was lost */
+    RLK_VOTE_NO,    /* proven: the key had another value */
+    RLK_VOTE_OURS,  /* our own token was there before: one server under two addresses [S10], unless
+                       an answer of this node was lost */
+    RLK_VOTE_BARRED /* a yes that does not count: the server may have forgotten another [S11] */
 };
 
 /* What a node said to a release, or to an extension. */
@@ -37,31 +38,39 @@ enum rlk_event_kind {
     RLK_EVENT_NODE_DOWN, /* a node that was coming could not be connected */
     RLK_EVENT_VOTE,
     RLK_EVENT_ANSWER,
-    RLK_EVENT_TIMER, /* some deadline may have come */
+    RLK_EVENT_CONFIRM, /* a node has raised its counter to the fence, or has not [S12] */
+    RLK_EVENT_TIMER,   /* some deadline may have come */
     RLK_EVENT_CANCEL,
-    RLK_EVENT_EXTEND, /* the user wants the lock to live for so long from now on */
-    RLK_EVENT_PET,    /* the application is alive */
-    RLK_EVENT_DELIVER /* the user is about to be told: the last moment to decide */
+    RLK_EVENT_EXTEND,   /* the user wants the lock to live for so long from now on */
+    RLK_EVENT_PET,      /* the application is alive */
+    RLK_EVENT_MISTIMED, /* a node's clock went forward: its lease may have ended [S11] */
+    RLK_EVENT_STOOD,    /* our own clock stood still for by_us: so every lease ends sooner [S11] */
+    RLK_EVENT_DELIVER   /* the user is about to be told: the last moment to decide */
 };
 
 struct rlk_event {
     enum rlk_event_kind kind;
-    unsigned node;          /* NODE_UP, NODE_DOWN, VOTE, ANSWER */
+    unsigned node;          /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, MISTIMED */
     uint64_t now_us;        /* all */
     uint64_t ready;         /* START, TIMER, EXTEND: nodes that can be asked at once */
     uint64_t coming;        /* START, TIMER: nodes being connected; may become ready */
-    uint32_t round;         /* VOTE: which round it answers */
+    uint32_t round;         /* VOTE, CONFIRM: which round it answers */
     enum rlk_vote vote;     /* VOTE */
-    enum rlk_answer answer; /* ANSWER */
+    enum rlk_answer answer; /* ANSWER; CONFIRM: _OURS when it did */
+    bool mistimed;          /* ANSWER, VOTE to heal: by a clock that cannot be relied on [S11] */
+    uint64_t fence;         /* VOTE: the counter that came with a yes [S12]; 0: none */
+    uint64_t by_us;         /* STOOD */
     uint64_t ttl_us;        /* EXTEND: whole milliseconds */
 };
 
 struct rlk_actions {
-    bool fresh;           /* a round begins: make a new claim, with a fresh token [S4] */
-    uint64_t acquire;     /* ask these nodes for the key; their lease counts from now_us */
-    uint64_t extend;      /* ask these nodes to keep it for ttl_ms from now_us */
-    uint64_t heal;        /* ask these nodes, which may have none, for the key for ttl_ms */
-    uint32_t ttl_ms;      /* of extend or heal: never both */
+    bool fresh;       /* a round begins: make a new claim, with a fresh token [S4] */
+    uint64_t acquire; /* ask these nodes for the key; their lease counts from now_us */
+    uint64_t extend;  /* ask these nodes to keep it for ttl_ms from now_us */
+    uint64_t heal;    /* ask these nodes, which may have none, for the key for ttl_ms */
+    uint32_t ttl_ms;  /* of extend or heal: never both */
+    uint64_t confirm; /* ask these nodes to raise their counter to `fence` [S12] */
+    uint64_t fence;
     uint64_t release;     /* release the claim on these nodes */
     uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER for none */
     bool tell;            /* it is decided: tell the user */

@@ -64,7 +64,8 @@ static void get_into_trouble(struct rlk_hold *h, int reason, struct rlk_actions 
 /* Soon, but not if that were to ask for a pet sooner than at a third. */
 static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
-    bool soon = (h->leases.present & ~h->leases.counted) != 0 && (h->petted || !h->config.gated);
+    bool soon = (h->leases.present & ~(h->leases.counted | h->leases.mistimed)) != 0 &&
+                (h->petted || !h->config.gated);
     uint64_t ttl_us = h->config.ttl_us, rest_us = ttl_us - ttl_us / RENEW_PARTS;
 
     if (soon) {
@@ -266,6 +267,22 @@ static void follow(struct rlk_hold *h, bool had_success, const struct rlk_event 
     }
 }
 
+/* [S11] One fewer that counts, until it confirms with a clock that can be relied on. */
+static void doubt(struct rlk_hold *h, unsigned node, struct rlk_actions *out)
+{
+    rlk_leases_mistimed(&h->leases, node, true);
+    if (!rlk_leases_possible(&h->leases)) {
+        get_lost(h, REDLOCK_ELOST, out);
+    } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->queued) {
+        plan_renewal(h);
+    }
+}
+
+static uint64_t sooner(uint64_t time_us, uint64_t by_us)
+{
+    return time_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(time_us, by_us);
+}
+
 static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (h->round_until_us <= ev->now_us) {
@@ -325,15 +342,23 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
 
     *out = (struct rlk_actions){0};
     out->deadline_us = RLK_NEVER;
+    if (h->state == RLK_HOLD_HELD && ev->kind == RLK_EVENT_STOOD) {
+        rlk_leases_stood(&h->leases, ev->by_us);
+    }
     if (h->state != RLK_HOLD_HELD || is_over(h, ev->now_us, out)) {
         return;
     }
     switch (ev->kind) {
+    case RLK_EVENT_MISTIMED:
+        doubt(h, ev->node, out);
+        break;
     case RLK_EVENT_VOTE:
+        rlk_leases_mistimed(&h->leases, ev->node, ev->mistimed);
         rlk_leases_voted(&h->leases, ev->node, ev->vote);
         follow(h, had_success, ev, out);
         break;
     case RLK_EVENT_ANSWER:
+        rlk_leases_mistimed(&h->leases, ev->node, ev->mistimed);
         rlk_leases_answered(&h->leases, ev->node, ev->answer);
         if (h->leases.valid_until_us > until_us) {
             credit(h);
@@ -349,9 +374,14 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
     case RLK_EVENT_PET:
         pet(h, ev->now_us);
         break;
+    case RLK_EVENT_STOOD:
+        h->renew_us = sooner(h->renew_us, ev->by_us);
+        h->held_us = sooner(h->held_us, ev->by_us);
+        break;
     case RLK_EVENT_START:
     case RLK_EVENT_NODE_UP:
     case RLK_EVENT_NODE_DOWN:
+    case RLK_EVENT_CONFIRM:
     case RLK_EVENT_CANCEL:
     case RLK_EVENT_DELIVER:
         break;

@@ -9,18 +9,19 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
 
     l->nodes = nodes;
     l->touched = won->asked & ~won->no;
-    l->present = l->counted = l->kept = won->yes;
+    l->present = won->yes | won->barred;
+    l->counted = l->kept = won->yes;
     l->open = won->asked & ~(won->yes | won->no | won->unknown);
     l->asked = won->asked;
     l->absent = won->no;
-    l->doubtful = won->unknown & ~won->twins;
+    l->doubtful = won->unknown & ~(won->twins | won->barred);
     l->twins = won->twins;
-    l->healed = l->taken = 0;
+    l->healed = l->taken = l->mistimed = 0;
     l->success = true;
     l->valid_until_us = won->valid_until_us;
     for (node = 0; node < nodes; node++) {
         l->next_us[node] = won->end_us[node];
-        l->end_us[node] = won->yes & rlk_mask_bit(node) ? won->end_us[node] : 0;
+        l->end_us[node] = l->present & rlk_mask_bit(node) ? won->end_us[node] : 0;
     }
 }
 
@@ -78,7 +79,7 @@ static void confirm(struct rlk_leases *l, unsigned node)
     uint64_t bit = rlk_mask_bit(node);
 
     l->present |= bit;
-    l->kept |= bit & l->asked;
+    l->kept |= bit & l->asked & ~l->mistimed;
     l->absent &= ~bit;
     l->end_us[node] = rlk_time_max(l->end_us[node], l->next_us[node]);
 }
@@ -118,6 +119,7 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
     }
     switch (vote) {
     case RLK_VOTE_YES:
+    case RLK_VOTE_BARRED:
         confirm(l, node);
         break;
     case RLK_VOTE_NO:
@@ -142,7 +144,7 @@ static void keep(struct rlk_leases *l, unsigned node)
     confirm(l, node);
     if (!l->success && rlk_mask_count(l->kept & l->counted) >= quorum) {
         l->success = true;
-        l->counted = l->present;
+        l->counted = l->present & ~l->mistimed;
     }
     reckon(l);
 }
@@ -161,6 +163,30 @@ void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer an
         l->taken |= answer == RLK_ANSWER_TAKEN ? bit : 0;
         lose(l, node);
     }
+}
+
+void rlk_leases_mistimed(struct rlk_leases *l, unsigned node, bool mistimed)
+{
+    uint64_t bit = rlk_mask_bit(node);
+
+    if (!mistimed) {
+        l->mistimed &= ~bit;
+        return;
+    }
+    l->mistimed |= bit;
+    l->counted &= ~bit;
+    reckon(l);
+}
+
+void rlk_leases_stood(struct rlk_leases *l, uint64_t by_us)
+{
+    unsigned node;
+
+    for (node = 0; node < l->nodes; node++) {
+        l->end_us[node] = rlk_time_sub(l->end_us[node], by_us);
+        l->next_us[node] = rlk_time_sub(l->next_us[node], by_us);
+    }
+    reckon(l);
 }
 
 bool rlk_leases_possible(const struct rlk_leases *l)

@@ -29,6 +29,8 @@ struct rlk_leases {
     uint64_t doubtful; /* an answer to a SET was lost: our key may be there */
     uint64_t twins;    /* had it, though never set: another address of one that counts [S10] */
     uint64_t healed;   /* were asked to set it again, ever */
+    uint64_t
+        mistimed; /* their clocks cannot be relied on: what they confirm does not count [S11] */
 
     /* The round under way. */
     uint64_t asked; /* in this round */
@@ -63,6 +65,13 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote);
 
 /* An answer to an extension. */
 void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer answer);
+
+/* [S11] A node's clock cannot be relied on (any more), or can again. One that can counts from the
+ * next success on, like any that is present. */
+void rlk_leases_mistimed(struct rlk_leases *l, unsigned node, bool mistimed);
+
+/* [S11] Our own clock stood still: every lease ends so much sooner. */
+void rlk_leases_stood(struct rlk_leases *l, uint64_t by_us);
 
 /* A majority of the nodes that count can still confirm. */
 bool rlk_leases_possible(const struct rlk_leases *l);

@@ -104,6 +104,9 @@ static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struc
     case RLK_EVENT_START:
     case RLK_EVENT_NODE_UP:
     case RLK_EVENT_VOTE:
+    case RLK_EVENT_CONFIRM:
+    case RLK_EVENT_MISTIMED:
+    case RLK_EVENT_STOOD:
     case RLK_EVENT_CANCEL:
     case RLK_EVENT_DELIVER:
     case RLK_EVENT_EXTEND:

@@ -10,7 +10,8 @@ void rlk_round_init(struct rlk_round *r)
     r->state = RLK_ROUND_IDLE;
     r->status = 0;
     r->asked = r->coming = 0;
-    r->yes = r->no = r->unknown = r->twins = 0;
+    r->yes = r->no = r->unknown = r->twins = r->barred = 0;
+    rlk_fence_init(&r->fence);
     r->started_us = 0;
     r->deadline_us = RLK_NEVER;
     r->valid_until_us = 0;
@@ -56,6 +57,20 @@ static bool enough_left(const struct rlk_round *r, const struct rlk_round_terms 
            r->valid_until_us > now_us;
 }
 
+/* [S12] With a fence only those count that agree on it, */
+static uint64_t won_by(const struct rlk_round *r, const struct rlk_round_terms *terms)
+{
+    return terms->fenced ? r->yes & r->fence.agreed : r->yes;
+}
+
+/* and those that were asked may still do so; before there is a fence, anybody. */
+static uint64_t hoped_for(const struct rlk_round *r, const struct rlk_round_terms *terms)
+{
+    bool choosy = terms->fenced && r->fence.value != 0;
+
+    return choosy ? r->yes & (r->fence.agreed | r->fence.asked) : r->yes;
+}
+
 /* [S6] Decide as soon as it can be decided: at the majority-th yes, or when too few nodes
  * are left that could still say yes. */
 static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
@@ -65,7 +80,7 @@ static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
     uint64_t all = rlk_mask_all(terms->nodes);
     uint64_t open = (r->asked & ~(r->yes | r->no | r->unknown)) | r->coming;
 
-    if (rlk_mask_count(r->yes) >= quorum) {
+    if (rlk_mask_count(won_by(r, terms)) >= quorum) {
         r->valid_until_us = rlk_validity_until(r->end_us, r->yes, quorum);
         if (enough_left(r, terms, ev->now_us)) {
             r->state = RLK_ROUND_WON;
@@ -73,7 +88,7 @@ static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
         } else {
             lose(r, REDLOCK_ETOOSLOW, out);
         }
-    } else if (rlk_mask_count(r->yes | open) < quorum) {
+    } else if (rlk_mask_count(hoped_for(r, terms) | open) < quorum) {
         lose(r, blame(r, terms->nodes, all & ~(r->yes | r->no | open)), out);
     }
 }
@@ -119,11 +134,32 @@ static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint
     ask(r, terms, ready, ev->now_us, out);
 }
 
-static void record(struct rlk_round *r, const struct rlk_event *ev)
+/* [S12] Once it is won nobody's counter matters any more: extensions raise it. */
+static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
+                       const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (terms->fenced && ev->fence == 0) {
+        r->unknown |= rlk_mask_bit(ev->node);
+        return;
+    }
+    r->yes |= rlk_mask_bit(ev->node);
+    if (terms->fenced && r->state == RLK_ROUND_ASKING) {
+        out->confirm = rlk_fence_voted(&r->fence, ev->node, ev->fence, r->yes,
+                                       rlk_validity_quorum(terms->nodes));
+        out->fence = r->fence.value;
+    }
+}
+
+static void record(struct rlk_round *r, const struct rlk_round_terms *terms,
+                   const struct rlk_event *ev, struct rlk_actions *out)
 {
     switch (ev->vote) {
     case RLK_VOTE_YES:
-        r->yes |= rlk_mask_bit(ev->node);
+        record_yes(r, terms, ev, out);
+        break;
+    case RLK_VOTE_BARRED:
+        r->barred |= rlk_mask_bit(ev->node);
+        r->unknown |= rlk_mask_bit(ev->node);
         break;
     case RLK_VOTE_NO:
         r->no |= rlk_mask_bit(ev->node);
@@ -138,18 +174,78 @@ static void record(struct rlk_round *r, const struct rlk_event *ev)
     }
 }
 
+static void reckon(struct rlk_round *r, const struct rlk_round_terms *terms)
+{
+    r->valid_until_us = rlk_validity_until(r->end_us, r->yes, rlk_validity_quorum(terms->nodes));
+}
+
 static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
                  const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (!(r->asked & ~(r->yes | r->no | r->unknown) & rlk_mask_bit(ev->node))) {
         return; /* not asked, or has voted */
     }
-    record(r, ev);
+    record(r, terms, ev, out);
     if (r->state == RLK_ROUND_ASKING) {
         settle(r, terms, ev, out);
     } else if (r->state == RLK_ROUND_WON) {
-        r->valid_until_us =
-            rlk_validity_until(r->end_us, r->yes, rlk_validity_quorum(terms->nodes));
+        reckon(r, terms);
+    }
+}
+
+/* A yes is none after all. */
+static void unvote(struct rlk_round *r, const struct rlk_round_terms *terms,
+                   const struct rlk_event *ev, struct rlk_actions *out)
+{
+    r->yes &= ~rlk_mask_bit(ev->node);
+    r->unknown |= rlk_mask_bit(ev->node);
+    if (r->state == RLK_ROUND_ASKING) {
+        settle(r, terms, ev, out);
+    } else {
+        reckon(r, terms);
+    }
+}
+
+/* [S12] Who does not confirm has given our key away, or its counter is above the fence. */
+static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
+                    const struct rlk_event *ev, struct rlk_actions *out)
+{
+    bool agrees = ev->answer == RLK_ANSWER_OURS;
+
+    if (!(r->fence.asked & rlk_mask_bit(ev->node)) || r->state != RLK_ROUND_ASKING) {
+        return;
+    }
+    rlk_fence_confirmed(&r->fence, ev->node, agrees);
+    if (agrees) {
+        settle(r, terms, ev, out);
+    } else {
+        unvote(r, terms, ev, out);
+    }
+}
+
+/* [S11] It may have let other keys end before their time, and so granted what it should not. */
+static void mistimed(struct rlk_round *r, const struct rlk_round_terms *terms,
+                     const struct rlk_event *ev, struct rlk_actions *out)
+{
+    bool matters = r->state == RLK_ROUND_ASKING || r->state == RLK_ROUND_WON;
+
+    if (matters && (r->yes & rlk_mask_bit(ev->node))) {
+        r->barred |= rlk_mask_bit(ev->node);
+        unvote(r, terms, ev, out);
+    }
+}
+
+/* [S11] What was asked for ends sooner than our clock says. */
+static void stood(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t by_us)
+{
+    uint64_t left = r->asked;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        r->end_us[node] = rlk_time_sub(r->end_us[node], by_us);
+    }
+    if (r->state == RLK_ROUND_WON) {
+        reckon(r, terms);
     }
 }
 
@@ -206,6 +302,15 @@ void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, ui
         if (r->state == RLK_ROUND_WON && !enough_left(r, terms, ev->now_us)) {
             lose(r, REDLOCK_ETOOSLOW, out);
         }
+        break;
+    case RLK_EVENT_CONFIRM:
+        confirm(r, terms, ev, out);
+        break;
+    case RLK_EVENT_MISTIMED:
+        mistimed(r, terms, ev, out);
+        break;
+    case RLK_EVENT_STOOD:
+        stood(r, terms, ev->by_us);
         break;
     case RLK_EVENT_ANSWER:
     case RLK_EVENT_EXTEND:

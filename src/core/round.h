@@ -9,7 +9,8 @@
  *                         LOST <------------------------------------------+
  *                         (release: every node that was asked but those that refused)
  *
- * A node gives one vote a round; a doubled one is ignored. Late votes are recorded: after a
+ * With a fence a majority has to agree on it as well, which may take a second question [S12]. A
+ * node gives one vote a round; a doubled one is ignored. Late votes are recorded: after a
  * win a yes strengthens it, after a loss there is nothing left to do for it, because the
  * release was sent behind the request on the same connection [S5, S6].
  */
@@ -17,6 +18,7 @@
 #define RLK_CORE_ROUND_H
 
 #include "core/event.h"
+#include "core/fence.h"
 #include "core/validity.h"
 
 /* What stays the same for all rounds of an attempt. */
@@ -25,6 +27,7 @@ struct rlk_round_terms {
     uint64_t lease_us;        /* rlk_validity_lease_us() */
     uint64_t min_validity_us; /* at least this must be left at a win; below lease_us */
     uint64_t timeout_us;      /* how long to wait for votes */
+    bool fenced;              /* a yes brings a counter, and a majority agrees on the fence */
 };
 
 enum rlk_round_state {
@@ -39,7 +42,9 @@ struct rlk_round {
     int status; /* LOST: REDLOCK_EHELD, _ENOQUORUM, _ETOOSLOW or _ECANCELED */
     uint64_t asked, coming;
     uint64_t yes, no, unknown;
-    uint64_t twins; /* of the unknown: another address of a server that has voted [S10] */
+    uint64_t twins;  /* of the unknown: another address of a server that has voted [S10] */
+    uint64_t barred; /* of the unknown: granted, and not counted [S11] */
+    struct rlk_fence fence;
     uint64_t started_us, deadline_us;
     uint64_t valid_until_us; /* WON: [S2] */
     uint64_t end_us[RLK_MAX_NODES];

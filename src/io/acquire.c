@@ -3,8 +3,8 @@
  * A reply comes from the node as a request kind's `answered`, is classified into a vote, the
  * attempt is stepped with it, and what the step asks for is carried out. Nothing else.
  *
- * What is sent: SET for one key, a script that sets all or none for several, and to take over a
- * lock by its token the script that keeps it. */
+ * What is sent: SET for one key, a script that sets all or none for several, one that raises their
+ * counters as well for a fence, and to take over a lock by its token the script that keeps it. */
 #include <string.h>
 
 #include <redlock/error.h>
@@ -25,13 +25,16 @@ static void cancel(struct redlock_lock *lock);
 
 /* ---- what comes back ---- */
 
-static void voted(struct rlk_node *n, struct rlk_claim *claim, enum rlk_vote vote, uint64_t now_us)
+static void voted(struct rlk_node *n, struct rlk_claim *claim, enum rlk_vote vote, uint64_t fence,
+                  uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
                            .node = n->index,
                            .now_us = now_us,
                            .round = claim->round,
-                           .vote = vote};
+                           .vote = vote,
+                           .mistimed = rlk_standing_is_mistimed(&n->standing, now_us),
+                           .fence = fence};
 
     /* While it is released the timer is the release's, and votes change nothing. */
     if (claim->lock && claim->lock->phase == RLK_LOCK_PENDING) {
@@ -41,8 +44,18 @@ static void voted(struct rlk_node *n, struct rlk_claim *claim, enum rlk_vote vot
     }
 }
 
+/* [S11] What a master grants that may have forgotten another lock is on record, and not counted. It
+ * is looked at when the answer is here: a lock that it may have forgotten is over when it counts
+ * again, and this one is not relied on before. */
+static enum rlk_vote weighed(const struct rlk_node *n, enum rlk_vote vote, uint64_t now_us)
+{
+    bool barred = rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE;
+
+    return vote == RLK_VOTE_YES && barred ? RLK_VOTE_BARRED : vote;
+}
+
 static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rlk_reply *reply,
-                    enum rlk_vote vote, uint64_t now_us)
+                    enum rlk_vote vote, uint64_t fence, uint64_t now_us)
 {
     if (vote == RLK_VOTE_NO && claim->lock) {
         rlk_lock_name_holder(claim->lock, n->index, reply);
@@ -55,14 +68,14 @@ static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rl
         rlk_node_complain(n, "gave an answer that a master never gives to a SET: is it a proxy? "
                              "List the masters themselves");
     }
-    voted(n, claim, vote, now_us);
+    voted(n, claim, weighed(n, vote, now_us), fence, now_us);
     rlk_claim_unref(claim);
 }
 
 static void on_set(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                    uint64_t now_us)
 {
-    on_vote(n, context, reply, rlk_classify_set(reply), now_us);
+    on_vote(n, context, reply, rlk_classify_set(reply), 0, now_us);
 }
 
 static void on_set_get(struct rlk_node *n, void *context, const struct rlk_reply *reply,
@@ -70,7 +83,8 @@ static void on_set_get(struct rlk_node *n, void *context, const struct rlk_reply
 {
     struct rlk_claim *claim = context;
 
-    on_vote(n, claim, reply, rlk_classify_set_get(reply, claim->token, claim->token_len), now_us);
+    on_vote(n, claim, reply, rlk_classify_set_get(reply, claim->token, claim->token_len), 0,
+            now_us);
 }
 
 /* [S5] It may have been set, or may yet be: no release of it is owed too long. */
@@ -79,7 +93,7 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
     struct rlk_claim *claim = context;
 
     claim->set_lost = true;
-    voted(n, claim, RLK_VOTE_UNKNOWN, now_us);
+    voted(n, claim, RLK_VOTE_UNKNOWN, 0, now_us);
     rlk_claim_unref(claim);
 }
 
@@ -87,17 +101,24 @@ static void on_take(struct rlk_node *n, void *context, const struct rlk_reply *r
                     uint64_t now_us);
 static void on_adopt(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                      uint64_t now_us);
+static void on_fenced(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us);
+static void on_confirm(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                       uint64_t now_us);
+static void on_confirm_broken(struct rlk_node *n, void *context, uint64_t now_us);
 
 static const struct rlk_request_kind set_kind = {on_set, on_broken};
 static const struct rlk_request_kind set_get_kind = {on_set_get, on_broken};
 static const struct rlk_request_kind take_kind = {on_take, on_broken};
 static const struct rlk_request_kind adopt_kind = {on_adopt, on_broken};
+static const struct rlk_request_kind fenced_kind = {on_fenced, on_broken};
+static const struct rlk_request_kind confirm_kind = {on_confirm, on_confirm_broken};
 
 static void on_take(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
     if (!rlk_script_again(n, RLK_SCRIPT_TAKE, context, &take_kind, reply, now_us)) {
-        on_vote(n, context, reply, rlk_classify_take(reply), now_us);
+        on_vote(n, context, reply, rlk_classify_take(reply), 0, now_us);
     }
 }
 
@@ -105,8 +126,66 @@ static void on_adopt(struct rlk_node *n, void *context, const struct rlk_reply *
                      uint64_t now_us)
 {
     if (!rlk_script_again(n, RLK_SCRIPT_KEEP, context, &adopt_kind, reply, now_us)) {
-        on_vote(n, context, reply, rlk_classify_adopt(reply), now_us);
+        on_vote(n, context, reply, rlk_classify_adopt(reply), 0, now_us);
     }
+}
+
+/* [S12] */
+static void on_fenced(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+    uint64_t fence;
+    enum rlk_vote vote = rlk_classify_fenced(reply, &fence);
+
+    if (rlk_script_again(n, RLK_SCRIPT_VOTE, claim, &fenced_kind, reply, now_us)) {
+        return;
+    }
+    if (vote == RLK_VOTE_BARRED) {
+        rlk_health_surprised(n, now_us);
+    }
+    if (claim->lock) {
+        claim->lock->seen_fence = rlk_time_max(claim->lock->seen_fence, fence);
+    }
+    on_vote(n, claim, reply, vote, fence, now_us);
+}
+
+static void confirmed(struct rlk_node *n, struct rlk_claim *claim, enum rlk_answer answer,
+                      uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_CONFIRM,
+                           .node = n->index,
+                           .now_us = now_us,
+                           .round = claim->round,
+                           .answer = answer};
+
+    if (claim->lock && claim->lock->phase == RLK_LOCK_PENDING) {
+        step(claim->lock, &ev);
+    }
+}
+
+static void on_confirm(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                       uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+
+    if (rlk_script_again(n, RLK_SCRIPT_CONFIRM, claim, &confirm_kind, reply, now_us)) {
+        return;
+    }
+    if (reply->type == RLK_REPLY_ERROR) {
+        rlk_node_complain(n, "refused to raise the lock's counter: %s", reply->str);
+    }
+    confirmed(n, claim, rlk_classify_confirm(reply), now_us);
+    rlk_claim_unref(claim);
+}
+
+/* It sets no key: nothing is left of it that a release would have to undo. */
+static void on_confirm_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    struct rlk_claim *claim = context;
+
+    confirmed(n, claim, RLK_ANSWER_UNKNOWN, now_us);
+    rlk_claim_unref(claim);
 }
 
 /* ---- what goes out ---- */
@@ -114,6 +193,14 @@ static void on_adopt(struct rlk_node *n, void *context, const struct rlk_reply *
 static bool is_adoption(const struct redlock_lock *lock)
 {
     return lock->hold.config.adopted;
+}
+
+/* [S12] The wall clock makes the masters agree at once; nothing depends on it being right. */
+static uint64_t hint(const struct redlock_lock *lock)
+{
+    uint64_t wanted = rlk_time_max(lock->seen_fence + 1, rlk_clock_wall_us());
+
+    return rlk_time_min(wanted, RLK_FENCE_LIMIT - 1);
 }
 
 /* A round has its own token [S4]; the first round's claim is made with the handle. */
@@ -132,6 +219,7 @@ static int fresh_claim(struct redlock_lock *lock)
     lock->nameless = 0;
     claim->round = lock->attempt.tries;
     claim->release = &rlk_release_request;
+    claim->hint = hint(lock);
     if (is_adoption(lock)) {
         return 0; /* its token is what it is all about */
     }
@@ -184,6 +272,10 @@ static uint64_t send_all(struct redlock_lock *lock, uint64_t nodes, uint64_t now
         return rlk_script_send(lock->rl, nodes, RLK_SCRIPT_KEEP, lock->claim, ttl_ms, &adopt_kind,
                                now_us);
     }
+    if (lock->attempt.config.terms.fenced) {
+        return rlk_script_send(lock->rl, nodes, RLK_SCRIPT_VOTE, lock->claim, ttl_ms, &fenced_kind,
+                               now_us);
+    }
     if (lock->claim->n_keys > 1) {
         return rlk_script_send(lock->rl, nodes, RLK_SCRIPT_TAKE, lock->claim, ttl_ms, &take_kind,
                                now_us);
@@ -199,7 +291,23 @@ static void ask(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
     unsigned node;
 
     RLK_MASK_EACH (node, unsent) {
-        voted(&lock->rl->nodes[node], claim, RLK_VOTE_UNKNOWN, now_us);
+        voted(&lock->rl->nodes[node], claim, RLK_VOTE_UNKNOWN, 0, now_us);
+    }
+    rlk_claim_unref(claim);
+}
+
+static void ask_to_confirm(struct redlock_lock *lock, const struct rlk_actions *out,
+                           uint64_t now_us)
+{
+    struct rlk_claim *claim = rlk_claim_ref(lock->claim);
+    uint64_t unsent;
+    unsigned node;
+
+    claim->fence = out->fence;
+    unsent = rlk_script_send(lock->rl, out->confirm, RLK_SCRIPT_CONFIRM, claim, claim->ttl_ms,
+                             &confirm_kind, now_us);
+    RLK_MASK_EACH (node, unsent) {
+        confirmed(&lock->rl->nodes[node], claim, RLK_ANSWER_UNKNOWN, now_us);
     }
     rlk_claim_unref(claim);
 }
@@ -223,6 +331,8 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->acquire) {
         ask(lock, out->acquire, now_us); /* last: it may step again */
+    } else if (out->confirm) {
+        ask_to_confirm(lock, out, now_us);
     }
 }
 
@@ -255,6 +365,15 @@ static void cancel(struct redlock_lock *lock)
     step(lock, &ev);
 }
 
+/* [S10] Whoever counts on five masters and has four is to know it: nothing is acquired. */
+static void refuse_twins(struct redlock_lock *lock)
+{
+    if (rlk_manager_has_twins(lock->rl) && !is_adoption(lock)) {
+        cancel(lock);
+        lock->trouble = REDLOCK_ECONFIG;
+    }
+}
+
 /* ---- what the manager tells ---- */
 
 static void node_event(struct rlk_waiter *w, enum rlk_event_kind kind, struct rlk_node *n,
@@ -275,7 +394,21 @@ static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us
 
 static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
 {
+    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
+
+    if (lock->phase == RLK_LOCK_PENDING) {
+        refuse_twins(lock);
+    }
     node_event(w, RLK_EVENT_NODE_DOWN, n, now_us);
+}
+
+static void on_clock(struct rlk_waiter *w, const struct rlk_event *ev)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
+
+    if (lock->phase == RLK_LOCK_PENDING) {
+        step(lock, ev);
+    }
 }
 
 static void on_close(struct rlk_waiter *w)
@@ -287,8 +420,11 @@ static void on_close(struct rlk_waiter *w)
     }
 }
 
-static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close,
-                                                   rlk_lock_on_free};
+static const struct rlk_waiter_kind waiter_kind = {.node_up = on_node_up,
+                                                   .node_down = on_node_down,
+                                                   .clock = on_clock,
+                                                   .close = on_close,
+                                                   .free = rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 
@@ -312,9 +448,11 @@ static void on_tell(struct rlk_call *call)
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, tell);
     struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = rlk_clock_us()};
 
+    refuse_twins(lock);
     step(lock, &ev);
     rlk_list_remove(&lock->tell.link);
     if (lock->attempt.state == RLK_ATTEMPT_HELD) {
+        lock->claim->fence = lock->attempt.round.fence.value;
         rlk_hold_begin(lock, ev.now_us);
         rlk_lock_count_out(lock);
         lock->acquire_cb(lock, REDLOCK_OK, lock->arg);
@@ -361,6 +499,7 @@ static int begin(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,
     if (ret_lock) {
         *ret_lock = lock;
     }
+    refuse_twins(lock);
     step_with_nodes(lock, RLK_EVENT_START, rlk_clock_us());
     return 0;
 }
@@ -394,6 +533,7 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
         return status;
     }
     r.attempt.wait_us = 0;
+    r.attempt.terms.fenced = false; /* what it is only its holder knows */
     r.hold.adopted = true;
     lock = make(rl, request, &r);
     if (lock) {

@@ -33,6 +33,8 @@ struct rlk_claim {
     uint32_t round;
     uint32_t ttl_ms;  /* the longest that we ever asked for */
     uint32_t life_ms; /* the longest that the keys may live: also by who had the token before */
+    uint64_t hint;    /* what these should at least become */
+    uint64_t fence;   /* what they are to be: of a lock that is held; 0: not known yet */
     unsigned n_keys;
     uint16_t key_len[REDLOCK_MAX_KEYS];
     char *key; /* key_inline, or memory of its own: each followed by a NUL and the next */

@@ -10,4 +10,8 @@
 /* Microseconds since some point in the past. */
 uint64_t rlk_clock_us(void);
 
+/* The wall clock: microseconds since 1970. For numbers that people read and masters are hinted at,
+ * never for a decision. */
+uint64_t rlk_clock_wall_us(void);
+
 #endif

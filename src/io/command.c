@@ -7,7 +7,7 @@
 
 #include "io/claim.h"
 
-#define MAX_WORDS 8
+#define MAX_WORDS 10
 
 const char rlk_command_release_script[] = "local n = 0\n"
                                           "local taken = false\n"
@@ -24,39 +24,110 @@ const char rlk_command_release_script[] = "local n = 0\n"
                                           "end\n"
                                           "return n == #KEYS and 1 or 0\n";
 
-const char rlk_command_take_script[] = "local mine = 0\n"
-                                       "for i = 1, #KEYS do\n"
-                                       "  local v = redis.call('GET', KEYS[i])\n"
-                                       "  if v == ARGV[1] then\n"
-                                       "    mine = mine + 1\n"
-                                       "  elseif v then\n"
-                                       "    return v\n"
-                                       "  end\n"
-                                       "end\n"
-                                       "for i = 1, #KEYS do\n"
-                                       "  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[2]) then\n"
-                                       "    redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2])\n"
-                                       "  end\n"
-                                       "end\n"
-                                       "return mine == #KEYS and 2 or 1\n";
+const char rlk_command_take_script[] =
+    "local mine = 0\n"
+    "for i = 1, #KEYS do\n"
+    "  local v = redis.call('GET', KEYS[i])\n"
+    "  if v == ARGV[1] then\n"
+    "    mine = mine + 1\n"
+    "  elseif v then\n"
+    "    return v\n"
+    "  end\n"
+    "end\n"
+    "local raise = {}\n"
+    "for i = 1, ARGV[3] and #KEYS or 0 do\n"
+    "  local c = KEYS[i] .. ':redlock-fence'\n"
+    "  if (tonumber(redis.call('GET', c)) or 0) <= tonumber(ARGV[3]) then\n"
+    "    raise[#raise + 1] = c\n"
+    "  end\n"
+    "end\n"
+    "for i = 1, #KEYS do\n"
+    "  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[2]) then\n"
+    "    redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2])\n"
+    "  end\n"
+    "end\n"
+    "for _, c in ipairs(raise) do\n"
+    "  redis.call('SET', c, ARGV[3], 'PX', 604800000)\n"
+    "end\n"
+    "return mine == #KEYS and 2 or 1\n";
 
-const char rlk_command_keep_script[] = "for i = 1, #KEYS do\n"
-                                       "  local v = redis.call('GET', KEYS[i])\n"
-                                       "  if v ~= ARGV[1] then\n"
-                                       "    return v or 0\n"
-                                       "  end\n"
-                                       "end\n"
-                                       "for i = 1, #KEYS do\n"
-                                       "  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[2]) then\n"
-                                       "    redis.call('PEXPIRE', KEYS[i], ARGV[2])\n"
-                                       "  end\n"
-                                       "end\n"
-                                       "return 1\n";
+const char rlk_command_keep_script[] =
+    "for i = 1, #KEYS do\n"
+    "  local v = redis.call('GET', KEYS[i])\n"
+    "  if v ~= ARGV[1] then\n"
+    "    return v or 0\n"
+    "  end\n"
+    "end\n"
+    "local raise = {}\n"
+    "for i = 1, ARGV[3] and #KEYS or 0 do\n"
+    "  local c = KEYS[i] .. ':redlock-fence'\n"
+    "  if (tonumber(redis.call('GET', c)) or 0) <= tonumber(ARGV[3]) then\n"
+    "    raise[#raise + 1] = c\n"
+    "  end\n"
+    "end\n"
+    "for i = 1, #KEYS do\n"
+    "  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[2]) then\n"
+    "    redis.call('PEXPIRE', KEYS[i], ARGV[2])\n"
+    "  end\n"
+    "end\n"
+    "for _, c in ipairs(raise) do\n"
+    "  redis.call('SET', c, ARGV[3], 'PX', 604800000)\n"
+    "end\n"
+    "return 1\n";
+
+const char rlk_command_vote_script[] =
+    "local mine = 0\n"
+    "for i = 1, #KEYS do\n"
+    "  local v = redis.call('GET', KEYS[i])\n"
+    "  if v == ARGV[1] then\n"
+    "    mine = mine + 1\n"
+    "  elseif v then\n"
+    "    return v\n"
+    "  end\n"
+    "end\n"
+    "if mine > 0 then\n"
+    "  return 2\n"
+    "end\n"
+    "local f = tonumber(ARGV[3])\n"
+    "for i = 1, #KEYS do\n"
+    "  local c = tonumber(redis.call('GET', KEYS[i] .. ':redlock-fence')) or 0\n"
+    "  if c >= f then\n"
+    "    f = c + 1\n"
+    "  end\n"
+    "end\n"
+    "if f >= 4503599627370496 then\n"
+    "  return redis.error_reply('FENCE the counter has no numbers left: ' ..\n"
+    "    'delete it when nothing remembers its fences')\n"
+    "end\n"
+    "local same = 1\n"
+    "if ARGV[5] ~= '' then\n"
+    "  local v = redis.call('GET', ARGV[4]) or ''\n"
+    "  same = string.sub(v, 1, #ARGV[5]) == ARGV[5] and 1 or 0\n"
+    "end\n"
+    "for i = 1, #KEYS do\n"
+    "  redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2])\n"
+    "  redis.call('SET', KEYS[i] .. ':redlock-fence', string.format('%.0f', f), 'PX', 604800000)\n"
+    "end\n"
+    "return {f, same}\n";
+
+const char rlk_command_confirm_script[] =
+    "for i = 1, #KEYS do\n"
+    "  local c = tonumber(redis.call('GET', KEYS[i] .. ':redlock-fence')) or 0\n"
+    "  if redis.call('GET', KEYS[i]) ~= ARGV[1] or c > tonumber(ARGV[2]) then\n"
+    "    return 0\n"
+    "  end\n"
+    "end\n"
+    "for i = 1, #KEYS do\n"
+    "  redis.call('SET', KEYS[i] .. ':redlock-fence', ARGV[2], 'PX', 604800000)\n"
+    "end\n"
+    "return 1\n";
 
 /* SHA-1 of the texts above; a live test compares them with what SCRIPT LOAD says. */
 static const char release_sha[] = "488a19661b61470318f71acdc390dc7429f941ee";
-static const char take_sha[] = "5484f506f2d5f07cb718a19a625fc5346168a229";
-static const char keep_sha[] = "827ff34e19fc9f8717a39895752cd1326cc26530";
+static const char take_sha[] = "adf9423e9a27560152ebae3015a0a614d47611e1";
+static const char keep_sha[] = "0f88f03db18be6b2782792588cd2411510f69bd2";
+static const char vote_sha[] = "d3b5c32a0e22d298476a88f79fd13c00edcbf71f";
+static const char confirm_sha[] = "983b7f7683c6a4370afb7a86a76d1652d2c2d643";
 
 /* One element in wire form, for words that are known when this is compiled. */
 #define BULK2(text) "$2\r\n" text "\r\n"
@@ -106,7 +177,7 @@ static void put(struct rlk_command *c, const char *bytes, size_t len)
 }
 
 /* The digits of a number, at the end of `out`; returns the first of them. */
-static char *digits(uint32_t n, char *out, size_t size)
+static char *digits(uint64_t n, char *out, size_t size)
 {
     char *at = out + size;
 
@@ -129,9 +200,9 @@ static void put_bulk(struct rlk_command *c, const char *text, size_t len)
     put(c, "\r\n", 2);
 }
 
-static void put_number(struct rlk_command *c, uint32_t n)
+static void put_number(struct rlk_command *c, uint64_t n)
 {
-    char room[12];
+    char room[24];
     char *first = digits(n, room, sizeof(room));
 
     put_bulk(c, first, (size_t)(room + sizeof(room) - first));
@@ -200,18 +271,43 @@ void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, b
     begin_script(c, claim, text ? rlk_command_release_script : NULL, release_sha, 0);
 }
 
+/* The ttl, and the fence of a lock that has one. */
+static void put_ttl_and_fence(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms)
+{
+    put_number(c, ttl_ms);
+    if (claim->fence) {
+        put_number(c, claim->fence);
+    }
+}
+
 void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text)
 {
-    begin_script(c, claim, text ? rlk_command_take_script : NULL, take_sha, 1);
-    put_number(c, ttl_ms);
+    begin_script(c, claim, text ? rlk_command_take_script : NULL, take_sha, claim->fence ? 2 : 1);
+    put_ttl_and_fence(c, claim, ttl_ms);
 }
 
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text)
 {
-    begin_script(c, claim, text ? rlk_command_keep_script : NULL, keep_sha, 1);
-    put_number(c, ttl_ms);
+    begin_script(c, claim, text ? rlk_command_keep_script : NULL, keep_sha, claim->fence ? 2 : 1);
+    put_ttl_and_fence(c, claim, ttl_ms);
+}
+
+void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, const char *key,
+                      const char *incarnation, bool text)
+{
+    begin_script(c, claim, text ? rlk_command_vote_script : NULL, vote_sha, 4);
+    put_number(c, claim->ttl_ms);
+    put_number(c, claim->hint);
+    put_bulk(c, key, strlen(key));
+    put_bulk(c, incarnation, strlen(incarnation));
+}
+
+void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text)
+{
+    begin_script(c, claim, text ? rlk_command_confirm_script : NULL, confirm_sha, 1);
+    put_number(c, claim->fence);
 }
 
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim)
@@ -219,4 +315,14 @@ void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_c
     BEGIN(c, "*2\r\n");
     put_bulk(c, verb, strlen(verb));
     put_bulk(c, claim->key, claim->key_len[0]);
+}
+
+void rlk_command_ask_fence(struct rlk_command *c, const struct rlk_claim *claim)
+{
+    char key[REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_COUNTER)];
+
+    memcpy(key, claim->key, claim->key_len[0]);
+    memcpy(key + claim->key_len[0], RLK_COMMAND_COUNTER, sizeof(RLK_COMMAND_COUNTER));
+    BEGIN(c, "*2\r\n" BULK3("GET"));
+    put_bulk(c, key, claim->key_len[0] + sizeof(RLK_COMMAND_COUNTER) - 1);
 }

@@ -17,7 +17,7 @@
 struct rlk_claim;
 
 /* Room for the longest keys, token and script with their lengths and the fixed words. */
-#define RLK_COMMAND_ROOM (REDLOCK_MAX_KEYS * (REDLOCK_MAX_KEY + 16) + 1024)
+#define RLK_COMMAND_ROOM (REDLOCK_MAX_KEYS * (REDLOCK_MAX_KEY + 16) + REDLOCK_MAX_KEY + 2048)
 
 struct rlk_command {
     const char *bytes; /* in `room`, or hiredis'; NULL: nothing formatted */
@@ -33,11 +33,23 @@ struct rlk_command {
  * were not there. */
 extern const char rlk_command_release_script[];
 /* Set all keys for ttl, or none: 1 done, 2 all were ours already (they live as long now), or the
- * value of one that is somebody else's. Some of several were ours where the others were lost. */
+ * value of one that is somebody else's. Some of several were ours where the others were lost. With
+ * a fence their counters are at least that from then on [S12]. */
 extern const char rlk_command_take_script[];
 /* Let our keys live for ttl, if they do not live longer: 1 done, 0 one is not there, or the value
- * of one that is somebody else's. [S7] It never sets a key and never shortens. */
+ * of one that is somebody else's. [S7] It never sets a key and never shortens. With a fence their
+ * counters are at least that from then on. */
 extern const char rlk_command_keep_script[];
+/* [S12] Set all keys for ttl, or none, and raise their counters above all that they ever were, to
+ * `hint` at least: {counter, 1}, or {counter, 0} when the incarnation key is not the one that we
+ * know; 2 or a value as by the take script. */
+extern const char rlk_command_vote_script[];
+/* [S12] Raise the counters to the fence where all keys are ours and no counter is above it: 1 done,
+ * 0 not. */
+extern const char rlk_command_confirm_script[];
+
+/* A counter stands behind its key, and lives for a week after it was raised last. */
+#define RLK_COMMAND_COUNTER ":redlock-fence"
 
 /* Nothing formatted yet. */
 void rlk_command_init(struct rlk_command *c);
@@ -57,8 +69,13 @@ void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint
                       bool text);
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text);
+/* incarnation: the key, and what it should begin with ("" for both: not asked for). */
+void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, const char *key,
+                      const char *incarnation, bool text);
+void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text);
 
-/* GET or PTTL of the first key. */
+/* GET or PTTL of the first key; GET of its counter. */
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim);
+void rlk_command_ask_fence(struct rlk_command *c, const struct rlk_claim *claim);
 
 #endif

@@ -28,6 +28,8 @@ static const struct {
     {REDLOCK_ENOQUORUM, "no majority of the masters could be had; see redlock_lock_node for which "
                         "and why"},
     {REDLOCK_ENOMEM, "out of memory; nothing is held"},
+    {REDLOCK_ECONFIG, "two of the masters are one server, which has one vote only; list each "
+                      "master once"},
     {REDLOCK_ESYSTEM, "the system refused random bytes, a timer or a descriptor; look at its "
                       "limits (ulimit -n)"},
 };

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "core/classify.h"
+#include "io/health.h"
+#include "io/info.h"
 #include "io/node.h"
 #include "io/options.h"
 #include "io/uri.h"
@@ -82,25 +84,10 @@ static bool knows_set_get(const char *server, const char *version)
     return strcmp(server, "redis") == 0 && atoi(version) >= 7;
 }
 
-/* Why a server of this role and mode may not vote [S11]; NULL when it may. */
-static const char *unfit(const char *role, const char *mode)
-{
-    if (strcmp(role, "replica") == 0 || strcmp(role, "slave") == 0) {
-        return "is a replica: its master can forget what it never heard; list masters only";
-    }
-    if (strcmp(mode, "cluster") == 0) {
-        return "is a cluster node: locks need independent masters, without cluster mode";
-    }
-    if (strcmp(mode, "sentinel") == 0) {
-        return "is a sentinel: it holds no keys; list the masters themselves";
-    }
-    return NULL;
-}
-
 static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list)
 {
     const char *server = field_text(list, "server"), *version = field_text(list, "version");
-    const char *why = unfit(field_text(list, "role"), field_text(list, "mode"));
+    const char *why = rlk_info_unfit(field_text(list, "role"), field_text(list, "mode"));
     const struct rlk_reply *id = field(list, "id");
 
     snprintf(n->server, sizeof(n->server), "%.20s %.20s", server, version);
@@ -132,72 +119,33 @@ static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *
     }
 }
 
-/* Copy the value of a line "name:value" of INFO; "" when there is none. */
-static void info_line(const char *info, const char *name, char *out, size_t size)
+/* A section of INFO; what it says of role and mode counts whichever section that was. */
+static void on_info(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
 {
-    const char *line = info;
-    size_t name_len = strlen(name), len;
-
-    out[0] = '\0';
-    while (line) {
-        if (strncmp(line, name, name_len) == 0 && line[name_len] == ':') {
-            line += name_len + 1;
-            len = strcspn(line, "\r\n");
-            snprintf(out, size, "%.*s", (int)(len < size ? len : size - 1), line);
-            return;
-        }
-        line = strchr(line, '\n');
-        line = line ? line + 1 : NULL;
-    }
-}
-
-static void on_info_server(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                           uint64_t now_us)
-{
-    char mode[24], version[24];
     const char *why;
 
     (void)context;
     (void)now_us;
-    info_line(reply->str, "run_id", n->run_id, sizeof(n->run_id));
-    info_line(reply->str, "redis_mode", mode, sizeof(mode));
-    info_line(reply->str, "redis_version", version, sizeof(version));
-    if (strcmp(n->server, "redis") == 0 && version[0]) {
-        snprintf(n->server, sizeof(n->server), "redis %s", version);
-        rlk_reply_make_printable(n->server);
+    rlk_info_read(&n->info, reply);
+    if (strcmp(n->server, "redis") == 0 && n->info.version[0]) {
+        snprintf(n->server, sizeof(n->server), "redis %s", n->info.version);
     }
-    why = unfit("", mode);
+    why = rlk_info_unfit(n->info.role, n->info.mode);
     if (why) {
         rlk_node_refuse(n, "%s", why);
     }
 }
 
-static void on_info_replication(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                                uint64_t now_us)
+static void on_fsync(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us)
 {
-    char role[24];
-    const char *why;
-
     (void)context;
     (void)now_us;
-    info_line(reply->str, "role", role, sizeof(role));
-    why = unfit(role, "");
-    if (why) {
-        rlk_node_refuse(n, "%s", why);
-    }
+    rlk_info_read_fsync(&n->info, reply);
 }
 
 static const struct rlk_request_kind ignored = {on_ignored, on_broken};
-
-static bool say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
-                uint64_t now_us)
-{
-    struct rlk_command c;
-    bool said = rlk_command_words(&c, words) == 0 && rlk_node_queue(n, &c, kind, NULL, now_us);
-
-    rlk_command_end(&c);
-    return said;
-}
 
 /* Whatever it says: the connection has ended, or we may not end it. */
 static void on_killed(struct rlk_node *n, void *context, const struct rlk_reply *reply,
@@ -217,24 +165,53 @@ static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
     const char *const words[] = {"CLIENT", "KILL", "ID", id, NULL};
     unsigned i;
 
-    rlk_former_meet(&n->former, n->run_id);
+    rlk_former_meet(&n->former, n->info.run_id);
     for (i = 0; i < n->former.count; i++) {
         snprintf(id, sizeof(id), "%" PRId64, n->former.ids[i]);
-        if (!say(n, &kind, words, now_us)) {
+        if (!rlk_node_say(n, &kind, words, now_us)) {
             break;
         }
     }
 }
 
-/* The last answer: the rest of the greeting went well. Whether the script could be loaded does
+/* [S10] One server has one vote, whatever its addresses. */
+static void welcome(struct rlk_node *n, uint64_t now_us)
+{
+    const struct rlk_node *other = n->hooks->twin(n);
+
+    n->twin = other != NULL;
+    if (other) {
+        rlk_node_refuse(n, "is the same server as %s (run_id %.8s...): list each master once",
+                        other->uri->name, n->info.run_id);
+        return;
+    }
+    kill_former_connections(n, now_us);
+    rlk_node_greeted(n, now_us);
+}
+
+static void on_mark(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    (void)context;
+    rlk_health_begin(n, reply, now_us);
+    welcome(n, now_us);
+}
+
+/* The last answer of the first half: the rest went well. Whether the script could be loaded does
  * not matter, EVAL brings it along. */
 static void on_script(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                       uint64_t now_us)
 {
+    static const struct rlk_request_kind kind = {on_mark, on_broken};
+
     (void)context;
     (void)reply;
-    kill_former_connections(n, now_us);
-    rlk_node_greeted(n, now_us);
+    if (!rlk_health_is_wanted(n)) {
+        rlk_health_begin(n, NULL, now_us);
+        welcome(n, now_us);
+    } else if (!rlk_health_greet(n, &kind, now_us)) {
+        rlk_node_refuse(n, "no memory to greet it"); /* nor to trust it unseen */
+    }
 }
 
 static bool say_auth(struct rlk_node *n, uint64_t now_us)
@@ -246,7 +223,7 @@ static bool say_auth(struct rlk_node *n, uint64_t now_us)
     if (n->uri->password == NULL) {
         return true;
     }
-    return say(n, &kind, n->uri->user ? both : alone, now_us);
+    return rlk_node_say(n, &kind, n->uri->user ? both : alone, now_us);
 }
 
 static bool say_select(struct rlk_node *n, uint64_t now_us)
@@ -256,22 +233,41 @@ static bool say_select(struct rlk_node *n, uint64_t now_us)
     const char *const words[] = {"SELECT", db, NULL};
 
     snprintf(db, sizeof(db), "%u", n->uri->db);
-    return n->uri->db == 0 || say(n, &kind, words, now_us);
+    return n->uri->db == 0 || rlk_node_say(n, &kind, words, now_us);
+}
+
+static bool say_info(struct rlk_node *n, const char *section, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_info, on_broken};
+    const char *const words[] = {"INFO", section, NULL};
+
+    return rlk_node_say(n, &kind, words, now_us);
+}
+
+/* [S11] What tells whether it may have forgotten something. */
+static bool say_more_info(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_fsync, on_broken};
+    static const char *const words[] = {"CONFIG", "GET", "appendfsync", NULL};
+
+    if (n->standing.policy == RLK_QUARANTINE_OFF) {
+        return true;
+    }
+    return say_info(n, "memory", now_us) && say_info(n, "persistence", now_us) &&
+           say_info(n, "commandstats", now_us) && rlk_node_say(n, &kind, words, now_us);
 }
 
 bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_request_kind hello = {on_hello, on_broken},
-                                         server = {on_info_server, on_broken},
-                                         replication = {on_info_replication, on_broken},
                                          script = {on_script, on_broken};
     const char *const hello_words[] = {"HELLO", "2", NULL};
     const char *const name_words[] = {"CLIENT", "SETNAME", n->options->client_name, NULL};
-    const char *const server_words[] = {"INFO", "server", NULL};
-    const char *const replication_words[] = {"INFO", "replication", NULL};
     const char *const script_words[] = {"SCRIPT", "LOAD", rlk_command_release_script, NULL};
 
-    return say_auth(n, now_us) && say(n, &hello, hello_words, now_us) && say_select(n, now_us) &&
-           say(n, &ignored, name_words, now_us) && say(n, &server, server_words, now_us) &&
-           say(n, &replication, replication_words, now_us) && say(n, &script, script_words, now_us);
+    rlk_info_init(&n->info);
+    return say_auth(n, now_us) && rlk_node_say(n, &hello, hello_words, now_us) &&
+           say_select(n, now_us) && rlk_node_say(n, &ignored, name_words, now_us) &&
+           say_info(n, "server", now_us) && say_info(n, "replication", now_us) &&
+           say_more_info(n, now_us) && rlk_node_say(n, &script, script_words, now_us);
 }

@@ -84,6 +84,7 @@ static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *r
     struct rlk_event ev = {.kind = RLK_EVENT_ANSWER,
                            .node = n->index,
                            .now_us = now_us,
+                           .mistimed = rlk_standing_is_mistimed(&n->standing, now_us),
                            .answer = rlk_classify_keep(reply)};
 
     if (rlk_script_again(n, RLK_SCRIPT_KEEP, claim, &keep_kind, reply, now_us)) {
@@ -105,6 +106,7 @@ static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply 
     struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
                            .node = n->index,
                            .now_us = now_us,
+                           .mistimed = rlk_standing_is_mistimed(&n->standing, now_us),
                            .vote = rlk_classify_take(reply)};
 
     if (rlk_script_again(n, RLK_SCRIPT_TAKE, claim, &heal_kind, reply, now_us)) {
@@ -138,11 +140,17 @@ static void ask(struct redlock_lock *lock, uint64_t nodes, enum rlk_script scrip
     rlk_claim_unref(claim);
 }
 
+/* [S11] The time is asked first: so it is known when the answers are here. */
 static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
                             uint64_t now_us)
 {
     struct rlk_claim *claim = lock->claim;
+    uint64_t left = nodes;
+    unsigned node;
 
+    RLK_MASK_EACH (node, left) {
+        rlk_health_ask(&lock->rl->nodes[node], now_us);
+    }
     claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
     claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
     ask(lock, nodes, RLK_SCRIPT_KEEP, ttl_ms, now_us);
@@ -200,12 +208,26 @@ static void on_node(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
     (void)now_us;
 }
 
+/* A lock that is being released needs no clock. */
+static void on_clock(struct rlk_waiter *w, const struct rlk_event *ev)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
+
+    if (lock->phase == RLK_LOCK_HELD) {
+        step(lock, ev);
+    }
+}
+
 static void on_close(struct rlk_waiter *w)
 {
     rlk_release_for_close(RLK_CONTAINER(w, struct redlock_lock, waiter));
 }
 
-static const struct rlk_waiter_kind waiter_kind = {on_node, on_node, on_close, rlk_lock_on_free};
+static const struct rlk_waiter_kind waiter_kind = {.node_up = on_node,
+                                                   .node_down = on_node,
+                                                   .clock = on_clock,
+                                                   .close = on_close,
+                                                   .free = rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 

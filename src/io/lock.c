@@ -40,6 +40,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
     lock->notice_arg = NULL;
     lock->holders = NULL;
     lock->nameless = 0;
+    lock->seen_fence = 0;
     lock->owner[0] = '\0';
     lock->attempt.state = RLK_ATTEMPT_IDLE;
     lock->hold.state = RLK_HOLD_IDLE;
@@ -136,6 +137,11 @@ REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)
     return lock ? lock->claim->token : "";
 }
 
+REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock)
+{
+    return lock && lock->phase == RLK_LOCK_HELD ? lock->claim->fence : 0;
+}
+
 REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len)
 {
     if (ret_len) {
@@ -182,7 +188,7 @@ static enum redlock_vote vote_of(const struct redlock_lock *lock, uint64_t bit)
     uint64_t silent = h->round_until_us == RLK_NEVER ? l->asked & ~l->kept : 0;
 
     if (h->state == RLK_HOLD_IDLE) {
-        return vote_in(r->yes, r->no, r->asked, bit);
+        return r->barred & bit ? REDLOCK_VOTE_UNCOUNTED : vote_in(r->yes, r->no, r->asked, bit);
     }
     return vote_in(l->present & ~silent, l->absent, l->touched, bit);
 }
@@ -211,7 +217,7 @@ REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t ind
         d.holder = lock->nameless & rlk_mask_bit((unsigned)index) ? "(out of memory)"
                    : lock->holders                                ? lock->holders[index]
                                                                   : "";
-    } else if (d.vote == REDLOCK_VOTE_NONE || d.vote == REDLOCK_VOTE_UNKNOWN) {
+    } else if (d.vote != REDLOCK_VOTE_YES) {
         d.error = trouble_of(lock, index);
     }
     *ret_detail = d;

@@ -42,6 +42,7 @@ struct redlock_lock {
     redlock_notice_cb *notice_cb; /* NULL: nobody wants to know */
     void *notice_arg;
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node; NULL before the first refusal */
+    uint64_t seen_fence;                /* the largest counter that any node told [S12] */
     uint64_t nameless; /* nodes that refused, and there was no memory for whom they named */
     char owner[REDLOCK_MAX_OWNER + 1];
     struct rlk_attempt attempt;

@@ -49,8 +49,97 @@ static void on_node_idle(struct rlk_node *n)
     rlk_close_settle(n->owner);
 }
 
-static const struct rlk_node_hooks node_hooks = {rlk_handshake_begin, on_node_up, on_node_down,
-                                                 on_node_idle};
+static void tell_clock(struct redlock *rl, const struct rlk_event *ev)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &rl->waiters) {
+        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+
+        if (w->kind->clock) {
+            w->kind->clock(w, ev);
+        }
+    }
+}
+
+static void excuse(struct redlock *rl, uint64_t nodes)
+{
+    unsigned node;
+
+    RLK_MASK_EACH (node, nodes) {
+        rlk_standing_clock_excused(&rl->nodes[node].standing);
+    }
+}
+
+/* [S11] A clock that fell behind hurts nobody. With quarantine=off a master is taken at its word,
+ * but that it was we who stood still is no matter of theirs. */
+static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sample)
+{
+    struct redlock *rl = n->owner;
+    struct rlk_event ev = {.node = n->index, .now_us = sample->received_us};
+    uint64_t nodes;
+
+    switch (rlk_clocks_sample(&rl->clocks, n->index, sample, &ev.by_us, &nodes)) {
+    case RLK_CLOCK_AHEAD:
+        rlk_standing_clock_moved(&n->standing, ev.now_us);
+        if (rlk_standing_is_mistimed(&n->standing, ev.now_us)) {
+            ev.kind = RLK_EVENT_MISTIMED;
+            tell_clock(rl, &ev);
+        }
+        break;
+    case RLK_CLOCK_WE_STOOD:
+        excuse(rl, nodes);
+        ev.kind = RLK_EVENT_STOOD;
+        tell_clock(rl, &ev);
+        break;
+    case RLK_CLOCK_BEHIND:
+    case RLK_CLOCK_STEADY:
+        break;
+    }
+}
+
+static void on_node_replaced(struct rlk_node *n)
+{
+    struct redlock *rl = n->owner;
+
+    rlk_clocks_forget(&rl->clocks, n->index);
+}
+
+static const struct rlk_node *on_node_twin(const struct rlk_node *n)
+{
+    const struct redlock *rl = n->owner;
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        const struct rlk_node *other = &rl->nodes[i];
+
+        if (other != n && other->state == RLK_NODE_UP && n->info.run_id[0] &&
+            strcmp(other->info.run_id, n->info.run_id) == 0) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+static const struct rlk_node_hooks node_hooks = {.greet = rlk_handshake_begin,
+                                                 .up = on_node_up,
+                                                 .down = on_node_down,
+                                                 .idle = on_node_idle,
+                                                 .replaced = on_node_replaced,
+                                                 .timed = on_node_timed,
+                                                 .twin = on_node_twin};
+
+bool rlk_manager_has_twins(const struct redlock *rl)
+{
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        if (rl->nodes[i].twin) {
+            return true;
+        }
+    }
+    return false;
+}
 
 void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind)
 {
@@ -124,6 +213,8 @@ static int make_nodes(struct redlock *rl)
         return status;
     }
     rlk_prng_seed(&rl->prng, seed);
+    rlk_clocks_init(&rl->clocks, rl->options.n_nodes, rl->options.drift_ppm,
+                    rlk_time_from_ms(rl->options.max_ttl_ms));
     rl->nodes = rlk_alloc(rl->options.n_nodes * sizeof(*rl->nodes));
     if (rl->nodes == NULL) {
         return REDLOCK_ENOMEM;
@@ -217,6 +308,16 @@ static uint64_t not_up_for_us(const struct rlk_node *n, uint64_t now_us)
                                      : 0;
 }
 
+static uint64_t quarantine_ms(const struct rlk_node *n, uint64_t now_us)
+{
+    uint64_t until_us;
+
+    if (rlk_standing_bar(&n->standing, now_us, &until_us) == RLK_BAR_NONE) {
+        return 0;
+    }
+    return until_us == RLK_NEVER ? UINT64_MAX : (until_us - now_us + 999) / 1000;
+}
+
 REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
                                      struct redlock_node_info *ret_info)
 {
@@ -236,6 +337,7 @@ REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
     ret_info->down_ms = not_up_for_us(n, now_us) / 1000;
     ret_info->error = rlk_node_trouble(n, now_us);
     ret_info->server = n->server;
+    ret_info->quarantine_ms = quarantine_ms(n, now_us);
     ret_info->rtt_us = n->rtt_us;
     return 0;
 }

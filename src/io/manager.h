@@ -7,6 +7,8 @@
 #include "base/list.h"
 #include "base/pool.h"
 #include "base/prng.h"
+#include "core/clocks.h"
+#include "core/event.h"
 #include "io/entropy.h"
 #include "io/loop.h"
 #include "io/node.h"
@@ -21,6 +23,8 @@ struct rlk_waiter;
 struct rlk_waiter_kind {
     void (*node_up)(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us);
     void (*node_down)(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us);
+    /* A clock: RLK_EVENT_MISTIMED or RLK_EVENT_STOOD. NULL: nothing to do. */
+    void (*clock)(struct rlk_waiter *w, const struct rlk_event *ev);
     /* The manager closes: come to an end, and tell the user. */
     void (*close)(struct rlk_waiter *w);
     /* It is closed, and this one is still there: give back its memory. */
@@ -40,6 +44,7 @@ struct redlock {
     struct rlk_entropy entropy;
     struct rlk_prng prng;
     struct rlk_pool lock_pool, claim_pool;
+    struct rlk_clocks clocks;
     struct rlk_list waiters;
     unsigned pending; /* acquires, releases and queries that have not been told yet */
 
@@ -55,6 +60,9 @@ struct redlock {
 /* Sets of nodes by what can be done with them now. Any may be NULL. open: UP, stuck or not. */
 void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,
                        uint64_t *ret_coming, uint64_t *ret_open);
+
+/* One of the nodes is the same server as another [S10]. */
+bool rlk_manager_has_twins(const struct redlock *rl);
 
 /* 0, or why a call that begins something cannot: REDLOCK_EINVAL (NULL), _EFORK, _ESTATE
  * (closing) or _ELIMIT. */

@@ -74,13 +74,14 @@ static void fall(struct rlk_node *n, uint64_t now_us)
 
     rlk_resolve_cancel(&n->resolve);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
+    rlk_health_end(n);
     rlk_conn_close(&n->conn, true);
     n->state = RLK_NODE_DOWN;
     if (was_up) {
         n->failures = now_us - n->since_us >= GOOD_AFTER_US ? 0 : n->failures + 1;
         n->since_us = now_us;
         if (n->inflight.count > 0) {
-            rlk_former_add(&n->former, n->run_id, n->client_id);
+            rlk_former_add(&n->former, n->info.run_id, n->client_id);
         }
     } else {
         n->failures++;
@@ -260,6 +261,9 @@ void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_o
     n->resolve.done = on_resolved;
     rlk_prng_seed(&n->prng, seed);
     rlk_timer_init(&n->timer, on_timer);
+    rlk_standing_init(&n->standing, rlk_options_quarantine(options, index),
+                      rlk_time_from_ms(options->max_ttl_ms), options->drift_ppm);
+    rlk_health_init(n);
     rlk_conn_init(&n->conn, loop, &conn_handler);
 }
 
@@ -274,6 +278,7 @@ void rlk_node_end(struct rlk_node *n)
 {
     rlk_resolve_cancel(&n->resolve);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
+    rlk_health_end(n);
     n->state = RLK_NODE_DOWN;
     break_requests(n, rlk_clock_us());
     rlk_debts_end(&n->debts);
@@ -327,6 +332,16 @@ bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
     return true;
 }
 
+bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
+                  uint64_t now_us)
+{
+    struct rlk_command c;
+    bool said = rlk_command_words(&c, words) == 0 && rlk_node_queue(n, &c, kind, NULL, now_us);
+
+    rlk_command_end(&c);
+    return said;
+}
+
 bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
                   const struct rlk_request_kind *kind, void *context, uint64_t now_us)
 {
@@ -369,6 +384,8 @@ const char *rlk_node_trouble(struct rlk_node *n, uint64_t now_us)
             (unsigned long long)((now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000));
     } else if (n->error[0] == '\0' && n->state != RLK_NODE_UP) {
         return "is still being connected";
+    } else if (n->state == RLK_NODE_UP && rlk_health_explain(n, now_us, n->bar, sizeof(n->bar))) {
+        return n->bar;
     }
     return n->error;
 }

@@ -16,15 +16,19 @@
 #include <stdint.h>
 
 #include "base/prng.h"
+#include "core/standing.h"
 #include "io/command.h"
 #include "io/conn.h"
 #include "io/debt.h"
 #include "io/former.h"
+#include "io/health.h"
+#include "io/info.h"
 #include "io/inflight.h"
 #include "io/resolve.h"
 #include "io/timers.h"
 
 struct rlk_claim;
+struct rlk_clock_sample;
 struct rlk_node;
 struct rlk_options;
 struct rlk_uri;
@@ -47,6 +51,12 @@ struct rlk_node_hooks {
     void (*down)(struct rlk_node *n, uint64_t now_us);
     /* Everything that it was asked is answered. */
     void (*idle)(struct rlk_node *n);
+    /* Another run answers at its address than before: the clock may be another, too. */
+    void (*replaced)(struct rlk_node *n);
+    /* It told the time. */
+    void (*timed)(struct rlk_node *n, const struct rlk_clock_sample *sample);
+    /* Another node that is UP and the same server [S10]; NULL for none. */
+    const struct rlk_node *(*twin)(const struct rlk_node *n);
 };
 
 struct rlk_node {
@@ -75,10 +85,14 @@ struct rlk_node {
     bool tells_holder; /* SET ... NX GET works */
     unsigned scripts;  /* that it has run over this connection, and so knows by their SHA-1 */
     char server[48];   /* "redis 7.0.15" */
-    char run_id[48];   /* "" where INFO is not allowed */
+    struct rlk_info info;
     int64_t client_id; /* 0: unknown */
     struct rlk_former former;
+    bool twin; /* it was another node's server when it was greeted last [S10] */
+    struct rlk_standing standing;
+    struct rlk_health health;
 
+    char bar[160];   /* why its votes do not count, when somebody asked for it */
     char error[256]; /* the last thing that went wrong; "" for nothing */
 };
 
@@ -108,6 +122,10 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
 /* The same in any state with an open connection, for the greeting. */
 bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
                     const struct rlk_request_kind *kind, void *context, uint64_t now_us);
+
+/* The same of a command of few words. */
+bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
+                  uint64_t now_us);
 
 /* Owe it the release of a claim, for as long as its key may be there; a reference is taken. An UP
  * node is told a little later, any other as soon as it is UP. */

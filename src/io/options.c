@@ -23,6 +23,8 @@ REDLOCK_EXPORT void redlock_options_init(struct redlock_options *options)
         .connect_timeout_ms = 2000,
         .max_ttl_ms = 300000,
         .drift_ppm = 10000,
+        .quarantine = REDLOCK_QUARANTINE_STRICT,
+        .health_ms = 1000,
     };
 }
 
@@ -61,6 +63,16 @@ static int check_numbers(const struct redlock_options *p)
     if (p->max_ttl_ms < REDLOCK_MIN_TTL_MS || p->max_ttl_ms > REDLOCK_MAX_TTL_MS) {
         return refuse(p, REDLOCK_EINVAL, "max_ttl_ms is %u; it must be %d to %d (24 h)",
                       p->max_ttl_ms, REDLOCK_MIN_TTL_MS, REDLOCK_MAX_TTL_MS);
+    }
+    if (p->health_ms > MAX_TIMEOUT_MS) {
+        return refuse(p, REDLOCK_EINVAL, "health_ms is %u; it must be at most %d", p->health_ms,
+                      MAX_TIMEOUT_MS);
+    }
+    if (p->quarantine < REDLOCK_QUARANTINE_STRICT || p->quarantine > REDLOCK_QUARANTINE_OFF) {
+        return refuse(p, REDLOCK_EINVAL,
+                      "quarantine is %d; it must be one of enum "
+                      "redlock_quarantine",
+                      (int)p->quarantine);
     }
     if (p->drift_ppm > MAX_DRIFT_PPM) {
         return refuse(p, REDLOCK_EINVAL, "drift_ppm is %u; it must be at most %d", p->drift_ppm,
@@ -159,6 +171,8 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
     o->connect_timeout_us = rlk_time_from_ms(p->connect_timeout_ms);
     o->max_ttl_ms = p->max_ttl_ms;
     o->drift_ppm = p->drift_ppm;
+    o->health_us = rlk_time_from_ms(p->health_ms);
+    o->quarantine = p->quarantine;
     return status;
 }
 
@@ -184,6 +198,21 @@ int rlk_options_load(struct rlk_options *o, const struct redlock_options *public
         rlk_options_end(o);
     }
     return status;
+}
+
+enum rlk_quarantine rlk_options_quarantine(const struct rlk_options *o, unsigned node)
+{
+    int own = o->uris[node].quarantine;
+
+    switch (own < 0 ? o->quarantine : (enum redlock_quarantine)own) {
+    case REDLOCK_QUARANTINE_OBSERVED:
+        return RLK_QUARANTINE_OBSERVED;
+    case REDLOCK_QUARANTINE_OFF:
+        return RLK_QUARANTINE_OFF;
+    case REDLOCK_QUARANTINE_STRICT:
+        break;
+    }
+    return RLK_QUARANTINE_STRICT;
 }
 
 void rlk_options_end(struct rlk_options *o)

@@ -4,6 +4,7 @@
 
 #include <redlock/manager.h>
 
+#include "core/standing.h"
 #include "io/uri.h"
 
 struct rlk_options {
@@ -13,12 +14,17 @@ struct rlk_options {
     size_t key_prefix_len;
     char *client_name; /* never NULL */
     uint64_t node_timeout_us, connect_timeout_us;
+    uint64_t health_us; /* 0: never */
     uint32_t max_ttl_ms, drift_ppm;
+    enum redlock_quarantine quarantine;
 };
 
 /* 0, REDLOCK_EINVAL, _EURI or _ENOMEM; public->error_text is written on failure, and nothing
  * is kept. */
 int rlk_options_load(struct rlk_options *o, const struct redlock_options *public);
+
+/* The policy for one node. */
+enum rlk_quarantine rlk_options_quarantine(const struct rlk_options *o, unsigned node);
 
 void rlk_options_end(struct rlk_options *o);
 

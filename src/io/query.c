@@ -1,11 +1,12 @@
 /* query.c - asks every master for the value of a key and the time it has left.
  *
- * GET and PTTL, pipelined on the connection that the locks use; nothing is written. Told when
- * every master has answered both or is known not to, or the time is up. */
+ * GET, PTTL and GET of its counter, pipelined on the connection that the locks use; nothing is
+ * written. Told when every master has answered all or is known not to, or the time is up. */
 #include <redlock/query.h>
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <redlock/error.h>
@@ -36,7 +37,7 @@ struct rlk_query {
     void *arg;
     bool cancelled;
     unsigned refs;   /* requests in flight, and one until told */
-    uint64_t waited; /* nodes whose PTTL is still to come, or who are being connected */
+    uint64_t waited; /* nodes whose last answer is still to come, or who are being connected */
     struct rlk_claim *key;
     struct answer answers[];
 };
@@ -134,6 +135,19 @@ static void on_ttl(struct rlk_node *n, void *context, const struct rlk_reply *re
             refuse(a, reply);
         }
     }
+    unref(q);
+}
+
+/* Whoever may not look at it (an ACL) sees no fence: the rest is worth knowing. */
+static void on_counter(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                       uint64_t now_us)
+{
+    struct rlk_query *q = context;
+
+    (void)now_us;
+    if (still_asked(q, n) && reply->type == RLK_REPLY_STRING) {
+        q->answers[n->index].public.counter = strtoull(reply->str, NULL, 10);
+    }
     node_done(q, n->index);
     unref(q);
 }
@@ -152,24 +166,28 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
 
 static const struct rlk_request_kind value_kind = {on_value, on_broken};
 static const struct rlk_request_kind ttl_kind = {on_ttl, on_broken};
+static const struct rlk_request_kind counter_kind = {on_counter, on_broken};
 
 /* ---- what goes out ---- */
 
-static bool ask_one(struct rlk_query *q, struct rlk_node *n, const char *verb,
+static bool ask_one(struct rlk_query *q, struct rlk_node *n, const struct rlk_command *c,
                     const struct rlk_request_kind *kind, uint64_t now_us)
 {
-    struct rlk_command c;
-    bool asked;
+    bool asked = rlk_node_ask(n, c, kind, q, now_us);
 
-    rlk_command_ask(&c, verb, q->key);
-    asked = rlk_node_ask(n, &c, kind, q, now_us);
     q->refs += asked;
     return asked;
 }
 
 static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
 {
-    if (!ask_one(q, n, "GET", &value_kind, now_us) || !ask_one(q, n, "PTTL", &ttl_kind, now_us)) {
+    struct rlk_command value, ttl, counter;
+
+    rlk_command_ask(&value, "GET", q->key);
+    rlk_command_ask(&ttl, "PTTL", q->key);
+    rlk_command_ask_fence(&counter, q->key);
+    if (!ask_one(q, n, &value, &value_kind, now_us) || !ask_one(q, n, &ttl, &ttl_kind, now_us) ||
+        !ask_one(q, n, &counter, &counter_kind, now_us)) {
         node_done(q, n->index);
     }
 }
@@ -204,7 +222,8 @@ static void on_free(struct rlk_waiter *w)
     unref(query_of(w));
 }
 
-static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close, on_free};
+static const struct rlk_waiter_kind waiter_kind = {
+    .node_up = on_node_up, .node_down = on_node_down, .close = on_close, .free = on_free};
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
@@ -257,10 +276,10 @@ static void find_holder(const struct rlk_query *q, const uint64_t *ttl_ms,
 static void tell_result(struct rlk_query *q)
 {
     struct redlock_query_node nodes[RLK_MAX_NODES];
-    uint64_t ttl_ms[RLK_MAX_NODES];
+    uint64_t ttl_ms[RLK_MAX_NODES], counters[RLK_MAX_NODES];
     struct redlock_query_result r = {.size = sizeof(r), .nodes = nodes, .token = "", .owner = ""};
     uint64_t now_us = rlk_clock_us();
-    unsigned i;
+    unsigned quorum = rlk_validity_quorum(q->rl->options.n_nodes), i;
 
     r.n_nodes = q->rl->options.n_nodes;
     for (i = 0; i < r.n_nodes; i++) {
@@ -276,11 +295,12 @@ static void tell_result(struct rlk_query *q)
         nodes[i].token = a->token;
         nodes[i].error = a->public.answer == REDLOCK_ANSWER_NONE ? a->error : "";
         ttl_ms[i] = a->public.ttl_ms;
+        counters[i] = a->public.counter;
         r.answered += a->public.answer != REDLOCK_ANSWER_NONE;
     }
     find_holder(q, ttl_ms, &r);
-    q->cb(&r, r.answered >= rlk_validity_quorum((unsigned)r.n_nodes) ? 0 : REDLOCK_ENOQUORUM,
-          q->arg);
+    r.fence = rlk_validity_until(counters, rlk_mask_all((unsigned)r.n_nodes), quorum);
+    q->cb(&r, r.answered >= quorum ? 0 : REDLOCK_ENOQUORUM, q->arg);
 }
 
 static void on_tell(struct rlk_call *call)

@@ -143,8 +143,8 @@ static void on_close(struct rlk_waiter *w)
     (void)w;
 }
 
-static const struct rlk_waiter_kind waiter_kind = {on_node_up, on_node_down, on_close,
-                                                   rlk_lock_on_free};
+static const struct rlk_waiter_kind waiter_kind = {
+    .node_up = on_node_up, .node_down = on_node_down, .close = on_close, .free = rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 

@@ -6,17 +6,31 @@
 #include "io/command.h"
 #include "io/manager.h"
 
+/* [S11] The vote looks whether the data are still those that we knew. */
+static void form_vote(const struct rlk_node *n, struct rlk_command *c,
+                      const struct rlk_claim *claim, bool text)
+{
+    char key[RLK_HEALTH_KEY_ROOM], start[RLK_HEALTH_START_ROOM];
+
+    rlk_health_expect(n, key, start);
+    rlk_command_vote(c, claim, key, start, text);
+}
+
 /* Formatted once in each of the two forms, when it is needed. */
-static const struct rlk_command *form(struct rlk_command forms[2], bool text,
-                                      enum rlk_script script, const struct rlk_claim *claim,
-                                      uint32_t ttl_ms)
+static const struct rlk_command *form(const struct rlk_node *n, struct rlk_command forms[2],
+                                      bool text, enum rlk_script script,
+                                      const struct rlk_claim *claim, uint32_t ttl_ms)
 {
     struct rlk_command *c = &forms[text];
 
-    if (c->bytes == NULL && script == RLK_SCRIPT_TAKE) {
+    if (script == RLK_SCRIPT_VOTE) {
+        form_vote(n, c, claim, text); /* anew for each: each has a mark of its own */
+    } else if (c->bytes == NULL && script == RLK_SCRIPT_TAKE) {
         rlk_command_take(c, claim, ttl_ms, text);
-    } else if (c->bytes == NULL) {
+    } else if (c->bytes == NULL && script == RLK_SCRIPT_KEEP) {
         rlk_command_keep(c, claim, ttl_ms, text);
+    } else if (c->bytes == NULL) {
+        rlk_command_confirm(c, claim, text);
     }
     return c;
 }
@@ -35,7 +49,7 @@ uint64_t rlk_script_send(struct redlock *rl, uint64_t nodes, enum rlk_script scr
         struct rlk_node *n = &rl->nodes[node];
         bool text = (n->scripts & (unsigned)script) == 0;
 
-        if (rlk_node_ask(n, form(forms, text, script, claim, ttl_ms), kind, claim, now_us)) {
+        if (rlk_node_ask(n, form(n, forms, text, script, claim, ttl_ms), kind, claim, now_us)) {
             rlk_claim_ref(claim);
         } else {
             unsent |= rlk_mask_bit(node);
@@ -60,5 +74,5 @@ bool rlk_script_again(struct rlk_node *n, enum rlk_script script, struct rlk_cla
     rlk_command_init(&forms[0]);
     rlk_command_init(&forms[1]);
     return !claim->let_go &&
-           rlk_node_ask(n, form(forms, true, script, claim, claim->ttl_ms), kind, claim, now_us);
+           rlk_node_ask(n, form(n, forms, true, script, claim, claim->ttl_ms), kind, claim, now_us);
 }

@@ -1,4 +1,5 @@
-/* script.h - the two scripts of an acquire of several keys and of a hold, sent to nodes.
+/* script.h - the scripts of an acquire of several keys or with a fence, and of a hold, sent to
+ * nodes.
  *
  * By its text until a node has run it once over its connection, and by its SHA-1 from then on. A
  * server that has forgotten it (SCRIPT FLUSH, or its cache is full) says NOSCRIPT, has done
@@ -17,7 +18,9 @@ struct rlk_request_kind;
 
 enum rlk_script {
     RLK_SCRIPT_TAKE = 1, /* bits of rlk_node.scripts */
-    RLK_SCRIPT_KEEP = 2
+    RLK_SCRIPT_KEEP = 2,
+    RLK_SCRIPT_VOTE = 4,
+    RLK_SCRIPT_CONFIRM = 8
 };
 
 /* Send it to each of the nodes; a reference to the claim goes with each. Returns those that it

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include <redlock/error.h>
+#include <redlock/manager.h>
 
 #include "base/alloc.h"
 
@@ -160,10 +161,69 @@ static const char *parse_address(const char *text, size_t len, struct rlk_uri *u
     return u->host ? NULL : no_memory;
 }
 
+int rlk_uri_quarantine(const char *word, size_t len)
+{
+    static const char *const words[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
+                                        [REDLOCK_QUARANTINE_OBSERVED] = "observed",
+                                        [REDLOCK_QUARANTINE_OFF] = "off"};
+    int i;
+
+    for (i = 0; i < (int)(sizeof(words) / sizeof(words[0])); i++) {
+        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* One of "name=value", with its end at `len`; `given`: those that stood there before. */
+static const char *parse_parameter(const char *text, size_t len, unsigned *given, struct rlk_uri *u)
+{
+    enum {
+        DB = 1,
+        QUARANTINE = 2
+    };
+    unsigned before = *given;
+
+    if (len > 3 && strncmp(text, "db=", 3) == 0 && u->host == NULL) {
+        *given |= DB;
+        return !(before & DB) && number(text + 3, len - 3, 0, MAX_DB, &u->db)
+                   ? NULL
+                   : "db= is not a number from 0 to 65535, or stands twice";
+    }
+    if (len > 11 && strncmp(text, "quarantine=", 11) == 0) {
+        *given |= QUARANTINE;
+        u->quarantine = rlk_uri_quarantine(text + 11, len - 11);
+        return !(before & QUARANTINE) && u->quarantine >= 0
+                   ? NULL
+                   : "quarantine= is not strict, observed or off, or stands twice";
+    }
+    return u->host ? "after the '?' only quarantine=strict, =observed or =off is understood"
+                   : "after the '?' only db=N and quarantine=strict, =observed or =off are "
+                     "understood";
+}
+
+/* What stands behind the '?', with '&' between. */
+static const char *parse_query(const char *query, struct rlk_uri *u)
+{
+    const char *why = NULL;
+    unsigned given = 0;
+
+    while (query && why == NULL) {
+        size_t len = strcspn(query, "&");
+
+        why = parse_parameter(query, len, &given, u);
+        query = query[len] ? query + len + 1 : NULL;
+    }
+    return why;
+}
+
 static const char *parse_redis(const char *rest, struct rlk_uri *u)
 {
-    const char *slash = strchr(rest, '/');
-    size_t len = slash ? (size_t)(slash - rest) : strlen(rest);
+    size_t all = strcspn(rest, "?");
+    const char *slash = memchr(rest, '/', all);
+    size_t len = slash ? (size_t)(slash - rest) : all;
+    const char *end = rest + all;
     const char *at = memrchr(rest, '@', len);
     const char *why = NULL;
 
@@ -175,11 +235,11 @@ static const char *parse_redis(const char *rest, struct rlk_uri *u)
     if (why == NULL) {
         why = parse_address(rest, len, u);
     }
-    if (why == NULL && slash && slash[1] &&
-        !number(slash + 1, strlen(slash + 1), 0, MAX_DB, &u->db)) {
+    if (why == NULL && slash && slash + 1 < end &&
+        !number(slash + 1, (size_t)(end - slash - 1), 0, MAX_DB, &u->db)) {
         why = "the database after the '/' is not a number from 0 to 65535";
     }
-    return why;
+    return why || *end == '\0' ? why : parse_query(end + 1, u);
 }
 
 static const char *parse_unix(const char *rest, struct rlk_uri *u)
@@ -191,11 +251,10 @@ static const char *parse_unix(const char *rest, struct rlk_uri *u)
     if (len < 2 || rest[0] != '/') {
         return "the path of the socket must be absolute: unix:///path/to.sock";
     }
-    if (query && (strncmp(query, "?db=", 4) != 0 ||
-                  !number(query + 4, strlen(query + 4), 0, MAX_DB, &u->db))) {
-        return "after the path only ?db=N is understood, N from 0 to 65535";
+    why = query ? parse_query(query + 1, u) : NULL;
+    if (why == NULL) {
+        why = part(rest, len, &u->path, "the path has a broken %XX escape");
     }
-    why = part(rest, len, &u->path, "the path has a broken %XX escape");
     if (why == NULL && strlen(u->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
         why = "the path is longer than a socket's address can be (107 bytes)";
     }
@@ -219,7 +278,7 @@ static char *format_name(const struct rlk_uri *u)
 
 int rlk_uri_parse(const char *text, struct rlk_uri *ret_uri, const char **ret_why)
 {
-    struct rlk_uri u = {0};
+    struct rlk_uri u = {.quarantine = -1};
     const char *why;
 
     if (strncmp(text, "redis://", 8) == 0) {

@@ -1,7 +1,7 @@
 /* uri.h - where a node is, from its URI.
  *
- *     redis://[user[:password]@]host[:port][/db]     host: name, IPv4 or [IPv6]
- *     unix:///path[?db=n]
+ *     redis://[user[:password]@]host[:port][/db][?quarantine=q]     host: name, IPv4 or [IPv6]
+ *     unix:///path[?db=n][&quarantine=q]
  */
 #ifndef RLK_IO_URI_H
 #define RLK_IO_URI_H
@@ -15,7 +15,11 @@ struct rlk_uri {
     char *password;
     char *name; /* for people: the URI without user and password */
     unsigned port, db;
+    int quarantine; /* an enum redlock_quarantine; -1: the manager's */
 };
+
+/* The word for a quarantine policy, with its end at `len`: the enum's value, or -1. */
+int rlk_uri_quarantine(const char *word, size_t len);
 
 /* 0; REDLOCK_EURI and *ret_why, a part of a sentence that never holds the password;
  * REDLOCK_ENOMEM. On failure nothing is kept. */

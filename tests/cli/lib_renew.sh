@@ -1,6 +1,6 @@
 # tests/cli/lib_renew.sh - commands under a lock that is renewed, to be sourced behind lib.sh.
 
-ttl=2s
+ttl=6s
 filled() { [ -s "$1" ]; }
 said() { grep -qF -e "$1" "$work/err"; }
 value() { master "$1" get "$2"; }
@@ -17,7 +17,15 @@ lock_with() {
 all_count() {
     until_true everywhere k "$(value 1 k)"
     : >"$work/err"
-    until_true said "renewed 'k', valid for"
+    until_late said "renewed 'k', valid for"
+}
+
+# while_stopped COMMAND...: what happens between two renewals.
+while_stopped() {
+    kill -STOP "$locker"
+    until_true is_stopped "$locker"
+    "$@"
+    kill -CONT "$locker"
 }
 
 # Works until it is told to stop, or asked to end.

@@ -4,7 +4,7 @@
 in_sandbox "$0"
 
 filled() { [ -s "$1" ]; }
-connected() { [ "$(master 1 client list | grep -c 'name=redlock ')" -ge "$1" ]; }
+connected() { [ "$(master 1 client list | grep -c 'name=redlock ')" -eq "$1" ]; }
 
 # --- the deadline ---
 
@@ -15,7 +15,12 @@ echo "$$ $!" >"$1.part"
 mv "$1.part" "$1"
 while :; do sleep 1; done
 SCRIPT
-run "$REDLOCK" lock k --no-renew --ttl 900ms --grace 300ms -- sh "$work/stubborn" "$work/pids"
+# Whoever is left without the processor for all of the grace kills without asking.
+outlives() {
+    run "$REDLOCK" lock k --no-renew --ttl 4s --grace 1s -- sh "$work/stubborn" "$work/pids"
+    grep -q "sent it SIGTERM" "$work/err"
+}
+some_time outlives
 status_is 76 "a command that outlives its lock gives 76"
 says "sent it SIGTERM" "it is asked to end"
 says "(SIGKILL)" "then killed"
@@ -25,20 +30,25 @@ check "its whole process group is dead" until_true all_dead $(cat "$work/pids")
 check "and the lock is free" until_true is_free k
 
 # Whoever gets the lock next looks at those that had it before.
-rm -f "$work/pids"
-"$REDLOCK" lock k --no-renew --ttl 500ms --grace 100ms -- sh "$work/stubborn" "$work/pids" 2>/dev/null &
-locker=$!
-until_true filled "$work/pids"
-# shellcheck disable=SC2016
-run "$REDLOCK" lock k -- sh -c '
-    for pid in $(cat "$0"); do grep "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; done
-    true' "$work/pids"
-status_is 0 "the next one gets the lock"
-check "and finds the command before dead" [ ! -s "$work/out" ]
-await "$locker"
-status_is 76 "though it has not ended by itself"
+next_one() {
+    rm -f "$work/pids"
+    "$REDLOCK" lock k --no-renew --ttl 5s --grace 100ms -- \
+        sh "$work/stubborn" "$work/pids" 2>/dev/null &
+    locker=$!
+    until_true filled "$work/pids"
+    # shellcheck disable=SC2016
+    run "$REDLOCK" lock k -- sh -c '
+        for pid in $(cat "$0"); do grep "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; done
+        true' "$work/pids"
+    next_status=$status
+    await "$locker"
+    [ ! -s "$work/out" ]
+}
+check "the next one finds the command before dead" some_time next_one
+check "and has got the lock" [ "$next_status" -eq 0 ]
+status_is 76 "though the one before has not ended by itself"
 
-run "$REDLOCK" lock k --no-renew --ttl 4s --grace 2500ms -- sh -c 'trap "echo tidy; exit 0" TERM; sleep 60 & wait'
+run "$REDLOCK" lock k --no-renew --ttl 10s --grace 5s -- sh -c 'trap "echo tidy; exit 0" TERM; sleep 60 & wait'
 status_is 76 "a command that ends at SIGTERM gives 76, too"
 prints "tidy" "and has had its grace"
 check "and the lock is released at once" until_true is_free k
@@ -48,7 +58,7 @@ cat >"$work/slow" <<'SCRIPT'
 sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' "$1" &
 wait
 SCRIPT
-run "$REDLOCK" lock k --no-renew --ttl 900ms --grace 300ms -- sh "$work/slow" "$work/left"
+run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -- sh "$work/slow" "$work/left"
 status_is 76 "what the command leaves in its group is ended with the lock"
 check "and is dead" until_true all_dead "$(cat "$work/left")"
 
@@ -58,7 +68,7 @@ sh -c 'trap "echo helper tidied; exit" TERM; while :; do sleep 0.1; done' &
 trap : TERM
 while kill -0 $!; do wait $!; done
 SCRIPT
-run "$REDLOCK" lock k --no-renew --ttl 4s --grace 2s -- sh "$work/pair"
+run "$REDLOCK" lock k --no-renew --ttl 10s --grace 5s -- sh "$work/pair"
 status_is 76 "the whole group is asked to end"
 prints "helper tidied" "and may tidy up"
 

@@ -6,16 +6,16 @@ in_sandbox "$0"
 
 # --- limits ---
 
-run "$REDLOCK" lock k --no-renew --ttl 700ms --grace 200ms -v -- sleep 60
+run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -v -- sleep 60
 status_is 76 "--no-renew: the command is ended with the ttl"
 says "(--no-renew)" "and that is said"
 says_not "renewed 'k'" "and nothing is renewed"
-run "$REDLOCK" lock k --ttl 600ms --max-hold 2s --grace 100ms -v -- sleep 60
+run "$REDLOCK" lock k --ttl 5s --max-hold 9s --grace 2s -v -- sleep 60
 status_is 76 "--max-hold: the command is ended"
 says "renewed 'k', valid for" "after renewals"
 says "is not renewed any more" "the last of which is said"
-says "--max-hold allows (2.0 s)" "and so is the limit"
-run "$REDLOCK" lock k --ttl 60s --max-hold 600ms --grace 100ms -- sleep 5
+says "--max-hold allows (9.0 s)" "and so is the limit"
+run "$REDLOCK" lock k --ttl 60s --max-hold 6s --grace 3s -- sleep 25
 status_is 76 "--max-hold may be shorter than the ttl"
 says "--max-hold allows" "and is what ends the command then"
 run "$REDLOCK" lock k --max-hold 1ms -- true
@@ -23,9 +23,12 @@ status_is 64 "a --max-hold below 10 ms is refused"
 
 # --- lost ---
 
-lock_with --ttl 6s -- sh "$work/stubborn" "$work"
+give_away() {
+    for number in 2 3 4; do master "$number" set k 0123456789:alice px 60000 >/dev/null; done
+}
+lock_with --ttl 12s -- sh "$work/stubborn" "$work"
 all_count
-for number in 2 3 4; do master "$number" set k 0123456789:alice px 60000 >/dev/null; done
+while_stopped give_away
 await "$locker"
 status_is 76 "a lock that others have got gives 76"
 says "the lock 'k' is lost: 3 of 5 masters" "it is said that it is lost"
@@ -36,20 +39,23 @@ check "and the command is dead" until_true all_dead $(cat "$work/pid")
 check "and what others have got is left alone" [ "$(value 3 k)" = 0123456789:alice ]
 each_master del k
 
-lock_with --ttl "$ttl" -- sh "$work/stubborn" "$work"
+forget() {
+    for number in 1 2 5; do master "$number" del k >/dev/null; done
+}
+lock_with --ttl 12s -- sh "$work/stubborn" "$work"
 all_count
-for number in 1 2 5; do master "$number" del k >/dev/null; done
+while_stopped forget
 await "$locker"
 status_is 76 "a lock that a majority has forgotten gives 76"
 says "/5.sock (has no such key" "and who has forgotten it is said"
 
 # --- trouble that does not pass ---
 
-lock_with --ttl "$ttl" --node-timeout 200ms -- sh "$work/patient" "$work"
+lock_with --ttl 12s --grace 4s --node-timeout 200ms -- sh "$work/patient" "$work"
 all_count
 halt 1 2 3
-master 4 set not-over x px 2000 >/dev/null
-until_true is_dead "$(cat "$work/pid")"
+master 4 set not-over x px 12000 >/dev/null
+until_late is_dead "$(cat "$work/pid")"
 check "with three of five stopped the command is dead before its lock has ended" \
     [ "$(master 4 exists not-over)" = 1 ]
 await "$locker"
@@ -61,35 +67,41 @@ resume 1 2 3
 until_true is_free k
 
 # A renewal that works after SIGTERM was sent moves nothing.
-lock_with --ttl 4s --grace 2s --node-timeout 200ms -- sh "$work/stubborn" "$work"
-until_true said "renewed 'k'"
+lock_with --ttl 8s --grace 4s --node-timeout 200ms -- sh "$work/stubborn" "$work"
+until_late said "renewed 'k'"
 halt 1 2 3
-until_true said "sent it SIGTERM"
+until_late said "sent it SIGTERM"
 resume 1 2 3
 # shellcheck disable=SC2046
-check "once it was asked to end the end stands" until_true all_dead $(cat "$work/pid")
+check "once it was asked to end the end stands" until_late all_dead $(cat "$work/pid")
 await "$locker"
 status_is 76 "and it gives 76"
 until_true is_free k
 
 # Here a majority still grants locks, but no extensions. Whoever gets the lock next looks at those
 # that had it before.
-lock_with --ttl "$ttl" --grace 300ms -- sh "$work/stubborn" "$work"
-check "while masters agree it is renewed" all_count
-each_master acl setuser default -eval -evalsha
-# shellcheck disable=SC2016
-"$REDLOCK" lock k --no-renew -- sh -c '
-    for pid in $(cat "$0"); do grep "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; done
-    true' "$work/pid" >"$work/alive" 2>/dev/null &
-next=$!
-await "$next"
-status_is 0 "when they agree no more the next one gets the lock"
-check "and finds a command that ignores SIGTERM dead" [ ! -s "$work/alive" ]
-await "$locker"
-status_is 76 "which gives 76"
+next_one() {
+    lock_with --ttl 10s --grace 5s -- sh "$work/stubborn" "$work"
+    all_count && counted=yes
+    each_master acl setuser default -eval -evalsha
+    # shellcheck disable=SC2016
+    "$REDLOCK" lock k --no-renew -- sh -c '
+        for pid in $(cat "$0"); do grep "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; done
+        true' "$work/pid" >"$work/alive" 2>/dev/null &
+    await $!
+    next_status=$status
+    await "$locker"
+    each_master acl setuser default +eval +evalsha
+    until_true is_free k
+    [ ! -s "$work/alive" ]
+}
+counted=no
+check "when masters agree no more the next one finds a command that ignores SIGTERM dead" \
+    some_time next_one
+check "while they agreed it was renewed" [ "$counted" = yes ]
+check "the next one has got the lock" [ "$next_status" -eq 0 ]
+status_is 76 "which gives 76 for the one before"
 says "sent it SIGTERM" "it was asked to end"
 says "(SIGKILL)" "before it was killed"
-each_master acl setuser default +eval +evalsha
-until_true is_free k
 
 finish

@@ -1,6 +1,7 @@
 #!/bin/sh
 # redlock sandbox: masters that come and go, and leave nothing behind however it ends.
 . "$(dirname "$0")/lib.sh"
+be_patient
 
 folder=
 pids=
@@ -12,7 +13,7 @@ start() {
     rm -f "$work/facts"
     # shellcheck disable=SC2016
     "$@" "$REDLOCK" sandbox -- sh -c '
-        sleep 60 &
+        sleep 600 &
         echo "$REDLOCK_SANDBOX $$ $! $(cat "$REDLOCK_SANDBOX"/*.pid | tr "\n" " ")" >"$0.part"
         mv "$0.part" "$0"
         wait' "$work/facts" 2>"$work/err" &

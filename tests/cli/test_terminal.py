@@ -13,7 +13,7 @@ import sys
 import time
 
 REDLOCK = os.environ["REDLOCK"]
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 class Terminal:
@@ -80,7 +80,7 @@ def ctrl_c_ends_the_command_and_the_lock_is_released():
 def ctrl_c_ends_the_waiting():
     holder = Terminal(REDLOCK, "lock", "k", "--", "sh", "-c", "echo ready; exec sleep 60")
     holder.expect("ready")
-    waiter = Terminal(REDLOCK, "lock", "k", "-v", "--", "true")
+    waiter = Terminal(REDLOCK, "lock", "k", "-v", "--node-timeout", "20s", "--", "true")
     waiter.expect("Waiting for it")
     waiter.type("\x03")
     waiter.expect("gave up waiting for 'k'")

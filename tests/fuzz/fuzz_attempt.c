@@ -7,7 +7,11 @@
  *
  *     r READY COMING   from now on these nodes can be asked, are being connected (hexadecimal)
  *     s                start
+ *     f                with a fence, from the start on
  *     y N, n N, ? N    a vote of node N in the present round
+ *     Y N FENCE, b N   a yes with a number; one that is barred
+ *     C N, X N         node N confirms, or does not
+ *     m N, S TIME      its clock went forward; we stood still for so long
  *     o ROUND N        a yes of node N in that round, whichever runs
  *     u N, d N         node N is up, is down
  *     t, c, D, a       timer, cancel, deliver, an answer to a release
@@ -53,14 +57,16 @@ static bool begins_a_round(const struct moment *m)
 static bool is_for_the_round(const struct moment *m)
 {
     enum rlk_event_kind kind = m->ev->kind;
-    bool vote = kind == RLK_EVENT_VOTE && m->ev->round == m->before->tries;
+    bool vote =
+        (kind == RLK_EVENT_VOTE || kind == RLK_EVENT_CONFIRM) && m->ev->round == m->before->tries;
+    bool doubt = kind == RLK_EVENT_MISTIMED || kind == RLK_EVENT_STOOD;
 
     switch (m->before->state) {
     case RLK_ATTEMPT_ASKING:
-        return vote || kind == RLK_EVENT_NODE_UP || kind == RLK_EVENT_NODE_DOWN ||
+        return vote || doubt || kind == RLK_EVENT_NODE_UP || kind == RLK_EVENT_NODE_DOWN ||
                kind == RLK_EVENT_TIMER || kind == RLK_EVENT_CANCEL;
     case RLK_ATTEMPT_WON:
-        return vote || kind == RLK_EVENT_CANCEL || kind == RLK_EVENT_DELIVER;
+        return vote || doubt || kind == RLK_EVENT_CANCEL || kind == RLK_EVENT_DELIVER;
     case RLK_ATTEMPT_HELD:
         return vote;
     case RLK_ATTEMPT_IDLE:
@@ -104,7 +110,8 @@ static void follow_round(struct world *w, const struct moment *m)
     } else {
         FUZZ_CHECK(memcmp(&m->before->round, &m->after->round, sizeof(m->after->round)) == 0,
                    "what is not for the round does not reach it");
-        FUZZ_CHECK(out.acquire == 0 && out.release == 0, "only a round asks for anything");
+        FUZZ_CHECK(out.acquire == 0 && out.release == 0 && out.confirm == 0,
+                   "only a round asks for anything");
     }
 }
 
@@ -264,6 +271,51 @@ static void vote(struct world *w, uint32_t round, unsigned node, enum rlk_vote v
     step(w, (struct rlk_event){.kind = RLK_EVENT_VOTE, .node = node, .round = round, .vote = v});
 }
 
+static void numbered(struct world *w, struct fuzz_script *s)
+{
+    struct rlk_event ev = {
+        .kind = RLK_EVENT_VOTE, .round = w->a.tries, .vote = RLK_VOTE_YES, .node = fuzz_node(s)};
+
+    ev.fence = fuzz_number(s);
+    step(w, ev);
+}
+
+static void confirm(struct world *w, unsigned node, enum rlk_answer answer)
+{
+    step(w, (struct rlk_event){
+                .kind = RLK_EVENT_CONFIRM, .node = node, .round = w->a.tries, .answer = answer});
+}
+
+/* What has to do with fences, and with servers that cannot be relied on. */
+static void play_doubt(struct world *w, struct fuzz_script *s, int letter)
+{
+    switch (letter) {
+    case 'f':
+        w->a.config.terms.fenced = w->a.config.terms.fenced || w->a.state == RLK_ATTEMPT_IDLE;
+        break;
+    case 'Y':
+        numbered(w, s);
+        break;
+    case 'b':
+        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_BARRED);
+        break;
+    case 'C':
+        confirm(w, fuzz_node(s), RLK_ANSWER_OURS);
+        break;
+    case 'X':
+        confirm(w, fuzz_node(s), RLK_ANSWER_GONE);
+        break;
+    case 'm':
+        simple(w, RLK_EVENT_MISTIMED, fuzz_node(s));
+        break;
+    case 'S':
+        step(w, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = fuzz_number(s)});
+        break;
+    default:
+        break;
+    }
+}
+
 static void play_event(struct world *w, struct fuzz_script *s, int letter)
 {
     uint32_t round;
@@ -304,6 +356,7 @@ static void play_event(struct world *w, struct fuzz_script *s, int letter)
         simple(w, RLK_EVENT_ANSWER, 0);
         break;
     default:
+        play_doubt(w, s, letter);
         break;
     }
 }

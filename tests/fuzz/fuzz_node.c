@@ -524,6 +524,8 @@ static void open_manager(struct world *w)
     struct redlock_options o;
 
     redlock_options_init(&o);
+    o.quarantine = REDLOCK_QUARANTINE_OFF;
+    o.health_ms = 0;
     o.nodes = &node;
     o.n_nodes = 1;
     o.password = w->options & 1 ? "hush" : NULL;

@@ -3,7 +3,11 @@
  * The script begins with five numbers: nodes, lease, least validity, timeout and the limit of
  * the round, in microseconds from its start. Then each letter is a step:
  *
+ *     f                with a fence, from the start on
  *     s READY COMING   start; two sets in hexadecimal    y N, n N, ? N   a vote of node N
+ *     Y N FENCE        a yes with a number               b N             a yes that is barred
+ *     C N, X N         node N confirms, or does not      m N             its clock went forward
+ *     S TIME           we stood still for so long
  *     u N, d N         node N is up, is down             a N             an answer to a release
  *     t, c, D          timer, cancel, deliver
  *     +TIME            time goes by                      @, <            to the deadline, or to
@@ -49,6 +53,20 @@ static void of_node(struct world *w, enum rlk_event_kind kind, unsigned node, en
     step(w, (struct rlk_event){.kind = kind, .node = node, .vote = vote});
 }
 
+static void numbered(struct world *w, struct fuzz_script *s)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES};
+
+    ev.node = fuzz_node(s);
+    ev.fence = fuzz_number(s);
+    step(w, ev);
+}
+
+static void confirm(struct world *w, unsigned node, enum rlk_answer answer)
+{
+    step(w, (struct rlk_event){.kind = RLK_EVENT_CONFIRM, .node = node, .answer = answer});
+}
+
 static void start(struct world *w, struct fuzz_script *s)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START};
@@ -56,6 +74,36 @@ static void start(struct world *w, struct fuzz_script *s)
     ev.ready = fuzz_mask(s);
     ev.coming = fuzz_mask(s);
     step(w, ev);
+}
+
+/* What has to do with fences, and with servers that cannot be relied on. */
+static bool play_doubt(struct world *w, struct fuzz_script *s, int letter)
+{
+    switch (letter) {
+    case 'f':
+        w->terms.fenced = w->terms.fenced || w->round.state == RLK_ROUND_IDLE;
+        return true;
+    case 'Y':
+        numbered(w, s);
+        return true;
+    case 'b':
+        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_BARRED);
+        return true;
+    case 'C':
+        confirm(w, fuzz_node(s), RLK_ANSWER_OURS);
+        return true;
+    case 'X':
+        confirm(w, fuzz_node(s), RLK_ANSWER_GONE);
+        return true;
+    case 'm':
+        of_node(w, RLK_EVENT_MISTIMED, fuzz_node(s), RLK_VOTE_UNKNOWN);
+        return true;
+    case 'S':
+        step(w, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = fuzz_number(s)});
+        return true;
+    default:
+        return false;
+    }
 }
 
 static void play(struct world *w, struct fuzz_script *s, int letter)
@@ -98,7 +146,9 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
         fuzz_move_to(&w->now_us, edge(w) + 1);
         break;
     default:
-        fuzz_time(s, letter, &w->now_us, w->deadline_us);
+        if (!play_doubt(w, s, letter)) {
+            fuzz_time(s, letter, &w->now_us, w->deadline_us);
+        }
         break;
     }
 }

@@ -24,7 +24,9 @@ struct moment {
 
 static bool counts(const struct hold_model *m, unsigned i)
 {
-    return m->node[i].since != 0 && m->node[i].since <= m->success_step;
+    const struct hold_model_node *n = &m->node[i];
+
+    return n->since != 0 && n->since <= m->success_step && !n->mistimed;
 }
 
 static unsigned count_counting(const struct hold_model *m)
@@ -60,9 +62,12 @@ static bool is_soon(const struct hold_model *m)
 {
     unsigned i;
 
-    for (i = 0; i < m->config.nodes && (m->node[i].since == 0 || counts(m, i)); i++) {
+    for (i = 0; i < m->config.nodes; i++) {
+        if (m->node[i].since != 0 && !m->node[i].mistimed && !counts(m, i)) {
+            return true;
+        }
     }
-    return i < m->config.nodes;
+    return false;
 }
 
 static int descending(const void *a, const void *b)
@@ -199,7 +204,7 @@ static void confirm(struct hold_model *m, struct hold_model_node *n)
 
 static void take_vote(struct hold_model *m, struct hold_model_node *n, enum rlk_vote vote)
 {
-    if (vote == RLK_VOTE_YES) {
+    if (vote == RLK_VOTE_YES || vote == RLK_VOTE_BARRED) {
         confirm(m, n);
     } else if (vote == RLK_VOTE_NO && !n->healed) {
         n->touched = false;
@@ -219,12 +224,38 @@ static void take_answer(struct hold_model *m, unsigned i, enum rlk_answer answer
     }
 }
 
+/* [S11] One that can be relied on again is as one that has our key since just now. */
+static void time_it(struct hold_model *m, struct hold_model_node *n, bool mistimed)
+{
+    n->since = n->mistimed && !mistimed && n->since ? m->step : n->since;
+    n->mistimed = mistimed;
+}
+
+/* [S11] Every lease ends sooner, also those that are yet to be confirmed. */
+static void stand_still(struct hold_model *m, uint64_t by_us)
+{
+    unsigned i;
+
+    for (i = 0; i < m->config.nodes; i++) {
+        m->node[i].end_us = rlk_time_sub(m->node[i].end_us, by_us);
+        m->node[i].asked_us = rlk_time_sub(m->node[i].asked_us, by_us);
+    }
+}
+
+/* What is still the plan when that was no end of it. */
+static void plan_sooner(struct hold_model *m, uint64_t by_us)
+{
+    m->held_us = rlk_time_sub(m->held_us, by_us);
+    m->renew_us = m->renew_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(m->renew_us, by_us);
+}
+
 static void hear(struct hold_model *m, struct moment *mo)
 {
     const struct rlk_event *ev = mo->ev;
     struct hold_model_node *n = &m->node[ev->node];
     uint64_t until_us = hold_model_until(m);
 
+    time_it(m, n, ev->mistimed);
     if (n->open && ev->kind == RLK_EVENT_VOTE) {
         n->open = false;
         take_vote(m, n, ev->vote);
@@ -434,7 +465,8 @@ static void check_plan(struct hold_model *m, const struct moment *mo, bool succe
         FUZZ_CHECK(at_us >= now_us && at_us <= rlk_time_add(now_us, retry_bound(m)),
                    "tried again with a back-off under its bound");
     } else {
-        bool may_replan = m->success && m->renew_us != RLK_NEVER && !m->queued;
+        bool may_replan =
+            m->success && m->renew_us != RLK_NEVER && !m->queued && mo->ev->kind != RLK_EVENT_STOOD;
 
         FUZZ_CHECK(at_us == m->renew_us || (may_replan && is_plan(m, at_us)),
                    "the plan stays as it is");
@@ -481,11 +513,18 @@ static void do_step(struct hold_model *m, struct moment *mo)
     case RLK_EVENT_PET:
         be_petted(m, mo);
         break;
+    case RLK_EVENT_MISTIMED:
+        time_it(m, &m->node[mo->ev->node], true);
+        break;
+    case RLK_EVENT_STOOD:
+        plan_sooner(m, mo->ev->by_us);
+        break;
     case RLK_EVENT_START:
     case RLK_EVENT_NODE_UP:
     case RLK_EVENT_NODE_DOWN:
     case RLK_EVENT_CANCEL:
     case RLK_EVENT_DELIVER:
+    case RLK_EVENT_CONFIRM:
         break;
     }
 }
@@ -512,6 +551,9 @@ void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,
     if (m->lost) {
         check_over(&mo);
         return;
+    }
+    if (ev->kind == RLK_EVENT_STOOD) {
+        stand_still(m, ev->by_us);
     }
     if (hold_model_until(m) <= ev->now_us) {
         check_lost(m, &mo, m->failures || !m->success ? REDLOCK_ENOQUORUM : REDLOCK_EDEADLINE);
@@ -542,8 +584,9 @@ static void take_over(struct hold_model *m, const struct rlk_round *won)
         n->touched = (won->asked & bit) && !(won->no & bit);
         n->open = n->touched && !((won->yes | won->unknown) & bit);
         n->asked_us = won->end_us[i];
-        if (won->yes & bit) {
+        if ((won->yes | won->barred) & bit) {
             confirm(m, n);
+            n->since += won->barred & bit ? 1 : 0; /* from the next success on */
         }
     }
 }

@@ -1,4 +1,4 @@
-/* hold_model.h - what a hold has to do, said again from the rules [S2, S3, S7, S8, S9] and not
+/* hold_model.h - what a hold has to do, said again from the rules [S2, S3, S7, S8, S9, S11] and not
  * from core/hold.c and core/leases.c: for each node when it was first known to have our key, and
  * what it was asked last; the rest is counted and sorted from that, at each step. */
 #ifndef RLK_TESTS_FUZZ_HOLD_MODEL_H
@@ -11,8 +11,10 @@ struct hold_model_node {
     bool open, keep;      /* owes an answer; to an extension */
     unsigned round;       /* that of its last extension */
     uint64_t asked_us;    /* the end that its answer brings */
-    unsigned since;       /* the step that proved that it has our key; 0: it has not */
+    unsigned since; /* the step that proved that it has our key, and from which it can be relied
+                       on; 0: it has not */
     uint64_t end_us;
+    bool mistimed;        /* its clock cannot be relied on: it does not count */
     unsigned kept, taken; /* the last round in which it counted; in which it was another's */
 };
 

@@ -60,7 +60,8 @@ static uint64_t majority_end(const struct round_model *m)
 
     for (node = 0; node < 64; node++) {
         if (m->yes & bit(node)) {
-            uint64_t end = rlk_time_add(m->asked_us[node], m->terms->lease_us);
+            uint64_t end = rlk_time_sub(rlk_time_add(m->asked_us[node], m->terms->lease_us),
+                                        m->stood_us[node]);
 
             for (i = n++; i > 0 && ends[i - 1] < end; i--) {
                 ends[i] = ends[i - 1];
@@ -103,6 +104,12 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
         return asking || won;
     case RLK_EVENT_DELIVER:
         return won && !round_model_enough(m, ev->now_us);
+    case RLK_EVENT_CONFIRM:
+        return asking && (m->owes & bit(ev->node));
+    case RLK_EVENT_MISTIMED:
+        return (asking || won) && (m->yes & bit(ev->node));
+    case RLK_EVENT_STOOD:
+        return m->asked != 0;
     case RLK_EVENT_ANSWER:
     case RLK_EVENT_EXTEND:
     case RLK_EVENT_PET:
@@ -147,11 +154,126 @@ static void start(struct round_model *m, uint64_t limit_us, const struct rlk_eve
     asked_now(m, ready, ev->now_us, out);
 }
 
-static void voted(struct round_model *m, const struct rlk_event *ev)
+/* ---- the fence [S12] ---- */
+
+/* Of these, those that gave less than the fence, the same, or more: sign -1, 0 or 1. */
+static uint64_t that_gave(const struct round_model *m, uint64_t nodes, int sign)
 {
+    uint64_t found = 0;
+    unsigned node;
+
+    for (node = 0; node < 64; node++) {
+        int is = (m->counter[node] > m->chosen) - (m->counter[node] < m->chosen);
+
+        found |= (nodes & bit(node)) && is == sign ? bit(node) : 0;
+    }
+    return found;
+}
+
+/* Whose counter is the fence, with our key; of these a majority is wanted. */
+static uint64_t agreeing(const struct round_model *m)
+{
+    if (!m->terms->fenced) {
+        return m->yes;
+    }
+    return m->chosen ? m->yes & (that_gave(m, m->yes, 0) | m->confirmed) : 0;
+}
+
+/* Who agrees, or may yet. */
+static uint64_t hopeful(const struct round_model *m)
+{
+    return m->terms->fenced && m->chosen ? agreeing(m) | (m->yes & m->owes) : m->yes;
+}
+
+/* The largest number of the first majority, whatever comes later. */
+static void choose(struct round_model *m)
+{
+    unsigned node;
+
+    for (node = 0; node < 64; node++) {
+        if (m->yes & bit(node)) {
+            m->chosen = rlk_time_max(m->chosen, m->counter[node]);
+        }
+    }
+}
+
+/* A yes in a round that is asking: who is to be asked to confirm for that. */
+static uint64_t numbered(struct round_model *m, const struct rlk_event *ev)
+{
+    uint64_t heard = bit(ev->node), less;
+
+    m->counter[ev->node] = ev->fence;
+    if (m->chosen == 0) {
+        if (count(m->yes) < majority(m)) {
+            return 0;
+        }
+        choose(m);
+        heard = m->yes;
+    }
+    less = that_gave(m, heard, -1);
+    FUZZ_CHECK((less & m->asked_again) == 0, "asked to confirm once");
+    m->asked_again |= less;
+    m->owes |= less;
+    return less;
+}
+
+static void confirmed(struct round_model *m, const struct rlk_event *ev)
+{
+    m->owes &= ~bit(ev->node);
+    if (ev->answer == RLK_ANSWER_OURS) {
+        m->confirmed |= bit(ev->node);
+    } else {
+        m->yes &= ~bit(ev->node);
+    }
+}
+
+/* ---- what is heard ---- */
+
+static void voted(struct round_model *m, const struct rlk_event *ev, uint64_t *ret_confirm)
+{
+    bool numberless = m->terms->fenced && ev->fence == 0;
+
     m->voted |= bit(ev->node);
-    m->yes |= ev->vote == RLK_VOTE_YES ? bit(ev->node) : 0;
     m->no |= ev->vote == RLK_VOTE_NO ? bit(ev->node) : 0;
+    m->barred |= ev->vote == RLK_VOTE_BARRED ? bit(ev->node) : 0;
+    if (ev->vote == RLK_VOTE_YES && !numberless) {
+        m->yes |= bit(ev->node);
+        if (m->terms->fenced && m->state == RLK_ROUND_ASKING) {
+            *ret_confirm = numbered(m, ev);
+        }
+    }
+}
+
+static void stood(struct round_model *m, uint64_t by_us)
+{
+    unsigned node;
+
+    for (node = 0; node < 64; node++) {
+        if (m->asked & bit(node)) {
+            m->stood_us[node] = rlk_time_add(m->stood_us[node], by_us);
+        }
+    }
+}
+
+static void hear(struct round_model *m, const struct rlk_event *ev, const struct rlk_actions *out)
+{
+    uint64_t confirm = 0;
+
+    if (ev->kind == RLK_EVENT_NODE_DOWN) {
+        m->coming &= ~bit(ev->node);
+    } else if (ev->kind == RLK_EVENT_VOTE) {
+        voted(m, ev, &confirm);
+    } else if (ev->kind == RLK_EVENT_CONFIRM) {
+        confirmed(m, ev);
+    } else if (ev->kind == RLK_EVENT_MISTIMED) {
+        m->yes &= ~bit(ev->node);
+        m->barred |= bit(ev->node);
+    } else if (ev->kind == RLK_EVENT_STOOD) {
+        stood(m, ev->by_us);
+    }
+    FUZZ_CHECK(out->confirm == confirm,
+               "[S12] asked to confirm: whose counted vote was below the fence, and nobody else");
+    FUZZ_CHECK(confirm == 0 || out->fence == m->chosen, "[S12] the largest of the majority's");
 }
 
 static void take_in(struct round_model *m, uint64_t limit_us, const struct rlk_event *ev,
@@ -164,38 +286,35 @@ static void take_in(struct round_model *m, uint64_t limit_us, const struct rlk_e
     } else {
         FUZZ_CHECK(out->acquire == 0, "only a start and a node that comes up make it ask");
     }
-    if (ev->kind == RLK_EVENT_NODE_DOWN) {
-        m->coming &= ~bit(ev->node);
-    } else if (ev->kind == RLK_EVENT_VOTE) {
-        voted(m, ev);
-    }
+    hear(m, ev, out);
 }
 
 /* ---- what it has to come to ---- */
 
 static bool too_few_are_left(const struct round_model *m)
 {
-    return count(m->yes | open_nodes(m)) < majority(m);
+    return count(hopeful(m) | open_nodes(m)) < majority(m);
 }
 
-/* Whether a loss may be put down to this. */
+/* Whether a loss may be put down to this. Who disagrees on a fence has had others after us. */
 static bool may_say(const struct round_model *m, const struct rlk_event *ev, int status)
 {
     unsigned spare = m->terms->nodes - majority(m);
     bool silence = count(all(m) & ~(m->yes | m->no)) > spare;
     bool useless =
         ev->kind == RLK_EVENT_TIMER && rlk_time_sub(m->deadline_us, m->started_us) >= useful_us(m);
+    bool split = m->terms->fenced && count(agreeing(m)) < count(m->yes);
     bool ended = ev->kind == RLK_EVENT_CANCEL || ev->kind == RLK_EVENT_DELIVER;
 
     switch (status) {
     case REDLOCK_ECANCELED:
         return ev->kind == RLK_EVENT_CANCEL;
     case REDLOCK_ETOOSLOW:
-        return ev->kind == RLK_EVENT_DELIVER || useless || count(m->yes) >= majority(m);
+        return ev->kind == RLK_EVENT_DELIVER || useless || count(agreeing(m)) >= majority(m);
     case REDLOCK_EHELD:
-        return m->no != 0 && !ended && !useless;
+        return (m->no != 0 || split) && !ended && !useless;
     case REDLOCK_ENOQUORUM:
-        return silence && count(m->no) <= spare && !ended && !useless;
+        return (silence || split) && count(m->no) <= spare && !ended && !useless;
     default:
         return false;
     }
@@ -211,7 +330,7 @@ static enum rlk_round_state decided(const struct round_model *m, const struct rl
     if (m->state == RLK_ROUND_WON) {
         return RLK_ROUND_WON;
     }
-    if (count(m->yes) >= majority(m)) {
+    if (count(agreeing(m)) >= majority(m)) {
         return round_model_enough(m, ev->now_us) ? RLK_ROUND_WON : RLK_ROUND_LOST;
     }
     return too_few_are_left(m) ? RLK_ROUND_LOST : RLK_ROUND_ASKING;
@@ -224,8 +343,12 @@ static void check_decision(struct round_model *m, const struct rlk_event *ev,
 
     m->until_us = was == RLK_ROUND_LOST ? 0 : majority_end(m);
     m->state = decided(m, ev);
-    FUZZ_CHECK(after->state != RLK_ROUND_WON || count(m->yes) >= majority(m),
+    FUZZ_CHECK(after->state != RLK_ROUND_WON || was != RLK_ROUND_ASKING ||
+                   count(m->yes) >= majority(m),
                "[S1] won with fewer yeses than a majority");
+    FUZZ_CHECK(after->state != RLK_ROUND_WON || was != RLK_ROUND_ASKING ||
+                   count(agreeing(m)) >= majority(m),
+               "[S12] won with fewer that agree than a majority");
     FUZZ_CHECK(after->state == m->state, "[S6] decided when it can be, and right");
     if (m->state != RLK_ROUND_LOST) {
         FUZZ_CHECK(out->release == 0, "nothing is released before the round is lost");
@@ -251,6 +374,8 @@ static void check_what_others_read(const struct round_model *m, const struct rlk
 {
     FUZZ_CHECK(after->asked == m->asked, "it knows whom it asked");
     FUZZ_CHECK(after->yes == m->yes && after->no == m->no, "it knows the votes");
+    FUZZ_CHECK(after->barred == m->barred, "[S11] and those that do not count");
+    FUZZ_CHECK(after->fence.value == m->chosen, "[S12] and the fence");
     if (m->state == RLK_ROUND_WON) {
         FUZZ_CHECK(after->valid_until_us <= m->until_us, "[S2] believed longer than a majority");
         FUZZ_CHECK(after->valid_until_us == m->until_us, "[S2] valid as long as a majority");
@@ -271,7 +396,8 @@ void round_model_follow(struct round_model *m, uint64_t limit_us, const struct r
     } else {
         FUZZ_CHECK(memcmp(before, after, sizeof(*before)) == 0,
                    "an event that does not matter changes nothing");
-        FUZZ_CHECK(out->acquire == 0 && out->release == 0, "nor does it ask for anything");
+        FUZZ_CHECK(out->acquire == 0 && out->release == 0 && out->confirm == 0,
+                   "nor does it ask for anything");
     }
     check_what_others_read(m, after, out);
 }

@@ -10,9 +10,13 @@ struct round_model {
     enum rlk_round_state state;
     int status;             /* LOST: what the machine said, found to be allowed */
     uint64_t asked, coming; /* coming: waited for, and not asked yet */
-    uint64_t voted, yes, no;
+    uint64_t voted, yes, no, barred;
     uint64_t started_us, deadline_us, until_us;
     uint64_t asked_us[64]; /* the time of each request */
+    uint64_t stood_us[64]; /* how long we stood still since */
+    /* With a fence: what each gave, what was chosen from it, and what came of asking. */
+    uint64_t counter[64], chosen;
+    uint64_t asked_again, owes, confirmed;
 };
 
 void round_model_init(struct round_model *m, const struct rlk_round_terms *terms);

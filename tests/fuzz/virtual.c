@@ -86,6 +86,11 @@ uint64_t rlk_clock_us(void)
     return now_us;
 }
 
+uint64_t rlk_clock_wall_us(void)
+{
+    return now_us;
+}
+
 int timerfd_create(int clock, int flags)
 {
     (void)clock;

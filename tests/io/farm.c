@@ -6,6 +6,7 @@
 
 #include <event2/event.h>
 
+#include "io/suspend.h"
 #include "io/watch.h"
 
 void farm_start(struct farm *f, size_t n, enum fake_where where)
@@ -20,6 +21,8 @@ void farm_start(struct farm *f, size_t n, enum fake_where where)
         f->uris[i] = fake_uri(f->nodes[i]);
     }
     redlock_options_init(&f->options);
+    f->options.quarantine = REDLOCK_QUARANTINE_OFF;
+    f->options.health_ms = 0;
     f->options.nodes = f->uris;
     f->options.n_nodes = n;
     f->options.node_timeout_ms = FARM_NEVER_MS;
@@ -107,6 +110,33 @@ struct outcome farm_acquire(struct farm *f, const char *key)
 int farm_release(struct farm *f, struct redlock_lock *lock)
 {
     return outcome_of_release(f->base, lock);
+}
+
+void farm_time_out(struct farm *f)
+{
+    loop_settle(f->base);
+    suspend_ms(FARM_NEVER_MS + 1);
+}
+
+struct outcome farm_acquire_in_silence(struct farm *f, const char *key)
+{
+    struct redlock_request request = outcome_request(key);
+    struct outcome got = {.n = f->n};
+
+    ck_assert_int_eq(redlock_acquire(f->rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_time_out(f);
+    loop_must(f->base, &got.calls);
+    return got;
+}
+
+int farm_release_in_silence(struct farm *f, struct redlock_lock *lock)
+{
+    struct outcome_released released = {0, 0};
+
+    ck_assert_int_eq(redlock_release(lock, outcome_on_released, &released), REDLOCK_OK);
+    farm_time_out(f);
+    loop_must(f->base, &released.calls);
+    return released.status;
 }
 
 size_t farm_count(struct farm *f, const char *key, const char *value)

@@ -7,7 +7,7 @@
 /* When a lock with the default ttl of these tests is renewed, and how long masters are waited for:
  * only what the test does with the clock ends a wait (io/suspend.h). */
 #define HELD_THIRD_MS (OUTCOME_TTL_MS / 3)
-#define HELD_TIMEOUT_MS 5000u
+#define HELD_TIMEOUT_MS 15000u
 
 struct held {
     struct farm *f;

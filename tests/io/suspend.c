@@ -1,6 +1,7 @@
 /* io/suspend.c - see suspend.h. */
 #include "io/suspend.h"
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -12,53 +13,50 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 #define MOST_FDS 1024
-#define NS_PER_S 1000000000L
+#define NS_PER_S 1000000000LL
 
-/* How long we have been suspended. */
-static struct timespec slept;
+/* How long a timer that is due may take to go off: it does so at once. */
+#define BOUND_MS 20000
+
+/* How far our clock is ahead of the kernel's; or where it stands still (0: it does not). */
+static int64_t ahead_ns, stands_at_ns;
 
 /* The timers on that clock, by descriptor; `at` is what the library asked for, 0 for nothing. */
 static struct {
     bool counts;
-    struct timespec at;
+    int64_t at_ns;
 } timers[MOST_FDS];
 
-static bool is_zero(const struct timespec *t)
+static int64_t to_ns(const struct timespec *t)
 {
-    return t->tv_sec == 0 && t->tv_nsec == 0;
+    return t->tv_sec * NS_PER_S + t->tv_nsec;
 }
 
-static struct timespec plus(struct timespec a, const struct timespec *b)
+static struct timespec from_ns(int64_t ns)
 {
-    a.tv_sec += b->tv_sec;
-    a.tv_nsec += b->tv_nsec;
-    if (a.tv_nsec >= NS_PER_S) {
-        a.tv_sec++;
-        a.tv_nsec -= NS_PER_S;
-    }
-    return a;
+    return (struct timespec){ns / NS_PER_S, ns % NS_PER_S};
 }
 
-/* At least 1 ns: zero would disarm the timer. */
-static struct timespec minus(struct timespec a, const struct timespec *b)
+static int64_t kernel_ns(void)
 {
-    a.tv_sec -= b->tv_sec;
-    a.tv_nsec -= b->tv_nsec;
-    if (a.tv_nsec < 0) {
-        a.tv_sec--;
-        a.tv_nsec += NS_PER_S;
-    }
-    return a.tv_sec < 0 || is_zero(&a) ? (struct timespec){0, 1} : a;
+    struct timespec now;
+
+    syscall(SYS_clock_gettime, CLOCK_BOOTTIME, &now);
+    return to_ns(&now);
+}
+
+static int64_t now_ns(void)
+{
+    return stands_at_ns ? stands_at_ns : kernel_ns() + ahead_ns;
 }
 
 EXPORTED int clock_gettime(clockid_t clock, struct timespec *ret)
 {
-    long status = syscall(SYS_clock_gettime, clock, ret);
-
-    if (status == 0 && clock == CLOCK_BOOTTIME) {
-        *ret = plus(*ret, &slept);
+    if (clock == CLOCK_BOOTTIME) {
+        *ret = from_ns(now_ns());
+        return 0;
     }
-    return (int)status;
+    return (int)syscall(SYS_clock_gettime, clock, ret);
 }
 
 EXPORTED int timerfd_create(int clock, int flags)
@@ -67,16 +65,19 @@ EXPORTED int timerfd_create(int clock, int flags)
 
     if (fd >= 0 && fd < MOST_FDS) {
         timers[fd].counts = clock == CLOCK_BOOTTIME;
-        timers[fd].at = (struct timespec){0, 0};
+        timers[fd].at_ns = 0;
     }
     return (int)fd;
 }
 
-/* The kernel's clock has not slept. */
+/* For the kernel's clock; at least 1 ns: zero would disarm the timer. Where ours stands still it
+ * goes off too early, and whoever is woken looks at the clock and arms it again. */
 static int arm(int fd, int flags, struct itimerspec at, struct itimerspec *old)
 {
-    if (!is_zero(&at.it_value) && !is_zero(&slept)) {
-        at.it_value = minus(at.it_value, &slept);
+    if (to_ns(&at.it_value) != 0) {
+        int64_t kernel_at_ns = to_ns(&at.it_value) - now_ns() + kernel_ns();
+
+        at.it_value = from_ns(kernel_at_ns > 0 ? kernel_at_ns : 1);
     }
     return (int)syscall(SYS_timerfd_settime, fd, flags, &at, old);
 }
@@ -87,23 +88,55 @@ EXPORTED int timerfd_settime(int fd, int flags, const struct itimerspec *new,
     if (fd < 0 || fd >= MOST_FDS || !timers[fd].counts || !(flags & TFD_TIMER_ABSTIME)) {
         return (int)syscall(SYS_timerfd_settime, fd, flags, new, old);
     }
-    timers[fd].at = new->it_value;
+    timers[fd].at_ns = to_ns(&new->it_value);
     return arm(fd, flags, *new, old);
+}
+
+/* The kernel lets it go off in an interrupt of its own, which whoever looks at once might miss. */
+static void wait_until_gone_off(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+
+    poll(&one, 1, BOUND_MS);
+}
+
+/* One that has gone off, or whose descriptor was closed, stays as it is. */
+static void arm_again(int fd)
+{
+    struct itimerspec now, at = {{0, 0}, from_ns(timers[fd].at_ns)};
+
+    if (timers[fd].counts && timers[fd].at_ns != 0 && timerfd_gettime(fd, &now) == 0 &&
+        to_ns(&now.it_value) != 0) {
+        arm(fd, TFD_TIMER_ABSTIME, at, NULL);
+        if (timers[fd].at_ns <= now_ns()) {
+            wait_until_gone_off(fd);
+        }
+    }
+}
+
+static void arm_all_again(void)
+{
+    int fd;
+
+    for (fd = 0; fd < MOST_FDS; fd++) {
+        arm_again(fd);
+    }
 }
 
 void suspend_ms(unsigned ms)
 {
-    struct timespec more = {ms / 1000, (long)(ms % 1000) * 1000000};
-    int fd;
+    *(stands_at_ns ? &stands_at_ns : &ahead_ns) += ms * (NS_PER_S / 1000);
+    arm_all_again();
+}
 
-    slept = plus(slept, &more);
-    for (fd = 0; fd < MOST_FDS; fd++) {
-        struct itimerspec now, at = {{0, 0}, timers[fd].at};
+void suspend_time(void)
+{
+    stands_at_ns = now_ns();
+}
 
-        /* One that has gone off, or whose descriptor was closed, stays as it is. */
-        if (timers[fd].counts && !is_zero(&at.it_value) && timerfd_gettime(fd, &now) == 0 &&
-            !is_zero(&now.it_value)) {
-            arm(fd, TFD_TIMER_ABSTIME, at, NULL);
-        }
-    }
+void suspend_go_on(void)
+{
+    ahead_ns = stands_at_ns - kernel_ns();
+    stands_at_ns = 0;
+    arm_all_again();
 }

@@ -10,7 +10,12 @@
 #ifndef RLK_TESTS_IO_SUSPEND_H
 #define RLK_TESTS_IO_SUSPEND_H
 
-/* Be suspended for so long, and awake again. */
+/* Be suspended for so long, and awake again: the timers that are due by then have gone off. */
 void suspend_ms(unsigned ms);
+
+/* The opposite: that clock stands still from the first call to the second, so that nobody is too
+ * slow in between. Only suspend_ms() moves it then. */
+void suspend_time(void);
+void suspend_go_on(void);
 
 #endif

@@ -305,10 +305,13 @@ START_TEST(options_that_were_not_initialised_are_refused)
 }
 END_TEST
 
+/* So long that no lock ends while a test runs. */
+#define MAX_TTL_MS 100000
+
 static void set_up(void)
 {
     farm_start(&f, 3, FAKE_UNIX);
-    f.options.max_ttl_ms = 5000;
+    f.options.max_ttl_ms = MAX_TTL_MS;
     farm_open(&f);
 }
 
@@ -328,7 +331,7 @@ static struct redlock_request good_request(void)
 {
     struct redlock_request request = outcome_request("k");
 
-    request.ttl_ms = 1000;
+    request.ttl_ms = MAX_TTL_MS;
     return request;
 }
 
@@ -351,11 +354,11 @@ START_TEST(ttl_has_a_range)
     must_refuse(&request, REDLOCK_ETTL);
     request.ttl_ms = 0;
     must_refuse(&request, REDLOCK_ETTL);
-    request.ttl_ms = 5001;
+    request.ttl_ms = MAX_TTL_MS + 1;
     must_refuse(&request, REDLOCK_ETTL);
     request.ttl_ms = UINT32_MAX;
     must_refuse(&request, REDLOCK_ETTL);
-    request.ttl_ms = 5000;
+    request.ttl_ms = MAX_TTL_MS;
     ck_assert_int_eq(farm_acquire_as(&f, &request).status, REDLOCK_OK);
 }
 END_TEST
@@ -424,6 +427,7 @@ START_TEST(other_numbers_of_the_request_are_checked)
     request.retry_max_ms = 250;
     must_refuse(&request, REDLOCK_EINVAL);
     request = good_request();
+    request.ttl_ms = 1000;
     request.min_validity_ms = 988; /* ttl 1000 less a drift of 10 + 2 */
     must_refuse(&request, REDLOCK_EINVAL);
     request.min_validity_ms = UINT32_MAX;

@@ -16,7 +16,6 @@ static void release_into_silence(struct outcome_released *released)
     size_t i;
 
     farm_start(&f, 3, FAKE_UNIX);
-    f.options.node_timeout_ms = FARM_SOON_MS;
     fake_on(f.nodes[2], "SET", FAKE_STALL, NULL);
     for (i = 0; i < 3; i++) {
         fake_on(f.nodes[i], "EVAL", FAKE_MUTE, NULL);
@@ -34,6 +33,9 @@ START_TEST(a_late_vote_leaves_the_deadline_of_a_release_alone)
 
     release_into_silence(&released);
     fake_go_on(f.nodes[2]); /* C grants now */
+    loop_settle(f.base);
+    ck_assert_int_eq(released.calls, 0);
+    farm_time_out(&f);
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
     farm_end(&f);
@@ -46,6 +48,9 @@ START_TEST(a_connection_that_breaks_late_leaves_it_alone_too)
 
     release_into_silence(&released);
     fake_hang_up(f.nodes[2]);
+    loop_settle(f.base);
+    ck_assert_int_eq(released.calls, 0);
+    farm_time_out(&f);
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
     farm_end(&f);

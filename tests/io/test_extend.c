@@ -248,10 +248,9 @@ START_TEST(nobody_pets_a_lost_lock)
     held_start(&f);
     request = held_request(&h, &f, "k");
     request.renew = 0;
-    request.ttl_ms = 1000;
     held_acquire(&h, &request);
     ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
-    suspend_ms(2000);
+    suspend_ms(OUTCOME_TTL_MS);
     ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_ESTATE);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_ESTATE);

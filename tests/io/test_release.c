@@ -80,12 +80,11 @@ START_TEST(silent_nodes_get_the_release_behind_the_set)
     size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = FARM_SOON_MS;
     for (i = 0; i < 3; i++) {
         fake_on(f.nodes[i], "SET", FAKE_STALL, NULL);
     }
     farm_open(&f);
-    got = farm_acquire(&f, "k");
+    got = farm_acquire_in_silence(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
         ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
@@ -450,6 +449,18 @@ START_TEST(lock_released_while_a_node_is_away_is_owed_to_it)
 }
 END_TEST
 
+static bool has_come_again(void *arg)
+{
+    return fake_n_conns(arg) == 2;
+}
+
+/* Node 0 has broken its first connection. */
+static void wait_for_second_connection(void)
+{
+    loop_must_true(f.base, has_come_again, f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+}
+
 /* Its key may be the one that was counted, if the server has two addresses. */
 START_TEST(broken_set_of_a_held_lock_waits_for_its_release)
 {
@@ -460,7 +471,7 @@ START_TEST(broken_set_of_a_held_lock_waits_for_its_release)
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    wait_for_second_connection();
     ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
     farm_wait_count(&f, 0, "SET other", 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 0);
@@ -482,6 +493,7 @@ START_TEST(broken_set_of_a_forgotten_lock_is_left)
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_OK);
+    wait_for_second_connection();
     fake_hang_up(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
@@ -518,19 +530,17 @@ static bool is_expired(void *arg)
 
 START_TEST(debt_ends_with_the_ttl)
 {
-    struct redlock_request request = outcome_request("k");
     struct outcome got;
 
     farm_start(&f, 5, FAKE_UNIX);
     farm_open(&f);
-    request.ttl_ms = 1000;
-    got = farm_acquire_as(&f, &request);
+    got = farm_acquire(&f, "k");
     farm_wait_count(&f, 0, "SET", 1);
     loop_settle(f.base); /* its answer is in, too: what is not answered is owed for good */
     fake_down(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
-    suspend_ms(1100); /* and the drift */
+    suspend_ms(OUTCOME_TTL_MS + OUTCOME_TTL_MS / 50); /* and the drift */
     fake_up(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     ck_assert_int_eq(farm_acquire(&f, "next").status, REDLOCK_OK);
@@ -631,14 +641,13 @@ START_TEST(release_without_a_majority_says_so)
     size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = FARM_SOON_MS;
     farm_open(&f);
     got = farm_acquire(&f, "k");
     for (i = 0; i < 3; i++) {
         farm_wait_count(&f, i, "SET", 1);
         fake_pause(f.nodes[i]);
     }
-    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(farm_release_in_silence(&f, got.lock), REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
         fake_go_on(f.nodes[i]);
     }
@@ -717,16 +726,25 @@ START_TEST(held_locks_are_released_by_close)
 }
 END_TEST
 
+static void note_close(void *arg)
+{
+    ++*(int *)arg;
+}
+
 /* Also on a node that answers only after we have gone: the release stands behind the SET. */
 START_TEST(close_releases_on_silent_nodes_too)
 {
+    int closed = 0;
+
     farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = FARM_SOON_MS;
     fake_on(f.nodes[0], "SET", FAKE_STALL, NULL);
     farm_open(&f);
     ck_assert_int_eq(farm_acquire(&f, "one").status, REDLOCK_OK);
     farm_wait_count(&f, 0, "SET", 1);
-    farm_close(&f);
+    ck_assert_int_eq(redlock_close(f.rl, note_close, &closed), REDLOCK_OK);
+    f.rl = NULL;
+    farm_time_out(&f);
+    loop_must(f.base, &closed);
     farm_wait_count(&f, 0, "EVALSHA", 1);
     fake_go_on(f.nodes[0]);
     farm_wait_clean(&f);

@@ -2,6 +2,7 @@
  * time-outs are a minute where a test says "at once", so a test that waits for one fails. */
 #include "io/farm.h"
 #include "io/suites.h"
+#include "io/suspend.h"
 
 static struct farm f;
 
@@ -96,12 +97,11 @@ START_TEST(silent_majority_ends_with_the_time_out)
     size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = FARM_SOON_MS;
     farm_open(&f);
     for (i = 0; i < 3; i++) {
         fake_pause(f.nodes[i]);
     }
-    got = farm_acquire(&f, "k");
+    got = farm_acquire_in_silence(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
         ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
@@ -117,13 +117,11 @@ START_TEST(majority_that_does_not_greet_ends_with_the_time_out)
     size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = FARM_SOON_MS;
-    f.options.connect_timeout_ms = FARM_SOON_MS;
     for (i = 0; i < 3; i++) {
         fake_pause(f.nodes[i]);
     }
     farm_open_at_once(&f);
-    got = farm_acquire(&f, "k");
+    got = farm_acquire_in_silence(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_str_ne(got.votes[0].error, "");
@@ -137,11 +135,11 @@ static void open_with_stuck_node(void)
     struct outcome got;
 
     farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = FARM_SOON_MS;
     fake_on_next(f.nodes[0], 1, "SET", FAKE_STALL, NULL, 0);
     farm_open(&f);
     got = farm_acquire(&f, "first");
     ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_time_out(&f);
     farm_wait(&f, 0, REDLOCK_NODE_STUCK);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
 }
@@ -209,12 +207,14 @@ START_TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
     size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    f.options.node_timeout_ms = FARM_SOON_MS;
     farm_open(&f);
     for (i = 0; i < 3; i++) {
         fake_pause(f.nodes[i]);
     }
-    ck_assert_int_eq(farm_acquire(&f, "first").status, REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(farm_acquire_in_silence(&f, "first").status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        farm_wait(&f, i, REDLOCK_NODE_STUCK);
+    }
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
@@ -272,21 +272,73 @@ START_TEST(waiting_acquire_gets_the_lock_when_it_is_free)
 }
 END_TEST
 
-START_TEST(wait_has_an_end)
+#define WAIT_MS 90000u
+#define RETRY_MS 60000u
+
+/* One try has been refused; the next one comes after a wait that is drawn from 0 to RETRY_MS. */
+static void begin_to_wait(struct outcome *got)
 {
     struct redlock_request request = outcome_request("k");
-    struct outcome got;
 
     farm_start(&f, 3, FAKE_UNIX);
     give_to_another(0, 3);
     farm_open(&f);
-    request.wait_ms = 500;
-    request.retry_max_ms = 5;
-    got = farm_acquire_as(&f, &request);
-    ck_assert_int_eq(got.status, REDLOCK_EDEADLINE);
-    ck_assert_int_eq(got.reason, REDLOCK_EHELD);
-    ck_assert_uint_gt(got.tries, 1);
+    request.wait_ms = WAIT_MS;
+    request.retry_min_ms = request.retry_max_ms = RETRY_MS;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, got, NULL), 0);
+    farm_wait_count(&f, 0, "SET", 1);
+    loop_settle(f.base);
+}
+
+/* What is left of the wait passes. */
+static void end_the_wait(const struct outcome *got)
+{
+    ck_assert_int_eq(got->calls, 0);
+    suspend_ms(WAIT_MS - RETRY_MS);
+    loop_must(f.base, &got->calls);
+    ck_assert_int_eq(got->status, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(got->reason, REDLOCK_EHELD);
+    ck_assert_uint_gt(got->tries, 1);
+}
+
+/* Between two tries: the last one has been answered, and no other begins. */
+START_TEST(wait_has_an_end)
+{
+    struct outcome got = {.n = 3};
+    size_t answered;
+
+    begin_to_wait(&got);
+    suspend_ms(RETRY_MS);
+    farm_wait_count(&f, 0, "SET", 2);
+    suspend_time();
+    loop_settle(f.base);
+    answered = fake_count(f.nodes[0], "SET");
+    end_the_wait(&got);
+    ck_assert_uint_eq(got.tries, answered);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NO);
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), answered);
+    suspend_go_on();
+    farm_end(&f);
+}
+END_TEST
+
+/* That proves nothing: the reason is the one of the try before. */
+START_TEST(the_end_of_the_wait_breaks_a_try_off)
+{
+    struct outcome got = {.n = 3};
+    size_t before, i;
+
+    begin_to_wait(&got);
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    before = fake_count(f.nodes[0], "SET");
+    suspend_ms(RETRY_MS);
+    farm_wait_count(&f, 0, "SET", before + 1);
+    loop_settle(f.base);
+    end_the_wait(&got);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
     farm_end(&f);
 }
 END_TEST
@@ -306,8 +358,8 @@ START_TEST(without_waiting_there_is_one_try)
 }
 END_TEST
 
-/* [S2] A grant that comes when the time is used up is no lock. The ttl is so short that the
- * stall outlasts it; the time-out is longer. */
+/* [S2] A grant that comes when the time is used up is no lock. The stall outlasts the ttl; the
+ * time-out is longer. */
 START_TEST(grants_that_come_too_late_are_no_lock)
 {
     struct redlock_request request = outcome_request("k");
@@ -319,10 +371,10 @@ START_TEST(grants_that_come_too_late_are_no_lock)
         fake_on_next(f.nodes[i], 1, "SET", FAKE_STALL, NULL, 0);
     }
     farm_open(&f);
-    request.ttl_ms = 50;
+    request.ttl_ms = FARM_NEVER_MS / 2;
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
     farm_wait_count(&f, 2, "SET", 1);
-    ck_assert(!loop_until(f.base, &got.calls, 50) || got.status == REDLOCK_ETOOSLOW);
+    suspend_ms(FARM_NEVER_MS / 2);
     for (i = 0; i < 3; i++) {
         fake_go_on(f.nodes[i]);
     }
@@ -393,6 +445,7 @@ static TCase *waiting_case(void)
     tcase_add_test(tcase, waiting_acquire_gets_the_lock_when_a_majority_is_back);
     tcase_add_test(tcase, waiting_acquire_gets_the_lock_when_it_is_free);
     tcase_add_test(tcase, wait_has_an_end);
+    tcase_add_test(tcase, the_end_of_the_wait_breaks_a_try_off);
     tcase_add_test(tcase, without_waiting_there_is_one_try);
     tcase_add_test(tcase, grants_that_come_too_late_are_no_lock);
     return tcase;

@@ -8,6 +8,9 @@
 #include <event2/event.h>
 
 #define POLL_US 2000
+
+/* At least so many turns are made in each second of a bound. Left alone there are 500. */
+#define TURNS_PER_S 100
 #define QUIET_TURNS 20
 
 static bool (*is_enough)(unsigned waited_ms);
@@ -33,11 +36,12 @@ void loop_be_impatient(bool (*waited_enough)(unsigned waited_ms))
     is_enough = waited_enough;
 }
 
-static bool waited_enough(uint64_t start, unsigned bound_ms)
+static bool waited_enough(uint64_t start, uint64_t turns, unsigned bound_ms)
 {
     uint64_t waited_ms = now_ms() - start;
 
-    return waited_ms >= bound_ms || (is_enough && is_enough((unsigned)waited_ms));
+    return (waited_ms >= bound_ms && turns * 1000 >= (uint64_t)bound_ms * TURNS_PER_S) ||
+           (is_enough && is_enough((unsigned)waited_ms));
 }
 
 bool loop_until_true(struct event_base *base, bool (*holds)(void *arg), void *arg,
@@ -45,12 +49,13 @@ bool loop_until_true(struct event_base *base, bool (*holds)(void *arg), void *ar
 {
     const struct timeval every = {0, POLL_US};
     struct event *timer = event_new(base, -1, EV_PERSIST, tick, NULL);
-    uint64_t start = now_ms();
+    uint64_t start = now_ms(), turns = 0;
     bool met;
 
     event_add(timer, &every);
-    while (!(met = holds(arg)) && !waited_enough(start, bound_ms)) {
+    while (!(met = holds(arg)) && !waited_enough(start, turns, bound_ms)) {
         event_base_loop(base, EVLOOP_ONCE);
+        turns++;
     }
     event_free(timer);
     return met;

@@ -9,10 +9,11 @@
 
 struct event_base;
 
-/* Twenty seconds. */
+/* Twenty seconds, and longer where they do not give us many turns of the loop. */
 #define LOOP_BOUND_MS 20000u
 
-/* Run until *flag is not 0. Returns false when bound_ms passed first. The flag is looked at
+/* Run until *flag is not 0. Returns false when bound_ms passed first, in which this process was not
+ * stopped or without a processor for most of the time. The flag is looked at
  * after each turn of the loop, and every few milliseconds when nothing happens. */
 bool loop_until(struct event_base *base, const int *flag, unsigned bound_ms);
 

@@ -1,9 +1,11 @@
 /* lib/model.h - a small well-behaved Redis: what the fake server says by default.
  *
  * It knows the commands that a Redlock client sends, the keys with their expiry, the
- * scripts that were loaded, and who has logged in. What a script does is told from the command
- * that stands in its text: DEL (compare and delete), PEXPIRE (compare and keep), or SET (set all
- * keys or none). */
+ * scripts that were loaded, and who has logged in. What a script does is told from what stands in
+ * its text: DEL (compare and delete), PEXPIRE (compare and keep), TIME (the incarnation key),
+ * error_reply (vote with a fence), a counter and no PTTL (confirm), or else set all keys or none.
+ *
+ * Its keys end by its own clock, which a test may set. */
 #ifndef RLK_TESTS_LIB_MODEL_H
 #define RLK_TESTS_LIB_MODEL_H
 
@@ -16,6 +18,15 @@
 struct model_key;
 struct model_script;
 
+enum model_script_kind {
+    MODEL_SCRIPT_RELEASE = 0,
+    MODEL_SCRIPT_KEEP,
+    MODEL_SCRIPT_TAKE,
+    MODEL_SCRIPT_VOTE,
+    MODEL_SCRIPT_CONFIRM,
+    MODEL_SCRIPT_MARK
+};
+
 struct model {
     /* Below 6 there is no HELLO, below 7 no SET with NX and GET. */
     int major;
@@ -26,6 +37,17 @@ struct model {
     const char *user;
     const char *password;
     char run_id[41];
+    /* What INFO and CONFIG say besides; a day old, and nothing is kept on disk or evicted. */
+    long long uptime_s;
+    uint64_t maxmemory;
+    const char *policy;
+    bool aof, aof_fails;
+    const char *fsync;
+    bool loading;
+    bool promoted;
+    unsigned flushes;
+    /* Its clock is so much ahead of one that nobody sets. */
+    uint64_t clock_us;
     struct model_key *keys;
     struct model_script *scripts;
 };
@@ -41,8 +63,20 @@ struct model_session {
 
 void model_init(struct model *m);
 
-/* Forget keys and scripts and take a new run_id, as a restart does. */
+/* Forget keys and scripts and take a new run_id, as a restart does. Its uptime is 0 then. */
 void model_restart(struct model *m);
+
+/* The same with the keys that a log on the disk has kept. */
+void model_restart_durably(struct model *m);
+
+/* Another server with the same keys stands at its address: its replica. */
+void model_promote(struct model *m);
+
+/* FLUSHALL. */
+void model_flush(struct model *m);
+
+/* Which script a text is. */
+enum model_script_kind model_script_kind(const char *text, size_t len);
 
 /* Only the scripts, as SCRIPT FLUSH does. */
 void model_forget_scripts(struct model *m);

@@ -99,7 +99,7 @@ const char *rlk_test_folder(void)
 
 void rlk_test_begin(const char *name)
 {
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0);
+    setenv("CK_DEFAULT_TIMEOUT", "120", 0);
     make_folder(name);
     pthread_atfork(NULL, NULL, die_with_parent);
 }

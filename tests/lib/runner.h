@@ -19,7 +19,7 @@
 
 #include <check.h>
 
-/* Run the suites, a list that ends with NULL, and print TAP on stdout. Each test has 60
+/* Run the suites, a list that ends with NULL, and print TAP on stdout. Each test has 120
  * seconds, or $CK_DEFAULT_TIMEOUT, or what its case says. Returns the exit status: 0 when
  * every test passed and there was at least one. */
 int rlk_test_main(const char *name, Suite *(*const suites[])(void));

@@ -193,6 +193,78 @@ START_TEST(model_keeps_and_sets_as_the_scripts_do)
 }
 END_TEST
 
+/* The key of the incarnation, i, begins as expected only when it is there. */
+START_TEST(model_votes_and_confirms_as_the_scripts_do)
+{
+    expect("EVAL error_reply 1 k a 60000 5 i run", "*2\r\n:5\r\n:0\r\n");
+    expect("EVAL error_reply 1 k a 60000 5 i run", ":2\r\n");
+    expect("EVAL error_reply 1 k b 60000 9 i run", "$1\r\na\r\n");
+    expect("GET k:redlock-fence", "$1\r\n5\r\n");
+    expect("EVAL :redlock-fence 1 k a 7", ":1\r\n");
+    expect("EVAL :redlock-fence 1 k a 6", ":0\r\n");
+    expect("EVAL :redlock-fence 1 k b 8", ":0\r\n");
+    expect("EVAL 'DEL' 1 k a", ":1\r\n");
+    model_set(fake_model(server), "i", "run 1 2", 0);
+    expect("EVAL error_reply 1 k b 60000 3 i run", "*2\r\n:8\r\n:1\r\n");
+    expect("EVAL 'PEXPIRE' 1 k b 60000 4", ":1\r\n");
+    expect("GET k:redlock-fence", "$1\r\n8\r\n");
+    expect("EVAL 'PEXPIRE' 1 k b 60000 11", ":1\r\n");
+    expect("GET k:redlock-fence", "$2\r\n11\r\n");
+    expect("EVAL 'PTTL' 1 l c 60000 12", ":1\r\n");
+    expect("GET l:redlock-fence", "$2\r\n12\r\n");
+}
+END_TEST
+
+/* By its own clock. */
+START_TEST(model_marks_its_data)
+{
+    struct model *m = fake_model(server);
+    char mark[64];
+
+    say("EVAL 'TIME' 1 i run1 abc 1000000 0");
+    loop_settle(base);
+    read_more();
+    snprintf(mark, sizeof(mark), "%s", model_get(m, "i"));
+    ck_assert_int_eq(strncmp(mark, "run1 abc ", 9), 0);
+    say("EVAL 'TIME' 1 i run1 def 0 0");
+    loop_settle(base);
+    ck_assert_str_eq(model_get(m, "i"), mark);
+    say("EVAL 'TIME' 1 i run2 def 0 1");
+    loop_settle(base);
+    ck_assert_str_eq(model_get(m, "i") + 4, mark + 4);
+    m->clock_us += 1000000;
+    say("EVAL 'TIME' 1 i run3 def 0 0");
+    loop_settle(base);
+    ck_assert_int_eq(strncmp(model_get(m, "i"), "run3 abc ", 9), 0);
+    ck_assert_str_gt(model_get(m, "i") + 9, mark + 9);
+    n_got = 0;
+    read_more();
+}
+END_TEST
+
+START_TEST(model_forgets_as_it_is_told)
+{
+    struct model *m = fake_model(server);
+    char run[41];
+
+    memcpy(run, m->run_id, sizeof(run));
+    expect("SET k a NX PX 60000", "+OK\r\n");
+    model_promote(m);
+    ck_assert_str_ne(m->run_id, run);
+    ck_assert_str_eq(model_get(m, "k"), "a");
+    m->clock_us += 60000000;
+    expect("GET k", "$-1\r\n");
+    expect("SET k a NX PX 60000", "+OK\r\n");
+    expect("FLUSHALL", "+OK\r\n");
+    expect("GET k", "$-1\r\n");
+    ck_assert_uint_eq(m->flushes, 1);
+    expect("CONFIG GET appendfsync", "*2\r\n$11\r\nappendfsync\r\n$8\r\neverysec\r\n");
+    expect("INFO memory", "$58\r\n# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\r\n");
+    expect("INFO commandstats", "$77\r\n# Commandstats\r\ncmdstat_hello:calls=1,usec=9\r\n"
+                                "cmdstat_flushall:calls=1,usec=9\r\n\r\n");
+}
+END_TEST
+
 START_TEST(model_knows_the_scripts_that_were_loaded)
 {
     char sha[] = "EVALSHA 6cf6ff5b3f19ebb5a64dd0b1fd2f0b7ed1ba1b30 1 k a";
@@ -347,6 +419,9 @@ static Suite *fake_suite(void)
     tcase_add_test(tcase, nonsense_is_not_a_request);
     tcase_add_test(tcase, model_locks_as_redis_does);
     tcase_add_test(tcase, model_keeps_and_sets_as_the_scripts_do);
+    tcase_add_test(tcase, model_votes_and_confirms_as_the_scripts_do);
+    tcase_add_test(tcase, model_marks_its_data);
+    tcase_add_test(tcase, model_forgets_as_it_is_told);
     tcase_add_test(tcase, model_knows_the_scripts_that_were_loaded);
     tcase_add_test(tcase, model_wants_the_password);
     tcase_add_test(tcase, model_keys_expire);

@@ -37,7 +37,7 @@
  *     RLK_TORTURE_ONLY=TEXT  only scenarios with this in their name
  *     RLK_TORTURE_AT=K|K+    this one run; with the +, all from the k-th on
  *     RLK_TORTURE_JOBS=N     so many runs at a time (default 4)
- *     CK_DEFAULT_TIMEOUT=S   after so many seconds a run hangs (default 60)
+ *     CK_DEFAULT_TIMEOUT=S   after so many seconds a run hangs (default 120)
  */
 #ifndef RLK_TESTS_LIB_TORTURE_H
 #define RLK_TESTS_LIB_TORTURE_H

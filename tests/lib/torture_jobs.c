@@ -14,7 +14,7 @@
 
 #define SLOTS_MOST 64
 #define DEFAULT_SLOTS 4
-#define DEFAULT_SECONDS 60
+#define DEFAULT_SECONDS 120
 
 struct slot {
     pid_t child; /* 0: free */

@@ -8,10 +8,8 @@
 static const struct {
     const char *name;
     Suite *(*make)(void);
-} suites[] = {{"address", address_suite},
-              {"faults", faults_suite},
-              {"hold", hold_suite},
-              {"renew", renew_suite}};
+} suites[] = {{"address", address_suite}, {"faults", faults_suite}, {"fence", fence_suite},
+              {"hold", hold_suite},       {"renew", renew_suite},   {"standing", standing_suite}};
 
 int main(int argc, char **argv)
 {

@@ -17,8 +17,12 @@ void site_start(struct site *s, size_t n, const struct master_options *options)
         s->uris[i] = master_uri(s->masters[i]);
     }
     redlock_options_init(&s->options);
+    s->options.quarantine = REDLOCK_QUARANTINE_OFF;
+    s->options.health_ms = 0;
     s->options.nodes = s->uris;
     s->options.n_nodes = n;
+    s->options.node_timeout_ms = SITE_NEVER_MS;
+    s->options.connect_timeout_ms = SITE_NEVER_MS;
     s->options.password = options ? options->password : NULL;
 }
 
@@ -72,6 +76,27 @@ struct outcome site_acquire(struct site *s, const char *key)
 int site_release(struct site *s, struct redlock_lock *lock)
 {
     return outcome_of_release(s->base, lock);
+}
+
+void site_time_out(struct site *s)
+{
+    loop_settle(s->base);
+    suspend_ms(SITE_NEVER_MS + 1);
+}
+
+static void on_closed(void *arg)
+{
+    ++*(int *)arg;
+}
+
+void site_close_in_silence(struct site *s, size_t manager)
+{
+    int closed = 0;
+
+    ck_assert_int_eq(redlock_close(s->rl[manager], on_closed, &closed), REDLOCK_OK);
+    s->rl[manager] = NULL;
+    site_time_out(s);
+    loop_must(s->base, &closed);
 }
 
 /* What to wait for. */

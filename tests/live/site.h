@@ -5,12 +5,17 @@
 #include <redlock/redlock.h>
 
 #include "io/outcome.h"
+#include "io/suspend.h"
 #include "io/watch.h"
 #include "lib/loop.h"
 #include "lib/master.h"
 #include "lib/runner.h"
 
 struct event_base;
+
+/* Time-outs that never pass by themselves: however busy the machine is, a master that runs answers
+ * in time. */
+#define SITE_NEVER_MS 60000u
 
 struct site {
     struct event_base *base;
@@ -39,6 +44,13 @@ struct outcome site_acquire(struct site *s, const char *key);
 struct outcome site_acquire_with(struct site *s, size_t manager,
                                  const struct redlock_request *request);
 int site_release(struct site *s, struct redlock_lock *lock);
+
+/* For the library they have passed: a suspend of this machine, but not of the masters. A lock of
+ * OUTCOME_TTL_MS outlives one of these. */
+void site_time_out(struct site *s);
+
+/* Close a manager that waits for masters that do not answer. */
+void site_close_in_silence(struct site *s, size_t manager);
 
 /* Wait until a master answers a command, formatted as in hiredis, with this text. */
 void site_wait_answer(struct site *s, size_t node, const char *answer, const char *command);

@@ -6,7 +6,9 @@
 
 Suite *address_suite(void);
 Suite *faults_suite(void);
+Suite *fence_suite(void);
 Suite *hold_suite(void);
 Suite *renew_suite(void);
+Suite *standing_suite(void);
 
 #endif

@@ -90,16 +90,18 @@ END_TEST
 
 START_TEST(three_of_five_stopped_is_no_quorum_and_nothing_stays)
 {
-    struct outcome got;
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 5};
     size_t i;
 
     site_start(&s, 5, NULL);
-    s.options.node_timeout_ms = 200;
     site_open(&s);
     for (i = 0; i < 3; i++) {
         master_stop(s.masters[i]);
     }
-    got = site_acquire(&s, "k");
+    ck_assert_int_eq(redlock_acquire(s.rl[0], &request, outcome_on_acquired, &got, NULL), 0);
+    site_time_out(&s);
+    loop_must(s.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
         ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
@@ -119,7 +121,6 @@ START_TEST(waiting_acquire_goes_on_when_a_majority_is_back)
     size_t i;
 
     site_start(&s, 5, NULL);
-    s.options.node_timeout_ms = 200;
     site_open(&s);
     master_kill(s.masters[0]);
     master_kill(s.masters[1]);
@@ -127,6 +128,7 @@ START_TEST(waiting_acquire_goes_on_when_a_majority_is_back)
     request.wait_ms = REDLOCK_FOREVER;
     request.retry_max_ms = 20;
     ck_assert_int_eq(redlock_acquire(s.rl[0], &request, outcome_on_acquired, &got, NULL), 0);
+    site_time_out(&s); /* of the first try; others follow */
     ck_assert(!loop_until(s.base, &never, 300));
     ck_assert_int_eq(got.calls, 0);
     master_continue(s.masters[2]);
@@ -206,13 +208,11 @@ START_TEST(stopped_master_has_nothing_of_a_manager_that_has_gone)
     int i;
 
     site_start(&s, 3, &options);
-    s.options.node_timeout_ms = 200;
     site_open(&s);
     master_stop(s.masters[0]);
     got = site_acquire(&s, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    watch_close(s.base, s.rl[0]);
-    s.rl[0] = NULL;
+    site_close_in_silence(&s, 0);
     master_continue(s.masters[0]);
     for (i = 0; i < 3; i++) {
         ck_assert_str_eq(master_ask(s.masters[0], "PING"), "PONG"); /* all before is done */

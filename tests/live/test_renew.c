@@ -10,7 +10,8 @@
 #include "live/site.h"
 #include "live/suites.h"
 
-#define SHORT_TTL_MS 3000u
+/* When a lock is renewed, and how long an answer to that is waited for at the most. */
+#define THIRD_MS (OUTCOME_TTL_MS / 3)
 
 static struct site s;
 static struct outcome got;
@@ -150,6 +151,36 @@ START_TEST(sha_1_of_each_script_is_what_the_server_has)
 }
 END_TEST
 
+/* Of two masters both have to vote, and the one with the lower counter has to confirm: the first
+ * time by text, the second time by SHA-1; and two releases. Nothing was ever unknown. */
+START_TEST(sha_1_of_each_fencing_script_is_what_the_server_has)
+{
+    struct redlock_request request = request_of("k");
+    const char *stats;
+    int times;
+
+    site_start(&s, 2, NULL);
+    site_open(&s);
+    request.fence = 1;
+    for (times = 0; times < 2; times++) {
+        master_ask(s.masters[0], "SET k:redlock-fence 3000000000000000");
+        master_ask(s.masters[1], "SET k:redlock-fence 3000000000000005");
+        acquire(&request);
+        ck_assert_uint_eq(redlock_lock_fence(got.lock), UINT64_C(3000000000000006));
+        ck_assert_str_eq(master_ask(s.masters[0], "GET k:redlock-fence"), "3000000000000006");
+        ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+        site_wait_answer(&s, 0, "0", "EXISTS k");
+        site_wait_answer(&s, 1, "0", "EXISTS k");
+    }
+    loop_must_true(s.base, has_run, s.masters[0]);
+    stats = master_ask(s.masters[0], "INFO commandstats");
+    ck_assert_msg(strstr(stats, "cmdstat_eval:calls=2,") != NULL, "%s", stats);
+    stats = master_ask(s.masters[0], "INFO errorstats");
+    ck_assert_msg(strstr(stats, "NOSCRIPT") == NULL, "%s", stats);
+    site_end(&s);
+}
+END_TEST
+
 static long ttl_at(size_t node)
 {
     return atol(master_ask(s.masters[node], "PTTL k"));
@@ -197,6 +228,24 @@ START_TEST(several_keys_are_one_lock)
 }
 END_TEST
 
+static bool are_all_extended(void *arg)
+{
+    size_t i, n = 0;
+
+    (void)arg;
+    for (i = 0; i < s.n; i++) {
+        n += ttl_at(i) > (long)OUTCOME_TTL_MS;
+    }
+    return n == s.n;
+}
+
+/* Everywhere, so that all of them count. */
+static void extend_on_all(void)
+{
+    ck_assert_int_eq(extend(OUTCOME_TTL_MS + THIRD_MS), REDLOCK_OK);
+    loop_must_true(s.base, are_all_extended, NULL);
+}
+
 static bool is_told_not_a_string(size_t node)
 {
     struct redlock_node_detail detail = {.size = sizeof(detail)};
@@ -215,7 +264,7 @@ START_TEST(key_that_became_a_list_is_somebody_else_s)
     site_open(&s);
     acquire(&request);
     wait_for_all_votes();
-    ck_assert_int_eq(extend(0), REDLOCK_OK); /* now all of them count */
+    extend_on_all();
     ask_all(0, 3, "DEL k", "1");
     ask_all(0, 3, "LPUSH k x", "1");
     ck_assert_int_eq(extend(OUTCOME_TTL_MS), REDLOCK_ELOST);
@@ -243,7 +292,7 @@ START_TEST(full_masters_extend_and_do_not_heal)
     site_open(&s);
     acquire(&request);
     wait_for_all_votes();
-    ck_assert_int_eq(extend(0), REDLOCK_OK); /* now all of them count */
+    extend_on_all();
     ask_all(2, 3, "DEL k", "1");
     ask_all(0, 3, "CONFIG SET maxmemory 1", "OK");
     ck_assert_int_eq(extend(2 * OUTCOME_TTL_MS), REDLOCK_OK);
@@ -251,7 +300,7 @@ START_TEST(full_masters_extend_and_do_not_heal)
     ask_all(2, 3, "DBSIZE", "0");
     ck_assert_int_eq(redlock_lock_node(got.lock, 2, &detail), REDLOCK_OK);
     ck_assert_int_eq(detail.vote, REDLOCK_VOTE_NO);
-    ck_assert_int_gt(ttl_at(0), (long)OUTCOME_TTL_MS);
+    ck_assert_int_gt(ttl_at(0), (long)(OUTCOME_TTL_MS + THIRD_MS));
     ask_all(0, 3, "CONFIG SET maxmemory 0", "OK");
     ck_assert_int_eq(extend(0), REDLOCK_OK);
     wait_everywhere("k");
@@ -277,7 +326,7 @@ START_TEST(user_who_may_not_extend_is_told)
     acquire(&request);
     wait_everywhere("k");
     ck_assert_int_eq(extend(2 * OUTCOME_TTL_MS), REDLOCK_ENOQUORUM);
-    ck_assert_ptr_nonnull(strstr(watch_error(s.rl[0], 0), "refused to extend"));
+    watch_for_error(s.base, s.rl[0], 0, "refused to extend");
     ck_assert_int_gt(ttl_at(0), 0);
     ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
@@ -298,25 +347,44 @@ static bool is_renewed(void *arg)
     return rises;
 }
 
+/* So much time passes here, not on the masters, that it is renewed. */
+static void let_it_be_renewed(void)
+{
+    uint64_t last;
+
+    suspend_ms(THIRD_MS);
+    last = redlock_lock_validity_ms(got.lock);
+    loop_must_true(s.base, is_renewed, &last);
+}
+
+/* It comes back empty. */
+static void restart(size_t node)
+{
+    master_kill(s.masters[node]);
+    watch_for_state(s.base, s.rl[0], node, REDLOCK_NODE_DOWN);
+    master_restart(s.masters[node]);
+    watch_for_state(s.base, s.rl[0], node, REDLOCK_NODE_UP);
+}
+
 /* The next one goes when the last one counts again, which the next renewal brings [S7]. */
 START_TEST(masters_that_restart_empty_in_turn_are_healed)
 {
     struct redlock_request request = request_of("k");
-    uint64_t last;
     size_t i;
 
     site_start(&s, 5, NULL);
     site_open(&s);
-    request.ttl_ms = SHORT_TTL_MS;
     request.renew = 1;
     acquire(&request);
+    wait_for_all_votes();
     for (i = 0; i < 5; i++) {
+        let_it_be_renewed();
+        restart(i);
+        ck_assert_str_eq(master_ask(s.masters[i], "DBSIZE"), "0");
+        let_it_be_renewed();
         wait_everywhere("k");
-        last = redlock_lock_validity_ms(got.lock);
-        loop_must_true(s.base, is_renewed, &last);
-        master_restart(s.masters[i]);
+        wait_for_all_votes();
     }
-    wait_everywhere("k");
     ck_assert_int_eq(told.lost, 0);
     ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
@@ -325,27 +393,37 @@ START_TEST(masters_that_restart_empty_in_turn_are_healed)
 }
 END_TEST
 
-/* The masters that stand still have the key for longer than the lock is valid. */
+static bool is_asked_to_keep(void *arg)
+{
+    return strstr(master_ask(arg, "INFO commandstats"), "cmdstat_eval:") != NULL;
+}
+
+/* The others let the key live on, so the lock is lost before they do: also if they had slept for as
+ * long as we have since they were asked. */
 START_TEST(without_a_majority_it_is_lost_before_the_keys_end)
 {
     struct redlock_request request = request_of("k");
     size_t i;
 
     site_start(&s, 5, NULL);
-    s.options.node_timeout_ms = 200;
     site_open(&s);
-    request.ttl_ms = SHORT_TTL_MS;
     request.renew = 1;
     acquire(&request);
     wait_everywhere("k");
     for (i = 0; i < 3; i++) {
         master_stop(s.masters[i]);
     }
+    suspend_ms(THIRD_MS);
+    loop_must_true(s.base, is_asked_to_keep, s.masters[4]);
+    suspend_ms(THIRD_MS + 1);
     loop_must(s.base, &told.troubles);
+    ck_assert_int_eq(told.lost, 0);
+    suspend_ms(THIRD_MS);
     loop_must(s.base, &told.lost);
     ck_assert_int_eq(told.reason, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(told.validity_ms, 0);
     ck_assert_str_eq(master_ask(s.masters[4], "GET k"), got.token);
+    ck_assert_int_gt(ttl_at(4), (long)(2 * THIRD_MS + 1));
     for (i = 0; i < 3; i++) {
         master_continue(s.masters[i]);
     }
@@ -427,8 +505,8 @@ Suite *renew_suite(void)
     Suite *suite = suite_create("renew");
     TCase *tcase = tcase_create("renew");
 
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, sha_1_of_each_script_is_what_the_server_has);
+    tcase_add_test(tcase, sha_1_of_each_fencing_script_is_what_the_server_has);
     tcase_add_test(tcase, extension_lengthens_and_never_shortens);
     tcase_add_test(tcase, several_keys_are_one_lock);
     tcase_add_test(tcase, key_that_became_a_list_is_somebody_else_s);

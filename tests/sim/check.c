@@ -25,7 +25,7 @@ void check_violated(struct world *w, const char *checker, const char *format, ..
 void check_voted(struct world *w, unsigned claim, unsigned node, enum rlk_vote vote)
 {
     struct claim *c = world_claim(w, claim);
-    struct worker *k = &w->clients[c->client].workers[c->worker];
+    struct worker *k = world_worker(w, c->client, c->worker);
 
     if (vote == RLK_VOTE_YES) {
         c->granted |= rlk_mask_bit(node);
@@ -39,7 +39,7 @@ void check_voted(struct world *w, unsigned claim, unsigned node, enum rlk_vote v
 
 void check_stepped(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = &w->clients[client].workers[worker];
+    const struct worker *k = world_worker(w, client, worker);
 
     if (k->attempt.round.state == RLK_ROUND_WON && k->claim != NONE) {
         check_validity(w, client, worker);

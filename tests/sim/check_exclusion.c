@@ -13,8 +13,8 @@
 static void against(struct world *w, unsigned client, unsigned worker, unsigned other,
                     unsigned other_worker)
 {
-    const struct worker *k = &w->clients[client].workers[worker];
-    const struct worker *l = &w->clients[other].workers[other_worker];
+    const struct worker *k = world_worker(w, client, worker);
+    const struct worker *l = world_worker(w, other, other_worker);
 
     if (k != l && (k->keys & l->keys) && drive_holds(w, other, other_worker)) {
         check_violated(w, "exclusion",
@@ -44,7 +44,7 @@ void check_exclusion(struct world *w, unsigned client, unsigned worker)
  * drift from before it was asked. */
 void check_validity(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = &w->clients[client].workers[worker];
+    const struct worker *k = world_worker(w, client, worker);
     const struct claim *c = world_claim(w, k->claim);
     uint64_t ttl_us = (uint64_t)k->ttl_ms * 1000;
     uint64_t lease_us = ttl_us - ttl_us * w->o.drift_ppm / 1000000 - 2000;

@@ -13,11 +13,6 @@
 #include "sim/drive.h"
 #include "sim/trace.h"
 
-static struct worker *worker_at(struct world *w, unsigned client, unsigned worker)
-{
-    return &w->clients[client].workers[worker];
-}
-
 /* A ttl less the drift. */
 static uint64_t lease_us(const struct world *w, uint32_t ttl_ms)
 {
@@ -65,7 +60,7 @@ static bool is_safe(const struct world *w, const struct worker *k)
 
 void check_held(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     const struct claim *c = world_claim(w, k->claim);
     const struct rlk_round *r = &k->attempt.round;
     struct held *h = &k->held;
@@ -96,7 +91,7 @@ void check_held(struct world *w, unsigned client, unsigned worker)
 static void not_too_much(struct world *w, unsigned client, unsigned worker, unsigned node,
                          bool heal)
 {
-    const struct held *h = &worker_at(w, client, worker)->held;
+    const struct held *h = &world_worker(w, client, worker)->held;
     uint64_t bit = rlk_mask_bit(node);
 
     if (h->open & bit) {
@@ -115,7 +110,7 @@ static void not_too_much(struct world *w, unsigned client, unsigned worker, unsi
 void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigned node,
                       const struct message *m)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     struct claim *c = world_claim(w, m->claim);
     struct held *h = &k->held;
 
@@ -154,7 +149,7 @@ static void confirmed(const struct world *w, unsigned client, struct held *h, un
 void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
                       enum rlk_vote vote)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     struct claim *c = world_claim(w, k->claim);
     uint64_t bit = rlk_mask_bit(node);
     bool found = vote == RLK_VOTE_OURS && (c->doubt & bit); /* otherwise it is a twin [S10] */
@@ -169,7 +164,7 @@ void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigne
 void check_held_answered(struct world *w, unsigned client, unsigned worker, unsigned node,
                          enum rlk_answer answer, uint64_t since_us)
 {
-    struct held *h = &worker_at(w, client, worker)->held;
+    struct held *h = &world_worker(w, client, worker)->held;
     uint64_t bit = rlk_mask_bit(node);
 
     if (answer == RLK_ANSWER_OURS) {
@@ -202,7 +197,7 @@ void check_heard(struct world *w, unsigned client, unsigned node, const struct m
  * found over the other (guarantees.md). */
 static void check_success(struct world *w, unsigned client, unsigned worker)
 {
-    struct held *h = &worker_at(w, client, worker)->held;
+    struct held *h = &world_worker(w, client, worker)->held;
     uint64_t kept = h->confirmed & h->counts, left = kept, whole = 0;
     unsigned node;
 
@@ -227,7 +222,7 @@ static void check_success(struct world *w, unsigned client, unsigned worker)
 
 static void check_round(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
     uint64_t held_us = rlk_time_sub(world_client_us(w, client), k->held.won_us);
 
     if (k->held.rounds > 50 + 2 * k->held.extensions + 100 * held_us / k->held.least_us) {
@@ -239,7 +234,7 @@ static void check_round(struct world *w, unsigned client, unsigned worker)
 /* [S9] Not a majority of those that count, or its time is over. */
 static void check_lost(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     bool over = world_client_us(w, client) >= k->held.before_us;
 
     k->held.lost = true;
@@ -261,7 +256,7 @@ static void check_lost(struct world *w, unsigned client, unsigned worker)
 /* [S9] When the time is over it is told, as soon as the loop runs. */
 static void check_lost_in_time(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
     const struct client *c = &w->clients[client];
     uint64_t over_us = clock_when(&c->clock, k->held.before_us);
     uint64_t due_us = rlk_time_min(rlk_time_max(over_us, k->held.dropped_us), k->held.due_us);
@@ -277,7 +272,7 @@ static void check_lost_in_time(struct world *w, unsigned client, unsigned worker
 static void check_validity_of_hold(struct world *w, unsigned client, unsigned worker,
                                    uint64_t until_us)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
     uint64_t now_us = rlk_hold_valid_until_us(&k->hold);
 
     if (now_us > k->held.valid_us) {
@@ -293,7 +288,7 @@ static void check_validity_of_hold(struct world *w, unsigned client, unsigned wo
 void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint64_t until_us,
                         const struct rlk_actions *out)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     struct held *h = &k->held;
     uint64_t lease_for_us = k->hold.config.ttl_us;
 
@@ -332,7 +327,7 @@ void check_held_ends(struct world *w, unsigned client, unsigned worker)
 void check_extending(struct world *w, unsigned client, unsigned worker, uint32_t ttl_ms)
 {
     const struct client *c = &w->clients[client];
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     struct held *h = &k->held;
 
     h->least_us = rlk_time_min(h->least_us, rlk_time_from_ms(ttl_ms));
@@ -346,7 +341,7 @@ void check_extending(struct world *w, unsigned client, unsigned worker, uint32_t
 /* At the latest when the round under way and its own have ended. */
 void check_extended(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     uint64_t lost_us = w->clients[client].lost_us - k->extend_lost_us;
     uint64_t took_us = rlk_time_sub(world_client_us(w, client), k->extend_us);
     uint64_t worked_us = rlk_time_sub(took_us, lost_us + lost_us / 50);
@@ -363,7 +358,7 @@ void check_extended(struct world *w, unsigned client, unsigned worker)
 
 static void check_still_held(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
 
     if (k->phase != WORKER_HELD) {
         check_violated(w, "told", "c%u.%u is told of t%u, which it has let go", client, worker,
@@ -373,7 +368,7 @@ static void check_still_held(struct world *w, unsigned client, unsigned worker)
 
 void check_trouble_told(struct world *w, unsigned client, unsigned worker)
 {
-    struct held *h = &worker_at(w, client, worker)->held;
+    struct held *h = &world_worker(w, client, worker)->held;
 
     if (h->trouble_told || h->lost) {
         check_violated(w, "told", "c%u.%u is told of its trouble %s", client, worker,
@@ -385,13 +380,13 @@ void check_trouble_told(struct world *w, unsigned client, unsigned worker)
 
 void check_lost_told(struct world *w, unsigned client, unsigned worker)
 {
-    struct held *h = &worker_at(w, client, worker)->held;
+    struct held *h = &world_worker(w, client, worker)->held;
 
     check_lost_in_time(w, client, worker);
     if (h->lost_told) {
         check_violated(w, "told", "c%u.%u is told twice that its lock is lost", client, worker);
     }
-    if (rlk_hold_valid_until_us(&worker_at(w, client, worker)->hold) != 0) {
+    if (rlk_hold_valid_until_us(&world_worker(w, client, worker)->hold) != 0) {
         check_violated(w, "told", "c%u.%u: a lost lock is valid", client, worker);
     }
     h->lost_told = true;

@@ -19,7 +19,7 @@ static uint64_t worked_us(const struct world *w, unsigned client, const struct w
 
 void check_started(struct world *w, unsigned client, unsigned worker, uint64_t limit_us)
 {
-    struct worker *k = &w->clients[client].workers[worker];
+    struct worker *k = world_worker(w, client, worker);
 
     k->told = k->cancelled = false;
     k->refusals = 0;
@@ -30,7 +30,7 @@ void check_started(struct world *w, unsigned client, unsigned worker, uint64_t l
 
 void check_cancelled(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = &w->clients[client].workers[worker];
+    struct worker *k = world_worker(w, client, worker);
 
     k->cancelled = true;
     k->limit_us = rlk_time_min(k->limit_us, worked_us(w, client, k));
@@ -43,7 +43,7 @@ void check_forgotten(struct world *w, unsigned client, unsigned worker)
 
 static void in_time(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = &w->clients[client].workers[worker];
+    const struct worker *k = world_worker(w, client, worker);
     uint64_t took_us = worked_us(w, client, k);
     uint64_t slack_us = 2000 + w->o.turn_us * 2 + took_us / 50;
 
@@ -56,7 +56,7 @@ static void in_time(struct world *w, unsigned client, unsigned worker)
 /* What is handed out can be used. */
 static void true_win(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = &w->clients[client].workers[worker];
+    const struct worker *k = world_worker(w, client, worker);
     uint64_t now_us = world_client_us(w, client);
     uint64_t left_us = rlk_time_sub(drive_valid_until_us(k), now_us);
 
@@ -69,7 +69,7 @@ static void true_win(struct world *w, unsigned client, unsigned worker)
 /* While a lock is valid its key is on a majority, and every majority of answers finds it. */
 static void true_release(struct world *w, unsigned client, unsigned worker, int status)
 {
-    const struct worker *k = &w->clients[client].workers[worker];
+    const struct worker *k = world_worker(w, client, worker);
 
     if (status == REDLOCK_OK && world_claim(w, k->claim)->deleted == 0) {
         check_violated(w, "told", "c%u.%u: t%u was released, but no server deleted it", client,
@@ -85,7 +85,7 @@ static void true_release(struct world *w, unsigned client, unsigned worker, int 
 /* A reason that is given is one that there was. */
 static void true_failure(struct world *w, unsigned client, unsigned worker, int status)
 {
-    const struct worker *k = &w->clients[client].workers[worker];
+    const struct worker *k = world_worker(w, client, worker);
     const struct rlk_attempt *a = &k->attempt;
 
     if ((status == REDLOCK_ECANCELED && !k->cancelled) ||
@@ -99,7 +99,7 @@ static void true_failure(struct world *w, unsigned client, unsigned worker, int 
 
 void check_told(struct world *w, unsigned client, unsigned worker, int status)
 {
-    struct worker *k = &w->clients[client].workers[worker];
+    struct worker *k = world_worker(w, client, worker);
 
     if (k->told) {
         check_violated(w, "told", "c%u.%u was told twice", client, worker);
@@ -126,7 +126,7 @@ void check_told_at_end(struct world *w)
 
     for (client = 0; client < w->o.clients; client++) {
         for (worker = 0; worker < w->o.workers; worker++) {
-            const struct worker *k = &w->clients[client].workers[worker];
+            const struct worker *k = world_worker(w, client, worker);
 
             if (!k->told && worked_us(w, client, k) > rlk_time_add(k->limit_us, CHECK_SETTLE_US)) {
                 check_violated(w, "told", "c%u.%u was never told", client, worker);

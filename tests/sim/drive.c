@@ -16,15 +16,10 @@
 
 static void step(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev);
 
-static struct worker *worker_at(struct world *w, unsigned client, unsigned worker)
-{
-    return &w->clients[client].workers[worker];
-}
-
 /* The claim is of what its worker does now. */
 static struct worker *owner_of(struct world *w, const struct claim *claim)
 {
-    struct worker *k = worker_at(w, claim->client, claim->worker);
+    struct worker *k = world_worker(w, claim->client, claim->worker);
 
     return k->op == claim->op ? k : NULL;
 }
@@ -54,7 +49,7 @@ void drive_stall(struct world *w, unsigned client)
 
 void drive_set_timer(struct world *w, unsigned client, unsigned worker, uint64_t at_us)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     uint64_t when_us = clock_when(&w->clients[client].clock, at_us);
 
     k->timer_us = at_us;
@@ -68,7 +63,7 @@ void drive_set_timer(struct world *w, unsigned client, unsigned worker, uint64_t
 /* Once, at the end of the turn of the loop: other callbacks may come before. */
 static void tell(struct world *w, unsigned client, unsigned worker, uint64_t later_us)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     if (!k->telling) {
         k->telling = true;
@@ -86,7 +81,7 @@ bool drive_knows(const struct world *w, unsigned client, unsigned node, enum mes
 
 static unsigned fresh_claim(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     w->claims = memory_room(w->claims, &w->cap_claims, w->n_claims, sizeof(*w->claims));
     w->claims[w->n_claims] = (struct claim){.client = client,
@@ -101,7 +96,7 @@ static unsigned fresh_claim(struct world *w, unsigned client, unsigned worker)
 static void send_sets(struct world *w, unsigned client, unsigned worker, uint64_t nodes,
                       uint64_t now_us)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
     bool several = rlk_mask_count(k->keys) > 1;
     unsigned claim = k->claim, node;
     struct message m = {.kind = several ? MESSAGE_TAKE : MESSAGE_SET,
@@ -149,7 +144,7 @@ static void send_releases(struct world *w, unsigned client, unsigned claim, uint
 static void carry_out(struct world *w, unsigned client, unsigned worker,
                       const struct rlk_actions *out, uint64_t now_us)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     drive_stall(w, client);
     if (out->release) {
@@ -173,7 +168,7 @@ static void carry_out(struct world *w, unsigned client, unsigned worker,
 
 static void step(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     struct rlk_actions out;
 
     rlk_attempt_step(&k->attempt, ev, &out);
@@ -193,7 +188,7 @@ static void step_with_nodes(struct world *w, unsigned client, unsigned worker,
 
 void drive_acquire(struct world *w, unsigned client, unsigned worker, const struct drive_request *q)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     uint64_t ttl_us = rlk_time_from_ms(q->ttl_ms);
     struct rlk_attempt_config config = {
         .terms = {.nodes = w->clients[client].nodes,
@@ -224,7 +219,7 @@ void drive_cancel(struct world *w, unsigned client, unsigned worker)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = world_client_us(w, client)};
 
-    if (worker_at(w, client, worker)->phase == WORKER_PENDING) {
+    if (world_worker(w, client, worker)->phase == WORKER_PENDING) {
         trace(w, "c%u.%u  cancels", client, worker);
         check_cancelled(w, client, worker);
         step(w, client, worker, &ev);
@@ -246,7 +241,7 @@ bool drive_holds(const struct world *w, unsigned client, unsigned worker)
 static void step_release(struct world *w, unsigned client, unsigned worker,
                          const struct rlk_event *ev)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     struct rlk_actions out;
 
     rlk_release_step(&k->release, ev, &out);
@@ -262,7 +257,7 @@ static void step_release(struct world *w, unsigned client, unsigned worker,
 
 void drive_release(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = world_client_us(w, client)};
     uint64_t ready;
 
@@ -283,7 +278,7 @@ void drive_release(struct world *w, unsigned client, unsigned worker)
 static void voted(struct world *w, unsigned client, unsigned node, const struct message *m,
                   enum rlk_vote vote)
 {
-    static const char *const names[] = {"nothing", "yes", "no"};
+    static const char *const names[] = {"nothing", "yes", "no", "ours", "barred"};
     const struct claim *c = world_claim(w, m->claim);
     struct worker *k = owner_of(w, c);
     struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
@@ -449,9 +444,9 @@ static void node_event(struct world *w, unsigned client, unsigned node, enum rlk
 
     for (worker = 0; worker < w->o.workers; worker++) {
         ev.now_us = world_client_us(w, client);
-        if (worker_at(w, client, worker)->phase == WORKER_PENDING) {
+        if (world_worker(w, client, worker)->phase == WORKER_PENDING) {
             step(w, client, worker, &ev);
-        } else if (worker_at(w, client, worker)->phase == WORKER_RELEASING &&
+        } else if (world_worker(w, client, worker)->phase == WORKER_RELEASING &&
                    kind == RLK_EVENT_NODE_DOWN) {
             step_release(w, client, worker, &ev);
         }
@@ -472,7 +467,7 @@ void drive_node_down(struct world *w, unsigned client, unsigned node)
 
 void drive_on_timer(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = world_client_us(w, client)};
 
     if (k->stamp != stamp) {
@@ -507,7 +502,7 @@ void drive_rate_changed(struct world *w, unsigned client)
 /* The last look: a win that has grown too old while it stood in line is none. */
 static void deliver_attempt(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = world_client_us(w, client)};
 
     step(w, client, worker, &ev);
@@ -529,7 +524,7 @@ static void deliver_attempt(struct world *w, unsigned client, unsigned worker)
 
 void drive_on_deliver(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     if (k->op != stamp) {
         return;

@@ -14,11 +14,6 @@ static void step(struct world *w, unsigned client, unsigned worker, const struct
 static void step_with_nodes(struct world *w, unsigned client, unsigned worker,
                             enum rlk_event_kind kind, uint64_t ttl_us);
 
-static struct worker *worker_at(struct world *w, unsigned client, unsigned worker)
-{
-    return &w->clients[client].workers[worker];
-}
-
 /* [S3] */
 static uint64_t hold_us(const struct world *w, unsigned client)
 {
@@ -37,7 +32,7 @@ static uint64_t turn_ends_us(struct world *w, unsigned client)
 
 static void notify(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     if (!k->notices) {
         k->notices = true;
@@ -47,7 +42,7 @@ static void notify(struct world *w, unsigned client, unsigned worker)
 
 static void tell_extended(struct world *w, unsigned client, unsigned worker, int status)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     if (!k->extended) {
         k->extended = true;
@@ -65,7 +60,7 @@ static void look(struct world *w, unsigned client, unsigned worker)
 
 void drive_on_notice(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     if (k->op != stamp || k->phase != WORKER_HELD) {
         return; /* nothing is told of a lock that was let go */
@@ -83,7 +78,7 @@ void drive_on_notice(struct world *w, unsigned client, unsigned worker, unsigned
 
 void drive_on_extended(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     if (k->extended && k->extended_stamp == stamp) {
         if (k->phase == WORKER_HELD && k->extended_status != REDLOCK_ECANCELED) {
@@ -122,7 +117,7 @@ static uint64_t send_all(struct world *w, unsigned client, unsigned worker, uint
 static uint64_t send_keeps(struct world *w, unsigned client, unsigned worker,
                            const struct rlk_actions *out, uint64_t now_us)
 {
-    unsigned claim = worker_at(w, client, worker)->claim;
+    unsigned claim = world_worker(w, client, worker)->claim;
     struct message m = {
         .kind = MESSAGE_KEEP, .claim = claim, .ttl_ms = out->ttl_ms, .sent_us = now_us};
 
@@ -135,7 +130,7 @@ static uint64_t send_keeps(struct world *w, unsigned client, unsigned worker,
 static uint64_t send_heals(struct world *w, unsigned client, unsigned worker,
                            const struct rlk_actions *out, uint64_t now_us)
 {
-    unsigned claim = worker_at(w, client, worker)->claim;
+    unsigned claim = world_worker(w, client, worker)->claim;
     struct message m = {.kind = MESSAGE_TAKE,
                         .claim = claim,
                         .heal = true,
@@ -176,7 +171,7 @@ static void carry_out(struct world *w, unsigned client, unsigned worker,
         notify(w, client, worker);
     }
     if (out->tell_extended) {
-        tell_extended(w, client, worker, worker_at(w, client, worker)->hold.extended);
+        tell_extended(w, client, worker, world_worker(w, client, worker)->hold.extended);
     }
     say_unknown(w, client, worker, RLK_EVENT_ANSWER, not_kept);
     say_unknown(w, client, worker, RLK_EVENT_VOTE, not_healed);
@@ -186,7 +181,7 @@ static void carry_out(struct world *w, unsigned client, unsigned worker,
 
 static void step(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     uint64_t until_us = rlk_hold_valid_until_us(&k->hold);
     struct rlk_actions out;
 
@@ -211,7 +206,7 @@ static void step_with_nodes(struct world *w, unsigned client, unsigned worker,
 /* Before its user is told. */
 void drive_hold_begin(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
     uint64_t now_us = hold_us(w, client);
     struct rlk_actions out;
     struct rlk_hold_config config = {.nodes = w->clients[client].nodes,
@@ -240,7 +235,7 @@ void drive_hold_timer(struct world *w, unsigned client, unsigned worker)
 /* The user who waits for an extension is told that, and nothing more of the lock. */
 void drive_hold_end(struct world *w, unsigned client, unsigned worker)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     check_held_ends(w, client, worker);
     if (k->extending) {
@@ -250,7 +245,7 @@ void drive_hold_end(struct world *w, unsigned client, unsigned worker)
 
 bool drive_extend(struct world *w, unsigned client, unsigned worker, uint32_t ttl_ms)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
 
     if (k->extending || drive_valid_until_us(k) < hold_us(w, client) + 1000) {
         return false;
@@ -265,7 +260,7 @@ void drive_pet(struct world *w, unsigned client, unsigned worker)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_PET, .now_us = hold_us(w, client)};
 
-    trace(w, "c%u.%u  pets t%u", client, worker, worker_at(w, client, worker)->claim);
+    trace(w, "c%u.%u  pets t%u", client, worker, world_worker(w, client, worker)->claim);
     step(w, client, worker, &ev);
 }
 

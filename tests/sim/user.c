@@ -8,15 +8,10 @@
 #include "sim/drive.h"
 #include "sim/trace.h"
 
-static struct worker *worker_at(struct world *w, unsigned client, unsigned worker)
-{
-    return &w->clients[client].workers[worker];
-}
-
 static void later(struct world *w, unsigned client, unsigned worker, uint64_t us)
 {
     schedule_push(&w->schedule, w->now_us + us, EVENT_USER, client, worker,
-                  worker_at(w, client, worker)->op);
+                  world_worker(w, client, worker)->op);
 }
 
 void user_start(struct world *w, unsigned client, unsigned worker)
@@ -27,7 +22,7 @@ void user_start(struct world *w, unsigned client, unsigned worker)
 void user_finish(struct world *w, unsigned client, unsigned worker)
 {
     if (client == 0 && worker == 0) {
-        worker_at(w, client, worker)->lingers = draw_chance(&w->prng, 100000);
+        world_worker(w, client, worker)->lingers = draw_chance(&w->prng, 100000);
     }
     later(w, client, worker, draw_upto(&w->prng, 1000));
 }
@@ -92,7 +87,7 @@ static void ask(struct world *w, unsigned client, unsigned worker)
     }
     draw_life(w, &q);
     if (w->healed) {
-        worker_at(w, client, worker)->last = true;
+        world_worker(w, client, worker)->last = true;
         q.wait_us = RLK_NEVER;
         q.max_retries = UINT32_MAX;
     }
@@ -101,7 +96,7 @@ static void ask(struct world *w, unsigned client, unsigned worker)
     drive_acquire(w, client, worker, &q);
     if (!w->healed && draw_chance(&w->prng, 80000)) {
         schedule_push(&w->schedule, w->now_us + draw_scale(&w->prng, 50, w->o.hold_us + 100),
-                      EVENT_CANCEL, client, worker, worker_at(w, client, worker)->op);
+                      EVENT_CANCEL, client, worker, world_worker(w, client, worker)->op);
     }
 }
 
@@ -131,13 +126,13 @@ static uint64_t draw_think_us(struct world *w)
 static void use_later(struct world *w, unsigned client, unsigned worker, uint64_t us)
 {
     schedule_push(&w->schedule, w->now_us + us, EVENT_USE, client, worker,
-                  worker_at(w, client, worker)->op);
+                  world_worker(w, client, worker)->op);
 }
 
 /* For a ttl of its own, for the other one, or for as long as before. */
 static void extend(struct world *w, unsigned client, unsigned worker)
 {
-    uint32_t ttl_ms = worker_at(w, client, worker)->ttl_ms;
+    uint32_t ttl_ms = world_worker(w, client, worker)->ttl_ms;
 
     if (draw_chance(&w->prng, 500000)) {
         ttl_ms = (uint32_t)draw_scale(&w->prng, 10, options_max_ttl_us(&w->o) / 1000);
@@ -148,7 +143,7 @@ static void extend(struct world *w, unsigned client, unsigned worker)
 /* It is held: what its user does with it. */
 static void use(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
 
     later(w, client, worker, draw_hold_us(w, k));
     if (w->healed) {
@@ -164,7 +159,7 @@ static void use(struct world *w, unsigned client, unsigned worker)
 
 void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
 
     if (k->op != stamp || k->phase != WORKER_HELD || w->healed) {
         return;
@@ -194,7 +189,7 @@ void user_renewing(struct world *w, unsigned client, unsigned worker)
 
 void user_troubled(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
 
     trace(w, "c%u.%u  is told that t%u is in trouble (%d), %.3f ms left", client, worker, k->claim,
           k->hold.reason, trace_ms(world_client_us(w, client), rlk_hold_valid_until_us(&k->hold)));
@@ -203,7 +198,7 @@ void user_troubled(struct world *w, unsigned client, unsigned worker)
 /* What is left of it is released, soon or later. */
 void user_lost(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
 
     trace(w, "c%u.%u  is told that t%u is LOST (%d)", client, worker, k->claim, k->hold.reason);
     w->lost++;
@@ -219,7 +214,7 @@ void user_extended(struct world *w, unsigned client, unsigned worker, int status
 
 void user_acquired(struct world *w, unsigned client, unsigned worker, int status)
 {
-    const struct worker *k = worker_at(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
 
     if (status == REDLOCK_OK) {
         trace(w, "c%u.%u  HOLDS %s with t%u, %.3f ms left", client, worker, trace_key_mask(k->keys),
@@ -234,7 +229,7 @@ void user_acquired(struct world *w, unsigned client, unsigned worker, int status
 
 void user_released(struct world *w, unsigned client, unsigned worker, int status)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     trace(w, "c%u.%u  is told that the release ended with %d", client, worker, status);
     if (k->last && !k->done) {
@@ -250,7 +245,7 @@ void user_released(struct world *w, unsigned client, unsigned worker, int status
 
 void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
-    struct worker *k = worker_at(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
 
     if (k->op != stamp || k->done) {
         return;
@@ -267,7 +262,7 @@ void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned s
 
 void user_on_cancel(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
-    if (worker_at(w, client, worker)->op == stamp) {
+    if (world_worker(w, client, worker)->op == stamp) {
         drive_cancel(w, client, worker);
     }
 }

@@ -250,6 +250,11 @@ static inline struct claim *world_claim(struct world *w, unsigned claim)
     return &w->claims[claim];
 }
 
+static inline struct worker *world_worker(struct world *w, unsigned client, unsigned worker)
+{
+    return &w->clients[client].workers[worker];
+}
+
 /* The server behind a node. */
 static inline unsigned world_server(const struct world *w, unsigned node)
 {

@@ -165,6 +165,96 @@ START_TEST(an_error_of_a_script_is_unknown)
 }
 END_TEST
 
+/* ---- with a fence [S12] ---- */
+
+/* {first, second}; of another type where that is asked for. */
+static enum rlk_vote fenced(enum rlk_reply_type type, int64_t first, int64_t second, uint64_t *ret)
+{
+    struct rlk_reply pair[3] = {reply(RLK_REPLY_ARRAY, 2, ""), reply(type, first, "7"),
+                                reply(RLK_REPLY_INTEGER, second, "")};
+
+    *ret = 99; /* it is written always */
+    return rlk_classify_fenced(pair, ret);
+}
+
+START_TEST(a_vote_with_a_number_is_a_yes_that_may_not_count)
+{
+    static const int64_t good[] = {1, 2, INT64_C(1763000000123456), (INT64_C(1) << 52) - 1};
+    uint64_t fence;
+    unsigned i;
+
+    for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, good[i], 1, &fence), RLK_VOTE_YES);
+        ck_assert_uint_eq(fence, (uint64_t)good[i]);
+        ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, good[i], 0, &fence), RLK_VOTE_BARRED);
+        ck_assert_uint_eq(fence, (uint64_t)good[i]);
+        ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, good[i], 2, &fence), RLK_VOTE_BARRED);
+    }
+}
+END_TEST
+
+START_TEST(a_number_that_no_master_gives_is_unknown)
+{
+    static const int64_t bad[] = {0, -1, INT64_C(1) << 52, INT64_MAX, INT64_MIN};
+    uint64_t fence;
+    unsigned i;
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, bad[i], 1, &fence), RLK_VOTE_UNKNOWN);
+        ck_assert_uint_eq(fence, 0);
+    }
+    ck_assert_int_eq(fenced(RLK_REPLY_STRING, 7, 1, &fence), RLK_VOTE_UNKNOWN);
+    ck_assert_uint_eq(fence, 0);
+}
+END_TEST
+
+/* A yes of a script that gives no number is none: it was not ours that ran. */
+START_TEST(without_a_number_it_is_no_yes)
+{
+    struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), two = reply(RLK_REPLY_INTEGER, 2, "");
+    struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody"), nil = {.type = RLK_REPLY_NIL};
+    struct rlk_reply ok = reply(RLK_REPLY_STATUS, 0, "OK"), none = reply(RLK_REPLY_ARRAY, 0, "");
+    struct rlk_reply three[4] = {reply(RLK_REPLY_ARRAY, 3, ""), one, one, one};
+    uint64_t fence = 99;
+
+    ck_assert_int_eq(rlk_classify_fenced(&one, &fence), RLK_VOTE_UNKNOWN);
+    ck_assert_uint_eq(fence, 0);
+    ck_assert_int_eq(rlk_classify_fenced(&two, &fence), RLK_VOTE_OURS);
+    ck_assert_int_eq(rlk_classify_fenced(&other, &fence), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_fenced(&nil, &fence), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_fenced(&ok, &fence), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_fenced(&none, &fence), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_fenced(three, &fence), RLK_VOTE_UNKNOWN);
+    ck_assert_uint_eq(fence, 0);
+}
+END_TEST
+
+START_TEST(only_a_one_confirms)
+{
+    struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), zero = reply(RLK_REPLY_INTEGER, 0, "");
+    struct rlk_reply two = reply(RLK_REPLY_INTEGER, 2, ""), text = reply(RLK_REPLY_STRING, 1, "1");
+    struct rlk_reply ok = reply(RLK_REPLY_STATUS, 1, "OK"), nil = {.type = RLK_REPLY_NIL};
+
+    ck_assert_int_eq(rlk_classify_confirm(&one), RLK_ANSWER_OURS);
+    ck_assert_int_eq(rlk_classify_confirm(&zero), RLK_ANSWER_GONE);
+    ck_assert_int_eq(rlk_classify_confirm(&two), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_confirm(&text), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_confirm(&ok), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_confirm(&nil), RLK_ANSWER_UNKNOWN);
+}
+END_TEST
+
+START_TEST(an_error_is_no_number_and_no_confirmation)
+{
+    struct rlk_reply r = reply(RLK_REPLY_ERROR, 1, errors[_i]);
+    uint64_t fence = 99;
+
+    ck_assert_int_eq(rlk_classify_fenced(&r, &fence), RLK_VOTE_UNKNOWN);
+    ck_assert_uint_eq(fence, 0);
+    ck_assert_int_eq(rlk_classify_confirm(&r), RLK_ANSWER_UNKNOWN);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("classify");
@@ -179,6 +269,12 @@ static Suite *suite(void)
     tcase_add_test(c, the_script_that_keeps_says_ours_gone_or_taken);
     tcase_add_test(c, the_script_that_takes_says_set_or_the_holder);
     tcase_add_loop_test(c, an_error_of_a_script_is_unknown, 0, sizeof(errors) / sizeof(errors[0]));
+    tcase_add_test(c, a_vote_with_a_number_is_a_yes_that_may_not_count);
+    tcase_add_test(c, a_number_that_no_master_gives_is_unknown);
+    tcase_add_test(c, without_a_number_it_is_no_yes);
+    tcase_add_test(c, only_a_one_confirms);
+    tcase_add_loop_test(c, an_error_is_no_number_and_no_confirmation, 0,
+                        sizeof(errors) / sizeof(errors[0]));
     suite_add_tcase(s, c);
     return s;
 }

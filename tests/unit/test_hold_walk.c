@@ -1,8 +1,9 @@
-/* Long random walks of a lock that is held among servers that forget and a rival that takes what
- * it can get. After each step the model (fuzz/hold_model.h) has its say, and then what is true on
- * the servers:
+/* Long random walks of a lock that is held among servers that forget, or whose clocks go forward,
+ * and a rival that takes what it can get; now and then our own clock stands still. After each step
+ * the model (fuzz/hold_model.h) has its say, and then what is true on the servers:
  *
  *     [S2]  while it is valid a majority has our key, but for those that have forgotten it since;
+ *     [S11] and for those whose clocks went forward, until we are told;
  *     [S7]  when a round succeeds, the rival had no majority at any time between the success
  *           before and the first answer that counts. */
 #include <string.h>
@@ -17,6 +18,8 @@
 #define TTL UINT64_C(1000000)
 #define WALKS 400
 #define STEPS 600
+/* What was asked before we heard of a clock is over by then: extensions are that long. */
+#define DOUBT_US (5 * TTL)
 
 enum owner {
     NOBODY = 0,
@@ -28,6 +31,8 @@ struct server {
     enum owner owner;
     uint64_t expires_us;
     bool forgot; /* our key, after it had said that it has it */
+    bool ahead;  /* its clock went forward, and we have not been told */
+    uint64_t doubted_until_us;
     /* What it was asked: */
     bool asked, keep, done;
     uint64_t ttl_us;
@@ -69,7 +74,9 @@ static unsigned count(const struct walk *w, enum owner who)
 
 static bool does_count(const struct walk *w, unsigned i)
 {
-    return w->model.node[i].since && w->model.node[i].since <= w->model.success_step;
+    const struct hold_model_node *n = &w->model.node[i];
+
+    return n->since && n->since <= w->model.success_step && !n->mistimed;
 }
 
 static void check_validity(const struct walk *w)
@@ -78,7 +85,8 @@ static void check_validity(const struct walk *w)
 
     if (rlk_hold_valid_until_us(&w->h) > w->now_us) {
         for (i = 0; i < w->nodes; i++) {
-            forgot += owner(w, &w->server[i]) != US && w->server[i].forgot && does_count(w, i);
+            forgot += owner(w, &w->server[i]) != US &&
+                      (w->server[i].forgot || w->server[i].ahead) && does_count(w, i);
         }
         ck_assert_uint_ge(count(w, US) + forgot, w->quorum);
     }
@@ -179,15 +187,18 @@ static void hear(struct walk *w, unsigned i)
 {
     struct server *s = &w->server[i];
     bool broke = chance(w, 12);
-    struct rlk_event ev = {.kind = s->keep ? RLK_EVENT_ANSWER : RLK_EVENT_VOTE, .node = i};
+    struct rlk_event ev = {.kind = s->keep ? RLK_EVENT_ANSWER : RLK_EVENT_VOTE,
+                           .node = i,
+                           .mistimed = w->now_us < s->doubted_until_us};
 
     if (s->asked && (s->done || broke)) {
         s->asked = false;
         ev.answer = broke ? RLK_ANSWER_UNKNOWN : s->answer;
         if (!s->keep) {
             ev.vote = broke                          ? RLK_VOTE_UNKNOWN
-                      : s->answer == RLK_ANSWER_OURS ? RLK_VOTE_YES
-                                                     : RLK_VOTE_NO;
+                      : s->answer != RLK_ANSWER_OURS ? RLK_VOTE_NO
+                      : chance(w, 4)                 ? RLK_VOTE_BARRED
+                                                     : RLK_VOTE_YES;
         }
         step(w, ev);
     }
@@ -198,6 +209,38 @@ static void forget(struct walk *w, struct server *s)
     s->forgot = s->forgot || owner(w, s) == US;
     s->owner = NOBODY;
     s->expires_us = 0;
+}
+
+/* Its keys end sooner than they should, the rival's too; the probe tells us, sooner or later. */
+static void go_ahead(struct walk *w, struct server *s)
+{
+    s->expires_us = rlk_time_sub(s->expires_us, rlk_prng_upto(&w->prng, 2 * TTL));
+    s->ahead = true;
+}
+
+static void tell_of_clock(struct walk *w, unsigned i)
+{
+    struct server *s = &w->server[i];
+
+    if (s->ahead) {
+        s->ahead = false;
+        s->doubted_until_us = w->now_us + DOUBT_US;
+        step(w, (struct rlk_event){.kind = RLK_EVENT_MISTIMED, .node = i});
+    }
+}
+
+/* All keys have less time left than our clock says; the probes tell us at once. */
+static void stand_still(struct walk *w)
+{
+    uint64_t by_us = rlk_prng_upto(&w->prng, chance(w, 4) ? 2 * TTL : TTL / 10);
+    unsigned i;
+
+    for (i = 0; i < w->nodes; i++) {
+        struct server *s = &w->server[i];
+
+        s->expires_us = s->expires_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(s->expires_us, by_us);
+    }
+    step(w, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = by_us});
 }
 
 static void rival(struct walk *w, struct server *s)
@@ -222,6 +265,10 @@ static void a_server(struct walk *w)
         rival(w, s);
     } else if (chance(w, w->calm)) {
         forget(w, s);
+    } else if (chance(w, 3 * w->calm)) {
+        go_ahead(w, s);
+    } else if (chance(w, 8)) {
+        tell_of_clock(w, i);
     } else {
         hear(w, i);
     }
@@ -265,11 +312,15 @@ static void win(struct walk *w, struct rlk_round *won)
     for (i = 0; i < w->nodes; i++) {
         won->end_us[i] = w->now_us + rlk_validity_lease_us(TTL, 10000);
         w->server[i] = (struct server){.asked = true, .ttl_us = TTL};
-        if (won->yes >> i & 1) {
+        if (chance(w, 3)) {
+            won->barred |= rlk_mask_bit(i) & ~won->yes;
+        }
+        if ((won->yes | won->barred) >> i & 1) {
             carry_out(w, &w->server[i]);
             w->server[i].asked = false;
         }
     }
+    won->unknown = won->barred;
     won->valid_until_us = w->now_us + rlk_validity_lease_us(TTL, 10000);
 }
 
@@ -312,6 +363,8 @@ static void walk(struct walk *w, uint64_t seed)
         w->tick++;
         if (chance(w, 12)) {
             pass_time(w);
+        } else if (chance(w, 20 * w->calm)) {
+            stand_still(w);
         } else if (chance(w, 20)) {
             the_user(w);
         } else {

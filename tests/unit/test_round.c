@@ -30,7 +30,7 @@ static void start_with(struct world *w, unsigned n, uint64_t ready, uint64_t com
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = T0, .ready = ready, .coming = coming};
 
-    w->terms = (struct rlk_round_terms){n, LEASE, MIN_LEFT, TIMEOUT};
+    w->terms = (struct rlk_round_terms){n, LEASE, MIN_LEFT, TIMEOUT, false};
     w->out = (struct rlk_actions){0};
     rlk_round_init(&w->round);
     rlk_round_step(&w->round, &w->terms, RLK_NEVER, &ev, &w->out);

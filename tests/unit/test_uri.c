@@ -26,6 +26,24 @@ static const struct {
     {"unix:///a%20b?db=3", NULL, "/a b", NULL, NULL, "unix:///a b?db=3", 0, 3},
 };
 
+static const struct {
+    const char *text, *name;
+    int quarantine;
+    unsigned db;
+} policies[] = {
+    {"redis://a", "redis://a:6379/0", -1, 0},
+    {"redis://a?quarantine=strict", "redis://a:6379/0", 0, 0},
+    {"redis://a?quarantine=observed", "redis://a:6379/0", 1, 0},
+    {"redis://a?quarantine=off", "redis://a:6379/0", 2, 0},
+    {"redis://a/?quarantine=off", "redis://a:6379/0", 2, 0},
+    {"redis://u:p@a:7/3?quarantine=off", "redis://a:7/3", 2, 3},
+    {"redis://[::1]?quarantine=observed", "redis://[::1]:6379/0", 1, 0},
+    {"unix:///a", "unix:///a", -1, 0},
+    {"unix:///a?quarantine=strict", "unix:///a", 0, 0},
+    {"unix:///a?db=3&quarantine=off", "unix:///a?db=3", 2, 3},
+    {"unix:///a?quarantine=off&db=3", "unix:///a?db=3", 2, 3},
+};
+
 static void same(const char *a, const char *b)
 {
     if (a == NULL || b == NULL) {
@@ -54,6 +72,19 @@ START_TEST(a_good_uri_is_taken_apart)
 }
 END_TEST
 
+START_TEST(a_node_may_have_a_policy_of_its_own)
+{
+    struct rlk_uri u;
+    const char *why = NULL;
+
+    ck_assert_int_eq(rlk_uri_parse(policies[_i].text, &u, &why), 0);
+    ck_assert_int_eq(u.quarantine, policies[_i].quarantine);
+    ck_assert_uint_eq(u.db, policies[_i].db);
+    same(u.name, policies[_i].name);
+    rlk_uri_end(&u);
+}
+END_TEST
+
 static const char *const bad[] = {
     "",
     "redis:",
@@ -71,6 +102,21 @@ static const char *const bad[] = {
     "redis://a/65536",
     "redis://a/0/1",
     "redis://a/0?x=1",
+    "redis://a?",
+    "redis://a?db=1",
+    "redis://a?quarantine",
+    "redis://a?quarantine=",
+    "redis://a?quarantine=on",
+    "redis://a?quarantine=OFF",
+    "redis://a?quarantine=of",
+    "redis://a?quarantine=offs",
+    "redis://a?quarantine=off&quarantine=off",
+    "redis://a?quarantine=off&x",
+    "redis://a?Quarantine=off",
+    "redis://a/?quarantine=off/1",
+    "unix:///a?quarantine=on",
+    "unix:///a?quarantine=off&db=",
+    "unix:///a?db=1&db=1",
     "redis://[::1",
     "redis://[]",
     "redis://[::1]x",
@@ -115,6 +161,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_good_uri_is_taken_apart, 0, sizeof(good) / sizeof(good[0]));
     tcase_add_loop_test(c, a_bad_uri_is_refused_with_a_reason_that_has_no_password, 0,
                         sizeof(bad) / sizeof(bad[0]));
+    tcase_add_loop_test(c, a_node_may_have_a_policy_of_its_own, 0,
+                        sizeof(policies) / sizeof(policies[0]));
     suite_add_tcase(s, c);
     return s;
 }

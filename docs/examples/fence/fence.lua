@@ -1,0 +1,27 @@
+-- fence.lua - let a Redis that keeps data refuse a holder that comes too late.
+--
+--     redis-cli -e --eval fence.lua KEY , FENCE           announce the fence, and read the value
+--     redis-cli -e --eval fence.lua KEY , FENCE VALUE     write the value
+--
+-- On the server that has the data, not on the masters that have the lock: their answers are
+-- votes, and any minority of them may forget. The key is a hash of the value and the greatest
+-- fence seen, so that both are kept, lost and restored together. It must not expire.
+
+-- tonumber() takes "nan", too, and nothing is smaller than that.
+local fence = string.match(ARGV[1] or '', '^%d+$') and tonumber(ARGV[1])
+if not fence or fence >= 2 ^ 52 then
+    return redis.error_reply('NOFENCE a fence is a number below 2^52')
+end
+
+-- Lua's numbers are exact up to 2^53, so they compare well; what tostring() makes of them is not
+-- exact: it rounds to 14 digits, and a fence has 16.
+local seen = tonumber(redis.call('HGET', KEYS[1], 'fence') or 0)
+if fence < seen then
+    return redis.error_reply(string.format(
+        'STALE the fence %.0f is stale: a later holder has been here with %.0f', fence, seen))
+end
+redis.call('HSET', KEYS[1], 'fence', string.format('%.0f', fence))
+if ARGV[2] then
+    redis.call('HSET', KEYS[1], 'value', ARGV[2])
+end
+return redis.call('HGET', KEYS[1], 'value')

@@ -1,0 +1,67 @@
+-- fence.sql - let a database refuse a holder that comes too late.
+--
+-- :fence is the number of the acquisition, from redlock_lock_fence() or $REDLOCK_FENCE. Each
+-- guarded UPDATE compares it and stores it in one step, and its row count is the answer: 1 is
+-- yes; 0 is "a later holder has been here" (or there is no such row): touch nothing, and end.
+-- fence_sql.py carries these statements out, as they stand here.
+
+-- ---- One row, with its fence in it -------------------------------------------------------
+
+-- name: create_document
+CREATE TABLE document (
+    name  VARCHAR(255) PRIMARY KEY,
+    body  TEXT NOT NULL,
+    fence BIGINT NOT NULL DEFAULT 0
+);
+
+-- What is read in order to be changed is announced first. Otherwise the holder before may still
+-- write between this read and our write, and ours would undo it unseen.
+-- name: announce
+UPDATE document SET fence = :fence WHERE name = :name AND fence <= :fence;
+
+-- name: read
+SELECT body FROM document WHERE name = :name;
+
+-- Equal is allowed: the holder comes again, or repeats what got no answer.
+-- name: write
+UPDATE document SET body = :body, fence = :fence WHERE name = :name AND fence <= :fence;
+
+-- ---- Many rows, guarded by one row for each resource ---------------------------------------
+
+-- name: create_account
+CREATE TABLE account (
+    name    VARCHAR(255) PRIMARY KEY,
+    balance BIGINT NOT NULL
+);
+
+-- A resource has its row here from the beginning, with the fence 0, and keeps it for ever.
+-- name: create_fences
+CREATE TABLE fences (
+    resource VARCHAR(255) PRIMARY KEY,
+    fence    BIGINT NOT NULL
+);
+
+-- The first statement of a transaction, once for each resource (in the same order everywhere).
+-- The row stays locked until COMMIT or ROLLBACK, so nobody gets between it and what follows.
+-- name: guard
+UPDATE fences SET fence = :fence WHERE resource = :resource AND fence <= :fence;
+
+-- Whatever is to be done, reading included; for example:
+-- name: withdraw
+UPDATE account SET balance = balance - :amount WHERE name = :name AND balance >= :amount;
+
+-- name: deposit
+UPDATE account SET balance = balance + :amount WHERE name = :name;
+
+-- ---- Elsewhere ------------------------------------------------------------------------------
+--
+-- PostgreSQL: as it stands, at READ COMMITTED: an UPDATE that waited for a row compares again with
+-- what it finds then. At REPEATABLE READ and SERIALIZABLE it fails with 40001 instead; repeat the
+-- whole transaction. synchronous_commit must be on, or a crash forgets fence and data together.
+--
+-- MySQL and MariaDB: InnoDB, in one transaction (autocommit is off, or START TRANSACTION, but not
+-- WITH CONSISTENT SNAPSHOT: what is read has to be read after the guard). Connect with
+-- CLIENT_FOUND_ROWS: without it the row count leaves out rows that already are as they should be,
+-- and the second guard of the same holder looks like a refusal.
+--
+-- Any: no fence is checked on a replica, and a failover that loses the last commits loses fences.

@@ -1,0 +1,71 @@
+/* clocks.h - whether the masters' clocks go as ours does, and whether ours went at all.
+ *
+ * Keys end by the masters' wall clocks, leases by our boot clock. Each TIME that a master tells is
+ * compared with the one before: its clock may differ from ours by any amount, but the difference
+ * may change by no more than
+ *
+ *     drift × (time between) + half of both round trips + 2 ms
+ *
+ * A master whose clock got ahead by more than that has ended keys before their time. When a
+ * majority got ahead by about the same amount it was we who stood still, in a way that our clock
+ * did not count: every lease is to be shortened by that amount at once. Those that were last asked
+ * before it and show it later are steady, unless they are further ahead than that explains.
+ *
+ * A clock that fell behind makes keys live longer, which nobody is hurt by. */
+#ifndef RLK_CORE_CLOCKS_H
+#define RLK_CORE_CLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/validity.h"
+
+enum rlk_clock_verdict {
+    RLK_CLOCK_STEADY = 0, /* or nothing to compare with yet */
+    RLK_CLOCK_AHEAD,      /* it got ahead: it was set forward, or is too fast */
+    RLK_CLOCK_BEHIND,     /* it fell behind */
+    RLK_CLOCK_WE_STOOD    /* our own stood still, for *ret_by_us */
+};
+
+/* One answer to TIME. */
+struct rlk_clock_sample {
+    uint64_t sent_us, received_us; /* by our boot clock */
+    uint64_t server_us;            /* since 1970, by its wall clock */
+};
+
+struct rlk_clock {
+    bool known;
+    uint64_t at_us;       /* when by our clock: the middle of the round trip */
+    uint64_t server_us;   /* and then by its own */
+    uint64_t error_us;    /* half of the round trip */
+    uint64_t ahead_us;    /* by how much it got ahead in all, unexplained; 0: it did not */
+    uint64_t ahead_at_us; /* when we last heard of that; as long as it is not forget_us ago */
+    uint64_t owed_us;     /* what others have shown that we stood still, since we last asked it */
+};
+
+struct rlk_clocks {
+    unsigned nodes;
+    uint32_t drift_ppm;
+    uint64_t forget_us;   /* what is longer ago has no part in a majority: the longest ttl */
+    uint64_t stood_at_us; /* when the last standstill was over */
+    struct rlk_clock clock[RLK_MAX_NODES];
+};
+
+void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, uint32_t drift_ppm, uint64_t max_ttl_us);
+
+/* Another server answers at this node now: nothing to compare with. */
+void rlk_clocks_forget(struct rlk_clocks *c, unsigned node);
+
+/* Each movement is told once. A sample that is older than the one before is passed over.
+ * *ret_by_us: how far ahead or behind, or how long we stood still: then the largest of the amounts
+ * that agree, and *ret_nodes is whose (none of them has moved). Both are written always. */
+enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
+                                         const struct rlk_clock_sample *sample, uint64_t *ret_by_us,
+                                         uint64_t *ret_nodes);
+
+/* How far the clock of a node is ahead of that of the others: the difference of its offset to the
+ * median of all that are known, and the error bound of that. False when it is not known. */
+bool rlk_clocks_offset(const struct rlk_clocks *c, unsigned node, int64_t *ret_offset_us,
+                       uint64_t *ret_error_us);
+
+#endif

@@ -1,0 +1,58 @@
+#include "core/fence.h"
+
+#include "base/mask.h"
+#include "base/time.h"
+
+void rlk_fence_init(struct rlk_fence *f)
+{
+    f->value = 0;
+    f->agreed = f->asked = 0;
+}
+
+/* Of these, who agrees by the vote alone, and who gave less: these are to be asked. One that gave
+ * more came too late to be counted: it never agrees. */
+static uint64_t sort_out(struct rlk_fence *f, uint64_t nodes)
+{
+    uint64_t less = 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, nodes) {
+        f->agreed |= f->counter[node] == f->value ? rlk_mask_bit(node) : 0;
+        less |= f->counter[node] < f->value ? rlk_mask_bit(node) : 0;
+    }
+    f->asked |= less;
+    return less;
+}
+
+static uint64_t largest(const struct rlk_fence *f, uint64_t nodes)
+{
+    uint64_t value = 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, nodes) {
+        value = rlk_time_max(value, f->counter[node]);
+    }
+    return value;
+}
+
+uint64_t rlk_fence_voted(struct rlk_fence *f, unsigned node, uint64_t counter, uint64_t yes,
+                         unsigned quorum)
+{
+    f->counter[node] = counter;
+    if (f->value != 0) {
+        return sort_out(f, rlk_mask_bit(node));
+    }
+    if (rlk_mask_count(yes) < quorum) {
+        return 0;
+    }
+    f->value = largest(f, yes);
+    return sort_out(f, yes);
+}
+
+void rlk_fence_confirmed(struct rlk_fence *f, unsigned node, bool agrees)
+{
+    uint64_t bit = rlk_mask_bit(node) & f->asked;
+
+    f->asked &= ~bit;
+    f->agreed |= agrees ? bit : 0;
+}

@@ -1,0 +1,148 @@
+#include "core/standing.h"
+
+#include <string.h>
+
+#include "base/time.h"
+#include "core/validity.h"
+
+/* Ages are told in whole seconds, rounded to either side. */
+#define AGE_GRAIN_US 1000000
+
+void rlk_standing_init(struct rlk_standing *s, enum rlk_quarantine policy, uint64_t max_ttl_us,
+                       uint32_t drift_ppm)
+{
+    uint64_t drift_us = max_ttl_us - rlk_validity_lease_us(max_ttl_us, drift_ppm);
+
+    memset(s, 0, sizeof(*s));
+    s->policy = policy;
+    s->quarantine_us = rlk_time_add(max_ttl_us, drift_us);
+}
+
+/* A bar never gets shorter by another one for the same reason. */
+static void bar(struct rlk_standing *s, enum rlk_bar reason, uint64_t until_us)
+{
+    if (s->policy != RLK_QUARANTINE_OFF) {
+        s->until_us[reason] = rlk_time_max(s->until_us[reason], until_us);
+    }
+}
+
+static void bar_from(struct rlk_standing *s, enum rlk_bar reason, uint64_t now_us)
+{
+    bar(s, reason, rlk_time_add(now_us, s->quarantine_us));
+}
+
+/* Whether this is another run than that of the last greeting. A run that is not told is none. */
+static bool is_another_run(const struct rlk_standing *s, const char *run)
+{
+    return s->run[0] != '\0' && run[0] != '\0' && strncmp(s->run, run, RLK_RUN_MAX) != 0;
+}
+
+static void remember_run(struct rlk_standing *s, const char *run)
+{
+    size_t len = 0;
+
+    while (len < RLK_RUN_MAX && run[len] != '\0') {
+        len++;
+    }
+    if (len > 0) {
+        memcpy(s->run, run, len);
+        s->run[len] = '\0';
+    }
+}
+
+/* As long as no run of it is known it could be any server: we have seen it no better than one that
+ * was never met. */
+static void judge_age(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
+{
+    bool young = facts->age_us != RLK_NEVER && facts->age_us < s->quarantine_us;
+
+    if (s->policy == RLK_QUARANTINE_STRICT && s->run[0] == '\0' && young && !facts->durable) {
+        uint64_t left_us = rlk_time_add(s->quarantine_us - facts->age_us, AGE_GRAIN_US);
+
+        bar(s, RLK_BAR_YOUNG, rlk_time_add(now_us, left_us));
+    }
+}
+
+/* While it is known to evict there is no end to it; when it says that it no longer does, what it
+ * has thrown away until then is still to be waited for. */
+static void judge_eviction(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
+{
+    if (s->policy == RLK_QUARANTINE_STRICT && facts->evicts) {
+        bar(s, RLK_BAR_EVICTS, RLK_NEVER);
+    } else if (s->until_us[RLK_BAR_EVICTS] == RLK_NEVER) {
+        s->until_us[RLK_BAR_EVICTS] = rlk_time_add(now_us, s->quarantine_us);
+    }
+}
+
+/* While there is no mark where one was, data can be lost again and nobody sees it: so the bar
+ * begins anew with each look, up to and with the one that finds a new mark. */
+static void judge_mark(struct rlk_standing *s, uint64_t mark, uint64_t now_us)
+{
+    if (s->lost || (s->mark != 0 && mark != s->mark)) {
+        bar_from(s, RLK_BAR_FORGOT, now_us);
+    }
+    s->lost = mark == 0 && (s->lost || s->mark != 0);
+    s->mark = mark;
+}
+
+void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
+{
+    /* What the run before had lost by its end is not made good by a later one that is durable. */
+    bool restarted = is_another_run(s, facts->run) && !(s->durable && facts->durable);
+
+    judge_age(s, facts, now_us);
+    judge_eviction(s, facts, now_us);
+    if (restarted) {
+        bar_from(s, RLK_BAR_RESTARTED, now_us);
+    }
+    if (facts->mark != 0 && restarted) {
+        s->mark = facts->mark;
+        s->lost = false;
+    } else if (facts->mark != 0) {
+        judge_mark(s, facts->mark, now_us);
+    }
+    remember_run(s, facts->run);
+    s->met = true;
+    s->durable = facts->durable;
+}
+
+void rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us)
+{
+    judge_mark(s, mark, now_us);
+}
+
+void rlk_standing_clock_moved(struct rlk_standing *s, uint64_t now_us)
+{
+    bar_from(s, RLK_BAR_CLOCK, now_us);
+}
+
+void rlk_standing_clock_excused(struct rlk_standing *s)
+{
+    s->until_us[RLK_BAR_CLOCK] = 0;
+}
+
+/* RLK_NEVER does not come, whatever the time. */
+static bool is_over(uint64_t until_us, uint64_t now_us)
+{
+    return until_us <= now_us && until_us != RLK_NEVER;
+}
+
+enum rlk_bar rlk_standing_bar(const struct rlk_standing *s, uint64_t now_us, uint64_t *ret_until_us)
+{
+    unsigned longest = RLK_BAR_NONE, reason;
+
+    for (reason = RLK_BAR_NONE + 1; reason < RLK_BARS; reason++) {
+        if (!is_over(s->until_us[reason], now_us) && s->until_us[reason] > s->until_us[longest]) {
+            longest = reason;
+        }
+    }
+    if (ret_until_us != NULL) {
+        *ret_until_us = s->until_us[longest];
+    }
+    return (enum rlk_bar)longest;
+}
+
+bool rlk_standing_is_mistimed(const struct rlk_standing *s, uint64_t now_us)
+{
+    return !is_over(s->until_us[RLK_BAR_CLOCK], now_us);
+}

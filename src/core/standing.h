@@ -1,0 +1,87 @@
+/* standing.h - whether the votes of a server count, and until when they do not [S11].
+ *
+ * A server that restarted may have forgotten a vote that was counted, and give it again. So for
+ * as long as a lock can live after its restart its votes are asked for, and not counted. The same
+ * holds when its data were thrown away under the same run, and when its clock went forward: then
+ * keys have ended before their time.
+ *
+ *     What we saw ourselves comes first: another run, another mark, than those that we knew. What
+ *     the server says of its age is by its wall clock, which may be set; it decides only for a
+ *     server that we had never seen.
+ *
+ * All lengths of time are by our clock, from when we saw it: that is after it happened. */
+#ifndef RLK_CORE_STANDING_H
+#define RLK_CORE_STANDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How much of this is wanted. */
+enum rlk_quarantine {
+    RLK_QUARANTINE_STRICT = 0, /* all of it */
+    RLK_QUARANTINE_OBSERVED,   /* only what this process saw happen */
+    RLK_QUARANTINE_OFF         /* nothing: the masters keep their data, somebody says */
+};
+
+/* Why a vote does not count. */
+enum rlk_bar {
+    RLK_BAR_NONE = 0,  /* it counts */
+    RLK_BAR_YOUNG,     /* never seen before, and its data are younger than the longest ttl */
+    RLK_BAR_RESTARTED, /* another run than the one that we knew */
+    RLK_BAR_FORGOT,    /* other data than those that we knew, under the same run or durably */
+    RLK_BAR_CLOCK,     /* its clock went forward, or too fast */
+    RLK_BAR_EVICTS,    /* it may throw keys away to make room: while it says so, and after */
+    RLK_BARS
+};
+
+#define RLK_RUN_MAX 40
+
+/* What a server said of itself when it was greeted. */
+struct rlk_facts {
+    const char *run; /* run_id, at most RLK_RUN_MAX bytes of it count; "": it does not tell */
+    uint64_t mark;   /* of its data: of the incarnation key; 0: unknown */
+    uint64_t age_us; /* of its data, as it says; RLK_NEVER: it does not tell */
+    bool durable;    /* every write is on its disk before it is answered: restarts lose nothing */
+    bool evicts;     /* memory is limited, and the policy is another than noeviction */
+};
+
+struct rlk_standing {
+    enum rlk_quarantine policy;
+    uint64_t quarantine_us;      /* the longest ttl, with the drift against us */
+    bool met;                    /* greeted at least once */
+    char run[RLK_RUN_MAX + 1];   /* the last that was told, "": none yet */
+    uint64_t mark;               /* the last that was told or seen, 0: none */
+    bool lost;                   /* there is none any more, and there was one */
+    bool durable;                /* as of the last greeting */
+    uint64_t until_us[RLK_BARS]; /* by reason; 0: not barred, RLK_NEVER: for good */
+};
+
+void rlk_standing_init(struct rlk_standing *s, enum rlk_quarantine policy, uint64_t max_ttl_us,
+                       uint32_t drift_ppm);
+
+/* It was greeted, for the first time or again. What it does not tell is as before. Its age is
+ * looked at as long as no run of it is known. A restart loses nothing when the server is durable
+ * and was so when it was greeted before; and if the mark says otherwise it is believed less than
+ * the mark. */
+void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us);
+
+/* The mark of its data was looked at: by the health probe, or along with a vote. 0: it has none
+ * any more, which is as good as another one; then the bar begins anew with each look until, and
+ * with, the one that finds a mark, for without one nobody sees that data are lost again. */
+void rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us);
+
+/* Its clock went forward; or it was not that, ours had stood still. */
+void rlk_standing_clock_moved(struct rlk_standing *s, uint64_t now_us);
+void rlk_standing_clock_excused(struct rlk_standing *s);
+
+/* Why its votes do not count now, by the reason that lasts longest; RLK_BAR_NONE when they do.
+ * *ret_until_us (NULL to do without): at which moment that is over, RLK_NEVER for as long as
+ * nothing changes, 0 when they count. */
+enum rlk_bar rlk_standing_bar(const struct rlk_standing *s, uint64_t now_us,
+                              uint64_t *ret_until_us);
+
+/* [S7] Whether what it confirms of a lock that is held does not count: only a clock that cannot be
+ * relied on bars that. Who still has our key has not forgotten it. */
+bool rlk_standing_is_mistimed(const struct rlk_standing *s, uint64_t now_us);
+
+#endif

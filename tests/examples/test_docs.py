@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""What docs/guarantees.md shows of the fence examples is what they say."""
+import os
+import re
+import sys
+import textwrap
+
+import lib
+
+CHAPTER = '## How to use a fence\n'
+LANGUAGES = {'sql': 'fence.sql', 'python': 'fence_http.py', 'lua': 'fence.lua'}
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding='utf-8') as file:
+        return file.read()
+
+
+def blocks(chapter):
+    return re.findall(r'^```(\w+)\n(.*?)^```', chapter, re.S | re.M)
+
+
+def differs(chapter):
+    """Each block stands in its file, indented by any depth."""
+    found = []
+    for language, block in blocks(chapter):
+        text = read(lib.EXAMPLES, LANGUAGES[language])
+        if not any(textwrap.indent(block, ' ' * depth) in text for depth in (0, 4, 8)):
+            found.append(f'{LANGUAGES[language]} does not say:\n{block}')
+    return found
+
+
+def main():
+    document = read(lib.HERE, '..', '..', 'docs', 'guarantees.md')
+    if CHAPTER not in document:
+        lib.skip_all('docs/guarantees.md has no chapter on fences')
+    chapter = re.split(r'^## ', document.split(CHAPTER)[1], flags=re.M)[0]
+    tap = lib.Tap()
+    shown = {language for language, _ in blocks(chapter)}
+    tap.claim('each of the three is shown', lib.wrong('shown', shown, set(LANGUAGES)))
+    tap.claim('as it is', differs(chapter))
+    tap.fires('another text', differs('```lua\nreturn 1\n```\n'), 'return 1')
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

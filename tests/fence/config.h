@@ -1,0 +1,82 @@
+/* fence/config.h - what is searched: a scheme, a number of masters and of attempts, and faults. */
+#ifndef RLK_FENCE_CONFIG_H
+#define RLK_FENCE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MAX_NODES 5u
+#define MAX_ATTEMPTS 4u
+
+enum vote {
+    VOTE_INCREMENT, /* F := max(F + 1, hint); F is the answer */
+    VOTE_READ,      /* F as it is is the answer */
+    VOTE_PLAIN      /* no counter at all: the fence is the wall clock of the client */
+};
+
+enum decision {
+    DECIDE_LARGEST,
+    DECIDE_QTH_LARGEST,
+    DECIDE_LARGEST_PLUS_ONE,
+    DECIDE_CLOCK
+};
+
+/* How fences are drawn. `right` is the first one; every other differs from it in what its name
+ * says. */
+struct scheme {
+    const char *name;
+    enum vote vote;
+    enum decision decision;
+    bool writes_back; /* the fence is told to the masters and needs a majority that has it */
+    bool needs_key;   /* ... where the key is still that of the attempt */
+    bool guarded;     /* ... and the counter not above the fence */
+    bool to_all;      /* ... also to masters whose vote was not counted */
+    bool heals_early; /* keys are set again before the lock is held */
+    bool votes_twice; /* a VOTE may be carried out again: the token of a try is used once more */
+    bool minority;    /* one less than a majority is enough */
+};
+
+/* One master may lose its key and its counter, once. */
+enum forgetting {
+    FORGETS_NOT,
+    FORGETS_UNCOUNTED,
+    FORGETS_COUNTED
+};
+
+/* Bits: what a world may be found to have done. */
+enum wrong {
+    WRONG_NOTHING = 0,
+    WRONG_DUPLICATE = 1,
+    WRONG_ORDER = 2
+};
+
+enum run {
+    RUN_SUITE = 1,
+    RUN_REDUCED = 2,
+    RUN_LARGE = 4
+};
+
+struct config {
+    const char *name, *about;
+    const struct scheme *scheme;
+    unsigned nodes, attempts;
+    bool extend, heal;
+    enum forgetting forgetting;
+    unsigned hints;    /* a VOTE may carry any hint up to this; 0: none */
+    bool plain;        /* every step by itself (plain.c), not the merged ones (merged.c) */
+    bool numbers;      /* counters are not relabelled: what they become can be compared */
+    const char *twin;  /* the configuration with which this one must agree on the fences */
+    enum wrong expect; /* what must be found, and all that is looked for */
+    unsigned runs;
+};
+
+extern const struct config configs[];
+extern const unsigned n_configs;
+extern const struct scheme schemes[];
+extern const unsigned n_schemes;
+
+const struct config *config_by_name(const char *name); /* NULL when there is none */
+const struct scheme *scheme_by_name(const char *name);
+unsigned config_quorum(const struct config *c);
+
+#endif

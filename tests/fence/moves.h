@@ -1,0 +1,51 @@
+/* fence/moves.h - what can happen next.
+ *
+ * There are two sets of steps, of the same effects (world.h): plain.c has each by itself, merged.c
+ * only those that the others cannot do better, and merges some. */
+#ifndef RLK_FENCE_MOVES_H
+#define RLK_FENCE_MOVES_H
+
+#include "fence/world.h"
+
+enum move_kind {
+    MOVE_START,
+    MOVE_VOTE, /* carried out; merged: and started, and the key that was there is gone */
+    MOVE_READ, /* an answer */
+    MOVE_CLOSE,
+    MOVE_HOLD,
+    MOVE_CONFIRM, /* carried out */
+    MOVE_EXTEND,
+    MOVE_HEAL,
+    MOVE_VANISH, /* a key: expired, released, deleted, evicted */
+    MOVE_FORGET  /* a master loses everything */
+};
+
+struct move {
+    uint8_t kind, attempt, node;
+    uint8_t value; /* what the counter becomes, the clock, or what the fence is */
+};
+
+typedef void on_move(const struct world *after, const struct move *move, void *arg);
+
+void moves_each(const struct world *w, const struct config *c, on_move *f, void *arg);
+
+void plain_each(const struct world *w, const struct config *c, on_move *f, void *arg);
+void merged_each(const struct world *w, const struct config *c, on_move *f, void *arg);
+
+/* Make one world out of those between which no step of merged.c can ever tell. */
+void merged_settle(struct world *w, const struct config *c);
+
+/* Which fences `a` can arrive at by closing now, as bits; exactly the votes that it has read are
+ * counted, or with `any` every part of them that is a majority. */
+unsigned moves_fences(const struct world *w, const struct config *c, unsigned a, bool any);
+
+/* The values that a VOTE or a clock may take: from `ret_first`, at least one. */
+unsigned moves_last_value(const struct world *w, const struct config *c, unsigned n,
+                          unsigned *ret_first);
+
+/* The attempts start in order, because their names mean nothing. */
+bool moves_may_start(const struct world *w, unsigned a);
+
+bool moves_may_forget(const struct world *w, const struct config *c);
+
+#endif

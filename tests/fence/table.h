@@ -1,0 +1,32 @@
+/* fence/table.h - the keys that were seen, in the order in which they were, and from where.
+ *
+ * Open addressing over the list: 20 bytes for a key, and four for each slot of the index, of which
+ * at most two in three are taken. */
+#ifndef RLK_FENCE_TABLE_H
+#define RLK_FENCE_TABLE_H
+
+#include <stddef.h>
+
+#include "fence/key.h"
+
+struct table {
+    struct key *keys;  /* as found */
+    uint32_t *parents; /* the number of the key that led to this one */
+    uint32_t *slots;   /* number + 1, 0 for none */
+    uint32_t n, room;
+    uint64_t mask;
+};
+
+void table_begin(struct table *t);
+void table_end(struct table *t);
+
+/* True when it is new; it then has the number t->n - 1. Ends the program when memory ends. */
+bool table_add(struct table *t, struct key key, uint32_t parent);
+
+/* Bytes. */
+size_t table_size(const struct table *t);
+
+/* realloc that ends the program when memory ends. */
+void *table_room(void *old, size_t size);
+
+#endif

@@ -1,0 +1,705 @@
+/* io/test_examine.c - what an examination asks, finds, and bears with. */
+#include <stdio.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "io/farm.h"
+#include "io/suites.h"
+
+#define DOCTOR_KEY "redlock:doctor:"
+
+static struct farm f;
+
+/* What the callback saw, copied. */
+static struct seen {
+    int calls;
+    int status;
+    bool has_report;
+    struct redlock_report report;
+    struct redlock_examined nodes[FARM_MOST];
+    char user[FARM_MOST][64];
+    char product[FARM_MOST][64];
+    char version[FARM_MOST][64];
+    char refusal[FARM_MOST][200];
+    struct redlock_finding findings[100];
+    char texts[100][1500];
+    char mends[100][500];
+} seen;
+
+static void copy_finding(size_t i, const struct redlock_finding *finding)
+{
+    seen.findings[i] = *finding;
+    snprintf(seen.texts[i], sizeof(seen.texts[i]), "%s", finding->text);
+    snprintf(seen.mends[i], sizeof(seen.mends[i]), "%s", finding->mend);
+}
+
+static void copy_node(size_t i, const struct redlock_examined *x)
+{
+    seen.nodes[i] = *x;
+    snprintf(seen.user[i], sizeof(seen.user[i]), "%s", x->user);
+    snprintf(seen.product[i], sizeof(seen.product[i]), "%s", x->product);
+    snprintf(seen.version[i], sizeof(seen.version[i]), "%s", x->version);
+    snprintf(seen.refusal[i], sizeof(seen.refusal[i]), "%s", x->refusal);
+}
+
+static void on_examined(const struct redlock_report *report, int status, void *arg)
+{
+    size_t i;
+
+    (void)arg;
+    seen.calls++;
+    seen.status = status;
+    seen.has_report = report != NULL;
+    if (!report) {
+        return;
+    }
+    seen.report = *report;
+    ck_assert_uint_eq(report->size, sizeof(*report));
+    ck_assert_uint_le(report->n_findings, sizeof(seen.findings) / sizeof(seen.findings[0]));
+    for (i = 0; i < report->n_nodes; i++) {
+        copy_node(i, &report->nodes[i]);
+    }
+    for (i = 0; i < report->n_findings; i++) {
+        copy_finding(i, &report->findings[i]);
+    }
+}
+
+static void begin(void)
+{
+    memset(&seen, 0, sizeof(seen));
+    ck_assert_int_eq(redlock_examine(f.rl, on_examined, NULL), REDLOCK_OK);
+}
+
+static void examine(void)
+{
+    begin();
+    loop_must(f.base, &seen.calls);
+}
+
+static void examine_in_silence(void)
+{
+    begin();
+    farm_time_out(&f);
+    loop_must(f.base, &seen.calls);
+}
+
+/* Which finding is of that kind about that node; -1: none. */
+static int find(int node, enum redlock_finding_kind kind)
+{
+    size_t i;
+
+    for (i = 0; i < seen.report.n_findings; i++) {
+        if (seen.findings[i].node == node && seen.findings[i].kind == kind) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void must_find(int node, enum redlock_finding_kind kind, const char *words)
+{
+    int at = find(node, kind);
+
+    if (at < 0) {
+        ck_abort_msg("nothing of kind %d was found about node %d", (int)kind, node);
+    }
+    if (strstr(seen.texts[at], words) == NULL) {
+        ck_abort_msg("'%s' is not in '%s'", words, seen.texts[at]);
+    }
+}
+
+/* Rights, as an ACL of Redis 7 denies them. */
+static void deny(struct fake *node, const char *command)
+{
+    fake_on(node, command, FAKE_REPLY,
+            "-NOPERM User app has no permissions to run this command\r\n");
+}
+
+static void answer_text(struct fake *node, const char *command, const char *text)
+{
+    char reply[2048];
+
+    snprintf(reply, sizeof(reply), "$%zu\r\n%s\r\n", strlen(text), text);
+    fake_on(node, command, FAKE_REPLY, reply);
+}
+
+static void open_three(void)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+}
+
+/* ---- good ones ---- */
+
+START_TEST(good_masters_vote_and_their_facts_are_told)
+{
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    farm_open(&f);
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.report.n_nodes, 3);
+    ck_assert_uint_eq(seen.report.quorum, 2);
+    ck_assert_uint_eq(seen.report.voting, 3);
+    ck_assert_uint_eq(seen.report.usable, 3);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_eq(seen.nodes[i].verdict, REDLOCK_FINE);
+        ck_assert_int_eq(seen.nodes[i].answered, 1);
+        ck_assert_int_eq(seen.nodes[i].state, REDLOCK_NODE_UP);
+        ck_assert_uint_eq(seen.nodes[i].denied, 0);
+        ck_assert_uint_eq(seen.nodes[i].missing, 0);
+        ck_assert_int_eq(seen.nodes[i].keys_denied, 0);
+        ck_assert_int_eq(seen.nodes[i].remote, 0);
+        ck_assert_uint_eq(seen.nodes[i].pings, 20);
+        ck_assert_uint_le(seen.nodes[i].ping_min_us, seen.nodes[i].ping_median_us);
+        ck_assert_uint_le(seen.nodes[i].ping_median_us, seen.nodes[i].ping_max_us);
+        ck_assert_uint_ne(seen.nodes[i].clock_error_us, UINT64_MAX);
+        ck_assert_str_eq(seen.product[i], "redis");
+        ck_assert_str_eq(seen.version[i], "7.0.15");
+        ck_assert_str_eq(seen.user[i], "default");
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(nothing_is_changed_and_locks_stay)
+{
+    size_t i;
+
+    open_three();
+    for (i = 0; i < 3; i++) {
+        model_set(fake_model(f.nodes[i]), "k", "token", 0);
+    }
+    examine();
+    ck_assert_uint_eq(farm_count(&f, "k", "token"), 3);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(model_count(fake_model(f.nodes[i])), 1);
+        ck_assert_uint_eq(fake_count(f.nodes[i], "SET " DOCTOR_KEY), 0);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+/* Each time another one, behind the prefix. */
+START_TEST(rights_are_tried_with_a_key_that_nobody_has)
+{
+    long first, second;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    f.options.key_prefix = "job:";
+    farm_open(&f);
+    examine();
+    examine();
+    first = fake_find(f.nodes[0], 0, 0, "PEXPIRE");
+    second = fake_find(f.nodes[0], 0, (size_t)first + 1, "PEXPIRE");
+    ck_assert_int_ge(first, 0);
+    ck_assert_int_gt(second, first);
+    ck_assert_int_eq(strncmp(fake_request(f.nodes[0], 0, (size_t)first)->argv[1], "job:" DOCTOR_KEY,
+                             strlen("job:" DOCTOR_KEY)),
+                     0);
+    ck_assert_str_ne(fake_request(f.nodes[0], 0, (size_t)first)->argv[1],
+                     fake_request(f.nodes[0], 0, (size_t)second)->argv[1]);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(few_commands_are_enough)
+{
+    size_t before;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    before = fake_count(f.nodes[0], "");
+    examine();
+    ck_assert_uint_le(fake_count(f.nodes[0], "") - before, 40);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(products_are_told_apart)
+{
+    static const struct {
+        const char *info, *product, *version;
+    } cases[] = {
+        {"# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1\r\n",
+         "valkey", "8.0.1"},
+        {"redis_version:6.3.4\r\nexecutable:/usr/bin/keydb-server\r\n", "keydb", "6.3.4"},
+        {"redis_version:7.4.0\r\ndragonfly_version:df-v1.20.1\r\n", "dragonfly", "df-v1.20.1"},
+        {"redis_version:7.2.4\r\ngarnet_version:1.0.40\r\n", "garnet", "1.0.40"},
+        {"redis_version:6.2.14\r\n", "redis", "6.2.14"},
+    };
+    size_t i;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        answer_text(f.nodes[0], "INFO server", cases[i].info);
+        examine();
+        ck_assert_str_eq(seen.product[0], cases[i].product);
+        ck_assert_str_eq(seen.version[0], cases[i].version);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(what_info_and_config_say_is_read)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    answer_text(f.nodes[0], "INFO memory",
+                "used_memory:95000000\r\nmaxmemory:100000000\r\nmaxmemory_policy:allkeys-lfu\r\n");
+    answer_text(f.nodes[0], "INFO stats", "total_commands_processed:9\r\nevicted_keys:12\r\n");
+    answer_text(f.nodes[0], "INFO persistence",
+                "loading:0\r\nrdb_last_bgsave_status:err\r\naof_enabled:1\r\n"
+                "aof_last_write_status:ok\r\n");
+    answer_text(f.nodes[0], "INFO replication",
+                "role:master\r\nconnected_slaves:2\r\nsecond_repl_offset:77\r\n");
+    fake_on(f.nodes[0], "CONFIG GET appendfsync", FAKE_REPLY,
+            "*2\r\n$11\r\nappendfsync\r\n$8\r\neverysec\r\n");
+    fake_on(f.nodes[0], "CONFIG GET save", FAKE_REPLY, "*2\r\n$4\r\nsave\r\n$6\r\n3600 1\r\n");
+    fake_on(f.nodes[0], "CONFIG GET min-replicas-to-write", FAKE_REPLY,
+            "*2\r\n$21\r\nmin-replicas-to-write\r\n$1\r\n2\r\n");
+    examine();
+    ck_assert_uint_eq(seen.nodes[0].used_memory, 95000000);
+    ck_assert_uint_eq(seen.nodes[0].maxmemory, 100000000);
+    ck_assert_uint_eq(seen.nodes[0].evicted_keys, 12);
+    ck_assert_int_eq(seen.nodes[0].rdb, 1);
+    ck_assert_int_eq(seen.nodes[0].aof, 1);
+    must_find(0, REDLOCK_FOUND_EVICTION, "allkeys-lfu; 12 keys");
+    must_find(0, REDLOCK_FOUND_MEMORY, "90 of 95 MiB");
+    must_find(0, REDLOCK_FOUND_DISK, "disk");
+    must_find(0, REDLOCK_FOUND_REPLICAS, "2 replicas");
+    must_find(0, REDLOCK_FOUND_PROMOTED, "was a replica");
+    must_find(0, REDLOCK_FOUND_MIN_REPLICAS, "fewer than 2");
+    must_find(0, REDLOCK_FOUND_FORGETS, "not written to the disk before each answer");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(clocks_are_compared)
+{
+    open_three();
+    fake_model(f.nodes[2])->clock_us += 3550000;
+    examine();
+    must_find(-1, REDLOCK_FOUND_CLOCKS, "3.5 s apart");
+    must_find(-1, REDLOCK_FOUND_CLOCKS, f.uris[2]);
+    ck_assert_int_eq(find(-1, REDLOCK_FOUND_OWN_CLOCK), -1);
+    ck_assert_int_gt(seen.nodes[2].clock_us, 3000000);
+    fake_model(f.nodes[1])->clock_us += 3550000;
+    examine();
+    must_find(-1, REDLOCK_FOUND_OWN_CLOCK, "3.5 s behind");
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- those that do not answer ---- */
+
+START_TEST(one_that_is_down_is_not_waited_for)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    fake_down(f.nodes[1]);
+    farm_open_at_once(&f);
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.report.usable, 2);
+    ck_assert_int_eq(seen.nodes[1].verdict, REDLOCK_UNUSABLE);
+    must_find(1, REDLOCK_FOUND_DOWN, "cannot connect");
+    must_find(-1, REDLOCK_FOUND_NO_SPARE, "2 of 3");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(two_of_three_down_are_no_majority)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    fake_down(f.nodes[1]);
+    fake_down(f.nodes[2]);
+    farm_open_at_once(&f);
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
+    ck_assert(seen.has_report);
+    must_find(-1, REDLOCK_FOUND_NO_MAJORITY, "1 of 3");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_silent_one_is_waited_for_no_longer_than_its_time)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    fake_pause(f.nodes[0]);
+    examine_in_silence();
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_int_eq(seen.nodes[0].answered, 0);
+    must_find(0, REDLOCK_FOUND_SILENT, "has not answered");
+    farm_end(&f);
+}
+END_TEST
+
+/* What was answered in time is told. */
+START_TEST(one_that_falls_silent_on_the_way_has_told_what_it_is)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    fake_on(f.nodes[0], "TIME", FAKE_MUTE, NULL);
+    examine_in_silence();
+    ck_assert_int_eq(seen.nodes[0].answered, 1);
+    ck_assert_uint_eq(seen.nodes[0].pings, 0);
+    ck_assert_uint_eq(seen.nodes[0].clock_error_us, UINT64_MAX);
+    ck_assert_uint_eq(seen.report.clock_error_us, UINT64_MAX);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(one_that_hangs_up_half_way_is_down)
+{
+    open_three();
+    fake_on(f.nodes[0], "PTTL", FAKE_REPLY_CLOSE, "");
+    fake_on(f.nodes[0], "HELLO", FAKE_STALL, NULL);
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_int_eq(seen.nodes[0].answered, 0);
+    must_find(0, REDLOCK_FOUND_DOWN, "the connection broke");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(examination_of_a_closed_manager_is_cancelled)
+{
+    open_three();
+    begin();
+    farm_close(&f);
+    ck_assert_int_eq(seen.calls, 1);
+    ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
+    ck_assert(!seen.has_report);
+    farm_end(&f);
+}
+END_TEST
+
+static void close_from_within(const struct redlock_report *report, int status, void *arg)
+{
+    on_examined(report, status, arg);
+    ck_assert_int_eq(redlock_close(f.rl, NULL, NULL), REDLOCK_OK);
+    f.rl = NULL;
+}
+
+START_TEST(closing_from_within_is_allowed)
+{
+    open_three();
+    memset(&seen, 0, sizeof(seen));
+    ck_assert_int_eq(redlock_examine(f.rl, close_from_within, NULL), REDLOCK_OK);
+    loop_must(f.base, &seen.calls);
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    event_base_loop(f.base, EVLOOP_NONBLOCK);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(arguments_are_checked)
+{
+    open_three();
+    ck_assert_int_eq(redlock_examine(NULL, on_examined, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_examine(f.rl, NULL, NULL), REDLOCK_EINVAL);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- those that refuse ---- */
+
+START_TEST(each_denied_command_is_found)
+{
+    static const char *const commands[] = {
+        "SET",         "GET",  "DEL",  "PEXPIRE",        "PTTL",        "EVAL",      "EVALSHA",
+        "SCRIPT LOAD", "TIME", "INFO", "CLIENT SETNAME", "CLIENT KILL", "CONFIG GET"};
+    unsigned i;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        fake_behave(f.nodes[0]);
+        deny(f.nodes[0], commands[i]);
+        examine();
+        ck_assert_int_eq(seen.nodes[0].answered, 1);
+        ck_assert_uint_eq(seen.nodes[0].denied, 1U << i);
+        ck_assert_uint_eq(seen.nodes[0].missing, 0);
+        must_find(0, REDLOCK_FOUND_RIGHTS, commands[i]);
+    }
+    fake_behave(f.nodes[0]);
+    farm_end(&f);
+}
+END_TEST
+
+/* As it tells us who we are, so it is told what to do. */
+START_TEST(the_line_that_mends_names_the_user)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    fake_on(f.nodes[0], "ACL WHOAMI", FAKE_REPLY, "$4\r\nke\x1by\r\n");
+    deny(f.nodes[0], "EVAL");
+    deny(f.nodes[0], "SCRIPT");
+    examine();
+    ck_assert_int_ge(find(0, REDLOCK_FOUND_RIGHTS), 0);
+    ck_assert_str_eq(seen.mends[find(0, REDLOCK_FOUND_RIGHTS)],
+                     "ACL SETUSER ke?y +eval +script|load");
+    ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(denied_keys_are_no_denied_commands)
+{
+    static const char *const texts[] = {
+        "-NOPERM No permissions to access a key\r\n",
+        "-NOPERM this user has no permissions to access one of the keys used as arguments\r\n"};
+    static const char *const commands[] = {"SET",  "GET",  "DEL",    "PEXPIRE",
+                                           "PTTL", "EVAL", "EVALSHA"};
+    size_t i, k;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+            fake_on(f.nodes[0], commands[i], FAKE_REPLY, texts[k]);
+        }
+        examine();
+        ck_assert_uint_eq(seen.nodes[0].denied, 0);
+        ck_assert_int_eq(seen.nodes[0].keys_denied, 1);
+        must_find(0, REDLOCK_FOUND_KEYS, "redlock:");
+        ck_assert_int_eq(find(0, REDLOCK_FOUND_REFUSES), -1);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(unknown_commands_are_told_as_such)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    fake_on(f.nodes[0], "EVAL", FAKE_REPLY,
+            "-ERR unknown command 'EVAL', with args beginning with: \r\n");
+    examine();
+    ck_assert_uint_eq(seen.nodes[0].missing, REDLOCK_RIGHT_EVAL);
+    must_find(0, REDLOCK_FOUND_RIGHTS, "does not know EVAL");
+    ck_assert_ptr_null(strstr(seen.mends[find(0, REDLOCK_FOUND_RIGHTS)], "ACL"));
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(old_servers_without_users_are_fine)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    fake_model(f.nodes[0])->major = 5;
+    f.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    farm_open(&f);
+    examine();
+    ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_FINE);
+    ck_assert_str_eq(seen.version[0], "5.0.15");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_refusal_to_write_is_told_in_its_words)
+{
+    static const char *const texts[] = {"OOM command not allowed when used memory > 'maxmemory'.",
+                                        "MISCONF Redis is configured to save RDB snapshots",
+                                        "READONLY You can't write against a read only replica."};
+    size_t i;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char reply[200];
+
+        snprintf(reply, sizeof(reply), "-%s\r\n", texts[i]);
+        fake_on(f.nodes[0], "SET", FAKE_REPLY, reply);
+        examine();
+        ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_UNUSABLE);
+        ck_assert_str_eq(seen.refusal[0], texts[i]);
+        must_find(0, REDLOCK_FOUND_REFUSES, texts[i]);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(whoever_is_not_let_in_is_told_so)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    fake_model(f.nodes[0])->password = "secret";
+    fake_model(f.nodes[1])->role = "replica";
+    fake_on(f.nodes[2], "HELLO", FAKE_REPLY,
+            "-DENIED Redis is running in protected mode because ...\r\n");
+    farm_open_at_once(&f);
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
+    must_find(0, REDLOCK_FOUND_LOGIN, "wants a password");
+    must_find(1, REDLOCK_FOUND_ROLE, "is a replica");
+    must_find(2, REDLOCK_FOUND_LOGIN, "protected mode");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(one_server_listed_twice_is_a_mistake_of_the_list)
+{
+    const char *uris[3];
+    int node;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    memcpy(fake_model(f.nodes[2])->run_id, fake_model(f.nodes[0])->run_id,
+           sizeof(fake_model(f.nodes[0])->run_id));
+    memcpy(uris, f.uris, sizeof(uris));
+    farm_open_at_once(&f);
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_ECONFIG);
+    node = find(0, REDLOCK_FOUND_DUPLICATE) >= 0 ? 0 : 2;
+    must_find(node, REDLOCK_FOUND_DUPLICATE, uris[2 - node]);
+    must_find(-1, REDLOCK_FOUND_SAME_SERVERS, "listed twice");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_young_set_does_not_vote_yet)
+{
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
+    for (i = 0; i < 3; i++) {
+        fake_model(f.nodes[i])->uptime_s = 3;
+    }
+    farm_open(&f);
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.report.voting, 0);
+    ck_assert_uint_eq(seen.report.usable, 3);
+    ck_assert_int_eq(seen.report.verdict, REDLOCK_NO_VOTE);
+    must_find(0, REDLOCK_FOUND_QUARANTINE, "does not vote for another");
+    must_find(-1, REDLOCK_FOUND_NOT_YET, "0 of 3");
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- those that lie ---- */
+
+/* Answers of the wrong kind to everything: told, and nothing worse. */
+START_TEST(nonsense_is_borne)
+{
+    static const char *const nonsense[] = {
+        ":-9223372036854775808\r\n",
+        "$-1\r\n",
+        "*0\r\n",
+        "*-1\r\n",
+        "+\r\n",
+        "-\r\n",
+        "-NOPERM\r\n",
+        "$0\r\n\r\n",
+        "*2\r\n$-1\r\n:5\r\n",
+        "*2\r\n$20\r\n18446744073709551615\r\n$20\r\n18446744073709551615\r\n",
+        "*2\r\n$2\r\n-1\r\n$2\r\n-1\r\n",
+        "*2\r\n*1\r\n$1\r\na\r\n$1\r\nb\r\n",
+        "$38\r\nrole:\r\nrun_id:\r\nuptime_in_seconds:-9\r\n\r\n",
+        "$60\r\nused_memory:-5\r\nmaxmemory:99999999999999999999999999999999\r\n\r\n",
+    };
+    static const char *const commands[] = {"INFO",   "CONFIG",  "ACL",  "SET",  "GET",
+                                           "DEL",    "PEXPIRE", "PTTL", "EVAL", "EVALSHA",
+                                           "SCRIPT", "CLIENT",  "TIME"};
+    size_t i, k;
+
+    open_three();
+    for (i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+        for (k = 0; k < sizeof(commands) / sizeof(commands[0]); k++) {
+            fake_on(f.nodes[0], commands[k], FAKE_REPLY, nonsense[i]);
+        }
+        examine();
+        ck_assert_int_eq(seen.status, REDLOCK_OK);
+        ck_assert_int_eq(seen.nodes[0].answered, 1);
+        ck_assert_uint_eq(seen.nodes[0].pings, 20);
+        ck_assert_uint_ge(seen.report.usable, 2);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(texts_of_a_server_are_made_printable)
+{
+    const char *at;
+    size_t i;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    answer_text(f.nodes[0], "INFO replication", "role:ma\x1b[31mster\r\n");
+    answer_text(f.nodes[0], "INFO server", "redis_version:7\x07\x1b]0;x\r\nrun_id:\xff\r\n");
+    answer_text(f.nodes[0], "INFO memory", "maxmemory:5\r\nmaxmemory_policy:\x1b[2J\r\n");
+    fake_on(f.nodes[0], "ACL", FAKE_REPLY, "+\x1b[0m\r\n");
+    fake_on(f.nodes[0], "SET", FAKE_REPLY, "-OOM \x1b[31m\r\n");
+    deny(f.nodes[0], "EVAL");
+    examine();
+    for (i = 0; i < seen.report.n_findings; i++) {
+        for (at = seen.texts[i]; *at; at++) {
+            ck_assert(*at >= ' ' && *at < 127);
+        }
+        for (at = seen.mends[i]; *at; at++) {
+            ck_assert(*at >= ' ' && *at < 127);
+        }
+    }
+    must_find(0, REDLOCK_FOUND_ROLE, "ma?[31mster");
+    ck_assert_str_eq(seen.version[0], "7??]0;x");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(two_at_once_are_both_told)
+{
+    int calls = 0;
+
+    open_three();
+    begin();
+    ck_assert_int_eq(redlock_examine(f.rl, on_examined, NULL), REDLOCK_OK);
+    while (seen.calls < 2) {
+        event_base_loop(f.base, EVLOOP_ONCE);
+        calls++;
+        ck_assert_int_lt(calls, 1000000);
+    }
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.nodes[0].pings, 20);
+    farm_end(&f);
+}
+END_TEST
+
+Suite *examine_suite(void)
+{
+    Suite *suite = suite_create("examine");
+    TCase *tcase = tcase_create("examine");
+
+    tcase_add_test(tcase, good_masters_vote_and_their_facts_are_told);
+    tcase_add_test(tcase, nothing_is_changed_and_locks_stay);
+    tcase_add_test(tcase, rights_are_tried_with_a_key_that_nobody_has);
+    tcase_add_test(tcase, few_commands_are_enough);
+    tcase_add_test(tcase, products_are_told_apart);
+    tcase_add_test(tcase, what_info_and_config_say_is_read);
+    tcase_add_test(tcase, clocks_are_compared);
+    tcase_add_test(tcase, one_that_is_down_is_not_waited_for);
+    tcase_add_test(tcase, two_of_three_down_are_no_majority);
+    tcase_add_test(tcase, a_silent_one_is_waited_for_no_longer_than_its_time);
+    tcase_add_test(tcase, one_that_falls_silent_on_the_way_has_told_what_it_is);
+    tcase_add_test(tcase, one_that_hangs_up_half_way_is_down);
+    tcase_add_test(tcase, examination_of_a_closed_manager_is_cancelled);
+    tcase_add_test(tcase, closing_from_within_is_allowed);
+    tcase_add_test(tcase, arguments_are_checked);
+    tcase_add_test(tcase, each_denied_command_is_found);
+    tcase_add_test(tcase, the_line_that_mends_names_the_user);
+    tcase_add_test(tcase, denied_keys_are_no_denied_commands);
+    tcase_add_test(tcase, unknown_commands_are_told_as_such);
+    tcase_add_test(tcase, old_servers_without_users_are_fine);
+    tcase_add_test(tcase, a_refusal_to_write_is_told_in_its_words);
+    tcase_add_test(tcase, whoever_is_not_let_in_is_told_so);
+    tcase_add_test(tcase, one_server_listed_twice_is_a_mistake_of_the_list);
+    tcase_add_test(tcase, a_young_set_does_not_vote_yet);
+    tcase_add_test(tcase, nonsense_is_borne);
+    tcase_add_test(tcase, texts_of_a_server_are_made_printable);
+    tcase_add_test(tcase, two_at_once_are_both_told);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

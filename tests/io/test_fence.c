@@ -1,0 +1,806 @@
+/* io/test_fence.c - a lock with a number that grows: what is asked for it, and of whom. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/farm.h"
+#include "io/held.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+#include "io/watch.h"
+#include "lib/sha1.h"
+
+/* Counters that are ahead of every wall clock; the last number that a counter may have. */
+#define AHEAD UINT64_C(3000000000000000)
+#define LAST_NUMBER ((UINT64_C(1) << 52) - 1)
+
+#define COUNTER ":redlock-fence"
+
+static struct farm f;
+static struct held h;
+
+static void start(size_t n)
+{
+    farm_start(&f, n, FAKE_UNIX);
+    farm_open(&f);
+}
+
+static struct model *model(size_t node)
+{
+    return fake_model(f.nodes[node]);
+}
+
+static struct redlock_request request_for(const char *key)
+{
+    struct redlock_request request = outcome_request(key);
+
+    request.fence = 1;
+    return request;
+}
+
+static struct outcome acquire(const char *key)
+{
+    struct redlock_request request = request_for(key);
+
+    return farm_acquire_as(&f, &request);
+}
+
+static void must_release(struct outcome *got)
+{
+    ck_assert_int_eq(got->status, REDLOCK_OK);
+    ck_assert_int_eq(farm_release(&f, got->lock), REDLOCK_OK);
+    farm_wait_gone(&f, "k");
+}
+
+/* Have the lock once, and let go of it. */
+static uint64_t one_fence(const char *key)
+{
+    struct outcome got = acquire(key);
+    uint64_t fence;
+
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    fence = redlock_lock_fence(got.lock);
+    loop_settle(f.base);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_wait_gone(&f, key);
+    return fence;
+}
+
+static uint64_t counter_of(size_t node, const char *key)
+{
+    const char *value;
+    char name[64];
+
+    snprintf(name, sizeof(name), "%s%s", key, COUNTER);
+    value = model_get(model(node), name);
+    return value ? strtoull(value, NULL, 10) : 0;
+}
+
+static void set_counter(size_t node, const char *key, uint64_t value)
+{
+    char name[64], text[24];
+
+    snprintf(name, sizeof(name), "%s%s", key, COUNTER);
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    model_set(model(node), name, text, 0);
+}
+
+static void set_counters(size_t first, size_t last, const char *key, uint64_t value)
+{
+    for (; first < last; first++) {
+        set_counter(first, key, value);
+    }
+}
+
+/* ---- which script it is ---- */
+
+/* The text of a script with this SHA-1 was sent to a node before. */
+static enum model_script_kind kind_of_sha(const struct fake *fake, const char *wanted)
+{
+    size_t conn, at;
+    char sha[41];
+
+    for (conn = 0; conn < fake_n_conns(fake); conn++) {
+        for (at = 0; at < fake_n_commands(fake, conn); at++) {
+            const struct resp_request *r = fake_request(fake, conn, at);
+            size_t text = resp_is(r, 0, "EVAL") ? 1 : resp_is(r, 0, "SCRIPT") ? 2 : 0;
+
+            if (text) {
+                sha1_hex(r->argv[text], r->len[text], sha);
+            }
+            if (text && strcmp(sha, wanted) == 0) {
+                return model_script_kind(r->argv[text], r->len[text]);
+            }
+        }
+    }
+    ck_abort_msg("nobody has sent the text of %s", wanted);
+}
+
+static bool is_script(const struct fake *fake, const struct resp_request *r,
+                      enum model_script_kind kind)
+{
+    if (resp_is(r, 0, "EVAL")) {
+        return model_script_kind(r->argv[1], r->len[1]) == kind;
+    }
+    return resp_is(r, 0, "EVALSHA") && kind_of_sha(fake, r->argv[1]) == kind;
+}
+
+/* How many of a script came to a node, and the last of them. */
+static size_t look(size_t node, enum model_script_kind kind, const struct resp_request **ret_last)
+{
+    const struct fake *fake = f.nodes[node];
+    size_t conn, at, n = 0;
+
+    for (conn = 0; conn < fake_n_conns(fake); conn++) {
+        for (at = 0; at < fake_n_commands(fake, conn); at++) {
+            if (is_script(fake, fake_request(fake, conn, at), kind)) {
+                *ret_last = fake_request(fake, conn, at);
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+static size_t count_of(size_t node, enum model_script_kind kind)
+{
+    const struct resp_request *last;
+
+    return look(node, kind, &last);
+}
+
+static size_t confirms(size_t node)
+{
+    return count_of(node, MODEL_SCRIPT_CONFIRM);
+}
+
+static struct {
+    size_t node, count;
+    enum model_script_kind kind;
+} wanted;
+
+static bool has_come(void *arg)
+{
+    (void)arg;
+    return count_of(wanted.node, wanted.kind) >= wanted.count;
+}
+
+static void wait_for(size_t node, enum model_script_kind kind, size_t count)
+{
+    wanted.node = node;
+    wanted.kind = kind;
+    wanted.count = count;
+    loop_must_true(f.base, has_come, NULL);
+}
+
+/* ---- one round trip ---- */
+
+START_TEST(a_fence_costs_one_command_a_master)
+{
+    size_t i, before[5];
+    struct outcome got;
+    const struct resp_request *vote = NULL;
+
+    start(5);
+    one_fence("k"); /* brings the text */
+    for (i = 0; i < 5; i++) {
+        before[i] = fake_n_commands(f.nodes[i], 0);
+    }
+    got = acquire("k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    loop_settle(f.base);
+    for (i = 0; i < 5; i++) {
+        ck_assert_uint_eq(fake_n_commands(f.nodes[i], 0), before[i] + 1);
+        ck_assert(resp_is(fake_request(f.nodes[i], 0, before[i]), 0, "EVALSHA"));
+        ck_assert_uint_eq(look(i, MODEL_SCRIPT_VOTE, &vote), 2);
+        ck_assert_str_eq(vote->argv[3], "k");
+        ck_assert_str_eq(vote->argv[4], got.token);
+        ck_assert_str_eq(model_get(model(i), "k"), got.token);
+        ck_assert_uint_eq(counter_of(i, "k"), redlock_lock_fence(got.lock));
+        ck_assert_uint_eq(confirms(i), 0);
+    }
+    must_release(&got);
+    farm_end(&f);
+}
+END_TEST
+
+/* The same with what the quarantine needs: nothing more is sent. */
+START_TEST(it_costs_no_more_where_votes_are_weighed)
+{
+    size_t i, before[3];
+    struct outcome got;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
+    f.options.health_ms = FARM_NEVER_MS;
+    farm_open(&f);
+    one_fence("k");
+    for (i = 0; i < 3; i++) {
+        before[i] = fake_n_commands(f.nodes[i], 0);
+    }
+    got = acquire("k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    loop_settle(f.base);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(fake_n_commands(f.nodes[i], 0), before[i] + 1);
+        ck_assert(resp_is(fake_request(f.nodes[i], 0, before[i]), 0, "EVALSHA"));
+    }
+    must_release(&got);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(fences_grow)
+{
+    uint64_t last = 0, next;
+    struct redlock *second;
+    struct outcome got;
+    struct redlock_request request = request_for("k");
+    size_t i;
+
+    start(3);
+    ck_assert_int_eq(redlock_new(f.base, &f.options, &second), REDLOCK_OK);
+    for (i = 0; i < 20; i++) {
+        if (i % 2) {
+            got = outcome_of_acquire(f.base, second, 3, &request);
+            ck_assert_int_eq(got.status, REDLOCK_OK);
+            next = redlock_lock_fence(got.lock);
+            must_release(&got);
+        } else {
+            next = one_fence("k");
+        }
+        ck_assert_uint_gt(next, last);
+        last = next;
+    }
+    watch_close(f.base, second);
+    farm_end(&f);
+}
+END_TEST
+
+/* As after a client whose clock was a thousand years ahead: each grows by one from there. */
+START_TEST(a_hint_behind_the_counters_is_not_used)
+{
+    start(3);
+    set_counters(0, 3, "k", AHEAD);
+    ck_assert_uint_eq(one_fence("k"), AHEAD + 1);
+    ck_assert_uint_eq(one_fence("k"), AHEAD + 2);
+    ck_assert_uint_eq(confirms(0) + confirms(1) + confirms(2), 0);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- counters that differ ---- */
+
+/* With all three waiting for the others, the majority is of those who answer first. */
+START_TEST(only_who_voted_lower_is_asked_to_confirm)
+{
+    const struct resp_request *confirm;
+    struct outcome got;
+
+    start(3);
+    set_counter(0, "k", AHEAD);
+    set_counter(1, "k", AHEAD + 7);
+    fake_pause(f.nodes[2]);
+    got = acquire("k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    ck_assert_uint_eq(confirms(0), 1);
+    ck_assert_uint_eq(confirms(1), 0);
+    ck_assert_uint_eq(confirms(2), 0);
+    ck_assert_uint_eq(look(0, MODEL_SCRIPT_CONFIRM, &confirm), 1);
+    ck_assert_str_eq(confirm->argv[3], "k");
+    ck_assert_str_eq(confirm->argv[4], got.token);
+    ck_assert_uint_eq(strtoull(confirm->argv[5], NULL, 10), AHEAD + 8);
+    ck_assert_uint_eq(counter_of(0, "k"), AHEAD + 8);
+    ck_assert_uint_eq(counter_of(1, "k"), AHEAD + 8);
+    fake_go_on(f.nodes[2]);
+    must_release(&got);
+    farm_end(&f);
+}
+END_TEST
+
+/* Three of five gave three numbers: both lower ones are raised to the largest. */
+START_TEST(a_majority_agrees_on_the_largest)
+{
+    struct outcome got;
+    size_t i;
+
+    start(5);
+    for (i = 0; i < 5; i++) {
+        set_counter(i, "k", AHEAD + 10 * i);
+    }
+    fake_pause(f.nodes[0]);
+    fake_pause(f.nodes[4]);
+    got = acquire("k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 31);
+    for (i = 1; i <= 3; i++) {
+        ck_assert_uint_eq(counter_of(i, "k"), AHEAD + 31);
+        ck_assert_uint_eq(confirms(i), i < 3);
+    }
+    fake_go_on(f.nodes[0]);
+    fake_go_on(f.nodes[4]);
+    must_release(&got);
+    farm_end(&f);
+}
+END_TEST
+
+/* Whoever comes next is above it, whichever majority that is. */
+START_TEST(the_next_fence_is_above_by_any_majority)
+{
+    uint64_t last = 0, next;
+    size_t i;
+
+    start(3);
+    set_counter(0, "k", AHEAD);
+    set_counter(1, "k", AHEAD + 7);
+    for (i = 0; i < 9; i++) {
+        struct outcome got;
+
+        fake_pause(f.nodes[i % 3]);
+        got = acquire("k");
+        ck_assert_int_eq(got.status, REDLOCK_OK);
+        next = redlock_lock_fence(got.lock);
+        ck_assert_uint_gt(next, last);
+        last = next;
+        fake_go_on(f.nodes[i % 3]);
+        must_release(&got);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+/* With the rule for the confirmation in place before the vote is answered: both are EVAL, and the
+ * vote is the first. */
+static struct outcome got;
+
+static void begin_with_confirm(enum fake_how how, const char *confirm)
+{
+    struct redlock_request request = request_for("k");
+
+    got = (struct outcome){.n = 3};
+    set_counter(0, "k", AHEAD);
+    set_counter(1, "k", AHEAD + 7);
+    set_counter(2, "k", AHEAD + 3);
+    fake_on(f.nodes[0], "EVAL", how, confirm);
+    fake_on_next(f.nodes[0], 1, "EVAL", FAKE_MODEL, NULL, 0);
+    fake_pause(f.nodes[2]);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    wait_for(0, MODEL_SCRIPT_CONFIRM, 1);
+}
+
+/* The key was given away there, or its counter is above: its vote is lost, and the third one is
+ * asked in its place. */
+START_TEST(a_confirmation_that_is_refused_is_a_lost_vote)
+{
+    start(3);
+    begin_with_confirm(FAKE_REPLY, ":0\r\n");
+    loop_settle(f.base);
+    ck_assert_int_eq(got.calls, 0);
+    fake_go_on(f.nodes[2]);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    ck_assert_uint_eq(confirms(2), 1);
+    ck_assert_uint_eq(counter_of(2, "k"), AHEAD + 8);
+    fake_behave(f.nodes[0]);
+    must_release(&got);
+    farm_end(&f);
+}
+END_TEST
+
+/* Nobody is left for a majority: what was granted is released. */
+START_TEST(without_a_majority_that_confirms_there_is_no_lock)
+{
+    start(3);
+    fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR no\r\n");
+    begin_with_confirm(FAKE_REPLY, _i ? "-ERR no\r\n" : ":0\r\n");
+    fake_go_on(f.nodes[2]);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
+    ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_YES);
+    farm_wait_gone(&f, "k");
+    farm_end(&f);
+}
+END_TEST
+
+/* Done or not, the connection broke before the answer: the vote is lost, the key is released. */
+START_TEST(an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote)
+{
+    start(3);
+    begin_with_confirm(_i ? FAKE_DO_CLOSE : FAKE_REPLY_CLOSE, "");
+    fake_go_on(f.nodes[2]);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_ne(got.votes[0].vote, REDLOCK_VOTE_YES);
+    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    fake_behave(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    must_release(&got);
+    farm_end(&f);
+}
+END_TEST
+
+/* A master that does not answer the confirmation at all: the third one makes the majority. */
+START_TEST(who_is_silent_is_not_waited_for)
+{
+    start(3);
+    begin_with_confirm(FAKE_MUTE, "");
+    fake_go_on(f.nodes[2]);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    farm_end(&f);
+}
+END_TEST
+
+/* A vote that comes when the fence is chosen, with a greater number: it came too late to be
+ * counted, and is not asked to go back. */
+START_TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
+{
+    start(3);
+    begin_with_confirm(FAKE_STALL, NULL);
+    set_counter(2, "k", AHEAD + 100);
+    fake_go_on(f.nodes[2]);
+    wait_for(2, MODEL_SCRIPT_VOTE, 1);
+    loop_settle(f.base);
+    ck_assert_int_eq(got.calls, 0);
+    ck_assert_uint_eq(confirms(2), 0);
+    fake_behave(f.nodes[0]);
+    fake_go_on(f.nodes[0]);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    ck_assert_uint_eq(counter_of(2, "k"), AHEAD + 101);
+    must_release(&got);
+    ck_assert_uint_gt(one_fence("k"), AHEAD + 8);
+    farm_end(&f);
+}
+END_TEST
+
+/* It came before, and was counted: then it is the fence, and the others are asked. */
+START_TEST(a_round_that_was_lost_teaches_the_next_one)
+{
+    struct redlock_request request = request_for("k");
+    size_t i;
+
+    start(3);
+    set_counter(1, "k", AHEAD);
+    model_set(model(0), "k", "somebody", 0);
+    model_set(model(2), "k", "somebody", 0);
+    got = (struct outcome){.n = 3};
+    request.wait_ms = REDLOCK_FOREVER;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    wait_for(1, MODEL_SCRIPT_VOTE, 3);
+    ck_assert_int_eq(got.calls, 0);
+    model_del(model(0), "k");
+    model_del(model(2), "k");
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_gt(redlock_lock_fence(got.lock), AHEAD);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_le(confirms(i), 1);
+    }
+    must_release(&got);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- several keys ---- */
+
+static const char *const two[] = {"a", "b"};
+
+START_TEST(each_of_several_keys_has_a_counter_and_all_grow)
+{
+    struct redlock_request request = request_for(NULL);
+    uint64_t fence;
+    size_t i;
+
+    start(3);
+    set_counters(0, 3, "b", AHEAD);
+    request.keys = two;
+    request.n_keys = 2;
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    fence = redlock_lock_fence(got.lock);
+    ck_assert_uint_eq(fence, AHEAD + 1);
+    loop_settle(f.base);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(counter_of(i, "a"), fence);
+        ck_assert_uint_eq(counter_of(i, "b"), fence);
+    }
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_wait_gone(&f, "a");
+    farm_wait_gone(&f, "b");
+    ck_assert_uint_gt(one_fence("a"), fence);
+    ck_assert_uint_gt(one_fence("b"), fence);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- while it is held ---- */
+
+static void hold_with_fence(size_t n)
+{
+    struct redlock_request request;
+
+    farm_start(&f, n, FAKE_UNIX);
+    f.options.node_timeout_ms = HELD_TIMEOUT_MS;
+    farm_open(&f);
+    request = held_request(&h, &f, "k");
+    request.fence = 1;
+    held_acquire(&h, &request);
+}
+
+START_TEST(a_renewal_raises_the_counters)
+{
+    size_t i;
+    uint64_t fence;
+
+    hold_with_fence(3);
+    fence = redlock_lock_fence(h.lock);
+    set_counters(0, 2, "k", 5);
+    set_counter(2, "k", AHEAD);
+    suspend_ms(HELD_THIRD_MS);
+    for (i = 0; i < 3; i++) {
+        wait_for(i, MODEL_SCRIPT_KEEP, 1);
+    }
+    loop_settle(f.base);
+    ck_assert_uint_eq(counter_of(0, "k"), fence);
+    ck_assert_uint_eq(counter_of(1, "k"), fence);
+    ck_assert_uint_eq(counter_of(2, "k"), AHEAD);
+    ck_assert_uint_eq(redlock_lock_fence(h.lock), fence);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
+/* A master that lost everything has the counter again with the key. */
+START_TEST(a_heal_raises_the_counter)
+{
+    uint64_t fence;
+
+    hold_with_fence(3);
+    fence = redlock_lock_fence(h.lock);
+    model_flush(model(0));
+    suspend_ms(HELD_THIRD_MS);
+    wait_for(0, MODEL_SCRIPT_TAKE, 1);
+    loop_settle(f.base);
+    ck_assert_str_eq(model_get(model(0), "k"), h.token);
+    ck_assert_uint_eq(counter_of(0, "k"), fence);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
+/* Without a fence there is no counter. */
+START_TEST(who_asks_for_no_fence_gets_none)
+{
+    size_t i;
+
+    start(3);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_fence(got.lock), 0);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(counter_of(i, "k"), 0);
+    }
+    ck_assert_uint_eq(redlock_lock_fence(NULL), 0);
+    must_release(&got);
+    farm_end(&f);
+}
+END_TEST
+
+static int released;
+static uint64_t fence_at_release;
+
+static void on_released(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)arg;
+    (void)status;
+    fence_at_release = redlock_lock_fence(lock);
+    released++;
+}
+
+START_TEST(a_lock_that_is_let_go_has_no_fence)
+{
+    start(3);
+    got = acquire("k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_gt(redlock_lock_fence(got.lock), 0);
+    ck_assert_int_eq(redlock_release(got.lock, on_released, NULL), REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_fence(got.lock), 0);
+    fence_at_release = 1;
+    loop_must(f.base, &released);
+    ck_assert_uint_eq(fence_at_release, 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_lock_that_is_taken_over_has_no_fence)
+{
+    struct redlock_request request;
+    uint64_t fence;
+    size_t i;
+
+    start(3);
+    got = acquire("k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    fence = redlock_lock_fence(got.lock);
+    loop_settle(f.base);
+    ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_OK);
+    request = held_request(&h, &f, "k");
+    request.fence = 1;
+    held_adopt(&h, f.rl, &request, got.token);
+    ck_assert_int_eq(h.status, REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_fence(h.lock), 0);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(counter_of(i, "k"), fence);
+    }
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- what a server may say ---- */
+
+START_TEST(scripts_that_were_forgotten_are_sent_again)
+{
+    uint64_t fence;
+    size_t i;
+
+    start(3);
+    fence = one_fence("k");
+    for (i = 0; i < 3; i++) {
+        model_forget_scripts(model(i));
+    }
+    got = acquire("k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_gt(redlock_lock_fence(got.lock), fence);
+    loop_settle(f.base);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(count_of(i, MODEL_SCRIPT_VOTE), 3);
+        ck_assert_uint_eq(counter_of(i, "k"), redlock_lock_fence(got.lock));
+    }
+    must_release(&got);
+    farm_end(&f);
+}
+END_TEST
+
+/* The second time it comes by its SHA-1, and is not known any more. */
+START_TEST(a_confirmation_that_was_forgotten_is_sent_again)
+{
+    int times;
+
+    start(3);
+    fake_pause(f.nodes[2]);
+    for (times = 1; times <= 2; times++) {
+        set_counter(0, "k", AHEAD);
+        set_counter(1, "k", AHEAD + 7);
+        got = acquire("k");
+        ck_assert_int_eq(got.status, REDLOCK_OK);
+        ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+        ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+        model_forget_scripts(model(0));
+    }
+    ck_assert_uint_eq(confirms(0), 3); /* text; SHA-1, text */
+    fake_go_on(f.nodes[2]);
+    farm_wait_gone(&f, "k");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_counter_without_numbers_left_says_so)
+{
+    size_t i;
+
+    start(3);
+    set_counters(0, 3, "k", LAST_NUMBER);
+    got = acquire("k");
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
+        ck_assert_msg(strstr(got.votes[i].error, "no numbers left") != NULL, "%s",
+                      got.votes[i].error);
+        ck_assert_uint_eq(counter_of(i, "k"), LAST_NUMBER);
+    }
+    farm_wait_gone(&f, "k");
+    for (i = 0; i < 3; i++) {
+        model_del(model(i), "k" COUNTER);
+    }
+    ck_assert_uint_gt(one_fence("k"), 0);
+    farm_end(&f);
+}
+END_TEST
+
+static const char *const nonsense[] = {
+    "*2\r\n:0\r\n:1\r\n",
+    "*2\r\n:-1\r\n:1\r\n",
+    "*2\r\n:4503599627370496\r\n:1\r\n",
+    "*2\r\n:9223372036854775807\r\n:1\r\n",
+    "*2\r\n$1\r\n5\r\n:1\r\n",
+    "*2\r\n*0\r\n*0\r\n",
+    "*3\r\n:5\r\n:1\r\n:1\r\n",
+    "*1\r\n:5\r\n",
+    "*0\r\n",
+    ":1\r\n",
+    "+OK\r\n",
+    "$-1\r\n",
+    "-FENCE \x1b[31m\r\n",
+};
+#define N_NONSENSE ((int)(sizeof(nonsense) / sizeof(nonsense[0])))
+
+/* Two of three would do; but it is no yes, and the fence is that of the others. */
+START_TEST(nonsense_is_no_vote)
+{
+    size_t i;
+
+    start(3);
+    fake_on(f.nodes[0], "EVAL", FAKE_REPLY, nonsense[_i]);
+    set_counters(0, 3, "k", AHEAD);
+    model_set(model(1), "k", "somebody", 0);
+    got = acquire("k");
+    ck_assert_int_lt(got.status, 0);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
+    for (i = 0; got.votes[0].error[i]; i++) {
+        ck_assert((unsigned char)got.votes[0].error[i] >= ' ');
+    }
+    model_del(model(1), "k");
+    farm_wait_gone(&f, "k");
+    ck_assert_uint_ge(one_fence("k"), AHEAD + 1);
+    farm_end(&f);
+}
+END_TEST
+
+/* Only 1 is a yes. */
+static const char *const no_confirmation[] = {
+    ":2\r\n", ":-1\r\n", "+OK\r\n", "$1\r\n1\r\n", "*1\r\n:1\r\n", "$-1\r\n", "-ERR no\r\n"};
+#define N_NO_CONFIRMATION ((int)(sizeof(no_confirmation) / sizeof(no_confirmation[0])))
+
+START_TEST(nonsense_is_no_confirmation)
+{
+    start(3);
+    fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR no\r\n");
+    begin_with_confirm(FAKE_REPLY, no_confirmation[_i]);
+    fake_go_on(f.nodes[2]);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
+    farm_wait_gone(&f, "k");
+    farm_end(&f);
+}
+END_TEST
+
+Suite *fence_suite(void)
+{
+    Suite *suite = suite_create("fence");
+    TCase *tcase = tcase_create("fence");
+
+    tcase_add_test(tcase, a_fence_costs_one_command_a_master);
+    tcase_add_test(tcase, it_costs_no_more_where_votes_are_weighed);
+    tcase_add_test(tcase, fences_grow);
+    tcase_add_test(tcase, a_hint_behind_the_counters_is_not_used);
+    tcase_add_test(tcase, only_who_voted_lower_is_asked_to_confirm);
+    tcase_add_test(tcase, a_majority_agrees_on_the_largest);
+    tcase_add_test(tcase, the_next_fence_is_above_by_any_majority);
+    tcase_add_test(tcase, a_confirmation_that_is_refused_is_a_lost_vote);
+    tcase_add_loop_test(tcase, without_a_majority_that_confirms_there_is_no_lock, 0, 2);
+    tcase_add_loop_test(tcase, an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote, 0, 2);
+    tcase_add_test(tcase, who_is_silent_is_not_waited_for);
+    tcase_add_test(tcase, a_late_vote_that_is_greater_does_not_change_the_fence);
+    tcase_add_test(tcase, a_round_that_was_lost_teaches_the_next_one);
+    tcase_add_test(tcase, each_of_several_keys_has_a_counter_and_all_grow);
+    tcase_add_test(tcase, a_renewal_raises_the_counters);
+    tcase_add_test(tcase, a_heal_raises_the_counter);
+    tcase_add_test(tcase, who_asks_for_no_fence_gets_none);
+    tcase_add_test(tcase, a_lock_that_is_let_go_has_no_fence);
+    tcase_add_test(tcase, a_lock_that_is_taken_over_has_no_fence);
+    tcase_add_test(tcase, scripts_that_were_forgotten_are_sent_again);
+    tcase_add_test(tcase, a_confirmation_that_was_forgotten_is_sent_again);
+    tcase_add_test(tcase, a_counter_without_numbers_left_says_so);
+    tcase_add_loop_test(tcase, nonsense_is_no_vote, 0, N_NONSENSE);
+    tcase_add_loop_test(tcase, nonsense_is_no_confirmation, 0, N_NO_CONFIRMATION);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,85 @@
+/* lib/model_info.c - what a model says of itself: INFO and CONFIG GET. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/model_inside.h"
+
+#define ROOM 512
+
+static void tell_server(const struct model *m, char *out)
+{
+    snprintf(out, ROOM,
+             "# Server\r\nredis_version:%d.0.15\r\nredis_mode:%s\r\nprocess_id:%d\r\n"
+             "run_id:%s\r\nserver_time_usec:%llu\r\nuptime_in_seconds:%lld\r\n",
+             m->major, m->mode, 4711, m->run_id, (unsigned long long)model_now_us(m), m->uptime_s);
+}
+
+static void tell_memory(const struct model *m, char *out)
+{
+    snprintf(out, ROOM, "# Memory\r\nmaxmemory:%llu\r\nmaxmemory_policy:%s\r\n",
+             (unsigned long long)m->maxmemory, m->policy);
+}
+
+static void tell_persistence(const struct model *m, char *out)
+{
+    snprintf(out, ROOM,
+             "# Persistence\r\nloading:%d\r\nasync_loading:0\r\naof_enabled:%d\r\n"
+             "aof_last_write_status:%s\r\n",
+             m->loading, m->aof, m->aof_fails ? "err" : "ok");
+}
+
+static void tell_replication(const struct model *m, char *out)
+{
+    snprintf(out, ROOM,
+             "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\nsecond_repl_offset:%d\r\n",
+             strcmp(m->role, "replica") == 0 ? "slave" : m->role, m->promoted ? 4711 : -1);
+}
+
+static void tell_commandstats(const struct model *m, char *out)
+{
+    char flushed[64] = "";
+
+    if (m->flushes) {
+        snprintf(flushed, sizeof(flushed), "cmdstat_flushall:calls=%u,usec=9\r\n", m->flushes);
+    }
+    snprintf(out, ROOM, "# Commandstats\r\ncmdstat_hello:calls=1,usec=9\r\n%s", flushed);
+}
+
+static const struct {
+    const char *name;
+    void (*tell)(const struct model *m, char *out);
+} sections[] = {{"server", tell_server},
+                {"memory", tell_memory},
+                {"persistence", tell_persistence},
+                {"replication", tell_replication},
+                {"commandstats", tell_commandstats}};
+#define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+/* Without a section all of them. */
+void model_info(const struct model_call *c)
+{
+    char text[N_SECTIONS * ROOM] = "", section[ROOM];
+    size_t i, len = 0;
+
+    for (i = 0; i < N_SECTIONS; i++) {
+        if (c->request->argc == 1 || resp_is(c->request, 1, sections[i].name)) {
+            sections[i].tell(c->m, section);
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", len ? "\r\n" : "",
+                                    section);
+        }
+    }
+    resp_put_text(c->out, text);
+}
+
+void model_config(const struct model_call *c)
+{
+    if (!resp_is(c->request, 1, "GET")) {
+        resp_put_error(c->out, "ERR unknown subcommand. Try CONFIG HELP.");
+    } else if (resp_is(c->request, 2, "appendfsync")) {
+        resp_put_array(c->out, 2);
+        resp_put_text(c->out, "appendfsync");
+        resp_put_text(c->out, c->m->fsync);
+    } else {
+        resp_put_array(c->out, 0);
+    }
+}

@@ -1,0 +1,49 @@
+/* lib/model_inside.h - what the files of the model share. Only for model*.c. */
+#ifndef RLK_TESTS_LIB_MODEL_INSIDE_H
+#define RLK_TESTS_LIB_MODEL_INSIDE_H
+
+#include "lib/model.h"
+
+#define MODEL_NEVER UINT64_MAX
+
+struct evbuffer;
+
+struct model_key {
+    struct model_key *next;
+    long db;
+    char *name;
+    char *value;
+    size_t value_len;
+    uint64_t until_ms;
+};
+
+/* One command in hand: everything that its function needs. */
+struct model_call {
+    struct model *m;
+    struct model_session *s;
+    const struct resp_request *request;
+    struct evbuffer *out;
+};
+
+/* Word `at` of the command, "" where it has none. */
+const char *model_word(const struct model_call *c, size_t at);
+
+/* What the server's own clock says, since 1970. */
+uint64_t model_now_us(const struct model *m);
+
+/* Where the pointer to the key is, or to the end of the list. Expired keys go on the way. */
+struct model_key **model_find(struct model *m, long db, const char *name);
+void model_put(struct model *m, long db, const char *name, const char *value, size_t len,
+               uint64_t ttl_ms);
+void model_remove(struct model_key **at);
+
+/* model_script.c */
+void model_script_load(const struct model_call *c);
+void model_script_eval(const struct model_call *c);
+void model_script_evalsha(const struct model_call *c);
+
+/* model_info.c */
+void model_info(const struct model_call *c);
+void model_config(const struct model_call *c);
+
+#endif

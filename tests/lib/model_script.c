@@ -1,0 +1,356 @@
+/* lib/model_script.c - the scripts of a Redlock client, done by hand. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/model_inside.h"
+#include "lib/sha1.h"
+
+#define COUNTER ":redlock-fence"
+#define COUNTER_TTL_MS 604800000
+#define COUNTER_LIMIT (UINT64_C(1) << 52)
+
+struct model_script {
+    struct model_script *next;
+    char sha[41];
+    enum model_script_kind kind;
+};
+
+enum model_script_kind model_script_kind(const char *text, size_t len)
+{
+    /* The first that stands in it. */
+    static const struct {
+        const char *word;
+        enum model_script_kind kind;
+    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE}, {"'PEXPIRE'", MODEL_SCRIPT_KEEP},
+                 {"'TIME'", MODEL_SCRIPT_MARK},   {"error_reply", MODEL_SCRIPT_VOTE},
+                 {"'PTTL'", MODEL_SCRIPT_TAKE},   {COUNTER, MODEL_SCRIPT_CONFIRM}};
+    size_t i;
+
+    for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+        if (memmem(text, len, signs[i].word, strlen(signs[i].word))) {
+            return signs[i].kind;
+        }
+    }
+    return MODEL_SCRIPT_TAKE;
+}
+
+/* ---- those that were loaded ---- */
+
+static struct model_script *find_script(struct model *m, const char *sha)
+{
+    struct model_script *script = m->scripts;
+
+    while (script && strcasecmp(script->sha, sha) != 0) {
+        script = script->next;
+    }
+    return script;
+}
+
+static const struct model_script *add_script(struct model *m, const char *text, size_t len)
+{
+    struct model_script *script;
+    char sha[41];
+
+    sha1_hex(text, len, sha);
+    script = find_script(m, sha);
+    if (!script) {
+        script = calloc(1, sizeof(*script));
+        memcpy(script->sha, sha, sizeof(script->sha));
+        script->kind = model_script_kind(text, len);
+        script->next = m->scripts;
+        m->scripts = script;
+    }
+    return script;
+}
+
+void model_forget_scripts(struct model *m)
+{
+    while (m->scripts) {
+        struct model_script *next = m->scripts->next;
+
+        free(m->scripts);
+        m->scripts = next;
+    }
+}
+
+/* ---- their keys ---- */
+
+/* The keys of a script: words 3 and on, as many as word 2 says; then its arguments. */
+struct keys {
+    size_t n;
+    size_t n_args;
+    size_t ours;       /* have the token */
+    const char *taken; /* the first other value; NULL for none */
+};
+
+static struct model_key **key_at(const struct model_call *c, size_t i)
+{
+    return model_find(c->m, c->s->db, model_word(c, 3 + i));
+}
+
+/* ARGV[i], counted from 1. */
+static const char *argument(const struct model_call *c, const struct keys *k, size_t i)
+{
+    return model_word(c, 2 + k->n + i);
+}
+
+static uint64_t number(const struct model_call *c, const struct keys *k, size_t i)
+{
+    return strtoull(argument(c, k, i), NULL, 10);
+}
+
+static struct keys look_at_keys(const struct model_call *c)
+{
+    struct keys k = {.n = strtoul(model_word(c, 2), NULL, 10)};
+    const char *token = argument(c, &k, 1);
+    size_t i;
+
+    k.n_args = c->request->argc > 3 + k.n ? c->request->argc - 3 - k.n : 0;
+    for (i = 0; i < k.n; i++) {
+        const struct model_key *key = *key_at(c, i);
+
+        k.ours += key && strcmp(key->value, token) == 0;
+        if (key && strcmp(key->value, token) != 0 && !k.taken) {
+            k.taken = key->value;
+        }
+    }
+    return k;
+}
+
+/* Every key lives for so long, if it does not live longer: those that are not there are set. */
+static void let_live(const struct model_call *c, const struct keys *k)
+{
+    const char *token = argument(c, k, 1);
+    uint64_t ttl_ms = number(c, k, 2);
+    size_t i;
+
+    for (i = 0; i < k->n; i++) {
+        struct model_key *key = *key_at(c, i);
+
+        if (!key || key->until_ms < model_now_us(c->m) / 1000 + ttl_ms) {
+            model_put(c->m, c->s->db, model_word(c, 3 + i), token, strlen(token), ttl_ms);
+        }
+    }
+}
+
+/* ---- their counters ---- */
+
+static void counter_name(const struct model_call *c, size_t i, char out[2048])
+{
+    snprintf(out, 2048, "%s%s", model_word(c, 3 + i), COUNTER);
+}
+
+static uint64_t counter(const struct model_call *c, size_t i)
+{
+    const struct model_key *key;
+    char name[2048];
+
+    counter_name(c, i, name);
+    key = *model_find(c->m, c->s->db, name);
+    return key ? strtoull(key->value, NULL, 10) : 0;
+}
+
+static void set_counter(const struct model_call *c, size_t i, uint64_t value)
+{
+    char name[2048], text[24];
+
+    counter_name(c, i, name);
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    model_put(c->m, c->s->db, name, text, strlen(text), COUNTER_TTL_MS);
+}
+
+/* With a third argument they are at least that. */
+static void raise_counters(const struct model_call *c, const struct keys *k)
+{
+    size_t i;
+
+    for (i = 0; k->n_args > 2 && i < k->n; i++) {
+        if (counter(c, i) <= number(c, k, 3)) {
+            set_counter(c, i, number(c, k, 3));
+        }
+    }
+}
+
+/* ---- what they do ---- */
+
+/* 1 all deleted, 0 some not there, -1 some with another value. */
+static void run_release(const struct model_call *c, const struct keys *k)
+{
+    long long answer = k->taken ? -1 : k->ours == k->n;
+    size_t i;
+
+    for (i = 0; i < k->n; i++) {
+        struct model_key **at = key_at(c, i);
+
+        if (*at && strcmp((*at)->value, argument(c, k, 1)) == 0) {
+            model_remove(at);
+        }
+    }
+    resp_put_int(c->out, answer);
+}
+
+static void run_keep(const struct model_call *c, const struct keys *k)
+{
+    if (k->taken) {
+        resp_put_text(c->out, k->taken);
+    } else if (k->ours < k->n) {
+        resp_put_int(c->out, 0);
+    } else {
+        let_live(c, k);
+        raise_counters(c, k);
+        resp_put_int(c->out, 1);
+    }
+}
+
+static void run_take(const struct model_call *c, const struct keys *k)
+{
+    if (k->taken) {
+        resp_put_text(c->out, k->taken);
+        return;
+    }
+    let_live(c, k);
+    raise_counters(c, k);
+    resp_put_int(c->out, k->ours == k->n ? 2 : 1);
+}
+
+/* Whether the key that argument 4 names begins as argument 5 says. */
+static bool is_as_expected(const struct model_call *c, const struct keys *k)
+{
+    const char *start = argument(c, k, 5);
+    const struct model_key *key = *model_find(c->m, c->s->db, argument(c, k, 4));
+
+    return *start == '\0' || (key && strncmp(key->value, start, strlen(start)) == 0);
+}
+
+static uint64_t next_fence(const struct model_call *c, const struct keys *k)
+{
+    uint64_t fence = number(c, k, 3);
+    size_t i;
+
+    for (i = 0; i < k->n; i++) {
+        fence = counter(c, i) >= fence ? counter(c, i) + 1 : fence;
+    }
+    return fence;
+}
+
+static void run_vote(const struct model_call *c, const struct keys *k)
+{
+    uint64_t fence = next_fence(c, k);
+    size_t i;
+
+    if (k->taken) {
+        resp_put_text(c->out, k->taken);
+        return;
+    }
+    if (k->ours > 0) {
+        resp_put_int(c->out, 2);
+        return;
+    }
+    if (fence >= COUNTER_LIMIT) {
+        resp_put_error(c->out, "FENCE the counter has no numbers left: delete it when nothing "
+                               "remembers its fences");
+        return;
+    }
+    resp_put_array(c->out, 2);
+    resp_put_int(c->out, (long long)fence);
+    resp_put_int(c->out, is_as_expected(c, k));
+    let_live(c, k);
+    for (i = 0; i < k->n; i++) {
+        set_counter(c, i, fence);
+    }
+}
+
+static void run_confirm(const struct model_call *c, const struct keys *k)
+{
+    uint64_t fence = number(c, k, 2);
+    bool agrees = k->ours == k->n;
+    size_t i;
+
+    for (i = 0; i < k->n; i++) {
+        agrees = agrees && counter(c, i) <= fence;
+    }
+    for (i = 0; agrees && i < k->n; i++) {
+        set_counter(c, i, fence);
+    }
+    resp_put_int(c->out, agrees);
+}
+
+/* The incarnation key: "run mark born". Its value afterwards. */
+static const char *mark(const struct model_call *c, const struct keys *k)
+{
+    struct model_key **at = key_at(c, 0);
+    const char *run = argument(c, k, 1);
+    uint64_t now_us = model_now_us(c->m), born_us = now_us - number(c, k, 3);
+    char value[256], old[32] = "";
+    bool known = *at && sscanf((*at)->value, "%*s %31s %" SCNu64, old, &born_us) == 2;
+
+    if (known && strncmp((*at)->value, run, strlen(run)) == 0) {
+        return (*at)->value;
+    }
+    if (known && strcmp(argument(c, k, 4), "1") != 0) {
+        born_us = now_us;
+    }
+    snprintf(value, sizeof(value), "%s %s %" PRIu64, run, known ? old : argument(c, k, 2), born_us);
+    model_put(c->m, c->s->db, model_word(c, 3), value, strlen(value), 0);
+    return (*key_at(c, 0))->value;
+}
+
+static void run_mark(const struct model_call *c, const struct keys *k)
+{
+    char now[24];
+
+    snprintf(now, sizeof(now), "%" PRIu64, model_now_us(c->m));
+    resp_put_array(c->out, 2);
+    resp_put_text(c->out, mark(c, k));
+    resp_put_text(c->out, now);
+}
+
+static void run_script(const struct model_call *c, const struct model_script *script)
+{
+    static const struct {
+        void (*run)(const struct model_call *, const struct keys *);
+        size_t least, most; /* arguments */
+    } runs[] = {
+        [MODEL_SCRIPT_RELEASE] = {run_release, 1, 1}, [MODEL_SCRIPT_KEEP] = {run_keep, 2, 3},
+        [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},       [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
+        [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2}, [MODEL_SCRIPT_MARK] = {run_mark, 4, 4}};
+    struct keys k = look_at_keys(c);
+
+    if (k.n_args < runs[script->kind].least || k.n_args > runs[script->kind].most) {
+        resp_put_error(c->out, "ERR this fake knows no script with so many arguments");
+        return;
+    }
+    runs[script->kind].run(c, &k);
+}
+
+/* ---- the commands ---- */
+
+void model_script_load(const struct model_call *c)
+{
+    if (!resp_is(c->request, 1, "LOAD") || c->request->argc != 3) {
+        resp_put_error(c->out, "ERR unknown subcommand. Try SCRIPT HELP.");
+        return;
+    }
+    resp_put_text(c->out, add_script(c->m, c->request->argv[2], c->request->len[2])->sha);
+}
+
+void model_script_eval(const struct model_call *c)
+{
+    if (c->request->argc > 1) {
+        run_script(c, add_script(c->m, c->request->argv[1], c->request->len[1]));
+    }
+}
+
+void model_script_evalsha(const struct model_call *c)
+{
+    const struct model_script *script = find_script(c->m, model_word(c, 1));
+
+    if (script) {
+        run_script(c, script);
+    } else {
+        resp_put_error(c->out, "NOSCRIPT No matching script. Please use EVAL.");
+    }
+}

@@ -1,0 +1,260 @@
+/* The commands that are written without hiredis, byte for byte as hiredis writes them; and the
+ * digests of the scripts. */
+#include <hiredis/hiredis.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/claim.h"
+#include "io/command.h"
+#include "lib/runner.h"
+#include "lib/sha1.h"
+
+#define MAX_WORDS (REDLOCK_MAX_KEYS + 12)
+
+static struct rlk_pool pool;
+static struct rlk_command command;
+
+/* What is expected: words with their lengths. */
+static struct words {
+    const char *argv[MAX_WORDS];
+    size_t lens[MAX_WORDS];
+    int argc;
+    char room[8][48];
+    int rooms;
+} words;
+
+static void word_of(const char *text, size_t len)
+{
+    words.argv[words.argc] = text;
+    words.lens[words.argc++] = len;
+}
+
+static void word(const char *text)
+{
+    word_of(text, strlen(text));
+}
+
+static void number(uint64_t n)
+{
+    char *room = words.room[words.rooms++];
+
+    snprintf(room, sizeof(words.room[0]), "%" PRIu64, n);
+    word(room);
+}
+
+static void check_command(void)
+{
+    char *bytes;
+    long long len = redisFormatCommandArgv(&bytes, words.argc, words.argv, words.lens);
+
+    ck_assert_int_gt(len, 0);
+    ck_assert_uint_eq(command.len, (size_t)len);
+    ck_assert_mem_eq(command.bytes, bytes, command.len);
+    redisFreeCommand(bytes);
+    rlk_command_end(&command);
+    words.argc = words.rooms = 0;
+}
+
+/* EVALSHA or EVAL, the keys and the token. */
+static void script(const char *text, const struct rlk_claim *c, bool in_full)
+{
+    static char sha[41];
+    const char *key = c->key;
+    unsigned i;
+
+    sha1_hex(text, strlen(text), sha);
+    word(in_full ? "EVAL" : "EVALSHA");
+    word(in_full ? text : sha);
+    number(c->n_keys);
+    for (i = 0; i < c->n_keys; i++) {
+        word_of(key, c->key_len[i]);
+        key += c->key_len[i] + 1;
+    }
+    word_of(c->token, c->token_len);
+}
+
+/* Keys of any bytes, the last as long as can be. */
+static struct rlk_claim *make(unsigned n_keys)
+{
+    static char longest[REDLOCK_MAX_KEY];
+    static const char odd[] = {'a', '\0', '\r', '\n', '$', '\xff'};
+    struct rlk_key keys[REDLOCK_MAX_KEYS], prefix = {"p:", 2};
+    struct rlk_claim *c;
+    unsigned i;
+
+    memset(longest, 'k', sizeof(longest));
+    for (i = 0; i < n_keys; i++) {
+        keys[i] = (struct rlk_key){odd, 1 + i % sizeof(odd)};
+    }
+    keys[n_keys - 1] = (struct rlk_key){longest, sizeof(longest) - 2};
+    c = rlk_claim_new(&pool, &prefix, keys, n_keys, 30000);
+    ck_assert_ptr_nonnull(c);
+    rlk_claim_set_token(c, "0123456789abcdef0123456789abcdef01234567:me", 43);
+    c->hint = UINT64_C(1763000000123456);
+    return c;
+}
+
+/* _i: with how many keys. */
+START_TEST(a_vote_is_as_hiredis_writes_it)
+{
+    struct rlk_claim *c = make((unsigned)_i);
+    unsigned text, known;
+
+    for (text = 0; text < 2; text++) {
+        for (known = 0; known < 2; known++) {
+            const char *key = known ? "p:redlock:incarnation" : "";
+            const char *start = known ? "0123456789abcdef0123456789abcdef01234567 77aa " : "";
+
+            rlk_command_vote(&command, c, key, start, text);
+            script(rlk_command_vote_script, c, text);
+            number(30000);
+            number(c->hint);
+            word(key);
+            word(start);
+            check_command();
+        }
+    }
+    rlk_claim_unref(c);
+}
+END_TEST
+
+START_TEST(a_confirmation_is_as_hiredis_writes_it)
+{
+    struct rlk_claim *c = make((unsigned)_i);
+    unsigned text;
+
+    for (text = 0; text < 2; text++) {
+        c->fence = text ? 1 : (UINT64_C(1) << 52) - 1;
+        rlk_command_confirm(&command, c, text);
+        script(rlk_command_confirm_script, c, text);
+        number(c->fence);
+        check_command();
+    }
+    rlk_claim_unref(c);
+}
+END_TEST
+
+/* With a fence it comes along; without one there is no further word. */
+START_TEST(take_and_keep_bring_the_fence)
+{
+    struct rlk_claim *c = make((unsigned)_i);
+    unsigned text, fenced, keep;
+
+    for (text = 0; text < 2; text++) {
+        for (fenced = 0; fenced < 2; fenced++) {
+            for (keep = 0; keep < 2; keep++) {
+                c->fence = fenced ? 1763000000123457 : 0;
+                if (keep) {
+                    rlk_command_keep(&command, c, 5000, text);
+                } else {
+                    rlk_command_take(&command, c, 5000, text);
+                }
+                script(keep ? rlk_command_keep_script : rlk_command_take_script, c, text);
+                number(5000);
+                if (fenced) {
+                    number(c->fence);
+                }
+                check_command();
+            }
+        }
+    }
+    rlk_claim_unref(c);
+}
+END_TEST
+
+START_TEST(a_release_is_as_hiredis_writes_it)
+{
+    struct rlk_claim *c = make((unsigned)_i);
+    unsigned text;
+
+    for (text = 0; text < 2; text++) {
+        rlk_command_release(&command, c, text);
+        script(rlk_command_release_script, c, text);
+        check_command();
+    }
+    rlk_claim_unref(c);
+}
+END_TEST
+
+START_TEST(a_set_is_as_hiredis_writes_it)
+{
+    struct rlk_claim *c = make(1);
+    unsigned get;
+
+    for (get = 0; get < 2; get++) {
+        rlk_command_set(&command, c, get);
+        word("SET");
+        word_of(c->key, c->key_len[0]);
+        word_of(c->token, c->token_len);
+        word("NX");
+        word("PX");
+        number(30000);
+        if (get) {
+            word("GET");
+        }
+        check_command();
+    }
+    rlk_claim_unref(c);
+}
+END_TEST
+
+/* The counter stands behind the first key. */
+START_TEST(questions_are_as_hiredis_writes_them)
+{
+    struct rlk_claim *c = make((unsigned)_i);
+    char counter[REDLOCK_MAX_KEY + 32];
+
+    rlk_command_ask(&command, "PTTL", c);
+    word("PTTL");
+    word_of(c->key, c->key_len[0]);
+    check_command();
+    rlk_command_ask_fence(&command, c);
+    memcpy(counter, c->key, c->key_len[0]);
+    memcpy(counter + c->key_len[0], ":redlock-fence", 14);
+    word("GET");
+    word_of(counter, (size_t)c->key_len[0] + 14);
+    check_command();
+    rlk_claim_unref(c);
+}
+END_TEST
+
+START_TEST(the_scripts_name_the_counter_as_we_do)
+{
+    static const char *const scripts[] = {rlk_command_take_script, rlk_command_keep_script,
+                                          rlk_command_vote_script, rlk_command_confirm_script};
+    unsigned i;
+
+    for (i = 0; i < 4; i++) {
+        const char *at = strstr(scripts[i], "'" RLK_COMMAND_COUNTER "'");
+
+        ck_assert_ptr_nonnull(at);
+        ck_assert_ptr_nonnull(strstr(scripts[i], "'PX', 604800000)"));
+    }
+    ck_assert_ptr_null(strstr(rlk_command_release_script, "fence"));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("command");
+    TCase *c = tcase_create("bytes");
+
+    pool.keep = 4;
+    tcase_add_loop_test(c, a_vote_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
+    tcase_add_loop_test(c, a_confirmation_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
+    tcase_add_loop_test(c, take_and_keep_bring_the_fence, 1, REDLOCK_MAX_KEYS + 1);
+    tcase_add_loop_test(c, a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
+    tcase_add_test(c, a_set_is_as_hiredis_writes_it);
+    tcase_add_loop_test(c, questions_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1);
+    tcase_add_test(c, the_scripts_name_the_counter_as_we_do);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-command", suites);
+}

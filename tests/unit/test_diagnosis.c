@@ -1,0 +1,577 @@
+/* unit/test_diagnosis.c - from facts to findings: each fact alone, and verdicts by counting. */
+#include <check.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/diagnosis.h"
+#include "io/rights.h"
+#include "lib/runner.h"
+
+#define MOST 7
+
+static const struct rlk_norms norms = {.key_prefix = "", .node_timeout_us = 500000};
+static struct rlk_notes notes;
+static struct redlock_examined nodes[MOST];
+static struct redlock_report report;
+
+/* A master without a fault. */
+static struct redlock_examined well(void)
+{
+    return (struct redlock_examined){.name = "redis://a:6379/0",
+                                     .state = REDLOCK_NODE_UP,
+                                     .error = "",
+                                     .answered = 1,
+                                     .product = "redis",
+                                     .version = "7.0.15",
+                                     .run_id = "abc",
+                                     .role = "master",
+                                     .mode = "standalone",
+                                     .user = "app",
+                                     .uptime_s = 1000000,
+                                     .rdb = 1,
+                                     .fsync = "",
+                                     .eviction = "noeviction",
+                                     .refusal = "",
+                                     .pings = 20,
+                                     .ping_max_us = 100,
+                                     .clock_error_us = 100};
+}
+
+static struct redlock_examined lost(enum redlock_node_state state, const char *error)
+{
+    struct redlock_examined x = well();
+
+    x.answered = 0;
+    x.state = state;
+    x.error = error;
+    return x;
+}
+
+static void judge(const struct redlock_examined *x)
+{
+    rlk_diagnose_node(x, 3, &norms, &notes);
+}
+
+static const struct redlock_finding *find(enum redlock_finding_kind kind)
+{
+    size_t i;
+
+    for (i = 0; i < notes.n; i++) {
+        if (notes.finding[i].kind == kind) {
+            return &notes.finding[i];
+        }
+    }
+    return NULL;
+}
+
+static void must_find(enum redlock_finding_kind kind, enum redlock_severity severity,
+                      const char *words)
+{
+    const struct redlock_finding *f = find(kind);
+
+    if (f == NULL) {
+        ck_abort_msg("nothing was found about %s", rlk_notes_code(kind));
+    }
+    ck_assert_int_eq(f->severity, severity);
+    ck_assert_str_eq(f->code, rlk_notes_code(kind));
+    if (strstr(f->text, words) == NULL) {
+        ck_abort_msg("'%s' is not in '%s'", words, f->text);
+    }
+}
+
+/* This, and nothing else. */
+static void must_find_only(const struct redlock_examined *x, enum redlock_finding_kind kind,
+                           enum redlock_severity severity, const char *words)
+{
+    judge(x);
+    must_find(kind, severity, words);
+    ck_assert_uint_eq(notes.n, 1);
+    ck_assert_int_eq(notes.worst, severity);
+    ck_assert_int_eq(notes.finding[0].node, 3);
+}
+
+START_TEST(a_good_master_is_fine)
+{
+    struct redlock_examined x = well();
+
+    judge(&x);
+    ck_assert_uint_eq(notes.n, 0);
+    ck_assert_int_eq(notes.worst, REDLOCK_FINE);
+}
+END_TEST
+
+START_TEST(one_that_did_not_answer_is_unusable_for_its_reason)
+{
+    static const struct {
+        enum redlock_node_state state;
+        const char *error;
+        enum redlock_finding_kind kind;
+    } cases[] = {
+        {REDLOCK_NODE_DOWN, "cannot connect: Connection refused", REDLOCK_FOUND_DOWN},
+        {REDLOCK_NODE_CONNECTING, "is still being connected", REDLOCK_FOUND_DOWN},
+        {REDLOCK_NODE_STUCK, "has not answered for 500 ms", REDLOCK_FOUND_SILENT},
+        {REDLOCK_NODE_UP, "", REDLOCK_FOUND_SILENT},
+        {REDLOCK_NODE_DOWN, "did not answer our greeting within 2000 ms (connect_timeout_ms)",
+         REDLOCK_FOUND_SILENT},
+        {REDLOCK_NODE_DOWN, "wants a password, and we were given none for it", REDLOCK_FOUND_LOGIN},
+        {REDLOCK_NODE_DOWN, "refused our user and password: WRONGPASS", REDLOCK_FOUND_LOGIN},
+        {REDLOCK_NODE_DOWN, "refused our greeting: DENIED Redis is running in protected mode",
+         REDLOCK_FOUND_LOGIN},
+        {REDLOCK_NODE_DOWN, "is the same server as redis://b:6379/0 (run_id abc...)",
+         REDLOCK_FOUND_DUPLICATE},
+        {REDLOCK_NODE_DOWN, "is a replica: its master can forget", REDLOCK_FOUND_ROLE},
+        {REDLOCK_NODE_DOWN, "is a cluster node: locks need", REDLOCK_FOUND_ROLE},
+        {REDLOCK_NODE_DOWN, "is a sentinel: it holds no keys", REDLOCK_FOUND_ROLE},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct redlock_examined x = lost(cases[i].state, cases[i].error);
+
+        must_find_only(&x, cases[i].kind, REDLOCK_UNUSABLE,
+                       cases[i].error[0] ? cases[i].error : "has not answered");
+        ck_assert_str_ne(notes.finding[0].mend, "");
+    }
+}
+END_TEST
+
+/* What it had said before it went does not count. */
+START_TEST(one_that_answered_and_went_is_down)
+{
+    struct redlock_examined x = well();
+
+    x.state = REDLOCK_NODE_DOWN;
+    x.error = "the connection broke: it closed the connection";
+    x.maxmemory = 1000;
+    x.eviction = "allkeys-lru";
+    must_find_only(&x, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE, "the connection broke");
+}
+END_TEST
+
+START_TEST(whoever_is_no_master_is_unusable)
+{
+    struct redlock_examined x = well();
+
+    x.role = "slave";
+    must_find_only(&x, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, "slave");
+    x.role = "active-replica";
+    must_find_only(&x, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, "active-replica");
+    x.role = "master";
+    x.mode = "cluster";
+    must_find_only(&x, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, "cluster");
+}
+END_TEST
+
+START_TEST(loading_passes_and_a_refusal_does_not)
+{
+    struct redlock_examined x = well();
+
+    x.refusal = "LOADING Redis is loading the dataset in memory";
+    x.loading = 1;
+    must_find_only(&x, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, "reading its data");
+    x.loading = 0;
+    x.refusal = "MISCONF Redis is configured to save RDB snapshots";
+    must_find_only(&x, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, "MISCONF");
+}
+END_TEST
+
+START_TEST(quarantine_is_told_as_the_manager_tells_it)
+{
+    struct redlock_examined x = well();
+
+    x.quarantine_ms = 299000;
+    x.error = "does not vote for another 299 s";
+    must_find_only(&x, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE, "another 299 s");
+    x.quarantine_ms = UINT64_MAX;
+    must_find_only(&x, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE, "does not vote");
+}
+END_TEST
+
+/* Under a policy that bars it for good it is said once. */
+START_TEST(eviction_is_worse_when_it_bars_the_vote)
+{
+    struct redlock_examined x = well();
+
+    x.eviction = "volatile-lru";
+    judge(&x);
+    ck_assert_uint_eq(notes.n, 0);
+    x.maxmemory = 1000000;
+    must_find_only(&x, REDLOCK_FOUND_EVICTION, REDLOCK_WARNING, "volatile-lru");
+    ck_assert_ptr_nonnull(strstr(notes.finding[0].mend, "maxmemory-policy noeviction"));
+    x.quarantine_ms = UINT64_MAX;
+    x.error = "does not vote: it may throw keys away";
+    must_find_only(&x, REDLOCK_FOUND_EVICTION, REDLOCK_NO_VOTE, "does not vote");
+}
+END_TEST
+
+START_TEST(memory_that_is_nearly_full_is_told)
+{
+    struct redlock_examined x = well();
+
+    x.maxmemory = 100 << 20;
+    x.used_memory = 89 << 20;
+    judge(&x);
+    ck_assert_uint_eq(notes.n, 0);
+    x.used_memory = 91 << 20;
+    must_find_only(&x, REDLOCK_FOUND_MEMORY, REDLOCK_WARNING, "91 of 100 MiB");
+    x.used_memory = UINT64_MAX;
+    x.maxmemory = UINT64_MAX;
+    judge(&x);
+    must_find(REDLOCK_FOUND_MEMORY, REDLOCK_WARNING, "memory");
+}
+END_TEST
+
+START_TEST(without_quarantine_only_the_durable_are_fine)
+{
+    static const struct {
+        int aof;
+        const char *fsync;
+        int fails;
+        bool forgets;
+    } cases[] = {{0, "", 0, true},        {1, "everysec", 0, true}, {1, "no", 0, true},
+                 {1, "", 0, true},        {-1, "", 0, true},        {1, "always", 1, true},
+                 {1, "always", 0, false}, {0, "always", 0, true}};
+    size_t i;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct redlock_examined x = well();
+
+        x.aof = cases[i].aof;
+        x.fsync = cases[i].fsync;
+        x.disk_fails = cases[i].fails;
+        x.policy = REDLOCK_QUARANTINE_OFF;
+        judge(&x);
+        ck_assert_int_eq(find(REDLOCK_FOUND_FORGETS) != NULL, cases[i].forgets);
+        ck_assert_int_eq(find(REDLOCK_FOUND_DISK) != NULL, cases[i].fails);
+        x.policy = REDLOCK_QUARANTINE_STRICT;
+        judge(&x);
+        ck_assert_ptr_null(find(REDLOCK_FOUND_FORGETS));
+    }
+}
+END_TEST
+
+START_TEST(replicas_are_remarks_and_failover_a_warning)
+{
+    struct redlock_examined x = well();
+
+    x.replicas = 2;
+    must_find_only(&x, REDLOCK_FOUND_REPLICAS, REDLOCK_FINE, "2 replicas");
+    x.replicas = 0;
+    x.promoted = 1;
+    must_find_only(&x, REDLOCK_FOUND_PROMOTED, REDLOCK_WARNING, "was a replica");
+    x.promoted = 0;
+    x.min_replicas = 1;
+    must_find_only(&x, REDLOCK_FOUND_MIN_REPLICAS, REDLOCK_WARNING, "fewer than 1");
+}
+END_TEST
+
+START_TEST(the_way_there_is_looked_at)
+{
+    struct redlock_examined x = well();
+
+    x.remote = 1;
+    must_find_only(&x, REDLOCK_FOUND_PLAINTEXT, REDLOCK_FINE, "plain text");
+    x.remote = 0;
+    x.ping_max_us = 250001;
+    must_find_only(&x, REDLOCK_FOUND_SLOW, REDLOCK_WARNING, "250 ms");
+    x.ping_max_us = 250000;
+    x.product = "valkey";
+    judge(&x);
+    ck_assert_uint_eq(notes.n, 0);
+    x.product = "dragonfly";
+    must_find_only(&x, REDLOCK_FOUND_PRODUCT, REDLOCK_FINE, "dragonfly");
+}
+END_TEST
+
+/* ---- rights ---- */
+
+START_TEST(each_missing_right_has_its_cost_and_its_mend)
+{
+    unsigned i;
+
+    ck_assert_uint_eq(rlk_rights_count, 13);
+    for (i = 0; i < rlk_rights_count; i++) {
+        struct redlock_examined x = well();
+        char mend[64];
+
+        ck_assert_uint_eq(rlk_rights[i].bit, 1U << i);
+        x.denied = rlk_rights[i].bit;
+        snprintf(mend, sizeof(mend), "ACL SETUSER app +%s", rlk_rights[i].acl);
+        must_find_only(&x, REDLOCK_FOUND_RIGHTS, rlk_rights[i].severity, rlk_rights[i].cost);
+        ck_assert_str_eq(notes.finding[0].mend, mend);
+        x.denied = 0;
+        x.missing = rlk_rights[i].bit;
+        must_find_only(&x, REDLOCK_FOUND_RIGHTS, rlk_rights[i].severity, rlk_rights[i].command);
+    }
+}
+END_TEST
+
+/* All of it at once: nothing is cut, and the worst counts. */
+START_TEST(all_rights_missing_have_one_line_that_mends)
+{
+    struct redlock_examined x = well();
+
+    x.denied = (1U << rlk_rights_count) - 1;
+    judge(&x);
+    ck_assert_uint_eq(notes.n, 1);
+    ck_assert_int_eq(notes.worst, REDLOCK_UNUSABLE);
+    ck_assert_str_eq(notes.finding[0].mend,
+                     "ACL SETUSER app +set +get +del +pexpire +pttl +eval +evalsha +script|load "
+                     "+time +info +client|setname +client|kill +config|get");
+    ck_assert_ptr_nonnull(strstr(notes.finding[0].text, rlk_rights[rlk_rights_count - 1].cost));
+}
+END_TEST
+
+START_TEST(keys_that_are_denied_matter_most_behind_our_prefix)
+{
+    const struct rlk_norms prefixed = {.key_prefix = "job:", .node_timeout_us = 500000};
+    struct redlock_examined x = well();
+
+    x.keys_denied = 1;
+    must_find_only(&x, REDLOCK_FOUND_KEYS, REDLOCK_WARNING, "redlock:");
+    rlk_diagnose_node(&x, 3, &prefixed, &notes);
+    must_find(REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE, "job:redlock:");
+    ck_assert_str_eq(notes.finding[0].mend, "ACL SETUSER app ~job:*");
+}
+END_TEST
+
+/* Everything that can be wrong with one master, and texts as long as may be: there is room. */
+START_TEST(everything_at_once_has_room)
+{
+    static char prefix[1024], user[64], refusal[160], error[256];
+    const struct rlk_norms long_norms = {.key_prefix = prefix, .node_timeout_us = 1};
+    struct redlock_examined x = well();
+    size_t i;
+
+    memset(prefix, 'p', sizeof(prefix) - 1);
+    memset(user, 'u', sizeof(user) - 1);
+    memset(refusal, 'r', sizeof(refusal) - 1);
+    memset(error, 'e', sizeof(error) - 1);
+    x.user = user;
+    x.refusal = refusal;
+    x.error = error;
+    x.role = x.eviction = x.product = "something-that-is-long";
+    x.denied = x.missing = (1U << rlk_rights_count) - 1;
+    x.keys_denied = x.disk_fails = x.promoted = x.remote = 1;
+    x.quarantine_ms = 5;
+    x.maxmemory = x.used_memory = 1000000;
+    x.replicas = x.min_replicas = 1000;
+    x.policy = REDLOCK_QUARANTINE_OFF;
+    rlk_diagnose_node(&x, 0, &long_norms, &notes);
+    ck_assert_uint_lt(notes.n, RLK_NOTES_MAX);
+    ck_assert_uint_lt(notes.used, sizeof(notes.room) - 1);
+    for (i = 0; i < notes.n; i++) {
+        ck_assert_str_ne(notes.finding[i].text, "");
+        ck_assert_str_ne(notes.finding[i].code, "");
+    }
+}
+END_TEST
+
+START_TEST(notes_without_room_are_cut_and_not_overrun)
+{
+    static char text[RLK_NOTES_ROOM];
+    size_t i;
+
+    memset(text, 'x', sizeof(text) - 1);
+    rlk_notes_begin(&notes, 0);
+    for (i = 0; i < RLK_NOTES_MAX + 3; i++) {
+        rlk_note(&notes, REDLOCK_FOUND_DOWN, REDLOCK_WARNING, "", "%.1500s", text);
+    }
+    ck_assert_uint_eq(notes.n, RLK_NOTES_MAX);
+    ck_assert_uint_eq(strlen(notes.finding[1].text), 1500);
+    ck_assert_uint_eq(strlen(notes.finding[2].text), RLK_NOTES_ROOM - 2 * 1501 - 1);
+    ck_assert_str_eq(notes.finding[3].text, "");
+}
+END_TEST
+
+/* ---- all of them ---- */
+
+static void set_up(size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        nodes[i] = well();
+    }
+    report = (struct redlock_report){.nodes = nodes, .n_nodes = n, .clock_error_us = UINT64_MAX};
+}
+
+static void judge_set(void)
+{
+    rlk_diagnose_set(&report, &notes);
+}
+
+/* Each master of up to five votes, waits, or is unusable, one way or the other. */
+START_TEST(majorities_are_counted)
+{
+    size_t n, way, ways, i;
+
+    for (n = 3, ways = 64; n <= 5; n++, ways *= 4) {
+        for (way = 0; way < ways; way++) {
+            size_t voting = 0, usable = 0;
+
+            set_up(n);
+            for (i = 0; i < n; i++) {
+                size_t how = way >> (2 * i) & 3;
+
+                nodes[i].verdict = how == 0   ? REDLOCK_WARNING
+                                   : how == 3 ? REDLOCK_UNUSABLE
+                                              : REDLOCK_NO_VOTE;
+                nodes[i].quarantine_ms = how == 1 ? 1000 : how == 2 ? UINT64_MAX : 0;
+                voting += how == 0;
+                usable += how < 2;
+            }
+            judge_set();
+            ck_assert_uint_eq(report.quorum, n / 2 + 1);
+            ck_assert_uint_eq(report.voting, voting);
+            ck_assert_uint_eq(report.usable, usable);
+            ck_assert_int_eq(find(REDLOCK_FOUND_NO_MAJORITY) != NULL, usable < n / 2 + 1);
+            ck_assert_int_eq(find(REDLOCK_FOUND_NOT_YET) != NULL,
+                             usable > n / 2 && voting < n / 2 + 1);
+            ck_assert_int_eq(find(REDLOCK_FOUND_NO_SPARE) != NULL,
+                             usable == n / 2 + 1 && voting == n / 2 + 1);
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_wait_is_that_for_a_majority)
+{
+    static const uint64_t ms[] = {9000, 2000, 7000, UINT64_MAX, 500};
+    size_t i;
+
+    set_up(5);
+    for (i = 0; i < 5; i++) {
+        nodes[i].verdict = REDLOCK_NO_VOTE;
+        nodes[i].quarantine_ms = ms[i];
+    }
+    judge_set();
+    must_find(REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE, "another 7 s");
+}
+END_TEST
+
+START_TEST(small_and_even_numbers_are_told)
+{
+    size_t n;
+
+    for (n = 1; n <= MOST; n++) {
+        set_up(n);
+        judge_set();
+        ck_assert_int_eq(find(REDLOCK_FOUND_FEW) != NULL, n <= 2);
+        ck_assert_int_eq(find(REDLOCK_FOUND_EVEN) != NULL, n > 2 && n % 2 == 0);
+        ck_assert_uint_eq(notes.n, n <= 2 || n % 2 == 0);
+    }
+}
+END_TEST
+
+START_TEST(clocks_that_are_apart_are_told_by_name)
+{
+    set_up(3);
+    nodes[0].name = "A";
+    nodes[0].clock_us = -700000;
+    nodes[1].clock_us = 200000;
+    judge_set();
+    ck_assert_ptr_null(find(REDLOCK_FOUND_CLOCKS));
+    nodes[2].name = "C";
+    nodes[2].clock_us = 300201;
+    judge_set();
+    must_find(REDLOCK_FOUND_CLOCKS, REDLOCK_WARNING, "1.0 s apart: C is ahead, A behind");
+    nodes[2].clock_error_us = UINT64_MAX;
+    judge_set();
+    ck_assert_ptr_null(find(REDLOCK_FOUND_CLOCKS));
+    nodes[2].clock_error_us = 101;
+    judge_set();
+    ck_assert_ptr_null(find(REDLOCK_FOUND_CLOCKS));
+}
+END_TEST
+
+START_TEST(our_own_clock_is_told)
+{
+    set_up(3);
+    report.clock_us = -61200000;
+    judge_set();
+    ck_assert_uint_eq(notes.n, 0);
+    report.clock_error_us = 1000;
+    judge_set();
+    must_find(REDLOCK_FOUND_OWN_CLOCK, REDLOCK_WARNING, "61.2 s behind that of the masters");
+    report.clock_us = 61200000;
+    judge_set();
+    must_find(REDLOCK_FOUND_OWN_CLOCK, REDLOCK_WARNING, "61.2 s ahead of that of the masters");
+    report.clock_us = 1000000;
+    judge_set();
+    ck_assert_uint_eq(notes.n, 0);
+}
+END_TEST
+
+START_TEST(other_policies_and_duplicates_concern_all)
+{
+    set_up(3);
+    nodes[2].policy = REDLOCK_QUARANTINE_OFF;
+    judge_set();
+    must_find(REDLOCK_FOUND_POLICIES, REDLOCK_FINE, "policy");
+    set_up(3);
+    nodes[1] = lost(REDLOCK_NODE_DOWN, "is the same server as redis://b:6379/0");
+    judge_set();
+    must_find(REDLOCK_FOUND_SAME_SERVERS, REDLOCK_UNUSABLE, "listed twice");
+    ck_assert_int_eq(notes.finding[0].node, -1);
+}
+END_TEST
+
+/* They are the same word for ever, and each kind has another one. */
+START_TEST(every_kind_has_a_word_of_its_own)
+{
+    int a, b, n = 0;
+
+    for (a = 0; a < 100; a++) {
+        const char *word = rlk_notes_code((enum redlock_finding_kind)a);
+
+        n += word[0] != '\0';
+        for (b = 0; b < a && word[0]; b++) {
+            ck_assert_str_ne(word, rlk_notes_code((enum redlock_finding_kind)b));
+        }
+    }
+    ck_assert_int_eq(n, 29);
+    ck_assert_str_eq(rlk_notes_code((enum redlock_finding_kind) - 1), "");
+    ck_assert_str_eq(rlk_notes_code(REDLOCK_FOUND_EVICTION), "eviction");
+}
+END_TEST
+
+static Suite *diagnosis_suite(void)
+{
+    Suite *suite = suite_create("diagnosis");
+    TCase *tcase = tcase_create("diagnosis");
+
+    tcase_add_test(tcase, a_good_master_is_fine);
+    tcase_add_test(tcase, one_that_did_not_answer_is_unusable_for_its_reason);
+    tcase_add_test(tcase, one_that_answered_and_went_is_down);
+    tcase_add_test(tcase, whoever_is_no_master_is_unusable);
+    tcase_add_test(tcase, loading_passes_and_a_refusal_does_not);
+    tcase_add_test(tcase, quarantine_is_told_as_the_manager_tells_it);
+    tcase_add_test(tcase, eviction_is_worse_when_it_bars_the_vote);
+    tcase_add_test(tcase, memory_that_is_nearly_full_is_told);
+    tcase_add_test(tcase, without_quarantine_only_the_durable_are_fine);
+    tcase_add_test(tcase, replicas_are_remarks_and_failover_a_warning);
+    tcase_add_test(tcase, the_way_there_is_looked_at);
+    tcase_add_test(tcase, each_missing_right_has_its_cost_and_its_mend);
+    tcase_add_test(tcase, all_rights_missing_have_one_line_that_mends);
+    tcase_add_test(tcase, keys_that_are_denied_matter_most_behind_our_prefix);
+    tcase_add_test(tcase, everything_at_once_has_room);
+    tcase_add_test(tcase, notes_without_room_are_cut_and_not_overrun);
+    tcase_add_test(tcase, majorities_are_counted);
+    tcase_add_test(tcase, the_wait_is_that_for_a_majority);
+    tcase_add_test(tcase, small_and_even_numbers_are_told);
+    tcase_add_test(tcase, clocks_that_are_apart_are_told_by_name);
+    tcase_add_test(tcase, our_own_clock_is_told);
+    tcase_add_test(tcase, other_policies_and_duplicates_concern_all);
+    tcase_add_test(tcase, every_kind_has_a_word_of_its_own);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {diagnosis_suite, NULL};
+
+    return rlk_test_main("diagnosis", suites);
+}

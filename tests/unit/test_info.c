@@ -1,0 +1,335 @@
+/* What a server says of itself: read whole, by whatever it is told in, and without harm [S11]. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "core/reply.h"
+#include "io/info.h"
+#include "io/reply.h"
+#include "lib/runner.h"
+
+static struct rlk_info info;
+
+static void read_as(enum rlk_reply_type type, const char *text)
+{
+    struct rlk_reply reply = {.type = type, .str = text, .len = strlen(text)};
+
+    rlk_info_read(&info, &reply);
+}
+
+static void learn(const char *text)
+{
+    read_as(RLK_REPLY_STRING, text);
+}
+
+static void begin(void)
+{
+    rlk_info_init(&info);
+}
+
+START_TEST(nothing_is_known_at_first)
+{
+    begin();
+    ck_assert_str_eq(info.run_id, "");
+    ck_assert_int_eq(info.uptime_s, -1);
+    ck_assert(!info.flushed && !info.promoted && !info.loading);
+    ck_assert(!rlk_info_is_durable(&info) && !rlk_info_evicts(&info));
+    ck_assert_ptr_null(rlk_info_unfit(info.role, info.mode));
+}
+END_TEST
+
+START_TEST(sections_are_read_in_any_order)
+{
+    static const char *const sections[] = {
+        "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"
+        "run_id:0123456789abcdef0123456789abcdef01234567\r\nuptime_in_seconds:86\r\n"
+        "uptime_in_days:0\r\n",
+        "# Replication\r\nrole:master\r\nconnected_slaves:2\r\nsecond_repl_offset:-1\r\n",
+        "# Memory\r\nmaxmemory:1048576\r\nmaxmemory_human:1.00M\r\n"
+        "maxmemory_policy:allkeys-lru\r\n",
+        "# Persistence\r\nloading:0\r\naof_enabled:1\r\naof_last_write_status:ok\r\n",
+    };
+    unsigned i;
+
+    begin();
+    for (i = 0; i < 4; i++) {
+        learn(sections[(i + (unsigned)_i) % 4]);
+    }
+    ck_assert_str_eq(info.version, "7.0.15");
+    ck_assert_str_eq(info.mode, "standalone");
+    ck_assert_str_eq(info.run_id, "0123456789abcdef0123456789abcdef01234567");
+    ck_assert_int_eq(info.uptime_s, 86);
+    ck_assert_str_eq(info.role, "master");
+    ck_assert_uint_eq(info.replicas, 2);
+    ck_assert(!info.promoted);
+    ck_assert_uint_eq(info.maxmemory, 1048576);
+    ck_assert_str_eq(info.policy, "allkeys-lru");
+    ck_assert(info.aof && !info.aof_fails && !info.loading);
+    ck_assert(rlk_info_evicts(&info));
+}
+END_TEST
+
+START_TEST(an_error_leaves_everything_as_it_is)
+{
+    begin();
+    learn("run_id:abc\r\nuptime_in_seconds:7\r\n");
+    read_as(RLK_REPLY_ERROR, "NOPERM run_id:def");
+    read_as(RLK_REPLY_STATUS, "run_id:def");
+    read_as(RLK_REPLY_NIL, "");
+    ck_assert_str_eq(info.run_id, "abc");
+    ck_assert_int_eq(info.uptime_s, 7);
+}
+END_TEST
+
+/* A name is that of its whole line: not a part of another, nor of a value. */
+static const char *const near_misses[] = {
+    "xrun_id:1\r\n", "run_id\r\n", "run_id2:1\r\n", "run_i:1\r\n",          "os:a run_id:1\r\n",
+    " run_id:1\n",   "run_id",     "run_id =1\r\n", "executable:run_id:1\n"};
+
+START_TEST(a_line_has_its_name_at_its_beginning)
+{
+    begin();
+    learn(near_misses[_i]);
+    ck_assert_str_eq(info.run_id, "");
+}
+END_TEST
+
+START_TEST(the_last_line_needs_no_end)
+{
+    begin();
+    learn("run_id:abc\nuptime_in_seconds:12");
+    ck_assert_str_eq(info.run_id, "abc");
+    ck_assert_int_eq(info.uptime_s, 12);
+}
+END_TEST
+
+START_TEST(durable_is_a_log_that_is_written_always)
+{
+    static const char *const fsyncs[] = {"always", "everysec", "no", ""};
+    unsigned aof, fails, i;
+
+    for (aof = 0; aof < 2; aof++) {
+        for (fails = 0; fails < 2; fails++) {
+            for (i = 0; i < 4; i++) {
+                struct rlk_reply fsync[3] = {{RLK_REPLY_ARRAY, 2, "", 0},
+                                             {RLK_REPLY_STRING, 0, "appendfsync", 11},
+                                             {RLK_REPLY_STRING, 0, fsyncs[i], strlen(fsyncs[i])}};
+
+                begin();
+                learn(aof ? "aof_enabled:1\r\n" : "aof_enabled:0\r\n");
+                learn(fails ? "aof_last_write_status:err\r\n" : "aof_last_write_status:ok\r\n");
+                rlk_info_read_fsync(&info, fsync);
+                ck_assert(rlk_info_is_durable(&info) == (aof && !fails && i == 0));
+            }
+        }
+    }
+}
+END_TEST
+
+/* CONFIG may be forbidden, or renamed, or know no such parameter. */
+START_TEST(what_is_not_told_of_the_log_is_not_durable)
+{
+    struct rlk_reply error = {RLK_REPLY_ERROR, 0, "NOPERM always", 13};
+    struct rlk_reply none = {RLK_REPLY_ARRAY, 0, "", 0}, text = {RLK_REPLY_STRING, 0, "always", 6};
+
+    begin();
+    learn("aof_enabled:1\r\naof_last_write_status:ok\r\n");
+    rlk_info_read_fsync(&info, &error);
+    rlk_info_read_fsync(&info, &none);
+    rlk_info_read_fsync(&info, &text);
+    ck_assert(!rlk_info_is_durable(&info));
+}
+END_TEST
+
+START_TEST(evicts_with_a_limit_and_a_policy_only)
+{
+    begin();
+    learn("maxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n");
+    ck_assert(!rlk_info_evicts(&info));
+    learn("maxmemory:100\r\nmaxmemory_policy:noeviction\r\n");
+    ck_assert(!rlk_info_evicts(&info));
+    learn("maxmemory:100\r\nmaxmemory_policy:volatile-ttl\r\n");
+    ck_assert(rlk_info_evicts(&info));
+    learn("maxmemory:-5\r\n");
+    ck_assert(!rlk_info_evicts(&info));
+}
+END_TEST
+
+static const char *const throwing[] = {
+    "cmdstat_flushall:calls=1\r\n", "cmdstat_flushdb:calls=1\r\n", "cmdstat_swapdb:calls=1\r\n",
+    "cmdstat_replicaof:calls=1\r\n", "cmdstat_slaveof:calls=1\r\n"};
+
+START_TEST(data_that_were_thrown_away_are_seen_in_the_statistics)
+{
+    char text[200];
+
+    begin();
+    snprintf(text, sizeof(text), "# Commandstats\r\ncmdstat_get:calls=9\r\n%s", throwing[_i]);
+    learn(text);
+    ck_assert(info.flushed);
+    begin();
+    learn("# Commandstats\r\ncmdstat_get:calls=9\r\ncmdstat_set:calls=1\r\n");
+    ck_assert(!info.flushed);
+}
+END_TEST
+
+/* A section without statistics says nothing of them. */
+START_TEST(other_sections_do_not_clear_it)
+{
+    begin();
+    learn("cmdstat_flushall:calls=1\r\n");
+    learn("# Server\r\nrun_id:1\r\n");
+    ck_assert(info.flushed);
+}
+END_TEST
+
+START_TEST(statistics_that_were_cut_off_may_hide_it)
+{
+    static char text[RLK_REPLY_TEXT];
+
+    begin();
+    memset(text, 'x', sizeof(text) - 1);
+    memcpy(text, "cmdstat_get:calls=1\r\n", 21);
+    text[sizeof(text) - 1 - (_i ? 1 : 0)] = '\0';
+    learn(text);
+    ck_assert(info.flushed == (_i == 0));
+}
+END_TEST
+
+START_TEST(who_took_its_master_s_place_is_known)
+{
+    begin();
+    learn("role:master\r\nsecond_repl_offset:0\r\n");
+    ck_assert(info.promoted);
+    learn("role:master\r\nsecond_repl_offset:-1\r\n");
+    ck_assert(!info.promoted);
+}
+END_TEST
+
+static const struct {
+    const char *role, *mode;
+    bool fit;
+} fits[] = {{"master", "standalone", true}, {"", "", true},
+            {"slave", "standalone", false}, {"replica", "", false},
+            {"master", "cluster", false},   {"sentinel", "sentinel", false},
+            {"", "sentinel", false},        {"slaves", "clusters", true}};
+
+START_TEST(replicas_clusters_and_sentinels_are_unfit)
+{
+    ck_assert((rlk_info_unfit(fits[_i].role, fits[_i].mode) == NULL) == fits[_i].fit);
+}
+END_TEST
+
+/* ---- hostile ---- */
+
+START_TEST(long_values_are_cut_and_control_characters_are_not_kept)
+{
+    static char text[4000];
+
+    begin();
+    memset(text, 'a', sizeof(text) - 1);
+    memcpy(text, "run_id:\x1b[31m", 12);
+    learn(text);
+    ck_assert_uint_eq(strlen(info.run_id), sizeof(info.run_id) - 1);
+    ck_assert_uint_eq(strspn(info.run_id, "?[31ma"), sizeof(info.run_id) - 1);
+    learn("redis_version:\xff\x01\n");
+    ck_assert_str_eq(info.version, "??");
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    int64_t uptime_s;
+} numbers[] = {{"uptime_in_seconds:\r\n", 0},
+               {"uptime_in_seconds:x\r\n", 0},
+               {"uptime_in_seconds:-3\r\n", -3},
+               {"uptime_in_seconds:12x\r\n", 12},
+               {"uptime_in_seconds:99999999999999999999\r\n", INT64_MAX},
+               {"uptime_in_seconds:-99999999999999999999\r\n", INT64_MIN}};
+
+START_TEST(numbers_that_are_none_do_no_harm)
+{
+    begin();
+    learn(numbers[_i].text);
+    ck_assert_int_eq(info.uptime_s, numbers[_i].uptime_s);
+}
+END_TEST
+
+/* Pieces of what can be said, in any order, with bytes that do not belong there. */
+START_TEST(no_text_does_harm)
+{
+    static const char *const pieces[] = {"run_id:",
+                                         "uptime_in_seconds:",
+                                         "maxmemory:",
+                                         "maxmemory_policy:",
+                                         "role:",
+                                         "loading:",
+                                         "aof_enabled:",
+                                         "redis_mode:",
+                                         "redis_version:",
+                                         "\r\n",
+                                         "\n",
+                                         "cmdstat_",
+                                         "flushall:",
+                                         "99999999999999",
+                                         "-1",
+                                         "always",
+                                         "aof_last_write_status:",
+                                         "second_repl_offset:",
+                                         "connected_slaves:",
+                                         "\x7f"};
+    struct rlk_prng prng;
+    unsigned i, k;
+
+    rlk_prng_seed(&prng, (uint64_t)_i);
+    for (i = 0; i < 2000; i++) {
+        char text[600] = "";
+
+        begin();
+        for (k = (unsigned)rlk_prng_upto(&prng, 20); k > 0; k--) {
+            strcat(text, pieces[rlk_prng_upto(&prng, sizeof(pieces) / sizeof(pieces[0]) - 1)]);
+        }
+        learn(text);
+        ck_assert_uint_lt(strlen(info.run_id), sizeof(info.run_id));
+        ck_assert_uint_lt(strlen(info.policy), sizeof(info.policy));
+        ck_assert_uint_eq(strcspn(info.role, "\r\n\x7f"), strlen(info.role));
+    }
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("info");
+    TCase *c = tcase_create("info"), *h = tcase_create("hostile");
+
+    tcase_add_test(c, nothing_is_known_at_first);
+    tcase_add_loop_test(c, sections_are_read_in_any_order, 0, 4);
+    tcase_add_test(c, an_error_leaves_everything_as_it_is);
+    tcase_add_loop_test(c, a_line_has_its_name_at_its_beginning, 0,
+                        sizeof(near_misses) / sizeof(near_misses[0]));
+    tcase_add_test(c, the_last_line_needs_no_end);
+    tcase_add_test(c, durable_is_a_log_that_is_written_always);
+    tcase_add_test(c, what_is_not_told_of_the_log_is_not_durable);
+    tcase_add_test(c, evicts_with_a_limit_and_a_policy_only);
+    tcase_add_loop_test(c, data_that_were_thrown_away_are_seen_in_the_statistics, 0,
+                        sizeof(throwing) / sizeof(throwing[0]));
+    tcase_add_test(c, other_sections_do_not_clear_it);
+    tcase_add_loop_test(c, statistics_that_were_cut_off_may_hide_it, 0, 2);
+    tcase_add_test(c, who_took_its_master_s_place_is_known);
+    tcase_add_loop_test(c, replicas_clusters_and_sentinels_are_unfit, 0,
+                        sizeof(fits) / sizeof(fits[0]));
+    suite_add_tcase(s, c);
+    tcase_add_test(h, long_values_are_cut_and_control_characters_are_not_kept);
+    tcase_add_loop_test(h, numbers_that_are_none_do_no_harm, 0,
+                        sizeof(numbers) / sizeof(numbers[0]));
+    tcase_add_loop_test(h, no_text_does_harm, 0, 5);
+    suite_add_tcase(s, h);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-info", suites);
+}

@@ -1,0 +1,651 @@
+/* Whose votes count, and from when on [S11].
+ *
+ * The cases of the first half are schedules in which two clients would hold one lock if a vote
+ * counted too early. In them "a lock" is one that somebody else took just before, with a vote of
+ * this server, and that lives for the longest ttl. */
+#include <string.h>
+
+#include "base/time.h"
+#include "core/standing.h"
+#include "lib/runner.h"
+
+#define S UINT64_C(1000000)
+#define TTL (10 * S)
+#define BAR_US (TTL + 100000 + 2000) /* with 1 % and 2 ms */
+#define NOW (1000 * S)
+#define OLD (86400 * S)
+
+/* A master that we meet at NOW, and that has been up for a day. */
+static struct rlk_facts a_master(void)
+{
+    return (struct rlk_facts){.run = "run-a", .mark = 77, .age_us = OLD};
+}
+
+static struct rlk_standing one_known(enum rlk_quarantine policy)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, policy, TTL, 10000);
+    rlk_standing_greet(&s, &facts, NOW);
+    return s;
+}
+
+/* Barred for this reason up to this moment, and not at it. */
+static void expect(const struct rlk_standing *s, enum rlk_bar reason, uint64_t until_us)
+{
+    uint64_t until = 1;
+
+    ck_assert_int_eq(rlk_standing_bar(s, until_us - 1, &until), reason);
+    ck_assert_uint_eq(until, until_us);
+    ck_assert_int_eq(rlk_standing_bar(s, until_us - 1, NULL), reason);
+    ck_assert_int_eq(rlk_standing_bar(s, until_us, &until), RLK_BAR_NONE);
+    ck_assert_uint_eq(until, 0);
+}
+
+static void expect_none(const struct rlk_standing *s, uint64_t now_us)
+{
+    uint64_t until = 1;
+
+    ck_assert_int_eq(rlk_standing_bar(s, now_us, &until), RLK_BAR_NONE);
+    ck_assert_uint_eq(until, 0);
+    ck_assert(!rlk_standing_is_mistimed(s, now_us));
+}
+
+/* ---- schedules that would break exclusion ---- */
+
+/* The server restarts at once, forgets the lock, and we meet it for the first time. It has no
+ * history with us: its age is all that there is. It may have been up for a second less than it
+ * says. */
+START_TEST(a_young_server_that_we_never_met_is_barred_until_it_is_old_enough)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.age_us = 3 * S;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect(&s, RLK_BAR_YOUNG, NOW + BAR_US - 3 * S + S);
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.age_us = BAR_US - 1;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect(&s, RLK_BAR_YOUNG, NOW + 1 + S);
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.age_us = BAR_US;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect_none(&s, NOW);
+}
+END_TEST
+
+/* The lock is taken, the server restarts, we were away meanwhile. We see the restart late, and
+ * cannot know how late: the bar is a whole one from then on. */
+START_TEST(a_restart_seen_late_bars_from_when_it_is_seen)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    facts.run = "run-b";
+    facts.mark = 78;
+    facts.age_us = BAR_US - 5 * S;
+    rlk_standing_greet(&s, &facts, NOW + 60 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 60 * S + BAR_US);
+}
+END_TEST
+
+/* While it is barred it gives a vote to somebody who does not know of the first restart, and
+ * restarts again. The second one bars as the first one did. */
+START_TEST(a_second_restart_bars_anew)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
+    facts.run = "run-c";
+    rlk_standing_greet(&s, &facts, NOW + 9 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 9 * S + BAR_US);
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW + 10 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 10 * S + BAR_US);
+}
+END_TEST
+
+/* The server starts with its clock an hour slow, is asked for the lock, and then the clock is set:
+ * its uptime is an hour now. Who has seen the restart is not impressed. */
+START_TEST(an_uptime_that_lies_does_not_end_a_bar)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    facts.run = "run-b";
+    facts.age_us = 2 * S;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    facts.age_us = 3603 * S;
+    rlk_standing_greet(&s, &facts, NOW + 3 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
+
+    /* And who met it young and greets it again keeps to what was said first. */
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.age_us = 2 * S;
+    rlk_standing_greet(&s, &facts, NOW);
+    facts.age_us = 3603 * S;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect(&s, RLK_BAR_YOUNG, NOW + BAR_US - 2 * S + S);
+}
+END_TEST
+
+/* INFO is refused once, of all times after the restart (an ACL that is loaded late). What was not
+ * told is as before, so the restart is seen by the next greeting that tells. */
+START_TEST(a_run_that_is_not_told_does_not_hide_a_restart)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts silent = {.run = "", .age_us = RLK_NEVER}, facts = a_master();
+
+    rlk_standing_greet(&s, &silent, NOW + S);
+    expect_none(&s, NOW + S);
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW + 2 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 2 * S + BAR_US);
+}
+END_TEST
+
+/* The same, but the mark is told: it is another one, which is as good as another run. */
+START_TEST(a_run_that_is_not_told_does_not_hide_another_mark)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = {.run = "", .mark = 78, .age_us = RLK_NEVER};
+
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
+}
+END_TEST
+
+/* It does not tell its run at first, restarts, and tells it then: nothing shows the restart but
+ * its age. As long as its run is unknown it is judged by that. */
+START_TEST(a_run_that_becomes_known_late_is_judged_by_its_age)
+{
+    struct rlk_facts silent = {.run = "", .age_us = RLK_NEVER}, facts = a_master();
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    rlk_standing_greet(&s, &silent, NOW);
+    expect_none(&s, NOW);
+    facts.age_us = 2 * S;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect(&s, RLK_BAR_YOUNG, NOW + S + BAR_US - 2 * S + S);
+    facts.age_us = 4 * S;
+    rlk_standing_greet(&s, &facts, NOW + 3 * S); /* by now we know it */
+    expect(&s, RLK_BAR_YOUNG, NOW + S + BAR_US - 2 * S + S);
+}
+END_TEST
+
+/* FLUSHALL takes the lock away, and the next look finds no mark. */
+START_TEST(a_mark_that_is_gone_bars)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_OBSERVED);
+
+    rlk_standing_look(&s, 77, NOW + S);
+    expect_none(&s, NOW + S);
+    rlk_standing_look(&s, 0, NOW + 2 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 2 * S + BAR_US);
+}
+END_TEST
+
+/* FLUSHALL, and another client has put a new mark there before our next look: there is a mark, and
+ * it is not ours. */
+START_TEST(a_mark_that_another_client_has_made_anew_bars)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+
+    rlk_standing_look(&s, 78, NOW + 2 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 2 * S + BAR_US);
+    rlk_standing_look(&s, 78, NOW + 3 * S); /* known now */
+    expect(&s, RLK_BAR_FORGOT, NOW + 2 * S + BAR_US);
+    rlk_standing_look(&s, 77, NOW + 4 * S); /* as after a restore of a copy */
+    expect(&s, RLK_BAR_FORGOT, NOW + 4 * S + BAR_US);
+}
+END_TEST
+
+/* FLUSHALL; we look: no mark. A newcomer takes the lock, FLUSHALL again; we look: no mark, as
+ * before. Nothing tells these two apart, so the bar begins with each look until there is a mark
+ * again, and with that one. */
+START_TEST(without_a_mark_data_can_be_lost_again)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    rlk_standing_look(&s, 0, NOW + S);
+    rlk_standing_look(&s, 0, NOW + 9 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 9 * S + BAR_US);
+    rlk_standing_look(&s, 79, NOW + 10 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 10 * S + BAR_US);
+    rlk_standing_look(&s, 79, NOW + 11 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 10 * S + BAR_US);
+
+    /* The new mark may be told by a greeting as well; that does not tell one says nothing. */
+    rlk_standing_look(&s, 0, NOW + 20 * S);
+    facts.mark = 0;
+    rlk_standing_greet(&s, &facts, NOW + 21 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 20 * S + BAR_US);
+    facts.mark = 80;
+    rlk_standing_greet(&s, &facts, NOW + 22 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 22 * S + BAR_US);
+}
+END_TEST
+
+/* The restart is seen, FLUSHALL comes after it, and then only the mark is looked at: the bar for
+ * the restart is too short for what was forgotten after it. */
+START_TEST(a_mark_that_a_restart_did_not_tell_is_still_compared)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    facts.run = "run-b";
+    facts.mark = 0;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    rlk_standing_look(&s, 78, NOW + 5 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 5 * S + BAR_US);
+}
+END_TEST
+
+/* Every write is on the disk before it is answered, and the mark is the same: nothing is lost. */
+START_TEST(a_durable_server_that_kept_its_mark_restarts_freely)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.durable = true;
+    facts.age_us = S;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect_none(&s, NOW);
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect_none(&s, NOW + S);
+    facts.run = "run-c"; /* the run is remembered all the same */
+    facts.durable = false;
+    rlk_standing_greet(&s, &facts, NOW + 2 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 2 * S + BAR_US);
+}
+END_TEST
+
+/* The disk is replaced, or somebody removed the file: durable, and empty. */
+START_TEST(a_durable_server_that_lost_its_mark_is_barred)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s, t;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.durable = true;
+    rlk_standing_greet(&s, &facts, NOW);
+    t = s;
+    facts.run = "run-b";
+    facts.mark = 78;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
+
+    facts.mark = 0; /* the greeting does not tell, the look does */
+    rlk_standing_greet(&t, &facts, NOW + S);
+    expect_none(&t, NOW + S);
+    rlk_standing_look(&t, 0, NOW + 2 * S);
+    expect(&t, RLK_BAR_FORGOT, NOW + 2 * S + BAR_US);
+}
+END_TEST
+
+/* The operator makes it durable, by a restart: which loses the last second of what was not durable
+ * until then: the lock, and not the mark. */
+START_TEST(a_restart_that_makes_a_server_durable_is_none_of_a_durable_server)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    facts.run = "run-b";
+    facts.durable = true;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
+    facts.run = "run-c";
+    rlk_standing_greet(&s, &facts, NOW + 2 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
+}
+END_TEST
+
+/* The lock is thrown away to make room. Nothing but its word tells that it does not do that any
+ * more: the bar has no end by itself. And then what it has thrown away just before is waited for:
+ * a vote that was counted before it was told to evict, evicted before it was told not to. */
+START_TEST(a_server_that_evicts_is_barred_until_long_after_it_says_that_it_does_not)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+    uint64_t until;
+
+    facts.evicts = true;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    ck_assert_int_eq(rlk_standing_bar(&s, NOW + 1000 * BAR_US, &until), RLK_BAR_EVICTS);
+    ck_assert_uint_eq(until, RLK_NEVER);
+    ck_assert_int_eq(rlk_standing_bar(&s, RLK_NEVER, NULL), RLK_BAR_EVICTS);
+    rlk_standing_look(&s, 77, NOW + 2 * S);
+    ck_assert_int_eq(rlk_standing_bar(&s, NOW + 2 * S, NULL), RLK_BAR_EVICTS);
+    facts.evicts = false;
+    rlk_standing_greet(&s, &facts, NOW + 3 * S);
+    expect(&s, RLK_BAR_EVICTS, NOW + 3 * S + BAR_US);
+    rlk_standing_greet(&s, &facts, NOW + 4 * S);
+    expect(&s, RLK_BAR_EVICTS, NOW + 3 * S + BAR_US);
+}
+END_TEST
+
+/* Switching eviction off ends no other bar. */
+START_TEST(a_server_that_stops_evicting_by_a_restart_is_still_barred)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    facts.evicts = true;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    facts.evicts = false;
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW + 2 * S);
+    facts.run = "run-c";
+    rlk_standing_greet(&s, &facts, NOW + 3 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 3 * S + BAR_US);
+}
+END_TEST
+
+/* Its clock is set forward: the lock ends before its time. This is the one reason for which what
+ * it says of our own key does not count either. */
+START_TEST(a_clock_that_moved_bars_votes_and_confirmations)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_OBSERVED);
+
+    rlk_standing_clock_moved(&s, NOW + S);
+    expect(&s, RLK_BAR_CLOCK, NOW + S + BAR_US);
+    ck_assert(rlk_standing_is_mistimed(&s, NOW + S));
+    ck_assert(rlk_standing_is_mistimed(&s, NOW + S + BAR_US - 1));
+    ck_assert(!rlk_standing_is_mistimed(&s, NOW + S + BAR_US));
+    rlk_standing_clock_moved(&s, NOW + 5 * S);
+    expect(&s, RLK_BAR_CLOCK, NOW + 5 * S + BAR_US);
+}
+END_TEST
+
+/* ---- the rest of the rules ---- */
+
+START_TEST(a_clock_that_is_excused_bars_no_more)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+
+    rlk_standing_look(&s, 78, NOW);
+    rlk_standing_clock_moved(&s, NOW + S);
+    rlk_standing_clock_excused(&s);
+    expect(&s, RLK_BAR_FORGOT, NOW + BAR_US);
+    ck_assert(!rlk_standing_is_mistimed(&s, NOW + S));
+}
+END_TEST
+
+START_TEST(only_a_clock_makes_a_server_mistimed)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    facts.run = "run-b";
+    facts.evicts = true;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    rlk_standing_look(&s, 0, NOW + S);
+    ck_assert(!rlk_standing_is_mistimed(&s, NOW + S));
+}
+END_TEST
+
+START_TEST(the_same_again_bars_nothing)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    expect_none(&s, NOW);
+    facts.age_us = S; /* its clock was set back */
+    rlk_standing_greet(&s, &facts, NOW + S);
+    rlk_standing_look(&s, 77, NOW + 2 * S);
+    expect_none(&s, NOW + 2 * S);
+}
+END_TEST
+
+START_TEST(a_mark_that_becomes_known_late_is_remembered)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    facts.mark = 0;
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    rlk_standing_greet(&s, &facts, NOW);
+    rlk_standing_look(&s, 0, NOW + S);
+    rlk_standing_look(&s, 5, NOW + 2 * S);
+    expect_none(&s, NOW + 2 * S);
+    rlk_standing_look(&s, 6, NOW + 3 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 3 * S + BAR_US);
+}
+END_TEST
+
+START_TEST(the_mark_of_another_run_is_remembered)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    rlk_standing_look(&s, 0, NOW + S);
+    facts.run = "run-b";
+    facts.mark = 78;
+    rlk_standing_greet(&s, &facts, NOW + 2 * S);
+    rlk_standing_look(&s, 78, NOW + 3 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 2 * S + BAR_US);
+}
+END_TEST
+
+START_TEST(only_what_was_seen_bars_when_only_that_is_wanted)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_OBSERVED, TTL, 10000);
+    facts.age_us = 0;
+    facts.evicts = true;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect_none(&s, NOW);
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
+}
+END_TEST
+
+START_TEST(nothing_bars_when_nothing_is_wanted_but_it_is_remembered)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_OFF);
+    struct rlk_facts facts = a_master();
+
+    facts.run = "run-b";
+    facts.mark = 78;
+    facts.age_us = 0;
+    facts.evicts = true;
+    rlk_standing_greet(&s, &facts, NOW + S);
+    ck_assert_str_eq(s.run, "run-b");
+    ck_assert_uint_eq(s.mark, 78);
+    rlk_standing_look(&s, 79, NOW + S);
+    ck_assert_uint_eq(s.mark, 79);
+    rlk_standing_look(&s, 0, NOW + S);
+    rlk_standing_clock_moved(&s, NOW + S);
+    expect_none(&s, NOW + S);
+}
+END_TEST
+
+START_TEST(a_server_that_tells_no_age_is_not_young)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.age_us = RLK_NEVER;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect_none(&s, NOW);
+}
+END_TEST
+
+/* The reason told is the one that lasts longest; the others come out when it is over. */
+START_TEST(the_reason_is_the_one_that_lasts_longest)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    rlk_standing_clock_moved(&s, NOW + 3 * S);
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW + 2 * S);
+    rlk_standing_look(&s, 0, NOW + S);
+    expect(&s, RLK_BAR_CLOCK, NOW + 3 * S + BAR_US);
+    rlk_standing_clock_excused(&s);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 2 * S + BAR_US);
+}
+END_TEST
+
+/* Time that seems to go back, as between two loop turns, makes no bar shorter. */
+START_TEST(no_bar_gets_shorter)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW + 2 * S);
+    facts.run = "run-c";
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 2 * S + BAR_US);
+    facts.durable = true;
+    rlk_standing_greet(&s, &facts, NOW + 3 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 2 * S + BAR_US);
+}
+END_TEST
+
+/* A bar that cannot be reckoned any more does not end. */
+START_TEST(a_bar_beyond_the_end_of_time_is_for_good)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    uint64_t until;
+
+    rlk_standing_clock_moved(&s, RLK_NEVER - BAR_US + 1);
+    ck_assert_int_eq(rlk_standing_bar(&s, RLK_NEVER, &until), RLK_BAR_CLOCK);
+    ck_assert_uint_eq(until, RLK_NEVER);
+    ck_assert(rlk_standing_is_mistimed(&s, RLK_NEVER));
+    rlk_standing_clock_excused(&s);
+    rlk_standing_clock_moved(&s, RLK_NEVER - BAR_US - 1);
+    expect(&s, RLK_BAR_CLOCK, RLK_NEVER - 1);
+}
+END_TEST
+
+START_TEST(a_young_server_at_the_end_of_time_is_barred_for_good)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+    uint64_t until;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.age_us = 0;
+    rlk_standing_greet(&s, &facts, RLK_NEVER - BAR_US - S + 1);
+    ck_assert_int_eq(rlk_standing_bar(&s, RLK_NEVER - 1, &until), RLK_BAR_YOUNG);
+    ck_assert_uint_eq(until, RLK_NEVER);
+}
+END_TEST
+
+/* Forty characters are compared, whatever stands behind them; and no byte beyond them is read. */
+START_TEST(of_a_run_only_so_much_counts)
+{
+    static const char a[] = "0123456789012345678901234567890123456789 and more";
+    static const char b[] = "0123456789012345678901234567890123456789";
+    static const char c[] = "012345678901234567890123456789012345678x";
+    struct rlk_facts facts = {.run = a, .age_us = RLK_NEVER};
+    struct rlk_standing s;
+    char exact[RLK_RUN_MAX];
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    rlk_standing_greet(&s, &facts, NOW);
+    ck_assert_str_eq(s.run, b);
+    memcpy(exact, b, sizeof(exact));
+    facts.run = exact;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect_none(&s, NOW);
+    facts.run = c;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect(&s, RLK_BAR_RESTARTED, NOW + BAR_US);
+    facts.run = "0123456789"; /* a shorter one is another one */
+    rlk_standing_greet(&s, &facts, NOW + S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
+    ck_assert_str_eq(s.run, "0123456789");
+}
+END_TEST
+
+START_TEST(the_quarantine_is_the_longest_ttl_with_the_drift_against_us)
+{
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    ck_assert_uint_eq(s.quarantine_us, BAR_US);
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, 86400 * S, 0);
+    ck_assert_uint_eq(s.quarantine_us, 86400 * S + 2000);
+    expect_none(&s, 0);
+}
+END_TEST
+
+static TCase *schedules(void)
+{
+    TCase *c = tcase_create("schedules");
+
+    tcase_add_test(c, a_young_server_that_we_never_met_is_barred_until_it_is_old_enough);
+    tcase_add_test(c, a_restart_seen_late_bars_from_when_it_is_seen);
+    tcase_add_test(c, a_second_restart_bars_anew);
+    tcase_add_test(c, an_uptime_that_lies_does_not_end_a_bar);
+    tcase_add_test(c, a_run_that_is_not_told_does_not_hide_a_restart);
+    tcase_add_test(c, a_run_that_is_not_told_does_not_hide_another_mark);
+    tcase_add_test(c, a_run_that_becomes_known_late_is_judged_by_its_age);
+    tcase_add_test(c, a_mark_that_is_gone_bars);
+    tcase_add_test(c, a_mark_that_another_client_has_made_anew_bars);
+    tcase_add_test(c, without_a_mark_data_can_be_lost_again);
+    tcase_add_test(c, a_mark_that_a_restart_did_not_tell_is_still_compared);
+    tcase_add_test(c, a_durable_server_that_kept_its_mark_restarts_freely);
+    tcase_add_test(c, a_durable_server_that_lost_its_mark_is_barred);
+    tcase_add_test(c, a_restart_that_makes_a_server_durable_is_none_of_a_durable_server);
+    tcase_add_test(c, a_server_that_evicts_is_barred_until_long_after_it_says_that_it_does_not);
+    tcase_add_test(c, a_server_that_stops_evicting_by_a_restart_is_still_barred);
+    tcase_add_test(c, a_clock_that_moved_bars_votes_and_confirmations);
+    return c;
+}
+
+static TCase *rules(void)
+{
+    TCase *c = tcase_create("rules");
+
+    tcase_add_test(c, a_clock_that_is_excused_bars_no_more);
+    tcase_add_test(c, only_a_clock_makes_a_server_mistimed);
+    tcase_add_test(c, the_same_again_bars_nothing);
+    tcase_add_test(c, a_mark_that_becomes_known_late_is_remembered);
+    tcase_add_test(c, the_mark_of_another_run_is_remembered);
+    tcase_add_test(c, only_what_was_seen_bars_when_only_that_is_wanted);
+    tcase_add_test(c, nothing_bars_when_nothing_is_wanted_but_it_is_remembered);
+    tcase_add_test(c, a_server_that_tells_no_age_is_not_young);
+    tcase_add_test(c, the_reason_is_the_one_that_lasts_longest);
+    tcase_add_test(c, no_bar_gets_shorter);
+    tcase_add_test(c, a_bar_beyond_the_end_of_time_is_for_good);
+    tcase_add_test(c, a_young_server_at_the_end_of_time_is_barred_for_good);
+    tcase_add_test(c, of_a_run_only_so_much_counts);
+    tcase_add_test(c, the_quarantine_is_the_longest_ttl_with_the_drift_against_us);
+    return c;
+}
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("standing");
+
+    suite_add_tcase(s, schedules());
+    suite_add_tcase(s, rules());
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-standing", suites);
+}
