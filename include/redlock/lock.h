@@ -88,7 +88,8 @@ struct redlock_request {
     /* sizeof(struct redlock_request), set by redlock_request_init(). */
     size_t size;
     /* The resource; 1 to 1024 bytes with the manager's key_prefix. key_len 0: the key is
-     * NUL terminated. */
+     * NUL terminated. "redlock:incarnation", and what ends in ":redlock-fence", are the library's
+     * own. */
     const char *key;
     size_t key_len;
     /* How long the lock lives, 10 to max_ttl_ms; default 10000. */
@@ -144,8 +145,8 @@ REDLOCK_EXPORT void redlock_request_init(struct redlock_request *request);
  *
  * status 0: the lock is held, and the handle is the caller's until redlock_release() or
  * redlock_lock_forget(). status < 0: REDLOCK_EHELD, REDLOCK_ETOOSLOW, REDLOCK_EDEADLINE,
- * REDLOCK_ECANCELED, REDLOCK_ENOQUORUM, REDLOCK_ENOMEM or REDLOCK_ESYSTEM: nothing is
- * held, what had been granted is being released, and the handle is gone when the callback
+ * REDLOCK_ECANCELED, REDLOCK_ENOQUORUM, REDLOCK_ECONFIG, REDLOCK_ENOMEM or REDLOCK_ESYSTEM: nothing
+ * is held, what had been granted is being released, and the handle is gone when the callback
  * returns; until then the accessors tell the details. */
 typedef void redlock_acquire_cb(struct redlock_lock *lock, int status, void *arg);
 
@@ -186,7 +187,9 @@ REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock);
  * redlock_acquire(). When it fails nothing is released. That nobody else goes on using the
  * token is the caller's business.
  *
- * request   wait_ms and the retries are ignored: it is one try, with its full time.
+ * request   wait_ms and the retries are ignored: it is one try, with its full time. So is fence:
+ *           what it is only the one who acquired the lock knows (keep it with the token), and
+ *           redlock_lock_fence() is 0.
  * token     as redlock_lock_token() gave it, owner text included; request->owner is ignored.
  * cb, arg   told once, as by redlock_acquire(): REDLOCK_ELOST when so many masters have no such
  *           key that it cannot be held; REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW,
@@ -289,8 +292,8 @@ REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, siz
 
 /* The fence of a lock that is held and was asked for one; 0 otherwise.
  *
- * A number from 1 to 2^52 that grows with every acquisition of the lock, over all clients; about
- * the time in microseconds since 1970. Give it to the resource with each write, and let that
+ * A number from 1 to below 2^52 that grows with every acquisition of the lock, over all clients;
+ * about the time in microseconds since 1970. Give it to the resource with each write, and let that
  * refuse a smaller number than the largest that it has seen: then a holder that stood still beyond
  * its validity does no harm, however late it wakes. Of a lock of several keys it has grown for
  * each of them. The proof, and what it assumes, is in docs/algorithm.md S12; how to use it is in

@@ -35,7 +35,9 @@ enum redlock_quarantine {
      * thrown away (FLUSHALL; a replica in its place), and after its clock went forward; one that
      * this manager had never seen before, until it has run, and had its data, for that long by
      * its own account; one that evicts keys (maxmemory with another policy than noeviction), as
-     * long as it does. Masters that were all started just now have no majority for that time. */
+     * long as it says so, which is asked now and then. Masters that were all started just now have
+     * no majority for that time. It needs INFO, CONFIG GET, and EVAL with GET, SET and TIME:
+     * where one of them is not allowed that much is not seen, and redlock_node_info() says so. */
     REDLOCK_QUARANTINE_STRICT = 0,
     /* Only for what this manager saw happen: masters that it had never seen vote. */
     REDLOCK_QUARANTINE_OBSERVED = 1,

@@ -202,17 +202,17 @@ static void print_finding(const struct redlock_report *report, size_t index)
     }
 }
 
-static void print_sum(const struct redlock_report *report)
+static void print_sum(const struct redlock_report *report, int status)
 {
     printf("\n%zu of %zu masters vote, %zu make a majority", report->voting, report->n_nodes,
            report->quorum);
-    if (report->voting >= report->quorum) {
+    if (status == 0 && report->voting >= report->quorum) {
         printf("; %zu more may fail", report->voting - report->quorum);
     }
     printf(".\n");
 }
 
-static void print_text(const struct redlock_report *report)
+static void print_text(const struct redlock_report *report, int status)
 {
     size_t width = longest_name(report);
 
@@ -224,7 +224,7 @@ static void print_text(const struct redlock_report *report)
             print_finding(report, i);
         }
     }
-    print_sum(report);
+    print_sum(report, status);
 }
 
 /* ---- the command ---- */
@@ -242,7 +242,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
     if (visit->json) {
         cli_doctor_print_json(report);
     } else {
-        print_text(report);
+        print_text(report, status);
     }
 }
 

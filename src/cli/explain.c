@@ -57,17 +57,18 @@ static void say_master(const struct redlock *rl, size_t index)
                  info.error[0] ? ": " : "", info.error);
 }
 
-/* How many are up; and of these, how many may vote. */
-static size_t count_up(const struct redlock *rl, size_t *ret_voting)
+/* How many are up; of these, how many may vote, and how many could if something were mended. */
+static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret_barred)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t up = 0;
 
-    *ret_voting = 0;
+    *ret_voting = *ret_barred = 0;
     for (size_t i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
             up++;
             *ret_voting += info.quarantine_ms == 0;
+            *ret_barred += info.quarantine_ms == UINT64_MAX;
         }
     }
     return up;
@@ -77,22 +78,25 @@ static size_t count_up(const struct redlock *rl, size_t *ret_voting)
 enum hindrance {
     HINDRANCE_WAY = 0,    /* they cannot be reached */
     HINDRANCE_QUARANTINE, /* they may not vote yet */
+    HINDRANCE_CONFIG,     /* they may not vote as they are */
     HINDRANCE_THEMSELVES  /* they do not do it */
 };
 
 static enum hindrance say_masters(const struct redlock *rl)
 {
-    static const char *const texts[] = {"can be reached", "may vote yet", "did what was asked"};
+    static const char *const texts[] = {"can be reached", "may vote yet", "may vote",
+                                        "did what was asked"};
     size_t n = redlock_node_count(rl);
-    size_t voting;
-    size_t up = count_up(rl, &voting);
-    enum hindrance hindrance = up <= n / 2       ? HINDRANCE_WAY
-                               : voting <= n / 2 ? HINDRANCE_QUARANTINE
-                                                 : HINDRANCE_THEMSELVES;
+    size_t voting, barred;
+    size_t up = count_up(rl, &voting, &barred);
+    enum hindrance hindrance = up <= n / 2           ? HINDRANCE_WAY
+                               : n - barred <= n / 2 ? HINDRANCE_CONFIG
+                               : voting <= n / 2     ? HINDRANCE_QUARANTINE
+                                                     : HINDRANCE_THEMSELVES;
 
     cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[hindrance],
-            hindrance == HINDRANCE_QUARANTINE ? voting : up, n,
-            hindrance == HINDRANCE_QUARANTINE ? "may" : "are up", n / 2 + 1);
+            voting <= n / 2 && up > n / 2 ? voting : up, n,
+            voting <= n / 2 && up > n / 2 ? "may" : "are up", n / 2 + 1);
     for (size_t i = 0; i < n; i++) {
         say_master(rl, i);
     }
@@ -110,6 +114,9 @@ int cli_explain_masters(struct redlock *rl)
         cli_say_more("Masters that may have forgotten locks do not vote until these are over: "
                      "wait (--wait), or say --quarantine off if they keep their data over "
                      "restarts, or a lock held twice does no harm.");
+        break;
+    case HINDRANCE_CONFIG:
+        cli_say_more("Mend what they say there (redlock doctor), or say --quarantine observed.");
         break;
     case HINDRANCE_THEMSELVES:
         cli_say_more("See that this user may use the key there (ACL), and that they answer in time "

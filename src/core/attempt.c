@@ -172,6 +172,7 @@ void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct 
             pass_on(a, ev, out);
         }
         break;
+    case RLK_EVENT_BARRED:
     case RLK_EVENT_MISTIMED:
     case RLK_EVENT_STOOD:
         if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {

@@ -57,16 +57,17 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /* How far the difference of two readings can be from the truth. */
-static uint64_t bound_us(const struct rlk_clocks *c, const struct rlk_clock *a,
-                         const struct rlk_clock *b)
+static uint64_t bound_us(const struct rlk_clocks *c, const struct rlk_reading *a,
+                         const struct rlk_reading *b)
 {
     uint64_t errors = rlk_time_add(a->error_us, b->error_us);
+    uint64_t between_us = rlk_time_add(distance(a->at_us, b->at_us), errors);
 
-    return rlk_time_add(drift_us(c, distance(a->at_us, b->at_us)), rlk_time_add(errors, FLOOR_US));
+    return rlk_time_add(drift_us(c, between_us), rlk_time_add(errors, FLOOR_US));
 }
 
-static struct change compare(const struct rlk_clocks *c, const struct rlk_clock *before,
-                             const struct rlk_clock *after)
+static struct change compare(const struct rlk_clocks *c, const struct rlk_reading *before,
+                             const struct rlk_reading *after)
 {
     uint64_t ours_us = after->at_us - before->at_us;
     struct change change = {RLK_CLOCK_BEHIND, 0, bound_us(c, before, after)};
@@ -101,16 +102,22 @@ static struct change excused(struct change change, uint64_t owed_us)
     return change;
 }
 
+static bool is_unexplained(const struct rlk_clocks *c, const struct rlk_clock *k, uint64_t now_us)
+{
+    return k->ahead_us != 0 && rlk_time_sub(now_us, k->latest.to_us) <= c->forget_us;
+}
+
 /* What was unexplained before belongs to it: two standstills in a row show in two amounts to a node
  * that is asked between them, and in one to a node that is not. */
 static void remember_ahead(const struct rlk_clocks *c, struct rlk_clock *k, uint64_t by_us,
-                           uint64_t now_us)
+                           const struct rlk_span *when)
 {
-    if (rlk_time_sub(now_us, k->ahead_at_us) > c->forget_us) {
+    if (!is_unexplained(c, k, when->to_us)) {
         k->ahead_us = 0;
+        k->first = *when;
     }
     k->ahead_us = rlk_time_add(k->ahead_us, by_us);
-    k->ahead_at_us = now_us;
+    k->latest = *when;
 }
 
 /* The nodes that got ahead lately by about this amount, and by no more. */
@@ -121,13 +128,56 @@ static uint64_t agreeing(const struct rlk_clocks *c, uint64_t most_us, uint64_t 
 
     for (i = 0; i < c->nodes; i++) {
         const struct rlk_clock *k = &c->clock[i];
-        bool lately = rlk_time_sub(now_us, k->ahead_at_us) <= c->forget_us;
 
-        if (k->ahead_us != 0 && lately && k->ahead_us <= most_us && agree(k->ahead_us, most_us)) {
+        if (is_unexplained(c, k, now_us) && k->ahead_us <= most_us && agree(k->ahead_us, most_us)) {
             mask |= rlk_mask_bit(i);
         }
     }
     return mask;
+}
+
+static bool is_majority(const struct rlk_clocks *c, uint64_t nodes)
+{
+    return rlk_mask_count(nodes) >= rlk_validity_quorum(c->nodes);
+}
+
+/* Those of the nodes whose first part, or last part, may have happened at this instant. One that
+ * was steady after it, or before it, is not among them. */
+static uint64_t meeting(const struct rlk_clocks *c, uint64_t nodes, bool latest, uint64_t at_us)
+{
+    uint64_t mask = 0;
+    unsigned i;
+
+    RLK_MASK_EACH (i, nodes) {
+        const struct rlk_span *span = latest ? &c->clock[i].latest : &c->clock[i].first;
+
+        if (span->from_us <= at_us && at_us <= span->to_us) {
+            mask |= rlk_mask_bit(i);
+        }
+    }
+    return mask;
+}
+
+/* The most of the nodes, this one included, that have an instant in common for their first parts,
+ * and one for their last: whoever has any has those at which the last of each begins. */
+static uint64_t together(const struct rlk_clocks *c, uint64_t nodes, unsigned with)
+{
+    uint64_t firsts = nodes, best = 0;
+    unsigned first, last;
+
+    RLK_MASK_EACH (first, firsts) {
+        uint64_t some = meeting(c, nodes, false, c->clock[first].first.from_us);
+        uint64_t lasts = is_majority(c, some) ? some : 0;
+
+        RLK_MASK_EACH (last, lasts) {
+            uint64_t met = meeting(c, some, true, c->clock[last].latest.from_us);
+
+            if (met & rlk_mask_bit(with) && rlk_mask_count(met) > rlk_mask_count(best)) {
+                best = met;
+            }
+        }
+    }
+    return best;
 }
 
 /* The largest amount that a majority agrees on; 0 when there is none. */
@@ -140,7 +190,11 @@ static uint64_t standstill_us(const struct rlk_clocks *c, uint64_t now_us, uint6
         uint64_t by_us = c->clock[i].ahead_us;
         uint64_t nodes = agreeing(c, by_us, now_us);
 
-        if (by_us > most_us && rlk_mask_count(nodes) >= rlk_validity_quorum(c->nodes)) {
+        if (by_us <= most_us || !is_majority(c, nodes)) {
+            continue;
+        }
+        nodes = together(c, nodes, i);
+        if (is_majority(c, nodes)) {
             most_us = by_us;
             *ret_nodes = nodes;
         }
@@ -148,14 +202,17 @@ static uint64_t standstill_us(const struct rlk_clocks *c, uint64_t now_us, uint6
     return most_us;
 }
 
-/* When the request left to whose answer the reading belongs. */
-static uint64_t sent_us(const struct rlk_clock *k)
+/* Nothing from before it is compared with any more. */
+static void begin_anew(struct rlk_clock *k, const struct rlk_reading *reading)
 {
-    return rlk_time_sub(k->at_us, k->error_us);
+    k->base = *reading;
+    k->far = *reading;
+    k->owed_us = 0;
 }
 
 /* It is explained for those that showed it, and for those that were asked before it only. It was
- * over when the first of the former had answered. */
+ * over when the first of the former had answered. Whoever was asked since has had its say, and if
+ * that was hidden in an error it is not to come up later. */
 static void explain(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
 {
     uint64_t left = nodes;
@@ -163,41 +220,56 @@ static void explain(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
 
     c->stood_at_us = RLK_NEVER;
     RLK_MASK_EACH (i, left) {
-        c->stood_at_us = rlk_time_min(c->stood_at_us, c->clock[i].ahead_at_us);
+        c->stood_at_us = rlk_time_min(c->stood_at_us, c->clock[i].latest.to_us);
         c->clock[i].ahead_us = 0;
     }
-    for (i = 0; i < c->nodes; i++) {
+    left = rlk_mask_all(c->nodes) & ~nodes;
+    RLK_MASK_EACH (i, left) {
         struct rlk_clock *k = &c->clock[i];
 
-        if (k->known && !(nodes & rlk_mask_bit(i)) && sent_us(k) <= c->stood_at_us) {
+        if (k->last.sent_us > c->stood_at_us) {
+            begin_anew(k, &k->last);
+        } else {
             k->owed_us = rlk_time_add(k->owed_us, by_us);
         }
     }
 }
 
-/* The sample is what the next one is compared with, unless that would come too soon; but what it
- * showed, if anything, the next one is not to show again. */
-static void rebase(const struct rlk_clocks *c, struct rlk_clock *k, const struct rlk_clock *now,
-                   bool showed)
+/* The far one is too old, or much worse than this one: not a trifle, for what it has seen so far is
+ * lost with it. */
+static bool is_due(const struct rlk_clocks *c, const struct rlk_reading *far,
+                   const struct rlk_reading *now)
 {
-    if (showed || sent_us(now) > c->stood_at_us) {
-        k->owed_us = 0;
-    }
-    if (showed || now->at_us - k->at_us >= BASELINE_US) {
-        k->at_us = now->at_us;
-        k->server_us = now->server_us;
-        k->error_us = now->error_us;
-    }
+    return now->at_us - far->at_us >= c->forget_us / 4 ||
+           rlk_time_add(now->error_us, FLOOR_US) <= far->error_us / 2;
 }
 
-static struct rlk_clock reading(const struct rlk_clock_sample *sample)
+/* The sample is what the next one is compared with, unless that would come too soon; but what it
+ * showed, if anything, the next one is not to show again. Neither is a standstill that others have
+ * shown, once this node was asked after it: its error may have hidden it. */
+static void rebase(const struct rlk_clocks *c, struct rlk_clock *k, const struct rlk_reading *now,
+                   bool showed)
+{
+    if (showed || (k->owed_us != 0 && now->sent_us > c->stood_at_us)) {
+        begin_anew(k, now);
+    }
+    if (now->at_us - k->base.at_us >= BASELINE_US) {
+        k->base = *now;
+    }
+    if (is_due(c, &k->far, now)) {
+        k->far = *now;
+    }
+    k->last = *now;
+}
+
+static struct rlk_reading reading(const struct rlk_clock_sample *sample)
 {
     uint64_t trip_us = sample->received_us - sample->sent_us;
 
-    return (struct rlk_clock){.known = true,
-                              .at_us = sample->sent_us + trip_us / 2,
-                              .server_us = sample->server_us,
-                              .error_us = trip_us - trip_us / 2};
+    return (struct rlk_reading){.sent_us = sample->sent_us,
+                                .at_us = sample->sent_us + trip_us / 2,
+                                .server_us = sample->server_us,
+                                .error_us = trip_us - trip_us / 2};
 }
 
 /* What a sample that got ahead makes of all of them. */
@@ -215,13 +287,41 @@ static enum rlk_clock_verdict judge_ahead(struct rlk_clocks *c, uint64_t now_us,
     return RLK_CLOCK_WE_STOOD;
 }
 
+/* What this reading of a clock shows against the two baselines: the closer one is the more exact.
+ * *ret_since_us: when it got ahead, if it did: after the latest of the readings that it shows
+ * against. The last one may have been steady only because it hid the half of it in its error. */
+static struct change take(const struct rlk_clocks *c, struct rlk_clock *k,
+                          const struct rlk_reading *now, uint64_t *ret_since_us)
+{
+    const struct rlk_reading *before[] = {&k->base, &k->far, &k->last};
+    struct change told = {RLK_CLOCK_STEADY, 0, 0};
+    bool showed = false;
+    unsigned i;
+
+    *ret_since_us = 0;
+    for (i = 0; i < 3; i++) {
+        bool is_last = i == 2;
+        struct change change = compare(c, before[i], now);
+
+        showed = showed || (!is_last && change.verdict != RLK_CLOCK_STEADY);
+        change = excused(change, k->owed_us);
+        if (change.verdict == RLK_CLOCK_AHEAD) {
+            *ret_since_us = rlk_time_max(*ret_since_us, before[i]->sent_us);
+        }
+        told = is_last || told.verdict != RLK_CLOCK_STEADY ? told : change;
+    }
+    rebase(c, k, now, showed);
+    return told;
+}
+
 enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
                                          const struct rlk_clock_sample *sample, uint64_t *ret_by_us,
                                          uint64_t *ret_nodes)
 {
-    struct rlk_clock now, *k;
+    struct rlk_span when = {.to_us = sample->received_us};
+    struct rlk_reading now;
+    struct rlk_clock *k;
     struct change change;
-    bool showed;
 
     *ret_by_us = 0;
     *ret_nodes = 0;
@@ -231,15 +331,12 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     k = &c->clock[node];
     now = reading(sample);
     if (!k->known) {
-        *k = now;
+        *k = (struct rlk_clock){.known = true, .last = now, .base = now, .far = now};
     }
-    if (now.at_us < k->at_us) {
+    if (now.at_us < k->last.at_us) {
         return RLK_CLOCK_STEADY;
     }
-    change = compare(c, k, &now);
-    showed = change.verdict != RLK_CLOCK_STEADY;
-    change = excused(change, k->owed_us);
-    rebase(c, k, &now, showed);
+    change = take(c, k, &now, &when.from_us);
     if (change.verdict == RLK_CLOCK_STEADY) {
         return RLK_CLOCK_STEADY;
     }
@@ -247,12 +344,12 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     if (change.verdict == RLK_CLOCK_BEHIND) {
         return RLK_CLOCK_BEHIND;
     }
-    remember_ahead(c, k, change.by_us, sample->received_us);
-    return judge_ahead(c, sample->received_us, ret_by_us, ret_nodes);
+    remember_ahead(c, k, change.by_us, &when);
+    return judge_ahead(c, when.to_us, ret_by_us, ret_nodes);
 }
 
 /* Server's clock less ours, within what can be reckoned with. */
-static int64_t offset(const struct rlk_clock *k)
+static int64_t offset(const struct rlk_reading *k)
 {
     uint64_t far_us = rlk_time_min(distance(k->server_us, k->at_us), OFFSET_MAX_US);
 
@@ -279,7 +376,7 @@ static int64_t median(const int64_t *sorted, unsigned n)
 bool rlk_clocks_offset(const struct rlk_clocks *c, unsigned node, int64_t *ret_offset_us,
                        uint64_t *ret_error_us)
 {
-    const struct rlk_clock *own;
+    const struct rlk_reading *own;
     int64_t ahead_us[RLK_MAX_NODES];
     uint64_t error_us = 0;
     unsigned i, n = 0;
@@ -287,11 +384,11 @@ bool rlk_clocks_offset(const struct rlk_clocks *c, unsigned node, int64_t *ret_o
     if (node >= c->nodes || !c->clock[node].known) {
         return false;
     }
-    own = &c->clock[node];
+    own = &c->clock[node].base;
     for (i = 0; i < c->nodes; i++) {
-        const struct rlk_clock *k = &c->clock[i];
+        const struct rlk_reading *k = &c->clock[i].base;
 
-        if (k->known) {
+        if (c->clock[i].known) {
             insert(ahead_us, n++, offset(own) - offset(k));
             /* A median is off by no more than the worst of what it is made of. */
             error_us = i == node ? error_us : rlk_time_max(error_us, bound_us(c, own, k));

@@ -4,12 +4,19 @@
  * compared with the one before: its clock may differ from ours by any amount, but the difference
  * may change by no more than
  *
- *     drift × (time between) + half of both round trips + 2 ms
+ *     drift × (time between + half of both round trips) + half of both round trips + 2 ms
+ *
+ * (a server may have looked at its clock at either end of a round trip, so the time between its own
+ * two looks may be that much longer). There are two samples to compare with: one that is about a
+ * second old, and one that is much older. The latter shows clocks that go too fast, but in a second
+ * by less than two round trips hide.
  *
  * A master whose clock got ahead by more than that has ended keys before their time. When a
- * majority got ahead by about the same amount it was we who stood still, in a way that our clock
- * did not count: every lease is to be shortened by that amount at once. Those that were last asked
- * before it and show it later are steady, unless they are further ahead than that explains.
+ * majority got ahead by about the same amount, and may have done so at the same instant, it was we
+ * who stood still, in a way that our clock did not count: every lease is to be shortened by that
+ * amount at once. Those that were last asked before it and show it later are steady, unless they
+ * are further ahead than that explains. In doubt it is they who moved: then they are not believed,
+ * and no lease rests on them.
  *
  * A clock that fell behind makes keys live longer, which nobody is hurt by. */
 #ifndef RLK_CORE_CLOCKS_H
@@ -33,14 +40,28 @@ struct rlk_clock_sample {
     uint64_t server_us;            /* since 1970, by its wall clock */
 };
 
+/* What a sample says. */
+struct rlk_reading {
+    uint64_t sent_us;   /* when by our clock it was asked for */
+    uint64_t at_us;     /* and read: the middle of the round trip */
+    uint64_t server_us; /* and then by its own */
+    uint64_t error_us;  /* half of the round trip */
+};
+
+/* From when to when something happened, by our clock. */
+struct rlk_span {
+    uint64_t from_us, to_us;
+};
+
 struct rlk_clock {
     bool known;
-    uint64_t at_us;       /* when by our clock: the middle of the round trip */
-    uint64_t server_us;   /* and then by its own */
-    uint64_t error_us;    /* half of the round trip */
-    uint64_t ahead_us;    /* by how much it got ahead in all, unexplained; 0: it did not */
-    uint64_t ahead_at_us; /* when we last heard of that; as long as it is not forget_us ago */
-    uint64_t owed_us;     /* what others have shown that we stood still, since we last asked it */
+    struct rlk_reading last; /* the sample before */
+    struct rlk_reading base; /* the one to compare with: some second old */
+    struct rlk_reading far;  /* another, kept for up to a quarter of the longest ttl */
+    uint64_t ahead_us;       /* by how much it got ahead in all, unexplained; 0: it did not */
+    struct rlk_span first;   /* when it did so, unless that is forgotten: the first part of it, */
+    struct rlk_span latest;  /* and the last, which may be the same */
+    uint64_t owed_us;        /* what others have shown that we stood still, since it was asked */
 };
 
 struct rlk_clocks {

@@ -43,6 +43,7 @@ enum rlk_event_kind {
     RLK_EVENT_CANCEL,
     RLK_EVENT_EXTEND,   /* the user wants the lock to live for so long from now on */
     RLK_EVENT_PET,      /* the application is alive */
+    RLK_EVENT_BARRED,   /* a node may have forgotten a vote: its own no longer counts [S11] */
     RLK_EVENT_MISTIMED, /* a node's clock went forward: its lease may have ended [S11] */
     RLK_EVENT_STOOD,    /* our own clock stood still for by_us: so every lease ends sooner [S11] */
     RLK_EVENT_DELIVER   /* the user is about to be told: the last moment to decide */
@@ -50,7 +51,7 @@ enum rlk_event_kind {
 
 struct rlk_event {
     enum rlk_event_kind kind;
-    unsigned node;          /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, MISTIMED */
+    unsigned node;          /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, BARRED, MISTIMED */
     uint64_t now_us;        /* all */
     uint64_t ready;         /* START, TIMER, EXTEND: nodes that can be asked at once */
     uint64_t coming;        /* START, TIMER: nodes being connected; may become ready */

@@ -278,9 +278,25 @@ static void doubt(struct rlk_hold *h, unsigned node, struct rlk_actions *out)
     }
 }
 
+/* [S11] An answer that never came says nothing of the clock: it is as it was. */
+static void hear_clock(struct rlk_hold *h, const struct rlk_event *ev, bool answered)
+{
+    if (answered) {
+        rlk_leases_mistimed(&h->leases, ev->node, ev->mistimed);
+    }
+}
+
 static uint64_t sooner(uint64_t time_us, uint64_t by_us)
 {
     return time_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(time_us, by_us);
+}
+
+/* [S11] What was begun is longer ago than our clock says, and so the next renewal is nearer. */
+static void plan_sooner(struct rlk_hold *h, uint64_t by_us)
+{
+    h->held_us = sooner(h->held_us, by_us);
+    h->round_us = sooner(h->round_us, by_us);
+    h->renew_us = sooner(h->renew_us, by_us);
 }
 
 static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
@@ -353,12 +369,12 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
         doubt(h, ev->node, out);
         break;
     case RLK_EVENT_VOTE:
-        rlk_leases_mistimed(&h->leases, ev->node, ev->mistimed);
+        hear_clock(h, ev, ev->vote != RLK_VOTE_UNKNOWN);
         rlk_leases_voted(&h->leases, ev->node, ev->vote);
         follow(h, had_success, ev, out);
         break;
     case RLK_EVENT_ANSWER:
-        rlk_leases_mistimed(&h->leases, ev->node, ev->mistimed);
+        hear_clock(h, ev, ev->answer != RLK_ANSWER_UNKNOWN);
         rlk_leases_answered(&h->leases, ev->node, ev->answer);
         if (h->leases.valid_until_us > until_us) {
             credit(h);
@@ -375,13 +391,13 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
         pet(h, ev->now_us);
         break;
     case RLK_EVENT_STOOD:
-        h->renew_us = sooner(h->renew_us, ev->by_us);
-        h->held_us = sooner(h->held_us, ev->by_us);
+        plan_sooner(h, ev->by_us);
         break;
     case RLK_EVENT_START:
     case RLK_EVENT_NODE_UP:
     case RLK_EVENT_NODE_DOWN:
     case RLK_EVENT_CONFIRM:
+    case RLK_EVENT_BARRED:
     case RLK_EVENT_CANCEL:
     case RLK_EVENT_DELIVER:
         break;

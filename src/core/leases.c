@@ -16,7 +16,8 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
     l->absent = won->no;
     l->doubtful = won->unknown & ~(won->twins | won->barred);
     l->twins = won->twins;
-    l->healed = l->taken = l->mistimed = 0;
+    l->mistimed = won->mistimed;
+    l->healed = l->taken = 0;
     l->success = true;
     l->valid_until_us = won->valid_until_us;
     for (node = 0; node < nodes; node++) {

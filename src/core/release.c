@@ -105,6 +105,7 @@ static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struc
     case RLK_EVENT_NODE_UP:
     case RLK_EVENT_VOTE:
     case RLK_EVENT_CONFIRM:
+    case RLK_EVENT_BARRED:
     case RLK_EVENT_MISTIMED:
     case RLK_EVENT_STOOD:
     case RLK_EVENT_CANCEL:

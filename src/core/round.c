@@ -10,7 +10,7 @@ void rlk_round_init(struct rlk_round *r)
     r->state = RLK_ROUND_IDLE;
     r->status = 0;
     r->asked = r->coming = 0;
-    r->yes = r->no = r->unknown = r->twins = r->barred = 0;
+    r->yes = r->no = r->unknown = r->twins = r->barred = r->mistimed = 0;
     rlk_fence_init(&r->fence);
     r->started_us = 0;
     r->deadline_us = RLK_NEVER;
@@ -40,12 +40,15 @@ bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes)
 }
 
 /* Who is to blame that no majority was had: the refusals, or the `silent` nodes, when they
- * alone made it impossible. When neither did, there is at least one refusal, and that is the
- * more useful thing to know. */
+ * alone made it impossible. When neither did, a refusal is the more useful thing to know; but with
+ * a fence there may be none: only votes that do not agree [S12]. */
 static int blame(const struct rlk_round *r, unsigned nodes, uint64_t silent)
 {
     if (rlk_round_is_refused(r, nodes)) {
         return REDLOCK_EHELD;
+    }
+    if (r->no == 0) {
+        return REDLOCK_ENOQUORUM;
     }
     return rlk_mask_count(silent) > spare(nodes) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
 }
@@ -185,6 +188,7 @@ static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
     if (!(r->asked & ~(r->yes | r->no | r->unknown) & rlk_mask_bit(ev->node))) {
         return; /* not asked, or has voted */
     }
+    r->mistimed |= ev->mistimed ? rlk_mask_bit(ev->node) : 0;
     record(r, terms, ev, out);
     if (r->state == RLK_ROUND_ASKING) {
         settle(r, terms, ev, out);
@@ -223,12 +227,14 @@ static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-/* [S11] It may have let other keys end before their time, and so granted what it should not. */
-static void mistimed(struct rlk_round *r, const struct rlk_round_terms *terms,
-                     const struct rlk_event *ev, struct rlk_actions *out)
+/* [S11] It may have forgotten other keys, or let them end before their time, and so granted what it
+ * should not. */
+static void doubt(struct rlk_round *r, const struct rlk_round_terms *terms,
+                  const struct rlk_event *ev, struct rlk_actions *out)
 {
     bool matters = r->state == RLK_ROUND_ASKING || r->state == RLK_ROUND_WON;
 
+    r->mistimed |= ev->kind == RLK_EVENT_MISTIMED ? rlk_mask_bit(ev->node) : 0;
     if (matters && (r->yes & rlk_mask_bit(ev->node))) {
         r->barred |= rlk_mask_bit(ev->node);
         unvote(r, terms, ev, out);
@@ -263,6 +269,12 @@ static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
     } else {
         lose(r, blame(r, terms->nodes, rlk_mask_all(terms->nodes) & ~(r->yes | r->no)), out);
     }
+}
+
+/* A win that was taken back before it was told. */
+static bool too_few(const struct rlk_round *r, const struct rlk_round_terms *terms)
+{
+    return rlk_mask_count(won_by(r, terms)) < rlk_validity_quorum(terms->nodes);
 }
 
 void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
@@ -300,14 +312,15 @@ void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, ui
         break;
     case RLK_EVENT_DELIVER:
         if (r->state == RLK_ROUND_WON && !enough_left(r, terms, ev->now_us)) {
-            lose(r, REDLOCK_ETOOSLOW, out);
+            lose(r, too_few(r, terms) ? REDLOCK_ENOQUORUM : REDLOCK_ETOOSLOW, out);
         }
         break;
     case RLK_EVENT_CONFIRM:
         confirm(r, terms, ev, out);
         break;
+    case RLK_EVENT_BARRED:
     case RLK_EVENT_MISTIMED:
-        mistimed(r, terms, ev, out);
+        doubt(r, terms, ev, out);
         break;
     case RLK_EVENT_STOOD:
         stood(r, terms, ev->by_us);

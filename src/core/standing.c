@@ -8,6 +8,9 @@
 /* Ages are told in whole seconds, rounded to either side. */
 #define AGE_GRAIN_US 1000000
 
+/* So long a clock has to keep time to be relied on again. */
+#define STEADY_FOR_US 1000000
+
 void rlk_standing_init(struct rlk_standing *s, enum rlk_quarantine policy, uint64_t max_ttl_us,
                        uint32_t drift_ppm)
 {
@@ -16,6 +19,7 @@ void rlk_standing_init(struct rlk_standing *s, enum rlk_quarantine policy, uint6
     memset(s, 0, sizeof(*s));
     s->policy = policy;
     s->quarantine_us = rlk_time_add(max_ttl_us, drift_us);
+    s->old_us = rlk_time_add(s->quarantine_us, AGE_GRAIN_US);
 }
 
 /* A bar never gets shorter by another one for the same reason. */
@@ -52,22 +56,30 @@ static void remember_run(struct rlk_standing *s, const char *run)
 
 /* As long as no run of it is known it could be any server: we have seen it no better than one that
  * was never met. */
-static void judge_age(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
+static void judge_age(struct rlk_standing *s, uint64_t age_us, uint64_t now_us)
 {
-    bool young = facts->age_us != RLK_NEVER && facts->age_us < s->quarantine_us;
-
-    if (s->policy == RLK_QUARANTINE_STRICT && s->run[0] == '\0' && young && !facts->durable) {
-        uint64_t left_us = rlk_time_add(s->quarantine_us - facts->age_us, AGE_GRAIN_US);
-
-        bar(s, RLK_BAR_YOUNG, rlk_time_add(now_us, left_us));
+    if (age_us < s->old_us) {
+        bar(s, RLK_BAR_YOUNG, rlk_time_add(now_us, s->old_us - age_us));
     }
+}
+
+/* A restart of a durable server is nothing; that its data were thrown away is, of any. */
+static void judge_ages(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
+{
+    if (s->policy != RLK_QUARANTINE_STRICT || s->run[0] != '\0') {
+        return;
+    }
+    if (!facts->durable) {
+        judge_age(s, facts->age_us, now_us);
+    }
+    judge_age(s, facts->data_age_us, now_us);
 }
 
 /* While it is known to evict there is no end to it; when it says that it no longer does, what it
  * has thrown away until then is still to be waited for. */
-static void judge_eviction(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
+void rlk_standing_evicts(struct rlk_standing *s, bool evicts, uint64_t now_us)
 {
-    if (s->policy == RLK_QUARANTINE_STRICT && facts->evicts) {
+    if (s->policy == RLK_QUARANTINE_STRICT && evicts) {
         bar(s, RLK_BAR_EVICTS, RLK_NEVER);
     } else if (s->until_us[RLK_BAR_EVICTS] == RLK_NEVER) {
         s->until_us[RLK_BAR_EVICTS] = rlk_time_add(now_us, s->quarantine_us);
@@ -90,8 +102,8 @@ void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, u
     /* What the run before had lost by its end is not made good by a later one that is durable. */
     bool restarted = is_another_run(s, facts->run) && !(s->durable && facts->durable);
 
-    judge_age(s, facts, now_us);
-    judge_eviction(s, facts, now_us);
+    judge_ages(s, facts, now_us);
+    rlk_standing_evicts(s, facts->evicts, now_us);
     if (restarted) {
         bar_from(s, RLK_BAR_RESTARTED, now_us);
     }
@@ -114,11 +126,21 @@ void rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us)
 void rlk_standing_clock_moved(struct rlk_standing *s, uint64_t now_us)
 {
     bar_from(s, RLK_BAR_CLOCK, now_us);
+    s->mistimed = s->policy != RLK_QUARANTINE_OFF;
+    s->moved_us = now_us;
+}
+
+void rlk_standing_clock_steady(struct rlk_standing *s, uint64_t now_us)
+{
+    if (now_us >= rlk_time_add(s->moved_us, STEADY_FOR_US)) {
+        s->mistimed = false;
+    }
 }
 
 void rlk_standing_clock_excused(struct rlk_standing *s)
 {
     s->until_us[RLK_BAR_CLOCK] = 0;
+    s->mistimed = false;
 }
 
 /* RLK_NEVER does not come, whatever the time. */
@@ -144,5 +166,5 @@ enum rlk_bar rlk_standing_bar(const struct rlk_standing *s, uint64_t now_us, uin
 
 bool rlk_standing_is_mistimed(const struct rlk_standing *s, uint64_t now_us)
 {
-    return !is_over(s->until_us[RLK_BAR_CLOCK], now_us);
+    return s->mistimed && !is_over(s->until_us[RLK_BAR_CLOCK], now_us);
 }

@@ -38,21 +38,25 @@ enum rlk_bar {
 
 /* What a server said of itself when it was greeted. */
 struct rlk_facts {
-    const char *run; /* run_id, at most RLK_RUN_MAX bytes of it count; "": it does not tell */
-    uint64_t mark;   /* of its data: of the incarnation key; 0: unknown */
-    uint64_t age_us; /* of its data, as it says; RLK_NEVER: it does not tell */
-    bool durable;    /* every write is on its disk before it is answered: restarts lose nothing */
-    bool evicts;     /* memory is limited, and the policy is another than noeviction */
+    const char *run;      /* run_id, at most RLK_RUN_MAX bytes of it count; "": it does not tell */
+    uint64_t mark;        /* of its data: of the incarnation key; 0: unknown */
+    uint64_t age_us;      /* of the run, as it says; RLK_NEVER: it does not tell */
+    uint64_t data_age_us; /* since its data were last thrown away, likewise */
+    bool durable; /* every write is on its disk before it is answered: restarts lose nothing */
+    bool evicts;  /* memory is limited, and the policy is another than noeviction */
 };
 
 struct rlk_standing {
     enum rlk_quarantine policy;
-    uint64_t quarantine_us;      /* the longest ttl, with the drift against us */
-    bool met;                    /* greeted at least once */
-    char run[RLK_RUN_MAX + 1];   /* the last that was told, "": none yet */
-    uint64_t mark;               /* the last that was told or seen, 0: none */
-    bool lost;                   /* there is none any more, and there was one */
-    bool durable;                /* as of the last greeting */
+    uint64_t quarantine_us; /* the longest ttl, with the drift against us */
+    uint64_t old_us;        /* told ages are old enough from here on: they come in whole seconds */
+    bool met;               /* greeted at least once */
+    char run[RLK_RUN_MAX + 1]; /* the last that was told, "": none yet */
+    uint64_t mark;             /* the last that was told or seen, 0: none */
+    bool lost;                 /* there is none any more, and there was one */
+    bool durable;              /* as of the last greeting */
+    bool mistimed;             /* since its clock moved it has not kept time */
+    uint64_t moved_us;
     uint64_t until_us[RLK_BARS]; /* by reason; 0: not barred, RLK_NEVER: for good */
 };
 
@@ -70,6 +74,12 @@ void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, u
  * with, the one that finds a mark, for without one nobody sees that data are lost again. */
 void rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us);
 
+/* It may throw keys away, or does so no longer: when that was asked again. */
+void rlk_standing_evicts(struct rlk_standing *s, bool evicts, uint64_t now_us);
+
+/* Its clock goes as it should, as far as this look tells. */
+void rlk_standing_clock_steady(struct rlk_standing *s, uint64_t now_us);
+
 /* Its clock went forward; or it was not that, ours had stood still. */
 void rlk_standing_clock_moved(struct rlk_standing *s, uint64_t now_us);
 void rlk_standing_clock_excused(struct rlk_standing *s);
@@ -81,7 +91,8 @@ enum rlk_bar rlk_standing_bar(const struct rlk_standing *s, uint64_t now_us,
                               uint64_t *ret_until_us);
 
 /* [S7] Whether what it confirms of a lock that is held does not count: only a clock that cannot be
- * relied on bars that. Who still has our key has not forgotten it. */
+ * relied on bars that, until it has kept time for a second. Who still has our key has not forgotten
+ * it. */
 bool rlk_standing_is_mistimed(const struct rlk_standing *s, uint64_t now_us);
 
 #endif

@@ -23,6 +23,11 @@
 static void step(struct redlock_lock *lock, const struct rlk_event *ev);
 static void cancel(struct redlock_lock *lock);
 
+static bool is_adoption(const struct redlock_lock *lock)
+{
+    return lock->hold.config.adopted;
+}
+
 /* ---- what comes back ---- */
 
 static void voted(struct rlk_node *n, struct rlk_claim *claim, enum rlk_vote vote, uint64_t fence,
@@ -46,10 +51,14 @@ static void voted(struct rlk_node *n, struct rlk_claim *claim, enum rlk_vote vot
 
 /* [S11] What a master grants that may have forgotten another lock is on record, and not counted. It
  * is looked at when the answer is here: a lock that it may have forgotten is over when it counts
- * again, and this one is not relied on before. */
-static enum rlk_vote weighed(const struct rlk_node *n, enum rlk_vote vote, uint64_t now_us)
+ * again, and this one is not relied on before. Who has the key of a lock that is taken over has not
+ * forgotten it [S7]. */
+static enum rlk_vote weighed(const struct rlk_node *n, const struct rlk_claim *claim,
+                             enum rlk_vote vote, uint64_t now_us)
 {
-    bool barred = rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE;
+    bool barred = claim->lock && is_adoption(claim->lock)
+                      ? rlk_standing_is_mistimed(&n->standing, now_us)
+                      : rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE;
 
     return vote == RLK_VOTE_YES && barred ? RLK_VOTE_BARRED : vote;
 }
@@ -68,7 +77,7 @@ static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rl
         rlk_node_complain(n, "gave an answer that a master never gives to a SET: is it a proxy? "
                              "List the masters themselves");
     }
-    voted(n, claim, weighed(n, vote, now_us), fence, now_us);
+    voted(n, claim, weighed(n, claim, vote, now_us), fence, now_us);
     rlk_claim_unref(claim);
 }
 
@@ -189,11 +198,6 @@ static void on_confirm_broken(struct rlk_node *n, void *context, uint64_t now_us
 }
 
 /* ---- what goes out ---- */
-
-static bool is_adoption(const struct redlock_lock *lock)
-{
-    return lock->hold.config.adopted;
-}
 
 /* [S12] The wall clock makes the masters agree at once; nothing depends on it being right. */
 static uint64_t hint(const struct redlock_lock *lock)
@@ -402,11 +406,11 @@ static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_
     node_event(w, RLK_EVENT_NODE_DOWN, n, now_us);
 }
 
-static void on_clock(struct rlk_waiter *w, const struct rlk_event *ev)
+static void on_doubt(struct rlk_waiter *w, const struct rlk_event *ev)
 {
     struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
 
-    if (lock->phase == RLK_LOCK_PENDING) {
+    if (lock->phase == RLK_LOCK_PENDING && !(is_adoption(lock) && ev->kind == RLK_EVENT_BARRED)) {
         step(lock, ev);
     }
 }
@@ -422,7 +426,7 @@ static void on_close(struct rlk_waiter *w)
 
 static const struct rlk_waiter_kind waiter_kind = {.node_up = on_node_up,
                                                    .node_down = on_node_down,
-                                                   .clock = on_clock,
+                                                   .doubt = on_doubt,
                                                    .close = on_close,
                                                    .free = rlk_lock_on_free};
 

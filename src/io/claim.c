@@ -23,7 +23,7 @@ static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_key
     c->release = NULL;
     c->set_lost = false;
     c->let_go = false;
-    c->hint = c->fence = 0;
+    c->resent = c->hint = c->fence = 0;
     c->lock = NULL;
     c->round = 0;
     c->ttl_ms = c->life_ms = ttl_ms;

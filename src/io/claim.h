@@ -33,6 +33,7 @@ struct rlk_claim {
     uint32_t round;
     uint32_t ttl_ms;  /* the longest that we ever asked for */
     uint32_t life_ms; /* the longest that the keys may live: also by who had the token before */
+    uint64_t resent;  /* nodes that were sent a script by its text, having forgotten it */
     uint64_t hint;    /* what these should at least become */
     uint64_t fence;   /* what they are to be: of a lock that is held; 0: not known yet */
     unsigned n_keys;

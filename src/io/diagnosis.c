@@ -51,9 +51,10 @@ static void blame(const struct redlock_examined *x, struct rlk_notes *notes)
             "raise node_timeout_ms.",
             "%s", error);
     } else {
-        rlk_note(notes, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
-                 "Start it, and see that its address and port (bind, port, a firewall) let us in.",
-                 "%s", error);
+        rlk_note(
+            notes, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
+            "See that it runs, that this is its address (bind, port), and that nothing is between.",
+            "%s", error);
     }
 }
 
@@ -177,7 +178,7 @@ static void judge_way(const struct redlock_examined *x, const struct rlk_norms *
     if (x->remote) {
         rlk_note(notes, REDLOCK_FOUND_PLAINTEXT, REDLOCK_FINE,
                  "Reach it over a private network or an encrypted tunnel.",
-                 "is on another machine, and everything goes there in plain text, passwords too");
+                 "is reached over a network, and everything goes in plain text, passwords too");
     }
     if (x->product[0] && strcmp(x->product, "redis") != 0 && strcmp(x->product, "valkey") != 0) {
         rlk_note(notes, REDLOCK_FOUND_PRODUCT, REDLOCK_FINE, "",
@@ -272,7 +273,7 @@ void rlk_diagnose_node(const struct redlock_examined *x, int node, const struct 
                        struct rlk_notes *notes)
 {
     rlk_notes_begin(notes, node);
-    if (!x->answered || x->state == REDLOCK_NODE_DOWN || x->state == REDLOCK_NODE_CONNECTING) {
+    if (!x->answered || x->state != REDLOCK_NODE_UP) {
         blame(x, notes);
         return;
     }

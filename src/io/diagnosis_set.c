@@ -162,8 +162,9 @@ void rlk_diagnose_set(struct redlock_report *report, struct rlk_notes *notes)
         rlk_note(notes, REDLOCK_FOUND_SAME_SERVERS, REDLOCK_UNUSABLE,
                  "List each master once, under one address.",
                  "No lock can be acquired as long as a server is listed twice");
+    } else {
+        judge_majority(report, notes);
     }
-    judge_majority(report, notes);
     judge_number(report, notes);
     judge_clocks(report, notes);
     judge_own_clock(report, notes);

@@ -96,6 +96,9 @@ static bool ask(struct entry *x, const struct rlk_request_kind *kind, const char
 
     rlk_command_end(&c);
     x->exam->refs += asked;
+    if (!asked) {
+        rlk_node_complain(x->node, "there was no room or no memory to ask it");
+    }
     return asked;
 }
 
@@ -161,6 +164,7 @@ static void begin(struct entry *x, uint64_t now_us)
                   rlk_time_add(now_us, e->rl->options.node_timeout_us));
     for (at = 0; rlk_probe_words(at, x->node, e->key, &words); at++) {
         if (!ask(x, &kind, words.word, now_us)) {
+            snprintf(x->part->error, sizeof(x->part->error), "%s", x->node->error);
             done(x);
             return;
         }
@@ -206,8 +210,10 @@ static const struct rlk_waiter_kind waiter_kind = {
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
-    (void)now_us;
-    done(RLK_CONTAINER(t, struct entry, timer));
+    struct entry *x = RLK_CONTAINER(t, struct entry, timer);
+
+    rlk_probe_end(&x->part->probe, x->sent_us, now_us);
+    done(x);
 }
 
 /* ---- telling the user ---- */

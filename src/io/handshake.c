@@ -84,6 +84,13 @@ static bool knows_set_get(const char *server, const char *version)
     return strcmp(server, "redis") == 0 && atoi(version) >= 7;
 }
 
+static void refuse_unfit(struct rlk_node *n, const char *why)
+{
+    if (why) {
+        rlk_node_refuse(n, "%s", why);
+    }
+}
+
 static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list)
 {
     const char *server = field_text(list, "server"), *version = field_text(list, "version");
@@ -94,9 +101,7 @@ static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list)
     rlk_reply_make_printable(n->server);
     n->tells_holder = knows_set_get(server, version);
     n->client_id = id && id->type == RLK_REPLY_INTEGER ? id->integer : 0;
-    if (why) {
-        rlk_node_refuse(n, "%s", why);
-    }
+    refuse_unfit(n, why);
 }
 
 static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *reply,
@@ -119,6 +124,17 @@ static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *
     }
 }
 
+/* [S11] Who cannot say just now who it is, is asked again: it is not to vote unseen. */
+static bool refuses_for_now(struct rlk_node *n, const struct rlk_reply *reply)
+{
+    bool refuses = rlk_classify_is_error(reply, "BUSY") || rlk_classify_is_error(reply, "LOADING");
+
+    if (refuses) {
+        rlk_node_refuse(n, "refuses everything for now: %s", reply->str);
+    }
+    return refuses;
+}
+
 /* A section of INFO; what it says of role and mode counts whichever section that was. */
 static void on_info(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                     uint64_t now_us)
@@ -127,14 +143,15 @@ static void on_info(struct rlk_node *n, void *context, const struct rlk_reply *r
 
     (void)context;
     (void)now_us;
+    if (refuses_for_now(n, reply)) {
+        return;
+    }
     rlk_info_read(&n->info, reply);
     if (strcmp(n->server, "redis") == 0 && n->info.version[0]) {
         snprintf(n->server, sizeof(n->server), "redis %s", n->info.version);
     }
     why = rlk_info_unfit(n->info.role, n->info.mode);
-    if (why) {
-        rlk_node_refuse(n, "%s", why);
-    }
+    refuse_unfit(n, why);
 }
 
 static void on_fsync(struct rlk_node *n, void *context, const struct rlk_reply *reply,
@@ -175,26 +192,35 @@ static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
 }
 
 /* [S10] One server has one vote, whatever its addresses. */
-static void welcome(struct rlk_node *n, uint64_t now_us)
+static bool is_twin(struct rlk_node *n)
 {
     const struct rlk_node *other = n->hooks->twin(n);
 
-    n->twin = other != NULL;
     if (other) {
+        n->found_twin = true;
         rlk_node_refuse(n, "is the same server as %s (run_id %.8s...): list each master once",
                         other->uri->name, n->info.run_id);
-        return;
     }
-    kill_former_connections(n, now_us);
-    rlk_node_greeted(n, now_us);
+    return other != NULL;
+}
+
+/* What is known of the node is not to be overwritten by what another server says. */
+static void welcome(struct rlk_node *n, const struct rlk_reply *mark, uint64_t now_us)
+{
+    if (!is_twin(n)) {
+        rlk_health_begin(n, mark, now_us);
+        kill_former_connections(n, now_us);
+        rlk_node_greeted(n, now_us);
+    }
 }
 
 static void on_mark(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
     (void)context;
-    rlk_health_begin(n, reply, now_us);
-    welcome(n, now_us);
+    if (!refuses_for_now(n, reply)) {
+        welcome(n, reply, now_us);
+    }
 }
 
 /* The last answer of the first half: the rest went well. Whether the script could be loaded does
@@ -206,9 +232,10 @@ static void on_script(struct rlk_node *n, void *context, const struct rlk_reply 
 
     (void)context;
     (void)reply;
-    if (!rlk_health_is_wanted(n)) {
-        rlk_health_begin(n, NULL, now_us);
-        welcome(n, now_us);
+    if (n->info.loading) {
+        rlk_node_refuse(n, "is loading its data; it is asked again when that is done");
+    } else if (!rlk_health_is_wanted(n)) {
+        welcome(n, NULL, now_us);
     } else if (!rlk_health_greet(n, &kind, now_us)) {
         rlk_node_refuse(n, "no memory to greet it"); /* nor to trust it unseen */
     }
@@ -248,7 +275,7 @@ static bool say_info(struct rlk_node *n, const char *section, uint64_t now_us)
 static bool say_more_info(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_request_kind kind = {on_fsync, on_broken};
-    static const char *const words[] = {"CONFIG", "GET", "appendfsync", NULL};
+    static const char *const words[] = {"CONFIG", "GET", "*appendfsync*", NULL};
 
     if (n->standing.policy == RLK_QUARANTINE_OFF) {
         return true;

@@ -15,20 +15,19 @@
 /* Along with renewals, but not with each of many. */
 #define AGAIN_AFTER_US 20000
 
-/* ARGV: our run, a fresh mark, how old the data are if there is no key (µs), whether they are
- * durable. Written anew are a key that is missing and one of another run. */
+/* ARGV: our run, a fresh mark, how old the data are if the key does not tell (µs), whether they are
+ * durable. Written anew are a key that is missing, one of another run, and one from the future: the
+ * clock was set back. */
 static const char script[] =
     "local t = redis.call('TIME')\n"
     "local now = t[1] * 1000000 + t[2]\n"
     "local v = redis.call('GET', KEYS[1])\n"
-    "if not v or string.sub(v, 1, #ARGV[1] + 1) ~= ARGV[1] .. ' ' then\n"
-    "  local mark, born = string.match(v or '', '^%S+ (%x+) (%d+)$')\n"
-    "  if not mark then\n"
-    "    mark, born = ARGV[2], string.format('%.0f', now - tonumber(ARGV[3]))\n"
-    "  elseif ARGV[4] ~= '1' then\n"
-    "    born = string.format('%.0f', now)\n"
+    "local run, mark, born = string.match(v or '', '^(%S+) (%x+) (%d+)$')\n"
+    "if run ~= ARGV[1] or tonumber(born) > now then\n"
+    "  if not born or ARGV[4] ~= '1' or tonumber(born) > now then\n"
+    "    born = string.format('%.0f', now - tonumber(ARGV[3]))\n"
     "  end\n"
-    "  v = ARGV[1] .. ' ' .. mark .. ' ' .. born\n"
+    "  v = ARGV[1] .. ' ' .. (mark or ARGV[2]) .. ' ' .. born\n"
     "  redis.call('SET', KEYS[1], v)\n"
     "end\n"
     "return {v, string.format('%.0f', now)}\n";
@@ -45,13 +44,24 @@ static bool is_wanted(const struct rlk_node *n)
 
 /* ---- what goes out ---- */
 
-/* Who meets a server without a key has to believe what it says of its age, unless it says as well
- * that its data were thrown away since. Who knew it before does not. */
+/* Its data may have been thrown away, or be another server's, for all that it says. */
+static bool is_suspect(const struct rlk_node *n)
+{
+    return n->info.flushed || n->info.promoted;
+}
+
+/* Who meets a run without a key has to believe what it says of its age, unless it says as well
+ * that its data were thrown away since. What is durable is older than its run. Who knew the run
+ * before believes nothing. */
 static uint64_t believed_age_us(const struct rlk_node *n)
 {
-    bool believed = !n->standing.met && !n->info.flushed && !n->info.promoted;
+    bool known = n->standing.met && strcmp(n->standing.run, n->info.run_id) == 0;
+    uint64_t up_us = n->info.uptime_s > 0 ? (uint64_t)n->info.uptime_s * 1000000 : 0;
 
-    return believed && n->info.uptime_s > 0 ? (uint64_t)n->info.uptime_s * 1000000 : 0;
+    if (known || is_suspect(n)) {
+        return 0;
+    }
+    return rlk_info_is_durable(&n->info) ? rlk_time_max(up_us, n->standing.old_us) : up_us;
 }
 
 static void write_key(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM])
@@ -125,8 +135,36 @@ static void tell_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
     n->hooks->timed(n, &sample);
 }
 
-/* Whoever does not run the script for us (an ACL, no memory for a key) is asked for the time only;
- * after the next greeting it is tried again. */
+static void look(struct rlk_node *n, uint64_t mark, uint64_t now_us)
+{
+    bool voted = rlk_standing_bar(&n->standing, now_us, NULL) == RLK_BAR_NONE;
+
+    rlk_standing_look(&n->standing, mark, now_us);
+    if (voted && rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE) {
+        n->hooks->barred(n, now_us);
+    }
+}
+
+/* It did not run the script. Who may not (an ACL) is asked for the time only, until the next
+ * greeting; who could not just now is asked again; and from whatever else a mark that was there is
+ * gone. A master that has become a replica is none any more. */
+static void on_refused(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
+{
+    bool replica =
+        rlk_classify_is_error(reply, "READONLY") || rlk_classify_is_error(reply, "MASTERDOWN");
+
+    if (replica) {
+        look(n, 0, now_us);
+        rlk_node_refuse(n, "has become a replica: %s", reply->str);
+    } else if (rlk_classify_refused_for_now(reply)) {
+        return;
+    } else if (rlk_classify_is_error(reply, "NOPERM") || n->standing.mark == 0) {
+        n->health.refused = true;
+    } else {
+        look(n, 0, now_us);
+    }
+}
+
 static void on_health(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                       uint64_t now_us)
 {
@@ -135,11 +173,11 @@ static void on_health(struct rlk_node *n, void *context, const struct rlk_reply 
     (void)context;
     n->health.asked = false;
     if (!read_answer(reply, &a)) {
-        n->health.refused = !rlk_classify_refused_for_now(reply);
+        on_refused(n, reply, now_us);
         return;
     }
     if (a.mark != 0) {
-        rlk_standing_look(&n->standing, a.mark, now_us);
+        look(n, a.mark, now_us);
     }
     tell_time(n, a.now_us, now_us);
 }
@@ -149,6 +187,15 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
     (void)context;
     (void)now_us;
     n->health.asked = false;
+}
+
+static const struct rlk_request_kind health_kind = {on_health, on_broken};
+
+static void on_unheard(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    (void)n;
+    (void)context;
+    (void)now_us;
 }
 
 /* ---- the life of a connection ---- */
@@ -163,11 +210,36 @@ static void again_later(struct rlk_node *n, uint64_t now_us)
 
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_health, on_broken};
-
     if (n->options->health_us > 0 && !n->health.asked && rlk_node_ready(n, now_us) &&
-        now_us >= rlk_time_add(n->health.sent_us, AGAIN_AFTER_US)) {
-        ask(n, &kind, now_us);
+        now_us >= rlk_time_add(n->health.sent_us, AGAIN_AFTER_US) &&
+        !ask(n, &health_kind, now_us)) {
+        rlk_node_complain(n, "no memory to ask whether it still has its data");
+    }
+}
+
+static void on_memory(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    bool voted = rlk_standing_bar(&n->standing, now_us, NULL) == RLK_BAR_NONE;
+
+    (void)context;
+    rlk_info_read(&n->info, reply);
+    rlk_standing_evicts(&n->standing, rlk_info_evicts(&n->info), now_us);
+    if (voted && rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE) {
+        n->hooks->barred(n, now_us);
+    }
+}
+
+/* Whether it evicts may be changed at any time: it is asked again now and then, and more often
+ * while it is to be changed. */
+static void ask_memory(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_memory, on_unheard};
+    static const char *const words[] = {"INFO", "memory", NULL};
+    bool due = n->health.looks % (rlk_info_evicts(&n->info) ? 2 : 30) == 0;
+
+    if (due && n->standing.policy == RLK_QUARANTINE_STRICT && rlk_node_ready(n, now_us)) {
+        rlk_node_say(n, &kind, words, now_us);
     }
 }
 
@@ -175,6 +247,8 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, health.timer);
 
+    n->health.looks++;
+    ask_memory(n, now_us);
     rlk_health_ask(n, now_us);
     again_later(n, now_us);
 }
@@ -196,12 +270,13 @@ bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, u
     return ask(n, kind, now_us);
 }
 
-/* The younger of the run and of its data. */
-static uint64_t age_us(const struct rlk_node *n, const struct answer *a)
+/* Without a mark only what it says of its commands tells. */
+static uint64_t data_age_us(const struct rlk_node *n, const struct answer *a)
 {
-    uint64_t up_us = n->info.uptime_s < 0 ? RLK_NEVER : (uint64_t)n->info.uptime_s * 1000000;
-
-    return a->mark ? rlk_time_min(up_us, rlk_time_sub(a->now_us, a->born_us)) : up_us;
+    if (a->mark) {
+        return rlk_time_sub(a->now_us, a->born_us);
+    }
+    return is_suspect(n) ? 0 : RLK_NEVER;
 }
 
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
@@ -216,11 +291,15 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
         n->health.refused = !rlk_classify_refused_for_now(reply);
     }
     facts.mark = a.mark;
-    facts.age_us = age_us(n, &a);
+    facts.age_us = n->info.uptime_s < 0 ? RLK_NEVER : (uint64_t)n->info.uptime_s * 1000000;
+    facts.data_age_us = data_age_us(n, &a);
     if (n->standing.met && strcmp(n->standing.run, n->info.run_id) != 0) {
         n->hooks->replaced(n);
     }
     rlk_standing_greet(&n->standing, &facts, now_us);
+    if (rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE) {
+        n->hooks->barred(n, now_us);
+    }
     if (a.now_us) {
         tell_time(n, a.now_us, now_us);
     }
@@ -233,20 +312,37 @@ void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
     key[0] = start[0] = '\0';
     if (is_wanted(n) && n->standing.mark != 0) {
         write_key(n, key);
-        snprintf(start, RLK_HEALTH_START_ROOM, "%.40s %016" PRIx64 " ", n->info.run_id,
+        snprintf(start, RLK_HEALTH_START_ROOM, "%s %016" PRIx64 " ", n->info.run_id,
                  n->standing.mark);
     }
 }
 
 void rlk_health_surprised(struct rlk_node *n, uint64_t now_us)
 {
-    rlk_standing_look(&n->standing, 0, now_us);
-    rlk_health_ask(n, now_us);
+    look(n, 0, now_us);
+    if (!n->health.asked && rlk_node_ready(n, now_us)) {
+        ask(n, &health_kind, now_us);
+    }
 }
 
 void rlk_health_end(struct rlk_node *n)
 {
     rlk_timer_cancel(&n->loop->timers, &n->health.timer);
+}
+
+/* It votes, and nobody looks whether it should. */
+static bool explain_blindness(const struct rlk_node *n, char *out, size_t size)
+{
+    bool blind = n->standing.policy != RLK_QUARANTINE_OFF;
+
+    if (blind && n->info.run_id[0] == '\0') {
+        snprintf(out, size, "may vote after a restart, unseen: allow us INFO (quarantine)");
+    } else if (blind && n->health.refused) {
+        snprintf(out, size,
+                 "may vote after its data were thrown away, unseen: allow us EVAL with "
+                 "GET, SET and TIME on " RLK_HEALTH_KEY " (quarantine)");
+    }
+    return blind && (n->info.run_id[0] == '\0' || n->health.refused);
 }
 
 bool rlk_health_explain(const struct rlk_node *n, uint64_t now_us, char *out, size_t size)
@@ -264,13 +360,14 @@ bool rlk_health_explain(const struct rlk_node *n, uint64_t now_us, char *out, si
     enum rlk_bar bar = rlk_standing_bar(&n->standing, now_us, &until_us);
 
     if (bar == RLK_BAR_NONE) {
-        return false;
+        return explain_blindness(n, out, size);
     }
     if (until_us == RLK_NEVER) {
         snprintf(out, size, "does not vote: %s", why[bar]);
     } else {
         snprintf(out, size, "does not vote for another %" PRIu64 " s (max_ttl; see quarantine): %s",
-                 (until_us - now_us + 999999) / 1000000, why[bar]);
+                 (until_us - now_us + 999999) / 1000000,
+                 bar == RLK_BAR_EVICTS ? "it may have thrown keys away until just now" : why[bar]);
     }
     return true;
 }

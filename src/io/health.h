@@ -29,12 +29,13 @@ struct rlk_request_kind;
 #define RLK_HEALTH_KEY_ROOM (REDLOCK_MAX_KEY + sizeof(RLK_HEALTH_KEY))
 
 /* What its value begins with. */
-#define RLK_HEALTH_START_ROOM 64
+#define RLK_HEALTH_START_ROOM 80
 
 struct rlk_health {
     struct rlk_timer timer;
     bool asked;       /* an answer is outstanding */
     bool refused;     /* it does not run the script for us: only the time is asked for */
+    unsigned looks;   /* counts them */
     uint64_t sent_us; /* when it was asked last */
 };
 

@@ -209,7 +209,7 @@ static void on_node(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
 }
 
 /* A lock that is being released needs no clock. */
-static void on_clock(struct rlk_waiter *w, const struct rlk_event *ev)
+static void on_doubt(struct rlk_waiter *w, const struct rlk_event *ev)
 {
     struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
 
@@ -225,7 +225,7 @@ static void on_close(struct rlk_waiter *w)
 
 static const struct rlk_waiter_kind waiter_kind = {.node_up = on_node,
                                                    .node_down = on_node,
-                                                   .clock = on_clock,
+                                                   .doubt = on_doubt,
                                                    .close = on_close,
                                                    .free = rlk_lock_on_free};
 

@@ -128,14 +128,21 @@ void rlk_info_read(struct rlk_info *info, const struct rlk_reply *reply)
 
 void rlk_info_read_fsync(struct rlk_info *info, const struct rlk_reply *reply)
 {
-    if (reply->type == RLK_REPLY_ARRAY && reply->integer == 2) {
-        snprintf(info->fsync, sizeof(info->fsync), "%.15s", reply[2].str);
+    int64_t i;
+
+    for (i = 1; reply->type == RLK_REPLY_ARRAY && i + 1 <= reply->integer; i += 2) {
+        if (strcmp(reply[i].str, "appendfsync") == 0) {
+            snprintf(info->fsync, sizeof(info->fsync), "%.15s", reply[i + 1].str);
+        } else if (strcmp(reply[i].str, "no-appendfsync-on-rewrite") == 0) {
+            info->fsync_pauses = strcmp(reply[i + 1].str, "no") != 0;
+        }
     }
 }
 
 bool rlk_info_is_durable(const struct rlk_info *info)
 {
-    return info->aof && !info->aof_fails && strcmp(info->fsync, "always") == 0;
+    return info->aof && !info->aof_fails && !info->fsync_pauses &&
+           strcmp(info->fsync, "always") == 0;
 }
 
 bool rlk_info_evicts(const struct rlk_info *info)
@@ -147,6 +154,9 @@ const char *rlk_info_unfit(const char *role, const char *mode)
 {
     if (strcmp(role, "replica") == 0 || strcmp(role, "slave") == 0) {
         return "is a replica: its master can forget what it never heard; list masters only";
+    }
+    if (role[0] && strcmp(role, "master") != 0) {
+        return "is no master by its own account (its role is another): list masters only";
     }
     if (strcmp(mode, "cluster") == 0) {
         return "is a cluster node: locks need independent masters, without cluster mode";

@@ -17,6 +17,7 @@ struct rlk_info {
     bool loading;
     bool aof, aof_fails; /* it has a log of its writes; and cannot write it */
     char fsync[16];      /* when it is on the disk: "always", "everysec", "no"; "" unknown */
+    bool fsync_pauses;   /* while the log is written anew */
     unsigned replicas;
     bool promoted; /* it was somebody's replica */
     bool flushed;  /* its data were thrown away or exchanged since it started, or may have been */
@@ -33,7 +34,7 @@ void rlk_info_read(struct rlk_info *info, const struct rlk_reply *reply);
 void rlk_info_text(const char *text, const char *name, char *out, size_t size);
 bool rlk_info_number(const char *text, const char *name, long long *ret);
 
-/* CONFIG GET appendfsync. */
+/* CONFIG GET *appendfsync*. */
 void rlk_info_read_fsync(struct rlk_info *info, const struct rlk_reply *reply);
 
 /* What is acknowledged is on the disk, and comes back after a restart. */

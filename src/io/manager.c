@@ -49,15 +49,15 @@ static void on_node_idle(struct rlk_node *n)
     rlk_close_settle(n->owner);
 }
 
-static void tell_clock(struct redlock *rl, const struct rlk_event *ev)
+static void tell_doubt(struct redlock *rl, const struct rlk_event *ev)
 {
     struct rlk_list *link, *next;
 
     RLK_LIST_EACH (link, next, &rl->waiters) {
         struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
 
-        if (w->kind->clock) {
-            w->kind->clock(w, ev);
+        if (w->kind->doubt) {
+            w->kind->doubt(w, ev);
         }
     }
 }
@@ -84,18 +84,28 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
         rlk_standing_clock_moved(&n->standing, ev.now_us);
         if (rlk_standing_is_mistimed(&n->standing, ev.now_us)) {
             ev.kind = RLK_EVENT_MISTIMED;
-            tell_clock(rl, &ev);
+            tell_doubt(rl, &ev);
         }
         break;
     case RLK_CLOCK_WE_STOOD:
         excuse(rl, nodes);
         ev.kind = RLK_EVENT_STOOD;
-        tell_clock(rl, &ev);
+        tell_doubt(rl, &ev);
+        break;
+    case RLK_CLOCK_STEADY:
+        rlk_standing_clock_steady(&n->standing, ev.now_us);
         break;
     case RLK_CLOCK_BEHIND:
-    case RLK_CLOCK_STEADY:
         break;
     }
+}
+
+/* [S11] What it has granted for a lock that is not told yet counts no more. */
+static void on_node_barred(struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_BARRED, .node = n->index, .now_us = now_us};
+
+    tell_doubt(n->owner, &ev);
 }
 
 static void on_node_replaced(struct rlk_node *n)
@@ -125,6 +135,7 @@ static const struct rlk_node_hooks node_hooks = {.greet = rlk_handshake_begin,
                                                  .up = on_node_up,
                                                  .down = on_node_down,
                                                  .idle = on_node_idle,
+                                                 .barred = on_node_barred,
                                                  .replaced = on_node_replaced,
                                                  .timed = on_node_timed,
                                                  .twin = on_node_twin};

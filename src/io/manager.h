@@ -23,8 +23,8 @@ struct rlk_waiter;
 struct rlk_waiter_kind {
     void (*node_up)(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us);
     void (*node_down)(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us);
-    /* A clock: RLK_EVENT_MISTIMED or RLK_EVENT_STOOD. NULL: nothing to do. */
-    void (*clock)(struct rlk_waiter *w, const struct rlk_event *ev);
+    /* RLK_EVENT_BARRED, _MISTIMED or _STOOD. NULL: nothing to do. */
+    void (*doubt)(struct rlk_waiter *w, const struct rlk_event *ev);
     /* The manager closes: come to an end, and tell the user. */
     void (*close)(struct rlk_waiter *w);
     /* It is closed, and this one is still there: give back its memory. */

@@ -72,6 +72,9 @@ static void fall(struct rlk_node *n, uint64_t now_us)
 {
     bool was_up = n->state == RLK_NODE_UP;
 
+    n->twin = n->found_twin; /* whatever else it fell for shows nothing of that */
+    n->found_twin = false;
+
     rlk_resolve_cancel(&n->resolve);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     rlk_health_end(n);
@@ -289,7 +292,7 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
 {
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     n->state = RLK_NODE_UP;
-    n->failed = false;
+    n->failed = n->twin = false;
     n->since_us = now_us;
     n->error[0] = '\0';
     pay_debts(n, now_us);

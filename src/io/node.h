@@ -51,6 +51,8 @@ struct rlk_node_hooks {
     void (*down)(struct rlk_node *n, uint64_t now_us);
     /* Everything that it was asked is answered. */
     void (*idle)(struct rlk_node *n);
+    /* Its votes do not count from now on. */
+    void (*barred)(struct rlk_node *n, uint64_t now_us);
     /* Another run answers at its address than before: the clock may be another, too. */
     void (*replaced)(struct rlk_node *n);
     /* It told the time. */
@@ -88,7 +90,8 @@ struct rlk_node {
     struct rlk_info info;
     int64_t client_id; /* 0: unknown */
     struct rlk_former former;
-    bool twin; /* it was another node's server when it was greeted last [S10] */
+    bool found_twin; /* it is refused for that just now: */
+    bool twin;       /* it was another node's server when it fell last [S10] */
     struct rlk_standing standing;
     struct rlk_health health;
 

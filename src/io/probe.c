@@ -231,6 +231,16 @@ void rlk_probe_take_time(struct rlk_probe *p, const struct rlk_reply *reply, uin
     }
 }
 
+void rlk_probe_end(struct rlk_probe *p, uint64_t sent_us, uint64_t now_us)
+{
+    uint64_t took_us = rlk_time_sub(now_us, sent_us);
+
+    if (p->at == STEPS && p->pings < RLK_PROBE_PINGS &&
+        (p->pings == 0 || took_us > p->ping_us[p->pings - 1])) {
+        keep_ping(p, took_us);
+    }
+}
+
 /* ---- all of it ---- */
 
 void rlk_probe_init(struct rlk_probe *p)

@@ -51,6 +51,10 @@ bool rlk_probe_take(struct rlk_probe *p, const struct rlk_reply *reply);
 void rlk_probe_take_time(struct rlk_probe *p, const struct rlk_reply *reply, uint64_t sent_us,
                          uint64_t now_us);
 
+/* Its time is over: one that was asked for since sent_us has not come, which counts if none took
+ * longer. */
+void rlk_probe_end(struct rlk_probe *p, uint64_t sent_us, uint64_t now_us);
+
 /* What does not come from answers: whom it is asked as, and over which way. */
 void rlk_probe_look(struct rlk_probe *p, const struct rlk_node *n);
 

@@ -52,6 +52,10 @@ static bool send_text(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_
 {
     struct rlk_command c;
 
+    if (claim->resent & rlk_mask_bit(n->index)) {
+        return false; /* who says that of the text itself is no Redis */
+    }
+    claim->resent |= rlk_mask_bit(n->index);
     rlk_command_release(&c, claim, true);
     return rlk_node_ask(n, &c, &rlk_release_request, claim, now_us);
 }
@@ -64,6 +68,7 @@ static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply 
     if (rlk_classify_no_script(reply) && send_text(n, claim, now_us)) {
         return; /* the reference goes with it */
     }
+    claim->resent &= ~rlk_mask_bit(n->index);
     if (reply->type == RLK_REPLY_ERROR) {
         rlk_node_complain(n, "refused to release the key: %s", reply->str);
     }

@@ -50,7 +50,9 @@ static void describe(struct rlk_report *r, struct redlock *rl, unsigned node)
     struct redlock_examined *x = &r->nodes[node];
 
     redlock_node_info(rl, node, &info);
-    snprintf(part->error, sizeof(part->error), "%s", info.error);
+    if (part->error[0] == '\0') {
+        snprintf(part->error, sizeof(part->error), "%s", info.error);
+    }
     *x = (struct redlock_examined){.name = info.name,
                                    .state = info.state,
                                    .error = part->error,

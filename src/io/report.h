@@ -14,7 +14,7 @@ struct redlock;
 
 /* What belongs to one master. */
 struct rlk_report_node {
-    char error[256];
+    char error[256]; /* "": what the manager has to say */
     struct rlk_probe probe;
     struct rlk_notes notes;
 };

@@ -8,6 +8,8 @@
 
 #include "base/time.h"
 #include "core/attempt.h"
+#include "io/command.h"
+#include "io/health.h"
 #include "io/options.h"
 
 #define MAX_RETRY_MS 60000
@@ -81,6 +83,15 @@ static bool same(const struct rlk_key *a, const struct rlk_key *b)
     return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
 }
 
+/* Names that the library has for itself: a counter's, and the incarnation key's. */
+static bool is_reserved(const char *bytes, size_t len)
+{
+    const size_t tail = sizeof(RLK_COMMAND_COUNTER) - 1, key = sizeof(RLK_HEALTH_KEY) - 1;
+
+    return (len >= tail && memcmp(bytes + len - tail, RLK_COMMAND_COUNTER, tail) == 0) ||
+           (len == key && memcmp(bytes, RLK_HEALTH_KEY, key) == 0);
+}
+
 /* One more key. A lock on the same key twice is a mistake of whoever wrote the list. */
 static bool add_key(struct rlk_terms *r, const char *bytes, size_t len, const struct rlk_options *o)
 {
@@ -88,7 +99,7 @@ static bool add_key(struct rlk_terms *r, const char *bytes, size_t len, const st
     unsigned i;
 
     *key = (struct rlk_key){bytes, len};
-    if (len < 1 || len > REDLOCK_MAX_KEY - o->key_prefix_len) {
+    if (len < 1 || len > REDLOCK_MAX_KEY - o->key_prefix_len || is_reserved(bytes, len)) {
         return false;
     }
     for (i = 0; i < r->n_keys; i++) {

@@ -220,7 +220,9 @@ static const char *parse_query(const char *query, struct rlk_uri *u)
 
 static const char *parse_redis(const char *rest, struct rlk_uri *u)
 {
-    size_t all = strcspn(rest, "?");
+    const char *login_end = strrchr(rest, '@'); /* a password may have a '?' */
+    size_t login = login_end ? (size_t)(login_end - rest) : 0;
+    size_t all = login + strcspn(rest + login, "?");
     const char *slash = memchr(rest, '/', all);
     size_t len = slash ? (size_t)(slash - rest) : all;
     const char *end = rest + all;

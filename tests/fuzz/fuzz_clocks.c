@@ -23,17 +23,30 @@
 
 __extension__ typedef __int128 wide;
 
+struct model_reading {
+    wide sent_us, at_us, server_us, error_us;
+};
+
+enum {
+    BASE,
+    FAR,
+    LAST,
+    READINGS
+};
+
 struct model_clock {
     bool known;
-    wide at_us, server_us, error_us;
-    wide ahead_us, ahead_at_us; /* unexplained */
-    wide excuse_us;             /* what we are known to have stood still since it was asked */
+    struct model_reading before[READINGS];
+    wide ahead_us;                  /* unexplained */
+    wide first_us[2], latest_us[2]; /* from when to when the parts of it happened */
+    wide excuse_us;                 /* what we are known to have stood still since it was asked */
 };
 
 struct world {
     struct rlk_clocks c;
     unsigned nodes;
     uint64_t now_us, trip_us, distance_us[RLK_MAX_NODES];
+    wide stood_at_us;
     struct model_clock model[RLK_MAX_NODES];
 };
 
@@ -41,7 +54,12 @@ struct world {
 struct verdict {
     enum rlk_clock_verdict verdict;
     uint64_t by_us, nodes;
-    wide change_us, bound_us; /* as the model reckons them; the change is negative when behind */
+};
+
+/* What the model makes of it: a change is negative when behind, 0 when it is no wonder. */
+struct guess {
+    bool moved;
+    wide told_us, since_us;
 };
 
 static wide magnitude(wide value)
@@ -54,46 +72,128 @@ static wide least(wide a, wide b)
     return a < b ? a : b;
 }
 
+static wide most(wide a, wide b)
+{
+    return a > b ? a : b;
+}
+
 static bool is_about(wide a, wide b)
 {
-    wide largest = a > b ? a : b;
-
-    return magnitude(a - b) <= largest / 10 + 50000;
+    return magnitude(a - b) <= most(a, b) / 10 + 50000;
 }
 
 static bool is_late(const struct model_clock *m, wide now_us)
 {
-    return m->ahead_us == 0 || now_us - m->ahead_at_us > (wide)MAX_TTL_US;
+    return m->ahead_us == 0 || now_us - m->latest_us[1] > (wide)MAX_TTL_US;
 }
 
-/* Whether for any of the amounts, as the largest, a majority agrees. */
-static bool has_agreement(const struct world *w, wide now_us)
+/* Of the nodes whose amounts agree when this one has the largest, how many may have got ahead at
+ * these instants; NULL: at any. */
+static unsigned count(const struct world *w, unsigned largest, const wide *first_us,
+                      const wide *latest_us, wide now_us)
 {
+    unsigned i, n = 0;
+
+    for (i = 0; i < w->nodes; i++) {
+        const struct model_clock *m = &w->model[i];
+        bool meets =
+            (!first_us || (m->first_us[0] <= *first_us && *first_us <= m->first_us[1])) &&
+            (!latest_us || (m->latest_us[0] <= *latest_us && *latest_us <= m->latest_us[1]));
+
+        n += meets && !is_late(m, now_us) && m->ahead_us <= w->model[largest].ahead_us &&
+             is_about(m->ahead_us, w->model[largest].ahead_us);
+    }
+    return n;
+}
+
+/* Instants that a majority with this node has in common: if any, then where some parts end. */
+static bool has_instants(const struct world *w, unsigned largest, wide now_us)
+{
+    const struct model_clock *l = &w->model[largest];
     unsigned i, k;
 
     for (i = 0; i < w->nodes; i++) {
-        unsigned n = 0;
+        const wide *first_us = &w->model[i].first_us[1];
 
-        for (k = 0; k < w->nodes && !is_late(&w->model[i], now_us); k++) {
-            const struct model_clock *m = &w->model[k];
-
-            n += !is_late(m, now_us) && m->ahead_us <= w->model[i].ahead_us &&
-                 is_about(m->ahead_us, w->model[i].ahead_us);
+        if (*first_us < l->first_us[0] || *first_us > l->first_us[1] ||
+            2 * count(w, largest, first_us, NULL, now_us) <= w->nodes) {
+            continue;
         }
-        if (2 * n > w->nodes) {
+        for (k = 0; k < w->nodes; k++) {
+            const wide *latest_us = &w->model[k].latest_us[1];
+
+            if (*latest_us >= l->latest_us[0] && *latest_us <= l->latest_us[1] &&
+                2 * count(w, largest, first_us, latest_us, now_us) > w->nodes) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether for any of the amounts above this one, as the largest, a majority agrees. */
+static bool has_agreement(const struct world *w, wide above_us, wide now_us)
+{
+    unsigned i;
+
+    for (i = 0; i < w->nodes; i++) {
+        if (!is_late(&w->model[i], now_us) && w->model[i].ahead_us > above_us &&
+            2 * count(w, i, NULL, NULL, now_us) > w->nodes && has_instants(w, i, now_us)) {
             return true;
         }
     }
     return false;
 }
 
-static void add_ahead(struct model_clock *m, wide by_us, wide now_us)
+static void add_ahead(struct model_clock *m, const struct guess *g, wide now_us)
 {
-    m->ahead_us = least((is_late(m, now_us) ? 0 : m->ahead_us) + by_us, RLK_NEVER);
-    m->ahead_at_us = now_us;
+    bool fresh = is_late(m, now_us);
+
+    m->ahead_us = least((fresh ? 0 : m->ahead_us) + g->told_us, RLK_NEVER);
+    m->latest_us[0] = g->since_us;
+    m->latest_us[1] = now_us;
+    if (fresh) {
+        memcpy(m->first_us, m->latest_us, sizeof(m->first_us));
+    }
 }
 
-/* The amount of the node itself is that which it shows, or what an excuse leaves of it. */
+/* No instant of the first parts, or of the last, is before the latest beginning. */
+static void check_instants(const struct world *w, uint64_t nodes)
+{
+    wide first_us[2] = {0, RLK_NEVER}, latest_us[2] = {0, RLK_NEVER};
+    unsigned i;
+
+    RLK_MASK_EACH (i, nodes) {
+        const struct model_clock *m = &w->model[i];
+
+        first_us[0] = most(first_us[0], m->first_us[0]);
+        first_us[1] = least(first_us[1], m->first_us[1]);
+        latest_us[0] = most(latest_us[0], m->latest_us[0]);
+        latest_us[1] = least(latest_us[1], m->latest_us[1]);
+    }
+    FUZZ_CHECK(first_us[0] <= first_us[1], "what happened first happened to all at once");
+    FUZZ_CHECK(latest_us[0] <= latest_us[1], "and what happened last");
+}
+
+/* Those that were asked before it are excused, the others have nothing to do with it. */
+static void excuse(struct world *w, const struct verdict *v)
+{
+    unsigned i;
+
+    for (i = 0; i < w->nodes; i++) {
+        struct model_clock *m = &w->model[i];
+
+        if (v->nodes & rlk_mask_bit(i)) {
+            m->ahead_us = 0;
+        } else if (m->known && m->before[LAST].sent_us <= w->stood_at_us) {
+            m->excuse_us = least(m->excuse_us + v->by_us, RLK_NEVER);
+        } else if (m->known) {
+            m->before[BASE] = m->before[FAR] = m->before[LAST];
+            m->excuse_us = 0;
+        }
+    }
+}
+
 static void check_standstill(struct world *w, unsigned node, const struct verdict *v, wide now_us)
 {
     uint64_t left = v->nodes;
@@ -103,91 +203,123 @@ static void check_standstill(struct world *w, unsigned node, const struct verdic
     FUZZ_CHECK(2 * rlk_mask_count(v->nodes) > w->nodes, "a majority shows a standstill");
     FUZZ_CHECK((v->nodes & ~rlk_mask_all(w->nodes)) == 0, "of nodes that there are");
     FUZZ_CHECK(v->nodes & rlk_mask_bit(node), "and the last one is among them");
+    check_instants(w, v->nodes);
+    w->stood_at_us = RLK_NEVER;
     RLK_MASK_EACH (i, left) {
-        struct model_clock *m = &w->model[i];
+        const struct model_clock *m = &w->model[i];
 
-        FUZZ_CHECK(i == node || !is_late(m, now_us), "whoever shows it got ahead lately");
-        FUZZ_CHECK(i == node || (m->ahead_us <= v->by_us && is_about(m->ahead_us, v->by_us)),
+        FUZZ_CHECK(!is_late(m, now_us), "whoever shows it got ahead lately");
+        FUZZ_CHECK(m->ahead_us <= v->by_us && is_about(m->ahead_us, v->by_us),
                    "the amounts agree, and leases are shortened by the largest");
         largest = largest || m->ahead_us == v->by_us;
-        m->ahead_us = 0;
+        w->stood_at_us = least(w->stood_at_us, m->latest_us[1]);
     }
-    FUZZ_CHECK(largest || v->by_us >= least(v->change_us - w->model[node].excuse_us, RLK_NEVER),
-               "it is no more than somebody shows");
-    for (i = 0; i < w->nodes; i++) {
-        w->model[i].excuse_us += v->nodes & rlk_mask_bit(i) ? 0 : v->by_us;
-    }
+    FUZZ_CHECK(largest, "it is what somebody shows");
+    FUZZ_CHECK(!has_agreement(w, v->by_us, now_us), "and no majority agrees on more");
+    excuse(w, v);
 }
 
-static void check_ahead(struct world *w, unsigned node, const struct verdict *v, wide now_us)
-{
-    struct model_clock *m = &w->model[node];
-    wide shown_us = least(v->change_us, RLK_NEVER);
-
-    if (v->verdict == RLK_CLOCK_STEADY) {
-        FUZZ_CHECK(m->excuse_us > 0, "what got ahead is told, but for a standstill");
-        FUZZ_CHECK(v->change_us - m->excuse_us <= v->bound_us, "and for no more than that");
-    } else if (v->verdict == RLK_CLOCK_WE_STOOD) {
-        check_standstill(w, node, v, now_us);
-    } else {
-        FUZZ_CHECK(v->verdict == RLK_CLOCK_AHEAD, "what got ahead is not behind");
-        FUZZ_CHECK(v->by_us <= shown_us && v->by_us + m->excuse_us >= shown_us, "by how much");
-        FUZZ_CHECK(v->by_us > v->bound_us, "by more than can be by chance");
-        add_ahead(m, v->by_us, now_us);
-        FUZZ_CHECK(!has_agreement(w, now_us), "a majority that agrees is a standstill of ours");
-    }
-}
-
-static void check_verdict(struct world *w, unsigned node, const struct verdict *v, wide now_us)
+static void check_verdict(struct world *w, unsigned node, const struct verdict *v,
+                          const struct guess *g, wide now_us)
 {
     FUZZ_CHECK((v->verdict == RLK_CLOCK_WE_STOOD) == (v->nodes != 0), "whose standstill it is");
-    FUZZ_CHECK((v->verdict == RLK_CLOCK_STEADY) == (v->by_us == 0), "an amount, when it moved");
-    if (least(magnitude(v->change_us), RLK_NEVER) <= v->bound_us) {
-        FUZZ_CHECK(v->verdict == RLK_CLOCK_STEADY, "within the bound a clock is steady");
-    } else if (v->change_us < 0) {
+    if (g->told_us == 0) {
+        FUZZ_CHECK(v->verdict == RLK_CLOCK_STEADY && v->by_us == 0, "a clock that is steady");
+    } else if (g->told_us < 0) {
         FUZZ_CHECK(v->verdict == RLK_CLOCK_BEHIND, "a clock that fell behind");
-        FUZZ_CHECK(v->by_us == least(-v->change_us, RLK_NEVER), "by how much it fell behind");
+        FUZZ_CHECK(v->by_us == least(-g->told_us, RLK_NEVER), "by how much it fell behind");
     } else {
-        check_ahead(w, node, v, now_us);
+        add_ahead(&w->model[node], g, now_us);
+        if (v->verdict == RLK_CLOCK_WE_STOOD) {
+            check_standstill(w, node, v, now_us);
+            return;
+        }
+        FUZZ_CHECK(v->verdict == RLK_CLOCK_AHEAD, "a clock that got ahead");
+        FUZZ_CHECK(v->by_us == least(g->told_us, RLK_NEVER), "by how much it got ahead");
+        FUZZ_CHECK(!has_agreement(w, 0, now_us), "a majority that agrees is a standstill of ours");
     }
+}
+
+/* By how much it has moved since then, and *ret_moved, whether it has but for its excuse. */
+static wide change_us(const struct model_reading *then, const struct model_reading *now,
+                      wide excuse_us, bool *ret_moved)
+{
+    wide gone_us = now->at_us - then->at_us, errors_us = then->error_us + now->error_us;
+    wide change = now->server_us - then->server_us - gone_us;
+    wide bound = ((gone_us + errors_us) * DRIFT_PPM + 999999) / 1000000 + errors_us + 2000;
+
+    bound = least(bound, RLK_NEVER);
+    change = change < 0 ? -least(-change, RLK_NEVER) : least(change, RLK_NEVER);
+    *ret_moved = magnitude(change) > bound;
+    if (*ret_moved && change > 0 && excuse_us > 0 && is_about(change, excuse_us)) {
+        change -= least(change, excuse_us);
+    }
+    return magnitude(change) > bound ? change : 0;
+}
+
+static struct guess guess(const struct model_clock *m, const struct model_reading *now)
+{
+    struct guess g = {false, 0, 0};
+    int i;
+
+    for (i = 0; i < READINGS; i++) {
+        bool moved;
+        wide by_us = change_us(&m->before[i], now, m->excuse_us, &moved);
+
+        if (by_us > 0) {
+            g.since_us = most(g.since_us, m->before[i].sent_us);
+        }
+        if (i != LAST) {
+            g.moved = g.moved || moved;
+            g.told_us = g.told_us ? g.told_us : by_us;
+        }
+    }
+    return g;
+}
+
+static void rebase(const struct world *w, struct model_clock *m, const struct model_reading *now,
+                   bool moved)
+{
+    bool anew = moved || (m->excuse_us > 0 && now->sent_us > w->stood_at_us);
+
+    if (anew || now->at_us - m->before[BASE].at_us >= 1000000) {
+        m->before[BASE] = *now;
+    }
+    if (anew || now->at_us - m->before[FAR].at_us >= (wide)(MAX_TTL_US / 4) ||
+        2 * (now->error_us + 2000) <= m->before[FAR].error_us) {
+        m->before[FAR] = *now;
+    }
+    m->before[LAST] = *now;
+    m->excuse_us = anew ? 0 : m->excuse_us;
 }
 
 /* What the model makes of a sample that is not older than the one before. */
 static void compare(struct world *w, unsigned node, const struct rlk_clock_sample *sample,
                     struct verdict *v)
 {
-    struct model_clock *m = &w->model[node], now = *m;
-    wide gone_us, trip_us = (wide)sample->received_us - sample->sent_us;
-    bool moved;
+    struct model_clock *m = &w->model[node];
+    wide trip_us = (wide)sample->received_us - sample->sent_us;
+    struct model_reading now = {sample->sent_us, sample->sent_us + trip_us / 2, sample->server_us,
+                                (trip_us + 1) / 2};
+    struct guess g;
 
-    now.known = true;
-    now.at_us = sample->sent_us + trip_us / 2;
-    now.error_us = (trip_us + 1) / 2;
-    now.server_us = sample->server_us;
-    if (!m->known || now.at_us < m->at_us) {
+    if (!m->known || now.at_us < m->before[LAST].at_us) {
         FUZZ_CHECK(v->verdict == RLK_CLOCK_STEADY && v->by_us == 0, "nothing to compare with");
-        *m = m->known ? *m : now;
+        if (!m->known) {
+            *m = (struct model_clock){.known = true, .before = {now, now, now}};
+        }
         return;
     }
-    gone_us = now.at_us - m->at_us;
-    v->change_us = now.server_us - m->server_us - gone_us;
-    v->bound_us = (gone_us * DRIFT_PPM + 999999) / 1000000 + m->error_us + now.error_us + 2000;
-    v->bound_us = least(v->bound_us, RLK_NEVER);
-    moved = least(magnitude(v->change_us), RLK_NEVER) > v->bound_us;
-    check_verdict(w, node, v, sample->received_us);
-    m->excuse_us = moved ? 0 : m->excuse_us;
-    if (moved || gone_us >= 1000000) {
-        m->at_us = now.at_us;
-        m->server_us = now.server_us;
-        m->error_us = now.error_us;
-    }
+    g = guess(m, &now);
+    rebase(w, m, &now, g.moved);
+    check_verdict(w, node, v, &g, sample->received_us);
 }
 
 static wide clamped(const struct model_clock *m)
 {
-    wide most = (wide)1 << 60, offset = m->server_us - m->at_us;
+    wide far = (wide)1 << 60;
 
-    return offset > most ? most : offset < -most ? -most : offset;
+    return least(far, most(-far, m->before[BASE].server_us - m->before[BASE].at_us));
 }
 
 /* A value with no more than half of all on either side, or the middle of two of these. */

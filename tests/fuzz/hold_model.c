@@ -107,7 +107,7 @@ static uint64_t lease_end(const struct hold_model *m, uint64_t now_us)
 /* Another try, and a word to the user, are to come before the end. */
 static uint64_t patience_end_us(const struct hold_model *m)
 {
-    return rlk_time_add(m->begun_us, rlk_time_min(m->config.timeout_us, m->config.ttl_us / 3));
+    return rlk_time_add(m->asked_from_us, rlk_time_min(m->config.timeout_us, m->config.ttl_us / 3));
 }
 
 /* ---- what the step does ---- */
@@ -155,7 +155,7 @@ static void begin(struct hold_model *m, struct moment *mo, uint64_t ttl_us, bool
     unsigned i;
 
     m->round++;
-    m->begun_us = mo->ev->now_us;
+    m->begun_us = m->asked_from_us = mo->ev->now_us;
     m->round_ttl_us = ttl_us;
     m->success = false;
     m->waiting = true;
@@ -246,6 +246,7 @@ static void stand_still(struct hold_model *m, uint64_t by_us)
 static void plan_sooner(struct hold_model *m, uint64_t by_us)
 {
     m->held_us = rlk_time_sub(m->held_us, by_us);
+    m->begun_us = rlk_time_sub(m->begun_us, by_us);
     m->renew_us = m->renew_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(m->renew_us, by_us);
 }
 
@@ -520,6 +521,7 @@ static void do_step(struct hold_model *m, struct moment *mo)
         plan_sooner(m, mo->ev->by_us);
         break;
     case RLK_EVENT_START:
+    case RLK_EVENT_BARRED:
     case RLK_EVENT_NODE_UP:
     case RLK_EVENT_NODE_DOWN:
     case RLK_EVENT_CANCEL:
@@ -603,7 +605,7 @@ void hold_model_start(struct hold_model *m, const struct rlk_hold_config *config
     m->step = m->success_step = 1;
     m->success = m->waiting = m->petted = true;
     m->held_us = now_us;
-    m->begun_us = won->started_us;
+    m->begun_us = m->asked_from_us = won->started_us;
     take_over(m, won);
     FUZZ_CHECK(out->extend == 0 && out->heal == 0, "a lock that begins asks for nothing");
     check_heal(m, &mo);

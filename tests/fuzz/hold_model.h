@@ -25,6 +25,7 @@ struct hold_model {
     unsigned round;              /* 0: the win */
     bool success, waiting, by_itself, healed;
     uint64_t held_us, begun_us, renew_us;
+    uint64_t asked_from_us; /* begun_us, as it was by the clock that stood still */
     uint64_t round_ttl_us, wanted_ttl_us;
     unsigned failures, renewals, successes;
     bool lost, trouble, extending, queued, petted, paid, waits, credited;

@@ -106,7 +106,9 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
         return won && !round_model_enough(m, ev->now_us);
     case RLK_EVENT_CONFIRM:
         return asking && (m->owes & bit(ev->node));
-    case RLK_EVENT_MISTIMED:
+    case RLK_EVENT_MISTIMED: /* which is noted in any case */
+        return true;
+    case RLK_EVENT_BARRED:
         return (asking || won) && (m->yes & bit(ev->node));
     case RLK_EVENT_STOOD:
         return m->asked != 0;
@@ -255,6 +257,16 @@ static void stood(struct round_model *m, uint64_t by_us)
     }
 }
 
+static void doubted(struct round_model *m, unsigned node)
+{
+    bool matters = m->state == RLK_ROUND_ASKING || m->state == RLK_ROUND_WON;
+
+    if (matters && (m->yes & bit(node))) {
+        m->yes &= ~bit(node);
+        m->barred |= bit(node);
+    }
+}
+
 static void hear(struct round_model *m, const struct rlk_event *ev, const struct rlk_actions *out)
 {
     uint64_t confirm = 0;
@@ -265,9 +277,8 @@ static void hear(struct round_model *m, const struct rlk_event *ev, const struct
         voted(m, ev, &confirm);
     } else if (ev->kind == RLK_EVENT_CONFIRM) {
         confirmed(m, ev);
-    } else if (ev->kind == RLK_EVENT_MISTIMED) {
-        m->yes &= ~bit(ev->node);
-        m->barred |= bit(ev->node);
+    } else if (ev->kind == RLK_EVENT_MISTIMED || ev->kind == RLK_EVENT_BARRED) {
+        doubted(m, ev->node);
     } else if (ev->kind == RLK_EVENT_STOOD) {
         stood(m, ev->by_us);
     }
@@ -304,17 +315,19 @@ static bool may_say(const struct round_model *m, const struct rlk_event *ev, int
     bool useless =
         ev->kind == RLK_EVENT_TIMER && rlk_time_sub(m->deadline_us, m->started_us) >= useful_us(m);
     bool split = m->terms->fenced && count(agreeing(m)) < count(m->yes);
+    bool taken_back = ev->kind == RLK_EVENT_DELIVER && count(agreeing(m)) < majority(m);
     bool ended = ev->kind == RLK_EVENT_CANCEL || ev->kind == RLK_EVENT_DELIVER;
 
     switch (status) {
     case REDLOCK_ECANCELED:
         return ev->kind == RLK_EVENT_CANCEL;
     case REDLOCK_ETOOSLOW:
-        return ev->kind == RLK_EVENT_DELIVER || useless || count(agreeing(m)) >= majority(m);
+        return (ev->kind == RLK_EVENT_DELIVER && !taken_back) || useless ||
+               count(agreeing(m)) >= majority(m);
     case REDLOCK_EHELD:
         return (m->no != 0 || split) && !ended && !useless;
     case REDLOCK_ENOQUORUM:
-        return (silence || split) && count(m->no) <= spare && !ended && !useless;
+        return taken_back || ((silence || split) && count(m->no) <= spare && !ended && !useless);
     default:
         return false;
     }

@@ -6,7 +6,9 @@
 
 Suite *adopt_suite(void);
 Suite *callbacks_suite(void);
+Suite *clocks_suite(void);
 Suite *config_suite(void);
+Suite *data_suite(void);
 Suite *endings_suite(void);
 Suite *examine_suite(void);
 Suite *extend_suite(void);
@@ -14,10 +16,13 @@ Suite *fence_suite(void);
 Suite *hold_suite(void);
 Suite *hostile_suite(void);
 Suite *keys_suite(void);
+Suite *nonsense_suite(void);
+Suite *probes_suite(void);
 Suite *query_suite(void);
 Suite *release_suite(void);
-Suite *standing_suite(void);
+Suite *restarts_suite(void);
 Suite *stuck_suite(void);
+Suite *twins_suite(void);
 Suite *wire_suite(void);
 
 #endif

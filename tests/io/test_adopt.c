@@ -6,6 +6,7 @@
 #include "io/scripts.h"
 #include "io/suites.h"
 #include "io/suspend.h"
+#include "io/ward.h"
 #include "io/watch.h"
 
 static struct farm f;
@@ -351,6 +352,70 @@ START_TEST(adopted_after_the_scripts_were_forgotten)
 }
 END_TEST
 
+/* ---- masters that may not vote ---- */
+
+/* All three have the key, and nobody its handle. */
+static void leave_a_lock(uint32_t health_ms)
+{
+    struct redlock_request request;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, health_ms);
+    request = held_request(&h, &ward, "k");
+    request.renew = 0;
+    held_acquire(&h, &request);
+    loop_settle(ward.base);
+    forget(taken_over, sizeof(taken_over));
+}
+
+/* Who has the key has not forgotten it, whatever else it has. */
+START_TEST(a_master_in_quarantine_counts_for_what_it_has)
+{
+    struct redlock_request request;
+
+    leave_a_lock(WARD_NO_HEALTH_MS);
+    model_restart_durably(ward_model(0));
+    ward_reconnect(0);
+    ward_must_be_barred(0, "it has restarted");
+    model_del(ward_model(1), "k");
+    request = held_request(&h, &ward, "k");
+    held_adopt(&h, ward.rl, &request, taken_over);
+    ck_assert_int_eq(h.status, REDLOCK_OK);
+    ward_must_be_barred(0, "it has restarted");
+    farm_end(&ward);
+}
+END_TEST
+
+static void on_adopted(struct redlock_lock *lock, int status, void *arg)
+{
+    ck_assert_ptr_nonnull(lock);
+    ck_assert_int_eq(status, REDLOCK_OK);
+    ++*(int *)arg;
+}
+
+/* It had said that it has the key, and then forgets; as after any renewal, the next one tells. */
+START_TEST(an_adoption_under_way_does_not_mind)
+{
+    struct redlock_request request;
+    int told = 0;
+
+    leave_a_lock(WARD_HEALTH_MS);
+    model_del(ward_model(1), "k");
+    fake_pause(ward.nodes[2]);
+    request = held_request(&h, &ward, "k");
+    request.renew = 0;
+    ck_assert_int_eq(redlock_adopt(ward.rl, &request, taken_over, on_adopted, &told, NULL), 0);
+    loop_settle(ward.base);
+    model_flush(ward_model(0));
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    loop_settle(ward.base);
+    ck_assert_int_eq(told, 0);
+    fake_go_on(ward.nodes[2]);
+    loop_must(ward.base, &told);
+    farm_end(&ward);
+}
+END_TEST
+
 Suite *adopt_suite(void)
 {
     Suite *suite = suite_create("adopt");
@@ -367,6 +432,8 @@ Suite *adopt_suite(void)
     tcase_add_test(tcase, a_silent_majority_adopts_nothing);
     tcase_add_test(tcase, an_adoption_is_cancelled_and_nothing_released);
     tcase_add_test(tcase, adoption_is_checked_as_an_acquire_is);
+    tcase_add_test(tcase, a_master_in_quarantine_counts_for_what_it_has);
+    tcase_add_test(tcase, an_adoption_under_way_does_not_mind);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -43,6 +43,7 @@ struct model {
     const char *policy;
     bool aof, aof_fails;
     const char *fsync;
+    bool fsync_pauses;
     bool loading;
     bool promoted;
     unsigned flushes;
@@ -82,6 +83,9 @@ enum model_script_kind model_script_kind(const char *text, size_t len);
 void model_forget_scripts(struct model *m);
 
 void model_free(struct model *m);
+
+/* What the server's own clock says, since 1970. */
+uint64_t model_now_us(const struct model *m);
 
 /* Do one command and append its reply. */
 void model_run(struct model *m, struct model_session *s, const struct resp_request *request,

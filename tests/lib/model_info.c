@@ -1,4 +1,5 @@
 /* lib/model_info.c - what a model says of itself: INFO and CONFIG GET. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,15 +72,32 @@ void model_info(const struct model_call *c)
     resp_put_text(c->out, text);
 }
 
+/* CONFIG GET of a pattern. */
+static void get_config(const struct model_call *c)
+{
+    const char *const known[][2] = {
+        {"appendfsync", c->m->fsync},
+        {"no-appendfsync-on-rewrite", c->m->fsync_pauses ? "yes" : "no"}};
+    const size_t n_known = sizeof(known) / sizeof(known[0]);
+    size_t i, n = 0;
+
+    for (i = 0; i < n_known; i++) {
+        n += fnmatch(model_word(c, 2), known[i][0], 0) == 0;
+    }
+    resp_put_array(c->out, 2 * n);
+    for (i = 0; i < n_known; i++) {
+        if (fnmatch(model_word(c, 2), known[i][0], 0) == 0) {
+            resp_put_text(c->out, known[i][0]);
+            resp_put_text(c->out, known[i][1]);
+        }
+    }
+}
+
 void model_config(const struct model_call *c)
 {
-    if (!resp_is(c->request, 1, "GET")) {
-        resp_put_error(c->out, "ERR unknown subcommand. Try CONFIG HELP.");
-    } else if (resp_is(c->request, 2, "appendfsync")) {
-        resp_put_array(c->out, 2);
-        resp_put_text(c->out, "appendfsync");
-        resp_put_text(c->out, c->m->fsync);
+    if (resp_is(c->request, 1, "GET")) {
+        get_config(c);
     } else {
-        resp_put_array(c->out, 0);
+        resp_put_error(c->out, "ERR unknown subcommand. Try CONFIG HELP.");
     }
 }

@@ -28,9 +28,6 @@ struct model_call {
 /* Word `at` of the command, "" where it has none. */
 const char *model_word(const struct model_call *c, size_t at);
 
-/* What the server's own clock says, since 1970. */
-uint64_t model_now_us(const struct model *m);
-
 /* Where the pointer to the key is, or to the end of the list. Expired keys go on the way. */
 struct model_key **model_find(struct model *m, long db, const char *name);
 void model_put(struct model *m, long db, const char *name, const char *value, size_t len,

@@ -278,33 +278,36 @@ static void run_confirm(const struct model_call *c, const struct keys *k)
     resp_put_int(c->out, agrees);
 }
 
-/* The incarnation key: "run mark born". Its value afterwards. */
-static const char *mark(const struct model_call *c, const struct keys *k)
+/* The incarnation key: "run mark born". Its value afterwards: of another run, or of a time to come,
+ * it is written anew. */
+static const char *mark(const struct model_call *c, const struct keys *k, uint64_t now_us)
 {
-    struct model_key **at = key_at(c, 0);
+    const struct model_key *key = *key_at(c, 0);
     const char *run = argument(c, k, 1);
-    uint64_t now_us = model_now_us(c->m), born_us = now_us - number(c, k, 3);
-    char value[256], old[32] = "";
-    bool known = *at && sscanf((*at)->value, "%*s %31s %" SCNu64, old, &born_us) == 2;
+    char value[256], old_run[64] = "", old_mark[32] = "";
+    uint64_t born_us = 0;
+    bool known = key && sscanf(key->value, "%63s %31s %" SCNu64, old_run, old_mark, &born_us) == 3;
 
-    if (known && strncmp((*at)->value, run, strlen(run)) == 0) {
-        return (*at)->value;
+    if (known && strcmp(old_run, run) == 0 && born_us <= now_us) {
+        return key->value;
     }
-    if (known && strcmp(argument(c, k, 4), "1") != 0) {
-        born_us = now_us;
+    if (!known || strcmp(argument(c, k, 4), "1") != 0 || born_us > now_us) {
+        born_us = now_us - number(c, k, 3);
     }
-    snprintf(value, sizeof(value), "%s %s %" PRIu64, run, known ? old : argument(c, k, 2), born_us);
+    snprintf(value, sizeof(value), "%s %s %" PRIu64, run, known ? old_mark : argument(c, k, 2),
+             born_us);
     model_put(c->m, c->s->db, model_word(c, 3), value, strlen(value), 0);
     return (*key_at(c, 0))->value;
 }
 
 static void run_mark(const struct model_call *c, const struct keys *k)
 {
+    uint64_t now_us = model_now_us(c->m);
     char now[24];
 
-    snprintf(now, sizeof(now), "%" PRIu64, model_now_us(c->m));
+    snprintf(now, sizeof(now), "%" PRIu64, now_us);
     resp_put_array(c->out, 2);
-    resp_put_text(c->out, mark(c, k));
+    resp_put_text(c->out, mark(c, k, now_us));
     resp_put_text(c->out, now);
 }
 

@@ -259,8 +259,8 @@ START_TEST(model_forgets_as_it_is_told)
     expect("GET k", "$-1\r\n");
     ck_assert_uint_eq(m->flushes, 1);
     expect("CONFIG GET appendfsync", "*2\r\n$11\r\nappendfsync\r\n$8\r\neverysec\r\n");
-    expect("INFO memory", "$58\r\n# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\r\n");
-    expect("INFO commandstats", "$77\r\n# Commandstats\r\ncmdstat_hello:calls=1,usec=9\r\n"
+    expect("INFO memory", "$52\r\n# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\r\n");
+    expect("INFO commandstats", "$79\r\n# Commandstats\r\ncmdstat_hello:calls=1,usec=9\r\n"
                                 "cmdstat_flushall:calls=1,usec=9\r\n\r\n");
 }
 END_TEST

@@ -32,6 +32,7 @@ int __real_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, vo
 int __real_redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
                                  const char *token, redlock_release_cb *cb, void *arg);
 int __real_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg);
+int __real_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg);
 int __real_redlock_lock_node(const struct redlock_lock *lock, size_t index,
                              struct redlock_node_detail *ret_detail);
 
@@ -49,6 +50,7 @@ int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, vo
 int __wrap_redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
                                  const char *token, redlock_release_cb *cb, void *arg);
 int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg);
+int __wrap_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg);
 int __wrap_redlock_lock_node(const struct redlock_lock *lock, size_t index,
                              struct redlock_node_detail *ret_detail);
 
@@ -172,6 +174,8 @@ static void hand_on(struct torture_call *c, struct redlock_lock *lock, int statu
     if (setjmp(here) == 0) {
         if (c->query_cb) {
             c->query_cb(result, status, c->arg);
+        } else if (c->examine_cb) {
+            c->examine_cb(result, status, c->arg);
         } else if (c->notice_cb) {
             c->notice_cb(lock, result, c->arg);
         } else if (c->close_cb) {
@@ -225,6 +229,20 @@ static void on_query(const struct redlock_query_result *result, int status, void
         }
     }
     hand_on(c, NULL, status, result);
+}
+
+static void on_examined(const struct redlock_report *report, int status, void *arg)
+{
+    struct torture_call *c = arg;
+    size_t i;
+
+    come(c, status);
+    for (i = 0; report && i < report->n_findings; i++) {
+        if (strstr(report->findings[i].text, "memory to ask")) {
+            torture_was_told("an examination: %s", report->findings[i].text);
+        }
+    }
+    hand_on(c, NULL, status, report);
 }
 
 static void on_close(void *arg)
@@ -370,6 +388,15 @@ int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *
     c->query_cb = cb;
     begin();
     return end(c, __real_redlock_query(rl, key, cb ? on_query : NULL, c));
+}
+
+int __wrap_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
+{
+    struct torture_call *c = new_call("redlock_examine", manager_of(rl), arg);
+
+    c->examine_cb = cb;
+    begin();
+    return end(c, __real_redlock_examine(rl, cb ? on_examined : NULL, c));
 }
 
 /* What a scenario asks about a vote may be the only place that tells. */

@@ -25,6 +25,7 @@ struct torture_call {
     redlock_acquire_cb *lock_cb; /* the same type as a release's and an extension's */
     redlock_notice_cb *notice_cb;
     redlock_query_cb *query_cb;
+    redlock_examine_cb *examine_cb;
     redlock_close_cb *close_cb;
     void *arg;
 };

@@ -205,6 +205,14 @@ int redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, voi
     return REDLOCK_EINVAL;
 }
 
+int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
+{
+    (void)rl;
+    (void)cb;
+    (void)arg;
+    return REDLOCK_EINVAL;
+}
+
 int redlock_lock_node(const struct redlock_lock *lock, size_t index,
                       struct redlock_node_detail *ret_detail)
 {

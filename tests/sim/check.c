@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mask.h"
+#include "base/time.h"
 #include "sim/trace.h"
 
 void check_violated(struct world *w, const char *checker, const char *format, ...)
@@ -22,18 +23,104 @@ void check_violated(struct world *w, const char *checker, const char *format, ..
     trace(w, "VIOLATION %s", w->violation);
 }
 
-void check_voted(struct world *w, unsigned claim, unsigned node, enum rlk_vote vote)
+/* What the promise leaves open: who had not looked at the server since FLUSHALL, when the vote did
+ * not look itself; who meets it for the first time, when its key was written anew by somebody who
+ * had heard its age before FLUSHALL; and with `observed`, who meets it for the first time. */
+static bool is_exposed(const struct world *w, unsigned client, unsigned node,
+                       const struct message *m)
 {
-    struct claim *c = world_claim(w, claim);
+    const struct peer *p = &w->clients[client].peers[node];
+    bool looks = m->kind == MESSAGE_VOTE && m->mark.mark != 0;
+
+    if (m->flushed_us && p->looked_us < m->flushed_us && !looks) {
+        return true;
+    }
+    if (m->misleading && p->first_look_us >= m->flushed_us) {
+        return true;
+    }
+    return w->o.policy == RLK_QUARANTINE_OBSERVED &&
+           p->met_us > rlk_time_max(m->forgot_us, m->flushed_us) &&
+           rlk_time_max(m->forgot_us, m->flushed_us) > 0;
+}
+
+void check_voted(struct world *w, unsigned node, const struct message *m, enum rlk_vote vote,
+                 uint64_t fence)
+{
+    struct claim *c = world_claim(w, m->claim);
     struct worker *k = world_worker(w, c->client, c->worker);
 
     if (vote == RLK_VOTE_YES) {
         c->granted |= rlk_mask_bit(node);
+        c->exposed |= is_exposed(w, c->client, node, m) ? rlk_mask_bit(node) : 0;
+        if (c->fenced) {
+            check_fence_voted(w, m->claim, node, fence);
+        }
+    } else if (vote == RLK_VOTE_BARRED) {
+        c->barred |= rlk_mask_bit(node);
+        w->barred++;
     } else if (vote == RLK_VOTE_NO) {
         c->refused |= rlk_mask_bit(node);
         k->refusals += k->op == c->op;
     } else if (vote == RLK_VOTE_UNKNOWN) {
         c->doubt |= rlk_mask_bit(node);
+    }
+}
+
+/* [S11] Only what went wrong is blamed. */
+void check_ahead(struct world *w, unsigned client, unsigned node)
+{
+    if (!w->moved) {
+        check_violated(w, "told", "c%u takes the clock of n%u to be ahead, and none was set",
+                       client, node);
+    }
+}
+
+/* What a look is compared with is a second old, or what that showed: so some looks may count whose
+ * answers took long. */
+#define BASELINE_US 1020000
+
+/* [S11] What was set forward by more than can be explained is found by the next look. */
+void check_timed(struct world *w, unsigned client, unsigned node, const struct message *m,
+                 enum rlk_clock_verdict verdict)
+{
+    struct client *c = &w->clients[client];
+    struct peer *p = &c->peers[node];
+    uint64_t error_us = (world_client_us(w, client) - m->sent_us) / 2;
+    uint64_t worst_us = rlk_time_max(p->timed_worst_us, p->timed_error_us);
+    uint64_t bound_us = 2 * (error_us + worst_us) + (w->now_us - p->timed_us) / 25 + 20000;
+    bool found = verdict == RLK_CLOCK_AHEAD || verdict == RLK_CLOCK_WE_STOOD;
+
+    c->stood |= verdict == RLK_CLOCK_WE_STOOD;
+    if (p->timed_us > 0 && m->steps_us - p->timed_steps_us > (int64_t)bound_us && !found &&
+        !c->stood) {
+        check_violated(w, "told", "c%u does not see that the clock of n%u was set forward", client,
+                       node);
+    }
+    p->timed_worst_us = rlk_time_max(p->timed_worst_us, error_us);
+    if (p->timed_us == 0 || verdict != RLK_CLOCK_STEADY || w->now_us >= p->timed_us + BASELINE_US) {
+        p->timed_us = w->now_us;
+        p->timed_error_us = rlk_time_max(p->timed_worst_us, error_us);
+        p->timed_steps_us = m->steps_us;
+        p->timed_worst_us = error_us;
+    }
+}
+
+/* A vote that counted does not any more; or all that was granted ends sooner. */
+void check_clock(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
+{
+    struct worker *k = world_worker(w, client, worker);
+    struct claim *c = k->claim == NONE ? NULL : world_claim(w, k->claim);
+    uint64_t bit = rlk_mask_bit(ev->node);
+    unsigned node;
+
+    if (k->phase == WORKER_HELD) {
+        check_held_clock(w, client, worker, ev);
+    } else if (c && ev->kind != RLK_EVENT_STOOD) {
+        c->barred |= c->granted & bit;
+        c->granted &= ~bit;
+    }
+    for (node = 0; c && ev->kind == RLK_EVENT_STOOD && node < SIM_NODES; node++) {
+        c->sent_us[node] = rlk_time_sub(c->sent_us[node], ev->by_us);
     }
 }
 

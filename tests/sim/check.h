@@ -2,6 +2,7 @@
  *
  *     check_exclusion.c  no two clients inside their validity at one instant
  *     check_hold.c       what a holder believes, asks for and is told follows from what it heard
+ *     check_fence.c      fences grow, are agreed on by a majority, and cost one round trip
  *     check_told.c       every start is answered exactly once, in time, and truthfully
  *     check_left.c       nothing is left behind: no key of a claim that was let go, no debt
  *     check_live.c       when the faults have ended, everybody has his lock within a bound
@@ -13,7 +14,8 @@
 
 #include "sim/world.h"
 
-/* "exclusion", "told", "left", "live" or "work", and what happened. Only the first counts. */
+/* "exclusion", "fence", "told", "left", "live" or "work", and what happened. Only the first counts.
+ */
 __attribute__((format(printf, 3, 4))) void check_violated(struct world *w, const char *checker,
                                                           const char *format, ...);
 
@@ -23,9 +25,26 @@ void check_exclusion(struct world *w, unsigned client, unsigned worker);
 void check_validity(struct world *w, unsigned client, unsigned worker);
 void check_decided(struct world *w, unsigned client, unsigned worker);
 
-/* A vote was heard; then the attempt was stepped. */
-void check_voted(struct world *w, unsigned claim, unsigned node, enum rlk_vote vote);
+/* A vote was heard, with a counter; then the attempt was stepped. */
+void check_voted(struct world *w, unsigned node, const struct message *m, enum rlk_vote vote,
+                 uint64_t fence);
 void check_stepped(struct world *w, unsigned client, unsigned worker);
+
+/* A master's clock is found to be ahead; a worker is about to hear of a clock [S11]. */
+void check_ahead(struct world *w, unsigned client, unsigned node);
+void check_timed(struct world *w, unsigned client, unsigned node, const struct message *m,
+                 enum rlk_clock_verdict verdict);
+void check_clock(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev);
+
+/* [S12] A claim is asked for first; a node is asked to confirm its fence, and does or does not. It
+ * is decided: by these nodes, or there is hope in so many. A lock is handed out. */
+void check_fence_asked(struct world *w, unsigned claim);
+void check_fence_voted(struct world *w, unsigned claim, unsigned node, uint64_t counter);
+void check_confirm_sent(struct world *w, unsigned claim, unsigned node, uint64_t fence);
+void check_confirmed(struct world *w, unsigned claim, unsigned node, bool agrees);
+uint64_t check_fence_agreed(const struct world *w, unsigned claim);
+uint64_t check_fence_hoped(const struct world *w, unsigned claim);
+void check_fence_told(struct world *w, unsigned client, unsigned worker);
 
 /* A call was accepted and must be told within a time of the client's clock; was cancelled; is
  * told now; nobody is left to be told. */
@@ -40,6 +59,7 @@ void check_let_go(struct world *w, unsigned claim);
 void check_died(struct world *w, unsigned client);
 void check_may_outlive(struct world *w, unsigned claim);
 void check_set_back(struct world *w, unsigned server); /* its clock */
+void check_resurrected(struct world *w, unsigned server);
 void check_expired(struct world *w, unsigned claim, unsigned node);
 
 /* A node has answered a release with an error: nothing was done. */
@@ -58,11 +78,13 @@ void check_held(struct world *w, unsigned client, unsigned worker);
 void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigned node,
                       const struct message *m);
 void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
-                      enum rlk_vote vote);
+                      enum rlk_vote vote, bool mistimed);
 void check_held_answered(struct world *w, unsigned client, unsigned worker, unsigned node,
-                         enum rlk_answer answer, uint64_t since_us);
+                         enum rlk_answer answer, uint64_t since_us, bool mistimed);
 void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint64_t until_us,
                         const struct rlk_actions *out);
+void check_held_clock(struct world *w, unsigned client, unsigned worker,
+                      const struct rlk_event *ev);
 void check_held_ends(struct world *w, unsigned client, unsigned worker);
 
 /* The user wants an extension; is told how it ended; that there is trouble; that the lock is

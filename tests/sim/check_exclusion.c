@@ -10,13 +10,20 @@
 #include "sim/drive.h"
 #include "sim/trace.h"
 
+/* It won by the word of a server that it could not know to have forgotten. */
+static bool is_exposed(const struct world *w, const struct worker *k)
+{
+    return w->claims[k->claim].exposed != 0;
+}
+
 static void against(struct world *w, unsigned client, unsigned worker, unsigned other,
                     unsigned other_worker)
 {
     const struct worker *k = world_worker(w, client, worker);
     const struct worker *l = world_worker(w, other, other_worker);
 
-    if (k != l && (k->keys & l->keys) && drive_holds(w, other, other_worker)) {
+    if (k != l && (k->keys & l->keys) && drive_holds(w, other, other_worker) && !is_exposed(w, k) &&
+        !is_exposed(w, l)) {
         check_violated(w, "exclusion",
                        "%s is held by c%u.%u (t%u, %.3f ms left) and by c%u.%u (t%u, %.3f ms left)",
                        trace_key_mask(k->keys & l->keys), client, worker, k->claim,
@@ -54,7 +61,7 @@ void check_validity(struct world *w, unsigned client, unsigned worker)
         lasting += (c->granted >> node & 1) &&
                    k->attempt.round.valid_until_us <= c->sent_us[node] + lease_us;
     }
-    if (lasting <= nodes / 2) {
+    if (lasting <= nodes / 2 && k->attempt.round.valid_until_us > 0) {
         check_violated(w, "exclusion", "t%u of c%u.%u is valid for longer than a majority has it",
                        k->claim, client, c->worker);
     }

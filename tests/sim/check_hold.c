@@ -66,7 +66,8 @@ void check_held(struct world *w, unsigned client, unsigned worker)
     struct held *h = &k->held;
     unsigned node;
 
-    *h = (struct held){.present = c->granted, .counts = c->granted};
+    *h = (struct held){.present = c->granted | c->barred, .counts = c->granted};
+    h->mistimed = r->mistimed;
     h->open = c->asked & ~(r->yes | r->no | r->unknown);
     h->won_us = world_client_us(w, client);
     h->round_us = r->started_us;
@@ -77,6 +78,7 @@ void check_held(struct world *w, unsigned client, unsigned worker)
     h->due_us = RLK_NEVER;
     h->least_us = rlk_time_from_ms(k->ttl_ms);
     for (node = 0; node < w->clients[client].nodes; node++) {
+        h->mistimed |= drive_is_mistimed(w, client, node) ? rlk_mask_bit(node) : 0;
         h->ask_us[node] = c->sent_us[node];
         h->ask_ttl_ms[node] = k->ttl_ms;
         h->lease_us[node] = c->sent_us[node] + lease_us(w, k->ttl_ms);
@@ -146,15 +148,54 @@ static void confirmed(const struct world *w, unsigned client, struct held *h, un
     reckon(w, client, h);
 }
 
+/* [S11] What is heard of a node says as well whether its clock can be relied on. */
+static void heard_clock(const struct world *w, unsigned client, struct held *h, unsigned node,
+                        bool mistimed)
+{
+    if (!mistimed) {
+        h->mistimed &= ~rlk_mask_bit(node);
+        return;
+    }
+    h->mistimed |= rlk_mask_bit(node);
+    h->counts &= ~rlk_mask_bit(node);
+    reckon(w, client, h);
+}
+
+void check_held_clock(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
+{
+    struct held *h = &world_worker(w, client, worker)->held;
+    unsigned node;
+
+    if (ev->kind == RLK_EVENT_BARRED) {
+        return; /* who has our key has not forgotten it [S7] */
+    }
+    if (ev->kind == RLK_EVENT_MISTIMED) {
+        heard_clock(w, client, h, ev->node, true);
+        return;
+    }
+    for (node = 0; node < w->clients[client].nodes; node++) {
+        h->lease_us[node] = rlk_time_sub(h->lease_us[node], ev->by_us);
+        h->ask_us[node] = rlk_time_sub(h->ask_us[node], ev->by_us);
+    }
+    h->stood_us += ev->by_us;
+    h->round_us = rlk_time_sub(h->round_us, ev->by_us);
+    reckon(w, client, h);
+    h->before_us = rlk_time_min(h->before_us, h->valid_us);
+}
+
 void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
-                      enum rlk_vote vote)
+                      enum rlk_vote vote, bool mistimed)
 {
     struct worker *k = world_worker(w, client, worker);
     struct claim *c = world_claim(w, k->claim);
     uint64_t bit = rlk_mask_bit(node);
     bool found = vote == RLK_VOTE_OURS && (c->doubt & bit); /* otherwise it is a twin [S10] */
+    bool granted = vote == RLK_VOTE_YES || vote == RLK_VOTE_BARRED;
 
-    if ((k->held.open & bit) && (vote == RLK_VOTE_YES || found)) {
+    if (vote != RLK_VOTE_UNKNOWN) {
+        heard_clock(w, client, &k->held, node, mistimed);
+    }
+    if ((k->held.open & bit) && (granted || found)) {
         confirmed(w, client, &k->held, node);
     }
     c->doubt |= vote == RLK_VOTE_UNKNOWN ? bit : 0;
@@ -162,13 +203,16 @@ void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigne
 }
 
 void check_held_answered(struct world *w, unsigned client, unsigned worker, unsigned node,
-                         enum rlk_answer answer, uint64_t since_us)
+                         enum rlk_answer answer, uint64_t since_us, bool mistimed)
 {
     struct held *h = &world_worker(w, client, worker)->held;
     uint64_t bit = rlk_mask_bit(node);
 
+    if (answer != RLK_ANSWER_UNKNOWN) {
+        heard_clock(w, client, h, node, mistimed);
+    }
     if (answer == RLK_ANSWER_OURS) {
-        h->confirmed |= bit & h->asked;
+        h->confirmed |= bit & h->asked & ~h->mistimed;
         h->since_us[node] = since_us;
         confirmed(w, client, h, node);
     } else if (answer != RLK_ANSWER_UNKNOWN) {
@@ -193,8 +237,7 @@ void check_heard(struct world *w, unsigned client, unsigned node, const struct m
 
 /* ---- after each step ---- */
 
-/* [S7] Where one server has two addresses, a key that was lost with it and set again over one is
- * found over the other (guarantees.md). */
+/* [S7] */
 static void check_success(struct world *w, unsigned client, unsigned worker)
 {
     struct held *h = &world_worker(w, client, worker)->held;
@@ -207,12 +250,12 @@ static void check_success(struct world *w, unsigned client, unsigned worker)
     if (!is_majority(w, client, kept)) {
         check_violated(w, "exclusion", "c%u.%u takes the word of %s for a majority", client, worker,
                        trace_nodes(kept));
-    } else if (!is_majority(w, client, whole) && w->o.twin == SIM_NODES) {
+    } else if (!is_majority(w, client, whole)) {
         check_violated(w, "exclusion", "c%u.%u goes on, but only %s had the keys all the time",
                        client, worker, trace_nodes(whole));
     }
     w->renewed++;
-    h->counts = h->present;
+    h->counts = h->present & ~h->mistimed;
     h->success_us = w->now_us;
     h->healed = 0;
     h->trouble_told = false;
@@ -243,7 +286,7 @@ static void check_lost(struct world *w, unsigned client, unsigned worker)
         check_violated(w, "told", "c%u.%u loses t%u with %.3f ms left", client, worker, k->claim,
                        trace_ms(world_client_us(w, client), k->held.valid_us));
     }
-    if (k->hold.reason == REDLOCK_ELOST && !w->o.forgetful && w->o.broken == ASSUME_ALL) {
+    if (k->hold.reason == REDLOCK_ELOST && !w->harmed) {
         check_violated(w, "told", "c%u.%u is told that masters forgot t%u, and none did", client,
                        worker, k->claim);
     }
@@ -279,7 +322,7 @@ static void check_validity_of_hold(struct world *w, unsigned client, unsigned wo
         check_violated(w, "exclusion", "c%u.%u believes in t%u for %.3f ms longer than it may",
                        client, worker, k->claim, trace_ms(k->held.valid_us, now_us));
     }
-    if (now_us < until_us && !k->held.lost && !w->o.forgetful && w->o.broken == ASSUME_ALL) {
+    if (now_us < until_us && !k->held.lost && !w->harmed) {
         check_violated(w, "told", "c%u.%u: an answer makes t%u live %.3f ms shorter", client,
                        worker, k->claim, trace_ms(now_us, until_us));
     }
@@ -297,7 +340,7 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
         h->succeeded = true;
         check_success(w, client, worker);
     }
-    if (k->hold.round_us != h->round_us) {
+    if (k->hold.state != RLK_HOLD_LOST && k->hold.round_us != h->round_us) {
         h->round_us = k->hold.round_us;
         h->asked = h->confirmed = 0;
         h->succeeded = false;
@@ -310,7 +353,7 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
     check_validity_of_hold(w, client, worker, until_us);
     h->before_us = h->valid_us ? h->valid_us : h->before_us;
     if (out->tell_extended && k->hold.extended == REDLOCK_OK &&
-        rlk_hold_valid_until_us(&k->hold) + 1 <
+        rlk_hold_valid_until_us(&k->hold) + h->stood_us + 1 <
             k->extend_us + lease_us(w, (uint32_t)(lease_for_us / 1000))) {
         check_violated(w, "told", "c%u.%u is told that t%u was extended, and it was not", client,
                        worker, k->claim);
@@ -333,6 +376,7 @@ void check_extending(struct world *w, unsigned client, unsigned worker, uint32_t
     h->least_us = rlk_time_min(h->least_us, rlk_time_from_ms(ttl_ms));
     h->safe = h->may_be_safe = false;
     h->extensions++;
+    h->stood_us = 0;
     k->extending = true;
     k->extend_us = world_client_us(w, client);
     k->extend_lost_us = c->lost_us - rlk_time_sub(c->busy_us, w->now_us);

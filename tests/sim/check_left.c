@@ -3,8 +3,9 @@
  *
  * Excused are only the keys of a process that died; where CLIENT KILL is not allowed, those of a
  * SET that lay in the socket of a server that stood still when the connection broke; and where a
- * server's clock was set back, those whose debt was held to have ended with its ttl. All end with
- * their ttl by that clock. */
+ * server's clock was set back, those whose debt was held to have ended with its ttl; those that a
+ * replica has which took over and had not heard of the release; and those of a server with two
+ * addresses, of which one is refused. All end with their ttl by that clock. */
 #include "base/mask.h"
 #include "sim/check.h"
 #include "sim/server.h"
@@ -73,7 +74,8 @@ void check_may_outlive(struct world *w, unsigned claim)
 void check_unanswered(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     (void)client;
-    if (m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP) {
+    if (m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP ||
+        m->kind == MESSAGE_VOTE) {
         world_claim(w, m->claim)->unanswered |= rlk_mask_bit(node);
     }
 }
@@ -100,6 +102,20 @@ void check_set_back(struct world *w, unsigned server)
         unsigned claim = w->servers[server].keys[key].claim;
 
         if (claim != NONE && w->claims[claim].let_go) {
+            w->claims[claim].orphan = true;
+        }
+    }
+}
+
+/* A replica that took over had not heard of the release. */
+void check_resurrected(struct world *w, unsigned server)
+{
+    unsigned key;
+
+    for (key = 0; key < w->o.keys; key++) {
+        unsigned claim = w->servers[server].keys[key].claim;
+
+        if (claim != NONE && (w->claims[claim].let_go || w->claims[claim].released)) {
             w->claims[claim].orphan = true;
         }
     }
@@ -153,12 +169,18 @@ void check_refused(struct world *w, unsigned claim, unsigned node)
     }
 }
 
+/* [S10] One of its addresses is refused, so what is owed there ends with its ttl. */
+static bool is_twin(const struct world *w, unsigned server)
+{
+    return w->o.twin < SIM_NODES && server == world_server(w, w->o.twin);
+}
+
 static void check_key(struct world *w, unsigned server, unsigned key)
 {
     unsigned claim = server_value(w, server, key);
     const struct claim *c;
 
-    if (claim == NONE || server == w->o.replica || server == w->o.dead) {
+    if (claim == NONE || server == w->o.replica || server == w->o.dead || is_twin(w, server)) {
         return;
     }
     c = world_claim(w, claim);
@@ -175,7 +197,8 @@ static void check_debts(struct world *w, unsigned client)
     for (node = 0; node < w->clients[client].nodes; node++) {
         const struct peer *p = &w->clients[client].peers[node];
 
-        if (node != w->o.replica && node != w->o.dead && p->n_debts > 0) {
+        if (node != w->o.replica && node != w->o.dead && !is_twin(w, world_server(w, node)) &&
+            p->n_debts > 0) {
             check_violated(w, "left", "c%u still owes n%u %zu releases", client, node, p->n_debts);
         }
     }

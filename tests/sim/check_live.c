@@ -8,8 +8,23 @@ uint64_t check_live_bound_us(const struct world *w)
     uint64_t turns = w->o.clients * w->o.workers;
     uint64_t turn_us = 40 * w->o.retry_max_us + 200 * (w->o.delay_us + w->o.jitter_us) + 200000;
 
-    return 6 * options_max_ttl_us(&w->o) + (w->linger_us - w->healed_us) + w->set_back_us +
-           w->o.longest_us + 4000000 + 4 * w->o.connect_us + turns * turn_us;
+    return 8 * options_max_ttl_us(&w->o) + w->o.health_us + (w->linger_us - w->healed_us) +
+           w->set_back_us + w->o.longest_us + 4000000 + 4 * w->o.connect_us + turns * turn_us;
+}
+
+/* [S10] */
+static void check_twins(struct world *w, unsigned client)
+{
+    bool found = w->o.twin == SIM_NODES;
+    unsigned node;
+
+    for (node = 0; node < w->clients[client].nodes; node++) {
+        found |= w->clients[client].peers[node].twin;
+    }
+    if (!found) {
+        check_violated(w, "live", "c%u has not found out that two of its nodes are one server",
+                       client);
+    }
 }
 
 void check_live_at_end(struct world *w)
@@ -17,6 +32,7 @@ void check_live_at_end(struct world *w)
     unsigned client, worker;
 
     for (client = 0; client < w->o.clients; client++) {
+        check_twins(w, client);
         for (worker = 0; worker < w->o.workers; worker++) {
             if (!w->clients[client].workers[worker].done) {
                 check_violated(w, "live", "c%u.%u had no lock within %.1f s of the last fault",

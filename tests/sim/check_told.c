@@ -53,6 +53,21 @@ static void in_time(struct world *w, unsigned client, unsigned worker)
     }
 }
 
+/* [S10] Nothing is acquired while two nodes are known to be one server. */
+static void no_twins(struct world *w, unsigned client, unsigned worker)
+{
+    unsigned node;
+
+    for (node = 0; node < w->clients[client].nodes; node++) {
+        if (w->clients[client].peers[node].twin) {
+            check_violated(w, "told",
+                           "c%u.%u is handed a lock, and n%u is the same server as "
+                           "another",
+                           client, worker, node);
+        }
+    }
+}
+
 /* What is handed out can be used. */
 static void true_win(struct world *w, unsigned client, unsigned worker)
 {
@@ -76,7 +91,7 @@ static void true_release(struct world *w, unsigned client, unsigned worker, int 
                        worker, k->claim);
     }
     if ((status == REDLOCK_GONE || status == REDLOCK_TAKEN) &&
-        world_client_us(w, client) < k->valid_us && !w->o.forgetful) {
+        world_client_us(w, client) < k->valid_us && !w->harmed) {
         check_violated(w, "told", "c%u.%u: t%u was %s while it was valid", client, worker, k->claim,
                        status == REDLOCK_GONE ? "gone" : "somebody else's");
     }
@@ -89,6 +104,7 @@ static void true_failure(struct world *w, unsigned client, unsigned worker, int 
     const struct rlk_attempt *a = &k->attempt;
 
     if ((status == REDLOCK_ECANCELED && !k->cancelled) ||
+        (status == REDLOCK_ECONFIG && w->o.twin == SIM_NODES) ||
         (status == REDLOCK_EHELD && k->refusals == 0) ||
         (status == REDLOCK_EDEADLINE && world_client_us(w, client) < a->give_up_us) ||
         (a->tries > 1 && a->tries - 1 > a->config.max_retries)) {
@@ -108,6 +124,8 @@ void check_told(struct world *w, unsigned client, unsigned worker, int status)
     in_time(w, client, worker);
     if (k->phase == WORKER_HELD) {
         true_win(w, client, worker);
+        no_twins(w, client, worker);
+        check_fence_told(w, client, worker);
         check_exclusion(w, client, worker);
         if (k->cancelled) {
             check_violated(w, "told", "c%u.%u has cancelled, and is handed t%u", client, worker,

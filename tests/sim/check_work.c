@@ -57,6 +57,9 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
     }
     check_debts_first(w, claim, node);
     check_not_stuck(w, claim, node);
+    if (c->asked == 0) {
+        check_fence_asked(w, claim);
+    }
     c->asked |= rlk_mask_bit(node);
     c->sent_us[node] = world_client_us(w, c->client);
 }
@@ -99,14 +102,20 @@ void check_owed(struct world *w, unsigned claim, unsigned node)
     c->excuses++;
 }
 
-/* [S6] What has been decided is not waited for. */
+/* [S6] What has been decided is not waited for; with a fence only who agrees counts [S12]. */
 void check_decided(struct world *w, unsigned client, unsigned worker)
 {
-    const struct rlk_round *r = &w->clients[client].workers[worker].attempt.round;
+    const struct worker *k = world_worker(w, client, worker);
+    const struct rlk_round *r = &k->attempt.round;
     unsigned nodes = w->clients[client].nodes;
-    uint64_t open = (r->asked | r->coming) & ~(r->no | r->unknown);
+    uint64_t open = (r->asked | r->coming) & ~(r->yes | r->no | r->unknown);
+    uint64_t yes = r->yes, hope = r->yes;
 
-    if (rlk_mask_count(r->yes) > nodes / 2 || rlk_mask_count(open) <= nodes / 2) {
+    if (k->fenced && k->claim != NONE && world_claim(w, k->claim)->round == k->attempt.tries) {
+        yes &= check_fence_agreed(w, k->claim);
+        hope &= check_fence_hoped(w, k->claim);
+    }
+    if (rlk_mask_count(yes) > nodes / 2 || rlk_mask_count(hope | open) <= nodes / 2) {
         check_violated(w, "work", "c%u.%u goes on with a round that is decided", client, worker);
     }
 }

@@ -14,8 +14,6 @@
 #include "sim/trace.h"
 #include "sim/user.h"
 
-static void step(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev);
-
 /* The claim is of what its worker does now. */
 static struct worker *owner_of(struct world *w, const struct claim *claim)
 {
@@ -89,26 +87,41 @@ static unsigned fresh_claim(struct world *w, unsigned client, unsigned worker)
                                             .op = k->op,
                                             .keys = k->keys,
                                             .round = k->attempt.tries,
-                                            .ttl_ms = k->ttl_ms};
+                                            .ttl_ms = k->ttl_ms,
+                                            .fenced = k->fenced,
+                                            .hint = drive_hint(w, client, k)};
     return (unsigned)w->n_claims++;
+}
+
+/* src/io/acquire.c, send_all() */
+static struct message question(const struct world *w, const struct worker *k, unsigned node,
+                               uint64_t now_us)
+{
+    bool several = rlk_mask_count(k->keys) > 1;
+    struct message m = {.kind = several ? MESSAGE_TAKE : MESSAGE_SET,
+                        .claim = k->claim,
+                        .ttl_ms = k->ttl_ms,
+                        .sent_us = now_us};
+
+    if (k->fenced) {
+        return drive_vote_message(w, node, k->claim, now_us);
+    }
+    m.get = !several && (w->o.tells_holder & rlk_mask_bit(node)) != 0;
+    return m;
 }
 
 static void send_sets(struct world *w, unsigned client, unsigned worker, uint64_t nodes,
                       uint64_t now_us)
 {
     const struct worker *k = world_worker(w, client, worker);
-    bool several = rlk_mask_count(k->keys) > 1;
     unsigned claim = k->claim, node;
-    struct message m = {.kind = several ? MESSAGE_TAKE : MESSAGE_SET,
-                        .claim = claim,
-                        .ttl_ms = k->ttl_ms,
-                        .sent_us = now_us};
 
     trace(w, "c%u.%u  round %u: t%u to %s", client, worker, world_claim(w, claim)->round, claim,
           trace_nodes(nodes));
     RLK_MASK_EACH (node, nodes) {
+        struct message m = question(w, k, node, now_us);
+
         m.text = !drive_knows(w, client, node, m.kind);
-        m.get = !several && (w->o.tells_holder & rlk_mask_bit(node)) != 0;
         if (peer_ask(w, client, node, &m)) {
             check_set_sent(w, claim, node);
         }
@@ -163,10 +176,13 @@ static void carry_out(struct world *w, unsigned client, unsigned worker,
     if (out->acquire) {
         drive_stall(w, client);
         send_sets(w, client, worker, out->acquire, now_us);
+    } else if (out->confirm) {
+        drive_stall(w, client);
+        drive_ask_to_confirm(w, client, worker, out, now_us);
     }
 }
 
-static void step(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
+void drive_step(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
 {
     struct worker *k = world_worker(w, client, worker);
     struct rlk_actions out;
@@ -183,7 +199,22 @@ static void step_with_nodes(struct world *w, unsigned client, unsigned worker,
     uint64_t open;
 
     peer_nodes(w, client, &ev.ready, &ev.coming, &open);
-    step(w, client, worker, &ev);
+    drive_step(w, client, worker, &ev);
+}
+
+/* [S10] Whoever counts on five masters and has four is to know it: nothing is acquired. */
+static void refuse_twins(struct world *w, unsigned client, unsigned worker)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = world_client_us(w, client)};
+    unsigned node;
+
+    for (node = 0; node < w->clients[client].nodes; node++) {
+        if (w->clients[client].peers[node].twin) {
+            drive_step(w, client, worker, &ev);
+            world_worker(w, client, worker)->trouble = REDLOCK_ECONFIG;
+            return;
+        }
+    }
 }
 
 void drive_acquire(struct world *w, unsigned client, unsigned worker, const struct drive_request *q)
@@ -194,7 +225,8 @@ void drive_acquire(struct world *w, unsigned client, unsigned worker, const stru
         .terms = {.nodes = w->clients[client].nodes,
                   .lease_us = rlk_validity_lease_us(ttl_us, w->o.drift_ppm),
                   .min_validity_us = ttl_us / 10,
-                  .timeout_us = w->o.timeout_us},
+                  .timeout_us = w->o.timeout_us,
+                  .fenced = q->fenced},
         .wait_us = q->wait_us,
         .retry_min_us = q->retry_min_us,
         .retry_max_us = q->retry_max_us,
@@ -207,11 +239,15 @@ void drive_acquire(struct world *w, unsigned client, unsigned worker, const stru
     k->ttl_ms = q->ttl_ms;
     k->renew = q->renew;
     k->gated = q->gated;
+    k->fenced = q->fenced;
+    k->seen_fence = 0;
+    k->trouble = 0;
     k->max_hold_us = q->max_hold_us;
     k->max_renewals = q->max_renewals;
     k->claim = NONE;
     rlk_attempt_init(&k->attempt, &config);
     check_started(w, client, worker, rlk_time_max(q->wait_us, w->o.timeout_us));
+    refuse_twins(w, client, worker);
     step_with_nodes(w, client, worker, RLK_EVENT_START);
 }
 
@@ -222,7 +258,7 @@ void drive_cancel(struct world *w, unsigned client, unsigned worker)
     if (world_worker(w, client, worker)->phase == WORKER_PENDING) {
         trace(w, "c%u.%u  cancels", client, worker);
         check_cancelled(w, client, worker);
-        step(w, client, worker, &ev);
+        drive_step(w, client, worker, &ev);
     }
 }
 
@@ -275,8 +311,8 @@ void drive_release(struct world *w, unsigned client, unsigned worker)
 /* ---- what comes back ---- */
 
 /* Of a round: the attempt hears it until the lock is had, and the hold from then on. */
-static void voted(struct world *w, unsigned client, unsigned node, const struct message *m,
-                  enum rlk_vote vote)
+void drive_voted(struct world *w, unsigned client, unsigned node, const struct message *m,
+                 enum rlk_vote vote, uint64_t fence)
 {
     static const char *const names[] = {"nothing", "yes", "no", "ours", "barred"};
     const struct claim *c = world_claim(w, m->claim);
@@ -285,14 +321,16 @@ static void voted(struct world *w, unsigned client, unsigned node, const struct 
                            .node = node,
                            .now_us = world_client_us(w, client),
                            .round = c->round,
-                           .vote = vote};
+                           .vote = vote,
+                           .mistimed = drive_is_mistimed(w, client, node),
+                           .fence = fence};
 
-    check_voted(w, m->claim, node, vote);
+    check_voted(w, node, m, vote, fence);
     if (k && (k->phase == WORKER_PENDING || k->phase == WORKER_HELD)) {
         trace(w, "c%u.%u  n%u says %s to t%u", client, c->worker, node, names[vote], m->claim);
     }
     if (k && k->phase == WORKER_PENDING) {
-        step(w, client, c->worker, &ev);
+        drive_step(w, client, c->worker, &ev);
     } else {
         drive_hold_voted(w, client, node, m, vote);
     }
@@ -313,8 +351,13 @@ static void release_answered(struct world *w, unsigned client, unsigned node, un
     }
 }
 
+static struct rlk_reply number(int64_t n)
+{
+    return (struct rlk_reply){.type = RLK_REPLY_INTEGER, .integer = n, .str = ""};
+}
+
 /* As the reader of src/io would hand it over. */
-static struct rlk_reply reply_of(const struct message *m, char *text, size_t room)
+static void reply_of(const struct message *m, char *text, size_t room, struct rlk_reply out[3])
 {
     struct rlk_reply r = {.type = RLK_REPLY_NIL, .str = ""};
 
@@ -336,12 +379,33 @@ static struct rlk_reply reply_of(const struct message *m, char *text, size_t roo
         r.str = text;
         break;
     case ANSWER_INTEGER:
-        r.type = RLK_REPLY_INTEGER;
-        r.integer = m->integer;
+        r = number(m->integer);
+        break;
+    case ANSWER_PAIR:
+        r.type = RLK_REPLY_ARRAY;
+        r.integer = 2;
+        out[1] = number(m->integer);
+        out[2] = number(m->same);
         break;
     }
     r.len = strlen(r.str);
-    return r;
+    out[0] = r;
+}
+
+/* [S11] What a master grants that may have forgotten another lock is on record, and not counted. */
+static enum rlk_vote weighed(const struct world *w, unsigned client, unsigned node,
+                             enum rlk_vote vote)
+{
+    const struct rlk_standing *s = &w->clients[client].peers[node].standing;
+    bool barred = rlk_standing_bar(s, world_client_us(w, client), NULL) != RLK_BAR_NONE;
+
+    return vote == RLK_VOTE_YES && barred ? RLK_VOTE_BARRED : vote;
+}
+
+static void voted(struct world *w, unsigned client, unsigned node, const struct message *m,
+                  enum rlk_vote vote)
+{
+    drive_voted(w, client, node, m, weighed(w, client, node, vote), 0);
 }
 
 static void answered_set(struct world *w, unsigned client, unsigned node, const struct message *m,
@@ -356,33 +420,38 @@ static void answered_set(struct world *w, unsigned client, unsigned node, const 
 
 /* What it has run once it knows by its hash, until it forgets: then the same question goes out
  * again with the text, for the longest ttl, but not behind the release. src/io/script.c */
-static bool asked_again(struct world *w, unsigned client, unsigned node, const struct message *m,
-                        const struct rlk_reply *reply)
+bool drive_asked_again(struct world *w, unsigned client, unsigned node, const struct message *m,
+                       const struct rlk_reply *reply)
 {
     unsigned *known = &w->clients[client].peers[node].scripts, bit = 1U << m->kind;
     const struct claim *c = world_claim(w, m->claim);
-    struct message again = {.kind = m->kind,
-                            .claim = m->claim,
-                            .heal = m->heal,
-                            .text = true,
-                            .ttl_ms = c->ttl_ms,
-                            .sent_us = world_client_us(w, client)};
+    struct message again = *m;
 
     if (!rlk_classify_no_script(reply)) {
         *known |= m->answer != ANSWER_ERROR ? bit : 0;
         return false;
     }
     *known &= ~bit;
+    if (m->kind == MESSAGE_VOTE) {
+        again = drive_vote_message(w, node, m->claim, 0);
+    }
+    again.text = true;
+    again.ttl_ms = c->ttl_ms;
+    again.sent_us = world_client_us(w, client);
     return !c->released && peer_ask(w, client, node, &again);
 }
 
 static void answered_script(struct world *w, unsigned client, unsigned node,
                             const struct message *m, const struct rlk_reply *reply)
 {
-    if (asked_again(w, client, node, m, reply)) {
+    if (drive_asked_again(w, client, node, m, reply)) {
         return;
     }
-    if (m->kind == MESSAGE_KEEP) {
+    if (m->kind == MESSAGE_VOTE) {
+        drive_answered_vote(w, client, node, m, reply);
+    } else if (m->kind == MESSAGE_CONFIRM) {
+        drive_confirmed(w, client, node, m, rlk_classify_confirm(reply));
+    } else if (m->kind == MESSAGE_KEEP) {
         drive_hold_answered(w, client, node, m, rlk_classify_keep(reply));
     } else if (m->heal) {
         drive_hold_voted(w, client, node, m, rlk_classify_take(reply));
@@ -411,14 +480,15 @@ static void answered_release(struct world *w, unsigned client, unsigned node,
 void drive_answered(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     char text[24];
-    struct rlk_reply reply = reply_of(m, text, sizeof(text));
+    struct rlk_reply reply[3];
 
+    reply_of(m, text, sizeof(text), reply);
     if (m->kind == MESSAGE_SET) {
-        answered_set(w, client, node, m, &reply);
+        answered_set(w, client, node, m, reply);
     } else if (m->kind == MESSAGE_RELEASE) {
-        answered_release(w, client, node, m, &reply);
+        answered_release(w, client, node, m, reply);
     } else {
-        answered_script(w, client, node, m, &reply);
+        answered_script(w, client, node, m, reply);
     }
 }
 
@@ -430,10 +500,12 @@ void drive_broken(struct world *w, unsigned client, unsigned node, const struct 
         release_answered(w, client, node, m->claim, RLK_ANSWER_UNKNOWN);
     } else if (m->kind == MESSAGE_KEEP || m->heal) {
         drive_hold_broken(w, client, node, m);
-    } else if (m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE) {
+    } else if (m->kind == MESSAGE_CONFIRM) {
+        drive_confirmed(w, client, node, m, RLK_ANSWER_UNKNOWN);
+    } else if (m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_VOTE) {
         world_claim(w, m->claim)->set_lost = true;
         check_may_outlive(w, m->claim);
-        voted(w, client, node, m, RLK_VOTE_UNKNOWN);
+        drive_voted(w, client, node, m, RLK_VOTE_UNKNOWN, 0);
     }
 }
 
@@ -445,7 +517,10 @@ static void node_event(struct world *w, unsigned client, unsigned node, enum rlk
     for (worker = 0; worker < w->o.workers; worker++) {
         ev.now_us = world_client_us(w, client);
         if (world_worker(w, client, worker)->phase == WORKER_PENDING) {
-            step(w, client, worker, &ev);
+            if (kind == RLK_EVENT_NODE_DOWN) {
+                refuse_twins(w, client, worker);
+            }
+            drive_step(w, client, worker, &ev);
         } else if (world_worker(w, client, worker)->phase == WORKER_RELEASING &&
                    kind == RLK_EVENT_NODE_DOWN) {
             step_release(w, client, worker, &ev);
@@ -461,6 +536,24 @@ void drive_node_up(struct world *w, unsigned client, unsigned node)
 void drive_node_down(struct world *w, unsigned client, unsigned node)
 {
     node_event(w, client, node, RLK_EVENT_NODE_DOWN);
+}
+
+/* A lock that is being released needs no clock. */
+void drive_clock(struct world *w, unsigned client, const struct rlk_event *ev)
+{
+    unsigned worker;
+
+    for (worker = 0; worker < w->o.workers; worker++) {
+        const struct worker *k = world_worker(w, client, worker);
+
+        if (k->phase == WORKER_PENDING) {
+            check_clock(w, client, worker, ev);
+            drive_step(w, client, worker, ev);
+        } else if (k->phase == WORKER_HELD) {
+            check_clock(w, client, worker, ev);
+            drive_hold_clock(w, client, worker, ev);
+        }
+    }
 }
 
 /* ---- time, and telling the user ---- */
@@ -504,10 +597,13 @@ static void deliver_attempt(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
     struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = world_client_us(w, client)};
+    int status;
 
-    step(w, client, worker, &ev);
+    refuse_twins(w, client, worker);
+    drive_step(w, client, worker, &ev);
     k->telling = false; /* what the step decided is told here */
     if (k->attempt.state == RLK_ATTEMPT_HELD) {
+        world_claim(w, k->claim)->fence = k->attempt.round.fence.value;
         k->phase = WORKER_HELD;
         drive_hold_begin(w, client, worker);
         check_told(w, client, worker, REDLOCK_OK);
@@ -517,8 +613,9 @@ static void deliver_attempt(struct world *w, unsigned client, unsigned worker)
         if (k->claim != NONE) {
             check_let_go(w, k->claim);
         }
-        check_told(w, client, worker, k->attempt.status);
-        user_acquired(w, client, worker, k->attempt.status);
+        status = k->trouble ? k->trouble : k->attempt.status;
+        check_told(w, client, worker, status);
+        user_acquired(w, client, worker, status);
     }
 }
 

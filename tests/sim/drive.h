@@ -5,6 +5,7 @@
 #ifndef RLK_TESTS_SIM_DRIVE_H
 #define RLK_TESTS_SIM_DRIVE_H
 
+#include "core/reply.h"
 #include "sim/world.h"
 
 struct drive_request {
@@ -12,7 +13,7 @@ struct drive_request {
     uint32_t ttl_ms;
     uint64_t wait_us, retry_min_us, retry_max_us;
     uint32_t max_retries;
-    bool renew, gated;
+    bool renew, gated, fenced;
     uint64_t max_hold_us;
     uint32_t max_renewals;
 };
@@ -35,6 +36,8 @@ void drive_answered(struct world *w, unsigned client, unsigned node, const struc
 void drive_broken(struct world *w, unsigned client, unsigned node, const struct message *m);
 void drive_node_up(struct world *w, unsigned client, unsigned node);
 void drive_node_down(struct world *w, unsigned client, unsigned node);
+/* A clock: RLK_EVENT_MISTIMED or RLK_EVENT_STOOD. */
+void drive_clock(struct world *w, unsigned client, const struct rlk_event *ev);
 
 /* Send it, or owe it. */
 void drive_send_release(struct world *w, unsigned client, unsigned node, unsigned claim, bool text);
@@ -46,7 +49,26 @@ void drive_on_deliver(struct world *w, unsigned client, unsigned worker, unsigne
 void drive_on_notice(struct world *w, unsigned client, unsigned worker, unsigned stamp);
 void drive_on_extended(struct world *w, unsigned client, unsigned worker, unsigned stamp);
 
-/* ---- between drive.c and drive_hold.c ---- */
+/* ---- between drive.c, drive_fence.c and drive_hold.c ---- */
+
+/* Of an attempt: step it; a vote has come. */
+void drive_step(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev);
+void drive_voted(struct world *w, unsigned client, unsigned node, const struct message *m,
+                 enum rlk_vote vote, uint64_t fence);
+/* A script that the server does not know goes out again with its text; else false. */
+bool drive_asked_again(struct world *w, unsigned client, unsigned node, const struct message *m,
+                       const struct rlk_reply *reply);
+
+/* [S12] What a fresh claim is to get; a vote for it; who is to confirm; what they said. */
+uint64_t drive_hint(const struct world *w, unsigned client, const struct worker *k);
+struct message drive_vote_message(const struct world *w, unsigned node, unsigned claim,
+                                  uint64_t now_us);
+void drive_answered_vote(struct world *w, unsigned client, unsigned node, const struct message *m,
+                         const struct rlk_reply *reply);
+void drive_ask_to_confirm(struct world *w, unsigned client, unsigned worker,
+                          const struct rlk_actions *out, uint64_t now_us);
+void drive_confirmed(struct world *w, unsigned client, unsigned node, const struct message *m,
+                     enum rlk_answer answer);
 
 /* The process may stand still in the middle of a step. */
 void drive_stall(struct world *w, unsigned client);
@@ -66,6 +88,10 @@ void drive_hold_end(struct world *w, unsigned client, unsigned worker);
 void drive_hold_broken(struct world *w, unsigned client, unsigned node, const struct message *m);
 void drive_hold_voted(struct world *w, unsigned client, unsigned node, const struct message *m,
                       enum rlk_vote vote);
+void drive_hold_clock(struct world *w, unsigned client, unsigned worker,
+                      const struct rlk_event *ev);
+/* [S7] What it confirms of a lock that is held does not count. */
+bool drive_is_mistimed(const struct world *w, unsigned client, unsigned node);
 void drive_hold_answered(struct world *w, unsigned client, unsigned node, const struct message *m,
                          enum rlk_answer answer);
 

@@ -6,6 +6,7 @@
 #include "sim/check.h"
 #include "sim/draw.h"
 #include "sim/drive.h"
+#include "sim/health.h"
 #include "sim/peer.h"
 #include "sim/trace.h"
 #include "sim/user.h"
@@ -102,6 +103,7 @@ static uint64_t send_all(struct world *w, unsigned client, unsigned worker, uint
     unsigned node;
 
     c->ttl_ms = m->ttl_ms > c->ttl_ms ? m->ttl_ms : c->ttl_ms;
+    m->fence = c->fence;
     RLK_MASK_EACH (node, left) {
         m->text = !drive_knows(w, client, node, m->kind);
         if (peer_ask(w, client, node, m)) {
@@ -113,16 +115,21 @@ static uint64_t send_all(struct world *w, unsigned client, unsigned worker, uint
     return missed;
 }
 
-/* [S7] */
+/* [S7] The time is asked first: so it is known when the answers are here [S11]. */
 static uint64_t send_keeps(struct world *w, unsigned client, unsigned worker,
                            const struct rlk_actions *out, uint64_t now_us)
 {
     unsigned claim = world_worker(w, client, worker)->claim;
     struct message m = {
         .kind = MESSAGE_KEEP, .claim = claim, .ttl_ms = out->ttl_ms, .sent_us = now_us};
+    uint64_t left = out->extend;
+    unsigned node;
 
     trace(w, "c%u.%u  extends t%u by %u ms on %s", client, worker, claim, m.ttl_ms,
           trace_nodes(out->extend));
+    RLK_MASK_EACH (node, left) {
+        health_ask(w, client, node);
+    }
     return send_all(w, client, worker, out->extend, &m);
 }
 
@@ -266,17 +273,31 @@ void drive_pet(struct world *w, unsigned client, unsigned worker)
 
 /* ---- what comes back ---- */
 
+bool drive_is_mistimed(const struct world *w, unsigned client, unsigned node)
+{
+    return rlk_standing_is_mistimed(&w->clients[client].peers[node].standing, hold_us(w, client));
+}
+
+void drive_hold_clock(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
+{
+    step(w, client, worker, ev);
+}
+
 void drive_hold_voted(struct world *w, unsigned client, unsigned node, const struct message *m,
                       enum rlk_vote vote)
 {
     struct worker *k = drive_owner(w, m->claim);
-    struct rlk_event ev = {
-        .kind = RLK_EVENT_VOTE, .node = node, .now_us = hold_us(w, client), .vote = vote};
+    struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
+                           .node = node,
+                           .now_us = hold_us(w, client),
+                           .vote = vote,
+                           .mistimed =
+                               m->answer != ANSWER_NONE && drive_is_mistimed(w, client, node)};
 
     if (k && k->phase == WORKER_HELD) {
         unsigned worker = world_claim(w, m->claim)->worker;
 
-        check_held_voted(w, client, worker, node, vote);
+        check_held_voted(w, client, worker, node, vote, ev.mistimed);
         step(w, client, worker, &ev);
         check_exclusion(w, client, worker);
     }
@@ -287,23 +308,31 @@ void drive_hold_answered(struct world *w, unsigned client, unsigned node, const 
 {
     static const char *const names[] = {"nothing", "yes", "gone", "somebody else's"};
     struct worker *k = drive_owner(w, m->claim);
-    struct rlk_event ev = {
-        .kind = RLK_EVENT_ANSWER, .node = node, .now_us = hold_us(w, client), .answer = answer};
+    struct rlk_event ev = {.kind = RLK_EVENT_ANSWER,
+                           .node = node,
+                           .now_us = hold_us(w, client),
+                           .answer = answer,
+                           .mistimed =
+                               m->answer != ANSWER_NONE && drive_is_mistimed(w, client, node)};
 
     if (k && k->phase == WORKER_HELD) {
         unsigned worker = world_claim(w, m->claim)->worker;
 
         trace(w, "c%u.%u  n%u says %s to the extension of t%u", client, worker, node, names[answer],
               m->claim);
-        check_held_answered(w, client, worker, node, answer, m->since_us);
+        check_held_answered(w, client, worker, node, answer, m->since_us, ev.mistimed);
         step(w, client, worker, &ev);
         check_exclusion(w, client, worker);
     }
 }
 
 /* [S5] It may yet be carried out: no debt of this token ages. */
-void drive_hold_broken(struct world *w, unsigned client, unsigned node, const struct message *m)
+void drive_hold_broken(struct world *w, unsigned client, unsigned node, const struct message *sent)
 {
+    struct message lost = *sent;
+    const struct message *m = &lost;
+
+    lost.answer = ANSWER_NONE; /* it may have been carried out, and nobody heard of it */
     world_claim(w, m->claim)->set_lost = true;
     if (m->heal) {
         check_may_outlive(w, m->claim);

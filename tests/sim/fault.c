@@ -5,6 +5,7 @@
 #include "sim/check.h"
 #include "sim/draw.h"
 #include "sim/drive.h"
+#include "sim/health.h"
 #include "sim/peer.h"
 #include "sim/server.h"
 #include "sim/trace.h"
@@ -71,7 +72,7 @@ static void set_wall(struct world *w, unsigned client)
 
     trace(w, "c%u    its wall clock is set back or forward by up to %.1f ms", client,
           (double)us / 1e3);
-    w->clients[client].clock.wall_us += (int64_t)us - (int64_t)(2 * options_max_ttl_us(&w->o));
+    w->clients[client].skew_us += (int64_t)us - (int64_t)(2 * options_max_ttl_us(&w->o));
 }
 
 static void crash(struct world *w, unsigned client)
@@ -114,6 +115,7 @@ void fault_on_reborn(struct world *w, unsigned client)
     for (i = 0; i < c->nodes; i++) {
         peer_init(w, client, i);
     }
+    health_init(w, client);
     for (i = 0; i < w->o.workers; i++) {
         user_start(w, client, i);
     }
@@ -152,6 +154,7 @@ static void set_back(struct world *w, unsigned server)
 
     trace(w, "n%u    its clock is set back by %.1f ms", server, (double)us / 1e3);
     w->servers[server].clock.wall_us -= (int64_t)us;
+    w->servers[server].steps_us -= (int64_t)us;
     w->set_back_us += us;
     check_set_back(w, server);
 }
@@ -161,6 +164,16 @@ static void set_forward(struct world *w, unsigned server)
     trace(w, "n%u    its clock is set forward by %.1f ms", server,
           (double)options_max_ttl_us(&w->o) / 1e3);
     w->servers[server].clock.wall_us += (int64_t)options_max_ttl_us(&w->o);
+    w->servers[server].steps_us += (int64_t)options_max_ttl_us(&w->o);
+    w->harmed = w->moved = true;
+}
+
+static void flush(struct world *w, unsigned server)
+{
+    if (w->servers[server].state != SERVER_DOWN) {
+        trace(w, "n%u    FLUSHALL", server);
+        server_flush(w, server);
+    }
 }
 
 static void evict(struct world *w, unsigned server)
@@ -171,16 +184,9 @@ static void evict(struct world *w, unsigned server)
 
 static void fail_over(struct world *w, unsigned server)
 {
-    struct server *s = &w->servers[server];
-    unsigned key;
-
-    if (s->state == SERVER_RUNS) {
+    if (w->servers[server].state == SERVER_RUNS) {
         trace(w, "n%u    is replaced by its replica, which lacks the last write", server);
-        for (key = 0; key < SIM_KEYS; key++) {
-            s->keys[key] = s->before[key];
-        }
-        s->run += SIM_NODES;
-        wire_server_ended(w, server);
+        server_replaced(w, server);
     }
 }
 
@@ -323,6 +329,9 @@ static void strike(struct world *w, enum fault kind)
         break;
     case FAULT_BACK:
         set_back(w, server);
+        break;
+    case FAULT_FLUSH:
+        flush(w, server);
         break;
     case FAULT_FORWARD:
         set_forward(w, server);

@@ -5,6 +5,7 @@
 #include "sim/draw.h"
 #include "sim/drive.h"
 #include "sim/fault.h"
+#include "sim/health.h"
 #include "sim/memory.h"
 #include "sim/peer.h"
 #include "sim/server.h"
@@ -18,6 +19,14 @@
 uint64_t world_client_us(const struct world *w, unsigned client)
 {
     return clock_boot(&w->clients[client].clock, w->now_us);
+}
+
+uint64_t world_wall_us(const struct world *w, unsigned client)
+{
+    uint64_t true_us = w->o.no_wall ? 0 : WORLD_EPOCH_US + w->now_us;
+    int64_t skew_us = w->clients[client].skew_us;
+
+    return skew_us < 0 ? rlk_time_sub(true_us, (uint64_t)-skew_us) : true_us + (uint64_t)skew_us;
 }
 
 /* Empty, and what had been allocated. */
@@ -68,9 +77,16 @@ static void start_client(struct world *w, unsigned client)
     c->alive = true;
     c->nodes = client == 0 && w->o.split ? w->o.split : w->o.nodes;
     clock_init(&c->clock, ppm, 5000000 + draw_upto(&w->prng, 1000000), 1000000000);
+    if (w->o.skew_us == RLK_NEVER) {
+        c->skew_us = (int64_t)draw_scale(&w->prng, 1, 8 * options_max_ttl_us(&w->o));
+        c->skew_us = draw_chance(&w->prng, 500000) ? c->skew_us : -c->skew_us;
+    } else {
+        c->skew_us = (int64_t)draw_upto(&w->prng, 2 * w->o.skew_us) - (int64_t)w->o.skew_us;
+    }
     for (i = 0; i < c->nodes; i++) {
         peer_init(w, client, i);
     }
+    health_init(w, client);
     for (i = 0; i < w->o.workers; i++) {
         c->workers[i].told = true;
         user_start(w, client, i);
@@ -81,6 +97,7 @@ static void start(struct world *w)
 {
     unsigned i;
 
+    w->harmed = w->moved = w->o.broken != ASSUME_ALL;
     for (i = 0; i < w->o.nodes; i++) {
         server_init(w, i);
     }
@@ -100,6 +117,7 @@ static unsigned client_of(const struct world *w, const struct event *ev)
     case EVENT_BROKEN:
         return w->wires[ev->who].client;
     case EVENT_PEER_TIMER:
+    case EVENT_HEALTH:
     case EVENT_TIMER:
     case EVENT_DELIVER:
     case EVENT_USER:
@@ -160,6 +178,9 @@ static void dispatch(struct world *w, const struct event *ev)
         break;
     case EVENT_PEER_TIMER:
         peer_on_timer(w, ev->who, ev->which, ev->stamp);
+        break;
+    case EVENT_HEALTH:
+        health_on_timer(w, ev->who, ev->which, ev->stamp);
         break;
     case EVENT_TIMER:
         drive_on_timer(w, ev->who, ev->which, ev->stamp);

@@ -6,13 +6,14 @@
 #include "sim/draw.h"
 
 static const char *const assumptions[ASSUME_KINDS] = {
-    NULL, "restarts", "steps", "rates", "memory", "failover", "boot-clock", "truth", "same-nodes",
+    NULL,         "quarantine", "steps",      "rates",       "memory",
+    "boot-clock", "truth",      "same-nodes", "wall-clocks",
 };
 
 static const char *const faults[FAULT_ALL_KINDS] = {
-    "pause", "suspend", "crash",   "wall",    "stop",     "restart",   "away",
-    "back",  "rate",    "refuse",  "scripts", "break",    "partition", "one-way",
-    "slow",  "forget",  "forward", "evict",   "failover", "freeze",
+    "pause", "suspend", "crash",    "wall",    "stop",    "restart",   "away",
+    "back",  "rate",    "refuse",   "scripts", "break",   "partition", "one-way",
+    "slow",  "forget",  "failover", "flush",   "forward", "evict",     "freeze",
 };
 
 const char *options_assumption_name(enum assumption a)
@@ -51,7 +52,7 @@ static void draw_set(struct options *o, struct rlk_prng *p)
     o->kills = !draw_chance(p, 150000);
     o->replica =
         o->nodes > 2 && draw_chance(p, 80000) ? (unsigned)draw_upto(p, o->nodes - 1) : SIM_NODES;
-    o->twin = o->nodes > 2 && o->replica == SIM_NODES && draw_chance(p, 60000)
+    o->twin = o->nodes > 2 && o->replica == SIM_NODES && draw_chance(p, 40000)
                   ? (unsigned)draw_upto(p, o->nodes - 1)
                   : SIM_NODES;
     o->liar = SIM_NODES;
@@ -72,11 +73,12 @@ static void draw_times(struct options *o, struct rlk_prng *p)
     ttl_us = rlk_time_from_ms(o->ttl_ms[draw_upto(p, 1)]);
     least_us = rlk_time_from_ms(o->ttl_ms[0] < o->ttl_ms[1] ? o->ttl_ms[0] : o->ttl_ms[1]);
     o->drift_ppm = 10000;
-    o->rate_ppm = draw_chance(p, 500000) ? 5000 : (uint32_t)draw_upto(p, 5000);
+    /* One fast and one slow: by 1 % of the slow one's time at the most. */
+    o->rate_ppm = draw_chance(p, 500000) ? 4975 : (uint32_t)draw_upto(p, 4975);
     o->delay_us = draw_scale(p, 20, rlk_time_min(20000, least_us / 16));
     o->jitter_us = draw_scale(p, 10, rlk_time_min(5000, least_us / 32));
     o->timeout_us = draw_scale(p, 4 * o->delay_us + 5000, 500000);
-    o->connect_us = draw_scale(p, 4 * o->delay_us + 20000, 1000000);
+    o->connect_us = draw_scale(p, 8 * (o->delay_us + o->jitter_us) + 20000, 1000000);
     o->turn_us = draw_upto(p, 3) == 0 ? least_us / 10 : draw_upto(p, 300);
     o->retry_max_us = draw_scale(p, ttl_us / 20 + 1000, ttl_us / 4 + 2000) +
                       16 * (o->delay_us + o->jitter_us) + options_max_ttl_us(o) / 100;
@@ -110,15 +112,73 @@ static void draw_lives(struct options *o, struct rlk_prng *p)
     o->extend_ppm = draw_chance(p, 500000) ? (uint32_t)draw_scale(p, 50000, 600000) : 0;
 }
 
+#define LOSES                                                                                      \
+    ((uint64_t)1 << FAULT_AWAY | (uint64_t)1 << FAULT_FORGET | (uint64_t)1 << FAULT_FAILOVER |     \
+     (uint64_t)1 << FAULT_FLUSH | (uint64_t)1 << FAULT_EVICT)
+
+static void draw_kind(struct options *o, struct rlk_prng *p, enum fault kind, uint32_t ppm)
+{
+    o->kinds |= (uint64_t)draw_chance(p, ppm) << kind;
+}
+
+/* [S11] With quarantine servers may lose their data at any time; without, they keep them, or stay
+ * away for the longest ttl. */
+static void draw_policy(struct options *o, struct rlk_prng *p)
+{
+    static const enum rlk_quarantine policies[] = {
+        RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,   RLK_QUARANTINE_STRICT,
+        RLK_QUARANTINE_OFF,    RLK_QUARANTINE_OBSERVED, RLK_QUARANTINE_STRICT,
+        RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,   RLK_QUARANTINE_OFF};
+
+    o->policy = policies[draw_upto(p, 8)];
+    o->health_us = draw_scale(p, o->until_us / 64, o->until_us / 8);
+    o->health_us = rlk_time_max(o->health_us, options_max_ttl_us(o) / 50);
+    o->young = o->policy == RLK_QUARANTINE_STRICT && draw_chance(p, 80000);
+    o->durable = draw_chance(p, 120000);
+    if (o->policy == RLK_QUARANTINE_OFF) {
+        o->health_us = draw_chance(p, 500000) ? 0 : o->health_us;
+    } else if (o->durable) {
+        o->kinds &= ~LOSES;
+        o->kinds |= o->kinds == 0 ? (uint64_t)1 << FAULT_RESTART : 0;
+    } else {
+        draw_kind(o, p, FAULT_FORGET, 500000);
+        draw_kind(o, p, FAULT_FAILOVER, 250000);
+        o->exposed = o->policy == RLK_QUARANTINE_STRICT && draw_chance(p, 150000);
+        o->kinds |= (uint64_t)o->exposed << FAULT_FLUSH;
+        o->kinds |= (uint64_t)o->exposed << FAULT_CRASH;
+    }
+}
+
+/* [S12] Where counters are lost the clients' wall clocks have to be about right; where they are
+ * kept, they may show anything. */
+static void draw_fences(struct options *o, struct rlk_prng *p)
+{
+    o->fence_ppm = draw_chance(p, 350000)   ? 0
+                   : draw_chance(p, 500000) ? 1000000
+                                            : (uint32_t)draw_upto(p, 1000000);
+    o->skew_us = RLK_NEVER;
+    if (o->kinds & LOSES && o->fence_ppm > 0) {
+        o->skew_us = options_max_ttl_us(o) / 20;
+        o->kinds &= ~((uint64_t)1 << FAULT_WALL);
+    }
+    o->no_wall = o->skew_us == RLK_NEVER && draw_chance(p, 300000);
+    o->ordered = !o->forgetful;
+}
+
 /* Servers forget, at any time: exclusion is not promised then, but what a holder goes on with is.
  * Or one after the other does, so slowly that renewing and healing keep the lock. */
 static void draw_forgetful(struct options *o, struct rlk_prng *p)
 {
-    o->forgetful = draw_chance(p, 120000);
+    o->forgetful = draw_chance(p, 150000);
     o->calm = o->forgetful && draw_chance(p, 250000);
     if (o->forgetful) {
-        o->twin = SIM_NODES; /* set again over one address, it confirms over the other */
+        o->durable = o->young = o->exposed = false;
         o->kinds |= (uint64_t)1 << FAULT_FORGET;
+        if (draw_chance(p, 500000)) { /* and answers are lost after it */
+            o->kinds |= (uint64_t)1 << FAULT_FORWARD | (uint64_t)1 << FAULT_BREAK;
+            o->renew_ppm = 900000;
+        }
+        draw_kind(o, p, FAULT_FLUSH, 300000);
         o->extend_ppm = draw_chance(p, 500000) ? 500000 : o->extend_ppm;
         o->gap_us = draw_chance(p, 500000) ? o->gap_us / 4 : o->gap_us;
         o->kinds |= o->kills ? (uint64_t)1 << FAULT_EVICT : 0;
@@ -140,13 +200,17 @@ static void draw_forgetful(struct options *o, struct rlk_prng *p)
 /* Little else, so that the trace shows the one thing. */
 static void break_one(struct options *o, struct rlk_prng *p)
 {
-    static const int kind[ASSUME_KINDS] = {
-        [ASSUME_RESTARTS] = FAULT_FORGET,   [ASSUME_STEPS] = FAULT_FORWARD,
-        [ASSUME_MEMORY] = FAULT_EVICT,      [ASSUME_FAILOVER] = FAULT_FAILOVER,
-        [ASSUME_BOOT_CLOCK] = FAULT_FREEZE,
+    static const uint64_t kinds[ASSUME_KINDS] = {
+        [ASSUME_QUARANTINE] = (uint64_t)1 << FAULT_FORGET | (uint64_t)1 << FAULT_FAILOVER,
+        [ASSUME_STEPS] = (uint64_t)1 << FAULT_FORWARD,
+        [ASSUME_MEMORY] = (uint64_t)1 << FAULT_EVICT,
+        [ASSUME_BOOT_CLOCK] = (uint64_t)1 << FAULT_FREEZE,
+        [ASSUME_WALL_CLOCKS] = (uint64_t)1 << FAULT_FORGET | (uint64_t)1 << FAULT_WALL,
     };
 
-    o->kinds = kind[o->broken] ? (uint64_t)1 << kind[o->broken] : 0;
+    o->kinds = kinds[o->broken];
+    o->policy = o->broken == ASSUME_QUARANTINE ? RLK_QUARANTINE_OFF : RLK_QUARANTINE_STRICT;
+    o->durable = o->young = o->exposed = o->ordered = false;
     o->replica = o->twin = o->dead = SIM_NODES;
     o->forgetful = o->calm = false;
     o->nodes = draw_chance(p, 500000) ? 3 : 5;
@@ -156,6 +220,11 @@ static void break_one(struct options *o, struct rlk_prng *p)
         o->liar = (unsigned)draw_upto(p, o->nodes - 1);
     } else if (o->broken == ASSUME_SAME_NODES) {
         o->split = o->nodes / 2;
+    } else if (o->broken == ASSUME_WALL_CLOCKS) {
+        o->no_wall = false;
+        o->ordered = true;
+        o->fence_ppm = 1000000;
+        o->skew_us = RLK_NEVER;
     }
 }
 
@@ -167,10 +236,23 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     draw_times(o, p);
     draw_faults(o, p);
     draw_lives(o, p);
+    draw_policy(o, p);
     draw_forgetful(o, p);
+    draw_fences(o, p);
     if (broken != ASSUME_ALL) {
         break_one(o, p);
     }
+}
+
+static void print_policy(const struct options *o, FILE *f)
+{
+    static const char *const names[] = {"strict", "observed", "off"};
+
+    fprintf(f, "quarantine %s, health %.1f ms%s%s%s; fences for %.1f %% of the requests%s\n",
+            names[o->policy], (double)o->health_us / 1e3, o->durable ? ", durable masters" : "",
+            o->young ? ", that were just started" : "",
+            o->exposed ? "; FLUSHALL: who has not looked since is exposed" : "", o->fence_ppm / 1e4,
+            o->no_wall ? ", by counters alone" : "");
 }
 
 static void print_faults(const struct options *o, FILE *f)
@@ -199,6 +281,7 @@ void options_print(const struct options *o, FILE *f)
     fprintf(f, "one way %.2f ms + %.2f; node_timeout %.1f ms, retry_max %.1f ms; clocks +-%u ppm\n",
             (double)o->delay_us / 1e3, (double)o->jitter_us / 1e3, (double)o->timeout_us / 1e3,
             (double)o->retry_max_us / 1e3, o->rate_ppm);
+    print_policy(o, f);
     print_faults(o, f);
     if (o->replica < SIM_NODES) {
         fprintf(f, "n%u is a writable replica of n%u\n", o->replica, (o->replica + 1) % o->nodes);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/prng.h"
+#include "core/standing.h"
 
 #define SIM_NODES 7
 #define SIM_CLIENTS 5
@@ -36,26 +37,29 @@ enum fault {
     FAULT_SLOW,      /* a client's way to some servers takes long */
     FAULT_KINDS,
 
-    /* Outside of it. */
+    /* With quarantine. */
     FAULT_FORGET = FAULT_KINDS, /* a server comes back at once, and empty */
-    FAULT_FORWARD,              /* its clock is set forward */
-    FAULT_EVICT,                /* it drops a key */
     FAULT_FAILOVER,             /* a replica that has not heard the last writes takes over */
-    FAULT_FREEZE,               /* a client's machine stands still, and its boot clock too */
+
+    /* Outside of it, or in histories of their own. */
+    FAULT_FLUSH,   /* FLUSHALL: its data are thrown away under the same run */
+    FAULT_FORWARD, /* its clock is set forward */
+    FAULT_EVICT,   /* it drops its keys, and does not say so */
+    FAULT_FREEZE,  /* a client's machine stands still, and its boot clock too */
     FAULT_ALL_KINDS
 };
 
 /* The assumptions that can be broken. */
 enum assumption {
     ASSUME_ALL = 0, /* none is */
-    ASSUME_RESTARTS,
+    ASSUME_QUARANTINE,
     ASSUME_STEPS,
     ASSUME_RATES,
     ASSUME_MEMORY,
-    ASSUME_FAILOVER,
     ASSUME_BOOT_CLOCK,
     ASSUME_TRUTH,
     ASSUME_SAME_NODES,
+    ASSUME_WALL_CLOCKS,
     ASSUME_KINDS
 };
 
@@ -77,6 +81,15 @@ struct options {
     uint64_t until_us;     /* the faults end */
     uint64_t gap_us;       /* between two faults, on average */
     uint64_t longest_us;   /* the longest fault */
+    enum rlk_quarantine policy;
+    uint64_t health_us;    /* health_ms; 0: never */
+    bool durable;          /* appendfsync always: restarts lose nothing */
+    bool young;            /* the servers have only just been started */
+    bool exposed;          /* FLUSHALL: exclusion is promised to who has looked since only */
+    bool ordered;          /* fences grow */
+    uint64_t skew_us;      /* how far the clients' wall clocks are off, at most; RLK_NEVER: any */
+    bool no_wall;          /* they show 1970 */
+    uint32_t fence_ppm;    /* how often a request wants a fence */
     uint32_t stall_ppm;    /* how often a client stalls in the middle of a step */
     uint64_t kinds;        /* the faults, as bits */
     uint32_t several_ppm;  /* how often a request wants more than one key */

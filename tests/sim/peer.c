@@ -6,6 +6,7 @@
 #include "core/validity.h"
 #include "sim/check.h"
 #include "sim/drive.h"
+#include "sim/health.h"
 #include "sim/memory.h"
 #include "sim/trace.h"
 #include "sim/wire.h"
@@ -102,10 +103,11 @@ void peer_init(struct world *w, unsigned client, unsigned node)
     struct peer *p = peer_at(w, client, node);
     struct debt *debts = p->debts;
     size_t cap = p->cap_debts;
-    unsigned stamp = p->stamp;
+    unsigned stamp = p->stamp, health_stamp = p->health_stamp;
     uint64_t there_us = p->there_clear_us, back_us = p->back_clear_us;
 
-    *p = (struct peer){.debts = debts, .cap_debts = cap, .stamp = stamp};
+    *p = (struct peer){
+        .debts = debts, .cap_debts = cap, .stamp = stamp, .health_stamp = health_stamp};
     p->there_clear_us = there_us;
     p->back_clear_us = back_us;
     start(w, client, node);
@@ -178,6 +180,7 @@ static void fall(struct world *w, unsigned client, unsigned node)
 
     trace(w, "c%u-n%u  %s", client, node, was_up ? "disconnected" : "cannot be connected");
     cancel_timer(p);
+    health_end(w, client, node);
     wire_close(w, wire);
     p->state = PEER_DOWN;
     if (was_up) {
@@ -199,6 +202,7 @@ void peer_end(struct world *w, unsigned client, unsigned node)
     struct peer *p = peer_at(w, client, node);
 
     cancel_timer(p);
+    health_end(w, client, node);
     wire_close(w, p->wire);
     p->state = PEER_DOWN;
     p->n_debts = 0;
@@ -241,6 +245,45 @@ static void kill_former(struct world *w, unsigned client, struct peer *p)
     }
 }
 
+/* [S10] The other address of the server, when it is UP; SIM_NODES when there is none. */
+static unsigned twin_of(const struct world *w, unsigned client, unsigned node)
+{
+    const struct client *c = &w->clients[client];
+    unsigned other;
+
+    for (other = 0; other < c->nodes; other++) {
+        if (other != node && c->peers[other].state == PEER_UP &&
+            c->peers[other].facts.run == c->peers[node].facts.run) {
+            return other;
+        }
+    }
+    return SIM_NODES;
+}
+
+/* The greeting is over, with what was heard of the incarnation key or without (NULL). What is known
+ * of the node is not to be overwritten by what another server says. src/io/handshake.c */
+static void welcome(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct peer *p = peer_at(w, client, node);
+    unsigned other = twin_of(w, client, node);
+
+    p->twin = other != SIM_NODES;
+    if (p->twin) {
+        trace(w, "c%u-n%u  refused: is the same server as n%u", client, node, other);
+        fall(w, client, node);
+        return;
+    }
+    health_begin(w, client, node, m);
+    kill_former(w, client, p);
+    cancel_timer(p);
+    p->state = PEER_UP;
+    p->failed = false;
+    p->since_us = world_client_us(w, client);
+    pay_debts(w, client, node);
+    drive_node_up(w, client, node);
+}
+
+/* The answer to the first half: the role, and what it says of itself. */
 static void greeted(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     struct peer *p = peer_at(w, client, node);
@@ -250,15 +293,28 @@ static void greeted(struct world *w, unsigned client, unsigned node, const struc
         fall(w, client, node);
         return;
     }
-    p->run = (unsigned)m->integer;
+    p->facts = m->facts;
+    p->run = m->facts.run;
     p->scripts = 0;
-    kill_former(w, client, p);
-    cancel_timer(p);
-    p->state = PEER_UP;
-    p->failed = false;
-    p->since_us = world_client_us(w, client);
-    pay_debts(w, client, node);
-    drive_node_up(w, client, node);
+    if (m->facts.loading) {
+        trace(w, "c%u-n%u  refused: is loading its data", client, node);
+        fall(w, client, node);
+    } else if (!health_greet(w, client, node)) {
+        welcome(w, client, node, NULL);
+    }
+}
+
+/* The incarnation key, or the time. */
+static void looked_at(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    if (peer_at(w, client, node)->state == PEER_UP) {
+        health_on_reply(w, client, node, m);
+    } else if (m->answer == ANSWER_ERROR) { /* who cannot say who it is, is not to vote unseen */
+        trace(w, "c%u-n%u  refused: %.10s...", client, node, m->error);
+        fall(w, client, node);
+    } else {
+        welcome(w, client, node, m);
+    }
 }
 
 void peer_on_reply(struct world *w, unsigned wire)
@@ -272,6 +328,8 @@ void peer_on_reply(struct world *w, unsigned wire)
     m = *taken;
     if (m.kind == MESSAGE_HELLO) {
         greeted(w, client, node, &m);
+    } else if (m.kind == MESSAGE_MARK || m.kind == MESSAGE_TIME) {
+        looked_at(w, client, node, &m);
     } else if (m.kind == MESSAGE_KILL) {
         forget_first(peer_at(w, client, node));
     } else {

@@ -15,7 +15,7 @@
 #define SHOWN 20
 
 struct figures {
-    uint64_t histories, events, violations, acquired, renewed, lost, faults;
+    uint64_t histories, events, violations, acquired, fenced, renewed, lost, faults;
 };
 
 static struct world world;
@@ -42,6 +42,7 @@ static void add(struct figures *f, const struct world *w)
     f->histories++;
     f->events += w->events;
     f->acquired += w->acquired;
+    f->fenced += w->fenced;
     f->renewed += w->renewed;
     f->lost += w->lost;
     f->faults += w->faults;
@@ -107,6 +108,7 @@ static bool gather(int fd, pid_t pid, struct figures *sum)
         sum->events += f.events;
         sum->violations += f.violations;
         sum->acquired += f.acquired;
+        sum->fenced += f.fenced;
         sum->renewed += f.renewed;
         sum->lost += f.lost;
         sum->faults += f.faults;
@@ -131,9 +133,10 @@ int run_many(const struct run *r)
         good &= gather(fds[i], pids[i], &sum);
     }
     took = seconds() - began;
-    printf("seeds from %" PRIu64 ": %" PRIu64 " locks acquired, %" PRIu64 " renewals, %" PRIu64
-           " lost, %" PRIu64 " faults; %.1f s, %.0f histories a minute\n",
-           r->from, sum.acquired, sum.renewed, sum.lost, sum.faults, took,
+    printf("seeds from %" PRIu64 ": %" PRIu64 " locks acquired, %" PRIu64
+           " of them fenced, %" PRIu64 " renewals, %" PRIu64 " lost, %" PRIu64
+           " faults; %.1f s, %.0f histories a minute\n",
+           r->from, sum.acquired, sum.fenced, sum.renewed, sum.lost, sum.faults, took,
            (double)sum.histories * 60 / took);
     printf("%" PRIu64 " histories, %" PRIu64 " events, %" PRIu64 " violations\n", sum.histories,
            sum.events, sum.violations);

@@ -15,6 +15,7 @@ enum event_kind {
     EVENT_OPENED,      /* at a client: connection */
     EVENT_BROKEN,      /* at a client: connection */
     EVENT_PEER_TIMER,  /* at a client: client, node, stamp */
+    EVENT_HEALTH,      /* at a client: client, node, stamp */
     EVENT_TIMER,       /* at a client: client, worker, stamp */
     EVENT_DELIVER,     /* at a client: client, worker, stamp */
     EVENT_USER,        /* at a client: client, worker, stamp */

@@ -4,12 +4,18 @@
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/draw.h"
+#include "sim/facts.h"
 #include "sim/trace.h"
 #include "sim/wire.h"
 
 static const struct value no_value = {NONE, 0, 0};
 
-#define ALL_SCRIPTS (1U << MESSAGE_TAKE | 1U << MESSAGE_KEEP | 1U << MESSAGE_RELEASE)
+#define ALL_SCRIPTS                                                                                \
+    (1U << MESSAGE_TAKE | 1U << MESSAGE_KEEP | 1U << MESSAGE_VOTE | 1U << MESSAGE_CONFIRM |        \
+     1U << MESSAGE_RELEASE)
+
+/* Long before anybody looks. */
+#define TEN_DAYS_US UINT64_C(864000000000)
 
 void server_init(struct world *w, unsigned server)
 {
@@ -18,7 +24,9 @@ void server_init(struct world *w, unsigned server)
     unsigned key;
 
     *s = (struct server){.run = server, .scripts = ALL_SCRIPTS};
-    clock_init(&s->clock, ppm, 1000000000 + draw_upto(&w->prng, 1000000), 0);
+    clock_init(&s->clock, ppm, 1000000000 + draw_upto(&w->prng, 1000000), (int64_t)WORLD_EPOCH_US);
+    facts_started(w, server,
+                  w->o.young ? draw_upto(&w->prng, options_max_ttl_us(&w->o)) : TEN_DAYS_US);
     for (key = 0; key < SIM_KEYS; key++) {
         s->keys[key] = s->before[key] = no_value;
     }
@@ -35,11 +43,6 @@ unsigned server_value(const struct world *w, unsigned server, unsigned key)
     const struct value *v = &s->keys[key];
 
     return v->claim != NONE && server_ms(w, s) <= v->expires_ms ? v->claim : NONE;
-}
-
-static bool is_replica(const struct world *w, unsigned server)
-{
-    return server == w->o.replica;
 }
 
 /* Every write reaches the replica, whatever it had been made to store by itself. */
@@ -92,6 +95,28 @@ static struct found look_for(struct world *w, unsigned server, unsigned claim)
     return f;
 }
 
+/* [S12] */
+static void write_counter(struct world *w, unsigned server, unsigned key, uint64_t value)
+{
+    struct server *s = &w->servers[server];
+
+    s->counters_before[key] = s->counters[key];
+    s->counters[key] = value;
+}
+
+/* To that of the lock, which has one. */
+static void raise_counters(struct world *w, unsigned server, const struct message *m)
+{
+    uint64_t left = world_claim(w, m->claim)->keys;
+    unsigned key;
+
+    RLK_MASK_EACH (key, left) {
+        if (m->fence && w->servers[server].counters[key] <= m->fence) {
+            write_counter(w, server, key, m->fence);
+        }
+    }
+}
+
 /* Set those that are not there, and let those that are live as long. */
 static void write_keys(struct world *w, unsigned server, const struct message *m)
 {
@@ -140,6 +165,7 @@ static void take(struct world *w, unsigned server, struct message *m)
         return;
     }
     write_keys(w, server, m);
+    raise_counters(w, server, m);
     m->answer = ANSWER_INTEGER;
     m->integer = f.free ? 1 : 2;
     trace(w, "n%u    take %s t%u for %u ms: %s", server, trace_keys(w, m->claim), m->claim,
@@ -155,6 +181,7 @@ static void keep(struct world *w, unsigned server, struct message *m)
     m->integer = f.other != NONE ? f.other : 0;
     if (f.other == NONE && f.free == 0) {
         write_keys(w, server, m);
+        raise_counters(w, server, m);
         m->integer = 1;
         m->since_us = f.since_us;
     }
@@ -163,6 +190,66 @@ static void keep(struct world *w, unsigned server, struct message *m)
           f.other != NONE ? "somebody else's"
           : f.free > 0    ? "no key"
                           : "extended");
+}
+
+/* Above all that it ever gave, and at least the hint. */
+static uint64_t next_fence(const struct world *w, unsigned server, const struct message *m)
+{
+    uint64_t left = w->claims[m->claim].keys, fence = m->fence;
+    unsigned key;
+
+    RLK_MASK_EACH (key, left) {
+        fence = rlk_time_max(fence, w->servers[server].counters[key] + 1);
+    }
+    return fence;
+}
+
+/* [S12] All keys or none, and their counters: the counter, and whether the data are those that
+ * were expected; 2 some were ours already, or the value of another's. */
+static void vote(struct world *w, unsigned server, struct message *m)
+{
+    struct found f = look_for(w, server, m->claim);
+    uint64_t left = world_claim(w, m->claim)->keys, fence;
+    unsigned key;
+
+    if ((f.other != NONE || f.ours > 0) && server != w->o.liar) {
+        m->answer = f.other != NONE ? ANSWER_STRING : ANSWER_INTEGER;
+        m->integer = f.other != NONE ? f.other : 2;
+        trace(w, "n%u    vote %s t%u: refused, t%u has one", server, trace_keys(w, m->claim),
+              m->claim, f.other != NONE ? f.other : m->claim);
+        return;
+    }
+    fence = next_fence(w, server, m);
+    m->same = facts_same(w, server, m);
+    write_keys(w, server, m);
+    RLK_MASK_EACH (key, left) {
+        write_counter(w, server, key, fence);
+    }
+    m->answer = ANSWER_PAIR;
+    m->integer = (int64_t)fence;
+    trace(w, "n%u    vote %s t%u: granted, fence %llu%s", server, trace_keys(w, m->claim), m->claim,
+          (unsigned long long)fence, m->same ? "" : ", other data");
+}
+
+/* 1 the keys are ours and the counters that now; 0 not. */
+static void confirm(struct world *w, unsigned server, struct message *m)
+{
+    struct found f = look_for(w, server, m->claim);
+    uint64_t left = world_claim(w, m->claim)->keys;
+    bool good = f.free == 0 && f.other == NONE;
+    unsigned key;
+
+    RLK_MASK_EACH (key, left) {
+        good = good && w->servers[server].counters[key] <= m->fence;
+    }
+    left = good ? world_claim(w, m->claim)->keys : 0;
+    RLK_MASK_EACH (key, left) {
+        write_counter(w, server, key, m->fence);
+    }
+    m->answer = ANSWER_INTEGER;
+    m->integer = good;
+    trace(w, "n%u    confirm %s t%u, fence %llu: %s", server, trace_keys(w, m->claim), m->claim,
+          (unsigned long long)m->fence, good ? "done" : "no");
 }
 
 /* What is ours is deleted: 1 all, -1 one was somebody else's, 0 one was not there. */
@@ -200,8 +287,15 @@ static const char *name_of(const struct message *m)
         return "take";
     case MESSAGE_KEEP:
         return "extend";
+    case MESSAGE_VOTE:
+        return "vote";
+    case MESSAGE_CONFIRM:
+        return "confirm";
+    case MESSAGE_MARK:
+        return "look";
     case MESSAGE_RELEASE:
         return "release";
+    case MESSAGE_TIME:
     case MESSAGE_HELLO:
     case MESSAGE_KILL:
         break;
@@ -240,10 +334,18 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
     case MESSAGE_KEEP:
         keep(w, server, m);
         break;
+    case MESSAGE_VOTE:
+        vote(w, server, m);
+        break;
+    case MESSAGE_CONFIRM:
+        confirm(w, server, m);
+        break;
     case MESSAGE_RELEASE:
         release(w, server, m);
         break;
     case MESSAGE_HELLO:
+    case MESSAGE_MARK:
+    case MESSAGE_TIME:
     case MESSAGE_KILL:
         break;
     }
@@ -266,21 +368,39 @@ static bool refuses(struct world *w, unsigned server, struct message *m)
     return true;
 }
 
-/* The answer to the greeting: the role, and which process it is. */
+static bool is_replica(const struct world *w, unsigned server)
+{
+    return server == w->o.replica;
+}
+
+/* The answer to the greeting: the role, and what it says of itself. */
 static void hello(const struct world *w, unsigned server, struct message *m)
 {
     m->answer = is_replica(w, server) ? ANSWER_ERROR : ANSWER_INTEGER;
     m->error = "role: replica";
-    m->integer = w->servers[server].run;
+    facts_hello(w, server, m);
 }
 
 void server_execute(struct world *w, unsigned wire, struct message *m)
 {
     unsigned server = w->wires[wire].server;
 
+    m->done_us = w->now_us;
+    m->flushed_us = w->servers[server].flushed_us;
+    m->forgot_us = w->servers[server].forgot_us;
+    m->steps_us = w->servers[server].steps_us;
+    m->misleading = w->servers[server].misleading;
     switch (m->kind) {
     case MESSAGE_HELLO:
         hello(w, server, m);
+        break;
+    case MESSAGE_TIME:
+        facts_time(w, server, m);
+        break;
+    case MESSAGE_MARK:
+        if (!refuses(w, server, m)) {
+            facts_mark(w, server, m);
+        }
         break;
     case MESSAGE_KILL:
         m->answer = ANSWER_OK;
@@ -289,6 +409,8 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     case MESSAGE_SET:
     case MESSAGE_TAKE:
     case MESSAGE_KEEP:
+    case MESSAGE_VOTE:
+    case MESSAGE_CONFIRM:
     case MESSAGE_RELEASE:
         if (!refuses(w, server, m)) {
             carry_out(w, server, m);
@@ -303,11 +425,55 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
 /* It goes on, without its keys. */
 void server_empty(struct world *w, unsigned server)
 {
+    struct server *s = &w->servers[server];
     unsigned key;
 
     for (key = 0; key < SIM_KEYS; key++) {
-        w->servers[server].keys[key].claim = NONE;
+        s->keys[key].claim = NONE;
+        s->counters[key] = s->counters_before[key] = 0;
     }
+    s->mark = (struct mark){0};
+    w->harmed = true;
+}
+
+void server_flush(struct world *w, unsigned server)
+{
+    server_empty(w, server);
+    w->servers[server].flushed = true;
+    w->servers[server].flushed_us = w->now_us;
+}
+
+/* What answers from now on has another run, and had another start. */
+void server_replaced(struct world *w, unsigned server)
+{
+    struct server *s = &w->servers[server];
+    unsigned key;
+
+    for (key = 0; key < SIM_KEYS; key++) {
+        s->keys[key] = s->before[key];
+        s->counters[key] = s->counters_before[key];
+    }
+    s->run += SIM_NODES;
+    s->promoted = true;
+    s->forgot_us = w->now_us;
+    w->harmed = true;
+    check_resurrected(w, server);
+    wire_server_ended(w, server);
+}
+
+/* A lock that it had may be valid yet. */
+static void come_back_empty(struct world *w, unsigned server)
+{
+    struct server *s = &w->servers[server];
+    bool harmed = w->harmed || w->now_us < s->ended_us + options_max_ttl_us(&w->o);
+    unsigned key;
+
+    for (key = 0; key < w->o.keys; key++) {
+        write_key(w, server, key, no_value);
+    }
+    server_empty(w, server);
+    s->forgot_us = w->now_us;
+    w->harmed = harmed;
 }
 
 void server_stop(struct world *w, unsigned server, uint64_t until_us)
@@ -343,6 +509,7 @@ void server_end(struct world *w, unsigned server, uint64_t until_us, bool forget
     trace(w, "n%u    dies; comes back in %.1f ms%s", server, trace_ms(w->now_us, until_us),
           forgets ? ", empty" : "");
     s->state = SERVER_DOWN;
+    s->ended_us = w->now_us;
     s->forgets = forgets;
     wire_server_ended(w, server);
     schedule_push(&w->schedule, until_us, EVENT_RESTART, server, 0, ++s->stamp);
@@ -351,7 +518,6 @@ void server_end(struct world *w, unsigned server, uint64_t until_us, bool forget
 void server_on_restart(struct world *w, unsigned server, unsigned stamp)
 {
     struct server *s = &w->servers[server];
-    unsigned key;
 
     if (s->state != SERVER_DOWN || s->stamp != stamp) {
         return;
@@ -361,10 +527,12 @@ void server_on_restart(struct world *w, unsigned server, unsigned stamp)
     w->quiet_us = rlk_time_max(w->quiet_us, w->now_us);
     s->run += SIM_NODES;
     s->scripts = 0;
+    s->flushed = s->promoted = false;
+    facts_started(w, server, 0);
     if (draw_chance(&w->prng, 300000)) {
         s->loading_us = w->now_us + draw_upto(&w->prng, w->o.timeout_us * 2);
     }
-    for (key = 0; s->forgets && key < w->o.keys; key++) {
-        write_key(w, server, key, no_value);
+    if (s->forgets) {
+        come_back_empty(w, server);
     }
 }

@@ -85,14 +85,16 @@ static void ask(struct world *w, unsigned client, unsigned worker)
     if (draw_chance(&w->prng, 100000)) {
         q.max_retries = (uint32_t)draw_upto(&w->prng, 5);
     }
+    q.fenced = draw_chance(&w->prng, w->o.fence_ppm);
     draw_life(w, &q);
     if (w->healed) {
         world_worker(w, client, worker)->last = true;
         q.wait_us = RLK_NEVER;
         q.max_retries = UINT32_MAX;
     }
-    trace(w, "c%u.%u  asks for %s, ttl %u ms%s%s", client, worker, trace_key_mask(q.keys), q.ttl_ms,
-          q.renew ? ", renewed" : "", q.gated ? " when petted" : "");
+    trace(w, "c%u.%u  asks for %s, ttl %u ms%s%s%s", client, worker, trace_key_mask(q.keys),
+          q.ttl_ms, q.fenced ? ", fenced" : "", q.renew ? ", renewed" : "",
+          q.gated ? " when petted" : "");
     drive_acquire(w, client, worker, &q);
     if (!w->healed && draw_chance(&w->prng, 80000)) {
         schedule_push(&w->schedule, w->now_us + draw_scale(&w->prng, 50, w->o.hold_us + 100),
@@ -120,7 +122,10 @@ static uint64_t draw_hold_us(struct world *w, const struct worker *k)
 
 static uint64_t draw_think_us(struct world *w)
 {
-    return w->healed ? draw_upto(&w->prng, 1000) : draw_tail(&w->prng, w->o.think_us);
+    uint64_t us = w->healed ? draw_upto(&w->prng, 1000) : draw_tail(&w->prng, w->o.think_us);
+
+    /* [S10] Whoever is told at once that it cannot be asks again, but not all the time. */
+    return w->o.twin < SIM_NODES && !w->healed ? us + w->o.until_us / 200 : us;
 }
 
 static void use_later(struct world *w, unsigned client, unsigned worker, uint64_t us)
@@ -212,6 +217,16 @@ void user_extended(struct world *w, unsigned client, unsigned worker, int status
     trace(w, "c%u.%u  is told that the extension ended with %d", client, worker, status);
 }
 
+/* Its last one. When all had theirs, some time has to pass. */
+static void finish(struct world *w, unsigned client, unsigned worker)
+{
+    world_worker(w, client, worker)->done = true;
+    w->done++;
+    if (w->done == w->o.clients * w->o.workers) {
+        schedule_push(&w->schedule, w->now_us + CHECK_SETTLE_US, EVENT_END, 0, 0, 0);
+    }
+}
+
 void user_acquired(struct world *w, unsigned client, unsigned worker, int status)
 {
     const struct worker *k = world_worker(w, client, worker);
@@ -221,23 +236,23 @@ void user_acquired(struct world *w, unsigned client, unsigned worker, int status
               k->claim, trace_ms(world_client_us(w, client), drive_valid_until_us(k)));
         w->acquired++;
         use(w, client, worker);
+        return;
+    }
+    trace(w, "c%u.%u  is told %d after %u rounds", client, worker, status, k->attempt.tries);
+    if (status == REDLOCK_ECONFIG && k->last) {
+        finish(w, client, worker); /* there will be none */
     } else {
-        trace(w, "c%u.%u  is told %d after %u rounds", client, worker, status, k->attempt.tries);
         later(w, client, worker, draw_think_us(w));
     }
 }
 
 void user_released(struct world *w, unsigned client, unsigned worker, int status)
 {
-    struct worker *k = world_worker(w, client, worker);
+    const struct worker *k = world_worker(w, client, worker);
 
     trace(w, "c%u.%u  is told that the release ended with %d", client, worker, status);
     if (k->last && !k->done) {
-        k->done = true;
-        w->done++;
-        if (w->done == w->o.clients * w->o.workers) {
-            schedule_push(&w->schedule, w->now_us + CHECK_SETTLE_US, EVENT_END, 0, 0, 0);
-        }
+        finish(w, client, worker);
         return;
     }
     later(w, client, worker, draw_think_us(w));

@@ -59,7 +59,8 @@ unsigned wire_open(struct world *w, unsigned client, unsigned node)
 /* Greetings do not count: a node that is refused is greeted for ever. */
 static void not_quiet(struct world *w, const struct message *m, uint64_t until_us)
 {
-    if (m->kind != MESSAGE_HELLO && m->kind != MESSAGE_KILL) {
+    if (m->kind != MESSAGE_HELLO && m->kind != MESSAGE_KILL && m->kind != MESSAGE_MARK &&
+        m->kind != MESSAGE_TIME) {
         w->quiet_us = rlk_time_max(w->quiet_us, until_us);
     }
 }
@@ -84,7 +85,8 @@ unsigned wire_send(struct world *w, unsigned wire, const struct message *m)
         not_quiet(w, m, x->there_us);
         schedule_push(&w->schedule, x->there_us, EVENT_REQUEST, wire, 0, 0);
     }
-    if ((m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP) &&
+    if ((m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP ||
+         m->kind == MESSAGE_VOTE || m->kind == MESSAGE_CONFIRM) &&
         peer_of(w, x)->breaks && !w->healed) {
         peer_of(w, x)->breaks = draw_chance(&w->prng, 500000);
         wire_break(w, wire);

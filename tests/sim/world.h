@@ -4,6 +4,7 @@
  *
  *     server.c   a model of a master         wire.c    connections and what is on the way
  *     peer.c     a node, seen by a client    drive*.c  the core's machines, carried out
+ *     health.c   who may vote, what time    facts.c   what a master says of itself
  *     user.c     who wants the locks         fault.c   what goes wrong
  *     check_*.c  what must hold              history.c from the first event to the last
  *
@@ -17,8 +18,10 @@
 #include <stdint.h>
 
 #include "core/attempt.h"
+#include "core/clocks.h"
 #include "core/hold.h"
 #include "core/release.h"
+#include "core/standing.h"
 #include "sim/clock.h"
 #include "sim/options.h"
 #include "sim/schedule.h"
@@ -39,22 +42,51 @@ struct claim {
     bool released;      /* a release was sent, or is owed */
     uint64_t asked;     /* nodes that a SET was sent to */
     uint64_t sent_us[SIM_NODES]; /* when, by the client's clock */
-    uint64_t granted;            /* nodes that were heard to say yes */
+    uint64_t granted;            /* nodes that were heard to say yes, and count */
+    uint64_t barred;             /* that were, and do not [S11] */
+    uint64_t exposed;            /* that count, and cannot be blamed for what they forgot */
     uint64_t unanswered;         /* nodes that may yet set it, or let it live on */
     uint64_t deleted;            /* servers that deleted the key */
     uint64_t refused;            /* nodes that said no */
     uint64_t doubt;              /* nodes of which an answer was lost, or an error */
     uint64_t told;               /* nodes that were sent a release, or are owed one */
     unsigned releases, excuses;
+    bool fenced;
+    uint64_t hint, fence;        /* [S12] what it should be at least; is, when that is agreed on */
+    uint64_t counter[SIM_NODES]; /* that came with the votes */
+    uint64_t due;                /* the fence, reckoned once more */
+    uint64_t voted;              /* nodes that gave a counter, and have not refused to confirm */
+    uint64_t confirming;         /* nodes that were asked to confirm it */
+    uint64_t confirmed;          /* that did */
+    bool ahead;                  /* the hint was above every counter when it was sent first */
+    uint64_t asked_us;           /* true time: of the first vote */
 };
 
 enum message_kind {
     MESSAGE_HELLO = 0,
+    MESSAGE_MARK, /* the script that looks at the incarnation key */
+    MESSAGE_TIME,
     MESSAGE_KILL,
     MESSAGE_SET,
     MESSAGE_TAKE, /* the script that sets all keys or none */
     MESSAGE_KEEP, /* the script that extends */
+    MESSAGE_VOTE, /* the one that takes, with a counter [S12] */
+    MESSAGE_CONFIRM,
     MESSAGE_RELEASE
+};
+
+/* What stands in the incarnation key [S11]. */
+struct mark {
+    unsigned run;
+    uint64_t mark; /* 0: there is no key */
+    uint64_t born_us;
+};
+
+/* What a server says of itself when it is greeted. */
+struct facts {
+    unsigned run;
+    int64_t uptime_s;
+    bool flushed, promoted, durable, loading;
 };
 
 /* A request, and once it has been carried out its reply. */
@@ -74,10 +106,22 @@ struct message {
         ANSWER_NIL,
         ANSWER_ERROR,
         ANSWER_STRING, /* the token of claim `integer` */
-        ANSWER_INTEGER
+        ANSWER_INTEGER,
+        ANSWER_PAIR /* VOTE: the counter, and whether the mark is `mark` */
     } answer;
     const char *error;
     int64_t integer;
+    bool same;
+    uint64_t fence;      /* VOTE: the hint; CONFIRM, TAKE, KEEP: the fence */
+    struct mark mark;    /* VOTE, MARK: what is expected, or to be written; then what is there */
+    uint64_t age_us;     /* MARK: of the data, if there is no key */
+    struct facts facts;  /* HELLO; MARK: durable */
+    uint64_t server_us;  /* MARK, TIME: the server's wall clock */
+    uint64_t done_us;    /* true time: carried out; for the checkers */
+    uint64_t flushed_us; /* and when the data had been thrown away last by then */
+    uint64_t forgot_us;
+    int64_t steps_us;
+    bool misleading; /* its incarnation key said that the data were older than that */
 };
 
 /* One connection: its messages in order, and how far server and client have come. */
@@ -107,15 +151,22 @@ enum server_state {
 
 struct server {
     enum server_state state;
-    unsigned stamp;   /* of the latest stop or end */
-    unsigned run;     /* run_id */
-    bool forgets;     /* when it comes back */
+    unsigned stamp;    /* of the latest stop or end */
+    unsigned run;      /* run_id */
+    uint64_t since_us; /* its start, by its wall clock */
+    bool forgets;      /* when it comes back */
+    bool flushed, promoted;
+    struct mark mark;
+    int64_t steps_us;                         /* how far its clock was set, forward less back */
+    bool misleading;                          /* it was written with too great an age */
+    uint64_t ended_us, forgot_us, flushed_us; /* true time */
     unsigned scripts; /* those that it knows, as bits of enum message_kind */
     struct clock clock;
     uint64_t loading_us, refuses_us; /* until then */
     const char *refusal;
     struct value keys[SIM_KEYS];
     struct value before[SIM_KEYS]; /* the last write undone: what a replica knows */
+    uint64_t counters[SIM_KEYS], counters_before[SIM_KEYS];
 };
 
 struct debt {
@@ -138,6 +189,18 @@ struct peer {
     bool timer_set;
     uint64_t timer_us, since_us;
     unsigned scripts; /* that it has run over this connection, as bits of enum message_kind */
+    struct rlk_standing standing;
+    struct facts facts;
+    bool twin; /* the server had another address when it was greeted last [S10] */
+    /* src/io/health.h */
+    bool health_asked, health_refused;
+    uint64_t health_sent_us, health_timer_us;
+    unsigned health_stamp;
+    /* for the checkers, in true time: when it was first greeted; first and last looked at */
+    uint64_t met_us, first_look_us, looked_us;
+    uint64_t timed_us, timed_error_us,
+        timed_worst_us;     /* its clock was looked at last; by no more than that */
+    int64_t timed_steps_us; /* what it had been set by until then */
     unsigned run, former_run, former[FORMER_MAX], n_former; /* src/io/former.h */
     bool breaks;                                            /* right behind its next SET */
     struct debt *debts;
@@ -156,6 +219,7 @@ enum worker_phase {
 /* What a holder was told, reckoned once more and not by the core. check_hold.c */
 struct held {
     uint64_t present, counts;   /* [S7] */
+    uint64_t mistimed;          /* [S11] */
     uint64_t open;              /* asked, and not answered */
     uint64_t asked, confirmed;  /* in the round under way */
     uint64_t healed;            /* asked since the last success */
@@ -169,6 +233,7 @@ struct held {
     uint64_t due_us;              /* true time: it was lost */
     uint64_t valid_us;            /* [S2] */
     uint64_t before_us;           /* the same, before the last answer */
+    uint64_t stood_us;            /* what we stood still since the user wanted an extension */
     unsigned rounds, extensions;
     uint64_t least_us; /* the shortest ttl that it was asked for with */
     bool succeeded;    /* the round under way has */
@@ -186,7 +251,9 @@ struct worker {
     struct rlk_hold hold;
     struct rlk_release release;
     uint32_t ttl_ms;
-    bool renew, gated;
+    bool renew, gated, fenced;
+    int trouble;
+    uint64_t seen_fence;
     uint64_t max_hold_us;
     uint32_t max_renewals;
     bool notices, extended; /* are on their way to the user */
@@ -210,6 +277,9 @@ struct worker {
 struct client {
     bool alive;
     struct clock clock;
+    bool stood;      /* it was told that it stood still */
+    int64_t skew_us; /* of its wall clock, against true time */
+    struct rlk_clocks clocks;
     uint64_t busy_us; /* does nothing until then */
     uint64_t lost_us; /* how long it has stood still in all */
     unsigned nodes;
@@ -240,6 +310,10 @@ struct world {
     uint64_t linger_us; /* when all is quiet */
     unsigned done;
     unsigned acquired, renewed, lost, faults; /* for the figures at the end */
+    bool moved;                /* a clock was set forward, or is outside of the bounds */
+    bool harmed;               /* a server has forgotten something, or a clock was set forward */
+    uint64_t fences[SIM_KEYS]; /* the largest that anybody was told */
+    unsigned fenced, confirms, barred; /* for the figures, too */
     bool tracing;
     bool violated;
     char violation[256]; /* "exclusion: ..." */
@@ -261,7 +335,10 @@ static inline unsigned world_server(const struct world *w, unsigned node)
     return node == w->o.twin ? (node + 1) % w->o.nodes : node;
 }
 
-/* What the client takes for the time [S3]. */
+/* What the client takes for the time [S3], and for that since 1970 [S12]. */
 uint64_t world_client_us(const struct world *w, unsigned client);
+uint64_t world_wall_us(const struct world *w, unsigned client);
+
+#define WORLD_EPOCH_US UINT64_C(1795000000000000)
 
 #endif

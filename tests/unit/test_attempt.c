@@ -17,7 +17,7 @@ struct world {
 
 static struct rlk_attempt_config config(void)
 {
-    struct rlk_attempt_config c = {.terms = {3, 9898000, 1000000, TIMEOUT},
+    struct rlk_attempt_config c = {.terms = {3, 9898000, 1000000, TIMEOUT, false},
                                    .wait_us = 0,
                                    .retry_max_us = 250000,
                                    .max_retries = UINT32_MAX,

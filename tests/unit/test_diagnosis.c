@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/reply.h"
 #include "io/diagnosis.h"
+#include "io/probe.h"
 #include "io/rights.h"
 #include "lib/runner.h"
 
@@ -146,6 +148,9 @@ START_TEST(one_that_answered_and_went_is_down)
     x.maxmemory = 1000;
     x.eviction = "allkeys-lru";
     must_find_only(&x, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE, "the connection broke");
+    x.state = REDLOCK_NODE_STUCK;
+    x.error = "has not answered for 510 ms";
+    must_find_only(&x, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE, "510 ms");
 }
 END_TEST
 
@@ -281,6 +286,32 @@ START_TEST(the_way_there_is_looked_at)
     ck_assert_uint_eq(notes.n, 0);
     x.product = "dragonfly";
     must_find_only(&x, REDLOCK_FOUND_PRODUCT, REDLOCK_FINE, "dragonfly");
+}
+END_TEST
+
+/* Of an answer that is outstanding at the end it is known how long it took at least. */
+START_TEST(a_ping_without_an_answer_counts_if_none_took_longer)
+{
+    static const struct rlk_reply nil = {.str = ""};
+    static struct rlk_probe p;
+    struct redlock_examined x;
+
+    rlk_probe_init(&p);
+    rlk_probe_end(&p, 0, 900);
+    ck_assert_uint_eq(p.pings, 0);
+    while (!rlk_probe_take(&p, &nil)) {
+    }
+    rlk_probe_take_time(&p, &nil, 1000, 1300);
+    rlk_probe_take_time(&p, &nil, 2000, 2100);
+    rlk_probe_end(&p, 3000, 3300);
+    ck_assert_uint_eq(p.pings, 2);
+    rlk_probe_end(&p, 3000, 303000);
+    rlk_probe_tell(&p, &x);
+    ck_assert_uint_eq(x.pings, 3);
+    ck_assert_uint_eq(x.ping_min_us, 100);
+    ck_assert_uint_eq(x.ping_median_us, 300);
+    ck_assert_uint_eq(x.ping_max_us, 300000);
+    ck_assert_int_eq(x.answered, 1);
 }
 END_TEST
 
@@ -553,6 +584,7 @@ static Suite *diagnosis_suite(void)
     tcase_add_test(tcase, without_quarantine_only_the_durable_are_fine);
     tcase_add_test(tcase, replicas_are_remarks_and_failover_a_warning);
     tcase_add_test(tcase, the_way_there_is_looked_at);
+    tcase_add_test(tcase, a_ping_without_an_answer_counts_if_none_took_longer);
     tcase_add_test(tcase, each_missing_right_has_its_cost_and_its_mend);
     tcase_add_test(tcase, all_rights_missing_have_one_line_that_mends);
     tcase_add_test(tcase, keys_that_are_denied_matter_most_behind_our_prefix);

@@ -41,12 +41,12 @@ END_TEST
 START_TEST(sections_are_read_in_any_order)
 {
     static const char *const sections[] = {
-        "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"
-        "run_id:0123456789abcdef0123456789abcdef01234567\r\nuptime_in_seconds:86\r\n"
-        "uptime_in_days:0\r\n",
+        ("# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"
+         "run_id:0123456789abcdef0123456789abcdef01234567\r\nuptime_in_seconds:86\r\n"
+         "uptime_in_days:0\r\n"),
         "# Replication\r\nrole:master\r\nconnected_slaves:2\r\nsecond_repl_offset:-1\r\n",
-        "# Memory\r\nmaxmemory:1048576\r\nmaxmemory_human:1.00M\r\n"
-        "maxmemory_policy:allkeys-lru\r\n",
+        ("# Memory\r\nmaxmemory:1048576\r\nmaxmemory_human:1.00M\r\n"
+         "maxmemory_policy:allkeys-lru\r\n"),
         "# Persistence\r\nloading:0\r\naof_enabled:1\r\naof_last_write_status:ok\r\n",
     };
     unsigned i;
@@ -123,6 +123,28 @@ START_TEST(durable_is_a_log_that_is_written_always)
             }
         }
     }
+}
+END_TEST
+
+/* In whichever order they come. With the second it is not waited for while another log is written:
+ * "yes", or what nobody knows. */
+START_TEST(durable_is_not_while_the_log_is_written_anew)
+{
+    static const char *const pauses[] = {"no", "yes", "", "maybe"};
+    const char *words[] = {"appendfsync", "always", "no-appendfsync-on-rewrite", pauses[_i / 2]};
+    struct rlk_reply fsync[5] = {{RLK_REPLY_ARRAY, 4, "", 0}};
+    unsigned i;
+
+    for (i = 0; i < 4; i++) {
+        const char *word = words[_i % 2 ? (i + 2) % 4 : i];
+
+        fsync[1 + i] = (struct rlk_reply){RLK_REPLY_STRING, 0, word, strlen(word)};
+    }
+    begin();
+    learn("aof_enabled:1\r\naof_last_write_status:ok\r\n");
+    rlk_info_read_fsync(&info, fsync);
+    ck_assert_str_eq(info.fsync, "always");
+    ck_assert(rlk_info_is_durable(&info) == (_i / 2 == 0));
 }
 END_TEST
 
@@ -212,7 +234,9 @@ static const struct {
 } fits[] = {{"master", "standalone", true}, {"", "", true},
             {"slave", "standalone", false}, {"replica", "", false},
             {"master", "cluster", false},   {"sentinel", "sentinel", false},
-            {"", "sentinel", false},        {"slaves", "clusters", true}};
+            {"", "sentinel", false},        {"slaves", "clusters", false},
+            {"arbiter", "", false},         {"Master", "", false},
+            {"", "clusters", true},         {"master", "", true}};
 
 START_TEST(replicas_clusters_and_sentinels_are_unfit)
 {
@@ -309,6 +333,7 @@ static Suite *suite(void)
                         sizeof(near_misses) / sizeof(near_misses[0]));
     tcase_add_test(c, the_last_line_needs_no_end);
     tcase_add_test(c, durable_is_a_log_that_is_written_always);
+    tcase_add_loop_test(c, durable_is_not_while_the_log_is_written_anew, 0, 8);
     tcase_add_test(c, what_is_not_told_of_the_log_is_not_durable);
     tcase_add_test(c, evicts_with_a_limit_and_a_policy_only);
     tcase_add_loop_test(c, data_that_were_thrown_away_are_seen_in_the_statistics, 0,

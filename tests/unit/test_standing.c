@@ -18,7 +18,7 @@
 /* A master that we meet at NOW, and that has been up for a day. */
 static struct rlk_facts a_master(void)
 {
-    return (struct rlk_facts){.run = "run-a", .mark = 77, .age_us = OLD};
+    return (struct rlk_facts){.run = "run-a", .mark = 77, .age_us = OLD, .data_age_us = OLD};
 }
 
 static struct rlk_standing one_known(enum rlk_quarantine policy)
@@ -68,12 +68,17 @@ START_TEST(a_young_server_that_we_never_met_is_barred_until_it_is_old_enough)
     expect(&s, RLK_BAR_YOUNG, NOW + BAR_US - 3 * S + S);
 
     rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
-    facts.age_us = BAR_US - 1;
+    facts.age_us = BAR_US + S - 1;
     rlk_standing_greet(&s, &facts, NOW);
-    expect(&s, RLK_BAR_YOUNG, NOW + 1 + S);
+    expect(&s, RLK_BAR_YOUNG, NOW + 1);
 
     rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
     facts.age_us = BAR_US;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect(&s, RLK_BAR_YOUNG, NOW + S);
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.age_us = BAR_US + S;
     rlk_standing_greet(&s, &facts, NOW);
     expect_none(&s, NOW);
 }
@@ -142,7 +147,8 @@ END_TEST
 START_TEST(a_run_that_is_not_told_does_not_hide_a_restart)
 {
     struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
-    struct rlk_facts silent = {.run = "", .age_us = RLK_NEVER}, facts = a_master();
+    struct rlk_facts silent = {.run = "", .age_us = RLK_NEVER, .data_age_us = RLK_NEVER},
+                     facts = a_master();
 
     rlk_standing_greet(&s, &silent, NOW + S);
     expect_none(&s, NOW + S);
@@ -156,7 +162,7 @@ END_TEST
 START_TEST(a_run_that_is_not_told_does_not_hide_another_mark)
 {
     struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
-    struct rlk_facts facts = {.run = "", .mark = 78, .age_us = RLK_NEVER};
+    struct rlk_facts facts = {.run = "", .mark = 78, .age_us = RLK_NEVER, .data_age_us = RLK_NEVER};
 
     rlk_standing_greet(&s, &facts, NOW + S);
     expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
@@ -167,7 +173,8 @@ END_TEST
  * its age. As long as its run is unknown it is judged by that. */
 START_TEST(a_run_that_becomes_known_late_is_judged_by_its_age)
 {
-    struct rlk_facts silent = {.run = "", .age_us = RLK_NEVER}, facts = a_master();
+    struct rlk_facts silent = {.run = "", .age_us = RLK_NEVER, .data_age_us = RLK_NEVER},
+                     facts = a_master();
     struct rlk_standing s;
 
     rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
@@ -369,6 +376,74 @@ START_TEST(a_clock_that_moved_bars_votes_and_confirmations)
 }
 END_TEST
 
+/* It is set forward once, and for as long as the locks that it ended too early could have lived
+ * it votes for no other. What it says of our key is by its length again when it has kept time for
+ * a second: not by one look right behind the step, which a clock that is too fast passes as well.
+ */
+START_TEST(a_clock_that_keeps_time_again_confirms_and_does_not_vote)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_OBSERVED);
+
+    rlk_standing_clock_moved(&s, NOW);
+    rlk_standing_clock_steady(&s, NOW + S - 1);
+    ck_assert(rlk_standing_is_mistimed(&s, NOW + S));
+    rlk_standing_clock_moved(&s, NOW + S);
+    rlk_standing_clock_steady(&s, NOW + 2 * S - 1);
+    ck_assert(rlk_standing_is_mistimed(&s, NOW + 2 * S));
+    rlk_standing_clock_steady(&s, NOW + 2 * S);
+    ck_assert(!rlk_standing_is_mistimed(&s, NOW + 2 * S));
+    expect(&s, RLK_BAR_CLOCK, NOW + S + BAR_US);
+    rlk_standing_clock_moved(&s, NOW + 3 * S);
+    ck_assert(rlk_standing_is_mistimed(&s, NOW + 3 * S));
+}
+END_TEST
+
+/* Every write is on its disk, and so is the FLUSHALL: its data are younger than the lock. That it
+ * has just started is nothing. */
+START_TEST(a_durable_stranger_is_as_old_as_its_data)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    facts.durable = true;
+    facts.data_age_us = 3 * S;
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    rlk_standing_greet(&s, &facts, NOW);
+    expect(&s, RLK_BAR_YOUNG, NOW + BAR_US - 3 * S + S);
+
+    facts.age_us = 0;
+    facts.data_age_us = _i ? RLK_NEVER : BAR_US + S;
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    rlk_standing_greet(&s, &facts, NOW);
+    expect_none(&s, NOW);
+
+    facts.durable = false;
+    facts.age_us = OLD;
+    facts.data_age_us = 5 * S;
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    rlk_standing_greet(&s, &facts, NOW);
+    expect(&s, RLK_BAR_YOUNG, NOW + BAR_US - 5 * S + S);
+}
+END_TEST
+
+/* Between two greetings, too. */
+START_TEST(eviction_that_is_switched_on_bars_until_long_after_it_is_off)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_standing other = one_known(RLK_QUARANTINE_OBSERVED);
+
+    rlk_standing_evicts(&s, false, NOW);
+    expect_none(&s, NOW);
+    rlk_standing_evicts(&s, true, NOW + S);
+    ck_assert_int_eq(rlk_standing_bar(&s, NOW + 1000 * BAR_US, NULL), RLK_BAR_EVICTS);
+    rlk_standing_evicts(&s, false, NOW + 2 * S);
+    rlk_standing_evicts(&s, false, NOW + 3 * S);
+    expect(&s, RLK_BAR_EVICTS, NOW + 2 * S + BAR_US);
+    rlk_standing_evicts(&other, true, NOW + S);
+    expect_none(&other, NOW + S);
+}
+END_TEST
+
 /* ---- the rest of the rules ---- */
 
 START_TEST(a_clock_that_is_excused_bars_no_more)
@@ -556,7 +631,7 @@ START_TEST(of_a_run_only_so_much_counts)
     static const char a[] = "0123456789012345678901234567890123456789 and more";
     static const char b[] = "0123456789012345678901234567890123456789";
     static const char c[] = "012345678901234567890123456789012345678x";
-    struct rlk_facts facts = {.run = a, .age_us = RLK_NEVER};
+    struct rlk_facts facts = {.run = a, .age_us = RLK_NEVER, .data_age_us = RLK_NEVER};
     struct rlk_standing s;
     char exact[RLK_RUN_MAX];
 
@@ -610,6 +685,9 @@ static TCase *schedules(void)
     tcase_add_test(c, a_server_that_evicts_is_barred_until_long_after_it_says_that_it_does_not);
     tcase_add_test(c, a_server_that_stops_evicting_by_a_restart_is_still_barred);
     tcase_add_test(c, a_clock_that_moved_bars_votes_and_confirmations);
+    tcase_add_test(c, a_clock_that_keeps_time_again_confirms_and_does_not_vote);
+    tcase_add_loop_test(c, a_durable_stranger_is_as_old_as_its_data, 0, 2);
+    tcase_add_test(c, eviction_that_is_switched_on_bars_until_long_after_it_is_off);
     return c;
 }
 

@@ -1,0 +1,302 @@
+/* io/test_clocks.c - masters whose clocks move; and locks that are held while votes do not count.
+ */
+#include "io/held.h"
+#include "io/suites.h"
+#include "io/ward.h"
+
+static struct held h;
+
+/* ---- clocks ---- */
+
+START_TEST(a_clock_set_forward_does_not_vote)
+{
+    ward_start((enum redlock_quarantine)_i, WARD_HEALTH_MS);
+    ward_probe_all();
+    ward_set_clock_forward(0, 60000);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    ward_must_be_barred(0, "its clock was set forward");
+    ward_must_count(1);
+    ward_must_count(2);
+    ward_vote_must_not_count("k", 0, "its clock was set forward");
+    ward_pass_ms(WARD_QUARANTINE_MS);
+    ward_must_count(0);
+    ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* 10 % and not the 1 % that drift may be. */
+START_TEST(a_clock_that_is_too_fast_does_not_vote)
+{
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_probe_all();
+    ward_set_clock_forward(0, 10000);
+    ward_pass_ms(100000);
+    ward_wait_until_barred(0);
+    ward_must_be_barred(0, "too fast");
+    farm_end(&ward);
+}
+END_TEST
+
+START_TEST(a_clock_set_back_or_off_from_the_beginning_votes)
+{
+    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_set_clock_forward(0, 86400000);
+    ward_model(1)->clock_us -= UINT64_C(86400000000);
+    farm_open(&ward);
+    ward_probe_all();
+    ward_model(2)->clock_us -= 60000000;
+    ward_probe_all();
+    ward_must_count(0);
+    ward_must_count(1);
+    ward_must_count(2);
+    ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* All three have it, and count. */
+static void hold_everywhere(uint32_t renew)
+{
+    struct redlock_request request = held_request(&h, &ward, "k");
+
+    request.renew = renew;
+    held_acquire(&h, &request);
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
+    held_wait(&h, &h.extended, 1);
+    ck_assert_int_eq(h.extend_status, REDLOCK_OK);
+    loop_settle(ward.base);
+}
+
+static void extend_again(int expected)
+{
+    int before = h.extended;
+
+    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
+    held_wait(&h, &h.extended, before + 1);
+    ck_assert_int_eq(h.extend_status, expected);
+    loop_settle(ward.base);
+}
+
+/* One of the others forgets it too: with the one whose clock moved it would still be a majority. */
+START_TEST(a_lease_by_a_clock_that_moved_does_not_count)
+{
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    hold_everywhere(0);
+    ward_set_clock_forward(0, 10000);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
+    extend_again(REDLOCK_OK);
+    model_del(ward_model(1), "k");
+    extend_again(REDLOCK_ELOST);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_ELOST);
+    farm_end(&ward);
+}
+END_TEST
+
+/* Without it there is no majority: nobody waits for a renewal to say so. */
+START_TEST(a_majority_by_a_clock_that_moved_is_lost_at_once)
+{
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    hold_everywhere(0);
+    model_del(ward_model(2), "k");
+    extend_again(REDLOCK_OK);
+    ck_assert_int_eq(h.lost, 0);
+    ward_set_clock_forward(0, 10000);
+    ward_pass_ms(WARD_HEALTH_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_int_eq(h.reason, REDLOCK_ELOST);
+    ck_assert_uint_eq(h.validity_ms, 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* It had voted before its clock moved, and the others answer after that. */
+START_TEST(a_vote_by_a_clock_that_moved_does_not_count)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 3};
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    model_set(ward_model(1), "k", "somebody", 0);
+    fake_pause(ward.nodes[2]);
+    ck_assert_int_eq(redlock_acquire(ward.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&ward, 0, "SET k", 1);
+    loop_settle(ward.base);
+    ward_set_clock_forward(0, 10000);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    loop_settle(ward.base);
+    fake_go_on(ward.nodes[2]);
+    loop_must(ward.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
+    farm_end(&ward);
+}
+END_TEST
+
+START_TEST(a_lease_by_a_clock_that_moved_counts_again_later)
+{
+    unsigned i;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    hold_everywhere(0);
+    ward_set_clock_forward(0, 10000);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    extend_again(REDLOCK_OK);
+    for (i = 0; i < 4; i++) {
+        ward_pass_ms(WARD_QUARANTINE_MS / 4);
+        extend_again(REDLOCK_OK);
+    }
+    ward_must_count(0);
+    extend_again(REDLOCK_OK);
+    model_del(ward_model(1), "k");
+    extend_again(REDLOCK_OK);
+    ck_assert_int_eq(h.lost, 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* Once only: what is held is by its length again as soon as it has kept time for a while. For new
+ * locks it is barred as long as what it ended too early could have lived. */
+START_TEST(a_clock_that_moved_once_confirms_soon)
+{
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    hold_everywhere(0);
+    ward_set_clock_forward(0, 10000);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    extend_again(REDLOCK_OK);
+    ward_probe_all();
+    extend_again(REDLOCK_OK);
+    model_del(ward_model(1), "k");
+    extend_again(REDLOCK_OK);
+    ck_assert_int_eq(h.lost, 0);
+    ward_must_be_barred(0, "its clock was set forward");
+    ward_vote_must_not_count("other", 0, "its clock was set forward");
+    farm_end(&ward);
+}
+END_TEST
+
+static uint64_t at_most_ms;
+
+static bool is_shorter(void *arg)
+{
+    (void)arg;
+    return redlock_lock_validity_ms(h.lock) <= at_most_ms;
+}
+
+/* It was our own clock that stood still: nobody's votes are worth less. */
+START_TEST(clocks_that_moved_alike_shorten_what_is_held)
+{
+    size_t i;
+
+    ward_start((enum redlock_quarantine)_i, WARD_HEALTH_MS);
+    ward_pass_ms(WARD_HEALTH_MS);
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&ward, i, _i == REDLOCK_QUARANTINE_OFF ? "TIME" : "EVAL", 1);
+    }
+    loop_settle(ward.base);
+    hold_everywhere(0);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 90000);
+    for (i = 0; i < 3; i++) {
+        ward_set_clock_forward(i, 30000);
+    }
+    ward_pass_ms(WARD_HEALTH_MS);
+    at_most_ms = OUTCOME_TTL_MS - WARD_HEALTH_MS - 30000;
+    loop_must_true(ward.base, is_shorter, NULL);
+    for (i = 0; i < 3; i++) {
+        ward_wait_until_it_counts(i);
+    }
+    loop_settle(ward.base);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
+    ck_assert_int_eq(h.lost, 0);
+    for (i = 0; i < 3; i++) {
+        ward_must_count(i);
+    }
+    ward_vote_must_count("other", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+START_TEST(clocks_that_moved_alike_beyond_the_end_lose_it)
+{
+    size_t i;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    hold_everywhere(0);
+    for (i = 0; i < 3; i++) {
+        ward_set_clock_forward(i, OUTCOME_TTL_MS);
+    }
+    ward_pass_ms(WARD_HEALTH_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_uint_eq(h.validity_ms, 0);
+    ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
+    farm_end(&ward);
+}
+END_TEST
+
+/* ---- locks that are held while a master is in quarantine ---- */
+
+/* It lost our key with all its data. The heal sets it again, the renewal after that counts: so
+ * another one may lose it then. */
+START_TEST(a_master_in_quarantine_is_healed_and_counts_for_what_is_held)
+{
+    size_t before;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    hold_everywhere(0);
+    ward_restart(0);
+    ward_must_be_barred(0, "it has restarted");
+    before = fake_count(ward.nodes[0], "EVAL");
+    extend_again(REDLOCK_OK);
+    farm_wait_count(&ward, 0, "EVAL", before + 2); /* to keep it, and to set it again */
+    loop_settle(ward.base);
+    ck_assert_str_eq(model_get(ward_model(0), "k"), h.token);
+    extend_again(REDLOCK_OK);
+    model_del(ward_model(1), "k");
+    extend_again(REDLOCK_OK);
+    ck_assert_int_eq(h.lost, 0);
+    ward_must_be_barred(0, "it has restarted");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_gone(&ward, "k");
+    farm_end(&ward);
+}
+END_TEST
+
+/* The same without the heal between. */
+START_TEST(a_master_that_forgot_does_not_count_before_it_is_healed)
+{
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    hold_everywhere(0);
+    ward_restart(0);
+    model_del(ward_model(1), "k");
+    extend_again(REDLOCK_ELOST);
+    farm_end(&ward);
+}
+END_TEST
+
+Suite *clocks_suite(void)
+{
+    Suite *suite = suite_create("clocks");
+    TCase *tcase = tcase_create("clocks");
+
+    tcase_add_loop_test(tcase, a_clock_set_forward_does_not_vote, 0, 2);
+    tcase_add_test(tcase, a_clock_that_is_too_fast_does_not_vote);
+    tcase_add_test(tcase, a_clock_set_back_or_off_from_the_beginning_votes);
+    tcase_add_test(tcase, a_lease_by_a_clock_that_moved_does_not_count);
+    tcase_add_test(tcase, a_majority_by_a_clock_that_moved_is_lost_at_once);
+    tcase_add_test(tcase, a_vote_by_a_clock_that_moved_does_not_count);
+    tcase_add_test(tcase, a_lease_by_a_clock_that_moved_counts_again_later);
+    tcase_add_loop_test(tcase, clocks_that_moved_alike_shorten_what_is_held, 0, 3);
+    tcase_add_test(tcase, clocks_that_moved_alike_beyond_the_end_lose_it);
+    tcase_add_test(tcase, a_master_in_quarantine_is_healed_and_counts_for_what_is_held);
+    tcase_add_test(tcase, a_master_that_forgot_does_not_count_before_it_is_healed);
+    tcase_add_test(tcase, a_clock_that_moved_once_confirms_soon);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

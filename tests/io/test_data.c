@@ -1,0 +1,272 @@
+/* io/test_data.c - data that are gone under the same run, and how that is seen. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/suites.h"
+#include "io/ward.h"
+
+START_TEST(a_flushall_is_seen_by_the_probe)
+{
+    ward_start((enum redlock_quarantine)_i, WARD_HEALTH_MS);
+    model_flush(ward_model(0));
+    ward_must_count(0);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    ward_must_be_barred(0, "its data were thrown away");
+    ward_vote_must_not_count("k", 0, "its data were thrown away");
+    ward_must_count(1);
+    ward_pass_ms(WARD_QUARANTINE_MS);
+    ward_must_count(0);
+    ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* Without a probe between: the vote itself looks. */
+START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
+{
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    model_flush(ward_model(0));
+    ward_must_count(0);
+    ward_vote_must_not_count("fenced", 1, "its data were thrown away");
+    ward_vote_must_not_count("k", 0, "its data were thrown away");
+    ward_pass_ms(WARD_QUARANTINE_MS);
+    ward_must_count(0);
+    ward_vote_must_count("fenced", 1);
+    farm_end(&ward);
+}
+END_TEST
+
+/* Another client was there before us, and has left a mark of its own. */
+START_TEST(a_flushall_is_seen_behind_the_mark_of_another)
+{
+    char other[128];
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    model_flush(ward_model(0));
+    snprintf(other, sizeof(other), "%s 00000000deadbeef 1000000", ward_model(0)->run_id);
+    model_set(ward_model(0), "redlock:incarnation", other, 0);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    ward_must_be_barred(0, "its data were thrown away");
+    farm_end(&ward);
+}
+END_TEST
+
+START_TEST(a_replica_in_its_masters_place_does_not_vote)
+{
+    ward_start((enum redlock_quarantine)_i, WARD_NO_HEALTH_MS);
+    model_promote(ward_model(0));
+    ward_reconnect(0);
+    ward_must_be_barred(0, "restarted");
+    ward_vote_must_not_count("k", 0, "restarted");
+    farm_end(&ward);
+}
+END_TEST
+
+/* Nobody of us has seen it before, and its key says that another run has written it: it was a
+ * replica; or it has restarted with its data, and long ago. */
+START_TEST(a_stranger_with_the_mark_of_another_run_is_as_old_as_its_run)
+{
+    static const char other[] = "0123456789012345678901234567890123456789 00000000deadbeef 1";
+
+    ward_set_up(_i == 1 ? REDLOCK_QUARANTINE_OBSERVED : REDLOCK_QUARANTINE_STRICT,
+                WARD_NO_HEALTH_MS);
+    model_set(ward_model(0), "redlock:incarnation", other, 0);
+    ward_model(0)->promoted = _i < 2;
+    farm_open(&ward);
+    if (_i == 0) {
+        ward_must_be_barred(0, "lost its data");
+    } else {
+        ward_must_count(0);
+    }
+    ck_assert_ptr_nonnull(
+        strstr(model_get(ward_model(0), "redlock:incarnation"), ward_model(0)->run_id));
+    farm_end(&ward);
+}
+END_TEST
+
+/* ---- a master that is none for a while ---- */
+
+static const char *const no_master[] = {
+    "-READONLY You can't write against a read only replica.\r\n",
+    "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.\r\n"};
+
+/* REPLICAOF on the connection that we have; it is a master again before anybody else looks. What it
+ * has by then is its master's. */
+START_TEST(a_master_that_becomes_a_replica_does_not_vote)
+{
+    size_t hellos;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    hellos = fake_count(ward.nodes[0], "HELLO");
+    ward_model(0)->role = "replica";
+    fake_on(ward.nodes[0], "EVAL", FAKE_REPLY, no_master[_i]);
+    ward_pass_ms(WARD_HEALTH_MS);
+    farm_wait_count(&ward, 0, "HELLO", hellos + 1);
+    farm_wait_error(&ward, 0, "is a replica");
+    ck_assert_int_ne(farm_state(&ward, 0), REDLOCK_NODE_UP);
+
+    ward_model(0)->role = "master";
+    fake_behave(ward.nodes[0]);
+    farm_wait(&ward, 0, REDLOCK_NODE_UP);
+    ward_must_be_barred(0, "its data were thrown away");
+    ward_vote_must_not_count("k", 0, "its data were thrown away");
+    ward_pass_ms(WARD_QUARANTINE_MS);
+    ward_must_count(0);
+    ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* Whatever else it calls itself. */
+START_TEST(who_is_no_master_is_refused)
+{
+    static const char *const roles[] = {"replica", "slave", "arbiter", "sentinel", "Master"};
+
+    ward_set_up(_i < 5 ? REDLOCK_QUARANTINE_STRICT : REDLOCK_QUARANTINE_OFF, WARD_NO_HEALTH_MS);
+    ward_model(0)->role = roles[_i % 5];
+    farm_open_at_once(&ward);
+    farm_wait_error(&ward, 0, "list masters only");
+    ck_assert_int_ne(farm_state(&ward, 0), REDLOCK_NODE_UP);
+    ward_model(0)->role = "master";
+    farm_wait(&ward, 0, REDLOCK_NODE_UP);
+    farm_end(&ward);
+}
+END_TEST
+
+/* ---- while somebody waits ---- */
+
+/* It had voted before its data were thrown away, and the others answer after that. */
+START_TEST(a_vote_that_was_forgotten_counts_no_more)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 3};
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    model_set(ward_model(1), "k", "somebody", 0);
+    fake_pause(ward.nodes[2]);
+    request.fence = _i;
+    ck_assert_int_eq(redlock_acquire(ward.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&ward, 0, _i ? "EVAL" : "SET k", _i ? 2 : 1);
+    loop_settle(ward.base);
+    model_flush(ward_model(0));
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    loop_settle(ward.base);
+    fake_go_on(ward.nodes[2]);
+    loop_must(ward.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
+    farm_end(&ward);
+}
+END_TEST
+
+/* ---- without probes ---- */
+
+/* The vote that finds no mark asks for a new one, or the next loss would not be seen. */
+START_TEST(a_vote_asks_for_the_mark_that_it_misses)
+{
+    unsigned i;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, 0);
+    ward_vote_must_count("fenced", 1);
+    for (i = 0; i < 2; i++) {
+        model_flush(ward_model(0));
+        ck_assert_ptr_null(model_get(ward_model(0), "redlock:incarnation"));
+        ward_vote_must_not_count("fenced", 1, "its data were thrown away");
+        loop_settle(ward.base);
+        ck_assert_ptr_nonnull(model_get(ward_model(0), "redlock:incarnation"));
+        ward_pass_ms(WARD_QUARANTINE_MS);
+        ward_must_count(0);
+        ward_vote_must_count("fenced", 1);
+    }
+    farm_end(&ward);
+}
+END_TEST
+
+/* ---- how old the key says that they are ---- */
+
+/* How many seconds ago, by the server's clock, the key says that they began. */
+static long long data_age_s(size_t node)
+{
+    const char *value = model_get(ward_model(node), "redlock:incarnation");
+
+    ck_assert_ptr_nonnull(value);
+    ck_assert(strncmp(value, ward_model(node)->run_id, 40) == 0);
+    return ((long long)model_now_us(ward_model(node)) - strtoll(strrchr(value, ' '), NULL, 10)) /
+           1000000;
+}
+
+#define HOUR_US UINT64_C(3600000000)
+
+/* Its clock was set back since. Strangers wait once, not until its clock is there again. */
+START_TEST(a_key_from_the_future_is_written_anew)
+{
+    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    ward_set_mark(0, ward_model(0)->run_id, model_now_us(ward_model(0)) + HOUR_US);
+    ward_model(0)->flushes = 1;
+    farm_open(&ward);
+    ward_must_be_barred(0, "lost its data");
+    ck_assert_uint_le(ward_bar_ms(0), WARD_QUARANTINE_MS + 1000);
+    ck_assert_int_ge(data_age_s(0), 0);
+    ck_assert_int_lt(data_age_s(0), 100000);
+    ward_pass_ms(WARD_QUARANTINE_MS + 1000);
+    ward_must_count(0);
+
+    farm_close(&ward);
+    farm_open(&ward);
+    ward_must_count(0);
+    ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* With the data of the run before, as of when they were saved last: what came after that is lost.
+ * Neither does a client know better that knew the run before. */
+START_TEST(the_age_of_data_from_a_file_is_that_of_the_run)
+{
+    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    if (_i == 0) {
+        ward_set_mark(0, "0123456789012345678901234567890123456789",
+                      model_now_us(ward_model(0)) - 100 * HOUR_US);
+        ward_model(0)->uptime_s = 100;
+        farm_open(&ward);
+        ward_must_be_barred(0, "only just");
+    } else {
+        farm_open(&ward);
+        if (_i == 1) {
+            model_restart(ward_model(0));
+        } else {
+            model_restart_durably(ward_model(0));
+        }
+        ward_model(0)->uptime_s = 100;
+        ward_reconnect(0);
+        ward_must_be_barred(0, "it has restarted");
+    }
+    ck_assert_int_ge(data_age_s(0), 100);
+    ck_assert_int_lt(data_age_s(0), 10000); /* the test may be slow */
+    farm_end(&ward);
+}
+END_TEST
+
+Suite *data_suite(void)
+{
+    Suite *suite = suite_create("data");
+    TCase *tcase = tcase_create("data");
+
+    tcase_add_loop_test(tcase, a_flushall_is_seen_by_the_probe, 0, 2);
+    tcase_add_test(tcase, a_flushall_is_seen_by_a_vote_with_a_fence);
+    tcase_add_test(tcase, a_flushall_is_seen_behind_the_mark_of_another);
+    tcase_add_loop_test(tcase, a_replica_in_its_masters_place_does_not_vote, 0, 2);
+    tcase_add_loop_test(tcase, a_stranger_with_the_mark_of_another_run_is_as_old_as_its_run, 0, 3);
+    tcase_add_loop_test(tcase, a_master_that_becomes_a_replica_does_not_vote, 0, 2);
+    tcase_add_loop_test(tcase, who_is_no_master_is_refused, 0, 10);
+    tcase_add_loop_test(tcase, a_vote_that_was_forgotten_counts_no_more, 0, 2);
+    tcase_add_test(tcase, a_vote_asks_for_the_mark_that_it_misses);
+    tcase_add_test(tcase, a_key_from_the_future_is_written_anew);
+    tcase_add_loop_test(tcase, the_age_of_data_from_a_file_is_that_of_the_run, 0, 3);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

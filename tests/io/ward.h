@@ -1,0 +1,61 @@
+/* io/ward.h - three masters some of which may not vote; what is said of them, and what they do.
+ *
+ *     ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+ *     ward_restart(0);
+ *     ward_must_be_barred(0, "it has restarted");
+ *     ward_vote_must_not_count("k", 0, "it has restarted");
+ *     ward_pass_ms(WARD_QUARANTINE_MS);
+ *     ward_vote_must_count("k", 0);
+ *     farm_end(&ward);
+ *
+ * Time passes by ward_pass_ms() only, for us and for the servers alike. */
+#ifndef RLK_TESTS_IO_WARD_H
+#define RLK_TESTS_IO_WARD_H
+
+#include "io/farm.h"
+
+/* Longer than the longest ttl, 300 s, with its drift. */
+#define WARD_QUARANTINE_MS 304000u
+
+/* Of the probe: it comes when the test lets so much time pass, and not by itself; or not at all
+ * where little time passes. */
+#define WARD_HEALTH_MS 50000u
+#define WARD_NO_HEALTH_MS 60000u
+
+extern struct farm ward;
+
+/* Make the servers; the second also opens the manager. */
+void ward_set_up(enum redlock_quarantine policy, uint32_t health_ms);
+void ward_start(enum redlock_quarantine policy, uint32_t health_ms);
+
+struct model *ward_model(size_t node);
+
+void ward_set_clock_forward(size_t node, uint64_t by_ms);
+void ward_pass_ms(unsigned ms);
+
+/* Its incarnation key by hand, as that run has written it at that time. */
+void ward_set_mark(size_t node, const char *run, uint64_t born_us);
+
+/* What the manager says: how long it does not vote, and its name. */
+uint64_t ward_bar_ms(size_t node);
+const char *ward_name(size_t node);
+
+/* Whether the text about it says that it does not vote, and why; or does not say so. */
+void ward_must_be_barred(size_t node, const char *why);
+void ward_must_count(size_t node);
+void ward_wait_until_barred(size_t node);
+void ward_wait_until_it_counts(size_t node);
+
+/* Break the connection, and wait for the next one; restart it before. */
+void ward_reconnect(size_t node);
+void ward_restart(size_t node);
+
+/* Acquire, with node 1 refusing: so both others are needed. What node 0 grants must not be counted,
+ * for that reason, and is given back; or must be. */
+void ward_vote_must_not_count(const char *key, int fence, const char *why);
+void ward_vote_must_count(const char *key, int fence);
+
+/* Let the next probe be due, and wait until every master has answered one. */
+void ward_probe_all(void);
+
+#endif

@@ -1,0 +1,162 @@
+/* [S12] A fence grows from each holder of a key to the next, in the order in which they are told;
+ * a majority has its counter at exactly that while it has the key; and when nobody contends it
+ * takes one question to each node.
+ *
+ * All is reckoned once more from the votes: the fence is the largest counter among the first
+ * majority of votes that count. */
+#include "base/mask.h"
+#include "base/time.h"
+#include "sim/check.h"
+#include "sim/trace.h"
+
+static uint64_t largest_counter(const struct world *w, unsigned claim)
+{
+    uint64_t keys = w->claims[claim].keys, largest = 0;
+    unsigned server, key;
+
+    RLK_MASK_EACH (key, keys) {
+        for (server = 0; server < w->o.nodes; server++) {
+            largest = rlk_time_max(largest, w->servers[server].counters[key]);
+        }
+    }
+    return largest;
+}
+
+/* No counter was lost. */
+static bool kept_since(const struct world *w, uint64_t since_us)
+{
+    unsigned server;
+
+    for (server = 0; server < w->o.nodes; server++) {
+        const struct server *s = &w->servers[server];
+
+        if (rlk_time_max(s->forgot_us, s->flushed_us) >= since_us) {
+            return false;
+        }
+    }
+    return !w->o.forgetful;
+}
+
+void check_fence_asked(struct world *w, unsigned claim)
+{
+    struct claim *c = world_claim(w, claim);
+
+    c->asked_us = w->now_us;
+    c->ahead = c->fenced && c->hint > largest_counter(w, claim);
+}
+
+void check_fence_voted(struct world *w, unsigned claim, unsigned node, uint64_t counter)
+{
+    struct claim *c = world_claim(w, claim);
+    uint64_t left = c->granted;
+
+    c->counter[node] = counter;
+    c->voted |= rlk_mask_bit(node);
+    if (c->due == 0 && rlk_mask_count(c->granted) > w->clients[c->client].nodes / 2) {
+        RLK_MASK_EACH (node, left) {
+            c->due = rlk_time_max(c->due, c->counter[node]);
+        }
+    }
+}
+
+/* A clock that was set forward afterwards is no matter of the counters. */
+uint64_t check_fence_agreed(const struct world *w, unsigned claim)
+{
+    const struct claim *c = &w->claims[claim];
+    uint64_t left = c->voted, agreed = 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        agreed |= c->due != 0 && c->counter[node] == c->due ? rlk_mask_bit(node) : 0;
+    }
+    return agreed | (c->confirmed & c->voted);
+}
+
+/* Before there is a fence, anybody; then those that can be raised to it. */
+uint64_t check_fence_hoped(const struct world *w, unsigned claim)
+{
+    const struct claim *c = &w->claims[claim];
+    uint64_t left = c->granted, hoped = 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        hoped |= c->due == 0 || c->counter[node] <= c->due ? rlk_mask_bit(node) : 0;
+    }
+    return hoped;
+}
+
+void check_confirm_sent(struct world *w, unsigned claim, unsigned node, uint64_t fence)
+{
+    struct claim *c = world_claim(w, claim);
+    uint64_t bit = rlk_mask_bit(node);
+
+    w->confirms++;
+    if (fence != c->due || !(c->granted & bit) || c->counter[node] >= fence) {
+        check_violated(w, "fence", "n%u is asked to confirm %llu for t%u, and has no lower vote",
+                       node, (unsigned long long)fence, claim);
+    }
+    if (c->confirming & bit) {
+        check_violated(w, "work", "n%u is asked twice to confirm the fence of t%u", node, claim);
+    }
+    if (rlk_mask_count(check_fence_agreed(w, claim) & c->granted) >
+        w->clients[c->client].nodes / 2) {
+        check_violated(w, "work", "n%u is asked to confirm the fence of t%u, which is agreed on",
+                       node, claim);
+    }
+    if (c->ahead && kept_since(w, c->asked_us) && largest_counter(w, claim) <= c->hint) {
+        check_violated(w, "work", "t%u takes a second round trip, and nobody contends", claim);
+    }
+    c->confirming |= bit;
+}
+
+void check_confirmed(struct world *w, unsigned claim, unsigned node, bool agrees)
+{
+    struct claim *c = world_claim(w, claim);
+    const struct worker *k = world_worker(w, c->client, c->worker);
+    uint64_t bit = rlk_mask_bit(node);
+
+    if (k->claim != claim || k->attempt.state != RLK_ATTEMPT_ASKING) {
+        return; /* it does not matter any more */
+    }
+    if (!agrees && (c->granted & bit)) {
+        c->granted &= ~bit;
+        c->voted &= ~bit;
+        c->doubt |= bit;
+    }
+    c->confirmed |= agrees ? bit : 0;
+}
+
+static void grows(struct world *w, unsigned client, unsigned worker, uint64_t fence)
+{
+    const struct worker *k = world_worker(w, client, worker);
+    uint64_t left = k->keys;
+    unsigned key;
+
+    RLK_MASK_EACH (key, left) {
+        if (fence <= w->fences[key] && w->o.ordered && !w->claims[k->claim].exposed) {
+            check_violated(w, "fence", "k%u: c%u.%u is told %llu (t%u), and somebody was told %llu",
+                           key, client, worker, (unsigned long long)fence, k->claim,
+                           (unsigned long long)w->fences[key]);
+        }
+        w->fences[key] = rlk_time_max(w->fences[key], fence);
+    }
+}
+
+void check_fence_told(struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *k = world_worker(w, client, worker);
+    const struct claim *c = world_claim(w, k->claim);
+
+    if (!k->fenced) {
+        return;
+    }
+    w->fenced++;
+    trace(w, "c%u.%u  the fence of t%u is %llu", client, worker, k->claim,
+          (unsigned long long)c->fence);
+    if (c->fence == 0 || c->fence != c->due ||
+        rlk_mask_count(check_fence_agreed(w, k->claim)) <= w->clients[client].nodes / 2) {
+        check_violated(w, "fence", "c%u.%u is told %llu, on which only %s agree", client, worker,
+                       (unsigned long long)c->fence, trace_nodes(check_fence_agreed(w, k->claim)));
+    }
+    grows(w, client, worker, c->fence);
+}

@@ -1,0 +1,66 @@
+#include "sim/facts.h"
+
+#include "base/time.h"
+#include "sim/trace.h"
+
+static uint64_t wall_us(const struct world *w, unsigned server)
+{
+    return clock_wall(&w->servers[server].clock, w->now_us);
+}
+
+void facts_started(struct world *w, unsigned server, uint64_t ago_us)
+{
+    w->servers[server].since_us = wall_us(w, server) - ago_us;
+}
+
+/* In whole seconds, and below 0 when the clock was set back since. */
+static int64_t uptime_s(const struct world *w, unsigned server)
+{
+    return (int64_t)(wall_us(w, server) / 1000000) -
+           (int64_t)(w->servers[server].since_us / 1000000);
+}
+
+void facts_hello(const struct world *w, unsigned server, struct message *m)
+{
+    const struct server *s = &w->servers[server];
+
+    m->facts = (struct facts){.run = s->run,
+                              .uptime_s = uptime_s(w, server),
+                              .flushed = s->flushed,
+                              .promoted = s->promoted,
+                              .durable = w->o.durable,
+                              .loading = s->loading_us > w->now_us};
+}
+
+void facts_time(const struct world *w, unsigned server, struct message *m)
+{
+    m->answer = ANSWER_INTEGER;
+    m->server_us = wall_us(w, server);
+}
+
+/* Written anew are a key that is missing, one of another run, and one from the future. */
+void facts_mark(struct world *w, unsigned server, struct message *m)
+{
+    struct server *s = &w->servers[server];
+    struct mark *there = &s->mark;
+    uint64_t lost_us = rlk_time_max(s->forgot_us, s->flushed_us);
+
+    facts_time(w, server, m);
+    if (there->mark == 0 || there->run != m->mark.run || there->born_us > m->server_us) {
+        if (there->mark == 0 || !m->facts.durable || there->born_us > m->server_us) {
+            there->born_us = rlk_time_sub(m->server_us, m->age_us);
+            s->misleading = lost_us > 0 && !m->facts.flushed && !m->facts.promoted &&
+                            m->age_us > w->now_us - lost_us + 1000000;
+        }
+        there->mark = there->mark ? there->mark : m->mark.mark;
+        there->run = m->mark.run;
+    }
+    m->mark = *there;
+}
+
+bool facts_same(const struct world *w, unsigned server, const struct message *m)
+{
+    const struct mark *there = &w->servers[server].mark;
+
+    return m->mark.mark == 0 || (there->mark == m->mark.mark && there->run == m->mark.run);
+}

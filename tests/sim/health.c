@@ -1,0 +1,289 @@
+#include "sim/health.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "sim/check.h"
+#include "sim/drive.h"
+#include "sim/peer.h"
+#include "sim/trace.h"
+#include "sim/wire.h"
+
+#define AGAIN_AFTER_US 20000
+
+static struct peer *peer_at(struct world *w, unsigned client, unsigned node)
+{
+    return &w->clients[client].peers[node];
+}
+
+static bool is_wanted(const struct peer *p)
+{
+    return p->standing.policy != RLK_QUARANTINE_OFF && !p->health_refused;
+}
+
+/* ---- what goes out ---- */
+
+static void write_run(const struct peer *p, char run[16])
+{
+    snprintf(run, 16, "r%u", p->facts.run);
+}
+
+static bool is_suspect(const struct peer *p)
+{
+    return p->facts.flushed || p->facts.promoted;
+}
+
+static uint64_t believed_age_us(const struct peer *p)
+{
+    uint64_t up_us = p->facts.uptime_s > 0 ? (uint64_t)p->facts.uptime_s * 1000000 : 0;
+    char run[16];
+
+    write_run(p, run);
+    if ((p->standing.met && strcmp(p->standing.run, run) == 0) || is_suspect(p)) {
+        return 0;
+    }
+    return p->facts.durable ? rlk_time_max(up_us, p->standing.quarantine_us) : up_us;
+}
+
+static void ask(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+    struct message m = {.kind = is_wanted(p) ? MESSAGE_MARK : MESSAGE_TIME,
+                        .sent_us = world_client_us(w, client),
+                        .age_us = believed_age_us(p),
+                        .facts = p->facts};
+
+    m.mark = (struct mark){.run = p->facts.run, .mark = rlk_prng_next(&w->prng) | 1};
+    wire_send(w, p->wire, &m);
+    p->health_asked = true;
+    p->health_sent_us = m.sent_us;
+}
+
+static void set_timer(struct world *w, unsigned client, unsigned node, uint64_t at_us)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    p->health_timer_us = at_us;
+    schedule_push(&w->schedule,
+                  rlk_time_max(clock_when(&w->clients[client].clock, at_us), w->now_us),
+                  EVENT_HEALTH, client, node, ++p->health_stamp);
+}
+
+static void again_later(struct world *w, unsigned client, unsigned node)
+{
+    if (w->o.health_us > 0) {
+        set_timer(w, client, node, world_client_us(w, client) + w->o.health_us);
+    }
+}
+
+void health_ask(struct world *w, unsigned client, unsigned node)
+{
+    const struct peer *p = peer_at(w, client, node);
+    uint64_t ready, coming, open;
+
+    peer_nodes(w, client, &ready, &coming, &open);
+    if (w->o.health_us > 0 && !p->health_asked && (ready & rlk_mask_bit(node)) &&
+        world_client_us(w, client) >= p->health_sent_us + AGAIN_AFTER_US) {
+        ask(w, client, node);
+    }
+}
+
+void health_on_timer(struct world *w, unsigned client, unsigned node, unsigned stamp)
+{
+    const struct peer *p = peer_at(w, client, node);
+
+    if (p->health_stamp != stamp) {
+        return;
+    }
+    if (world_client_us(w, client) < p->health_timer_us) {
+        set_timer(w, client, node, p->health_timer_us);
+        return;
+    }
+    health_ask(w, client, node);
+    again_later(w, client, node);
+}
+
+/* ---- what comes back ---- */
+
+/* [S11] As on_node_timed(). */
+static void tell_time(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct client *c = &w->clients[client];
+    struct peer *p = peer_at(w, client, node);
+    struct rlk_event ev = {.node = node, .now_us = world_client_us(w, client)};
+    struct rlk_clock_sample sample = {
+        .sent_us = p->health_sent_us, .received_us = ev.now_us, .server_us = m->server_us};
+    uint64_t nodes;
+    enum rlk_clock_verdict verdict =
+        rlk_clocks_sample(&c->clocks, node, &sample, &ev.by_us, &nodes);
+
+    check_timed(w, client, node, m, verdict);
+    switch (verdict) {
+    case RLK_CLOCK_AHEAD:
+        trace(w, "c%u-n%u  its clock got ahead by %.1f ms", client, node, (double)ev.by_us / 1e3);
+        check_ahead(w, client, node);
+        rlk_standing_clock_moved(&p->standing, ev.now_us);
+        if (rlk_standing_is_mistimed(&p->standing, ev.now_us)) {
+            ev.kind = RLK_EVENT_MISTIMED;
+            drive_clock(w, client, &ev);
+        }
+        break;
+    case RLK_CLOCK_WE_STOOD:
+        trace(w, "c%u    finds that it stood still for %.1f ms", client, (double)ev.by_us / 1e3);
+        check_ahead(w, client, node);
+        RLK_MASK_EACH (node, nodes) {
+            rlk_standing_clock_excused(&c->peers[node].standing);
+        }
+        ev.kind = RLK_EVENT_STOOD;
+        drive_clock(w, client, &ev);
+        break;
+    case RLK_CLOCK_STEADY:
+        rlk_standing_clock_steady(&p->standing, ev.now_us);
+        break;
+    case RLK_CLOCK_BEHIND:
+        break;
+    }
+}
+
+/* For the checkers. */
+static void looked(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    if (m->kind == MESSAGE_MARK) {
+        p->first_look_us = p->looked_us ? p->first_look_us : m->done_us;
+        p->looked_us = m->done_us;
+    }
+}
+
+static bool votes(const struct world *w, unsigned client, unsigned node)
+{
+    return rlk_standing_bar(&w->clients[client].peers[node].standing, world_client_us(w, client),
+                            NULL) == RLK_BAR_NONE;
+}
+
+static void tell_barred(struct world *w, unsigned client, unsigned node)
+{
+    struct rlk_event ev = {
+        .kind = RLK_EVENT_BARRED, .node = node, .now_us = world_client_us(w, client)};
+
+    if (!votes(w, client, node)) {
+        trace(w, "c%u-n%u  its votes do not count", client, node);
+        drive_clock(w, client, &ev);
+    }
+}
+
+static void look(struct world *w, unsigned client, unsigned node, uint64_t mark)
+{
+    bool voted = votes(w, client, node);
+
+    rlk_standing_look(&peer_at(w, client, node)->standing, mark, world_client_us(w, client));
+    if (voted) {
+        tell_barred(w, client, node);
+    }
+}
+
+/* Every error of the model is one for now: it is asked again. */
+void health_on_reply(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    p->health_asked = false;
+    if (m->answer == ANSWER_ERROR) {
+        return;
+    }
+    if (m->kind == MESSAGE_MARK) {
+        look(w, client, node, m->mark.mark);
+        looked(w, client, node, m);
+    }
+    tell_time(w, client, node, m);
+}
+
+/* ---- the life of a connection ---- */
+
+void health_init(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    unsigned node;
+
+    c->stood = false;
+    rlk_clocks_init(&c->clocks, c->nodes, w->o.drift_ppm, options_max_ttl_us(&w->o));
+    for (node = 0; node < c->nodes; node++) {
+        rlk_standing_init(&c->peers[node].standing, w->o.policy, options_max_ttl_us(&w->o),
+                          w->o.drift_ppm);
+    }
+}
+
+bool health_greet(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    p->health_refused = p->health_asked = false;
+    if (!is_wanted(p)) {
+        return false;
+    }
+    ask(w, client, node);
+    return true;
+}
+
+static uint64_t data_age_us(const struct peer *p, const struct message *m)
+{
+    if (m) {
+        return rlk_time_sub(m->server_us, m->mark.born_us);
+    }
+    return is_suspect(p) ? 0 : RLK_NEVER;
+}
+
+void health_begin(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct peer *p = peer_at(w, client, node);
+    uint64_t now_us = world_client_us(w, client);
+    char run[16];
+    struct rlk_facts facts = {.run = run, .durable = p->facts.durable};
+
+    write_run(p, run);
+    p->health_asked = false;
+    facts.mark = m ? m->mark.mark : 0;
+    facts.age_us = p->facts.uptime_s < 0 ? RLK_NEVER : (uint64_t)p->facts.uptime_s * 1000000;
+    facts.data_age_us = data_age_us(p, m);
+    if (p->standing.met && strcmp(p->standing.run, run) != 0) {
+        rlk_clocks_forget(&w->clients[client].clocks, node);
+        p->timed_us = 0;
+    }
+    rlk_standing_greet(&p->standing, &facts, now_us);
+    p->met_us = p->met_us ? p->met_us : w->now_us;
+    tell_barred(w, client, node);
+    if (m) {
+        looked(w, client, node, m);
+        tell_time(w, client, node, m);
+    }
+    again_later(w, client, node);
+}
+
+void health_end(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    p->health_stamp++;
+    p->health_asked = false;
+}
+
+struct mark health_expect(const struct world *w, unsigned client, unsigned node)
+{
+    const struct peer *p = &w->clients[client].peers[node];
+
+    return (struct mark){.run = p->facts.run, .mark = is_wanted(p) ? p->standing.mark : 0};
+}
+
+void health_surprised(struct world *w, unsigned client, unsigned node)
+{
+    uint64_t ready, coming, open;
+
+    look(w, client, node, 0);
+    peer_nodes(w, client, &ready, &coming, &open);
+    if (!peer_at(w, client, node)->health_asked && (ready & rlk_mask_bit(node))) {
+        ask(w, client, node);
+    }
+}

@@ -1,0 +1,548 @@
+/* The scripts, on a real server: each state of one key and of two, before and after. What they have
+ * to do is said here once more, without Lua. */
+#include <hiredis/hiredis.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/claim.h"
+#include "io/command.h"
+#include "lib/master.h"
+#include "lib/runner.h"
+
+#define MINE "0123456789abcdef0123456789abcdef01234567"
+#define TTL_MS 3000000
+#define LIMIT (INT64_C(1) << 52)
+#define MARK "run mark "
+
+/* How long a key or counter lives: far enough from each other for any machine. */
+enum life {
+    NONE = 0,
+    SHORT, /* than the ttl */
+    FULL,  /* the ttl */
+    LONG,
+    WEEK
+};
+
+static const int64_t lives_ms[] = {0, 200000, TTL_MS, 30000000, 604800000};
+
+struct key {
+    char owner; /* 'm'ine, 'o'ther's, 0 */
+    enum life life;
+    int64_t counter; /* 0: none */
+    enum life counter_life;
+};
+
+struct state {
+    unsigned n;
+    struct key key[2];
+};
+
+static const char *const names[] = {"p:a", "p:b"};
+static redisContext *server;
+static struct rlk_pool pool;
+static struct rlk_command command;
+
+static redisReply *ask(const char *format, ...)
+{
+    redisReply *reply;
+    va_list args;
+
+    va_start(args, format);
+    reply = redisvCommand(server, format, args);
+    va_end(args);
+    ck_assert_ptr_nonnull(reply);
+    return reply;
+}
+
+static int64_t number(redisReply *reply)
+{
+    int64_t n = reply->type == REDIS_REPLY_STRING ? strtoll(reply->str, NULL, 10) : reply->integer;
+
+    freeReplyObject(reply);
+    return n;
+}
+
+/* ---- a state, put there and read again ---- */
+
+static void put(const struct state *s)
+{
+    unsigned i;
+
+    number(ask("FLUSHDB"));
+    for (i = 0; i < s->n; i++) {
+        const struct key *k = &s->key[i];
+
+        if (k->owner) {
+            number(ask("SET %s %s PX %lld", names[i], k->owner == 'm' ? MINE : names[i],
+                       (long long)lives_ms[k->life]));
+        }
+        if (k->counter) {
+            number(ask("SET %s:redlock-fence %lld PX %lld", names[i], (long long)k->counter,
+                       (long long)lives_ms[k->counter_life]));
+        }
+    }
+}
+
+static enum life life_of(const char *key)
+{
+    int64_t left_ms = number(ask("PTTL %s", key));
+    enum life life = NONE;
+
+    ck_assert_int_ne(left_ms, -1); /* nothing of ours stays for ever */
+    while (left_ms > lives_ms[life]) {
+        life++;
+        ck_assert_int_le(life, WEEK);
+    }
+    return life;
+}
+
+static struct state look(unsigned n)
+{
+    struct state s = {.n = n};
+    unsigned i;
+
+    for (i = 0; i < n; i++) {
+        char counter[40];
+        redisReply *value = ask("GET %s", names[i]);
+
+        s.key[i].owner = value->str == NULL ? 0 : strcmp(value->str, MINE) == 0 ? 'm' : 'o';
+        freeReplyObject(value);
+        snprintf(counter, sizeof(counter), "%s:redlock-fence", names[i]);
+        s.key[i].counter = number(ask("GET %s", counter));
+        s.key[i].life = life_of(names[i]);
+        s.key[i].counter_life = life_of(counter);
+    }
+    return s;
+}
+
+static void check_state(const struct state *wanted)
+{
+    struct state is = look(wanted->n);
+    unsigned i;
+
+    for (i = 0; i < is.n; i++) {
+        ck_assert_int_eq(is.key[i].owner, wanted->key[i].owner);
+        ck_assert_int_eq(is.key[i].life, wanted->key[i].life);
+        ck_assert_int_eq(is.key[i].counter, wanted->key[i].counter);
+        ck_assert_int_eq(is.key[i].counter_life, wanted->key[i].counter_life);
+    }
+}
+
+/* Of each key 12, with one key or two; returns false behind the last. */
+static bool nth_state(unsigned n, unsigned index, struct state *ret)
+{
+    static const int64_t counters[] = {0, 5, 9};
+    unsigned i;
+
+    *ret = (struct state){.n = n};
+    for (i = 0; i < n; i++, index /= 12) {
+        struct key *k = &ret->key[i];
+
+        k->owner = (char[]){0, 'o', 'm', 'm'}[index % 4];
+        k->life = (enum life[]){NONE, SHORT, SHORT, LONG}[index % 4];
+        k->counter = counters[index % 12 / 4];
+        k->counter_life = k->counter ? LONG : NONE;
+    }
+    return index == 0;
+}
+
+/* ---- what is expected ---- */
+
+/* The first key of this owner; n when there is none. */
+static unsigned first_of(const struct state *s, char owner)
+{
+    unsigned i;
+
+    for (i = 0; i < s->n && s->key[i].owner != owner; i++) {
+    }
+    return i;
+}
+
+static unsigned count_of(const struct state *s, char owner)
+{
+    unsigned i, count = 0;
+
+    for (i = 0; i < s->n; i++) {
+        count += s->key[i].owner == owner;
+    }
+    return count;
+}
+
+static void set_counters(struct state *s, int64_t value)
+{
+    unsigned i;
+
+    for (i = 0; i < s->n; i++) {
+        s->key[i].counter = value;
+        s->key[i].counter_life = WEEK;
+    }
+}
+
+/* [S12] Never back. */
+static void raise_counters(struct state *s, int64_t value)
+{
+    unsigned i;
+
+    for (i = 0; i < s->n && value > 0; i++) {
+        if (s->key[i].counter <= value) {
+            s->key[i].counter = value;
+            s->key[i].counter_life = WEEK;
+        }
+    }
+}
+
+static int64_t highest(const struct state *s)
+{
+    int64_t most = 0;
+    unsigned i;
+
+    for (i = 0; i < s->n; i++) {
+        most = s->key[i].counter > most ? s->key[i].counter : most;
+    }
+    return most;
+}
+
+/* [S7] Never shorter. */
+static void own(struct state *s)
+{
+    unsigned i;
+
+    for (i = 0; i < s->n; i++) {
+        s->key[i].owner = 'm';
+        s->key[i].life = s->key[i].life == LONG ? LONG : FULL;
+    }
+}
+
+/* ---- one run ---- */
+
+static struct rlk_claim *claim(unsigned n, int64_t hint, int64_t fence)
+{
+    struct rlk_key prefix = {"p:", 2}, keys[] = {{"a", 1}, {"b", 1}};
+    struct rlk_claim *c = rlk_claim_new(&pool, &prefix, keys, n, TTL_MS);
+
+    rlk_claim_set_token(c, MINE, strlen(MINE));
+    c->hint = (uint64_t)hint;
+    c->fence = (uint64_t)fence;
+    return c;
+}
+
+static redisReply *run(struct rlk_claim *c)
+{
+    void *reply = NULL;
+
+    redisAppendFormattedCommand(server, command.bytes, command.len);
+    ck_assert_int_eq(redisGetReply(server, &reply), REDIS_OK);
+    rlk_command_end(&command);
+    rlk_claim_unref(c);
+    return reply;
+}
+
+static void says_number(redisReply *reply, int64_t wanted)
+{
+    ck_assert_int_eq(reply->type, REDIS_REPLY_INTEGER);
+    ck_assert_int_eq(reply->integer, wanted);
+    freeReplyObject(reply);
+}
+
+static void says_holder(redisReply *reply, unsigned key)
+{
+    ck_assert_int_eq(reply->type, REDIS_REPLY_STRING);
+    ck_assert_str_eq(reply->str, names[key]);
+    freeReplyObject(reply);
+}
+
+static void says_pair(redisReply *reply, int64_t first, int64_t second)
+{
+    ck_assert_int_eq(reply->type, REDIS_REPLY_ARRAY);
+    ck_assert_uint_eq(reply->elements, 2);
+    ck_assert_int_eq(reply->element[0]->integer, first);
+    ck_assert_int_eq(reply->element[1]->integer, second);
+    freeReplyObject(reply);
+}
+
+static void vote(struct state s, int64_t hint)
+{
+    struct rlk_claim *c = claim(s.n, hint, 0);
+    redisReply *reply;
+
+    put(&s);
+    rlk_command_vote(&command, c, "", "", true);
+    reply = run(c);
+    if (first_of(&s, 'o') < s.n) {
+        says_holder(reply, first_of(&s, 'o'));
+    } else if (first_of(&s, 'm') < s.n) {
+        says_number(reply, 2);
+    } else {
+        int64_t fence = highest(&s) >= hint ? highest(&s) + 1 : hint;
+
+        says_pair(reply, fence, 1);
+        own(&s);
+        set_counters(&s, fence);
+    }
+    check_state(&s);
+}
+
+static void take(struct state s, int64_t fence)
+{
+    struct rlk_claim *c = claim(s.n, 0, fence);
+    redisReply *reply;
+
+    put(&s);
+    rlk_command_take(&command, c, TTL_MS, true);
+    reply = run(c);
+    if (first_of(&s, 'o') < s.n) {
+        says_holder(reply, first_of(&s, 'o'));
+    } else {
+        says_number(reply, count_of(&s, 'm') == s.n ? 2 : 1);
+        own(&s);
+        raise_counters(&s, fence);
+    }
+    check_state(&s);
+}
+
+static void keep(struct state s, int64_t fence)
+{
+    struct rlk_claim *c = claim(s.n, 0, fence);
+    unsigned other = first_of(&s, 'o'), none = first_of(&s, 0);
+    redisReply *reply;
+
+    put(&s);
+    rlk_command_keep(&command, c, TTL_MS, true);
+    reply = run(c);
+    if (other < none) {
+        says_holder(reply, other);
+    } else if (none < s.n) {
+        says_number(reply, 0);
+    } else {
+        says_number(reply, 1);
+        own(&s);
+        raise_counters(&s, fence);
+    }
+    check_state(&s);
+}
+
+static void confirm(struct state s, int64_t fence)
+{
+    struct rlk_claim *c = claim(s.n, 0, fence);
+    bool may = count_of(&s, 'm') == s.n && highest(&s) <= fence;
+    redisReply *reply;
+
+    put(&s);
+    rlk_command_confirm(&command, c, true);
+    reply = run(c);
+    says_number(reply, may);
+    if (may) {
+        set_counters(&s, fence);
+    }
+    check_state(&s);
+}
+
+static void release(struct state s)
+{
+    struct rlk_claim *c = claim(s.n, 0, 0);
+    unsigned i, mine = count_of(&s, 'm');
+    redisReply *reply;
+
+    put(&s);
+    rlk_command_release(&command, c, true);
+    reply = run(c);
+    says_number(reply, first_of(&s, 'o') < s.n ? -1 : mine == s.n ? 1 : 0);
+    for (i = 0; i < s.n; i++) {
+        s.key[i].life = s.key[i].owner == 'm' ? NONE : s.key[i].life;
+        s.key[i].owner = s.key[i].owner == 'm' ? 0 : s.key[i].owner;
+    }
+    check_state(&s);
+}
+
+/* ---- the tests ---- */
+
+static struct master *master;
+
+static void begin(void)
+{
+    master = master_start(NULL);
+    server = redisConnectUnix(master_uri(master) + strlen("unix://"));
+    ck_assert(server != NULL && server->err == 0);
+    pool.keep = 2;
+}
+
+static void end(void)
+{
+    redisFree(server);
+    master_free(master);
+    rlk_pool_end(&pool);
+}
+
+/* _i: keys. */
+START_TEST(a_vote_sets_all_or_none_and_counts_on)
+{
+    struct state s;
+    unsigned i;
+
+    for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
+        vote(s, 3);
+        vote(s, 9);
+        vote(s, 12);
+    }
+    ck_assert_uint_eq(i, _i == 1 ? 12 : 144);
+}
+END_TEST
+
+START_TEST(a_take_sets_all_or_none_and_raises)
+{
+    struct state s;
+    unsigned i;
+
+    for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
+        take(s, 0);
+        take(s, 5);
+        take(s, 7);
+        take(s, 12);
+    }
+}
+END_TEST
+
+START_TEST(a_keep_lengthens_all_or_none_and_raises)
+{
+    struct state s;
+    unsigned i;
+
+    for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
+        keep(s, 0);
+        keep(s, 5);
+        keep(s, 7);
+        keep(s, 12);
+    }
+}
+END_TEST
+
+START_TEST(a_confirmation_raises_where_the_key_is_ours_and_never_lowers)
+{
+    struct state s;
+    unsigned i;
+
+    for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
+        confirm(s, 4);
+        confirm(s, 5);
+        confirm(s, 7);
+        confirm(s, 9);
+        confirm(s, 12);
+    }
+}
+END_TEST
+
+START_TEST(a_release_deletes_what_is_ours_and_no_counter)
+{
+    struct state s;
+    unsigned i;
+
+    for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
+        release(s);
+    }
+}
+END_TEST
+
+/* _i: how far the counter is from the last number. */
+START_TEST(numbers_stay_exact_to_the_last)
+{
+    struct state s = {.n = 1};
+    redisReply *reply;
+    struct rlk_claim *c = claim(1, 1, 0);
+
+    s.key[0].counter = LIMIT - 1 - _i;
+    s.key[0].counter_life = LONG;
+    put(&s);
+    rlk_command_vote(&command, c, "", "", true);
+    reply = run(c);
+    if (_i == 0) {
+        ck_assert_int_eq(reply->type, REDIS_REPLY_ERROR);
+        freeReplyObject(reply);
+    } else {
+        says_pair(reply, LIMIT - _i, 1);
+        own(&s);
+        set_counters(&s, LIMIT - _i);
+    }
+    check_state(&s);
+}
+END_TEST
+
+static const struct {
+    const char *value, *start;
+    bool same;
+} marks[] = {{MARK "77", MARK, true},
+             {"run other 77", MARK, false},
+             {"", MARK, false},
+             {"ru", MARK, false},
+             {"other mark 77", MARK, false},
+             {NULL, MARK, false},
+             {"run other 77", "", true},
+             {NULL, "", true}};
+
+/* [S11] It votes all the same, and says so. */
+START_TEST(a_vote_tells_whether_the_data_are_those_that_we_knew)
+{
+    struct rlk_claim *c = claim(1, 7, 0);
+    struct state s = {.n = 1};
+
+    put(&s);
+    if (marks[_i].value) {
+        number(ask("SET p:mark %s", marks[_i].value));
+    }
+    rlk_command_vote(&command, c, marks[_i].start[0] ? "p:mark" : "", marks[_i].start, true);
+    says_pair(run(c), 7, marks[_i].same);
+    own(&s);
+    set_counters(&s, 7);
+    check_state(&s);
+}
+END_TEST
+
+/* A counter that is no number is none; one that is no string is an error before anything is set. */
+START_TEST(a_counter_of_somebody_else_does_no_harm)
+{
+    struct rlk_claim *c = claim(2, 7, 0);
+    redisReply *reply;
+
+    number(ask("FLUSHDB"));
+    number(ask("SET p:a:redlock-fence x"));
+    if (_i) {
+        number(ask("LPUSH p:b:redlock-fence x"));
+    }
+    rlk_command_vote(&command, c, "", "", true);
+    reply = run(c);
+    if (_i) {
+        ck_assert_int_eq(reply->type, REDIS_REPLY_ERROR);
+        freeReplyObject(reply);
+        ck_assert_int_eq(number(ask("EXISTS p:a p:b")), 0);
+    } else {
+        says_pair(reply, 7, 1);
+    }
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("scripts");
+    TCase *c = tcase_create("scripts");
+
+    tcase_add_checked_fixture(c, begin, end);
+    tcase_add_loop_test(c, a_vote_sets_all_or_none_and_counts_on, 1, 3);
+    tcase_add_loop_test(c, a_take_sets_all_or_none_and_raises, 1, 3);
+    tcase_add_loop_test(c, a_keep_lengthens_all_or_none_and_raises, 1, 3);
+    tcase_add_loop_test(c, a_confirmation_raises_where_the_key_is_ours_and_never_lowers, 1, 3);
+    tcase_add_loop_test(c, a_release_deletes_what_is_ours_and_no_counter, 1, 3);
+    tcase_add_loop_test(c, numbers_stay_exact_to_the_last, 0, 3);
+    tcase_add_loop_test(c, a_vote_tells_whether_the_data_are_those_that_we_knew, 0,
+                        sizeof(marks) / sizeof(marks[0]));
+    tcase_add_loop_test(c, a_counter_of_somebody_else_does_no_harm, 0, 2);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-scripts", suites);
+}
