@@ -208,12 +208,17 @@ static void again_later(struct rlk_node *n, uint64_t now_us)
     }
 }
 
+static void ask_now(struct rlk_node *n, uint64_t now_us)
+{
+    if (!n->health.asked && rlk_node_ready(n, now_us) && !ask(n, &health_kind, now_us)) {
+        rlk_node_complain(n, "no memory to ask whether it still has its data");
+    }
+}
+
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
 {
-    if (n->options->health_us > 0 && !n->health.asked && rlk_node_ready(n, now_us) &&
-        now_us >= rlk_time_add(n->health.sent_us, AGAIN_AFTER_US) &&
-        !ask(n, &health_kind, now_us)) {
-        rlk_node_complain(n, "no memory to ask whether it still has its data");
+    if (n->options->health_us > 0 && now_us >= rlk_time_add(n->health.sent_us, AGAIN_AFTER_US)) {
+        ask_now(n, now_us);
     }
 }
 
@@ -320,9 +325,7 @@ void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
 void rlk_health_surprised(struct rlk_node *n, uint64_t now_us)
 {
     look(n, 0, now_us);
-    if (!n->health.asked && rlk_node_ready(n, now_us)) {
-        ask(n, &health_kind, now_us);
-    }
+    ask_now(n, now_us);
 }
 
 void rlk_health_end(struct rlk_node *n)

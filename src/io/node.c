@@ -12,6 +12,9 @@
 #include "io/loop.h"
 #include "io/options.h"
 
+/* The first part of a text that has a complaint behind it. */
+#define BAR_ROOM 180
+
 #define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
 
@@ -379,6 +382,17 @@ void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
     pay_later(n, now_us);
 }
 
+/* Why it does not vote, and what else went wrong with it. */
+static const char *with_complaint(struct rlk_node *n)
+{
+    size_t len = strlen(n->bar);
+
+    if (n->error[0]) {
+        snprintf(n->bar + len, sizeof(n->bar) - len, "; besides: %s", n->error);
+    }
+    return n->bar;
+}
+
 const char *rlk_node_trouble(struct rlk_node *n, uint64_t now_us)
 {
     if (rlk_node_stuck(n, now_us)) {
@@ -387,8 +401,8 @@ const char *rlk_node_trouble(struct rlk_node *n, uint64_t now_us)
             (unsigned long long)((now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000));
     } else if (n->error[0] == '\0' && n->state != RLK_NODE_UP) {
         return "is still being connected";
-    } else if (n->state == RLK_NODE_UP && rlk_health_explain(n, now_us, n->bar, sizeof(n->bar))) {
-        return n->bar;
+    } else if (n->state == RLK_NODE_UP && rlk_health_explain(n, now_us, n->bar, BAR_ROOM)) {
+        return with_complaint(n);
     }
     return n->error;
 }

@@ -95,7 +95,7 @@ struct rlk_node {
     struct rlk_standing standing;
     struct rlk_health health;
 
-    char bar[160];   /* why its votes do not count, when somebody asked for it */
+    char bar[460];   /* why its votes do not count, when somebody asked for it */
     char error[256]; /* the last thing that went wrong; "" for nothing */
 };
 
