@@ -135,12 +135,17 @@ static void tell_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
     n->hooks->timed(n, &sample);
 }
 
+static bool votes(const struct rlk_node *n, uint64_t now_us)
+{
+    return rlk_standing_bar(&n->standing, now_us, NULL) == RLK_BAR_NONE;
+}
+
 static void look(struct rlk_node *n, uint64_t mark, uint64_t now_us)
 {
-    bool voted = rlk_standing_bar(&n->standing, now_us, NULL) == RLK_BAR_NONE;
+    bool voted = votes(n, now_us);
 
     rlk_standing_look(&n->standing, mark, now_us);
-    if (voted && rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE) {
+    if (voted && !votes(n, now_us)) {
         n->hooks->barred(n, now_us);
     }
 }
@@ -225,12 +230,12 @@ void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
 static void on_memory(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                       uint64_t now_us)
 {
-    bool voted = rlk_standing_bar(&n->standing, now_us, NULL) == RLK_BAR_NONE;
+    bool voted = votes(n, now_us);
 
     (void)context;
     rlk_info_read(&n->info, reply);
     rlk_standing_evicts(&n->standing, rlk_info_evicts(&n->info), now_us);
-    if (voted && rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE) {
+    if (voted && !votes(n, now_us)) {
         n->hooks->barred(n, now_us);
     }
 }
