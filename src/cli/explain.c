@@ -94,9 +94,10 @@ static enum hindrance say_masters(const struct redlock *rl)
                                : voting <= n / 2     ? HINDRANCE_QUARANTINE
                                                      : HINDRANCE_THEMSELVES;
 
+    int held_back = up > n / 2 && voting <= n / 2;
+
     cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[hindrance],
-            voting <= n / 2 && up > n / 2 ? voting : up, n,
-            voting <= n / 2 && up > n / 2 ? "may" : "are up", n / 2 + 1);
+            held_back ? voting : up, n, held_back ? "may" : "are up", n / 2 + 1);
     for (size_t i = 0; i < n; i++) {
         say_master(rl, i);
     }
