@@ -1,6 +1,9 @@
 /* cli/main.c - redlock(1): finds the command and runs it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <redlock/redlock.h>
 
@@ -82,10 +85,29 @@ static int run_help(const char *name)
     return run(command, 2, argv);
 }
 
+/* A file takes the lowest free number: were 0, 1 or 2 closed, a connection to a master or a pipe
+ * would become what CMD reads and what messages are written to. /dev/null takes these numbers,
+ * opened the wrong way round, so that reading 0 and writing 1 or 2 fail as on a closed file. */
+static int fill_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : NULL;
 
+    if (fill_standard_files() != 0) {
+        cli_say("cannot open /dev/null in place of a closed stdin, stdout or stderr: %s",
+                strerror(errno));
+        return CLI_INTERNAL;
+    }
     cli_signals_init();
     if (!first) {
         return cli_say_usage(NULL, "a command is missing: lock, acquire, extend, release, status, "

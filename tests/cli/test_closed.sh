@@ -1,0 +1,43 @@
+#!/bin/sh
+# redlock started with stdin, stdout or stderr closed: no connection and no pipe takes their place.
+. "$(dirname "$0")/lib.sh"
+in_sandbox "$0"
+
+# The files 0, 1 and 2 of the process that runs it and of that one's parent, redlock.
+cat >"$work/look" <<'SCRIPT'
+files=$(readlink /proc/$$/fd/[012] /proc/$PPID/fd/[012])
+echo "$files" >"$1"
+exit 5
+SCRIPT
+
+# closed CLOSINGS COMMAND...: run a command that way.
+closed() {
+    closings=$1
+    shift
+    rm -f "$work/files"
+    status=0
+    eval '"$@" </dev/null >"$work/out" 2>"$work/err"' "$closings" || status=$?
+}
+
+# Every file is there, and is one that redlock was given, or /dev/null.
+only_given() {
+    [ "$(wc -l <"$work/files")" -eq 6 ] && ! grep -qvE "^($work/(out|err)|/dev/null)\$" "$work/files"
+}
+
+for closings in '' '0<&-' '1>&-' '2>&-' '0<&- 1>&-' '0<&- 2>&-' '1>&- 2>&-' '0<&- 1>&- 2>&-'; do
+    name=${closings:-nothing}
+    closed "$closings" "$REDLOCK" lock k -v -- sh "$work/look" "$work/files"
+    status_is 5 "lock with $name closed runs its command"
+    check "whose files are those that were given" only_given
+    check "and the lock is free afterwards" is_free k
+    closed "$closings" "$REDLOCK" sandbox -n 2 -v -- sh "$work/look" "$work/files"
+    status_is 5 "sandbox with $name closed runs its command"
+    check "whose files are those that were given, too" only_given
+done
+
+closed '0<&-' "$REDLOCK" lock k -- cat
+status_is 1 "a command that reads a closed stdin fails"
+closed '1>&-' "$REDLOCK" lock k -- echo lost
+check "and so does one that writes to a closed stdout" [ "$status" -gt 0 ]
+
+finish
