@@ -82,10 +82,10 @@ struct redlock_notice {
 typedef void redlock_notice_cb(struct redlock_lock *lock, const struct redlock_notice *notice,
                                void *arg);
 
-/* What to acquire. Call redlock_request_init() first. Fields are only ever appended.
- * Everything is copied by redlock_acquire(). */
+/* What to acquire. Call redlock_request_init() first. Everything is copied by redlock_acquire(). */
 struct redlock_request {
-    /* sizeof(struct redlock_request), set by redlock_request_init(). */
+    /* sizeof(struct redlock_request), set by redlock_request_init(); see rule 10 in
+     * redlock/redlock.h. */
     size_t size;
     /* The resource; 1 to 1024 bytes with the manager's key_prefix. key_len 0: the key is
      * NUL terminated. "redlock:incarnation", and what ends in ":redlock-fence", are the library's
@@ -138,8 +138,15 @@ struct redlock_request {
     void *notice_arg;
 };
 
+/* The same as redlock_request_init(), for who cannot use a C header: `size` is what the caller has
+ * room for, and no more is written. From any thread. Since 0.1. */
+REDLOCK_EXPORT void redlock_request_init_sized(struct redlock_request *request, size_t size);
+
 /* Fill *request with the defaults. */
-REDLOCK_EXPORT void redlock_request_init(struct redlock_request *request);
+static inline void redlock_request_init(struct redlock_request *request)
+{
+    redlock_request_init_sized(request, sizeof(*request));
+}
 
 /* Told once how an acquire ended.
  *

@@ -48,9 +48,10 @@ enum redlock_quarantine {
 };
 
 /* How to make a manager. Call redlock_options_init() first, then set what differs.
- * Fields are only ever appended. Everything is copied by redlock_new(). */
+ * Everything is copied by redlock_new(). */
 struct redlock_options {
-    /* sizeof(struct redlock_options), set by redlock_options_init(). */
+    /* sizeof(struct redlock_options), set by redlock_options_init(); see rule 10 in
+     * redlock/redlock.h. */
     size_t size;
     /* The masters, 1 to 63 URIs; required. An even number is allowed and tolerates no
      * more failures than one fewer. All clients must use the same set.
@@ -99,8 +100,15 @@ struct redlock_options {
     size_t error_text_size;
 };
 
+/* The same as redlock_options_init(), for who cannot use a C header: `size` is what the caller has
+ * room for, and no more is written. From any thread. Since 0.1. */
+REDLOCK_EXPORT void redlock_options_init_sized(struct redlock_options *options, size_t size);
+
 /* Fill *options with the defaults. */
-REDLOCK_EXPORT void redlock_options_init(struct redlock_options *options);
+static inline void redlock_options_init(struct redlock_options *options)
+{
+    redlock_options_init_sized(options, sizeof(*options));
+}
 
 /* Make a manager on a loop.
  *
@@ -113,8 +121,9 @@ REDLOCK_EXPORT void redlock_options_init(struct redlock_options *options);
  * options  not NULL; copied.
  * ret_rl   the new manager, written on success only. Ends with redlock_close().
  *
- * Returns 0; REDLOCK_EINVAL (no nodes, too many, a number out of range); REDLOCK_EURI;
- * REDLOCK_ENOMEM; REDLOCK_ESYSTEM. options->error_text says more.
+ * Returns 0; REDLOCK_EINVAL (no nodes, too many, a number out of range, an option that this library
+ * does not know yet); REDLOCK_EURI; REDLOCK_ENOMEM; REDLOCK_ESYSTEM. options->error_text says more,
+ * unless the options were never initialised.
  * From: the loop's thread. Since 0.1. */
 REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_options *options,
                                struct redlock **ret_rl);

@@ -30,6 +30,14 @@
  *  9. After fork() the child gets REDLOCK_EFORK from every call on the parent's
  *     manager, and never touches the parent's sockets. It makes its own manager.
  *
+ * 10. A struct that begins with its `size` may be longer in a later version: fields are only ever
+ *     appended, never moved. So a program runs with an older and with a newer library than it
+ *     was built for. Of what it hands in, the library reads no more than `size`: the fields
+ *     behind it have their defaults. A field that the library does not know yet must be zero, or
+ *     the call returns REDLOCK_EINVAL. Of what it gets filled in, no more than `size` is written,
+ *     and what the library does not know is zero. In what a callback gets, `size` is the
+ *     library's: look at it before reading a field that was added after 0.1.
+ *
  * All headers compile as C99 and as C++.
  */
 #ifndef REDLOCK_H

@@ -512,25 +512,27 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
                                    redlock_acquire_cb *cb, void *arg,
                                    struct redlock_lock **ret_lock)
 {
+    struct redlock_request q;
     struct rlk_terms r;
     int status = rlk_manager_admit(rl);
 
     if (status == 0) {
-        status = cb ? rlk_request_check(request, &rl->options, &r) : REDLOCK_EINVAL;
+        status = cb ? rlk_request_check(request, &rl->options, &q, &r) : REDLOCK_EINVAL;
     }
-    return status ? status : begin(make(rl, request, &r), cb, arg, ret_lock);
+    return status ? status : begin(make(rl, &q, &r), cb, arg, ret_lock);
 }
 
 REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_request *request,
                                  const char *token, redlock_acquire_cb *cb, void *arg,
                                  struct redlock_lock **ret_lock)
 {
+    struct redlock_request q;
     struct rlk_terms r;
     struct redlock_lock *lock;
     int status = rlk_manager_admit(rl);
 
     if (status == 0) {
-        status = cb && rlk_claim_is_token(token) ? rlk_request_check(request, &rl->options, &r)
+        status = cb && rlk_claim_is_token(token) ? rlk_request_check(request, &rl->options, &q, &r)
                                                  : REDLOCK_EINVAL;
     }
     if (status) {
@@ -539,7 +541,7 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
     r.attempt.wait_us = 0;
     r.attempt.terms.fenced = false; /* what it is only its holder knows */
     r.hold.adopted = true;
-    lock = make(rl, request, &r);
+    lock = make(rl, &q, &r);
     if (lock) {
         lock->claim->life_ms = rl->options.max_ttl_ms;
         rlk_claim_set_token(lock->claim, token, strlen(token));

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/mask.h"
+#include "base/sized.h"
 #include "base/time.h"
 #include "io/clock.h"
 #include "io/close.h"
@@ -206,7 +207,7 @@ REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t ind
     struct redlock_node_detail d = {sizeof(d), REDLOCK_VOTE_NONE, "", ""};
 
     if (lock == NULL || ret_detail == NULL || index >= lock->rl->options.n_nodes ||
-        ret_detail->size != sizeof(d)) {
+        !rlk_sized_valid(ret_detail, RLK_SIZED_UP_TO(struct redlock_node_detail, error))) {
         return REDLOCK_EINVAL;
     }
     if (is_child(lock)) {
@@ -220,6 +221,6 @@ REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t ind
     } else if (d.vote != REDLOCK_VOTE_YES) {
         d.error = trouble_of(lock, index);
     }
-    *ret_detail = d;
+    rlk_sized_write(ret_detail, &d, sizeof(d));
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/mask.h"
+#include "base/sized.h"
 #include "base/time.h"
 #include "core/validity.h"
 #include "io/clock.h"
@@ -263,18 +264,20 @@ static void explain(const struct redlock_options *o, int status)
 REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_options *options,
                                struct redlock **ret_rl)
 {
+    struct redlock_options public;
     struct redlock *rl;
     int status;
     unsigned i;
 
-    if (base == NULL || options == NULL || ret_rl == NULL || options->size != sizeof(*options)) {
+    if (base == NULL || options == NULL || ret_rl == NULL) {
         return REDLOCK_EINVAL;
     }
-    if (options->error_text && options->error_text_size > 0) {
-        options->error_text[0] = '\0';
+    status = rlk_options_read(options, &public);
+    if (status) {
+        return status;
     }
     rl = make();
-    status = rl ? rlk_options_load(&rl->options, options) : REDLOCK_ENOMEM;
+    status = rl ? rlk_options_load(&rl->options, &public) : REDLOCK_ENOMEM;
     if (status == 0) {
         status = make_loop(rl, base);
     }
@@ -285,7 +288,7 @@ REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_opt
         if (rl) {
             rlk_close_destroy(rl);
         }
-        explain(options, status);
+        explain(&public, status);
         return status;
     }
     for (i = 0; i < rl->options.n_nodes; i++) {
@@ -332,23 +335,26 @@ static uint64_t quarantine_ms(const struct rlk_node *n, uint64_t now_us)
 REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
                                      struct redlock_node_info *ret_info)
 {
+    const size_t least = RLK_SIZED_UP_TO(struct redlock_node_info, down_ms);
     uint64_t now_us = rlk_clock_us();
+    struct redlock_node_info info;
     struct rlk_node *n;
 
     if (rl == NULL || ret_info == NULL || index >= rl->options.n_nodes ||
-        ret_info->size != sizeof(*ret_info)) {
+        !rlk_sized_valid(ret_info, least)) {
         return REDLOCK_EINVAL;
     }
     if (rlk_fork_is_child(&rl->loop.fork)) {
         return REDLOCK_EFORK;
     }
     n = &rl->nodes[index];
-    ret_info->name = n->uri->name;
-    ret_info->state = public_state(n, now_us);
-    ret_info->down_ms = not_up_for_us(n, now_us) / 1000;
-    ret_info->error = rlk_node_trouble(n, now_us);
-    ret_info->server = n->server;
-    ret_info->quarantine_ms = quarantine_ms(n, now_us);
-    ret_info->rtt_us = n->rtt_us;
+    info = (struct redlock_node_info){.name = n->uri->name,
+                                      .state = public_state(n, now_us),
+                                      .down_ms = not_up_for_us(n, now_us) / 1000,
+                                      .error = rlk_node_trouble(n, now_us),
+                                      .server = n->server,
+                                      .quarantine_ms = quarantine_ms(n, now_us),
+                                      .rtt_us = n->rtt_us};
+    rlk_sized_write(ret_info, &info, sizeof(info));
     return 0;
 }

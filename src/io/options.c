@@ -9,23 +9,29 @@
 #include <redlock/lock.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/time.h"
 
 #define MAX_TIMEOUT_MS 60000
 #define MAX_DRIFT_PPM 500000
 #define MAX_CLIENT_NAME 64
 
-REDLOCK_EXPORT void redlock_options_init(struct redlock_options *options)
+/* What every version of the struct has. */
+#define LEAST RLK_SIZED_UP_TO(struct redlock_options, n_nodes)
+
+static const struct redlock_options defaults = {
+    .size = sizeof(defaults),
+    .node_timeout_ms = 500,
+    .connect_timeout_ms = 2000,
+    .max_ttl_ms = 300000,
+    .drift_ppm = 10000,
+    .quarantine = REDLOCK_QUARANTINE_STRICT,
+    .health_ms = 1000,
+};
+
+REDLOCK_EXPORT void redlock_options_init_sized(struct redlock_options *options, size_t size)
 {
-    *options = (struct redlock_options){
-        .size = sizeof(*options),
-        .node_timeout_ms = 500,
-        .connect_timeout_ms = 2000,
-        .max_ttl_ms = 300000,
-        .drift_ppm = 10000,
-        .quarantine = REDLOCK_QUARANTINE_STRICT,
-        .health_ms = 1000,
-    };
+    rlk_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
 __attribute__((format(printf, 3, 4))) static int refuse(const struct redlock_options *p, int status,
@@ -176,14 +182,29 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
     return status;
 }
 
+int rlk_options_read(const struct redlock_options *theirs, struct redlock_options *ret_public)
+{
+    enum rlk_sized read;
+
+    *ret_public = defaults;
+    read = rlk_sized_read(theirs, LEAST, ret_public, sizeof(*ret_public));
+    if (ret_public->error_text && ret_public->error_text_size > 0) {
+        ret_public->error_text[0] = '\0';
+    }
+    if (read == RLK_SIZED_UNKNOWN) {
+        return refuse(ret_public, REDLOCK_EINVAL,
+                      "the options set something that this library (%s) does not know yet; it is "
+                      "older than the headers that the program was built with",
+                      redlock_version());
+    }
+    return read == RLK_SIZED_READ ? 0 : REDLOCK_EINVAL;
+}
+
 int rlk_options_load(struct rlk_options *o, const struct redlock_options *public)
 {
     int status;
 
     *o = (struct rlk_options){0};
-    if (public->size != sizeof(*public)) {
-        return REDLOCK_EINVAL; /* not initialised: no field of it can be trusted */
-    }
     status = check_texts(public);
     if (status == 0) {
         status = check_numbers(public);

@@ -19,6 +19,11 @@ struct rlk_options {
     enum redlock_quarantine quarantine;
 };
 
+/* The caller's struct, of whatever version, as one of ours. 0; REDLOCK_EINVAL when it was not
+ * initialised (then no field of it is looked at), or sets what we do not know. error_text is
+ * cleared, and written on failure. */
+int rlk_options_read(const struct redlock_options *theirs, struct redlock_options *ret_public);
+
 /* 0, REDLOCK_EINVAL, _EURI or _ENOMEM; public->error_text is written on failure, and nothing
  * is kept. */
 int rlk_options_load(struct rlk_options *o, const struct redlock_options *public);

@@ -6,6 +6,7 @@
 #include <redlock/error.h>
 #include <redlock/lock.h>
 
+#include "base/sized.h"
 #include "base/time.h"
 #include "core/attempt.h"
 #include "io/command.h"
@@ -14,17 +15,23 @@
 
 #define MAX_RETRY_MS 60000
 
-REDLOCK_EXPORT void redlock_request_init(struct redlock_request *request)
+/* What every version of the struct has. */
+#define LEAST RLK_SIZED_UP_TO(struct redlock_request, wait_ms)
+
+static const struct redlock_request defaults = {
+    .size = sizeof(defaults),
+    .ttl_ms = 10000,
+    .retry_max_ms = 250,
+    .max_retries = REDLOCK_FOREVER,
+    .renew = 1,
+    .max_renewals = REDLOCK_FOREVER,
+};
+
+REDLOCK_EXPORT void redlock_request_init_sized(struct redlock_request *request, size_t size)
 {
-    *request = (struct redlock_request){
-        .size = sizeof(*request),
-        .ttl_ms = 10000,
-        .retry_max_ms = 250,
-        .max_retries = REDLOCK_FOREVER,
-        .renew = 1,
-        .max_renewals = REDLOCK_FOREVER,
-    };
+    rlk_sized_init(request, size, &defaults, sizeof(defaults));
 }
+
 
 static bool valid_owner(const char *owner)
 {
@@ -154,13 +161,17 @@ static bool valid_retry(const struct redlock_request *q)
            q->retry_min_ms <= q->retry_max_ms;
 }
 
-int rlk_request_check(const struct redlock_request *q, const struct rlk_options *o,
-                      struct rlk_terms *ret_terms)
+int rlk_request_check(const struct redlock_request *theirs, const struct rlk_options *o,
+                      struct redlock_request *ret_q, struct rlk_terms *ret_terms)
 {
     const struct rlk_round_terms *terms = &ret_terms->attempt.terms;
+    const struct redlock_request *q = ret_q;
 
-    if (q == NULL || q->size != sizeof(*q) || check_keys(q, o, ret_terms) != 0 ||
-        !valid_owner(q->owner) || !valid_retry(q)) {
+    *ret_q = defaults;
+    if (theirs == NULL || rlk_sized_read(theirs, LEAST, ret_q, sizeof(*ret_q)) != RLK_SIZED_READ) {
+        return REDLOCK_EINVAL;
+    }
+    if (check_keys(q, o, ret_terms) != 0 || !valid_owner(q->owner) || !valid_retry(q)) {
         return REDLOCK_EINVAL;
     }
     if (rlk_request_ttl(q->ttl_ms, o) != 0) {

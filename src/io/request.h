@@ -18,9 +18,10 @@ struct rlk_terms {
     struct rlk_hold_config hold;
 };
 
-/* 0, REDLOCK_EINVAL or REDLOCK_ETTL. */
-int rlk_request_check(const struct redlock_request *q, const struct rlk_options *o,
-                      struct rlk_terms *ret_terms);
+/* The caller's struct, of whatever version, as one of ours, and checked. 0, REDLOCK_EINVAL or
+ * REDLOCK_ETTL. */
+int rlk_request_check(const struct redlock_request *theirs, const struct rlk_options *o,
+                      struct redlock_request *ret_q, struct rlk_terms *ret_terms);
 
 /* The same for 1 to REDLOCK_MAX_KEYS keys alone. */
 int rlk_request_keys(const char *const *keys, size_t n_keys, const struct rlk_options *o,

@@ -23,6 +23,7 @@ Suite *release_suite(void);
 Suite *restarts_suite(void);
 Suite *stuck_suite(void);
 Suite *twins_suite(void);
+Suite *versions_suite(void);
 Suite *wire_suite(void);
 
 #endif

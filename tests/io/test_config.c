@@ -298,7 +298,7 @@ START_TEST(options_that_were_not_initialised_are_refused)
     ck_assert_int_eq(redlock_new(base, &options, NULL), REDLOCK_EINVAL);
     options.size = 0;
     ck_assert_int_eq(redlock_new(base, &options, &rl), REDLOCK_EINVAL);
-    options.size = sizeof(options) + 8;
+    options.size = SIZE_MAX;
     ck_assert_int_eq(redlock_new(base, &options, &rl), REDLOCK_EINVAL);
     ck_assert_ptr_null(rl);
     event_base_free(base);
@@ -435,7 +435,7 @@ START_TEST(other_numbers_of_the_request_are_checked)
     request = good_request();
     request.size = 0;
     must_refuse(&request, REDLOCK_EINVAL);
-    request.size = sizeof(request) + 8;
+    request.size = SIZE_MAX;
     must_refuse(&request, REDLOCK_EINVAL);
 }
 END_TEST
