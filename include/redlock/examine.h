@@ -79,6 +79,8 @@ enum redlock_finding_kind {
 };
 
 struct redlock_finding {
+    /* sizeof(struct redlock_finding) of the library; see rule 10 in redlock/redlock.h. */
+    size_t size;
     /* The master, as an index; -1 for all of them. */
     int node;
     enum redlock_severity severity;
@@ -94,6 +96,8 @@ struct redlock_finding {
 /* What is known of one master. Texts are "" and numbers as said where nothing is known; texts of
  * the server have only printable characters. */
 struct redlock_examined {
+    /* sizeof(struct redlock_examined) of the library; see rule 10 in redlock/redlock.h. */
+    size_t size;
     /* As in struct redlock_node_info. */
     const char *name;
     enum redlock_node_state state;
@@ -153,13 +157,13 @@ struct redlock_examined {
 
 /* Everything is borrowed for the time of the callback. */
 struct redlock_report {
-    /* sizeof(struct redlock_report) of the library: fields are only ever appended. */
+    /* sizeof(struct redlock_report) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     /* One for each master, in the order of options.nodes. */
-    const struct redlock_examined *nodes;
+    const struct redlock_examined *const *nodes;
     size_t n_nodes;
     /* What was found, the masters in their order, then what concerns all of them. */
-    const struct redlock_finding *findings;
+    const struct redlock_finding *const *findings;
     size_t n_findings;
     /* The worst of them. */
     enum redlock_severity verdict;

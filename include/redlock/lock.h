@@ -61,7 +61,7 @@ enum redlock_notice_kind {
 };
 
 struct redlock_notice {
-    /* sizeof(struct redlock_notice) of the library: fields are only ever appended. */
+    /* sizeof(struct redlock_notice) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     enum redlock_notice_kind kind;
     /* Why.

@@ -24,6 +24,8 @@ enum redlock_query_answer {
 };
 
 struct redlock_query_node {
+    /* sizeof(struct redlock_query_node) of the library; see rule 10 in redlock/redlock.h. */
+    size_t size;
     enum redlock_query_answer answer;
     /* The value (at most 127 bytes of it, unprintable bytes as '?'), "" when free. */
     const char *token;
@@ -37,10 +39,10 @@ struct redlock_query_node {
 
 /* Everything is borrowed for the time of the callback. */
 struct redlock_query_result {
-    /* sizeof(struct redlock_query_result) of the library: fields are only ever appended. */
+    /* sizeof(struct redlock_query_result) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     /* One for each master, in the order of options.nodes. */
-    const struct redlock_query_node *nodes;
+    const struct redlock_query_node *const *nodes;
     size_t n_nodes;
     /* How many answered at all, and on how many the key has the value `token`. */
     size_t answered;

@@ -74,7 +74,7 @@ static size_t longest_name(const struct redlock_report *report)
     size_t longest = 0;
 
     for (size_t i = 0; i < report->n_nodes; i++) {
-        size_t length = strlen(report->nodes[i].name);
+        size_t length = strlen(report->nodes[i]->name);
 
         longest = length > longest ? length : longest;
     }
@@ -153,7 +153,7 @@ static int is_same(const struct redlock_finding *a, const struct redlock_finding
 static int was_said(const struct redlock_report *report, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
-        if (is_same(&report->findings[i], &report->findings[index])) {
+        if (is_same(report->findings[i], report->findings[index])) {
             return 1;
         }
     }
@@ -165,7 +165,7 @@ static size_t count_same(const struct redlock_report *report, size_t index)
     size_t n = 0;
 
     for (size_t i = index; i < report->n_findings; i++) {
-        n += is_same(&report->findings[i], &report->findings[index]) != 0;
+        n += is_same(report->findings[i], report->findings[index]) != 0;
     }
     return n;
 }
@@ -180,8 +180,8 @@ static void print_names(const struct redlock_report *report, size_t index)
         return;
     }
     for (size_t i = index; i < report->n_findings; i++) {
-        if (is_same(&report->findings[i], &report->findings[index])) {
-            printf("%s%s", between, report->nodes[report->findings[i].node].name);
+        if (is_same(report->findings[i], report->findings[index])) {
+            printf("%s%s", between, report->nodes[report->findings[i]->node]->name);
             between = ", ";
         }
     }
@@ -190,7 +190,7 @@ static void print_names(const struct redlock_report *report, size_t index)
 
 static void print_finding(const struct redlock_report *report, size_t index)
 {
-    const struct redlock_finding *f = &report->findings[index];
+    const struct redlock_finding *f = report->findings[index];
 
     printf("\n%s: ", f->severity == REDLOCK_FINE ? "remark" : cli_doctor_verdict(f->severity));
     if (f->node >= 0) {
@@ -217,7 +217,7 @@ static void print_text(const struct redlock_report *report, int status)
     size_t width = longest_name(report);
 
     for (size_t i = 0; i < report->n_nodes; i++) {
-        print_master(&report->nodes[i], width);
+        print_master(report->nodes[i], width);
     }
     for (size_t i = 0; i < report->n_findings; i++) {
         if (!was_said(report, i)) {

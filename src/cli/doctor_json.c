@@ -119,7 +119,7 @@ static void print_master(const struct redlock_examined *x)
 static void print_finding(const struct redlock_report *report, const struct redlock_finding *f)
 {
     printf("  {\"severity\": \"%s\", \"code\": \"%s\"", cli_doctor_verdict(f->severity), f->code);
-    print_text("node", f->node < 0 ? "" : report->nodes[f->node].name);
+    print_text("node", f->node < 0 ? "" : report->nodes[f->node]->name);
     print_text("text", f->text);
     print_text("mend", f->mend);
     printf("}");
@@ -132,12 +132,12 @@ void cli_doctor_print_json(const struct redlock_report *report)
     print_clock(report->clock_us, report->clock_error_us);
     printf(", \"nodes\": [\n");
     for (size_t i = 0; i < report->n_nodes; i++) {
-        print_master(&report->nodes[i]);
+        print_master(report->nodes[i]);
         printf(i + 1 < report->n_nodes ? ",\n" : "\n");
     }
     printf(" ], \"findings\": [\n");
     for (size_t i = 0; i < report->n_findings; i++) {
-        print_finding(report, &report->findings[i]);
+        print_finding(report, report->findings[i]);
         printf(i + 1 < report->n_findings ? ",\n" : "\n");
     }
     printf(" ]}\n");

@@ -117,7 +117,7 @@ static void print_text(const struct query *query, const struct redlock_query_res
                result->n_nodes);
     }
     for (size_t i = 0; i < result->n_nodes; i++) {
-        print_node(node_name(query->rl, i), &result->nodes[i]);
+        print_node(node_name(query->rl, i), result->nodes[i]);
     }
 }
 
@@ -163,7 +163,7 @@ static void print_json(const struct query *query, const struct redlock_query_res
            result->answered);
     for (size_t i = 0; i < result->n_nodes; i++) {
         printf("  ");
-        print_json_node(node_name(query->rl, i), &result->nodes[i]);
+        print_json_node(node_name(query->rl, i), result->nodes[i]);
         printf(i + 1 < result->n_nodes ? ",\n" : "\n");
     }
     printf(" ]}");

@@ -22,8 +22,8 @@ static void count(struct redlock_report *r)
     r->quorum = r->n_nodes / 2 + 1;
     r->voting = r->usable = 0;
     for (i = 0; i < r->n_nodes; i++) {
-        r->voting += r->nodes[i].verdict < REDLOCK_NO_VOTE;
-        r->usable += will_vote(&r->nodes[i]);
+        r->voting += r->nodes[i]->verdict < REDLOCK_NO_VOTE;
+        r->usable += will_vote(r->nodes[i]);
     }
 }
 
@@ -34,8 +34,8 @@ static uint64_t wait_ms(const struct redlock_report *r)
     size_t i, at, n = 0;
 
     for (i = 0; i < r->n_nodes; i++) {
-        if (will_vote(&r->nodes[i])) {
-            uint64_t ms = r->nodes[i].quarantine_ms;
+        if (will_vote(r->nodes[i])) {
+            uint64_t ms = r->nodes[i]->quarantine_ms;
 
             for (at = n++; at > 0 && sorted[at - 1] > ms; at--) {
                 sorted[at] = sorted[at - 1];
@@ -96,7 +96,7 @@ static void judge_clocks(const struct redlock_report *r, struct rlk_notes *notes
     size_t i;
 
     for (i = 0; i < r->n_nodes; i++) {
-        const struct redlock_examined *x = &r->nodes[i];
+        const struct redlock_examined *x = r->nodes[i];
 
         if (knows_clock(x)) {
             first = first && first->clock_us <= x->clock_us ? first : x;
@@ -134,7 +134,7 @@ static void judge_policies(const struct redlock_report *r, struct rlk_notes *not
     size_t i, same = 0;
 
     for (i = 0; i < r->n_nodes; i++) {
-        same += r->nodes[i].policy == r->nodes[0].policy;
+        same += r->nodes[i]->policy == r->nodes[0]->policy;
     }
     if (same < r->n_nodes) {
         rlk_note(notes, REDLOCK_FOUND_POLICIES, REDLOCK_FINE,
@@ -149,7 +149,7 @@ static size_t count_twins(const struct redlock_report *r)
     size_t i, n = 0;
 
     for (i = 0; i < r->n_nodes; i++) {
-        n += !r->nodes[i].answered && strstr(r->nodes[i].error, "is the same server as") != NULL;
+        n += !r->nodes[i]->answered && strstr(r->nodes[i]->error, "is the same server as") != NULL;
     }
     return n;
 }

@@ -77,6 +77,7 @@ void rlk_note(struct rlk_notes *notes, enum redlock_finding_kind kind,
     }
     notes->n++;
     notes->worst = severity > notes->worst ? severity : notes->worst;
+    f->size = sizeof(*f);
     f->node = notes->node;
     f->severity = severity;
     f->kind = kind;

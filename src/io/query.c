@@ -276,8 +276,9 @@ static void find_holder(const struct rlk_query *q, const uint64_t *ttl_ms,
 static void tell_result(struct rlk_query *q)
 {
     struct redlock_query_node nodes[RLK_MAX_NODES];
+    const struct redlock_query_node *list[RLK_MAX_NODES];
     uint64_t ttl_ms[RLK_MAX_NODES], counters[RLK_MAX_NODES];
-    struct redlock_query_result r = {.size = sizeof(r), .nodes = nodes, .token = "", .owner = ""};
+    struct redlock_query_result r = {.size = sizeof(r), .nodes = list, .token = "", .owner = ""};
     uint64_t now_us = rlk_clock_us();
     unsigned quorum = rlk_validity_quorum(q->rl->options.n_nodes), i;
 
@@ -291,7 +292,9 @@ static void tell_result(struct rlk_query *q)
             snprintf(a->error, sizeof(a->error), "%.150s",
                      trouble[0] ? trouble : "has not answered in time");
         }
+        list[i] = &nodes[i];
         nodes[i] = a->public;
+        nodes[i].size = sizeof(nodes[i]);
         nodes[i].token = a->token;
         nodes[i].error = a->public.answer == REDLOCK_ANSWER_NONE ? a->error : "";
         ttl_ms[i] = a->public.ttl_ms;

@@ -20,16 +20,18 @@ int rlk_report_init(struct rlk_report *r, size_t n_nodes)
 
     *r = (struct rlk_report){.public = {.size = sizeof(r->public), .n_nodes = n_nodes}};
     r->nodes = rlk_alloc(n_nodes * sizeof(*r->nodes));
+    r->node_list = rlk_alloc(n_nodes * sizeof(*r->node_list));
     r->findings = rlk_alloc((n_nodes + 1) * RLK_NOTES_MAX * sizeof(*r->findings));
     r->parts = rlk_alloc(n_nodes * sizeof(*r->parts));
-    if (r->nodes == NULL || r->findings == NULL || r->parts == NULL) {
+    if (!r->nodes || !r->node_list || !r->findings || !r->parts) {
         rlk_report_end(r);
         return REDLOCK_ENOMEM;
     }
     for (i = 0; i < n_nodes; i++) {
         rlk_probe_init(&r->parts[i].probe);
+        r->node_list[i] = &r->nodes[i];
     }
-    r->public.nodes = r->nodes;
+    r->public.nodes = r->node_list;
     r->public.findings = r->findings;
     return 0;
 }
@@ -37,6 +39,7 @@ int rlk_report_init(struct rlk_report *r, size_t n_nodes)
 void rlk_report_end(struct rlk_report *r)
 {
     rlk_free(r->nodes);
+    rlk_free(r->node_list);
     rlk_free(r->findings);
     rlk_free(r->parts);
 }
@@ -53,7 +56,8 @@ static void describe(struct rlk_report *r, struct redlock *rl, unsigned node)
     if (part->error[0] == '\0') {
         snprintf(part->error, sizeof(part->error), "%s", info.error);
     }
-    *x = (struct redlock_examined){.name = info.name,
+    *x = (struct redlock_examined){.size = sizeof(*x),
+                                   .name = info.name,
                                    .state = info.state,
                                    .error = part->error,
                                    .quarantine_ms = info.quarantine_ms};
@@ -125,7 +129,7 @@ static void collect(struct rlk_report *r, const struct rlk_notes *notes)
     size_t i;
 
     for (i = 0; i < notes->n; i++) {
-        r->findings[r->public.n_findings++] = notes->finding[i];
+        r->findings[r->public.n_findings++] = &notes->finding[i];
     }
     if (notes->worst > r->public.verdict) {
         r->public.verdict = notes->worst;

@@ -22,8 +22,9 @@ struct rlk_report_node {
 struct rlk_report {
     struct redlock_report public;
     struct redlock_examined *nodes;
-    struct redlock_finding *findings;
-    struct rlk_report_node *parts; /* the probes are the caller's to fill */
+    const struct redlock_examined **node_list;
+    const struct redlock_finding **findings; /* which the notes keep */
+    struct rlk_report_node *parts;           /* the probes are the caller's to fill */
     struct rlk_notes notes;
     struct rlk_clocks clocks;
 };

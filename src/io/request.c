@@ -32,7 +32,6 @@ REDLOCK_EXPORT void redlock_request_init_sized(struct redlock_request *request, 
     rlk_sized_init(request, size, &defaults, sizeof(defaults));
 }
 
-
 static bool valid_owner(const char *owner)
 {
     size_t len;

@@ -180,7 +180,7 @@ static void on_queried(const struct redlock_query_result *r, int status, void *a
         FUZZ_CHECK(r->n_nodes == 1 && (status == 0) == (r->answered == 1), "one node's answer");
         FUZZ_CHECK(r->held == (r->holding == 1) && (r->held || r->ttl_ms == 0), "held by one");
         check_text(r->token, 128);
-        check_text(r->nodes[0].error, 160);
+        check_text(r->nodes[0]->error, 160);
     }
     react(world);
 }

@@ -58,10 +58,12 @@ static void on_examined(const struct redlock_report *report, int status, void *a
     ck_assert_uint_eq(report->size, sizeof(*report));
     ck_assert_uint_le(report->n_findings, sizeof(seen.findings) / sizeof(seen.findings[0]));
     for (i = 0; i < report->n_nodes; i++) {
-        copy_node(i, &report->nodes[i]);
+        ck_assert_uint_eq(report->nodes[i]->size, sizeof(*report->nodes[i]));
+        copy_node(i, report->nodes[i]);
     }
     for (i = 0; i < report->n_findings; i++) {
-        copy_finding(i, &report->findings[i]);
+        ck_assert_uint_eq(report->findings[i]->size, sizeof(*report->findings[i]));
+        copy_finding(i, report->findings[i]);
     }
 }
 

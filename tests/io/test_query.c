@@ -35,9 +35,10 @@ static void on_queried(const struct redlock_query_result *result, int status, vo
     snprintf(seen.token, sizeof(seen.token), "%s", result->token);
     snprintf(seen.owner, sizeof(seen.owner), "%s", result->owner);
     for (i = 0; i < result->n_nodes; i++) {
-        seen.nodes[i] = result->nodes[i];
-        snprintf(seen.tokens[i], sizeof(seen.tokens[i]), "%s", result->nodes[i].token);
-        snprintf(seen.errors[i], sizeof(seen.errors[i]), "%s", result->nodes[i].error);
+        ck_assert_uint_eq(result->nodes[i]->size, sizeof(*result->nodes[i]));
+        seen.nodes[i] = *result->nodes[i];
+        snprintf(seen.tokens[i], sizeof(seen.tokens[i]), "%s", result->nodes[i]->token);
+        snprintf(seen.errors[i], sizeof(seen.errors[i]), "%s", result->nodes[i]->error);
     }
 }
 

@@ -89,6 +89,45 @@ struct notice_0_1 {
     uint64_t left_ms;
 };
 
+struct query_node_0_1 {
+    size_t size;
+    enum redlock_query_answer answer;
+    const char *token;
+    uint64_t ttl_ms;
+    const char *error;
+    uint64_t counter;
+};
+
+struct query_result_0_1 {
+    size_t size;
+    const struct redlock_query_node *const *nodes;
+    size_t n_nodes, answered, holding;
+    const char *token, *owner;
+    uint64_t ttl_ms;
+    int held;
+    uint64_t fence;
+};
+
+struct finding_0_1 {
+    size_t size;
+    int node;
+    enum redlock_severity severity;
+    enum redlock_finding_kind kind;
+    const char *code, *text, *mend;
+};
+
+struct report_0_1 {
+    size_t size;
+    const struct redlock_examined *const *nodes;
+    size_t n_nodes;
+    const struct redlock_finding *const *findings;
+    size_t n_findings;
+    enum redlock_severity verdict;
+    size_t quorum, voting, usable;
+    int64_t clock_us;
+    uint64_t clock_error_us;
+};
+
 #define SAME(past, present, field)                                                                 \
     _Static_assert(offsetof(struct past, field) == offsetof(struct present, field),                \
                    #field " has moved")
@@ -138,6 +177,36 @@ SAME(detail_0_1, redlock_node_detail, error);
 SAME(notice_0_1, redlock_notice, kind);
 SAME(notice_0_1, redlock_notice, reason);
 SAME(notice_0_1, redlock_notice, left_ms);
+SAME(query_node_0_1, redlock_query_node, answer);
+SAME(query_node_0_1, redlock_query_node, token);
+SAME(query_node_0_1, redlock_query_node, ttl_ms);
+SAME(query_node_0_1, redlock_query_node, error);
+SAME(query_node_0_1, redlock_query_node, counter);
+SAME(query_result_0_1, redlock_query_result, nodes);
+SAME(query_result_0_1, redlock_query_result, n_nodes);
+SAME(query_result_0_1, redlock_query_result, answered);
+SAME(query_result_0_1, redlock_query_result, holding);
+SAME(query_result_0_1, redlock_query_result, token);
+SAME(query_result_0_1, redlock_query_result, owner);
+SAME(query_result_0_1, redlock_query_result, ttl_ms);
+SAME(query_result_0_1, redlock_query_result, held);
+SAME(query_result_0_1, redlock_query_result, fence);
+SAME(finding_0_1, redlock_finding, node);
+SAME(finding_0_1, redlock_finding, severity);
+SAME(finding_0_1, redlock_finding, kind);
+SAME(finding_0_1, redlock_finding, code);
+SAME(finding_0_1, redlock_finding, text);
+SAME(finding_0_1, redlock_finding, mend);
+SAME(report_0_1, redlock_report, nodes);
+SAME(report_0_1, redlock_report, n_nodes);
+SAME(report_0_1, redlock_report, findings);
+SAME(report_0_1, redlock_report, n_findings);
+SAME(report_0_1, redlock_report, verdict);
+SAME(report_0_1, redlock_report, quorum);
+SAME(report_0_1, redlock_report, voting);
+SAME(report_0_1, redlock_report, usable);
+SAME(report_0_1, redlock_report, clock_us);
+SAME(report_0_1, redlock_report, clock_error_us);
 
 /* A field that was appended into padding at the end would be inside the size of the struct that
  * had not got it: so no version ends with padding. */

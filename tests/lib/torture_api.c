@@ -224,8 +224,8 @@ static void on_query(const struct redlock_query_result *result, int status, void
 
     come(c, status);
     for (i = 0; result && i < result->n_nodes; i++) {
-        if (strstr(result->nodes[i].error, "memory")) {
-            torture_was_told("a query: %s", result->nodes[i].error);
+        if (strstr(result->nodes[i]->error, "memory")) {
+            torture_was_told("a query: %s", result->nodes[i]->error);
         }
     }
     hand_on(c, NULL, status, result);
@@ -238,8 +238,8 @@ static void on_examined(const struct redlock_report *report, int status, void *a
 
     come(c, status);
     for (i = 0; report && i < report->n_findings; i++) {
-        if (strstr(report->findings[i].text, "memory to ask")) {
-            torture_was_told("an examination: %s", report->findings[i].text);
+        if (strstr(report->findings[i]->text, "memory to ask")) {
+            torture_was_told("an examination: %s", report->findings[i]->text);
         }
     }
     hand_on(c, NULL, status, report);

@@ -15,6 +15,7 @@
 static const struct rlk_norms norms = {.key_prefix = "", .node_timeout_us = 500000};
 static struct rlk_notes notes;
 static struct redlock_examined nodes[MOST];
+static const struct redlock_examined *node_list[MOST];
 static struct redlock_report report;
 
 /* A master without a fault. */
@@ -424,8 +425,10 @@ static void set_up(size_t n)
 
     for (i = 0; i < n; i++) {
         nodes[i] = well();
+        node_list[i] = &nodes[i];
     }
-    report = (struct redlock_report){.nodes = nodes, .n_nodes = n, .clock_error_us = UINT64_MAX};
+    report =
+        (struct redlock_report){.nodes = node_list, .n_nodes = n, .clock_error_us = UINT64_MAX};
 }
 
 static void judge_set(void)
