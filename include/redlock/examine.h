@@ -25,8 +25,8 @@ enum redlock_severity {
     REDLOCK_UNUSABLE = 3
 };
 
-/* What the library asks of a master, as bits. HELLO, AUTH and SELECT need no rights that could be
- * missing by now. */
+/* What the library asks of a master, as bits. AUTH needs no right; HELLO needs one on Redis 6.0
+ * only. A SELECT that is denied is REDLOCK_FOUND_DATABASE. */
 enum redlock_right {
     REDLOCK_RIGHT_SET = 1,
     REDLOCK_RIGHT_GET = 2,
@@ -40,7 +40,8 @@ enum redlock_right {
     REDLOCK_RIGHT_INFO = 512,
     REDLOCK_RIGHT_CLIENT_SETNAME = 1024,
     REDLOCK_RIGHT_CLIENT_KILL = 2048,
-    REDLOCK_RIGHT_CONFIG_GET = 4096
+    REDLOCK_RIGHT_CONFIG_GET = 4096,
+    REDLOCK_RIGHT_HELLO = 8192
 };
 
 /* One thing that is worth knowing. The numbers are permanent. */

@@ -54,8 +54,8 @@ static void print_quarantine(uint64_t ms)
 static void print_names(const char *name, unsigned rights)
 {
     static const char *const rights_in_order[] = {
-        "SET",         "GET",  "DEL",  "PEXPIRE",        "PTTL",        "EVAL",      "EVALSHA",
-        "SCRIPT LOAD", "TIME", "INFO", "CLIENT SETNAME", "CLIENT KILL", "CONFIG GET"};
+        "SET",         "GET",  "DEL",  "PEXPIRE",        "PTTL",        "EVAL",       "EVALSHA",
+        "SCRIPT LOAD", "TIME", "INFO", "CLIENT SETNAME", "CLIENT KILL", "CONFIG GET", "HELLO"};
     const char *between = "";
 
     printf(", \"%s\": [", name);

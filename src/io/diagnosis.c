@@ -264,7 +264,7 @@ static void judge_rights(const struct redlock_examined *x, struct rlk_notes *not
     if (x->missing) {
         rlk_note(
             notes, REDLOCK_FOUND_RIGHTS, judge_commands(x->missing),
-            "Take rename-command for these out of its configuration file, or use another server.",
+            "Take rename-command for these out of its configuration file, or use a newer server.",
             "does not know %s", list_commands(x->missing, commands, sizeof(commands)));
     }
 }

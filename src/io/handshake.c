@@ -104,11 +104,35 @@ static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list)
     refuse_unfit(n, why);
 }
 
+/* A server below 6 does not know HELLO, and 6.0 denies it to a user without the right to it. Role
+ * and mode are in INFO, which is asked for anyway. */
+static bool is_without_hello(const struct rlk_reply *reply)
+{
+    return rlk_classify_is_error(reply, "NOPERM") ||
+           strncmp(reply->str, "ERR unknown command", 19) == 0;
+}
+
+static void on_client_id(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                         uint64_t now_us)
+{
+    (void)context;
+    (void)now_us;
+    n->client_id = reply->type == RLK_REPLY_INTEGER ? reply->integer : 0;
+}
+
+/* [S5] The number that this connection is ended by, should it break; HELLO would have told it. */
+static bool say_client_id(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_client_id, on_broken};
+    const char *const words[] = {"CLIENT", "ID", NULL};
+
+    return rlk_node_say(n, &kind, words, now_us);
+}
+
 static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                      uint64_t now_us)
 {
     (void)context;
-    (void)now_us;
     n->tells_holder = false;
     n->scripts = 0;
     n->client_id = 0;
@@ -119,8 +143,10 @@ static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *
         rlk_node_refuse(n, "wants a password, and we were given none for it");
     } else if (reply->type != RLK_REPLY_ERROR) {
         rlk_node_refuse(n, NOT_REDIS);
-    } else if (strncmp(reply->str, "ERR unknown command", 19) != 0) {
+    } else if (!is_without_hello(reply)) {
         rlk_node_refuse(n, "refused our greeting: %s", reply->str); /* e.g. too many clients */
+    } else if (!say_client_id(n, now_us)) {
+        rlk_node_refuse(n, "no memory to greet it");
     }
 }
 

@@ -5,6 +5,8 @@
  * one to which releases are owed, CLIENT KILL of the old one, so that nothing which still
  * waits in its socket is carried out after the releases [S5].
  *
+ * A server that does not know HELLO, or denies it to our user, is greeted by the rest of these and
+ * asked for CLIENT ID.
  * A replica, a cluster node and a sentinel are refused [S11]. */
 #ifndef RLK_IO_HANDSHAKE_H
 #define RLK_IO_HANDSHAKE_H

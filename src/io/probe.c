@@ -121,7 +121,7 @@ static void take_refusal(struct rlk_probe *p, unsigned right, const struct rlk_r
             p->denied |= right;
         }
     } else if (strncmp(reply->str, "ERR unknown command", 19) == 0) {
-        p->missing |= right;
+        p->missing |= right & ~(unsigned)REDLOCK_RIGHT_HELLO; /* a server below 6 */
     } else if ((right & KEEPS_LOCKS) && p->refusal[0] == '\0' && !rlk_classify_no_script(reply)) {
         snprintf(p->refusal, sizeof(p->refusal), "%.159s", reply->str);
         rlk_reply_make_printable(p->refusal);
@@ -156,6 +156,7 @@ static const struct step row[] = {
     {{"SCRIPT", "LOAD", rlk_command_release_script}, REDLOCK_RIGHT_SCRIPT_LOAD, NULL},
     {{"CLIENT", "SETNAME", our_name}, REDLOCK_RIGHT_CLIENT_SETNAME, NULL},
     {{"CLIENT", "KILL", "ID", "0"}, REDLOCK_RIGHT_CLIENT_KILL, NULL},
+    {{"HELLO", "2"}, REDLOCK_RIGHT_HELLO, NULL},
 };
 #define STEPS (sizeof(row) / sizeof(row[0]))
 

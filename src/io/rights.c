@@ -21,6 +21,9 @@ const struct rlk_right rlk_rights[] = {
      "what a broken connection still carries may lock a key until its ttl has passed"},
     {REDLOCK_RIGHT_CONFIG_GET, REDLOCK_FINE, "CONFIG GET", "config|get",
      "it is quarantined after each restart, even with appendfsync always"},
+    {REDLOCK_RIGHT_HELLO, REDLOCK_WARNING, "HELLO", "hello",
+     "without CLIENT ID, what a broken connection still carries may lock a key until its ttl has "
+     "passed"},
 };
 
 const unsigned rlk_rights_count = sizeof(rlk_rights) / sizeof(rlk_rights[0]);

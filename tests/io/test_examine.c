@@ -418,8 +418,8 @@ END_TEST
 START_TEST(each_denied_command_is_found)
 {
     static const char *const commands[] = {
-        "SET",         "GET",  "DEL",  "PEXPIRE",        "PTTL",        "EVAL",      "EVALSHA",
-        "SCRIPT LOAD", "TIME", "INFO", "CLIENT SETNAME", "CLIENT KILL", "CONFIG GET"};
+        "SET",         "GET",  "DEL",  "PEXPIRE",        "PTTL",        "EVAL",       "EVALSHA",
+        "SCRIPT LOAD", "TIME", "INFO", "CLIENT SETNAME", "CLIENT KILL", "CONFIG GET", "HELLO"};
     unsigned i;
 
     farm_start(&f, 1, FAKE_UNIX);

@@ -412,6 +412,45 @@ START_TEST(old_replica_does_not_vote)
 }
 END_TEST
 
+/* Redis 6.0 wants a right for HELLO. */
+static void start_without_right_to_hello(void)
+{
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_model(f.nodes[i])->major = 6;
+        fake_on(f.nodes[i], "HELLO", FAKE_REPLY,
+                "-NOPERM this user has no permissions to run the 'hello' command or its "
+                "subcommand\r\n");
+    }
+}
+
+START_TEST(server_that_denies_hello_is_greeted_without_it)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    struct redlock_request request = outcome_request("k");
+
+    start_without_right_to_hello();
+    farm_open(&f);
+    ck_assert_int_eq(redlock_node_info(f.rl, 0, &info), REDLOCK_OK);
+    ck_assert_str_eq(info.server, "redis 6.0.15");
+    acquire_and_release(&request);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(replica_that_denies_hello_does_not_vote)
+{
+    start_without_right_to_hello();
+    fake_model(f.nodes[0])->role = "slave";
+    farm_open_at_once(&f);
+    farm_wait_error(&f, 0, "is a replica");
+    ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
+    farm_end(&f);
+}
+END_TEST
+
 Suite *wire_suite(void)
 {
     Suite *suite = suite_create("wire");
@@ -439,6 +478,8 @@ Suite *wire_suite(void)
     tcase_add_test(tcase, the_holder_is_named);
     tcase_add_loop_test(tcase, unfit_servers_do_not_vote, 0, 3);
     tcase_add_test(tcase, old_replica_does_not_vote);
+    tcase_add_test(tcase, server_that_denies_hello_is_greeted_without_it);
+    tcase_add_test(tcase, replica_that_denies_hello_does_not_vote);
     suite_add_tcase(suite, tcase);
     return suite;
 }
