@@ -28,7 +28,7 @@ static const char help[] =
     "\n"
     "  --ttl TIME          how long the lock lives (default 10s)\n"
     "  --wait TIME         give up after this (default: wait for ever)\n"
-    "  --no-wait           try once\n"
+    "  --no-wait           try once\n" CLI_TAKE_HELP_CONFLICT
     "  --owner TEXT        who holds it, for people (default: host:pid)\n"
     "  --fence             print a second line: a number that grows with each acquisition, for\n"
     "                      the resource to refuse holders that are late\n" CLI_HELP_CONNECT "\n"
@@ -74,7 +74,7 @@ static int acquire(const struct cli_take *take, struct cli_session *session)
         return code;
     }
     code = cli_take_run(take, session, &signals, &lock);
-    if (code == CLI_OK) {
+    if (code == CLI_GO_ON) {
         code = hand_out(take, lock);
     }
     cli_signals_stop(&signals);
@@ -86,7 +86,7 @@ int cli_acquire_main(int argc, char **argv)
     struct cli_take take;
     struct cli_args args = {.command = "acquire",
                             .help = help,
-                            .short_options = ":hv",
+                            .short_options = ":hv" CLI_TAKE_SHORT,
                             .options = options,
                             .own = take_option,
                             .arg = &take};

@@ -129,7 +129,7 @@ static int refuse(const struct extension *extension, int status)
 {
     switch (status) {
     case REDLOCK_ETTL:
-        return cli_session_refuse_ttl(&extension->session, "extend", extension->ttl_ms);
+        return cli_session_refuse_ttl(&extension->session, "extend", "--ttl", extension->ttl_ms);
     case REDLOCK_EINVAL:
         return cli_token_refused("extend");
     default:

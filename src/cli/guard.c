@@ -367,6 +367,7 @@ static int run_child(struct cli_guard_run *run, struct cli_guard *guard,
     if (code != CLI_OK) {
         return code;
     }
+    guard->began = 1;
     signals->on = on_signal;
     session->on_turn = on_turn;
     signals->arg = session->arg = guard->run = run;

@@ -20,6 +20,8 @@ struct cli_guard {
     /* How long before the end of the lock the command is asked to end. */
     uint32_t grace_ms;
     char *const *argv;
+    /* Written by cli_guard_run(): the command was started. */
+    int began;
     /* While the command runs; for cli_guard_notice(). */
     struct cli_guard_run *run;
 };

@@ -1,6 +1,6 @@
 /* cli/lock.c - redlock lock: run a command while holding a lock.
  *
- * Acquire (cli/take.c), run (cli/guard.c), release, and wait until the release is sent.
+ * Acquire (cli/take.c), run (cli/guard.c), and let go of it (cli/leave.c).
  */
 #include "cli/commands.h"
 
@@ -16,6 +16,7 @@
 #include "cli/exit.h"
 #include "cli/guard.h"
 #include "cli/help.h"
+#include "cli/leave.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/signals.h"
@@ -26,7 +27,8 @@
 enum {
     OPTION_GRACE = CLI_TAKE_OWN,
     OPTION_NO_RENEW,
-    OPTION_MAX_HOLD
+    OPTION_MAX_HOLD,
+    OPTION_AT_LEAST
 };
 
 static const char help[] =
@@ -46,9 +48,11 @@ static const char help[] =
     "  --ttl TIME          how long the lock outlives a machine that dies (default 10s)\n"
     "  --grace TIME        SIGTERM this long before the end (default 1s; at most half the ttl)\n"
     "  --max-hold TIME     end CMD after this, at the latest (default: no limit)\n"
+    "  --at-least TIME     keep the lock for so long after it was acquired, also when CMD has\n"
+    "                      ended: who comes a little later does not do the same once more\n"
     "  --no-renew          do not renew: CMD is ended after --ttl\n"
     "  --wait TIME         give up waiting for the lock after this (default: wait for ever)\n"
-    "  --no-wait           do not wait: try once\n"
+    "  --no-wait           do not wait: try once\n" CLI_TAKE_HELP_CONFLICT
     "  --owner TEXT        who holds it, for people (default: host:pid)\n"
     "  --fence             REDLOCK_FENCE for CMD: a number that grows with each acquisition, for\n"
     "                      the resource to refuse holders that are late\n" CLI_HELP_CONNECT "\n"
@@ -57,7 +61,7 @@ static const char help[] =
     "--fence REDLOCK_FENCE, and no password.\n"
     "\n"
     "examples:\n"
-    "  redlock lock nightly --no-wait -- ./report.sh\n"
+    "  redlock lock nightly --at-least 5m --wait 10s -qE 0 -- ./report.sh    # from cron\n"
     "  redlock lock deploy --wait 30s --max-hold 1h -- sh -c 'git pull && make install'\n"
     "  redlock lock from:alice to:bob -- ./transfer.sh\n"
     "\n"
@@ -69,6 +73,7 @@ static const struct option options[] = {CLI_TAKE_OPTIONS,
                                         {"grace", required_argument, NULL, OPTION_GRACE},
                                         {"no-renew", no_argument, NULL, OPTION_NO_RENEW},
                                         {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
+                                        {"at-least", required_argument, NULL, OPTION_AT_LEAST},
                                         CLI_ARGS_CONNECT,
                                         CLI_ARGS_ALWAYS,
                                         {NULL, 0, NULL, 0}};
@@ -76,12 +81,6 @@ static const struct option options[] = {CLI_TAKE_OPTIONS,
 struct lock_args {
     struct cli_take take;
     struct cli_guard guard;
-};
-
-/* A release on its way. */
-struct release {
-    int done;
-    int status;
 };
 
 static int take_option(void *arg, int option, const char *value)
@@ -98,6 +97,9 @@ static int take_option(void *arg, int option, const char *value)
     case OPTION_MAX_HOLD:
         return cli_args_duration("lock", "--max-hold", value, REDLOCK_MIN_TTL_MS, UINT32_MAX,
                                  &lock->take.max_hold_ms);
+    case OPTION_AT_LEAST:
+        return cli_args_duration("lock", "--at-least", value, REDLOCK_MIN_TTL_MS,
+                                 REDLOCK_MAX_TTL_MS, &lock->take.at_least_ms);
     default:
         return cli_take_option(&lock->take, option, value);
     }
@@ -195,47 +197,22 @@ static int set_environment(const struct cli_keys *keys, const struct redlock_loc
     return CLI_OK;
 }
 
-static void on_released(struct redlock_lock *lock, int status, void *arg)
+static int run_held(struct lock_args *lock, struct cli_session *session,
+                    struct cli_signals *signals, struct redlock_lock *held)
 {
-    struct release *release = arg;
+    struct cli_leave leave = {session, signals, held, lock->take.keys.name, 0, 0, 0};
+    int code = set_environment(&lock->take.keys, held);
 
-    (void)lock;
-    release->status = status;
-    release->done = 1;
-}
-
-/* `lost`: the lock had ended anyway. Otherwise it should have been there. */
-static void say_released(const char *key, int status, int lost)
-{
-    if (status == REDLOCK_OK) {
-        cli_say_detail("released '%s'", key);
-    } else if (status == REDLOCK_ENOQUORUM) {
-        cli_say("no majority of the masters confirmed the release of '%s': it may stay taken "
-                "until its ttl ends",
-                key);
-    } else if (lost) {
-        cli_say_detail("'%s' had ended before it could be released", key);
-    } else if (status == REDLOCK_GONE || status == REDLOCK_TAKEN) {
-        cli_say("the lock '%s' was gone before its time%s", key,
-                status == REDLOCK_TAKEN ? ", and somebody else has it now" : "");
-        cli_say_more("A majority of the masters lost it (restarted? emptied?), or somebody deleted "
-                     "it: the command may not have been alone.");
+    cli_leave_begin(&leave, lock->take.ttl_ms, lock->take.at_least_ms);
+    if (code == CLI_OK) {
+        code = cli_guard_run(&lock->guard, session, signals, held);
+    }
+    if (lock->guard.began) {
+        cli_leave_end(&leave, code > CLI_SIGNALED);
     } else {
-        cli_say("cannot release '%s': %s", key, redlock_strerror(status));
+        cli_leave_now(&leave);
     }
-}
-
-static void release_lock(struct cli_session *session, struct redlock_lock *lock, const char *key)
-{
-    struct release release = {0, 0};
-    int lost = redlock_lock_validity_ms(lock) == 0;
-    int status = redlock_release(lock, on_released, &release);
-
-    if (status == 0 && cli_session_run(session, &release.done) == CLI_GO_ON) {
-        say_released(key, release.status, lost);
-    } else if (status != 0) {
-        say_released(key, status, lost);
-    }
+    return code;
 }
 
 static int run_locked(struct lock_args *lock, struct cli_session *session)
@@ -248,12 +225,8 @@ static int run_locked(struct lock_args *lock, struct cli_session *session)
         return code;
     }
     code = cli_take_run(&lock->take, session, &signals, &held);
-    if (code == CLI_OK) {
-        code = set_environment(&lock->take.keys, held);
-        if (code == CLI_OK) {
-            code = cli_guard_run(&lock->guard, session, &signals, held);
-        }
-        release_lock(session, held, lock->take.keys.name);
+    if (code == CLI_GO_ON) {
+        code = run_held(lock, session, &signals, held);
     }
     cli_signals_stop(&signals);
     return code;
@@ -266,7 +239,7 @@ static void prepare(struct lock_args *lock, char *const *argv)
     lock->take.notice_cb = cli_guard_notice;
     lock->take.notice_arg = &lock->guard;
     lock->guard.key = lock->take.keys.name;
-    lock->guard.ttl_ms = lock->take.ttl_ms;
+    lock->guard.ttl_ms = lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take);
     lock->guard.renew = lock->take.renew;
     lock->guard.max_hold_ms = lock->take.max_hold_ms;
     lock->guard.argv = argv;
@@ -277,7 +250,7 @@ int cli_lock_main(int argc, char **argv)
     struct lock_args lock = {.guard = {.grace_ms = DEFAULT_GRACE_MS}};
     struct cli_args args = {.command = "lock",
                             .help = help,
-                            .short_options = "+:hv",
+                            .short_options = "+:hv" CLI_TAKE_SHORT,
                             .options = options,
                             .own = take_option,
                             .arg = &lock};

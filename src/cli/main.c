@@ -49,7 +49,7 @@ static const char help[] =
     "\n"
     "for real, once on every machine that takes part:\n"
     "  export REDLOCK_NODES='redis://a.example redis://b.example redis://c.example'\n"
-    "  redlock lock nightly --no-wait -- ./report.sh\n"
+    "  redlock lock nightly --at-least 5m --wait 10s -qE 0 -- ./report.sh    # cron\n"
     "\n"
     "exit status: of CMD; else 64 usage, 69 no majority of the masters can be reached,\n"
     "70 internal, 75 held by somebody else, 76 lost while CMD ran, 126 CMD cannot be run,\n"

@@ -218,15 +218,16 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
     return code;
 }
 
-int cli_session_refuse_ttl(const struct cli_session *session, const char *command, uint32_t ttl_ms)
+int cli_session_refuse_ttl(const struct cli_session *session, const char *command,
+                           const char *option, uint32_t ttl_ms)
 {
     char ttl[CLI_DURATION_TEXT];
     char most[CLI_DURATION_TEXT];
 
     return cli_say_usage(command,
-                         "--ttl %s is longer than --max-ttl, %s: take a shorter one, or raise "
+                         "%s %s is longer than --max-ttl, %s: take a shorter one, or raise "
                          "--max-ttl (or REDLOCK_MAX_TTL) for all users of these masters",
-                         cli_duration_print(ttl_ms, ttl),
+                         option, cli_duration_print(ttl_ms, ttl),
                          cli_duration_print(session->max_ttl_ms, most));
 }
 

@@ -31,8 +31,9 @@ struct cli_session {
 int cli_session_open(const char *command, const struct cli_connect *connect,
                      struct cli_session *ret_session);
 
-/* The manager has refused a ttl: say so. Returns CLI_USAGE. */
-int cli_session_refuse_ttl(const struct cli_session *session, const char *command, uint32_t ttl_ms);
+/* The manager has refused a ttl, which was given with `option`: say so. Returns CLI_USAGE. */
+int cli_session_refuse_ttl(const struct cli_session *session, const char *command,
+                           const char *option, uint32_t ttl_ms);
 
 /* A loop without masters. Returns as cli_session_open(). */
 int cli_session_bare(struct cli_session *ret_session);

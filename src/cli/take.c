@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,6 +45,26 @@ void cli_take_init(struct cli_take *take, const char *command)
     take->command = command;
     take->ttl_ms = DEFAULT_TTL_MS;
     take->wait_ms = REDLOCK_FOREVER;
+    take->conflict_code = CLI_HELD;
+}
+
+uint32_t cli_take_lease_ms(const struct cli_take *take)
+{
+    return take->at_least_ms > take->ttl_ms ? take->at_least_ms : take->ttl_ms;
+}
+
+/* As flock(1) takes it. */
+static int read_exit_code(struct cli_take *take, const char *value)
+{
+    char *end;
+    long code = strtol(value, &end, 10);
+
+    if (value[0] < '0' || value[0] > '9' || *end || code > 255) {
+        return cli_say_usage(take->command,
+                             "--conflict-exit-code '%s' is not a number from 0 to 255", value);
+    }
+    take->conflict_code = (int)code;
+    return CLI_GO_ON;
 }
 
 static int check_owner(const struct cli_take *take, const char *owner)
@@ -75,6 +96,13 @@ int cli_take_option(struct cli_take *take, int option, const char *value)
     case CLI_TAKE_FENCE:
         take->fence = 1;
         return CLI_GO_ON;
+    case 'q':
+    case CLI_TAKE_QUIET:
+        take->quiet = 1;
+        return CLI_GO_ON;
+    case 'E':
+    case CLI_TAKE_CONFLICT:
+        return read_exit_code(take, value);
     case CLI_TAKE_OWNER:
         take->owner = value;
         return check_owner(take, value);
@@ -113,6 +141,25 @@ static void say_held(const struct cli_take *take, const struct redlock_lock *loc
                    redlock_lock_token(lock));
 }
 
+/* Whether somebody else holds it: not that the masters were too slow, or out of reach. */
+static int is_conflict(const struct redlock_lock *lock, int status)
+{
+    return status == REDLOCK_EHELD ||
+           (status == REDLOCK_EDEADLINE && redlock_lock_reason(lock) == REDLOCK_EHELD);
+}
+
+static int fail(const struct attempt *attempt, const struct redlock_lock *lock, int status)
+{
+    const struct cli_take *take = attempt->take;
+    int conflict = is_conflict(lock, status);
+    int code = CLI_OK;
+
+    if (!conflict || !take->quiet) {
+        code = cli_explain_failure(attempt->session->rl, lock, take->keys.name, status);
+    }
+    return conflict ? take->conflict_code : code;
+}
+
 /* A lock that comes when a signal has come before is not kept: the close releases it. */
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
@@ -125,10 +172,9 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
         attempt->code = CLI_SIGNALED + attempt->signo;
     } else if (status == 0) {
         say_held(attempt->take, lock);
-        attempt->code = CLI_OK;
+        attempt->code = CLI_GO_ON;
     } else {
-        attempt->code =
-            cli_explain_failure(attempt->session->rl, lock, attempt->take->keys.name, status);
+        attempt->code = fail(attempt, lock, status);
     }
 }
 
@@ -158,7 +204,9 @@ static int refuse(const struct cli_take *take, const struct cli_session *session
 {
     switch (status) {
     case REDLOCK_ETTL:
-        return cli_session_refuse_ttl(session, take->command, take->ttl_ms);
+        return take->at_least_ms > take->ttl_ms
+                   ? cli_session_refuse_ttl(session, take->command, "--at-least", take->at_least_ms)
+                   : cli_session_refuse_ttl(session, take->command, "--ttl", take->ttl_ms);
     case REDLOCK_EINVAL:
         return cli_args_key_refused(take->command);
     default:
@@ -177,7 +225,7 @@ static int begin(struct attempt *attempt)
     default_owner(owner, sizeof(owner));
     redlock_request_init(&request);
     cli_keys_ask(&take->keys, &request);
-    request.ttl_ms = take->ttl_ms;
+    request.ttl_ms = cli_take_lease_ms(take);
     request.wait_ms = take->wait_ms;
     request.fence = take->fence;
     request.renew = take->renew;
@@ -218,7 +266,7 @@ int cli_take_run(const struct cli_take *take, struct cli_session *session,
     signals->arg = &attempt;
     code = wait_for(&attempt);
     signals->on = NULL;
-    if (code == CLI_OK) {
+    if (code == CLI_GO_ON) {
         *ret_lock = attempt.lock;
     }
     return code;

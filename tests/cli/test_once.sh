@@ -1,0 +1,113 @@
+#!/bin/sh
+# redlock lock --at-least, --quiet and --conflict-exit-code: a job that several machines start at
+# about the same time is done once, and those that do not do it neither fail nor speak.
+. "$(dirname "$0")/lib.sh"
+in_sandbox "$0"
+
+# stays KEY MS: its key lives for more than MS on a majority.
+stays() {
+    on=0
+    for number in 1 2 3 4 5; do
+        [ "$(master "$number" pttl "$1")" -gt "$2" ] && on=$((on + 1))
+    done
+    [ "$on" -ge 3 ]
+}
+
+# lasts SECONDS COMMAND...: it takes that long at least.
+lasts() {
+    until=$(($(date +%s%3N) + $1 * 1000))
+    shift
+    "$@" || return
+    [ "$(date +%s%3N)" -ge "$until" ]
+}
+
+# --- one of three ---
+
+# shellcheck disable=SC2016
+job='echo ran >>"$0/ran"; sleep 0.1'
+start() {
+    "$REDLOCK" lock k --at-least 60s --no-wait -q -E 0 -- sh -c "$job" "$work" >>"$work/mail" 2>&1 ||
+        echo failed >>"$work/failed"
+}
+start &
+first=$!
+sleep 0.3
+start &
+second=$!
+sleep 0.3
+start
+wait "$first" "$second"
+check "of three starts, 0.3 s apart, of a job of 0.1 s, one runs" [ "$(cat "$work/ran")" = ran ]
+check "and nobody fails" is_gone "$work/failed"
+check "and nobody says anything" [ ! -s "$work/mail" ]
+check "the lock stays, when redlock has exited" stays k 20000
+run "$REDLOCK" lock k --no-wait -- true
+status_is 75 "without -E the others get 75"
+says "'k' is held by" "and without -q they say why"
+run "$REDLOCK" lock k --no-wait --conflict-exit-code 7 -- true
+status_is 7 "--conflict-exit-code is what they get"
+run "$REDLOCK" lock k --wait 100ms -qE 7 -- true
+status_is 7 "also when --wait has passed"
+check "and --quiet keeps them silent" [ ! -s "$work/err" ]
+run "$REDLOCK" acquire k --no-wait -qE 7
+status_is 7 "acquire takes both, too"
+check "and is silent" [ ! -s "$work/err" ]
+
+# --- how it ends ---
+
+run "$REDLOCK" lock fails --at-least 60s -- sh -c 'exit 3'
+status_is 3 "a command that fails gives its exit status"
+check "and the lock stays" stays fails 20000
+run "$REDLOCK" lock missing --at-least 60s --fence -- sh -c 'echo $REDLOCK_FENCE'
+check "so does one with a fence" stays missing 20000
+fence=$(cat "$work/out")
+run "$REDLOCK" status missing
+prints "fence $fence" "which is still that of the command"
+
+"$REDLOCK" lock killed --ttl 2s --at-least 60s -- sh -c 'echo $$ >"$0/pid"; sleep 600' "$work" &
+locker=$!
+until_true [ -s "$work/pid" ]
+kill -KILL "$locker"
+await "$locker"
+until_true is_dead "$(cat "$work/pid")"
+check "when redlock is killed the lock stays" stays killed 20000
+
+run "$REDLOCK" lock long -v --ttl 1s --at-least 6s -- sleep 2.5
+says "left 'long' as it is" "renewals do not make it stay longer than it has to"
+check "a command that ends before the lock may be released is waited for" \
+    lasts 1 "$REDLOCK" lock short --at-least 1s -- true
+check "and then it is released" until_true is_free short
+check "a command that takes longer than that is not" \
+    "$REDLOCK" lock longer --at-least 10ms -- sleep 0.1
+check "and its lock is released at once" is_free longer
+"$REDLOCK" lock hurry --ttl 60s --at-least 50s -- sh -c 'kill -TERM $$' 2>"$work/err"
+check "when the command was ended by a signal nobody waits, and the lock stays" stays hurry 20000
+
+# --- masters ---
+
+halt 1 2
+run "$REDLOCK" lock two --at-least 60s --node-timeout 200ms -- true
+status_is 0 "two of five masters stopped: it works"
+resume 1 2
+check "and the lock stays" stays two 20000
+run "$REDLOCK" lock gone --at-least 60s -- \
+    sh -c 'for n in 1 2 3 4 5; do "$0" -s "$1/$n.sock" del gone; done' "$rediscli" "$REDLOCK_SANDBOX"
+says "'gone' was gone before its time" "a lock that is not there any more is told of"
+
+halt 1 2 3
+run "$REDLOCK" lock none --no-wait -q -E 7 --node-timeout 200ms -- true
+status_is 69 "that no majority can be reached is no conflict"
+says "no majority of the masters" "and is said with --quiet, too"
+resume 1 2 3
+
+# --- what is refused ---
+
+run "$REDLOCK" lock k --at-least 10m -- true
+status_is 64 "more than --max-ttl is refused"
+says "--at-least 10 min 0 s is longer than --max-ttl, 5 min 0 s" "and both are named"
+for code in 256 -1 x '' 1x; do
+    run "$REDLOCK" lock k -E "$code" -- true
+    status_is 64 "-E '$code' is refused"
+done
+
+finish
