@@ -1,5 +1,7 @@
 /* cli/acquire.c - redlock acquire: take a lock and leave it to the caller.
  *
+ * It is left on every master that is up, and not on the majority alone that was waited for.
+ *
  * The token is all that is printed, and the fence if it was asked for; without the token nobody
  * could release: if it cannot be written, the lock is not left behind.
  */
@@ -12,10 +14,12 @@
 
 #include "cli/args.h"
 #include "cli/exit.h"
+#include "cli/explain.h"
 #include "cli/help.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/signals.h"
+#include "cli/spread.h"
 #include "cli/take.h"
 
 static const char help[] =
@@ -53,6 +57,9 @@ static int hand_out(const struct cli_take *take, struct redlock_lock *lock)
 {
     int code;
 
+    if (redlock_lock_validity_ms(lock) == 0) {
+        return cli_explain_slow("granted", take->keys.name);
+    }
     printf("%s\n", redlock_lock_token(lock));
     if (take->fence) {
         printf("%" PRIu64 "\n", redlock_lock_fence(lock));
@@ -75,7 +82,8 @@ static int acquire(const struct cli_take *take, struct cli_session *session)
     }
     code = cli_take_run(take, session, &signals, &lock);
     if (code == CLI_GO_ON) {
-        code = hand_out(take, lock);
+        code = cli_spread(session, lock, take->ttl_ms, &signals);
+        code = code == CLI_GO_ON ? hand_out(take, lock) : code;
     }
     cli_signals_stop(&signals);
     return code;

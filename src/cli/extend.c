@@ -18,7 +18,9 @@
 #include "cli/keys.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "cli/spread.h"
 #include "cli/token.h"
+#include "cli/trouble.h"
 
 #define DEFAULT_TTL_MS 10000
 
@@ -54,6 +56,7 @@ struct extension {
     const char *token;
     uint32_t ttl_ms;
     struct cli_session session;
+    struct redlock_lock *lock;
     int done;
     int code;
 };
@@ -86,12 +89,21 @@ static int explain_lost(const struct extension *extension, const struct redlock_
     return CLI_HELD;
 }
 
-/* What came to be is printed first, and kept in any case. */
-static int tell(struct redlock_lock *lock, const struct extension *extension)
+/* Masters that were being connected, or have forgotten the key, get it now. What came to be is
+ * printed first, and kept in any case. */
+static int hand_back(struct extension *extension)
 {
+    struct redlock_lock *lock = extension->lock;
+    int code = cli_spread(&extension->session, lock, extension->ttl_ms, NULL);
     uint64_t left_ms = redlock_lock_validity_ms(lock);
     char left[CLI_DURATION_TEXT];
 
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    if (left_ms == 0) {
+        return explain_lost(extension, lock);
+    }
     printf("%" PRIu64 "ms\n", left_ms);
     cli_say_detail("extended '%s', valid for %s", extension->keys.name,
                    cli_duration_print(left_ms, left));
@@ -106,7 +118,8 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
     extension->done = 1;
     switch (status) {
     case 0:
-        extension->code = tell(lock, extension);
+        extension->lock = lock;
+        extension->code = CLI_GO_ON;
         return;
     case REDLOCK_ELOST:
         extension->code = explain_lost(extension, lock);
@@ -115,7 +128,7 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
         extension->code = cli_explain_slow("extended", extension->keys.name);
         return;
     case REDLOCK_ENOQUORUM:
-        extension->code = cli_explain_masters(extension->session.rl);
+        extension->code = cli_trouble_extend(extension->session.rl, lock, extension->keys.name);
         return;
     default:
         cli_say("cannot extend '%s': %s", extension->keys.name, redlock_strerror(status));
@@ -138,15 +151,12 @@ static int refuse(const struct extension *extension, int status)
     }
 }
 
-/* Masters that are being connected would not be asked once a majority has answered, and the lock
- * would live longer on a part of them only. */
 static int extend(struct extension *extension)
 {
     struct redlock_request request;
     int status;
     int code;
 
-    cli_session_settle(&extension->session);
     redlock_request_init(&request);
     cli_keys_ask(&extension->keys, &request);
     request.ttl_ms = extension->ttl_ms;
@@ -157,7 +167,10 @@ static int extend(struct extension *extension)
         return refuse(extension, status);
     }
     code = cli_session_run(&extension->session, &extension->done);
-    return code == CLI_GO_ON ? extension->code : code;
+    if (code == CLI_GO_ON) {
+        code = extension->code == CLI_GO_ON ? hand_back(extension) : extension->code;
+    }
+    return code;
 }
 
 static int read_args(struct cli_args *args, int argc, char **argv)

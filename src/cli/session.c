@@ -13,6 +13,7 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/clock.h"
 #include "cli/duration.h"
 #include "cli/exit.h"
 #include "cli/file.h"
@@ -21,14 +22,18 @@
 
 #define PRIORITIES 3
 
-/* How long masters that are being connected are waited for. */
-static const struct timeval settle_tick = {0, 2000};
-#define SETTLE_TICKS 50
+/* How often what is watched is looked at. */
+static const struct timeval watch_tick = {0, 2000};
+
+struct watch {
+    int (*is_over)(void *arg);
+    void *arg;
+    int done;
+};
 
 struct settling {
     const struct redlock *rl;
-    int ticks;
-    int done;
+    uint64_t until_us;
 };
 
 /* The option's value, else the variable's, else NULL. */
@@ -158,7 +163,8 @@ static int refuse(const char *command, const char *from, int status, const char 
 static int make_manager(const char *command, const char *from,
                         const struct redlock_options *options, struct cli_session *ret_session)
 {
-    struct cli_session session = {.max_ttl_ms = options->max_ttl_ms};
+    struct cli_session session = {.max_ttl_ms = options->max_ttl_ms,
+                                  .node_timeout_ms = options->node_timeout_ms};
     int code = make_base(&session.base);
     int status;
 
@@ -265,26 +271,42 @@ static int is_connecting(const struct redlock *rl)
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
-    struct settling *settling = arg;
+    struct watch *watch = arg;
 
     (void)fd;
     (void)what;
-    settling->ticks++;
-    settling->done = settling->ticks >= SETTLE_TICKS || !is_connecting(settling->rl);
+    watch->done = watch->is_over(watch->arg);
 }
 
-void cli_session_settle(struct cli_session *session)
+int cli_session_watch(struct cli_session *session, int (*is_over)(void *arg), void *arg)
 {
-    struct settling settling = {.rl = session->rl};
-    struct event *tick = event_new(session->base, -1, EV_PERSIST, on_tick, &settling);
+    struct watch watch = {is_over, arg, is_over(arg)};
+    struct event *tick = event_new(session->base, -1, EV_PERSIST, on_tick, &watch);
+    int code = CLI_INTERNAL;
 
-    if (tick && event_add(tick, &settle_tick) == 0) {
-        settling.done = !is_connecting(session->rl);
-        cli_session_run(session, &settling.done);
+    if (tick && event_add(tick, &watch_tick) == 0) {
+        code = cli_session_run(session, &watch.done);
+    } else {
+        cli_say("cannot make a timer: %s", strerror(errno));
     }
     if (tick) {
         event_free(tick);
     }
+    return code;
+}
+
+static int is_settled(void *arg)
+{
+    const struct settling *settling = arg;
+
+    return cli_clock_us() >= settling->until_us || !is_connecting(settling->rl);
+}
+
+void cli_session_settle(struct cli_session *session)
+{
+    struct settling settling = {session->rl, cli_clock_us() + CLI_SESSION_SETTLE_US};
+
+    cli_session_watch(session, is_settled, &settling);
 }
 
 static void on_closed(void *arg)

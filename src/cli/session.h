@@ -15,6 +15,8 @@ struct cli_session {
     int closed;
     /* The longest ttl that the manager takes. */
     uint32_t max_ttl_ms;
+    /* How long a master may take to answer. */
+    uint32_t node_timeout_ms;
     /* Called after each turn of the loop; NULL: nothing is. To be changed at will. */
     void (*on_turn)(void *arg);
     void *arg;
@@ -40,6 +42,13 @@ int cli_session_bare(struct cli_session *ret_session);
 
 /* Run the loop until *done. Returns CLI_GO_ON, or CLI_INTERNAL when the loop is broken. */
 int cli_session_run(struct cli_session *session, const int *done);
+
+/* Run the loop until is_over(arg), which is asked now and again every few milliseconds. Returns as
+ * cli_session_run(). */
+int cli_session_watch(struct cli_session *session, int (*is_over)(void *arg), void *arg);
+
+/* How long masters that are being connected are waited for. */
+#define CLI_SESSION_SETTLE_US 100000
 
 /* Wait until all masters are connected or known not to be, a tenth of a second at the most. */
 void cli_session_settle(struct cli_session *session);

@@ -7,6 +7,7 @@
 #include <redlock/redlock.h>
 
 #include "cli/duration.h"
+#include "cli/exit.h"
 #include "cli/explain.h"
 #include "cli/holder.h"
 #include "cli/say.h"
@@ -103,4 +104,29 @@ void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock,
             redlock_node_count(rl), wrong ? ": " : "", line.text,
             wrong <= redlock_node_count(rl) / 2 ? "; too few of the others have had it all the time"
                                                 : "");
+}
+
+int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, const char *key)
+{
+    size_t n = redlock_node_count(rl);
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+    struct line line = {"", 0};
+    size_t confirmed = 0, gone = 0, taken = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (redlock_lock_node(lock, i, &detail) == 0) {
+            confirmed += detail.vote == REDLOCK_VOTE_YES;
+            gone += detail.vote == REDLOCK_VOTE_NO && !detail.holder[0];
+            taken += detail.vote == REDLOCK_VOTE_NO && detail.holder[0];
+        }
+    }
+    if (gone + taken == 0) {
+        return cli_explain_masters(rl);
+    }
+    list(rl, lock, 0, &line);
+    cli_say("cannot extend '%s': %zu of %zu masters confirm it, %zu are needed; %zu of %zu have no "
+            "such key, %zu somebody else's: %s",
+            key, confirmed, n, n / 2 + 1, gone, n, taken, line.text);
+    cli_say_more("It can be extended when enough of the others answer; if not, acquire it anew.");
+    return CLI_UNREACHABLE;
 }

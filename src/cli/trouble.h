@@ -15,4 +15,8 @@ void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, 
 /* Say that a lock is lost before its time, and which masters do not have it any more. */
 void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key);
 
+/* Say why no majority of the masters has extended a lock: `lock` is that of the callback, from
+ * which this is called. Returns CLI_UNREACHABLE. */
+int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, const char *key);
+
 #endif

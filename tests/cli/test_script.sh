@@ -9,15 +9,24 @@ check "and prints the token alone" grep -Eqx '[0-9a-f]{40}:me' "$work/out"
 check "on one line" [ "$(wc -l <"$work/out")" -eq 1 ]
 check "and says nothing" [ ! -s "$work/err" ]
 token=$(cat "$work/out")
-# A master that is connected later than a majority has granted is not asked any more.
-on_a_majority() {
-    count=0
-    for number in 1 2 3 4 5; do
-        [ "$(master "$number" get "$1")" != "$2" ] || count=$((count + 1))
+check "the token is the value on the masters" everywhere k "$token"
+
+# A master that answers later than the majority gets the key as well: each in turn is late. One that
+# the machine keeps from answering for a tenth of a second is not waited for.
+tries_of_late=0
+is_set() { [ "$(master "$1" exists "$2")" = 1 ]; }
+late() {
+    tries_of_late=$((tries_of_late + 1))
+    for last in 1 2 3 4 5; do
+        key=late:$tries_of_late:$last
+        halt "$last"
+        "$REDLOCK" acquire "$key" --ttl 60s >"$work/late" &
+        until_true is_set $((last % 5 + 1)) "$key"
+        resume "$last"
+        wait $! && everywhere "$key" "$(cat "$work/late")" || return 1
     done
-    [ "$count" -ge 3 ]
 }
-check "the token is the value on a majority of the masters" on_a_majority k "$token"
+check "acquire leaves the lock on every master that is up" some_time late
 
 run "$REDLOCK" acquire k --no-wait
 status_is 75 "a second acquire gives 75"
@@ -56,7 +65,7 @@ fi
 run "$REDLOCK" release k --token 0000000000000000000000000000000000000000
 status_is 75 "a release with a wrong token gives 75"
 says "somebody else's" "and says whose it is"
-check "and changes nothing" on_a_majority k "$token"
+check "and changes nothing" everywhere k "$token"
 run "$REDLOCK" release k --token "$token"
 status_is 0 "release succeeds"
 says "released 'k'" "and says so"
@@ -77,7 +86,7 @@ prints "without an end" "status shows a key that does not expire"
 
 run "$REDLOCK" acquire k --key-prefix app: --ttl 60s
 check "--key-prefix stands before the key on the masters" \
-    on_a_majority app:k "$(cat "$work/out")"
+    everywhere app:k "$(cat "$work/out")"
 run "$REDLOCK" release k --token "$(cat "$work/out")" --key-prefix app:
 check "and is taken off again" until_true is_free app:k
 
