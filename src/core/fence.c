@@ -49,6 +49,12 @@ uint64_t rlk_fence_voted(struct rlk_fence *f, unsigned node, uint64_t counter, u
     return sort_out(f, yes);
 }
 
+void rlk_fence_voted_late(struct rlk_fence *f, unsigned node, uint64_t counter)
+{
+    f->counter[node] = counter;
+    f->agreed |= counter == f->value ? rlk_mask_bit(node) : 0;
+}
+
 void rlk_fence_confirmed(struct rlk_fence *f, unsigned node, bool agrees)
 {
     uint64_t bit = rlk_mask_bit(node) & f->asked;

@@ -39,6 +39,9 @@ void rlk_fence_init(struct rlk_fence *f);
 uint64_t rlk_fence_voted(struct rlk_fence *f, unsigned node, uint64_t counter, uint64_t yes,
                          unsigned quorum);
 
+/* A node has voted yes when a majority had agreed already: nobody is asked for it. */
+void rlk_fence_voted_late(struct rlk_fence *f, unsigned node, uint64_t counter);
+
 /* A node that was asked to confirm did, or it did not: then its vote is lost. */
 void rlk_fence_confirmed(struct rlk_fence *f, unsigned node, bool agrees);
 

@@ -3,14 +3,22 @@
 #include "base/mask.h"
 #include "base/time.h"
 
+/* [S11] What it said, or may have been about to say, when its clock moved is worth nothing: the key
+ * may have ended since. The next lease begins with the next question. */
+static void forget_lease(struct rlk_leases *l, unsigned node)
+{
+    l->end_us[node] = l->next_us[node] = 0;
+}
+
 void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won)
 {
+    uint64_t left = won->mistimed;
     unsigned node;
 
     l->nodes = nodes;
     l->touched = won->asked & ~won->no;
     l->present = won->yes | won->barred;
-    l->counted = l->kept = won->yes;
+    l->counted = l->kept = rlk_round_counted(won);
     l->open = won->asked & ~(won->yes | won->no | won->unknown);
     l->asked = won->asked;
     l->absent = won->no;
@@ -23,6 +31,9 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
     for (node = 0; node < nodes; node++) {
         l->next_us[node] = won->end_us[node];
         l->end_us[node] = l->present & rlk_mask_bit(node) ? won->end_us[node] : 0;
+    }
+    RLK_MASK_EACH (node, left) {
+        forget_lease(l, node);
     }
 }
 
@@ -170,12 +181,16 @@ void rlk_leases_mistimed(struct rlk_leases *l, unsigned node, bool mistimed)
 {
     uint64_t bit = rlk_mask_bit(node);
 
+    if (node >= l->nodes) {
+        return;
+    }
     if (!mistimed) {
         l->mistimed &= ~bit;
         return;
     }
     l->mistimed |= bit;
     l->counted &= ~bit;
+    forget_lease(l, node);
     reckon(l);
 }
 

@@ -66,8 +66,10 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote);
 /* An answer to an extension. */
 void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer answer);
 
-/* [S11] A node's clock cannot be relied on (any more), or can again. One that can counts from the
- * next success on, like any that is present. */
+/* [S11] A node's clock cannot be relied on (any more), or can again. What it confirmed before its
+ * clock moved, or was asked before, is worth nothing: the key may have ended early. One that can be
+ * relied on again counts from the next success on, like any that is present, and its lease from the
+ * first question that it was asked since. */
 void rlk_leases_mistimed(struct rlk_leases *l, unsigned node, bool mistimed);
 
 /* [S11] Our own clock stood still: every lease ends so much sooner. */

@@ -60,18 +60,34 @@ static bool enough_left(const struct rlk_round *r, const struct rlk_round_terms 
            r->valid_until_us > now_us;
 }
 
-/* [S12] With a fence only those count that agree on it, */
-static uint64_t won_by(const struct rlk_round *r, const struct rlk_round_terms *terms)
+/* [S12] A majority of yes votes has chosen a fence: from then on only those count that agree. */
+static bool has_fence(const struct rlk_round *r)
 {
-    return terms->fenced ? r->yes & r->fence.agreed : r->yes;
+    return r->fence.value != 0;
 }
 
-/* and those that were asked may still do so; before there is a fence, anybody. */
-static uint64_t hoped_for(const struct rlk_round *r, const struct rlk_round_terms *terms)
+uint64_t rlk_round_counted(const struct rlk_round *r)
 {
-    bool choosy = terms->fenced && r->fence.value != 0;
+    return has_fence(r) ? r->yes & r->fence.agreed : r->yes;
+}
 
-    return choosy ? r->yes & (r->fence.agreed | r->fence.asked) : r->yes;
+/* Those that were asked to agree may still do so. */
+static uint64_t hoped_for(const struct rlk_round *r)
+{
+    return has_fence(r) ? r->yes & (r->fence.agreed | r->fence.asked) : r->yes;
+}
+
+/* [S2, S12] By those that count, and so 0 when they are too few. */
+static void recompute_validity(struct rlk_round *r, const struct rlk_round_terms *terms)
+{
+    r->valid_until_us =
+        rlk_validity_until(r->end_us, rlk_round_counted(r), rlk_validity_quorum(terms->nodes));
+}
+
+/* A majority counts. It may do so no longer when a win is told. */
+static bool has_majority(const struct rlk_round *r, const struct rlk_round_terms *terms)
+{
+    return rlk_mask_count(rlk_round_counted(r)) >= rlk_validity_quorum(terms->nodes);
 }
 
 /* [S6] Decide as soon as it can be decided: at the majority-th yes, or when too few nodes
@@ -83,16 +99,27 @@ static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
     uint64_t all = rlk_mask_all(terms->nodes);
     uint64_t open = (r->asked & ~(r->yes | r->no | r->unknown)) | r->coming;
 
-    if (rlk_mask_count(won_by(r, terms)) >= quorum) {
-        r->valid_until_us = rlk_validity_until(r->end_us, r->yes, quorum);
+    if (has_majority(r, terms)) {
+        recompute_validity(r, terms);
         if (enough_left(r, terms, ev->now_us)) {
             r->state = RLK_ROUND_WON;
             r->deadline_us = RLK_NEVER;
         } else {
             lose(r, REDLOCK_ETOOSLOW, out);
         }
-    } else if (rlk_mask_count(hoped_for(r, terms) | open) < quorum) {
+    } else if (rlk_mask_count(hoped_for(r) | open) < quorum) {
         lose(r, blame(r, terms->nodes, all & ~(r->yes | r->no | open)), out);
+    }
+}
+
+/* What was heard changes what is to be decided, or how long the win is valid. */
+static void reassess(struct rlk_round *r, const struct rlk_round_terms *terms,
+                     const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (r->state == RLK_ROUND_ASKING) {
+        settle(r, terms, ev, out);
+    } else if (r->state == RLK_ROUND_WON) {
+        recompute_validity(r, terms);
     }
 }
 
@@ -137,7 +164,8 @@ static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint
     ask(r, terms, ready, ev->now_us, out);
 }
 
-/* [S12] Once it is won nobody's counter matters any more: extensions raise it. */
+/* [S12] Once it is won nobody is asked to agree any more: extensions raise the counters. Who gives
+ * just that number agrees all the same. */
 static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
                        const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -150,6 +178,8 @@ static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
         out->confirm = rlk_fence_voted(&r->fence, ev->node, ev->fence, r->yes,
                                        rlk_validity_quorum(terms->nodes));
         out->fence = r->fence.value;
+    } else if (terms->fenced) {
+        rlk_fence_voted_late(&r->fence, ev->node, ev->fence);
     }
 }
 
@@ -177,9 +207,17 @@ static void record(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-static void reckon(struct rlk_round *r, const struct rlk_round_terms *terms)
+/* [S11] An answer tells whether the node's clock can be relied on now. One that never came says
+ * nothing: it is as it was. */
+static void hear_clock(struct rlk_round *r, const struct rlk_event *ev)
 {
-    r->valid_until_us = rlk_validity_until(r->end_us, r->yes, rlk_validity_quorum(terms->nodes));
+    uint64_t bit = rlk_mask_bit(ev->node);
+
+    if (ev->mistimed) {
+        r->mistimed |= bit;
+    } else if (ev->vote != RLK_VOTE_UNKNOWN) {
+        r->mistimed &= ~bit;
+    }
 }
 
 static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
@@ -188,26 +226,20 @@ static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
     if (!(r->asked & ~(r->yes | r->no | r->unknown) & rlk_mask_bit(ev->node))) {
         return; /* not asked, or has voted */
     }
-    r->mistimed |= ev->mistimed ? rlk_mask_bit(ev->node) : 0;
+    hear_clock(r, ev);
     record(r, terms, ev, out);
-    if (r->state == RLK_ROUND_ASKING) {
-        settle(r, terms, ev, out);
-    } else if (r->state == RLK_ROUND_WON) {
-        reckon(r, terms);
-    }
+    reassess(r, terms, ev, out);
 }
 
-/* A yes is none after all. */
-static void unvote(struct rlk_round *r, const struct rlk_round_terms *terms,
-                   const struct rlk_event *ev, struct rlk_actions *out)
+static bool is_undelivered(const struct rlk_round *r)
 {
-    r->yes &= ~rlk_mask_bit(ev->node);
-    r->unknown |= rlk_mask_bit(ev->node);
-    if (r->state == RLK_ROUND_ASKING) {
-        settle(r, terms, ev, out);
-    } else {
-        reckon(r, terms);
-    }
+    return r->state == RLK_ROUND_ASKING || r->state == RLK_ROUND_WON;
+}
+
+static void retract_yes(struct rlk_round *r, unsigned node)
+{
+    r->yes &= ~rlk_mask_bit(node);
+    r->unknown |= rlk_mask_bit(node);
 }
 
 /* [S12] Who does not confirm has given our key away, or its counter is above the fence. */
@@ -216,15 +248,14 @@ static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
 {
     bool agrees = ev->answer == RLK_ANSWER_OURS;
 
-    if (!(r->fence.asked & rlk_mask_bit(ev->node)) || r->state != RLK_ROUND_ASKING) {
+    if (!(r->fence.asked & rlk_mask_bit(ev->node)) || !is_undelivered(r)) {
         return;
     }
     rlk_fence_confirmed(&r->fence, ev->node, agrees);
-    if (agrees) {
-        settle(r, terms, ev, out);
-    } else {
-        unvote(r, terms, ev, out);
+    if (!agrees) {
+        retract_yes(r, ev->node);
     }
+    reassess(r, terms, ev, out);
 }
 
 /* [S11] It may have forgotten other keys, or let them end before their time, and so granted what it
@@ -232,12 +263,16 @@ static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
 static void doubt(struct rlk_round *r, const struct rlk_round_terms *terms,
                   const struct rlk_event *ev, struct rlk_actions *out)
 {
-    bool matters = r->state == RLK_ROUND_ASKING || r->state == RLK_ROUND_WON;
+    uint64_t bit = rlk_mask_bit(ev->node) & r->asked;
 
-    r->mistimed |= ev->kind == RLK_EVENT_MISTIMED ? rlk_mask_bit(ev->node) : 0;
-    if (matters && (r->yes & rlk_mask_bit(ev->node))) {
-        r->barred |= rlk_mask_bit(ev->node);
-        unvote(r, terms, ev, out);
+    if (!is_undelivered(r)) {
+        return;
+    }
+    r->mistimed |= ev->kind == RLK_EVENT_MISTIMED ? bit : 0;
+    if (r->yes & bit) {
+        r->barred |= bit;
+        retract_yes(r, ev->node);
+        reassess(r, terms, ev, out);
     }
 }
 
@@ -251,7 +286,7 @@ static void stood(struct rlk_round *r, const struct rlk_round_terms *terms, uint
         r->end_us[node] = rlk_time_sub(r->end_us[node], by_us);
     }
     if (r->state == RLK_ROUND_WON) {
-        reckon(r, terms);
+        recompute_validity(r, terms);
     }
 }
 
@@ -271,10 +306,18 @@ static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-/* A win that was taken back before it was told. */
-static bool too_few(const struct rlk_round *r, const struct rlk_round_terms *terms)
+/* Every condition of the win has to hold still: votes may have stopped to count since. */
+static void deliver(struct rlk_round *r, const struct rlk_round_terms *terms,
+                    const struct rlk_event *ev, struct rlk_actions *out)
 {
-    return rlk_mask_count(won_by(r, terms)) < rlk_validity_quorum(terms->nodes);
+    if (r->state != RLK_ROUND_WON) {
+        return;
+    }
+    if (!has_majority(r, terms)) {
+        lose(r, REDLOCK_ENOQUORUM, out);
+    } else if (!enough_left(r, terms, ev->now_us)) {
+        lose(r, REDLOCK_ETOOSLOW, out);
+    }
 }
 
 void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
@@ -311,9 +354,7 @@ void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, ui
         }
         break;
     case RLK_EVENT_DELIVER:
-        if (r->state == RLK_ROUND_WON && !enough_left(r, terms, ev->now_us)) {
-            lose(r, too_few(r, terms) ? REDLOCK_ENOQUORUM : REDLOCK_ETOOSLOW, out);
-        }
+        deliver(r, terms, ev, out);
         break;
     case RLK_EVENT_CONFIRM:
         confirm(r, terms, ev, out);

@@ -3,8 +3,8 @@
  *            START                    majority yes, validity left
  *   IDLE --------------> ASKING ---------------------------------------> WON
  *                          |                                              |
- *                          | majority impossible / deadline / CANCEL,     | CANCEL, or DELIVER
- *                          | or a majority that came too late             | when too little is left
+ *                          | majority impossible / deadline / CANCEL,     | CANCEL, or DELIVER when
+ *                          | or a majority that came too late             | either is no longer so
  *                          v                                              |
  *                         LOST <------------------------------------------+
  *                         (release: every node that was asked but those that refused)
@@ -58,6 +58,9 @@ void rlk_round_init(struct rlk_round *r);
  * deadline in `out` are written; the rest of it is left alone. */
 void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
                     const struct rlk_event *ev, struct rlk_actions *out);
+
+/* [S12] The nodes whose yes counts: with a fence, those that agree on it. */
+uint64_t rlk_round_counted(const struct rlk_round *r);
 
 /* So many nodes have refused that no majority is possible. */
 bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes);

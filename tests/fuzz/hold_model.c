@@ -224,11 +224,15 @@ static void take_answer(struct hold_model *m, unsigned i, enum rlk_answer answer
     }
 }
 
-/* [S11] One that can be relied on again is as one that has our key since just now. */
+/* [S11] One that can be relied on again is as one that has our key since just now. One that cannot
+ * has never said, nor been asked, anything. */
 static void time_it(struct hold_model *m, struct hold_model_node *n, bool mistimed)
 {
     n->since = n->mistimed && !mistimed && n->since ? m->step : n->since;
     n->mistimed = mistimed;
+    if (mistimed) {
+        n->end_us = n->asked_us = 0;
+    }
 }
 
 /* [S11] Every lease ends sooner, also those that are yet to be confirmed. */
@@ -256,7 +260,10 @@ static void hear(struct hold_model *m, struct moment *mo)
     struct hold_model_node *n = &m->node[ev->node];
     uint64_t until_us = hold_model_until(m);
 
-    time_it(m, n, ev->mistimed);
+    if (ev->kind == RLK_EVENT_VOTE ? ev->vote != RLK_VOTE_UNKNOWN
+                                   : ev->answer != RLK_ANSWER_UNKNOWN) {
+        time_it(m, n, ev->mistimed);
+    }
     if (n->open && ev->kind == RLK_EVENT_VOTE) {
         n->open = false;
         take_vote(m, n, ev->vote);
@@ -586,6 +593,7 @@ static void take_over(struct hold_model *m, const struct rlk_round *won)
         n->touched = (won->asked & bit) && !(won->no & bit);
         n->open = n->touched && !((won->yes | won->unknown) & bit);
         n->asked_us = won->end_us[i];
+        time_it(m, n, won->mistimed & bit);
         if ((won->yes | won->barred) & bit) {
             confirm(m, n);
             n->since += won->barred & bit ? 1 : 0; /* from the next success on */

@@ -52,14 +52,16 @@ static uint64_t open_nodes(const struct round_model *m)
     return (m->asked & ~m->voted) | m->coming;
 }
 
-/* [S2] The majority-th largest lease end of the nodes that said yes, by sorting them. */
+static uint64_t agreeing(const struct round_model *m);
+
+/* [S2] The majority-th largest lease end of the nodes that count, by sorting them. */
 static uint64_t majority_end(const struct round_model *m)
 {
     uint64_t ends[64];
     unsigned n = 0, node, i;
 
     for (node = 0; node < 64; node++) {
-        if (m->yes & bit(node)) {
+        if (agreeing(m) & bit(node)) {
             uint64_t end = rlk_time_sub(rlk_time_add(m->asked_us[node], m->terms->lease_us),
                                         m->stood_us[node]);
 
@@ -103,11 +105,11 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
     case RLK_EVENT_CANCEL:
         return asking || won;
     case RLK_EVENT_DELIVER:
-        return won && !round_model_enough(m, ev->now_us);
+        return won && (count(agreeing(m)) < majority(m) || !round_model_enough(m, ev->now_us));
     case RLK_EVENT_CONFIRM:
-        return asking && (m->owes & bit(ev->node));
-    case RLK_EVENT_MISTIMED: /* which is noted in any case */
-        return true;
+        return (asking || won) && (m->owes & bit(ev->node));
+    case RLK_EVENT_MISTIMED: /* which is noted of all that were asked */
+        return (asking || won) && (m->asked & bit(ev->node));
     case RLK_EVENT_BARRED:
         return (asking || won) && (m->yes & bit(ev->node));
     case RLK_EVENT_STOOD:
@@ -204,7 +206,6 @@ static uint64_t numbered(struct round_model *m, const struct rlk_event *ev)
 {
     uint64_t heard = bit(ev->node), less;
 
-    m->counter[ev->node] = ev->fence;
     if (m->chosen == 0) {
         if (count(m->yes) < majority(m)) {
             return 0;
@@ -235,11 +236,15 @@ static void voted(struct round_model *m, const struct rlk_event *ev, uint64_t *r
 {
     bool numberless = m->terms->fenced && ev->fence == 0;
 
+    if (ev->mistimed || ev->vote != RLK_VOTE_UNKNOWN) {
+        m->mistimed = (m->mistimed & ~bit(ev->node)) | (ev->mistimed ? bit(ev->node) : 0);
+    }
     m->voted |= bit(ev->node);
     m->no |= ev->vote == RLK_VOTE_NO ? bit(ev->node) : 0;
     m->barred |= ev->vote == RLK_VOTE_BARRED ? bit(ev->node) : 0;
     if (ev->vote == RLK_VOTE_YES && !numberless) {
         m->yes |= bit(ev->node);
+        m->counter[ev->node] = ev->fence;
         if (m->terms->fenced && m->state == RLK_ROUND_ASKING) {
             *ret_confirm = numbered(m, ev);
         }
@@ -257,11 +262,10 @@ static void stood(struct round_model *m, uint64_t by_us)
     }
 }
 
-static void doubted(struct round_model *m, unsigned node)
+static void doubted(struct round_model *m, unsigned node, bool clock)
 {
-    bool matters = m->state == RLK_ROUND_ASKING || m->state == RLK_ROUND_WON;
-
-    if (matters && (m->yes & bit(node))) {
+    m->mistimed |= clock ? bit(node) : 0;
+    if (m->yes & bit(node)) {
         m->yes &= ~bit(node);
         m->barred |= bit(node);
     }
@@ -278,7 +282,7 @@ static void hear(struct round_model *m, const struct rlk_event *ev, const struct
     } else if (ev->kind == RLK_EVENT_CONFIRM) {
         confirmed(m, ev);
     } else if (ev->kind == RLK_EVENT_MISTIMED || ev->kind == RLK_EVENT_BARRED) {
-        doubted(m, ev->node);
+        doubted(m, ev->node, ev->kind == RLK_EVENT_MISTIMED);
     } else if (ev->kind == RLK_EVENT_STOOD) {
         stood(m, ev->by_us);
     }
@@ -388,6 +392,8 @@ static void check_what_others_read(const struct round_model *m, const struct rlk
     FUZZ_CHECK(after->asked == m->asked, "it knows whom it asked");
     FUZZ_CHECK(after->yes == m->yes && after->no == m->no, "it knows the votes");
     FUZZ_CHECK(after->barred == m->barred, "[S11] and those that do not count");
+    FUZZ_CHECK(after->mistimed == m->mistimed, "[S11] and whose clock cannot be relied on");
+    FUZZ_CHECK(rlk_round_counted(after) == agreeing(m) || m->chosen == 0, "[S12] who agrees");
     FUZZ_CHECK(after->fence.value == m->chosen, "[S12] and the fence");
     if (m->state == RLK_ROUND_WON) {
         FUZZ_CHECK(after->valid_until_us <= m->until_us, "[S2] believed longer than a majority");

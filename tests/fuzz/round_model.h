@@ -10,7 +10,7 @@ struct round_model {
     enum rlk_round_state state;
     int status;             /* LOST: what the machine said, found to be allowed */
     uint64_t asked, coming; /* coming: waited for, and not asked yet */
-    uint64_t voted, yes, no, barred;
+    uint64_t voted, yes, no, barred, mistimed;
     uint64_t started_us, deadline_us, until_us;
     uint64_t asked_us[64]; /* the time of each request */
     uint64_t stood_us[64]; /* how long we stood still since */

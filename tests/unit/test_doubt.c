@@ -137,6 +137,33 @@ START_TEST(a_clock_matters_of_those_only_that_said_yes)
 }
 END_TEST
 
+/* It was we who stood still: its answer says so. One that never comes says nothing. */
+START_TEST(a_steady_answer_excuses_a_clock)
+{
+    struct race r;
+
+    race(&r, 3);
+    doubt(&r, 0, 0);
+    doubt(&r, 1, 0);
+    ck_assert_uint_eq(r.round.mistimed, 0x3);
+    say(&r, 0x1, RLK_VOTE_UNKNOWN);
+    say(&r, 0x6, RLK_VOTE_YES);
+    ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
+    ck_assert_uint_eq(r.round.mistimed, 0x1);
+}
+END_TEST
+
+START_TEST(a_clock_is_no_news_before_anybody_is_asked)
+{
+    struct race r;
+
+    race(&r, 3);
+    rlk_round_init(&r.round);
+    doubt(&r, 0, 0);
+    ck_assert_uint_eq(r.round.mistimed, 0);
+}
+END_TEST
+
 /* Between the win and its delivery: with a yes to spare it is still one. */
 START_TEST(a_win_by_a_clock_that_went_forward_is_not_delivered)
 {
@@ -505,6 +532,65 @@ START_TEST(a_clock_that_can_be_relied_on_again_counts_from_the_next_success)
 }
 END_TEST
 
+static void extended_by_all(struct world *w, uint64_t ttl_us, uint64_t at_us)
+{
+    extend(w, ttl_us, at_us);
+    answer(w, w->out.extend, RLK_ANSWER_OURS, at_us + 10);
+}
+
+static uint64_t lease_us(uint64_t ttl_us)
+{
+    return rlk_validity_lease_us(ttl_us, config().drift_ppm);
+}
+
+/* What it had promised before its clock moved is not what it promises now, which is less. The
+ * second one that moves shows it: until then the lock does not need the first one's word. */
+START_TEST(what_was_promised_before_a_clock_moved_is_worth_nothing)
+{
+    struct rlk_hold_config c = config();
+    uint64_t shorter_us = c.ttl_us / 4, at_us = T0 + THIRD / 2;
+    struct world w;
+
+    c.nodes = 3;
+    c.renew = false;
+    start(&w, &c);
+    clock_of(&w, 1, T0 + 10);
+    extended_by_all(&w, shorter_us, T0 + 20);
+    ck_assert_uint_eq(w.h.leases.counted, 0x7);
+    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + LEASE);
+    clock_of(&w, 0, T0 + 40);
+    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + 20 + lease_us(shorter_us));
+    extended_by_all(&w, shorter_us, at_us);
+    ck_assert_uint_eq(w.h.leases.counted, 0x7);
+    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), at_us + lease_us(shorter_us));
+}
+END_TEST
+
+/* _i: whether the clock is found to have moved after the question or with the answer. */
+START_TEST(what_was_asked_before_a_clock_moved_is_worth_nothing)
+{
+    struct rlk_hold_config c = config();
+    uint64_t shorter_us = c.ttl_us / 4, at_us = T0 + THIRD / 2;
+    struct world w;
+
+    c.nodes = 3;
+    c.renew = false;
+    start(&w, &c);
+    extend(&w, c.ttl_us, T0 + 20);
+    answer(&w, 0x5, RLK_ANSWER_OURS, T0 + 30);
+    if (_i) {
+        mistimed_answer(&w, 1, RLK_ANSWER_OURS, T0 + 40);
+    } else {
+        clock_of(&w, 1, T0 + 40);
+        answer(&w, 0x2, RLK_ANSWER_OURS, T0 + 50);
+    }
+    extended_by_all(&w, shorter_us, at_us);
+    ck_assert_uint_eq(w.h.leases.counted, 0x7);
+    ck_assert_uint_eq(w.h.leases.end_us[1], at_us + lease_us(shorter_us));
+    ck_assert_uint_eq(w.h.leases.end_us[0], T0 + 20 + LEASE);
+}
+END_TEST
+
 START_TEST(a_mistimed_vote_to_heal_does_not_count_at_the_success)
 {
     struct rlk_hold_config c = config();
@@ -609,6 +695,8 @@ static TCase *in_a_round(void)
     tcase_add_test(c, a_barred_vote_is_released_and_is_no_refusal);
     tcase_add_test(c, a_barred_vote_after_the_win_adds_nothing);
     tcase_add_loop_test(c, a_yes_by_a_clock_that_went_forward_is_none_after_all, 0, 2);
+    tcase_add_test(c, a_steady_answer_excuses_a_clock);
+    tcase_add_test(c, a_clock_is_no_news_before_anybody_is_asked);
     tcase_add_loop_test(c, a_clock_matters_of_those_only_that_said_yes, 0, 2);
     tcase_add_loop_test(c, a_win_by_a_clock_that_went_forward_is_not_delivered, 0, 2);
     tcase_add_test(c, every_lease_of_a_round_ends_sooner_when_we_stood);
@@ -640,6 +728,8 @@ static TCase *while_held(void)
     tcase_add_test(c, without_a_clock_that_counted_it_is_valid_for_as_long_as_the_others);
     tcase_add_test(c, a_mistimed_answer_is_no_confirmation);
     tcase_add_test(c, a_clock_that_can_be_relied_on_again_counts_from_the_next_success);
+    tcase_add_test(c, what_was_promised_before_a_clock_moved_is_worth_nothing);
+    tcase_add_loop_test(c, what_was_asked_before_a_clock_moved_is_worth_nothing, 0, 2);
     tcase_add_test(c, a_mistimed_vote_to_heal_does_not_count_at_the_success);
     tcase_add_test(c, it_ends_sooner_and_is_renewed_sooner_when_we_stood);
     tcase_add_test(c, an_answer_that_was_under_way_while_we_stood_ends_sooner_too);

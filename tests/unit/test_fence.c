@@ -311,8 +311,8 @@ START_TEST(a_late_greater_one_has_a_lease_and_no_say)
 }
 END_TEST
 
-/* Its lease is as good as any: the win is valid as long as a majority of all that said yes. */
-START_TEST(a_late_greater_one_counts_for_the_validity)
+/* The win is valid as long as a majority of those that agree: nobody else has made it a win. */
+START_TEST(a_late_greater_one_does_not_count_for_the_validity)
 {
     struct world w;
 
@@ -323,6 +323,59 @@ START_TEST(a_late_greater_one_counts_for_the_validity)
     yes(&w, 2, 7);
     confirm(&w, 0, RLK_ANSWER_OURS);
     ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
+    ck_assert_uint_eq(rlk_round_counted(&w.round), 0x3);
+    ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE - 500);
+}
+END_TEST
+
+static void no_longer_counts(struct world *w, unsigned node)
+{
+    step(w, (struct rlk_event){.kind = RLK_EVENT_BARRED, .node = node});
+}
+
+static void deliver(struct world *w)
+{
+    step(w, (struct rlk_event){.kind = RLK_EVENT_DELIVER});
+}
+
+/* _i: whether the late one, or the one that no longer counts, is first. There is a majority of yes
+ * votes with enough time, and no majority that agrees. */
+START_TEST(a_late_greater_one_does_not_replace_one_that_no_longer_counts)
+{
+    struct world w;
+
+    start(&w, 3);
+    yes(&w, 0, 5);
+    yes(&w, 1, 5);
+    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
+    if (_i) {
+        yes(&w, 2, 9);
+        no_longer_counts(&w, 1);
+    } else {
+        no_longer_counts(&w, 1);
+        yes(&w, 2, 9);
+    }
+    ck_assert_uint_eq(w.round.yes, 0x5);
+    ck_assert_uint_eq(w.round.valid_until_us, 0);
+    deliver(&w);
+    ck_assert_int_eq(w.round.state, RLK_ROUND_LOST);
+    ck_assert_int_eq(w.round.status, REDLOCK_ENOQUORUM);
+    ck_assert_uint_eq(w.out.release, 0x7);
+}
+END_TEST
+
+START_TEST(a_late_equal_one_replaces_one_that_no_longer_counts)
+{
+    struct world w;
+
+    start(&w, 3);
+    yes(&w, 0, 5);
+    yes(&w, 1, 5);
+    yes(&w, 2, 5);
+    no_longer_counts(&w, 1);
+    deliver(&w);
+    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
+    ck_assert_uint_eq(rlk_round_counted(&w.round), 0x5);
     ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE);
 }
 END_TEST
@@ -437,7 +490,8 @@ START_TEST(after_the_win_nothing_is_asked)
 }
 END_TEST
 
-START_TEST(a_confirmation_after_the_win_changes_nothing)
+/* Who does not confirm has no key of ours; the win stands without it. */
+START_TEST(a_confirmation_after_the_win_tells_who_agrees)
 {
     struct world w;
 
@@ -449,7 +503,8 @@ START_TEST(a_confirmation_after_the_win_changes_nothing)
     ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
     confirm(&w, 0, _i ? RLK_ANSWER_OURS : RLK_ANSWER_GONE);
     ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(w.round.yes, 0xf);
+    ck_assert_uint_eq(w.round.yes, _i ? 0xf : 0xe);
+    ck_assert_uint_eq(rlk_round_counted(&w.round), _i ? 0xf : 0xe);
     ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE);
 }
 END_TEST
@@ -520,14 +575,16 @@ static TCase *rounds(void)
     tcase_add_test(c, those_that_gave_less_are_asked_and_nobody_else);
     tcase_add_loop_test(c, late_votes_help_to_agree, 0, 2);
     tcase_add_loop_test(c, a_late_greater_one_has_a_lease_and_no_say, 0, 2);
-    tcase_add_test(c, a_late_greater_one_counts_for_the_validity);
+    tcase_add_test(c, a_late_greater_one_does_not_count_for_the_validity);
+    tcase_add_loop_test(c, a_late_greater_one_does_not_replace_one_that_no_longer_counts, 0, 2);
+    tcase_add_test(c, a_late_equal_one_replaces_one_that_no_longer_counts);
     tcase_add_loop_test(c, who_does_not_confirm_has_not_voted, 0, 3);
     tcase_add_test(c, without_hope_it_is_lost_at_once);
     tcase_add_test(c, confirmations_are_waited_for_until_the_deadline);
     tcase_add_loop_test(c, agreeing_takes_of_the_validity, 0, 2);
     tcase_add_test(c, a_yes_without_a_number_is_unknown);
     tcase_add_test(c, after_the_win_nothing_is_asked);
-    tcase_add_loop_test(c, a_confirmation_after_the_win_changes_nothing, 0, 2);
+    tcase_add_loop_test(c, a_confirmation_after_the_win_tells_who_agrees, 0, 2);
     tcase_add_test(c, who_was_not_asked_to_confirm_is_not_heard);
     tcase_add_test(c, a_barred_vote_has_no_say_in_the_fence);
     tcase_add_loop_test(c, without_a_fence_numbers_do_not_matter, 0, 2);

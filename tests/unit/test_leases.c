@@ -48,6 +48,56 @@ static void vote(struct rlk_leases *l, uint64_t nodes, enum rlk_vote v)
     }
 }
 
+/* ---- the win ---- */
+
+/* [S12] A majority that agrees on the fence has made it a lock. Who said yes with another number
+ * has our key: it counts from the next success on. */
+START_TEST(with_a_fence_those_that_agree_count)
+{
+    struct rlk_round round;
+    struct rlk_leases l;
+
+    rlk_round_init(&round);
+    round.state = RLK_ROUND_WON;
+    round.asked = ALL5;
+    round.yes = 0x0f;
+    round.fence.value = 7;
+    round.fence.agreed = 0x17;
+    rlk_leases_init(&l, 5, &round);
+    ck_assert_uint_eq(l.counted, 0x07);
+    ck_assert_uint_eq(l.present, 0x0f);
+    rlk_leases_begin(&l, ALL5, T0);
+    answer(&l, 0x0b, RLK_ANSWER_OURS);
+    ck_assert(!l.success);
+    answer(&l, 0x04, RLK_ANSWER_OURS);
+    ck_assert(l.success);
+    ck_assert_uint_eq(l.counted, 0x0f);
+}
+END_TEST
+
+/* [S11] Whether it had voted or not: it was asked before its clock moved. */
+START_TEST(what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing)
+{
+    struct rlk_round round;
+    struct rlk_leases l;
+
+    rlk_round_init(&round);
+    round.state = RLK_ROUND_WON;
+    round.asked = ALL5;
+    round.yes = 0x07;
+    round.barred = round.unknown = 0x08;
+    round.mistimed = 0x18;
+    round.end_us[3] = round.end_us[4] = T0;
+    rlk_leases_init(&l, 5, &round);
+    rlk_leases_mistimed(&l, 3, false);
+    rlk_leases_mistimed(&l, 4, false);
+    vote(&l, 0x10, RLK_VOTE_YES);
+    ck_assert_uint_eq(l.present, ALL5);
+    ck_assert_uint_eq(l.end_us[3], 0);
+    ck_assert_uint_eq(l.end_us[4], 0);
+}
+END_TEST
+
 /* ---- S2 ---- */
 
 /* By elimination: the largest is taken away, as often as it takes. */
@@ -489,6 +539,9 @@ END_TEST
 static TCase *validity(void)
 {
     TCase *c = tcase_create("validity");
+
+    tcase_add_test(c, with_a_fence_those_that_agree_count);
+    tcase_add_test(c, what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing);
 
     tcase_set_timeout(c, 60); /* every way in which four nodes answer three times */
     tcase_add_loop_test(c, valid_until_the_majority_th_largest_end_of_those_that_count, 1,
