@@ -5,6 +5,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "sim/drive.h"
 #include "sim/trace.h"
 
 void check_violated(struct world *w, const char *checker, const char *format, ...)
@@ -49,6 +50,10 @@ void check_voted(struct world *w, unsigned node, const struct message *m, enum r
     struct claim *c = world_claim(w, m->claim);
     struct worker *k = world_worker(w, c->client, c->worker);
 
+    if (vote != RLK_VOTE_UNKNOWN) {
+        c->mistimed &= ~rlk_mask_bit(node);
+        c->mistimed |= drive_is_mistimed(w, c->client, node) ? rlk_mask_bit(node) : 0;
+    }
     if (vote == RLK_VOTE_YES) {
         c->granted |= rlk_mask_bit(node);
         c->exposed |= is_exposed(w, c->client, node, m) ? rlk_mask_bit(node) : 0;
@@ -116,6 +121,7 @@ void check_clock(struct world *w, unsigned client, unsigned worker, const struct
     if (k->phase == WORKER_HELD) {
         check_held_clock(w, client, worker, ev);
     } else if (c && ev->kind != RLK_EVENT_STOOD) {
+        c->mistimed |= ev->kind == RLK_EVENT_MISTIMED ? bit : 0;
         c->barred |= c->granted & bit;
         c->granted &= ~bit;
     }

@@ -36,6 +36,9 @@ void check_timed(struct world *w, unsigned client, unsigned node, const struct m
                  enum rlk_clock_verdict verdict);
 void check_clock(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev);
 
+/* [S11] A holder believes no longer than what it has seen of the masters' clocks allows. */
+void check_steps(struct world *w, unsigned client, unsigned worker);
+
 /* [S12] A claim is asked for first; a node is asked to confirm its fence, and does or does not. It
  * is decided: by these nodes, or there is hope in so many. A lock is handed out. */
 void check_fence_asked(struct world *w, unsigned claim);
@@ -43,6 +46,7 @@ void check_fence_voted(struct world *w, unsigned claim, unsigned node, uint64_t 
 void check_confirm_sent(struct world *w, unsigned claim, unsigned node, uint64_t fence);
 void check_confirmed(struct world *w, unsigned claim, unsigned node, bool agrees);
 uint64_t check_fence_agreed(const struct world *w, unsigned claim);
+uint64_t check_counted(const struct world *w, unsigned claim);
 uint64_t check_fence_hoped(const struct world *w, unsigned claim);
 void check_fence_told(struct world *w, unsigned client, unsigned worker);
 

@@ -47,19 +47,20 @@ void check_exclusion(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* [S2] Said again, and not asked of the core: a majority granted it, each for its ttl less the
- * drift from before it was asked. */
+/* [S2] Said again, and not asked of the core: a majority granted it, and agrees on its fence [S12],
+ * each for its ttl less the drift from before it was asked. */
 void check_validity(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
     const struct claim *c = world_claim(w, k->claim);
+    uint64_t counted = check_counted(w, k->claim);
     uint64_t ttl_us = (uint64_t)k->ttl_ms * 1000;
     uint64_t lease_us = ttl_us - ttl_us * w->o.drift_ppm / 1000000 - 2000;
     unsigned nodes = w->clients[client].nodes, node, lasting = 0;
 
     for (node = 0; node < nodes; node++) {
-        lasting += (c->granted >> node & 1) &&
-                   k->attempt.round.valid_until_us <= c->sent_us[node] + lease_us;
+        lasting +=
+            (counted >> node & 1) && k->attempt.round.valid_until_us <= c->sent_us[node] + lease_us;
     }
     if (lasting <= nodes / 2 && k->attempt.round.valid_until_us > 0) {
         check_violated(w, "exclusion", "t%u of c%u.%u is valid for longer than a majority has it",

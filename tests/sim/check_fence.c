@@ -59,17 +59,24 @@ void check_fence_voted(struct world *w, unsigned claim, unsigned node, uint64_t 
     }
 }
 
-/* A clock that was set forward afterwards is no matter of the counters. */
 uint64_t check_fence_agreed(const struct world *w, unsigned claim)
 {
     const struct claim *c = &w->claims[claim];
-    uint64_t left = c->voted, agreed = 0;
+    uint64_t left = c->granted & c->voted, agreed = left & c->confirmed;
     unsigned node;
 
     RLK_MASK_EACH (node, left) {
         agreed |= c->due != 0 && c->counter[node] == c->due ? rlk_mask_bit(node) : 0;
     }
-    return agreed | (c->confirmed & c->voted);
+    return agreed;
+}
+
+/* Those whose vote makes it a lock: with a fence, who agrees. */
+uint64_t check_counted(const struct world *w, unsigned claim)
+{
+    const struct claim *c = &w->claims[claim];
+
+    return c->fenced ? check_fence_agreed(w, claim) : c->granted;
 }
 
 /* Before there is a fence, anybody; then those that can be raised to it. */
@@ -98,8 +105,7 @@ void check_confirm_sent(struct world *w, unsigned claim, unsigned node, uint64_t
     if (c->confirming & bit) {
         check_violated(w, "work", "n%u is asked twice to confirm the fence of t%u", node, claim);
     }
-    if (rlk_mask_count(check_fence_agreed(w, claim) & c->granted) >
-        w->clients[c->client].nodes / 2) {
+    if (rlk_mask_count(check_fence_agreed(w, claim)) > w->clients[c->client].nodes / 2) {
         check_violated(w, "work", "n%u is asked to confirm the fence of t%u, which is agreed on",
                        node, claim);
     }
@@ -115,7 +121,8 @@ void check_confirmed(struct world *w, unsigned claim, unsigned node, bool agrees
     const struct worker *k = world_worker(w, c->client, c->worker);
     uint64_t bit = rlk_mask_bit(node);
 
-    if (k->claim != claim || k->attempt.state != RLK_ATTEMPT_ASKING) {
+    if (k->claim != claim ||
+        (k->attempt.state != RLK_ATTEMPT_ASKING && k->attempt.state != RLK_ATTEMPT_WON)) {
         return; /* it does not matter any more */
     }
     if (!agrees && (c->granted & bit)) {

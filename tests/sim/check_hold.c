@@ -58,6 +58,13 @@ static bool is_safe(const struct world *w, const struct worker *k)
            16 * way_us + 4 * w->o.turn_us < ttl_us;
 }
 
+/* [S11] Whatever it said, or was asked, before its clock moved: the key may have ended since. */
+static void distrust(struct held *h, unsigned node)
+{
+    h->mistimed |= rlk_mask_bit(node);
+    h->lease_us[node] = h->ask_us[node] = h->ask_ttl_ms[node] = 0;
+}
+
 void check_held(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
@@ -66,8 +73,7 @@ void check_held(struct world *w, unsigned client, unsigned worker)
     struct held *h = &k->held;
     unsigned node;
 
-    *h = (struct held){.present = c->granted | c->barred, .counts = c->granted};
-    h->mistimed = r->mistimed;
+    *h = (struct held){.present = c->granted | c->barred, .counts = check_counted(w, k->claim)};
     h->open = c->asked & ~(r->yes | r->no | r->unknown);
     h->won_us = world_client_us(w, client);
     h->round_us = r->started_us;
@@ -78,10 +84,12 @@ void check_held(struct world *w, unsigned client, unsigned worker)
     h->due_us = RLK_NEVER;
     h->least_us = rlk_time_from_ms(k->ttl_ms);
     for (node = 0; node < w->clients[client].nodes; node++) {
-        h->mistimed |= drive_is_mistimed(w, client, node) ? rlk_mask_bit(node) : 0;
         h->ask_us[node] = c->sent_us[node];
         h->ask_ttl_ms[node] = k->ttl_ms;
         h->lease_us[node] = c->sent_us[node] + lease_us(w, k->ttl_ms);
+        if (c->mistimed & rlk_mask_bit(node)) {
+            distrust(h, node);
+        }
     }
     reckon(w, client, h);
     h->before_us = h->valid_us;
@@ -156,7 +164,7 @@ static void heard_clock(const struct world *w, unsigned client, struct held *h, 
         h->mistimed &= ~rlk_mask_bit(node);
         return;
     }
-    h->mistimed |= rlk_mask_bit(node);
+    distrust(h, node);
     h->counts &= ~rlk_mask_bit(node);
     reckon(w, client, h);
 }
@@ -351,6 +359,7 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
         check_lost(w, client, worker);
     }
     check_validity_of_hold(w, client, worker, until_us);
+    check_steps(w, client, worker);
     h->before_us = h->valid_us ? h->valid_us : h->before_us;
     if (out->tell_extended && k->hold.extended == REDLOCK_OK &&
         rlk_hold_valid_until_us(&k->hold) + h->stood_us + 1 <

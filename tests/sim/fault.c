@@ -159,12 +159,15 @@ static void set_back(struct world *w, unsigned server)
     check_set_back(w, server);
 }
 
+/* By the longest ttl, so that no key is left; or by less, so that some are. */
 static void set_forward(struct world *w, unsigned server)
 {
-    trace(w, "n%u    its clock is set forward by %.1f ms", server,
-          (double)options_max_ttl_us(&w->o) / 1e3);
-    w->servers[server].clock.wall_us += (int64_t)options_max_ttl_us(&w->o);
-    w->servers[server].steps_us += (int64_t)options_max_ttl_us(&w->o);
+    uint64_t most_us = options_max_ttl_us(&w->o);
+    uint64_t us = w->o.steps ? draw_between(&w->prng, most_us / 20, most_us) : most_us;
+
+    trace(w, "n%u    its clock is set forward by %.1f ms", server, (double)us / 1e3);
+    w->servers[server].clock.wall_us += (int64_t)us;
+    w->servers[server].steps_us += (int64_t)us;
     w->harmed = w->moved = true;
 }
 

@@ -197,6 +197,72 @@ static void draw_forgetful(struct options *o, struct rlk_prng *p)
     }
 }
 
+/* Masters' clocks step by a part of a ttl, and their users extend by less than they have: what a
+ * master had promised before its step is worth nothing. So slowly that each is noticed, and the
+ * clock believed again. */
+static void draw_slow_steps(struct options *o, struct rlk_prng *p)
+{
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 12000, 60000);
+    o->health_us = draw_between(p, 50000, 500000);
+    o->gap_us = options_max_ttl_us(o) / draw_between(p, 3, 10);
+    o->until_us = 8 * options_max_ttl_us(o);
+    o->hold_us = 2 * options_max_ttl_us(o);
+    o->renew_ppm = 300000;
+    o->gated_ppm = o->bounded_ppm = 0;
+    o->extend_ppm = 1000000;
+}
+
+/* They step, or are emptied, all the time: also between a win and its delivery. Fences come from
+ * the counters alone, and differ. */
+static void draw_quick_steps(struct options *o, struct rlk_prng *p)
+{
+    o->clients = SIM_CLIENTS;
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 200, 1000);
+    o->until_us = 20 * options_max_ttl_us(o);
+    o->gap_us = options_max_ttl_us(o) / draw_between(p, 2, 8);
+    o->health_us = options_max_ttl_us(o) / 50;
+    o->turn_us = options_max_ttl_us(o) / 10;
+    o->hold_us = o->think_us = options_max_ttl_us(o) / 20;
+    o->kinds |= (uint64_t)1 << FAULT_FLUSH | (uint64_t)1 << FAULT_SLOW;
+    o->longest_us = options_max_ttl_us(o) / 4;
+    o->renew_ppm = o->extend_ppm = 0;
+    o->fence_ppm = 1000000;
+    o->skew_us = RLK_NEVER;
+    o->no_wall = true;
+}
+
+/* Drawn by itself: what a seed meant before stays. Exclusion is not promised while a step has not
+ * been noticed; what a holder believes is. */
+static void draw_steps(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed);
+    o->steps = draw_chance(&p, 60000);
+    if (!o->steps) {
+        return;
+    }
+    o->nodes = draw_chance(&p, 700000) ? 3 : 5;
+    o->clients = 2;
+    o->keys = o->workers = 1;
+    o->replica = o->twin = o->dead = SIM_NODES;
+    o->durable = o->young = o->exposed = o->calm = o->ordered = false;
+    o->policy = RLK_QUARANTINE_STRICT;
+    o->forgetful = true;
+    o->stall_ppm = 0;
+    o->delay_us = draw_between(&p, 50, 2000);
+    o->jitter_us = o->delay_us / 4;
+    o->timeout_us = draw_between(&p, 20000, 500000);
+    o->connect_us = 200000;
+    o->kinds = (uint64_t)1 << FAULT_FORWARD;
+    if (draw_chance(&p, 500000)) {
+        draw_slow_steps(o, &p);
+    } else {
+        draw_quick_steps(o, &p);
+    }
+    o->retry_max_us = options_max_ttl_us(o) / 10;
+}
+
 /* Little else, so that the trace shows the one thing. */
 static void break_one(struct options *o, struct rlk_prng *p)
 {
@@ -241,6 +307,8 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     draw_fences(o, p);
     if (broken != ASSUME_ALL) {
         break_one(o, p);
+    } else {
+        draw_steps(o);
     }
 }
 
@@ -296,8 +364,8 @@ void options_print(const struct options *o, FILE *f)
         fprintf(f, "n%u grants everything\n", o->liar);
     }
     if (o->forgetful) {
-        fprintf(f, "servers forget%s: only what S7 promises is checked\n",
-                o->calm ? ", one after the other" : "");
+        fprintf(f, "servers forget%s%s: only what S7 promises is checked\n",
+                o->calm ? ", one after the other" : "", o->steps ? ", and their clocks step" : "");
     }
     if (o->split) {
         fprintf(f, "c0 knows only the first %u nodes\n", o->split);

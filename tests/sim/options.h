@@ -106,6 +106,7 @@ struct options {
     unsigned split;        /* the first client knows only so many nodes; 0: all */
     bool forgetful;        /* servers forget: only what S7 promises is checked */
     bool calm;             /* one after the other, and nobody else wants the lock: none is lost */
+    bool steps;            /* little happens but steps of masters' clocks, which are noticed */
 };
 
 /* Draw them; `p` goes on with the history. */

@@ -175,7 +175,8 @@ void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned sta
     if (draw_chance(&w->prng, w->o.extend_ppm)) {
         extend(w, client, worker);
     }
-    use_later(w, client, worker, 20 + draw_upto(&w->prng, rlk_time_from_ms(k->ttl_ms)));
+    use_later(w, client, worker,
+              20 + draw_upto(&w->prng, rlk_time_from_ms(k->ttl_ms) / (w->o.steps ? 4 : 1)));
 }
 
 /* In the middle of it some want more, and some let go. */

@@ -44,6 +44,7 @@ struct claim {
     uint64_t sent_us[SIM_NODES]; /* when, by the client's clock */
     uint64_t granted;            /* nodes that were heard to say yes, and count */
     uint64_t barred;             /* that were, and do not [S11] */
+    uint64_t mistimed;           /* whose clock had moved when they were last heard of [S11] */
     uint64_t exposed;            /* that count, and cannot be blamed for what they forgot */
     uint64_t unanswered;         /* nodes that may yet set it, or let it live on */
     uint64_t deleted;            /* servers that deleted the key */

@@ -1,0 +1,61 @@
+/* [S11] While all steps of the masters' clocks have been noticed a holder believes in its lock for
+ * no longer than a majority of the masters has the keys: by what stands in their memory, and not by
+ * what was asked and answered.
+ *
+ * Only where nothing else takes keys away. */
+#include "base/mask.h"
+#include "base/time.h"
+#include "sim/check.h"
+#include "sim/server.h"
+#include "sim/trace.h"
+
+/* The rounding of a server to milliseconds, and of what the network hides of a step. */
+#define GRAIN_US 25000
+
+/* Nothing but steps has happened to it, and this client has seen the last one. */
+static bool is_known(const struct world *w, unsigned client, unsigned node)
+{
+    const struct peer *p = &w->clients[client].peers[node];
+    const struct server *s = &w->servers[node];
+
+    return p->timed_us > 0 && p->timed_steps_us == s->steps_us && s->flushed_us == 0;
+}
+
+/* How long it has them, by its clock. */
+static uint64_t keys_left_us(const struct world *w, unsigned node, unsigned keys, unsigned claim)
+{
+    const struct server *s = &w->servers[node];
+    uint64_t left = keys, least_us = RLK_NEVER;
+    unsigned key;
+
+    RLK_MASK_EACH (key, left) {
+        uint64_t ends_us = s->keys[key].expires_ms * 1000;
+
+        ends_us = server_value(w, node, key) == claim ? ends_us : 0;
+        least_us = rlk_time_min(least_us, rlk_time_sub(ends_us, clock_wall(&s->clock, w->now_us)));
+    }
+    return least_us;
+}
+
+void check_steps(struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *k = world_worker(w, client, worker);
+    uint64_t until_us = rlk_hold_valid_until_us(&k->hold);
+    uint64_t believed_us = rlk_time_sub(until_us, world_client_us(w, client));
+    unsigned nodes = w->clients[client].nodes, node, lasting = 0;
+
+    if (!w->o.steps || w->clients[client].stood) {
+        return;
+    }
+    for (node = 0; node < nodes; node++) {
+        lasting +=
+            !is_known(w, client, node) ||
+            keys_left_us(w, node, k->keys, k->claim) + believed_us / 50 + GRAIN_US >= believed_us;
+    }
+    if (lasting <= nodes / 2) {
+        check_violated(w, "exclusion",
+                       "c%u.%u believes in t%u for %.3f ms, and has seen that no majority has it "
+                       "for so long",
+                       client, worker, k->claim, (double)believed_us / 1e3);
+    }
+}
