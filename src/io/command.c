@@ -25,6 +25,7 @@ const char rlk_command_release_script[] = "local n = 0\n"
                                           "return n == #KEYS and 1 or 0\n";
 
 const char rlk_command_take_script[] =
+    "if redis.replicate_commands then redis.replicate_commands() end\n"
     "local mine = 0\n"
     "for i = 1, #KEYS do\n"
     "  local v = redis.call('GET', KEYS[i])\n"
@@ -52,6 +53,7 @@ const char rlk_command_take_script[] =
     "return mine == #KEYS and 2 or 1\n";
 
 const char rlk_command_keep_script[] =
+    "if redis.replicate_commands then redis.replicate_commands() end\n"
     "for i = 1, #KEYS do\n"
     "  local v = redis.call('GET', KEYS[i])\n"
     "  if v ~= ARGV[1] then\n"
@@ -124,8 +126,8 @@ const char rlk_command_confirm_script[] =
 
 /* SHA-1 of the texts above; a live test compares them with what SCRIPT LOAD says. */
 static const char release_sha[] = "488a19661b61470318f71acdc390dc7429f941ee";
-static const char take_sha[] = "adf9423e9a27560152ebae3015a0a614d47611e1";
-static const char keep_sha[] = "0f88f03db18be6b2782792588cd2411510f69bd2";
+static const char take_sha[] = "8b3e7945ba78e342d17a43cb09a7d8e7d35ece6b";
+static const char keep_sha[] = "9311cc1fa3ae9dd75966942f9226760cd2e0b1b0";
 static const char vote_sha[] = "d3b5c32a0e22d298476a88f79fd13c00edcbf71f";
 static const char confirm_sha[] = "983b7f7683c6a4370afb7a86a76d1652d2c2d643";
 

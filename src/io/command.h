@@ -29,6 +29,10 @@ struct rlk_command {
  * is out of memory too: -OOM refuses the whole of a script with a shebang, but no DEL or PEXPIRE
  * of one without. All reading is done before anything is written.
  *
+ * Below Redis 7 a script may be replicated as a whole, and may then not write once it has asked for
+ * PTTL or TIME. One that does both begins with redis.replicate_commands(), which Redis has from 3.2
+ * on: what it writes is replicated instead.
+ *
  * Release, compare and delete: 1 all were ours and are deleted, -1 some have another value, 0 some
  * were not there. */
 extern const char rlk_command_release_script[];

@@ -19,6 +19,7 @@
  * durable. Written anew are a key that is missing, one of another run, and one from the future: the
  * clock was set back. */
 static const char script[] =
+    "if redis.replicate_commands then redis.replicate_commands() end\n"
     "local t = redis.call('TIME')\n"
     "local now = t[1] * 1000000 + t[2]\n"
     "local v = redis.call('GET', KEYS[1])\n"

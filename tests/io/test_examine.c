@@ -530,6 +530,20 @@ START_TEST(a_refusal_to_write_is_told_in_its_words)
 }
 END_TEST
 
+/* Below Redis 3.2. */
+START_TEST(a_server_whose_scripts_may_not_write_is_unusable)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    fake_on(f.nodes[0], "EVAL if redis.replicate_commands", FAKE_REPLY,
+            "-ERR scripts may not write after PTTL or TIME there: use Redis 3.2 or newer\r\n");
+    examine();
+    ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_UNUSABLE);
+    must_find(0, REDLOCK_FOUND_REFUSES, "use Redis 3.2 or newer");
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(whoever_is_not_let_in_is_told_so)
 {
     farm_start(&f, 3, FAKE_UNIX);
@@ -700,6 +714,7 @@ Suite *examine_suite(void)
     tcase_add_test(tcase, unknown_commands_are_told_as_such);
     tcase_add_test(tcase, old_servers_without_users_are_fine);
     tcase_add_test(tcase, a_refusal_to_write_is_told_in_its_words);
+    tcase_add_test(tcase, a_server_whose_scripts_may_not_write_is_unusable);
     tcase_add_test(tcase, whoever_is_not_let_in_is_told_so);
     tcase_add_test(tcase, one_server_listed_twice_is_a_mistake_of_the_list);
     tcase_add_test(tcase, a_young_set_does_not_vote_yet);

@@ -395,6 +395,32 @@ START_TEST(a_minority_that_forgot_the_key_is_healed)
 }
 END_TEST
 
+/* As with lua-replicate-commands no, below Redis 7. */
+START_TEST(servers_that_replicate_whole_scripts_renew_and_heal)
+{
+    size_t i;
+
+    held_start(&f);
+    for (i = 0; i < 5; i++) {
+        fake_model(f.nodes[i])->whole_scripts = true;
+    }
+    held_acquire_key(&h, &f, "k");
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    loop_settle(f.base);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
+    held_del(&f, 4, 5);
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait(&f, 4, SCRIPT_TAKE, 1);
+    loop_settle(f.base);
+    ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
+    ck_assert_str_eq(h.order, "");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
 /* The round waits for a node that does not answer; then there is less time left. */
 START_TEST(a_heal_has_the_time_that_is_left)
 {
@@ -547,6 +573,7 @@ Suite *hold_suite(void)
     tcase_add_test(tcase, it_is_lost_at_once_when_a_majority_gave_it_away);
     tcase_add_test(tcase, it_is_lost_at_once_after_a_suspend);
     tcase_add_test(tcase, a_minority_that_forgot_the_key_is_healed);
+    tcase_add_test(tcase, servers_that_replicate_whole_scripts_renew_and_heal);
     tcase_add_test(tcase, a_heal_has_the_time_that_is_left);
     tcase_add_test(tcase, a_bare_majority_is_healed_soon);
     tcase_add_test(tcase, a_contender_that_stays_is_named_and_left_alone);

@@ -119,6 +119,16 @@ START_TEST(the_greeting_is_in_order)
 }
 END_TEST
 
+START_TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
+{
+    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    ward_model(0)->whole_scripts = true;
+    farm_open(&ward);
+    ck_assert_ptr_nonnull(model_get(ward_model(0), "redlock:incarnation"));
+    farm_end(&ward);
+}
+END_TEST
+
 START_TEST(the_incarnation_key_has_the_prefix)
 {
     ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
@@ -296,6 +306,7 @@ Suite *probes_suite(void)
     tcase_add_test(tcase, a_master_that_is_out_of_memory_is_asked_again);
     tcase_add_test(tcase, a_master_that_tells_nothing_of_itself_votes);
     tcase_add_loop_test(tcase, the_greeting_is_in_order, 0, 3);
+    tcase_add_test(tcase, the_incarnation_key_is_written_where_whole_scripts_are_replicated);
     tcase_add_test(tcase, the_incarnation_key_has_the_prefix);
     tcase_add_test(tcase, with_the_quarantine_off_no_key_is_left);
     tcase_add_test(tcase, a_master_is_probed_as_long_as_it_is_connected);

@@ -30,6 +30,9 @@ enum model_script_kind {
 struct model {
     /* Below 6 there is no HELLO, below 7 no SET with NX and GET. */
     int major;
+    /* Scripts are replicated as a whole (lua-replicate-commands no; every server below 5): none may
+     * write after PTTL or TIME unless it asks for another way first. */
+    bool whole_scripts;
     /* What HELLO and INFO say. */
     const char *role;
     const char *mode;

@@ -16,7 +16,13 @@ struct model_script {
     struct model_script *next;
     char sha[41];
     enum model_script_kind kind;
+    bool is_random; /* asks for PTTL or TIME, and not for its effects to be replicated */
 };
+
+static bool has(const char *text, size_t len, const char *word)
+{
+    return memmem(text, len, word, strlen(word)) != NULL;
+}
 
 enum model_script_kind model_script_kind(const char *text, size_t len)
 {
@@ -30,7 +36,7 @@ enum model_script_kind model_script_kind(const char *text, size_t len)
     size_t i;
 
     for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-        if (memmem(text, len, signs[i].word, strlen(signs[i].word))) {
+        if (has(text, len, signs[i].word)) {
             return signs[i].kind;
         }
     }
@@ -49,6 +55,12 @@ static struct model_script *find_script(struct model *m, const char *sha)
     return script;
 }
 
+static bool is_random(const char *text, size_t len)
+{
+    return (has(text, len, "'PTTL'") || has(text, len, "'TIME'")) &&
+           !has(text, len, "redis.replicate_commands()");
+}
+
 static const struct model_script *add_script(struct model *m, const char *text, size_t len)
 {
     struct model_script *script;
@@ -60,6 +72,7 @@ static const struct model_script *add_script(struct model *m, const char *text, 
         script = calloc(1, sizeof(*script));
         memcpy(script->sha, sha, sizeof(script->sha));
         script->kind = model_script_kind(text, len);
+        script->is_random = is_random(text, len);
         script->next = m->scripts;
         m->scripts = script;
     }
@@ -324,6 +337,11 @@ static void run_script(const struct model_call *c, const struct model_script *sc
 
     if (k.n_args < runs[script->kind].least || k.n_args > runs[script->kind].most) {
         resp_put_error(c->out, "ERR this fake knows no script with so many arguments");
+        return;
+    }
+    if (c->m->whole_scripts && script->is_random) {
+        resp_put_error(c->out, "ERR Error running script: Write commands not allowed after non "
+                               "deterministic commands.");
         return;
     }
     runs[script->kind].run(c, &k);
