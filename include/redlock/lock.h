@@ -321,17 +321,35 @@ REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_
 enum redlock_vote {
     /* Not asked: it was down, stuck, or the try was decided before it was connected. */
     REDLOCK_VOTE_NONE = 0,
-    /* It granted the lock; it has our key. */
+    /* It granted the lock; of a lock that is held or lost: it has our key, it has said so when it
+     * was asked last, and the time that it gave is not over. */
     REDLOCK_VOTE_YES = 1,
     /* It refused: somebody else has the key there. Of a lock that was held: our key is not there
      * any more. */
     REDLOCK_VOTE_NO = 2,
     /* It was asked and has not answered, answered with an error, or the connection broke:
-     * it may or may not have granted. */
+     * it may or may not have granted. Of a lock that is held or lost: it had our key, and whether
+     * it still has is not known. */
     REDLOCK_VOTE_UNKNOWN = 3,
-    /* It granted the lock, and that does not count: it is in quarantine (enum
+    /* It granted the lock, or has our key, and that does not count: it is in quarantine (enum
      * redlock_quarantine). */
     REDLOCK_VOTE_UNCOUNTED = 4
+};
+
+/* What a master said of a lock. */
+enum redlock_said {
+    /* Nothing: it was not asked, or has not answered. */
+    REDLOCK_SAID_NOTHING = 0,
+    /* It has set our key: at first, or again where it was missing. */
+    REDLOCK_SAID_SET = 1,
+    /* It has our key, and keeps it for the ttl: a renewal, an extension, an adoption. */
+    REDLOCK_SAID_KEPT = 2,
+    /* It has no such key. */
+    REDLOCK_SAID_GONE = 3,
+    /* Somebody else has the key. */
+    REDLOCK_SAID_TAKEN = 4,
+    /* It answered with an error, so our key may be there or not. */
+    REDLOCK_SAID_ERROR = 5
 };
 
 struct redlock_node_detail {
@@ -345,9 +363,19 @@ struct redlock_node_detail {
     /* For REDLOCK_VOTE_NONE, REDLOCK_VOTE_UNKNOWN and REDLOCK_VOTE_UNCOUNTED: what is wrong with
      * the master, as in struct redlock_node_info; "" otherwise. Until the next turn of the loop. */
     const char *error;
+    /* What it said last: its vote in the last try, and then its answers to what renewed, extended
+     * or set the key again. */
+    enum redlock_said said;
+    /* 1: it has not answered what it was asked last. (Nor will it when its connection broke.) */
+    int waiting;
+    /* How long ago it said that, and how long ago it was asked last; UINT64_MAX: never. */
+    uint64_t said_ms;
+    uint64_t asked_ms;
 };
 
-/* Describe how master `index` (in the order of options.nodes) voted last.
+/* Describe how master `index` (in the order of options.nodes) voted last, and what it said of the
+ * lock since. When a lock is lost for REDLOCK_ENOQUORUM this tells who did not confirm it, and for
+ * how long. What it says to a release is not recorded.
  *
  * Returns 0; REDLOCK_EINVAL for a NULL, an index or a size out of range; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */

@@ -35,7 +35,18 @@ static void append(struct line *line, const char *format, ...)
     }
 }
 
-/* "a (down: refused)", "b (its key is gone: restarted empty, or deleted)", "c (held by alice)". */
+/* When it had our key, if that is what it said last. */
+static void append_last(struct line *line, const struct redlock_node_detail *detail)
+{
+    char ago[CLI_DURATION_TEXT];
+
+    if (detail->said == REDLOCK_SAID_SET || detail->said == REDLOCK_SAID_KEPT) {
+        append(line, "; had it %s ago", cli_duration_print(detail->said_ms, ago));
+    }
+    append(line, ")");
+}
+
+/* "a (down: refused; had it 9.2 s ago)", "b (held by alice)", "c (has no such key: ...)". */
 static void append_master(struct line *line, const struct redlock_node_info *info,
                           const struct redlock_node_detail *detail)
 {
@@ -43,9 +54,10 @@ static void append_master(struct line *line, const struct redlock_node_info *inf
 
     append(line, "%s%s (", line->used > 0 ? ", " : "", info->name);
     if (detail->vote != REDLOCK_VOTE_NO) {
-        append(line, "%s%s%s)",
+        append(line, "%s%s%s",
                info->state == REDLOCK_NODE_UP ? "no answer" : cli_explain_state((int)info->state),
                info->error[0] ? ": " : "", info->error);
+        append_last(line, detail);
     } else if (detail->holder[0]) {
         append(line, "held by %s)", owner ? owner : detail->holder);
     } else {

@@ -63,9 +63,30 @@ static enum rlk_vote weighed(const struct rlk_node *n, const struct rlk_claim *c
     return vote == RLK_VOTE_YES && barred ? RLK_VOTE_BARRED : vote;
 }
 
+static enum redlock_said said_by(const struct redlock_lock *lock, enum rlk_vote vote,
+                                 const struct rlk_reply *reply)
+{
+    switch (vote) {
+    case RLK_VOTE_YES:
+    case RLK_VOTE_BARRED:
+        return is_adoption(lock) ? REDLOCK_SAID_KEPT : REDLOCK_SAID_SET;
+    case RLK_VOTE_NO:
+        return is_adoption(lock) && rlk_classify_keep(reply) == RLK_ANSWER_GONE
+                   ? REDLOCK_SAID_GONE
+                   : REDLOCK_SAID_TAKEN;
+    case RLK_VOTE_OURS:
+    case RLK_VOTE_UNKNOWN:
+        break;
+    }
+    return REDLOCK_SAID_ERROR;
+}
+
 static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rlk_reply *reply,
                     enum rlk_vote vote, uint64_t fence, uint64_t now_us)
 {
+    if (claim->lock) {
+        rlk_detail_said(claim->lock, n->index, said_by(claim->lock, vote, reply), now_us);
+    }
     if (vote == RLK_VOTE_NO && claim->lock) {
         rlk_lock_name_holder(claim->lock, n->index, reply);
     } else if (vote == RLK_VOTE_OURS) {
@@ -221,6 +242,7 @@ static int fresh_claim(struct redlock_lock *lock)
         rlk_lock_set_claim(lock, claim);
     }
     lock->nameless = 0;
+    rlk_detail_reset(lock);
     claim->round = lock->attempt.tries;
     claim->release = &rlk_release_request;
     claim->hint = hint(lock);
@@ -294,6 +316,7 @@ static void ask(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
     uint64_t unsent = send_all(lock, nodes, now_us);
     unsigned node;
 
+    rlk_detail_asked(lock, nodes, now_us);
     RLK_MASK_EACH (node, unsent) {
         voted(&lock->rl->nodes[node], claim, RLK_VOTE_UNKNOWN, 0, now_us);
     }

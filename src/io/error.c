@@ -25,8 +25,9 @@ static const struct {
     {REDLOCK_EDEADLINE,
      "not had within wait_ms; see redlock_lock_reason for what stood in the way"},
     {REDLOCK_ECANCELED, "cancelled; nothing is held"},
-    {REDLOCK_ENOQUORUM, "no majority of the masters could be had; see redlock_lock_node for which "
-                        "and why"},
+    {REDLOCK_ENOQUORUM,
+     "no majority of the masters could be had; redlock_lock_node tells what each "
+     "of them said last, when, and what is wrong with it"},
     {REDLOCK_ENOMEM, "out of memory; nothing is held"},
     {REDLOCK_ECONFIG, "two of the masters are one server, which has one vote only; list each "
                       "master once"},

@@ -41,6 +41,14 @@ static void heard_nothing(struct rlk_node *n, const struct rlk_claim *claim,
     heard(claim, &ev);
 }
 
+static void note(const struct rlk_node *n, const struct rlk_claim *claim, enum redlock_said said,
+                 uint64_t now_us)
+{
+    if (claim->lock) {
+        rlk_detail_said(claim->lock, n->index, said, now_us);
+    }
+}
+
 /* "" for a key that is just not there. */
 static void name_holder(struct rlk_node *n, const struct rlk_claim *claim,
                         const struct rlk_reply *reply)
@@ -80,6 +88,10 @@ static const struct rlk_request_kind heal_kind = {on_healed, on_heal_broken};
 static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
+    static const enum redlock_said answers[] = {[RLK_ANSWER_UNKNOWN] = REDLOCK_SAID_ERROR,
+                                                [RLK_ANSWER_OURS] = REDLOCK_SAID_KEPT,
+                                                [RLK_ANSWER_GONE] = REDLOCK_SAID_GONE,
+                                                [RLK_ANSWER_TAKEN] = REDLOCK_SAID_TAKEN};
     struct rlk_claim *claim = context;
     struct rlk_event ev = {.kind = RLK_EVENT_ANSWER,
                            .node = n->index,
@@ -90,6 +102,7 @@ static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *r
     if (rlk_script_again(n, RLK_SCRIPT_KEEP, claim, &keep_kind, reply, now_us)) {
         return;
     }
+    note(n, claim, answers[ev.answer], now_us);
     if (ev.answer == RLK_ANSWER_UNKNOWN) {
         rlk_node_complain(n, "refused to extend the lock: %s", reply->str);
     } else if (ev.answer != RLK_ANSWER_OURS) {
@@ -102,6 +115,11 @@ static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *r
 static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                       uint64_t now_us)
 {
+    static const enum redlock_said votes[] = {[RLK_VOTE_UNKNOWN] = REDLOCK_SAID_ERROR,
+                                              [RLK_VOTE_YES] = REDLOCK_SAID_SET,
+                                              [RLK_VOTE_NO] = REDLOCK_SAID_TAKEN,
+                                              [RLK_VOTE_OURS] = REDLOCK_SAID_KEPT,
+                                              [RLK_VOTE_BARRED] = REDLOCK_SAID_SET};
     struct rlk_claim *claim = context;
     struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
                            .node = n->index,
@@ -112,6 +130,7 @@ static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply 
     if (rlk_script_again(n, RLK_SCRIPT_TAKE, claim, &heal_kind, reply, now_us)) {
         return;
     }
+    note(n, claim, votes[ev.vote], now_us);
     if (ev.vote == RLK_VOTE_UNKNOWN) {
         rlk_node_complain(n, "refused to set the key again: %s", reply->str);
     } else if (ev.vote == RLK_VOTE_NO) {
@@ -133,6 +152,7 @@ static void ask(struct redlock_lock *lock, uint64_t nodes, enum rlk_script scrip
                                       keep ? &keep_kind : &heal_kind, now_us);
     unsigned node;
 
+    rlk_detail_asked(lock, nodes, now_us);
     RLK_MASK_EACH (node, unsent) {
         heard_nothing(&lock->rl->nodes[node], claim, keep ? RLK_EVENT_ANSWER : RLK_EVENT_VOTE,
                       now_us);

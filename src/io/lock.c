@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/mask.h"
-#include "base/sized.h"
 #include "base/time.h"
 #include "io/clock.h"
 #include "io/close.h"
@@ -15,7 +14,8 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
-    struct redlock_lock *lock = rlk_pool_take(&rl->lock_pool, sizeof(*lock));
+    size_t size = sizeof(struct redlock_lock) + rl->options.n_nodes * sizeof(struct rlk_detail);
+    struct redlock_lock *lock = rlk_pool_take(&rl->lock_pool, size);
 
     if (lock == NULL) {
         return NULL;
@@ -47,6 +47,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
     lock->hold.state = RLK_HOLD_IDLE;
     lock->release.state = RLK_RELEASE_IDLE;
     rlk_list_init(&lock->tell_extended.link);
+    rlk_detail_reset(lock);
     rlk_manager_add(rl, &lock->waiter, kind);
     return lock;
 }
@@ -167,60 +168,4 @@ REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_
     if (ret_took_us) {
         *ret_took_us = a ? rlk_time_sub(a->decided_us, a->started_us) : 0;
     }
-}
-
-static enum redlock_vote vote_in(uint64_t yes, uint64_t no, uint64_t asked, uint64_t bit)
-{
-    if (yes & bit) {
-        return REDLOCK_VOTE_YES;
-    }
-    if (no & bit) {
-        return REDLOCK_VOTE_NO;
-    }
-    return asked & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
-}
-
-/* Of a held lock: who has not confirmed in the last round is not known to have it still. */
-static enum redlock_vote vote_of(const struct redlock_lock *lock, uint64_t bit)
-{
-    const struct rlk_round *r = &lock->attempt.round;
-    const struct rlk_hold *h = &lock->hold;
-    const struct rlk_leases *l = &h->leases;
-    uint64_t silent = h->round_until_us == RLK_NEVER ? l->asked & ~l->kept : 0;
-
-    if (h->state == RLK_HOLD_IDLE) {
-        return r->barred & bit ? REDLOCK_VOTE_UNCOUNTED : vote_in(r->yes, r->no, r->asked, bit);
-    }
-    return vote_in(l->present & ~silent, l->absent, l->touched, bit);
-}
-
-static const char *trouble_of(const struct redlock_lock *lock, size_t index)
-{
-    const char *text = rlk_node_trouble(&lock->rl->nodes[index], rlk_clock_us());
-
-    return text[0] ? text : "has not answered in time";
-}
-
-REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t index,
-                                     struct redlock_node_detail *ret_detail)
-{
-    struct redlock_node_detail d = {sizeof(d), REDLOCK_VOTE_NONE, "", ""};
-
-    if (lock == NULL || ret_detail == NULL || index >= lock->rl->options.n_nodes ||
-        !rlk_sized_valid(ret_detail, RLK_SIZED_UP_TO(struct redlock_node_detail, error))) {
-        return REDLOCK_EINVAL;
-    }
-    if (is_child(lock)) {
-        return REDLOCK_EFORK;
-    }
-    d.vote = vote_of(lock, rlk_mask_bit((unsigned)index));
-    if (d.vote == REDLOCK_VOTE_NO) {
-        d.holder = lock->nameless & rlk_mask_bit((unsigned)index) ? "(out of memory)"
-                   : lock->holders                                ? lock->holders[index]
-                                                                  : "";
-    } else if (d.vote != REDLOCK_VOTE_YES) {
-        d.error = trouble_of(lock, index);
-    }
-    rlk_sized_write(ret_detail, &d, sizeof(d));
-    return 0;
 }

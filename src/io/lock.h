@@ -1,8 +1,8 @@
 /* lock.h - the inside of a handle, from the request to the end of the release.
  *
  *   acquire.c drives the attempt, hold.c the time that it is held, release.c the release; lock.c
- *   makes, describes and frees it. Each drives a machine of core/ the same way: step, then carry
- *   out. */
+ *   makes and frees it, detail.c knows what the masters said. Each drives a machine of core/ the
+ * same way: step, then carry out. */
 #ifndef RLK_IO_LOCK_H
 #define RLK_IO_LOCK_H
 
@@ -12,6 +12,7 @@
 #include "core/hold.h"
 #include "core/release.h"
 #include "io/claim.h"
+#include "io/detail.h"
 #include "io/manager.h"
 
 enum rlk_lock_phase {
@@ -48,6 +49,7 @@ struct redlock_lock {
     struct rlk_attempt attempt;
     struct rlk_hold hold;
     struct rlk_release release;
+    struct rlk_detail details[]; /* by node */
 };
 
 /* A handle in PENDING with a claim on prefix and keys, counted and listed. NULL when there is no

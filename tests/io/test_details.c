@@ -1,0 +1,228 @@
+/* io/test_details.c - redlock_lock_node(): what each master last said of a lock, and when. */
+#include <string.h>
+
+#include "io/held.h"
+#include "io/scripts.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+
+static struct farm f;
+static struct held h;
+
+static struct redlock_node_detail detail_at(size_t node)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+
+    ck_assert_int_eq(redlock_lock_node(h.lock, node, &detail), REDLOCK_OK);
+    return detail;
+}
+
+static void must_have_said(size_t node, enum redlock_vote vote, enum redlock_said said)
+{
+    struct redlock_node_detail d = detail_at(node);
+
+    ck_assert_msg(d.vote == vote && d.said == said, "master %zu: vote %d, said %d: '%s'", node,
+                  (int)d.vote, (int)d.said, d.error);
+    ck_assert((d.error[0] == '\0') == (vote == REDLOCK_VOTE_YES || vote == REDLOCK_VOTE_NO));
+}
+
+static void in_small_steps_until(const int *told)
+{
+    while (*told == 0) {
+        suspend_ms(5000);
+        loop_settle(f.base);
+    }
+}
+
+/* The last that was heard of masters 2 to 4 is their vote, two minutes ago. */
+static void must_name_the_silent(void)
+{
+    size_t i;
+
+    ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 2; i++) {
+        must_have_said(i, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
+        ck_assert_uint_lt(detail_at(i).said_ms, 2 * HELD_THIRD_MS);
+    }
+    for (; i < 5; i++) {
+        must_have_said(i, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_SET);
+        ck_assert_uint_ge(detail_at(i).said_ms, OUTCOME_TTL_MS * 9 / 10);
+    }
+}
+
+START_TEST(of_a_lost_lock_the_silent_masters_are_named_and_since_when)
+{
+    size_t i;
+
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    held_stand_still(&f, 2, 5);
+    in_small_steps_until(&h.lost);
+    must_name_the_silent();
+    for (i = 2; i < 5; i++) {
+        ck_assert_int_eq(detail_at(i).waiting, 1);
+        ck_assert_uint_ge(detail_at(i).asked_ms, HELD_THIRD_MS);
+        ck_assert_uint_lt(detail_at(i).asked_ms, detail_at(i).said_ms);
+        ck_assert_ptr_nonnull(strstr(detail_at(i).error, "has not answered for"));
+    }
+    farm_end(&f);
+}
+END_TEST
+
+/* They were never asked again: there was nobody to ask. */
+START_TEST(of_a_lost_lock_the_masters_that_are_gone_are_named)
+{
+    size_t i;
+
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    for (i = 2; i < 5; i++) {
+        fake_down(f.nodes[i]);
+        farm_wait(&f, i, REDLOCK_NODE_DOWN);
+    }
+    in_small_steps_until(&h.lost);
+    must_name_the_silent();
+    ck_assert_int_eq(detail_at(2).waiting, 0);
+    farm_end(&f);
+}
+END_TEST
+
+/* All had said yes, and then nobody looked: their keys are over. */
+START_TEST(whose_time_is_over_has_no_key_of_ours)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+    size_t i;
+
+    held_start(&f);
+    request.renew = 0;
+    held_acquire(&h, &request);
+    suspend_ms(OUTCOME_TTL_MS);
+    held_wait(&h, &h.lost, 1);
+    for (i = 0; i < 5; i++) {
+        must_have_said(i, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_SET);
+        ck_assert_ptr_nonnull(strstr(detail_at(i).error, "the time of our key"));
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(every_kind_of_answer_is_told)
+{
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    must_have_said(0, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
+    ck_assert_uint_eq(detail_at(0).waiting, 0);
+    model_del(fake_model(f.nodes[4]), "k");
+    model_set(fake_model(f.nodes[3]), "k", "another", OUTCOME_TTL_MS);
+    fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR not today\r\n");
+    fake_on(f.nodes[2], "EVALSHA", FAKE_REPLY, "-ERR not today\r\n");
+    held_stand_still(&f, 4, 5);
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    loop_settle(f.base);
+    must_have_said(0, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
+    must_have_said(1, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
+    must_have_said(2, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_ERROR);
+    must_have_said(3, REDLOCK_VOTE_NO, REDLOCK_SAID_TAKEN);
+    ck_assert_str_eq(detail_at(3).holder, "another");
+    ck_assert_int_eq(detail_at(4).waiting, 1);
+    held_go_on(&f, 4, 5);
+    loop_settle(f.base);
+    must_have_said(4, REDLOCK_VOTE_NO, REDLOCK_SAID_GONE);
+    ck_assert_int_eq(detail_at(4).waiting, 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(who_was_set_again_says_so)
+{
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    model_del(fake_model(f.nodes[4]), "k");
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 4, 5, SCRIPT_TAKE, 1);
+    loop_settle(f.base);
+    must_have_said(4, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
+    must_have_said(3, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
+    farm_end(&f);
+}
+END_TEST
+
+static struct redlock_node_detail refused[5];
+
+static void on_refused(struct redlock_lock *lock, int status, void *arg)
+{
+    size_t i;
+
+    ck_assert_int_lt(status, 0);
+    for (i = 0; i < 5; i++) {
+        refused[i].size = sizeof(refused[i]);
+        ck_assert_int_eq(redlock_lock_node(lock, i, &refused[i]), REDLOCK_OK);
+    }
+    *(int *)arg = 1;
+}
+
+START_TEST(a_failed_acquire_tells_what_was_said_in_its_last_try)
+{
+    struct redlock_request request = outcome_request("k");
+    int told = 0, i;
+
+    held_start(&f);
+    model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
+    held_stand_still(&f, 1, 3);
+    fake_on(f.nodes[3], "SET", FAKE_REPLY, "-OOM no memory\r\n");
+    fake_down(f.nodes[4]);
+    farm_wait(&f, 4, REDLOCK_NODE_DOWN);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, on_refused, &told, NULL), REDLOCK_OK);
+    loop_must(f.base, &told);
+    ck_assert_int_eq(refused[0].vote, REDLOCK_VOTE_NO);
+    ck_assert_int_eq(refused[0].said, REDLOCK_SAID_TAKEN);
+    for (i = 1; i < 3; i++) {
+        ck_assert_int_eq(refused[i].vote, REDLOCK_VOTE_UNKNOWN);
+        ck_assert_int_eq(refused[i].said, REDLOCK_SAID_NOTHING);
+        ck_assert_int_eq(refused[i].waiting, 1);
+        ck_assert_uint_ne(refused[i].asked_ms, UINT64_MAX);
+    }
+    ck_assert_int_eq(refused[3].said, REDLOCK_SAID_ERROR);
+    ck_assert_int_eq(refused[3].vote, REDLOCK_VOTE_UNKNOWN);
+    ck_assert_int_eq(refused[4].said, REDLOCK_SAID_NOTHING);
+    ck_assert_uint_eq(refused[4].said_ms, UINT64_MAX);
+    ck_assert_uint_eq(refused[4].asked_ms, UINT64_MAX);
+    farm_end(&f);
+}
+END_TEST
+
+/* Nobody can adopt what is nowhere, or somebody else's. */
+START_TEST(a_failed_adoption_tells_who_has_no_key_and_who_another)
+{
+    struct redlock_request request = outcome_request("k");
+    int told = 0, i;
+
+    held_start(&f);
+    model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
+    held_stand_still(&f, 3, 5);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, "ours", on_refused, &told, NULL), REDLOCK_OK);
+    loop_must(f.base, &told);
+    ck_assert_int_eq(refused[0].said, REDLOCK_SAID_TAKEN);
+    for (i = 1; i < 3; i++) {
+        ck_assert_int_eq(refused[i].said, REDLOCK_SAID_GONE);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+Suite *details_suite(void)
+{
+    Suite *s = suite_create("details");
+    TCase *c = tcase_create("details");
+
+    tcase_add_test(c, of_a_lost_lock_the_silent_masters_are_named_and_since_when);
+    tcase_add_test(c, of_a_lost_lock_the_masters_that_are_gone_are_named);
+    tcase_add_test(c, whose_time_is_over_has_no_key_of_ours);
+    tcase_add_test(c, every_kind_of_answer_is_told);
+    tcase_add_test(c, who_was_set_again_says_so);
+    tcase_add_test(c, a_failed_acquire_tells_what_was_said_in_its_last_try);
+    tcase_add_test(c, a_failed_adoption_tells_who_has_no_key_and_who_another);
+    suite_add_tcase(s, c);
+    return s;
+}
