@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import lib
 from lib import MIDDLE, NEW, OLD, wrong
@@ -26,15 +27,20 @@ class Server(lib.Folder):
         self.server = subprocess.Popen(
             [SERVER, '--port', '0', '--unixsocket', self.socket, '--dir', self.path, '--save', '',
              '--appendonly', 'yes', '--appendfsync', 'always'],
-            stdout=subprocess.PIPE, text=True)
-        for line in self.server.stdout:
-            if self.socket in line: # "... ready to accept connections at ..."
-                return
-        raise AssertionError('the server does not start')
+            stdout=subprocess.DEVNULL)
+        while self.ping() != 'PONG':
+            if self.server.poll() is not None:
+                raise AssertionError('the server does not start')
+            time.sleep(0.01)
+
+    def ping(self):
+        """PONG, or why not: while it reads its file it says LOADING."""
+        return subprocess.run([CLIENT, '-s', self.socket, 'PING'], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
 
     def stop(self):
         self.server.kill()
-        self.server.communicate()
+        self.server.wait()
 
     def environment(self, fence):
         return dict(super().environment(fence), DATA=f'{CLIENT} -s {self.socket}')

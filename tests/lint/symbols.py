@@ -15,7 +15,7 @@ from tap import Tap
 
 # For every object: what compilers and sanitizers put in by themselves, such as __popcountdi2.
 COMPILER = (r'_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__assert_fail|_?_(a|ub|t|l)san_.*|__sanitizer_.*'
-            r'|__gcov_.*|__llvm_.*|_?_fentry_?_?|__mem(cpy|set|move)_chk|__[a-z]+[sdt]i[23]')
+            r'|__gcov_.*|__llvm_.*|_?_fentry_?_?|__mem(cpy|set|move)_chk|__[a-z]+[sdt]i[234]')
 MEMORY = r'mem(cpy|set|move|cmp|chr)|str(n?len|n?cmp|r?chr)|bcmp'
 OWN = r'rlk_.*'
 ALLOCATOR = r'malloc|calloc|realloc|free'
@@ -84,7 +84,8 @@ def archive_of(cc, folder, name, source):
     path = os.path.join(folder, f'{name}.c')
     with open(path, 'w', encoding='utf-8') as text:
         text.write(source)
-    run(*cc, '-w', '-c', path, '-o', path + '.o')
+    # In C23 an empty list of parameters means none.
+    run(*cc, '-std=c11', '-w', '-c', path, '-o', path + '.o')
     run('ar', 'rcs', os.path.join(folder, f'{name}.a'), path + '.o')
     return os.path.join(folder, f'{name}.a')
 
