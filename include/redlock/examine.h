@@ -67,6 +67,7 @@ enum redlock_finding_kind {
     REDLOCK_FOUND_PLAINTEXT = 18,    /* another machine, and nothing is encrypted */
     REDLOCK_FOUND_PRODUCT = 19,      /* neither Redis nor Valkey */
     REDLOCK_FOUND_SLOW = 20,         /* its answers come nearly too late */
+    REDLOCK_FOUND_DATABASE = 21,     /* the database that its URI names is not there, or denied */
     /* About all of them. */
     REDLOCK_FOUND_NO_MAJORITY = 50, /* too few are usable */
     REDLOCK_FOUND_NOT_YET = 51,     /* enough are, and too few vote as yet */
@@ -154,6 +155,9 @@ struct redlock_examined {
      * UINT64_MAX when it is not known. */
     int64_t clock_us;
     uint64_t clock_error_us;
+    /* The number of the database that its URI names, and whether its ACL denies us all of it. */
+    unsigned database;
+    int database_denied;
 };
 
 /* Everything is borrowed for the time of the callback. */

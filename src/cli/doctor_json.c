@@ -92,6 +92,8 @@ static void print_server(const struct redlock_examined *x)
     print_names("denied", x->denied);
     print_names("missing", x->missing);
     print_flag("keys_denied", x->keys_denied);
+    print_number("database", x->database);
+    print_flag("database_denied", x->database_denied);
     print_text("refusal", x->refusal);
     print_flag("remote", x->remote);
     print_number("pings", x->pings);

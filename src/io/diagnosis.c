@@ -34,6 +34,12 @@ static void blame(const struct redlock_examined *x, struct rlk_notes *notes)
         rlk_note(notes, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
                  "List independent masters only: no replicas, cluster nodes or sentinels.", "%s",
                  error);
+    } else if (says(x, "refused database")) {
+        rlk_note(notes, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
+                 says(x, ": NOPERM ") ? "Give our user that database (ACL SETUSER there: +select, "
+                                        "and db=... on Valkey 9.1 or newer), or name another one."
+                                      : "Name a database that it has: CONFIG GET databases there.",
+                 "%s", error);
     } else if (says(x, "DENIED")) {
         rlk_note(notes, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE,
                  "Give it a password (requirepass, or ACL), and us the same: protected-mode lets "
@@ -250,6 +256,17 @@ static void judge_keys(const struct redlock_examined *x, const struct rlk_norms 
         prefix ? "" : ", so nobody can see whether it has lost its data");
 }
 
+/* Nothing can be said of keys then: every command is refused. */
+static void judge_database(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    if (x->database_denied) {
+        rlk_note(notes, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
+                 rlk_notes_text(notes, "ACL SETUSER %.60s db=%u", x->user, x->database),
+                 "denies the user %.60s database %u: no lock can be acquired there", x->user,
+                 x->database);
+    }
+}
+
 static void judge_rights(const struct redlock_examined *x, struct rlk_notes *notes)
 {
     char commands[1024], grants[256];
@@ -281,6 +298,7 @@ void rlk_diagnose_node(const struct redlock_examined *x, int node, const struct 
     judge_writes(x, notes);
     judge_rights(x, notes);
     judge_keys(x, norms, notes);
+    judge_database(x, notes);
     judge_quarantine(x, notes);
     judge_memory(x, notes);
     judge_disk(x, notes);

@@ -24,6 +24,7 @@ static const char *const codes[] = {
     [REDLOCK_FOUND_PLAINTEXT] = "plaintext",
     [REDLOCK_FOUND_PRODUCT] = "product",
     [REDLOCK_FOUND_SLOW] = "slow",
+    [REDLOCK_FOUND_DATABASE] = "database",
     [REDLOCK_FOUND_NO_MAJORITY] = "no-majority",
     [REDLOCK_FOUND_NOT_YET] = "not-yet",
     [REDLOCK_FOUND_NO_SPARE] = "no-spare",

@@ -111,11 +111,14 @@ static void take_user(struct rlk_probe *p, const struct rlk_reply *reply)
 }
 
 /* Why not: our rights, its commands, or its state. The text of what it does not let us do with keys
- * differs between versions, but speaks of access. */
+ * differs between versions, but speaks of access; that about a database (Valkey 9.1) does as well.
+ */
 static void take_refusal(struct rlk_probe *p, unsigned right, const struct rlk_reply *reply)
 {
     if (rlk_classify_is_error(reply, "NOPERM")) {
-        if (strstr(reply->str, "access")) {
+        if (strstr(reply->str, "access database")) {
+            p->database_denied = true;
+        } else if (strstr(reply->str, "access")) {
             p->keys_denied = true;
         } else {
             p->denied |= right;
@@ -288,6 +291,7 @@ void rlk_probe_look(struct rlk_probe *p, const struct rlk_node *n)
                 getpeername(n->conn.fd, (struct sockaddr *)&peer, &len) == 0 && !is_loopback(&peer);
     snprintf(p->user, sizeof(p->user), "%.63s", n->uri->user ? n->uri->user : "default");
     rlk_reply_make_printable(p->user);
+    p->database = n->uri->db;
     snprintf(p->product, sizeof(p->product), "%.*s", (int)strcspn(n->server, " "), n->server);
 }
 
@@ -323,6 +327,8 @@ void rlk_probe_tell(const struct rlk_probe *p, struct redlock_examined *ret)
     ret->denied = p->denied;
     ret->missing = p->missing;
     ret->keys_denied = p->keys_denied;
+    ret->database = p->database;
+    ret->database_denied = p->database_denied;
     ret->refusal = p->refusal;
     ret->remote = p->remote;
     ret->pings = p->pings;

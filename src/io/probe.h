@@ -28,7 +28,8 @@ struct rlk_probe {
     unsigned min_replicas;
     uint64_t used_memory, evicted_keys;
     unsigned denied, missing;
-    bool keys_denied, remote;
+    bool keys_denied, database_denied, remote;
+    unsigned database;
     unsigned pings;
     uint64_t ping_us[RLK_PROBE_PINGS]; /* sorted */
     struct rlk_clock_sample time;      /* of the quickest; received_us 0: none */

@@ -136,6 +136,12 @@ if master 3 acl whoami | grep -q '^default'; then
     unset REDLOCK_PASSWORD
 fi
 
+run "$REDLOCK" doctor --quarantine observed --nodes \
+    "$(nodes 1) $(nodes 2) unix://$REDLOCK_SANDBOX/3.sock?db=999"
+status_is 1 "a database that one of three does not have gives 1"
+prints_line "unusable: " "refused database 999" "and is named"
+prints "CONFIG GET databases" "with what to do"
+
 # --- lists that are wrong ---
 
 ln -s 1.sock "$REDLOCK_SANDBOX/alias.sock"

@@ -530,6 +530,46 @@ START_TEST(a_refusal_to_write_is_told_in_its_words)
 }
 END_TEST
 
+/* As an ACL of Valkey 9.1 denies it: every command with a key, and EVAL. */
+START_TEST(a_denied_database_is_no_denied_key)
+{
+    static const char *const commands[] = {"SET",  "GET",  "DEL",    "PEXPIRE",
+                                           "PTTL", "EVAL", "EVALSHA"};
+    size_t i;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        fake_on(f.nodes[0], commands[i], FAKE_REPLY,
+                "-NOPERM No permissions to access database\r\n");
+    }
+    examine();
+    ck_assert_uint_eq(seen.nodes[0].denied, 0);
+    ck_assert_int_eq(seen.nodes[0].keys_denied, 0);
+    must_find(0, REDLOCK_FOUND_DATABASE, "the user default database 0");
+    ck_assert_str_eq(seen.mends[find(0, REDLOCK_FOUND_DATABASE)], "ACL SETUSER default db=0");
+    ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_database_that_is_refused_is_named)
+{
+    char uri[200];
+
+    farm_start(&f, 1, FAKE_UNIX);
+    snprintf(uri, sizeof(uri), "%s?db=99", f.uris[0]);
+    f.uris[0] = uri;
+    farm_open_at_once(&f);
+    farm_wait_error(&f, 0, "refused database 99");
+    examine();
+    must_find(0, REDLOCK_FOUND_DATABASE, "refused database 99");
+    ck_assert_ptr_nonnull(
+        strstr(seen.mends[find(0, REDLOCK_FOUND_DATABASE)], "CONFIG GET databases"));
+    farm_end(&f);
+}
+END_TEST
+
 /* Below Redis 3.2. */
 START_TEST(a_server_whose_scripts_may_not_write_is_unusable)
 {
@@ -714,6 +754,8 @@ Suite *examine_suite(void)
     tcase_add_test(tcase, unknown_commands_are_told_as_such);
     tcase_add_test(tcase, old_servers_without_users_are_fine);
     tcase_add_test(tcase, a_refusal_to_write_is_told_in_its_words);
+    tcase_add_test(tcase, a_denied_database_is_no_denied_key);
+    tcase_add_test(tcase, a_database_that_is_refused_is_named);
     tcase_add_test(tcase, a_server_whose_scripts_may_not_write_is_unusable);
     tcase_add_test(tcase, whoever_is_not_let_in_is_told_so);
     tcase_add_test(tcase, one_server_listed_twice_is_a_mistake_of_the_list);

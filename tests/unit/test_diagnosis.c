@@ -121,6 +121,10 @@ START_TEST(one_that_did_not_answer_is_unusable_for_its_reason)
         {REDLOCK_NODE_DOWN, "refused our user and password: WRONGPASS", REDLOCK_FOUND_LOGIN},
         {REDLOCK_NODE_DOWN, "refused our greeting: DENIED Redis is running in protected mode",
          REDLOCK_FOUND_LOGIN},
+        {REDLOCK_NODE_DOWN, "refused database 99: ERR DB index is out of range",
+         REDLOCK_FOUND_DATABASE},
+        {REDLOCK_NODE_DOWN, "refused database 2: NOPERM No permissions to access database",
+         REDLOCK_FOUND_DATABASE},
         {REDLOCK_NODE_DOWN, "is the same server as redis://b:6379/0 (run_id abc...)",
          REDLOCK_FOUND_DUPLICATE},
         {REDLOCK_NODE_DOWN, "is a replica: its master can forget", REDLOCK_FOUND_ROLE},
@@ -368,6 +372,17 @@ START_TEST(keys_that_are_denied_matter_most_behind_our_prefix)
 }
 END_TEST
 
+START_TEST(a_database_that_is_denied_makes_a_master_unusable)
+{
+    struct redlock_examined x = well();
+
+    x.database = 3;
+    x.database_denied = 1;
+    must_find_only(&x, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE, "the user app database 3");
+    ck_assert_str_eq(notes.finding[0].mend, "ACL SETUSER app db=3");
+}
+END_TEST
+
 /* Everything that can be wrong with one master, and texts as long as may be: there is room. */
 START_TEST(everything_at_once_has_room)
 {
@@ -385,7 +400,7 @@ START_TEST(everything_at_once_has_room)
     x.error = error;
     x.role = x.eviction = x.product = "something-that-is-long";
     x.denied = x.missing = (1U << rlk_rights_count) - 1;
-    x.keys_denied = x.disk_fails = x.promoted = x.remote = 1;
+    x.keys_denied = x.database_denied = x.disk_fails = x.promoted = x.remote = 1;
     x.quarantine_ms = 5;
     x.maxmemory = x.used_memory = 1000000;
     x.replicas = x.min_replicas = 1000;
@@ -565,7 +580,7 @@ START_TEST(every_kind_has_a_word_of_its_own)
             ck_assert_str_ne(word, rlk_notes_code((enum redlock_finding_kind)b));
         }
     }
-    ck_assert_int_eq(n, 29);
+    ck_assert_int_eq(n, 30);
     ck_assert_str_eq(rlk_notes_code((enum redlock_finding_kind) - 1), "");
     ck_assert_str_eq(rlk_notes_code(REDLOCK_FOUND_EVICTION), "eviction");
 }
@@ -591,6 +606,7 @@ static Suite *diagnosis_suite(void)
     tcase_add_test(tcase, each_missing_right_has_its_cost_and_its_mend);
     tcase_add_test(tcase, all_rights_missing_have_one_line_that_mends);
     tcase_add_test(tcase, keys_that_are_denied_matter_most_behind_our_prefix);
+    tcase_add_test(tcase, a_database_that_is_denied_makes_a_master_unusable);
     tcase_add_test(tcase, everything_at_once_has_room);
     tcase_add_test(tcase, notes_without_room_are_cut_and_not_overrun);
     tcase_add_test(tcase, majorities_are_counted);
