@@ -35,10 +35,10 @@ static void bar_from(struct rlk_standing *s, enum rlk_bar reason, uint64_t now_u
     bar(s, reason, rlk_time_add(now_us, s->quarantine_us));
 }
 
-/* Whether this is another run than that of the last greeting. A run that is not told is none. */
+/* Whether this is another run than that of the last greeting. One that is not told may be any. */
 static bool is_another_run(const struct rlk_standing *s, const char *run)
 {
-    return s->run[0] != '\0' && run[0] != '\0' && strncmp(s->run, run, RLK_RUN_MAX) != 0;
+    return s->met && strncmp(s->run, run, RLK_RUN_MAX) != 0;
 }
 
 static void remember_run(struct rlk_standing *s, const char *run)
@@ -87,14 +87,62 @@ void rlk_standing_evicts(struct rlk_standing *s, bool evicts, uint64_t now_us)
 }
 
 /* While there is no mark where one was, data can be lost again and nobody sees it: so the bar
- * begins anew with each look, up to and with the one that finds a new mark. */
-static void judge_mark(struct rlk_standing *s, uint64_t mark, uint64_t now_us)
+ * begins anew with each look, up to and with the one that finds a new mark. And a server that was
+ * met without one may have lost them before its first mark was read. */
+static bool judge_mark(struct rlk_standing *s, uint64_t mark, uint64_t now_us)
 {
-    if (s->lost || (s->mark != 0 && mark != s->mark)) {
+    bool first = s->mark == 0 && mark != 0 && s->met;
+    bool another = s->lost || first || (s->mark != 0 && mark != s->mark);
+
+    if (another) {
         bar_from(s, RLK_BAR_FORGOT, now_us);
     }
     s->lost = mark == 0 && (s->lost || s->mark != 0);
     s->mark = mark;
+    s->until_us[RLK_BAR_UNREAD] = 0;
+    return another && mark != 0;
+}
+
+void rlk_standing_unread(struct rlk_standing *s, bool unread)
+{
+    s->until_us[RLK_BAR_UNREAD] = 0;
+    if (unread) {
+        bar(s, RLK_BAR_UNREAD, RLK_NEVER);
+    }
+}
+
+/* Its data are its master's, or were and may not be any more: no mark of before says anything. */
+static void judge_copy(struct rlk_standing *s, uint64_t now_us)
+{
+    bar_from(s, RLK_BAR_FORGOT, now_us);
+    s->mark = 0;
+}
+
+/* Promoted since, when nobody looked. */
+static bool was_replica(const struct rlk_standing *s, uint64_t promotion)
+{
+    return promotion != 0 && promotion != s->promotion;
+}
+
+bool rlk_standing_role(struct rlk_standing *s, bool master, uint64_t promotion, uint64_t now_us)
+{
+    bool copies = !master || was_replica(s, promotion);
+
+    if (copies) {
+        judge_copy(s, now_us);
+        s->replica = true;
+    }
+    return copies;
+}
+
+/* It is a master now. */
+static void judge_past(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
+{
+    if (s->replica || (s->met && was_replica(s, facts->promotion))) {
+        judge_copy(s, now_us);
+    }
+    s->replica = false;
+    s->promotion = facts->promotion;
 }
 
 void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
@@ -103,24 +151,24 @@ void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, u
     bool restarted = is_another_run(s, facts->run) && !(s->durable && facts->durable);
 
     judge_ages(s, facts, now_us);
+    judge_past(s, facts, now_us);
     rlk_standing_evicts(s, facts->evicts, now_us);
     if (restarted) {
         bar_from(s, RLK_BAR_RESTARTED, now_us);
     }
-    if (facts->mark != 0 && restarted) {
-        s->mark = facts->mark;
-        s->lost = false;
-    } else if (facts->mark != 0) {
+    if (facts->mark != 0) {
         judge_mark(s, facts->mark, now_us);
+    } else {
+        rlk_standing_unread(s, facts->unread);
     }
     remember_run(s, facts->run);
     s->met = true;
     s->durable = facts->durable;
 }
 
-void rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us)
+bool rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us)
 {
-    judge_mark(s, mark, now_us);
+    return judge_mark(s, mark, now_us);
 }
 
 void rlk_standing_clock_moved(struct rlk_standing *s, uint64_t now_us)

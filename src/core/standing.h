@@ -9,6 +9,9 @@
  *     the server says of its age is by its wall clock, which may be set; it decides only for a
  *     server that we had never seen.
  *
+ *     What could not be read is not as before: the first run or mark that is told after one that
+ *     was not counts as another one, and so does a run that is not told any more.
+ *
  * All lengths of time are by our clock, from when we saw it: that is after it happened. */
 #ifndef RLK_CORE_STANDING_H
 #define RLK_CORE_STANDING_H
@@ -31,6 +34,7 @@ enum rlk_bar {
     RLK_BAR_FORGOT,    /* other data than those that we knew, under the same run or durably */
     RLK_BAR_CLOCK,     /* its clock went forward, or too fast */
     RLK_BAR_EVICTS,    /* it may throw keys away to make room: while it says so, and after */
+    RLK_BAR_UNREAD,    /* it cannot say for now whether it still has its data */
     RLK_BARS
 };
 
@@ -40,6 +44,8 @@ enum rlk_bar {
 struct rlk_facts {
     const char *run;      /* run_id, at most RLK_RUN_MAX bytes of it count; "": it does not tell */
     uint64_t mark;        /* of its data: of the incarnation key; 0: unknown */
+    bool unread;          /* it has one, and could not be asked for it for the moment */
+    uint64_t promotion;   /* which promotion made it a master; 0: none, or it does not tell */
     uint64_t age_us;      /* of the run, as it says; RLK_NEVER: it does not tell */
     uint64_t data_age_us; /* since its data were last thrown away, likewise */
     bool durable; /* every write is on its disk before it is answered: restarts lose nothing */
@@ -54,6 +60,8 @@ struct rlk_standing {
     char run[RLK_RUN_MAX + 1]; /* the last that was told, "": none yet */
     uint64_t mark;             /* the last that was told or seen, 0: none */
     bool lost;                 /* there is none any more, and there was one */
+    bool replica;              /* it was no master when its role was seen last */
+    uint64_t promotion;        /* as it was told last */
     bool durable;              /* as of the last greeting */
     bool mistimed;             /* since its clock moved it has not kept time */
     uint64_t moved_us;
@@ -63,16 +71,26 @@ struct rlk_standing {
 void rlk_standing_init(struct rlk_standing *s, enum rlk_quarantine policy, uint64_t max_ttl_us,
                        uint32_t drift_ppm);
 
-/* It was greeted, for the first time or again. What it does not tell is as before. Its age is
- * looked at as long as no run of it is known. A restart loses nothing when the server is durable
- * and was so when it was greeted before; and if the mark says otherwise it is believed less than
- * the mark. */
+/* It was greeted as a master, for the first time or again. Its age is looked at as long as no run
+ * of it is known. A restart loses nothing when the server is durable and was so when it was greeted
+ * before; and if the mark says otherwise it is believed less than the mark. */
 void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us);
 
 /* The mark of its data was looked at: by the health probe, or along with a vote. 0: it has none
  * any more, which is as good as another one; then the bar begins anew with each look until, and
- * with, the one that finds a mark, for without one nobody sees that data are lost again. */
-void rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us);
+ * with, the one that finds a mark, for without one nobody sees that data are lost again. True when
+ * a mark was found, and these are other data than those that were greeted: it has to be greeted
+ * again. */
+bool rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us);
+
+/* It could not be looked at for the moment: its votes do not count until it was. Or it cannot be
+ * looked at at all, and they count unseen. */
+void rlk_standing_unread(struct rlk_standing *s, bool unread);
+
+/* Its role was looked at. True when it is no master, or was none since it was greeted: it has to be
+ * greeted again. What it has then is a copy of its master's data, so it is barred from the next
+ * greeting that finds it a master. */
+bool rlk_standing_role(struct rlk_standing *s, bool master, uint64_t promotion, uint64_t now_us);
 
 /* It may throw keys away, or does so no longer: when that was asked again. */
 void rlk_standing_evicts(struct rlk_standing *s, bool evicts, uint64_t now_us);

@@ -142,16 +142,16 @@ START_TEST(an_uptime_that_lies_does_not_end_a_bar)
 }
 END_TEST
 
-/* INFO is refused once, of all times after the restart (an ACL that is loaded late). What was not
- * told is as before, so the restart is seen by the next greeting that tells. */
+/* INFO is refused once, of all times after the restart (an ACL that is loaded late). A run that is
+ * not told any more may be another one, and so may the next that is told. */
 START_TEST(a_run_that_is_not_told_does_not_hide_a_restart)
 {
-    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_standing s = one_known(_i ? RLK_QUARANTINE_STRICT : RLK_QUARANTINE_OBSERVED);
     struct rlk_facts silent = {.run = "", .age_us = RLK_NEVER, .data_age_us = RLK_NEVER},
                      facts = a_master();
 
     rlk_standing_greet(&s, &silent, NOW + S);
-    expect_none(&s, NOW + S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
     facts.run = "run-b";
     rlk_standing_greet(&s, &facts, NOW + 2 * S);
     expect(&s, RLK_BAR_RESTARTED, NOW + 2 * S + BAR_US);
@@ -165,27 +165,112 @@ START_TEST(a_run_that_is_not_told_does_not_hide_another_mark)
     struct rlk_facts facts = {.run = "", .mark = 78, .age_us = RLK_NEVER, .data_age_us = RLK_NEVER};
 
     rlk_standing_greet(&s, &facts, NOW + S);
-    expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
+    rlk_standing_look(&s, 79, NOW + 2 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 2 * S + BAR_US);
 }
 END_TEST
 
-/* It does not tell its run at first, restarts, and tells it then: nothing shows the restart but
- * its age. As long as its run is unknown it is judged by that. */
-START_TEST(a_run_that_becomes_known_late_is_judged_by_its_age)
+/* It does not tell its run at first, restarts, and tells it then: nothing shows the restart, and
+ * its age is by a clock that may have been set. */
+START_TEST(a_run_that_becomes_known_late_is_another_one)
 {
     struct rlk_facts silent = {.run = "", .age_us = RLK_NEVER, .data_age_us = RLK_NEVER},
                      facts = a_master();
     struct rlk_standing s;
 
-    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    rlk_standing_init(&s, _i ? RLK_QUARANTINE_STRICT : RLK_QUARANTINE_OBSERVED, TTL, 10000);
     rlk_standing_greet(&s, &silent, NOW);
     expect_none(&s, NOW);
-    facts.age_us = 2 * S;
+    rlk_standing_greet(&s, &silent, NOW); /* nothing new */
+    expect_none(&s, NOW);
+    facts.mark = 0;
     rlk_standing_greet(&s, &facts, NOW + S);
-    expect(&s, RLK_BAR_YOUNG, NOW + S + BAR_US - 2 * S + S);
-    facts.age_us = 4 * S;
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
     rlk_standing_greet(&s, &facts, NOW + 3 * S); /* by now we know it */
-    expect(&s, RLK_BAR_YOUNG, NOW + S + BAR_US - 2 * S + S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
+}
+END_TEST
+
+/* It is out of memory when it is greeted, and cannot write its mark. Then there is memory, FLUSHALL
+ * takes the lock away, and the first mark is read. */
+START_TEST(the_first_mark_after_none_could_be_read_bars)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+    uint64_t until;
+
+    rlk_standing_init(&s, _i ? RLK_QUARANTINE_STRICT : RLK_QUARANTINE_OBSERVED, TTL, 10000);
+    facts.mark = 0;
+    facts.unread = true;
+    rlk_standing_greet(&s, &facts, NOW);
+    ck_assert_int_eq(rlk_standing_bar(&s, NOW + 1000 * BAR_US, &until), RLK_BAR_UNREAD);
+    ck_assert_uint_eq(until, RLK_NEVER);
+    ck_assert(rlk_standing_look(&s, 78, NOW + S));
+    expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
+    ck_assert(!rlk_standing_look(&s, 78, NOW + 2 * S));
+    expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
+}
+END_TEST
+
+/* Whoever knew it before has something to compare with. */
+START_TEST(a_mark_that_could_not_be_read_for_a_while_is_compared)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+
+    rlk_standing_unread(&s, true);
+    ck_assert_int_eq(rlk_standing_bar(&s, NOW + S, NULL), RLK_BAR_UNREAD);
+    ck_assert(!rlk_standing_look(&s, 77, NOW + 2 * S));
+    expect_none(&s, NOW + 2 * S);
+    rlk_standing_unread(&s, true);
+    ck_assert(rlk_standing_look(&s, 78, NOW + 3 * S));
+    expect(&s, RLK_BAR_FORGOT, NOW + 3 * S + BAR_US);
+    rlk_standing_unread(&s, true);
+    rlk_standing_unread(&s, false); /* nor will it ever be: it votes unseen */
+    expect(&s, RLK_BAR_FORGOT, NOW + 3 * S + BAR_US);
+}
+END_TEST
+
+/* REPLICAOF takes the lock away, and what its master has in its place; a replica that may be
+ * written to goes on granting. It is no master for as long as nobody greets it as one. */
+START_TEST(a_master_that_was_a_replica_is_barred_from_when_it_is_none)
+{
+    struct rlk_standing s = one_known(_i ? RLK_QUARANTINE_STRICT : RLK_QUARANTINE_OBSERVED);
+    struct rlk_facts facts = a_master();
+
+    ck_assert(!rlk_standing_role(&s, true, 0, NOW));
+    expect_none(&s, NOW);
+    ck_assert(rlk_standing_role(&s, false, 0, NOW + S));
+    expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
+    facts.promotion = 9;
+    facts.mark = 0; /* no mark can be read: nothing else tells */
+    rlk_standing_greet(&s, &facts, NOW + 50 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 50 * S + BAR_US);
+    rlk_standing_greet(&s, &facts, NOW + 51 * S);
+    expect(&s, RLK_BAR_FORGOT, NOW + 50 * S + BAR_US);
+    ck_assert(!rlk_standing_role(&s, true, 9, NOW + 52 * S));
+    expect(&s, RLK_BAR_FORGOT, NOW + 50 * S + BAR_US);
+}
+END_TEST
+
+/* It is a replica and a master again between two looks, or between two connections. */
+START_TEST(a_promotion_that_nobody_saw_bars)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_OBSERVED), t = s;
+    struct rlk_facts facts = a_master();
+
+    ck_assert(rlk_standing_role(&s, true, 9, NOW + S));
+    expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
+    facts.promotion = 9;
+    rlk_standing_greet(&t, &facts, NOW + 2 * S);
+    expect(&t, RLK_BAR_FORGOT, NOW + 2 * S + BAR_US);
+    ck_assert(!rlk_standing_role(&t, true, 9, NOW + 3 * S));
+    ck_assert(rlk_standing_role(&t, true, 10, NOW + 4 * S)); /* and once more */
+    expect(&t, RLK_BAR_FORGOT, NOW + 4 * S + BAR_US);
+
+    rlk_standing_init(&s, RLK_QUARANTINE_OBSERVED, TTL, 10000); /* long before we met it */
+    rlk_standing_greet(&s, &facts, NOW);
+    expect_none(&s, NOW);
 }
 END_TEST
 
@@ -492,10 +577,11 @@ START_TEST(a_mark_that_becomes_known_late_is_remembered)
     facts.mark = 0;
     rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
     rlk_standing_greet(&s, &facts, NOW);
-    rlk_standing_look(&s, 0, NOW + S);
-    rlk_standing_look(&s, 5, NOW + 2 * S);
-    expect_none(&s, NOW + 2 * S);
-    rlk_standing_look(&s, 6, NOW + 3 * S);
+    ck_assert(!rlk_standing_look(&s, 0, NOW + S));
+    expect_none(&s, NOW + S);
+    ck_assert(rlk_standing_look(&s, 5, NOW + 2 * S));
+    expect(&s, RLK_BAR_FORGOT, NOW + 2 * S + BAR_US);
+    ck_assert(rlk_standing_look(&s, 6, NOW + 3 * S));
     expect(&s, RLK_BAR_FORGOT, NOW + 3 * S + BAR_US);
 }
 END_TEST
@@ -672,9 +758,13 @@ static TCase *schedules(void)
     tcase_add_test(c, a_restart_seen_late_bars_from_when_it_is_seen);
     tcase_add_test(c, a_second_restart_bars_anew);
     tcase_add_test(c, an_uptime_that_lies_does_not_end_a_bar);
-    tcase_add_test(c, a_run_that_is_not_told_does_not_hide_a_restart);
+    tcase_add_loop_test(c, a_run_that_is_not_told_does_not_hide_a_restart, 0, 2);
     tcase_add_test(c, a_run_that_is_not_told_does_not_hide_another_mark);
-    tcase_add_test(c, a_run_that_becomes_known_late_is_judged_by_its_age);
+    tcase_add_loop_test(c, a_run_that_becomes_known_late_is_another_one, 0, 2);
+    tcase_add_loop_test(c, the_first_mark_after_none_could_be_read_bars, 0, 2);
+    tcase_add_test(c, a_mark_that_could_not_be_read_for_a_while_is_compared);
+    tcase_add_loop_test(c, a_master_that_was_a_replica_is_barred_from_when_it_is_none, 0, 2);
+    tcase_add_test(c, a_promotion_that_nobody_saw_bars);
     tcase_add_test(c, a_mark_that_is_gone_bars);
     tcase_add_test(c, a_mark_that_another_client_has_made_anew_bars);
     tcase_add_test(c, without_a_mark_data_can_be_lost_again);
