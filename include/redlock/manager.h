@@ -32,12 +32,16 @@ struct redlock;
  * any other. */
 enum redlock_quarantine {
     /* The default. A master does not vote for max_ttl_ms after a restart, after its data were
-     * thrown away (FLUSHALL; a replica in its place), and after its clock went forward; one that
+     * thrown away (FLUSHALL; a replica in its place; it was a replica for a while), and after its
+     * clock went forward; while it cannot say whether it has its data, and for max_ttl_ms after, if
+     * nobody could look before (it was out of memory when it was greeted); one that
      * this manager had never seen before, until it has run, and had its data, for that long by
      * its own account; one that evicts keys (maxmemory with another policy than noeviction), as
      * long as it says so, which is asked now and then. Masters that were all started just now have
      * no majority for that time. It needs INFO, CONFIG GET, and EVAL with GET, SET and TIME:
-     * where one of them is not allowed that much is not seen, and redlock_node_info() says so. */
+     * where one of them is not allowed that much is not seen, and redlock_node_info() says so; and
+     * when INFO was allowed, and is not any more, that counts as a restart. Under any policy a
+     * replica has no vote: the role is looked at each health_ms, by INFO or by HELLO. */
     REDLOCK_QUARANTINE_STRICT = 0,
     /* Only for what this manager saw happen: masters that it had never seen vote. */
     REDLOCK_QUARANTINE_OBSERVED = 1,

@@ -84,24 +84,29 @@ static bool knows_set_get(const char *server, const char *version)
     return strcmp(server, "redis") == 0 && atoi(version) >= 7;
 }
 
-static void refuse_unfit(struct rlk_node *n, const char *why)
+static void refuse_unfit(struct rlk_node *n, const char *why, uint64_t now_us)
 {
     if (why) {
-        rlk_node_refuse(n, "%s", why);
+        rlk_health_judge_role(n, why, 0, now_us);
     }
 }
 
-static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list)
+const char *rlk_handshake_unfit(const struct rlk_reply *hello)
+{
+    return rlk_info_unfit(field_text(hello, "role"), field_text(hello, "mode"));
+}
+
+static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, uint64_t now_us)
 {
     const char *server = field_text(list, "server"), *version = field_text(list, "version");
-    const char *why = rlk_info_unfit(field_text(list, "role"), field_text(list, "mode"));
     const struct rlk_reply *id = field(list, "id");
 
     snprintf(n->server, sizeof(n->server), "%.20s %.20s", server, version);
     rlk_reply_make_printable(n->server);
     n->tells_holder = knows_set_get(server, version);
+    n->tells_role = true;
     n->client_id = id && id->type == RLK_REPLY_INTEGER ? id->integer : 0;
-    refuse_unfit(n, why);
+    refuse_unfit(n, rlk_handshake_unfit(list), now_us);
 }
 
 /* A server below 6 does not know HELLO, and 6.0 denies it to a user without the right to it. Role
@@ -133,12 +138,12 @@ static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *
                      uint64_t now_us)
 {
     (void)context;
-    n->tells_holder = false;
+    n->tells_holder = n->tells_role = false;
     n->scripts = 0;
     n->client_id = 0;
     snprintf(n->server, sizeof(n->server), "redis");
     if (reply->type == RLK_REPLY_ARRAY && field_text(reply, "role")[0]) {
-        learn_from_hello(n, reply);
+        learn_from_hello(n, reply, now_us);
     } else if (rlk_classify_is_error(reply, "NOAUTH")) {
         rlk_node_refuse(n, "wants a password, and we were given none for it");
     } else if (reply->type != RLK_REPLY_ERROR) {
@@ -165,10 +170,7 @@ static bool refuses_for_now(struct rlk_node *n, const struct rlk_reply *reply)
 static void on_info(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    const char *why;
-
     (void)context;
-    (void)now_us;
     if (refuses_for_now(n, reply)) {
         return;
     }
@@ -176,8 +178,7 @@ static void on_info(struct rlk_node *n, void *context, const struct rlk_reply *r
     if (strcmp(n->server, "redis") == 0 && n->info.version[0]) {
         snprintf(n->server, sizeof(n->server), "redis %s", n->info.version);
     }
-    why = rlk_info_unfit(n->info.role, n->info.mode);
-    refuse_unfit(n, why);
+    refuse_unfit(n, rlk_info_unfit(n->info.role, n->info.mode), now_us);
 }
 
 static void on_fsync(struct rlk_node *n, void *context, const struct rlk_reply *reply,

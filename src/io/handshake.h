@@ -15,9 +15,13 @@
 #include <stdint.h>
 
 struct rlk_node;
+struct rlk_reply;
 
 /* On a connection that has just opened; ends in rlk_node_greeted or rlk_node_refuse. False
  * when there is no memory. */
 bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us);
+
+/* Why a server that answers HELLO with that array can have no vote at all; NULL when it can. */
+const char *rlk_handshake_unfit(const struct rlk_reply *hello);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "core/classify.h"
 #include "core/clocks.h"
+#include "io/handshake.h"
 #include "io/loop.h"
 #include "io/node.h"
 #include "io/options.h"
@@ -48,7 +49,7 @@ static bool is_wanted(const struct rlk_node *n)
 /* Its data may have been thrown away, or be another server's, for all that it says. */
 static bool is_suspect(const struct rlk_node *n)
 {
-    return n->info.flushed || n->info.promoted;
+    return n->info.flushed || n->info.promotion != 0;
 }
 
 /* Who meets a run without a key has to believe what it says of its age, unless it says as well
@@ -141,31 +142,49 @@ static bool votes(const struct rlk_node *n, uint64_t now_us)
     return rlk_standing_bar(&n->standing, now_us, NULL) == RLK_BAR_NONE;
 }
 
-static void look(struct rlk_node *n, uint64_t mark, uint64_t now_us)
+/* What it has granted before counts no more either. */
+static void tell_barred(struct rlk_node *n, bool voted, uint64_t now_us)
 {
-    bool voted = votes(n, now_us);
-
-    rlk_standing_look(&n->standing, mark, now_us);
     if (voted && !votes(n, now_us)) {
         n->hooks->barred(n, now_us);
     }
 }
 
+static bool look(struct rlk_node *n, uint64_t mark, uint64_t now_us)
+{
+    bool voted = votes(n, now_us), another = rlk_standing_look(&n->standing, mark, now_us);
+
+    tell_barred(n, voted, now_us);
+    return another;
+}
+
+static void set_unread(struct rlk_node *n, bool unread, uint64_t now_us)
+{
+    bool voted = votes(n, now_us);
+
+    rlk_standing_unread(&n->standing, unread);
+    tell_barred(n, voted, now_us);
+}
+
+void rlk_health_judge_role(struct rlk_node *n, const char *unfit, uint64_t promotion,
+                           uint64_t now_us)
+{
+    if (rlk_standing_role(&n->standing, unfit == NULL, promotion, now_us)) {
+        n->hooks->barred(n, now_us); /* whatever the policy: it is no master */
+        rlk_node_refuse(n, "%s", unfit ? unfit : "was a replica for a while: it has other data");
+    }
+}
+
 /* It did not run the script. Who may not (an ACL) is asked for the time only, until the next
- * greeting; who could not just now is asked again; and from whatever else a mark that was there is
- * gone. A master that has become a replica is none any more. */
+ * greeting; who could not just now is asked again, and does not vote before; and from whatever else
+ * a mark that was there is gone. */
 static void on_refused(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
-    bool replica =
-        rlk_classify_is_error(reply, "READONLY") || rlk_classify_is_error(reply, "MASTERDOWN");
-
-    if (replica) {
-        look(n, 0, now_us);
-        rlk_node_refuse(n, "has become a replica: %s", reply->str);
-    } else if (rlk_classify_refused_for_now(reply)) {
-        return;
+    if (rlk_classify_refused_for_now(reply)) {
+        set_unread(n, is_wanted(n), now_us);
     } else if (rlk_classify_is_error(reply, "NOPERM") || n->standing.mark == 0) {
         n->health.refused = true;
+        set_unread(n, false, now_us);
     } else {
         look(n, 0, now_us);
     }
@@ -182,10 +201,30 @@ static void on_health(struct rlk_node *n, void *context, const struct rlk_reply 
         on_refused(n, reply, now_us);
         return;
     }
-    if (a.mark != 0) {
-        look(n, a.mark, now_us);
-    }
     tell_time(n, a.now_us, now_us);
+    if (a.mark != 0 && look(n, a.mark, now_us)) {
+        rlk_node_refuse(n, "its data were thrown away or exchanged: it is greeted anew");
+    }
+}
+
+/* The section that the greeting has asked for as well. What it does not say is not held against it:
+ * without INFO nobody sees more than that. */
+static void on_role(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    (void)context;
+    n->health.mute = rlk_classify_is_error(reply, "NOPERM");
+    rlk_info_read(&n->info, reply);
+    rlk_health_judge_role(n, rlk_info_unfit(n->info.role, n->info.mode), n->info.promotion, now_us);
+}
+
+static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us)
+{
+    (void)context;
+    if (reply->type == RLK_REPLY_ARRAY) {
+        rlk_health_judge_role(n, rlk_handshake_unfit(reply), 0, now_us);
+    }
 }
 
 static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
@@ -195,13 +234,25 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
     n->health.asked = false;
 }
 
-static const struct rlk_request_kind health_kind = {on_health, on_broken};
-
 static void on_unheard(struct rlk_node *n, void *context, uint64_t now_us)
 {
     (void)n;
     (void)context;
     (void)now_us;
+}
+
+/* INFO tells more; where both are refused nobody sees it. */
+static bool ask_role(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind info_kind = {on_role, on_unheard},
+                                         hello_kind = {on_hello, on_unheard};
+    static const char *const info[] = {"INFO", "replication", NULL};
+    static const char *const hello[] = {"HELLO", "2", NULL};
+
+    if (n->info.role[0] != '\0' && !n->health.mute) {
+        return rlk_node_say(n, &info_kind, info, now_us);
+    }
+    return !n->tells_role || rlk_node_say(n, &hello_kind, hello, now_us);
 }
 
 /* ---- the life of a connection ---- */
@@ -216,7 +267,10 @@ static void again_later(struct rlk_node *n, uint64_t now_us)
 
 static void ask_now(struct rlk_node *n, uint64_t now_us)
 {
-    if (!n->health.asked && rlk_node_ready(n, now_us) && !ask(n, &health_kind, now_us)) {
+    static const struct rlk_request_kind kind = {on_health, on_broken};
+
+    if (!n->health.asked && rlk_node_ready(n, now_us) &&
+        !(ask_role(n, now_us) && ask(n, &kind, now_us))) {
         rlk_node_complain(n, "no memory to ask whether it still has its data");
     }
 }
@@ -236,9 +290,7 @@ static void on_memory(struct rlk_node *n, void *context, const struct rlk_reply 
     (void)context;
     rlk_info_read(&n->info, reply);
     rlk_standing_evicts(&n->standing, rlk_info_evicts(&n->info), now_us);
-    if (voted && !votes(n, now_us)) {
-        n->hooks->barred(n, now_us);
-    }
+    tell_barred(n, voted, now_us);
 }
 
 /* Whether it evicts may be changed at any time: it is asked again now and then, and more often
@@ -272,13 +324,23 @@ void rlk_health_init(struct rlk_node *n)
 
 bool rlk_health_is_wanted(struct rlk_node *n)
 {
-    n->health.refused = n->health.asked = false;
+    n->health.refused = n->health.asked = n->health.mute = false;
     return is_wanted(n);
 }
 
 bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
 {
     return ask(n, kind, now_us);
+}
+
+/* By its wall clock: below 0 when that was set back since it started, which says nothing of when
+ * that was. Who tells us nothing of itself votes unseen. */
+static uint64_t age_us(const struct rlk_node *n)
+{
+    if (n->info.run_id[0] == '\0') {
+        return RLK_NEVER;
+    }
+    return n->info.uptime_s > 0 ? (uint64_t)n->info.uptime_s * 1000000 : 0;
 }
 
 /* Without a mark only what it says of its commands tells. */
@@ -294,15 +356,17 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
 {
     struct answer a = {0};
     struct rlk_facts facts = {.run = n->info.run_id,
+                              .promotion = n->info.promotion,
                               .durable = rlk_info_is_durable(&n->info),
                               .evicts = rlk_info_evicts(&n->info)};
 
     n->health.asked = false;
     if (reply && !read_answer(reply, &a)) {
-        n->health.refused = !rlk_classify_refused_for_now(reply);
+        facts.unread = rlk_classify_refused_for_now(reply);
+        n->health.refused = !facts.unread;
     }
     facts.mark = a.mark;
-    facts.age_us = n->info.uptime_s < 0 ? RLK_NEVER : (uint64_t)n->info.uptime_s * 1000000;
+    facts.age_us = age_us(n);
     facts.data_age_us = data_age_us(n, &a);
     if (n->standing.met && strcmp(n->standing.run, n->info.run_id) != 0) {
         n->hooks->replaced(n);
@@ -345,7 +409,10 @@ static bool explain_blindness(const struct rlk_node *n, char *out, size_t size)
     bool blind = n->standing.policy != RLK_QUARANTINE_OFF;
 
     if (blind && n->info.run_id[0] == '\0') {
-        snprintf(out, size, "may vote after a restart, unseen: allow us INFO (quarantine)");
+        snprintf(out, size,
+                 n->tells_role ? "may vote after a restart, unseen: allow us INFO (quarantine)"
+                               : "may vote after a restart, or as a writable replica, unseen: "
+                                 "allow us INFO (quarantine)");
     } else if (blind && n->health.refused) {
         snprintf(out, size,
                  "may vote after its data were thrown away, unseen: allow us EVAL with "
@@ -359,11 +426,12 @@ bool rlk_health_explain(const struct rlk_node *n, uint64_t now_us, char *out, si
     static const char *const why[] = {
         [RLK_BAR_NONE] = "",
         [RLK_BAR_YOUNG] = "it has started, or lost its data, only just",
-        [RLK_BAR_RESTARTED] = "it has restarted",
-        [RLK_BAR_FORGOT] = "its data were thrown away",
+        [RLK_BAR_RESTARTED] = "it has restarted, or does not say whether it has",
+        [RLK_BAR_FORGOT] = "its data were thrown away or exchanged",
         [RLK_BAR_CLOCK] = "its clock was set forward, or is too fast",
         [RLK_BAR_EVICTS] = ("it may throw keys away when memory is short: set its "
                             "maxmemory-policy to noeviction"),
+        [RLK_BAR_UNREAD] = "it cannot say for now whether it still has its data",
     };
     uint64_t until_us;
     enum rlk_bar bar = rlk_standing_bar(&n->standing, now_us, &until_us);

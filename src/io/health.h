@@ -1,4 +1,5 @@
-/* health.h - whether a connected server still has its data, and what time it has [S11].
+/* health.h - whether a connected server is still a master, has its data, and what time it has
+ * [S11].
  *
  * On every server stands one key that nobody deletes, the incarnation key: the run that wrote it,
  * a random mark, and since when by the server's clock. A server whose data were thrown away has
@@ -8,7 +9,9 @@
  *
  * A script looks at it (and writes it anew where that has to be), and tells the time: at the end
  * of the greeting, every health_ms, and along with renewals. With quarantine=off only the time is
- * asked for, and no key is written. */
+ * asked for, and no key is written. Ahead of each look goes the question for the role: INFO, or
+ * HELLO where INFO is not allowed. Whoever is no master any more, or has other data than those that
+ * were greeted, is greeted anew: its connection ends. */
 #ifndef RLK_IO_HEALTH_H
 #define RLK_IO_HEALTH_H
 
@@ -35,6 +38,7 @@ struct rlk_health {
     struct rlk_timer timer;
     bool asked;       /* an answer is outstanding */
     bool refused;     /* it does not run the script for us: only the time is asked for */
+    bool mute;        /* it refuses us INFO, since it was greeted */
     unsigned looks;   /* counts them */
     uint64_t sent_us; /* when it was asked last */
 };
@@ -57,6 +61,12 @@ void rlk_health_ask(struct rlk_node *n, uint64_t now_us);
  * looked at. */
 void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
                        char start[RLK_HEALTH_START_ROOM]);
+
+/* Its role was told: why it is unfit to vote at all, NULL when it is a master; and what has
+ * made it one (rlk_info). Ends the connection of one that is none, or was none since it was
+ * greeted. */
+void rlk_health_judge_role(struct rlk_node *n, const char *unfit, uint64_t promotion,
+                           uint64_t now_us);
 
 /* It was looked at along with a vote, and was not as expected. */
 void rlk_health_surprised(struct rlk_node *n, uint64_t now_us);

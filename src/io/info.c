@@ -77,6 +77,15 @@ static void read_persistence(struct rlk_info *info, const char *text)
     }
 }
 
+/* A master that was a replica has taken a replication id of its own when that ended. */
+static uint64_t read_promotion(const char *text)
+{
+    char id[17] = "";
+
+    rlk_info_text(text, "master_replid", id, sizeof(id));
+    return strtoull(id, NULL, 16) | 1;
+}
+
 static void read_replication(struct rlk_info *info, const char *text)
 {
     long long n;
@@ -86,7 +95,7 @@ static void read_replication(struct rlk_info *info, const char *text)
         info->replicas = (unsigned)n;
     }
     if (rlk_info_number(text, "second_repl_offset", &n)) {
-        info->promoted = n >= 0;
+        info->promotion = n >= 0 ? read_promotion(text) : 0;
     }
 }
 

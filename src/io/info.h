@@ -19,8 +19,8 @@ struct rlk_info {
     char fsync[16];      /* when it is on the disk: "always", "everysec", "no"; "" unknown */
     bool fsync_pauses;   /* while the log is written anew */
     unsigned replicas;
-    bool promoted; /* it was somebody's replica */
-    bool flushed;  /* its data were thrown away or exchanged since it started, or may have been */
+    uint64_t promotion; /* it was somebody's replica: a number of when that ended; 0: it was none */
+    bool flushed; /* its data were thrown away or exchanged since it started, or may have been */
 };
 
 /* Nothing known yet. */

@@ -323,7 +323,7 @@ void rlk_probe_tell(const struct rlk_probe *p, struct redlock_examined *ret)
     ret->evicted_keys = p->evicted_keys;
     ret->replicas = p->info.replicas;
     ret->min_replicas = p->min_replicas;
-    ret->promoted = p->info.promoted;
+    ret->promoted = p->info.promotion != 0;
     ret->denied = p->denied;
     ret->missing = p->missing;
     ret->keys_denied = p->keys_denied;

@@ -8,11 +8,14 @@
 
 START_TEST(a_flushall_is_seen_by_the_probe)
 {
+    size_t greetings;
+
     ward_start((enum redlock_quarantine)_i, WARD_HEALTH_MS);
+    greetings = ward_greetings(0);
     model_flush(ward_model(0));
     ward_must_count(0);
     ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
+    ward_wait_until_greeted(0, greetings);
     ward_must_be_barred(0, "its data were thrown away");
     ward_vote_must_not_count("k", 0, "its data were thrown away");
     ward_must_count(1);
@@ -26,10 +29,14 @@ END_TEST
 /* Without a probe between: the vote itself looks. */
 START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 {
+    size_t greetings;
+
     ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    greetings = ward_greetings(0);
     model_flush(ward_model(0));
     ward_must_count(0);
     ward_vote_must_not_count("fenced", 1, "its data were thrown away");
+    ward_wait_until_greeted(0, greetings);
     ward_vote_must_not_count("k", 0, "its data were thrown away");
     ward_pass_ms(WARD_QUARANTINE_MS);
     ward_must_count(0);
@@ -42,13 +49,15 @@ END_TEST
 START_TEST(a_flushall_is_seen_behind_the_mark_of_another)
 {
     char other[128];
+    size_t greetings;
 
     ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    greetings = ward_greetings(0);
     model_flush(ward_model(0));
     snprintf(other, sizeof(other), "%s 00000000deadbeef 1000000", ward_model(0)->run_id);
     model_set(ward_model(0), "redlock:incarnation", other, 0);
     ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
+    ward_wait_until_greeted(0, greetings);
     ward_must_be_barred(0, "its data were thrown away");
     farm_end(&ward);
 }
@@ -120,6 +129,132 @@ START_TEST(a_master_that_becomes_a_replica_does_not_vote)
 }
 END_TEST
 
+/* A replica that may be written to (replica-read-only no) refuses nothing: it is asked for its role
+ * along with each probe. And when it is a master again, its data are those of another. */
+START_TEST(a_writable_replica_is_thrown_out)
+{
+    static const char noperm[] = "-NOPERM no permissions to run the 'info' command\r\n";
+    bool off = _i / 2 == REDLOCK_QUARANTINE_OFF;
+    size_t greetings;
+
+    ward_set_up((enum redlock_quarantine)(_i / 2), WARD_HEALTH_MS);
+    if (_i % 2) {
+        fake_on(ward.nodes[0], "INFO", FAKE_REPLY, noperm);
+    }
+    farm_open(&ward);
+    ward_vote_must_count("k", 0);
+    greetings = ward_greetings(0);
+    ward_model(0)->role = "replica";
+    ward_pass_ms(WARD_HEALTH_MS);
+    farm_wait_count(&ward, 0, "CLIENT SETNAME", greetings + 1);
+    farm_wait_error(&ward, 0, "is a replica");
+    ck_assert_int_ne(farm_state(&ward, 0), REDLOCK_NODE_UP);
+
+    ward_model(0)->role = "master";
+    farm_wait(&ward, 0, REDLOCK_NODE_UP);
+    if (off) {
+        ward_must_count(0);
+    } else {
+        ward_must_be_barred(0, "exchanged");
+        ward_vote_must_not_count("k", 0, "exchanged");
+        ward_pass_ms(WARD_QUARANTINE_MS);
+    }
+    ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* INFO is refused from now on: HELLO tells the role as well. */
+START_TEST(a_role_that_is_no_longer_told_by_info_is_told_by_hello)
+{
+    size_t hellos, greetings;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    fake_on(ward.nodes[0], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
+    hellos = fake_count(ward.nodes[0], "HELLO");
+    ward_probe_all();
+    ck_assert_uint_eq(fake_count(ward.nodes[0], "HELLO"), hellos);
+    ward_probe_all();
+    ck_assert_uint_eq(fake_count(ward.nodes[0], "HELLO"), hellos + 1);
+    ward_must_count(0);
+    greetings = ward_greetings(0);
+    ward_model(0)->role = "replica";
+    ward_pass_ms(WARD_HEALTH_MS);
+    farm_wait_count(&ward, 0, "CLIENT SETNAME", greetings + 1);
+    farm_wait_error(&ward, 0, "is a replica");
+    farm_end(&ward);
+}
+END_TEST
+
+/* Neither INFO nor HELLO says it, to an old server's user without rights: it votes, and that this
+ * is so is said. */
+START_TEST(a_role_that_nothing_tells_is_not_looked_at)
+{
+    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_model(0)->major = 5;
+    fake_on(ward.nodes[0], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
+    farm_open(&ward);
+    ward_pass_ms(WARD_HEALTH_MS);
+    farm_wait_count(&ward, 0, "TIME", 1);
+    ck_assert_uint_eq(fake_count(ward.nodes[0], "HELLO"), 1);
+    ward_must_count(0);
+    ck_assert_ptr_nonnull(strstr(farm_error(&ward, 0), "as a writable replica"));
+    farm_end(&ward);
+}
+END_TEST
+
+/* REPLICAOF and REPLICAOF NO ONE between two looks: under the same run, and a master each time. The
+ * mark tells as well; here it may not be asked for. */
+START_TEST(who_was_a_replica_for_a_while_is_barred)
+{
+    size_t greetings;
+
+    ward_set_up(REDLOCK_QUARANTINE_OBSERVED, WARD_HEALTH_MS);
+    fake_on(ward.nodes[0], "EVAL", FAKE_REPLY, "-NOPERM no\r\n");
+    farm_open(&ward);
+    ward_must_count(0);
+    greetings = ward_greetings(0);
+    ward_model(0)->promoted = true;
+    if (_i == 0) {
+        ward_pass_ms(WARD_HEALTH_MS);
+        ward_wait_until_greeted(0, greetings);
+    } else {
+        ward_reconnect(0);
+    }
+    ward_must_be_barred(0, "exchanged");
+    ward_pass_ms(WARD_QUARANTINE_MS);
+    ward_must_count(0);
+    ward_reconnect(0);
+    ward_must_count(0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* What it has granted before its role was looked at, and nobody was told yet, counts no more: also
+ * with the quarantine off. */
+START_TEST(the_vote_of_a_replica_is_taken_back)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 3};
+
+    ward_start((enum redlock_quarantine)_i, WARD_HEALTH_MS);
+    model_set(ward_model(1), "k", "somebody", 0);
+    fake_pause(ward.nodes[2]);
+    ck_assert_int_eq(redlock_acquire(ward.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&ward, 0, "SET k", 1);
+    loop_settle(ward.base);
+    ward_model(0)->role = "replica";
+    ward_pass_ms(WARD_HEALTH_MS);
+    farm_wait_error(&ward, 0, "is a replica");
+    loop_settle(ward.base);
+    fake_go_on(ward.nodes[2]);
+    loop_must(ward.base, &got.calls);
+    ck_assert_int_ne(got.status, REDLOCK_OK);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
+    farm_end(&ward);
+}
+END_TEST
+
 /* Whatever else it calls itself. */
 START_TEST(who_is_no_master_is_refused)
 {
@@ -168,15 +303,17 @@ END_TEST
 /* The vote that finds no mark asks for a new one, or the next loss would not be seen. */
 START_TEST(a_vote_asks_for_the_mark_that_it_misses)
 {
+    size_t greetings;
     unsigned i;
 
     ward_start(REDLOCK_QUARANTINE_STRICT, 0);
     ward_vote_must_count("fenced", 1);
     for (i = 0; i < 2; i++) {
+        greetings = ward_greetings(0);
         model_flush(ward_model(0));
         ck_assert_ptr_null(model_get(ward_model(0), "redlock:incarnation"));
         ward_vote_must_not_count("fenced", 1, "its data were thrown away");
-        loop_settle(ward.base);
+        ward_wait_until_greeted(0, greetings);
         ck_assert_ptr_nonnull(model_get(ward_model(0), "redlock:incarnation"));
         ward_pass_ms(WARD_QUARANTINE_MS);
         ward_must_count(0);
@@ -262,6 +399,11 @@ Suite *data_suite(void)
     tcase_add_loop_test(tcase, a_replica_in_its_masters_place_does_not_vote, 0, 2);
     tcase_add_loop_test(tcase, a_stranger_with_the_mark_of_another_run_is_as_old_as_its_run, 0, 3);
     tcase_add_loop_test(tcase, a_master_that_becomes_a_replica_does_not_vote, 0, 2);
+    tcase_add_loop_test(tcase, a_writable_replica_is_thrown_out, 0, 6);
+    tcase_add_test(tcase, a_role_that_is_no_longer_told_by_info_is_told_by_hello);
+    tcase_add_test(tcase, a_role_that_nothing_tells_is_not_looked_at);
+    tcase_add_loop_test(tcase, who_was_a_replica_for_a_while_is_barred, 0, 2);
+    tcase_add_loop_test(tcase, the_vote_of_a_replica_is_taken_back, 0, 3);
     tcase_add_loop_test(tcase, who_is_no_master_is_refused, 0, 10);
     tcase_add_loop_test(tcase, a_vote_that_was_forgotten_counts_no_more, 0, 2);
     tcase_add_test(tcase, a_vote_asks_for_the_mark_that_it_misses);

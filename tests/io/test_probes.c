@@ -54,7 +54,7 @@ START_TEST(a_master_that_stops_running_it_is_asked_for_the_time)
 }
 END_TEST
 
-/* It may again in a moment: then it is asked again. */
+/* It may again in a moment: then it is asked again, and does not vote before. */
 START_TEST(a_master_that_is_out_of_memory_is_asked_again)
 {
     size_t before;
@@ -63,10 +63,13 @@ START_TEST(a_master_that_is_out_of_memory_is_asked_again)
     fake_on_next(ward.nodes[0], 1, "EVAL", FAKE_REPLY, "-OOM no\r\n", 9);
     before = fake_count(ward.nodes[0], "EVAL");
     ward_pass_ms(WARD_HEALTH_MS);
-    farm_wait_count(&ward, 0, "EVAL", before + 1);
+    ward_wait_until_barred(0);
+    ward_must_be_barred(0, "cannot say for now");
+    ck_assert(ward_bar_ms(0) == UINT64_MAX);
     ward_pass_ms(WARD_HEALTH_MS);
     farm_wait_count(&ward, 0, "EVAL", before + 2);
-    ward_must_count(0);
+    ward_wait_until_it_counts(0);
+    ward_vote_must_count("k", 0);
     farm_end(&ward);
 }
 END_TEST
@@ -219,13 +222,95 @@ START_TEST(who_cannot_say_who_it_is_is_asked_again)
 }
 END_TEST
 
-/* Without memory it refuses the script, and votes for nobody either. */
-START_TEST(who_has_no_memory_is_greeted_all_the_same)
+/* Without memory it refuses the script, and votes for nobody either. When it has some again, its
+ * data may have been thrown away to get it, before its first mark was read. */
+START_TEST(who_has_no_memory_is_greeted_and_does_not_vote)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    size_t greetings;
+
+    ward_set_up((enum redlock_quarantine)_i, WARD_HEALTH_MS);
     fake_on(ward.nodes[0], "EVAL", FAKE_REPLY, "-OOM command not allowed\r\n");
     farm_open(&ward);
     ck_assert_uint_eq(fake_count(ward.nodes[0], "HELLO"), 1);
+    ward_must_be_barred(0, "cannot say for now");
+    model_flush(ward_model(0));
+    fake_behave(ward.nodes[0]);
+    ward_vote_must_not_count("k", 0, "cannot say for now");
+    greetings = ward_greetings(0);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_greeted(0, greetings);
+    ward_must_be_barred(0, "thrown away");
+    ward_vote_must_not_count("k", 0, "thrown away");
+    ward_pass_ms(WARD_QUARANTINE_MS);
+    ward_must_count(0);
+    ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* It is known, and cannot say at its next greeting whether it is as before: when it can, and has
+ * the mark that we know, it votes at once. */
+START_TEST(a_known_mark_that_is_read_again_counts_at_once)
+{
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    fake_on(ward.nodes[0], "EVAL", FAKE_REPLY, "-MISCONF cannot save\r\n");
+    ward_reconnect(0);
+    ward_must_be_barred(0, "cannot say for now");
+    fake_behave(ward.nodes[0]);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_it_counts(0);
+    ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* EVAL is allowed only now: its data may have been thrown away before. */
+START_TEST(the_first_mark_that_may_be_read_bars)
+{
+    ward_set_up((enum redlock_quarantine)_i, WARD_NO_HEALTH_MS);
+    fake_on(ward.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
+    farm_open(&ward);
+    ward_must_count(0);
+    fake_behave(ward.nodes[0]);
+    ward_reconnect(0);
+    ward_must_be_barred(0, "thrown away");
+    farm_end(&ward);
+}
+END_TEST
+
+/* INFO was allowed, and is not any more (the ACL is in the configuration, so it was restarted); or
+ * the other way round. */
+START_TEST(a_run_that_is_told_no_more_or_only_now_bars)
+{
+    ward_set_up((enum redlock_quarantine)(_i / 2), WARD_NO_HEALTH_MS);
+    if (_i % 2) {
+        fake_on(ward.nodes[0], "INFO", FAKE_REPLY, NOPERM);
+    }
+    farm_open(&ward);
+    ward_must_count(0);
+    if (_i % 2) {
+        fake_behave(ward.nodes[0]);
+    } else {
+        fake_on(ward.nodes[0], "INFO", FAKE_REPLY, NOPERM);
+    }
+    ward_reconnect(0);
+    ward_must_be_barred(0, "restarted");
+    farm_end(&ward);
+}
+END_TEST
+
+/* Its clock was set back since it started: below 0 seconds up is no great age. */
+START_TEST(an_uptime_below_nought_is_young)
+{
+    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    ward_model(0)->uptime_s = -3599;
+    if (_i) {
+        fake_on(ward.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
+    }
+    farm_open(&ward);
+    ward_must_be_barred(0, "only just");
+    ward_pass_ms(WARD_QUARANTINE_MS + 1000);
+    ward_must_count(0);
     farm_end(&ward);
 }
 END_TEST
@@ -314,7 +399,11 @@ Suite *probes_suite(void)
     tcase_add_loop_test(tcase, without_a_mark_a_suspect_does_not_vote, 0, 2);
     tcase_add_loop_test(tcase, what_is_not_looked_at_is_said, 0, 6);
     tcase_add_loop_test(tcase, who_cannot_say_who_it_is_is_asked_again, 0, N_FOR_NOW);
-    tcase_add_test(tcase, who_has_no_memory_is_greeted_all_the_same);
+    tcase_add_loop_test(tcase, who_has_no_memory_is_greeted_and_does_not_vote, 0, 2);
+    tcase_add_test(tcase, a_known_mark_that_is_read_again_counts_at_once);
+    tcase_add_loop_test(tcase, the_first_mark_that_may_be_read_bars, 0, 2);
+    tcase_add_loop_test(tcase, a_run_that_is_told_no_more_or_only_now_bars, 0, 4);
+    tcase_add_loop_test(tcase, an_uptime_below_nought_is_young, 0, 2);
     tcase_add_test(tcase, who_is_loading_its_data_is_asked_again);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -84,13 +84,23 @@ void ward_must_count(size_t node)
                   farm_error(&ward, node));
 }
 
+size_t ward_greetings(size_t node)
+{
+    return fake_count(ward.nodes[node], "CLIENT SETNAME");
+}
+
+void ward_wait_until_greeted(size_t node, size_t before)
+{
+    farm_wait_count(&ward, node, "CLIENT SETNAME", before + 1);
+    farm_wait(&ward, node, REDLOCK_NODE_UP);
+}
+
 void ward_reconnect(size_t node)
 {
-    size_t before = fake_count(ward.nodes[node], "HELLO");
+    size_t before = ward_greetings(node);
 
     fake_hang_up(ward.nodes[node]);
-    farm_wait_count(&ward, node, "HELLO", before + 1);
-    farm_wait(&ward, node, REDLOCK_NODE_UP);
+    ward_wait_until_greeted(node, before);
 }
 
 void ward_restart(size_t node)
@@ -116,7 +126,6 @@ void ward_vote_must_not_count(const char *key, int fence, const char *why)
 
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
-    ck_assert_ptr_nonnull(strstr(got.votes[0].error, "does not vote"));
     ck_assert_msg(strstr(got.votes[0].error, why) != NULL, "%s", got.votes[0].error);
     model_del(ward_model(1), key);
     farm_wait_gone(&ward, key);

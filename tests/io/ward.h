@@ -46,6 +46,10 @@ void ward_must_count(size_t node);
 void ward_wait_until_barred(size_t node);
 void ward_wait_until_it_counts(size_t node);
 
+/* How often it was greeted; wait until that is once more than `before`, and it is UP again. */
+size_t ward_greetings(size_t node);
+void ward_wait_until_greeted(size_t node, size_t before);
+
 /* Break the connection, and wait for the next one; restart it before. */
 void ward_reconnect(size_t node);
 void ward_restart(size_t node);

@@ -32,7 +32,7 @@ START_TEST(nothing_is_known_at_first)
     begin();
     ck_assert_str_eq(info.run_id, "");
     ck_assert_int_eq(info.uptime_s, -1);
-    ck_assert(!info.flushed && !info.promoted && !info.loading);
+    ck_assert(!info.flushed && info.promotion == 0 && !info.loading);
     ck_assert(!rlk_info_is_durable(&info) && !rlk_info_evicts(&info));
     ck_assert_ptr_null(rlk_info_unfit(info.role, info.mode));
 }
@@ -61,7 +61,7 @@ START_TEST(sections_are_read_in_any_order)
     ck_assert_int_eq(info.uptime_s, 86);
     ck_assert_str_eq(info.role, "master");
     ck_assert_uint_eq(info.replicas, 2);
-    ck_assert(!info.promoted);
+    ck_assert(info.promotion == 0);
     ck_assert_uint_eq(info.maxmemory, 1048576);
     ck_assert_str_eq(info.policy, "allkeys-lru");
     ck_assert(info.aof && !info.aof_fails && !info.loading);
@@ -222,9 +222,9 @@ START_TEST(who_took_its_master_s_place_is_known)
 {
     begin();
     learn("role:master\r\nsecond_repl_offset:0\r\n");
-    ck_assert(info.promoted);
+    ck_assert_uint_ne(info.promotion, 0);
     learn("role:master\r\nsecond_repl_offset:-1\r\n");
-    ck_assert(!info.promoted);
+    ck_assert(info.promotion == 0);
 }
 END_TEST
 
