@@ -9,6 +9,7 @@ Suite *faults_suite(void);
 Suite *fence_suite(void);
 Suite *hold_suite(void);
 Suite *renew_suite(void);
+Suite *roles_suite(void);
 Suite *standing_suite(void);
 
 #endif

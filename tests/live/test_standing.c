@@ -66,7 +66,9 @@ static void restart(size_t node)
 static bool is_barred(void *arg)
 {
     (void)arg;
-    return info_of(0, the_node).quarantine_ms > 0;
+    struct redlock_node_info info = info_of(0, the_node);
+
+    return info.state == REDLOCK_NODE_UP && info.quarantine_ms > 0; /* greeted anew */
 }
 
 static void wait_until_barred(size_t node)
@@ -280,6 +282,7 @@ START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
     master_ask(s.masters[1], "DEL k");
     got = site_acquire_with(&s, 0, &request);
     ck_assert_int_eq(got.status, REDLOCK_OK);
+    wait_until_barred(0);
     must_be_barred(0, "its data were thrown away");
     site_end(&s);
 }

@@ -1,0 +1,167 @@
+/* live/test_roles.c - real masters that become replicas, and masters again, and masters that cannot
+ * say who they are [S11]. */
+#include <stdio.h>
+#include <string.h>
+
+#include "live/site.h"
+#include "live/suites.h"
+
+#define LONG_TTL_MS 120000u
+#define HEALTH_MS 50u
+
+static struct site s;
+
+static struct redlock_node_info info_of(size_t node)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    ck_assert_int_eq(redlock_node_info(s.rl[0], node, &info), REDLOCK_OK);
+    return info;
+}
+
+static void open_with(enum redlock_quarantine policy)
+{
+    s.options.quarantine = policy;
+    s.options.max_ttl_ms = LONG_TTL_MS;
+    s.options.health_ms = HEALTH_MS;
+    site_open(&s);
+}
+
+static void must_say_ok(size_t node, const char *command)
+{
+    ck_assert_str_eq(master_ask(s.masters[node], command), "OK");
+}
+
+static struct outcome acquire_at_once(void)
+{
+    struct redlock_request request = outcome_request("k");
+
+    request.wait_ms = 0;
+    return site_acquire_with(&s, 0, &request);
+}
+
+static void copy_another(void)
+{
+    char command[64];
+
+    must_say_ok(0, "CONFIG SET replica-read-only no");
+    snprintf(command, sizeof(command), "REPLICAOF 127.0.0.1 %d", master_port(s.masters[1]));
+    must_say_ok(0, command);
+}
+
+/* It goes on granting all that it is asked for, over the connection that we have. Without a
+ * quarantine, too, its role is looked at. */
+START_TEST(a_connected_master_that_becomes_a_writable_replica_has_no_vote)
+{
+    const struct master_options options = {.where = MASTER_TCP4};
+    struct outcome got;
+
+    site_start(&s, 3, &options);
+    open_with(_i ? REDLOCK_QUARANTINE_OFF : REDLOCK_QUARANTINE_OBSERVED);
+    got = acquire_at_once();
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_wait_answer(&s, 0, "0", "EXISTS k");
+
+    copy_another();
+    watch_for_error(s.base, s.rl[0], 0, "is a replica");
+    must_say_ok(0, "SET anything goes");
+    master_ask(s.masters[2], "SET k another");
+    got = acquire_at_once();
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_int_ne(got.votes[0].vote, REDLOCK_VOTE_YES);
+    site_wait_answer(&s, 1, "0", "EXISTS k");
+
+    must_say_ok(0, "REPLICAOF NO ONE");
+    watch_for_state(s.base, s.rl[0], 0, REDLOCK_NODE_UP);
+    if (_i == 0) {
+        ck_assert_ptr_nonnull(strstr(info_of(0).error, "exchanged"));
+        ck_assert_uint_gt(info_of(0).quarantine_ms, 0);
+        got = acquire_at_once();
+        ck_assert_int_ne(got.status, REDLOCK_OK);
+        ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
+    }
+    site_end(&s);
+}
+END_TEST
+
+static bool is_barred(void *arg)
+{
+    (void)arg;
+    return info_of(0).state == REDLOCK_NODE_UP && info_of(0).quarantine_ms > 0;
+}
+
+/* A user who may not ask for INFO is told the role by HELLO. */
+START_TEST(the_role_is_known_without_info)
+{
+    const struct master_options options = {.where = MASTER_TCP4,
+                                           .config = "user default on nopass ~* &* +@all -info"};
+
+    site_start(&s, 3, &options);
+    open_with(REDLOCK_QUARANTINE_OBSERVED);
+    ck_assert_ptr_nonnull(strstr(info_of(0).error, "allow us INFO"));
+    copy_another();
+    watch_for_error(s.base, s.rl[0], 0, "is a replica");
+    must_say_ok(0, "REPLICAOF NO ONE");
+    loop_must_true(s.base, is_barred, NULL);
+    site_end(&s);
+}
+END_TEST
+
+/* It is a replica and a master again, perhaps between two looks: its number of promotions tells. */
+START_TEST(who_was_a_replica_is_barred_each_time)
+{
+    const struct master_options options = {.where = MASTER_TCP4};
+    uint64_t before;
+    int i;
+
+    site_start(&s, 3, &options);
+    open_with(REDLOCK_QUARANTINE_OBSERVED);
+    for (i = 0; i < 2; i++) {
+        before = info_of(0).quarantine_ms;
+        copy_another();
+        site_wait_answer(&s, 1, "1", "EXISTS redlock:incarnation");
+        must_say_ok(0, "REPLICAOF NO ONE");
+        loop_must_true(s.base, is_barred, NULL);
+        ck_assert_uint_ge(info_of(0).quarantine_ms + 1000, before);
+    }
+    site_end(&s);
+}
+END_TEST
+
+/* Out of memory when it is greeted, and with no mark to show: it cannot write one. Then there is
+ * memory, and what it had granted meanwhile is thrown away. */
+START_TEST(the_first_mark_after_oom_bars)
+{
+    struct outcome got;
+
+    site_start(&s, 3, NULL);
+    must_say_ok(0, "CONFIG SET maxmemory 1");
+    open_with(REDLOCK_QUARANTINE_OBSERVED);
+    ck_assert_str_eq(master_ask(s.masters[0], "EXISTS redlock:incarnation"), "0");
+    ck_assert_ptr_nonnull(strstr(info_of(0).error, "cannot say for now"));
+    ck_assert_uint_eq(info_of(0).quarantine_ms, UINT64_MAX);
+    must_say_ok(0, "CONFIG SET maxmemory 0");
+    must_say_ok(0, "FLUSHALL");
+    site_wait_answer(&s, 0, "1", "EXISTS redlock:incarnation");
+    loop_must_true(s.base, is_barred, NULL);
+    master_ask(s.masters[2], "SET k another");
+    got = acquire_at_once();
+    ck_assert_int_ne(got.status, REDLOCK_OK);
+    site_end(&s);
+}
+END_TEST
+
+Suite *roles_suite(void)
+{
+    Suite *suite = suite_create("roles");
+    TCase *tcase = tcase_create("roles");
+
+    tcase_add_loop_test(tcase, a_connected_master_that_becomes_a_writable_replica_has_no_vote, 0,
+                        2);
+    tcase_add_test(tcase, the_role_is_known_without_info);
+    tcase_add_test(tcase, who_was_a_replica_is_barred_each_time);
+    tcase_add_test(tcase, the_first_mark_after_oom_bars);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
