@@ -44,6 +44,32 @@ static bool is_exposed(const struct world *w, unsigned client, unsigned node,
            rlk_time_max(m->forgot_us, m->flushed_us) > 0;
 }
 
+/* [S11] Said again of a vote that counts, from what is true: it was no replica's that this client
+ * has looked at since; the data were looked at; and if that was not possible when it was met, then
+ * so long ago that no lock is left from before. */
+static void check_vote_counts(struct world *w, unsigned client, unsigned node,
+                              const struct message *m)
+{
+    const struct peer *p = &w->clients[client].peers[node];
+    uint64_t least_us = options_max_ttl_us(&w->o) / 100 * 97; /* by our clock */
+
+    if (w->o.policy == RLK_QUARANTINE_OFF) {
+        return;
+    }
+    if (m->replica && p->role_us >= m->flushed_us) {
+        check_violated(w, "exclusion",
+                       "c%u counts the vote of n%u, a replica that it has looked at", client, node);
+    } else if (p->looked_us == 0 || p->unread) {
+        check_violated(w, "exclusion", "c%u counts the vote of n%u, and could not look at its data",
+                       client, node);
+    } else if (p->first_look_us > p->met_us && w->now_us < p->first_look_us + least_us) {
+        check_violated(
+            w, "exclusion",
+            "c%u counts the vote of n%u, whose data it saw first %.1f ms after it met it", client,
+            node, trace_ms(p->met_us, p->first_look_us));
+    }
+}
+
 void check_voted(struct world *w, unsigned node, const struct message *m, enum rlk_vote vote,
                  uint64_t fence)
 {
@@ -55,6 +81,7 @@ void check_voted(struct world *w, unsigned node, const struct message *m, enum r
         c->mistimed |= drive_is_mistimed(w, c->client, node) ? rlk_mask_bit(node) : 0;
     }
     if (vote == RLK_VOTE_YES) {
+        check_vote_counts(w, c->client, node, m);
         c->granted |= rlk_mask_bit(node);
         c->exposed |= is_exposed(w, c->client, node, m) ? rlk_mask_bit(node) : 0;
         if (c->fenced) {

@@ -64,6 +64,7 @@ void check_died(struct world *w, unsigned client);
 void check_may_outlive(struct world *w, unsigned claim);
 void check_set_back(struct world *w, unsigned server); /* its clock */
 void check_resurrected(struct world *w, unsigned server);
+void check_copied(struct world *w, unsigned claim); /* to a replica, which nobody has asked */
 void check_expired(struct world *w, unsigned claim, unsigned node);
 
 /* A node has answered a release with an error: nothing was done. */

@@ -121,6 +121,13 @@ void check_resurrected(struct world *w, unsigned server)
     }
 }
 
+void check_copied(struct world *w, unsigned claim)
+{
+    if (claim != NONE) {
+        w->claims[claim].orphan = true;
+    }
+}
+
 /* [S5] A debt is not paid that is older than the key can be. */
 void check_expired(struct world *w, unsigned claim, unsigned node)
 {

@@ -26,8 +26,8 @@ void facts_hello(const struct world *w, unsigned server, struct message *m)
 
     m->facts = (struct facts){.run = s->run,
                               .uptime_s = uptime_s(w, server),
+                              .promotion = s->promotion,
                               .flushed = s->flushed,
-                              .promoted = s->promoted,
                               .durable = w->o.durable,
                               .loading = s->loading_us > w->now_us};
 }
@@ -49,7 +49,7 @@ void facts_mark(struct world *w, unsigned server, struct message *m)
     if (there->mark == 0 || there->run != m->mark.run || there->born_us > m->server_us) {
         if (there->mark == 0 || !m->facts.durable || there->born_us > m->server_us) {
             there->born_us = rlk_time_sub(m->server_us, m->age_us);
-            s->misleading = lost_us > 0 && !m->facts.flushed && !m->facts.promoted &&
+            s->misleading = lost_us > 0 && !m->facts.flushed && m->facts.promotion == 0 &&
                             m->age_us > w->now_us - lost_us + 1000000;
         }
         there->mark = there->mark ? there->mark : m->mark.mark;

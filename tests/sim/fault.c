@@ -193,6 +193,37 @@ static void fail_over(struct world *w, unsigned server)
     }
 }
 
+static bool has_replica(const struct world *w, unsigned server)
+{
+    unsigned other;
+
+    for (other = 0; other < w->o.nodes; other++) {
+        if (w->servers[other].master == server) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* It goes on granting what it is asked for, over the connections that it has. Often for no longer
+ * than from one look to the next. */
+static void demote(struct world *w, unsigned server)
+{
+    unsigned master = (server + 1 + (unsigned)draw_upto(&w->prng, w->o.nodes - 2)) % w->o.nodes;
+    uint64_t until_us = w->now_us + draw_scale(&w->prng, 1000, 4 * options_max_ttl_us(&w->o));
+
+    if (w->servers[server].state != SERVER_RUNS || w->servers[master].state == SERVER_DOWN ||
+        w->servers[server].master != NONE || w->servers[master].master != NONE ||
+        has_replica(w, server)) {
+        return;
+    }
+    until_us = rlk_time_min(until_us, w->o.until_us);
+    trace(w, "n%u    becomes a writable replica of n%u for %.1f ms", server, master,
+          trace_ms(w->now_us, until_us));
+    server_demote(w, server, master);
+    schedule_push(&w->schedule, until_us, EVENT_PROMOTED, server, 0, 0);
+}
+
 static void refuse(struct world *w, unsigned server)
 {
     static const char *const refusals[] = {
@@ -345,6 +376,9 @@ static void strike(struct world *w, enum fault kind)
     case FAULT_FAILOVER:
         fail_over(w, server);
         break;
+    case FAULT_REPLICA:
+        demote(w, server);
+        break;
     case FAULT_REFUSE:
         refuse(w, server);
         break;
@@ -411,6 +445,7 @@ static void heal_server(struct world *w, unsigned server)
     struct server *s = &w->servers[server];
 
     s->refuses_us = 0;
+    server_promote(w, server);
     if (server == w->o.dead) {
         if (draw_chance(&w->prng, 500000)) {
             server_end(w, server, RLK_NEVER, false);

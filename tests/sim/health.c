@@ -32,7 +32,7 @@ static void write_run(const struct peer *p, char run[16])
 
 static bool is_suspect(const struct peer *p)
 {
-    return p->facts.flushed || p->facts.promoted;
+    return p->facts.flushed || p->facts.promotion != 0;
 }
 
 static uint64_t believed_age_us(const struct peer *p)
@@ -155,6 +155,7 @@ static void looked(struct world *w, unsigned client, unsigned node, const struct
     if (m->kind == MESSAGE_MARK) {
         p->first_look_us = p->looked_us ? p->first_look_us : m->done_us;
         p->looked_us = m->done_us;
+        p->unread = false;
     }
 }
 
@@ -169,36 +170,71 @@ static void tell_barred(struct world *w, unsigned client, unsigned node)
     struct rlk_event ev = {
         .kind = RLK_EVENT_BARRED, .node = node, .now_us = world_client_us(w, client)};
 
-    if (!votes(w, client, node)) {
-        trace(w, "c%u-n%u  its votes do not count", client, node);
-        drive_clock(w, client, &ev);
-    }
+    trace(w, "c%u-n%u  its votes do not count", client, node);
+    drive_clock(w, client, &ev);
 }
 
-static void look(struct world *w, unsigned client, unsigned node, uint64_t mark)
+static void tell_if_barred(struct world *w, unsigned client, unsigned node, bool voted)
 {
-    bool voted = votes(w, client, node);
-
-    rlk_standing_look(&peer_at(w, client, node)->standing, mark, world_client_us(w, client));
-    if (voted) {
+    if (voted && !votes(w, client, node)) {
         tell_barred(w, client, node);
     }
 }
 
-/* Every error of the model is one for now: it is asked again. */
-void health_on_reply(struct world *w, unsigned client, unsigned node, const struct message *m)
+static bool look(struct world *w, unsigned client, unsigned node, uint64_t mark)
+{
+    bool voted = votes(w, client, node);
+    bool another =
+        rlk_standing_look(&peer_at(w, client, node)->standing, mark, world_client_us(w, client));
+
+    tell_if_barred(w, client, node, voted);
+    return another;
+}
+
+bool health_judge_role(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     struct peer *p = peer_at(w, client, node);
+    bool ends =
+        rlk_standing_role(&p->standing, !m->replica, m->promotion, world_client_us(w, client));
 
-    p->health_asked = false;
-    if (m->answer == ANSWER_ERROR) {
+    p->role_us = m->done_us;
+    if (ends) {
+        trace(w, "c%u-n%u  %s", client, node,
+              m->replica ? "is a replica" : "was a replica for a while");
+        tell_barred(w, client, node);
+    }
+    return ends;
+}
+
+/* Every error of the model is one for now: it is asked again, and does not vote before. */
+static void on_unread(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct peer *p = peer_at(w, client, node);
+    bool voted = votes(w, client, node);
+
+    if (m->kind == MESSAGE_MARK) {
+        p->unread = true;
+        rlk_standing_unread(&p->standing, true);
+        tell_if_barred(w, client, node, voted);
+    }
+}
+
+void health_on_reply(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    peer_at(w, client, node)->health_asked = false;
+    if (health_judge_role(w, client, node, m)) {
+        peer_refuse(w, client, node);
         return;
     }
-    if (m->kind == MESSAGE_MARK) {
-        look(w, client, node, m->mark.mark);
-        looked(w, client, node, m);
+    if (m->answer == ANSWER_ERROR) {
+        on_unread(w, client, node, m);
+        return;
     }
     tell_time(w, client, node, m);
+    looked(w, client, node, m);
+    if (m->kind == MESSAGE_MARK && look(w, client, node, m->mark.mark)) {
+        peer_refuse(w, client, node);
+    }
 }
 
 /* ---- the life of a connection ---- */
@@ -230,7 +266,7 @@ bool health_greet(struct world *w, unsigned client, unsigned node)
 
 static uint64_t data_age_us(const struct peer *p, const struct message *m)
 {
-    if (m) {
+    if (m && m->answer != ANSWER_ERROR) {
         return rlk_time_sub(m->server_us, m->mark.born_us);
     }
     return is_suspect(p) ? 0 : RLK_NEVER;
@@ -241,12 +277,14 @@ void health_begin(struct world *w, unsigned client, unsigned node, const struct 
     struct peer *p = peer_at(w, client, node);
     uint64_t now_us = world_client_us(w, client);
     char run[16];
-    struct rlk_facts facts = {.run = run, .durable = p->facts.durable};
+    struct rlk_facts facts = {
+        .run = run, .promotion = p->facts.promotion, .durable = p->facts.durable};
 
     write_run(p, run);
     p->health_asked = false;
-    facts.mark = m ? m->mark.mark : 0;
-    facts.age_us = p->facts.uptime_s < 0 ? RLK_NEVER : (uint64_t)p->facts.uptime_s * 1000000;
+    p->unread = facts.unread = m && m->answer == ANSWER_ERROR;
+    facts.mark = m && !facts.unread ? m->mark.mark : 0;
+    facts.age_us = p->facts.uptime_s > 0 ? (uint64_t)p->facts.uptime_s * 1000000 : 0;
     facts.data_age_us = data_age_us(p, m);
     if (p->standing.met && strcmp(p->standing.run, run) != 0) {
         rlk_clocks_forget(&w->clients[client].clocks, node);
@@ -254,8 +292,10 @@ void health_begin(struct world *w, unsigned client, unsigned node, const struct 
     }
     rlk_standing_greet(&p->standing, &facts, now_us);
     p->met_us = p->met_us ? p->met_us : w->now_us;
-    tell_barred(w, client, node);
-    if (m) {
+    if (!votes(w, client, node)) {
+        tell_barred(w, client, node);
+    }
+    if (m && !facts.unread) {
         looked(w, client, node, m);
         tell_time(w, client, node, m);
     }

@@ -11,7 +11,10 @@ void health_init(struct world *w, unsigned client);
 /* For the greeting: ask; true when there is something to ask. */
 bool health_greet(struct world *w, unsigned client, unsigned node);
 
-/* The greeting is over, with that answer or without one (NULL). */
+/* The role that came with a message: true when the connection has to end. */
+bool health_judge_role(struct world *w, unsigned client, unsigned node, const struct message *m);
+
+/* The greeting is over, with that answer (an error, perhaps) or without one (NULL). */
 void health_begin(struct world *w, unsigned client, unsigned node, const struct message *m);
 
 /* Ask it now, ahead of what is asked next. */

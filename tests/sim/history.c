@@ -130,6 +130,7 @@ static unsigned client_of(const struct world *w, const struct event *ev)
     case EVENT_FAULT:
     case EVENT_CONTINUE:
     case EVENT_RESTART:
+    case EVENT_PROMOTED:
     case EVENT_REBORN:
     case EVENT_HEAL:
     case EVENT_END:
@@ -211,6 +212,9 @@ static void dispatch(struct world *w, const struct event *ev)
         break;
     case EVENT_RESTART:
         server_on_restart(w, ev->who, ev->stamp);
+        break;
+    case EVENT_PROMOTED:
+        server_promote(w, ev->who);
         break;
     case EVENT_REBORN:
         fault_on_reborn(w, ev->who);

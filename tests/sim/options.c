@@ -11,9 +11,9 @@ static const char *const assumptions[ASSUME_KINDS] = {
 };
 
 static const char *const faults[FAULT_ALL_KINDS] = {
-    "pause", "suspend", "crash",    "wall",    "stop",    "restart",   "away",
-    "back",  "rate",    "refuse",   "scripts", "break",   "partition", "one-way",
-    "slow",  "forget",  "failover", "flush",   "forward", "evict",     "freeze",
+    "pause",    "suspend", "crash",   "wall",  "stop",      "restart", "away", "back",
+    "rate",     "refuse",  "scripts", "break", "partition", "one-way", "slow", "forget",
+    "failover", "flush",   "forward", "evict", "freeze",    "replica",
 };
 
 const char *options_assumption_name(enum assumption a)
@@ -263,6 +263,17 @@ static void draw_steps(struct options *o)
     o->retry_max_us = options_max_ttl_us(o) / 10;
 }
 
+/* Servers become writable replicas, and masters again. Drawn by itself, as well. */
+static void draw_replicas(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - 1);
+    if (o->exposed && o->nodes > 2 && o->replica == SIM_NODES && o->twin == SIM_NODES) {
+        draw_kind(o, &p, FAULT_REPLICA, 400000);
+    }
+}
+
 /* Little else, so that the trace shows the one thing. */
 static void break_one(struct options *o, struct rlk_prng *p)
 {
@@ -309,6 +320,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
         break_one(o, p);
     } else {
         draw_steps(o);
+        draw_replicas(o);
     }
 }
 
@@ -319,8 +331,8 @@ static void print_policy(const struct options *o, FILE *f)
     fprintf(f, "quarantine %s, health %.1f ms%s%s%s; fences for %.1f %% of the requests%s\n",
             names[o->policy], (double)o->health_us / 1e3, o->durable ? ", durable masters" : "",
             o->young ? ", that were just started" : "",
-            o->exposed ? "; FLUSHALL: who has not looked since is exposed" : "", o->fence_ppm / 1e4,
-            o->no_wall ? ", by counters alone" : "");
+            o->exposed ? "; data are thrown away: who has not looked since is exposed" : "",
+            o->fence_ppm / 1e4, o->no_wall ? ", by counters alone" : "");
 }
 
 static void print_faults(const struct options *o, FILE *f)

@@ -46,6 +46,7 @@ enum fault {
     FAULT_FORWARD, /* its clock is set forward */
     FAULT_EVICT,   /* it drops its keys, and does not say so */
     FAULT_FREEZE,  /* a client's machine stands still, and its boot clock too */
+    FAULT_REPLICA, /* a server becomes a writable replica of another, and a master again */
     FAULT_ALL_KINDS
 };
 

@@ -1,5 +1,7 @@
 #include "sim/peer.h"
 
+#include <string.h>
+
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/backoff.h"
@@ -197,6 +199,11 @@ static void fall(struct world *w, unsigned client, unsigned node)
     }
 }
 
+void peer_refuse(struct world *w, unsigned client, unsigned node)
+{
+    fall(w, client, node);
+}
+
 void peer_end(struct world *w, unsigned client, unsigned node)
 {
     struct peer *p = peer_at(w, client, node);
@@ -290,6 +297,7 @@ static void greeted(struct world *w, unsigned client, unsigned node, const struc
 
     if (m->answer == ANSWER_ERROR) {
         trace(w, "c%u-n%u  refused: %s", client, node, m->error);
+        health_judge_role(w, client, node, m);
         fall(w, client, node);
         return;
     }
@@ -304,12 +312,19 @@ static void greeted(struct world *w, unsigned client, unsigned node, const struc
     }
 }
 
-/* The incarnation key, or the time. */
+static bool refuses_everything(const struct message *m)
+{
+    return m->answer == ANSWER_ERROR &&
+           (strncmp(m->error, "BUSY", 4) == 0 || strncmp(m->error, "LOADING", 7) == 0);
+}
+
+/* The incarnation key, or the time. Who cannot say just now who it is is not let in; whose data
+ * cannot be looked at just now is, and does not vote. */
 static void looked_at(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     if (peer_at(w, client, node)->state == PEER_UP) {
         health_on_reply(w, client, node, m);
-    } else if (m->answer == ANSWER_ERROR) { /* who cannot say who it is, is not to vote unseen */
+    } else if (refuses_everything(m)) {
         trace(w, "c%u-n%u  refused: %.10s...", client, node, m->error);
         fall(w, client, node);
     } else {

@@ -15,6 +15,9 @@ bool peer_ask(struct world *w, unsigned client, unsigned node, const struct mess
 /* Owe it a release, for as long as the key may be there. */
 void peer_owe(struct world *w, unsigned client, unsigned node, unsigned claim);
 
+/* End the connection, and greet it anew. */
+void peer_refuse(struct world *w, unsigned client, unsigned node);
+
 /* The nodes that can be asked; that are being connected; that are UP. */
 void peer_nodes(const struct world *w, unsigned client, uint64_t *ret_ready, uint64_t *ret_coming,
                 uint64_t *ret_open);

@@ -26,6 +26,7 @@ enum event_kind {
     EVENT_FAULT,       /* the next one */
     EVENT_CONTINUE,    /* a server: server, stamp */
     EVENT_RESTART,     /* a server: server, stamp */
+    EVENT_PROMOTED,    /* a server: server */
     EVENT_REBORN,      /* a client: client */
     EVENT_HEAL,        /* the faults end */
     EVENT_END          /* so does the history */

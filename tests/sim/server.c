@@ -23,7 +23,10 @@ void server_init(struct world *w, unsigned server)
     int32_t ppm = draw_ppm(&w->prng, w->o.rate_ppm);
     unsigned key;
 
-    *s = (struct server){.run = server, .scripts = ALL_SCRIPTS};
+    *s = (struct server){.run = server, .scripts = ALL_SCRIPTS, .master = NONE};
+    if (server == w->o.replica) {
+        s->master = (server + 1) % w->o.nodes;
+    }
     clock_init(&s->clock, ppm, 1000000000 + draw_upto(&w->prng, 1000000), (int64_t)WORLD_EPOCH_US);
     facts_started(w, server,
                   w->o.young ? draw_upto(&w->prng, options_max_ttl_us(&w->o)) : TEN_DAYS_US);
@@ -49,11 +52,15 @@ unsigned server_value(const struct world *w, unsigned server, unsigned key)
 static void write_key(struct world *w, unsigned server, unsigned key, struct value v)
 {
     struct server *s = &w->servers[server];
+    unsigned other;
 
     s->before[key] = s->keys[key];
     s->keys[key] = v;
-    if (w->o.replica < SIM_NODES && (w->o.replica + 1) % w->o.nodes == server) {
-        w->servers[w->o.replica].keys[key] = v;
+    for (other = 0; other < w->o.nodes; other++) {
+        if (w->servers[other].master == server && w->servers[other].state != SERVER_DOWN) {
+            w->servers[other].keys[key] = v;
+            check_copied(w, v.claim);
+        }
     }
 }
 
@@ -368,15 +375,10 @@ static bool refuses(struct world *w, unsigned server, struct message *m)
     return true;
 }
 
-static bool is_replica(const struct world *w, unsigned server)
-{
-    return server == w->o.replica;
-}
-
 /* The answer to the greeting: the role, and what it says of itself. */
 static void hello(const struct world *w, unsigned server, struct message *m)
 {
-    m->answer = is_replica(w, server) ? ANSWER_ERROR : ANSWER_INTEGER;
+    m->answer = m->replica ? ANSWER_ERROR : ANSWER_INTEGER;
     m->error = "role: replica";
     facts_hello(w, server, m);
 }
@@ -390,6 +392,8 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     m->forgot_us = w->servers[server].forgot_us;
     m->steps_us = w->servers[server].steps_us;
     m->misleading = w->servers[server].misleading;
+    m->replica = w->servers[server].master != NONE;
+    m->promotion = w->servers[server].promotion;
     switch (m->kind) {
     case MESSAGE_HELLO:
         hello(w, server, m);
@@ -443,6 +447,37 @@ void server_flush(struct world *w, unsigned server)
     w->servers[server].flushed_us = w->now_us;
 }
 
+/* Its data are gone, and those of its master in their place. What it grants by itself from now on
+ * its master knows nothing of. */
+void server_demote(struct world *w, unsigned server, unsigned master)
+{
+    struct server *s = &w->servers[server];
+    const struct server *of = &w->servers[master];
+    unsigned key;
+
+    server_flush(w, server);
+    s->master = master;
+    s->mark = of->mark;
+    for (key = 0; key < SIM_KEYS; key++) {
+        s->keys[key] = s->before[key] = of->keys[key];
+        s->counters[key] = s->counters_before[key] = of->counters[key];
+        check_copied(w, s->keys[key].claim);
+    }
+}
+
+/* What it has granted until now its master may have written over. */
+void server_promote(struct world *w, unsigned server)
+{
+    struct server *s = &w->servers[server];
+
+    if (s->master != NONE && server != w->o.replica) {
+        trace(w, "n%u    is a master again", server);
+        s->master = NONE;
+        s->promotion++;
+        s->flushed_us = w->now_us;
+    }
+}
+
 /* What answers from now on has another run, and had another start. */
 void server_replaced(struct world *w, unsigned server)
 {
@@ -454,7 +489,8 @@ void server_replaced(struct world *w, unsigned server)
         s->counters[key] = s->counters_before[key];
     }
     s->run += SIM_NODES;
-    s->promoted = true;
+    s->master = server == w->o.replica ? s->master : NONE;
+    s->promotion++;
     s->forgot_us = w->now_us;
     w->harmed = true;
     check_resurrected(w, server);
@@ -527,7 +563,9 @@ void server_on_restart(struct world *w, unsigned server, unsigned stamp)
     w->quiet_us = rlk_time_max(w->quiet_us, w->now_us);
     s->run += SIM_NODES;
     s->scripts = 0;
-    s->flushed = s->promoted = false;
+    s->flushed = false;
+    s->master = server == w->o.replica ? s->master : NONE;
+    s->promotion = 0;
     facts_started(w, server, 0);
     if (draw_chance(&w->prng, 300000)) {
         s->loading_us = w->now_us + draw_upto(&w->prng, w->o.timeout_us * 2);

@@ -29,6 +29,11 @@ void server_empty(struct world *w, unsigned server);
 void server_flush(struct world *w, unsigned server);
 void server_replaced(struct world *w, unsigned server);
 
+/* It becomes a writable replica of that one (REPLICAOF), under the connections that it has; and a
+ * master again. */
+void server_demote(struct world *w, unsigned server, unsigned master);
+void server_promote(struct world *w, unsigned server);
+
 void server_on_continue(struct world *w, unsigned server, unsigned stamp);
 void server_on_restart(struct world *w, unsigned server, unsigned stamp);
 

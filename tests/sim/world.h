@@ -87,7 +87,8 @@ struct mark {
 struct facts {
     unsigned run;
     int64_t uptime_s;
-    bool flushed, promoted, durable, loading;
+    uint64_t promotion;
+    bool flushed, durable, loading;
 };
 
 /* A request, and once it has been carried out its reply. */
@@ -117,6 +118,8 @@ struct message {
     struct mark mark;    /* VOTE, MARK: what is expected, or to be written; then what is there */
     uint64_t age_us;     /* MARK: of the data, if there is no key */
     struct facts facts;  /* HELLO; MARK: durable */
+    bool replica;        /* carried out by one; HELLO, MARK, TIME say so */
+    uint64_t promotion;  /* likewise: what has made it a master */
     uint64_t server_us;  /* MARK, TIME: the server's wall clock */
     uint64_t done_us;    /* true time: carried out; for the checkers */
     uint64_t flushed_us; /* and when the data had been thrown away last by then */
@@ -156,7 +159,9 @@ struct server {
     unsigned run;      /* run_id */
     uint64_t since_us; /* its start, by its wall clock */
     bool forgets;      /* when it comes back */
-    bool flushed, promoted;
+    bool flushed;
+    unsigned master;    /* it is a writable replica of that server; NONE: it is a master */
+    uint64_t promotion; /* counts how often it was made one */
     struct mark mark;
     int64_t steps_us;                         /* how far its clock was set, forward less back */
     bool misleading;                          /* it was written with too great an age */
@@ -199,6 +204,8 @@ struct peer {
     unsigned health_stamp;
     /* for the checkers, in true time: when it was first greeted; first and last looked at */
     uint64_t met_us, first_look_us, looked_us;
+    uint64_t role_us; /* its role was looked at last */
+    bool unread;      /* its data could not be looked at when they were to be last */
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was looked at last; by no more than that */
     int64_t timed_steps_us; /* what it had been set by until then */
