@@ -55,6 +55,13 @@ enum redlock_status {
     /* The lock is lost: its time is over, or so many masters have said that our key is not
      * there (restarted empty, evicted, deleted, taken) that it cannot be relied on. */
     REDLOCK_ELOST = -205,
+    /* Notices only: the time of a lock was over before it could be renewed, because this process
+     * did not run when that was due: it was stopped, its machine suspended, or its loop blocked
+     * in a callback; or the masters' clocks showed that ours had stood still. */
+    REDLOCK_ESUSPENDED = -206,
+    /* Notices only: the lock is not renewed (any more): request.renew is 0, max_hold_ms or
+     * max_renewals is reached, or nobody has called redlock_lock_pet(). */
+    REDLOCK_EUNRENEWED = -207,
 
     /* So many masters are down, silent or answer with errors that no majority
      * could be had. redlock_lock_node() says which and why. */

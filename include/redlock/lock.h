@@ -65,9 +65,12 @@ struct redlock_notice {
     size_t size;
     enum redlock_notice_kind kind;
     /* Why.
-     * REDLOCK_EDEADLINE: it is not renewed (not wanted, max_hold_ms or max_renewals reached,
-     * not petted), or this process did not run in time.
-     * REDLOCK_ENOQUORUM: no majority of the masters confirmed a renewal.
+     * REDLOCK_EUNRENEWED: it is not renewed (not wanted, max_hold_ms or max_renewals reached,
+     * not petted).
+     * REDLOCK_ENOQUORUM: no majority of the masters confirmed a renewal. redlock_lock_node() says
+     * what each said last, and when.
+     * REDLOCK_ESUSPENDED (with LOST only): this process did not run when a renewal was due, nor
+     * for a tenth of the ttl or more before the end.
      * REDLOCK_ELOST (with LOST only): so many masters said that our key is not there, that no
      * majority can have had it all the time. redlock_lock_node() says which. */
     int reason;

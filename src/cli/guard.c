@@ -65,6 +65,8 @@ struct cli_guard_run {
     uint64_t kill_us;
     /* The reason of the trouble that was told of, and that no renewal has ended. */
     int trouble;
+    /* The reason of the loss that was told of; 0: none was. */
+    int lost;
     int timer_fd;
     struct event *timer;
     int done;
@@ -82,7 +84,7 @@ static void say_why(const struct cli_guard_run *run)
                      "--ttl (it was %s).",
                      cli_duration_print(guard->ttl_ms, time));
     } else if (guard->max_hold_ms &&
-               (run->trouble == REDLOCK_EDEADLINE || run->most_us == run->end_us)) {
+               (run->trouble == REDLOCK_EUNRENEWED || run->most_us == run->end_us)) {
         cli_say_more("It is not held longer than --max-hold allows (%s).",
                      cli_duration_print(guard->max_hold_ms, time));
     } else if (run->trouble == REDLOCK_ENOQUORUM) {
@@ -99,6 +101,12 @@ static void say_killed(const struct cli_guard_run *run, uint64_t now_us)
         cli_say("redlock was stopped or suspended beyond the end of the lock '%s', which is lost: "
                 "killed its command (SIGKILL); somebody else may have the lock",
                 run->guard->key);
+    } else if (run->lost == REDLOCK_ESUSPENDED) {
+        cli_say(
+            "the clocks of the masters show that this machine stood still beyond the end of the "
+            "lock '%s', which is lost: killed its command (SIGKILL); somebody else may have "
+            "the lock",
+            run->guard->key);
     } else if (redlock_lock_validity_ms(run->lock) == 0) {
         cli_trouble_lost(run->session->rl, run->lock, run->guard->key);
         cli_say_more("Killed the command (SIGKILL); somebody else may have the lock.");
@@ -263,12 +271,13 @@ void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *no
     if (!run) {
         return;
     }
+    run->lost = notice->kind == REDLOCK_NOTICE_LOST ? notice->reason : 0;
     mind(run);
     if (notice->kind != REDLOCK_NOTICE_TROUBLE || run->stage != RUNNING || run->done) {
         return;
     }
     run->trouble = notice->reason;
-    if (notice->reason == REDLOCK_EDEADLINE) {
+    if (notice->reason == REDLOCK_EUNRENEWED) {
         cli_say("the lock '%s' is not renewed any more, %s left", run->guard->key,
                 cli_duration_print(notice->left_ms, left));
     } else {

@@ -197,11 +197,11 @@ static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
         begin_round(h, h->wanted_ttl_us, ev, out);
     } else if (!may_renew(h, ev->now_us)) {
         h->renew_us = RLK_NEVER;
-        get_into_trouble(h, REDLOCK_EDEADLINE, out);
+        get_into_trouble(h, REDLOCK_EUNRENEWED, out);
     } else if (h->config.gated && !h->petted && !h->paid) {
         h->renew_us = RLK_NEVER;
         h->waits_for_pet = true;
-        get_into_trouble(h, REDLOCK_EDEADLINE, out);
+        get_into_trouble(h, REDLOCK_EUNRENEWED, out);
     } else {
         h->petted = false;
         h->renewing = h->paid = true;
@@ -311,15 +311,31 @@ static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
     }
 }
 
-/* [S3, S9] Whatever has happened: the clock decides. */
-static bool is_over(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+/* What could have kept the lock was due long before its end, and was not done by then; or our clock
+ * has turned out to have stood still [S11]. */
+static bool was_suspended(const struct rlk_hold *h, const struct rlk_event *ev)
 {
-    bool silent = h->failures > 0 || !h->leases.success;
+    uint64_t due_us = is_under_way(h) ? h->round_until_us : h->renew_us;
 
-    if (h->leases.valid_until_us > now_us) {
+    return ev->kind == RLK_EVENT_STOOD ||
+           rlk_time_add(due_us, h->config.ttl_us / SOON_PARTS) <= h->leases.valid_until_us;
+}
+
+static int why_over(const struct rlk_hold *h, const struct rlk_event *ev)
+{
+    if (was_suspended(h, ev)) {
+        return REDLOCK_ESUSPENDED;
+    }
+    return h->failures > 0 || !h->leases.success ? REDLOCK_ENOQUORUM : REDLOCK_EUNRENEWED;
+}
+
+/* [S3, S9] Whatever has happened: the clock decides. */
+static bool is_over(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (h->leases.valid_until_us > ev->now_us) {
         return false;
     }
-    get_lost(h, silent ? REDLOCK_ENOQUORUM : REDLOCK_EDEADLINE, out);
+    get_lost(h, why_over(h, ev), out);
     return true;
 }
 
@@ -361,7 +377,7 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
     if (h->state == RLK_HOLD_HELD && ev->kind == RLK_EVENT_STOOD) {
         rlk_leases_stood(&h->leases, ev->by_us);
     }
-    if (h->state != RLK_HOLD_HELD || is_over(h, ev->now_us, out)) {
+    if (h->state != RLK_HOLD_HELD || is_over(h, ev, out)) {
         return;
     }
     switch (ev->kind) {

@@ -43,9 +43,9 @@ enum rlk_hold_state {
 
 struct rlk_hold {
     enum rlk_hold_state state;
-    /* LOST, or in trouble, why: REDLOCK_EDEADLINE: it is not to be renewed (any more),
+    /* LOST, or in trouble, why: REDLOCK_EUNRENEWED: it is not to be renewed (any more),
      * REDLOCK_ELOST: nodes said that our key is not there, REDLOCK_ENOQUORUM: no majority
-     * confirmed. */
+     * confirmed, REDLOCK_ESUSPENDED: nobody stepped this machine when it was due. */
     int reason;
     bool trouble;       /* it should be renewed, and is not */
     bool extending;     /* the user waits for a round: */

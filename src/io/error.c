@@ -21,6 +21,10 @@ static const struct {
     {REDLOCK_EHELD, "held by somebody else; try later, or wait with wait_ms"},
     {REDLOCK_ELOST, "the lock is lost: its key is no longer on a majority of the masters, or its "
                     "time is over; stop what it protects"},
+    {REDLOCK_ESUSPENDED, "the lock is lost: this process did not run when it was due for renewal "
+                         "(stopped, suspended, or busy in a callback); stop what it protects"},
+    {REDLOCK_EUNRENEWED, "the lock is not renewed any more: by request, or by its limits; it ends "
+                         "when its time is over"},
     {REDLOCK_ETOOSLOW, "the masters answered too slowly for the ttl; use a longer ttl"},
     {REDLOCK_EDEADLINE,
      "not had within wait_ms; see redlock_lock_reason for what stood in the way"},

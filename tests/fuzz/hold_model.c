@@ -373,6 +373,18 @@ static void check_lost(struct hold_model *m, struct moment *mo, int reason)
     m->told_extended += mo->out->tell_extended;
 }
 
+/* It is the standstill's fault when there was at least a tenth of the ttl to do better. */
+static int why_over(const struct hold_model *m, const struct rlk_event *ev)
+{
+    uint64_t due_us = is_under_way(m) ? patience_end_us(m) : m->renew_us;
+
+    if (ev->kind == RLK_EVENT_STOOD ||
+        rlk_time_add(due_us, m->config.ttl_us / 10) <= hold_model_until(m)) {
+        return REDLOCK_ESUSPENDED;
+    }
+    return m->failures || !m->success ? REDLOCK_ENOQUORUM : REDLOCK_EUNRENEWED;
+}
+
 static void check_asked(const struct hold_model *m, const struct moment *mo)
 {
     FUZZ_CHECK(mo->out->extend == mo->asks,
@@ -565,7 +577,7 @@ void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,
         stand_still(m, ev->by_us);
     }
     if (hold_model_until(m) <= ev->now_us) {
-        check_lost(m, &mo, m->failures || !m->success ? REDLOCK_ENOQUORUM : REDLOCK_EDEADLINE);
+        check_lost(m, &mo, why_over(m, ev));
         return;
     }
     do_step(m, &mo);

@@ -235,7 +235,7 @@ START_TEST(clocks_that_moved_alike_beyond_the_end_lose_it)
     ward_pass_ms(WARD_HEALTH_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_uint_eq(h.validity_ms, 0);
-    ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(h.reason, REDLOCK_ESUSPENDED);
     farm_end(&ward);
 }
 END_TEST

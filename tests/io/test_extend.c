@@ -111,7 +111,7 @@ START_TEST(extension_works_without_renewing)
     ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_KEEP), 1);
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.lost, 1);
-    ck_assert_int_eq(h.reason, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(h.reason, REDLOCK_EUNRENEWED);
     farm_end(&f);
 }
 END_TEST

@@ -58,7 +58,7 @@ START_TEST(not_renewed_when_that_is_not_wanted)
     ck_assert_uint_eq(w.out.extend, 0);
     ck_assert_uint_eq(silence(&w), T0 + LEASE);
     ck_assert_uint_eq(w.told, 1); /* the loss, and no trouble before */
-    ck_assert_int_eq(w.h.reason, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
 }
 END_TEST
 
@@ -245,11 +245,45 @@ START_TEST(lost_at_once_after_a_suspend)
         ev.vote = RLK_VOTE_YES;
         step(&w, ev);
         ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
-        ck_assert_int_eq(w.h.reason, _i ? REDLOCK_ENOQUORUM : REDLOCK_EDEADLINE);
+        ck_assert_int_eq(w.h.reason, REDLOCK_ESUSPENDED);
         ck_assert(w.out.tell);
         ck_assert_uint_eq(w.out.extend | w.out.heal, 0);
         ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), 0);
     }
+}
+END_TEST
+
+/* Up to a tenth of the ttl before the end somebody could still have kept it. */
+START_TEST(a_loss_is_explained_by_what_was_due_and_not_done)
+{
+    struct rlk_hold_config c = config();
+    uint64_t bound_us = T0 + LEASE - TTL / 10;
+    struct world w;
+    int late;
+
+    for (late = 0; late < 2; late++) {
+        start(&w, &c);
+        renewal(&w);
+        w.h.round_until_us = bound_us + late; /* answers were waited for until then */
+        timer(&w, T0 + LEASE);
+        ck_assert_int_eq(w.h.reason, late ? REDLOCK_ENOQUORUM : REDLOCK_ESUSPENDED);
+        start(&w, &c);
+        timer(&w, due(&w)); /* the answers to the win: nobody is to be healed */
+        w.h.renew_us = bound_us + late;
+        w.h.leases.success = true;
+        w.h.round_until_us = RLK_NEVER;
+        timer(&w, T0 + LEASE);
+        ck_assert_int_eq(w.h.reason, late ? REDLOCK_EUNRENEWED : REDLOCK_ESUSPENDED);
+    }
+    c.renew = false;
+    start(&w, &c);
+    timer(&w, T0 + 100 * LEASE);
+    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
+    c.renew = true;
+    start(&w, &c);
+    step(&w, (struct rlk_event){
+                 .kind = RLK_EVENT_STOOD, .now_us = T0 + THIRD - 1, .by_us = LEASE - THIRD + 1});
+    ck_assert_int_eq(w.h.reason, REDLOCK_ESUSPENDED);
 }
 END_TEST
 
@@ -345,6 +379,7 @@ static TCase *losing(void)
     tcase_add_test(c, lost_at_the_deadline_without_a_reply);
     tcase_add_test(c, lost_one_microsecond_before_it_is_not_and_then_it_is);
     tcase_add_loop_test(c, lost_at_once_after_a_suspend, 0, 2);
+    tcase_add_test(c, a_loss_is_explained_by_what_was_due_and_not_done);
     tcase_add_loop_test(c, lost_at_once_when_no_majority_can_have_had_it, 0, 2);
     tcase_add_test(c, a_loss_in_between_is_seen);
     tcase_add_test(c, nothing_undoes_a_loss);

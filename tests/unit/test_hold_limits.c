@@ -25,10 +25,10 @@ START_TEST(so_many_renewals_and_no_more)
     timer(&w, at_us);
     ck_assert_uint_eq(w.out.extend, 0);
     ck_assert(w.out.tell && w.h.trouble);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
     ck_assert_uint_eq(due(&w), last_us + LEASE);
     ck_assert_uint_eq(silence(&w), last_us + LEASE);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
     ck_assert_uint_eq(w.told, 2);
 }
 END_TEST
@@ -71,7 +71,7 @@ START_TEST(never_renewed_beyond_max_hold)
         answer(&w, w.out.extend, RLK_ANSWER_OURS, at_us);
     }
     ck_assert_uint_gt(at_us + TTL, T0 + c.max_hold_us);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
     ck_assert_uint_le(silence(&w), T0 + c.max_hold_us);
 }
 END_TEST
@@ -115,7 +115,7 @@ START_TEST(each_renewal_uses_up_the_pets)
     timer(&w, due(&w));
     ck_assert_uint_eq(w.out.extend, 0);
     ck_assert(w.out.tell && w.h.trouble);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
     ck_assert_uint_eq(due(&w), at_us + LEASE);
     pet(&w, at_us + THIRD + 7);
     ck_assert_uint_eq(due(&w), at_us + THIRD + 7); /* due: at once */
@@ -136,7 +136,7 @@ START_TEST(whoever_is_not_petted_is_lost_with_its_time)
     pet(&w, T0 + 5);
     at_us = renewed(&w);
     ck_assert_uint_eq(silence(&w), at_us + LEASE);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
     pet(&w, at_us + LEASE + 1);
     ck_assert_uint_eq(w.told, 2);
     ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);

@@ -242,11 +242,12 @@ END_TEST
 
 START_TEST(every_status_has_a_text_of_its_own)
 {
-    static const int all[] = {
-        REDLOCK_OK,        REDLOCK_GONE,      REDLOCK_TAKEN,    REDLOCK_EINVAL,
-        REDLOCK_ESTATE,    REDLOCK_EURI,      REDLOCK_ETTL,     REDLOCK_EFORK,
-        REDLOCK_ELIMIT,    REDLOCK_EHELD,     REDLOCK_ETOOSLOW, REDLOCK_EDEADLINE,
-        REDLOCK_ECANCELED, REDLOCK_ENOQUORUM, REDLOCK_ENOMEM,   REDLOCK_ESYSTEM};
+    static const int all[] = {REDLOCK_OK,         REDLOCK_GONE,       REDLOCK_TAKEN,
+                              REDLOCK_EINVAL,     REDLOCK_ESTATE,     REDLOCK_EURI,
+                              REDLOCK_ETTL,       REDLOCK_EFORK,      REDLOCK_ELIMIT,
+                              REDLOCK_EHELD,      REDLOCK_ETOOSLOW,   REDLOCK_EDEADLINE,
+                              REDLOCK_ESUSPENDED, REDLOCK_EUNRENEWED, REDLOCK_ECANCELED,
+                              REDLOCK_ENOQUORUM,  REDLOCK_ENOMEM,     REDLOCK_ESYSTEM};
     size_t i, j;
 
     for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
