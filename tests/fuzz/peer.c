@@ -172,19 +172,6 @@ static void on_request(struct peer *p, const struct resp_request *r)
     }
 }
 
-static void meet(struct peer *p)
-{
-    int fd = virtual_take_peer();
-
-    if (fd >= 0) {
-        hang_up(p);
-        p->fd = fd;
-        p->connections++;
-        p->spoke = p->scripted = p->ahead = false;
-        p->requests = p->answers = 0;
-    }
-}
-
 /* All that is there; false at the end of the connection. */
 static bool receive(struct peer *p)
 {
@@ -197,23 +184,48 @@ static bool receive(struct peer *p)
     return n < 0;
 }
 
-static void read_on(struct peer *p)
+/* False at the end of the connection. */
+static bool take_in(struct peer *p)
 {
     struct resp_request r;
     enum resp_taken taken;
-    bool goes_on;
+    bool goes_on = receive(p);
 
-    if (p->fd < 0 || p->still) {
-        return;
-    }
-    goes_on = receive(p);
     while ((taken = resp_take(p->in, &r)) == RESP_ONE) {
         on_request(p, &r);
         resp_free(&r);
     }
     FUZZ_CHECK(taken == RESP_MORE, "what is sent are commands");
-    if (!goes_on) {
+    return goes_on;
+}
+
+static void read_on(struct peer *p)
+{
+    if (p->fd >= 0 && !p->still && !take_in(p)) {
         hang_up(p);
+    }
+}
+
+/* What lies in its socket when the connection ends has been sent all the same: whoever stood still
+ * reads it when it goes on, and whoever dies might have. So its tokens are known. */
+static void lose_connection(struct peer *p)
+{
+    if (p->fd >= 0) {
+        take_in(p);
+    }
+    hang_up(p);
+}
+
+static void meet(struct peer *p)
+{
+    int fd = virtual_take_peer();
+
+    if (fd >= 0) {
+        lose_connection(p);
+        p->fd = fd;
+        p->connections++;
+        p->spoke = p->scripted = p->ahead = false;
+        p->requests = p->answers = 0;
     }
 }
 
@@ -311,7 +323,7 @@ void peer_say_own_token(struct peer *p)
 
 void peer_close(struct peer *p)
 {
-    hang_up(p);
+    lose_connection(p);
 }
 
 /* What came on that connection, and was held or never answered. */
