@@ -53,7 +53,8 @@ enum redlock_status {
      * released. */
     REDLOCK_ECANCELED = -204,
     /* The lock is lost: its time is over, or so many masters have said that our key is not
-     * there (restarted empty, evicted, deleted, taken) that it cannot be relied on. */
+     * there (restarted empty, evicted, deleted, taken), or have a clock that went forward, so
+     * that the key may end early there, that it cannot be relied on. */
     REDLOCK_ELOST = -205,
     /* Notices only: the time of a lock was over before it could be renewed, because this process
      * did not run when that was due: it was stopped, its machine suspended, or its loop blocked

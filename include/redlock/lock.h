@@ -72,7 +72,9 @@ struct redlock_notice {
      * REDLOCK_ESUSPENDED (with LOST only): this process did not run when a renewal was due, nor
      * for a tenth of the ttl or more before the end.
      * REDLOCK_ELOST (with LOST only): so many masters said that our key is not there, that no
-     * majority can have had it all the time. redlock_lock_node() says which. */
+     * majority can have had it all the time; or so many have a clock that went forward, that no
+     * majority can be relied on to have it. redlock_lock_node() says which do not have it,
+     * redlock_node_info() whose clock it was. */
     int reason;
     /* How long the lock is still valid; 0 with LOST. */
     uint64_t left_ms;

@@ -168,17 +168,40 @@ static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_ev
     }
 }
 
-/* Its keys are to end with the lock's time, so that they all end together. */
+/* Its keys are to end with the lock's time, so that they all end together. 0: not worth a key. */
+static uint32_t heal_for_ms(const struct rlk_hold *h, uint64_t now_us)
+{
+    uint64_t left_ms = rlk_time_sub(rlk_hold_valid_until_us(h), now_us) / 1000;
+
+    return left_ms >= HEAL_LEAST_MS ? (uint32_t)left_ms : 0;
+}
+
+static uint64_t heal_end_us(const struct rlk_hold *h, uint32_t ttl_ms, uint64_t now_us)
+{
+    uint64_t ttl_us = rlk_time_from_ms(ttl_ms);
+
+    return rlk_time_add(now_us, rlk_validity_lease_us(ttl_us, h->config.drift_ppm));
+}
+
 static void heal(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    uint64_t left_ms = rlk_time_sub(h->leases.valid_until_us, ev->now_us) / 1000;
-    uint64_t lease_us = rlk_validity_lease_us(left_ms * 1000, h->config.drift_ppm);
+    uint32_t ttl_ms = heal_for_ms(h, ev->now_us);
 
     h->heal_us = RLK_NEVER;
-    if (left_ms >= HEAL_LEAST_MS) {
-        out->heal = rlk_leases_heal(&h->leases, ev->ready, rlk_time_add(ev->now_us, lease_us));
-        out->ttl_ms = (uint32_t)left_ms;
+    if (ttl_ms > 0) {
+        out->heal = rlk_leases_heal(&h->leases, ev->ready, heal_end_us(h, ttl_ms, ev->now_us));
+        out->ttl_ms = ttl_ms;
     }
+}
+
+uint32_t rlk_hold_heal_again(struct rlk_hold *h, unsigned node, uint64_t now_us)
+{
+    uint32_t ttl_ms = heal_for_ms(h, now_us);
+
+    if (ttl_ms > 0) {
+        rlk_leases_ask_again(&h->leases, node, heal_end_us(h, ttl_ms, now_us));
+    }
+    return ttl_ms;
 }
 
 /* ---- renewing ---- */

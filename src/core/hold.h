@@ -11,7 +11,8 @@
  * [S8] When a round has succeeded and its answers are in, the nodes without our key are set again,
  *      for what is left of the validity; once for each success, the first round's win included.
  * [S9] LOST is final, and told once: when the clock says so, or at once when so many nodes have
- *      said that our key is not there that no round could ever succeed again. No reply is waited
+ *      said that our key is not there, or cannot be relied on for their clocks [S11], that no
+ *      round could ever succeed again. No reply is waited
  *      for. Before it, once in each trouble, a word that renewing does not work.
  *
  * When the user lets go the driver does not step it any more. An EXTEND that finds the lock over
@@ -44,8 +45,9 @@ enum rlk_hold_state {
 struct rlk_hold {
     enum rlk_hold_state state;
     /* LOST, or in trouble, why: REDLOCK_EUNRENEWED: it is not to be renewed (any more),
-     * REDLOCK_ELOST: nodes said that our key is not there, REDLOCK_ENOQUORUM: no majority
-     * confirmed, REDLOCK_ESUSPENDED: nobody stepped this machine when it was due. */
+     * REDLOCK_ELOST: nodes said that our key is not there, or their clocks moved,
+     * REDLOCK_ENOQUORUM: no majority confirmed, REDLOCK_ESUSPENDED: nobody stepped this machine
+     * when it was due. */
     int reason;
     bool trouble;       /* it should be renewed, and is not */
     bool extending;     /* the user waits for a round: */
@@ -75,6 +77,10 @@ uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h);
 /* It is held from now on: START, at the moment when the user is told. */
 void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
                     struct rlk_actions *out);
+
+/* [S8] A node that was asked to set the key has done nothing, and is to be asked again: for so many
+ * milliseconds, which are what is left by now. 0: not at all, the lock is over, or nearly. */
+uint32_t rlk_hold_heal_again(struct rlk_hold *h, unsigned node, uint64_t now_us);
 
 /* `out` is written completely. */
 void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out);

@@ -86,6 +86,11 @@ uint64_t rlk_leases_heal(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
     return ask(l, nodes, end_us);
 }
 
+void rlk_leases_ask_again(struct rlk_leases *l, unsigned node, uint64_t end_us)
+{
+    ask(l, rlk_mask_bit(node) & l->open, end_us);
+}
+
 static void confirm(struct rlk_leases *l, unsigned node)
 {
     uint64_t bit = rlk_mask_bit(node);

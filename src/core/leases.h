@@ -60,6 +60,9 @@ uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us);
 /* After a success: returns the nodes to be asked to set the key, of those that are ready. */
 uint64_t rlk_leases_heal(struct rlk_leases *l, uint64_t ready, uint64_t end_us);
 
+/* The question that a node has not answered is asked once more, from now on. */
+void rlk_leases_ask_again(struct rlk_leases *l, unsigned node, uint64_t end_us);
+
 /* An answer to a SET, of the first round or to heal. */
 void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote);
 

@@ -19,8 +19,8 @@ static const struct {
     {REDLOCK_EFORK, "this process was forked from the manager's; make a manager of its own"},
     {REDLOCK_ELIMIT, "too many requests are pending at once; wait for some to end"},
     {REDLOCK_EHELD, "held by somebody else; try later, or wait with wait_ms"},
-    {REDLOCK_ELOST, "the lock is lost: its key is no longer on a majority of the masters, or its "
-                    "time is over; stop what it protects"},
+    {REDLOCK_ELOST, "the lock is lost: its key is no longer on a majority of the masters whose "
+                    "clocks can be relied on, or its time is over; stop what it protects"},
     {REDLOCK_ESUSPENDED, "the lock is lost: this process did not run when it was due for renewal "
                          "(stopped, suspended, or busy in a callback); stop what it protects"},
     {REDLOCK_EUNRENEWED, "the lock is not renewed any more: by request, or by its limits; it ends "

@@ -85,6 +85,31 @@ static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply 
 static const struct rlk_request_kind keep_kind = {on_kept, on_keep_broken};
 static const struct rlk_request_kind heal_kind = {on_healed, on_heal_broken};
 
+/* How long the keys are to live when the question is asked again, because the server had forgotten
+ * the script: an extension for as long as they were ever given, a heal for what is left [S8].
+ * 0: the lock is lost, released or forgotten. */
+static uint32_t ttl_again_ms(const struct rlk_node *n, struct rlk_claim *claim,
+                             enum rlk_script script, uint64_t now_us)
+{
+    struct redlock_lock *lock = claim->lock;
+
+    if (lock == NULL || lock->phase != RLK_LOCK_HELD || lock->hold.state != RLK_HOLD_HELD) {
+        return 0;
+    }
+    return script == RLK_SCRIPT_KEEP ? claim->ttl_ms
+                                     : rlk_hold_heal_again(&lock->hold, n->index, now_us);
+}
+
+static bool asked_again(struct rlk_node *n, struct rlk_claim *claim, enum rlk_script script,
+                        const struct rlk_reply *reply, uint64_t now_us)
+{
+    bool forgotten = rlk_classify_no_script(reply);
+    uint32_t ttl_ms = forgotten ? ttl_again_ms(n, claim, script, now_us) : 0;
+
+    return rlk_script_again_for(n, script, claim, ttl_ms,
+                                script == RLK_SCRIPT_KEEP ? &keep_kind : &heal_kind, reply, now_us);
+}
+
 static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
@@ -99,7 +124,7 @@ static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *r
                            .mistimed = rlk_standing_is_mistimed(&n->standing, now_us),
                            .answer = rlk_classify_keep(reply)};
 
-    if (rlk_script_again(n, RLK_SCRIPT_KEEP, claim, &keep_kind, reply, now_us)) {
+    if (asked_again(n, claim, RLK_SCRIPT_KEEP, reply, now_us)) {
         return;
     }
     note(n, claim, answers[ev.answer], now_us);
@@ -127,7 +152,7 @@ static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply 
                            .mistimed = rlk_standing_is_mistimed(&n->standing, now_us),
                            .vote = rlk_classify_take(reply)};
 
-    if (rlk_script_again(n, RLK_SCRIPT_TAKE, claim, &heal_kind, reply, now_us)) {
+    if (asked_again(n, claim, RLK_SCRIPT_TAKE, reply, now_us)) {
         return;
     }
     note(n, claim, votes[ev.vote], now_us);

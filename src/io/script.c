@@ -58,16 +58,15 @@ uint64_t rlk_script_send(struct redlock *rl, uint64_t nodes, enum rlk_script scr
     return unsent;
 }
 
-/* Not behind the release, which would be too late to undo it; and not to a server that says so of
- * the text as well. The ttl is the longest that the keys were ever given: at least as long as the
- * lease that was reckoned with. */
-bool rlk_script_again(struct rlk_node *n, enum rlk_script script, struct rlk_claim *claim,
-                      const struct rlk_request_kind *kind, const struct rlk_reply *reply,
-                      uint64_t now_us)
+/* Not after the release, which would be too late to undo it; and not to a server that says so of
+ * the text as well. */
+bool rlk_script_again_for(struct rlk_node *n, enum rlk_script script, struct rlk_claim *claim,
+                          uint32_t ttl_ms, const struct rlk_request_kind *kind,
+                          const struct rlk_reply *reply, uint64_t now_us)
 {
     struct rlk_command forms[2];
     uint64_t bit = rlk_mask_bit(n->index);
-    bool again = !claim->let_go && (claim->resent & bit) == 0;
+    bool again = ttl_ms > 0 && !claim->let_go && (claim->resent & bit) == 0;
 
     claim->resent &= ~bit;
     if (!rlk_classify_no_script(reply)) {
@@ -77,8 +76,15 @@ bool rlk_script_again(struct rlk_node *n, enum rlk_script script, struct rlk_cla
     n->scripts &= ~(unsigned)script;
     rlk_command_init(&forms[0]);
     rlk_command_init(&forms[1]);
-    again = again && rlk_node_ask(n, form(n, forms, true, script, claim, claim->ttl_ms), kind,
-                                  claim, now_us);
+    again =
+        again && rlk_node_ask(n, form(n, forms, true, script, claim, ttl_ms), kind, claim, now_us);
     claim->resent |= again ? bit : 0;
     return again;
+}
+
+bool rlk_script_again(struct rlk_node *n, enum rlk_script script, struct rlk_claim *claim,
+                      const struct rlk_request_kind *kind, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    return rlk_script_again_for(n, script, claim, claim->ttl_ms, kind, reply, now_us);
 }

@@ -18,6 +18,7 @@ Suite *hold_suite(void);
 Suite *hostile_suite(void);
 Suite *keys_suite(void);
 Suite *nonsense_suite(void);
+Suite *noscript_suite(void);
 Suite *probes_suite(void);
 Suite *query_suite(void);
 Suite *release_suite(void);

@@ -77,11 +77,13 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node);
 void check_release_sent(struct world *w, unsigned claim, unsigned node);
 void check_owed(struct world *w, unsigned claim, unsigned node);
 
-/* Of a lock that is held: from now on; a node was asked; it answered; then the hold was stepped,
- * and had been valid until some time; the user lets go. */
+/* Of a lock that is held: from now on; a node was asked; is healed once more, for so long, because
+ * it had forgotten the script; it answered; then the hold was stepped, and had been valid until
+ * some time; the user lets go. */
 void check_held(struct world *w, unsigned client, unsigned worker);
 void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigned node,
                       const struct message *m);
+void check_healed_again(struct world *w, unsigned node, const struct message *m);
 void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
                       enum rlk_vote vote, bool mistimed);
 void check_held_answered(struct world *w, unsigned client, unsigned worker, unsigned node,

@@ -117,6 +117,30 @@ static void not_too_much(struct world *w, unsigned client, unsigned worker, unsi
     }
 }
 
+/* [S8] */
+static void check_heal_time(struct world *w, const struct held *h, unsigned claim, uint32_t ttl_ms,
+                            uint64_t now_us)
+{
+    if (now_us + rlk_time_from_ms(ttl_ms) > h->valid_us) {
+        check_violated(w, "left", "t%u is healed for %u ms, and the lock has %.3f left", claim,
+                       ttl_ms, trace_ms(now_us, h->valid_us));
+    }
+}
+
+/* The same question once more, with a time of its own. */
+void check_healed_again(struct world *w, unsigned node, const struct message *m)
+{
+    struct worker *k = drive_owner(w, m->claim);
+
+    if (k == NULL || k->phase != WORKER_HELD) {
+        check_violated(w, "left", "t%u is healed, and nobody holds it", m->claim);
+        return;
+    }
+    check_heal_time(w, &k->held, m->claim, m->ttl_ms, m->sent_us);
+    k->held.ask_us[node] = m->sent_us;
+    k->held.ask_ttl_ms[node] = m->ttl_ms;
+}
+
 void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigned node,
                       const struct message *m)
 {
@@ -130,9 +154,8 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
     }
     not_too_much(w, client, worker, node, m->heal);
     check_debts_first(w, m->claim, node);
-    if (m->heal && m->sent_us + rlk_time_from_ms(m->ttl_ms) > h->valid_us) {
-        check_violated(w, "left", "t%u is healed for %u ms, and the lock has %.3f left", m->claim,
-                       m->ttl_ms, trace_ms(m->sent_us, h->valid_us));
+    if (m->heal) {
+        check_heal_time(w, h, m->claim, m->ttl_ms, m->sent_us);
     }
     c->asked |= m->heal ? rlk_mask_bit(node) : 0;
     c->refused &= m->heal ? ~rlk_mask_bit(node) : ~UINT64_C(0);

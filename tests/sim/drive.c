@@ -418,8 +418,18 @@ static void answered_set(struct world *w, unsigned client, unsigned node, const 
           m->get ? rlk_classify_set_get(reply, token, (size_t)len) : rlk_classify_set(reply));
 }
 
+/* A round asks for the longest ttl again; a hold as drive_hold_ttl_again() says. */
+static uint32_t ttl_again_ms(struct world *w, unsigned client, unsigned node,
+                             const struct message *m)
+{
+    if (m->kind == MESSAGE_KEEP || m->heal) {
+        return drive_hold_ttl_again(w, client, node, m);
+    }
+    return world_claim(w, m->claim)->ttl_ms;
+}
+
 /* What it has run once it knows by its hash, until it forgets: then the same question goes out
- * again with the text, for the longest ttl, but not behind the release. src/io/script.c */
+ * again with the text, but not after the release. src/io/script.c */
 bool drive_asked_again(struct world *w, unsigned client, unsigned node, const struct message *m,
                        const struct rlk_reply *reply)
 {
@@ -436,9 +446,15 @@ bool drive_asked_again(struct world *w, unsigned client, unsigned node, const st
         again = drive_vote_message(w, node, m->claim, 0);
     }
     again.text = true;
-    again.ttl_ms = c->ttl_ms;
+    again.ttl_ms = ttl_again_ms(w, client, node, m);
     again.sent_us = world_client_us(w, client);
-    return !c->released && peer_ask(w, client, node, &again);
+    if (again.ttl_ms == 0 || c->released || !peer_ask(w, client, node, &again)) {
+        return false;
+    }
+    if (m->heal) {
+        check_healed_again(w, node, &again);
+    }
+    return true;
 }
 
 static void answered_script(struct world *w, unsigned client, unsigned node,

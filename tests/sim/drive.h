@@ -90,6 +90,8 @@ void drive_hold_voted(struct world *w, unsigned client, unsigned node, const str
                       enum rlk_vote vote);
 void drive_hold_clock(struct world *w, unsigned client, unsigned worker,
                       const struct rlk_event *ev);
+uint32_t drive_hold_ttl_again(struct world *w, unsigned client, unsigned node,
+                              const struct message *m);
 /* [S7] What it confirms of a lock that is held does not count. */
 bool drive_is_mistimed(const struct world *w, unsigned client, unsigned node);
 void drive_hold_answered(struct world *w, unsigned client, unsigned node, const struct message *m,

@@ -273,6 +273,20 @@ void drive_pet(struct world *w, unsigned client, unsigned worker)
 
 /* ---- what comes back ---- */
 
+/* What was said of a script that had been forgotten: nobody wants it any more, or for how long. As
+ * ttl_again_ms() of src/io/hold.c. */
+uint32_t drive_hold_ttl_again(struct world *w, unsigned client, unsigned node,
+                              const struct message *m)
+{
+    struct worker *k = drive_owner(w, m->claim);
+
+    if (k == NULL || k->phase != WORKER_HELD || k->hold.state != RLK_HOLD_HELD) {
+        return 0;
+    }
+    return m->kind == MESSAGE_KEEP ? world_claim(w, m->claim)->ttl_ms
+                                   : rlk_hold_heal_again(&k->hold, node, hold_us(w, client));
+}
+
 bool drive_is_mistimed(const struct world *w, unsigned client, unsigned node)
 {
     return rlk_standing_is_mistimed(&w->clients[client].peers[node].standing, hold_us(w, client));

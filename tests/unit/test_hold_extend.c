@@ -233,6 +233,30 @@ START_TEST(who_is_silent_does_not_keep_the_others_from_being_healed)
 }
 END_TEST
 
+/* A server that had forgotten the script has done nothing yet: its lease begins with the second
+ * question, which is for less time, whatever has become of the lock meanwhile. */
+START_TEST(healed_again_for_what_is_left_then)
+{
+    struct rlk_hold_config c = config();
+    struct world w;
+    uint64_t at_us, left_ms;
+
+    c.renew = false;
+    start_won(&w, &c, 0x0f, 0x10);
+    timer(&w, w.h.heal_us);
+    ck_assert_uint_eq(w.out.heal, 0x10);
+    at_us = T0 + THIRD;
+    left_ms = (T0 + LEASE - at_us) / 1000;
+    ck_assert_uint_eq(rlk_hold_heal_again(&w.h, 4, at_us), left_ms);
+    vote(&w, 0x10, RLK_VOTE_YES, at_us + 10);
+    ck_assert_uint_eq(w.h.leases.end_us[4],
+                      at_us + rlk_validity_lease_us(left_ms * 1000, c.drift_ppm));
+    ck_assert_uint_eq(rlk_hold_heal_again(&w.h, 4, T0 + LEASE - 1), 0);
+    silence(&w);
+    ck_assert_uint_eq(rlk_hold_heal_again(&w.h, 4, at_us), 0);
+}
+END_TEST
+
 START_TEST(a_remainder_is_not_worth_a_key)
 {
     struct rlk_hold_config c = config();
@@ -286,6 +310,7 @@ TCase *hold_healing(void)
     tcase_add_loop_test(c, healed_once_after_each_success, 0, 2);
     tcase_add_test(c, not_healed_after_a_failure_or_while_a_round_runs);
     tcase_add_test(c, who_is_silent_does_not_keep_the_others_from_being_healed);
+    tcase_add_test(c, healed_again_for_what_is_left_then);
     tcase_add_loop_test(c, a_remainder_is_not_worth_a_key, 0, 2);
     return c;
 }

@@ -1,0 +1,120 @@
+/* io/test_noscript.c - a server that has forgotten the scripts of a lock that is held is asked
+ * again, with the text: but not for longer than the lock is valid, and not when nobody holds it any
+ * more. */
+#include "io/held.h"
+#include "io/scripts.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+
+/* Of the five: the one that forgets, and the one that keeps the round open. */
+#define NODE 3
+#define LAST 4
+
+static struct farm f;
+static struct held h;
+
+static void renewed(unsigned after_ms, size_t count)
+{
+    suspend_ms(after_ms);
+    scripts_wait(&f, NODE, SCRIPT_KEEP, count);
+    loop_settle(f.base);
+}
+
+/* It has extended once, and so knows that script by its hash. */
+static void start(void)
+{
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    renewed(HELD_THIRD_MS, 1);
+}
+
+static void forget_scripts(void)
+{
+    model_forget_scripts(fake_model(f.nodes[NODE]));
+    held_go_on(&f, NODE, NODE + 1);
+    loop_settle(f.base);
+}
+
+/* It is to be healed for the second time, by a hash that it will not know when it reads it. */
+static void heal_by_hash(void)
+{
+    start();
+    held_del(&f, NODE, NODE + 1);
+    renewed(HELD_THIRD_MS, 2);
+    scripts_wait(&f, NODE, SCRIPT_TAKE, 1);
+    loop_settle(f.base);
+    held_del(&f, NODE, NODE + 1);
+    held_stand_still(&f, LAST, LAST + 1);
+    renewed(OUTCOME_TTL_MS / 10, 3);
+    held_stand_still(&f, NODE, NODE + 1);
+    held_go_on(&f, LAST, LAST + 1);
+    scripts_wait(&f, NODE, SCRIPT_TAKE, 2);
+    ck_assert(!scripts_is_text(scripts_last(&f, NODE, SCRIPT_TAKE)));
+}
+
+START_TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
+{
+    uint32_t ttl_ms;
+
+    heal_by_hash();
+    suspend_ms(5000);
+    ttl_ms = scripts_ttl(scripts_last(&f, NODE, SCRIPT_TAKE));
+    forget_scripts();
+    ck_assert_uint_eq(scripts_count(&f, NODE, SCRIPT_TAKE), 3);
+    ck_assert(scripts_is_text(scripts_last(&f, NODE, SCRIPT_TAKE)));
+    ck_assert_uint_le(scripts_ttl(scripts_last(&f, NODE, SCRIPT_TAKE)), ttl_ms - 5000);
+    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, NODE, SCRIPT_TAKE)), OUTCOME_TTL_MS / 2);
+    ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
+    ck_assert_str_eq(h.order, "");
+    held_end(&h);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* _i: it is lost, it is forgotten. */
+static void end_without_a_release(int how)
+{
+    if (how) {
+        ck_assert_int_eq(redlock_lock_forget(h.lock), 0);
+        h.lock = NULL;
+    } else {
+        suspend_ms(OUTCOME_TTL_MS);
+        held_wait(&h, &h.lost, 1);
+    }
+}
+
+START_TEST(a_heal_is_not_sent_again_when_nobody_holds_the_lock)
+{
+    heal_by_hash();
+    end_without_a_release(_i);
+    forget_scripts();
+    ck_assert_uint_eq(scripts_count(&f, NODE, SCRIPT_TAKE), 2);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(an_extension_is_not_sent_again_when_nobody_holds_the_lock)
+{
+    start();
+    held_stand_still(&f, NODE, NODE + 1);
+    renewed(HELD_THIRD_MS, 2);
+    ck_assert(!scripts_is_text(scripts_last(&f, NODE, SCRIPT_KEEP)));
+    end_without_a_release(_i);
+    forget_scripts();
+    ck_assert_uint_eq(scripts_count(&f, NODE, SCRIPT_KEEP), 2);
+    farm_end(&f);
+}
+END_TEST
+
+Suite *noscript_suite(void)
+{
+    Suite *suite = suite_create("noscript");
+    TCase *tcase = tcase_create("noscript");
+
+    tcase_add_test(tcase, a_heal_is_sent_again_for_the_time_that_is_left_then);
+    tcase_add_loop_test(tcase, a_heal_is_not_sent_again_when_nobody_holds_the_lock, 0, 2);
+    tcase_add_loop_test(tcase, an_extension_is_not_sent_again_when_nobody_holds_the_lock, 0, 2);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
