@@ -54,6 +54,19 @@ static void free_event(struct event **event)
     }
 }
 
+/* Answers that nobody has read would turn the close into a reset. A server that writes faster than
+ * we read gets one all the same. */
+static void drain(struct rlk_conn *c)
+{
+    size_t taken = 0;
+    ssize_t n;
+
+    do {
+        n = recv(c->fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
+        taken += n > 0 ? (size_t)n : 0;
+    } while (n > 0 && taken + RLK_LOOP_READ <= RLK_CONN_DRAIN_MAX);
+}
+
 void rlk_conn_close(struct rlk_conn *c, bool hard)
 {
     struct linger drop = {1, 0};
@@ -64,10 +77,8 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
         if (hard) {
             setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &drop, sizeof(drop));
         } else {
-            /* Answers that nobody has read would turn the close into a reset. */
             shutdown(c->fd, SHUT_WR);
-            while (recv(c->fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT) > 0) {
-            }
+            drain(c);
         }
         close(c->fd);
         c->fd = -1;

@@ -26,6 +26,9 @@ struct rlk_loop;
 /* Text and commands that wait to be sent, at the most; more is refused [S13]. */
 #define RLK_CONN_OUT_MAX (4 * 1024 * 1024)
 
+/* What is still taken of a connection that is closed: a millisecond's work. */
+#define RLK_CONN_DRAIN_MAX (1024 * 1024)
+
 struct rlk_conn_handler {
     void (*opened)(struct rlk_conn *c);
     /* One complete reply, borrowed. now_us was read after its bytes had come. */
@@ -74,7 +77,8 @@ bool rlk_conn_reserve(struct rlk_conn *c, size_t len);
 void rlk_conn_append(struct rlk_conn *c, const char *bytes, size_t len);
 
 /* Close without telling the handler. hard: what was not sent yet is dropped, by a reset
- * [S5]; otherwise the kernel still delivers what it has. */
+ * [S5]; otherwise the kernel still delivers what it has, unless more answers than
+ * RLK_CONN_DRAIN_MAX wait to be read. */
 void rlk_conn_close(struct rlk_conn *c, bool hard);
 
 #endif

@@ -1,0 +1,97 @@
+/* The end of a connection: what the other side has written is taken, so that the close is no reset;
+ * but a server that writes without end does not hold the loop. The linker puts our own recv() in
+ * between (--wrap). */
+#include <errno.h>
+#include <event2/event.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/conn.h"
+#include "io/loop.h"
+#include "lib/runner.h"
+
+/* As good as without end: a test that fails is to end, too. */
+#define ENDLESS ((size_t)1 << 30)
+
+ssize_t __real_recv(int fd, void *buf, size_t len, int flags);
+ssize_t __wrap_recv(int fd, void *buf, size_t len, int flags);
+
+static bool is_endless;
+static size_t taken;
+
+ssize_t __wrap_recv(int fd, void *buf, size_t len, int flags)
+{
+    if (!is_endless) {
+        return __real_recv(fd, buf, len, flags);
+    }
+    taken += len;
+    return taken < ENDLESS ? (ssize_t)len : 0;
+}
+
+static const struct rlk_conn_handler handler = {NULL, NULL, NULL};
+
+/* Returns the other side. */
+static int connected(struct rlk_conn *c, struct rlk_loop *loop)
+{
+    int pair[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+    rlk_conn_init(c, loop, &handler);
+    c->fd = pair[0];
+    c->state = RLK_CONN_OPEN;
+    is_endless = false;
+    taken = 0;
+    return pair[1];
+}
+
+START_TEST(a_server_that_writes_without_end_does_not_hold_the_loop)
+{
+    static struct rlk_loop loop;
+    struct rlk_conn c;
+    int peer = connected(&c, &loop);
+
+    is_endless = true;
+    rlk_conn_close(&c, false);
+    is_endless = false;
+    ck_assert_uint_gt(taken, 0);
+    ck_assert_uint_le(taken, RLK_CONN_DRAIN_MAX);
+    ck_assert_int_eq(c.state, RLK_CONN_CLOSED);
+    close(peer);
+}
+END_TEST
+
+/* _i: hard. The other side then learns that its answers were thrown away. */
+START_TEST(answers_that_nobody_read_do_not_turn_the_close_into_a_reset)
+{
+    static struct rlk_loop loop;
+    static char answers[100000];
+    struct rlk_conn c;
+    int peer = connected(&c, &loop);
+    ssize_t n;
+
+    ck_assert_int_eq(send(peer, answers, sizeof(answers), 0), sizeof(answers));
+    rlk_conn_close(&c, _i);
+    n = recv(peer, answers, sizeof(answers), 0);
+    ck_assert_int_eq(n, _i ? -1 : 0);
+    ck_assert(!_i || errno == ECONNRESET);
+    close(peer);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("conn");
+    TCase *c = tcase_create("closing");
+
+    tcase_add_test(c, a_server_that_writes_without_end_does_not_hold_the_loop);
+    tcase_add_loop_test(c, answers_that_nobody_read_do_not_turn_the_close_into_a_reset, 0, 2);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-conn", suites);
+}
