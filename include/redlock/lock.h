@@ -362,7 +362,7 @@ struct redlock_node_detail {
     size_t size;
     enum redlock_vote vote;
     /* For REDLOCK_VOTE_NO: the value that the key has there, which is the holder's token
-     * (at most 127 bytes of it, unprintable bytes as '?'); "" where there is no key, or the
+     * (shown as in redlock/query.h, some 120 characters of it); "" where there is no key, or the
      * server (Redis before 7.0) does not tell. Until the handle is gone or tries again. */
     const char *holder;
     /* For REDLOCK_VOTE_NONE, REDLOCK_VOTE_UNKNOWN and REDLOCK_VOTE_UNCOUNTED: what is wrong with

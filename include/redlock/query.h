@@ -27,7 +27,8 @@ struct redlock_query_node {
     /* sizeof(struct redlock_query_node) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     enum redlock_query_answer answer;
-    /* The value (at most 127 bytes of it, unprintable bytes as '?'), "" when free. */
+    /* The value, to be shown: printable ASCII as it is, "\xHH" for every other byte, "..." behind
+     * what is longer than some 500 characters. "" when free, or when the value is empty. */
     const char *token;
     /* Milliseconds until it expires there; UINT64_MAX for a key without expiry. */
     uint64_t ttl_ms;
@@ -44,23 +45,28 @@ struct redlock_query_result {
     /* One for each master, in the order of options.nodes. */
     const struct redlock_query_node *const *nodes;
     size_t n_nodes;
-    /* How many answered at all, and on how many the key has the value `token`. */
+    /* How many answered at all, and on how many the key has the same value: that of which most
+     * have the same (0: the key is free on all that answered). Whole values are compared; of one
+     * that is longer than 8 KiB, its length and its beginning. */
     size_t answered;
     size_t holding;
-    /* The value that most masters have (with as many: the one that is first), "" when the
-     * key is free everywhere. It holds the lock when holding is a majority of n_nodes. */
+    /* That value, shown as in struct redlock_query_node (with as many: the one that is first); it
+     * may be "". It holds the lock when holding is a majority of n_nodes. */
     const char *token;
-    /* The text behind the token's ':', "" for none. */
+    /* The owner in the token, "" when there is none, or it is no token of this library. */
     const char *owner;
     /* How long a majority will still hold it: the majority-th largest remaining time; 0
      * when no majority holds it. */
     uint64_t ttl_ms;
-    /* 1 when a majority has the value `token`. */
+    /* 1 when a majority has the same value. */
     int held;
     /* The fence of the holder, or of the last one: the largest number that a majority has reached
      * (that of the majority-th counter); 0 when nobody asked for fences. While a lock is being
      * acquired it may still be that of the one before. */
     uint64_t fence;
+    /* 1 when held is 0, and nobody can tell whether it is: fewer than a majority answered, or the
+     * value is on a majority if those that did not answer have it. */
+    int unknown;
 };
 
 /* Told once. status 0: a majority of the masters answered. REDLOCK_ENOQUORUM: fewer did;

@@ -20,7 +20,8 @@ enum rlk_reply_type {
 
 struct rlk_reply {
     enum rlk_reply_type type;
-    int64_t integer; /* INTEGER: the number; ARRAY: how many elements */
+    int64_t integer; /* INTEGER: the number; ARRAY: how many elements; STRING: how long it was when
+                        it came, which may be more than was kept of it */
     const char *str; /* STATUS, ERROR, STRING: NUL terminated; "" otherwise */
     size_t len;      /* of str */
 };

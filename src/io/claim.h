@@ -65,6 +65,10 @@ int rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy, cons
 /* It can be one: 1 to RLK_TOKEN_MAX bytes. */
 bool rlk_claim_is_token(const char *token);
 
+/* The owner in a token as rlk_claim_fresh_token() makes them; "" where there is none. What other
+ * libraries set may have a ':' as well, with something else behind it. */
+const char *rlk_claim_owner(const char *token);
+
 /* A token that is known already; at most RLK_TOKEN_MAX bytes. */
 void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len);
 

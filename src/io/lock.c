@@ -91,15 +91,14 @@ void rlk_lock_on_free(struct rlk_waiter *w)
 
 void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply)
 {
-    const char *holder = reply->type == RLK_REPLY_ERROR ? "(not a string)" : reply->str;
+    static const struct rlk_reply not_text = {RLK_REPLY_STATUS, 0, "(not a string)", 14};
 
     if (lock->holders == NULL) {
         lock->holders = rlk_alloc(lock->rl->options.n_nodes * sizeof(*lock->holders));
     }
     if (lock->holders) {
-        strncpy(lock->holders[node], holder, RLK_TOKEN_MAX);
-        lock->holders[node][RLK_TOKEN_MAX] = '\0';
-        rlk_reply_make_printable(lock->holders[node]);
+        rlk_reply_show(reply->type == RLK_REPLY_ERROR ? &not_text : reply, lock->holders[node],
+                       sizeof(lock->holders[node]));
         lock->nameless &= ~rlk_mask_bit(node);
     } else {
         lock->nameless |= rlk_mask_bit(node);

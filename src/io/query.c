@@ -22,9 +22,14 @@
 #include "io/close.h"
 #include "io/manager.h"
 
+/* What is shown of a value. */
+#define SHOWN_MAX 512
+
 struct answer {
     struct redlock_query_node public;
-    char token[RLK_TOKEN_MAX + 1];
+    char *value; /* as it is on the node, len bytes that are kept of `whole`; NULL: there is none */
+    size_t len, whole;
+    char token[SHOWN_MAX];
     char error[160];
 };
 
@@ -42,12 +47,25 @@ struct rlk_query {
     struct answer answers[];
 };
 
+static void forget_value(struct answer *a)
+{
+    rlk_free(a->value);
+    a->value = NULL;
+    a->token[0] = '\0';
+}
+
 static void unref(struct rlk_query *q)
 {
-    if (--q->refs == 0) {
-        rlk_claim_unref(q->key);
-        rlk_free(q);
+    unsigned i;
+
+    if (--q->refs > 0) {
+        return;
     }
+    for (i = 0; i < q->rl->options.n_nodes; i++) {
+        forget_value(&q->answers[i]);
+    }
+    rlk_claim_unref(q->key);
+    rlk_free(q);
 }
 
 static void finish(struct rlk_query *q)
@@ -78,13 +96,21 @@ static bool still_asked(const struct rlk_query *q, const struct rlk_node *n)
 
 static void take_value(struct answer *a, const struct rlk_reply *reply)
 {
-    a->public.answer = reply->type == RLK_REPLY_NIL ? REDLOCK_ANSWER_FREE : REDLOCK_ANSWER_HELD;
-    snprintf(a->token, sizeof(a->token), "%s", reply->str);
-    rlk_reply_make_printable(a->token);
+    a->value = rlk_alloc(reply->len + 1);
+    if (a->value == NULL) {
+        snprintf(a->error, sizeof(a->error), "its answer was not kept: out of memory");
+        return;
+    }
+    a->public.answer = REDLOCK_ANSWER_HELD;
+    memcpy(a->value, reply->str, reply->len);
+    a->len = reply->len;
+    a->whole = rlk_reply_whole(reply);
+    rlk_reply_show(reply, a->token, sizeof(a->token));
 }
 
 static void refuse(struct answer *a, const struct rlk_reply *reply)
 {
+    forget_value(a);
     a->public.answer = REDLOCK_ANSWER_NONE;
     snprintf(a->error, sizeof(a->error), "refused to be asked: %.120s", reply->str);
     rlk_reply_make_printable(a->error);
@@ -100,7 +126,9 @@ static void on_value(struct rlk_node *n, void *context, const struct rlk_reply *
     (void)now_us;
     if (!still_asked(q, n)) {
         /* told already */
-    } else if (reply->type == RLK_REPLY_NIL || reply->type == RLK_REPLY_STRING) {
+    } else if (reply->type == RLK_REPLY_NIL) {
+        a->public.answer = REDLOCK_ANSWER_FREE;
+    } else if (reply->type == RLK_REPLY_STRING) {
         take_value(a, reply);
     } else if (rlk_classify_is_error(reply, "WRONGTYPE")) {
         take_value(a, &not_text);
@@ -115,7 +143,7 @@ static void take_ttl(struct answer *a, int64_t pttl)
 {
     if (pttl == -2) {
         a->public.answer = REDLOCK_ANSWER_FREE;
-        a->token[0] = '\0';
+        forget_value(a);
     } else {
         a->public.ttl_ms = pttl < 0 ? UINT64_MAX : (uint64_t)pttl;
     }
@@ -159,6 +187,7 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
     (void)now_us;
     if (still_asked(q, n)) {
         q->answers[n->index].public.answer = REDLOCK_ANSWER_NONE;
+        forget_value(&q->answers[n->index]);
     }
     node_done(q, n->index);
     unref(q);
@@ -233,16 +262,21 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
 /* ---- telling the user ---- */
 
-/* On how many nodes the key has the same value as on node `which`, and which ones. */
+/* Of values so long that they were cut, the beginning and the length are compared. */
+static bool is_same(const struct answer *a, const struct answer *b)
+{
+    return a->len == b->len && a->whole == b->whole && memcmp(a->value, b->value, a->len) == 0;
+}
+
+/* The nodes on which the key has the same value as on node `which`. */
 static uint64_t same_value(const struct rlk_query *q, unsigned which)
 {
-    const struct answer *a = &q->answers[which];
     uint64_t nodes = 0;
     unsigned i;
 
     for (i = 0; i < q->rl->options.n_nodes; i++) {
         if (q->answers[i].public.answer == REDLOCK_ANSWER_HELD &&
-            strcmp(q->answers[i].token, a->token) == 0) {
+            is_same(&q->answers[i], &q->answers[which])) {
             nodes |= rlk_mask_bit(i);
         }
     }
@@ -253,8 +287,8 @@ static void find_holder(const struct rlk_query *q, const uint64_t *ttl_ms,
                         struct redlock_query_result *r)
 {
     unsigned quorum = rlk_validity_quorum(q->rl->options.n_nodes), i;
+    unsigned silent = q->rl->options.n_nodes - (unsigned)r->answered;
     uint64_t best = 0, nodes;
-    const char *colon;
 
     for (i = 0; i < q->rl->options.n_nodes; i++) {
         if (q->answers[i].public.answer != REDLOCK_ANSWER_HELD) {
@@ -266,10 +300,10 @@ static void find_holder(const struct rlk_query *q, const uint64_t *ttl_ms,
             r->token = q->answers[i].token;
         }
     }
-    colon = strchr(r->token, ':');
-    r->owner = colon ? colon + 1 : "";
+    r->owner = rlk_claim_owner(r->token);
     r->holding = rlk_mask_count(best);
     r->held = r->holding >= quorum;
+    r->unknown = !r->held && (r->answered < quorum || r->holding + silent >= quorum);
     r->ttl_ms = rlk_validity_until(ttl_ms, best, quorum);
 }
 

@@ -45,6 +45,7 @@ static void keep_text(struct rlk_reply_parser *p, struct rlk_reply *item, const 
     size_t room = sizeof(p->text) - p->used;
     char *to = p->text + p->used;
 
+    item->integer = (int64_t)len;
     if (room == 0) {
         return;
     }
@@ -173,6 +174,33 @@ void rlk_reply_make_printable(char *text)
             *text = '?';
         }
     }
+}
+
+size_t rlk_reply_whole(const struct rlk_reply *reply)
+{
+    return reply->type == RLK_REPLY_STRING && reply->integer > (int64_t)reply->len
+               ? (size_t)reply->integer
+               : reply->len;
+}
+
+void rlk_reply_show(const struct rlk_reply *reply, char *to, size_t size)
+{
+    static const char digits[] = "0123456789abcdef", more[] = "...";
+    size_t i, used = 0, room = size - sizeof(more);
+
+    for (i = 0; i < reply->len && used + 4 <= room; i++) {
+        unsigned char c = (unsigned char)reply->str[i];
+
+        if (c >= ' ' && c <= '~') {
+            to[used++] = (char)c;
+        } else {
+            to[used++] = '\\';
+            to[used++] = 'x';
+            to[used++] = digits[c >> 4];
+            to[used++] = digits[c & 15];
+        }
+    }
+    strcpy(to + used, i < rlk_reply_whole(reply) ? more : "");
 }
 
 const char *rlk_reply_error(const struct rlk_reply_parser *p)

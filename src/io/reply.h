@@ -45,6 +45,13 @@ int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_repl
 /* Put a '?' for everything but printable ASCII: texts from the network go to terminals. */
 void rlk_reply_make_printable(char *text);
 
+/* How long a text was when it came; more than its len when it was cut. */
+size_t rlk_reply_whole(const struct rlk_reply *reply);
+
+/* Show a value, whatever bytes it has: printable ASCII as it is, "\xHH" for every other byte, and
+ * "..." behind what does not fit. size is at least 8. */
+void rlk_reply_show(const struct rlk_reply *reply, char *to, size_t size);
+
 const char *rlk_reply_error(const struct rlk_reply_parser *p);
 
 #endif
