@@ -98,7 +98,7 @@ static void print_uptime(int64_t s)
 static void print_persistence(const struct redlock_examined *x)
 {
     if (x->aof == 1) {
-        printf(", aof %s", x->fsync[0] ? x->fsync : "(fsync unknown)");
+        cli_say_out(", aof %s", x->fsync[0] ? x->fsync : "(fsync unknown)");
     } else if (x->rdb == 1) {
         printf(", rdb");
     } else if (x->rdb == 0 && x->aof == 0) {
@@ -129,12 +129,12 @@ static void print_latency(const struct redlock_examined *x)
 
 static void print_master(const struct redlock_examined *x, size_t width)
 {
-    printf("%-*s  %-8s  ", (int)width, x->name, cli_doctor_verdict(x->verdict));
+    cli_say_out("%-*s  %-8s  ", (int)width, x->name, cli_doctor_verdict(x->verdict));
     if (!x->answered) {
         printf("%s\n", cli_explain_state((int)x->state));
         return;
     }
-    printf("%s %s", x->product, x->version);
+    cli_say_out("%s %s", x->product, x->version);
     print_uptime(x->uptime_s);
     print_persistence(x);
     print_latency(x);
@@ -181,7 +181,7 @@ static void print_names(const struct redlock_report *report, size_t index)
     }
     for (size_t i = index; i < report->n_findings; i++) {
         if (is_same(report->findings[i], report->findings[index])) {
-            printf("%s%s", between, report->nodes[report->findings[i]->node]->name);
+            cli_say_out("%s%s", between, report->nodes[report->findings[i]->node]->name);
             between = ", ";
         }
     }
@@ -196,9 +196,9 @@ static void print_finding(const struct redlock_report *report, size_t index)
     if (f->node >= 0) {
         print_names(report, index);
     }
-    printf("%s\n", f->text);
+    cli_say_out("%s\n", f->text);
     if (f->mend[0]) {
-        printf("    %s\n", f->mend);
+        cli_say_out("    %s\n", f->mend);
     }
 }
 

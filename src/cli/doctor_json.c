@@ -1,54 +1,30 @@
 /* cli/doctor_json.c - an examination as JSON. What is not known is null. */
 #include "cli/doctor.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/explain.h"
 #include "cli/json.h"
 
+/* "": not known. */
 static void print_text(const char *name, const char *text)
 {
-    printf(", \"%s\": ", name);
-    if (text[0]) {
-        cli_json_string(text);
-    } else {
-        printf("null");
-    }
-}
-
-static void print_number(const char *name, uint64_t number)
-{
-    printf(", \"%s\": %" PRIu64, name, number);
-}
-
-static void print_signed(const char *name, int64_t number, int known)
-{
-    if (known) {
-        printf(", \"%s\": %" PRId64, name, number);
-    } else {
-        printf(", \"%s\": null", name);
-    }
-}
-
-/* Below 0: unknown. */
-static void print_flag(const char *name, int flag)
-{
-    printf(", \"%s\": %s", name, flag < 0 ? "null" : flag ? "true" : "false");
+    cli_json_text(name, text[0] ? text : NULL);
 }
 
 static void print_clock(int64_t clock_us, uint64_t error_us)
 {
     int known = error_us != UINT64_MAX;
 
-    print_signed("clock_us", clock_us, known);
-    print_signed("clock_error_us", (int64_t)error_us, known);
+    cli_json_number("clock_us", known, clock_us);
+    cli_json_number("clock_error_us", known, (int64_t)error_us);
 }
 
-/* null: for as long as nothing changes. */
-static void print_quarantine(uint64_t ms)
+/* -1: for as long as nothing changes. */
+static void print_quarantine(const struct redlock_examined *x)
 {
-    print_signed("quarantine_ms", (int64_t)ms, ms != UINT64_MAX);
+    cli_json_number("quarantine_ms", x->answered,
+                    x->quarantine_ms == UINT64_MAX ? -1 : (int64_t)x->quarantine_ms);
 }
 
 static void print_names(const char *name, unsigned rights)
@@ -68,6 +44,37 @@ static void print_names(const char *name, unsigned rights)
     printf("]");
 }
 
+/* What INFO and CONFIG GET tell. */
+static void print_info(const struct redlock_examined *x)
+{
+    int known = !((x->denied | x->missing) & REDLOCK_RIGHT_INFO);
+
+    cli_json_number("uptime_s", x->uptime_s >= 0, x->uptime_s);
+    cli_json_flag("loading", known ? x->loading : -1);
+    cli_json_flag("rdb", x->rdb);
+    cli_json_flag("aof", x->aof);
+    print_text("fsync", x->fsync);
+    cli_json_flag("disk_fails", known ? x->disk_fails : -1);
+    cli_json_number("maxmemory", known, (int64_t)x->maxmemory);
+    cli_json_number("used_memory", known, (int64_t)x->used_memory);
+    print_text("eviction", x->eviction);
+    cli_json_number("evicted_keys", known, (int64_t)x->evicted_keys);
+    cli_json_number("replicas", known, x->replicas);
+    cli_json_number("min_replicas", !((x->denied | x->missing) & REDLOCK_RIGHT_CONFIG_GET),
+                    x->min_replicas);
+    cli_json_flag("promoted", known ? x->promoted : -1);
+}
+
+static void print_pings(const struct redlock_examined *x)
+{
+    int known = x->pings > 0;
+
+    cli_json_number("pings", 1, x->pings);
+    cli_json_number("ping_min_us", known, (int64_t)x->ping_min_us);
+    cli_json_number("ping_median_us", known, (int64_t)x->ping_median_us);
+    cli_json_number("ping_max_us", known, (int64_t)x->ping_max_us);
+}
+
 static void print_server(const struct redlock_examined *x)
 {
     print_text("product", x->product);
@@ -76,30 +83,15 @@ static void print_server(const struct redlock_examined *x)
     print_text("role", x->role);
     print_text("mode", x->mode);
     print_text("user", x->user);
-    print_signed("uptime_s", x->uptime_s, x->uptime_s >= 0);
-    print_flag("loading", x->loading);
-    print_flag("rdb", x->rdb);
-    print_flag("aof", x->aof);
-    print_text("fsync", x->fsync);
-    print_flag("disk_fails", x->disk_fails);
-    print_number("maxmemory", x->maxmemory);
-    print_number("used_memory", x->used_memory);
-    print_text("eviction", x->eviction);
-    print_number("evicted_keys", x->evicted_keys);
-    print_number("replicas", x->replicas);
-    print_number("min_replicas", x->min_replicas);
-    print_flag("promoted", x->promoted);
+    print_info(x);
     print_names("denied", x->denied);
     print_names("missing", x->missing);
-    print_flag("keys_denied", x->keys_denied);
-    print_number("database", x->database);
-    print_flag("database_denied", x->database_denied);
+    cli_json_flag("keys_denied", x->keys_denied);
+    cli_json_number("database", 1, x->database);
+    cli_json_flag("database_denied", x->database_denied);
     print_text("refusal", x->refusal);
-    print_flag("remote", x->remote);
-    print_number("pings", x->pings);
-    print_number("ping_min_us", x->ping_min_us);
-    print_number("ping_median_us", x->ping_median_us);
-    print_number("ping_max_us", x->ping_max_us);
+    cli_json_flag("remote", x->remote);
+    print_pings(x);
     print_clock(x->clock_us, x->clock_error_us);
 }
 
@@ -110,8 +102,8 @@ static void print_master(const struct redlock_examined *x)
     print_text("verdict", cli_doctor_verdict(x->verdict));
     print_text("state", cli_explain_state((int)x->state));
     print_text("error", x->error);
-    print_quarantine(x->quarantine_ms);
-    print_flag("answered", x->answered);
+    print_quarantine(x);
+    cli_json_flag("answered", x->answered);
     if (x->answered) {
         print_server(x);
     }

@@ -5,6 +5,10 @@
 
 #include <redlock/redlock.h>
 
+/* A token is so many hex digits, and perhaps a ':' and the owner. What other libraries set may have
+ * a ':' elsewhere, with something else behind it. */
+#define TOKEN_DIGITS 40
+
 /* NULL when the master has not refused; "" when it does not say who it is, or has no key. */
 static const char *token_at(const struct redlock_lock *lock, size_t index)
 {
@@ -48,7 +52,8 @@ struct cli_holder cli_holder_find(const struct redlock *rl, const struct redlock
 
 const char *cli_holder_owner(const char *token)
 {
-    const char *owner = strchr(token, ':');
-
-    return owner && owner[1] ? owner + 1 : NULL;
+    return strspn(token, "0123456789abcdef") == TOKEN_DIGITS && token[TOKEN_DIGITS] == ':' &&
+                   token[TOKEN_DIGITS + 1]
+               ? token + TOKEN_DIGITS + 1
+               : NULL;
 }

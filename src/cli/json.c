@@ -3,62 +3,66 @@
  */
 #include "cli/json.h"
 
+#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-/* The length of the UTF-8 character at s, by its first byte; 0 for what cannot be one. */
-static size_t announced(unsigned char first)
+#include "cli/text.h"
+
+/* The number of a control character. */
+static unsigned number(const char *text, size_t length)
 {
-    if (first < 0x80) {
-        return 1;
-    }
-    if (first >= 0xc2 && first <= 0xdf) {
-        return 2;
-    }
-    if (first >= 0xe0 && first <= 0xef) {
-        return 3;
-    }
-    return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
-}
+    const unsigned char *s = (const unsigned char *)text;
 
-/* Whether the second byte makes a character overlong, a surrogate or too large. */
-static int is_out_of_range(unsigned char first, unsigned char second)
-{
-    return (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-           (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
-}
-
-/* The length of the well-formed character at s, 0 when there is none. */
-static size_t character(const unsigned char *s)
-{
-    size_t length = announced(s[0]);
-
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
-            return 0;
-        }
+    switch (length) {
+    case 1:
+        return s[0];
+    case 2:
+        return (s[0] & 0x1fU) << 6 | (s[1] & 0x3fU);
+    default:
+        return (s[0] & 0xfU) << 12 | (s[1] & 0x3fU) << 6 | (s[2] & 0x3fU);
     }
-    return length > 1 && is_out_of_range(s[0], s[1]) ? 0 : length;
 }
 
 void cli_json_string(const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-
     putchar('"');
-    while (*s) {
-        size_t length = character(s);
+    while (*text) {
+        size_t length = cli_text_character(text);
 
-        if (*s == '"' || *s == '\\') {
-            printf("\\%c", *s);
-        } else if (*s < 0x20 || *s == 0x7f) {
-            printf("\\u%04x", *s);
+        if (*text == '"' || *text == '\\') {
+            printf("\\%c", *text);
         } else if (length == 0) {
             fputs("\\ufffd", stdout);
+        } else if (cli_text_is_control(text, length)) {
+            printf("\\u%04x", number(text, length));
         } else {
-            fwrite(s, 1, length, stdout);
+            fwrite(text, 1, length, stdout);
         }
-        s += length ? length : 1;
+        text += length ? length : 1;
     }
     putchar('"');
+}
+
+void cli_json_text(const char *name, const char *text)
+{
+    printf(", \"%s\": ", name);
+    if (text) {
+        cli_json_string(text);
+    } else {
+        printf("null");
+    }
+}
+
+void cli_json_number(const char *name, int known, int64_t number)
+{
+    if (known) {
+        printf(", \"%s\": %" PRId64, name, number);
+    } else {
+        printf(", \"%s\": null", name);
+    }
+}
+
+void cli_json_flag(const char *name, int flag)
+{
+    printf(", \"%s\": %s", name, flag < 0 ? "null" : flag ? "true" : "false");
 }

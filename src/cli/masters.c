@@ -63,14 +63,15 @@ static void print_master(const struct redlock *rl, size_t index)
     if (redlock_node_info(rl, index, &info) != 0) {
         return;
     }
-    printf("%s  %s", info.name, cli_explain_state((int)info.state));
+    cli_say_out("%s  %s", info.name, cli_explain_state((int)info.state));
     if (info.server[0]) {
-        printf("  %s", info.server);
+        cli_say_out("  %s", info.server);
     }
     if (info.state == REDLOCK_NODE_UP) {
-        printf("  answers in %" PRIu64 ".%03" PRIu64 " ms", info.rtt_us / 1000, info.rtt_us % 1000);
+        cli_say_out("  answers in %" PRIu64 ".%03" PRIu64 " ms", info.rtt_us / 1000,
+                    info.rtt_us % 1000);
     }
-    printf("%s%s\n", info.error[0] ? ": " : "", info.error);
+    cli_say_out("%s%s\n", info.error[0] ? ": " : "", info.error);
 }
 
 static int print_masters(const struct redlock *rl, int status)

@@ -167,7 +167,7 @@ static int judge_report(const struct sandbox *sandbox)
         return CLI_OK;
     }
     cli_say("the masters did not start");
-    cli_say_more("%s", sandbox->reported ? sandbox->report + 1 : "their keeper was killed");
+    cli_say_lines(sandbox->reported ? sandbox->report + 1 : "their keeper was killed");
     return CLI_INTERNAL;
 }
 

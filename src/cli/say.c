@@ -1,5 +1,6 @@
 /* cli/say.c - messages. Each is one line in one write, so that the lines of several
- * commands that share a terminal or a log do not mix.
+ * commands that share a terminal or a log do not mix. What others have written is in many of them,
+ * so all are escaped, as a whole.
  */
 #include "cli/say.h"
 
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/exit.h"
+#include "cli/text.h"
 
 static int verbose;
 
@@ -28,14 +30,14 @@ static void emit(const char *prefix, const char *format, va_list args)
 
 static void emit(const char *prefix, const char *format, va_list args)
 {
+    char text[4096];
     char line[4096];
     size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
-    int n = vsnprintf(line + used, sizeof(line) - used - 1, format, args);
 
-    if (n < 0) {
+    if (vsnprintf(text, sizeof(text), format, args) < 0) {
         return;
     }
-    used += (size_t)n < sizeof(line) - used - 1 ? (size_t)n : sizeof(line) - used - 2;
+    used += cli_text_show(text, line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
     while (write(STDERR_FILENO, line, used) < 0 && errno == EINTR) {
     }
@@ -80,6 +82,35 @@ int cli_say_usage(const char *command, const char *format, ...)
     va_end(args);
     cli_say_more("Try: redlock %s%s--help", command ? command : "", command ? " " : "");
     return CLI_USAGE;
+}
+
+void cli_say_lines(const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+
+        cli_say_more("%.*s", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+void cli_say_out(const char *format, ...)
+{
+    char text[8192];
+    char shown[4 * sizeof(text)];
+    size_t length = strlen(format);
+    int ended = length > 0 && format[length - 1] == '\n';
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (ended && n > 0 && (size_t)n < sizeof(text)) {
+        text[n - 1] = '\0';
+    }
+    cli_text_show(text, shown, sizeof(shown));
+    printf("%s%s", shown, ended ? "\n" : "");
 }
 
 int cli_say_print(const char *text)

@@ -1,4 +1,5 @@
-/* cli/say.h - what redlock(1) tells people, on stderr, and the end of what it prints. */
+/* cli/say.h - what redlock(1) tells people: on stderr, one line at a time, and on stdout. No byte
+ * of a key, a URI or a server does anything to a terminal. */
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
 
@@ -19,6 +20,13 @@ void cli_say_detail(const char *format, ...) __attribute__((format(printf, 1, 2)
  * Returns CLI_USAGE. */
 int cli_say_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Each line of a text as by cli_say_more(). */
+void cli_say_lines(const char *text);
+
+/* Print to stdout what may have been written by others: as printf(), and all of it is escaped but a
+ * newline that ends the format. */
+void cli_say_out(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print to stdout and see that it arrives. Returns CLI_OK, or says why not and returns
  * CLI_INTERNAL. */

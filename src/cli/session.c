@@ -164,7 +164,9 @@ static int make_manager(const char *command, const char *from,
                         const struct redlock_options *options, struct cli_session *ret_session)
 {
     struct cli_session session = {.max_ttl_ms = options->max_ttl_ms,
-                                  .node_timeout_ms = options->node_timeout_ms};
+                                  .node_timeout_ms = options->node_timeout_ms,
+                                  .prefix_len =
+                                      options->key_prefix ? strlen(options->key_prefix) : 0};
     int code = make_base(&session.base);
     int status;
 

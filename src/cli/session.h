@@ -2,6 +2,7 @@
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/args.h"
@@ -17,6 +18,8 @@ struct cli_session {
     uint32_t max_ttl_ms;
     /* How long a master may take to answer. */
     uint32_t node_timeout_ms;
+    /* How much longer a KEY is on the masters. */
+    size_t prefix_len;
     /* Called after each turn of the loop; NULL: nothing is. To be changed at will. */
     void (*on_turn)(void *arg);
     void *arg;

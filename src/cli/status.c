@@ -72,17 +72,23 @@ static const char *answer_text(enum redlock_query_answer answer)
     return "unknown";
 }
 
+static const char *shown(const char *token)
+{
+    return token[0] ? token : "an empty value";
+}
+
 static void print_node(const char *name, const struct redlock_query_node *node)
 {
     char left[CLI_DURATION_TEXT];
 
-    printf("    %s  %s", name, answer_text(node->answer));
+    cli_say_out("    %s  %s", name, answer_text(node->answer));
     if (node->answer == REDLOCK_ANSWER_HELD) {
-        printf("  %s  %s",
-               node->ttl_ms == UINT64_MAX ? "never ends" : cli_duration_print(node->ttl_ms, left),
-               node->token);
+        cli_say_out("  %s  %s",
+                    node->ttl_ms == UINT64_MAX ? "never ends"
+                                               : cli_duration_print(node->ttl_ms, left),
+                    shown(node->token));
     } else if (node->answer == REDLOCK_ANSWER_NONE && node->error[0]) {
-        printf(": %s", node->error);
+        cli_say_out(": %s", node->error);
     }
     putchar('\n');
 }
@@ -91,14 +97,29 @@ static void print_held(const struct query *query, const struct redlock_query_res
 {
     char left[CLI_DURATION_TEXT];
     int named = result->owner[0] != '\0';
+    const char *how = named ? "by" : result->token[0] ? "with the token" : "with";
 
-    printf("%s: held %s %s, %s%s, on %zu of %zu masters\n", query->key,
-           named ? "by" : "with the token", named ? result->owner : result->token,
-           result->ttl_ms == UINT64_MAX ? "without an end"
-                                        : cli_duration_print(result->ttl_ms, left),
-           result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
+    cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", query->key, how,
+                named ? result->owner : shown(result->token),
+                result->ttl_ms == UINT64_MAX ? "without an end"
+                                             : cli_duration_print(result->ttl_ms, left),
+                result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
     if (result->fence) {
         printf("    fence %" PRIu64 "\n", result->fence);
+    }
+}
+
+static void print_unknown(const struct query *query, const struct redlock_query_result *result)
+{
+    if (query->status != 0) {
+        cli_say_out("%s: not known: only %zu of %zu masters answered\n", query->key,
+                    result->answered, result->n_nodes);
+    } else {
+        cli_say_out(
+            "%s: not known: %zu of %zu masters have the same value, %zu did not answer, and "
+            "%zu are needed\n",
+            query->key, result->holding, result->n_nodes, result->n_nodes - result->answered,
+            result->n_nodes / 2 + 1);
     }
 }
 
@@ -106,61 +127,55 @@ static void print_text(const struct query *query, const struct redlock_query_res
 {
     if (result->held) {
         print_held(query, result);
-    } else if (query->status != 0) {
-        printf("%s: not known: only %zu of %zu masters answered\n", query->key, result->answered,
-               result->n_nodes);
-    } else if (result->token[0]) {
-        printf("%s: held by nobody: no value is on a majority of the %zu masters\n", query->key,
-               result->n_nodes);
+    } else if (result->unknown) {
+        print_unknown(query, result);
+    } else if (result->holding) {
+        cli_say_out("%s: held by nobody: the same value is on %zu of %zu masters at the most, and "
+                    "%zu are needed\n",
+                    query->key, result->holding, result->n_nodes, result->n_nodes / 2 + 1);
     } else {
-        printf("%s: free (%zu of %zu masters answered)\n", query->key, result->answered,
-               result->n_nodes);
+        cli_say_out("%s: free (%zu of %zu masters answered)\n", query->key, result->answered,
+                    result->n_nodes);
     }
     for (size_t i = 0; i < result->n_nodes; i++) {
         print_node(node_name(query->rl, i), result->nodes[i]);
     }
 }
 
-static void print_json_field(const char *name, const char *text)
+/* -1 for a key that never ends, as PTTL says. */
+static void print_json_ttl(int known, uint64_t ttl_ms)
 {
-    printf(", \"%s\": ", name);
-    cli_json_string(text);
-}
-
-/* null for a key that never ends. */
-static void print_json_ttl(uint64_t ttl_ms)
-{
-    if (ttl_ms == UINT64_MAX) {
-        printf(", \"ttl_ms\": null");
-    } else {
-        printf(", \"ttl_ms\": %" PRIu64, ttl_ms);
-    }
+    cli_json_number("ttl_ms", known, ttl_ms == UINT64_MAX ? -1 : (int64_t)ttl_ms);
 }
 
 static void print_json_node(const char *name, const struct redlock_query_node *node)
 {
     static const char *const answers[] = {"none", "free", "held"};
+    int known = node->answer != REDLOCK_ANSWER_NONE;
 
     printf("{\"node\": ");
     cli_json_string(name);
-    print_json_field("answer", answers[node->answer]);
-    print_json_field("token", node->token);
-    print_json_ttl(node->answer == REDLOCK_ANSWER_HELD ? node->ttl_ms : 0);
-    print_json_field("error", node->error);
+    cli_json_text("answer", answers[node->answer]);
+    cli_json_text("token", known ? node->token : NULL);
+    print_json_ttl(known, node->answer == REDLOCK_ANSWER_HELD ? node->ttl_ms : 0);
+    cli_json_text("error", node->error);
     printf("}");
 }
 
 static void print_json(const struct query *query, const struct redlock_query_result *result)
 {
+    int known = !result->unknown;
+
     printf(" {\"key\": ");
     cli_json_string(query->key);
-    printf(", \"held\": %s", result->held ? "true" : "false");
-    print_json_field("owner", result->owner);
-    print_json_field("token", result->token);
-    print_json_ttl(result->ttl_ms);
-    printf(", \"fence\": %" PRIu64, result->fence);
-    printf(", \"holding\": %zu, \"answered\": %zu, \"nodes\": [\n", result->holding,
-           result->answered);
+    cli_json_flag("held", known ? result->held : -1);
+    cli_json_text("owner", known ? result->owner : NULL);
+    cli_json_text("token", known ? result->token : NULL);
+    print_json_ttl(known, result->ttl_ms);
+    cli_json_number("fence", known, (int64_t)result->fence);
+    cli_json_number("holding", 1, (int64_t)result->holding);
+    cli_json_number("answered", 1, (int64_t)result->answered);
+    printf(", \"nodes\": [\n");
     for (size_t i = 0; i < result->n_nodes; i++) {
         printf("  ");
         print_json_node(node_name(query->rl, i), result->nodes[i]);
@@ -204,18 +219,29 @@ static int ask(struct cli_session *session, const char *key, int json)
     int status = redlock_query(session->rl, key, on_answered, &query);
     int code;
 
-    if (status == REDLOCK_EINVAL) {
-        return cli_args_key_refused("status");
-    }
     query.status = status;
     code = status == 0 ? cli_session_run(session, &query.done) : CLI_GO_ON;
     return code == CLI_GO_ON ? finish(&query) : code;
 }
 
+/* All are looked at before anything is printed. */
+static int check_lengths(const struct cli_session *session, char **keys, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (strlen(keys[i]) + session->prefix_len > REDLOCK_MAX_KEY) {
+            return cli_args_key_refused("status");
+        }
+    }
+    return CLI_OK;
+}
+
 static int ask_all(struct cli_session *session, char **keys, int n, int json)
 {
-    int worst = CLI_OK;
+    int worst = check_lengths(session, keys, n);
 
+    if (worst != CLI_OK) {
+        return worst;
+    }
     for (int i = 0; i < n; i++) {
         int code;
 

@@ -24,7 +24,7 @@ status_is 64 "a --max-hold below 10 ms is refused"
 # --- lost ---
 
 give_away() {
-    for number in 2 3 4; do master "$number" set k 0123456789:alice px 60000 >/dev/null; done
+    for number in 2 3 4; do master "$number" set k 0123456789012345678901234567890123456789:alice px 60000 >/dev/null; done
 }
 lock_with --ttl 12s -- sh "$work/stubborn" "$work"
 all_count
@@ -36,7 +36,7 @@ says "/3.sock (held by alice)" "and to whom"
 says_not "sent it SIGTERM" "the command is killed at once"
 # shellcheck disable=SC2046
 check "and the command is dead" until_true all_dead $(cat "$work/pid")
-check "and what others have got is left alone" [ "$(value 3 k)" = 0123456789:alice ]
+check "and what others have got is left alone" [ "$(value 3 k)" = 0123456789012345678901234567890123456789:alice ]
 each_master del k
 
 forget() {
