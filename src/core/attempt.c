@@ -106,20 +106,49 @@ static void begin_round(struct rlk_attempt *a, const struct rlk_event *ev, struc
     pass_on(a, &start, out);
 }
 
+/* [S13] What would not be answered in time is not asked: its time begins when it is its turn. */
+static void next_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (ev->full) {
+        a->state = RLK_ATTEMPT_IN_LINE;
+        out->line = true;
+    } else {
+        begin_round(a, ev, out);
+    }
+}
+
+/* When the place in the line is given up. */
+static uint64_t line_limit(const struct rlk_attempt *a)
+{
+    return a->config.wait_us == 0 ? RLK_NEVER : a->give_up_us;
+}
+
+/* No round is under way, and none is to begin any more. */
+static void give_up(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+{
+    a->reason = a->tries == 0 ? REDLOCK_ELIMIT : a->reason;
+    fail(a, REDLOCK_EDEADLINE, now_us, out);
+}
+
 static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_ASKING) {
         pass_on(a, ev, out);
-    } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->give_up_us) {
-        fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
-    } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->retry_us) {
+    } else if (a->state == RLK_ATTEMPT_IN_LINE && ev->now_us >= line_limit(a)) {
+        give_up(a, ev->now_us, out);
+    } else if (a->state == RLK_ATTEMPT_IN_LINE && ev->kind == RLK_EVENT_ROOM) {
         begin_round(a, ev, out);
+    } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->give_up_us) {
+        give_up(a, ev->now_us, out);
+    } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->retry_us) {
+        next_round(a, ev, out);
     }
 }
 
 static void cancel(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (a->state == RLK_ATTEMPT_WAITING || a->state == RLK_ATTEMPT_IDLE) {
+    if (a->state == RLK_ATTEMPT_WAITING || a->state == RLK_ATTEMPT_IDLE ||
+        a->state == RLK_ATTEMPT_IN_LINE) {
         fail(a, REDLOCK_ECANCELED, ev->now_us, out);
     } else if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
         pass_on(a, ev, out);
@@ -144,6 +173,8 @@ static uint64_t deadline(const struct rlk_attempt *a)
         return a->round.deadline_us;
     case RLK_ATTEMPT_WAITING:
         return rlk_time_min(a->retry_us, a->give_up_us);
+    case RLK_ATTEMPT_IN_LINE:
+        return line_limit(a);
     case RLK_ATTEMPT_IDLE:
     case RLK_ATTEMPT_WON:
     case RLK_ATTEMPT_HELD:
@@ -161,14 +192,14 @@ void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct 
         if (a->state == RLK_ATTEMPT_IDLE) {
             a->started_us = ev->now_us;
             a->give_up_us = rlk_time_add(ev->now_us, a->config.wait_us);
-            begin_round(a, ev, out);
+            next_round(a, ev, out);
         }
         break;
     case RLK_EVENT_VOTE:
     case RLK_EVENT_CONFIRM:
         /* An answer to an earlier round comes from before its release: nothing to do [S6]. */
         if (ev->round == a->tries && a->state != RLK_ATTEMPT_WAITING &&
-            a->state != RLK_ATTEMPT_FAILED) {
+            a->state != RLK_ATTEMPT_IN_LINE && a->state != RLK_ATTEMPT_FAILED) {
             pass_on(a, ev, out);
         }
         break;
@@ -186,6 +217,7 @@ void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct 
         }
         break;
     case RLK_EVENT_TIMER:
+    case RLK_EVENT_ROOM:
         timer(a, ev, out);
         break;
     case RLK_EVENT_CANCEL:

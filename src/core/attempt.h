@@ -1,13 +1,17 @@
 /* attempt.h - rounds until the lock is had or given up: back-off, limits, deadline, cancel.
  *
  *          START            round WON                DELIVER, still valid
- *   IDLE ---------> ASKING -----------> WON ------------------------------> HELD
+ *   IDLE --(1)----> ASKING -----------> WON ------------------------------> HELD
  *                    ^  |                |
  *    back-off passed |  | round LOST     | DELIVER, too late; CANCEL
- *                    |  v                v
+ *                   (1) v                v
  *                   WAITING <--- (may it try again?) ---> FAILED
  *                      |                                    ^
  *                      +------- deadline, CANCEL -----------+
+ *
+ * (1) [S13] When the nodes have no room for a round, IN_LINE comes first, until ROOM. Nothing was
+ *     asked there, so deadline and CANCEL end it at once. A request that does not wait for others
+ *     to let go (wait_us 0) has no deadline there: its one try is still to come.
  *
  * In WON and FAILED the user is to be told: the driver sends DELIVER just before it calls
  * back, and looks at the state again. A win that grew too old while other callbacks ran is
@@ -30,6 +34,7 @@ struct rlk_attempt_config {
 
 enum rlk_attempt_state {
     RLK_ATTEMPT_IDLE = 0,
+    RLK_ATTEMPT_IN_LINE,
     RLK_ATTEMPT_ASKING,
     RLK_ATTEMPT_WAITING,
     RLK_ATTEMPT_WON,
@@ -40,7 +45,8 @@ enum rlk_attempt_state {
 struct rlk_attempt {
     enum rlk_attempt_state state;
     int status;     /* FAILED: how it ended */
-    int reason;     /* why the last round that failed did; 0 when none has */
+    int reason;     /* why the last round that failed did; REDLOCK_ELIMIT: it ended in line before
+                       the first; 0 when none has */
     uint32_t tries; /* rounds begun; the number of the present one */
     uint64_t started_us, decided_us;
     uint64_t give_up_us; /* no round begins after this */

@@ -43,6 +43,7 @@ enum rlk_event_kind {
     RLK_EVENT_CANCEL,
     RLK_EVENT_EXTEND,   /* the user wants the lock to live for so long from now on */
     RLK_EVENT_PET,      /* the application is alive */
+    RLK_EVENT_ROOM,     /* it is the turn of whoever asked to stand in line [S13] */
     RLK_EVENT_BARRED,   /* a node may have forgotten a vote: its own no longer counts [S11] */
     RLK_EVENT_MISTIMED, /* a node's clock went forward: its lease may have ended [S11] */
     RLK_EVENT_STOOD,    /* our own clock stood still for by_us: so every lease ends sooner [S11] */
@@ -53,8 +54,10 @@ struct rlk_event {
     enum rlk_event_kind kind;
     unsigned node;          /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, BARRED, MISTIMED */
     uint64_t now_us;        /* all */
-    uint64_t ready;         /* START, TIMER, EXTEND: nodes that can be asked at once */
-    uint64_t coming;        /* START, TIMER: nodes being connected; may become ready */
+    uint64_t ready;         /* START, TIMER, EXTEND, ROOM: nodes that can be asked at once */
+    uint64_t coming;        /* START, TIMER, ROOM: nodes being connected; may become ready */
+    bool full;              /* START, TIMER, EXTEND: they have no room: what would begin stands
+                               in line [S13] */
     uint32_t round;         /* VOTE, CONFIRM: which round it answers */
     enum rlk_vote vote;     /* VOTE */
     enum rlk_answer answer; /* ANSWER; CONFIRM: _OURS when it did */
@@ -74,6 +77,7 @@ struct rlk_actions {
     uint64_t fence;
     uint64_t release;     /* release the claim on these nodes */
     uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER for none */
+    bool line;            /* send a ROOM when the nodes have room and it is this one's turn */
     bool tell;            /* it is decided: tell the user */
     bool tell_extended;   /* the extension that he asked for has ended */
 };

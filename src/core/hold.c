@@ -44,7 +44,7 @@ static void get_lost(struct rlk_hold *h, int reason, struct rlk_actions *out)
 {
     h->state = RLK_HOLD_LOST;
     h->reason = reason;
-    h->trouble = h->queued = false;
+    h->trouble = h->queued = h->in_line = false;
     h->round_until_us = h->renew_us = h->heal_us = RLK_NEVER;
     out->tell = true;
     end_extension(h, REDLOCK_ELOST, out);
@@ -66,14 +66,15 @@ static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
     bool soon = (h->leases.present & ~(h->leases.counted | h->leases.mistimed)) != 0 &&
                 (h->petted || !h->config.gated);
-    uint64_t ttl_us = h->config.ttl_us, rest_us = ttl_us - ttl_us / RENEW_PARTS;
+    uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RENEW_PARTS;
+    uint64_t early_us = part_us / 1000 * h->config.early_ppm / 1000;
 
     if (soon) {
         return rlk_time_add(h->round_us, ttl_us / SOON_PARTS);
     }
     /* It may live for longer than this ttl. */
-    return rlk_time_max(rlk_time_add(h->round_us, ttl_us / RENEW_PARTS),
-                        rlk_time_sub(h->leases.valid_until_us, rest_us));
+    return rlk_time_max(rlk_time_add(h->round_us, part_us - early_us),
+                        rlk_time_sub(h->leases.valid_until_us, ttl_us - part_us + early_us));
 }
 
 static void plan_renewal(struct rlk_hold *h)
@@ -213,22 +214,49 @@ static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
                rlk_time_add(h->held_us, h->config.max_hold_us);
 }
 
+/* It is due. The user's extension is to be tried in any case. */
+static void look_at_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+{
+    bool petless = h->config.gated && !h->petted && !h->paid;
+
+    if (h->queued || (may_renew(h, now_us) && !petless)) {
+        return;
+    }
+    h->waits_for_pet = may_renew(h, now_us);
+    h->renew_us = RLK_NEVER;
+    get_into_trouble(h, REDLOCK_EUNRENEWED, out);
+}
+
 static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (h->queued) {
         h->queued = h->renewing = false;
         begin_round(h, h->wanted_ttl_us, ev, out);
-    } else if (!may_renew(h, ev->now_us)) {
-        h->renew_us = RLK_NEVER;
-        get_into_trouble(h, REDLOCK_EUNRENEWED, out);
-    } else if (h->config.gated && !h->petted && !h->paid) {
-        h->renew_us = RLK_NEVER;
-        h->waits_for_pet = true;
-        get_into_trouble(h, REDLOCK_EUNRENEWED, out);
     } else {
         h->petted = false;
         h->renewing = h->paid = true;
         begin_round(h, h->config.ttl_us, ev, out);
+    }
+}
+
+/* ---- standing in line ---- */
+
+/* Our own limit is no news of the masters, as long as the renewal will come in time. */
+static uint64_t line_trouble_us(const struct rlk_hold *h)
+{
+    if (h->trouble || !h->config.renew || h->renew_us == RLK_NEVER) {
+        return RLK_NEVER;
+    }
+    return rlk_time_sub(h->leases.valid_until_us, h->config.ttl_us / RENEW_PARTS);
+}
+
+/* [S13] What is due waits for its turn. */
+static void stand_in_line(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+{
+    h->in_line = true;
+    out->line = true;
+    if (line_trouble_us(h) <= now_us) {
+        get_into_trouble(h, REDLOCK_ELIMIT, out);
     }
 }
 
@@ -250,10 +278,13 @@ static void ask_for_more(struct rlk_hold *h, const struct rlk_event *ev, struct 
 {
     h->wanted_ttl_us = ev->ttl_us;
     h->extending = true;
-    h->queued = is_under_way(h);
+    h->queued = ev->full || is_under_way(h);
     if (!h->queued) {
         h->renewing = false;
         begin_round(h, ev->ttl_us, ev, out);
+    } else if (!is_under_way(h)) {
+        h->renew_us = ev->now_us;
+        stand_in_line(h, ev->now_us, out);
     }
 }
 
@@ -322,14 +353,24 @@ static void plan_sooner(struct rlk_hold *h, uint64_t by_us)
     h->renew_us = sooner(h->renew_us, by_us);
 }
 
+/* Also when it is its turn. */
 static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
+    h->in_line = false;
     if (h->round_until_us <= ev->now_us) {
         end_round(h, ev->now_us, out);
     }
     if (h->renew_us <= ev->now_us) {
+        look_at_renewal(h, ev->now_us, out);
+    }
+    if (rlk_time_min(h->renew_us, h->heal_us) > ev->now_us) {
+        return;
+    }
+    if (ev->full) {
+        stand_in_line(h, ev->now_us, out);
+    } else if (h->renew_us <= ev->now_us) {
         renew(h, ev, out);
-    } else if (h->heal_us <= ev->now_us) {
+    } else {
         heal(h, ev, out);
     }
 }
@@ -338,7 +379,9 @@ static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
  * has turned out to have stood still [S11]. */
 static bool was_suspended(const struct rlk_hold *h, const struct rlk_event *ev)
 {
-    uint64_t due_us = is_under_way(h) ? h->round_until_us : h->renew_us;
+    uint64_t due_us = is_under_way(h) ? h->round_until_us
+                      : h->in_line    ? line_trouble_us(h)
+                                      : h->renew_us;
 
     return ev->kind == RLK_EVENT_STOOD ||
            rlk_time_add(due_us, h->config.ttl_us / SOON_PARTS) <= h->leases.valid_until_us;
@@ -348,6 +391,9 @@ static int why_over(const struct rlk_hold *h, const struct rlk_event *ev)
 {
     if (was_suspended(h, ev)) {
         return REDLOCK_ESUSPENDED;
+    }
+    if (h->in_line && h->renew_us <= ev->now_us) {
+        return REDLOCK_ELIMIT;
     }
     return h->failures > 0 || !h->leases.success ? REDLOCK_ENOQUORUM : REDLOCK_EUNRENEWED;
 }
@@ -368,7 +414,7 @@ static uint64_t deadline(const struct rlk_hold *h)
         return RLK_NEVER;
     }
     return rlk_time_min(rlk_time_min(h->round_until_us, h->leases.valid_until_us),
-                        rlk_time_min(h->renew_us, h->heal_us));
+                        h->in_line ? line_trouble_us(h) : rlk_time_min(h->renew_us, h->heal_us));
 }
 
 void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
@@ -421,6 +467,7 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
         follow(h, had_success, ev, out);
         break;
     case RLK_EVENT_TIMER:
+    case RLK_EVENT_ROOM:
         timer(h, ev, out);
         break;
     case RLK_EVENT_EXTEND:

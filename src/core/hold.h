@@ -3,7 +3,7 @@
  *            START                     its time is over, or no majority can hold any more
  *   IDLE -----------> HELD ----------------------------------------------------------> LOST
  *                    ^    |
- *                    +----+  renewal: at a third of the ttl, or a tenth while a node is present
+ *                    +----+  renewal: by a third of the ttl, or a tenth while a node is present
  *                            that does not count yet; when it fails, again after a back-off
  *
  * [S7] A round asks every node that may have our key to keep it for the whole ttl. It never sets
@@ -15,6 +15,9 @@
  *      round could ever succeed again. No reply is waited
  *      for. Before it, once in each trouble, a word that renewing does not work.
  *
+ * [S13] A renewal, an extension or a heal for which the nodes have no room stands in line until
+ *      ROOM. That is no trouble before a third of the ttl is all that is left.
+ *
  * When the user lets go the driver does not step it any more. An EXTEND that finds the lock over
  * is not told: the driver looks at the time before it sends one. */
 #ifndef RLK_CORE_HOLD_H
@@ -22,6 +25,9 @@
 
 #include "base/prng.h"
 #include "core/leases.h"
+
+/* The most: a renewal begins when a quarter to a third of the ttl is over. */
+#define RLK_HOLD_EARLY_PPM 250000
 
 struct rlk_hold_config {
     unsigned nodes;
@@ -33,7 +39,10 @@ struct rlk_hold_config {
     uint64_t max_hold_us;  /* no renewal would let it live longer; RLK_NEVER: no limit */
     uint32_t max_renewals; /* UINT32_MAX: no limit */
     bool adopted;          /* somebody else acquired it: our key may be on any node */
-    uint64_t seed;         /* for the jitter */
+    uint32_t early_ppm;    /* it is renewed by so much of a third of the ttl before the third is
+                              over, 0 to RLK_HOLD_EARLY_PPM: each lock by another part, so that
+                              those acquired together are not renewed together */
+    uint64_t seed;         /* for the jitter of what failed */
 };
 
 enum rlk_hold_state {
@@ -47,12 +56,13 @@ struct rlk_hold {
     /* LOST, or in trouble, why: REDLOCK_EUNRENEWED: it is not to be renewed (any more),
      * REDLOCK_ELOST: nodes said that our key is not there, or their clocks moved,
      * REDLOCK_ENOQUORUM: no majority confirmed, REDLOCK_ESUSPENDED: nobody stepped this machine
-     * when it was due. */
+     * when it was due, REDLOCK_ELIMIT: its renewal still stands in line. */
     int reason;
     bool trouble;       /* it should be renewed, and is not */
     bool extending;     /* the user waits for a round: */
     bool queued;        /* the next one */
     bool renewing;      /* the round is a renewal, and not an extension */
+    bool in_line;       /* for what is due: a round, or to heal */
     int extended;       /* how that ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
     bool petted;        /* the application was heard of; a renewal uses this up */
     bool paid;          /* by a pet, for the renewal that has not succeeded yet */

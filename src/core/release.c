@@ -112,6 +112,7 @@ static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struc
     case RLK_EVENT_DELIVER:
     case RLK_EVENT_EXTEND:
     case RLK_EVENT_PET:
+    case RLK_EVENT_ROOM:
         break;
     }
 }

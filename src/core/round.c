@@ -369,6 +369,7 @@ void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, ui
     case RLK_EVENT_ANSWER:
     case RLK_EVENT_EXTEND:
     case RLK_EVENT_PET:
+    case RLK_EVENT_ROOM:
         break;
     }
     out->deadline_us = r->deadline_us;

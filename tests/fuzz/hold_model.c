@@ -546,6 +546,7 @@ static void do_step(struct hold_model *m, struct moment *mo)
     case RLK_EVENT_CANCEL:
     case RLK_EVENT_DELIVER:
     case RLK_EVENT_CONFIRM:
+    case RLK_EVENT_ROOM:
         break;
     }
 }

@@ -117,6 +117,7 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
     case RLK_EVENT_ANSWER:
     case RLK_EVENT_EXTEND:
     case RLK_EVENT_PET:
+    case RLK_EVENT_ROOM:
         break;
     }
     return false;

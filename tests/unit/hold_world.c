@@ -50,6 +50,7 @@ void start(struct world *w, const struct rlk_hold_config *c)
 void step(struct world *w, struct rlk_event ev)
 {
     ev.ready = w->ready;
+    ev.full = w->full;
     memset(&w->out, 0xff, sizeof(w->out)); /* it must be written completely */
     rlk_hold_step(&w->h, &ev, &w->out);
     w->told += w->out.tell;

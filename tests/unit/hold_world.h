@@ -19,6 +19,7 @@ struct world {
     struct rlk_hold h;
     struct rlk_actions out;
     uint64_t ready;
+    bool full;               /* the nodes have no room */
     unsigned told, extended; /* how often */
 };
 
@@ -53,5 +54,6 @@ uint64_t silence(struct world *w);
 TCase *hold_limits(void);
 TCase *hold_extending(void);
 TCase *hold_healing(void);
+TCase *hold_line(void);
 
 #endif

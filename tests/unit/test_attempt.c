@@ -13,6 +13,7 @@ struct world {
     struct rlk_attempt a;
     struct rlk_actions out;
     uint64_t ready, coming;
+    bool full;
 };
 
 static struct rlk_attempt_config config(void)
@@ -28,7 +29,8 @@ static struct rlk_attempt_config config(void)
 
 static void step(struct world *w, enum rlk_event_kind kind, uint64_t now_us)
 {
-    struct rlk_event ev = {.kind = kind, .now_us = now_us, .ready = w->ready, .coming = w->coming};
+    struct rlk_event ev = {
+        .kind = kind, .now_us = now_us, .ready = w->ready, .coming = w->coming, .full = w->full};
 
     rlk_attempt_step(&w->a, &ev, &w->out);
 }
@@ -37,8 +39,24 @@ static void start(struct world *w, const struct rlk_attempt_config *c)
 {
     w->ready = rlk_mask_all(c->terms.nodes);
     w->coming = 0;
+    w->full = false;
     rlk_attempt_init(&w->a, c);
     step(w, RLK_EVENT_START, T0);
+}
+
+/* The nodes have no room. */
+static void start_in_line(struct world *w, const struct rlk_attempt_config *c)
+{
+    w->ready = rlk_mask_all(c->terms.nodes);
+    w->coming = 0;
+    w->full = true;
+    rlk_attempt_init(&w->a, c);
+    step(w, RLK_EVENT_START, T0);
+    ck_assert_int_eq(w->a.state, RLK_ATTEMPT_IN_LINE);
+    ck_assert(w->out.line);
+    ck_assert(!w->out.fresh && !w->out.tell);
+    ck_assert_uint_eq(w->out.acquire, 0);
+    w->full = false;
 }
 
 static void vote_in(struct world *w, uint32_t round, unsigned node, enum rlk_vote vote,
@@ -326,12 +344,100 @@ START_TEST(a_win_too_old_at_delivery_is_released_and_tried_again)
 }
 END_TEST
 
+/* [S13] Its time begins when it is its turn. */
+START_TEST(the_first_round_waits_for_its_turn)
+{
+    struct rlk_attempt_config c = config();
+    struct world w;
+    uint64_t turn_us = T0 + UINT64_C(60000000);
+
+    start_in_line(&w, &c);
+    ck_assert_uint_eq(w.out.deadline_us, RLK_NEVER); /* its one try is still to come */
+    step(&w, RLK_EVENT_TIMER, turn_us - 1);
+    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_IN_LINE);
+    step(&w, RLK_EVENT_ROOM, turn_us);
+    ck_assert(w.out.fresh);
+    ck_assert_uint_eq(w.out.acquire, 0x7);
+    ck_assert_uint_eq(w.out.deadline_us, turn_us + TIMEOUT);
+    vote(&w, 0, RLK_VOTE_YES, turn_us + 10);
+    vote(&w, 1, RLK_VOTE_YES, turn_us + 10);
+    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_WON);
+    ck_assert_uint_eq(w.a.round.valid_until_us, turn_us + c.terms.lease_us);
+}
+END_TEST
+
+START_TEST(the_wait_ends_in_line)
+{
+    struct rlk_attempt_config c = config();
+    struct world w;
+
+    c.wait_us = 300000;
+    start_in_line(&w, &c);
+    ck_assert_uint_eq(w.out.deadline_us, T0 + 300000);
+    step(&w, _i ? RLK_EVENT_ROOM : RLK_EVENT_TIMER, T0 + 300000);
+    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_FAILED);
+    ck_assert_int_eq(w.a.status, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(w.a.reason, REDLOCK_ELIMIT);
+    ck_assert(w.out.tell);
+    ck_assert_uint_eq(w.out.acquire | w.out.release, 0);
+    step(&w, RLK_EVENT_ROOM, T0 + 300001);
+    ck_assert_uint_eq(w.out.acquire, 0);
+}
+END_TEST
+
+/* What stood in the way before is what is told. */
+START_TEST(a_later_round_waits_for_its_turn_too)
+{
+    struct rlk_attempt_config c = config();
+    struct world w;
+
+    c.wait_us = 10000000;
+    start(&w, &c);
+    lose(&w, T0 + 10);
+    w.full = true;
+    step(&w, RLK_EVENT_TIMER, w.out.deadline_us);
+    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_IN_LINE);
+    ck_assert(w.out.line);
+    vote_in(&w, 1, 2, RLK_VOTE_YES, T0 + 400000);
+    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_IN_LINE);
+    if (_i) {
+        step(&w, RLK_EVENT_TIMER, T0 + c.wait_us);
+        ck_assert_int_eq(w.a.status, REDLOCK_EDEADLINE);
+        ck_assert_int_eq(w.a.reason, REDLOCK_EHELD);
+    } else {
+        step(&w, RLK_EVENT_ROOM, T0 + 500000);
+        ck_assert_uint_eq(w.a.tries, 2);
+        ck_assert_uint_eq(w.out.acquire, 0x7);
+    }
+}
+END_TEST
+
+START_TEST(a_cancel_leaves_the_line)
+{
+    struct rlk_attempt_config c = config();
+    struct world w;
+
+    start_in_line(&w, &c);
+    step(&w, RLK_EVENT_CANCEL, T0 + 10);
+    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_FAILED);
+    ck_assert_int_eq(w.a.status, REDLOCK_ECANCELED);
+    ck_assert(w.out.tell);
+    ck_assert_uint_eq(w.out.release, 0);
+    step(&w, RLK_EVENT_ROOM, T0 + 20);
+    ck_assert_uint_eq(w.out.acquire, 0);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("attempt");
     TCase *c = tcase_create("attempt");
 
     tcase_add_test(c, one_try_ends_with_its_own_reason);
+    tcase_add_test(c, the_first_round_waits_for_its_turn);
+    tcase_add_loop_test(c, the_wait_ends_in_line, 0, 2);
+    tcase_add_loop_test(c, a_later_round_waits_for_its_turn_too, 0, 2);
+    tcase_add_test(c, a_cancel_leaves_the_line);
     tcase_add_test(c, every_round_asks_for_a_fresh_token);
     tcase_add_test(c, a_round_releases_before_the_next_one_begins);
     tcase_add_test(c, a_vote_for_an_earlier_round_is_ignored);

@@ -392,6 +392,7 @@ static Suite *suite(void)
 
     suite_add_tcase(s, renewing());
     suite_add_tcase(s, hold_limits());
+    suite_add_tcase(s, hold_line());
     suite_add_tcase(s, losing());
     suite_add_tcase(s, hold_extending());
     suite_add_tcase(s, hold_healing());
