@@ -37,7 +37,9 @@ enum redlock_status {
     REDLOCK_ETTL = -104,
     /* The process forked after redlock_new: the child must make its own manager. */
     REDLOCK_EFORK = -105,
-    /* A limit of the manager was reached (too many requests at once). */
+    /* A limit of the manager was reached: 65536 acquires, releases by token, or queries are
+     * pending, each counted by itself. Nothing was begun. As a reason: too many requests of this
+     * manager stood in line before this one; the masters have nothing to do with it. */
     REDLOCK_ELIMIT = -106,
 
     /* So many masters refused that no majority was possible: somebody else holds

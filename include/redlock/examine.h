@@ -197,8 +197,9 @@ typedef void redlock_examine_cb(const struct redlock_report *report, int status,
  * cb, arg   told once; cb not NULL. A master has node_timeout_ms for all of it; one that is being
  *           connected has connect_timeout_ms before that. Nobody waits for one that is down.
  *
- * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT; REDLOCK_ENOMEM;
- * REDLOCK_EFORK. From: the loop's thread, callbacks included. Since 0.1. */
+ * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT (65536 queries and
+ * examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK. From: the loop's thread, callbacks
+ * included. Since 0.1. */
 REDLOCK_EXPORT int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg);
 
 #ifdef __cplusplus

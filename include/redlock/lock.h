@@ -71,6 +71,8 @@ struct redlock_notice {
      * what each said last, and when.
      * REDLOCK_ESUSPENDED (with LOST only): this process did not run when a renewal was due, nor
      * for a tenth of the ttl or more before the end.
+     * REDLOCK_ELIMIT: the renewal still waits for its turn behind other requests of this manager,
+     * and only a third of the ttl, or nothing, is left.
      * REDLOCK_ELOST (with LOST only): so many masters said that our key is not there, that no
      * majority can have had it all the time; or so many have a clock that went forward, that no
      * majority can be relied on to have it. redlock_lock_node() says which do not have it,
@@ -101,7 +103,12 @@ struct redlock_request {
     uint32_t ttl_ms;
     /* How long to go on trying after a first try that failed; default 0: one try. The
      * first try always gets its full time (node_timeout_ms); no further one begins after
-     * wait_ms, and one under way ends then. REDLOCK_FOREVER: until cancelled. */
+     * wait_ms, and one under way ends then. REDLOCK_FOREVER: until cancelled.
+     *
+     * So many requests at once that the masters could not answer them in time wait for their turn
+     * inside the library, in order; renewals and releases go first. The time of a try begins when
+     * it is sent. A request whose first try has not been sent when wait_ms has passed ends with
+     * REDLOCK_EDEADLINE and the reason REDLOCK_ELIMIT. With 0 it stays until it is its turn. */
     uint32_t wait_ms;
     /* The back-off between tries is drawn evenly from 0 to a bound that doubles with each
      * failed try: from retry_min_ms (default 0: four times what the try itself took, at
@@ -121,8 +128,9 @@ struct redlock_request {
      * order does not matter; the lock is held when a majority granted all. */
     const char *const *keys;
     size_t n_keys;
-    /* Renew it while it is held; default 1. It begins at a third of the ttl (at a tenth, when
-     * masters joined late or were healed), and goes on with jitter when it fails. */
+    /* Renew it while it is held; default 1. It begins between a quarter and a third of the ttl,
+     * another part for each lock (at a tenth, when masters joined late or were healed), and goes
+     * on with jitter when it fails. */
     int renew;
     /* Renew it only when redlock_lock_pet() was called since the last
      * renewal (being told of the lock counts for the first), so that a loop that runs on under an
@@ -173,10 +181,10 @@ typedef void redlock_acquire_cb(struct redlock_lock *lock, int status, void *arg
  * cb, arg   told once; cb not NULL.
  * ret_lock  the handle, for redlock_cancel(), written on success only; may be NULL.
  *
- * Returns 0; REDLOCK_EINVAL; REDLOCK_ETTL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT (more
- * than 65536 acquires pending); REDLOCK_ENOMEM; REDLOCK_ESYSTEM; REDLOCK_EFORK. On an error
- * nothing was sent.
- * From: the loop's thread, callbacks included. Since 0.1. */
+ * Returns 0; REDLOCK_EINVAL; REDLOCK_ETTL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT
+ * (65536 acquires are pending, adoptions included; wait for some to be told); REDLOCK_ENOMEM;
+ * REDLOCK_ESYSTEM; REDLOCK_EFORK. On an error nothing was sent. From: the loop's thread, callbacks
+ * included. Since 0.1. */
 REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_request *request,
                                    redlock_acquire_cb *cb, void *arg,
                                    struct redlock_lock **ret_lock);
@@ -275,7 +283,8 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
  *
  * Masters that are not connected yet are waited for, node_timeout_ms at the most.
  *
- * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE; REDLOCK_ELIMIT; REDLOCK_ENOMEM; REDLOCK_EFORK.
+ * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE; REDLOCK_ELIMIT (65536 releases by token are pending);
+ * REDLOCK_ENOMEM; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
                                          const char *token, redlock_release_cb *cb, void *arg);
@@ -313,7 +322,8 @@ REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, siz
 REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock);
 
 /* Why the last try failed: REDLOCK_EHELD, REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW, or 0 when no
- * try has failed. With REDLOCK_EDEADLINE and REDLOCK_ECANCELED this tells what stood in the
+ * try has failed; REDLOCK_ELIMIT when wait_ms passed before it was the first try's turn. With
+ * REDLOCK_EDEADLINE and REDLOCK_ECANCELED this tells what stood in the
  * way. Since 0.1. */
 REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock);
 

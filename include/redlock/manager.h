@@ -139,7 +139,9 @@ typedef void redlock_close_cb(void *arg);
  *
  * Pending acquires end with REDLOCK_ECANCELED (or the failure that was decided just before). Locks
  * still held are released: use redlock_lock_forget() before for one that is to live on. Releases
- * are waited for, at most node_timeout_ms, then the connections are closed, cb is called, and the
+ * are waited for: on each master as long as it answers (one that says nothing for node_timeout_ms,
+ * or for 250 ms when a majority has answered everything, is left), and on one that is still being
+ * connected for 100 ms. Then the connections are closed, cb is called, and the
  * manager, and every lock handle of it, is gone. Until then the accessors work; calls that begin
  * something return REDLOCK_ESTATE.
  *

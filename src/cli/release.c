@@ -83,8 +83,6 @@ static int explain(struct redlock *rl, const char *key, int status)
     }
 }
 
-/* We have just begun to connect, and a majority may have answered before the others are
- * greeted. What they are to release is sent when they are, and forgotten with the manager. */
 static int release_token(struct cli_session *session, const struct cli_keys *keys,
                          const char *token)
 {
@@ -103,7 +101,6 @@ static int release_token(struct cli_session *session, const struct cli_keys *key
     if (code != CLI_GO_ON) {
         return code;
     }
-    cli_session_settle(session);
     return explain(session->rl, keys->name, release.status);
 }
 

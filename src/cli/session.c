@@ -31,11 +31,6 @@ struct watch {
     int done;
 };
 
-struct settling {
-    const struct redlock *rl;
-    uint64_t until_us;
-};
-
 /* The option's value, else the variable's, else NULL. */
 static const char *setting(const char *option, const char *variable)
 {
@@ -259,18 +254,6 @@ int cli_session_run(struct cli_session *session, const int *done)
     return CLI_GO_ON;
 }
 
-static int is_connecting(const struct redlock *rl)
-{
-    struct redlock_node_info info = {.size = sizeof(info)};
-
-    for (size_t i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_CONNECTING) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     struct watch *watch = arg;
@@ -295,20 +278,6 @@ int cli_session_watch(struct cli_session *session, int (*is_over)(void *arg), vo
         event_free(tick);
     }
     return code;
-}
-
-static int is_settled(void *arg)
-{
-    const struct settling *settling = arg;
-
-    return cli_clock_us() >= settling->until_us || !is_connecting(settling->rl);
-}
-
-void cli_session_settle(struct cli_session *session)
-{
-    struct settling settling = {session->rl, cli_clock_us() + CLI_SESSION_SETTLE_US};
-
-    cli_session_watch(session, is_settled, &settling);
 }
 
 static void on_closed(void *arg)

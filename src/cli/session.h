@@ -53,9 +53,6 @@ int cli_session_watch(struct cli_session *session, int (*is_over)(void *arg), vo
 /* How long masters that are being connected are waited for. */
 #define CLI_SESSION_SETTLE_US 100000
 
-/* Wait until all masters are connected or known not to be, a tenth of a second at the most. */
-void cli_session_settle(struct cli_session *session);
-
 /* Close the manager, if there is one, and wait until what it still had to send is sent. */
 void cli_session_close(struct cli_session *session);
 

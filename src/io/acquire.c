@@ -339,6 +339,22 @@ static void ask_to_confirm(struct redlock_lock *lock, const struct rlk_actions *
     rlk_claim_unref(claim);
 }
 
+/* A lock that is taken over lives already, and has to be renewed in time. */
+static enum rlk_rank rank(const struct redlock_lock *lock)
+{
+    return is_adoption(lock) ? RLK_RANK_URGENT : RLK_RANK_FRESH;
+}
+
+/* Or leave the line. */
+static void stand_in_line(struct redlock_lock *lock, const struct rlk_actions *out)
+{
+    if (out->line) {
+        rlk_room_wait(lock->rl, rank(lock), &lock->line);
+    } else if (lock->attempt.state != RLK_ATTEMPT_IN_LINE) {
+        rlk_list_remove(&lock->line.link);
+    }
+}
+
 /* A lock that could not be taken over is left as it is. */
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
@@ -354,7 +370,9 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
             cancel(lock); /* nothing was sent: the callback gets the trouble */
             return;
         }
+        rlk_room_expect(lock->rl, lock->attempt.round.coming);
     }
+    stand_in_line(lock, out);
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->acquire) {
         ask(lock, out->acquire, now_us); /* last: it may step again */
@@ -371,13 +389,19 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
     carry_out(lock, &out, ev->now_us);
 }
 
-/* A START or a TIMER may begin a round, which has to know whom it can ask. */
+/* A START, a TIMER or a ROOM may begin a round, which has to know whom it can ask. */
 static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = kind, .now_us = now_us};
 
-    rlk_manager_nodes(lock->rl, now_us, &ev.ready, &ev.coming, NULL);
+    rlk_room_look(lock->rl, rank(lock), &ev);
     step(lock, &ev);
+}
+
+/* It is its turn. */
+static void on_room(struct rlk_call *call)
+{
+    step_with_nodes(RLK_CONTAINER(call, struct redlock_lock, line), RLK_EVENT_ROOM, rlk_clock_us());
 }
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
@@ -496,7 +520,8 @@ static void on_tell(struct rlk_call *call)
 static struct redlock_lock *make(struct redlock *rl, const struct redlock_request *q,
                                  struct rlk_terms *r)
 {
-    struct redlock_lock *lock = rlk_lock_new(rl, &waiter_kind, r->keys, r->n_keys, q->ttl_ms);
+    struct redlock_lock *lock =
+        rlk_lock_new(rl, &waiter_kind, RLK_ERRAND_ACQUIRE, r->keys, r->n_keys, q->ttl_ms);
 
     if (lock == NULL) {
         return NULL;
@@ -508,10 +533,12 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
     lock->notice_arg = q->notice_arg;
     r->attempt.seed = rlk_prng_next(&rl->prng);
     r->hold.seed = rlk_prng_next(&rl->prng);
+    r->hold.early_ppm = (uint32_t)(rlk_prng_next(&rl->prng) % (RLK_HOLD_EARLY_PPM + 1));
     rlk_attempt_init(&lock->attempt, &r->attempt);
     rlk_hold_init(&lock->hold, &r->hold);
     rlk_timer_init(&lock->timer, on_timer);
     rlk_call_init(&lock->tell, on_tell);
+    rlk_call_init(&lock->line, on_room);
     return lock;
 }
 
@@ -537,7 +564,7 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
 {
     struct redlock_request q;
     struct rlk_terms r;
-    int status = rlk_manager_admit(rl);
+    int status = rlk_manager_admit(rl, RLK_ERRAND_ACQUIRE);
 
     if (status == 0) {
         status = cb ? rlk_request_check(request, &rl->options, &q, &r) : REDLOCK_EINVAL;
@@ -552,7 +579,7 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
     struct redlock_request q;
     struct rlk_terms r;
     struct redlock_lock *lock;
-    int status = rlk_manager_admit(rl);
+    int status = rlk_manager_admit(rl, RLK_ERRAND_ACQUIRE);
 
     if (status == 0) {
         status = cb && rlk_claim_is_token(token) ? rlk_request_check(request, &rl->options, &q, &r)

@@ -1,8 +1,9 @@
 /* close.c - the end of a manager.
  *
  *   redlock_close     what is pending is cancelled, what is held is released
- *   -> settle         everybody has been told, and every node that is not stuck has answered
- *                     all that it was asked; or the patience for that is over
+ *   -> settle         everybody has been told, every node that is not stuck has been told what it
+ *                     is owed and has answered all that it was asked; or the patience for that is
+ *                     over
  *   -> on_end         connections and memory are given back, the callback runs
  */
 #include "io/close.h"
@@ -87,27 +88,48 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 /* How often to look again while nothing comes. */
 #define LOOK_AGAIN_US 20000
 
-/* How long a minority is waited for when a majority has answered. */
+/* How long a minority that says nothing is waited for when a majority has answered. */
 #define MINORITY_US 250000
+
+/* How long a node that is being connected is waited for when it is owed something. */
+#define CONNECTING_US 100000
+
+/* It is to answer, or to be told, something. */
+static bool is_busy(const struct rlk_node *n, uint64_t now_us)
+{
+    return rlk_node_ready(n, now_us) && (n->inflight.count > 0 || rlk_node_pays(n));
+}
 
 /* Whoever is still to answer is waited for, unless it is stuck. What was sent is not enough: a
  * server that reads a SET, cannot deliver its answer because we are gone, and drops the
- * connection, never reads the release behind it. */
+ * connection, never reads the release behind it. As long as it goes on answering it may have much
+ * to answer. */
+static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t patience_us,
+                          uint64_t now_us)
+{
+    uint64_t since_us = rlk_time_max(rl->told_us, n->heard_us);
+
+    if (rlk_node_coming(n) && n->debts.count > 0) {
+        return now_us < rlk_time_add(rl->told_us, CONNECTING_US);
+    }
+    return is_busy(n, now_us) && now_us < rlk_time_add(since_us, patience_us);
+}
+
 static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
 {
-    uint64_t waited_us = now_us - rl->close_us;
-    unsigned i, idle = 0, busy = 0;
+    uint64_t patience_us = rl->options.node_timeout_us;
+    unsigned i, idle = 0, waited = 0;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        const struct rlk_node *n = &rl->nodes[i];
-
-        idle += n->inflight.count == 0;
-        busy += n->inflight.count > 0 && rlk_node_ready(n, now_us);
+        idle += rl->nodes[i].inflight.count == 0;
     }
-    if (busy == 0 || waited_us >= rl->options.node_timeout_us) {
-        return true;
+    if (idle >= rlk_validity_quorum(rl->options.n_nodes)) {
+        patience_us = rlk_time_min(patience_us, MINORITY_US);
     }
-    return waited_us >= MINORITY_US && idle >= rlk_validity_quorum(rl->options.n_nodes);
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        waited += is_waited_for(rl, &rl->nodes[i], patience_us, now_us);
+    }
+    return waited == 0;
 }
 
 static void on_close_check(struct rlk_call *call)
@@ -115,6 +137,9 @@ static void on_close_check(struct rlk_call *call)
     struct redlock *rl = RLK_CONTAINER(call, struct redlock, close_check);
     uint64_t now_us = rlk_clock_us();
 
+    if (rl->pending == 0 && rl->told_us == 0) {
+        rl->told_us = now_us;
+    }
     if (rl->pending == 0 && answers_are_in(rl, now_us)) {
         event_active(rl->end, 0, 0);
         return;
@@ -168,7 +193,6 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     rl->closing = true;
     rl->close_cb = cb;
     rl->close_arg = arg;
-    rl->close_us = rlk_clock_us();
     let_go(rl);
     rlk_close_settle(rl);
     return 0;

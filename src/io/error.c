@@ -17,7 +17,7 @@ static const struct {
     {REDLOCK_ETTL, "the ttl is out of range; take 10 ms to max_ttl_ms, or raise max_ttl_ms for all "
                    "clients"},
     {REDLOCK_EFORK, "this process was forked from the manager's; make a manager of its own"},
-    {REDLOCK_ELIMIT, "too many requests are pending at once; wait for some to end"},
+    {REDLOCK_ELIMIT, "too many requests of this manager are pending at once; wait for some to end"},
     {REDLOCK_EHELD, "held by somebody else; try later, or wait with wait_ms"},
     {REDLOCK_ELOST, "the lock is lost: its key is no longer on a majority of the masters whose "
                     "clocks can be relied on, or its time is over; stop what it protects"},

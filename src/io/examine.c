@@ -224,7 +224,7 @@ static void on_tell(struct rlk_call *call)
     struct redlock *rl = e->rl;
 
     rlk_list_remove(&e->waiter.link);
-    rl->pending--;
+    rlk_manager_told(rl, &e->waiter);
     if (e->cancelled) {
         e->cb(NULL, REDLOCK_ECANCELED, e->arg);
     } else {
@@ -233,7 +233,6 @@ static void on_tell(struct rlk_call *call)
         e->cb(&e->report.public, status, e->arg);
     }
     unref(e);
-    rlk_close_settle(rl);
 }
 
 /* ---- the beginning ---- */
@@ -261,7 +260,7 @@ static struct rlk_exam *make(struct redlock *rl)
         e->entries[i].part = &e->report.parts[i];
     }
     rlk_call_init(&e->tell, on_tell);
-    rlk_manager_add(rl, &e->waiter, &waiter_kind);
+    rlk_manager_add(rl, &e->waiter, &waiter_kind, RLK_ERRAND_QUERY);
     return e;
 }
 
@@ -287,7 +286,7 @@ static void start(struct rlk_exam *e)
 REDLOCK_EXPORT int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
 {
     struct rlk_exam *e;
-    int status = rlk_manager_admit(rl);
+    int status = rlk_manager_admit(rl, RLK_ERRAND_QUERY);
 
     if (status) {
         return status;

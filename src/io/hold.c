@@ -209,6 +209,11 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     if (out->tell_extended) {
         rlk_turn_tell(&lock->rl->loop.turn, &lock->tell_extended);
     }
+    if (out->line) {
+        rlk_room_wait(lock->rl, RLK_RANK_URGENT, &lock->line);
+    } else if (!lock->hold.in_line) {
+        rlk_list_remove(&lock->line.link);
+    }
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->extend) {
         send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: it may step again */
@@ -227,8 +232,16 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 
 static void step_with_nodes(struct redlock_lock *lock, struct rlk_event *ev)
 {
-    rlk_manager_nodes(lock->rl, ev->now_us, &ev->ready, NULL, NULL);
+    rlk_room_look(lock->rl, RLK_RANK_URGENT, ev);
     step(lock, ev);
+}
+
+/* It is its turn. */
+static void on_room(struct rlk_call *call)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_ROOM, .now_us = rlk_clock_us()};
+
+    step_with_nodes(RLK_CONTAINER(call, struct redlock_lock, line), &ev);
 }
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
@@ -331,6 +344,7 @@ void rlk_hold_begin(struct redlock_lock *lock, uint64_t now_us)
     rlk_timer_init(&lock->timer, on_timer);
     rlk_call_init(&lock->tell, on_notice);
     rlk_call_init(&lock->tell_extended, on_extended);
+    rlk_call_init(&lock->line, on_room);
     rlk_hold_start(&lock->hold, &lock->attempt.round, now_us, &out);
     carry_out(lock, &out, now_us);
 }
@@ -338,6 +352,7 @@ void rlk_hold_begin(struct redlock_lock *lock, uint64_t now_us)
 void rlk_hold_end(struct redlock_lock *lock)
 {
     rlk_list_remove(&lock->tell.link);
+    rlk_list_remove(&lock->line.link);
     if (lock->extend_cb) {
         rlk_turn_tell(&lock->rl->loop.turn, &lock->tell_extended);
     }

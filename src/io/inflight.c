@@ -39,6 +39,7 @@ bool rlk_inflight_reserve(struct rlk_inflight *q)
 void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_request *r)
 {
     q->ring[(q->first + q->count++) & (q->cap - 1)] = *r;
+    q->bytes += r->len;
 }
 
 bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_request *ret)
@@ -49,6 +50,7 @@ bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_request *ret)
     *ret = q->ring[q->first];
     q->first = (q->first + 1) & (q->cap - 1);
     q->count--;
+    q->bytes -= ret->len;
     return true;
 }
 

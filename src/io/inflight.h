@@ -27,11 +27,13 @@ struct rlk_request {
     const struct rlk_request_kind *kind;
     void *context;
     uint64_t sent_us;
+    size_t len; /* of its command */
 };
 
 struct rlk_inflight {
     struct rlk_request *ring;
     size_t cap, first, count; /* cap: a power of two, or 0 */
+    size_t bytes;             /* of their commands */
 };
 
 void rlk_inflight_end(struct rlk_inflight *q);

@@ -11,7 +11,8 @@
 #include "io/close.h"
 
 struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_kind *kind,
-                                  const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
+                                  enum rlk_errand errand, const struct rlk_key *keys,
+                                  unsigned n_keys, uint32_t ttl_ms)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
     size_t size = sizeof(struct redlock_lock) + rl->options.n_nodes * sizeof(struct rlk_detail);
@@ -48,14 +49,14 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
     lock->release.state = RLK_RELEASE_IDLE;
     rlk_list_init(&lock->tell_extended.link);
     rlk_detail_reset(lock);
-    rlk_manager_add(rl, &lock->waiter, kind);
+    rlk_list_init(&lock->line.link);
+    rlk_manager_add(rl, &lock->waiter, kind, errand);
     return lock;
 }
 
 void rlk_lock_count_out(struct redlock_lock *lock)
 {
-    lock->rl->pending--;
-    rlk_close_settle(lock->rl);
+    rlk_manager_told(lock->rl, &lock->waiter);
 }
 
 void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim)
@@ -77,6 +78,7 @@ void rlk_lock_free(struct redlock_lock *lock)
     rlk_timer_cancel(&rl->loop.timers, &lock->timer);
     rlk_list_remove(&lock->tell.link);
     rlk_list_remove(&lock->tell_extended.link);
+    rlk_list_remove(&lock->line.link);
     rlk_list_remove(&lock->waiter.link);
     rlk_lock_set_claim(lock, NULL);
     rlk_claim_unref(lock->first);

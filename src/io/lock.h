@@ -32,6 +32,7 @@ struct redlock_lock {
     bool by_token;        /* made by redlock_release_token: there is no handle */
     struct rlk_call tell; /* how the acquire or the release ended; notices */
     struct rlk_call tell_extended; /* how an extension ended */
+    struct rlk_call line;          /* its place while the masters have no room */
     struct rlk_timer timer;
     struct rlk_claim *claim; /* of the present round */
     struct rlk_claim *first; /* of the first one: its key lives as long as the handle */
@@ -55,7 +56,8 @@ struct redlock_lock {
 /* A handle in PENDING with a claim on prefix and keys, counted and listed. NULL when there is no
  * memory. */
 struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_kind *kind,
-                                  const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
+                                  enum rlk_errand errand, const struct rlk_key *keys,
+                                  unsigned n_keys, uint32_t ttl_ms);
 
 /* Unlist and free. Requests in flight keep its claim. */
 void rlk_lock_free(struct redlock_lock *lock);

@@ -29,6 +29,7 @@ static void on_node_up(struct rlk_node *n, uint64_t now_us)
 
         w->kind->node_up(w, n, now_us);
     }
+    rlk_room_wake(rl);
     rlk_close_settle(rl);
 }
 
@@ -42,12 +43,16 @@ static void on_node_down(struct rlk_node *n, uint64_t now_us)
 
         w->kind->node_down(w, n, now_us);
     }
+    rlk_room_wake(rl);
     rlk_close_settle(rl);
 }
 
-static void on_node_idle(struct rlk_node *n)
+static void on_node_eased(struct rlk_node *n)
 {
-    rlk_close_settle(n->owner);
+    rlk_room_wake(n->owner);
+    if (n->inflight.count == 0) {
+        rlk_close_settle(n->owner);
+    }
 }
 
 static void tell_doubt(struct redlock *rl, const struct rlk_event *ev)
@@ -135,7 +140,7 @@ static const struct rlk_node *on_node_twin(const struct rlk_node *n)
 static const struct rlk_node_hooks node_hooks = {.greet = rlk_handshake_begin,
                                                  .up = on_node_up,
                                                  .down = on_node_down,
-                                                 .idle = on_node_idle,
+                                                 .eased = on_node_eased,
                                                  .barred = on_node_barred,
                                                  .replaced = on_node_replaced,
                                                  .timed = on_node_timed,
@@ -153,12 +158,23 @@ bool rlk_manager_has_twins(const struct redlock *rl)
     return false;
 }
 
-void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind)
+void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind,
+                     enum rlk_errand errand)
 {
     w->kind = kind;
+    w->errand = errand;
     rlk_list_init(&w->link);
     rlk_list_push(&rl->waiters, &w->link);
     rl->pending++;
+    rl->errands[errand]++;
+}
+
+void rlk_manager_told(struct redlock *rl, struct rlk_waiter *w)
+{
+    rl->pending--;
+    rl->errands[w->errand] -= w->errand != RLK_ERRAND_NONE;
+    w->errand = RLK_ERRAND_NONE;
+    rlk_close_settle(rl);
 }
 
 void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,
@@ -186,7 +202,7 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
     }
 }
 
-int rlk_manager_admit(const struct redlock *rl)
+int rlk_manager_admit(const struct redlock *rl, enum rlk_errand errand)
 {
     if (rl == NULL) {
         return REDLOCK_EINVAL;
@@ -197,7 +213,7 @@ int rlk_manager_admit(const struct redlock *rl)
     if (rl->closing) {
         return REDLOCK_ESTATE;
     }
-    return rl->pending < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
+    return rl->errands[errand] < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
 }
 
 /* ---- the beginning ---- */
@@ -250,6 +266,7 @@ static struct redlock *make(void)
     rlk_pool_init(&rl->lock_pool, KEEP_LOCKS);
     rlk_pool_init(&rl->claim_pool, KEEP_CLAIMS);
     rlk_list_init(&rl->waiters);
+    rlk_room_init(rl);
     return rl;
 }
 

@@ -13,9 +13,19 @@
 #include "io/loop.h"
 #include "io/node.h"
 #include "io/options.h"
+#include "io/room.h"
 
-/* The most acquires that are pending at once [S13]. */
+/* The most errands of one sort that are pending at once [S13]. */
 #define RLK_MANAGER_MAX_PENDING 65536
+
+/* What the user has asked for, by what there may be so many of. */
+enum rlk_errand {
+    RLK_ERRAND_NONE = 0, /* about a lock that is held already */
+    RLK_ERRAND_ACQUIRE,
+    RLK_ERRAND_RELEASE, /* by token */
+    RLK_ERRAND_QUERY,
+    RLK_ERRANDS
+};
 
 struct rlk_waiter;
 
@@ -35,6 +45,7 @@ struct rlk_waiter_kind {
 struct rlk_waiter {
     struct rlk_list link;
     const struct rlk_waiter_kind *kind;
+    enum rlk_errand errand; /* that is still to be told */
 };
 
 struct redlock {
@@ -46,10 +57,12 @@ struct redlock {
     struct rlk_pool lock_pool, claim_pool;
     struct rlk_clocks clocks;
     struct rlk_list waiters;
-    unsigned pending; /* acquires, releases and queries that have not been told yet */
+    struct rlk_room room;
+    unsigned pending; /* acquires, releases, extensions and queries that have not been told yet */
+    unsigned errands[RLK_ERRANDS];
 
     bool closing;
-    uint64_t close_us; /* since when */
+    uint64_t told_us; /* closing: when everybody had been told; 0: not yet */
     redlock_close_cb *close_cb;
     void *close_arg;
     struct rlk_call close_check;
@@ -66,9 +79,13 @@ bool rlk_manager_has_twins(const struct redlock *rl);
 
 /* 0, or why a call that begins something cannot: REDLOCK_EINVAL (NULL), _EFORK, _ESTATE
  * (closing) or _ELIMIT. */
-int rlk_manager_admit(const struct redlock *rl);
+int rlk_manager_admit(const struct redlock *rl, enum rlk_errand errand);
 
 /* Put a waiter in the list, and count what the user is to be told. */
-void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind);
+void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind,
+                     enum rlk_errand errand);
+
+/* The user is told one thing that he waited for. */
+void rlk_manager_told(struct redlock *rl, struct rlk_waiter *w);
 
 #endif

@@ -6,8 +6,6 @@
 
 #include "base/time.h"
 #include "core/backoff.h"
-#include "core/validity.h"
-#include "io/claim.h"
 #include "io/clock.h"
 #include "io/loop.h"
 #include "io/options.h"
@@ -17,9 +15,6 @@
 
 #define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
-
-/* How long to wait before telling an UP node again what it would not hear. */
-#define PAY_AGAIN_US 250000
 
 /* A connection that lasted so long was a good one: its end is no reason to wait. */
 #define GOOD_AFTER_US 1000000
@@ -83,6 +78,7 @@ static void fall(struct rlk_node *n, uint64_t now_us)
     rlk_health_end(n);
     rlk_conn_close(&n->conn, true);
     n->state = RLK_NODE_DOWN;
+    n->expected = 0;
     if (was_up) {
         n->failures = now_us - n->since_us >= GOOD_AFTER_US ? 0 : n->failures + 1;
         n->since_us = now_us;
@@ -95,7 +91,9 @@ static void fall(struct rlk_node *n, uint64_t now_us)
     }
     break_requests(n, now_us);
     try_again(n, now_us);
-    if (!was_up) {
+    if (was_up) {
+        n->hooks->eased(n);
+    } else {
         n->hooks->down(n, now_us);
     }
 }
@@ -110,38 +108,6 @@ void rlk_node_refuse(struct rlk_node *n, const char *format, ...)
     fall(n, rlk_clock_us());
 }
 
-/* [S5] What has no room, or is refused for now, is tried again a little later. */
-static void pay_later(struct rlk_node *n, uint64_t now_us)
-{
-    if (n->state == RLK_NODE_UP && n->debts.count > 0 && !n->timer.set) {
-        rlk_timer_set(&n->loop->timers, &n->timer, rlk_time_add(now_us, PAY_AGAIN_US));
-    }
-}
-
-/* The request has a reference of its own. */
-static bool pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
-{
-    struct rlk_command c;
-
-    rlk_command_release(&c, claim, false);
-    if (!rlk_node_ask(n, &c, claim->release, claim, now_us)) {
-        return false;
-    }
-    rlk_claim_ref(claim);
-    return true;
-}
-
-/* Before anything else is asked of it. */
-static void pay_debts(struct rlk_node *n, uint64_t now_us)
-{
-    struct rlk_claim *claim;
-
-    while ((claim = rlk_debts_first(&n->debts, now_us)) != NULL && pay(n, claim, now_us)) {
-        rlk_debts_drop(&n->debts);
-    }
-    pay_later(n, now_us);
-}
-
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, timer);
@@ -154,7 +120,8 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
         return;
     }
     if (n->state == RLK_NODE_UP) {
-        pay_debts(n, now_us);
+        rlk_node_pay(n, now_us);
+        n->hooks->eased(n);
         return;
     }
     if (n->state == RLK_NODE_CONNECTING && n->next_address < n->resolve.n) {
@@ -228,10 +195,12 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
         return;
     }
     took_us = rlk_time_sub(now_us, r.sent_us);
+    n->heard_us = now_us;
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
     r.kind->answered(n, r.context, reply, now_us);
-    if (n->inflight.count == 0 && n->state == RLK_NODE_UP) {
-        n->hooks->idle(n);
+    if (n->state == RLK_NODE_UP) {
+        rlk_node_pay(n, now_us);
+        n->hooks->eased(n);
     }
 }
 
@@ -296,18 +265,21 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     n->state = RLK_NODE_UP;
     n->failed = n->twin = false;
+    n->expected = 0;
     n->since_us = now_us;
     n->error[0] = '\0';
-    pay_debts(n, now_us);
+    rlk_node_pay(n, now_us);
     n->hooks->up(n, now_us);
+}
+
+uint64_t rlk_node_overdue_us(const struct rlk_node *n)
+{
+    return rlk_time_add(rlk_inflight_oldest_us(&n->inflight), n->options->node_timeout_us);
 }
 
 static bool overdue(const struct rlk_node *n, uint64_t now_us)
 {
-    uint64_t due_us =
-        rlk_time_add(rlk_inflight_oldest_us(&n->inflight), n->options->node_timeout_us);
-
-    return now_us > due_us;
+    return now_us > rlk_node_overdue_us(n);
 }
 
 bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us)
@@ -328,7 +300,7 @@ bool rlk_node_coming(const struct rlk_node *n)
 bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
                     const struct rlk_request_kind *kind, void *context, uint64_t now_us)
 {
-    struct rlk_request r = {kind, context, now_us};
+    struct rlk_request r = {kind, context, now_us, c->len};
 
     if (!rlk_inflight_reserve(&n->inflight) || !rlk_conn_reserve(&n->conn, c->len)) {
         return false;
@@ -348,6 +320,11 @@ bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const
     return said;
 }
 
+static bool is_at_limit(const struct rlk_node *n, size_t len)
+{
+    return n->inflight.count >= RLK_INFLIGHT_MAX || n->conn.out_len + len > RLK_CONN_OUT_MAX;
+}
+
 bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
                   const struct rlk_request_kind *kind, void *context, uint64_t now_us)
 {
@@ -355,31 +332,11 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
         return false;
     }
     if (!rlk_node_queue(n, c, kind, context, now_us)) {
-        rlk_node_complain(n, "too many requests wait for it, or no memory");
+        rlk_node_complain(n, is_at_limit(n, c->len) ? "too many requests wait for it"
+                                                    : "no memory for a request to it");
         return false;
     }
     return true;
-}
-
-/* [S5] A key that was set before now ends a ttl after, by the node's clock, which may be the
- * slower one. A SET that was not answered may be carried out at any time: when a stopped server
- * wakes and reads what its socket still has. */
-static uint64_t key_ends_us(const struct rlk_node *n, const struct rlk_claim *claim,
-                            uint64_t now_us)
-{
-    uint64_t ttl_us = rlk_time_from_ms(claim->life_ms);
-    uint64_t drift_us = ttl_us - rlk_validity_lease_us(ttl_us, n->options->drift_ppm);
-
-    return claim->set_lost ? RLK_NEVER : rlk_time_add(now_us, ttl_us + drift_us);
-}
-
-void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
-{
-    if (!rlk_debts_add(&n->debts, claim, key_ends_us(n, claim, now_us))) {
-        rlk_node_complain(n, "no memory for all the releases that it is owed; the keys end with "
-                             "their ttl");
-    }
-    pay_later(n, now_us);
 }
 
 /* Why it does not vote, and what else went wrong with it. */

@@ -49,8 +49,8 @@ struct rlk_node_hooks {
     void (*up)(struct rlk_node *n, uint64_t now_us);
     /* It could not be connected, or refused us. */
     void (*down)(struct rlk_node *n, uint64_t now_us);
-    /* Everything that it was asked is answered. */
-    void (*idle)(struct rlk_node *n);
+    /* It has answered something, or will not any more: there is room for more. */
+    void (*eased)(struct rlk_node *n);
     /* Its votes do not count from now on. */
     void (*barred)(struct rlk_node *n, uint64_t now_us);
     /* Another run answers at its address than before: the clock may be another, too. */
@@ -74,7 +74,7 @@ struct rlk_node {
     unsigned failures;
     struct rlk_prng prng;
     struct rlk_timer timer; /* DOWN: when to try again; until UP: when to give up; UP: when to
-                               pay what it is still owed */
+                               pay what it is still owed and would not hear; not set: at once */
     struct rlk_resolve resolve;
     unsigned next_address;
     struct rlk_conn conn;
@@ -82,6 +82,8 @@ struct rlk_node {
     struct rlk_debts debts;
     uint64_t since_us; /* of being UP, or of not being UP */
     uint64_t rtt_us;
+    uint64_t heard_us; /* when it answered last */
+    unsigned expected; /* rounds that have begun since it began to be connected, and wait for it */
 
     /* From the greeting. */
     bool tells_holder; /* SET ... NX GET works */
@@ -112,6 +114,9 @@ void rlk_node_end(struct rlk_node *n);
 /* UP, and no answer is overdue. */
 bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us);
 
+/* When the oldest answer to come is overdue; RLK_NEVER: there is none. */
+uint64_t rlk_node_overdue_us(const struct rlk_node *n);
+
 /* UP, and an answer is overdue [S14]. */
 bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us);
 
@@ -131,9 +136,15 @@ bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
 bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
                   uint64_t now_us);
 
-/* Owe it the release of a claim, for as long as its key may be there; a reference is taken. An UP
- * node is told a little later, any other as soon as it is UP. */
-void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us);
+/* Owe it the release of a claim, for as long as its key may be there; a reference is taken. It is
+ * told as soon as it is UP and has room; a little later when it refused (for now). */
+void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused, uint64_t now_us);
+
+/* It is owed something, and can be told. */
+bool rlk_node_pays(const struct rlk_node *n);
+
+/* Tell it what it is owed, as far as it has room. */
+void rlk_node_pay(struct rlk_node *n, uint64_t now_us);
 
 /* For the greeting: it is UP now; or it is not fit, close and try again later. */
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);

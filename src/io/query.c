@@ -37,6 +37,7 @@ struct rlk_query {
     struct rlk_waiter waiter; /* until told */
     struct redlock *rl;
     struct rlk_call tell;
+    struct rlk_call line; /* its place while the masters have no room */
     struct rlk_timer timer;
     redlock_query_cb *cb;
     void *arg;
@@ -71,6 +72,7 @@ static void unref(struct rlk_query *q)
 static void finish(struct rlk_query *q)
 {
     q->waited = 0;
+    rlk_list_remove(&q->line.link);
     rlk_timer_cancel(&q->rl->loop.timers, &q->timer);
     rlk_turn_tell(&q->rl->loop.turn, &q->tell);
 }
@@ -346,14 +348,49 @@ static void on_tell(struct rlk_call *call)
     struct redlock *rl = q->rl;
 
     rlk_list_remove(&q->waiter.link);
-    rl->pending--;
+    rlk_manager_told(rl, &q->waiter);
     if (q->cancelled) {
         q->cb(NULL, REDLOCK_ECANCELED, q->arg);
     } else {
         tell_result(q);
     }
     unref(q);
-    rlk_close_settle(rl);
+}
+
+/* Its time begins now. */
+static void start(struct rlk_query *q, const struct rlk_event *nodes)
+{
+    uint64_t left = nodes->ready;
+    unsigned node;
+
+    q->waited = nodes->ready | nodes->coming;
+    rlk_room_expect(q->rl, nodes->coming);
+    rlk_timer_set(&q->rl->loop.timers, &q->timer,
+                  rlk_time_add(nodes->now_us, q->rl->options.node_timeout_us));
+    if (q->waited == 0) {
+        finish(q);
+    }
+    RLK_MASK_EACH (node, left) {
+        ask(q, &q->rl->nodes[node], nodes->now_us);
+    }
+}
+
+/* When it is its turn, which may be at once. */
+static void begin(struct rlk_query *q, enum rlk_event_kind kind)
+{
+    struct rlk_event nodes = {.kind = kind, .now_us = rlk_clock_us()};
+
+    rlk_room_look(q->rl, RLK_RANK_FRESH, &nodes);
+    if (nodes.full) {
+        rlk_room_wait(q->rl, RLK_RANK_FRESH, &q->line);
+    } else {
+        start(q, &nodes);
+    }
+}
+
+static void on_room(struct rlk_call *call)
+{
+    begin(RLK_CONTAINER(call, struct rlk_query, line), RLK_EVENT_ROOM);
 }
 
 static struct rlk_query *make(struct redlock *rl, const char *key)
@@ -374,32 +411,16 @@ static struct rlk_query *make(struct redlock *rl, const char *key)
     q->refs = 1;
     rlk_call_init(&q->tell, on_tell);
     rlk_timer_init(&q->timer, on_timer);
-    rlk_manager_add(rl, &q->waiter, &waiter_kind);
+    rlk_call_init(&q->line, on_room);
+    rlk_manager_add(rl, &q->waiter, &waiter_kind, RLK_ERRAND_QUERY);
     return q;
-}
-
-static void start(struct rlk_query *q)
-{
-    uint64_t now_us = rlk_clock_us(), ready, coming;
-    unsigned node;
-
-    rlk_manager_nodes(q->rl, now_us, &ready, &coming, NULL);
-    q->waited = ready | coming;
-    rlk_timer_set(&q->rl->loop.timers, &q->timer,
-                  rlk_time_add(now_us, q->rl->options.node_timeout_us));
-    if (q->waited == 0) {
-        finish(q);
-    }
-    RLK_MASK_EACH (node, ready) {
-        ask(q, &q->rl->nodes[node], now_us);
-    }
 }
 
 REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb,
                                  void *arg)
 {
     struct rlk_query *q;
-    int status = rlk_manager_admit(rl);
+    int status = rlk_manager_admit(rl, RLK_ERRAND_QUERY);
 
     if (status) {
         return status;
@@ -414,6 +435,6 @@ REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_qu
     }
     q->cb = cb;
     q->arg = arg;
-    start(q);
+    begin(q, RLK_EVENT_START);
     return 0;
 }

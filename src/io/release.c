@@ -37,7 +37,7 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
 {
     struct rlk_claim *claim = context;
 
-    rlk_node_owe(n, claim, now_us);
+    rlk_node_owe(n, claim, false, now_us);
     answered(n, claim, RLK_ANSWER_UNKNOWN, now_us);
     rlk_claim_unref(claim);
 }
@@ -73,7 +73,7 @@ static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply 
         rlk_node_complain(n, "refused to release the key: %s", reply->str);
     }
     if (rlk_classify_refused_for_now(reply)) {
-        rlk_node_owe(n, claim, now_us);
+        rlk_node_owe(n, claim, true, now_us);
     }
     answered(n, claim, rlk_classify_release(reply), now_us);
     rlk_claim_unref(claim);
@@ -92,7 +92,7 @@ void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t node
         if (rlk_node_ask(&rl->nodes[node], &c, &rlk_release_request, claim, now_us)) {
             rlk_claim_ref(claim);
         } else {
-            rlk_node_owe(&rl->nodes[node], claim, now_us);
+            rlk_node_owe(&rl->nodes[node], claim, false, now_us);
         }
     }
 }
@@ -168,28 +168,48 @@ static void on_tell(struct rlk_call *call)
     rlk_lock_free(lock);
 }
 
-static void begin(struct redlock_lock *lock, uint64_t nodes)
+/* Its time begins now. Who is stuck gets the release behind what it has not answered yet [S5]. */
+static void start(struct redlock_lock *lock, uint64_t now_us)
 {
-    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
-    const struct redlock *rl = lock->rl;
+    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
+    unsigned n_nodes = lock->rl->options.n_nodes;
+
+    rlk_release_init(&lock->release, n_nodes,
+                     lock->by_token ? rlk_mask_all(n_nodes) : lock->hold.leases.touched,
+                     rlk_time_add(now_us, lock->rl->options.node_timeout_us));
+    rlk_manager_nodes(lock->rl, now_us, NULL, &ev.coming, &ev.ready);
+    step(lock, &ev);
+}
+
+static void on_room(struct rlk_call *call)
+{
+    start(RLK_CONTAINER(call, struct redlock_lock, line), rlk_clock_us());
+}
+
+/* On every node that may have our key, when it is its turn. */
+static void begin(struct redlock_lock *lock)
+{
+    struct rlk_event look = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
 
     lock->phase = RLK_LOCK_RELEASING;
     lock->waiter.kind = &waiter_kind;
     rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
     rlk_timer_init(&lock->timer, on_timer);
     rlk_call_init(&lock->tell, on_tell);
-    rlk_release_init(&lock->release, rl->options.n_nodes, nodes,
-                     rlk_time_add(ev.now_us, rl->options.node_timeout_us));
-    rlk_manager_nodes(rl, ev.now_us, NULL, &ev.coming, &ev.ready);
-    step(lock, &ev);
+    rlk_call_init(&lock->line, on_room);
+    rlk_room_look(lock->rl, RLK_RANK_URGENT, &look);
+    if (look.full) {
+        rlk_room_wait(lock->rl, RLK_RANK_URGENT, &lock->line);
+    } else {
+        start(lock, look.now_us);
+    }
 }
 
-/* A held lock, on every node that may have our key. */
 static void begin_held(struct redlock_lock *lock)
 {
     lock->rl->pending++;
     rlk_hold_end(lock);
-    begin(lock, lock->hold.leases.touched);
+    begin(lock);
 }
 
 void rlk_release_for_close(struct redlock_lock *lock)
@@ -220,7 +240,7 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
 {
     struct redlock_lock *lock;
     struct rlk_terms request;
-    int status = rlk_manager_admit(rl);
+    int status = rlk_manager_admit(rl, RLK_ERRAND_RELEASE);
 
     if (status) {
         return status;
@@ -229,7 +249,8 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
     if (status || !rlk_claim_is_token(token)) {
         return REDLOCK_EINVAL;
     }
-    lock = rlk_lock_new(rl, &waiter_kind, request.keys, request.n_keys, rl->options.max_ttl_ms);
+    lock = rlk_lock_new(rl, &waiter_kind, RLK_ERRAND_RELEASE, request.keys, request.n_keys,
+                        rl->options.max_ttl_ms);
     if (lock == NULL) {
         return REDLOCK_ENOMEM;
     }
@@ -239,6 +260,6 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
     lock->release_cb = cb;
     lock->arg = arg;
     lock->by_token = true;
-    begin(lock, rlk_mask_all(rl->options.n_nodes));
+    begin(lock);
     return 0;
 }

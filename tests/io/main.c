@@ -16,8 +16,8 @@ static const struct {
     {"fence", fence_suite},       {"hold", hold_suite},           {"hostile", hostile_suite},
     {"keys", keys_suite},         {"nonsense", nonsense_suite},   {"noscript", noscript_suite},
     {"probes", probes_suite},     {"query", query_suite},         {"release", release_suite},
-    {"restarts", restarts_suite}, {"stuck", stuck_suite},         {"twins", twins_suite},
-    {"versions", versions_suite}, {"wire", wire_suite},
+    {"restarts", restarts_suite}, {"room", room_suite},           {"stuck", stuck_suite},
+    {"twins", twins_suite},       {"versions", versions_suite},   {"wire", wire_suite},
 };
 
 int main(int argc, char **argv)

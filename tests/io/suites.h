@@ -23,6 +23,7 @@ Suite *probes_suite(void);
 Suite *query_suite(void);
 Suite *release_suite(void);
 Suite *restarts_suite(void);
+Suite *room_suite(void);
 Suite *stuck_suite(void);
 Suite *twins_suite(void);
 Suite *versions_suite(void);

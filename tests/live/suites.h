@@ -8,6 +8,7 @@ Suite *address_suite(void);
 Suite *faults_suite(void);
 Suite *fence_suite(void);
 Suite *hold_suite(void);
+Suite *many_suite(void);
 Suite *renew_suite(void);
 Suite *roles_suite(void);
 Suite *standing_suite(void);

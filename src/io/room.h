@@ -1,0 +1,71 @@
+/* room.h - who waits until the masters have room for what is to be asked [S13].
+ *
+ * A master answers one question after the other. An answer that comes after node_timeout_ms is
+ * none, so no more is asked of a master at once than it answers in a small part of that time; the
+ * rest stands in line here. Who stands in line has a link and nothing else: no command is formatted
+ * and no time runs before it is its turn.
+ *
+ *     urgent   renewals, extensions and heals of locks that are held, and their releases: first,
+ *              and with room of their own, so that no number of acquires keeps a lock from being
+ *              renewed
+ *     fresh    acquires and queries; also behind the releases that a master is still owed
+ *
+ * Each in order. Whoever is at the head begins when every master that can be asked has room: a
+ * round asks all of them. One that is stuck [S14] is not waited for.
+ *
+ * What follows from an answer (to confirm a fence, the text of a script, the release of a lost
+ * round) needs no turn: its question has just made room for it. */
+#ifndef RLK_IO_ROOM_H
+#define RLK_IO_ROOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "io/timers.h"
+#include "io/turn.h"
+
+struct redlock;
+struct rlk_event;
+struct rlk_node;
+
+/* What is asked and not answered, at most, of fresh questions; with urgent ones it is twice that.
+ * The rest of RLK_CONN_OUT_MAX is for what needs no turn. */
+#define RLK_ROOM_REQUESTS 1024
+#define RLK_ROOM_BYTES ((size_t)512 * 1024)
+
+/* So many rounds wait for a master that is being connected: they all ask it at once when it is. */
+#define RLK_ROOM_EXPECTED 128
+
+enum rlk_rank {
+    RLK_RANK_URGENT = 0,
+    RLK_RANK_FRESH,
+    RLK_RANKS
+};
+
+struct rlk_room {
+    struct rlk_list line[RLK_RANKS]; /* of struct rlk_call */
+    struct rlk_call serve;
+    struct rlk_timer timer; /* when a master without room is stuck */
+};
+
+void rlk_room_init(struct redlock *rl);
+
+/* A node has room for one more question, whoever waits. */
+bool rlk_room_at(const struct rlk_node *n, enum rlk_rank rank);
+
+/* Fill in ready, coming and full of an event. Not full: what it begins may be asked at once. */
+void rlk_room_look(const struct redlock *rl, enum rlk_rank rank, struct rlk_event *ev);
+
+/* Stand in line: `c` is run when it is its turn, in a later turn of the loop. Nothing happens when
+ * it stands there already; it leaves with rlk_list_remove(&c->link). */
+void rlk_room_wait(struct redlock *rl, enum rlk_rank rank, struct rlk_call *c);
+
+/* A round has begun that also asks these nodes when they are connected. */
+void rlk_room_expect(struct redlock *rl, uint64_t coming);
+
+/* Something may have changed: look whose turn it is, at the end of this turn of the loop. */
+void rlk_room_wake(struct redlock *rl);
+
+#endif

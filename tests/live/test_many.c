@@ -1,0 +1,215 @@
+/* live/test_many.c - more at once than the masters take at once: it waits for its turn, and nobody
+ * hears of it [S13].
+ *
+ * RLK_MANY_LOCKS and RLK_MANY_TIMEOUT_MS set the number of locks and node_timeout_ms, for figures
+ * of a machine that has time: tests/live/test_live many. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/site.h"
+#include "live/suites.h"
+
+#define THIRD_MS (OUTCOME_TTL_MS / 3)
+
+/* With keys of that length they are more than the buffer of a connection takes. */
+#define MANY 5000
+#define KEY_BYTES 1000
+
+static struct site s;
+
+static struct {
+    int wanted;
+    int called, held, cancelled; /* acquires */
+    int notices;
+    int other; /* the last status that was none of these */
+    struct redlock_lock **locks;
+} all;
+
+static int number(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? atoi(text) : otherwise;
+}
+
+static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
+{
+    (void)lock;
+    (void)notice;
+    (void)arg;
+    all.notices++;
+}
+
+static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)arg;
+    all.called++;
+    if (status == REDLOCK_OK) {
+        all.locks[all.held++] = lock;
+    } else if (status == REDLOCK_ECANCELED) {
+        all.cancelled++;
+    } else {
+        all.other = status;
+    }
+}
+
+/* Every key ends with an x, and no counter does. */
+static void acquire_all(bool fence, bool long_keys)
+{
+    char key[KEY_BYTES + 1];
+    int i;
+
+    for (i = 0; i < all.wanted; i++) {
+        struct redlock_request request;
+
+        snprintf(key, sizeof(key), "%0*dx", long_keys ? KEY_BYTES - 1 : 8, i);
+        request = outcome_request(key);
+        request.fence = fence;
+        request.renew = 1;
+        request.notice_cb = on_notice;
+        ck_assert_int_eq(redlock_acquire(s.rl[0], &request, on_acquired, NULL, NULL), REDLOCK_OK);
+    }
+}
+
+static void wait_until(bool (*holds)(void *arg))
+{
+    unsigned bound_ms = LOOP_BOUND_MS * (1 + (unsigned)all.wanted / 10000);
+
+    ck_assert_msg(loop_until_true(s.base, holds, NULL, bound_ms),
+                  "%d of %d told, %d held, last status %d", all.called, all.wanted, all.held,
+                  all.other);
+}
+
+static bool are_all_told(void *arg)
+{
+    (void)arg;
+    return all.called == all.wanted;
+}
+
+static bool are_all_renewed(void *arg)
+{
+    int i;
+
+    (void)arg;
+    for (i = 0; i < all.held; i++) {
+        uint64_t left_ms = redlock_lock_validity_ms(all.locks[i]);
+
+        if (left_ms > 0 && left_ms < 2 * THIRD_MS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Also the votes that were not needed. */
+static bool are_all_votes_here(void *arg)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+    size_t node;
+    int i;
+
+    (void)arg;
+    for (i = 0; i < all.held; i++) {
+        for (node = 0; node < s.n; node++) {
+            ck_assert_int_eq(redlock_lock_node(all.locks[i], node, &detail), REDLOCK_OK);
+            if (detail.vote != REDLOCK_VOTE_YES) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool are_some_held(void *arg)
+{
+    (void)arg;
+    return all.held > 0;
+}
+
+static void start(void)
+{
+    site_start(&s, 5, NULL);
+    s.options.node_timeout_ms = (uint32_t)number("RLK_MANY_TIMEOUT_MS", SITE_NEVER_MS);
+    memset(&all, 0, sizeof(all));
+    all.wanted = number("RLK_MANY_LOCKS", MANY);
+    all.locks = calloc((size_t)all.wanted, sizeof(struct redlock_lock *));
+}
+
+/* Close, and look at once: what was or may have been set was released, and was waited for. */
+static void close_and_look(void)
+{
+    size_t i;
+
+    watch_close(s.base, s.rl[0]);
+    s.rl[0] = NULL;
+    for (i = 0; i < s.n; i++) {
+        ck_assert_str_eq(master_ask(s.masters[i], "EVAL return(#redis.call('KEYS','*x')) 0"), "0");
+    }
+    free(all.locks);
+    site_end(&s);
+}
+
+static void expect_all_held(void)
+{
+    size_t i;
+
+    wait_until(are_all_told);
+    ck_assert_int_eq(all.other, 0);
+    ck_assert_int_eq(all.held, all.wanted);
+    for (i = 0; i < s.n; i++) {
+        ck_assert_str_eq(watch_error(s.rl[0], i), "");
+    }
+}
+
+/* Plain, with long keys, with fences, and with both. */
+START_TEST(all_are_had_and_renewed_and_nothing_is_left)
+{
+    start();
+    site_open(&s);
+    acquire_all(_i >= 2, _i % 2 == 1);
+    expect_all_held();
+    wait_until(are_all_votes_here);
+    suspend_ms(THIRD_MS);
+    wait_until(are_all_renewed);
+    ck_assert_int_eq(all.notices, 0);
+    ck_assert_uint_gt(redlock_lock_validity_ms(all.locks[all.held - 1]), 2 * THIRD_MS);
+    close_and_look();
+    ck_assert_int_eq(all.notices, 0);
+}
+END_TEST
+
+/* Before anybody is connected. */
+START_TEST(all_wait_for_the_masters)
+{
+    start();
+    site_open_at_once(&s);
+    acquire_all(false, _i == 1);
+    expect_all_held();
+    close_and_look();
+}
+END_TEST
+
+START_TEST(closed_in_the_middle_nothing_is_left)
+{
+    start();
+    site_open(&s);
+    acquire_all(false, _i == 1);
+    wait_until(are_some_held);
+    ck_assert_int_lt(all.held, all.wanted);
+    close_and_look();
+    ck_assert_int_eq(all.held + all.cancelled, all.wanted);
+}
+END_TEST
+
+Suite *many_suite(void)
+{
+    Suite *suite = suite_create("many");
+    TCase *tcase = tcase_create("many");
+
+    tcase_add_loop_test(tcase, all_are_had_and_renewed_and_nothing_is_left, 0, 4);
+    tcase_add_loop_test(tcase, all_wait_for_the_masters, 0, 2);
+    tcase_add_loop_test(tcase, closed_in_the_middle_nothing_is_left, 0, 2);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
