@@ -3,6 +3,7 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/duration.h"
 #include "cli/exit.h"
 #include "cli/holder.h"
 #include "cli/say.h"
@@ -189,13 +190,47 @@ int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, con
     }
 }
 
-void cli_explain_waiting(struct redlock *rl, const struct redlock_lock *lock, const char *key)
+void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
-    if (redlock_lock_reason(lock) == REDLOCK_ENOQUORUM) {
-        cli_say_more("Waiting for '%s' until they %s.", key,
-                     say_masters(rl) == HINDRANCE_WAY ? "come" : "do");
-    } else if (cli_say_is_verbose()) {
+    switch (redlock_lock_reason(lock)) {
+    case REDLOCK_ENOQUORUM:
+        cli_explain_masters(rl);
+        return;
+    case REDLOCK_EHELD:
         say_holder(rl, lock, key);
-        cli_say_more("Waiting for it.");
+        return;
+    default:
+        return;
     }
+}
+
+void cli_explain_waiting(const struct redlock *rl, const char *key)
+{
+    cli_say_more("Waiting for '%s' until they %s.", key,
+                 say_masters(rl) == HINDRANCE_WAY ? "come" : "do");
+}
+
+void cli_explain_holder(const char *key, const struct redlock_query_result *result)
+{
+    char left[CLI_DURATION_TEXT];
+    int ends = result->ttl_ms != UINT64_MAX;
+
+    cli_say("waiting for '%s', held by %s, %s%s, on %zu of %zu masters", key,
+            result->owner[0] ? result->owner : result->token,
+            ends ? cli_duration_print(result->ttl_ms, left) : "without an end", ends ? " left" : "",
+            result->holding, result->n_nodes);
+}
+
+void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost)
+{
+    size_t n = redlock_node_count(rl);
+
+    cli_say("it is of no use to wait for '%s': %zu of %zu masters cannot be used as they are, and "
+            "%zu are needed",
+            key, lost, n, n / 2 + 1);
+    for (size_t i = 0; i < n; i++) {
+        say_master(rl, i);
+    }
+    cli_say_more("Fix that (redlock doctor says how), or use --wait TIME to wait until somebody "
+                 "does.");
 }

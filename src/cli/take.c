@@ -15,25 +15,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <event2/event.h>
-
 #include <redlock/redlock.h>
 
 #include "cli/duration.h"
 #include "cli/exit.h"
 #include "cli/explain.h"
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #define DEFAULT_TTL_MS 10000
-
-/* Who waits this long for masters that cannot be reached is told, once. */
-static const struct timeval patience = {3, 0};
 
 /* An acquire on its way. */
 struct attempt {
     const struct cli_take *take;
     struct cli_session *session;
     struct redlock_lock *lock;
+    struct cli_wait *wait;
     int signo;
     int done;
     int code;
@@ -160,6 +157,15 @@ static int fail(const struct attempt *attempt, const struct redlock_lock *lock, 
     return conflict ? take->conflict_code : code;
 }
 
+static void say_gave_up(const struct attempt *attempt)
+{
+    cli_say("gave up waiting for '%s': %s", attempt->take->keys.name,
+            cli_signals_name(attempt->signo));
+    if (attempt->wait && !attempt->take->quiet) {
+        cli_wait_explain(attempt->wait);
+    }
+}
+
 /* A lock that comes when a signal has come before is not kept: the close releases it. */
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
@@ -167,8 +173,11 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 
     attempt->done = 1;
     if (attempt->signo) {
-        cli_say("gave up waiting for '%s': %s", attempt->take->keys.name,
-                cli_signals_name(attempt->signo));
+        say_gave_up(attempt);
+    }
+    if (cli_wait_end(attempt->wait)) {
+        attempt->code = CLI_UNREACHABLE;
+    } else if (attempt->signo) {
         attempt->code = CLI_SIGNALED + attempt->signo;
     } else if (status == 0) {
         say_held(attempt->take, lock);
@@ -185,17 +194,6 @@ static void on_signal(void *arg, int signo)
     if (cli_signals_ends(signo) && !attempt->signo && !attempt->done) {
         attempt->signo = signo;
         redlock_cancel(attempt->lock);
-    }
-}
-
-static void on_patience(evutil_socket_t fd, short what, void *arg)
-{
-    const struct attempt *attempt = arg;
-
-    (void)fd;
-    (void)what;
-    if (!attempt->done) {
-        cli_explain_waiting(attempt->session->rl, attempt->lock, attempt->take->keys.name);
     }
 }
 
@@ -237,20 +235,17 @@ static int begin(struct attempt *attempt)
     return status == 0 ? CLI_GO_ON : refuse(take, attempt->session, status);
 }
 
-/* Wait for the end, with a word to who waits long. */
-static int wait_for(struct attempt *attempt)
+/* A wait that has an end goes on until then. */
+static void begin_wait(struct attempt *attempt)
 {
-    struct event *timer = evtimer_new(attempt->session->base, on_patience, attempt);
-    int code;
+    const struct cli_take *take = attempt->take;
+    struct cli_wait_style style = {
+        .keys = &take->keys,
+        .tell = cli_say_is_verbose() || (!take->quiet && isatty(STDERR_FILENO)),
+        .give_up = take->wait_ms == REDLOCK_FOREVER,
+    };
 
-    if (timer) {
-        evtimer_add(timer, &patience);
-    }
-    code = cli_session_run(attempt->session, &attempt->done);
-    if (timer) {
-        event_free(timer);
-    }
-    return code == CLI_GO_ON ? attempt->code : code;
+    attempt->wait = cli_wait_begin(attempt->session, attempt->lock, &style);
 }
 
 int cli_take_run(const struct cli_take *take, struct cli_session *session,
@@ -262,12 +257,13 @@ int cli_take_run(const struct cli_take *take, struct cli_session *session,
     if (code != CLI_GO_ON) {
         return code;
     }
+    begin_wait(&attempt);
     signals->on = on_signal;
     signals->arg = &attempt;
-    code = wait_for(&attempt);
+    code = cli_session_run(session, &attempt.done);
     signals->on = NULL;
-    if (code == CLI_GO_ON) {
+    if (code == CLI_GO_ON && attempt.code == CLI_GO_ON) {
         *ret_lock = attempt.lock;
     }
-    return code;
+    return code == CLI_GO_ON ? attempt.code : code;
 }
