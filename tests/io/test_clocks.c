@@ -69,14 +69,19 @@ static void hold_everywhere(uint32_t renew)
     loop_settle(ward.base);
 }
 
-static void extend_again(int expected)
+static void extend_for(uint32_t ttl_ms, int expected)
 {
     int before = h.extended;
 
-    ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
+    ck_assert_int_eq(held_extend(&h, ttl_ms), REDLOCK_OK);
     held_wait(&h, &h.extended, before + 1);
     ck_assert_int_eq(h.extend_status, expected);
     loop_settle(ward.base);
+}
+
+static void extend_again(int expected)
+{
+    extend_for(OUTCOME_TTL_MS, expected);
 }
 
 /* One of the others forgets it too: with the one whose clock moved it would still be a majority. */
@@ -93,6 +98,32 @@ START_TEST(a_lease_by_a_clock_that_moved_does_not_count)
     extend_again(REDLOCK_ELOST);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
+    farm_end(&ward);
+}
+END_TEST
+
+/* The first one's clock keeps time again, and it has confirmed less than it had promised before.
+ * When a second one's clock moves that is all there is. */
+START_TEST(what_was_promised_before_a_clock_moved_does_not_count_again)
+{
+    enum {
+        SHORT_MS = 10000
+    };
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    hold_everywhere(0);
+    ward_set_clock_forward(1, 5000);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(1);
+    ward_probe_all();
+    extend_for(SHORT_MS, REDLOCK_OK);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), SHORT_MS);
+    ward_set_clock_forward(0, 5000);
+    ward_pass_ms(1000);
+    extend_for(SHORT_MS, REDLOCK_OK); /* which asks for the time as well */
+    ward_must_be_barred(0, "its clock was set forward");
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
+    ck_assert_uint_le(redlock_lock_validity_ms(h.lock), SHORT_MS);
     farm_end(&ward);
 }
 END_TEST
@@ -289,6 +320,7 @@ Suite *clocks_suite(void)
     tcase_add_test(tcase, a_clock_that_is_too_fast_does_not_vote);
     tcase_add_test(tcase, a_clock_set_back_or_off_from_the_beginning_votes);
     tcase_add_test(tcase, a_lease_by_a_clock_that_moved_does_not_count);
+    tcase_add_test(tcase, what_was_promised_before_a_clock_moved_does_not_count_again);
     tcase_add_test(tcase, a_majority_by_a_clock_that_moved_is_lost_at_once);
     tcase_add_test(tcase, a_vote_by_a_clock_that_moved_does_not_count);
     tcase_add_test(tcase, a_lease_by_a_clock_that_moved_counts_again_later);

@@ -50,17 +50,24 @@ static void vote(struct rlk_leases *l, uint64_t nodes, enum rlk_vote v)
 
 /* ---- the win ---- */
 
-/* [S12] A majority that agrees on the fence has made it a lock. Who said yes with another number
- * has our key: it counts from the next success on. */
-START_TEST(with_a_fence_those_that_agree_count)
+static struct rlk_round won_round(uint64_t yes)
 {
     struct rlk_round round;
-    struct rlk_leases l;
 
     rlk_round_init(&round);
     round.state = RLK_ROUND_WON;
     round.asked = ALL5;
-    round.yes = 0x0f;
+    round.yes = yes;
+    return round;
+}
+
+/* [S12] A majority that agrees on the fence has made it a lock. Who said yes with another number
+ * has our key: it counts from the next success on. */
+START_TEST(with_a_fence_those_that_agree_count)
+{
+    struct rlk_round round = won_round(0x0f);
+    struct rlk_leases l;
+
     round.fence.value = 7;
     round.fence.agreed = 0x17;
     rlk_leases_init(&l, 5, &round);
@@ -78,13 +85,9 @@ END_TEST
 /* [S11] Whether it had voted or not: it was asked before its clock moved. */
 START_TEST(what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing)
 {
-    struct rlk_round round;
+    struct rlk_round round = won_round(0x07);
     struct rlk_leases l;
 
-    rlk_round_init(&round);
-    round.state = RLK_ROUND_WON;
-    round.asked = ALL5;
-    round.yes = 0x07;
     round.barred = round.unknown = 0x08;
     round.mistimed = 0x18;
     round.end_us[3] = round.end_us[4] = T0;
