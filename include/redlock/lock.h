@@ -181,10 +181,10 @@ typedef void redlock_acquire_cb(struct redlock_lock *lock, int status, void *arg
  * cb, arg   told once; cb not NULL.
  * ret_lock  the handle, for redlock_cancel(), written on success only; may be NULL.
  *
- * Returns 0; REDLOCK_EINVAL; REDLOCK_ETTL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT
- * (65536 acquires are pending, adoptions included; wait for some to be told); REDLOCK_ENOMEM;
- * REDLOCK_ESYSTEM; REDLOCK_EFORK. On an error nothing was sent. From: the loop's thread, callbacks
- * included. Since 0.1. */
+ * Returns 0; REDLOCK_EINVAL or REDLOCK_ETTL (redlock_error_text() says which field is wrong, and
+ * what it must be); REDLOCK_ESTATE (closing); REDLOCK_ELIMIT (65536 acquires are pending, adoptions
+ * included; wait for some to be told); REDLOCK_ENOMEM; REDLOCK_ESYSTEM; REDLOCK_EFORK. On an error
+ * nothing was sent. From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_request *request,
                                    redlock_acquire_cb *cb, void *arg,
                                    struct redlock_lock **ret_lock);
@@ -238,7 +238,7 @@ typedef void redlock_extend_cb(struct redlock_lock *lock, int status, void *arg)
  * cb, arg   told once; cb not NULL.
  *
  * Returns 0; REDLOCK_EINVAL; REDLOCK_ETTL; REDLOCK_ESTATE (not held, lost, released, or an
- * extension is under way already); REDLOCK_EFORK.
+ * extension is under way already: redlock_error_text() says which); REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
                                   void *arg);
@@ -283,7 +283,8 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
  *
  * Masters that are not connected yet are waited for, node_timeout_ms at the most.
  *
- * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE; REDLOCK_ELIMIT (65536 releases by token are pending);
+ * Returns 0; REDLOCK_EINVAL (redlock_error_text() says why); REDLOCK_ESTATE; REDLOCK_ELIMIT (65536
+ * releases by token are pending);
  * REDLOCK_ENOMEM; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,

@@ -198,6 +198,13 @@ REDLOCK_EXPORT size_t redlock_node_count(const struct redlock *rl);
 REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
                                      struct redlock_node_info *ret_info);
 
+/* What was wrong with the last call, in a sentence: of redlock_acquire(), redlock_adopt(),
+ * redlock_extend(), redlock_release_token(), redlock_query() and redlock_examine() on this manager,
+ * whichever was called last. "" when it returned 0, or when redlock_strerror() says all. Never
+ * NULL, "" for NULL; until the next of these calls.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl);
+
 /* One sentence for a status code of redlock/error.h that says what to do next. Never NULL,
  * static, from any thread. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_strerror(int status);

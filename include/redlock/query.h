@@ -79,9 +79,9 @@ typedef void redlock_query_cb(const struct redlock_query_result *result, int sta
  * cb, arg   told once, when all have answered or node_timeout_ms has passed since it was sent; cb
  *           not NULL.
  *
- * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT (65536 queries and
- * examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK. From: the loop's thread, callbacks
- * included. Since 0.1. */
+ * Returns 0; REDLOCK_EINVAL (redlock_error_text() says why); REDLOCK_ESTATE (closing);
+ * REDLOCK_ELIMIT (65536 queries and examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb,
                                  void *arg);
 

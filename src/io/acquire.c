@@ -567,7 +567,8 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
     int status = rlk_manager_admit(rl, RLK_ERRAND_ACQUIRE);
 
     if (status == 0) {
-        status = cb ? rlk_request_check(request, &rl->options, &q, &r) : REDLOCK_EINVAL;
+        status = cb ? rlk_request_check(rl, request, &q, &r)
+                    : rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
     }
     return status ? status : begin(make(rl, &q, &r), cb, arg, ret_lock);
 }
@@ -582,8 +583,11 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
     int status = rlk_manager_admit(rl, RLK_ERRAND_ACQUIRE);
 
     if (status == 0) {
-        status = cb && rlk_claim_is_token(token) ? rlk_request_check(request, &rl->options, &q, &r)
-                                                 : REDLOCK_EINVAL;
+        status = cb ? rlk_request_token(rl, token)
+                    : rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
+    }
+    if (status == 0) {
+        status = rlk_request_check(rl, request, &q, &r);
     }
     if (status) {
         return status;

@@ -10,7 +10,9 @@ static const struct {
     {REDLOCK_OK, "done"},
     {REDLOCK_GONE, "the lock had already ended; nothing of ours is left"},
     {REDLOCK_TAKEN, "the lock had already ended, and somebody else holds it now"},
-    {REDLOCK_EINVAL, "an argument is out of range; see the header of the function called"},
+    {REDLOCK_EINVAL,
+     "an argument is out of range; redlock_error_text says which, or see the header of the "
+     "function called"},
     {REDLOCK_ESTATE, "the call does not fit the state of the lock or the manager"},
     {REDLOCK_EURI, "a node URI is wrong; write redis://[user:password@]host[:port][/db] or "
                    "unix:///path[?db=n]"},

@@ -292,7 +292,7 @@ REDLOCK_EXPORT int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, v
         return status;
     }
     if (cb == NULL) {
-        return REDLOCK_EINVAL;
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
     }
     e = make(rl);
     if (e == NULL) {

@@ -371,20 +371,38 @@ static int check(const struct redlock_lock *lock)
     return lock->phase == RLK_LOCK_HELD && !lock->rl->closing ? 0 : REDLOCK_ESTATE;
 }
 
-REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
-                                  void *arg)
+static int check_extension(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb)
 {
-    struct rlk_event ev = {.kind = RLK_EVENT_EXTEND, .now_us = rlk_clock_us()};
-    int status = cb ? check(lock) : REDLOCK_EINVAL;
+    struct redlock *rl = lock->rl;
+    int status = check(lock);
 
-    if (status == 0 && ttl_ms != 0) {
-        status = rlk_request_ttl(ttl_ms, &lock->rl->options);
+    rl->error_text[0] = '\0';
+    if (cb == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
+    }
+    if (status == REDLOCK_ESTATE) {
+        return rlk_manager_refuse(rl, status, "the lock is not held, or the manager closes");
     }
     if (status) {
         return status;
     }
-    if (lock->extend_cb || redlock_lock_validity_ms(lock) == 0) {
-        return REDLOCK_ESTATE;
+    if (lock->extend_cb) {
+        return rlk_manager_refuse(rl, REDLOCK_ESTATE, "another extension is under way");
+    }
+    if (redlock_lock_validity_ms(lock) == 0) {
+        return rlk_manager_refuse(rl, REDLOCK_ESTATE, "the lock is lost");
+    }
+    return ttl_ms ? rlk_request_ttl(rl, ttl_ms) : 0;
+}
+
+REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
+                                  void *arg)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_EXTEND, .now_us = rlk_clock_us()};
+    int status = lock ? check_extension(lock, ttl_ms, cb) : REDLOCK_EINVAL;
+
+    if (status) {
+        return status;
     }
     ev.ttl_us = ttl_ms ? rlk_time_from_ms(ttl_ms) : lock->hold.config.ttl_us;
     lock->extend_cb = cb;

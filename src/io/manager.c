@@ -1,5 +1,7 @@
 #include "io/manager.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <redlock/error.h>
@@ -202,11 +204,27 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
     }
 }
 
-int rlk_manager_admit(const struct redlock *rl, enum rlk_errand errand)
+int rlk_manager_refuse(struct redlock *rl, int status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(rl->error_text, sizeof(rl->error_text), format, args);
+    va_end(args);
+    return status;
+}
+
+REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl)
+{
+    return rl ? rl->error_text : "";
+}
+
+int rlk_manager_admit(struct redlock *rl, enum rlk_errand errand)
 {
     if (rl == NULL) {
         return REDLOCK_EINVAL;
     }
+    rl->error_text[0] = '\0';
     if (rlk_fork_is_child(&rl->loop.fork)) {
         return REDLOCK_EFORK;
     }

@@ -61,6 +61,8 @@ struct redlock {
     unsigned pending; /* acquires, releases, extensions and queries that have not been told yet */
     unsigned errands[RLK_ERRANDS];
 
+    char error_text[192]; /* of the last call that was refused; "" for nothing */
+
     bool closing;
     uint64_t told_us; /* closing: when everybody had been told; 0: not yet */
     redlock_close_cb *close_cb;
@@ -78,8 +80,12 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
 bool rlk_manager_has_twins(const struct redlock *rl);
 
 /* 0, or why a call that begins something cannot: REDLOCK_EINVAL (NULL), _EFORK, _ESTATE
- * (closing) or _ELIMIT. */
-int rlk_manager_admit(const struct redlock *rl, enum rlk_errand errand);
+ * (closing) or _ELIMIT. What the call before had to say is forgotten. */
+int rlk_manager_admit(struct redlock *rl, enum rlk_errand errand);
+
+/* Say why a call is refused; returns `status`. */
+__attribute__((format(printf, 3, 4))) int rlk_manager_refuse(struct redlock *rl, int status,
+                                                             const char *format, ...);
 
 /* Put a waiter in the list, and count what the user is to be told. */
 void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind,

@@ -425,9 +425,15 @@ REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_qu
     if (status) {
         return status;
     }
-    if (key == NULL || cb == NULL || key[0] == '\0' ||
-        strlen(key) > REDLOCK_MAX_KEY - rl->options.key_prefix_len) {
-        return REDLOCK_EINVAL;
+    if (key == NULL || cb == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is NULL", key ? "cb" : "key");
+    }
+    if (key[0] == '\0' || strlen(key) > REDLOCK_MAX_KEY - rl->options.key_prefix_len) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the key has %zu bytes; it must have 1 to %zu (%d with "
+                                  "key_prefix)",
+                                  strlen(key), REDLOCK_MAX_KEY - rl->options.key_prefix_len,
+                                  REDLOCK_MAX_KEY);
     }
     q = make(rl, key);
     if (q == NULL) {

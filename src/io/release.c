@@ -245,9 +245,12 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
     if (status) {
         return status;
     }
-    status = rlk_request_keys(keys, n_keys, &rl->options, &request);
-    if (status || !rlk_claim_is_token(token)) {
-        return REDLOCK_EINVAL;
+    status = rlk_request_keys(rl, keys, n_keys, &request);
+    if (status == 0) {
+        status = rlk_request_token(rl, token);
+    }
+    if (status) {
+        return status;
     }
     lock = rlk_lock_new(rl, &waiter_kind, RLK_ERRAND_RELEASE, request.keys, request.n_keys,
                         rl->options.max_ttl_ms);

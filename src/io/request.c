@@ -11,7 +11,7 @@
 #include "core/attempt.h"
 #include "io/command.h"
 #include "io/health.h"
-#include "io/options.h"
+#include "io/manager.h"
 
 #define MAX_RETRY_MS 60000
 
@@ -32,21 +32,21 @@ REDLOCK_EXPORT void redlock_request_init_sized(struct redlock_request *request, 
     rlk_sized_init(request, size, &defaults, sizeof(defaults));
 }
 
-static bool valid_owner(const char *owner)
+static int check_owner(struct redlock *rl, const char *owner)
 {
-    size_t len;
+    size_t len = owner ? strlen(owner) : 0, i;
 
-    if (owner == NULL) {
-        return true;
-    }
-    len = strlen(owner);
     if (len > REDLOCK_MAX_OWNER) {
-        return false;
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "owner has %zu bytes; it may have %d", len,
+                                  REDLOCK_MAX_OWNER);
     }
-    while (len > 0 && owner[len - 1] >= ' ' && owner[len - 1] <= '~') {
-        len--;
+    for (i = 0; i < len; i++) {
+        if (owner[i] < ' ' || owner[i] > '~') {
+            return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                      "owner has an unprintable byte; it must be printable ASCII");
+        }
     }
-    return len == 0;
+    return 0;
 }
 
 static void fill_attempt(const struct rlk_options *o, const struct redlock_request *q,
@@ -99,85 +99,175 @@ static bool is_reserved(const char *bytes, size_t len)
            (len == key && memcmp(bytes, RLK_HEALTH_KEY, key) == 0);
 }
 
+static int check_key(struct redlock *rl, const struct rlk_key *key, unsigned number)
+{
+    size_t most = REDLOCK_MAX_KEY - rl->options.key_prefix_len;
+
+    if (key->len < 1) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %u is empty", number);
+    }
+    if (key->len > most) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "key %u has %zu bytes; it may have %zu (%d with key_prefix)",
+                                  number, key->len, most, REDLOCK_MAX_KEY);
+    }
+    if (is_reserved(key->bytes, key->len)) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "key %u has a name that the library keeps for itself", number);
+    }
+    return 0;
+}
+
 /* One more key. A lock on the same key twice is a mistake of whoever wrote the list. */
-static bool add_key(struct rlk_terms *r, const char *bytes, size_t len, const struct rlk_options *o)
+static int add_key(struct redlock *rl, struct rlk_terms *r, const char *bytes, size_t len)
 {
     struct rlk_key *key = &r->keys[r->n_keys];
+    int status;
     unsigned i;
 
     *key = (struct rlk_key){bytes, len};
-    if (len < 1 || len > REDLOCK_MAX_KEY - o->key_prefix_len || is_reserved(bytes, len)) {
-        return false;
-    }
-    for (i = 0; i < r->n_keys; i++) {
+    status = check_key(rl, key, r->n_keys + 1);
+    for (i = 0; status == 0 && i < r->n_keys; i++) {
         if (same(&r->keys[i], key)) {
-            return false;
+            return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %u and key %u are the same", i + 1,
+                                      r->n_keys + 1);
         }
     }
-    r->n_keys++;
-    return true;
+    r->n_keys += status == 0;
+    return status;
 }
 
-int rlk_request_keys(const char *const *keys, size_t n_keys, const struct rlk_options *o,
+int rlk_request_keys(struct redlock *rl, const char *const *keys, size_t n_keys,
                      struct rlk_terms *ret_terms)
 {
     size_t i;
 
     ret_terms->n_keys = 0;
     if (keys == NULL || n_keys < 1 || n_keys > REDLOCK_MAX_KEYS) {
-        return REDLOCK_EINVAL;
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%zu keys given; it must be 1 to %d",
+                                  keys ? n_keys : 0, REDLOCK_MAX_KEYS);
     }
     for (i = 0; i < n_keys; i++) {
-        if (keys[i] == NULL || !add_key(ret_terms, keys[i], strlen(keys[i]), o)) {
-            return REDLOCK_EINVAL;
+        int status = keys[i] ? add_key(rl, ret_terms, keys[i], strlen(keys[i]))
+                             : rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %zu is NULL", i + 1);
+
+        if (status) {
+            return status;
         }
     }
     return 0;
 }
 
-static int check_keys(const struct redlock_request *q, const struct rlk_options *o,
-                      struct rlk_terms *r)
+static int check_keys(struct redlock *rl, const struct redlock_request *q, struct rlk_terms *r)
 {
+    if (q->n_keys > 0 && q->key) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key and keys are both set; set one of them");
+    }
     if (q->n_keys > 0) {
-        return q->key == NULL ? rlk_request_keys(q->keys, q->n_keys, o, r) : REDLOCK_EINVAL;
+        return rlk_request_keys(rl, q->keys, q->n_keys, r);
+    }
+    if (q->key == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "no key given: set key, or keys and n_keys");
     }
     r->n_keys = 0;
-    if (q->key == NULL || !add_key(r, q->key, q->key_len ? q->key_len : strlen(q->key), o)) {
-        return REDLOCK_EINVAL;
-    }
-    return 0;
+    return add_key(rl, r, q->key, q->key_len ? q->key_len : strlen(q->key));
 }
 
 /* ---- the whole ---- */
 
-int rlk_request_ttl(uint32_t ttl_ms, const struct rlk_options *o)
+int rlk_request_token(struct redlock *rl, const char *token)
 {
-    return ttl_ms < REDLOCK_MIN_TTL_MS || ttl_ms > o->max_ttl_ms ? REDLOCK_ETTL : 0;
+    if (rlk_claim_is_token(token)) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the token must have 1 to %d bytes",
+                              RLK_TOKEN_MAX);
 }
 
-static bool valid_retry(const struct redlock_request *q)
+int rlk_request_ttl(struct redlock *rl, uint32_t ttl_ms)
 {
-    return q->retry_max_ms >= 1 && q->retry_max_ms <= MAX_RETRY_MS &&
-           q->retry_min_ms <= q->retry_max_ms;
+    if (ttl_ms >= REDLOCK_MIN_TTL_MS && ttl_ms <= rl->options.max_ttl_ms) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_ETTL,
+                              "the ttl is %u ms; it must be %d to %u (max_ttl_ms)", ttl_ms,
+                              REDLOCK_MIN_TTL_MS, rl->options.max_ttl_ms);
 }
 
-int rlk_request_check(const struct redlock_request *theirs, const struct rlk_options *o,
+static int check_retry(struct redlock *rl, const struct redlock_request *q)
+{
+    if (q->retry_max_ms < 1 || q->retry_max_ms > MAX_RETRY_MS) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "retry_max_ms is %u; it must be 1 to %d",
+                                  q->retry_max_ms, MAX_RETRY_MS);
+    }
+    if (q->retry_min_ms > q->retry_max_ms) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "retry_min_ms is %u; it must be at most retry_max_ms (%u)",
+                                  q->retry_min_ms, q->retry_max_ms);
+    }
+    return 0;
+}
+
+static int check_validity(struct redlock *rl, const struct rlk_round_terms *terms)
+{
+    if (terms->min_validity_us < terms->lease_us) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                              "min_validity_ms is %llu; the ttl without the drift is %llu ms, and "
+                              "must be more",
+                              (unsigned long long)terms->min_validity_us / 1000,
+                              (unsigned long long)terms->lease_us / 1000);
+}
+
+static int read_request(struct redlock *rl, const struct redlock_request *theirs,
+                        struct redlock_request *ret_q)
+{
+    *ret_q = defaults;
+    if (theirs == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the request is NULL");
+    }
+    switch (rlk_sized_read(theirs, LEAST, ret_q, sizeof(*ret_q))) {
+    case RLK_SIZED_INVALID:
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the request was not initialised: call redlock_request_init()");
+    case RLK_SIZED_UNKNOWN:
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the request sets something that this library (%s) does not know "
+                                  "yet; it is older than the headers that the program was built "
+                                  "with",
+                                  redlock_version());
+    case RLK_SIZED_READ:
+        break;
+    }
+    return 0;
+}
+
+static int check_fields(struct redlock *rl, const struct redlock_request *q, struct rlk_terms *r)
+{
+    int status = check_keys(rl, q, r);
+
+    if (status == 0) {
+        status = check_owner(rl, q->owner);
+    }
+    if (status == 0) {
+        status = check_retry(rl, q);
+    }
+    return status ? status : rlk_request_ttl(rl, q->ttl_ms);
+}
+
+int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
                       struct redlock_request *ret_q, struct rlk_terms *ret_terms)
 {
-    const struct rlk_round_terms *terms = &ret_terms->attempt.terms;
-    const struct redlock_request *q = ret_q;
+    int status = read_request(rl, theirs, ret_q);
 
-    *ret_q = defaults;
-    if (theirs == NULL || rlk_sized_read(theirs, LEAST, ret_q, sizeof(*ret_q)) != RLK_SIZED_READ) {
-        return REDLOCK_EINVAL;
+    if (status == 0) {
+        status = check_fields(rl, ret_q, ret_terms);
     }
-    if (check_keys(q, o, ret_terms) != 0 || !valid_owner(q->owner) || !valid_retry(q)) {
-        return REDLOCK_EINVAL;
+    if (status) {
+        return status;
     }
-    if (rlk_request_ttl(q->ttl_ms, o) != 0) {
-        return REDLOCK_ETTL;
-    }
-    fill_attempt(o, q, &ret_terms->attempt);
-    fill_hold(o, q, &ret_terms->hold);
-    return terms->min_validity_us < terms->lease_us ? 0 : REDLOCK_EINVAL;
+    fill_attempt(&rl->options, ret_q, &ret_terms->attempt);
+    fill_hold(&rl->options, ret_q, &ret_terms->hold);
+    return check_validity(rl, &ret_terms->attempt.terms);
 }

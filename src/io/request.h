@@ -8,8 +8,8 @@
 #include "core/hold.h"
 #include "io/claim.h"
 
+struct redlock;
 struct redlock_request;
-struct rlk_options;
 
 struct rlk_terms {
     struct rlk_key keys[REDLOCK_MAX_KEYS]; /* borrowed from the user's */
@@ -18,16 +18,21 @@ struct rlk_terms {
     struct rlk_hold_config hold;
 };
 
-/* The caller's struct, of whatever version, as one of ours, and checked. 0, REDLOCK_EINVAL or
+/* What fails here leaves a sentence for redlock_error_text().
+ *
+ * The caller's struct, of whatever version, as one of ours, and checked. 0, REDLOCK_EINVAL or
  * REDLOCK_ETTL. */
-int rlk_request_check(const struct redlock_request *theirs, const struct rlk_options *o,
+int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
                       struct redlock_request *ret_q, struct rlk_terms *ret_terms);
 
 /* The same for 1 to REDLOCK_MAX_KEYS keys alone. */
-int rlk_request_keys(const char *const *keys, size_t n_keys, const struct rlk_options *o,
+int rlk_request_keys(struct redlock *rl, const char *const *keys, size_t n_keys,
                      struct rlk_terms *ret_terms);
 
+/* The same for a token: it can be one. */
+int rlk_request_token(struct redlock *rl, const char *token);
+
 /* 0, or REDLOCK_ETTL. */
-int rlk_request_ttl(uint32_t ttl_ms, const struct rlk_options *o);
+int rlk_request_ttl(struct redlock *rl, uint32_t ttl_ms);
 
 #endif

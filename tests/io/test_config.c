@@ -342,6 +342,7 @@ static void must_refuse(const struct redlock_request *request, int status)
 
     ck_assert_int_eq(redlock_acquire(f.rl, request, never_called, NULL, &lock), status);
     ck_assert_ptr_eq(lock, none);
+    ck_assert_str_ne(redlock_error_text(f.rl), "");
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);
 }
@@ -464,6 +465,110 @@ START_TEST(null_is_refused_everywhere)
 }
 END_TEST
 
+static void must_say(const char *words)
+{
+    const char *said = redlock_error_text(f.rl);
+
+    ck_assert_msg(strstr(said, words) != NULL, "'%s' is not in '%s'", words, said);
+}
+
+static void must_refuse_and_say(const struct redlock_request *request, const char *words)
+{
+    ck_assert_int_lt(redlock_acquire(f.rl, request, never_called, NULL, NULL), 0);
+    must_say(words);
+    ck_assert_int_lt(redlock_adopt(f.rl, request, "t", never_called, NULL, NULL), 0);
+    must_say(words);
+}
+
+START_TEST(each_wrong_field_of_a_request_is_named)
+{
+    static const char *const twice[] = {"a", "b", "a"}, *const empty[] = {"a", ""},
+                             *const gap[] = {"a", NULL};
+    struct redlock_request bad[11], good = good_request();
+    static const char *const words[] = {"not initialised",
+                                        "no key given",
+                                        "key 1 is empty",
+                                        "keeps for itself",
+                                        "both set",
+                                        "17 keys",
+                                        "same",
+                                        "key 2 is empty",
+                                        "key 2 is NULL",
+                                        "retry_min_ms",
+                                        "min_validity_ms is 9999"};
+    size_t i;
+
+    for (i = 0; i < 11; i++) {
+        bad[i] = good;
+        bad[i].key = i < 5 ? "k" : NULL;
+        bad[i].n_keys = i == 5 ? 17 : i == 6 ? 3 : i > 6 ? 2 : 0;
+    }
+    bad[0].size = 1;
+    bad[1].key = NULL;
+    bad[2].key = "";
+    bad[3].key = "redlock:incarnation";
+    bad[4].n_keys = 1;
+    bad[5].keys = bad[6].keys = twice;
+    bad[7].keys = empty;
+    bad[8].keys = gap;
+    bad[9] = bad[10] = good;
+    bad[9].retry_min_ms = 251;
+    bad[10].ttl_ms = 10000;
+    bad[10].min_validity_ms = 9999;
+    for (i = 0; i < 11; i++) {
+        must_refuse_and_say(&bad[i], words[i]);
+    }
+    must_refuse_and_say(NULL, "NULL");
+    good.owner = "new\nline";
+    must_refuse_and_say(&good, "owner");
+    good.owner = NULL;
+    good.ttl_ms = 9;
+    must_refuse_and_say(&good, "the ttl is 9 ms; it must be 10 to ");
+}
+END_TEST
+
+static void never_asked(const struct redlock_query_result *result, int status, void *arg)
+{
+    (void)result;
+    never_called(NULL, status, arg);
+}
+
+static void ignored(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)status;
+    (void)arg;
+}
+
+START_TEST(other_calls_say_what_is_wrong_too)
+{
+    static const char *const key = "k", *const none = "";
+    struct redlock_request request = good_request();
+    struct outcome got;
+
+    ck_assert_str_eq(redlock_error_text(NULL), "");
+    ck_assert_int_lt(redlock_adopt(f.rl, &request, "", never_called, NULL, NULL), 0);
+    must_say("token");
+    ck_assert_int_lt(redlock_release_token(f.rl, &none, 1, "t", NULL, NULL), 0);
+    must_say("key 1 is empty");
+    ck_assert_int_lt(redlock_release_token(f.rl, &key, 1, "", NULL, NULL), 0);
+    must_say("token");
+    ck_assert_int_lt(redlock_query(f.rl, "", never_asked, NULL), 0);
+    must_say("0 bytes");
+    ck_assert_int_lt(redlock_examine(f.rl, NULL, NULL), 0);
+    must_say("cb");
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_str_eq(redlock_error_text(f.rl), ""); /* nothing is wrong any more */
+    ck_assert_int_lt(redlock_extend(got.lock, 9, never_called, NULL), 0);
+    must_say("the ttl is 9 ms");
+    ck_assert_int_eq(redlock_extend(got.lock, 0, ignored, NULL), 0);
+    ck_assert_str_eq(redlock_error_text(f.rl), "");
+    ck_assert_int_lt(redlock_extend(got.lock, 0, never_called, NULL), 0);
+    must_say("another extension");
+}
+END_TEST
+
 START_TEST(index_and_size_are_checked)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -571,6 +676,8 @@ static TCase *calls_case(void)
     tcase_add_test(tcase, owner_is_printable_and_short);
     tcase_add_test(tcase, other_numbers_of_the_request_are_checked);
     tcase_add_test(tcase, null_is_refused_everywhere);
+    tcase_add_test(tcase, each_wrong_field_of_a_request_is_named);
+    tcase_add_test(tcase, other_calls_say_what_is_wrong_too);
     tcase_add_test(tcase, index_and_size_are_checked);
     tcase_add_test(tcase, acquires_have_a_limit);
     return tcase;
