@@ -56,6 +56,13 @@ static void keep_text(struct rlk_reply_parser *p, struct rlk_reply *item, const 
     p->used += item->len + 1;
 }
 
+/* Whether the bytes have come. Where size_t has 32 bits, hiredis adds to the announced length of
+ * 4294967295 until that is small, and takes the string for complete. */
+static bool has_come(const struct rlk_reply_parser *p, size_t len)
+{
+    return len <= p->reader->len;
+}
+
 static void *create_string(const redisReadTask *task, char *str, size_t len)
 {
     enum rlk_reply_type type = RLK_REPLY_STRING;
@@ -65,7 +72,7 @@ static void *create_string(const redisReadTask *task, char *str, size_t len)
         type = RLK_REPLY_STATUS;
     } else if (task->type == REDIS_REPLY_ERROR) {
         type = RLK_REPLY_ERROR;
-    } else if (task->type != REDIS_REPLY_STRING) {
+    } else if (task->type != REDIS_REPLY_STRING || !has_come(parser(task), len)) {
         return NULL;
     }
     item = add(task, type);
