@@ -40,7 +40,7 @@ static void index_again(struct table *t, uint64_t slots)
     uint32_t i;
 
     free(t->slots);
-    t->slots = calloc(slots, sizeof(*t->slots));
+    t->slots = calloc((size_t)slots, sizeof(*t->slots));
     if (t->slots == NULL) {
         t->slots = table_room(NULL, SIZE_MAX);
     }

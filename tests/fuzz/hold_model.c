@@ -96,12 +96,17 @@ static bool is_under_way(const struct hold_model *m)
     return m->waiting && !m->success;
 }
 
+/* How far clocks may run apart meanwhile, rounded up, without a product beyond 64 bits. */
+static uint64_t drift_of(const struct hold_model *m, uint64_t span_us)
+{
+    uint64_t ppm = m->config.drift_ppm;
+
+    return span_us / 1000000 * ppm + (span_us % 1000000 * ppm + 999999) / 1000000 + 2000;
+}
+
 static uint64_t lease_end(const struct hold_model *m, uint64_t now_us)
 {
-    uint64_t ttl_us = m->round_ttl_us, ppm = m->config.drift_ppm;
-    uint64_t drift_us = (uint64_t)(((__uint128_t)ttl_us * ppm + 999999) / 1000000) + 2000;
-
-    return rlk_time_add(now_us, rlk_time_sub(ttl_us, drift_us));
+    return rlk_time_add(now_us, rlk_time_sub(m->round_ttl_us, drift_of(m, m->round_ttl_us)));
 }
 
 /* Another try, and a word to the user, are to come before the end. */
@@ -410,8 +415,7 @@ static uint64_t lacking(const struct hold_model *m, uint64_t ready)
 
 static void note_heal(struct hold_model *m, const struct moment *mo, uint64_t left_ms)
 {
-    uint64_t drift_us =
-        (uint64_t)(((__uint128_t)left_ms * 1000 * m->config.drift_ppm + 999999) / 1000000) + 2000;
+    uint64_t drift_us = drift_of(m, left_ms * 1000);
     unsigned i;
 
     FUZZ_CHECK(mo->out->ttl_ms == left_ms, "[S8] for what is left of the validity");

@@ -34,7 +34,7 @@ static int64_t to_ns(const struct timespec *t)
 
 static struct timespec from_ns(int64_t ns)
 {
-    return (struct timespec){ns / NS_PER_S, ns % NS_PER_S};
+    return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
 }
 
 static int64_t kernel_ns(void)

@@ -39,8 +39,8 @@ EXPORTED int clock_gettime(clockid_t clock, struct timespec *ret)
 
     if (status == 0 && clock == CLOCK_REALTIME) {
         ns = ret->tv_nsec + ahead_ms * (NS_PER_S / 1000LL);
-        ret->tv_sec += ns / NS_PER_S - (ns % NS_PER_S < 0);
-        ret->tv_nsec = (ns % NS_PER_S + NS_PER_S) % NS_PER_S;
+        ret->tv_sec += (time_t)(ns / NS_PER_S - (ns % NS_PER_S < 0));
+        ret->tv_nsec = (long)((ns % NS_PER_S + NS_PER_S) % NS_PER_S);
     }
     return (int)status;
 }

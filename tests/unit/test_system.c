@@ -64,7 +64,7 @@ START_TEST(time_is_read_from_the_clock_that_goes_on_in_a_suspend)
     read_clock = -1;
     ck_assert_uint_eq(clock_at(7, 89012999), 7089012);
     ck_assert_int_eq(read_clock, CLOCK_BOOTTIME);
-    ck_assert_uint_eq(clock_at(5000000000, 0), 5000000000000000);
+    ck_assert_uint_eq(clock_at(2000000000, 0), 2000000000000000);
 }
 END_TEST
 
