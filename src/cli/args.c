@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
@@ -30,6 +31,18 @@ int cli_args_duration(const char *command, const char *option, const char *value
     }
     *ret_ms = (uint32_t)ms;
     return CLI_GO_ON;
+}
+
+int cli_args_number(const char *value, int min, int max, int *ret_number)
+{
+    char *end;
+    long number = strtol(value, &end, 10);
+
+    if (value[0] < '0' || value[0] > '9' || *end || number < min || number > max) {
+        return -1;
+    }
+    *ret_number = (int)number;
+    return 0;
 }
 
 int cli_args_key(const char *command, int argc, char **argv, const char **ret_key)

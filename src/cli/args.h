@@ -79,6 +79,9 @@ int cli_args_read(struct cli_args *args, int argc, char **argv);
 int cli_args_duration(const char *command, const char *option, const char *value, uint32_t min_ms,
                       uint32_t max_ms, uint32_t *ret_ms);
 
+/* Read a number, min to max, of digits alone. Returns 0 or -1. */
+int cli_args_number(const char *value, int min, int max, int *ret_number);
+
 /* Take the operand KEY. Returns CLI_GO_ON, with optind behind it, or CLI_USAGE. */
 int cli_args_key(const char *command, int argc, char **argv, const char **ret_key);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/exit.h"
+#include "cli/path.h"
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
@@ -23,6 +25,14 @@ struct birth {
     int has_terminal;
     struct cli_board *board;
 };
+
+/* What could not be run for ENOENT is there: then it is its interpreter that is not. */
+static int is_there(const char *name)
+{
+    char path[PATH_MAX];
+
+    return strchr(name, '/') ? access(name, F_OK) == 0 : cli_path_find(name, path, sizeof(path));
+}
 
 /* Runs in the child: becomes the command, or reports why not. SIGTTOU is still blocked. */
 static void become(const struct birth *birth)
@@ -42,7 +52,7 @@ static void become(const struct birth *birth)
     error = errno;
     while (write(birth->exec_fd, &error, sizeof(error)) < 0 && errno == EINTR) {
     }
-    _exit(error == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN);
+    _exit(error == ENOENT && !is_there(birth->argv[0]) ? CLI_NOT_FOUND : CLI_CANNOT_RUN);
 }
 
 int cli_child_start(struct cli_child *child, char *const argv[], struct cli_board *board)
@@ -97,7 +107,7 @@ static void explain_exec(const struct cli_child *child)
     if (read(child->exec_fd, &error, sizeof(error)) != (ssize_t)sizeof(error)) {
         return;
     }
-    if (error == ENOENT && strchr(child->name, '/') && access(child->name, F_OK) == 0) {
+    if (error == ENOENT && is_there(child->name)) {
         cli_say("'%s' cannot be run: the program that its first line names was not found",
                 child->name);
     } else if (error == ENOENT) {

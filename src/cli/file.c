@@ -3,30 +3,72 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A password longer than this is some other file. */
 #define MAX_PASSWORD 4096
 
-/* Read until the end or size bytes. Returns how much, -1 with errno set. */
+/* How long the writer of a FIFO may take to come. */
+#define WRITER_MS 2000
+
+/* Wait until there is something to read, or the end. Returns 0, or -1 with errno set. */
+static int wait_for(int fd, int patience_ms)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int n = poll(&wait, 1, patience_ms);
+
+    if (n == 0) {
+        errno = ETIMEDOUT;
+    }
+    return n > 0 || (n < 0 && errno == EINTR) ? 0 : -1;
+}
+
+static int is_fifo(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+/* Read until the end or size bytes. Returns how much, -1 with errno set.
+ *
+ * A FIFO that nobody has opened to write seems to be at its end: its writer gets some time to come.
+ * One that has a writer is waited for, as every pipe is: somebody may be typing a password. */
 static ssize_t read_all(int fd, char *buf, size_t size)
 {
+    int lacks_writer = is_fifo(fd);
     size_t used = 0;
 
     while (used < size) {
         ssize_t n = read(fd, buf + used, size - used);
 
-        if (n == 0) {
+        if (n > 0) {
+            used += (size_t)n;
+        } else if (n == 0 && (used > 0 || !lacks_writer)) {
             break;
-        }
-        if (n < 0 && errno != EINTR) {
+        } else if (n < 0 && errno != EINTR && errno != EAGAIN) {
+            return -1;
+        } else if (wait_for(fd, n == 0 ? WRITER_MS : -1) != 0) {
             return -1;
         }
-        used += n > 0 ? (size_t)n : 0;
+        lacks_writer = lacks_writer && n != 0;
     }
     return (ssize_t)used;
+}
+
+/* Some editors put a byte order mark before UTF-8. */
+static void skip_mark(char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t length = strlen(mark);
+
+    if (strncmp(text, mark, length) == 0) {
+        memmove(text, text + length, strlen(text + length) + 1);
+    }
 }
 
 /* Read what fd has into a text. Returns 0, -1 with errno set. */
@@ -51,13 +93,14 @@ static int read_text(int fd, size_t max, char **ret_text)
         errno = error;
         return -1;
     }
+    skip_mark(text);
     *ret_text = text;
     return 0;
 }
 
 int cli_file_read(const char *path, size_t max, char **ret_text)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     int result;
     int error;
 
@@ -88,6 +131,20 @@ int cli_file_password(const char *path, char **ret_password)
     }
     *ret_password = text;
     return 0;
+}
+
+const char *cli_file_why(int error)
+{
+    switch (error) {
+    case EINVAL:
+        return "it is empty, or not text";
+    case EFBIG:
+        return "it is too long";
+    case ETIMEDOUT:
+        return "it is a FIFO, and nobody writes to it";
+    default:
+        return strerror(error);
+    }
 }
 
 void cli_file_wipe(char *text)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* As realpath, if the result fits. */
 static int resolve(const char *made, char path[CLI_FOLDER_PATH])
@@ -61,10 +62,11 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     (void)type;
     (void)at;
     remove(path);
-    return 0;
+    return 0; /* go on with the others */
 }
 
-void cli_folder_remove(const char *path)
+int cli_folder_remove(const char *path)
 {
     nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return rmdir(path) == 0 || errno == ENOENT ? 0 : -1;
 }

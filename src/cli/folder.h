@@ -13,7 +13,9 @@
  * Returns 0; -1 with errno set. */
 int cli_folder_make(char path[CLI_FOLDER_PATH]);
 
-/* Remove a folder and everything in it; what cannot be removed stays. */
-void cli_folder_remove(const char *path);
+/* Remove a folder, which may be gone, and everything in it; what cannot be removed stays.
+ *
+ * Returns 0 when nothing is left; -1 with errno set. */
+int cli_folder_remove(const char *path);
 
 #endif

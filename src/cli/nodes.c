@@ -75,7 +75,7 @@ static int read_config(const char *path, int wanted, struct cli_nodes *nodes)
         return CLI_GO_ON;
     }
     cli_say("cannot read the masters from %s%s: %s", path, wanted ? " (REDLOCK_CONFIG)" : "",
-            strerror(errno));
+            cli_file_why(errno));
     return CLI_USAGE;
 }
 

@@ -89,13 +89,10 @@ struct sandbox {
 
 static int take_masters(struct sandbox *sandbox, const char *value)
 {
-    char *end;
-    long n = strtol(value, &end, 10);
-
-    if (end == value || *end || n < 1 || n > REDLOCK_MAX_NODES) {
-        return cli_say_usage("sandbox", "-n must be a number from 1 to %d", REDLOCK_MAX_NODES);
+    if (cli_args_number(value, 1, REDLOCK_MAX_NODES, &sandbox->n) != 0) {
+        return cli_say_usage("sandbox", "-n '%s' is not a number from 1 to %d", value,
+                             REDLOCK_MAX_NODES);
     }
-    sandbox->n = (int)n;
     return CLI_GO_ON;
 }
 
@@ -322,6 +319,16 @@ static int run_with_signals(struct sandbox *sandbox, char **argv)
     return code;
 }
 
+/* The keeper has done that, unless it was killed or could not: it is silent. */
+static void remove_folder(const struct sandbox *sandbox)
+{
+    const char *folder = sandbox->report + 1;
+
+    if (sandbox->report[0] == '+' && cli_folder_remove(folder) != 0) {
+        cli_say("cannot remove the folder %s: %s", folder, strerror(errno));
+    }
+}
+
 /* The keeper is forked before there is a loop, so that it shares nothing with it. */
 static int run(struct sandbox *sandbox, const char *program, char **argv)
 {
@@ -336,9 +343,7 @@ static int run(struct sandbox *sandbox, const char *program, char **argv)
         cli_session_close(&sandbox->session);
     }
     cli_keeper_end(&sandbox->keeper);
-    if (sandbox->alone) {
-        cli_folder_remove(sandbox->report + 1);
-    }
+    remove_folder(sandbox);
     return code;
 }
 

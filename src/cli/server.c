@@ -11,49 +11,25 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "cli/exit.h"
 #include "cli/folder.h"
+#include "cli/path.h"
 #include "cli/say.h"
 #include "cli/signals.h"
 
 /* Enough for the path of a file in the folder. */
 #define FILE_PATH (CLI_FOLDER_PATH + 16)
 
-static int is_program(const char *path)
-{
-    struct stat status;
-
-    return access(path, X_OK) == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-/* Look for a name in PATH. Returns whether it is there. */
-static int find_in_path(const char *name, char *path, size_t size)
-{
-    const char *folders = getenv("PATH");
-
-    for (const char *at = folders ? folders : "/usr/bin:/bin"; *at;) {
-        size_t length = strcspn(at, ":");
-        int n = snprintf(path, size, "%.*s/%s", (int)length, at, name);
-
-        if (length > 0 && n > 0 && (size_t)n < size && is_program(path)) {
-            return 1;
-        }
-        at += length + (at[length] == ':');
-    }
-    return 0;
-}
-
 static int find_named(const char *name, char *path, size_t size)
 {
     if (strchr(name, '/')) {
-        return snprintf(path, size, "%s", name) < (int)size && is_program(path);
+        return snprintf(path, size, "%s", name) < (int)size && cli_path_is_program(path);
     }
-    return find_in_path(name, path, size);
+    return cli_path_find(name, path, size);
 }
 
 int cli_server_find(const char *option, char *path, size_t size)
@@ -67,7 +43,7 @@ int cli_server_find(const char *option, char *path, size_t size)
                      "PATH.");
         return CLI_UNREACHABLE;
     }
-    if (find_in_path("redis-server", path, size) || find_in_path("valkey-server", path, size)) {
+    if (cli_path_find("redis-server", path, size) || cli_path_find("valkey-server", path, size)) {
         return CLI_OK;
     }
     cli_say("there is no redis-server and no valkey-server in PATH");

@@ -49,7 +49,7 @@ static int find_password(const struct cli_connect *connect, char **ret_password)
             return CLI_OK;
         }
         cli_say("cannot read the password from the first line of %s: %s", path,
-                errno == EINVAL ? "it is empty, or not text" : strerror(errno));
+                cli_file_why(errno));
         return CLI_USAGE;
     }
     *ret_password = password ? strdup(password) : NULL;

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,14 +52,10 @@ uint32_t cli_take_lease_ms(const struct cli_take *take)
 /* As flock(1) takes it. */
 static int read_exit_code(struct cli_take *take, const char *value)
 {
-    char *end;
-    long code = strtol(value, &end, 10);
-
-    if (value[0] < '0' || value[0] > '9' || *end || code > 255) {
+    if (cli_args_number(value, 0, 255, &take->conflict_code) != 0) {
         return cli_say_usage(take->command,
                              "--conflict-exit-code '%s' is not a number from 0 to 255", value);
     }
-    take->conflict_code = (int)code;
     return CLI_GO_ON;
 }
 

@@ -20,6 +20,15 @@ run "$REDLOCK" lock k -- "$work/plain"
 status_is 126 "a command that cannot be run gives 126"
 check "and the lock is released, too" until_true is_free k
 
+printf '#!/no/such/interpreter\n' >"$work/lost"
+chmod +x "$work/lost"
+run "$REDLOCK" lock k -- "$work/lost"
+status_is 126 "one whose interpreter is not there gives 126, too"
+says "the program that its first line names was not found" "and it is said"
+run env PATH="$work:$PATH" "$REDLOCK" lock k -- lost
+status_is 126 "also when it is found in PATH"
+says "'lost' cannot be run: the program" "and said as well"
+
 run "$REDLOCK" lock k -- sh -c 'echo "$REDLOCK_KEY $REDLOCK_TOKEN $REDLOCK_TRIES $REDLOCK_TOOK_US"'
 check "the command is told key, token, tries and time" \
     grep -Eq '^k [0-9a-f]{40}:[^ ]+:[0-9]+ [1-9][0-9]* [0-9]+$' "$work/out"

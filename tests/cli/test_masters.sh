@@ -39,6 +39,17 @@ echo hunter2 >"$work/password"
 run "$REDLOCK" lock k --no-wait --password-file "$work/password" -- env
 status_is 0 "--password-file gives it"
 check "and the command does not see it" missing hunter2 "$work/out"
+mkfifo "$work/fifo"
+echo hunter2 >"$work/fifo" &
+run "$REDLOCK" lock k --no-wait --password-file "$work/fifo" -- true
+status_is 0 "a FIFO that somebody writes to will do"
+await $!
+run "$REDLOCK" lock k --no-wait --password-file "$work/fifo" -- true
+status_is 64 "one that nobody writes to is not waited for"
+says "it is a FIFO, and nobody writes to it" "and it is said"
+(sleep 3; echo hunter2) | "$REDLOCK" lock k --no-wait --password-file /dev/stdin -- true
+status=$?
+status_is 0 "but a pipe is, for whoever types slowly"
 run env REDLOCK_PASSWORD_FILE="$work/password" "$REDLOCK" nodes -v
 status_is 0 "REDLOCK_PASSWORD_FILE gives it"
 says_not hunter2 "and it is not shown"
@@ -99,6 +110,12 @@ run env -u REDLOCK_NODES XDG_CONFIG_HOME="$work/xdg" "$REDLOCK" nodes
 check "\$XDG_CONFIG_HOME/redlock/nodes goes before it" [ "$(wc -l <"$work/out")" -eq 1 ]
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/xdg/redlock/nodes" "$REDLOCK" nodes
 check "REDLOCK_CONFIG names another file" [ "$(wc -l <"$work/out")" -eq 1 ]
+{ printf '\357\273\277'; some 1 2; } >"$work/marked"
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/marked" "$REDLOCK" nodes
+check "a byte order mark is skipped" [ "$(grep -c '  up ' "$work/out")" -eq 2 ]
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/fifo" "$REDLOCK" nodes
+status_is 64 "a FIFO that nobody writes to is no configuration"
+says "cannot read the masters from $work/fifo (REDLOCK_CONFIG): it is a FIFO" "and it is said"
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/none" "$REDLOCK" nodes
 status_is 64 "which must be there"
 

@@ -79,6 +79,8 @@ run "$REDLOCK" sandbox -n 0 true
 status_is 64 "-n 0 is refused"
 run "$REDLOCK" sandbox -n 64 true
 status_is 64 "-n 64 is refused"
+run "$REDLOCK" sandbox -n ' 5' true
+status_is 64 "-n with a blank is refused"
 run env PATH=/nonexistent "$REDLOCK" sandbox true
 status_is 69 "without a server it gives 69"
 says "apt-get install redis-server" "and says what to install"
@@ -87,6 +89,24 @@ run env TMPDIR="$work/tmp" "$REDLOCK" sandbox --server "$(command -v false)" tru
 status_is 70 "a server that does not start gives 70"
 says "did not start" "and is named"
 check "and leaves nothing behind" rmdir "$work/tmp"
+
+# --- a folder that cannot be removed ---
+
+# protect FILE / unprotect FILE: nobody can remove it, not even root. Not every file system knows how.
+protect() { chattr +i "$1" 2>/dev/null; }
+unprotect() { chattr -i "$1"; }
+if touch "$work/probe" && protect "$work/probe"; then
+    unprotect "$work/probe"
+    # shellcheck disable=SC2016
+    run "$REDLOCK" sandbox -n 1 -- sh -c 'echo "$REDLOCK_SANDBOX"; : >"$REDLOCK_SANDBOX/kept"
+        chattr +i "$REDLOCK_SANDBOX/kept"; exit 3'
+    folder=$(cat "$work/out")
+    status_is 3 "a folder that cannot be removed does not change the exit status"
+    says "cannot remove the folder $folder: " "but it is said"
+    check "and all else in it is gone" [ "$(ls "$folder")" = kept ]
+    unprotect "$folder/kept"
+    rm -r "$folder"
+fi
 
 # --- however it ends ---
 

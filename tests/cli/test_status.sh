@@ -33,8 +33,10 @@ prints 'a\x003' "and shown"
 for number in 1 2 3; do put "$number" bytes '\001\377:x'; done
 run "$REDLOCK" status bytes
 prints 'bytes: held with the token \x01\xff:x, without an end, on 3 of 5' "a value of another library has no owner"
+for number in 4 5; do put "$number" bytes '\001\377:x'; done
 run "$REDLOCK" lock bytes --no-wait -- true
-says 'is held by somebody else (say 3 of 5 masters; token \x01\xff:x)' "also for who does not get it"
+says "'bytes' is held by somebody else (say " "also for who does not get it"
+says 'of 5 masters; token \x01\xff:x)' "to whom it is shown as well"
 
 master 1 set empty '' >/dev/null
 run "$REDLOCK" status empty
