@@ -22,7 +22,7 @@ int cli_args_duration(const char *command, const char *option, const char *value
     uint64_t ms;
 
     if (cli_duration_parse(value, &ms) != 0) {
-        return cli_say_usage(command, "%s '%s' is not a time: write 500ms, 10s, 1.5s, 2m or 1h",
+        return cli_say_usage(command, "%s '%s' is not a time: write 500ms, 10s, 1.5s, 2m, 1h or 1d",
                              option, value);
     }
     if (ms < min_ms || ms > max_ms) {

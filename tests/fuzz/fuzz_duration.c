@@ -16,7 +16,7 @@ __extension__ typedef unsigned __int128 wide;
 /* The value of digits[0..n), stuck far above 64 bits. */
 static wide value_of(const char *digits, size_t n)
 {
-    wide value = 0, most = (wide)1 << 80;
+    wide value = 0, most = (wide)1 << 70;
 
     for (; n > 0; n--, digits++) {
         value = value * 10 + (wide)(*digits - '0');
@@ -25,27 +25,31 @@ static wide value_of(const char *digits, size_t n)
     return value;
 }
 
-static uint64_t unit_of(const char *text)
+static uint64_t unit_of(const char *text, size_t n)
 {
-    if (strcmp(text, "ms") == 0) {
-        return 1;
+    static const struct {
+        const char *name;
+        uint64_t ms;
+    } units[] = {{"ms", 1},          {"s", 1000},        {"m", 60 * 1000},
+                 {"min", 60 * 1000}, {"h", 3600 * 1000}, {"d", 24 * 3600 * 1000}};
+    size_t i;
+
+    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (n == strlen(units[i].name) && memcmp(text, units[i].name, n) == 0) {
+            return units[i].ms;
+        }
     }
-    if (text[0] == '\0' || strcmp(text, "s") == 0) {
-        return 1000;
-    }
-    if (strcmp(text, "m") == 0) {
-        return UINT64_C(60) * 1000;
-    }
-    return strcmp(text, "h") == 0 ? UINT64_C(3600) * 1000 : 0;
+    return 0;
 }
 
-/* What the text means; false when it means nothing. */
-static bool meaning(const char *text, uint64_t *ret_ms)
+/* One "12.5 min" of it: moves *text behind it. False when it means nothing. */
+static bool term(const char **text, const char *all, uint64_t *ret_unit, wide *ret_ms)
 {
-    size_t whole_len = strspn(text, "0123456789"), part_len = 0, i;
-    const char *part = text + whole_len;
+    const char *whole = *text, *part, *unit;
+    size_t whole_len = strspn(whole, "0123456789"), part_len = 0, i;
     wide value, scale = 1;
 
+    part = whole + whole_len;
     if (*part == '.') {
         part++;
         part_len = strspn(part, "0123456789");
@@ -56,11 +60,39 @@ static bool meaning(const char *text, uint64_t *ret_ms)
     for (i = 0; i < part_len; i++) {
         scale *= 10;
     }
-    value =
-        (value_of(text, whole_len) * scale + value_of(part, part_len)) * unit_of(part + part_len);
-    *ret_ms = (uint64_t)(value / scale);
-    return whole_len > 0 && unit_of(part + part_len) > 0 && value % scale == 0 &&
-           value / scale <= UINT64_MAX;
+    unit = part + part_len;
+    if (whole == all && *unit == '\0') {
+        *ret_unit = 1000;
+        *text = unit;
+    } else {
+        unit += strspn(unit, " ");
+        *text = unit + strspn(unit, "abcdefghijklmnopqrstuvwxyz");
+        *ret_unit = unit_of(unit, (size_t)(*text - unit));
+    }
+    value = (value_of(whole, whole_len) * scale + value_of(part, part_len)) * *ret_unit;
+    *ret_ms = value / scale;
+    return whole_len > 0 && *ret_unit > 0 && value % scale == 0;
+}
+
+/* What the text means; false when it means nothing. */
+static bool meaning(const char *text, uint64_t *ret_ms)
+{
+    const char *all = text;
+    uint64_t last = UINT64_MAX, unit;
+    wide sum = 0, ms;
+
+    if (*text == '\0' || text[strlen(text) - 1] == ' ') {
+        return false;
+    }
+    for (; *text; text += strspn(text, " ")) {
+        if (!term(&text, all, &unit, &ms) || unit >= last) {
+            return false;
+        }
+        last = unit;
+        sum += ms;
+    }
+    *ret_ms = (uint64_t)sum;
+    return sum <= UINT64_MAX;
 }
 
 static void check_reading(const char *text)
@@ -79,9 +111,13 @@ static uint64_t read_back(const char *text, uint64_t *ret_less)
     uint64_t a, b;
     int end = 0;
 
-    if (sscanf(text, "%" SCNu64 " h %" SCNu64 " min%n", &a, &b, &end) == 2 && end > 0) {
+    if (sscanf(text, "%" SCNu64 " d %" SCNu64 " h%n", &a, &b, &end) == 2 && end > 0) {
+        *ret_less = 3600000;
+        FUZZ_CHECK(a >= 2 && b < 24, "two days and more, of 24 hours");
+        a = a * 86400000 + b * 3600000;
+    } else if (sscanf(text, "%" SCNu64 " h %" SCNu64 " min%n", &a, &b, &end) == 2 && end > 0) {
         *ret_less = 60000;
-        FUZZ_CHECK(a >= 2 && b < 60, "two hours and more, of 60 minutes");
+        FUZZ_CHECK(a >= 2 && a < 48 && b < 60, "two hours to two days");
         a = a * 3600000 + b * 60000;
     } else if (sscanf(text, "%" SCNu64 " min %" SCNu64 " s%n", &a, &b, &end) == 2 && end > 0) {
         *ret_less = 1000;
@@ -112,6 +148,7 @@ static void check_printing(uint64_t ms)
     FUZZ_CHECK(strlen(text) < CLI_DURATION_TEXT - 1, "nothing is cut");
     said = read_back(text, &less);
     FUZZ_CHECK(said <= ms && ms - said < less, "what is printed is rounded down");
+    FUZZ_CHECK(cli_duration_parse(text, &less) == 0 && less == said, "what is printed is read");
     free(text);
 }
 
