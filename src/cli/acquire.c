@@ -30,7 +30,7 @@ static const char help[] =
     "its ttl has passed; nobody renews it, but `redlock extend` can. For scripts that cannot be\n"
     "put behind `redlock lock`, which is safer: it renews the lock, and stops the work in time.\n"
     "\n"
-    "  --ttl TIME          how long the lock lives (default 10s)\n"
+    "  --ttl TIME          how long the lock lives (default 10s, or --max-ttl if that is less)\n"
     "  --wait TIME         give up after this (default: wait for ever)\n"
     "  --no-wait           try once\n" CLI_TAKE_HELP_CONFLICT
     "  --owner TEXT        who holds it, for people (default: host:pid)\n"
@@ -109,6 +109,7 @@ int cli_acquire_main(int argc, char **argv)
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {
+            take.ttl_ms = cli_session_ttl(&session, take.ttl_ms);
             code = acquire(&take, &session);
             cli_session_close(&session);
         }

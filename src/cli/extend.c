@@ -22,8 +22,6 @@
 #include "cli/token.h"
 #include "cli/trouble.h"
 
-#define DEFAULT_TTL_MS 10000
-
 enum {
     OPTION_TOKEN = CLI_OPTION_OWN,
     OPTION_TTL
@@ -37,8 +35,8 @@ static const char help[] =
     "Prints for how long the lock is valid now, such as 9888ms.\n"
     "\n"
     "  --token TOKEN       what `redlock acquire` printed\n"
-    "  --ttl TIME          how long it shall live, from now on (default 10s)\n" CLI_HELP_CONNECT
-    "\n"
+    "  --ttl TIME          how long it shall live, from now on (default 10s, or --max-ttl\n"
+    "                      if that is less)\n" CLI_HELP_CONNECT "\n"
     "example:\n"
     "  redlock extend backup --token \"$token\" --ttl 2m || exit    # stop: it is lost\n"
     "\n"
@@ -157,6 +155,7 @@ static int extend(struct extension *extension)
     int status;
     int code;
 
+    extension->ttl_ms = cli_session_ttl(&extension->session, extension->ttl_ms);
     redlock_request_init(&request);
     cli_keys_ask(&extension->keys, &request);
     request.ttl_ms = extension->ttl_ms;
@@ -186,7 +185,7 @@ static int read_args(struct cli_args *args, int argc, char **argv)
 
 int cli_extend_main(int argc, char **argv)
 {
-    struct extension extension = {.ttl_ms = DEFAULT_TTL_MS};
+    struct extension extension = {.ttl_ms = 0};
     struct cli_args args = {.command = "extend",
                             .help = help,
                             .short_options = ":hv",

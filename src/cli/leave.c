@@ -13,6 +13,7 @@
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/signals.h"
+#include "cli/spread.h"
 
 /* What the library answers to an extension, and to a release. */
 static void on_answered(struct redlock_lock *lock, int status, void *arg)
@@ -97,12 +98,18 @@ static void say_left(const struct cli_leave *leave, int confirmed)
 }
 
 /* Its keys end by themselves when it is time. They were set when the masters were asked, a little
- * earlier than the lock was acquired: the extension makes up for that. */
+ * earlier than the lock was acquired: the extension makes up for that. Masters that have joined
+ * late get the key as well. */
 static void leave_keys(struct cli_leave *leave)
 {
-    extend(leave, left_ms(leave));
+    uint64_t left = left_ms(leave);
+
+    extend(leave, left);
     if (settle(leave) != 0) {
         return;
+    }
+    if (leave->status == 0) {
+        cli_spread(leave->session, leave->lock, (uint32_t)left, leave->signals);
     }
     if (leave->status == REDLOCK_ELOST || redlock_lock_forget(leave->lock) != 0) {
         release(leave, 0);

@@ -45,7 +45,8 @@ static const char help[] =
     "the lease comes to its end gets SIGTERM --grace before that and SIGKILL at it, with all\n"
     "processes of its group, even when redlock itself has been stopped.\n"
     "\n"
-    "  --ttl TIME          how long the lock outlives a machine that dies (default 10s)\n"
+    "  --ttl TIME          how long the lock outlives a machine that dies (default 10s, or\n"
+    "                      --max-ttl if that is less)\n"
     "  --grace TIME        SIGTERM this long before the end (default 1s; at most half the ttl)\n"
     "  --max-hold TIME     end CMD after this, at the latest (default: no limit)\n"
     "  --at-least TIME     keep the lock for so long after it was acquired, also when CMD has\n"
@@ -261,9 +262,10 @@ int cli_lock_main(int argc, char **argv)
     lock.take.renew = 1;
     code = read_args(&args, &lock, argc, argv);
     if (code == CLI_GO_ON) {
-        prepare(&lock, argv + optind);
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {
+            lock.take.ttl_ms = cli_session_ttl(&session, lock.take.ttl_ms);
+            prepare(&lock, argv + optind);
             code = run_locked(&lock, &session);
             cli_session_close(&session);
         }

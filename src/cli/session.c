@@ -20,6 +20,8 @@
 #include "cli/nodes.h"
 #include "cli/say.h"
 
+#define DEFAULT_TTL_MS 10000
+
 #define PRIORITIES 3
 
 /* How often what is watched is looked at. */
@@ -219,6 +221,13 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
     cli_nodes_free(&nodes);
     hide_secrets();
     return code;
+}
+
+uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms)
+{
+    uint32_t usual_ms = session->max_ttl_ms < DEFAULT_TTL_MS ? session->max_ttl_ms : DEFAULT_TTL_MS;
+
+    return given_ms ? given_ms : usual_ms;
 }
 
 int cli_session_refuse_ttl(const struct cli_session *session, const char *command,

@@ -36,6 +36,10 @@ struct cli_session {
 int cli_session_open(const char *command, const struct cli_connect *connect,
                      struct cli_session *ret_session);
 
+/* The ttl that was given, or if none was (0) the default: 10 s, or the longest that is allowed if
+ * that is less. */
+uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms);
+
 /* The manager has refused a ttl, which was given with `option`: say so. Returns CLI_USAGE. */
 int cli_session_refuse_ttl(const struct cli_session *session, const char *command,
                            const char *option, uint32_t ttl_ms);

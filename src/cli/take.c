@@ -22,8 +22,6 @@
 #include "cli/say.h"
 #include "cli/wait.h"
 
-#define DEFAULT_TTL_MS 10000
-
 /* An acquire on its way. */
 struct attempt {
     const struct cli_take *take;
@@ -39,7 +37,6 @@ void cli_take_init(struct cli_take *take, const char *command)
 {
     memset(take, 0, sizeof(*take));
     take->command = command;
-    take->ttl_ms = DEFAULT_TTL_MS;
     take->wait_ms = REDLOCK_FOREVER;
     take->conflict_code = CLI_HELD;
 }

@@ -44,6 +44,7 @@ enum cli_take_option {
 struct cli_take {
     const char *command;
     struct cli_keys keys;
+    /* 0: not given; to be filled in by cli_session_ttl() before cli_take_run(). */
     uint32_t ttl_ms;
     uint32_t wait_ms;
     /* How long the lock is to stay after it was acquired, however short its ttl is; 0: no longer

@@ -134,6 +134,20 @@ run "$REDLOCK" lock k --ttl 6m --max-ttl 1h -- true
 status_is 0 "--max-ttl allows it"
 run env REDLOCK_MAX_TTL=1h "$REDLOCK" lock k --ttl 6m -- true
 status_is 0 "REDLOCK_MAX_TTL allows it"
+run "$REDLOCK" lock k --max-ttl 3s -v -- true
+status_is 0 "without --ttl it is not longer than --max-ttl"
+says "valid for 2." "but as long"
+run "$REDLOCK" acquire j --max-ttl 3s
+status_is 0 "nor that of acquire"
+run "$REDLOCK" extend j --max-ttl 3s --token "$(cat "$work/out")"
+status_is 0 "nor that of extend"
+run "$REDLOCK" lock k --ttl '5 min 0 s' -- true
+status_is 0 "a time may be written as it is printed"
+for reserved in redlock:incarnation k:redlock-fence; do
+    run "$REDLOCK" lock "$reserved" -- true
+    status_is 64 "$reserved is no KEY"
+    says "'$reserved' is reserved" "and it is said why"
+done
 run "$REDLOCK" lock k --owner "$(printf 'a\tb')" -- true
 status_is 64 "an owner that cannot be printed is refused"
 
