@@ -150,6 +150,7 @@ START_TEST(a_writable_replica_is_thrown_out)
     farm_wait_error(&ward, 0, "is a replica");
     ck_assert_int_ne(farm_state(&ward, 0), REDLOCK_NODE_UP);
 
+    ward_pass_ms(WARD_QUARANTINE_MS);
     ward_model(0)->role = "master";
     farm_wait(&ward, 0, REDLOCK_NODE_UP);
     if (off) {

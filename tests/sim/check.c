@@ -53,12 +53,11 @@ static void check_vote_counts(struct world *w, unsigned client, unsigned node,
     const struct peer *p = &w->clients[client].peers[node];
     uint64_t least_us = options_max_ttl_us(&w->o) / 100 * 97; /* by our clock */
 
-    if (w->o.policy == RLK_QUARANTINE_OFF) {
-        return;
-    }
     if (m->replica && p->role_us >= m->flushed_us) {
         check_violated(w, "exclusion",
                        "c%u counts the vote of n%u, a replica that it has looked at", client, node);
+    } else if (w->o.policy == RLK_QUARANTINE_OFF) {
+        return;
     } else if (p->looked_us == 0 || p->unread) {
         check_violated(w, "exclusion", "c%u counts the vote of n%u, and could not look at its data",
                        client, node);

@@ -197,7 +197,6 @@ bool health_judge_role(struct world *w, unsigned client, unsigned node, const st
     bool ends =
         rlk_standing_role(&p->standing, !m->replica, m->promotion, world_client_us(w, client));
 
-    p->role_us = m->done_us;
     if (ends) {
         trace(w, "c%u-n%u  %s", client, node,
               m->replica ? "is a replica" : "was a replica for a while");
@@ -222,6 +221,7 @@ static void on_unread(struct world *w, unsigned client, unsigned node, const str
 void health_on_reply(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     peer_at(w, client, node)->health_asked = false;
+    peer_at(w, client, node)->role_us = m->done_us;
     if (health_judge_role(w, client, node, m)) {
         peer_refuse(w, client, node);
         return;

@@ -266,10 +266,11 @@ static void draw_steps(struct options *o)
 /* Servers become writable replicas, and masters again. Drawn by itself, as well. */
 static void draw_replicas(struct options *o)
 {
+    bool off = o->policy == RLK_QUARANTINE_OFF && o->health_us > 0 && !o->forgetful;
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - 1);
-    if (o->exposed && o->nodes > 2 && o->replica == SIM_NODES && o->twin == SIM_NODES) {
+    if ((o->exposed || off) && o->nodes > 2 && o->replica == SIM_NODES && o->twin == SIM_NODES) {
         draw_kind(o, &p, FAULT_REPLICA, 400000);
     }
 }
