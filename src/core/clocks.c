@@ -331,7 +331,8 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     k = &c->clock[node];
     now = reading(sample);
     if (!k->known) {
-        *k = (struct rlk_clock){.known = true, .last = now, .base = now, .far = now};
+        *k = (struct rlk_clock){
+            .known = true, .since_us = now.sent_us, .last = now, .base = now, .far = now};
     }
     if (now.at_us < k->last.at_us) {
         return RLK_CLOCK_STEADY;
@@ -346,6 +347,53 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     }
     remember_ahead(c, k, change.by_us, &when);
     return judge_ahead(c, when.to_us, ret_by_us, ret_nodes);
+}
+
+/* The nodes that were asked before it got ahead, and since, and did not. */
+static uint64_t witnesses(const struct rlk_clocks *c, const struct rlk_clock *ahead,
+                          uint64_t now_us)
+{
+    uint64_t mask = 0;
+    unsigned i;
+
+    for (i = 0; i < c->nodes; i++) {
+        const struct rlk_clock *k = &c->clock[i];
+        bool got_ahead = is_unexplained(c, k, now_us) && k->latest.to_us > ahead->latest.from_us;
+
+        if (k->known && !got_ahead && k->since_us <= ahead->latest.from_us &&
+            k->last.sent_us >= ahead->latest.to_us) {
+            mask |= rlk_mask_bit(i);
+        }
+    }
+    return mask;
+}
+
+bool rlk_clocks_is_certain(const struct rlk_clocks *c, unsigned node, uint64_t now_us)
+{
+    const struct rlk_clock *k = &c->clock[node];
+    unsigned steady;
+
+    if (!is_unexplained(c, k, now_us)) {
+        return false;
+    }
+    steady = rlk_mask_count(witnesses(c, k, now_us));
+    return c->nodes - steady < rlk_validity_quorum(c->nodes) ||
+           (steady > 0 && now_us >= rlk_time_add(k->latest.to_us, BASELINE_US));
+}
+
+uint64_t rlk_clocks_to_ask(const struct rlk_clocks *c, unsigned node)
+{
+    uint64_t mask = 0;
+    unsigned i;
+
+    for (i = 0; i < c->nodes; i++) {
+        const struct rlk_clock *k = &c->clock[i];
+
+        if (i != node && k->known && k->last.sent_us < c->clock[node].latest.to_us) {
+            mask |= rlk_mask_bit(i);
+        }
+    }
+    return mask;
 }
 
 /* Server's clock less ours, within what can be reckoned with. */

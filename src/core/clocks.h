@@ -55,6 +55,7 @@ struct rlk_span {
 
 struct rlk_clock {
     bool known;
+    uint64_t since_us;       /* when it was asked first */
     struct rlk_reading last; /* the sample before */
     struct rlk_reading base; /* the one to compare with: some second old */
     struct rlk_reading far;  /* another, kept for up to a quarter of the longest ttl */
@@ -83,6 +84,15 @@ void rlk_clocks_forget(struct rlk_clocks *c, unsigned node);
 enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
                                          const struct rlk_clock_sample *sample, uint64_t *ret_by_us,
                                          uint64_t *ret_nodes);
+
+/* Whether it is certain that a node got ahead, and not that we stood still: so many others have
+ * kept time over it that no majority of standstills is left; or one has, and a second has passed.
+ * What is not certain is not put on record for others: a process that stood still would bar every
+ * master. */
+bool rlk_clocks_is_certain(const struct rlk_clocks *c, unsigned node, uint64_t now_us);
+
+/* Who may show that: the others that were not asked for the time since that node got ahead. */
+uint64_t rlk_clocks_to_ask(const struct rlk_clocks *c, unsigned node);
 
 /* How far the clock of a node is ahead of that of the others: the difference of its offset to the
  * median of all that are known, and the error bound of that. False when it is not known. */

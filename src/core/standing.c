@@ -145,19 +145,58 @@ static void judge_past(struct rlk_standing *s, const struct rlk_facts *facts, ui
     s->promotion = facts->promotion;
 }
 
+/* A step before we met it is over when a lock that was there by then is. */
+static void judge_note(struct rlk_standing *s, uint64_t age_us, uint64_t now_us)
+{
+    uint64_t until_us = rlk_time_add(now_us, rlk_time_sub(s->old_us, age_us));
+
+    bar(s, RLK_BAR_YOUNG, rlk_time_min(until_us, rlk_time_add(s->since_us, s->old_us)));
+}
+
+void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
+{
+    bool later = birth->mark == s->mark && s->born_us != 0 && birth->born_us > s->born_us;
+
+    if (birth->mark == 0) {
+        return;
+    }
+    s->noted = later && birth->born_us != s->note_us;
+    s->born_us = birth->born_us;
+    if (s->noted) {
+        judge_note(s, rlk_time_sub(birth->server_us, birth->born_us), now_us);
+    }
+    if (birth->born_us >= s->note_us) {
+        s->note_us = 0;
+    }
+}
+
+/* Whatever was seen of the one before. */
+static void meet_run(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
+{
+    s->since_us = now_us;
+    s->born_us = birth->born_us;
+    s->noted = false;
+    s->note_us = 0;
+}
+
 void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
 {
     /* What the run before had lost by its end is not made good by a later one that is durable. */
     bool restarted = is_another_run(s, facts->run) && !(s->durable && facts->durable);
 
+    if (!s->met || is_another_run(s, facts->run)) {
+        meet_run(s, &facts->birth, now_us);
+    } else {
+        rlk_standing_born(s, &facts->birth, now_us);
+    }
     judge_ages(s, facts, now_us);
     judge_past(s, facts, now_us);
     rlk_standing_evicts(s, facts->evicts, now_us);
     if (restarted) {
         bar_from(s, RLK_BAR_RESTARTED, now_us);
     }
-    if (facts->mark != 0) {
-        judge_mark(s, facts->mark, now_us);
+    if (facts->birth.mark != 0) {
+        judge_mark(s, facts->birth.mark, now_us);
     } else {
         rlk_standing_unread(s, facts->unread);
     }
@@ -171,11 +210,17 @@ bool rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us)
     return judge_mark(s, mark, now_us);
 }
 
-void rlk_standing_clock_moved(struct rlk_standing *s, uint64_t now_us)
+uint64_t rlk_standing_note(const struct rlk_standing *s, uint64_t now_us)
+{
+    return s->until_us[RLK_BAR_CLOCK] > now_us ? s->note_us : 0;
+}
+
+void rlk_standing_clock_moved(struct rlk_standing *s, uint64_t server_us, uint64_t now_us)
 {
     bar_from(s, RLK_BAR_CLOCK, now_us);
     s->mistimed = s->policy != RLK_QUARANTINE_OFF;
     s->moved_us = now_us;
+    s->note_us = s->noted ? 0 : server_us;
 }
 
 void rlk_standing_clock_steady(struct rlk_standing *s, uint64_t now_us)
@@ -189,6 +234,7 @@ void rlk_standing_clock_excused(struct rlk_standing *s)
 {
     s->until_us[RLK_BAR_CLOCK] = 0;
     s->mistimed = false;
+    s->note_us = 0;
 }
 
 /* RLK_NEVER does not come, whatever the time. */

@@ -40,10 +40,17 @@ enum rlk_bar {
 
 #define RLK_RUN_MAX 40
 
+/* What its incarnation key says of its data, and its clock at that moment. */
+struct rlk_birth {
+    uint64_t mark;      /* 0: unknown */
+    uint64_t born_us;   /* since when the data are there, by its clock */
+    uint64_t server_us; /* what that shows now */
+};
+
 /* What a server said of itself when it was greeted. */
 struct rlk_facts {
-    const char *run;      /* run_id, at most RLK_RUN_MAX bytes of it count; "": it does not tell */
-    uint64_t mark;        /* of its data: of the incarnation key; 0: unknown */
+    const char *run; /* run_id, at most RLK_RUN_MAX bytes of it count; "": it does not tell */
+    struct rlk_birth birth;
     bool unread;          /* it has one, and could not be asked for it for the moment */
     uint64_t promotion;   /* which promotion made it a master; 0: none, or it does not tell */
     uint64_t age_us;      /* of the run, as it says; RLK_NEVER: it does not tell */
@@ -58,7 +65,11 @@ struct rlk_standing {
     uint64_t old_us;        /* told ages are old enough from here on: they come in whole seconds */
     bool met;               /* greeted at least once */
     char run[RLK_RUN_MAX + 1]; /* the last that was told, "": none yet */
+    uint64_t since_us;         /* when this run was met */
     uint64_t mark;             /* the last that was told or seen, 0: none */
+    uint64_t born_us;          /* the last that was told, by its clock; 0: none */
+    bool noted;                /* it is a later one than before: another has seen its clock move */
+    uint64_t note_us;          /* what its clock showed when we did, and that is not on record; 0 */
     bool lost;                 /* there is none any more, and there was one */
     bool replica;              /* it was no master when its role was seen last */
     uint64_t promotion;        /* as it was told last */
@@ -98,9 +109,20 @@ void rlk_standing_evicts(struct rlk_standing *s, bool evicts, uint64_t now_us);
 /* Its clock goes as it should, as far as this look tells. */
 void rlk_standing_clock_steady(struct rlk_standing *s, uint64_t now_us);
 
-/* Its clock went forward; or it was not that, ours had stood still. */
-void rlk_standing_clock_moved(struct rlk_standing *s, uint64_t now_us);
+/* The birth of its data was told by a look, ahead of what else that says. A later one than before,
+ * of the same data, is the record of a step: strangers wait by it, and so does who has compared its
+ * clock for a shorter time than a lock lives. Who has for longer would have seen a step that
+ * matters, and relies on that. */
+void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us);
+
+/* Its clock went forward, and shows this now; or it was not that, ours had stood still. */
+void rlk_standing_clock_moved(struct rlk_standing *s, uint64_t server_us, uint64_t now_us);
 void rlk_standing_clock_excused(struct rlk_standing *s);
+
+/* Since when, by its clock, its data are to be said to be there, for strangers to wait: a step that
+ * we saw and that is not on record; 0 for nothing. Once for each step: who finds a record of
+ * another in the look that shows the step leaves it at that. */
+uint64_t rlk_standing_note(const struct rlk_standing *s, uint64_t now_us);
 
 /* Why its votes do not count now, by the reason that lasts longest; RLK_BAR_NONE when they do.
  * *ret_until_us (NULL to do without): at which moment that is over, RLK_NEVER for as long as

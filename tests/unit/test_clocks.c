@@ -396,6 +396,120 @@ START_TEST(a_standstill_is_seen_by_the_majority)
 END_TEST
 
 /* As many as half are none. */
+/* ---- whether it is certain that it was not we ---- */
+
+/* Of three: both others were asked since, and were steady. */
+START_TEST(a_step_is_certain_when_no_majority_is_left_for_a_standstill)
+{
+    struct world w;
+
+    begin(&w, 3);
+    ask_all(&w);
+    w.now_us += S;
+    w.distance_us[0] += S;
+    ck_assert(!rlk_clocks_is_certain(&w.c, 0, w.now_us));
+    expect_ahead(&w, 0, S);
+    ck_assert(!rlk_clocks_is_certain(&w.c, 0, w.now_us));
+    w.now_us += MS;
+    ask(&w, 1);
+    ck_assert(!rlk_clocks_is_certain(&w.c, 0, w.now_us));
+    ask(&w, 2);
+    ck_assert(rlk_clocks_is_certain(&w.c, 0, w.now_us));
+    ck_assert(!rlk_clocks_is_certain(&w.c, 1, w.now_us));
+    ck_assert(!rlk_clocks_is_certain(&w.c, 0, w.now_us + 2 * TTL)); /* that was long ago */
+}
+END_TEST
+
+/* The third one is dead: one witness, and a second. */
+START_TEST(a_step_is_certain_when_one_has_kept_time_for_a_second)
+{
+    struct world w;
+
+    begin(&w, 3);
+    ask_all(&w);
+    w.now_us += S;
+    w.distance_us[0] += S;
+    expect_ahead(&w, 0, S);
+    ck_assert(!rlk_clocks_is_certain(&w.c, 0, w.now_us + 5 * S)); /* nobody */
+    w.now_us += MS;
+    ask(&w, 1);
+    ck_assert(!rlk_clocks_is_certain(&w.c, 0, w.now_us));
+    ck_assert(!rlk_clocks_is_certain(&w.c, 0, w.now_us + S - MS - 1));
+    ck_assert(rlk_clocks_is_certain(&w.c, 0, w.now_us + S - MS));
+}
+END_TEST
+
+/* One that had got ahead before has kept time since. */
+START_TEST(who_got_ahead_before_may_be_a_witness)
+{
+    struct world w;
+
+    begin(&w, 3);
+    ask_all(&w);
+    w.now_us += S;
+    w.distance_us[1] += 3 * S;
+    expect_ahead(&w, 1, 3 * S);
+    ask(&w, 0);
+    ask(&w, 2);
+    w.now_us += S;
+    w.distance_us[0] += S;
+    expect_ahead(&w, 0, S);
+    w.now_us += MS;
+    ask(&w, 1);
+    ask(&w, 2);
+    ck_assert(rlk_clocks_is_certain(&w.c, 0, w.now_us));
+    ck_assert_uint_eq(rlk_clocks_to_ask(&w.c, 0), 0);
+}
+END_TEST
+
+/* Those that were not asked since; and nobody who was never asked. */
+START_TEST(those_are_to_be_asked_who_were_not_since)
+{
+    struct world w;
+
+    begin(&w, 4);
+    ask(&w, 0);
+    ask(&w, 1);
+    ask(&w, 2);
+    w.now_us += S;
+    w.distance_us[0] += S;
+    w.trip_us = MS;
+    expect_ahead(&w, 0, S);
+    ck_assert_uint_eq(rlk_clocks_to_ask(&w.c, 0), 6);
+    ask(&w, 1);
+    ck_assert_uint_eq(rlk_clocks_to_ask(&w.c, 0), 4);
+    ask(&w, 2);
+    ck_assert_uint_eq(rlk_clocks_to_ask(&w.c, 0), 0);
+}
+END_TEST
+
+/* We stood still: nobody is a witness who got ahead too, who was asked before only, or who was met
+ * after it. */
+START_TEST(a_standstill_is_certain_of_nobody)
+{
+    struct world w;
+    unsigned i;
+
+    begin(&w, 5);
+    for (i = 0; i < 4; i++) {
+        ask(&w, i);
+    }
+    w.now_us += S;
+    stand_still(&w, S);
+    expect_ahead(&w, 0, S);
+    expect_ahead(&w, 1, S);
+    w.now_us += MS;
+    ck_assert_int_eq(ask(&w, 4), RLK_CLOCK_STEADY); /* for the first time */
+    for (i = 0; i < 2; i++) {
+        ck_assert(!rlk_clocks_is_certain(&w.c, i, w.now_us + 5 * S));
+    }
+    ck_assert_int_eq(ask(&w, 2), RLK_CLOCK_WE_STOOD);
+    for (i = 0; i < 5; i++) {
+        ck_assert(!rlk_clocks_is_certain(&w.c, i, w.now_us + 5 * S));
+    }
+}
+END_TEST
+
 START_TEST(half_of_an_even_set_is_no_majority)
 {
     struct world w;
@@ -1339,6 +1453,11 @@ static TCase *standstills(void)
     TCase *c = tcase_create("standstills");
 
     tcase_add_test(c, a_standstill_is_seen_by_the_majority);
+    tcase_add_test(c, a_step_is_certain_when_no_majority_is_left_for_a_standstill);
+    tcase_add_test(c, a_step_is_certain_when_one_has_kept_time_for_a_second);
+    tcase_add_test(c, a_standstill_is_certain_of_nobody);
+    tcase_add_test(c, who_got_ahead_before_may_be_a_witness);
+    tcase_add_test(c, those_are_to_be_asked_who_were_not_since);
     tcase_add_test(c, half_of_an_even_set_is_no_majority);
     tcase_add_test(c, two_that_step_by_different_amounts_have_moved);
     tcase_add_test(c, about_the_same_is_exact);

@@ -18,7 +18,7 @@
 /* A master that we meet at NOW, and that has been up for a day. */
 static struct rlk_facts a_master(void)
 {
-    return (struct rlk_facts){.run = "run-a", .mark = 77, .age_us = OLD, .data_age_us = OLD};
+    return (struct rlk_facts){.run = "run-a", .birth.mark = 77, .age_us = OLD, .data_age_us = OLD};
 }
 
 static struct rlk_standing one_known(enum rlk_quarantine policy)
@@ -92,7 +92,7 @@ START_TEST(a_restart_seen_late_bars_from_when_it_is_seen)
     struct rlk_facts facts = a_master();
 
     facts.run = "run-b";
-    facts.mark = 78;
+    facts.birth.mark = 78;
     facts.age_us = BAR_US - 5 * S;
     rlk_standing_greet(&s, &facts, NOW + 60 * S);
     expect(&s, RLK_BAR_RESTARTED, NOW + 60 * S + BAR_US);
@@ -162,7 +162,8 @@ END_TEST
 START_TEST(a_run_that_is_not_told_does_not_hide_another_mark)
 {
     struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
-    struct rlk_facts facts = {.run = "", .mark = 78, .age_us = RLK_NEVER, .data_age_us = RLK_NEVER};
+    struct rlk_facts facts = {
+        .run = "", .birth.mark = 78, .age_us = RLK_NEVER, .data_age_us = RLK_NEVER};
 
     rlk_standing_greet(&s, &facts, NOW + S);
     expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
@@ -184,7 +185,7 @@ START_TEST(a_run_that_becomes_known_late_is_another_one)
     expect_none(&s, NOW);
     rlk_standing_greet(&s, &silent, NOW); /* nothing new */
     expect_none(&s, NOW);
-    facts.mark = 0;
+    facts.birth.mark = 0;
     rlk_standing_greet(&s, &facts, NOW + S);
     expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
     rlk_standing_greet(&s, &facts, NOW + 3 * S); /* by now we know it */
@@ -201,7 +202,7 @@ START_TEST(the_first_mark_after_none_could_be_read_bars)
     uint64_t until;
 
     rlk_standing_init(&s, _i ? RLK_QUARANTINE_STRICT : RLK_QUARANTINE_OBSERVED, TTL, 10000);
-    facts.mark = 0;
+    facts.birth.mark = 0;
     facts.unread = true;
     rlk_standing_greet(&s, &facts, NOW);
     ck_assert_int_eq(rlk_standing_bar(&s, NOW + 1000 * BAR_US, &until), RLK_BAR_UNREAD);
@@ -243,7 +244,7 @@ START_TEST(a_master_that_was_a_replica_is_barred_from_when_it_is_none)
     ck_assert(rlk_standing_role(&s, false, 0, NOW + S));
     expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
     facts.promotion = _i ? 9 : 0; /* or it does not tell */
-    facts.mark = 0;               /* no mark can be read: nothing else tells */
+    facts.birth.mark = 0;         /* no mark can be read: nothing else tells */
     rlk_standing_greet(&s, &facts, NOW + 50 * S);
     expect(&s, RLK_BAR_FORGOT, NOW + 50 * S + BAR_US);
     rlk_standing_greet(&s, &facts, NOW + 51 * S);
@@ -319,10 +320,10 @@ START_TEST(without_a_mark_data_can_be_lost_again)
 
     /* The new mark may be told by a greeting as well; that does not tell one says nothing. */
     rlk_standing_look(&s, 0, NOW + 20 * S);
-    facts.mark = 0;
+    facts.birth.mark = 0;
     rlk_standing_greet(&s, &facts, NOW + 21 * S);
     expect(&s, RLK_BAR_FORGOT, NOW + 20 * S + BAR_US);
-    facts.mark = 80;
+    facts.birth.mark = 80;
     rlk_standing_greet(&s, &facts, NOW + 22 * S);
     expect(&s, RLK_BAR_FORGOT, NOW + 22 * S + BAR_US);
 }
@@ -336,7 +337,7 @@ START_TEST(a_mark_that_a_restart_did_not_tell_is_still_compared)
     struct rlk_facts facts = a_master();
 
     facts.run = "run-b";
-    facts.mark = 0;
+    facts.birth.mark = 0;
     rlk_standing_greet(&s, &facts, NOW + S);
     rlk_standing_look(&s, 78, NOW + 5 * S);
     expect(&s, RLK_BAR_FORGOT, NOW + 5 * S + BAR_US);
@@ -375,11 +376,11 @@ START_TEST(a_durable_server_that_lost_its_mark_is_barred)
     rlk_standing_greet(&s, &facts, NOW);
     t = s;
     facts.run = "run-b";
-    facts.mark = 78;
+    facts.birth.mark = 78;
     rlk_standing_greet(&s, &facts, NOW + S);
     expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
 
-    facts.mark = 0; /* the greeting does not tell, the look does */
+    facts.birth.mark = 0; /* the greeting does not tell, the look does */
     rlk_standing_greet(&t, &facts, NOW + S);
     expect_none(&t, NOW + S);
     rlk_standing_look(&t, 0, NOW + 2 * S);
@@ -451,12 +452,12 @@ START_TEST(a_clock_that_moved_bars_votes_and_confirmations)
 {
     struct rlk_standing s = one_known(RLK_QUARANTINE_OBSERVED);
 
-    rlk_standing_clock_moved(&s, NOW + S);
+    rlk_standing_clock_moved(&s, 0, NOW + S);
     expect(&s, RLK_BAR_CLOCK, NOW + S + BAR_US);
     ck_assert(rlk_standing_is_mistimed(&s, NOW + S));
     ck_assert(rlk_standing_is_mistimed(&s, NOW + S + BAR_US - 1));
     ck_assert(!rlk_standing_is_mistimed(&s, NOW + S + BAR_US));
-    rlk_standing_clock_moved(&s, NOW + 5 * S);
+    rlk_standing_clock_moved(&s, 0, NOW + 5 * S);
     expect(&s, RLK_BAR_CLOCK, NOW + 5 * S + BAR_US);
 }
 END_TEST
@@ -469,16 +470,16 @@ START_TEST(a_clock_that_keeps_time_again_confirms_and_does_not_vote)
 {
     struct rlk_standing s = one_known(RLK_QUARANTINE_OBSERVED);
 
-    rlk_standing_clock_moved(&s, NOW);
+    rlk_standing_clock_moved(&s, 0, NOW);
     rlk_standing_clock_steady(&s, NOW + S - 1);
     ck_assert(rlk_standing_is_mistimed(&s, NOW + S));
-    rlk_standing_clock_moved(&s, NOW + S);
+    rlk_standing_clock_moved(&s, 0, NOW + S);
     rlk_standing_clock_steady(&s, NOW + 2 * S - 1);
     ck_assert(rlk_standing_is_mistimed(&s, NOW + 2 * S));
     rlk_standing_clock_steady(&s, NOW + 2 * S);
     ck_assert(!rlk_standing_is_mistimed(&s, NOW + 2 * S));
     expect(&s, RLK_BAR_CLOCK, NOW + S + BAR_US);
-    rlk_standing_clock_moved(&s, NOW + 3 * S);
+    rlk_standing_clock_moved(&s, 0, NOW + 3 * S);
     ck_assert(rlk_standing_is_mistimed(&s, NOW + 3 * S));
 }
 END_TEST
@@ -529,6 +530,120 @@ START_TEST(eviction_that_is_switched_on_bars_until_long_after_it_is_off)
 }
 END_TEST
 
+/* ---- what strangers are to know ---- */
+
+#define SERVER_US UINT64_C(1700000000000000)
+
+static struct rlk_birth born(uint64_t ago_us)
+{
+    return (struct rlk_birth){.mark = 77, .born_us = SERVER_US - ago_us, .server_us = SERVER_US};
+}
+
+static void tell_born(struct rlk_standing *s, uint64_t ago_us, uint64_t now_us)
+{
+    struct rlk_birth birth = born(ago_us);
+
+    rlk_standing_born(s, &birth, now_us);
+}
+
+/* Until it is there, and no later than the step matters. */
+START_TEST(a_step_is_to_be_put_on_record_once)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW), 0);
+    tell_born(&s, OLD, NOW + S);
+    rlk_standing_clock_moved(&s, SERVER_US, NOW + S);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + S), SERVER_US);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + S + BAR_US - 1), SERVER_US);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + S + BAR_US), 0);
+    tell_born(&s, OLD, NOW + 2 * S); /* it could not be written */
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 2 * S), SERVER_US);
+    tell_born(&s, 0, NOW + 3 * S);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 3 * S), 0);
+    expect(&s, RLK_BAR_CLOCK, NOW + S + BAR_US);
+
+    rlk_standing_clock_moved(&s, SERVER_US + S, NOW + 3 * S); /* another, in the same answer */
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 4 * S), SERVER_US + S);
+    rlk_standing_clock_excused(&s);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 4 * S), 0);
+}
+END_TEST
+
+START_TEST(nothing_is_put_on_record_without_a_quarantine)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_OFF);
+
+    rlk_standing_clock_moved(&s, SERVER_US, NOW + S);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + S), 0);
+}
+END_TEST
+
+/* Another was faster: who puts each step there again keeps strangers waiting for ever. */
+START_TEST(a_step_that_another_put_on_record_is_left_at_that)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    tell_born(&s, OLD, NOW + S);
+    tell_born(&s, 500, NOW + 2 * S);
+    rlk_standing_clock_moved(&s, SERVER_US, NOW + 2 * S);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 2 * S), 0);
+    expect(&s, RLK_BAR_CLOCK, NOW + 2 * S + BAR_US);
+    tell_born(&s, 500, NOW + 3 * S);
+    rlk_standing_clock_moved(&s, SERVER_US, NOW + 3 * S);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 3 * S), SERVER_US);
+
+    facts.run = "run-b"; /* what was seen of the run before says nothing of this one */
+    facts.birth = born(0);
+    rlk_standing_greet(&s, &facts, NOW + 4 * S);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 4 * S), 0);
+}
+END_TEST
+
+/* A step just before we met it, by somebody who saw it, and told behind our greeting. Whoever has
+ * known the clock for longer than a lock lives has seen every step that matters. */
+START_TEST(a_record_bars_who_has_not_known_the_clock_for_long)
+{
+    struct rlk_standing s = one_known(_i ? RLK_QUARANTINE_STRICT : RLK_QUARANTINE_OBSERVED);
+
+    tell_born(&s, OLD, NOW + S);
+    expect_none(&s, NOW + S);
+    tell_born(&s, 2 * S, NOW + 3 * S);
+    expect(&s, RLK_BAR_YOUNG, NOW + BAR_US + S);
+    tell_born(&s, 2 * S, NOW + 5 * S);
+    expect(&s, RLK_BAR_YOUNG, NOW + BAR_US + S);
+    ck_assert(!rlk_standing_is_mistimed(&s, NOW + 5 * S));
+
+    s = one_known(RLK_QUARANTINE_STRICT);
+    tell_born(&s, OLD, NOW + S);
+    tell_born(&s, 7 * S, NOW + 3 * S); /* it stood there for long, and we did not look */
+    expect(&s, RLK_BAR_YOUNG, NOW + 3 * S + BAR_US + S - 7 * S);
+
+    s = one_known(RLK_QUARANTINE_STRICT);
+    tell_born(&s, OLD, NOW + S);
+    tell_born(&s, 0, NOW + BAR_US + S);
+    expect_none(&s, NOW + BAR_US + S);
+}
+END_TEST
+
+/* Older than it was: its clock was set back. Or of other data, for which there is another bar. */
+START_TEST(only_a_later_birth_of_the_same_data_is_a_record)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_birth birth = born(0);
+
+    tell_born(&s, 5 * S, NOW + S);
+    tell_born(&s, 9 * S, NOW + S);
+    tell_born(&s, 9 * S, NOW + S);
+    birth.mark = 78;
+    rlk_standing_born(&s, &birth, NOW + S);
+    birth.mark = 0; /* it is not told */
+    rlk_standing_born(&s, &birth, NOW + S);
+    expect_none(&s, NOW + S);
+}
+END_TEST
+
 /* ---- the rest of the rules ---- */
 
 START_TEST(a_clock_that_is_excused_bars_no_more)
@@ -536,7 +651,7 @@ START_TEST(a_clock_that_is_excused_bars_no_more)
     struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
 
     rlk_standing_look(&s, 78, NOW);
-    rlk_standing_clock_moved(&s, NOW + S);
+    rlk_standing_clock_moved(&s, 0, NOW + S);
     rlk_standing_clock_excused(&s);
     expect(&s, RLK_BAR_FORGOT, NOW + BAR_US);
     ck_assert(!rlk_standing_is_mistimed(&s, NOW + S));
@@ -574,7 +689,7 @@ START_TEST(a_mark_that_becomes_known_late_is_remembered)
     struct rlk_facts facts = a_master();
     struct rlk_standing s;
 
-    facts.mark = 0;
+    facts.birth.mark = 0;
     rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
     rlk_standing_greet(&s, &facts, NOW);
     ck_assert(!rlk_standing_look(&s, 0, NOW + S));
@@ -593,7 +708,7 @@ START_TEST(the_mark_of_another_run_is_remembered)
 
     rlk_standing_look(&s, 0, NOW + S);
     facts.run = "run-b";
-    facts.mark = 78;
+    facts.birth.mark = 78;
     rlk_standing_greet(&s, &facts, NOW + 2 * S);
     rlk_standing_look(&s, 78, NOW + 3 * S);
     expect(&s, RLK_BAR_RESTARTED, NOW + 2 * S + BAR_US);
@@ -622,7 +737,7 @@ START_TEST(nothing_bars_when_nothing_is_wanted_but_it_is_remembered)
     struct rlk_facts facts = a_master();
 
     facts.run = "run-b";
-    facts.mark = 78;
+    facts.birth.mark = 78;
     facts.age_us = 0;
     facts.evicts = true;
     rlk_standing_greet(&s, &facts, NOW + S);
@@ -631,7 +746,7 @@ START_TEST(nothing_bars_when_nothing_is_wanted_but_it_is_remembered)
     rlk_standing_look(&s, 79, NOW + S);
     ck_assert_uint_eq(s.mark, 79);
     rlk_standing_look(&s, 0, NOW + S);
-    rlk_standing_clock_moved(&s, NOW + S);
+    rlk_standing_clock_moved(&s, 0, NOW + S);
     expect_none(&s, NOW + S);
 }
 END_TEST
@@ -654,7 +769,7 @@ START_TEST(the_reason_is_the_one_that_lasts_longest)
     struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
     struct rlk_facts facts = a_master();
 
-    rlk_standing_clock_moved(&s, NOW + 3 * S);
+    rlk_standing_clock_moved(&s, 0, NOW + 3 * S);
     facts.run = "run-b";
     rlk_standing_greet(&s, &facts, NOW + 2 * S);
     rlk_standing_look(&s, 0, NOW + S);
@@ -687,12 +802,12 @@ START_TEST(a_bar_beyond_the_end_of_time_is_for_good)
     struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
     uint64_t until;
 
-    rlk_standing_clock_moved(&s, RLK_NEVER - BAR_US + 1);
+    rlk_standing_clock_moved(&s, 0, RLK_NEVER - BAR_US + 1);
     ck_assert_int_eq(rlk_standing_bar(&s, RLK_NEVER, &until), RLK_BAR_CLOCK);
     ck_assert_uint_eq(until, RLK_NEVER);
     ck_assert(rlk_standing_is_mistimed(&s, RLK_NEVER));
     rlk_standing_clock_excused(&s);
-    rlk_standing_clock_moved(&s, RLK_NEVER - BAR_US - 1);
+    rlk_standing_clock_moved(&s, 0, RLK_NEVER - BAR_US - 1);
     expect(&s, RLK_BAR_CLOCK, RLK_NEVER - 1);
 }
 END_TEST
@@ -765,6 +880,11 @@ static TCase *schedules(void)
     tcase_add_test(c, a_mark_that_could_not_be_read_for_a_while_is_compared);
     tcase_add_loop_test(c, a_master_that_was_a_replica_is_barred_from_when_it_is_none, 0, 2);
     tcase_add_test(c, a_promotion_that_nobody_saw_bars);
+    tcase_add_test(c, a_step_is_to_be_put_on_record_once);
+    tcase_add_test(c, nothing_is_put_on_record_without_a_quarantine);
+    tcase_add_test(c, a_step_that_another_put_on_record_is_left_at_that);
+    tcase_add_loop_test(c, a_record_bars_who_has_not_known_the_clock_for_long, 0, 2);
+    tcase_add_test(c, only_a_later_birth_of_the_same_data_is_a_record);
     tcase_add_test(c, a_mark_that_is_gone_bars);
     tcase_add_test(c, a_mark_that_another_client_has_made_anew_bars);
     tcase_add_test(c, without_a_mark_data_can_be_lost_again);
