@@ -17,8 +17,9 @@
 #define AGAIN_AFTER_US 20000
 
 /* ARGV: our run, a fresh mark, how old the data are if the key does not tell (µs), whether they are
- * durable. Written anew are a key that is missing, one of another run, and one from the future: the
- * clock was set back. */
+ * durable, and since when they are to be said to be there, at least. Written anew are a key that is
+ * missing, one of another run, and one from the future: the clock was set back. A step that is not
+ * put on record for want of memory is put there later: the look is answered all the same. */
 static const char script[] =
     "if redis.replicate_commands then redis.replicate_commands() end\n"
     "local t = redis.call('TIME')\n"
@@ -31,6 +32,11 @@ static const char script[] =
     "  end\n"
     "  v = ARGV[1] .. ' ' .. (mark or ARGV[2]) .. ' ' .. born\n"
     "  redis.call('SET', KEYS[1], v)\n"
+    "elseif tonumber(born) < tonumber(ARGV[5]) then\n"
+    "  local noted = run .. ' ' .. mark .. ' ' .. ARGV[5]\n"
+    "  if redis.pcall('SET', KEYS[1], noted).ok then\n"
+    "    v = noted\n"
+    "  end\n"
     "end\n"
     "return {v, string.format('%.0f', now)}\n";
 
@@ -73,20 +79,17 @@ static void write_key(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM])
 
 static bool ask_for_mark(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
 {
-    char mark[20], age[24], key[RLK_HEALTH_KEY_ROOM];
-    const char *const words[] = {"EVAL",
-                                 script,
-                                 "1",
-                                 key,
-                                 n->info.run_id,
-                                 mark,
-                                 age,
-                                 rlk_info_is_durable(&n->info) ? "1" : "0",
-                                 NULL};
+    uint64_t note_us = n->health.notes ? rlk_standing_note(&n->standing, now_us) : 0;
+    char mark[20], age[24], note[24], key[RLK_HEALTH_KEY_ROOM];
+    const char *const words[] = {
+        "EVAL",         script, "1", key,
+        n->info.run_id, mark,   age, rlk_info_is_durable(&n->info) ? "1" : "0",
+        note,           NULL};
 
     write_key(n, key);
     snprintf(mark, sizeof(mark), "%016" PRIx64, rlk_prng_next(&n->prng) | 1);
     snprintf(age, sizeof(age), "%" PRIu64, believed_age_us(n));
+    snprintf(note, sizeof(note), "%" PRIu64, note_us);
     return rlk_node_say(n, kind, words, now_us);
 }
 
@@ -150,6 +153,22 @@ static void tell_barred(struct rlk_node *n, bool voted, uint64_t now_us)
     }
 }
 
+static struct rlk_birth birth_of(const struct answer *a)
+{
+    return (struct rlk_birth){.mark = a->mark, .born_us = a->born_us, .server_us = a->now_us};
+}
+
+/* Ahead of the time, which may show a step that is on record already. */
+static void tell_birth(struct rlk_node *n, const struct answer *a, uint64_t now_us)
+{
+    struct rlk_birth birth = birth_of(a);
+    bool voted = votes(n, now_us);
+
+    rlk_standing_born(&n->standing, &birth, now_us);
+    n->health.notes = n->health.notes && rlk_standing_note(&n->standing, now_us) != 0;
+    tell_barred(n, voted, now_us);
+}
+
 static bool look(struct rlk_node *n, uint64_t mark, uint64_t now_us)
 {
     bool voted = votes(n, now_us), another = rlk_standing_look(&n->standing, mark, now_us);
@@ -201,6 +220,7 @@ static void on_health(struct rlk_node *n, void *context, const struct rlk_reply 
         on_refused(n, reply, now_us);
         return;
     }
+    tell_birth(n, &a, now_us);
     tell_time(n, a.now_us, now_us);
     if (a.mark != 0 && look(n, a.mark, now_us)) {
         rlk_node_refuse(n, "its data were thrown away or exchanged: it is greeted anew");
@@ -265,7 +285,7 @@ static void again_later(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-static void ask_now(struct rlk_node *n, uint64_t now_us)
+void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_request_kind kind = {on_health, on_broken};
 
@@ -278,7 +298,15 @@ static void ask_now(struct rlk_node *n, uint64_t now_us)
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
 {
     if (n->options->health_us > 0 && now_us >= rlk_time_add(n->health.sent_us, AGAIN_AFTER_US)) {
-        ask_now(n, now_us);
+        rlk_health_ask_now(n, now_us);
+    }
+}
+
+void rlk_health_note(struct rlk_node *n, uint64_t now_us)
+{
+    if (!n->health.notes && is_wanted(n)) {
+        n->health.notes = true;
+        rlk_health_ask_now(n, now_us);
     }
 }
 
@@ -365,7 +393,7 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
         facts.unread = rlk_classify_refused_for_now(reply);
         n->health.refused = !facts.unread;
     }
-    facts.mark = a.mark;
+    facts.birth = birth_of(&a);
     facts.age_us = age_us(n);
     facts.data_age_us = data_age_us(n, &a);
     if (n->standing.met && strcmp(n->standing.run, n->info.run_id) != 0) {
@@ -395,7 +423,7 @@ void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
 void rlk_health_surprised(struct rlk_node *n, uint64_t now_us)
 {
     look(n, 0, now_us);
-    ask_now(n, now_us);
+    rlk_health_ask_now(n, now_us);
 }
 
 void rlk_health_end(struct rlk_node *n)
@@ -425,7 +453,7 @@ bool rlk_health_explain(const struct rlk_node *n, uint64_t now_us, char *out, si
 {
     static const char *const why[] = {
         [RLK_BAR_NONE] = "",
-        [RLK_BAR_YOUNG] = "it has started, or lost its data, only just",
+        [RLK_BAR_YOUNG] = "it has started, or lost its data, or its clock was set, only just",
         [RLK_BAR_RESTARTED] = "it has restarted, or does not say whether it has",
         [RLK_BAR_FORGOT] = "its data were thrown away or exchanged",
         [RLK_BAR_CLOCK] = "its clock was set forward, or is too fast",

@@ -39,6 +39,7 @@ struct rlk_health {
     bool asked;       /* an answer is outstanding */
     bool refused;     /* it does not run the script for us: only the time is asked for */
     bool mute;        /* it refuses us INFO, since it was greeted */
+    bool notes;       /* that its clock moved is to be put on record */
     unsigned looks;   /* counts them */
     uint64_t sent_us; /* when it was asked last */
 };
@@ -54,8 +55,14 @@ bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, u
  * then. */
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
 
-/* Ask it now, ahead of what is asked next; not when an answer is outstanding. */
+/* Ask it now, ahead of what is asked next; not when an answer is outstanding. The second: not when
+ * that was a moment ago, either. */
+void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us);
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us);
+
+/* It is certain that its clock moved: put that on record, with this look and with each until it is
+ * there [S11]. */
+void rlk_health_note(struct rlk_node *n, uint64_t now_us);
 
 /* The incarnation key, and what its value is to begin with; "" when that is not known or not to be
  * looked at. */

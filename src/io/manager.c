@@ -79,6 +79,25 @@ static void excuse(struct redlock *rl, uint64_t nodes)
     }
 }
 
+/* [S11] What those present saw is put on record for strangers, when it is certain. */
+static void note_step(struct redlock *rl, struct rlk_node *n, uint64_t now_us)
+{
+    uint64_t others;
+    unsigned node;
+
+    if (rlk_standing_note(&n->standing, now_us) == 0) {
+        return;
+    }
+    if (rlk_clocks_is_certain(&rl->clocks, n->index, now_us)) {
+        rlk_health_note(n, now_us);
+        return;
+    }
+    others = rlk_clocks_to_ask(&rl->clocks, n->index);
+    RLK_MASK_EACH (node, others) {
+        rlk_health_ask_now(&rl->nodes[node], now_us);
+    }
+}
+
 /* [S11] A clock that fell behind hurts nobody. With quarantine=off a master is taken at its word,
  * but that it was we who stood still is no matter of theirs. */
 static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sample)
@@ -86,10 +105,11 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
     struct redlock *rl = n->owner;
     struct rlk_event ev = {.node = n->index, .now_us = sample->received_us};
     uint64_t nodes;
+    unsigned node;
 
     switch (rlk_clocks_sample(&rl->clocks, n->index, sample, &ev.by_us, &nodes)) {
     case RLK_CLOCK_AHEAD:
-        rlk_standing_clock_moved(&n->standing, ev.now_us);
+        rlk_standing_clock_moved(&n->standing, sample->server_us, ev.now_us);
         if (rlk_standing_is_mistimed(&n->standing, ev.now_us)) {
             ev.kind = RLK_EVENT_MISTIMED;
             tell_doubt(rl, &ev);
@@ -105,6 +125,9 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
         break;
     case RLK_CLOCK_BEHIND:
         break;
+    }
+    for (node = 0; node < rl->options.n_nodes; node++) {
+        note_step(rl, &rl->nodes[node], ev.now_us);
     }
 }
 

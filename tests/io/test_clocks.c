@@ -1,5 +1,9 @@
 /* io/test_clocks.c - masters whose clocks move; and locks that are held while votes do not count.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "io/held.h"
 #include "io/suites.h"
 #include "io/ward.h"
@@ -52,6 +56,154 @@ START_TEST(a_clock_set_back_or_off_from_the_beginning_votes)
     ward_must_count(1);
     ward_must_count(2);
     ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* ---- what strangers are to know ---- */
+
+#define STEP_MS 6000000u
+
+static bool is_on_record(void *arg)
+{
+    (void)arg;
+    return ward_data_age_s(0) < 1000;
+}
+
+static void step_and_look(void)
+{
+    ward_set_clock_forward(0, STEP_MS);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+}
+
+/* By its clock its data are older than any lock, and nobody who meets it now has seen it move. */
+START_TEST(a_step_is_on_record_for_strangers)
+{
+    char noted[128];
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_probe_all();
+    step_and_look();
+    loop_must_true(ward.base, is_on_record, NULL);
+    snprintf(noted, sizeof(noted), "%s", model_get(ward_model(0), "redlock:incarnation"));
+    ward_probe_all();
+    ward_probe_all();
+    ck_assert_str_eq(model_get(ward_model(0), "redlock:incarnation"), noted); /* once */
+    ward_must_be_barred(0, "its clock was set forward");
+    ck_assert_int_gt(ward_data_age_s(1), 86000);
+
+    farm_close(&ward);
+    farm_open(&ward);
+    ward_must_be_barred(0, "its clock was set, only just");
+    ward_must_count(1);
+    ward_vote_must_not_count("k", 0, "its clock was set, only just");
+    ward_pass_ms(WARD_QUARANTINE_MS + 1000);
+    ward_must_count(0);
+    ward_vote_must_count("k", 0);
+    farm_end(&ward);
+}
+END_TEST
+
+/* All of them got ahead: we did not count the time, and they are as old as they were. Neither is it
+ * certain as long as nobody else answers. */
+START_TEST(what_may_be_a_standstill_of_ours_is_not_put_on_record)
+{
+    size_t i;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_probe_all();
+    for (i = 0; i < 3; i++) {
+        ward_set_clock_forward(i, STEP_MS);
+    }
+    fake_pause(ward.nodes[1]);
+    fake_pause(ward.nodes[2]);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    loop_settle(ward.base);
+    ck_assert_int_gt(ward_data_age_s(0), 86000);
+    fake_go_on(ward.nodes[1]);
+    fake_go_on(ward.nodes[2]);
+    ward_wait_until_it_counts(0);
+    ward_probe_all();
+    for (i = 0; i < 3; i++) {
+        ward_must_count(i);
+        ck_assert_int_gt(ward_data_age_s(i), 86000);
+    }
+    farm_end(&ward);
+}
+END_TEST
+
+/* One witness is enough, when it had a second for it: the third master is dead. */
+START_TEST(a_step_is_on_record_when_somebody_has_kept_time)
+{
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_probe_all();
+    fake_down(ward.nodes[2]);
+    farm_wait(&ward, 2, REDLOCK_NODE_DOWN);
+    fake_pause(ward.nodes[1]);
+    step_and_look();
+    loop_settle(ward.base);
+    ck_assert_int_gt(ward_data_age_s(0), 86000);
+    fake_go_on(ward.nodes[1]);
+    loop_settle(ward.base);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_pass_ms(WARD_HEALTH_MS);
+    loop_must_true(ward.base, is_on_record, NULL);
+    fake_up(ward.nodes[2]);
+    farm_end(&ward);
+}
+END_TEST
+
+/* Somebody else has put a step on record. Who has compared the clock for as long as a lock lives
+ * knows better, and anybody else cannot know whether it was before. */
+START_TEST(a_record_of_another_bars_who_came_late)
+{
+    char value[128];
+    const char *mark;
+
+    ward_start((enum redlock_quarantine)(_i % 2), WARD_HEALTH_MS);
+    if (_i / 2) {
+        ward_pass_ms(WARD_QUARANTINE_MS);
+    }
+    ward_probe_all();
+    mark = strchr(model_get(ward_model(0), "redlock:incarnation"), ' ') + 1;
+    snprintf(value, sizeof(value), "%s %.16s %" PRIu64, ward_model(0)->run_id, mark,
+             model_now_us(ward_model(0)));
+    model_set(ward_model(0), "redlock:incarnation", value, 0);
+    ward_probe_all();
+    if (_i / 2) {
+        ward_must_count(0);
+    } else {
+        ward_wait_until_barred(0);
+        ward_must_be_barred(0, "its clock was set, only just");
+        ward_pass_ms(WARD_QUARANTINE_MS + 1000);
+        ward_must_count(0);
+    }
+    ck_assert_str_eq(model_get(ward_model(0), "redlock:incarnation"), value);
+    farm_end(&ward);
+}
+END_TEST
+
+/* We stood still for long, and see a step that somebody has put on record since: not once more. */
+START_TEST(a_step_that_is_on_record_is_not_put_there_again)
+{
+    char value[128];
+    const char *mark;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_probe_all();
+    ward_set_clock_forward(0, STEP_MS);
+    mark = strchr(model_get(ward_model(0), "redlock:incarnation"), ' ') + 1;
+    snprintf(value, sizeof(value), "%s %.16s %" PRIu64, ward_model(0)->run_id, mark,
+             model_now_us(ward_model(0)));
+    model_set(ward_model(0), "redlock:incarnation", value, 0);
+    ward_pass_ms(WARD_HEALTH_MS);
+    ward_wait_until_barred(0);
+    ward_must_be_barred(0, "its clock was set forward");
+    ward_probe_all();
+    ward_probe_all();
+    ck_assert_str_eq(model_get(ward_model(0), "redlock:incarnation"), value);
     farm_end(&ward);
 }
 END_TEST
@@ -318,6 +470,11 @@ Suite *clocks_suite(void)
 
     tcase_add_loop_test(tcase, a_clock_set_forward_does_not_vote, 0, 2);
     tcase_add_test(tcase, a_clock_that_is_too_fast_does_not_vote);
+    tcase_add_test(tcase, a_step_is_on_record_for_strangers);
+    tcase_add_test(tcase, what_may_be_a_standstill_of_ours_is_not_put_on_record);
+    tcase_add_test(tcase, a_step_is_on_record_when_somebody_has_kept_time);
+    tcase_add_loop_test(tcase, a_record_of_another_bars_who_came_late, 0, 4);
+    tcase_add_test(tcase, a_step_that_is_on_record_is_not_put_there_again);
     tcase_add_test(tcase, a_clock_set_back_or_off_from_the_beginning_votes);
     tcase_add_test(tcase, a_lease_by_a_clock_that_moved_does_not_count);
     tcase_add_test(tcase, what_was_promised_before_a_clock_moved_does_not_count_again);

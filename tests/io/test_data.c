@@ -326,17 +326,6 @@ END_TEST
 
 /* ---- how old the key says that they are ---- */
 
-/* How many seconds ago, by the server's clock, the key says that they began. */
-static long long data_age_s(size_t node)
-{
-    const char *value = model_get(ward_model(node), "redlock:incarnation");
-
-    ck_assert_ptr_nonnull(value);
-    ck_assert(strncmp(value, ward_model(node)->run_id, 40) == 0);
-    return ((long long)model_now_us(ward_model(node)) - strtoll(strrchr(value, ' '), NULL, 10)) /
-           1000000;
-}
-
 #define HOUR_US UINT64_C(3600000000)
 
 /* Its clock was set back since. Strangers wait once, not until its clock is there again. */
@@ -348,8 +337,8 @@ START_TEST(a_key_from_the_future_is_written_anew)
     farm_open(&ward);
     ward_must_be_barred(0, "lost its data");
     ck_assert_uint_le(ward_bar_ms(0), WARD_QUARANTINE_MS + 1000);
-    ck_assert_int_ge(data_age_s(0), 0);
-    ck_assert_int_lt(data_age_s(0), 100000);
+    ck_assert_int_ge(ward_data_age_s(0), 0);
+    ck_assert_int_lt(ward_data_age_s(0), 100000);
     ward_pass_ms(WARD_QUARANTINE_MS + 1000);
     ward_must_count(0);
 
@@ -383,8 +372,8 @@ START_TEST(the_age_of_data_from_a_file_is_that_of_the_run)
         ward_reconnect(0);
         ward_must_be_barred(0, "it has restarted");
     }
-    ck_assert_int_ge(data_age_s(0), 100);
-    ck_assert_int_lt(data_age_s(0), 10000); /* the test may be slow */
+    ck_assert_int_ge(ward_data_age_s(0), 100);
+    ck_assert_int_lt(ward_data_age_s(0), 10000); /* the test may be slow */
     farm_end(&ward);
 }
 END_TEST

@@ -1,4 +1,5 @@
 /* io/test_twins.c - one server has one vote, whatever its addresses. */
+#include <stdio.h>
 #include <string.h>
 
 #include "io/suites.h"
@@ -127,15 +128,17 @@ END_TEST
 START_TEST(a_moment_as_a_twin_is_no_restart)
 {
     struct model *model;
-    char own[41];
+    char own[41], mark[128];
 
     ward_start((enum redlock_quarantine)_i, WARD_NO_HEALTH_MS);
     model = ward_model(1);
+    snprintf(mark, sizeof(mark), "%s", model_get(model, "redlock:incarnation"));
     memcpy(own, model->run_id, sizeof(own));
     memcpy(model->run_id, ward_model(0)->run_id, sizeof(own));
     fake_hang_up(ward.nodes[1]);
     farm_wait_error(&ward, 1, "same server");
     memcpy(model->run_id, own, sizeof(own));
+    model_set(model, "redlock:incarnation", mark, 0); /* that was the other one's */
     farm_wait(&ward, 1, REDLOCK_NODE_UP);
     ward_must_count(1);
     farm_end(&ward);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/suspend.h"
@@ -51,6 +52,16 @@ void ward_set_mark(size_t node, const char *run, uint64_t born_us)
 
     snprintf(value, sizeof(value), "%s 00000000deadbeef %" PRIu64, run, born_us);
     model_set(ward_model(node), "redlock:incarnation", value, 0);
+}
+
+long long ward_data_age_s(size_t node)
+{
+    const char *value = model_get(ward_model(node), "redlock:incarnation");
+
+    ck_assert_ptr_nonnull(value);
+    ck_assert(strncmp(value, ward_model(node)->run_id, 40) == 0);
+    return ((long long)model_now_us(ward_model(node)) - strtoll(strrchr(value, ' '), NULL, 10)) /
+           1000000;
 }
 
 uint64_t ward_bar_ms(size_t node)

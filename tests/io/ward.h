@@ -36,6 +36,9 @@ void ward_pass_ms(unsigned ms);
 /* Its incarnation key by hand, as that run has written it at that time. */
 void ward_set_mark(size_t node, const char *run, uint64_t born_us);
 
+/* How many seconds ago, by its clock, the key says that its data began. */
+long long ward_data_age_s(size_t node);
+
 /* What the manager says: how long it does not vote, and its name. */
 uint64_t ward_bar_ms(size_t node);
 const char *ward_name(size_t node);

@@ -302,9 +302,11 @@ static const char *mark(const struct model_call *c, const struct keys *k, uint64
     bool known = key && sscanf(key->value, "%63s %31s %" SCNu64, old_run, old_mark, &born_us) == 3;
 
     if (known && strcmp(old_run, run) == 0 && born_us <= now_us) {
-        return key->value;
-    }
-    if (!known || strcmp(argument(c, k, 4), "1") != 0 || born_us > now_us) {
+        if (born_us >= number(c, k, 5)) {
+            return key->value;
+        }
+        born_us = number(c, k, 5);
+    } else if (!known || strcmp(argument(c, k, 4), "1") != 0 || born_us > now_us) {
         born_us = now_us - number(c, k, 3);
     }
     snprintf(value, sizeof(value), "%s %s %" PRIu64, run, known ? old_mark : argument(c, k, 2),
@@ -332,7 +334,7 @@ static void run_script(const struct model_call *c, const struct model_script *sc
     } runs[] = {
         [MODEL_SCRIPT_RELEASE] = {run_release, 1, 1}, [MODEL_SCRIPT_KEEP] = {run_keep, 2, 3},
         [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},       [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
-        [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2}, [MODEL_SCRIPT_MARK] = {run_mark, 4, 4}};
+        [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2}, [MODEL_SCRIPT_MARK] = {run_mark, 5, 5}};
     struct keys k = look_at_keys(c);
 
     if (k.n_args < runs[script->kind].least || k.n_args > runs[script->kind].most) {

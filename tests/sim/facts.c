@@ -54,6 +54,9 @@ void facts_mark(struct world *w, unsigned server, struct message *m)
         }
         there->mark = there->mark ? there->mark : m->mark.mark;
         there->run = m->mark.run;
+    } else if (there->born_us < m->note_us) {
+        trace(w, "n%u    that its clock was set is on record", server);
+        there->born_us = m->note_us;
     }
     m->mark = *there;
 }

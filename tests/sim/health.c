@@ -53,6 +53,9 @@ static void ask(struct world *w, unsigned client, unsigned node)
     struct message m = {.kind = is_wanted(p) ? MESSAGE_MARK : MESSAGE_TIME,
                         .sent_us = world_client_us(w, client),
                         .age_us = believed_age_us(p),
+                        .note_us = p->health_notes
+                                       ? rlk_standing_note(&p->standing, world_client_us(w, client))
+                                       : 0,
                         .facts = p->facts};
 
     m.mark = (struct mark){.run = p->facts.run, .mark = rlk_prng_next(&w->prng) | 1};
@@ -107,6 +110,47 @@ void health_on_timer(struct world *w, unsigned client, unsigned node, unsigned s
 
 /* ---- what comes back ---- */
 
+static void ask_now(struct world *w, unsigned client, unsigned node)
+{
+    uint64_t ready, coming, open;
+
+    peer_nodes(w, client, &ready, &coming, &open);
+    if (!peer_at(w, client, node)->health_asked && (ready & rlk_mask_bit(node))) {
+        ask(w, client, node);
+    }
+}
+
+/* As rlk_health_note(): with this look, and with each until it is on record. */
+static void note(struct world *w, unsigned client, unsigned node)
+{
+    struct peer *p = peer_at(w, client, node);
+
+    if (!p->health_notes && is_wanted(p)) {
+        p->health_notes = true;
+        ask_now(w, client, node);
+    }
+}
+
+/* As note_step(). */
+static void note_step(struct world *w, unsigned client, unsigned ahead)
+{
+    const struct client *c = &w->clients[client];
+    uint64_t now_us = world_client_us(w, client), others;
+    unsigned node;
+
+    if (rlk_standing_note(&c->peers[ahead].standing, now_us) == 0) {
+        return;
+    }
+    if (rlk_clocks_is_certain(&c->clocks, ahead, now_us)) {
+        note(w, client, ahead);
+        return;
+    }
+    others = rlk_clocks_to_ask(&c->clocks, ahead);
+    RLK_MASK_EACH (node, others) {
+        ask_now(w, client, node);
+    }
+}
+
 /* [S11] As on_node_timed(). */
 static void tell_time(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
@@ -124,7 +168,7 @@ static void tell_time(struct world *w, unsigned client, unsigned node, const str
     case RLK_CLOCK_AHEAD:
         trace(w, "c%u-n%u  its clock got ahead by %.1f ms", client, node, (double)ev.by_us / 1e3);
         check_ahead(w, client, node);
-        rlk_standing_clock_moved(&p->standing, ev.now_us);
+        rlk_standing_clock_moved(&p->standing, m->server_us, ev.now_us);
         if (rlk_standing_is_mistimed(&p->standing, ev.now_us)) {
             ev.kind = RLK_EVENT_MISTIMED;
             drive_clock(w, client, &ev);
@@ -144,6 +188,9 @@ static void tell_time(struct world *w, unsigned client, unsigned node, const str
         break;
     case RLK_CLOCK_BEHIND:
         break;
+    }
+    for (node = 0; node < c->nodes; node++) {
+        note_step(w, client, node);
     }
 }
 
@@ -178,6 +225,26 @@ static void tell_if_barred(struct world *w, unsigned client, unsigned node, bool
 {
     if (voted && !votes(w, client, node)) {
         tell_barred(w, client, node);
+    }
+}
+
+static struct rlk_birth birth_of(const struct message *m)
+{
+    return (struct rlk_birth){
+        .mark = m->mark.mark, .born_us = m->mark.born_us, .server_us = m->server_us};
+}
+
+static void tell_birth(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct peer *p = peer_at(w, client, node);
+    struct rlk_birth birth = birth_of(m);
+    uint64_t now_us = world_client_us(w, client);
+    bool voted = votes(w, client, node);
+
+    if (m->kind == MESSAGE_MARK) {
+        rlk_standing_born(&p->standing, &birth, now_us);
+        p->health_notes = p->health_notes && rlk_standing_note(&p->standing, now_us) != 0;
+        tell_if_barred(w, client, node, voted);
     }
 }
 
@@ -230,6 +297,7 @@ void health_on_reply(struct world *w, unsigned client, unsigned node, const stru
         on_unread(w, client, node, m);
         return;
     }
+    tell_birth(w, client, node, m);
     tell_time(w, client, node, m);
     looked(w, client, node, m);
     if (m->kind == MESSAGE_MARK && look(w, client, node, m->mark.mark)) {
@@ -283,7 +351,9 @@ void health_begin(struct world *w, unsigned client, unsigned node, const struct 
     write_run(p, run);
     p->health_asked = false;
     p->unread = facts.unread = m && m->answer == ANSWER_ERROR;
-    facts.mark = m && !facts.unread ? m->mark.mark : 0;
+    if (m && !facts.unread) {
+        facts.birth = birth_of(m);
+    }
     facts.age_us = p->facts.uptime_s > 0 ? (uint64_t)p->facts.uptime_s * 1000000 : 0;
     facts.data_age_us = data_age_us(p, m);
     if (p->standing.met && strcmp(p->standing.run, run) != 0) {
@@ -319,11 +389,6 @@ struct mark health_expect(const struct world *w, unsigned client, unsigned node)
 
 void health_surprised(struct world *w, unsigned client, unsigned node)
 {
-    uint64_t ready, coming, open;
-
     look(w, client, node, 0);
-    peer_nodes(w, client, &ready, &coming, &open);
-    if (!peer_at(w, client, node)->health_asked && (ready & rlk_mask_bit(node))) {
-        ask(w, client, node);
-    }
+    ask_now(w, client, node);
 }

@@ -48,6 +48,17 @@ unsigned server_value(const struct world *w, unsigned server, unsigned key)
     return v->claim != NONE && server_ms(w, s) <= v->expires_ms ? v->claim : NONE;
 }
 
+/* What it has by itself gives way. The key of a lock that both had has been there all the time; one
+ * that comes back so is no gap that its holder could see (docs/guarantees.md). */
+static void copy_to(struct world *w, unsigned server, unsigned key, struct value v)
+{
+    struct value *there = &w->servers[server].keys[key];
+
+    v.since_us = there->claim == v.claim ? there->since_us : 0;
+    *there = v;
+    check_copied(w, v.claim);
+}
+
 /* Every write reaches the replica, whatever it had been made to store by itself. */
 static void write_key(struct world *w, unsigned server, unsigned key, struct value v)
 {
@@ -58,8 +69,7 @@ static void write_key(struct world *w, unsigned server, unsigned key, struct val
     s->keys[key] = v;
     for (other = 0; other < w->o.nodes; other++) {
         if (w->servers[other].master == server && w->servers[other].state != SERVER_DOWN) {
-            w->servers[other].keys[key] = v;
-            check_copied(w, v.claim);
+            copy_to(w, other, key, v);
         }
     }
 }
@@ -455,14 +465,16 @@ void server_demote(struct world *w, unsigned server, unsigned master)
     const struct server *of = &w->servers[master];
     unsigned key;
 
-    server_flush(w, server);
     s->master = master;
+    s->flushed = true;
+    s->flushed_us = w->now_us;
     s->mark = of->mark;
     for (key = 0; key < SIM_KEYS; key++) {
-        s->keys[key] = s->before[key] = of->keys[key];
+        copy_to(w, server, key, of->keys[key]);
+        s->before[key] = s->keys[key];
         s->counters[key] = s->counters_before[key] = of->counters[key];
-        check_copied(w, s->keys[key].claim);
     }
+    w->harmed = true;
 }
 
 /* What it has granted until now its master may have written over. */

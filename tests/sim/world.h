@@ -117,6 +117,7 @@ struct message {
     uint64_t fence;      /* VOTE: the hint; CONFIRM, TAKE, KEEP: the fence */
     struct mark mark;    /* VOTE, MARK: what is expected, or to be written; then what is there */
     uint64_t age_us;     /* MARK: of the data, if there is no key */
+    uint64_t note_us;    /* MARK: a step of its clock to put on record, by that clock; 0: none */
     struct facts facts;  /* HELLO; MARK: durable */
     bool replica;        /* carried out by one; HELLO, MARK, TIME say so */
     uint64_t promotion;  /* likewise: what has made it a master */
@@ -199,7 +200,7 @@ struct peer {
     struct facts facts;
     bool twin; /* the server had another address when it was greeted last [S10] */
     /* src/io/health.h */
-    bool health_asked, health_refused;
+    bool health_asked, health_refused, health_notes;
     uint64_t health_sent_us, health_timer_us;
     unsigned health_stamp;
     /* for the checkers, in true time: when it was first greeted; first and last looked at */
