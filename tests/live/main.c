@@ -8,9 +8,9 @@
 static const struct {
     const char *name;
     Suite *(*make)(void);
-} suites[] = {{"address", address_suite}, {"faults", faults_suite},    {"fence", fence_suite},
-              {"hold", hold_suite},       {"many", many_suite},        {"renew", renew_suite},
-              {"roles", roles_suite},     {"standing", standing_suite}};
+} suites[] = {{"address", address_suite}, {"faults", faults_suite},     {"fence", fence_suite},
+              {"hold", hold_suite},       {"many", many_suite},         {"renew", renew_suite},
+              {"roles", roles_suite},     {"standing", standing_suite}, {"steps", steps_suite}};
 
 int main(int argc, char **argv)
 {

@@ -12,5 +12,6 @@ Suite *many_suite(void);
 Suite *renew_suite(void);
 Suite *roles_suite(void);
 Suite *standing_suite(void);
+Suite *steps_suite(void);
 
 #endif

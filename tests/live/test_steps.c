@@ -1,0 +1,192 @@
+/* live/test_steps.c - real masters whose wall clocks are set, and who learns of it [S11]. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "live/site.h"
+#include "live/suites.h"
+
+#define LONG_TTL_MS 120000u
+#define HEALTH_MS 50u
+#define DAY_US INT64_C(86400000000)
+#define HOUR_US INT64_C(3600000000)
+
+static struct site s;
+static volatile int64_t *off_us[3];
+
+/* What is preloaded stands next to this program. */
+static void name_shim(char *out, size_t size)
+{
+    char self[512] = "";
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+    ck_assert_int_gt(len, 0);
+    *strrchr(self, '/') = '\0';
+    snprintf(out, size, "%s/clock_shim.so", self);
+}
+
+static void make_clock(size_t i, char *path, size_t size)
+{
+    int fd;
+
+    snprintf(path, size, "%s/clock-%zu", rlk_test_folder(), i);
+    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(ftruncate(fd, sizeof(*off_us[i])), 0);
+    off_us[i] = mmap(NULL, sizeof(*off_us[i]), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ck_assert(off_us[i] != MAP_FAILED);
+    close(fd);
+}
+
+/* Three masters with clocks of their own, a day old by these. */
+static void begin(void)
+{
+    char shim[600], clock[512];
+    size_t i;
+
+    name_shim(shim, sizeof(shim));
+    for (i = 0; i < 3; i++) {
+        make_clock(i, clock, sizeof(clock));
+        setenv("RLK_TEST_CLOCK", clock, 1);
+        setenv("LD_PRELOAD", shim, 1);
+        if (i == 0) {
+            site_start(&s, 1, NULL);
+        } else {
+            s.masters[i] = master_start(NULL);
+            s.uris[i] = master_uri(s.masters[i]);
+        }
+        unsetenv("LD_PRELOAD");
+        *off_us[i] = DAY_US;
+    }
+    s.n = s.options.n_nodes = 3;
+    s.options.quarantine = REDLOCK_QUARANTINE_STRICT;
+    s.options.max_ttl_ms = LONG_TTL_MS;
+    s.options.health_ms = HEALTH_MS;
+}
+
+static void end(void)
+{
+    size_t i;
+
+    site_end(&s);
+    for (i = 0; i < 3; i++) {
+        munmap((void *)(uintptr_t)off_us[i], sizeof(*off_us[i]));
+    }
+}
+
+static struct redlock_node_info info_of(size_t node)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    ck_assert_int_eq(redlock_node_info(s.rl[0], node, &info), REDLOCK_OK);
+    return info;
+}
+
+static bool is_barred(void *arg)
+{
+    (void)arg;
+    return info_of(0).quarantine_ms > 0;
+}
+
+static long long born_us(size_t node)
+{
+    const char *born = strrchr(master_ask(s.masters[node], "GET redlock:incarnation"), ' ');
+
+    ck_assert_ptr_nonnull(born);
+    return strtoll(born, NULL, 10);
+}
+
+static long long before_us;
+
+static bool is_on_record(void *arg)
+{
+    (void)arg;
+    return born_us(0) >= before_us + HOUR_US;
+}
+
+static long looks(void)
+{
+    const char *stats =
+        strstr(master_ask(s.masters[0], "INFO commandstats"), "cmdstat_eval:calls=");
+
+    return stats ? strtol(stats + strlen("cmdstat_eval:calls="), NULL, 10) : 0;
+}
+
+static long looks_before;
+
+static bool has_looked_often(void *arg)
+{
+    (void)arg;
+    return looks() > looks_before + 10;
+}
+
+static void step(void)
+{
+    before_us = born_us(0) > born_us(1) ? born_us(0) : born_us(1);
+    *off_us[0] = DAY_US + 2 * HOUR_US;
+    loop_must_true(s.base, is_barred, NULL);
+    ck_assert_ptr_nonnull(strstr(info_of(0).error, "its clock was set forward"));
+}
+
+/* Managers that were made after it, and to whom the master says that it has been up for a day. */
+START_TEST(a_step_is_known_to_those_who_come_after_it)
+{
+    long long other_us;
+    size_t i;
+
+    begin();
+    site_open(&s);
+    for (i = 0; i < 3; i++) {
+        ck_assert_msg(info_of(i).quarantine_ms == 0, "%s", info_of(i).error);
+    }
+    other_us = born_us(1);
+    step();
+    loop_must_true(s.base, is_on_record, NULL);
+    for (i = 0; i < 2; i++) {
+        watch_close(s.base, s.rl[i]);
+    }
+    site_open(&s);
+    ck_assert_ptr_nonnull(strstr(info_of(0).error, "its clock was set, only just"));
+    ck_assert_uint_gt(info_of(0).quarantine_ms, 0);
+    ck_assert_uint_eq(info_of(1).quarantine_ms, 0);
+    ck_assert_uint_eq(info_of(2).quarantine_ms, 0);
+    ck_assert_int_eq(born_us(1), other_us);
+    end();
+}
+END_TEST
+
+/* It has no memory to write it: it is asked all the same what time it is, and whose data it has. */
+START_TEST(a_step_is_put_on_record_when_there_is_memory)
+{
+    long long born;
+
+    begin();
+    site_open(&s);
+    ck_assert_str_eq(master_ask(s.masters[0], "CONFIG SET maxmemory 1"), "OK");
+    step();
+    born = born_us(0);
+    looks_before = looks();
+    loop_must_true(s.base, has_looked_often, NULL);
+    ck_assert_int_eq(born_us(0), born);
+    ck_assert_ptr_nonnull(strstr(info_of(0).error, "its clock was set forward"));
+    ck_assert_uint_ne(info_of(0).quarantine_ms, UINT64_MAX);
+    ck_assert_str_eq(master_ask(s.masters[0], "CONFIG SET maxmemory 0"), "OK");
+    loop_must_true(s.base, is_on_record, NULL);
+    end();
+}
+END_TEST
+
+Suite *steps_suite(void)
+{
+    Suite *suite = suite_create("steps");
+    TCase *tcase = tcase_create("steps");
+
+    tcase_add_test(tcase, a_step_is_known_to_those_who_come_after_it);
+    tcase_add_test(tcase, a_step_is_put_on_record_when_there_is_memory);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
