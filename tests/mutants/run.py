@@ -18,7 +18,6 @@ import json
 import os
 import queue
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -37,8 +36,8 @@ ENVIRONMENT = {'MALLOC_PERTURB_': '85'}
 # What never comes because of a mutant is not waited for as long as on a slow machine.
 HURRIED = {'CK_DEFAULT_TIMEOUT': '5', 'CLI_TEST_TRIES': '150'}
 
-# A test program that has failed is asked to end, and made to when it does not.
-PATIENCE_S = 10
+# What a test has started ends with it.
+CONTAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'contain.py')
 
 
 class Broken(Exception):
@@ -61,22 +60,15 @@ class Result:
 
 
 def end(process):
-    """It, and what it has started: all are in a session of their own."""
+    """It, and all that it has started: contain.py sees to that."""
     process.terminate()
-    try:
-        process.wait(PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        pass
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 
 def run_tap(command, env, timeout):
     """Up to the first test that fails."""
-    process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    process = subprocess.Popen([sys.executable, '-B', CONTAIN, *command], env=env,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True, errors='replace',
                                start_new_session=True)
     hangs = threading.Event()

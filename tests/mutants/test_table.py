@@ -155,11 +155,38 @@ def the_programs(tap):
     says(tap, 'the simulator does not know what is asked', sim('echo usage; exit 1'), 'broken')
 
 
+# It goes away, and does not end when it is asked to.
+RUNAWAY = """
+(setsid sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' FILE &)
+while ! [ -e FILE ]; do sleep 0.02; done
+mkdir "$TMPDIR/left"
+echo "$TMPDIR" >>FILE
+"""
+
+
+def left_by(script, timeout=60):
+    """What there is of a runaway, and of the files, when the program that started it has ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, 'runaway')
+        shell(RUNAWAY.replace('FILE', file) + script, timeout)
+        with open(file, encoding='utf-8') as lines:
+            pid, its_folder = lines.read().split()
+    return [f'there is {path}' for path in (f'/proc/{pid}', its_folder) if os.path.exists(path)]
+
+
+def the_rest(tap):
+    tap.claim('what a program has started ends with it', left_by('echo ok 1; exit 0'))
+    tap.claim('so when it fails', left_by('echo not ok 1; exec sleep 600'))
+    tap.claim('and when it crashes', left_by('kill -KILL $$'))
+    tap.claim('and when it hangs', left_by('exec sleep 600', 2))
+
+
 def main():
     tap = Tap()
     the_table(tap)
     the_judge(tap)
     the_programs(tap)
+    the_rest(tap)
     return tap.finish()
 
 

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Runs a test program so that nothing of it outlives it.
+
+    contain.py COMMAND [ARG...]
+
+Known bugs are such that processes go on that should have ended. COMMAND gets a $TMPDIR of its own.
+When it has ended, all processes that it has started are killed, in whatever session they are and
+whether their parents live or not, and $TMPDIR is removed. SIGTERM is passed on to COMMAND; if it
+has not ended after PATIENCE_S, it is killed. The exit status is that of COMMAND, with 128+N when
+signal N has ended it. Whoever has started this program may be killed: that counts as a SIGTERM.
+"""
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE_S = 10
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def set_up(option, value):
+    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), 'prctl')
+
+
+def parents():
+    """The parent of each process that lives."""
+    found = {}
+    for name in os.listdir('/proc'):
+        if name.isdigit():
+            try:
+                with open(f'/proc/{name}/stat', encoding='utf-8', errors='replace') as file:
+                    state, parent = file.read().rsplit(')', 1)[1].split()[:2]
+            except OSError:
+                continue
+            if state not in 'ZX':
+                found[int(name)] = int(parent)
+    return found
+
+
+def descendants(root):
+    found, size = {root}, 0
+    living = parents()
+    while len(found) > size:
+        size = len(found)
+        found.update(pid for pid, parent in living.items() if parent in found)
+    return found - {root}
+
+
+def kill_rest():
+    """Until nobody is left."""
+    while rest := descendants(os.getpid()):
+        for pid in rest:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.005)
+
+
+def reap():
+    while True:
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def run(command):
+    process = None
+
+    def insist(_signo, _frame):
+        kill_rest()
+
+    def pass_on(_signo, _frame):
+        signal.signal(signal.SIGALRM, insist)
+        signal.alarm(PATIENCE_S)
+        process.terminate()
+
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    process = subprocess.Popen(
+        command, start_new_session=True,
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM}))
+    signal.signal(signal.SIGTERM, pass_on)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    return process.wait()
+
+
+def main(command):
+    set_up(PR_SET_CHILD_SUBREAPER, 1)  # who loses its parent becomes our child
+    set_up(PR_SET_PDEATHSIG, signal.SIGTERM)
+    folder = os.environ['TMPDIR'] = tempfile.mkdtemp(prefix='rlk-')
+    try:
+        status = run(command)
+    finally:
+        signal.alarm(0)
+        kill_rest()
+        reap()
+        shutil.rmtree(folder, ignore_errors=True)
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
