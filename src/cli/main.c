@@ -11,6 +11,7 @@
 #include "cli/exit.h"
 #include "cli/say.h"
 #include "cli/signals.h"
+#include "cli/title.h"
 
 static const struct command {
     const char *name;
@@ -108,6 +109,7 @@ int main(int argc, char **argv)
                 strerror(errno));
         return CLI_INTERNAL;
     }
+    cli_title_init(argc, argv);
     cli_signals_init();
     if (!first) {
         return cli_say_usage(NULL, "a command is missing: lock, acquire, extend, release, status, "
