@@ -15,7 +15,6 @@
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
-#include "cli/warden.h"
 
 /* How a command is started. */
 struct birth {
@@ -23,7 +22,6 @@ struct birth {
     pid_t parent;
     int exec_fd;
     int has_terminal;
-    struct cli_board *board;
 };
 
 /* What could not be run for ENOENT is there: then it is its interpreter that is not. */
@@ -32,6 +30,18 @@ static int is_there(const char *name)
     char path[PATH_MAX];
 
     return strchr(name, '/') ? access(name, F_OK) == 0 : cli_path_find(name, path, sizeof(path));
+}
+
+int cli_child_become(char *const argv[])
+{
+    cli_signals_restore();
+    execvp(argv[0], argv);
+    return errno;
+}
+
+int cli_child_failed(const char *name, int error)
+{
+    return error == ENOENT && !is_there(name) ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
 }
 
 /* Runs in the child: becomes the command, or reports why not. SIGTTOU is still blocked. */
@@ -44,20 +54,18 @@ static void become(const struct birth *birth)
         cli_terminal_give(getpid());
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != birth->parent || (birth->board && cli_board_enter(birth->board) != 0)) {
+    if (getppid() != birth->parent) {
         _exit(CLI_INTERNAL);
     }
-    cli_signals_restore();
-    execvp(birth->argv[0], birth->argv);
-    error = errno;
+    error = cli_child_become(birth->argv);
     while (write(birth->exec_fd, &error, sizeof(error)) < 0 && errno == EINTR) {
     }
-    _exit(error == ENOENT && !is_there(birth->argv[0]) ? CLI_NOT_FOUND : CLI_CANNOT_RUN);
+    _exit(cli_child_failed(birth->argv[0], error));
 }
 
-int cli_child_start(struct cli_child *child, char *const argv[], struct cli_board *board)
+int cli_child_start(struct cli_child *child, char *const argv[])
 {
-    struct birth birth = {argv, getpid(), -1, cli_terminal_ours(), board};
+    struct birth birth = {argv, getpid(), -1, cli_terminal_ours()};
     int fds[2];
     pid_t pid;
 
@@ -94,35 +102,32 @@ void cli_child_signal(const struct cli_child *child, int signo)
     }
 }
 
-int cli_child_has_group(const struct cli_child *child)
+void cli_child_explain(const char *name, int error)
 {
-    return kill(-child->pid, 0) == 0 || errno != ESRCH;
-}
-
-/* Tell why the command could not be run, if that is so. */
-static void explain_exec(const struct cli_child *child)
-{
-    int error;
-
-    if (read(child->exec_fd, &error, sizeof(error)) != (ssize_t)sizeof(error)) {
-        return;
-    }
-    if (error == ENOENT && is_there(child->name)) {
-        cli_say("'%s' cannot be run: the program that its first line names was not found",
-                child->name);
+    if (error == ENOENT && is_there(name)) {
+        cli_say("'%s' cannot be run: the program that its first line names was not found", name);
     } else if (error == ENOENT) {
-        cli_say("'%s' was not found: is its name right, and is it in PATH?", child->name);
+        cli_say("'%s' was not found: is its name right, and is it in PATH?", name);
     } else {
-        cli_say("'%s' cannot be run: %s%s", child->name, strerror(error),
+        cli_say("'%s' cannot be run: %s%s", name, strerror(error),
                 error == EACCES ? ": is it a program, and may it be executed (chmod +x)?" : "");
     }
 }
 
+int cli_child_code(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_SIGNALED + WTERMSIG(status);
+}
+
 static void take_end(struct cli_child *child, int status)
 {
+    int error;
+
     child->state = CLI_CHILD_ENDED;
-    child->code = WIFEXITED(status) ? WEXITSTATUS(status) : CLI_SIGNALED + WTERMSIG(status);
-    explain_exec(child);
+    child->code = cli_child_code(status);
+    if (read(child->exec_fd, &error, sizeof(error)) == (ssize_t)sizeof(error)) {
+        cli_child_explain(child->name, error);
+    }
     close(child->exec_fd);
     if (child->has_terminal) {
         cli_terminal_give(getpgrp());
@@ -132,7 +137,7 @@ static void take_end(struct cli_child *child, int status)
 /* A SIGSTOP came from somebody who knows what he does: it is left alone. */
 static void take_stop(struct cli_child *child, int signo)
 {
-    if (signo != SIGSTOP && tcgetpgrp(STDIN_FILENO) > 0) {
+    if (signo != SIGSTOP && cli_terminal_exists()) {
         child->state = CLI_CHILD_STOPPED;
         child->stop_signal = signo;
     }
@@ -177,7 +182,7 @@ static int is_pending(int signo)
  * signal), a Ctrl-Z is undone at once. Who wants to read in the background stays stopped. */
 void cli_child_pause(struct cli_child *child)
 {
-    if (tcgetpgrp(STDIN_FILENO) == child->pid) {
+    if (cli_terminal_foreground() == child->pid) {
         cli_terminal_give(getpgrp());
     } else if (cli_terminal_ours()) {
         cli_child_resume(child);
@@ -186,18 +191,5 @@ void cli_child_pause(struct cli_child *child)
     kill(0, SIGTSTP);
     if (!is_pending(SIGCONT) && child->stop_signal == SIGTSTP) {
         cli_child_resume(child);
-    }
-}
-
-void cli_child_await(struct cli_child *child)
-{
-    int status;
-
-    while (child->state != CLI_CHILD_ENDED) {
-        if (waitpid(child->pid, &status, 0) == child->pid) {
-            take_end(child, status);
-        } else if (errno != EINTR) {
-            return;
-        }
     }
 }

@@ -1,4 +1,4 @@
-/* cli/child.h - the command that redlock runs.
+/* cli/child.h - the command that redlock sandbox runs, and what redlock lock has in common with it.
  *
  *   START --fork--> RUNNING <--> STOPPED (Ctrl-Z: redlock stops with it)
  *                      |
@@ -13,8 +13,6 @@
 #define CLI_CHILD_H
 
 #include <sys/types.h>
-
-struct cli_board;
 
 enum cli_child_state {
     CLI_CHILD_RUNNING,
@@ -39,10 +37,22 @@ struct cli_child {
     int has_terminal;
 };
 
-/* Start argv (with execvp), when the board (cli/warden.h; NULL: there is none) allows it. Returns
- * CLI_OK; or says why not and returns CLI_INTERNAL. That the command cannot be run is told later,
- * by cli_child_look(). */
-int cli_child_start(struct cli_child *child, char *const argv[], struct cli_board *board);
+/* In a forked process: become the command (with execvp), with the signals as redlock found them.
+ * Returns only when that fails: the errno. */
+int cli_child_become(char *const argv[]);
+
+/* The code to exit with when it has failed so. */
+int cli_child_failed(const char *name, int error);
+
+/* Say why a command could not be run. */
+void cli_child_explain(const char *name, int error);
+
+/* The code to exit with for what waitpid() tells of a command that has ended. */
+int cli_child_code(int status);
+
+/* Start argv. Returns CLI_OK; or says why not and returns CLI_INTERNAL. That the command cannot be
+ * run is told later, by cli_child_look(). */
+int cli_child_start(struct cli_child *child, char *const argv[]);
 
 /* Send a signal to the whole group. */
 void cli_child_signal(const struct cli_child *child, int signo);
@@ -56,11 +66,5 @@ void cli_child_pause(struct cli_child *child);
 
 /* After SIGCONT: let it go on, with the terminal if that is ours again. */
 void cli_child_resume(struct cli_child *child);
-
-/* Whether any process of its group is left; only after it has ended. */
-int cli_child_has_group(const struct cli_child *child);
-
-/* Wait for its end, for a command that was sent SIGKILL. */
-void cli_child_await(struct cli_child *child);
 
 #endif

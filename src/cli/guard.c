@@ -1,11 +1,14 @@
 /* cli/guard.c - the life of a command under a lock.
  *
- *             ends by itself                 its group has ended
+ *             ends by itself                 nobody is left
  *   RUNNING -----------------> done    ENDING ------------------> done (76)
  *    |  ^ |                              ^ |
  *    +--+ | deadline - grace: SIGTERM    | | deadline: SIGKILL
  *  renewed+------------------------------+ v
  *                                       KILLED ------------------> done (76)
+ *
+ * SIGTERM and SIGKILL go to the command and to all processes that descend from it. "Nobody" means
+ * of them all; but a command that ends by itself may leave somebody behind.
  *
  * The deadline is the library's validity, turned into a point on CLOCK_BOOTTIME, which counts
  * on while the machine is suspended. After each turn of the loop it is asked for anew, so a
@@ -25,11 +28,11 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/child.h"
 #include "cli/clock.h"
 #include "cli/duration.h"
 #include "cli/exit.h"
 #include "cli/say.h"
+#include "cli/terminal.h"
 #include "cli/trouble.h"
 #include "cli/warden.h"
 
@@ -41,8 +44,9 @@
 /* Ends as near as this are the same, not less than a millisecond, not more than the margin. */
 #define SAME_US 2000
 
-/* How often to look whether the rest of the group has ended. */
-#define LOOK_US 10000
+/* How soon, and then how often, to look whether all have ended: twice as long each time. */
+#define LOOK_FIRST_US 5000
+#define LOOK_MAX_US 200000
 
 enum stage {
     RUNNING,
@@ -54,9 +58,15 @@ struct cli_guard_run {
     const struct cli_guard *guard;
     struct cli_session *session;
     const struct redlock_lock *lock;
+    struct cli_signals *signals;
     struct cli_warden warden;
-    struct cli_child child;
+    struct event *reports;
     enum stage stage;
+    /* The warden was killed. */
+    int alone;
+    /* When to look whether all have ended; and how long that was after the look before. */
+    uint64_t look_us;
+    uint64_t look_span_us;
     /* The last moment that is allowed, by --max-hold. */
     uint64_t most_us;
     /* When the lock ends, and when which signal is sent for that. */
@@ -185,11 +195,30 @@ static void ask_to_end(struct cli_guard_run *run, uint64_t now_us)
     char left[CLI_DURATION_TEXT];
 
     run->stage = ENDING;
-    cli_child_signal(&run->child, SIGTERM);
-    cli_child_signal(&run->child, SIGCONT);
+    cli_warden_signal_all(&run->warden, SIGTERM);
+    cli_warden_signal_all(&run->warden, SIGCONT);
     cli_say("the lock '%s' ends in %s and its command still runs: sent it SIGTERM", run->guard->key,
             cli_duration_print(before(run->end_us, now_us) / 1000, left));
     say_why(run);
+}
+
+static void say_left(const struct cli_guard_run *run, int refused)
+{
+    cli_say("%d process%s of the command of '%s' cannot be killed, as %s as another user: the lock "
+            "has ended, and %s",
+            refused, refused == 1 ? "" : "es", run->guard->key,
+            refused == 1 ? "it runs" : "they run", refused == 1 ? "it goes on" : "they go on");
+}
+
+/* Until nobody is left whom we may kill. */
+static void kill_all(struct cli_guard_run *run)
+{
+    int refused;
+
+    run->done = !cli_warden_kill(&run->warden, &refused);
+    if (run->done && refused) {
+        say_left(run, refused);
+    }
 }
 
 static void put_to_end(struct cli_guard_run *run, uint64_t now_us)
@@ -197,12 +226,13 @@ static void put_to_end(struct cli_guard_run *run, uint64_t now_us)
     int was_asked = run->stage == ENDING;
 
     run->stage = KILLED;
-    cli_child_signal(&run->child, SIGKILL);
+    run->look_us = 0;
+    run->look_span_us = LOOK_FIRST_US;
+    kill_all(run);
     say_killed(run, now_us);
     if (!was_asked && !run->guard->renew) {
         say_why(run);
     }
-    run->done |= run->child.state == CLI_CHILD_ENDED;
 }
 
 /* What the clock asks for. To be called before anything else, whenever we wake up, and after it
@@ -227,20 +257,27 @@ static void mind(struct cli_guard_run *run)
     cli_clock_set(run->timer_fd, run->stage == RUNNING ? run->term_us : run->kill_us);
 }
 
-/* The command had been asked to end and has ended. The others of its group keep the rest of
- * the grace. */
-static void mind_group(struct cli_guard_run *run)
+/* The command was asked to end and has ended, or was killed: whether anybody is left. Those who are
+ * asked keep the rest of the grace. */
+static void mind_rest(struct cli_guard_run *run)
 {
-    uint64_t look = cli_clock_us() + LOOK_US;
+    uint64_t now = cli_clock_us();
 
-    if (run->done || run->stage != ENDING || run->child.state != CLI_CHILD_ENDED) {
+    if (run->done || run->stage == RUNNING || (run->stage == ENDING && !run->warden.ended)) {
         return;
     }
-    if (!cli_child_has_group(&run->child)) {
-        run->done = 1;
-        return;
+    if (now >= run->look_us) {
+        if (run->stage == KILLED) {
+            kill_all(run);
+        } else {
+            run->done = !cli_warden_has_any(&run->warden);
+        }
+        run->look_us = now + run->look_span_us;
+        run->look_span_us *= run->look_span_us < LOOK_MAX_US ? 2 : 1;
     }
-    cli_clock_set(run->timer_fd, look < run->kill_us ? look : run->kill_us);
+    cli_clock_set(run->timer_fd, run->stage == ENDING && run->kill_us < run->look_us
+                                     ? run->kill_us
+                                     : run->look_us);
 }
 
 /* ---- what wakes us ---- */
@@ -250,7 +287,7 @@ static void on_turn(void *arg)
     struct cli_guard_run *run = arg;
 
     mind(run);
-    mind_group(run);
+    mind_rest(run);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
@@ -285,84 +322,122 @@ void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *no
     }
 }
 
-static void look_at_child(struct cli_guard_run *run)
+/* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. */
+static void lose_warden(struct cli_guard_run *run)
 {
-    switch (cli_child_look(&run->child)) {
-    case CLI_CHILD_RUNNING:
-        return;
-    case CLI_CHILD_STOPPED:
-        cli_child_pause(&run->child);
-        return;
-    case CLI_CHILD_ENDED:
-        if (run->stage != ENDING) {
-            cli_warden_dismiss(&run->warden);
-            run->done = 1;
-        }
-        mind_group(run);
-        return;
+    cli_say("the process that watches over the command was killed: killed the command");
+    run->alone = 1;
+    if (run->stage != KILLED) {
+        run->stage = KILLED;
+        kill_all(run);
     }
 }
 
+static void take_reports(struct cli_guard_run *run)
+{
+    if (run->alone) {
+        return;
+    }
+    if (cli_warden_read(&run->warden) != 0) {
+        lose_warden(run);
+    } else if (run->warden.ended && run->stage == RUNNING) {
+        cli_warden_dismiss(&run->warden);
+        run->done = 1;
+    }
+}
+
+static void on_report(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    mind(arg);
+    take_reports(arg);
+    mind_rest(arg);
+}
+
+/* What the terminal's keys send goes to its whole foreground group: the command has got it, if it
+ * is in ours. A process that is stopped gets nothing until it goes on. */
 static void on_signal(void *arg, int signo)
 {
     struct cli_guard_run *run = arg;
 
     mind(run);
-    if (signo == SIGCHLD) {
-        cli_warden_look(&run->warden);
-        look_at_child(run);
-    } else if (signo == SIGCONT) {
-        cli_child_resume(&run->child);
-    } else if (cli_signals_pass(signo)) {
-        cli_say_detail("passed %s on to the command", cli_signals_name(signo));
-        cli_child_signal(&run->child, signo);
+    take_reports(run);
+    if (!cli_signals_pass(signo) || run->done ||
+        (run->signals->typed && cli_warden_shares_group(&run->warden))) {
+        return;
+    }
+    cli_say_detail("passed %s on to the command", cli_signals_name(signo));
+    cli_warden_signal_group(&run->warden, signo);
+    if (cli_signals_ends(signo)) {
+        cli_warden_signal_group(&run->warden, SIGCONT);
     }
 }
 
 /* ---- beginning and end ---- */
 
-static int start_timer(struct cli_guard_run *run)
+/* Have `on` called when a file can be read, before anything else in the loop. */
+static int watch(struct cli_guard_run *run, int fd, event_callback_fn on, struct event **ret_event)
 {
-    run->timer_fd = cli_clock_alarm();
-    if (run->timer_fd >= 0) {
-        run->timer =
-            event_new(run->session->base, run->timer_fd, EV_READ | EV_PERSIST, on_timer, run);
-    }
-    if (!run->timer || event_priority_set(run->timer, CLI_SESSION_URGENT) != 0 ||
-        event_add(run->timer, NULL) != 0) {
-        cli_say("cannot make a timer: %s", strerror(errno));
+    *ret_event = fd < 0 ? NULL : event_new(run->session->base, fd, EV_READ | EV_PERSIST, on, run);
+    if (!*ret_event || event_priority_set(*ret_event, CLI_SESSION_URGENT) != 0 ||
+        event_add(*ret_event, NULL) != 0) {
+        cli_say("cannot watch over the command: %s", strerror(errno));
         return CLI_INTERNAL;
     }
     return CLI_OK;
 }
 
-static void stop_timer(struct cli_guard_run *run)
+static int prepare(struct cli_guard_run *run)
 {
+    int code = cli_warden_open(&run->warden);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    run->timer_fd = cli_clock_alarm();
+    code = watch(run, run->timer_fd, on_timer, &run->timer);
+    return code == CLI_OK ? watch(run, run->warden.report_fd, on_report, &run->reports) : code;
+}
+
+static void clean_up(struct cli_guard_run *run)
+{
+    if (run->reports) {
+        event_free(run->reports);
+    }
     if (run->timer) {
         event_free(run->timer);
     }
     if (run->timer_fd >= 0) {
         close(run->timer_fd);
     }
+    if (run->warden.board) {
+        cli_warden_end(&run->warden);
+    }
 }
 
-/* If the loop broke down, the command does not go on unguarded. */
+/* If the loop broke down, the command does not go on unguarded: the warden sees to it. */
 static int result(struct cli_guard_run *run, int code)
 {
+    int refused;
+
     if (code != CLI_GO_ON) {
-        cli_child_signal(&run->child, SIGKILL);
-        cli_child_await(&run->child);
+        while (cli_warden_kill(&run->warden, &refused) > 0) {
+        }
         return code;
+    }
+    if (run->alone) {
+        return CLI_INTERNAL;
     }
     if (run->stage != RUNNING) {
         return CLI_LOST;
     }
-    cli_say_detail("the command ended with exit code %d", run->child.code);
-    return run->child.code;
+    cli_say_detail("the command ended with exit code %d", run->warden.code);
+    return run->warden.code;
 }
 
-static int run_child(struct cli_guard_run *run, struct cli_guard *guard,
-                     struct cli_signals *signals)
+static int run_command(struct cli_guard_run *run, struct cli_guard *guard,
+                       struct cli_signals *signals)
 {
     struct cli_session *session = run->session;
     int code;
@@ -372,7 +447,7 @@ static int run_child(struct cli_guard_run *run, struct cli_guard *guard,
         cli_say("the lock '%s' ended before the command could begin", guard->key);
         return CLI_LOST;
     }
-    code = cli_child_start(&run->child, guard->argv, run->warden.board);
+    code = cli_warden_start(&run->warden, guard->argv);
     if (code != CLI_OK) {
         return code;
     }
@@ -391,21 +466,26 @@ static int run_child(struct cli_guard_run *run, struct cli_guard *guard,
 int cli_guard_run(struct cli_guard *guard, struct cli_session *session, struct cli_signals *signals,
                   const struct redlock_lock *lock)
 {
-    struct cli_guard_run run = {
-        .guard = guard, .session = session, .lock = lock, .most_us = UINT64_MAX, .timer_fd = -1};
-    int code = cli_warden_start(&run.warden);
+    struct cli_guard_run run = {.guard = guard,
+                                .session = session,
+                                .lock = lock,
+                                .signals = signals,
+                                .most_us = UINT64_MAX,
+                                .look_span_us = LOOK_FIRST_US,
+                                .timer_fd = -1};
+    int had_terminal = cli_terminal_ours();
+    int code;
 
-    if (code != CLI_OK) {
-        return code;
-    }
     if (guard->max_hold_ms) {
         run.most_us = cli_clock_us() + (uint64_t)guard->max_hold_ms * 1000;
     }
-    code = start_timer(&run);
+    code = prepare(&run);
     if (code == CLI_OK) {
-        code = run_child(&run, guard, signals);
+        code = run_command(&run, guard, signals);
     }
-    stop_timer(&run);
-    cli_warden_end(&run.warden);
+    clean_up(&run);
+    if (had_terminal) {
+        cli_terminal_reclaim();
+    }
     return code;
 }

@@ -43,7 +43,7 @@ static const char help[] =
     "The lock is a lease of --ttl, and is renewed at a third of it for as long as CMD runs. If\n"
     "that does not work a message says why, and it is tried again. A CMD that still runs when\n"
     "the lease comes to its end gets SIGTERM --grace before that and SIGKILL at it, with all\n"
-    "processes of its group, even when redlock itself has been stopped.\n"
+    "that it has started, even when redlock itself has been stopped.\n"
     "\n"
     "  --ttl TIME          how long the lock outlives a machine that dies (default 10s, or\n"
     "                      --max-ttl if that is less)\n"

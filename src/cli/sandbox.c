@@ -271,7 +271,7 @@ static int run_child(struct sandbox *sandbox, char *const argv[])
         cli_say("out of memory");
         return CLI_INTERNAL;
     }
-    code = cli_child_start(&sandbox->child, argv, NULL);
+    code = cli_child_start(&sandbox->child, argv);
     if (code == CLI_OK) {
         cli_keeper_tell(&sandbox->keeper, sandbox->child.pid);
         sandbox->signals.on = on_signal;

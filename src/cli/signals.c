@@ -53,6 +53,12 @@ static void fill(sigset_t *set)
     }
 }
 
+/* A hangup comes from the kernel as well, but only to the leader of the session. */
+static int is_typed(const struct signalfd_siginfo *info)
+{
+    return info->ssi_code == SI_KERNEL && (info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT);
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct cli_signals *signals = arg;
@@ -60,6 +66,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
     (void)what;
     while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        signals->typed = is_typed(&info);
         if (signals->on) {
             signals->on(signals->arg, (int)info.ssi_signo);
         }

@@ -16,6 +16,8 @@ struct cli_signals {
     /* Told of each signal; NULL: it is dropped. To be changed at will. */
     void (*on)(void *arg, int signo);
     void *arg;
+    /* While `on` is called: a key of the terminal has sent it (Ctrl-C, Ctrl-\). */
+    int typed;
 };
 
 /* For the start of every command: a pipe that nobody reads is an error, not our death, and

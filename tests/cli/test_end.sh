@@ -62,15 +62,27 @@ run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -- sh "$work/slow" "$work/l
 status_is 76 "what the command leaves in its group is ended with the lock"
 check "and is dead" until_true all_dead "$(cat "$work/left")"
 
-# What the command has started is asked to end as well.
+# What the command has started is asked to end as well, in whatever group and session.
 cat >"$work/pair" <<'SCRIPT'
-sh -c 'trap "echo helper tidied; exit" TERM; while :; do sleep 0.1; done' &
+$1 sh -c 'trap "echo helper tidied; exit" TERM; while :; do sleep 0.1; done' &
 trap : TERM
 while kill -0 $!; do wait $!; done
 SCRIPT
-run "$REDLOCK" lock k --no-renew --ttl 10s --grace 5s -- sh "$work/pair"
-status_is 76 "the whole group is asked to end"
-prints "helper tidied" "and may tidy up"
+for way in "" setsid "timeout 600"; do
+    run "$REDLOCK" lock k --no-renew --ttl 10s --grace 5s -- sh "$work/pair" "$way"
+    status_is 76 "all that the command has started is asked to end (${way:-in its group})"
+    prints "helper tidied" "and may tidy up (${way:-in its group})"
+done
+
+# Who leaves the group and ignores SIGTERM is waited for, and killed.
+cat >"$work/slow" <<'SCRIPT'
+(setsid sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' "$1" &)
+sleep 600
+SCRIPT
+rm -f "$work/left"
+run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -- sh "$work/slow" "$work/left"
+status_is 76 "a daemon that the command has started is ended with the lock"
+check "and is dead when redlock ends" all_dead "$(cat "$work/left")"
 
 run "$REDLOCK" lock k --no-renew --ttl 600ms --grace 1h -- sleep 60
 status_is 76 "a grace longer than the ttl is cut"
@@ -91,6 +103,17 @@ for signal in INT TERM HUP QUIT USR1 USR2; do
     check "SIG$signal is passed on to the command" grep -qx "got $signal" "$work/out"
     status_is 9 "whose exit status counts, after SIG$signal"
 done
+
+# A command that somebody has stopped.
+rm -f "$work/ready"
+# shellcheck disable=SC2016
+"$REDLOCK" lock k -- sh -c 'echo $$ >"$0"; kill -STOP $$; sleep 600' "$work/ready" 2>/dev/null &
+locker=$!
+until_true filled "$work/ready"
+until_true is_stopped "$(cat "$work/ready")"
+kill -TERM "$locker"
+await "$locker"
+status_is 143 "SIGTERM ends a command that somebody has stopped"
 
 # --- signals while waiting ---
 

@@ -52,8 +52,8 @@ run "$REDLOCK" lock k -- grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status
 check "the command inherits no signal mask or disposition of ours" cmp "$work/signals" "$work/out"
 
 # shellcheck disable=SC2016
-run "$REDLOCK" lock k -- sh -c 'ps -o pgid= -p $$ 2>/dev/null || cut -d" " -f5 /proc/$$/stat; echo $$'
-check "the command leads a process group of its own" \
+run setsid -w "$REDLOCK" lock k -- sh -c 'ps -o pgid= -p $$ 2>/dev/null || cut -d" " -f5 /proc/$$/stat; echo $$'
+check "without a terminal the command leads a process group of its own" \
     sh -c '[ "$(tr -d " " <"$1" | sort -u | wc -l)" -eq 1 ]' sh "$work/out"
 
 # --- held by somebody else ---

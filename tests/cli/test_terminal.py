@@ -1,4 +1,4 @@
-"""redlock lock on a terminal: the command gets it, with Ctrl-C and Ctrl-Z, and gives it back.
+"""redlock lock on a terminal: as if the command had been run without it, in a pipeline, too.
 
 Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP. All waiting is
 for a condition: for a text, or for who is in the foreground of the terminal.
@@ -14,6 +14,32 @@ import time
 
 REDLOCK = os.environ["REDLOCK"]
 PATIENCE_S = 60
+
+
+def await_true(condition, otherwise):
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, otherwise
+        time.sleep(0.01)
+
+
+def stat(pid):
+    """State, parent and process group of a process; None when there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            state, parent, group = file.read().rsplit(")", 1)[1].split()[:3]
+    except OSError:
+        return None
+    return state, int(parent), int(group)
+
+
+def expect_stopped(group):
+    """All of it: who was about to read would take what is typed next away from the shell."""
+    def all_stopped():
+        stats = [stat(name) for name in os.listdir("/proc") if name.isdigit()]
+        return all(one[0] == "T" for one in stats if one and one[2] == group)
+
+    await_true(all_stopped, f"not all of {group} have stopped")
 
 
 class Terminal:
@@ -43,10 +69,10 @@ class Terminal:
         return found
 
     def expect_foreground(self, group):
-        end = time.monotonic() + PATIENCE_S
-        while os.tcgetpgrp(self.fd) != group:
-            assert time.monotonic() < end, f"{group} is not in the foreground"
-            time.sleep(0.01)
+        await_true(lambda: os.tcgetpgrp(self.fd) == group, f"{group} is not in the foreground")
+
+    def expect_foreground_other_than(self, group):
+        await_true(lambda: os.tcgetpgrp(self.fd) != group, f"{group} is in the foreground")
 
     def end(self):
         """Wait for the program; returns its exit status."""
@@ -77,11 +103,108 @@ def ctrl_c_ends_the_command_and_the_lock_is_released():
     assert terminal.end() == 128 + signal.SIGINT
 
 
+def the_command_reads_from_the_terminal_when_stdin_is_another_file():
+    terminal = Terminal("sh", "-c", f"{REDLOCK} lock k --ttl 10s -- sh -c '"
+                        'echo ready; read x </dev/tty; echo "<$x>"\' </dev/null; echo "status $?"')
+    terminal.expect("ready")
+    terminal.type("hello\n")
+    terminal.expect("<hello>")
+    terminal.expect("status 0")
+    assert terminal.end() == 0
+
+
+def and_ctrl_c_ends_it_then():
+    terminal = Terminal("sh", "-c", f"trap : INT; {REDLOCK} lock k -v --ttl 10s -- sh -c '"
+                        'trap "" TTIN; echo ready; read x </dev/tty\' </dev/null; echo "status $?"')
+    terminal.expect("ready")
+    terminal.type("\x03")
+    terminal.expect("released 'k'")
+    terminal.expect("status 130")
+    assert terminal.end() == 0
+
+
+def sigterm_ends_a_command_that_the_terminal_has_stopped():
+    shell = interactive_shell()
+    shell.type(f"{REDLOCK} lock k --ttl 60s -- sh -c 'echo \"pid <$$>\"; read x </dev/tty' "
+               "</dev/null &\n")
+    command = int(shell.expect(r"pid <(\d+)>").group(1))
+    job = os.getpgid(command)
+    expect_stopped(job)
+    shell.type("while ! jobs -s | grep -q lock; do sleep 0.02; done; kill %1\n")
+    await_true(lambda: not os.path.exists(f"/proc/{job}"), "the job has not ended")
+    shell.type("wait; exit 3\n")
+    assert shell.end() == 3
+
+
+def ctrl_c_comes_once():
+    terminal = Terminal(REDLOCK, "lock", "k", "-v", "--", "sh", "-c",
+                        'trap "got=1" INT; echo ready; while ! [ "$got" ]; do sleep 0.02; done; '
+                        'echo got it; exec sleep 0.2')
+    terminal.expect("ready")
+    terminal.type("\x03")
+    terminal.expect("got it")
+    assert b"passed SIGINT" not in terminal.expect("(?s).*exit code 0").group(0)
+    assert terminal.end() == 0
+
+
+def ctrl_c_reaches_a_command_that_has_left_for_a_group_of_its_own():
+    terminal = Terminal(REDLOCK, "lock", "k", "--", "timeout", "60", "sh", "-c",
+                        "echo ready; exec sleep 60")
+    terminal.expect("ready")
+    terminal.type("\x03")
+    assert terminal.end() in (124, 128 + signal.SIGINT)
+
+
+def a_pipeline_has_the_terminal_together():
+    shell = interactive_shell()
+    shell.type(f"{REDLOCK} lock k --ttl 60s -- sh -c 'echo one; read x </dev/tty; echo \"$x\"' |"
+               " sh -c 'read a; read b; echo \"got <$a> <$b>\"; read c </dev/tty; echo \"<$c>\"'\n")
+    shell.expect_foreground_other_than(shell.pid)
+    shell.type("two\n")
+    shell.expect("got <one> <two>")
+    shell.type("three\n")
+    shell.expect("<three>")
+    shell.expect_foreground(shell.pid)
+    shell.expect("prompt> ")
+    shell.type("exit 3\n")
+    assert shell.end() == 3
+
+
+def ctrl_z_stops_a_pipeline_and_fg_continues_it():
+    shell = interactive_shell()
+    shell.type(f"{REDLOCK} lock k --ttl 60s -- sh -c 'echo one; read x </dev/tty; echo \"$x\"' |"
+               " sh -c 'read a; echo \"go''t <$a>\"; read b; echo \"<$b>\"'\n")
+    shell.expect("got <one>")
+    job = os.tcgetpgrp(shell.fd)
+    shell.type("\x1a")
+    shell.expect("Stopped")
+    shell.expect_foreground(shell.pid)
+    expect_stopped(job)
+    shell.expect("prompt> ")
+    shell.type("fg\n")
+    shell.expect_foreground_other_than(shell.pid)
+    shell.type("two\n")
+    shell.expect("<two>")
+    shell.expect_foreground(shell.pid)
+    shell.expect("prompt> ")
+    shell.type("exit 3\n")
+    assert shell.end() == 3
+
+
+def a_command_that_is_killed_leaves_the_terminal_to_those_behind_it():
+    terminal = Terminal("sh", "-c", f"{REDLOCK} lock k --no-renew --ttl 3s --grace 0 -- bash --norc"
+                        ' -i; echo "status $?"; read x; echo "<$x>"')
+    terminal.expect("status 76")
+    terminal.type("hello\n")
+    terminal.expect("<hello>")
+    assert terminal.end() == 0
+
+
 def ctrl_c_ends_the_waiting():
     holder = Terminal(REDLOCK, "lock", "k", "--", "sh", "-c", "echo ready; exec sleep 60")
     holder.expect("ready")
     waiter = Terminal(REDLOCK, "lock", "k", "-v", "--node-timeout", "20s", "--", "true")
-    waiter.expect("Waiting for it")
+    waiter.expect("waiting for 'k', held by")
     waiter.type("\x03")
     waiter.expect("gave up waiting for 'k'")
     assert waiter.end() == 128 + signal.SIGINT
@@ -89,46 +212,60 @@ def ctrl_c_ends_the_waiting():
     holder.end()
 
 
-def shell_with_lock():
-    """An interactive shell in which a command has a lock and repeats what is typed."""
-    shell = Terminal("bash", "--norc", "-i")
+def interactive_shell():
+    shell = Terminal("bash", "--norc", "--noediting", "-i")
     shell.type("PS1='prompt''> '\n")
     shell.expect("prompt> ")
+    return shell
+
+
+def shell_with_lock():
+    """An interactive shell in which a command has a lock and repeats what is typed; and the process
+    group of that job."""
+    shell = interactive_shell()
     shell.type(f"{REDLOCK} lock k --ttl 60s -- sh -c '"
-               'echo "group <$$>"; while read x; do echo "read <$x>"; done\'\n')
-    command = int(shell.expect(r"group <(\d+)>").group(1))
-    shell.expect_foreground(command)
-    return shell, command
+               'echo "command <$$>"; while read x; do echo "read <$x>"; done\'\n')
+    job = os.getpgid(int(shell.expect(r"command <(\d+)>").group(1)))
+    shell.expect_foreground(job)
+    return shell, job
 
 
 def ctrl_z_stops_the_job_and_fg_continues_it():
-    shell, command = shell_with_lock()
+    shell, job = shell_with_lock()
     shell.type("\x1a")
     shell.expect("Stopped")
     shell.expect_foreground(shell.pid)
+    expect_stopped(job)
+    shell.expect("prompt> ")
     shell.type("fg\n")
-    shell.expect_foreground(command)
+    shell.expect_foreground(job)
     shell.type("again\n")
     shell.expect("read <again>")
     shell.type("\x04")
     shell.expect_foreground(shell.pid)
+    shell.expect("prompt> ")
     shell.type("exit 3\n")
     assert shell.end() == 3
 
 
 def a_job_in_the_background_that_reads_stops_until_fg():
-    shell, command = shell_with_lock()
+    shell, job = shell_with_lock()
     shell.type("\x1a")
     shell.expect("Stopped")
     shell.expect_foreground(shell.pid)
+    expect_stopped(job)
+    shell.expect("prompt> ")
     shell.type("bg; while ! jobs -s | grep -q lock; do sleep 0.02; done; echo stop''ped\n")
     shell.expect("stopped\r")
+    expect_stopped(job)
+    shell.expect("prompt> ")
     shell.type("fg\n")
-    shell.expect_foreground(command)
+    shell.expect_foreground(job)
     shell.type("again\n")
     shell.expect("read <again>")
     shell.type("\x04")
     shell.expect_foreground(shell.pid)
+    shell.expect("prompt> ")
     shell.type("exit 3\n")
     assert shell.end() == 3
 
@@ -144,7 +281,7 @@ def ctrl_z_does_nothing_when_nobody_could_continue_us():
 
 
 def a_shell_in_a_sandbox_has_the_terminal():
-    terminal = Terminal(REDLOCK, "sandbox", "-n", "1", "--", "bash", "--norc", "-i")
+    terminal = Terminal(REDLOCK, "sandbox", "-n", "1", "--", "bash", "--norc", "--noediting", "-i")
     terminal.type(f"{REDLOCK} lock k -- echo ru''ns\n")
     terminal.expect("runs\r")
     terminal.type("exit 4\n")
@@ -154,10 +291,18 @@ def a_shell_in_a_sandbox_has_the_terminal():
 TESTS = [
     the_command_reads_from_the_terminal,
     ctrl_c_ends_the_command_and_the_lock_is_released,
+    the_command_reads_from_the_terminal_when_stdin_is_another_file,
+    and_ctrl_c_ends_it_then,
+    sigterm_ends_a_command_that_the_terminal_has_stopped,
+    ctrl_c_comes_once,
+    ctrl_c_reaches_a_command_that_has_left_for_a_group_of_its_own,
     ctrl_c_ends_the_waiting,
+    a_pipeline_has_the_terminal_together,
+    ctrl_z_stops_a_pipeline_and_fg_continues_it,
     ctrl_z_stops_the_job_and_fg_continues_it,
     a_job_in_the_background_that_reads_stops_until_fg,
     ctrl_z_does_nothing_when_nobody_could_continue_us,
+    a_command_that_is_killed_leaves_the_terminal_to_those_behind_it,
     a_shell_in_a_sandbox_has_the_terminal,
 ]
 

@@ -6,29 +6,41 @@ in_sandbox "$0"
 filled() { [ -s "$1" ]; }
 said() { grep -qF -e "$1" "$work/err"; }
 
-# A command and what it has started: neither can be asked to end.
+# Cannot be asked to end.
+cat >"$work/worker" <<'SCRIPT'
+trap '' TERM
+echo $$ >>"$1"
+while :; do sleep 1; done
+SCRIPT
+
+# A command whose workers are in its process group, in one of their own, in a session of their own,
+# and there without a parent.
 cat >"$work/stubborn" <<'SCRIPT'
 trap '' TERM
-sh -c 'trap "" TERM; while :; do sleep 1; done' &
-echo "$$ $!" >"$1.part"
+sh "${0%/*}/worker" "$1.part" &
+timeout 600 sh "${0%/*}/worker" "$1.part" &
+setsid sh "${0%/*}/worker" "$1.part" &
+(setsid sh "${0%/*}/worker" "$1.part" &)
+while [ "$(cat "$1.part" 2>/dev/null | wc -l)" -lt 4 ]; do sleep 0.02; done
+echo $$ >>"$1.part"
 mv "$1.part" "$1"
 while :; do sleep 1; done
 SCRIPT
 
-# start [OPTION...]: sets $locker, $command and $helper.
+# start [OPTION...]: sets $locker, and $pids to those of the command and all its workers.
 start() {
     rm -f "$work/pids"
     "$REDLOCK" lock k -v "$@" -- sh "$work/stubborn" "$work/pids" >/dev/null 2>"$work/err" &
     locker=$!
     until_true filled "$work/pids"
-    read -r command helper <"$work/pids"
+    pids=$(cat "$work/pids")
 }
 
 # find_warden: sets $warden, the child of redlock that watches.
 find_warden() {
     warden=
     for file in $(grep -lsx "PPid:	$locker" /proc/[0-9]*/status); do
-        if grep -qsx 'Name:	redlock-warden' "$file"; then
+        if grep -qsx 'Name:	lock-warden' "$file"; then
             warden=${file#/proc/}
             warden=${warden%/status}
         fi
@@ -49,7 +61,8 @@ next_one() {
     start "$@"
     [ "$1" = --no-renew ] || until_late said "renewed 'k'"
     kill -STOP "$locker"
-    run "$REDLOCK" lock k -- sh "$work/alive" "$command" "$helper"
+    # shellcheck disable=SC2086
+    run "$REDLOCK" lock k -- sh "$work/alive" $pids
     next_status=$status
     mv "$work/out" "$work/found"
     kill -CONT "$locker"
@@ -76,24 +89,74 @@ count() { grep -c "renewed 'k'" "$work/err"; }
 before=$(count)
 more() { [ "$(count)" -ge $((before + 2)) ]; }
 check "a redlock that was stopped shortly goes on renewing" until_late more
-check "and its command lives" kill -0 "$command" "$helper"
+# shellcheck disable=SC2086
+check "and its command lives, with all that it has started" kill -0 $pids
 
 # --- killed ---
 
 kill -KILL "$locker"
-check "a redlock that is killed takes the command with it" until_true is_dead "$command"
-check "and what that has started" until_true is_dead "$helper"
+# shellcheck disable=SC2086
+check "a redlock that is killed takes the command with it, and all that this has started" \
+    until_true all_dead $pids
 await "$locker"
 check "and its lock ends with its ttl" until_late is_free k
 
 start --ttl 60s
 check "there is a process that watches" until_true find_warden
+check "which is not called redlock, by its name or arguments" \
+    sh -c '! cat "/proc/$1/comm" "/proc/$1/cmdline" | grep -aq redlock' sh "$warden"
 kill -KILL "$warden"
-check "when it is killed that is said" until_true said "the process that watches"
-check "and the command goes on" kill -0 "$command"
+await "$locker"
+check "when it is killed that is said" said "the process that watches"
+# shellcheck disable=SC2086
+check "and the command is killed, with all that it has started" all_dead $pids
+status_is 70 "and redlock gives 70"
+check "having released the lock" until_true is_free k
+
+start --ttl 60s
+until_true find_warden
+command=$(tail -n 1 "$work/pids")
+kill -STOP "$locker"
+until_true is_stopped "$locker"
+kill -KILL "$warden"
+check "while redlock is stopped the kernel kills the command of a warden that is killed" \
+    until_true is_dead "$command"
+kill -CONT "$locker"
+await "$locker"
+# shellcheck disable=SC2086
+check "and redlock the others when it goes on" until_true all_dead $pids
+each_master del k
+
+# Who is started by a child that a shell had before it became redlock is not the command's.
+rm -f "$work/pids"
+sh -c 'sleep 60 & echo $! >"$1"; shift; exec "$@"' sh "$work/elder" \
+    "$REDLOCK" lock k --ttl 60s -- sh "$work/stubborn" "$work/pids" >/dev/null 2>&1 &
+locker=$!
+until_true filled "$work/pids"
+until_true find_warden
+kill -KILL "$warden"
+await "$locker"
+check "a child that redlock has not started is left alone" kill -0 "$(cat "$work/elder")"
+# shellcheck disable=SC2046
+kill -KILL $(cat "$work/elder" "$work/pids") 2>/dev/null
+each_master del k
+
+# Each starts the next one, in a session of its own, and ends.
+cat >"$work/runner" <<'SCRIPT'
+: >>"$1"
+setsid sh "$0" "$1" &
+SCRIPT
+left_of() { grep -qasF "REDLOCK_TOKEN=$1" /proc/[0-9]*/environ; }
+none_left() { ! left_of "$1"; }
+rm -f "$work/ran"
+"$REDLOCK" lock k --ttl 60s -- sh -c 'sh "$1" "$2"; echo "$REDLOCK_TOKEN" >"$3"; sleep 600' sh \
+    "$work/runner" "$work/ran" "$work/token" >/dev/null 2>&1 &
+locker=$!
+until_true filled "$work/token"
+token=$(cat "$work/token")
+check "processes that run away are there" left_of "$token"
 kill -KILL "$locker"
-check "redlock killed as well: so is the command" until_true is_dead "$command"
-kill -KILL "$helper"
+check "and are caught when redlock is killed" until_true none_left "$token"
 await "$locker"
 each_master del k
 
@@ -102,11 +165,15 @@ each_master del k
 cat >"$work/leaver" <<'SCRIPT'
 sleep 60 &
 echo $! >"$1"
+setsid sleep 60 &
+echo $! >>"$1"
 SCRIPT
 run "$REDLOCK" lock k -- sh "$work/leaver" "$work/left"
 status_is 0 "a command that leaves somebody behind ends as it likes"
-check "and who is left behind is left alone" kill -0 "$(cat "$work/left")"
-kill -KILL "$(cat "$work/left")"
+# shellcheck disable=SC2046
+check "and who is left behind is left alone" kill -0 $(cat "$work/left")
+# shellcheck disable=SC2046
+kill -KILL $(cat "$work/left")
 rm -f "$work/pids"
 "$REDLOCK" lock k -- sh -c '
     echo x >"$0"

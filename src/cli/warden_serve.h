@@ -1,0 +1,29 @@
+/* cli/warden_serve.h - what runs in the warden's process; see warden.h. */
+#ifndef CLI_WARDEN_SERVE_H
+#define CLI_WARDEN_SERVE_H
+
+#include <sys/types.h>
+
+#include "cli/warden.h"
+
+enum cli_report_kind {
+    /* CMD has been forked; its number. */
+    CLI_REPORT_STARTED,
+    /* It could not be forked; the errno. */
+    CLI_REPORT_NOT_STARTED,
+    /* It could not be run; the errno. CMD's process says this, and ends. */
+    CLI_REPORT_NOT_RUN,
+    /* It has ended; as waitpid() tells it. */
+    CLI_REPORT_ENDED
+};
+
+struct cli_report {
+    enum cli_report_kind kind;
+    int value;
+};
+
+/* Start argv and watch over it until redlock is gone or has dismissed us. Never returns. */
+void cli_warden_serve(struct cli_board *board, int life_fd, int report_fd, char *const argv[])
+    __attribute__((noreturn));
+
+#endif
