@@ -1,9 +1,4 @@
-/* cli/nodes.c - finding the list of masters and cutting it into URIs.
- *
- * A list is URIs with commas or white space between them. A file is a list, too, in which
- * '#' at the start of a line or after white space begins a comment; it is blanked, and the
- * rest is cut like any other list.
- */
+/* cli/nodes.c - finding the list of masters. */
 #include "cli/nodes.h"
 
 #include <errno.h>
@@ -15,46 +10,8 @@
 #include "cli/file.h"
 #include "cli/say.h"
 
-/* The separators of a list. */
-static const char separators[] = ", \t\r\n";
-
 /* A list of masters is some hundred bytes; who points at something else is told. */
 #define MAX_FILE 65536
-
-static void blank_comments(char *text)
-{
-    char before = '\n';
-
-    for (char *p = text; *p; p++) {
-        if (*p == '#' && strchr(separators, before)) {
-            while (*p && *p != '\n') {
-                *p++ = ' ';
-            }
-            if (!*p) {
-                return;
-            }
-        }
-        before = *p;
-    }
-}
-
-/* Cut nodes->text into nodes->uris. Returns 0 or -1 (out of memory). */
-static int cut(struct cli_nodes *nodes)
-{
-    char *save;
-
-    for (char *uri = strtok_r(nodes->text, separators, &save); uri;
-         uri = strtok_r(NULL, separators, &save)) {
-        const char **uris = realloc(nodes->uris, (nodes->n + 1) * sizeof(*uris));
-
-        if (!uris) {
-            return -1;
-        }
-        nodes->uris = uris;
-        nodes->uris[nodes->n++] = uri;
-    }
-    return 0;
-}
 
 static int no_memory(void)
 {
@@ -67,9 +24,8 @@ static int read_config(const char *path, int wanted, struct cli_nodes *nodes)
 {
     if (cli_file_read(path, MAX_FILE, &nodes->text) == 0) {
         cli_say_detail("the masters are those of %s", path);
-        blank_comments(nodes->text);
-        snprintf(nodes->from, sizeof(nodes->from), "%s", path);
-        return CLI_OK;
+        nodes->from = nodes->path = strdup(path);
+        return nodes->path ? CLI_OK : no_memory();
     }
     if (!wanted && (errno == ENOENT || errno == ENOTDIR)) {
         return CLI_GO_ON;
@@ -125,7 +81,7 @@ static int find(const char *option, struct cli_nodes *nodes)
     if (!option && (!list || !list[0])) {
         return find_in_files(nodes);
     }
-    snprintf(nodes->from, sizeof(nodes->from), "%s", option ? "--nodes" : "REDLOCK_NODES");
+    nodes->from = option ? "--nodes" : "REDLOCK_NODES";
     nodes->text = strdup(list);
     return nodes->text ? CLI_OK : no_memory();
 }
@@ -143,13 +99,13 @@ static int no_masters(const char *from)
 
 int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes)
 {
-    struct cli_nodes nodes = {NULL, 0, NULL, ""};
+    struct cli_nodes nodes = {.from = ""};
     int code = find(option, &nodes);
 
-    if (code == CLI_OK && cut(&nodes) != 0) {
-        code = no_memory();
+    if (code == CLI_OK) {
+        code = cli_config_cut(nodes.text, nodes.path, &nodes.config);
     }
-    if (code == CLI_GO_ON || (code == CLI_OK && nodes.n == 0)) {
+    if (code == CLI_GO_ON || (code == CLI_OK && nodes.config.n == 0)) {
         code = no_masters(nodes.from);
     }
     if (code != CLI_OK) {
@@ -160,28 +116,15 @@ int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes)
     return CLI_OK;
 }
 
-/* The URIs have become several strings: each is wiped. */
 void cli_nodes_free(struct cli_nodes *nodes)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        explicit_bzero(nodes->text + (nodes->uris[i] - nodes->text), strlen(nodes->uris[i]));
-    }
-    free(nodes->uris);
+    cli_config_free(&nodes->config);
     free(nodes->text);
+    free(nodes->path);
 }
 
 /* Only the part of a redis:// URI before an '@' can hold one. */
-int cli_nodes_secret(const char *list)
+int cli_nodes_secret(const char *uri)
 {
-    const char *uri = list;
-
-    while (*(uri += strspn(uri, separators))) {
-        size_t length = strcspn(uri, separators);
-
-        if (strncmp(uri, "unix:", 5) != 0 && memchr(uri, '@', length)) {
-            return 1;
-        }
-        uri += length;
-    }
-    return 0;
+    return strncmp(uri, "unix:", 5) != 0 && strchr(uri, '@') != NULL;
 }

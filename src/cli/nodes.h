@@ -2,16 +2,17 @@
 #ifndef CLI_NODES_H
 #define CLI_NODES_H
 
-#include <stddef.h>
+#include "cli/config.h"
 
 struct cli_nodes {
-    const char **uris;
-    size_t n;
-    /* What the URIs point into. */
+    struct cli_config config;
+    /* What it points into. */
     char *text;
-    /* Where they are named: "--nodes", "REDLOCK_NODES", or the path of a file, which may be cut.
-     * "" when they are named nowhere. */
-    char from[256];
+    /* The file that names them; NULL: they are named by from. */
+    char *path;
+    /* Where they are named: "--nodes", "REDLOCK_NODES", or the path. "" when they are named
+     * nowhere. */
+    const char *from;
 };
 
 /* Find the masters: in `option` (the value of --nodes, or NULL), else REDLOCK_NODES, else
@@ -25,7 +26,7 @@ int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes);
 /* Free the list; its text is wiped, for it may hold passwords. */
 void cli_nodes_free(struct cli_nodes *nodes);
 
-/* Whether a list of URIs, as in REDLOCK_NODES, may hold a password. */
-int cli_nodes_secret(const char *list);
+/* Whether a URI may hold a password. */
+int cli_nodes_secret(const char *uri);
 
 #endif

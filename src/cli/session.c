@@ -16,9 +16,8 @@
 #include "cli/clock.h"
 #include "cli/duration.h"
 #include "cli/exit.h"
-#include "cli/file.h"
-#include "cli/nodes.h"
 #include "cli/say.h"
+#include "cli/settings.h"
 
 #define DEFAULT_TTL_MS 10000
 
@@ -32,103 +31,6 @@ struct watch {
     void *arg;
     int done;
 };
-
-/* The option's value, else the variable's, else NULL. */
-static const char *setting(const char *option, const char *variable)
-{
-    const char *value = option ? option : getenv(variable);
-
-    return value && value[0] ? value : NULL;
-}
-
-static int find_password(const struct cli_connect *connect, char **ret_password)
-{
-    const char *path = setting(connect->password_file, "REDLOCK_PASSWORD_FILE");
-    const char *password = setting(NULL, "REDLOCK_PASSWORD");
-
-    if (path) {
-        if (cli_file_password(path, ret_password) == 0) {
-            return CLI_OK;
-        }
-        cli_say("cannot read the password from the first line of %s: %s", path,
-                cli_file_why(errno));
-        return CLI_USAGE;
-    }
-    *ret_password = password ? strdup(password) : NULL;
-    if (password && !*ret_password) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
-    }
-    return CLI_OK;
-}
-
-/* A command that we start may read what the user's files hold, if the user lets it, but not
- * find passwords lying in its environment. */
-static void hide_secrets(void)
-{
-    const char *nodes = getenv("REDLOCK_NODES");
-
-    unsetenv("REDLOCK_PASSWORD");
-    if (nodes && cli_nodes_secret(nodes)) {
-        unsetenv("REDLOCK_NODES");
-    }
-}
-
-static int fill_texts(const char *command, const struct cli_connect *connect,
-                      struct redlock_options *options)
-{
-    options->username = setting(connect->username, "REDLOCK_USERNAME");
-    options->key_prefix = setting(connect->key_prefix, "REDLOCK_KEY_PREFIX");
-    options->client_name = "redlock";
-    if (options->username && !options->password) {
-        return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password: use "
-                                      "--password-file FILE or REDLOCK_PASSWORD");
-    }
-    if (options->key_prefix && strlen(options->key_prefix) >= REDLOCK_MAX_KEY) {
-        return cli_say_usage(command,
-                             "--key-prefix (or REDLOCK_KEY_PREFIX) must have %d bytes at "
-                             "most",
-                             REDLOCK_MAX_KEY - 1);
-    }
-    return CLI_GO_ON;
-}
-
-static int fill_limits(const char *command, const struct cli_connect *connect,
-                       struct redlock_options *options)
-{
-    const char *max_ttl = setting(NULL, "REDLOCK_MAX_TTL");
-
-    if (connect->node_timeout_ms) {
-        options->node_timeout_ms = connect->node_timeout_ms;
-    }
-    if (connect->max_ttl_ms) {
-        options->max_ttl_ms = connect->max_ttl_ms;
-    } else if (max_ttl) {
-        return cli_args_duration(command, "REDLOCK_MAX_TTL", max_ttl, REDLOCK_MIN_TTL_MS,
-                                 REDLOCK_MAX_TTL_MS, &options->max_ttl_ms);
-    }
-    return CLI_GO_ON;
-}
-
-/* Which masters vote. */
-static int fill_quarantine(const char *command, const struct cli_connect *connect,
-                           struct redlock_options *options)
-{
-    static const char *const words[] = {"strict", "observed", "off"};
-    const char *word = setting(connect->quarantine, "REDLOCK_QUARANTINE");
-
-    for (int i = 0; word && i < 3; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            options->quarantine = (enum redlock_quarantine)i;
-            return CLI_GO_ON;
-        }
-    }
-    return word ? cli_say_usage(command,
-                                "--quarantine (or REDLOCK_QUARANTINE) '%s' is none: "
-                                "write strict, observed or off",
-                                word)
-                : CLI_GO_ON;
-}
 
 static int make_base(struct event_base **ret_base)
 {
@@ -146,80 +48,58 @@ static int make_base(struct event_base **ret_base)
 }
 
 /* redlock_new() has failed. All else was looked at before: it is the masters that are wrong. */
-static int refuse(const char *command, const char *from, int status, const char *text)
+static int refuse(const char *command, const struct cli_settings *settings, int status)
 {
+    const char *text = settings->options.error_text;
     const char *why = text[0] ? text : redlock_strerror(status);
 
     if (status == REDLOCK_ENOMEM || status == REDLOCK_ESYSTEM) {
         cli_say("%s", why);
         return CLI_INTERNAL;
     }
-    return cli_say_usage(command, "%s: %s", from, why);
+    return cli_settings_refuse(command, settings, why);
 }
 
-static int make_manager(const char *command, const char *from,
-                        const struct redlock_options *options, struct cli_session *ret_session)
+static int make_manager(const char *command, struct cli_settings *settings,
+                        struct cli_session *ret_session)
 {
+    struct redlock_options *options = &settings->options;
     struct cli_session session = {.max_ttl_ms = options->max_ttl_ms,
                                   .node_timeout_ms = options->node_timeout_ms,
                                   .prefix_len =
                                       options->key_prefix ? strlen(options->key_prefix) : 0};
+    char text[512] = "";
     int code = make_base(&session.base);
     int status;
 
     if (code != CLI_OK) {
         return code;
     }
+    options->error_text = text;
+    options->error_text_size = sizeof(text);
     status = redlock_new(session.base, options, &session.rl);
     if (status != 0) {
         event_base_free(session.base);
-        return refuse(command, from, status, options->error_text);
+        return refuse(command, settings, status);
     }
     *ret_session = session;
     return CLI_OK;
 }
 
-static int open_with(const char *command, const struct cli_connect *connect,
-                     const struct cli_nodes *nodes, const char *password,
-                     struct cli_session *ret_session)
-{
-    struct redlock_options options;
-    char text[512] = "";
-    int code;
-
-    redlock_options_init(&options);
-    options.nodes = nodes->uris;
-    options.n_nodes = nodes->n;
-    options.password = password;
-    options.error_text = text;
-    options.error_text_size = sizeof(text);
-    code = fill_texts(command, connect, &options);
-    if (code == CLI_GO_ON) {
-        code = fill_limits(command, connect, &options);
-    }
-    if (code == CLI_GO_ON) {
-        code = fill_quarantine(command, connect, &options);
-    }
-    return code == CLI_GO_ON ? make_manager(command, nodes->from, &options, ret_session) : code;
-}
-
 int cli_session_open(const char *command, const struct cli_connect *connect,
                      struct cli_session *ret_session)
 {
-    struct cli_nodes nodes;
-    char *password = NULL;
-    int code = cli_nodes_find(connect->nodes, &nodes);
+    struct cli_settings settings;
+    int code = cli_settings_find(command, connect, &settings);
 
     if (code != CLI_OK) {
         return code;
     }
-    code = find_password(connect, &password);
+    code = cli_settings_hand_on(&settings);
     if (code == CLI_OK) {
-        code = open_with(command, connect, &nodes, password, ret_session);
+        code = make_manager(command, &settings, ret_session);
     }
-    cli_file_wipe(password);
-    cli_nodes_free(&nodes);
-    hide_secrets();
+    cli_settings_free(&settings);
     return code;
 }
 

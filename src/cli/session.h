@@ -28,8 +28,8 @@ struct cli_session {
 /* What the loop runs first: an event with this priority goes before all of the library's. */
 #define CLI_SESSION_URGENT 0
 
-/* Find the masters and begin to connect to them. Takes what is secret out of our
- * environment, so that no child inherits it.
+/* Find the masters and begin to connect to them. A child inherits how we do that, and nothing that
+ * is secret (cli_settings_hand_on()).
  *
  * Returns CLI_OK, and cli_session_close() is to be called; or says what is wrong and
  * returns the code to exit with. */

@@ -119,6 +119,90 @@ says "cannot read the masters from $work/fifo (REDLOCK_CONFIG): it is a FIFO" "a
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/none" "$REDLOCK" nodes
 status_is 64 "which must be there"
 
+# --- what a file says besides ---
+
+config() { # config LINE...: nodes that a file names, with these lines behind them
+    some 1 2 3 | tr ' ' '\n' >"$work/nodes"
+    printf '%s\n' "$@" >>"$work/nodes"
+}
+with_config() { run env -u REDLOCK_NODES -u REDLOCK_QUARANTINE REDLOCK_CONFIG="$work/nodes" "$@"; }
+
+config 'key-prefix = app:' 'max-ttl=20s  # of all' 'quarantine = off'
+with_config "$REDLOCK" lock k --no-wait -- "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
+prints 1 "a file names the prefix"
+status_is 0 "and the quarantine"
+with_config "$REDLOCK" lock k --no-wait --ttl 30s -- true
+status_is 64 "and the longest ttl"
+says "--max-ttl, 20.0 s" "which is named"
+with_config "$REDLOCK" lock k --no-wait --ttl 30s --max-ttl 1m --key-prefix '' -- \
+    "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
+prints 0 "the options come first, an empty prefix, too"
+with_config env REDLOCK_MAX_TTL=1m REDLOCK_KEY_PREFIX= "$REDLOCK" lock k --no-wait --ttl 30s -- \
+    "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
+prints 0 "and so do the variables"
+run env REDLOCK_CONFIG="$work/nodes" "$REDLOCK" lock k --no-wait --ttl 30s -- true
+status_is 0 "it is about the masters that it names only"
+config 'max-ttl = 20x'
+with_config "$REDLOCK" nodes
+status_is 64 "a value that is wrong gives 64"
+says "$work/nodes:4: max-ttl '20x' is not a time" "and its line is named"
+config 'quarantine = of'
+with_config "$REDLOCK" nodes
+says "$work/nodes:4: quarantine 'of' is unknown" "of a quarantine, too"
+config '' 'max-tll = 20s'
+with_config "$REDLOCK" nodes
+says "$work/nodes:5: 'max-tll' is unknown" "and of what is unknown"
+config 'max-ttl = 20s' 'max-ttl = 30s'
+with_config "$REDLOCK" nodes
+says "$work/nodes:5: max-ttl was given in line 4 already" "and of what is given twice"
+config '# the fourth' 'redis//:hunter2@d.example'
+with_config "$REDLOCK" nodes
+status_is 64 "a URI that is wrong gives 64"
+says "$work/nodes:5: node 4 of 4 is not a URI" "and its line is named"
+says_not hunter2 "and its password is not"
+config "$(some 2)"
+with_config "$REDLOCK" nodes
+says "$work/nodes:4: node 2 and node 4 are the same" "and that of a master that is there twice"
+
+# --- what the command inherits ---
+
+# shellcheck disable=SC2016
+nested='"$0" extend k --token "$REDLOCK_TOKEN" --ttl 50s && env'
+outer() { run env -u REDLOCK_NODES "$REDLOCK" lock k --no-wait "$@" -- sh -c "$nested" "$REDLOCK"; }
+outer --nodes "$(some 1 2 3)" --key-prefix app: --max-ttl 1m --quarantine off
+status_is 0 "a redlock in the command is about the same lock"
+prints "REDLOCK_KEY_PREFIX=app:" "with the prefix"
+prints "REDLOCK_MAX_TTL=60000ms" "the longest ttl"
+prints "REDLOCK_QUARANTINE=off" "and the quarantine"
+config 'key-prefix = app:' 'max-ttl = 1m' 'quarantine = off'
+with_config "$REDLOCK" lock k --no-wait -- env -u REDLOCK_CONFIG sh -c "$nested" "$REDLOCK"
+status_is 0 "also when a file says so"
+with_config "$REDLOCK" lock k --no-wait --key-prefix '' -- sh -c "$nested" "$REDLOCK"
+status_is 0 "and when it is overridden"
+
+for number in 1 2 3; do
+    master "$number" config set requirepass hunter2 >/dev/null
+done
+echo hunter2 >"$work/password"
+(cd "$work" && outer --nodes "$(some 1 2 3)" --password-file password --quarantine off
+echo "$status" >"$work/status")
+status=$(cat "$work/status")
+status_is 0 "a password file is handed on, from whatever folder"
+check "and not what is in it" missing hunter2 "$work/out"
+for number in 1 2 3; do
+    "$rediscli" -s "$REDLOCK_SANDBOX/$number.sock" --no-auth-warning -a hunter2 \
+        config set requirepass '' >/dev/null
+done
+{ some 1 2 3; echo redis://ann:hunter2@127.0.0.1:1; } | tr ' ' '\n' >"$work/nodes"
+with_config "$REDLOCK" lock k --no-wait --quarantine off -- sh -c "$nested" "$REDLOCK"
+status_is 0 "with a password in the file that file is handed on"
+prints "REDLOCK_CONFIG=$work/nodes" "by its name"
+check "and not the password" missing hunter2 "$work/out"
+run env REDLOCK_NODES="$(some 1 2 3)redis://ann:hunter2@127.0.0.1:1 redis://:hunter2@127.0.0.1:2" \
+    "$REDLOCK" lock k --no-wait -- env
+prints "redis://ann@127.0.0.1:1 redis://127.0.0.1:2" "URIs are handed on without their passwords"
+check "which nobody sees" missing hunter2 "$work/out"
+
 # --- dead ---
 
 kill -KILL "$(master_pid 1)" "$(master_pid 2)"
