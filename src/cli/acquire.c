@@ -71,6 +71,18 @@ static int hand_out(const struct cli_take *take, struct redlock_lock *lock)
     return code;
 }
 
+/* Who ends it before the token is printed cannot know it: the close releases the lock. */
+static int spread(const struct cli_take *take, struct cli_session *session,
+                  struct cli_signals *signals, struct redlock_lock *lock)
+{
+    int code = cli_spread(session, lock, take->ttl_ms, signals);
+
+    if (code > CLI_SIGNALED) {
+        cli_say("released '%s' again: %s", take->keys.name, cli_signals_name(code - CLI_SIGNALED));
+    }
+    return code;
+}
+
 static int acquire(const struct cli_take *take, struct cli_session *session)
 {
     struct cli_signals signals = {.fd = -1};
@@ -82,7 +94,7 @@ static int acquire(const struct cli_take *take, struct cli_session *session)
     }
     code = cli_take_run(take, session, &signals, &lock);
     if (code == CLI_GO_ON) {
-        code = cli_spread(session, lock, take->ttl_ms, &signals);
+        code = spread(take, session, &signals, lock);
         code = code == CLI_GO_ON ? hand_out(take, lock) : code;
     }
     cli_signals_stop(&signals);

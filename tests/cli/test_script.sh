@@ -28,6 +28,19 @@ late() {
 }
 check "acquire leaves the lock on every master that is up" some_time late
 
+ended() {
+    halt 5
+    "$REDLOCK" acquire ended --ttl 60s >"$work/out" 2>"$work/err" &
+    until_true is_set 1 ended
+    kill -TERM $!
+    await $!
+    resume 5
+    [ "$status" -eq 143 ] || { each_master del ended; return 1; }
+}
+check "a signal that comes before the token is printed ends it" some_time ended
+says "released 'ended' again: SIGTERM" "and it is said"
+check "and the lock is released" until_true is_free ended
+
 run "$REDLOCK" acquire k --no-wait
 status_is 75 "a second acquire gives 75"
 check "and prints no token" [ ! -s "$work/out" ]
