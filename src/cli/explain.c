@@ -105,26 +105,39 @@ static enum hindrance say_masters(const struct redlock *rl)
     return hindrance;
 }
 
-int cli_explain_masters(struct redlock *rl)
+/* Say what is wrong with the masters, and what to do about it. */
+static enum hindrance advise(const struct redlock *rl)
 {
-    switch (say_masters(rl)) {
+    enum hindrance hindrance = say_masters(rl);
+
+    switch (hindrance) {
     case HINDRANCE_WAY:
         cli_say_more("See that they run, can be reached from here, and take this password "
                      "(redlock nodes).");
         break;
     case HINDRANCE_QUARANTINE:
-        cli_say_more("Masters that may have forgotten locks do not vote until these are over: "
-                     "wait (--wait), or say --quarantine off if they keep their data over "
-                     "restarts, or a lock held twice does no harm.");
+        cli_say_more(
+            "A master that was started just now may have forgotten locks, and does not vote "
+            "until --max-ttl has passed: wait that long.");
+        cli_say_more(
+            "To try things out use redlock sandbox, or --quarantine=off, which is right as "
+            "well where masters keep their data over restarts. A smaller --max-ttl, for all "
+            "clients alike, shortens the wait.");
         break;
     case HINDRANCE_CONFIG:
-        cli_say_more("Mend what they say there (redlock doctor), or say --quarantine observed.");
+        cli_say_more("Fix what they say there (redlock doctor), or use --quarantine=observed.");
         break;
     case HINDRANCE_THEMSELVES:
         cli_say_more("See that this user may use the key there (ACL), and that they answer in time "
                      "(redlock nodes, --node-timeout).");
         break;
     }
+    return hindrance;
+}
+
+int cli_explain_masters(struct redlock *rl)
+{
+    advise(rl);
     return CLI_UNREACHABLE;
 }
 
@@ -207,7 +220,7 @@ void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, con
 void cli_explain_waiting(const struct redlock *rl, const char *key)
 {
     cli_say_more("Waiting for '%s' until they %s.", key,
-                 say_masters(rl) == HINDRANCE_WAY ? "come" : "do");
+                 advise(rl) == HINDRANCE_WAY ? "come" : "do");
 }
 
 void cli_explain_holder(const char *key, const struct redlock_query_result *result)

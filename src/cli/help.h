@@ -18,7 +18,7 @@
     "  --node-timeout TIME a master silent for so long is left out (default 500ms)\n"              \
     "  --max-ttl TIME      the longest --ttl, the same for all users of these masters\n"           \
     "                      (default 5m, $REDLOCK_MAX_TTL)\n"                                       \
-    "  --quarantine WHICH  masters that restarted, or lost their data, do not vote for that\n"     \
+    "  --quarantine=WHICH  masters that restarted, or lost their data, do not vote for that\n"     \
     "                      long: strict (default), observed (only what this command sees)\n"       \
     "                      or off: they keep their data ($REDLOCK_QUARANTINE)\n"                   \
     "TIME is 500ms, 10s, 1.5s, 2m, 1h, 1d or 1h30m; a bare number means seconds.\n"

@@ -61,7 +61,7 @@ run "$REDLOCK" lock q --quarantine strict --no-wait -- true
 status_is 69 "masters that have just started do not vote"
 says "no majority of the masters may vote yet: 0 of 5 may, 3 are needed" "which is said"
 says "does not vote for another" "and of each for how long"
-says "--quarantine off" "and what to do"
+says "--quarantine=off" "and what to do"
 check "what they had granted is released" until_true is_free q
 run "$REDLOCK" nodes --quarantine strict
 prints "does not vote for another" "nodes shows it"

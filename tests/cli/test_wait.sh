@@ -90,6 +90,22 @@ lock_once_more --quarantine strict
 status_is 69 "so do masters that evict keys"
 each_master config set maxmemory-policy noeviction
 
+# --- masters that were started just now ---
+
+"$REDLOCK" lock k --quarantine=strict -- true 2>"$work/err" &
+waiter=$!
+check "who waits for masters in quarantine" \
+    until_true grep -q "Waiting for 'k' until they do" "$work/err"
+says "use redlock sandbox, or --quarantine=off" "hears how to try things out"
+says "A smaller --max-ttl" "and what shortens the wait"
+kill -TERM "$waiter"
+await "$waiter"
+status_is 143 "it can be given up"
+check "which repeats none of it" [ "$(grep -c 'To try things out' "$work/err")" -eq 1 ]
+run env REDLOCK_QUARANTINE=strict REDLOCK_NODES="$(echo "$REDLOCK_NODES" |
+    sed 's/\.sock/.sock?quarantine=off/g')" "$REDLOCK" lock k --no-wait -- true
+status_is 0 "a URI says it in the same way"
+
 # --- what it may change ---
 
 each_master acl setuser u on '>pw' +@all '~*'
