@@ -134,7 +134,7 @@ static void print_master(const struct redlock_examined *x, size_t width)
         printf("%s\n", cli_explain_state((int)x->state));
         return;
     }
-    cli_say_out("%s %s", x->product, x->version);
+    cli_say_out("%s %s", x->product, x->version[0] ? x->version : "(version unknown)");
     print_uptime(x->uptime_s);
     print_persistence(x);
     print_latency(x);

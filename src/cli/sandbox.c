@@ -56,6 +56,7 @@ static const char help[] =
     "  redis-server $REDLOCK_SANDBOX/1.conf       start it again (as a daemon)\n"
     "  kill -STOP $(cat $REDLOCK_SANDBOX/2.pid)   make a master hang; -CONT: go on\n"
     "  redis-cli -s $REDLOCK_SANDBOX/3.sock       talk to a master\n"
+    "With Valkey these programs are valkey-server and valkey-cli.\n"
     "\n"
     "examples:\n"
     "  redlock sandbox\n"

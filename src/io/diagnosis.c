@@ -108,9 +108,23 @@ static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes 
              "%s", x->error[0] ? x->error : "does not vote yet");
 }
 
+/* "95 MiB", and what is smaller in smaller units. */
+static const char *size_text(uint64_t bytes, char *out, size_t size)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB"};
+    unsigned i;
+
+    for (i = 0; i < 2 && bytes >= 10 * 1024; i++) {
+        bytes >>= 10;
+    }
+    snprintf(out, size, "%" PRIu64 " %s", bytes, units[i]);
+    return out;
+}
+
 static void judge_memory(const struct redlock_examined *x, struct rlk_notes *notes)
 {
     bool barred = x->quarantine_ms == UINT64_MAX;
+    char used[32], most[32];
 
     if (is_evicting(x)) {
         rlk_note(notes, REDLOCK_FOUND_EVICTION, barred ? REDLOCK_NO_VOTE : REDLOCK_WARNING,
@@ -122,8 +136,9 @@ static void judge_memory(const struct redlock_examined *x, struct rlk_notes *not
     if (x->maxmemory > 0 && x->used_memory / NEARLY_FULL >= x->maxmemory / 100) {
         rlk_note(notes, REDLOCK_FOUND_MEMORY, REDLOCK_WARNING,
                  "Raise its maxmemory, or keep other data elsewhere.",
-                 "has little memory left: %" PRIu64 " of %" PRIu64 " MiB are in use",
-                 x->used_memory >> 20, x->maxmemory >> 20);
+                 "has little memory left: %s of %s are in use",
+                 size_text(x->used_memory, used, sizeof(used)),
+                 size_text(x->maxmemory, most, sizeof(most)));
     }
 }
 

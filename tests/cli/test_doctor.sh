@@ -128,6 +128,7 @@ if master 3 acl whoami | grep -q '^default'; then
     doctor 1 2 3 -- --quarantine observed --username app
     status_is 1 "a user with the least gives 1"
     prints "nobody sees that it has restarted" "without INFO it says what nobody sees"
+    check "and leaves no gap where the version would be" missing " , answers" "$work/out"
     prints "+script|load +time +info +client|setname +client|kill +config|get" "and lists what is missing"
     doctor 1 2 3 -- --username nobody
     status_is 69 "a user that no master has gives 69"

@@ -274,7 +274,7 @@ START_TEST(what_info_and_config_say_is_read)
     ck_assert_int_eq(seen.nodes[0].rdb, 1);
     ck_assert_int_eq(seen.nodes[0].aof, 1);
     must_find(0, REDLOCK_FOUND_EVICTION, "allkeys-lfu; 12 keys");
-    must_find(0, REDLOCK_FOUND_MEMORY, "90 of 95 MiB");
+    must_find(0, REDLOCK_FOUND_MEMORY, "90 MiB of 95 MiB");
     must_find(0, REDLOCK_FOUND_DISK, "disk");
     must_find(0, REDLOCK_FOUND_REPLICAS, "2 replicas");
     must_find(0, REDLOCK_FOUND_PROMOTED, "was a replica");

@@ -224,7 +224,10 @@ START_TEST(memory_that_is_nearly_full_is_told)
     judge(&x);
     ck_assert_uint_eq(notes.n, 0);
     x.used_memory = 91 << 20;
-    must_find_only(&x, REDLOCK_FOUND_MEMORY, REDLOCK_WARNING, "91 of 100 MiB");
+    must_find_only(&x, REDLOCK_FOUND_MEMORY, REDLOCK_WARNING, "91 MiB of 100 MiB");
+    x.maxmemory = 1;
+    x.used_memory = 1300000;
+    must_find_only(&x, REDLOCK_FOUND_MEMORY, REDLOCK_WARNING, "1269 KiB of 1 bytes");
     x.used_memory = UINT64_MAX;
     x.maxmemory = UINT64_MAX;
     judge(&x);
