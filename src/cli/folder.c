@@ -1,59 +1,41 @@
-/* cli/folder.c - making and removing a temporary folder. */
+/* cli/folder.c - naming and removing a temporary folder. */
 #include "cli/folder.h"
 
 #include <errno.h>
 #include <ftw.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
-/* As realpath, if the result fits. */
-static int resolve(const char *made, char path[CLI_FOLDER_PATH])
+/* 0; -1 with errno set when nothing can be made there. */
+static int choose_under(const char *parent, char path[CLI_FOLDER_PATH])
 {
     char real[PATH_MAX];
+    uint64_t number;
 
-    if (!realpath(made, real)) {
+    if (!realpath(parent, real) || access(real, W_OK | X_OK) != 0 ||
+        getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number)) {
         return -1;
     }
-    if (strlen(real) >= CLI_FOLDER_PATH) {
+    if (snprintf(path, CLI_FOLDER_PATH, "%s/redlock-%016" PRIx64, real, number) >=
+        CLI_FOLDER_PATH) {
         errno = ENAMETOOLONG;
-        return -1;
-    }
-    strcpy(path, real);
-    return 0;
-}
-
-static int make_under(const char *parent, char path[CLI_FOLDER_PATH])
-{
-    char made[PATH_MAX];
-
-    if (snprintf(made, sizeof(made), "%s/redlock-XXXXXX", parent) >= (int)sizeof(made)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    if (!mkdtemp(made)) {
-        return -1;
-    }
-    if (resolve(made, path) != 0) {
-        int error = errno;
-
-        cli_folder_remove(made);
-        errno = error;
         return -1;
     }
     return 0;
 }
 
-int cli_folder_make(char path[CLI_FOLDER_PATH])
+int cli_folder_choose(char path[CLI_FOLDER_PATH])
 {
     const char *parent = getenv("TMPDIR");
 
-    if (parent && parent[0] == '/' && make_under(parent, path) == 0) {
+    if (parent && parent[0] == '/' && choose_under(parent, path) == 0) {
         return 0;
     }
-    return make_under("/tmp", path);
+    return choose_under("/tmp", path);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)

@@ -7,11 +7,12 @@
 /* Enough for its path: the path of a unix socket in it must fit into 107 bytes. */
 #define CLI_FOLDER_PATH 96
 
-/* Make a fresh folder for us alone under $TMPDIR, or under /tmp when that is not set, cannot
- * be used or is too long. Writes its real path.
+/* Choose a name that nobody has, with 64 random bits, for a folder under $TMPDIR, or under /tmp
+ * when that is not set, cannot be used or is too long. Writes its real path. The folder is not
+ * made: both processes that may have to remove it are to know it before.
  *
  * Returns 0; -1 with errno set. */
-int cli_folder_make(char path[CLI_FOLDER_PATH]);
+int cli_folder_choose(char path[CLI_FOLDER_PATH]);
 
 /* Remove a folder, which may be gone, and everything in it; what cannot be removed stays.
  *

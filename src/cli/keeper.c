@@ -3,16 +3,12 @@
  */
 #include "cli/keeper.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,17 +18,13 @@
 
 #include "cli/detach.h"
 #include "cli/exit.h"
-#include "cli/folder.h"
 #include "cli/say.h"
 #include "cli/server.h"
+#include "cli/takedown.h"
 
 /* How often to ask whether the masters answer yet, and for how long. */
 static const struct timespec ask_pause = {0, 5000000};
 #define ASK_TIMES 6000
-
-/* How often to look for masters that were started by hand, at the end. */
-#define SWEEP_MS 5
-#define SWEEP_TIMES 400
 
 /* The keeper's own side. */
 struct keep {
@@ -40,11 +32,9 @@ struct keep {
     int n;
     int life_fd;
     int report_fd;
-    char folder[CLI_FOLDER_PATH];
+    const char *folder;
     /* By number - 1; 0 for one that has ended. */
     pid_t masters[REDLOCK_MAX_NODES];
-    /* What the masters run, to know those that were started by hand. */
-    struct stat exe;
     /* What to kill when redlock sandbox dies. */
     pid_t group;
 };
@@ -148,21 +138,10 @@ static int await_one(struct keep *keep, int number)
     return -1;
 }
 
-/* A program that was started by way of a script has become another one by now. */
-static void recognize(struct keep *keep)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/%ld/exe", (long)keep->masters[0]);
-    if (stat(path, &keep->exe) != 0) {
-        memset(&keep->exe, 0, sizeof(keep->exe));
-    }
-}
-
 static int start_all(struct keep *keep)
 {
-    if (cli_folder_make(keep->folder) != 0) {
-        report(keep, "-cannot make a temporary folder: %s", strerror(errno));
+    if (mkdir(keep->folder, 0700) != 0) {
+        report(keep, "-cannot make the folder %s: %s", keep->folder, strerror(errno));
         return -1;
     }
     for (int number = 1; number <= keep->n; number++) {
@@ -175,56 +154,8 @@ static int start_all(struct keep *keep)
             return -1;
         }
     }
-    recognize(keep);
-    report(keep, "+%s", keep->folder);
+    report(keep, "+");
     return 0;
-}
-
-/* Whether a process runs what the masters run, in our folder (which may have been removed:
- * the link then ends with " (deleted)"). */
-static int lives_here(const struct keep *keep, const char *pid)
-{
-    size_t length = strlen(keep->folder);
-    char path[64];
-    char folder[PATH_MAX] = "";
-    struct stat exe;
-
-    snprintf(path, sizeof(path), "/proc/%.20s/cwd", pid);
-    if (readlink(path, folder, sizeof(folder) - 1) < 0 ||
-        strncmp(folder, keep->folder, length) != 0 || (folder[length] && folder[length] != ' ')) {
-        return 0;
-    }
-    snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
-    return stat(path, &exe) == 0 && exe.st_dev == keep->exe.st_dev &&
-           exe.st_ino == keep->exe.st_ino;
-}
-
-/* Kill the masters that are not our children. Returns how many there were. */
-static int sweep_once(const struct keep *keep)
-{
-    DIR *processes = opendir("/proc");
-    const struct dirent *entry;
-    int found = 0;
-
-    if (!processes) {
-        return 0;
-    }
-    while ((entry = readdir(processes))) {
-        if (isdigit((unsigned char)entry->d_name[0]) && lives_here(keep, entry->d_name)) {
-            kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL);
-            found++;
-        }
-    }
-    closedir(processes);
-    return found;
-}
-
-/* A process that is dying still lives here: until there is none. */
-static void sweep(const struct keep *keep)
-{
-    for (int i = 0; i < SWEEP_TIMES && sweep_once(keep) > 0; i++) {
-        poll(NULL, 0, SWEEP_MS);
-    }
 }
 
 static void end_masters(struct keep *keep)
@@ -232,26 +163,20 @@ static void end_masters(struct keep *keep)
     reap(keep);
     for (int i = 0; i < keep->n; i++) {
         if (keep->masters[i] > 0) {
-            kill(keep->masters[i], SIGKILL);
+            kill(-keep->masters[i], SIGKILL);
         }
     }
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
     }
 }
 
-/* Swept twice: a master that was about to start has our folder to start in until that is
- * removed. */
 static void end_all(struct keep *keep)
 {
     if (keep->group > 0) {
         kill(-keep->group, SIGKILL);
     }
     end_masters(keep);
-    if (keep->folder[0]) {
-        sweep(keep);
-        cli_folder_remove(keep->folder);
-        sweep(keep);
-    }
+    cli_takedown(keep->folder);
 }
 
 static void on_child(int signo)
@@ -299,10 +224,14 @@ static int make_pipes(int life[2], int reports[2])
 
 int cli_keeper_start(struct cli_keeper *keeper, const char *program, int n)
 {
-    struct keep keep = {.program = program, .n = n};
+    struct keep keep = {.program = program, .n = n, .folder = keeper->folder};
     int life[2];
     int reports[2];
 
+    if (cli_folder_choose(keeper->folder) != 0) {
+        cli_say("cannot make a temporary folder: %s", strerror(errno));
+        return CLI_INTERNAL;
+    }
     if (make_pipes(life, reports) != 0) {
         cli_say("cannot make a pipe: %s", strerror(errno));
         return CLI_INTERNAL;
@@ -338,5 +267,8 @@ void cli_keeper_end(struct cli_keeper *keeper)
     close(keeper->life_fd);
     close(keeper->report_fd);
     while (keeper->pid > 0 && waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    if (cli_takedown(keeper->folder) != 0) {
+        cli_say("cannot remove the folder %s: %s", keeper->folder, strerror(errno));
     }
 }

@@ -6,22 +6,27 @@
  *
  * The life pipe has one writer, redlock sandbox. When that ends, in whatever way, be it
  * SIGKILL to its whole process group, the keeper reads the end of the pipe: it kills the
- * masters, those that were started again by hand, and, unless redlock sandbox had said that
- * CMD has ended, CMD's process group; it removes the folder and goes. Should the keeper be
- * killed, the kernel kills the masters, and redlock sandbox removes the folder.
+ * masters and, unless redlock sandbox had said that CMD has ended, CMD's process group; it
+ * takes down what else listens in the folder (cli/takedown.h), removes that, and goes. Should
+ * the keeper be killed, the kernel kills the masters, and redlock sandbox takes down the rest:
+ * both know the folder's name before it is made.
  */
 #ifndef CLI_KEEPER_H
 #define CLI_KEEPER_H
 
 #include <sys/types.h>
 
+#include "cli/folder.h"
+
 struct cli_keeper {
     pid_t pid;
     /* Ours of the life pipe. */
     int life_fd;
-    /* Ours of the report pipe, not blocking: '+' and the folder when all masters answer, or
-     * '-' and why there are none; then its end. */
+    /* Ours of the report pipe, not blocking: '+' when all masters answer, or '-' and why there
+     * are none; then its end. */
     int report_fd;
+    /* The folder of the masters. */
+    char folder[CLI_FOLDER_PATH];
 };
 
 /* Fork the keeper of n masters. Returns CLI_OK; or says what is wrong and returns
@@ -31,7 +36,8 @@ int cli_keeper_start(struct cli_keeper *keeper, const char *program, int n);
 /* Say which process group is to be killed should we die, 0 for none. */
 void cli_keeper_tell(const struct cli_keeper *keeper, pid_t group);
 
-/* Let the keeper take everything away, and wait until it has. */
+/* Let the keeper take everything away, wait until it has, and take away what it has left. Says so
+ * when the folder cannot be removed. */
 void cli_keeper_end(struct cli_keeper *keeper);
 
 #endif

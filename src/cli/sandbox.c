@@ -255,9 +255,10 @@ static void on_signal(void *arg, int signo)
 
 static void greet(const struct sandbox *sandbox, int is_shell)
 {
-    cli_say_detail("%d masters run in %s", sandbox->n, sandbox->report + 1);
+    cli_say_detail("%d masters run in %s", sandbox->n, sandbox->keeper.folder);
     if (is_shell && isatty(STDERR_FILENO)) {
-        cli_say("%d masters run in %s; REDLOCK_NODES names them", sandbox->n, sandbox->report + 1);
+        cli_say("%d masters run in %s; REDLOCK_NODES names them", sandbox->n,
+                sandbox->keeper.folder);
         cli_say_more("Try: redlock lock demo -- echo mine; redlock nodes. Leave with: exit");
     }
 }
@@ -292,7 +293,7 @@ static int run_command(struct sandbox *sandbox, char **argv)
     const char *shell = getenv("SHELL");
     char path[PATH_MAX];
     char *own[] = {path, NULL};
-    int code = set_environment(sandbox->report + 1, sandbox->n);
+    int code = set_environment(sandbox->keeper.folder, sandbox->n);
 
     if (code != CLI_OK) {
         return code;
@@ -320,16 +321,6 @@ static int run_with_signals(struct sandbox *sandbox, char **argv)
     return code;
 }
 
-/* The keeper has done that, unless it was killed or could not: it is silent. */
-static void remove_folder(const struct sandbox *sandbox)
-{
-    const char *folder = sandbox->report + 1;
-
-    if (sandbox->report[0] == '+' && cli_folder_remove(folder) != 0) {
-        cli_say("cannot remove the folder %s: %s", folder, strerror(errno));
-    }
-}
-
 /* The keeper is forked before there is a loop, so that it shares nothing with it. */
 static int run(struct sandbox *sandbox, const char *program, char **argv)
 {
@@ -344,7 +335,6 @@ static int run(struct sandbox *sandbox, const char *program, char **argv)
         cli_session_close(&sandbox->session);
     }
     cli_keeper_end(&sandbox->keeper);
-    remove_folder(sandbox);
     return code;
 }
 

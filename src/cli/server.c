@@ -92,7 +92,8 @@ int cli_server_configure(const char *folder, int number)
     if (!file) {
         return -1;
     }
-    fputs("# Written by redlock sandbox. Starts this master again: redis-server THIS-FILE\n"
+    fputs("# Written by redlock sandbox. Starts this master again (redis-server THIS-FILE,\n"
+          "# or valkey-server THIS-FILE).\n"
           "port 0\n"
           "unixsocketperm 700\n"
           "daemonize yes\n"
@@ -131,8 +132,10 @@ pid_t cli_server_start(const char *program, const char *folder, int number)
     file_path(folder, number, "conf", config);
     pid = fork();
     if (pid != 0) {
+        setpgid(pid, pid); /* as in the child: whichever comes first */
         return pid;
     }
+    setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(CLI_INTERNAL);

@@ -19,8 +19,8 @@ int cli_server_find(const char *option, char *path, size_t size);
 /* Write the configuration of a master. Returns 0; -1 with errno set. */
 int cli_server_configure(const char *folder, int number);
 
-/* Start a master as a child that the kernel kills when we die. Returns its process id, -1 with
- * errno set. */
+/* Start a master as a child in a process group of its own, that the kernel kills when we die.
+ * Returns its process id, -1 with errno set. */
 pid_t cli_server_start(const char *program, const char *folder, int number);
 
 /* Whether a master answers PING. */

@@ -163,4 +163,102 @@ folder=$(head -n 1 "$work/out")
 check "a master started at the last moment is dead as well" until_true is_deserted
 check "and its folder is gone" is_gone "$folder"
 
+# --- masters that are no children of the keeper ---
+
+cp "$(readlink -f "$server")" "$work/other-server"
+cat >"$work/script" <<SCRIPT
+#!/bin/sh
+"$work/other-server" "\$@"
+exit
+SCRIPT
+chmod +x "$work/script"
+
+# redlock_by_script ...: redlock sandbox --server SCRIPT, whose server is its child.
+cat >"$work/redlock_by_script" <<SCRIPT
+#!/bin/sh
+shift
+exec "$REDLOCK" sandbox --server "$work/script" "\$@"
+SCRIPT
+chmod +x "$work/redlock_by_script"
+
+# start_by_script: as start, with the script.
+start_by_script() {
+    command_under_test=$REDLOCK
+    REDLOCK=$work/redlock_by_script
+    start "$@"
+    REDLOCK=$command_under_test
+}
+
+start_by_script env
+kill -TERM "$sandbox"
+await "$sandbox"
+nothing_left "SIGTERM, with a server that is a script,"
+
+start_by_script env
+kill -KILL "$sandbox"
+await "$sandbox"
+nothing_left "SIGKILL, with a server that is a script,"
+
+start_by_script env
+keeper=$(cut -d ' ' -f 4 "/proc/${pids%% *}/stat")
+keeper=$(cut -d ' ' -f 4 "/proc/$keeper/stat")
+kill -KILL "$keeper"
+await "$sandbox"
+status_is 70 "when the keeper of a server that is a script is killed it gives 70"
+nothing_left "its keeper was killed, with a server that is a script,"
+
+# Each takes the socket of the one before, which goes on, and cannot be reached.
+# shellcheck disable=SC2016
+run "$REDLOCK" sandbox -n 2 -- sh -c '
+    for _ in 1 2 3; do
+        old=$(cat "$REDLOCK_SANDBOX/1.pid")
+        "$0" "$REDLOCK_SANDBOX/1.conf"
+        while [ "$(cat "$REDLOCK_SANDBOX/1.pid")" = "$old" ]; do sleep 0.02; done
+        cat "$REDLOCK_SANDBOX/1.pid"
+    done' "$work/other-server"
+status_is 0 "masters are started by hand with another program"
+# shellcheck disable=SC2046
+check "and all are dead afterwards" until_true all_dead $(cat "$work/out")
+
+# without_proc COMMAND...: needs the right to mount, and $LD_LIBRARY_PATH, for what is said relative to
+# a program is found by /proc.
+# shellcheck disable=SC2016
+without_proc() {
+    unshare --mount --map-root-user sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@"
+}
+if without_proc "$REDLOCK" --version >"$work/out" 2>&1; then
+    # shellcheck disable=SC2016
+    run without_proc "$REDLOCK" sandbox --server "$work/script" -n 2 -- sh -c '
+        cat "$REDLOCK_SANDBOX/1.pid"
+        kill -KILL "$(cat "$REDLOCK_SANDBOX/2.pid")"
+        "$0" "$REDLOCK_SANDBOX/2.conf"
+        until "$1" -s "$REDLOCK_SANDBOX/2.sock" ping >/dev/null 2>&1; do sleep 0.02; done
+        cat "$REDLOCK_SANDBOX/2.pid"
+        echo "$REDLOCK_SANDBOX"' "$work/other-server" "$rediscli"
+    status_is 0 "without /proc a sandbox works"
+    # shellcheck disable=SC2046
+    check "and its masters are dead afterwards" until_true all_dead $(grep -v / "$work/out")
+    check "and its folder is gone" is_gone "$(grep / "$work/out")"
+fi
+
+# --- a keeper that is killed before there is a master ---
+
+cat >"$work/slow" <<SCRIPT
+#!/bin/sh
+echo "\$PPID \$\$" >"$work/keeper.part"
+mv "$work/keeper.part" "$work/keeper"
+sleep 600
+SCRIPT
+chmod +x "$work/slow"
+mkdir "$work/early"
+TMPDIR=$work/early "$REDLOCK" sandbox -n 1 --server "$work/slow" true 2>"$work/err" &
+sandbox=$!
+until_true [ -e "$work/keeper" ]
+read -r keeper slow <"$work/keeper"
+kill -KILL "$keeper"
+await "$sandbox"
+status_is 70 "when its keeper is killed at the start it gives 70"
+check "and leaves no folder" rmdir "$work/early"
+check "and no server" until_true all_dead "$slow"
+
 finish
