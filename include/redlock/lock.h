@@ -57,14 +57,22 @@ enum redlock_notice_kind {
      * tried again until it works. Told once; again only after a renewal has worked. */
     REDLOCK_NOTICE_TROUBLE = 1,
     /* The lock is lost. Final, told once, and nothing is told after it. */
-    REDLOCK_NOTICE_LOST = 2
+    REDLOCK_NOTICE_LOST = 2,
+    /* The lock is held, until another time than was told last. Only with REDLOCK_TELL_MOVES. */
+    REDLOCK_NOTICE_MOVED = 3
+};
+
+/* request.flags. */
+enum redlock_request_flag {
+    /* Tell REDLOCK_NOTICE_MOVED as well: for redlock_lock_deadline_us(). */
+    REDLOCK_TELL_MOVES = 1
 };
 
 struct redlock_notice {
     /* sizeof(struct redlock_notice) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     enum redlock_notice_kind kind;
-    /* Why.
+    /* Why; 0 with MOVED.
      * REDLOCK_EUNRENEWED: it is not renewed (not wanted, max_hold_ms or max_renewals reached,
      * not petted).
      * REDLOCK_ENOQUORUM: no majority of the masters confirmed a renewal. redlock_lock_node() says
@@ -80,6 +88,8 @@ struct redlock_notice {
     int reason;
     /* How long the lock is still valid; 0 with LOST. */
     uint64_t left_ms;
+    /* redlock_lock_deadline_us(); 0 with LOST. */
+    uint64_t deadline_us;
 };
 
 /* Told of what happens to a held lock, from the loop, never from inside a call of this library.
@@ -149,6 +159,8 @@ struct redlock_request {
     /* Told of trouble and loss; NULL (default): nobody, ask redlock_lock_validity_ms(). */
     redlock_notice_cb *notice_cb;
     void *notice_arg;
+    /* Bits of enum redlock_request_flag; default 0. */
+    uint64_t flags;
 };
 
 /* The same as redlock_request_init(), for who cannot use a C header: `size` is what the caller has
@@ -302,6 +314,33 @@ REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock);
 /* How many milliseconds the lock is still valid, rounded down; 0 when it is not held, is lost, or
  * its time is over. Reads the clock at each call. Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock);
+
+/* Until when the lock is valid, in microseconds of redlock_clock_us(); 0 when it is not held, is
+ * being released, or is known to be lost. Rounded down; it may be in the past.
+ *
+ * For other threads, which must not ask about the lock: the loop's thread keeps a copy where they
+ * read it (an atomic; docs/examples/worker.c), and each of them compares that with
+ * redlock_clock_us() before every step that needs the lock. Beyond it there is nothing to ask: the
+ * lock is over.
+ *
+ * The deadline moves. Later, when a renewal or an extension has worked: a thread that has not seen
+ * it stops too early, which harms nobody. And EARLIER, when a promise turns out to be worth less:
+ * the masters' clocks show that ours stood still, a master's clock has jumped, or a master has no
+ * such key any more. With REDLOCK_TELL_MOVES each such move is told (REDLOCK_NOTICE_MOVED, or
+ * TROUBLE or LOST when there is one of these to tell), at the end of the loop turn in which it was
+ * found out; every notice has the new deadline. So:
+ *   - set REDLOCK_TELL_MOVES, copy it in the acquire's callback, and from every notice;
+ *   - read the copy for each step: a thread that remembers an older one goes on too long;
+ *   - put 0 into it, and wait for the threads, before redlock_release(), redlock_lock_forget() or
+ *     redlock_close(): nothing is told after these;
+ *   - until the notice has run, other threads go on by the old deadline: keep the callbacks of the
+ *     loop short, and where a step too many does harm, use a fence as well.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT uint64_t redlock_lock_deadline_us(const struct redlock_lock *lock);
+
+/* The clock of redlock_lock_deadline_us(): CLOCK_BOOTTIME, which goes on counting while the machine
+ * is suspended, in microseconds. From any thread. Since 0.1. */
+REDLOCK_EXPORT uint64_t redlock_clock_us(void);
 
 /* The token, as it stands on the masters ("<40 hex digits>[:<owner>]"): that of the last try,
  * so while the lock is held it is the lock's. Lives until the handle is gone or tries again.

@@ -531,6 +531,7 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
     }
     lock->notice_cb = q->notice_cb;
     lock->notice_arg = q->notice_arg;
+    lock->tells_moves = (q->flags & REDLOCK_TELL_MOVES) != 0;
     r->attempt.seed = rlk_prng_next(&rl->prng);
     r->hold.seed = rlk_prng_next(&rl->prng);
     r->hold.early_ppm = (uint32_t)(rlk_prng_next(&rl->prng) % (RLK_HOLD_EARLY_PPM + 1));

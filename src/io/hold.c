@@ -201,9 +201,16 @@ static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t 
     ask(lock, nodes, RLK_SCRIPT_KEEP, ttl_ms, now_us);
 }
 
+static bool has_moved(const struct redlock_lock *lock)
+{
+    return lock->tells_moves && lock->hold.state == RLK_HOLD_HELD &&
+           rlk_hold_valid_until_us(&lock->hold) != lock->told_deadline_us;
+}
+
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
-    if (out->tell && lock->notice_cb) {
+    lock->has_news = lock->has_news || out->tell;
+    if (lock->notice_cb && (out->tell || has_moved(lock))) {
         rlk_turn_tell(&lock->rl->loop.turn, &lock->tell);
     }
     if (out->tell_extended) {
@@ -302,18 +309,25 @@ static void on_notice(struct rlk_call *call)
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, tell);
     const struct rlk_hold *h = &lock->hold;
     struct redlock_notice notice = {.size = sizeof(notice)};
+    bool has_news;
 
     look(lock);
     rlk_list_remove(&lock->tell.link);
-    notice.reason = h->reason;
+    has_news = lock->has_news;
+    lock->has_news = false;
     if (h->state == RLK_HOLD_LOST) {
         notice.kind = REDLOCK_NOTICE_LOST;
-    } else if (h->trouble) {
+        notice.reason = h->reason;
+    } else if (has_news && h->trouble) {
         notice.kind = REDLOCK_NOTICE_TROUBLE;
-        notice.left_ms = redlock_lock_validity_ms(lock);
+        notice.reason = h->reason;
+    } else if (has_moved(lock)) {
+        notice.kind = REDLOCK_NOTICE_MOVED;
     } else {
         return; /* it is over */
     }
+    notice.left_ms = redlock_lock_validity_ms(lock);
+    notice.deadline_us = lock->told_deadline_us = redlock_lock_deadline_us(lock);
     lock->notice_cb(lock, &notice, lock->notice_arg);
 }
 
@@ -346,6 +360,7 @@ void rlk_hold_begin(struct redlock_lock *lock, uint64_t now_us)
     rlk_call_init(&lock->tell_extended, on_extended);
     rlk_call_init(&lock->line, on_room);
     rlk_hold_start(&lock->hold, &lock->attempt.round, now_us, &out);
+    lock->told_deadline_us = rlk_hold_valid_until_us(&lock->hold); /* as the callback sees it */
     carry_out(lock, &out, now_us);
 }
 

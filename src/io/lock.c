@@ -40,6 +40,8 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
     lock->extend_arg = NULL;
     lock->notice_cb = NULL;
     lock->notice_arg = NULL;
+    lock->tells_moves = lock->has_news = false;
+    lock->told_deadline_us = 0;
     lock->holders = NULL;
     lock->nameless = 0;
     lock->seen_fence = 0;
@@ -127,12 +129,22 @@ REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
     return 0;
 }
 
-REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock)
+REDLOCK_EXPORT uint64_t redlock_clock_us(void)
+{
+    return rlk_clock_us();
+}
+
+REDLOCK_EXPORT uint64_t redlock_lock_deadline_us(const struct redlock_lock *lock)
 {
     if (lock == NULL || lock->phase != RLK_LOCK_HELD || is_child(lock)) {
         return 0;
     }
-    return rlk_time_sub(rlk_hold_valid_until_us(&lock->hold), rlk_clock_us()) / 1000;
+    return rlk_hold_valid_until_us(&lock->hold);
+}
+
+REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock)
+{
+    return rlk_time_sub(redlock_lock_deadline_us(lock), rlk_clock_us()) / 1000;
 }
 
 REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)

@@ -43,6 +43,9 @@ struct redlock_lock {
     void *extend_arg;
     redlock_notice_cb *notice_cb; /* NULL: nobody wants to know */
     void *notice_arg;
+    bool tells_moves;                   /* of the deadline, too */
+    bool has_news;                      /* trouble or the loss is to be told */
+    uint64_t told_deadline_us;          /* the user knows this one */
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node; NULL before the first refusal */
     uint64_t seen_fence;                /* the largest counter that any node told [S12] */
     uint64_t nameless; /* nodes that refused, and there was no memory for whom they named */

@@ -243,6 +243,14 @@ static int read_request(struct redlock *rl, const struct redlock_request *theirs
     return 0;
 }
 
+static int check_flags(struct redlock *rl, const struct redlock_request *q)
+{
+    if ((q->flags & ~(uint64_t)REDLOCK_TELL_MOVES) == 0) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "flags has bits that this library does not know");
+}
+
 static int check_fields(struct redlock *rl, const struct redlock_request *q, struct rlk_terms *r)
 {
     int status = check_keys(rl, q, r);
@@ -252,6 +260,9 @@ static int check_fields(struct redlock *rl, const struct redlock_request *q, str
     }
     if (status == 0) {
         status = check_retry(rl, q);
+    }
+    if (status == 0) {
+        status = check_flags(rl, q);
     }
     return status ? status : rlk_request_ttl(rl, q->ttl_ms);
 }

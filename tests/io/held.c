@@ -17,14 +17,17 @@ static void note(struct held *h, char what)
 static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
 {
     struct held *h = arg;
-    bool is_lost = notice->kind == REDLOCK_NOTICE_LOST;
+    static const char signs[] = {
+        [REDLOCK_NOTICE_TROUBLE] = 't', [REDLOCK_NOTICE_LOST] = 'l', [REDLOCK_NOTICE_MOVED] = 'm'};
 
     ck_assert_ptr_eq(lock, h->lock);
     ck_assert_uint_eq(notice->size, sizeof(*notice));
-    ck_assert(is_lost || notice->kind == REDLOCK_NOTICE_TROUBLE);
-    note(h, is_lost ? 'l' : 't');
-    h->lost += is_lost;
-    h->troubles += !is_lost;
+    ck_assert_uint_eq(notice->deadline_us, redlock_lock_deadline_us(lock));
+    note(h, signs[notice->kind]);
+    h->lost += notice->kind == REDLOCK_NOTICE_LOST;
+    h->troubles += notice->kind == REDLOCK_NOTICE_TROUBLE;
+    h->moved += notice->kind == REDLOCK_NOTICE_MOVED;
+    h->deadline_us = notice->deadline_us;
     h->reason = notice->reason;
     h->left_ms = notice->left_ms;
     h->validity_ms = redlock_lock_validity_ms(lock);

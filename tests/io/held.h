@@ -14,12 +14,12 @@ struct held {
     struct redlock_lock *lock; /* NULL: it is gone, or was never got */
     char token[160];
     int status; /* of the acquire or adopt */
-    /* What was told, in order: 't'rouble, 'l'ost, 'e'xtension, 'r'elease, 'c'lose. */
+    /* What was told, in order: 't'rouble, 'l'ost, 'm'oved, 'e'xtension, 'r'elease, 'c'lose. */
     char order[64];
-    int acquired, troubles, lost, extended, released, closed; /* how often */
-    int reason;                                               /* of the last notice */
-    uint64_t left_ms, validity_ms;                            /* at the last notice */
-    int extend_status, release_status;                        /* of the last one */
+    int acquired, troubles, lost, moved, extended, released, closed; /* how often */
+    int reason;                                                      /* of the last notice */
+    uint64_t left_ms, validity_ms, deadline_us;                      /* at the last notice */
+    int extend_status, release_status;                               /* of the last one */
     bool inside;                         /* a call of the library: no callback may come */
     void (*on_acquired)(struct held *h); /* done in the callbacks; NULL: nothing */
     void (*on_notice)(struct held *h);

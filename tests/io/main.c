@@ -11,13 +11,14 @@ static const struct {
     Suite *(*make)(void);
 } suites[] = {
     {"adopt", adopt_suite},       {"callbacks", callbacks_suite}, {"clocks", clocks_suite},
-    {"config", config_suite},     {"data", data_suite},           {"details", details_suite},
-    {"endings", endings_suite},   {"examine", examine_suite},     {"extend", extend_suite},
-    {"fence", fence_suite},       {"hold", hold_suite},           {"hostile", hostile_suite},
-    {"keys", keys_suite},         {"nonsense", nonsense_suite},   {"noscript", noscript_suite},
-    {"probes", probes_suite},     {"query", query_suite},         {"release", release_suite},
-    {"restarts", restarts_suite}, {"room", room_suite},           {"stuck", stuck_suite},
-    {"twins", twins_suite},       {"versions", versions_suite},   {"wire", wire_suite},
+    {"config", config_suite},     {"data", data_suite},           {"deadline", deadline_suite},
+    {"details", details_suite},   {"endings", endings_suite},     {"examine", examine_suite},
+    {"extend", extend_suite},     {"fence", fence_suite},         {"hold", hold_suite},
+    {"hostile", hostile_suite},   {"keys", keys_suite},           {"nonsense", nonsense_suite},
+    {"noscript", noscript_suite}, {"probes", probes_suite},       {"query", query_suite},
+    {"release", release_suite},   {"restarts", restarts_suite},   {"room", room_suite},
+    {"stuck", stuck_suite},       {"twins", twins_suite},         {"versions", versions_suite},
+    {"wire", wire_suite},
 };
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@ Suite *callbacks_suite(void);
 Suite *clocks_suite(void);
 Suite *config_suite(void);
 Suite *data_suite(void);
+Suite *deadline_suite(void);
 Suite *details_suite(void);
 Suite *endings_suite(void);
 Suite *examine_suite(void);

@@ -522,6 +522,9 @@ START_TEST(each_wrong_field_of_a_request_is_named)
     good.owner = "new\nline";
     must_refuse_and_say(&good, "owner");
     good.owner = NULL;
+    good.flags = 2;
+    must_refuse_and_say(&good, "flags");
+    good.flags = 0;
     good.ttl_ms = 9;
     must_refuse_and_say(&good, "the ttl is 9 ms; it must be 10 to ");
 }

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""The example of a thread that looks at the deadline itself, run on the masters of a sandbox.
+$REDLOCK: the command. $WORKER: the example."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from lib import LOST, Tap, wrong
+
+REDLOCK = os.environ['REDLOCK']
+WORKER = os.environ['WORKER']
+TTL_S = 4
+STEPS = 90
+
+
+def start():
+    nodes = os.environ['REDLOCK_NODES'].replace(',', ' ').split()
+    return subprocess.Popen([WORKER, *(f'{node}?quarantine=off' for node in nodes)], stdout=subprocess.PIPE, text=True)
+
+
+def works_to_the_end():
+    """For longer than the ttl: each renewal moves the deadline."""
+    with start() as worker:
+        lines = worker.stdout.read().splitlines()
+    return (wrong('acquired', lines[:1], ['acquired: done']) +
+            wrong('the end', lines[-1:], [f'{STEPS} steps; released: done']) +
+            wrong('the exit status', worker.returncode, 0))
+
+
+def stops_when_the_time_is_over():
+    """Whoever stood still beyond the deadline does no step when it goes on."""
+    with start() as worker:
+        first = worker.stdout.readline()
+        worker.send_signal(signal.SIGSTOP)
+        time.sleep(TTL_S + 1)
+        worker.send_signal(signal.SIGCONT)
+        lines = worker.stdout.read().splitlines()
+    steps = int(lines[-1].split()[0]) if lines and ' steps; ' in lines[-1] else -1
+    return (wrong('acquired', first, 'acquired: done\n') +
+            wrong(f'fewer steps: {lines}', 0 <= steps < STEPS, True) +
+            wrong('the exit status', worker.returncode, LOST))
+
+
+def main():
+    tap = Tap()
+    tap.claim('a worker works to the end', works_to_the_end())
+    tap.claim('a worker that stood still stops', stops_when_the_time_is_over())
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    if 'REDLOCK_SANDBOX' not in os.environ:
+        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', *sys.argv])
+    sys.exit(main())

@@ -1,0 +1,169 @@
+/* io/test_deadline.c - the deadline that other threads keep, and how they learn that it moved. */
+#include "io/held.h"
+#include "io/scripts.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+#include "io/ward.h"
+
+static struct farm f;
+static struct held h;
+
+static void acquire_with_moves(struct farm *farm, int renew)
+{
+    struct redlock_request request = held_request(&h, farm, "k");
+
+    request.renew = renew;
+    request.flags = REDLOCK_TELL_MOVES;
+    held_acquire(&h, &request);
+}
+
+START_TEST(it_is_the_validity_as_a_point_in_time)
+{
+    uint64_t deadline_us, now_us;
+
+    held_start(&f);
+    suspend_time();
+    held_acquire_key(&h, &f, "k");
+    deadline_us = redlock_lock_deadline_us(h.lock);
+    now_us = redlock_clock_us();
+    ck_assert_uint_eq((deadline_us - now_us) / 1000, redlock_lock_validity_ms(h.lock));
+    suspend_go_on();
+    suspend_ms(OUTCOME_TTL_MS / 4);
+    ck_assert_uint_eq(redlock_lock_deadline_us(h.lock), deadline_us);
+    ck_assert_uint_ge(redlock_clock_us(), now_us + OUTCOME_TTL_MS * 250);
+    ck_assert_int_eq(held_release(&h), REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_deadline_us(h.lock), 0);
+    ck_assert_uint_eq(redlock_lock_deadline_us(NULL), 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(each_renewal_and_extension_moves_it)
+{
+    uint64_t deadline_us;
+    size_t i;
+
+    held_start(&f);
+    acquire_with_moves(&f, 1);
+    ck_assert_str_eq(h.order, "");
+    deadline_us = redlock_lock_deadline_us(h.lock);
+    for (i = 1; i <= 2; i++) {
+        suspend_ms(HELD_THIRD_MS);
+        held_wait(&h, &h.moved, (int)i);
+        loop_settle(f.base);
+        ck_assert_uint_ge(h.deadline_us, deadline_us + HELD_THIRD_MS * 1000);
+        ck_assert_uint_gt(h.left_ms, 2 * HELD_THIRD_MS);
+        ck_assert_int_eq(h.reason, 0);
+        deadline_us = h.deadline_us;
+    }
+    ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
+    held_wait(&h, &h.extended, 1);
+    loop_settle(f.base);
+    ck_assert_uint_gt(h.deadline_us, deadline_us);
+    ck_assert_int_eq(h.moved, 3);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    ck_assert_int_eq(h.moved, 3);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(moves_are_told_to_who_asked_for_them_only)
+{
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    loop_settle(f.base);
+    ck_assert_str_eq(h.order, "");
+    farm_end(&f);
+}
+END_TEST
+
+/* Masters 3 and 4 have not renewed it. When a third one forgets it, a majority has it only for as
+ * long as these two have. */
+START_TEST(it_moves_to_an_earlier_time_when_a_master_forgets_the_key)
+{
+    uint64_t first_us, renewed_us;
+
+    held_start(&f);
+    acquire_with_moves(&f, 1);
+    first_us = redlock_lock_deadline_us(h.lock);
+    held_stand_still(&f, 3, 5);
+    suspend_ms(HELD_THIRD_MS);
+    held_wait(&h, &h.moved, 1);
+    renewed_us = h.deadline_us;
+    ck_assert_uint_gt(renewed_us, first_us);
+    held_del(&f, 0, 1);
+    suspend_ms(HELD_THIRD_MS);
+    held_wait(&h, &h.moved, 2);
+    ck_assert_uint_eq(h.deadline_us, first_us);
+    ck_assert_int_eq(h.lost, 0);
+    suspend_ms(HELD_TIMEOUT_MS);
+    held_wait(&h, &h.troubles, 1);
+    ck_assert_uint_eq(h.deadline_us, first_us);
+    suspend_ms(HELD_THIRD_MS);
+    held_wait(&h, &h.lost, 1);
+    ck_assert_uint_eq(h.deadline_us, 0);
+    ck_assert_str_eq(h.order, "mmtl");
+    farm_end(&f);
+}
+END_TEST
+
+/* It was our own clock that stood still. */
+START_TEST(it_moves_to_an_earlier_time_when_the_clocks_say_so)
+{
+    uint64_t deadline_us;
+    size_t i;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_pass_ms(WARD_HEALTH_MS);
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&ward, i, "EVAL", 1);
+    }
+    loop_settle(ward.base);
+    acquire_with_moves(&ward, 0);
+    deadline_us = redlock_lock_deadline_us(h.lock);
+    for (i = 0; i < 3; i++) {
+        ward_set_clock_forward(i, 30000);
+    }
+    ward_pass_ms(WARD_HEALTH_MS);
+    held_wait(&h, &h.moved, 1);
+    ck_assert_uint_le(h.deadline_us, deadline_us - 30000 * 1000 + 1000);
+    ck_assert_uint_eq(h.deadline_us, redlock_lock_deadline_us(h.lock));
+    farm_end(&ward);
+}
+END_TEST
+
+static void release_it(struct held *held)
+{
+    held->on_notice = NULL;
+    ck_assert_int_eq(held_release(held), REDLOCK_OK);
+}
+
+/* What is in line behind the callback is told no more. */
+START_TEST(it_may_be_released_when_a_move_is_told)
+{
+    held_start(&f);
+    acquire_with_moves(&f, 1);
+    h.on_notice = release_it;
+    suspend_ms(HELD_THIRD_MS);
+    held_wait(&h, &h.released, 1);
+    ck_assert_str_eq(h.order, "mr");
+    farm_end(&f);
+}
+END_TEST
+
+Suite *deadline_suite(void)
+{
+    Suite *s = suite_create("deadline");
+    TCase *c = tcase_create("deadline");
+
+    tcase_add_test(c, it_is_the_validity_as_a_point_in_time);
+    tcase_add_test(c, each_renewal_and_extension_moves_it);
+    tcase_add_test(c, moves_are_told_to_who_asked_for_them_only);
+    tcase_add_test(c, it_moves_to_an_earlier_time_when_a_master_forgets_the_key);
+    tcase_add_test(c, it_moves_to_an_earlier_time_when_the_clocks_say_so);
+    tcase_add_test(c, it_may_be_released_when_a_move_is_told);
+    suite_add_tcase(s, c);
+    return s;
+}
