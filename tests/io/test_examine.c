@@ -126,6 +126,18 @@ static void answer_text(struct fake *node, const char *command, const char *text
     fake_on(node, command, FAKE_REPLY, reply);
 }
 
+/* The same answer to every command that has a key. */
+static void answer_all_with_keys(struct fake *node, const char *reply)
+{
+    static const char *const commands[] = {"SET",  "GET",  "DEL",    "PEXPIRE",
+                                           "PTTL", "EVAL", "EVALSHA"};
+    size_t i;
+
+    for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        fake_on(node, commands[i], FAKE_REPLY, reply);
+    }
+}
+
 static void open_three(void)
 {
     farm_start(&f, 3, FAKE_UNIX);
@@ -460,16 +472,12 @@ START_TEST(denied_keys_are_no_denied_commands)
     static const char *const texts[] = {
         "-NOPERM No permissions to access a key\r\n",
         "-NOPERM this user has no permissions to access one of the keys used as arguments\r\n"};
-    static const char *const commands[] = {"SET",  "GET",  "DEL",    "PEXPIRE",
-                                           "PTTL", "EVAL", "EVALSHA"};
-    size_t i, k;
+    size_t k;
 
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
     for (k = 0; k < 2; k++) {
-        for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-            fake_on(f.nodes[0], commands[i], FAKE_REPLY, texts[k]);
-        }
+        answer_all_with_keys(f.nodes[0], texts[k]);
         examine();
         ck_assert_uint_eq(seen.nodes[0].denied, 0);
         ck_assert_int_eq(seen.nodes[0].keys_denied, 1);
@@ -533,16 +541,9 @@ END_TEST
 /* As an ACL of Valkey 9.1 denies it: every command with a key, and EVAL. */
 START_TEST(a_denied_database_is_no_denied_key)
 {
-    static const char *const commands[] = {"SET",  "GET",  "DEL",    "PEXPIRE",
-                                           "PTTL", "EVAL", "EVALSHA"};
-    size_t i;
-
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
-    for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        fake_on(f.nodes[0], commands[i], FAKE_REPLY,
-                "-NOPERM No permissions to access database\r\n");
-    }
+    answer_all_with_keys(f.nodes[0], "-NOPERM No permissions to access database\r\n");
     examine();
     ck_assert_uint_eq(seen.nodes[0].denied, 0);
     ck_assert_int_eq(seen.nodes[0].keys_denied, 0);
