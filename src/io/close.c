@@ -110,7 +110,7 @@ static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, ui
     uint64_t since_us = rlk_time_max(rl->told_us, n->heard_us);
 
     if (rlk_node_coming(n) && n->debts.count > 0) {
-        return now_us < rlk_time_add(rl->told_us, CONNECTING_US);
+        return now_us < rlk_time_add(rl->close_us, CONNECTING_US);
     }
     return is_busy(n, now_us) && now_us < rlk_time_add(since_us, patience_us);
 }
@@ -193,6 +193,7 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     rl->closing = true;
     rl->close_cb = cb;
     rl->close_arg = arg;
+    rl->close_us = rlk_clock_us();
     let_go(rl);
     rlk_close_settle(rl);
     return 0;

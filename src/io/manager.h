@@ -64,7 +64,8 @@ struct redlock {
     char error_text[192]; /* of the last call that was refused; "" for nothing */
 
     bool closing;
-    uint64_t told_us; /* closing: when everybody had been told; 0: not yet */
+    uint64_t close_us; /* since when */
+    uint64_t told_us;  /* closing: when everybody had been told; 0: not yet */
     redlock_close_cb *close_cb;
     void *close_arg;
     struct rlk_call close_check;
