@@ -120,7 +120,9 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
         return;
     }
     if (n->state == RLK_NODE_UP) {
-        rlk_node_pay(n, now_us);
+        if (n->debts.count > 0) {
+            rlk_node_pay(n, now_us);
+        }
         n->hooks->eased(n);
         return;
     }

@@ -7,18 +7,49 @@
 #include "io/clock.h"
 #include "io/manager.h"
 
-bool rlk_room_at(const struct rlk_node *n, enum rlk_rank rank)
-{
-    size_t times = rank == RLK_RANK_URGENT ? 2 : 1;
+/* What may be unanswered. */
+struct mark {
+    size_t requests, bytes;
+};
 
-    return n->inflight.count < times * RLK_ROOM_REQUESTS &&
-           n->inflight.bytes < times * RLK_ROOM_BYTES;
+/* By rank, of a node that has room, and of one that is behind. */
+static const struct mark room[RLK_RANKS] = {
+    [RLK_RANK_URGENT] = {2 * RLK_ROOM_REQUESTS, 2 * RLK_ROOM_BYTES},
+    [RLK_RANK_FRESH] = {RLK_ROOM_REQUESTS, RLK_ROOM_BYTES}};
+static const struct mark behind[RLK_RANKS] = {
+    [RLK_RANK_URGENT] = {5 * RLK_ROOM_REQUESTS, 4 * RLK_ROOM_BYTES},
+    [RLK_RANK_FRESH] = {4 * RLK_ROOM_REQUESTS, 3 * RLK_ROOM_BYTES}};
+
+static bool is_below(const struct rlk_node *n, const struct mark *m)
+{
+    return n->inflight.count < m->requests && n->inflight.bytes < m->bytes;
 }
 
-/* [S5] What it is owed is told before it is asked for anything new. */
-static bool has_room(const struct rlk_node *n, enum rlk_rank rank)
+bool rlk_room_at(const struct rlk_node *n, enum rlk_rank rank)
 {
-    return rlk_room_at(n, rank) && (rank == RLK_RANK_URGENT || !rlk_node_pays(n));
+    return is_below(n, &room[rank]);
+}
+
+/* A node that can be asked. */
+enum place {
+    HAS_ROOM,
+    IS_BEHIND, /* asked, and not waited for: a majority has room */
+    HOLDS_UP   /* waited for */
+};
+
+/* Who is some way behind a majority delays nobody [S6]. But if all that we ask took it to where its
+ * answers are overdue [S14], we would spend the nodes that may fail on our own haste. [S5] Pending
+ * releases are sent before anything fresh. */
+static enum place place_of(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us)
+{
+    uint64_t late_us =
+        rlk_time_add(rlk_inflight_oldest_us(&n->inflight), n->options->node_timeout_us / 4);
+    bool pays = rank == RLK_RANK_FRESH && rlk_node_pays(n);
+
+    if (is_below(n, &room[rank]) && !pays) {
+        return HAS_ROOM;
+    }
+    return is_below(n, &behind[rank]) && !pays && now_us <= late_us ? IS_BEHIND : HOLDS_UP;
 }
 
 static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)
@@ -26,34 +57,51 @@ static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)
     return rank == RLK_RANK_FRESH && n->expected >= RLK_ROOM_EXPECTED;
 }
 
-/* The nodes that can be asked and have no room; those being connected that are waited for by as
- * many as may. Neither hinders when no majority could be had with them. */
-static bool is_full(const struct redlock *rl, enum rlk_rank rank, struct rlk_event *ev)
+/* What the nodes are good for now. */
+struct view {
+    uint64_t crowded; /* being connected, and waited for by enough others already */
+    unsigned roomy, holding;
+};
+
+static void look_at(const struct rlk_node *n, enum rlk_rank rank, struct rlk_event *ev,
+                    struct view *v)
 {
-    unsigned i, quorum = rlk_validity_quorum(rl->options.n_nodes);
-    uint64_t full = 0, crowded = 0;
+    uint64_t bit = rlk_mask_bit(n->index);
 
-    ev->ready = ev->coming = 0;
-    for (i = 0; i < rl->options.n_nodes; i++) {
-        const struct rlk_node *n = &rl->nodes[i];
-        uint64_t bit = rlk_mask_bit(i);
+    if (rlk_node_ready(n, ev->now_us)) {
+        enum place place = place_of(n, rank, ev->now_us);
 
-        if (rlk_node_ready(n, ev->now_us)) {
-            ev->ready |= bit;
-            full |= has_room(n, rank) ? 0 : bit;
-        } else if (rlk_node_coming(n)) {
-            ev->coming |= is_expected_enough(n, rank) ? 0 : bit;
-            crowded |= is_expected_enough(n, rank) ? bit : 0;
-        }
+        ev->ready |= bit;
+        v->roomy += place == HAS_ROOM;
+        v->holding += place == HOLDS_UP;
+    } else if (rlk_node_coming(n)) {
+        *(is_expected_enough(n, rank) ? &v->crowded : &ev->coming) |= bit;
     }
-    return full != 0 || (crowded != 0 && rlk_mask_count(ev->ready | ev->coming) < quorum &&
-                         rlk_mask_count(ev->ready | ev->coming | crowded) >= quorum);
 }
 
-static bool is_anybody_before(const struct rlk_room *room, enum rlk_rank rank)
+/* Who is being connected and cannot be waited for by more is waited for in line, when there would
+ * be no majority without it. */
+static bool is_full(const struct redlock *rl, enum rlk_rank rank, struct rlk_event *ev)
 {
-    return !rlk_list_empty(&room->line[RLK_RANK_URGENT]) ||
-           (rank == RLK_RANK_FRESH && !rlk_list_empty(&room->line[RLK_RANK_FRESH]));
+    unsigned i, n = rl->options.n_nodes, quorum = rlk_validity_quorum(n), ready, had;
+    struct view v = {0};
+
+    ev->ready = ev->coming = 0;
+    for (i = 0; i < n; i++) {
+        look_at(&rl->nodes[i], rank, ev, &v);
+    }
+    if (v.holding > 0 || v.roomy >= quorum) {
+        return v.holding > 0;
+    }
+    ready = rlk_mask_count(ev->ready);
+    had = ready + rlk_mask_count(ev->coming);
+    return v.roomy < ready || (had < quorum && had + rlk_mask_count(v.crowded) >= quorum);
+}
+
+static bool is_anybody_before(const struct rlk_room *r, enum rlk_rank rank)
+{
+    return !rlk_list_empty(&r->line[RLK_RANK_URGENT]) ||
+           (rank == RLK_RANK_FRESH && !rlk_list_empty(&r->line[RLK_RANK_FRESH]));
 }
 
 void rlk_room_look(const struct redlock *rl, enum rlk_rank rank, struct rlk_event *ev)
@@ -62,17 +110,13 @@ void rlk_room_look(const struct redlock *rl, enum rlk_rank rank, struct rlk_even
     ev->full = ev->kind != RLK_EVENT_ROOM && (ev->full || is_anybody_before(&rl->room, rank));
 }
 
-/* A node that answers no more is not waited for when it is stuck. Any other makes room by an
- * answer, or by its end. */
-static void watch_for_stuck(struct redlock *rl, const struct rlk_event *ev)
+/* Answers are what makes room. A node without any is not waited for in the end: time has to be
+ * looked at as well. */
+static void look_again(struct redlock *rl)
 {
-    uint64_t left = ev->ready, due_us = RLK_NEVER;
-    unsigned node;
+    uint64_t later_us = rl->options.node_timeout_us / 8;
 
-    RLK_MASK_EACH (node, left) {
-        due_us = rlk_time_min(due_us, rlk_node_overdue_us(&rl->nodes[node]));
-    }
-    rlk_timer_set(&rl->loop.timers, &rl->room.timer, rlk_time_add(due_us, 1));
+    rlk_timer_set(&rl->loop.timers, &rl->room.timer, rlk_time_add(rlk_clock_us(), later_us));
 }
 
 /* True when all of them had their turn. */
@@ -84,7 +128,7 @@ static bool serve(struct redlock *rl, enum rlk_rank rank)
         struct rlk_list *head;
 
         if (is_full(rl, rank, &ev)) {
-            watch_for_stuck(rl, &ev);
+            look_again(rl);
             return false;
         }
         head = rlk_list_pop(&rl->room.line[rank]);

@@ -8,10 +8,11 @@
  *     urgent   renewals, extensions and heals of locks that are held, and their releases: first,
  *              and with room of their own, so that no number of acquires keeps a lock from being
  *              renewed
- *     fresh    acquires and queries; also behind the releases that a master is still owed
+ *     fresh    acquires and queries; also behind the pending releases of a node
  *
- * Each in order. Whoever is at the head begins when every master that can be asked has room: a
- * round asks all of them. One that is stuck [S14] is not waited for.
+ * Each in order. Whoever is at the head begins when a majority of the masters has room; all are
+ * asked. A minority that is some way behind, by a quarter of node_timeout_ms at the most, delays
+ * nobody [S6]. Further behind it is waited for until it has caught up, or is stuck [S14].
  *
  * What follows from an answer (to confirm a fence, the text of a script, the release of a lost
  * round) needs no turn: its question has just made room for it. */
@@ -30,8 +31,9 @@ struct redlock;
 struct rlk_event;
 struct rlk_node;
 
-/* What is asked and not answered, at most, of fresh questions; with urgent ones it is twice that.
- * The rest of RLK_CONN_OUT_MAX is for what needs no turn. */
+/* What is asked of a master and not answered, at most, of fresh questions; with urgent ones it is
+ * twice that. One that is behind a majority is asked more, in between this and RLK_CONN_OUT_MAX:
+ * the rest of that is for what needs no turn. */
 #define RLK_ROOM_REQUESTS 1024
 #define RLK_ROOM_BYTES ((size_t)512 * 1024)
 
@@ -47,12 +49,12 @@ enum rlk_rank {
 struct rlk_room {
     struct rlk_list line[RLK_RANKS]; /* of struct rlk_call */
     struct rlk_call serve;
-    struct rlk_timer timer; /* when a master without room is stuck */
+    struct rlk_timer timer; /* when to look again, whatever is answered */
 };
 
 void rlk_room_init(struct redlock *rl);
 
-/* A node has room for one more question, whoever waits. */
+/* A node has room for one more question, whoever waits, and whatever is pending. */
 bool rlk_room_at(const struct rlk_node *n, enum rlk_rank rank);
 
 /* Fill in ready, coming and full of an event. Not full: what it begins may be asked at once. */
