@@ -81,6 +81,7 @@ void check_voted(struct world *w, unsigned node, const struct message *m, enum r
     }
     if (vote == RLK_VOTE_YES) {
         check_vote_counts(w, c->client, node, m);
+        check_stranger_counts(w, c->client, node);
         c->granted |= rlk_mask_bit(node);
         c->exposed |= is_exposed(w, c->client, node, m) ? rlk_mask_bit(node) : 0;
         if (c->fenced) {

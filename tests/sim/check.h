@@ -2,6 +2,7 @@
  *
  *     check_exclusion.c  no two clients inside their validity at one instant
  *     check_hold.c       what a holder believes, asks for and is told follows from what it heard
+ *     check_strangers.c  who meets a master after a step of its clock does not count its votes
  *     check_fence.c      fences grow, are agreed on by a majority, and cost one round trip
  *     check_told.c       every start is answered exactly once, in time, and truthfully
  *     check_left.c       nothing is left behind: no key of a claim that was let go, no debt
@@ -38,6 +39,11 @@ void check_clock(struct world *w, unsigned client, unsigned worker, const struct
 
 /* [S11] A holder believes no longer than what it has seen of the masters' clocks allows. */
 void check_steps(struct world *w, unsigned client, unsigned worker);
+
+/* [S11] A server's clock is set forward; a client dies, or loses a connection; it counts a vote. */
+void check_clock_set(struct world *w, unsigned server, uint64_t by_us);
+void check_looks_away(struct world *w, unsigned client);
+void check_stranger_counts(struct world *w, unsigned client, unsigned node);
 
 /* [S12] A claim is asked for first; a node is asked to confirm its fence, and does or does not. It
  * is decided: by these nodes, or there is hope in so many. A lock is handed out. */

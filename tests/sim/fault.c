@@ -98,6 +98,7 @@ static void crash(struct world *w, unsigned client)
         check_forgotten(w, client, i);
     }
     check_died(w, client);
+    check_looks_away(w, client);
     schedule_push(&w->schedule, draw_until_us(w), EVENT_REBORN, client, 0, 0);
 }
 
@@ -168,6 +169,7 @@ static void set_forward(struct world *w, unsigned server)
     trace(w, "n%u    its clock is set forward by %.1f ms", server, (double)us / 1e3);
     w->servers[server].clock.wall_us += (int64_t)us;
     w->servers[server].steps_us += (int64_t)us;
+    check_clock_set(w, server, us);
     w->harmed = w->moved = true;
 }
 

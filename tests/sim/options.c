@@ -275,6 +275,18 @@ static void draw_replicas(struct options *o)
     }
 }
 
+/* A process is started after a step of a master's clock that others saw. */
+static void draw_strangers(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - 2);
+    if (o->steps && draw_chance(&p, 400000)) {
+        o->kinds |= (uint64_t)1 << FAULT_CRASH;
+        o->clients = (unsigned)draw_between(&p, 2, 4);
+    }
+}
+
 /* Little else, so that the trace shows the one thing. */
 static void break_one(struct options *o, struct rlk_prng *p)
 {
@@ -322,6 +334,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     } else {
         draw_steps(o);
         draw_replicas(o);
+        draw_strangers(o);
     }
 }
 

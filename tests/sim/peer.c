@@ -181,6 +181,7 @@ static void fall(struct world *w, unsigned client, unsigned node)
     unsigned wire = p->wire;
 
     trace(w, "c%u-n%u  %s", client, node, was_up ? "disconnected" : "cannot be connected");
+    check_looks_away(w, client);
     cancel_timer(p);
     health_end(w, client, node);
     wire_close(w, wire);

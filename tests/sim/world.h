@@ -165,6 +165,8 @@ struct server {
     uint64_t promotion; /* counts how often it was made one */
     struct mark mark;
     int64_t steps_us;                         /* how far its clock was set, forward less back */
+    uint64_t stepped_us;                      /* true time: forward, last */
+    unsigned witnesses;                       /* clients that see that, and put it on record */
     bool misleading;                          /* it was written with too great an age */
     uint64_t ended_us, forgot_us, flushed_us; /* true time */
     unsigned scripts; /* those that it knows, as bits of enum message_kind */
