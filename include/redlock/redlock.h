@@ -24,7 +24,10 @@
  *  5. From inside a callback every function may be called, redlock_close included.
  *  6. The state is final before the callback runs: what it sees will not change by
  *     itself, except that time goes on.
- *  7. Callbacks run in the order in which the things they tell were decided.
+ *  7. Callbacks run in the order in which they fell due: when the thing that each tells was first
+ *     decided. What is told is how things are when it runs: a later decision about the same thing
+ *     (a cancel after a win, a loss after trouble, a win that has grown too old) takes the place of
+ *     the earlier one, and does not go to the end of the line.
  *  8. Inputs are copied before a call returns. What a callback or an accessor hands
  *     out is borrowed: its life is said where it is declared.
  *  9. After fork() the child gets REDLOCK_EFORK from every call on the parent's

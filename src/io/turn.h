@@ -37,8 +37,8 @@ void rlk_turn_end(struct rlk_turn *t);
 
 void rlk_call_init(struct rlk_call *c, void (*run)(struct rlk_call *c));
 
-/* Put in line; nothing happens when it stands there already. A call in line is taken out
- * with rlk_list_remove(&c->link). */
+/* Put in line. One that stands there already keeps its place: it tells how things are when it runs.
+ * A call in line is taken out with rlk_list_remove(&c->link). */
 void rlk_turn_tell(struct rlk_turn *t, struct rlk_call *c);
 void rlk_turn_flush(struct rlk_turn *t, struct rlk_call *c);
 

@@ -1,4 +1,4 @@
-/* io/test_callbacks.c - the nine rules in <redlock/redlock.h>, each by its number. */
+/* io/test_callbacks.c - the rules in <redlock/redlock.h>, each by its number. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -588,7 +588,7 @@ START_TEST(rule_6_state_is_final_before_the_callback)
 }
 END_TEST
 
-/* --- rule 7: in the order in which they were decided -------------------------------------- */
+/* --- rule 7: in the order in which they fell due ------------------------------------------ */
 
 static char order[64];
 
@@ -636,6 +636,48 @@ START_TEST(rule_7_callbacks_come_in_the_order_of_decisions)
     farm_wait_clean(&f);
     loop_settle(f.base);
     ck_assert_str_eq(order, "cabde");
+    farm_end(&f);
+}
+END_TEST
+
+static struct redlock_lock *overtaken;
+static int overtaken_status;
+
+/* It is won, and stands in line behind this callback. */
+static void cancel_what_is_won(struct redlock_lock *lock, int status, void *arg)
+{
+    uint64_t took_us = 0;
+
+    redlock_lock_effort(overtaken, NULL, &took_us);
+    ck_assert_uint_gt(took_us, 0);
+    ck_assert_int_eq(redlock_cancel(overtaken), REDLOCK_OK);
+    note(lock, status, arg);
+}
+
+static void note_overtaken(struct redlock_lock *lock, int status, void *arg)
+{
+    overtaken_status = status;
+    note(lock, status, arg);
+}
+
+START_TEST(rule_7_what_overtakes_a_decision_takes_its_place)
+{
+    static char a[] = "a", b[] = "b", c[] = "c";
+    struct redlock_request request = outcome_request("k");
+
+    farm_start(&f, 1, FAKE_UNIX);
+    farm_open(&f);
+    fake_pause(f.nodes[0]);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, cancel_what_is_won, a, NULL), 0);
+    request.key = "l";
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, note_overtaken, b, &overtaken), 0);
+    request.key = "m";
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, note, c, NULL), 0);
+    loop_settle(f.base);
+    fake_go_on(f.nodes[0]); /* and answers all three at once */
+    loop_settle(f.base);
+    ck_assert_str_eq(order, "abc");
+    ck_assert_int_eq(overtaken_status, REDLOCK_ECANCELED);
     farm_end(&f);
 }
 END_TEST
@@ -905,6 +947,7 @@ static TCase *numbered_case(void)
     tcase_add_test(tcase, rule_5_everything_is_gone_after_the_callback_of_close);
     tcase_add_loop_test(tcase, rule_6_state_is_final_before_the_callback, 0, 2);
     tcase_add_test(tcase, rule_7_callbacks_come_in_the_order_of_decisions);
+    tcase_add_test(tcase, rule_7_what_overtakes_a_decision_takes_its_place);
     tcase_add_test(tcase, rule_7_close_is_the_last_to_call_back);
     tcase_add_test(tcase, rule_8_inputs_are_copied);
     tcase_add_test(tcase, rule_8_key_and_token_of_a_release_are_copied);
