@@ -22,8 +22,8 @@
 /* More servers than a sandbox has, and as many once more that have lost their place. */
 #define MOST_SOCKETS 128
 
-/* Of /proc/net/unix: the socket listens. */
-#define LISTENS 0x10000
+/* The state of a socket in /proc/net/unix that listens, or that was bound and will. */
+#define UNCONNECTED 1
 
 static int kill_server(pid_t pid)
 {
@@ -69,7 +69,7 @@ static int kill_listeners(const char *folder)
     return killed;
 }
 
-/* ---- those whose place another has taken ---- */
+/* ---- those that cannot: another has taken their place, or they do not listen yet ---- */
 
 struct sockets {
     size_t n;
@@ -81,17 +81,17 @@ static void read_line(struct sockets *sockets, const char *folder, const char *l
 {
     size_t length = strlen(folder);
     unsigned long inode;
-    unsigned flags;
+    unsigned state;
     int at = 0;
 
-    if (sscanf(line, "%*s %*s %*s %x %*s %*s %lu %n", &flags, &inode, &at) == 2 && at > 0 &&
-        (flags & LISTENS) && strncmp(line + at, folder, length) == 0 &&
+    if (sscanf(line, "%*s %*s %*s %*s %*s %x %lu %n", &state, &inode, &at) == 2 && at > 0 &&
+        state == UNCONNECTED && strncmp(line + at, folder, length) == 0 &&
         line[at + (int)length] == '/' && sockets->n < MOST_SOCKETS) {
         sockets->inode[sockets->n++] = inode;
     }
 }
 
-/* The sockets that listen and were bound in the folder, wherever that is now. */
+/* The sockets of servers that were bound in the folder, wherever that is now. */
 static void find_sockets(struct sockets *sockets, const char *folder)
 {
     FILE *file = fopen("/proc/net/unix", "re");

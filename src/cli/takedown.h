@@ -5,8 +5,8 @@
 #ifndef CLI_TAKEDOWN_H
 #define CLI_TAKEDOWN_H
 
-/* Kill the servers that listen in the folder, and those that did before another took their place
- * there (these are found where there is /proc), and remove it. A folder that is gone is fine.
+/* Kill the servers that listen in the folder, and, where there is /proc, those that are about to or
+ * whose place another has taken, and remove it. A folder that is gone is fine.
  *
  * Returns 0 when nothing is left; -1 with errno set when the folder could not be removed. */
 int cli_takedown(const char *folder);

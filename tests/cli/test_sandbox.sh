@@ -220,6 +220,25 @@ status_is 0 "masters are started by hand with another program"
 # shellcheck disable=SC2046
 check "and all are dead afterwards" until_true all_dead $(cat "$work/out")
 
+# It has its socket, and does not listen as yet.
+cat >"$work/binds" <<'SCRIPT'
+import os, socket, sys, time
+if os.fork():
+    sys.exit()
+os.setsid()
+server = socket.socket(socket.AF_UNIX)
+server.bind(os.environ['REDLOCK_SANDBOX'] + '/2.sock')
+with open(sys.argv[1] + '.part', 'w', encoding='ascii') as file:
+    file.write(str(os.getpid()))
+os.rename(sys.argv[1] + '.part', sys.argv[1])
+time.sleep(600)
+SCRIPT
+# shellcheck disable=SC2016
+run "$REDLOCK" sandbox -n 1 -- sh -c 'python3 "$0" "$1"; until [ -e "$1" ]; do sleep 0.02; done' \
+    "$work/binds" "$work/bound"
+status_is 0 "a server is about to listen when the sandbox ends"
+check "and is dead afterwards" until_true all_dead "$(cat "$work/bound")"
+
 # without_proc COMMAND...: needs the right to mount, and $LD_LIBRARY_PATH, for what is said relative to
 # a program is found by /proc.
 # shellcheck disable=SC2016
