@@ -31,6 +31,7 @@
 #include "cli/clock.h"
 #include "cli/duration.h"
 #include "cli/exit.h"
+#include "cli/guard_say.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
 #include "cli/trouble.h"
@@ -82,62 +83,6 @@ struct cli_guard_run {
     int done;
 };
 
-/* ---- what is said ---- */
-
-static void say_why(const struct cli_guard_run *run)
-{
-    const struct cli_guard *guard = run->guard;
-    char time[CLI_DURATION_TEXT];
-
-    if (!guard->renew) {
-        cli_say_more("It is not renewed (--no-renew): give the command more time with a larger "
-                     "--ttl (it was %s).",
-                     cli_duration_print(guard->ttl_ms, time));
-    } else if (guard->max_hold_ms &&
-               (run->trouble == REDLOCK_EUNRENEWED || run->most_us == run->end_us)) {
-        cli_say_more("It is not held longer than --max-hold allows (%s).",
-                     cli_duration_print(guard->max_hold_ms, time));
-    } else if (run->trouble == REDLOCK_ENOQUORUM) {
-        cli_say_more("No majority of the masters has confirmed a renewal: redlock nodes.");
-    } else {
-        cli_say_more("No renewal was confirmed in time: the masters are slow, or redlock did not "
-                     "run.");
-    }
-}
-
-static void say_killed(const struct cli_guard_run *run, uint64_t now_us)
-{
-    if (now_us >= run->end_us) {
-        cli_say("redlock was stopped or suspended beyond the end of the lock '%s', which is lost: "
-                "killed its command (SIGKILL); somebody else may have the lock",
-                run->guard->key);
-    } else if (run->lost == REDLOCK_ESUSPENDED) {
-        cli_say(
-            "the clocks of the masters show that this machine stood still beyond the end of the "
-            "lock '%s', which is lost: killed its command (SIGKILL); somebody else may have "
-            "the lock",
-            run->guard->key);
-    } else if (redlock_lock_validity_ms(run->lock) == 0) {
-        cli_trouble_lost(run->session->rl, run->lock, run->guard->key);
-        cli_say_more("Killed the command (SIGKILL); somebody else may have the lock.");
-    } else {
-        cli_say("killed the command (SIGKILL): the lock '%s' ends now", run->guard->key);
-    }
-}
-
-static void say_renewed(struct cli_guard_run *run)
-{
-    char left[CLI_DURATION_TEXT];
-
-    cli_duration_print(redlock_lock_validity_ms(run->lock), left);
-    if (run->trouble) {
-        cli_say("renewed '%s' after all, valid for %s", run->guard->key, left);
-    } else {
-        cli_say_detail("renewed '%s', valid for %s", run->guard->key, left);
-    }
-    run->trouble = 0;
-}
-
 /* ---- the deadline ---- */
 
 static uint64_t margin_us(const struct cli_guard *guard)
@@ -178,7 +123,8 @@ static void follow(struct cli_guard_run *run)
         return;
     }
     if (run->end_us > 0 && end_us > renewed_us) {
-        say_renewed(run);
+        cli_guard_say_renewed(run->guard, run->lock, run->trouble);
+        run->trouble = 0;
     }
     if (end_us == now) {
         run->kill_us = 0; /* end_us stays: it tells a denial from a lock that came to its end */
@@ -188,6 +134,11 @@ static void follow(struct cli_guard_run *run)
 }
 
 /* ---- the signals ---- */
+
+static void say_why(const struct cli_guard_run *run)
+{
+    cli_guard_say_why(run->guard, run->trouble, run->most_us == run->end_us);
+}
 
 /* A stopped process gets SIGTERM only when it goes on. */
 static void ask_to_end(struct cli_guard_run *run, uint64_t now_us)
@@ -202,34 +153,17 @@ static void ask_to_end(struct cli_guard_run *run, uint64_t now_us)
     say_why(run);
 }
 
-static void say_left(const struct cli_guard_run *run, int refused)
-{
-    cli_say("%d process%s of the command of '%s' cannot be killed, as %s as another user: the lock "
-            "has ended, and %s",
-            refused, refused == 1 ? "" : "es", run->guard->key,
-            refused == 1 ? "it runs" : "they run", refused == 1 ? "it goes on" : "they go on");
-}
-
-/* Until nobody is left whom we may kill. */
-static void kill_all(struct cli_guard_run *run)
-{
-    int refused;
-
-    run->done = !cli_warden_kill(&run->warden, &refused);
-    if (run->done && refused) {
-        say_left(run, refused);
-    }
-}
-
 static void put_to_end(struct cli_guard_run *run, uint64_t now_us)
 {
     int was_asked = run->stage == ENDING;
+    int refused;
 
     run->stage = KILLED;
     run->look_us = 0;
     run->look_span_us = LOOK_FIRST_US;
-    kill_all(run);
-    say_killed(run, now_us);
+    cli_warden_kill(&run->warden, &refused);
+    cli_guard_say_killed(run->guard, run->session->rl, run->lock,
+                         now_us >= run->end_us ? CLI_GUARD_OVERSLEPT : run->lost);
     if (!was_asked && !run->guard->renew) {
         say_why(run);
     }
@@ -257,6 +191,17 @@ static void mind(struct cli_guard_run *run)
     cli_clock_set(run->timer_fd, run->stage == RUNNING ? run->term_us : run->kill_us);
 }
 
+/* Until nobody is left whom we may kill. */
+static void kill_rest(struct cli_guard_run *run)
+{
+    int refused;
+
+    run->done = !cli_warden_kill(&run->warden, &refused);
+    if (run->done && refused) {
+        cli_guard_say_left(run->guard, refused);
+    }
+}
+
 /* The command was asked to end and has ended, or was killed: whether anybody is left. Those who are
  * asked keep the rest of the grace. */
 static void mind_rest(struct cli_guard_run *run)
@@ -268,7 +213,7 @@ static void mind_rest(struct cli_guard_run *run)
     }
     if (now >= run->look_us) {
         if (run->stage == KILLED) {
-            kill_all(run);
+            kill_rest(run);
         } else {
             run->done = !cli_warden_has_any(&run->warden);
         }
@@ -327,10 +272,8 @@ static void lose_warden(struct cli_guard_run *run)
 {
     cli_say("the process that watches over the command was killed: killed the command");
     run->alone = 1;
-    if (run->stage != KILLED) {
-        run->stage = KILLED;
-        kill_all(run);
-    }
+    run->stage = KILLED;
+    kill_rest(run);
 }
 
 static void take_reports(struct cli_guard_run *run)

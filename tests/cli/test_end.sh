@@ -84,6 +84,17 @@ run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -- sh "$work/slow" "$work/l
 status_is 76 "a daemon that the command has started is ended with the lock"
 check "and is dead when redlock ends" all_dead "$(cat "$work/left")"
 
+# What runs as another user goes on. (root may kill it, unless that right is taken away.)
+if [ "$(id -u)" -eq 0 ] && setpriv --inh-caps=-kill --bounding-set=-kill true 2>/dev/null; then
+    rm -f "$work/left"
+    run setpriv --inh-caps=-kill --bounding-set=-kill \
+        "$REDLOCK" lock k --no-renew --ttl 3s --grace 0 -- sh -c '
+        setpriv --reuid=65534 --clear-groups sleep 600 & echo $! >"$0"; wait' "$work/left"
+    status_is 76 "redlock ends with the lock though it may not kill all that the command has started"
+    says "processes that go on after the lock has ended: 1" "and says so"
+    kill -KILL "$(cat "$work/left")"
+fi
+
 run "$REDLOCK" lock k --no-renew --ttl 600ms --grace 1h -- sleep 60
 status_is 76 "a grace longer than the ttl is cut"
 
@@ -112,8 +123,10 @@ locker=$!
 until_true filled "$work/ready"
 until_true is_stopped "$(cat "$work/ready")"
 kill -TERM "$locker"
+check "SIGTERM ends a command that somebody has stopped" until_true is_dead "$locker"
+kill -KILL "$locker" 2>/dev/null
 await "$locker"
-status_is 143 "SIGTERM ends a command that somebody has stopped"
+status_is 143 "with the exit status for that"
 
 # --- signals while waiting ---
 
