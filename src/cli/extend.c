@@ -142,7 +142,7 @@ static int refuse(const struct extension *extension, int status)
     case REDLOCK_ETTL:
         return cli_session_refuse_ttl(&extension->session, "extend", "--ttl", extension->ttl_ms);
     case REDLOCK_EINVAL:
-        return cli_token_refused("extend");
+        return cli_session_refuse(&extension->session, "extend");
     default:
         cli_say("cannot extend '%s': %s", extension->keys.name, redlock_strerror(status));
         return CLI_INTERNAL;

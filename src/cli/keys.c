@@ -9,28 +9,12 @@
 #include "cli/exit.h"
 #include "cli/say.h"
 
-/* What the library keeps for itself on the masters (redlock/lock.h). */
-static int is_reserved(const char *key)
-{
-    static const char tail[] = ":redlock-fence";
-    size_t length = strlen(key);
-
-    return strcmp(key, "redlock:incarnation") == 0 ||
-           (length >= sizeof(tail) - 1 && strcmp(key + length - (sizeof(tail) - 1), tail) == 0);
-}
-
 static int add(struct cli_keys *keys, const char *command, const char *key)
 {
     for (size_t i = 0; i < keys->n; i++) {
         if (strcmp(keys->keys[i], key) == 0) {
             return cli_say_usage(command, "KEY '%s' is given twice", key);
         }
-    }
-    if (is_reserved(key)) {
-        return cli_say_usage(command,
-                             "KEY '%s' is reserved: redlock uses redlock:incarnation, and what "
-                             "ends in :redlock-fence, for itself",
-                             key);
     }
     if (keys->n == REDLOCK_MAX_KEYS) {
         return cli_say_usage(command, "more than %d KEYs: a lock cannot have more",

@@ -92,7 +92,7 @@ static int release_token(struct cli_session *session, const struct cli_keys *key
     int code;
 
     if (status == REDLOCK_EINVAL) {
-        return cli_token_refused("release");
+        return cli_session_refuse(session, "release");
     }
     if (status != 0) {
         return explain(session->rl, keys->name, status);

@@ -110,6 +110,11 @@ uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms)
     return given_ms ? given_ms : usual_ms;
 }
 
+int cli_session_refuse(const struct cli_session *session, const char *command)
+{
+    return cli_say_usage(command, "%s", redlock_error_text(session->rl));
+}
+
 int cli_session_refuse_ttl(const struct cli_session *session, const char *command,
                            const char *option, uint32_t ttl_ms)
 {

@@ -40,6 +40,9 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
  * that is less. */
 uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms);
 
+/* The manager has refused a key or a token: say why. Returns CLI_USAGE. */
+int cli_session_refuse(const struct cli_session *session, const char *command);
+
 /* The manager has refused a ttl, which was given with `option`: say so. Returns CLI_USAGE. */
 int cli_session_refuse_ttl(const struct cli_session *session, const char *command,
                            const char *option, uint32_t ttl_ms);

@@ -198,7 +198,7 @@ static int refuse(const struct cli_take *take, const struct cli_session *session
                    ? cli_session_refuse_ttl(session, take->command, "--at-least", take->at_least_ms)
                    : cli_session_refuse_ttl(session, take->command, "--ttl", take->ttl_ms);
     case REDLOCK_EINVAL:
-        return cli_args_key_refused(take->command);
+        return cli_session_refuse(session, take->command);
     default:
         cli_say("cannot acquire '%s': %s", take->keys.name, redlock_strerror(status));
         return CLI_INTERNAL;

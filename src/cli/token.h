@@ -5,7 +5,4 @@
 /* See that it was given (NULL: it was not). Returns CLI_GO_ON or CLI_USAGE. */
 int cli_token_check(const char *command, const char *token);
 
-/* The library has refused it, or the keys that it was given with. Returns CLI_USAGE. */
-int cli_token_refused(const char *command);
-
 #endif
