@@ -264,8 +264,9 @@ static void check_refusal(const struct redlock_options *options, int status, boo
     if (status != 0 && written) {
         torture_finds("redlock_new failed, and wrote a manager");
     }
-    if (status == REDLOCK_ENOMEM && options && options->error_text &&
-        options->error_text_size > 20 && !strstr(options->error_text, "memory")) {
+    if (status == REDLOCK_ENOMEM && options && options->size >= sizeof(*options) &&
+        options->error_text && options->error_text_size > 20 &&
+        !strstr(options->error_text, "memory")) {
         torture_finds("redlock_new for want of memory says: %s", options->error_text);
     }
 }
