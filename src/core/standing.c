@@ -179,7 +179,7 @@ static void meet_run(struct rlk_standing *s, const struct rlk_birth *birth, uint
     s->note_us = 0;
 }
 
-void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
+bool rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
 {
     /* What the run before had lost by its end is not made good by a later one that is durable. */
     bool restarted = is_another_run(s, facts->run) && !(s->durable && facts->durable);
@@ -203,6 +203,7 @@ void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, u
     remember_run(s, facts->run);
     s->met = true;
     s->durable = facts->durable;
+    return restarted;
 }
 
 bool rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us)

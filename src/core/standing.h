@@ -84,8 +84,10 @@ void rlk_standing_init(struct rlk_standing *s, enum rlk_quarantine policy, uint6
 
 /* It was greeted as a master, for the first time or again. Its age is looked at as long as no run
  * of it is known. A restart loses nothing when the server is durable and was so when it was greeted
- * before; and if the mark says otherwise it is believed less than the mark. */
-void rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us);
+ * before; and if the mark says otherwise it is believed less than the mark. True when it is barred
+ * for a restart: then its clock may be another one. That of who kept its keys over a restart ends
+ * them, whatever machine it is now, and is compared on. */
+bool rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us);
 
 /* The mark of its data was looked at: by the health probe, or along with a vote. 0: it has none
  * any more, which is as good as another one; then the bar begins anew with each look until, and

@@ -396,10 +396,9 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
     facts.birth = birth_of(&a);
     facts.age_us = age_us(n);
     facts.data_age_us = data_age_us(n, &a);
-    if (n->standing.met && strcmp(n->standing.run, n->info.run_id) != 0) {
+    if (rlk_standing_greet(&n->standing, &facts, now_us)) {
         n->hooks->replaced(n);
     }
-    rlk_standing_greet(&n->standing, &facts, now_us);
     if (rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE) {
         n->hooks->barred(n, now_us);
     }

@@ -53,7 +53,7 @@ struct rlk_node_hooks {
     void (*eased)(struct rlk_node *n);
     /* Its votes do not count from now on. */
     void (*barred)(struct rlk_node *n, uint64_t now_us);
-    /* Another run answers at its address than before: the clock may be another, too. */
+    /* It restarted, and was not durable: the clock may be another, too. */
     void (*replaced)(struct rlk_node *n);
     /* It told the time. */
     void (*timed)(struct rlk_node *n, const struct rlk_clock_sample *sample);

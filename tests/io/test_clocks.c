@@ -43,6 +43,26 @@ START_TEST(a_clock_that_is_too_fast_does_not_vote)
 }
 END_TEST
 
+/* Its keys were kept over the restart, and have ended with its clock, which was set when it
+ * started. */
+START_TEST(a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote)
+{
+    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_model(0)->aof = true;
+    ward_model(0)->fsync = "always";
+    farm_open(&ward);
+    ward_probe_all();
+    model_restart_durably(ward_model(0));
+    ward_reconnect(0);
+    ward_must_count(0);
+    model_restart_durably(ward_model(0));
+    ward_set_clock_forward(0, 60000);
+    ward_reconnect(0);
+    ward_must_be_barred(0, "its clock was set forward");
+    farm_end(&ward);
+}
+END_TEST
+
 START_TEST(a_clock_set_back_or_off_from_the_beginning_votes)
 {
     ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
@@ -470,6 +490,7 @@ Suite *clocks_suite(void)
 
     tcase_add_loop_test(tcase, a_clock_set_forward_does_not_vote, 0, 2);
     tcase_add_test(tcase, a_clock_that_is_too_fast_does_not_vote);
+    tcase_add_test(tcase, a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote);
     tcase_add_test(tcase, a_step_is_on_record_for_strangers);
     tcase_add_test(tcase, what_may_be_a_standstill_of_ours_is_not_put_on_record);
     tcase_add_test(tcase, a_step_is_on_record_when_somebody_has_kept_time);

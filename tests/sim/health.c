@@ -356,11 +356,10 @@ void health_begin(struct world *w, unsigned client, unsigned node, const struct 
     }
     facts.age_us = p->facts.uptime_s > 0 ? (uint64_t)p->facts.uptime_s * 1000000 : 0;
     facts.data_age_us = data_age_us(p, m);
-    if (p->standing.met && strcmp(p->standing.run, run) != 0) {
+    if (rlk_standing_greet(&p->standing, &facts, now_us)) {
         rlk_clocks_forget(&w->clients[client].clocks, node);
         p->timed_us = 0;
     }
-    rlk_standing_greet(&p->standing, &facts, now_us);
     p->met_us = p->met_us ? p->met_us : w->now_us;
     if (!votes(w, client, node)) {
         tell_barred(w, client, node);
