@@ -38,8 +38,8 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
     if (status == 0 && clock == CLOCK_REALTIME && off_us) {
         int64_t us = (int64_t)ret->tv_sec * 1000000 + ret->tv_nsec / 1000 + *off_us;
 
-        ret->tv_nsec = us % 1000000 * 1000 + ret->tv_nsec % 1000;
-        ret->tv_sec = us / 1000000;
+        ret->tv_nsec = (long)(us % 1000000) * 1000 + ret->tv_nsec % 1000;
+        ret->tv_sec = (time_t)(us / 1000000);
     }
     return status;
 }
