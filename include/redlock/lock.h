@@ -82,9 +82,9 @@ struct redlock_notice {
      * REDLOCK_ELIMIT: the renewal still waits for its turn behind other requests of this manager,
      * and only a third of the ttl, or nothing, is left.
      * REDLOCK_ELOST (with LOST only): so many masters said that our key is not there, that no
-     * majority can have had it all the time; or so many have a clock that went forward, that no
-     * majority can be relied on to have it. redlock_lock_node() says which do not have it,
-     * redlock_node_info() whose clock it was. */
+     * majority can have had it all the time; or so many have a clock that went forward, or other
+     * data than before, that no majority can be relied on to have it. redlock_lock_node() says
+     * which do not have it, redlock_node_info() whose clock it was. */
     int reason;
     /* How long the lock is still valid; 0 with LOST. */
     uint64_t left_ms;

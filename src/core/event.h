@@ -62,6 +62,7 @@ struct rlk_event {
     enum rlk_vote vote;     /* VOTE */
     enum rlk_answer answer; /* ANSWER; CONFIRM: _OURS when it did */
     bool mistimed;          /* ANSWER, VOTE to heal: by a clock that cannot be relied on [S11] */
+    bool exchanged;         /* BARRED: its data are not those that it had: a key may be a copy */
     uint64_t fence;         /* VOTE: the counter that came with a yes [S12]; 0: none */
     uint64_t by_us;         /* STOOD */
     uint64_t ttl_us;        /* EXTEND: whole milliseconds */

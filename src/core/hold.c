@@ -321,10 +321,9 @@ static void follow(struct rlk_hold *h, bool had_success, const struct rlk_event 
     }
 }
 
-/* [S11] One fewer that counts, until it confirms with a clock that can be relied on. */
-static void doubt(struct rlk_hold *h, unsigned node, struct rlk_actions *out)
+/* One fewer that counts. */
+static void do_without(struct rlk_hold *h, struct rlk_actions *out)
 {
-    rlk_leases_mistimed(&h->leases, node, true);
     if (!rlk_leases_possible(&h->leases)) {
         get_lost(h, REDLOCK_ELOST, out);
     } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->queued) {
@@ -451,7 +450,14 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
     }
     switch (ev->kind) {
     case RLK_EVENT_MISTIMED:
-        doubt(h, ev->node, out);
+        rlk_leases_mistimed(&h->leases, ev->node, true);
+        do_without(h, out);
+        break;
+    case RLK_EVENT_BARRED:
+        if (ev->exchanged) {
+            rlk_leases_exchanged(&h->leases, ev->node);
+            do_without(h, out);
+        }
         break;
     case RLK_EVENT_VOTE:
         hear_clock(h, ev, ev->vote != RLK_VOTE_UNKNOWN);
@@ -483,7 +489,6 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
     case RLK_EVENT_NODE_UP:
     case RLK_EVENT_NODE_DOWN:
     case RLK_EVENT_CONFIRM:
-    case RLK_EVENT_BARRED:
     case RLK_EVENT_CANCEL:
     case RLK_EVENT_DELIVER:
         break;

@@ -11,9 +11,9 @@
  * [S8] When a round has succeeded and its answers are in, the nodes without our key are set again,
  *      for what is left of the validity; once for each success, the first round's win included.
  * [S9] LOST is final, and told once: when the clock says so, or at once when so many nodes have
- *      said that our key is not there, or cannot be relied on for their clocks [S11], that no
- *      round could ever succeed again. No reply is waited
- *      for. Before it, once in each trouble, a word that renewing does not work.
+ *      said that our key is not there, or cannot be relied on for their clocks or other data [S11],
+ *      that no round could ever succeed again. No reply is waited for. Before it, once in each
+ *      trouble, a word that renewing does not work.
  *
  * [S13] A renewal, an extension or a heal for which the nodes have no room stands in line until
  *      ROOM. That is no trouble before a third of the ttl is all that is left.

@@ -199,6 +199,21 @@ void rlk_leases_mistimed(struct rlk_leases *l, unsigned node, bool mistimed)
     reckon(l);
 }
 
+void rlk_leases_exchanged(struct rlk_leases *l, unsigned node)
+{
+    uint64_t bit = rlk_mask_bit(node);
+
+    if (node >= l->nodes) {
+        return;
+    }
+    l->doubtful |= bit;
+    l->present &= ~bit;
+    l->counted &= ~bit;
+    l->kept &= ~bit;
+    forget_lease(l, node);
+    reckon(l);
+}
+
 void rlk_leases_stood(struct rlk_leases *l, uint64_t by_us)
 {
     unsigned node;

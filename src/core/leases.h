@@ -75,6 +75,10 @@ void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer an
  * first question that it was asked since. */
 void rlk_leases_mistimed(struct rlk_leases *l, unsigned node, bool mistimed);
 
+/* [S7] A node's data are not those that it had. Our key may be there as a copy: that is no
+ * possession, until the node confirms it. */
+void rlk_leases_exchanged(struct rlk_leases *l, unsigned node);
+
 /* [S11] Our own clock stood still: every lease ends so much sooner. */
 void rlk_leases_stood(struct rlk_leases *l, uint64_t by_us);
 

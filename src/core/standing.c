@@ -96,6 +96,7 @@ static bool judge_mark(struct rlk_standing *s, uint64_t mark, uint64_t now_us)
 
     if (another) {
         bar_from(s, RLK_BAR_FORGOT, now_us);
+        s->exchanged = s->exchanged || s->lost || !first;
     }
     s->lost = mark == 0 && (s->lost || s->mark != 0);
     s->mark = mark;
@@ -130,15 +131,21 @@ bool rlk_standing_role(struct rlk_standing *s, bool master, uint64_t promotion, 
 
     if (copies) {
         judge_copy(s, now_us);
-        s->replica = true;
+        s->replica = s->exchanged = true;
     }
     return copies;
 }
 
-/* It is a master now. */
+/* It is a master now. What its master lost and got again meanwhile, it did, too. Not so one that
+ * was promoted in the place of the run that we knew, unless it has another mark: until then it had
+ * what that one had. */
 static void judge_past(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
 {
+    uint64_t mark = facts->birth.mark;
+    bool another_mark = s->mark != 0 && mark != 0 && mark != s->mark;
+
     if (s->replica || (s->met && was_replica(s, facts->promotion))) {
+        s->exchanged = s->exchanged || another_mark || !is_another_run(s, facts->run);
         judge_copy(s, now_us);
     }
     s->replica = false;
@@ -204,6 +211,14 @@ bool rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, u
     s->met = true;
     s->durable = facts->durable;
     return restarted;
+}
+
+bool rlk_standing_take_exchanged(struct rlk_standing *s)
+{
+    bool exchanged = s->exchanged;
+
+    s->exchanged = false;
+    return exchanged;
 }
 
 bool rlk_standing_look(struct rlk_standing *s, uint64_t mark, uint64_t now_us)

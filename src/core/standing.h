@@ -72,6 +72,7 @@ struct rlk_standing {
     uint64_t note_us;          /* what its clock showed when we did, and that is not on record; 0 */
     bool lost;                 /* there is none any more, and there was one */
     bool replica;              /* it was no master when its role was seen last */
+    bool exchanged;            /* its data are not those that it had, and nobody was told yet */
     uint64_t promotion;        /* as it was told last */
     bool durable;              /* as of the last greeting */
     bool mistimed;             /* since its clock moved it has not kept time */
@@ -104,6 +105,10 @@ void rlk_standing_unread(struct rlk_standing *s, bool unread);
  * greeted again. What it has then is a copy of its master's data, so it is barred from the next
  * greeting that finds it a master. */
 bool rlk_standing_role(struct rlk_standing *s, bool master, uint64_t promotion, uint64_t now_us);
+
+/* Its data are not those that it had when this was asked last: a key that it has now it may not
+ * have had all the time [S7]. */
+bool rlk_standing_take_exchanged(struct rlk_standing *s);
 
 /* It may throw keys away, or does so no longer: when that was asked again. */
 void rlk_standing_evicts(struct rlk_standing *s, bool evicts, uint64_t now_us);

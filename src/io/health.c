@@ -145,10 +145,11 @@ static bool votes(const struct rlk_node *n, uint64_t now_us)
     return rlk_standing_bar(&n->standing, now_us, NULL) == RLK_BAR_NONE;
 }
 
-/* What it has granted before counts no more either. */
+/* What it has granted before counts no more either; nor does what a lock that is held has there, if
+ * these are other data [S7]. */
 static void tell_barred(struct rlk_node *n, bool voted, uint64_t now_us)
 {
-    if (voted && !votes(n, now_us)) {
+    if ((voted && !votes(n, now_us)) || n->standing.exchanged) {
         n->hooks->barred(n, now_us);
     }
 }
@@ -399,9 +400,7 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
     if (rlk_standing_greet(&n->standing, &facts, now_us)) {
         n->hooks->replaced(n);
     }
-    if (rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE) {
-        n->hooks->barred(n, now_us);
-    }
+    tell_barred(n, true, now_us);
     if (a.now_us) {
         tell_time(n, a.now_us, now_us);
     }

@@ -134,7 +134,10 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
 /* [S11] What it has granted for a lock that is not told yet counts no more. */
 static void on_node_barred(struct rlk_node *n, uint64_t now_us)
 {
-    struct rlk_event ev = {.kind = RLK_EVENT_BARRED, .node = n->index, .now_us = now_us};
+    struct rlk_event ev = {.kind = RLK_EVENT_BARRED,
+                           .node = n->index,
+                           .now_us = now_us,
+                           .exchanged = rlk_standing_take_exchanged(&n->standing)};
 
     tell_doubt(n->owner, &ev);
 }

@@ -10,6 +10,7 @@
  *     y N, g N, k N, ? N   node N has our key, has none, has somebody else's, did not say
  *     v N, b N             a yes of node N, unless it was asked to keep the key; one that is barred
  *     Y N, G N             as y and g, by a clock that cannot be relied on
+ *     X N                  its data are not those that it had
  *     m N, S TIME          its clock went forward; we stood still for so long
  *     x TTL, p             extend for so many milliseconds; the application is alive
  *     t, c, D, u           timer, and what is no business of it
@@ -106,6 +107,10 @@ static void play_doubt(struct world *w, struct fuzz_script *s, int letter)
         break;
     case 'G':
         say_by(w, fuzz_node(s), RLK_ANSWER_GONE, true);
+        break;
+    case 'X':
+        step(w,
+             (struct rlk_event){.kind = RLK_EVENT_BARRED, .node = fuzz_node(s), .exchanged = true});
         break;
     case 'm':
         step(w, (struct rlk_event){.kind = RLK_EVENT_MISTIMED, .node = fuzz_node(s)});

@@ -190,6 +190,11 @@ static void credit(struct hold_model *m)
 
 static void succeed(struct hold_model *m, struct moment *mo)
 {
+    unsigned i;
+
+    for (i = 0; i < m->config.nodes; i++) {
+        m->node[i].exchanged = false;
+    }
     m->success = true;
     m->config.ttl_us = m->extending && !m->queued ? m->round_ttl_us : m->config.ttl_us;
     m->successes++;
@@ -238,6 +243,27 @@ static void time_it(struct hold_model *m, struct hold_model_node *n, bool mistim
     if (mistimed) {
         n->end_us = n->asked_us = 0;
     }
+}
+
+/* [S7] A key that it has now it has not had before. */
+static void exchange(struct hold_model_node *n)
+{
+    n->since = 0;
+    n->end_us = n->asked_us = 0;
+    n->exchanged = true;
+}
+
+/* Those that a heal has to be planned for: who lost it since the success is asked to keep it first.
+ */
+static uint64_t exchanged(const struct hold_model *m)
+{
+    uint64_t nodes = 0;
+    unsigned i;
+
+    for (i = 0; i < m->config.nodes; i++) {
+        nodes |= (uint64_t)m->node[i].exchanged << i;
+    }
+    return nodes;
 }
 
 /* [S11] Every lease ends sooner, also those that are yet to be confirmed. */
@@ -448,7 +474,7 @@ static void check_heal(struct hold_model *m, const struct moment *mo)
         note_heal(m, mo, left_ms);
     }
     FUZZ_CHECK(heal_us == RLK_NEVER || (m->success && !m->healed), "no heal without a success");
-    FUZZ_CHECK(!m->success || m->healed || is_any_open(m) || lacking(m, UINT64_MAX) == 0 ||
+    FUZZ_CHECK(!m->success || m->healed || is_any_open(m) || lacking(m, ~exchanged(m)) == 0 ||
                    heal_us <= rlk_time_add(now_us, rlk_time_max(1000, m->config.ttl_us / 10)),
                "[S8] after each success");
 }
@@ -543,8 +569,12 @@ static void do_step(struct hold_model *m, struct moment *mo)
     case RLK_EVENT_STOOD:
         plan_sooner(m, mo->ev->by_us);
         break;
-    case RLK_EVENT_START:
     case RLK_EVENT_BARRED:
+        if (mo->ev->exchanged) {
+            exchange(&m->node[mo->ev->node]);
+        }
+        break;
+    case RLK_EVENT_START:
     case RLK_EVENT_NODE_UP:
     case RLK_EVENT_NODE_DOWN:
     case RLK_EVENT_CANCEL:

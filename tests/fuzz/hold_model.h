@@ -14,6 +14,7 @@ struct hold_model_node {
     unsigned since; /* the step that proved that it has our key, and from which it can be relied
                        on; 0: it has not */
     uint64_t end_us;
+    bool exchanged;       /* its data, since the last success */
     bool mistimed;        /* its clock cannot be relied on: it does not count */
     unsigned kept, taken; /* the last round in which it counted; in which it was another's */
 };

@@ -192,11 +192,27 @@ static void heard_clock(const struct world *w, unsigned client, struct held *h, 
     reckon(w, client, h);
 }
 
+/* [S7] A key that is there now may be a copy of another server's. */
+static void lose_sight(struct world *w, unsigned client, unsigned worker, unsigned node)
+{
+    struct worker *k = world_worker(w, client, worker);
+
+    k->held.present &= ~rlk_mask_bit(node);
+    k->held.counts &= ~rlk_mask_bit(node);
+    k->held.confirmed &= ~rlk_mask_bit(node);
+    world_claim(w, k->claim)->doubt |= rlk_mask_bit(node);
+    reckon(w, client, &k->held);
+}
+
 void check_held_clock(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
 {
     struct held *h = &world_worker(w, client, worker)->held;
     unsigned node;
 
+    if (ev->kind == RLK_EVENT_BARRED && ev->exchanged) {
+        lose_sight(w, client, worker, ev->node);
+        return;
+    }
     if (ev->kind == RLK_EVENT_BARRED) {
         return; /* who has our key has not forgotten it [S7] */
     }

@@ -214,8 +214,11 @@ static bool votes(const struct world *w, unsigned client, unsigned node)
 
 static void tell_barred(struct world *w, unsigned client, unsigned node)
 {
-    struct rlk_event ev = {
-        .kind = RLK_EVENT_BARRED, .node = node, .now_us = world_client_us(w, client)};
+    struct peer *p = peer_at(w, client, node);
+    struct rlk_event ev = {.kind = RLK_EVENT_BARRED,
+                           .node = node,
+                           .now_us = world_client_us(w, client),
+                           .exchanged = rlk_standing_take_exchanged(&p->standing)};
 
     trace(w, "c%u-n%u  its votes do not count", client, node);
     drive_clock(w, client, &ev);
@@ -223,7 +226,9 @@ static void tell_barred(struct world *w, unsigned client, unsigned node)
 
 static void tell_if_barred(struct world *w, unsigned client, unsigned node, bool voted)
 {
-    if (voted && !votes(w, client, node)) {
+    bool exchanged = peer_at(w, client, node)->standing.exchanged;
+
+    if ((voted && !votes(w, client, node)) || exchanged) {
         tell_barred(w, client, node);
     }
 }
@@ -361,7 +366,7 @@ void health_begin(struct world *w, unsigned client, unsigned node, const struct 
         p->timed_us = 0;
     }
     p->met_us = p->met_us ? p->met_us : w->now_us;
-    if (!votes(w, client, node)) {
+    if (!votes(w, client, node) || p->standing.exchanged) {
         tell_barred(w, client, node);
     }
     if (m && !facts.unread) {

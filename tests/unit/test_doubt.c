@@ -614,6 +614,73 @@ START_TEST(a_mistimed_vote_to_heal_does_not_count_at_the_success)
 }
 END_TEST
 
+static void exchanged(struct world *w, unsigned node, uint64_t now_us)
+{
+    step(w, (struct rlk_event){
+                .kind = RLK_EVENT_BARRED, .node = node, .exchanged = true, .now_us = now_us});
+}
+
+/* [S7] Our key is there as a copy of another server's: it may have been gone in between. */
+START_TEST(who_has_other_data_counts_from_the_success_after_it_confirms)
+{
+    struct rlk_hold_config c = config();
+    struct world w;
+    uint64_t at_us;
+
+    start(&w, &c);
+    at_us = renewed(&w);
+    exchanged(&w, 3, at_us + 20);
+    exchanged(&w, 4, at_us + 20);
+    ck_assert_uint_eq(w.h.leases.counted, 0x07);
+    ck_assert_uint_eq(w.h.leases.present, 0x07);
+    at_us = renewal(&w);
+    ck_assert_uint_eq(w.out.extend, ALL5);
+    answer(&w, 0x1b, RLK_ANSWER_OURS, at_us + 10);
+    ck_assert(!w.h.leases.success);
+    answer(&w, 0x04, RLK_ANSWER_OURS, at_us + 10);
+    ck_assert(w.h.leases.success);
+    ck_assert_uint_eq(w.h.leases.counted, ALL5);
+}
+END_TEST
+
+/* It is not seen as one server under two addresses when it is set again [S10]. */
+START_TEST(who_has_other_data_and_our_key_is_no_duplicate)
+{
+    struct rlk_hold_config c = config();
+    struct world w;
+    uint64_t at_us;
+
+    start(&w, &c);
+    at_us = renewed(&w);
+    exchanged(&w, 4, at_us + 20);
+    at_us = renewal(&w);
+    answer(&w, 0x0f, RLK_ANSWER_OURS, at_us + 10);
+    answer(&w, 0x10, RLK_ANSWER_UNKNOWN, at_us + 10);
+    timer(&w, due(&w));
+    ck_assert_uint_eq(w.out.heal, 0x10);
+    vote(&w, 0x10, RLK_VOTE_OURS, at_us + 30);
+    ck_assert_uint_eq(w.h.leases.twins, 0);
+    ck_assert_uint_eq(w.h.leases.present, ALL5);
+}
+END_TEST
+
+START_TEST(when_a_majority_has_other_data_it_is_lost_at_once)
+{
+    struct rlk_hold_config c = config();
+    struct world w;
+
+    start(&w, &c);
+    step(&w, (struct rlk_event){.kind = RLK_EVENT_BARRED, .node = 0, .now_us = T0 + 10});
+    ck_assert_uint_eq(w.h.leases.counted, ALL5); /* who has our key has not forgotten it */
+    exchanged(&w, 0, T0 + 20);
+    exchanged(&w, 1, T0 + 20);
+    ck_assert_int_eq(w.h.state, RLK_HOLD_HELD);
+    exchanged(&w, 2, T0 + 20);
+    ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
+    ck_assert_int_eq(w.h.reason, REDLOCK_ELOST);
+}
+END_TEST
+
 START_TEST(it_ends_sooner_and_is_renewed_sooner_when_we_stood)
 {
     struct rlk_hold_config c = config();
@@ -730,6 +797,9 @@ static TCase *while_held(void)
     tcase_add_test(c, a_clock_that_can_be_relied_on_again_counts_from_the_next_success);
     tcase_add_test(c, what_was_promised_before_a_clock_moved_is_worth_nothing);
     tcase_add_loop_test(c, what_was_asked_before_a_clock_moved_is_worth_nothing, 0, 2);
+    tcase_add_test(c, who_has_other_data_counts_from_the_success_after_it_confirms);
+    tcase_add_test(c, who_has_other_data_and_our_key_is_no_duplicate);
+    tcase_add_test(c, when_a_majority_has_other_data_it_is_lost_at_once);
     tcase_add_test(c, a_mistimed_vote_to_heal_does_not_count_at_the_success);
     tcase_add_test(c, it_ends_sooner_and_is_renewed_sooner_when_we_stood);
     tcase_add_test(c, an_answer_that_was_under_way_while_we_stood_ends_sooner_too);

@@ -276,6 +276,54 @@ START_TEST(a_promotion_that_nobody_saw_bars)
 END_TEST
 
 /* FLUSHALL takes the lock away, and the next look finds no mark. */
+/* [S7] Whether a key that it has now can be one that it has had all the time. _i: */
+START_TEST(data_are_exchanged_or_kept)
+{
+    static const struct {
+        bool replica; /* seen as one */
+        const char *run;
+        uint64_t promotion, mark;
+        bool exchanged;
+    } greetings[] = {
+        {false, "run-a", 0, 77, false}, /* the same */
+        {false, "run-b", 0, 77, false}, /* restarted */
+        {false, "run-b", 0, 78, true},  /* and empty */
+        {false, "run-a", 0, 78, true},  /* emptied */
+        {false, "run-a", 9, 77, true},  /* it was a replica for a while */
+        {false, "run-b", 9, 77, false}, /* its own replica has taken its place */
+        {false, "run-b", 9, 78, true},  /* another's has */
+        {true, "run-a", 9, 77, true},   {true, "run-b", 9, 78, true},
+    };
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    struct rlk_facts facts = a_master();
+
+    ck_assert(!rlk_standing_take_exchanged(&s));
+    ck_assert_int_eq(rlk_standing_role(&s, !greetings[_i].replica, 0, NOW + S),
+                     greetings[_i].replica);
+    facts.run = greetings[_i].run;
+    facts.promotion = greetings[_i].promotion;
+    facts.birth.mark = greetings[_i].mark;
+    rlk_standing_greet(&s, &facts, NOW + 2 * S);
+    ck_assert_int_eq(rlk_standing_take_exchanged(&s), greetings[_i].exchanged);
+    ck_assert(!rlk_standing_take_exchanged(&s)); /* once */
+}
+END_TEST
+
+START_TEST(a_look_finds_data_exchanged)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+
+    rlk_standing_look(&s, 77, NOW + S);
+    ck_assert(!rlk_standing_take_exchanged(&s));
+    rlk_standing_look(&s, 78, NOW + 2 * S);
+    ck_assert(rlk_standing_take_exchanged(&s));
+    rlk_standing_look(&s, 0, NOW + 3 * S);
+    ck_assert(rlk_standing_take_exchanged(&s));
+    rlk_standing_look(&s, 78, NOW + 4 * S);
+    ck_assert(rlk_standing_take_exchanged(&s));
+}
+END_TEST
+
 START_TEST(a_mark_that_is_gone_bars)
 {
     struct rlk_standing s = one_known(RLK_QUARANTINE_OBSERVED);
@@ -885,6 +933,8 @@ static TCase *schedules(void)
     tcase_add_test(c, a_step_that_another_put_on_record_is_left_at_that);
     tcase_add_loop_test(c, a_record_bars_who_has_not_known_the_clock_for_long, 0, 2);
     tcase_add_test(c, only_a_later_birth_of_the_same_data_is_a_record);
+    tcase_add_loop_test(c, data_are_exchanged_or_kept, 0, 9);
+    tcase_add_test(c, a_look_finds_data_exchanged);
     tcase_add_test(c, a_mark_that_is_gone_bars);
     tcase_add_test(c, a_mark_that_another_client_has_made_anew_bars);
     tcase_add_test(c, without_a_mark_data_can_be_lost_again);
