@@ -94,13 +94,8 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 /* How long a node that is being connected is waited for when it is owed something. */
 #define CONNECTING_US 100000
 
-/* It is to answer, or to be told, something. */
-static bool is_busy(const struct rlk_node *n, uint64_t now_us)
-{
-    return rlk_node_ready(n, now_us) && (n->inflight.count > 0 || rlk_node_pays(n));
-}
-
-/* Whoever is still to answer is waited for, unless it is stuck. What was sent is not enough: a
+/* Whoever is still to answer is waited for, unless it is stuck; each answer makes room for its
+ * pending releases, so there is no last one before these. What was sent is not enough: a
  * server that reads a SET, cannot deliver its answer because we are gone, and drops the
  * connection, never reads the release behind it. As long as it goes on answering it may have much
  * to answer. */
@@ -112,7 +107,8 @@ static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, ui
     if (rlk_node_coming(n) && n->debts.count > 0) {
         return now_us < rlk_time_add(rl->close_us, CONNECTING_US);
     }
-    return is_busy(n, now_us) && now_us < rlk_time_add(since_us, patience_us);
+    return n->inflight.count > 0 && rlk_node_ready(n, now_us) &&
+           now_us < rlk_time_add(since_us, patience_us);
 }
 
 static bool answers_are_in(const struct redlock *rl, uint64_t now_us)

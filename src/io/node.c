@@ -120,9 +120,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
         return;
     }
     if (n->state == RLK_NODE_UP) {
-        if (n->debts.count > 0) {
-            rlk_node_pay(n, now_us);
-        }
+        rlk_node_pay(n, now_us);
         n->hooks->eased(n);
         return;
     }
@@ -201,7 +199,9 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
     r.kind->answered(n, r.context, reply, now_us);
     if (n->state == RLK_NODE_UP) {
-        rlk_node_pay(n, now_us);
+        if (n->debts.count > 0) {
+            rlk_node_pay(n, now_us);
+        }
         n->hooks->eased(n);
     }
 }

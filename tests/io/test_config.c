@@ -590,12 +590,28 @@ START_TEST(index_and_size_are_checked)
 }
 END_TEST
 
+static void on_queried(const struct redlock_query_result *result, int status, void *arg)
+{
+    (void)result;
+    (void)status;
+    ++*(int *)arg;
+}
+
+/* A limit of acquires is none of releases by token, or of queries. */
+static void others_are_not_refused(int *told)
+{
+    static const char *const keys[] = {"k"};
+
+    ck_assert_int_eq(redlock_release_token(f.rl, keys, 1, "token", NULL, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, told), REDLOCK_OK);
+}
+
 /* The limit of the header: 65536 pending acquires. */
 START_TEST(acquires_have_a_limit)
 {
     struct redlock_request request = good_request();
     struct outcome got = {.n = 0};
-    int i;
+    int i, queried = 0;
 
     for (i = 0; i < 3; i++) {
         fake_down(f.nodes[i]);
@@ -606,7 +622,9 @@ START_TEST(acquires_have_a_limit)
         ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
     }
     ck_assert_int_eq(redlock_acquire(f.rl, &request, never_called, NULL, NULL), REDLOCK_ELIMIT);
+    others_are_not_refused(&queried);
     farm_close(&f);
+    ck_assert_int_eq(queried, 1);
     ck_assert_int_eq(got.calls, 65536);
     ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
     for (i = 0; i < 3; i++) {

@@ -202,6 +202,38 @@ START_TEST(closed_in_the_middle_nothing_is_left)
 }
 END_TEST
 
+static bool is_up(void *arg)
+{
+    (void)arg;
+    return watch_state(s.rl[0], 0) == REDLOCK_NODE_UP;
+}
+
+/* One was stopped, and its buffer is full of releases. They are sent as it makes room, without a
+ * timer, and the close waits for them. */
+START_TEST(what_the_buffer_has_no_room_for_is_released_before_a_close_ends)
+{
+    int i;
+
+    start();
+    site_open(&s);
+    acquire_all(false, true);
+    expect_all_held();
+    wait_until(are_all_votes_here);
+    master_stop(s.masters[0]);
+    ck_assert_int_eq(redlock_release(all.locks[0], NULL, NULL), REDLOCK_OK);
+    site_time_out(&s); /* it is stuck, and is asked nothing but to release */
+    for (i = 1; i < all.held; i++) {
+        ck_assert_int_eq(redlock_release(all.locks[i], NULL, NULL), REDLOCK_OK);
+    }
+    site_wait_answer(&s, 1, "0", "DBSIZE");
+    suspend_time();
+    master_continue(s.masters[0]);
+    wait_until(is_up);
+    close_and_look();
+    suspend_go_on();
+}
+END_TEST
+
 Suite *many_suite(void)
 {
     Suite *suite = suite_create("many");
@@ -210,6 +242,7 @@ Suite *many_suite(void)
     tcase_add_loop_test(tcase, all_are_had_and_renewed_and_nothing_is_left, 0, 4);
     tcase_add_loop_test(tcase, all_wait_for_the_masters, 0, 2);
     tcase_add_loop_test(tcase, closed_in_the_middle_nothing_is_left, 0, 2);
+    tcase_add_test(tcase, what_the_buffer_has_no_room_for_is_released_before_a_close_ends);
     suite_add_tcase(suite, tcase);
     return suite;
 }
