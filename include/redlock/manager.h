@@ -93,10 +93,10 @@ struct redlock_options {
     uint32_t drift_ppm;
     /* Which masters vote; default REDLOCK_QUARANTINE_STRICT. All clients should agree. */
     enum redlock_quarantine quarantine;
-    /* How often a master that is connected is asked for its clock, and whether it still has its
-     * data: 1 to 60000, default 1000; 0: only when it is connected. Along with renewals it is
-     * asked as well, unless this is 0. Under another policy than off it keeps a key for that,
-     * key_prefix and "redlock:incarnation", which is not to be deleted. */
+    /* How often a master that is connected is asked for its clock, whether it still has its data,
+     * and whether it is a master: 1 to 60000, default 1000; 0: only when it is connected. Along
+     * with renewals it is asked as well, unless this is 0. Under another policy than off it keeps a
+     * key for that, key_prefix and "redlock:incarnation", which is not to be deleted. */
     uint32_t health_ms;
     /* Where redlock_new() puts a sentence that says what is wrong when it fails, NUL
      * terminated and cut to size; NULL and 0 to do without. Not kept. */
