@@ -22,7 +22,8 @@ static bool is_recent(const struct world *w, uint64_t at_us)
     return at_us > 0 && w->now_us < at_us + noted_within_us(w);
 }
 
-/* It compares this server's clock, and another's. */
+/* It has compared this server's clock, and another's, for some looks: one that was met behind the
+ * last look at the other shows nothing. */
 static bool is_witness(const struct world *w, const struct client *c, unsigned server)
 {
     unsigned node, others = 0;
@@ -30,8 +31,9 @@ static bool is_witness(const struct world *w, const struct client *c, unsigned s
 
     for (node = 0; node < c->nodes; node++) {
         const struct peer *p = &c->peers[node];
-        bool timed =
-            p->state == PEER_UP && p->timed_us > 0 && p->timed_us + 2 * w->o.health_us >= w->now_us;
+        bool timed = p->state == PEER_UP && p->timed_us > 0 &&
+                     p->met_us + 2 * w->o.health_us <= w->now_us &&
+                     p->timed_us + 2 * w->o.health_us >= w->now_us;
 
         sees |= timed && world_server(w, node) == server;
         others += timed && world_server(w, node) != server;
