@@ -17,8 +17,8 @@ static const struct mark room[RLK_RANKS] = {
     [RLK_RANK_URGENT] = {2 * RLK_ROOM_REQUESTS, 2 * RLK_ROOM_BYTES},
     [RLK_RANK_FRESH] = {RLK_ROOM_REQUESTS, RLK_ROOM_BYTES}};
 static const struct mark behind[RLK_RANKS] = {
-    [RLK_RANK_URGENT] = {5 * RLK_ROOM_REQUESTS, 4 * RLK_ROOM_BYTES},
-    [RLK_RANK_FRESH] = {4 * RLK_ROOM_REQUESTS, 3 * RLK_ROOM_BYTES}};
+    [RLK_RANK_URGENT] = {3 * RLK_ROOM_REQUESTS, 2 * RLK_ROOM_BYTES},
+    [RLK_RANK_FRESH] = {2 * RLK_ROOM_REQUESTS, RLK_ROOM_BYTES}};
 
 static bool is_below(const struct rlk_node *n, const struct mark *m)
 {
