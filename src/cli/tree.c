@@ -25,7 +25,9 @@ struct process {
     pid_t pid;
     pid_t parent;
     pid_t group;
+    /* That of its first thread; and how many there are. */
     char state;
+    int threads;
     /* With the number, this tells a process from all others. */
     unsigned long long start;
 };
@@ -47,10 +49,10 @@ static int parse(const char *text, struct process *ret_process)
     const char *rest = strrchr(text, ')');
 
     return rest && sscanf(rest + 1,
-                          " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                          " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d "
                           "%*d %llu",
                           &ret_process->state, &ret_process->parent, &ret_process->group,
-                          &ret_process->start) == 4;
+                          &ret_process->threads, &ret_process->start) == 5;
 }
 
 static int read_process(pid_t pid, struct process *ret_process)
@@ -100,9 +102,10 @@ static int descends(const struct search *search, const struct process *process)
     return process->parent == search->root || (parent && is_same(parent));
 }
 
+/* A process whose first thread has ended looks like a zombie while its other threads run. */
 static int is_alive(const struct process *process)
 {
-    return process->state != 'Z' && process->state != 'X';
+    return (process->state != 'Z' && process->state != 'X') || process->threads > 1;
 }
 
 /* The descriptor stands for the process that has the number now. If that is in the tree, the signal
