@@ -4,12 +4,59 @@
 
 #include "core/fence.h"
 
+#define NESTED "ERR Error running script"
+#define PLACE "@user_script:"
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static const char *behind_number(const char *text)
+{
+    while (*text == ' ' || (*text >= '0' && *text <= '9')) {
+        text++;
+    }
+    while (*text == ' ' || *text == ':') {
+        text++;
+    }
+    return text;
+}
+
+/* Redis before 7.0 says first where in a script a command was refused, once or twice:
+ *
+ *     ERR Error running script (call to f_...): @user_script:5: @user_script: 5: -MISCONF ...
+ *     ERR Error running script (call to f_...): @user_script:5: WRONGTYPE ...
+ */
+static const char *behind_places(const char *text)
+{
+    const char *place = text;
+
+    if (!begins_with(text, NESTED)) {
+        return text;
+    }
+    while (*place != '\0' && !begins_with(place, PLACE)) {
+        place++;
+    }
+    if (*place == '\0') {
+        return text;
+    }
+    while (begins_with(place, PLACE)) {
+        place = behind_number(place + strlen(PLACE));
+    }
+    return place + (*place == '-');
+}
+
 bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word)
 {
     size_t len = strlen(word);
+    const char *text;
 
-    return reply->type == RLK_REPLY_ERROR && reply->len >= len &&
-           memcmp(reply->str, word, len) == 0 && (reply->len == len || reply->str[len] == ' ');
+    if (reply->type != RLK_REPLY_ERROR) {
+        return false;
+    }
+    text = behind_places(reply->str);
+    return begins_with(text, word) && (text[len] == ' ' || text + len == reply->str + reply->len);
 }
 
 enum rlk_vote rlk_classify_set(const struct rlk_reply *reply)

@@ -111,6 +111,42 @@ START_TEST(an_error_is_known_by_its_whole_first_word)
 }
 END_TEST
 
+/* Redis before 7.0 names the places in the script first. What is said of the words holds there as
+ * well; and what only looks like a place is no such. */
+START_TEST(an_error_from_within_a_script_is_known_behind_its_places)
+{
+#define IN_SCRIPT "ERR Error running script (call to f_488a19661b61470318f71acdc390dc7429f941ee): "
+    static const struct {
+        const char *text;
+        bool refused, type, noperm;
+    } cases[] = {
+        {IN_SCRIPT "@user_script:5: @user_script: 5: -MISCONF Errors writing to the AOF file: -x",
+         true, false, false},
+        {IN_SCRIPT "@user_script:12: @user_script: 12: -OOM command not allowed", true, false,
+         false},
+        {IN_SCRIPT "@user_script:5: -NOREPLICAS", true, false, false},
+        {IN_SCRIPT "@user_script:5: WRONGTYPE Operation against a key", false, true, false},
+        {IN_SCRIPT "@user_script:5: @user_script: 5: -NOPERM no", false, false, true},
+        {IN_SCRIPT "@user_script:5: @user_script: 5: The user executing: -MISCONF", false, false,
+         false},
+        {IN_SCRIPT "@user_script:5: MISCONFIGURED", false, false, false},
+        {IN_SCRIPT "@user_script", false, false, false},
+        {IN_SCRIPT "-MISCONF no place", false, false, false},
+        {IN_SCRIPT "@user_script:5: ", false, false, false},
+        {"ERR another @user_script:5: MISCONF", false, false, false},
+    };
+    struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, cases[_i].text);
+
+    ck_assert_int_eq(rlk_classify_refused_for_now(&r), cases[_i].refused);
+    ck_assert_int_eq(rlk_classify_is_error(&r, "NOPERM"), cases[_i].noperm);
+    ck_assert_int_eq(rlk_classify_release(&r),
+                     cases[_i].type ? RLK_ANSWER_TAKEN : RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_keep(&r), cases[_i].type ? RLK_ANSWER_TAKEN : RLK_ANSWER_UNKNOWN);
+    r.type = RLK_REPLY_STATUS;
+    ck_assert(!rlk_classify_refused_for_now(&r));
+}
+END_TEST
+
 /* Of several keys one that is missing or another's is enough: the lock is not there. */
 START_TEST(the_script_that_keeps_says_ours_gone_or_taken)
 {
@@ -266,6 +302,7 @@ static Suite *suite(void)
     tcase_add_test(c, our_own_token_as_the_old_value_is_no_second_vote);
     tcase_add_test(c, release_says_deleted_gone_or_taken);
     tcase_add_test(c, an_error_is_known_by_its_whole_first_word);
+    tcase_add_loop_test(c, an_error_from_within_a_script_is_known_behind_its_places, 0, 11);
     tcase_add_test(c, the_script_that_keeps_says_ours_gone_or_taken);
     tcase_add_test(c, the_script_that_takes_says_set_or_the_holder);
     tcase_add_loop_test(c, an_error_of_a_script_is_unknown, 0, sizeof(errors) / sizeof(errors[0]));
