@@ -267,14 +267,11 @@ void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *no
     }
 }
 
-/* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. The
- * reports have come to their end, which can always be read: left in the loop, an urgent event that
- * is always due lets nothing else happen any more. */
+/* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. */
 static void lose_warden(struct cli_guard_run *run)
 {
     cli_say("the process that watches over the command was killed: killed the command");
     run->alone = 1;
-    event_del(run->reports);
     run->stage = KILLED;
     kill_rest(run);
 }

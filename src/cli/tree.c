@@ -25,9 +25,7 @@ struct process {
     pid_t pid;
     pid_t parent;
     pid_t group;
-    /* That of its first thread; and how many there are. */
     char state;
-    int threads;
     /* With the number, this tells a process from all others. */
     unsigned long long start;
 };
@@ -49,10 +47,10 @@ static int parse(const char *text, struct process *ret_process)
     const char *rest = strrchr(text, ')');
 
     return rest && sscanf(rest + 1,
-                          " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d "
+                          " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
                           "%*d %llu",
                           &ret_process->state, &ret_process->parent, &ret_process->group,
-                          &ret_process->threads, &ret_process->start) == 5;
+                          &ret_process->start) == 4;
 }
 
 static int read_process(pid_t pid, struct process *ret_process)
@@ -102,10 +100,9 @@ static int descends(const struct search *search, const struct process *process)
     return process->parent == search->root || (parent && is_same(parent));
 }
 
-/* A process whose first thread has ended looks like a zombie while its other threads run. */
 static int is_alive(const struct process *process)
 {
-    return (process->state != 'Z' && process->state != 'X') || process->threads > 1;
+    return process->state != 'Z' && process->state != 'X';
 }
 
 /* The descriptor stands for the process that has the number now. If that is in the tree, the signal

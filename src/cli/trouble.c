@@ -46,17 +46,24 @@ static void append_last(struct line *line, const struct redlock_node_detail *det
     append(line, ")");
 }
 
+/* One that is up has not answered, or has and is not to be relied on for the reason that it has. */
+static void append_state(struct line *line, const struct redlock_node_info *info, int relied_on)
+{
+    int up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
+    const char *state = up ? "no answer" : cli_explain_state((int)info->state);
+
+    append(line, "%s%s%s", alone ? "" : state, alone || !info->error[0] ? "" : ": ", info->error);
+}
+
 /* "a (down: refused; had it 9.2 s ago)", "b (held by alice)", "c (has no such key: ...)". */
 static void append_master(struct line *line, const struct redlock_node_info *info,
-                          const struct redlock_node_detail *detail)
+                          const struct redlock_node_detail *detail, int relied_on)
 {
     const char *owner = cli_holder_owner(detail->holder);
 
     append(line, "%s%s (", line->used > 0 ? ", " : "", info->name);
     if (detail->vote != REDLOCK_VOTE_NO) {
-        append(line, "%s%s%s",
-               info->state == REDLOCK_NODE_UP ? "no answer" : cli_explain_state((int)info->state),
-               info->error[0] ? ": " : "", info->error);
+        append_state(line, info, relied_on);
         append_last(line, detail);
     } else if (detail->holder[0]) {
         append(line, "held by %s)", owner ? owner : detail->holder);
@@ -71,29 +78,45 @@ static int is_wrong(const struct redlock_node_info *info, const struct redlock_n
     return detail->vote != REDLOCK_VOTE_YES || info->state != REDLOCK_NODE_UP;
 }
 
-/* The masters that are in the way, or only those that have no key of ours. */
-static size_t list(const struct redlock *rl, const struct redlock_lock *lock, int only_no,
+/* Who has said that it has no key of ours. */
+static int lacks_it(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
+{
+    (void)info;
+    return detail->vote == REDLOCK_VOTE_NO;
+}
+
+/* Of whom it is not sure that it has had it all the time. */
+static int is_doubted(const struct redlock_node_info *info,
+                      const struct redlock_node_detail *detail)
+{
+    return detail->vote != REDLOCK_VOTE_NO && (is_wrong(info, detail) || info->error[0]);
+}
+
+typedef int is_listed(const struct redlock_node_info *info,
+                      const struct redlock_node_detail *detail);
+
+static size_t list(const struct redlock *rl, const struct redlock_lock *lock, is_listed *which,
                    struct line *line)
 {
     struct redlock_node_detail detail = {.size = sizeof(detail)};
     struct redlock_node_info info = {.size = sizeof(info)};
-    size_t wrong = 0;
+    size_t listed = 0;
 
     for (size_t i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_lock_node(lock, i, &detail) == 0 && redlock_node_info(rl, i, &info) == 0 &&
-            is_wrong(&info, &detail) && (!only_no || detail.vote == REDLOCK_VOTE_NO)) {
-            append_master(line, &info, &detail);
-            wrong++;
+            which(&info, &detail)) {
+            append_master(line, &info, &detail, which != is_doubted);
+            listed++;
         }
     }
-    return wrong;
+    return listed;
 }
 
 void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
                      uint64_t left_ms)
 {
     struct line line = {"", 0};
-    size_t wrong = list(rl, lock, 0, &line);
+    size_t wrong = list(rl, lock, is_wrong, &line);
     char left[CLI_DURATION_TEXT];
 
     cli_duration_print(left_ms, left);
@@ -107,15 +130,23 @@ void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, 
     }
 }
 
+/* [S7] Those that do not have it are not always a majority: others have it, and may have lost it
+ * and got it again, or their clocks have moved. */
 void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
-    struct line line = {"", 0};
-    size_t wrong = list(rl, lock, 1, &line);
+    struct line without = {"", 0}, doubted = {"", 0};
+    size_t n = redlock_node_count(rl), lacking = list(rl, lock, lacks_it, &without);
 
-    cli_say("the lock '%s' is lost: %zu of %zu masters do not have it any more%s%s%s", key, wrong,
-            redlock_node_count(rl), wrong ? ": " : "", line.text,
-            wrong <= redlock_node_count(rl) / 2 ? "; too few of the others have had it all the time"
-                                                : "");
+    if (lacking > n / 2) {
+        cli_say("the lock '%s' is lost: %zu of %zu masters do not have it any more: %s", key,
+                lacking, n, without.text);
+        return;
+    }
+    list(rl, lock, is_doubted, &doubted);
+    cli_say("the lock '%s' is lost: too few of %zu masters are sure to have had it all the "
+            "time%s%s%s%s",
+            key, n, lacking || doubted.used ? ": " : "", without.text,
+            lacking && doubted.used ? ", " : "", doubted.text);
 }
 
 int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, const char *key)
@@ -135,7 +166,7 @@ int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, cons
     if (gone + taken == 0) {
         return cli_explain_masters(rl);
     }
-    list(rl, lock, 0, &line);
+    list(rl, lock, is_wrong, &line);
     cli_say("cannot extend '%s': %zu of %zu masters confirm it, %zu are needed; %zu of %zu have no "
             "such key, %zu somebody else's: %s",
             key, confirmed, n, n / 2 + 1, gone, n, taken, line.text);

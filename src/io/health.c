@@ -195,19 +195,20 @@ void rlk_health_judge_role(struct rlk_node *n, const char *unfit, uint64_t promo
     }
 }
 
-/* It did not run the script. Who may not (an ACL) is asked for the time only, until the next
- * greeting; who could not just now is asked again, and does not vote before; and from whatever else
- * a mark that was there is gone. */
+/* Whether another look may tell more: it could not answer just now, or it could before and gives
+ * any other error than that it may not (an ACL). */
+static bool may_answer_later(const struct rlk_node *n, const struct rlk_reply *reply)
+{
+    return rlk_classify_refused_for_now(reply) ||
+           ((n->standing.mark != 0 || n->standing.lost) && !rlk_classify_is_error(reply, "NOPERM"));
+}
+
+/* It did not run the script, which says nothing of its data [S7]. It is asked again, and does not
+ * vote before; or it is asked for the time only, until the next greeting. */
 static void on_refused(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
-    if (rlk_classify_refused_for_now(reply)) {
-        set_unread(n, is_wanted(n), now_us);
-    } else if (rlk_classify_is_error(reply, "NOPERM") || n->standing.mark == 0) {
-        n->health.refused = true;
-        set_unread(n, false, now_us);
-    } else {
-        look(n, 0, now_us);
-    }
+    n->health.refused = n->health.refused || !may_answer_later(n, reply);
+    set_unread(n, is_wanted(n), now_us);
 }
 
 static void on_health(struct rlk_node *n, void *context, const struct rlk_reply *reply,
@@ -391,7 +392,7 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
 
     n->health.asked = false;
     if (reply && !read_answer(reply, &a)) {
-        facts.unread = rlk_classify_refused_for_now(reply);
+        facts.unread = may_answer_later(n, reply);
         n->health.refused = !facts.unread;
     }
     facts.birth = birth_of(&a);

@@ -14,7 +14,7 @@ const struct rlk_right rlk_rights[] = {
      "the first release takes twice as long"},
     {REDLOCK_RIGHT_TIME, REDLOCK_WARNING, "TIME", "time", "nobody sees when its clock is set"},
     {REDLOCK_RIGHT_INFO, REDLOCK_WARNING, "INFO", "info",
-     "nobody sees that it has restarted, is a replica, or is listed twice"},
+     "nobody sees that it has restarted, is listed twice, or, without HELLO, is a replica"},
     {REDLOCK_RIGHT_CLIENT_SETNAME, REDLOCK_FINE, "CLIENT SETNAME", "client|setname",
      "CLIENT LIST does not show who we are"},
     {REDLOCK_RIGHT_CLIENT_KILL, REDLOCK_WARNING, "CLIENT KILL", "client|kill",

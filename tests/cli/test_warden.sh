@@ -121,47 +121,10 @@ until_true is_stopped "$locker"
 kill -KILL "$warden"
 check "while redlock is stopped the kernel kills the command of a warden that is killed" \
     until_true is_dead "$command"
-# Something else waits in redlock's loop: its connections have ended.
-each_master client kill type normal
 kill -CONT "$locker"
-check "and redlock ends when it goes on" until_true is_dead "$locker"
-kill -KILL "$locker" 2>/dev/null
 await "$locker"
-status_is 70 "with 70"
 # shellcheck disable=SC2086
-check "having killed the others" until_true all_dead $pids
-# shellcheck disable=SC2086
-kill -KILL $pids 2>/dev/null
-each_master del k
-
-# --- a process without its first thread ---
-
-cat >"$work/headless" <<'SCRIPT'
-import ctypes, os, signal, sys, threading, time
-
-def stay():
-    while not open(f'/proc/{os.getpid()}/stat').read().rsplit(')', 1)[1].startswith(' Z'):
-        time.sleep(0.01)
-    with open(sys.argv[1] + '.part', 'w', encoding='ascii') as file:
-        file.write(str(os.getpid()))
-    os.rename(sys.argv[1] + '.part', sys.argv[1])
-    time.sleep(600)
-
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-threading.Thread(target=stay).start()
-ctypes.CDLL(None).pthread_exit(None)
-SCRIPT
-has_no_thread() { ! cat "/proc/$1/task/"*/status 2>/dev/null | grep -q '^State:.[^ZX]'; }
-rm -f "$work/pids"
-"$REDLOCK" lock k --ttl 60s -- sh -c 'setsid python3 "$0" "$1" & sleep 600' \
-    "$work/headless" "$work/pids" >/dev/null 2>&1 &
-locker=$!
-until_true filled "$work/pids"
-kill -KILL "$locker"
-check "a process whose first thread has ended does not outlive redlock" \
-    until_true has_no_thread "$(cat "$work/pids")"
-kill -KILL "$(cat "$work/pids")" 2>/dev/null
-await "$locker"
+check "and redlock the others when it goes on" until_true all_dead $pids
 each_master del k
 
 # Who is started by a child that a shell had before it became redlock is not the command's.

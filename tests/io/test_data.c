@@ -274,6 +274,45 @@ END_TEST
 
 /* ---- while somebody waits ---- */
 
+/* [S7] An error says nothing of its data: a lock that is held lives on, also with every master at
+ * it. It does not vote, is asked again, and votes as soon as it shows the mark that we know. */
+START_TEST(an_error_in_answer_to_a_look_ends_no_lock)
+{
+    static const char *const errors[] = {
+        "-ERR The user executing the script can't run this command or subcommand\r\n",
+        "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n"};
+    struct redlock_request request = outcome_request("held");
+    struct outcome held;
+    unsigned i;
+
+    request.ttl_ms = 290000;
+    ward_start((enum redlock_quarantine)(_i / 2), WARD_HEALTH_MS);
+    held = farm_acquire_as(&ward, &request);
+    for (i = 0; i < 3; i++) {
+        fake_on(ward.nodes[i], "EVAL", FAKE_REPLY, errors[_i % 2]);
+    }
+    ward_pass_ms(WARD_HEALTH_MS);
+    for (i = 0; i < 3; i++) {
+        ward_wait_until_barred(i);
+        ward_must_be_barred(i, "cannot say for now");
+    }
+    ck_assert_uint_gt(redlock_lock_validity_ms(held.lock), 0);
+    ward_reconnect(0);
+    ward_must_be_barred(0, "cannot say for now");
+
+    for (i = 0; i < 3; i++) {
+        fake_behave(ward.nodes[i]);
+    }
+    ward_pass_ms(WARD_HEALTH_MS);
+    for (i = 0; i < 3; i++) {
+        ward_wait_until_it_counts(i);
+    }
+    ck_assert_uint_gt(redlock_lock_validity_ms(held.lock), 0);
+    farm_release(&ward, held.lock);
+    farm_end(&ward);
+}
+END_TEST
+
 /* It had voted before its data were thrown away, and the others answer after that. */
 START_TEST(a_vote_that_was_forgotten_counts_no_more)
 {
@@ -395,6 +434,7 @@ Suite *data_suite(void)
     tcase_add_loop_test(tcase, who_was_a_replica_for_a_while_is_barred, 0, 2);
     tcase_add_loop_test(tcase, the_vote_of_a_replica_is_taken_back, 0, 3);
     tcase_add_loop_test(tcase, who_is_no_master_is_refused, 0, 10);
+    tcase_add_loop_test(tcase, an_error_in_answer_to_a_look_ends_no_lock, 0, 4);
     tcase_add_loop_test(tcase, a_vote_that_was_forgotten_counts_no_more, 0, 2);
     tcase_add_test(tcase, a_vote_asks_for_the_mark_that_it_misses);
     tcase_add_test(tcase, a_key_from_the_future_is_written_anew);
