@@ -54,21 +54,23 @@ void rlk_node_pay(struct rlk_node *n, uint64_t now_us)
 
 /* [S5] A key that was set before now ends a ttl after, by the node's clock, which may be the
  * slower one. A SET that was not answered may be carried out at any time: when a stopped server
- * wakes and reads what its socket still has. */
-static uint64_t key_ends_us(const struct rlk_node *n, const struct rlk_claim *claim,
+ * wakes and reads what its socket still has. Any question that it still has to answer may be that
+ * SET, unless it has answered the release behind it already. */
+static uint64_t key_ends_us(const struct rlk_node *n, const struct rlk_claim *claim, bool refused,
                             uint64_t now_us)
 {
+    bool is_open = !refused && n->state == RLK_NODE_UP && n->inflight.count > 0;
     uint64_t ttl_us = rlk_time_from_ms(claim->life_ms);
     uint64_t drift_us = ttl_us - rlk_validity_lease_us(ttl_us, n->options->drift_ppm);
 
-    return claim->set_lost ? RLK_NEVER : rlk_time_add(now_us, ttl_us + drift_us);
+    return claim->set_lost || is_open ? RLK_NEVER : rlk_time_add(now_us, ttl_us + drift_us);
 }
 
 void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused, uint64_t now_us)
 {
     bool many = n->debts.count >= RLK_DEBT_MAX;
 
-    if (!rlk_debts_add(&n->debts, claim, key_ends_us(n, claim, now_us))) {
+    if (!rlk_debts_add(&n->debts, claim, key_ends_us(n, claim, refused, now_us))) {
         rlk_node_complain(n,
                           "%s for all the releases that it is owed; the oldest are left out, and "
                           "their keys end with their ttl",

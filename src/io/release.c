@@ -89,10 +89,13 @@ void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t node
     claim->let_go = true;
     rlk_command_release(&c, claim, false);
     RLK_MASK_EACH (node, nodes) {
-        if (rlk_node_ask(&rl->nodes[node], &c, &rlk_release_request, claim, now_us)) {
+        struct rlk_node *n = &rl->nodes[node];
+
+        if (rlk_room_at(n, RLK_RANK_URGENT) &&
+            rlk_node_ask(n, &c, &rlk_release_request, claim, now_us)) {
             rlk_claim_ref(claim);
         } else {
-            rlk_node_owe(&rl->nodes[node], claim, false, now_us);
+            rlk_node_owe(n, claim, false, now_us);
         }
     }
 }

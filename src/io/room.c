@@ -34,22 +34,33 @@ bool rlk_room_at(const struct rlk_node *n, enum rlk_rank rank)
 enum place {
     HAS_ROOM,
     IS_BEHIND, /* asked, and not waited for: a majority has room */
-    HOLDS_UP   /* waited for */
+    HOLDS_UP,  /* waited for */
+    LEFT_OUT   /* neither waited for nor asked, when a majority has room */
 };
 
+static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
+{
+    uint64_t oldest_us = rlk_inflight_oldest_us(&n->inflight);
+
+    return now_us > rlk_time_add(oldest_us, n->options->node_timeout_us / part);
+}
+
 /* Who is some way behind a majority delays nobody [S6]. But if all that we ask took it to where its
- * answers are overdue [S14], we would spend the nodes that may fail on our own haste. [S5] Pending
- * releases are sent before anything fresh. */
+ * answers are overdue [S14], we would spend the nodes that may fail on our own haste: so it is
+ * waited for, but never by a lock that is held, nor for half of the time that makes it stuck. [S5]
+ * Pending releases are sent before anything fresh. */
 static enum place place_of(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us)
 {
-    uint64_t late_us =
-        rlk_time_add(rlk_inflight_oldest_us(&n->inflight), n->options->node_timeout_us / 4);
-    bool pays = rank == RLK_RANK_FRESH && rlk_node_pays(n);
-
-    if (is_below(n, &room[rank]) && !pays) {
+    if (rank == RLK_RANK_FRESH && rlk_node_pays(n)) {
+        return LEFT_OUT;
+    }
+    if (is_below(n, &room[rank])) {
         return HAS_ROOM;
     }
-    return is_below(n, &behind[rank]) && !pays && now_us <= late_us ? IS_BEHIND : HOLDS_UP;
+    if (is_below(n, &behind[rank]) && !is_late(n, 4, now_us)) {
+        return IS_BEHIND;
+    }
+    return rank == RLK_RANK_FRESH && !is_late(n, 2, now_us) ? HOLDS_UP : LEFT_OUT;
 }
 
 static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)
@@ -60,7 +71,7 @@ static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)
 /* What the nodes are good for now. */
 struct view {
     uint64_t crowded; /* being connected, and waited for by enough others already */
-    unsigned roomy, holding;
+    unsigned roomy, holding, left_out;
 };
 
 static void look_at(const struct rlk_node *n, enum rlk_rank rank, struct rlk_event *ev,
@@ -71,9 +82,10 @@ static void look_at(const struct rlk_node *n, enum rlk_rank rank, struct rlk_eve
     if (rlk_node_ready(n, ev->now_us)) {
         enum place place = place_of(n, rank, ev->now_us);
 
-        ev->ready |= bit;
+        ev->ready |= place == LEFT_OUT ? 0 : bit;
         v->roomy += place == HAS_ROOM;
         v->holding += place == HOLDS_UP;
+        v->left_out += place == LEFT_OUT;
     } else if (rlk_node_coming(n)) {
         *(is_expected_enough(n, rank) ? &v->crowded : &ev->coming) |= bit;
     }
@@ -93,7 +105,7 @@ static bool is_full(const struct redlock *rl, enum rlk_rank rank, struct rlk_eve
     if (v.holding > 0 || v.roomy >= quorum) {
         return v.holding > 0;
     }
-    ready = rlk_mask_count(ev->ready);
+    ready = rlk_mask_count(ev->ready) + v.left_out;
     had = ready + rlk_mask_count(ev->coming);
     return v.roomy < ready || (had < quorum && had + rlk_mask_count(v.crowded) >= quorum);
 }

@@ -12,7 +12,9 @@
  *
  * Each in order. Whoever is at the head begins when a majority of the masters has room; all are
  * asked. A minority that is some way behind, by a quarter of node_timeout_ms at the most, delays
- * nobody [S6]. Further behind it is waited for until it has caught up, or is stuck [S14].
+ * nobody [S6]. Further behind, or while it still has pending releases to hear of, it is not asked
+ * before it has room: what is urgent begins without it, and so does what is fresh, once its oldest
+ * answer is half of node_timeout_ms late.
  *
  * What follows from an answer (to confirm a fence, the text of a script, the release of a lost
  * round) needs no turn: its question has just made room for it. */
@@ -57,7 +59,8 @@ void rlk_room_init(struct redlock *rl);
 /* A node has room for one more question, whoever waits, and whatever is pending. */
 bool rlk_room_at(const struct rlk_node *n, enum rlk_rank rank);
 
-/* Fill in ready, coming and full of an event. Not full: what it begins may be asked at once. */
+/* Fill in ready, coming and full of an event. Not full: what it begins may be asked at once, of
+ * those that are ready. */
 void rlk_room_look(const struct redlock *rl, enum rlk_rank rank, struct rlk_event *ev);
 
 /* Stand in line: `c` is run when it is its turn, in a later turn of the loop. Nothing happens when

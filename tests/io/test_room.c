@@ -121,6 +121,35 @@ START_TEST(a_minority_that_stands_still_holds_nobody_up)
 }
 END_TEST
 
+/* Node 0 answers nothing, and has been asked all that it may be asked: it holds fresh rounds up.
+ * The others have answered. `more` has been asked of it since. */
+static void fill_one(int more)
+{
+    fake_pause(f.nodes[0]);
+    acquire_many(2 * ROOM - more);
+    wait_held(2 * ROOM - more);
+}
+
+/* Half of the time that makes it stuck. Then it is not asked, either. */
+START_TEST(a_slow_minority_holds_up_what_is_fresh_for_a_while)
+{
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    fill_one(0);
+    acquire_many(MORE);
+    suspend_ms(FARM_NEVER_MS / 3);
+    loop_settle(f.base);
+    ck_assert_int_eq(all.told, 2 * ROOM);
+    suspend_ms(FARM_NEVER_MS / 5);
+    wait_held(2 * ROOM + MORE);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 2 * ROOM);
+    ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
+    go_on();
+    farm_end(&f);
+}
+END_TEST
+
 /* What stands in line is told of it. */
 START_TEST(a_stuck_majority_is_not_waited_for)
 {
@@ -256,6 +285,59 @@ START_TEST(a_renewal_does_not_wait_behind_acquires)
 }
 END_TEST
 
+/* Its answer to the next renewal comes when it has room for the question. */
+START_TEST(a_slow_minority_does_not_hold_up_a_renewal)
+{
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    held_acquire_key(&h, &f, "k");
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS / 2);
+    loop_settle(f.base);
+    fill_one(0);
+    suspend_ms(HELD_THIRD_MS / 2);
+    scripts_wait(&f, 1, SCRIPT_KEEP, 1);
+    scripts_wait(&f, 2, SCRIPT_KEEP, 1);
+    loop_settle(f.base);
+    ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
+    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_KEEP), 0);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
+    ck_assert_str_eq(h.order, "");
+    go_on();
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait(&f, 0, SCRIPT_KEEP, 1);
+    farm_end(&f);
+}
+END_TEST
+
+/* [S5] It follows when there is room, however late the SET before it is carried out. */
+START_TEST(a_release_without_room_outlives_its_unanswered_set)
+{
+    struct redlock_request request = outcome_request("late");
+    struct outcome got;
+
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    fake_pause(f.nodes[0]);
+    request.ttl_ms = 30000;
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    fill_one(1);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    loop_settle(f.base);
+    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_RELEASE), 0);
+    suspend_ms(35000);
+    loop_settle(f.base);
+    ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
+    go_on();
+    farm_wait_gone(&f, "late");
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(a_release_does_not_wait_behind_acquires)
 {
     start_with_lock();
@@ -375,6 +457,39 @@ START_TEST(a_close_tells_a_master_that_is_being_connected_of_a_release)
 }
 END_TEST
 
+/* [S5, S6] It has more pending releases than are sent at once, and answers none of them. */
+START_TEST(a_minority_with_pending_releases_holds_nobody_up)
+{
+    struct outcome_released released = {0, 0};
+    const char *keys[1];
+    struct outcome got;
+    char key[16];
+    int i;
+
+    start_without_the_third();
+    for (i = 0; i <= ROOM; i++) {
+        keys[0] = key;
+        snprintf(key, sizeof(key), "k%d", i);
+        model_set(fake_model(f.nodes[0]), key, "token", 60000);
+        model_set(fake_model(f.nodes[1]), key, "token", 60000);
+        ck_assert_int_eq(
+            redlock_release_token(f.rl, keys, 1, "token", outcome_on_released, &released), 0);
+    }
+    loop_must(f.base, &released.calls);
+    loop_settle(f.base);
+    fake_on(f.nodes[2], "EVALSHA", FAKE_STALL, NULL);
+    fake_go_on(f.nodes[2]);
+    scripts_wait(&f, 2, SCRIPT_RELEASE, ROOM);
+    got = farm_acquire(&f, "l");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), 0);
+    fake_behave(f.nodes[2]);
+    go_on();
+    scripts_wait(&f, 2, SCRIPT_RELEASE, ROOM + 1);
+    farm_end(&f);
+}
+END_TEST
+
 /* Who is owed nothing is not waited for: no time passes. */
 START_TEST(a_close_does_not_wait_for_a_master_that_is_being_connected)
 {
@@ -399,6 +514,7 @@ Suite *room_suite(void)
 
     tcase_add_test(tcase, rounds_wait_until_a_majority_has_room);
     tcase_add_test(tcase, a_minority_that_stands_still_holds_nobody_up);
+    tcase_add_test(tcase, a_slow_minority_holds_up_what_is_fresh_for_a_while);
     tcase_add_test(tcase, a_stuck_majority_is_not_waited_for);
     tcase_add_test(tcase, the_line_is_served_in_order);
     tcase_add_test(tcase, the_wait_ends_in_line);
@@ -406,10 +522,13 @@ Suite *room_suite(void)
     tcase_add_test(tcase, a_close_sends_nothing_of_what_is_in_line);
     tcase_add_test(tcase, a_query_waits_for_its_turn);
     tcase_add_test(tcase, a_renewal_does_not_wait_behind_acquires);
+    tcase_add_test(tcase, a_slow_minority_does_not_hold_up_a_renewal);
+    tcase_add_test(tcase, a_release_without_room_outlives_its_unanswered_set);
     tcase_add_test(tcase, a_release_does_not_wait_behind_acquires);
     tcase_add_test(tcase, renewals_are_spread);
     tcase_add_test(tcase, not_all_wait_for_a_master_that_is_being_connected);
     tcase_add_loop_test(tcase, a_close_tells_a_master_that_is_being_connected_of_a_release, 0, 2);
+    tcase_add_test(tcase, a_minority_with_pending_releases_holds_nobody_up);
     tcase_add_test(tcase, a_close_does_not_wait_for_a_master_that_is_being_connected);
     suite_add_tcase(suite, tcase);
     return suite;
