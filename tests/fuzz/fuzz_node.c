@@ -43,6 +43,9 @@
 /* How long behind its patience a close may end: it looks again every 20 ms. */
 #define CLOSE_SLACK_US 25000
 
+/* How long it waits for a server that is being connected, and has a pending release. */
+#define CONNECTING_US 100000
+
 enum call_kind {
     ACQUIRE,
     RELEASE,
@@ -473,7 +476,8 @@ static void check_node(const struct world *w)
 static void come_to_an_end(struct world *w)
 {
     uint64_t patience_us = rlk_time_from_ms(w->timeout_ms);
-    uint64_t bound_us = w->close_us + patience_us + patience_us / 4 + CLOSE_SLACK_US;
+    uint64_t bound_us =
+        w->close_us + CONNECTING_US + patience_us + patience_us / 4 + CLOSE_SLACK_US;
 
     if (!w->closing) {
         close_manager(w);
