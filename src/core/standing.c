@@ -63,13 +63,20 @@ static void judge_age(struct rlk_standing *s, uint64_t age_us, uint64_t now_us)
     }
 }
 
+/* [S11] A durable server that has its data has their mark. One that shows none at all may be empty,
+ * whatever it says of its disk. */
+static bool keeps_data(const struct rlk_facts *facts)
+{
+    return facts->durable && (facts->birth.mark != 0 || facts->unread);
+}
+
 /* A restart of a durable server is nothing; that its data were thrown away is, of any. */
 static void judge_ages(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
 {
     if (s->policy != RLK_QUARANTINE_STRICT || s->run[0] != '\0') {
         return;
     }
-    if (!facts->durable) {
+    if (!keeps_data(facts)) {
         judge_age(s, facts->age_us, now_us);
     }
     judge_age(s, facts->data_age_us, now_us);
@@ -163,16 +170,17 @@ static void judge_note(struct rlk_standing *s, uint64_t age_us, uint64_t now_us)
 void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
 {
     bool later = birth->mark == s->mark && s->born_us != 0 && birth->born_us > s->born_us;
+    uint64_t ours_us = rlk_time_min(s->note_us, birth->server_us); /* as it is put on record */
 
     if (birth->mark == 0) {
         return;
     }
-    s->noted = later && birth->born_us != s->note_us;
+    s->noted = later && birth->born_us != ours_us;
     s->born_us = birth->born_us;
     if (s->noted) {
         judge_note(s, rlk_time_sub(birth->server_us, birth->born_us), now_us);
     }
-    if (birth->born_us >= s->note_us) {
+    if (birth->born_us >= ours_us) {
         s->note_us = 0;
     }
 }
@@ -189,7 +197,7 @@ static void meet_run(struct rlk_standing *s, const struct rlk_birth *birth, uint
 bool rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us)
 {
     /* What the run before had lost by its end is not made good by a later one that is durable. */
-    bool restarted = is_another_run(s, facts->run) && !(s->durable && facts->durable);
+    bool restarted = is_another_run(s, facts->run) && !(s->durable && keeps_data(facts));
 
     if (!s->met || is_another_run(s, facts->run)) {
         meet_run(s, &facts->birth, now_us);

@@ -17,26 +17,26 @@
 #define AGAIN_AFTER_US 20000
 
 /* ARGV: our run, a fresh mark, how old the data are if the key does not tell (µs), whether they are
- * durable, and since when they are to be said to be there, at least. Written anew are a key that is
- * missing, one of another run, and one from the future: the clock was set back. A step that is not
- * put on record for want of memory is put there later: the look is answered all the same. */
+ * kept over a restart, and since when they are to be said to be there, at least. Data that are kept
+ * get no older by a look, and never begin later than now: where the clock was set back, strangers
+ * wait from now on. A record that cannot be written (out of memory) is written later: the look is
+ * answered all the same. */
 static const char script[] =
     "if redis.replicate_commands then redis.replicate_commands() end\n"
     "local t = redis.call('TIME')\n"
     "local now = t[1] * 1000000 + t[2]\n"
     "local v = redis.call('GET', KEYS[1])\n"
     "local run, mark, born = string.match(v or '', '^(%S+) (%x+) (%d+)$')\n"
-    "if run ~= ARGV[1] or tonumber(born) > now then\n"
-    "  if not born or ARGV[4] ~= '1' or tonumber(born) > now then\n"
-    "    born = string.format('%.0f', now - tonumber(ARGV[3]))\n"
-    "  end\n"
-    "  v = ARGV[1] .. ' ' .. (mark or ARGV[2]) .. ' ' .. born\n"
-    "  redis.call('SET', KEYS[1], v)\n"
-    "elseif tonumber(born) < tonumber(ARGV[5]) then\n"
-    "  local noted = run .. ' ' .. mark .. ' ' .. ARGV[5]\n"
-    "  if redis.pcall('SET', KEYS[1], noted).ok then\n"
-    "    v = noted\n"
-    "  end\n"
+    "local from = now - tonumber(ARGV[3])\n"
+    "if born and (run == ARGV[1] or ARGV[4] == '1') then\n"
+    "  from = math.min(math.max(tonumber(born), tonumber(ARGV[5])), now)\n"
+    "end\n"
+    "local noted = string.format('%s %s %.0f', ARGV[1], mark or ARGV[2], from)\n"
+    "if run ~= ARGV[1] then\n"
+    "  redis.call('SET', KEYS[1], noted)\n"
+    "  v = noted\n"
+    "elseif noted ~= v and redis.pcall('SET', KEYS[1], noted).ok then\n"
+    "  v = noted\n"
     "end\n"
     "return {v, string.format('%.0f', now)}\n";
 
@@ -58,18 +58,22 @@ static bool is_suspect(const struct rlk_node *n)
     return n->info.flushed || n->info.promotion != 0;
 }
 
-/* Who meets a run without a key has to believe what it says of its age, unless it says as well
- * that its data were thrown away since. What is durable is older than its run. Who knew the run
- * before believes nothing. */
+/* [S11] Who meets a run without a key has to believe what it says of its age, unless it says as
+ * well that its data were thrown away since. A durable master that has its data has its key: one
+ * without is no older than its run, either. Who knew the run before believes nothing. */
 static uint64_t believed_age_us(const struct rlk_node *n)
 {
     bool known = n->standing.met && strcmp(n->standing.run, n->info.run_id) == 0;
     uint64_t up_us = n->info.uptime_s > 0 ? (uint64_t)n->info.uptime_s * 1000000 : 0;
 
-    if (known || is_suspect(n)) {
-        return 0;
-    }
-    return rlk_info_is_durable(&n->info) ? rlk_time_max(up_us, n->standing.old_us) : up_us;
+    return known || is_suspect(n) ? 0 : up_us;
+}
+
+/* [S11] What the key of another run says of the data is true of this one. A replica that was
+ * promoted has the key, and not all that its master granted. */
+static bool keeps_data(const struct rlk_node *n)
+{
+    return rlk_info_is_durable(&n->info) && !is_suspect(n);
 }
 
 static void write_key(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM])
@@ -82,9 +86,7 @@ static bool ask_for_mark(struct rlk_node *n, const struct rlk_request_kind *kind
     uint64_t note_us = n->health.notes ? rlk_standing_note(&n->standing, now_us) : 0;
     char mark[20], age[24], note[24], key[RLK_HEALTH_KEY_ROOM];
     const char *const words[] = {
-        "EVAL",         script, "1", key,
-        n->info.run_id, mark,   age, rlk_info_is_durable(&n->info) ? "1" : "0",
-        note,           NULL};
+        "EVAL", script, "1", key, n->info.run_id, mark, age, keeps_data(n) ? "1" : "0", note, NULL};
 
     write_key(n, key);
     snprintf(mark, sizeof(mark), "%016" PRIx64, rlk_prng_next(&n->prng) | 1);

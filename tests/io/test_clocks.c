@@ -125,6 +125,32 @@ START_TEST(a_step_is_on_record_for_strangers)
 }
 END_TEST
 
+/* [S11] The record is of a time to come then. The first who comes must not make the data as old as
+ * the run again, and the second not, either. */
+START_TEST(a_step_stays_on_record_when_the_clock_is_put_right)
+{
+    int i;
+
+    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    ward_probe_all();
+    step_and_look();
+    loop_must_true(ward.base, is_on_record, NULL);
+    farm_close(&ward);
+    ward_model(0)->clock_us -= STEP_MS * UINT64_C(1000);
+    for (i = 0; i < 2; i++) {
+        farm_open(&ward);
+        ward_must_be_barred(0, "its clock was set, only just");
+        ward_vote_must_not_count("k", 0, "its clock was set, only just");
+        ck_assert_int_ge(ward_data_age_s(0), 0);
+        ck_assert_int_lt(ward_data_age_s(0), 1000);
+        if (i == 0) {
+            farm_close(&ward);
+        }
+    }
+    farm_end(&ward);
+}
+END_TEST
+
 /* All of them got ahead: we did not count the time, and they are as old as they were. Neither is it
  * certain as long as nobody else answers. */
 START_TEST(what_may_be_a_standstill_of_ours_is_not_put_on_record)
@@ -492,6 +518,7 @@ Suite *clocks_suite(void)
     tcase_add_test(tcase, a_clock_that_is_too_fast_does_not_vote);
     tcase_add_test(tcase, a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote);
     tcase_add_test(tcase, a_step_is_on_record_for_strangers);
+    tcase_add_test(tcase, a_step_stays_on_record_when_the_clock_is_put_right);
     tcase_add_test(tcase, what_may_be_a_standstill_of_ours_is_not_put_on_record);
     tcase_add_test(tcase, a_step_is_on_record_when_somebody_has_kept_time);
     tcase_add_loop_test(tcase, a_record_of_another_bars_who_came_late, 0, 4);

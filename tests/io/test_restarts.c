@@ -217,7 +217,6 @@ START_TEST(a_durable_master_may_restart)
 
     ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
     make_durable(0);
-    ward_model(0)->uptime_s = 0;
     farm_open(&ward);
     ward_must_count(0);
     got = farm_acquire(&ward, "held");
@@ -291,15 +290,21 @@ END_TEST
 #define ANOTHER_RUN "0123456789012345678901234567890123456789"
 
 /* A restart of it loses nothing. That its data were thrown away does, whoever says so: the
- * statistics, or the key that another client has written since. */
+ * statistics, or the key that another client has written since, or that is not there any more; or
+ * it is the replica of the one that had them. */
 static const struct {
-    bool restarted, flushed, has_mark;
+    bool restarted, flushed, promoted, has_mark;
     uint64_t mark_age_us;
     bool votes;
 } durables[] = {
-    {false, true, false, 0, false},     {false, false, true, 100000, false},
-    {true, false, true, 100000, false}, {true, false, true, DAY_US, true},
-    {false, false, true, DAY_US, true}, {true, false, false, 0, true},
+    {.flushed = true},
+    {.has_mark = true, .mark_age_us = 100000},
+    {.restarted = true, .has_mark = true, .mark_age_us = 100000},
+    {.restarted = true, .has_mark = true, .mark_age_us = DAY_US, .votes = true},
+    {.has_mark = true, .mark_age_us = DAY_US, .votes = true},
+    {.votes = true},     /* up for a day, and nobody has used it for locks */
+    {.restarted = true}, /* it may have come back empty */
+    {.restarted = true, .promoted = true, .has_mark = true, .mark_age_us = DAY_US},
 };
 #define N_DURABLES ((int)(sizeof(durables) / sizeof(durables[0])))
 
@@ -317,6 +322,7 @@ START_TEST(a_durable_stranger_counts_by_the_age_of_its_data)
     if (durables[_i].flushed) {
         model_flush(ward_model(0));
     }
+    ward_model(0)->promoted = durables[_i].promoted;
     farm_open(&ward);
     if (durables[_i].votes) {
         ward_must_count(0);

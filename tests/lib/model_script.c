@@ -291,8 +291,8 @@ static void run_confirm(const struct model_call *c, const struct keys *k)
     resp_put_int(c->out, agrees);
 }
 
-/* The incarnation key: "run mark born". Its value afterwards: of another run, or of a time to come,
- * it is written anew. */
+/* The incarnation key: "run mark born". Its value afterwards: data that are kept (argument 4, or
+ * the same run) get no older, begin at least when argument 5 says, and never later than now. */
 static const char *mark(const struct model_call *c, const struct keys *k, uint64_t now_us)
 {
     const struct model_key *key = *key_at(c, 0);
@@ -300,13 +300,12 @@ static const char *mark(const struct model_call *c, const struct keys *k, uint64
     char value[256], old_run[64] = "", old_mark[32] = "";
     uint64_t born_us = 0;
     bool known = key && sscanf(key->value, "%63s %31s %" SCNu64, old_run, old_mark, &born_us) == 3;
+    bool same = known && strcmp(old_run, run) == 0;
 
-    if (known && strcmp(old_run, run) == 0 && born_us <= now_us) {
-        if (born_us >= number(c, k, 5)) {
-            return key->value;
-        }
-        born_us = number(c, k, 5);
-    } else if (!known || strcmp(argument(c, k, 4), "1") != 0 || born_us > now_us) {
+    if (same || (known && strcmp(argument(c, k, 4), "1") == 0)) {
+        born_us = born_us > number(c, k, 5) ? born_us : number(c, k, 5);
+        born_us = born_us < now_us ? born_us : now_us;
+    } else {
         born_us = now_us - number(c, k, 3);
     }
     snprintf(value, sizeof(value), "%s %s %" PRIu64, run, known ? old_mark : argument(c, k, 2),

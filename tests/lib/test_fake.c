@@ -244,6 +244,14 @@ START_TEST(model_marks_its_data)
     say("EVAL 'TIME' 1 i run3 def 0 0 11");
     loop_settle(base);
     ck_assert_str_eq(model_get(m, "i"), "run3 abc 11");
+    snprintf(mark, sizeof(mark), "run3 abc %llu", (unsigned long long)model_now_us(m));
+    say("EVAL 'TIME' 1 i run3 def 1000000 0 9000000000000000"); /* not later than now */
+    loop_settle(base);
+    ck_assert_int_eq(strncmp(model_get(m, "i"), mark, 16), 0);
+    model_set(m, "i", "run3 abc 9000000000000000", 0);
+    say("EVAL 'TIME' 1 i run3 def 1000000 0 0");
+    loop_settle(base);
+    ck_assert_int_eq(strncmp(model_get(m, "i"), mark, 16), 0);
     n_got = 0;
     read_more();
 }

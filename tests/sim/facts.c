@@ -38,7 +38,14 @@ void facts_time(const struct world *w, unsigned server, struct message *m)
     m->server_us = wall_us(w, server);
 }
 
-/* Written anew are a key that is missing, one of another run, and one from the future. */
+/* What the key of another run says is true of this one. */
+static bool keeps_data(const struct facts *facts)
+{
+    return facts->durable && !facts->flushed && facts->promotion == 0;
+}
+
+/* As the script of src/io/health.c: data that are kept get no older, and begin no later than now.
+ */
 void facts_mark(struct world *w, unsigned server, struct message *m)
 {
     struct server *s = &w->servers[server];
@@ -46,18 +53,18 @@ void facts_mark(struct world *w, unsigned server, struct message *m)
     uint64_t lost_us = rlk_time_max(s->forgot_us, s->flushed_us);
 
     facts_time(w, server, m);
-    if (there->mark == 0 || there->run != m->mark.run || there->born_us > m->server_us) {
-        if (there->mark == 0 || !m->facts.durable || there->born_us > m->server_us) {
-            there->born_us = rlk_time_sub(m->server_us, m->age_us);
-            s->misleading = lost_us > 0 && !m->facts.flushed && m->facts.promotion == 0 &&
-                            m->age_us > w->now_us - lost_us + 1000000;
+    if (there->mark != 0 && (there->run == m->mark.run || keeps_data(&m->facts))) {
+        if (there->born_us < m->note_us) {
+            trace(w, "n%u    that its clock was set is on record", server);
         }
-        there->mark = there->mark ? there->mark : m->mark.mark;
-        there->run = m->mark.run;
-    } else if (there->born_us < m->note_us) {
-        trace(w, "n%u    that its clock was set is on record", server);
-        there->born_us = m->note_us;
+        there->born_us = rlk_time_min(rlk_time_max(there->born_us, m->note_us), m->server_us);
+    } else {
+        there->born_us = rlk_time_sub(m->server_us, m->age_us);
+        s->misleading = lost_us > 0 && !m->facts.flushed && m->facts.promotion == 0 &&
+                        m->age_us > w->now_us - lost_us + 1000000;
     }
+    there->mark = there->mark ? there->mark : m->mark.mark;
+    there->run = m->mark.run;
     m->mark = *there;
 }
 

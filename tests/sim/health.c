@@ -44,7 +44,7 @@ static uint64_t believed_age_us(const struct peer *p)
     if ((p->standing.met && strcmp(p->standing.run, run) == 0) || is_suspect(p)) {
         return 0;
     }
-    return p->facts.durable ? rlk_time_max(up_us, p->standing.quarantine_us) : up_us;
+    return up_us;
 }
 
 static void ask(struct world *w, unsigned client, unsigned node)

@@ -429,10 +429,29 @@ START_TEST(a_durable_server_that_lost_its_mark_is_barred)
     expect(&s, RLK_BAR_FORGOT, NOW + S + BAR_US);
 
     facts.birth.mark = 0; /* the greeting does not tell, the look does */
-    rlk_standing_greet(&t, &facts, NOW + S);
-    expect_none(&t, NOW + S);
+    facts.unread = true;
+    ck_assert(!rlk_standing_greet(&t, &facts, NOW + S));
     rlk_standing_look(&t, 0, NOW + 2 * S);
     expect(&t, RLK_BAR_FORGOT, NOW + 2 * S + BAR_US);
+}
+END_TEST
+
+/* The disk is replaced, and nobody may look at the mark: that it is durable proves nothing. */
+START_TEST(a_durable_server_that_shows_no_mark_counts_by_its_run)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.durable = true;
+    facts.birth.mark = 0;
+    facts.age_us = 3 * S;
+    facts.data_age_us = RLK_NEVER;
+    rlk_standing_greet(&s, &facts, NOW);
+    expect(&s, RLK_BAR_YOUNG, NOW + BAR_US - 3 * S + S);
+    facts.run = "run-b";
+    ck_assert(rlk_standing_greet(&s, &facts, NOW + 60 * S));
+    expect(&s, RLK_BAR_RESTARTED, NOW + 60 * S + BAR_US);
 }
 END_TEST
 
@@ -615,6 +634,24 @@ START_TEST(a_step_is_to_be_put_on_record_once)
     ck_assert_uint_eq(rlk_standing_note(&s, NOW + 4 * S), SERVER_US + S);
     rlk_standing_clock_excused(&s);
     ck_assert_uint_eq(rlk_standing_note(&s, NOW + 4 * S), 0);
+}
+END_TEST
+
+/* The clock is put right before the step is on record: that says what the clock shows then. It is
+ * ours, and not written with each look. */
+START_TEST(a_record_is_no_later_than_the_clock)
+{
+    struct rlk_birth birth = {
+        .mark = 77, .born_us = SERVER_US - 60 * S, .server_us = SERVER_US - 60 * S};
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+
+    tell_born(&s, OLD, NOW + S);
+    rlk_standing_clock_moved(&s, SERVER_US, NOW + S);
+    rlk_standing_born(&s, &birth, NOW + 2 * S);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 2 * S), 0);
+    expect(&s, RLK_BAR_CLOCK, NOW + S + BAR_US);
+    rlk_standing_clock_moved(&s, SERVER_US, NOW + 3 * S);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 3 * S), SERVER_US);
 }
 END_TEST
 
@@ -929,6 +966,7 @@ static TCase *schedules(void)
     tcase_add_loop_test(c, a_master_that_was_a_replica_is_barred_from_when_it_is_none, 0, 2);
     tcase_add_test(c, a_promotion_that_nobody_saw_bars);
     tcase_add_test(c, a_step_is_to_be_put_on_record_once);
+    tcase_add_test(c, a_record_is_no_later_than_the_clock);
     tcase_add_test(c, nothing_is_put_on_record_without_a_quarantine);
     tcase_add_test(c, a_step_that_another_put_on_record_is_left_at_that);
     tcase_add_loop_test(c, a_record_bars_who_has_not_known_the_clock_for_long, 0, 2);
@@ -941,6 +979,7 @@ static TCase *schedules(void)
     tcase_add_test(c, a_mark_that_a_restart_did_not_tell_is_still_compared);
     tcase_add_test(c, a_durable_server_that_kept_its_mark_restarts_freely);
     tcase_add_test(c, a_durable_server_that_lost_its_mark_is_barred);
+    tcase_add_test(c, a_durable_server_that_shows_no_mark_counts_by_its_run);
     tcase_add_test(c, a_restart_that_makes_a_server_durable_is_none_of_a_durable_server);
     tcase_add_test(c, a_server_that_evicts_is_barred_until_long_after_it_says_that_it_does_not);
     tcase_add_test(c, a_server_that_stops_evicting_by_a_restart_is_still_barred);
