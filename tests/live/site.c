@@ -1,7 +1,9 @@
 /* live/site.c - see site.h. */
 #include "live/site.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <event2/event.h>
 
@@ -122,6 +124,20 @@ void site_wait_answer(struct site *s, size_t node, const char *answer, const cha
         ck_abort_msg("master %zu answers %s with %s and not with %s", node, command,
                      master_ask(s->masters[node], command), answer);
     }
+}
+
+#define DAY_S 86400
+
+const char *site_make_old(struct site *s, size_t node)
+{
+    const char *run = strstr(master_ask(s->masters[node], "INFO server"), "run_id:");
+    char key[128];
+
+    ck_assert_ptr_nonnull(run);
+    snprintf(key, sizeof(key), "%.40s %016zx %lld000000", run + strlen("run_id:"), node + 1,
+             (long long)time(NULL) - DAY_S);
+    ck_assert_str_eq(master_ask(s->masters[node], "SET redlock:incarnation %s", key), "OK");
+    return master_ask(s->masters[node], "GET redlock:incarnation");
 }
 
 void site_wait_clean(struct site *s)

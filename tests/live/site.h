@@ -55,6 +55,10 @@ void site_close_in_silence(struct site *s, size_t manager);
 /* Wait until a master answers a command, formatted as in hiredis, with this text. */
 void site_wait_answer(struct site *s, size_t node, const char *answer, const char *command);
 
+/* Its incarnation key by hand: its data have been there for a day. Returns the key, until the next
+ * command to this master. */
+const char *site_make_old(struct site *s, size_t node);
+
 /* Wait until no master that runs has any key. */
 void site_wait_clean(struct site *s);
 

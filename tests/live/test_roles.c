@@ -157,6 +157,35 @@ START_TEST(the_first_mark_after_oom_bars)
 }
 END_TEST
 
+/* [S11] It has the key of its master, and not all that this one granted; and it is durable. */
+START_TEST(a_durable_replica_that_was_promoted_waits_for_strangers)
+{
+    struct master_options options = {.where = MASTER_TCP4,
+                                     .config = "appendonly yes\nappendfsync always\n"
+                                               "repl-diskless-sync-delay 0"};
+    struct master *old;
+    char key[128];
+    size_t i;
+
+    site_start(&s, 3, &options);
+    for (i = 0; i < 3; i++) {
+        snprintf(key, sizeof(key), "%s", site_make_old(&s, i));
+    }
+    options.replica_of = old = s.masters[2];
+    s.masters[2] = master_start(&options);
+    s.uris[2] = master_uri(s.masters[2]);
+    site_wait_answer(&s, 2, key, "GET redlock:incarnation");
+    must_say_ok(2, "REPLICAOF NO ONE");
+    master_free(old);
+    open_with(REDLOCK_QUARANTINE_STRICT);
+    ck_assert_ptr_nonnull(strstr(info_of(2).error, "lost its data"));
+    ck_assert_uint_gt(info_of(2).quarantine_ms, 0);
+    ck_assert_uint_eq(info_of(0).quarantine_ms, 0);
+    ck_assert_uint_eq(info_of(1).quarantine_ms, 0);
+    site_end(&s);
+}
+END_TEST
+
 Suite *roles_suite(void)
 {
     Suite *suite = suite_create("roles");
@@ -167,6 +196,7 @@ Suite *roles_suite(void)
     tcase_add_test(tcase, the_role_is_known_without_info);
     tcase_add_test(tcase, who_was_a_replica_is_barred_each_time);
     tcase_add_test(tcase, the_first_mark_after_oom_bars);
+    tcase_add_test(tcase, a_durable_replica_that_was_promoted_waits_for_strangers);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -251,6 +251,28 @@ START_TEST(a_durable_master_keeps_its_vote)
 }
 END_TEST
 
+/* [S11] Its disk was exchanged: its log is written always, its run is new, and what it had granted
+ * is gone. Nobody of those who come now has seen it before. */
+START_TEST(a_durable_master_that_comes_back_empty_waits_for_strangers)
+{
+    const struct master_options options = {.config = "appendonly yes\nappendfsync always"};
+    size_t i;
+
+    site_start(&s, 3, &options);
+    for (i = 0; i < 3; i++) {
+        site_make_old(&s, i);
+    }
+    ck_assert_str_eq(master_ask(s.masters[0], "FLUSHALL"), "OK");
+    master_restart(s.masters[0]);
+    master_restart(s.masters[1]);
+    open_with(REDLOCK_QUARANTINE_STRICT, LONG_TTL_MS, 0);
+    must_be_barred(0, "lost its data");
+    ck_assert_uint_eq(info_of(0, 1).quarantine_ms, 0);
+    ck_assert_uint_eq(info_of(0, 2).quarantine_ms, 0);
+    site_end(&s);
+}
+END_TEST
+
 /* ---- data that are gone ---- */
 
 START_TEST(a_flushall_is_seen_by_the_probe)
@@ -351,6 +373,7 @@ Suite *standing_suite(void)
     tcase_add_test(tcase, masters_that_restarted_vote_again_after_max_ttl);
     tcase_add_test(tcase, masters_that_are_young_do_not_vote_before_max_ttl);
     tcase_add_loop_test(tcase, a_durable_master_keeps_its_vote, 0, 2);
+    tcase_add_test(tcase, a_durable_master_that_comes_back_empty_waits_for_strangers);
     tcase_add_test(tcase, a_flushall_is_seen_by_the_probe);
     tcase_add_test(tcase, a_flushall_is_seen_by_a_vote_with_a_fence);
     tcase_add_test(tcase, a_master_that_runs_no_script_for_us_votes_and_tells_the_time);

@@ -179,6 +179,30 @@ START_TEST(a_step_is_known_to_those_who_come_after_it)
 }
 END_TEST
 
+/* The clock is put right. Then the record is of a time to come, and nobody makes the data old
+ * again: neither who is connected nor who comes. */
+START_TEST(a_step_stays_on_record_when_the_clock_is_put_right)
+{
+    size_t i;
+
+    begin();
+    site_open(&s);
+    step();
+    loop_must_true(s.base, is_on_record, NULL);
+    for (i = 0; i < 2; i++) {
+        watch_close(s.base, s.rl[i]);
+    }
+    *off_us[0] = DAY_US;
+    site_open(&s);
+    ck_assert_ptr_nonnull(strstr(info_of(0).error, "its clock was set, only just"));
+    ck_assert_uint_gt(info_of(0).quarantine_ms, 0);
+    ck_assert_uint_eq(info_of(1).quarantine_ms, 0);
+    ck_assert(is_on_record(NULL));
+    ck_assert_int_lt(born_us(0), before_us + DAY_US + HOUR_US);
+    end();
+}
+END_TEST
+
 /* It has no memory to write it: it is asked all the same what time it is, and whose data it has. */
 START_TEST(a_step_is_put_on_record_when_there_is_memory)
 {
@@ -205,6 +229,7 @@ Suite *steps_suite(void)
     TCase *tcase = tcase_create("steps");
 
     tcase_add_test(tcase, a_step_is_known_to_those_who_come_after_it);
+    tcase_add_test(tcase, a_step_stays_on_record_when_the_clock_is_put_right);
     tcase_add_test(tcase, a_step_is_put_on_record_when_there_is_memory);
     suite_add_tcase(suite, tcase);
     return suite;
