@@ -149,6 +149,13 @@ static void draw_policy(struct options *o, struct rlk_prng *p)
     }
 }
 
+/* Where counters are lost. */
+static void keep_wall_clocks(struct options *o)
+{
+    o->skew_us = options_max_ttl_us(o) / 20;
+    o->kinds &= ~((uint64_t)1 << FAULT_WALL);
+}
+
 /* [S12] Where counters are lost the clients' wall clocks have to be about right; where they are
  * kept, they may show anything. */
 static void draw_fences(struct options *o, struct rlk_prng *p)
@@ -158,8 +165,7 @@ static void draw_fences(struct options *o, struct rlk_prng *p)
                                             : (uint32_t)draw_upto(p, 1000000);
     o->skew_us = RLK_NEVER;
     if (o->kinds & LOSES && o->fence_ppm > 0) {
-        o->skew_us = options_max_ttl_us(o) / 20;
-        o->kinds &= ~((uint64_t)1 << FAULT_WALL);
+        keep_wall_clocks(o);
     }
     o->no_wall = o->skew_us == RLK_NEVER && draw_chance(p, 300000);
     o->ordered = !o->forgetful;
@@ -275,7 +281,8 @@ static void draw_replicas(struct options *o)
     }
 }
 
-/* A process is started after a step of a master's clock that others saw. */
+/* A process is started after a step of a master's clock that others saw, and that may have been
+ * put right since. */
 static void draw_strangers(struct options *o)
 {
     struct rlk_prng p;
@@ -284,6 +291,47 @@ static void draw_strangers(struct options *o)
     if (o->steps && draw_chance(&p, 400000)) {
         o->kinds |= (uint64_t)1 << FAULT_CRASH;
         o->clients = (unsigned)draw_between(&p, 2, 4);
+        draw_kind(o, &p, FAULT_BACK, 500000);
+    }
+}
+
+/* Little but failovers, one right behind the other, of locks that are not renewed. */
+static void draw_failovers(struct options *o, struct rlk_prng *p)
+{
+    if (draw_chance(p, 500000)) {
+        o->kinds = (uint64_t)1 << FAULT_FAILOVER | (uint64_t)1 << FAULT_CRASH;
+        o->nodes = 3;
+        o->replica = o->twin = o->dead = SIM_NODES;
+        o->keys = 1;
+        o->clients = SIM_CLIENTS;
+        o->renew_ppm = 0;
+        o->hold_us = 2 * options_max_ttl_us(o);
+        o->gap_us = options_max_ttl_us(o) / 12;
+    }
+}
+
+/* Durable masters come back empty, or are replaced by a replica, and processes are
+ * started that had not known them before. A master that was promoted does not restart then: that
+ * its data are a replica's is forgotten, which is outside the fault model. Drawn by itself. */
+static void draw_lost_disks(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - 3);
+    if (!o->durable || o->policy == RLK_QUARANTINE_OFF || !draw_chance(&p, 600000)) {
+        return;
+    }
+    draw_kind(o, &p, FAULT_FORGET, 600000);
+    draw_kind(o, &p, FAULT_FAILOVER, 600000);
+    o->kinds |= (uint64_t)1 << FAULT_CRASH;
+    o->gap_us = draw_chance(&p, 700000) ? o->gap_us / 4 : o->gap_us;
+    if (o->kinds & (uint64_t)1 << FAULT_FAILOVER) {
+        o->kinds &= ~((uint64_t)1 << FAULT_RESTART);
+        draw_failovers(o, &p);
+    }
+    if (o->kinds & LOSES && o->fence_ppm > 0) {
+        keep_wall_clocks(o);
+        o->no_wall = false;
     }
 }
 
@@ -335,6 +383,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
         draw_steps(o);
         draw_replicas(o);
         draw_strangers(o);
+        draw_lost_disks(o);
     }
 }
 
