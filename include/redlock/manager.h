@@ -47,7 +47,8 @@ enum redlock_quarantine {
     REDLOCK_QUARANTINE_OBSERVED = 1,
     /* Never: you know that the masters keep their data over restarts and their clocks in order, or
      * a lock held twice does no harm. A restart of a master with appendfsync always needs no
-     * quarantine, and gets none, under any policy. */
+     * quarantine, and gets none, under any policy, when it shows that it has its data. It must not
+     * come back from a copy of its data, a snapshot or a replica: nobody can tell these. */
     REDLOCK_QUARANTINE_OFF = 2
 };
 
