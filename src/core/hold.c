@@ -250,12 +250,18 @@ static uint64_t line_trouble_us(const struct rlk_hold *h)
     return rlk_time_sub(h->leases.valid_until_us, h->config.ttl_us / RENEW_PARTS);
 }
 
+/* When to look at who stands in line: a heal there does not keep a renewal from being due. */
+static uint64_t line_due_us(const struct rlk_hold *h, uint64_t now_us)
+{
+    return h->renew_us > now_us ? h->renew_us : line_trouble_us(h);
+}
+
 /* [S13] What is due waits for its turn. */
 static void stand_in_line(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     h->in_line = true;
     out->line = true;
-    if (line_trouble_us(h) <= now_us) {
+    if (line_due_us(h, now_us) <= now_us) {
         get_into_trouble(h, REDLOCK_ELIMIT, out);
     }
 }
@@ -379,7 +385,7 @@ static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
 static bool was_suspended(const struct rlk_hold *h, const struct rlk_event *ev)
 {
     uint64_t due_us = is_under_way(h) ? h->round_until_us
-                      : h->in_line    ? line_trouble_us(h)
+                      : h->in_line    ? line_due_us(h, ev->now_us)
                                       : h->renew_us;
 
     return ev->kind == RLK_EVENT_STOOD ||
@@ -407,13 +413,14 @@ static bool is_over(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_a
     return true;
 }
 
-static uint64_t deadline(const struct rlk_hold *h)
+static uint64_t deadline(const struct rlk_hold *h, uint64_t now_us)
 {
     if (h->state != RLK_HOLD_HELD) {
         return RLK_NEVER;
     }
     return rlk_time_min(rlk_time_min(h->round_until_us, h->leases.valid_until_us),
-                        h->in_line ? line_trouble_us(h) : rlk_time_min(h->renew_us, h->heal_us));
+                        h->in_line ? line_due_us(h, now_us)
+                                   : rlk_time_min(h->renew_us, h->heal_us));
 }
 
 void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
@@ -432,7 +439,7 @@ void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t no
     if (h->leases.open == 0) {
         end_round(h, now_us, out);
     }
-    out->deadline_us = deadline(h);
+    out->deadline_us = deadline(h, now_us);
 }
 
 void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
@@ -493,5 +500,5 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
     case RLK_EVENT_DELIVER:
         break;
     }
-    out->deadline_us = deadline(h);
+    out->deadline_us = deadline(h, ev->now_us);
 }

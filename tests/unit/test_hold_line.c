@@ -145,6 +145,47 @@ START_TEST(heal_waits_for_its_turn)
 }
 END_TEST
 
+/* Not even when less than a third of the ttl is left: it is what is late that is told. */
+START_TEST(heal_in_line_is_no_trouble)
+{
+    struct rlk_hold_config c = config();
+    struct world w;
+    uint64_t at_us;
+
+    start(&w, &c);
+    at_us = renewal(&w);
+    answer(&w, 0x07, RLK_ANSWER_OURS, at_us + 10);
+    answer(&w, 0x10, RLK_ANSWER_GONE, at_us + 10);
+    w.full = true;
+    timer(&w, due(&w));
+    ck_assert(w.h.in_line);
+    step(&w, (struct rlk_event){.kind = RLK_EVENT_MISTIMED, .now_us = at_us + TIMEOUT});
+    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + LEASE);
+    timer(&w, T0 + LEASE - THIRD);
+    ck_assert(w.h.in_line);
+    ck_assert_uint_eq(w.told, 0);
+    ck_assert_uint_eq(due(&w), at_us + THIRD);
+    timer(&w, at_us + THIRD);
+    ck_assert_uint_eq(w.told, 1);
+    ck_assert_int_eq(w.h.reason, REDLOCK_ELIMIT);
+}
+END_TEST
+
+START_TEST(heal_in_line_hides_no_renewal)
+{
+    struct rlk_hold_config c = config();
+    struct world w;
+
+    c.max_renewals = 0;
+    start_won(&w, &c, 0x0f, 0x10);
+    stand_in_line(&w);
+    ck_assert_uint_eq(due(&w), T0 + THIRD);
+    timer(&w, T0 + THIRD);
+    ck_assert_uint_eq(w.told, 1);
+    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
+}
+END_TEST
+
 /* It takes no turn to see that it is not to be renewed. */
 START_TEST(who_is_not_to_be_renewed_does_not_stand_in_line)
 {
@@ -188,6 +229,8 @@ TCase *hold_line(void)
     tcase_add_loop_test(c, extension_waits_for_its_turn, 0, 2);
     tcase_add_test(c, extension_in_line_ends_with_the_lock);
     tcase_add_test(c, heal_waits_for_its_turn);
+    tcase_add_test(c, heal_in_line_is_no_trouble);
+    tcase_add_test(c, heal_in_line_hides_no_renewal);
     tcase_add_test(c, who_is_not_to_be_renewed_does_not_stand_in_line);
     tcase_add_loop_test(c, locks_of_one_moment_are_not_renewed_at_one_moment, 0, 6);
     return c;
