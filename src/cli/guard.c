@@ -169,6 +169,45 @@ static void put_to_end(struct cli_guard_run *run, uint64_t now_us)
     }
 }
 
+/* Until nobody is left whom we may kill. */
+static void kill_rest(struct cli_guard_run *run)
+{
+    int refused;
+
+    run->done = !cli_warden_kill(&run->warden, &refused);
+    if (run->done && refused) {
+        cli_guard_say_left(run->guard, refused);
+    }
+}
+
+/* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. The
+ * reports have come to their end, which can always be read: left in the loop, an urgent event that
+ * is always due lets nothing else happen any more. */
+static void lose_warden(struct cli_guard_run *run)
+{
+    cli_say("the process that watches over the command was killed: killed the command");
+    run->alone = 1;
+    event_del(run->reports);
+    run->stage = KILLED;
+    kill_rest(run);
+}
+
+/* What has happened while we did not run. A command that has ended before the deadline, with a lock
+ * that was not denied, has ended by itself. */
+static void take_reports(struct cli_guard_run *run)
+{
+    if (run->alone) {
+        return;
+    }
+    if (cli_warden_read(&run->warden) != 0) {
+        lose_warden(run);
+    } else if (run->warden.ended && !run->warden.late && run->stage == RUNNING &&
+               run->kill_us > 0) {
+        cli_warden_dismiss(&run->warden);
+        run->done = 1;
+    }
+}
+
 /* What the clock asks for. To be called before anything else, whenever we wake up, and after it
  * when the deadline may have moved. */
 static void mind(struct cli_guard_run *run)
@@ -181,6 +220,12 @@ static void mind(struct cli_guard_run *run)
     if (now < run->kill_us) {
         follow(run);
     }
+    if (now >= run->term_us || now >= run->kill_us) {
+        take_reports(run);
+    }
+    if (run->done || run->stage == KILLED) {
+        return;
+    }
     if (now >= run->kill_us) {
         put_to_end(run, now);
         return;
@@ -189,17 +234,6 @@ static void mind(struct cli_guard_run *run)
         ask_to_end(run, now);
     }
     cli_clock_set(run->timer_fd, run->stage == RUNNING ? run->term_us : run->kill_us);
-}
-
-/* Until nobody is left whom we may kill. */
-static void kill_rest(struct cli_guard_run *run)
-{
-    int refused;
-
-    run->done = !cli_warden_kill(&run->warden, &refused);
-    if (run->done && refused) {
-        cli_guard_say_left(run->guard, refused);
-    }
 }
 
 /* The command was asked to end and has ended, or was killed: whether anybody is left. Those who are
@@ -264,28 +298,6 @@ void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *no
                 cli_duration_print(notice->left_ms, left));
     } else {
         cli_trouble_say(run->session->rl, lock, run->guard->key, notice->left_ms);
-    }
-}
-
-/* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. */
-static void lose_warden(struct cli_guard_run *run)
-{
-    cli_say("the process that watches over the command was killed: killed the command");
-    run->alone = 1;
-    run->stage = KILLED;
-    kill_rest(run);
-}
-
-static void take_reports(struct cli_guard_run *run)
-{
-    if (run->alone) {
-        return;
-    }
-    if (cli_warden_read(&run->warden) != 0) {
-        lose_warden(run);
-    } else if (run->warden.ended && run->stage == RUNNING) {
-        cli_warden_dismiss(&run->warden);
-        run->done = 1;
     }
 }
 

@@ -31,7 +31,7 @@ void cli_guard_say_killed(const struct cli_guard *guard, const struct redlock *r
                           const struct redlock_lock *lock, int reason)
 {
     if (reason == CLI_GUARD_OVERSLEPT) {
-        cli_say("redlock was stopped or suspended beyond the end of the lock '%s', which is lost: "
+        cli_say("redlock did not run in time before the end of the lock '%s', which is lost: "
                 "killed its command (SIGKILL); somebody else may have the lock",
                 guard->key);
     } else if (reason == REDLOCK_ESUSPENDED) {

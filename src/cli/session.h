@@ -25,7 +25,9 @@ struct cli_session {
     void *arg;
 };
 
-/* What the loop runs first: an event with this priority goes before all of the library's. */
+/* What the loop runs first: an event with this priority goes before all of the library's. While one
+ * is due nothing else happens, so its callback reads all there is, and removes it at the end of the
+ * file. */
 #define CLI_SESSION_URGENT 0
 
 /* Find the masters and begin to connect to them. A child inherits how we do that, and nothing that

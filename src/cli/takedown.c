@@ -1,19 +1,21 @@
 /* cli/takedown.c - killing by socket; see takedown.h. */
 #include "cli/takedown.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "cli/folder.h"
+#include "cli/proc.h"
 
 /* A process that was killed listens until it is gone: how often to look, and for how long. */
 #define LOOK_MS 5
@@ -53,6 +55,18 @@ static pid_t listener(const char *folder, const char *name)
     return peer.pid;
 }
 
+/* Not a symbolic link to one: that leads out of the folder. */
+static int is_socket(DIR *entries, const struct dirent *entry)
+{
+    struct stat file;
+
+    if (entry->d_type != DT_UNKNOWN) {
+        return entry->d_type == DT_SOCK;
+    }
+    return fstatat(dirfd(entries), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISSOCK(file.st_mode);
+}
+
 static int kill_listeners(const char *folder)
 {
     DIR *entries = opendir(folder);
@@ -63,7 +77,9 @@ static int kill_listeners(const char *folder)
         return 0;
     }
     while ((entry = readdir(entries))) {
-        killed += kill_server(listener(folder, entry->d_name));
+        if (is_socket(entries, entry)) {
+            killed += kill_server(listener(folder, entry->d_name));
+        }
     }
     closedir(entries);
     return killed;
@@ -123,7 +139,7 @@ static int is_one_of(const struct sockets *sockets, const char *link)
     return 0;
 }
 
-static int has_one_of(const struct sockets *sockets, const char *pid)
+static int has_one_of(const struct sockets *sockets, pid_t pid)
 {
     char path[sizeof("/proc//fd/") + 2 * 20];
     char link[64];
@@ -131,12 +147,12 @@ static int has_one_of(const struct sockets *sockets, const char *pid)
     DIR *files;
     int found = 0;
 
-    snprintf(path, sizeof(path), "/proc/%.20s/fd", pid);
+    snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
     files = opendir(path);
     while (files && !found && (entry = readdir(files))) {
         ssize_t n;
 
-        snprintf(path, sizeof(path), "/proc/%.20s/fd/%.20s", pid, entry->d_name);
+        snprintf(path, sizeof(path), "/proc/%ld/fd/%.20s", (long)pid, entry->d_name);
         n = readlink(path, link, sizeof(link) - 1);
         link[n > 0 ? n : 0] = '\0';
         found = is_one_of(sockets, link);
@@ -149,20 +165,17 @@ static int has_one_of(const struct sockets *sockets, const char *pid)
 
 static int kill_displaced(const char *folder)
 {
-    const struct dirent *entry;
     struct sockets sockets;
     DIR *processes;
+    pid_t pid;
     int killed = 0;
 
     find_sockets(&sockets, folder);
-    processes = sockets.n > 0 ? opendir("/proc") : NULL;
-    while (processes && (entry = readdir(processes))) {
-        if (isdigit((unsigned char)entry->d_name[0]) && has_one_of(&sockets, entry->d_name)) {
-            killed += kill_server((pid_t)strtol(entry->d_name, NULL, 10));
+    processes = sockets.n > 0 ? cli_proc_open() : NULL;
+    while ((pid = cli_proc_next(processes)) > 0) {
+        if (has_one_of(&sockets, pid)) {
+            killed += kill_server(pid);
         }
-    }
-    if (processes) {
-        closedir(processes);
     }
     return killed;
 }

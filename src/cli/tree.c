@@ -7,8 +7,6 @@
  */
 #include "cli/tree.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "cli/proc.h"
 
 /* For processes that start others faster than we find them: the caller asks again. */
 #define LOOKS_MAX 50
@@ -25,7 +26,9 @@ struct process {
     pid_t pid;
     pid_t parent;
     pid_t group;
+    /* That of its first thread; and how many there are. */
     char state;
+    int threads;
     /* With the number, this tells a process from all others. */
     unsigned long long start;
 };
@@ -47,10 +50,10 @@ static int parse(const char *text, struct process *ret_process)
     const char *rest = strrchr(text, ')');
 
     return rest && sscanf(rest + 1,
-                          " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                          " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d "
                           "%*d %llu",
                           &ret_process->state, &ret_process->parent, &ret_process->group,
-                          &ret_process->start) == 4;
+                          &ret_process->threads, &ret_process->start) == 5;
 }
 
 static int read_process(pid_t pid, struct process *ret_process)
@@ -100,9 +103,10 @@ static int descends(const struct search *search, const struct process *process)
     return process->parent == search->root || (parent && is_same(parent));
 }
 
+/* A process whose first thread has ended looks like a zombie while its other threads run. */
 static int is_alive(const struct process *process)
 {
-    return process->state != 'Z' && process->state != 'X';
+    return (process->state != 'Z' && process->state != 'X') || process->threads > 1;
 }
 
 /* The descriptor stands for the process that has the number now. If that is in the tree, the signal
@@ -175,19 +179,13 @@ static int visit(struct search *search, pid_t pid)
 /* Returns whether anybody new was found. */
 static int look(struct search *search)
 {
-    DIR *processes = opendir("/proc");
-    const struct dirent *entry;
+    DIR *processes = cli_proc_open();
+    pid_t pid;
     int found = 0;
 
-    if (!processes) {
-        return 0;
+    while ((pid = cli_proc_next(processes)) > 0) {
+        found |= visit(search, pid);
     }
-    while ((entry = readdir(processes))) {
-        if (isdigit((unsigned char)entry->d_name[0])) {
-            found |= visit(search, (pid_t)strtol(entry->d_name, NULL, 10));
-        }
-    }
-    closedir(processes);
     return found;
 }
 
@@ -201,4 +199,16 @@ struct cli_tree cli_tree_signal(pid_t root, pid_t group, int signo)
     }
     free(search.found);
     return search.tree;
+}
+
+void cli_tree_reap(pid_t kept)
+{
+    DIR *processes = cli_proc_open();
+    pid_t pid;
+
+    while ((pid = cli_proc_next(processes)) > 0) {
+        if (pid != kept) {
+            waitpid(pid, NULL, WNOHANG);
+        }
+    }
 }

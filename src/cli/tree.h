@@ -26,4 +26,7 @@ struct cli_tree {
  * `root` is us or a child that we have not waited for; 0 has no descendants. */
 struct cli_tree cli_tree_signal(pid_t root, pid_t group, int signo);
 
+/* Reap our children that have ended, but not `kept`. */
+void cli_tree_reap(pid_t kept);
+
 #endif

@@ -151,9 +151,10 @@ int cli_warden_start(struct cli_warden *warden, char *const argv[])
     return code;
 }
 
-static void take_end(struct cli_warden *warden, int status)
+static void take_end(struct cli_warden *warden, int status, int late)
 {
     warden->ended = 1;
+    warden->late = late;
     warden->code = cli_child_code(status);
     if (warden->exec_error) {
         cli_child_explain(warden->name, warden->exec_error);
@@ -166,8 +167,8 @@ int cli_warden_read(struct cli_warden *warden)
     int status;
 
     while ((status = read_one(warden, &report)) > 0) {
-        if (report.kind == CLI_REPORT_ENDED) {
-            take_end(warden, report.value);
+        if (report.kind == CLI_REPORT_ENDED || report.kind == CLI_REPORT_ENDED_LATE) {
+            take_end(warden, report.value, report.kind == CLI_REPORT_ENDED_LATE);
         }
     }
     if (status < 0) {
@@ -210,9 +211,11 @@ static pid_t root(const struct cli_warden *warden)
     return warden->pid > 0 ? warden->pid : warden->adopts ? getpid() : 0;
 }
 
+/* CMD's number is CMD's as long as the warden or we are its parent. */
 static pid_t group(const struct cli_warden *warden)
 {
-    return warden->command > 0 && !warden->ended ? getpgid(warden->command) : -1;
+    return warden->command > 0 && !warden->ended && root(warden) > 0 ? getpgid(warden->command)
+                                                                     : -1;
 }
 
 int cli_warden_shares_group(const struct cli_warden *warden)

@@ -21,6 +21,9 @@
  * is in redlock's process group, too: Ctrl-C, Ctrl-Z and a pipeline's other members are none of our
  * business then, as with flock(1). Without one it has a group of its own.
  *
+ * CMD's number stays taken while redlock may use it: the warden reaps all but CMD, and leaves that
+ * behind as redlock's child when it is killed.
+ *
  * The warden itself has no PR_SET_PDEATHSIG: when redlock dies its work begins. It goes when the
  * pipe has ended and nobody is left that it may kill.
  *
@@ -59,8 +62,10 @@ struct cli_warden {
     const char *name;
     pid_t command;
     int exec_error;
-    /* Whether CMD has ended, and then the code to exit with. */
+    /* Whether CMD has ended, whether the warden had begun to kill before that, and the code to exit
+     * with. */
     int ended;
+    int late;
     int code;
     /* What the warden leaves behind when it is killed becomes ours. */
     int adopts;

@@ -27,8 +27,10 @@ struct service {
     int life_fd;
     int report_fd;
     int alarm_fd;
-    /* CMD; 0 when it has ended. */
+    /* CMD. When it has ended it stays a zombie: redlock uses its number, which nobody else may get
+     * as long as we are there. */
     pid_t command;
+    int ended;
     /* The deadline has come, or redlock is gone before CMD had ended. */
     int kills;
     /* redlock is gone, or has dismissed us. */
@@ -122,25 +124,41 @@ static void mind(struct service *service)
 }
 
 /* The group as a whole first: nobody in it can start another one then. */
-static int kill_all(struct service *service)
+static int kill_all(const struct service *service)
 {
-    if (service->command > 0 && getpgid(service->command) == service->command) {
+    if (getpgid(service->command) == service->command) {
         kill(-service->command, SIGKILL);
     }
     return cli_tree_signal(getpid(), 0, SIGKILL).reached;
 }
 
-/* CMD and whoever became our child when its parent died. */
+/* When the deadline has not passed by now, CMD has ended before it. */
+static void take_end(struct service *service, const siginfo_t *info)
+{
+    int status = info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status;
+
+    if (!service->ended) {
+        service->ended = 1;
+        mind(service);
+        report(service->report_fd, service->kills ? CLI_REPORT_ENDED_LATE : CLI_REPORT_ENDED,
+               status);
+    }
+}
+
+/* Whoever became our child when its parent died. CMD is kept, and told first of all that have
+ * ended: the others are looked for by their numbers then. */
 static void reap(struct service *service)
 {
-    int status;
-    pid_t pid;
+    siginfo_t info = {0};
 
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid == service->command) {
-            service->command = 0;
-            report(service->report_fd, CLI_REPORT_ENDED, status);
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
+        if (info.si_pid == service->command) {
+            take_end(service, &info);
+            cli_tree_reap(service->command);
+            return;
         }
+        waitpid(info.si_pid, NULL, WNOHANG);
+        info.si_pid = 0;
     }
 }
 

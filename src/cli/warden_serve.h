@@ -13,8 +13,9 @@ enum cli_report_kind {
     CLI_REPORT_NOT_STARTED,
     /* It could not be run; the errno. CMD's process says this, and ends. */
     CLI_REPORT_NOT_RUN,
-    /* It has ended; as waitpid() tells it. */
-    CLI_REPORT_ENDED
+    /* It has ended before the deadline, or after it (and was killed); as waitpid() tells it. */
+    CLI_REPORT_ENDED,
+    CLI_REPORT_ENDED_LATE
 };
 
 struct cli_report {

@@ -239,6 +239,25 @@ run "$REDLOCK" sandbox -n 1 -- sh -c 'python3 "$0" "$1"; until [ -e "$1" ]; do s
 status_is 0 "a server is about to listen when the sandbox ends"
 check "and is dead afterwards" until_true all_dead "$(cat "$work/bound")"
 
+# It listens elsewhere; a symbolic link in the folder leads to it.
+cat >"$work/listens" <<'SCRIPT'
+import os, socket, sys, time
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1] + '.part')
+server.listen(5)
+os.rename(sys.argv[1] + '.part', sys.argv[1])
+time.sleep(600)
+SCRIPT
+python3 "$work/listens" "$work/outside" &
+outside=$!
+until_true [ -S "$work/outside" ]
+# shellcheck disable=SC2016
+run "$REDLOCK" sandbox -n 1 -- sh -c 'ln -s "$0" "$REDLOCK_SANDBOX/outside.sock"' "$work/outside"
+status_is 0 "there is a link to a socket outside the folder when the sandbox ends"
+check "and who listens there lives" kill -0 "$outside"
+kill -KILL "$outside"
+await "$outside"
+
 # without_proc COMMAND...: needs the right to mount, and $LD_LIBRARY_PATH, for what is said relative to
 # a program is found by /proc.
 # shellcheck disable=SC2016

@@ -74,10 +74,48 @@ check "the command of a redlock that is stopped, and what that has started, are 
     some_time next_one --ttl 8s --grace 300ms
 check "so the next one can get the lock" [ "$next_status" -eq 0 ]
 status_is 76 "when redlock goes on, it gives 76"
-check "and says why" grep -q 'stopped or suspended beyond the end .* which is lost' "$work/err"
+check "and says why" grep -q 'did not run in time before the end .* which is lost' "$work/err"
 
 check "so it is without renewals" some_time next_one --no-renew --ttl 5s --grace 300ms
 status_is 76 "and then it gives 76, too"
+
+# The number of a command that the warden has killed is nobody else's while redlock may use it.
+start --no-renew --ttl 3s --grace 0
+command=$(tail -n 1 "$work/pids")
+others=$(head -n 4 "$work/pids")
+kill -STOP "$locker"
+check "the warden kills the command of a redlock that is stopped" until_late is_dead "$command"
+all_gone() {
+    for pid in "$@"; do is_gone "/proc/$pid" || return 1; done
+}
+# shellcheck disable=SC2086
+check "and reaps what that has started" until_true all_gone $others
+check "but not the command" [ -e "/proc/$command" ]
+kill -CONT "$locker"
+await "$locker"
+status_is 76 "redlock says that it was killed"
+check "and its number is free when redlock has ended" until_true is_gone "/proc/$command"
+
+# A command that ends in time, while redlock is stopped until the deadline has passed.
+ends_alone() {
+    rm -f "$work/pids" "$work/go"
+    "$REDLOCK" lock k --no-renew --ttl 5s --grace 0 -- sh -c '
+        echo $$ >"$0"
+        while ! [ -e "$1" ]; do sleep 0.02; done
+        exit 7' "$work/pids" "$work/go" 2>"$work/err" &
+    locker=$!
+    until_true filled "$work/pids"
+    kill -STOP "$locker"
+    until_true is_stopped "$locker"
+    touch "$work/go"
+    until_late is_free k
+    kill -CONT "$locker"
+    await "$locker"
+    [ "$status" -eq 7 ]
+}
+check "a command that ends in time has ended by itself, though redlock learns it late" \
+    some_time ends_alone
+says_not "SIGKILL" "and nobody says that it was killed"
 
 # A stop that is over in time: nothing is killed.
 start --ttl 9s
@@ -121,10 +159,47 @@ until_true is_stopped "$locker"
 kill -KILL "$warden"
 check "while redlock is stopped the kernel kills the command of a warden that is killed" \
     until_true is_dead "$command"
+# Something else waits in redlock's loop: its connections have ended.
+each_master client kill type normal
 kill -CONT "$locker"
+check "and redlock ends when it goes on" until_true is_dead "$locker"
+kill -KILL "$locker" 2>/dev/null
 await "$locker"
+status_is 70 "with 70"
 # shellcheck disable=SC2086
-check "and redlock the others when it goes on" until_true all_dead $pids
+check "having killed the others" until_true all_dead $pids
+# shellcheck disable=SC2086
+kill -KILL $pids 2>/dev/null
+each_master del k
+
+# --- a process without its first thread ---
+
+cat >"$work/headless" <<'SCRIPT'
+import ctypes, os, signal, sys, threading, time
+
+def stay():
+    while not open(f'/proc/{os.getpid()}/stat').read().rsplit(')', 1)[1].startswith(' Z'):
+        time.sleep(0.01)
+    with open(sys.argv[1] + '.part', 'w', encoding='ascii') as file:
+        file.write(str(os.getpid()))
+    os.rename(sys.argv[1] + '.part', sys.argv[1])
+    time.sleep(600)
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+threading.Thread(target=stay).start()
+ctypes.CDLL(None).pthread_exit(None)
+SCRIPT
+has_no_thread() { ! cat "/proc/$1/task/"*/status 2>/dev/null | grep -q '^State:.[^ZX]'; }
+rm -f "$work/pids"
+"$REDLOCK" lock k --ttl 60s -- sh -c 'setsid python3 "$0" "$1" & sleep 600' \
+    "$work/headless" "$work/pids" >/dev/null 2>&1 &
+locker=$!
+until_true filled "$work/pids"
+kill -KILL "$locker"
+check "a process whose first thread has ended does not outlive redlock" \
+    until_true has_no_thread "$(cat "$work/pids")"
+kill -KILL "$(cat "$work/pids")" 2>/dev/null
+await "$locker"
 each_master del k
 
 # Who is started by a child that a shell had before it became redlock is not the command's.
