@@ -118,6 +118,8 @@ static void remember_ahead(const struct rlk_clocks *c, struct rlk_clock *k, uint
     }
     k->ahead_us = rlk_time_add(k->ahead_us, by_us);
     k->latest = *when;
+    k->latest_us = by_us;
+    k->witnesses = 0;
 }
 
 /* The nodes that got ahead lately by about this amount, and by no more. */
@@ -259,6 +261,7 @@ static void rebase(const struct rlk_clocks *c, struct rlk_clock *k, const struct
     if (is_due(c, &k->far, now)) {
         k->far = *now;
     }
+    k->prior = k->last;
     k->last = *now;
 }
 
@@ -314,6 +317,41 @@ static struct change take(const struct rlk_clocks *c, struct rlk_clock *k,
     return told;
 }
 
+/* By how much a clock may have got ahead between two readings, at most. */
+static uint64_t most_us(const struct rlk_clocks *c, const struct rlk_reading *before,
+                        const struct rlk_reading *after)
+{
+    uint64_t theirs_us = rlk_time_sub(after->server_us, before->server_us);
+
+    return rlk_time_sub(rlk_time_add(theirs_us, bound_us(c, before, after)),
+                        after->at_us - before->at_us);
+}
+
+/* It was asked before and after, and so long a standstill would have shown in between. */
+static bool has_kept_time(const struct rlk_clocks *c, const struct rlk_reading *before,
+                          const struct rlk_reading *now, const struct rlk_clock *ahead)
+{
+    return before->sent_us <= ahead->latest.from_us && now->sent_us >= ahead->latest.to_us &&
+           most_us(c, before, now) < ahead->latest_us;
+}
+
+/* Whose getting ahead was no standstill of ours, by this reading of another node. */
+static void bear_witness(struct rlk_clocks *c, unsigned node, const struct rlk_reading *now)
+{
+    const struct rlk_clock *k = &c->clock[node];
+    unsigned i;
+
+    for (i = 0; i < c->nodes; i++) {
+        struct rlk_clock *ahead = &c->clock[i];
+
+        if (i != node && is_unexplained(c, ahead, now->at_us) &&
+            (has_kept_time(c, &k->base, now, ahead) || has_kept_time(c, &k->far, now, ahead) ||
+             has_kept_time(c, &k->prior, now, ahead) || has_kept_time(c, &k->last, now, ahead))) {
+            ahead->witnesses |= rlk_mask_bit(node);
+        }
+    }
+}
+
 enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
                                          const struct rlk_clock_sample *sample, uint64_t *ret_by_us,
                                          uint64_t *ret_nodes)
@@ -331,12 +369,13 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     k = &c->clock[node];
     now = reading(sample);
     if (!k->known) {
-        *k = (struct rlk_clock){
-            .known = true, .since_us = now.sent_us, .last = now, .base = now, .far = now};
+        *k = (struct rlk_clock){.known = true, .prior = now, .last = now, .base = now, .far = now};
+        return RLK_CLOCK_STEADY;
     }
     if (now.at_us < k->last.at_us) {
         return RLK_CLOCK_STEADY;
     }
+    bear_witness(c, node, &now);
     change = take(c, k, &now, &when.from_us);
     if (change.verdict == RLK_CLOCK_STEADY) {
         return RLK_CLOCK_STEADY;
@@ -349,20 +388,18 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     return judge_ahead(c, when.to_us, ret_by_us, ret_nodes);
 }
 
-/* The nodes that were asked before it got ahead, and since, and did not. */
+/* The nodes that have kept time over it, and did not get ahead themselves since. */
 static uint64_t witnesses(const struct rlk_clocks *c, const struct rlk_clock *ahead,
                           uint64_t now_us)
 {
-    uint64_t mask = 0;
+    uint64_t mask = ahead->witnesses;
     unsigned i;
 
     for (i = 0; i < c->nodes; i++) {
         const struct rlk_clock *k = &c->clock[i];
-        bool got_ahead = is_unexplained(c, k, now_us) && k->latest.to_us > ahead->latest.from_us;
 
-        if (k->known && !got_ahead && k->since_us <= ahead->latest.from_us &&
-            k->last.sent_us >= ahead->latest.to_us) {
-            mask |= rlk_mask_bit(i);
+        if (is_unexplained(c, k, now_us) && k->latest.to_us > ahead->latest.from_us) {
+            mask &= ~rlk_mask_bit(i);
         }
     }
     return mask;

@@ -55,14 +55,16 @@ struct rlk_span {
 
 struct rlk_clock {
     bool known;
-    uint64_t since_us;       /* when it was asked first */
-    struct rlk_reading last; /* the sample before */
-    struct rlk_reading base; /* the one to compare with: some second old */
-    struct rlk_reading far;  /* another, kept for up to a quarter of the longest ttl */
-    uint64_t ahead_us;       /* by how much it got ahead in all, unexplained; 0: it did not */
-    struct rlk_span first;   /* when it did so, unless that is forgotten: the first part of it, */
-    struct rlk_span latest;  /* and the last, which may be the same */
-    uint64_t owed_us;        /* what others have shown that we stood still, since it was asked */
+    struct rlk_reading last;  /* the sample before */
+    struct rlk_reading prior; /* the one before that: nodes are asked one behind the other */
+    struct rlk_reading base;  /* the one to compare with: some second old */
+    struct rlk_reading far;   /* another, kept for up to a quarter of the longest ttl */
+    uint64_t ahead_us;        /* by how much it got ahead in all, unexplained; 0: it did not */
+    struct rlk_span first;    /* when it did so, unless that is forgotten: the first part of it, */
+    struct rlk_span latest;   /* and the last, which may be the same */
+    uint64_t latest_us;       /* by how much it got ahead in the last part */
+    uint64_t witnesses; /* the others that have shown that we did not stand still for so long */
+    uint64_t owed_us;   /* what others have shown that we stood still, since it was asked */
 };
 
 struct rlk_clocks {
@@ -87,6 +89,7 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
 
 /* Whether it is certain that a node got ahead, and not that we stood still: so many others have
  * kept time over it that no majority of standstills is left; or one has, and a second has passed.
+ * Only those count whose round trips cannot hide a standstill of that length.
  * What is not certain is not put on record for others: a process that stood still would bar every
  * master. */
 bool rlk_clocks_is_certain(const struct rlk_clocks *c, unsigned node, uint64_t now_us);

@@ -22,6 +22,9 @@ void rlk_standing_init(struct rlk_standing *s, enum rlk_quarantine policy, uint6
     s->old_us = rlk_time_add(s->quarantine_us, AGE_GRAIN_US);
 }
 
+/* In a longer time without a look a step hides in the drift that is allowed. */
+#define WATCH_US 2000000
+
 /* A bar never gets shorter by another one for the same reason. */
 static void bar(struct rlk_standing *s, enum rlk_bar reason, uint64_t until_us)
 {
@@ -159,12 +162,21 @@ static void judge_past(struct rlk_standing *s, const struct rlk_facts *facts, ui
     s->promotion = facts->promotion;
 }
 
-/* A step before we met it is over when a lock that was there by then is. */
+/* A step before we watched it is over when a lock that was there by then is. */
 static void judge_note(struct rlk_standing *s, uint64_t age_us, uint64_t now_us)
 {
     uint64_t until_us = rlk_time_add(now_us, rlk_time_sub(s->old_us, age_us));
 
     bar(s, RLK_BAR_YOUNG, rlk_time_min(until_us, rlk_time_add(s->since_us, s->old_us)));
+}
+
+/* It is watched only from now on when it was not looked at for long. */
+static void watch(struct rlk_standing *s, uint64_t now_us)
+{
+    if (now_us > rlk_time_add(s->looked_us, WATCH_US)) {
+        s->since_us = now_us;
+    }
+    s->looked_us = now_us;
 }
 
 void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
@@ -175,6 +187,7 @@ void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, ui
     if (birth->mark == 0) {
         return;
     }
+    watch(s, now_us);
     s->noted = later && birth->born_us != ours_us;
     s->born_us = birth->born_us;
     if (s->noted) {
@@ -188,7 +201,7 @@ void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, ui
 /* Whatever was seen of the one before. */
 static void meet_run(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
 {
-    s->since_us = now_us;
+    s->since_us = s->looked_us = now_us;
     s->born_us = birth->born_us;
     s->noted = false;
     s->note_us = 0;

@@ -65,7 +65,8 @@ struct rlk_standing {
     uint64_t old_us;        /* told ages are old enough from here on: they come in whole seconds */
     bool met;               /* greeted at least once */
     char run[RLK_RUN_MAX + 1]; /* the last that was told, "": none yet */
-    uint64_t since_us;         /* when this run was met */
+    uint64_t since_us;         /* since when this run is watched: looked at again and again */
+    uint64_t looked_us;        /* when it was looked at last */
     uint64_t mark;             /* the last that was told or seen, 0: none */
     uint64_t born_us;          /* the last that was told, by its clock; 0: none */
     bool noted;                /* it is a later one than before: another has seen its clock move */

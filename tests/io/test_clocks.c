@@ -201,9 +201,9 @@ START_TEST(a_step_is_on_record_when_somebody_has_kept_time)
 }
 END_TEST
 
-/* Somebody else has put a step on record. Who has compared the clock for as long as a lock lives
- * knows better, and anybody else cannot know whether it was before. */
-START_TEST(a_record_of_another_bars_who_came_late)
+/* Somebody else has put a step on record. Who has met the master only just, or has looked at it so
+ * seldom that drift may hide the step, cannot know whether it was before. */
+START_TEST(a_record_of_another_bars_who_has_not_watched)
 {
     char value[128];
     const char *mark;
@@ -218,14 +218,10 @@ START_TEST(a_record_of_another_bars_who_came_late)
              model_now_us(ward_model(0)));
     model_set(ward_model(0), "redlock:incarnation", value, 0);
     ward_probe_all();
-    if (_i / 2) {
-        ward_must_count(0);
-    } else {
-        ward_wait_until_barred(0);
-        ward_must_be_barred(0, "its clock was set, only just");
-        ward_pass_ms(WARD_QUARANTINE_MS + 1000);
-        ward_must_count(0);
-    }
+    ward_wait_until_barred(0);
+    ward_must_be_barred(0, "its clock was set, only just");
+    ward_pass_ms(WARD_QUARANTINE_MS + 1000);
+    ward_must_count(0);
     ck_assert_str_eq(model_get(ward_model(0), "redlock:incarnation"), value);
     farm_end(&ward);
 }
@@ -521,7 +517,7 @@ Suite *clocks_suite(void)
     tcase_add_test(tcase, a_step_stays_on_record_when_the_clock_is_put_right);
     tcase_add_test(tcase, what_may_be_a_standstill_of_ours_is_not_put_on_record);
     tcase_add_test(tcase, a_step_is_on_record_when_somebody_has_kept_time);
-    tcase_add_loop_test(tcase, a_record_of_another_bars_who_came_late, 0, 4);
+    tcase_add_loop_test(tcase, a_record_of_another_bars_who_has_not_watched, 0, 4);
     tcase_add_test(tcase, a_step_that_is_on_record_is_not_put_there_again);
     tcase_add_test(tcase, a_clock_set_back_or_off_from_the_beginning_votes);
     tcase_add_test(tcase, a_lease_by_a_clock_that_moved_does_not_count);

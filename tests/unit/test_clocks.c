@@ -420,6 +420,33 @@ START_TEST(a_step_is_certain_when_no_majority_is_left_for_a_standstill)
 }
 END_TEST
 
+/* A witness is far away, and its round trip would hide a standstill as long as this step; one that
+ * is near enough is a witness. */
+START_TEST(who_may_hide_a_standstill_is_no_witness)
+{
+    uint64_t far_trip_us = _i ? 80 * MS : 150 * MS;
+    struct world w;
+    unsigned i;
+
+    begin(&w, 3);
+    for (i = 0; i < 4; i++) {
+        ask(&w, 0);
+        w.trip_us = far_trip_us;
+        ask(&w, 1);
+        ask(&w, 2);
+        w.trip_us = MS;
+        w.now_us += S;
+    }
+    w.distance_us[0] += 120 * MS;
+    expect_ahead(&w, 0, 120 * MS);
+    w.trip_us = far_trip_us;
+    ask(&w, 1);
+    ask(&w, 2);
+    ck_assert_int_eq(rlk_clocks_is_certain(&w.c, 0, w.now_us), _i == 1);
+    ck_assert_int_eq(rlk_clocks_is_certain(&w.c, 0, w.now_us + 2 * S), _i == 1);
+}
+END_TEST
+
 /* The third one is dead: one witness, and a second. */
 START_TEST(a_step_is_certain_when_one_has_kept_time_for_a_second)
 {
@@ -500,6 +527,8 @@ START_TEST(a_standstill_is_certain_of_nobody)
     expect_ahead(&w, 1, S);
     w.now_us += MS;
     ck_assert_int_eq(ask(&w, 4), RLK_CLOCK_STEADY); /* for the first time */
+    w.now_us += MS;
+    ck_assert_int_eq(ask(&w, 4), RLK_CLOCK_STEADY);
     for (i = 0; i < 2; i++) {
         ck_assert(!rlk_clocks_is_certain(&w.c, i, w.now_us + 5 * S));
     }
@@ -1454,6 +1483,7 @@ static TCase *standstills(void)
 
     tcase_add_test(c, a_standstill_is_seen_by_the_majority);
     tcase_add_test(c, a_step_is_certain_when_no_majority_is_left_for_a_standstill);
+    tcase_add_loop_test(c, who_may_hide_a_standstill_is_no_witness, 0, 2);
     tcase_add_test(c, a_step_is_certain_when_one_has_kept_time_for_a_second);
     tcase_add_test(c, a_standstill_is_certain_of_nobody);
     tcase_add_test(c, who_got_ahead_before_may_be_a_witness);

@@ -686,6 +686,16 @@ START_TEST(a_step_that_another_put_on_record_is_left_at_that)
 }
 END_TEST
 
+/* Looked at for so long since it was met, and as it was. */
+static void tell_each_second(struct rlk_standing *s, uint64_t time_us)
+{
+    uint64_t gone_us;
+
+    for (gone_us = S; gone_us <= time_us; gone_us += S) {
+        tell_born(s, OLD, NOW + gone_us);
+    }
+}
+
 /* A step just before we met it, by somebody who saw it, and told behind our greeting. Whoever has
  * known the clock for longer than a lock lives has seen every step that matters. */
 START_TEST(a_record_bars_who_has_not_known_the_clock_for_long)
@@ -706,9 +716,25 @@ START_TEST(a_record_bars_who_has_not_known_the_clock_for_long)
     expect(&s, RLK_BAR_YOUNG, NOW + 3 * S + BAR_US + S - 7 * S);
 
     s = one_known(RLK_QUARANTINE_STRICT);
-    tell_born(&s, OLD, NOW + S);
+    tell_each_second(&s, BAR_US);
     tell_born(&s, 0, NOW + BAR_US + S);
     expect_none(&s, NOW + BAR_US + S);
+}
+END_TEST
+
+/* It stood still, or was cut off: the step hides in what drift may do in so long a time. And so it
+ * is for a step that is put on record behind the first look after that. */
+START_TEST(a_record_bars_who_has_not_looked_for_long)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+    uint64_t back_us = NOW + BAR_US + 3600 * S;
+
+    tell_each_second(&s, BAR_US);
+    if (_i == 1) {
+        tell_born(&s, OLD, back_us);
+    }
+    tell_born(&s, S / 2, back_us + S);
+    expect(&s, RLK_BAR_YOUNG, back_us + BAR_US + (_i == 1 ? S : S + S + S / 2 - S));
 }
 END_TEST
 
@@ -970,6 +996,7 @@ static TCase *schedules(void)
     tcase_add_test(c, nothing_is_put_on_record_without_a_quarantine);
     tcase_add_test(c, a_step_that_another_put_on_record_is_left_at_that);
     tcase_add_loop_test(c, a_record_bars_who_has_not_known_the_clock_for_long, 0, 2);
+    tcase_add_loop_test(c, a_record_bars_who_has_not_looked_for_long, 0, 2);
     tcase_add_test(c, only_a_later_birth_of_the_same_data_is_a_record);
     tcase_add_loop_test(c, data_are_exchanged_or_kept, 0, 9);
     tcase_add_test(c, a_look_finds_data_exchanged);
