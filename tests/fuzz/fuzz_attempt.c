@@ -14,6 +14,7 @@
  *     m N, S TIME      its clock went forward; we stood still for so long
  *     o ROUND N        a yes of node N in that round, whichever runs
  *     u N, d N         node N is up, is down
+ *     F, R             the nodes have no room, or have some again; it is its turn
  *     t, c, D, a       timer, cancel, deliver, an answer to a release
  *     +TIME            time goes by                @, <   to the deadline, or to just before it
  *     e, E             to the last moment at which a win leaves enough, or just behind
@@ -36,6 +37,7 @@ struct world {
     struct round_model round;
     uint64_t ready, coming, now_us, deadline_us;
     uint64_t give_up_us; /* the start and the wait */
+    bool full;
     unsigned wins_told, ends_told;
 };
 
@@ -53,6 +55,11 @@ static bool begins_a_round(const struct moment *m)
     return m->after->tries != m->before->tries;
 }
 
+static bool is_wake_up(const struct moment *m)
+{
+    return m->ev->kind == RLK_EVENT_TIMER || m->ev->kind == RLK_EVENT_ROOM;
+}
+
 /* Whether the event is for the round that runs. */
 static bool is_for_the_round(const struct moment *m)
 {
@@ -64,7 +71,7 @@ static bool is_for_the_round(const struct moment *m)
     switch (m->before->state) {
     case RLK_ATTEMPT_ASKING:
         return vote || doubt || kind == RLK_EVENT_NODE_UP || kind == RLK_EVENT_NODE_DOWN ||
-               kind == RLK_EVENT_TIMER || kind == RLK_EVENT_CANCEL;
+               is_wake_up(m) || kind == RLK_EVENT_CANCEL;
     case RLK_ATTEMPT_WON:
         return vote || doubt || kind == RLK_EVENT_CANCEL || kind == RLK_EVENT_DELIVER;
     case RLK_ATTEMPT_HELD:
@@ -78,14 +85,30 @@ static bool is_for_the_round(const struct moment *m)
     return false;
 }
 
+/* [S13] A round's time has come: it begins, or stands in line. */
+static bool is_round_due(const struct world *w, const struct moment *m)
+{
+    bool first = m->before->state == RLK_ATTEMPT_IDLE && m->ev->kind == RLK_EVENT_START;
+
+    return first || (m->before->state == RLK_ATTEMPT_WAITING && is_wake_up(m) &&
+                     w->now_us >= w->deadline_us && w->now_us < w->give_up_us);
+}
+
+/* Who does not wait for others to let go has one try, which is still to come. */
+static uint64_t line_limit(const struct world *w, const struct moment *m)
+{
+    return m->before->config.wait_us == 0 ? RLK_NEVER : w->give_up_us;
+}
+
 /* No round after the first begins at or behind the end of the wait, or before its time. */
 static void check_beginning(struct world *w, const struct moment *m)
 {
-    bool first = m->before->state == RLK_ATTEMPT_IDLE && m->ev->kind == RLK_EVENT_START;
-    bool next = m->before->state == RLK_ATTEMPT_WAITING && m->ev->kind == RLK_EVENT_TIMER &&
-                w->now_us >= w->deadline_us && w->now_us < w->give_up_us;
+    bool first = m->before->tries == 0;
+    bool turn = m->before->state == RLK_ATTEMPT_IN_LINE && m->ev->kind == RLK_EVENT_ROOM &&
+                w->now_us < line_limit(w, m);
 
-    FUZZ_CHECK(first || next, "a round begins with the start, or when its time has come");
+    FUZZ_CHECK(turn || (is_round_due(w, m) && !m->ev->full),
+               "[S13] a round begins when its time has come and there is room, or in its turn");
     FUZZ_CHECK(m->out->fresh, "[S4] a round has a token of its own");
     FUZZ_CHECK(m->after->tries == m->before->tries + 1, "rounds are counted");
     FUZZ_CHECK(m->before->tries <= m->before->config.max_retries, "so many retries, and no more");
@@ -158,9 +181,18 @@ static enum rlk_attempt_state expected(const struct world *w, const struct momen
         }
         return RLK_ATTEMPT_ASKING;
     }
-    if (m->before->state == RLK_ATTEMPT_IDLE || m->before->state == RLK_ATTEMPT_WAITING) {
-        bool over = m->before->state == RLK_ATTEMPT_WAITING && kind == RLK_EVENT_TIMER &&
-                    w->now_us >= w->give_up_us;
+    if (is_round_due(w, m)) {
+        return m->ev->full ? RLK_ATTEMPT_IN_LINE : RLK_ATTEMPT_ASKING;
+    }
+    if (m->before->state == RLK_ATTEMPT_IN_LINE && m->ev->kind == RLK_EVENT_ROOM &&
+        w->now_us < line_limit(w, m)) {
+        return RLK_ATTEMPT_ASKING;
+    }
+    if (m->before->state == RLK_ATTEMPT_IDLE || m->before->state == RLK_ATTEMPT_WAITING ||
+        m->before->state == RLK_ATTEMPT_IN_LINE) {
+        uint64_t limit_us =
+            m->before->state == RLK_ATTEMPT_IN_LINE ? line_limit(w, m) : w->give_up_us;
+        bool over = m->before->state != RLK_ATTEMPT_IDLE && is_wake_up(m) && w->now_us >= limit_us;
 
         return kind == RLK_EVENT_CANCEL || over ? RLK_ATTEMPT_FAILED : m->before->state;
     }
@@ -176,6 +208,8 @@ static void check_failure(const struct world *w, const struct moment *m)
     if (status == REDLOCK_EDEADLINE) {
         FUZZ_CHECK(w->now_us >= w->give_up_us && m->before->config.wait_us > 0,
                    "the end of the wait is told when it has come");
+        FUZZ_CHECK(m->after->tries > 0 || m->after->reason == REDLOCK_ELIMIT,
+                   "[S13] who never left the line is told that it was our own limit");
     } else if (!cancelled) {
         FUZZ_CHECK(status == m->after->reason && status < 0, "one round's failure is the end's");
     }
@@ -188,6 +222,8 @@ static void check_state(struct world *w, const struct moment *m)
 
     FUZZ_CHECK(is == expected(w, m), "the step leads where it must");
     FUZZ_CHECK(m->out->tell == news, "told when it is decided, once");
+    FUZZ_CHECK(m->out->line == (is == RLK_ATTEMPT_IN_LINE && was != is),
+               "[S13] who is to stand in line says so, once");
     FUZZ_CHECK(is != RLK_ATTEMPT_HELD || was == RLK_ATTEMPT_HELD ||
                    (m->ev->kind == RLK_EVENT_DELIVER && round_model_enough(&w->round, w->now_us)),
                "[S2] held when it is handed out with enough left, and not otherwise");
@@ -223,6 +259,8 @@ static void check_deadline(struct world *w, const struct moment *m)
 
     if (m->after->state == RLK_ATTEMPT_ASKING) {
         FUZZ_CHECK(due_us == m->after->round.deadline_us, "while it asks, the round's deadline");
+    } else if (m->after->state == RLK_ATTEMPT_IN_LINE) {
+        FUZZ_CHECK(due_us == line_limit(w, m), "in line the wait ends, and nothing else");
     } else if (m->after->state != RLK_ATTEMPT_WAITING) {
         FUZZ_CHECK(due_us == RLK_NEVER, "who waits for nothing needs no timer");
     } else if (m->before->state == RLK_ATTEMPT_WAITING && !begins_a_round(m)) {
@@ -246,6 +284,7 @@ static void step(struct world *w, struct rlk_event ev)
     ev.now_us = w->now_us;
     ev.ready = w->ready;
     ev.coming = w->coming;
+    ev.full = w->full;
     if (before.state == RLK_ATTEMPT_IDLE && ev.kind == RLK_EVENT_START) {
         w->give_up_us = rlk_time_add(w->now_us, before.config.wait_us);
     }
@@ -347,6 +386,9 @@ static void play_event(struct world *w, struct fuzz_script *s, int letter)
     case 't':
         simple(w, RLK_EVENT_TIMER, 0);
         break;
+    case 'R':
+        simple(w, RLK_EVENT_ROOM, 0);
+        break;
     case 'c':
         simple(w, RLK_EVENT_CANCEL, 0);
         break;
@@ -369,6 +411,9 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
         w->ready = fuzz_mask(s);
         w->coming = fuzz_mask(s);
         break;
+    case 'F':
+        w->full = !w->full;
+        break;
     case 'e':
         fuzz_move_to(&w->now_us, edge(w));
         break;
@@ -388,7 +433,7 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
 static bool is_under_way(const struct world *w)
 {
     return w->a.state == RLK_ATTEMPT_ASKING || w->a.state == RLK_ATTEMPT_WAITING ||
-           w->a.state == RLK_ATTEMPT_WON;
+           w->a.state == RLK_ATTEMPT_WON || w->a.state == RLK_ATTEMPT_IN_LINE;
 }
 
 /* One thing that a driver owes it. */
@@ -399,6 +444,8 @@ static void drive(struct world *w)
 
     if (was == RLK_ATTEMPT_WON) {
         simple(w, RLK_EVENT_DELIVER, 0);
+    } else if (was == RLK_ATTEMPT_IN_LINE) {
+        simple(w, RLK_EVENT_ROOM, 0);
     } else if (w->deadline_us == RLK_NEVER) {
         simple(w, RLK_EVENT_CANCEL, 0);
     } else {
