@@ -13,6 +13,7 @@
  *     X N                  its data are not those that it had
  *     m N, S TIME          its clock went forward; we stood still for so long
  *     x TTL, p             extend for so many milliseconds; the application is alive
+ *     F, R                 the nodes have no room, or have some again; it is its turn
  *     t, c, D, u           timer, and what is no business of it
  *     +TIME, @, <          time goes by; to the deadline, or to just before it
  *
@@ -33,6 +34,7 @@ struct world {
     struct rlk_hold h;
     struct hold_model model;
     uint64_t ready, now_us, deadline_us;
+    bool full;
 };
 
 static void step(struct world *w, struct rlk_event ev)
@@ -44,6 +46,7 @@ static void step(struct world *w, struct rlk_event ev)
     memset(&out, 0xff, sizeof(out)); /* it must be written completely */
     ev.now_us = w->now_us;
     ev.ready = w->ready;
+    ev.full = w->full && ev.kind != RLK_EVENT_ROOM;
     rlk_hold_step(&w->h, &ev, &out);
     hold_model_follow(&w->model, &ev, &before, &w->h, &out);
     w->deadline_us = out.deadline_us;
@@ -150,6 +153,9 @@ static void play_event(struct world *w, struct fuzz_script *s, int letter)
     case 't':
         simple(w, RLK_EVENT_TIMER);
         break;
+    case 'R':
+        simple(w, RLK_EVENT_ROOM);
+        break;
     case 'c':
         simple(w, RLK_EVENT_CANCEL);
         break;
@@ -169,6 +175,8 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
 {
     if (letter == 'r') {
         w->ready = fuzz_mask(s);
+    } else if (letter == 'F') {
+        w->full = !w->full;
     } else if (!fuzz_time(s, letter, &w->now_us, w->deadline_us)) {
         play_event(w, s, letter);
     }

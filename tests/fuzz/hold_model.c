@@ -16,6 +16,7 @@ struct moment {
     const struct rlk_actions *out;
     bool begins, fails, retries; /* a round; it; it, and is tried again later */
     bool news, extended;         /* the user is to be told */
+    bool line;                   /* to stand in line */
     int extended_status;
     uint64_t asks;
 };
@@ -327,8 +328,36 @@ static bool is_allowed(const struct hold_model *m, uint64_t now_us)
                 rlk_time_add(m->held_us, m->config.max_hold_us));
 }
 
+/* [S13] The user is told when a third of the ttl is left, once. */
+static uint64_t line_trouble_us(const struct hold_model *m)
+{
+    bool told = m->trouble || !m->config.renew || m->renew_us == RLK_NEVER;
+
+    return told ? RLK_NEVER : rlk_time_sub(hold_model_until(m), m->config.ttl_us / 3);
+}
+
+/* When to look again at who stands in line. */
+static uint64_t line_due_us(const struct hold_model *m, uint64_t now_us)
+{
+    return m->renew_us > now_us ? m->renew_us : line_trouble_us(m);
+}
+
+static void stand_in_line(struct hold_model *m, struct moment *mo)
+{
+    m->in_line = mo->line = true;
+    if (line_due_us(m, mo->ev->now_us) <= mo->ev->now_us) {
+        trouble(m, mo);
+    }
+}
+
 static void renew(struct hold_model *m, struct moment *mo)
 {
+    bool petless = m->config.gated && !m->petted && !m->paid;
+
+    if (mo->ev->full && (m->queued || (is_allowed(m, mo->ev->now_us) && !petless))) {
+        stand_in_line(m, mo);
+        return;
+    }
     m->renew_us = RLK_NEVER;
     mo->fails = false;
     if (m->queued) {
@@ -336,7 +365,7 @@ static void renew(struct hold_model *m, struct moment *mo)
         begin(m, mo, m->wanted_ttl_us, false);
     } else if (!is_allowed(m, mo->ev->now_us)) {
         trouble(m, mo);
-    } else if (m->config.gated && !m->petted && !m->paid) {
+    } else if (petless) {
         m->waits = true;
         trouble(m, mo);
     } else {
@@ -353,6 +382,7 @@ static void be_woken(struct hold_model *m, struct moment *mo)
     uint64_t now_us = mo->ev->now_us;
     unsigned failures = m->failures;
 
+    m->in_line = false;
     if (is_under_way(m) && now_us >= patience_end_us(m)) {
         fail(m, mo);
         if (m->queued || (m->config.renew && (mo->after->renew_us == RLK_NEVER ||
@@ -363,6 +393,9 @@ static void be_woken(struct hold_model *m, struct moment *mo)
     if (m->renew_us <= now_us) {
         renew(m, mo);
     }
+    if (mo->ev->full && !m->in_line && mo->after->heal_us <= now_us) {
+        stand_in_line(m, mo);
+    }
 }
 
 static void want_more(struct hold_model *m, struct moment *mo)
@@ -370,9 +403,12 @@ static void want_more(struct hold_model *m, struct moment *mo)
     m->wanted_ttl_us = mo->ev->ttl_us;
     m->extending = true;
     m->asked_extended++;
-    m->queued = is_under_way(m);
+    m->queued = mo->ev->full || is_under_way(m);
     if (!m->queued) {
         begin(m, mo, mo->ev->ttl_us, false);
+    } else if (!is_under_way(m)) {
+        m->renew_us = mo->ev->now_us;
+        stand_in_line(m, mo);
     }
 }
 
@@ -407,11 +443,16 @@ static void check_lost(struct hold_model *m, struct moment *mo, int reason)
 /* It is the standstill's fault when there was at least a tenth of the ttl to do better. */
 static int why_over(const struct hold_model *m, const struct rlk_event *ev)
 {
-    uint64_t due_us = is_under_way(m) ? patience_end_us(m) : m->renew_us;
+    uint64_t due_us = is_under_way(m) ? patience_end_us(m)
+                      : m->in_line    ? line_due_us(m, ev->now_us)
+                                      : m->renew_us;
 
     if (ev->kind == RLK_EVENT_STOOD ||
         rlk_time_add(due_us, m->config.ttl_us / 10) <= hold_model_until(m)) {
         return REDLOCK_ESUSPENDED;
+    }
+    if (m->in_line && m->renew_us <= ev->now_us) {
+        return REDLOCK_ELIMIT;
     }
     return m->failures || !m->success ? REDLOCK_ENOQUORUM : REDLOCK_EUNRENEWED;
 }
@@ -422,6 +463,11 @@ static void check_asked(const struct hold_model *m, const struct moment *mo)
                "[S7] asked to keep it: who may have it, is ready and owes no answer, once a round");
     FUZZ_CHECK(mo->asks == 0 || mo->out->ttl_ms == m->round_ttl_us / 1000, "for the whole ttl");
     FUZZ_CHECK(mo->asks == 0 || mo->out->heal == 0, "kept or healed, not both");
+}
+
+static bool is_wake_up(const struct moment *mo)
+{
+    return mo->ev->kind == RLK_EVENT_TIMER || mo->ev->kind == RLK_EVENT_ROOM;
 }
 
 /* Those that a heal at this moment is for. */
@@ -462,7 +508,7 @@ static void check_heal(struct hold_model *m, const struct moment *mo)
 {
     uint64_t now_us = mo->ev->now_us, heal_us = mo->after->heal_us;
     uint64_t left_ms = rlk_time_sub(hold_model_until(m), now_us) / 1000;
-    bool due = mo->ev->kind == RLK_EVENT_TIMER && !mo->begins && m->success &&
+    bool due = is_wake_up(mo) && !mo->ev->full && !mo->begins && m->success &&
                heal_us == RLK_NEVER &&
                (mo->before->heal_us <= now_us || mo->before->round_until_us <= now_us);
 
@@ -530,13 +576,17 @@ static void check_told(struct hold_model *m, const struct moment *mo)
     FUZZ_CHECK(mo->after->trouble == m->trouble, "in trouble from a failure to a success");
     FUZZ_CHECK(mo->out->tell_extended == mo->extended, "the end of an extension is told");
     FUZZ_CHECK(!mo->extended || mo->after->extended == mo->extended_status, "as it was");
+    FUZZ_CHECK(mo->out->line == mo->line && mo->after->in_line == m->in_line,
+               "[S13] who has no room stands in line");
     m->told_extended += mo->extended;
 }
 
 static void check_times(const struct hold_model *m, const struct moment *mo)
 {
     const struct rlk_hold *h = mo->after;
-    uint64_t until_us = hold_model_until(m), due_us = rlk_time_min(h->renew_us, h->heal_us);
+    uint64_t until_us = hold_model_until(m);
+    uint64_t due_us =
+        m->in_line ? line_due_us(m, mo->ev->now_us) : rlk_time_min(h->renew_us, h->heal_us);
 
     FUZZ_CHECK(h->state == RLK_HOLD_HELD, "held until its time is over");
     FUZZ_CHECK(rlk_hold_valid_until_us(h) == until_us,
@@ -555,6 +605,7 @@ static void do_step(struct hold_model *m, struct moment *mo)
         hear(m, mo);
         break;
     case RLK_EVENT_TIMER:
+    case RLK_EVENT_ROOM:
         be_woken(m, mo);
         break;
     case RLK_EVENT_EXTEND:
@@ -580,7 +631,6 @@ static void do_step(struct hold_model *m, struct moment *mo)
     case RLK_EVENT_CANCEL:
     case RLK_EVENT_DELIVER:
     case RLK_EVENT_CONFIRM:
-    case RLK_EVENT_ROOM:
         break;
     }
 }

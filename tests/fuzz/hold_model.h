@@ -30,6 +30,7 @@ struct hold_model {
     uint64_t round_ttl_us, wanted_ttl_us;
     unsigned failures, renewals, successes;
     bool lost, trouble, extending, queued, petted, paid, waits, credited;
+    bool in_line; /* for what is due */
     unsigned told_lost, told_extended, asked_extended;
 };
 
