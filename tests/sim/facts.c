@@ -50,7 +50,7 @@ void facts_mark(struct world *w, unsigned server, struct message *m)
 {
     struct server *s = &w->servers[server];
     struct mark *there = &s->mark;
-    uint64_t lost_us = rlk_time_max(s->forgot_us, s->flushed_us);
+    uint64_t lost_us = s->flushed_us; /* after a restart INFO is of the new run */
 
     facts_time(w, server, m);
     if (there->mark != 0 && (there->run == m->mark.run || keeps_data(&m->facts))) {
