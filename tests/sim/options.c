@@ -295,19 +295,19 @@ static void draw_strangers(struct options *o)
     }
 }
 
-/* Little but failovers, one right behind the other, of locks that are not renewed. */
-static void draw_failovers(struct options *o, struct rlk_prng *p)
+/* Little but these losses, one right behind the other, of locks that are not renewed. */
+static void draw_quick_losses(struct options *o, struct rlk_prng *p)
 {
-    if (draw_chance(p, 500000)) {
-        o->kinds = (uint64_t)1 << FAULT_FAILOVER | (uint64_t)1 << FAULT_CRASH;
-        o->nodes = 3;
-        o->replica = o->twin = o->dead = SIM_NODES;
-        o->keys = 1;
-        o->clients = SIM_CLIENTS;
-        o->renew_ppm = 0;
-        o->hold_us = 2 * options_max_ttl_us(o);
-        o->gap_us = options_max_ttl_us(o) / 12;
-    }
+    enum fault kind = draw_chance(p, 500000) ? FAULT_FAILOVER : FAULT_FORGET;
+
+    o->kinds = (uint64_t)1 << kind | (uint64_t)1 << FAULT_CRASH;
+    o->nodes = 3;
+    o->replica = o->twin = o->dead = SIM_NODES;
+    o->keys = 1;
+    o->clients = SIM_CLIENTS;
+    o->renew_ppm = 0;
+    o->hold_us = 2 * options_max_ttl_us(o);
+    o->gap_us = options_max_ttl_us(o) / 12;
 }
 
 /* Durable masters come back empty, or are replaced by a replica, and processes are
@@ -324,10 +324,11 @@ static void draw_lost_disks(struct options *o)
     draw_kind(o, &p, FAULT_FORGET, 600000);
     draw_kind(o, &p, FAULT_FAILOVER, 600000);
     o->kinds |= (uint64_t)1 << FAULT_CRASH;
-    o->gap_us = draw_chance(&p, 700000) ? o->gap_us / 4 : o->gap_us;
     if (o->kinds & (uint64_t)1 << FAULT_FAILOVER) {
         o->kinds &= ~((uint64_t)1 << FAULT_RESTART);
-        draw_failovers(o, &p);
+    }
+    if (draw_chance(&p, 500000)) {
+        draw_quick_losses(o, &p);
     }
     if (o->kinds & LOSES && o->fence_ppm > 0) {
         keep_wall_clocks(o);
