@@ -277,6 +277,8 @@ void cli_warden_end(struct cli_warden *warden)
     }
     close_if_open(&warden->life_fd);
     end_warden(warden, SIGCONT);
+    while (warden->adopts && waitpid(-1, NULL, WNOHANG) > 0) {
+    }
     close_if_open(&warden->report_fd);
     close_if_open(&warden->its_life_fd);
     close_if_open(&warden->its_report_fd);

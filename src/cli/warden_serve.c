@@ -203,5 +203,6 @@ void cli_warden_serve(struct cli_board *board, int life_fd, int report_fd, char 
     start(&service, argv);
     withdraw(&service);
     watch(&service);
+    waitpid(service.command, NULL, WNOHANG); /* so that its process group is gone with us */
     _exit(0);
 }
