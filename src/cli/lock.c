@@ -217,20 +217,20 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
     return code;
 }
 
-static int run_locked(struct lock_args *lock, struct cli_session *session)
+static int run_locked(struct lock_args *lock, struct cli_session *session,
+                      struct cli_signals *signals)
 {
-    struct cli_signals signals = {.fd = -1};
     struct redlock_lock *held;
-    int code = cli_signals_start(&signals, session->base);
+    int code = cli_signals_start(signals, session->base);
 
     if (code != CLI_OK) {
         return code;
     }
-    code = cli_take_run(&lock->take, session, &signals, &held);
+    code = cli_take_run(&lock->take, session, signals, &held);
     if (code == CLI_GO_ON) {
-        code = run_held(lock, session, &signals, held);
+        code = run_held(lock, session, signals, held);
     }
-    cli_signals_stop(&signals);
+    cli_signals_stop(signals);
     return code;
 }
 
@@ -256,6 +256,7 @@ int cli_lock_main(int argc, char **argv)
                             .options = options,
                             .own = take_option,
                             .arg = &lock};
+    struct cli_signals signals = {.fd = -1};
     struct cli_session session;
     int code;
 
@@ -267,10 +268,11 @@ int cli_lock_main(int argc, char **argv)
         if (code == CLI_OK) {
             lock.take.ttl_ms = cli_session_ttl(&session, lock.take.ttl_ms);
             prepare(&lock, argv + optind);
-            code = run_locked(&lock, &session);
+            code = run_locked(&lock, &session, &signals);
             cli_session_close(&session);
         }
     }
     cli_keys_free(&lock.take.keys);
+    cli_signals_die(&signals, code);
     return code;
 }

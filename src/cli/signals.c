@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -67,6 +68,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     (void)what;
     while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         signals->typed = is_typed(&info);
+        signals->last_typed = signals->typed ? (int)info.ssi_signo : signals->last_typed;
         if (signals->on) {
             signals->on(signals->arg, (int)info.ssi_signo);
         }
@@ -100,9 +102,28 @@ void cli_signals_stop(struct cli_signals *signals)
         signals->event = NULL;
     }
     if (signals->fd >= 0) {
+        signals->on = NULL;
+        on_readable(signals->fd, EV_READ, signals);
         close(signals->fd);
         signals->fd = -1;
     }
+}
+
+/* Without a core: it would have the passwords in it. */
+void cli_signals_die(const struct cli_signals *signals, int code)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t set;
+
+    if (signals->last_typed == 0 || code != CLI_SIGNALED + signals->last_typed) {
+        return;
+    }
+    prctl(PR_SET_DUMPABLE, 0);
+    sigemptyset(&set);
+    sigaddset(&set, signals->last_typed);
+    sigaction(signals->last_typed, &action, NULL);
+    raise(signals->last_typed);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 int cli_signals_ends(int signo)

@@ -18,6 +18,8 @@ struct cli_signals {
     void *arg;
     /* While `on` is called: a key of the terminal has sent it (Ctrl-C, Ctrl-\). */
     int typed;
+    /* The last one that a key has sent; 0: none has. */
+    int last_typed;
 };
 
 /* For the start of every command: a pipe that nobody reads is an error, not our death, and
@@ -32,6 +34,10 @@ int cli_signals_start(struct cli_signals *signals, struct event_base *base);
 /* Stop listening. The signals stay blocked: what comes in the last moments of a command
  * does not change its end. NULL events are fine. */
 void cli_signals_stop(struct cli_signals *signals);
+
+/* After cli_signals_stop(), with the code to exit with: when that is for the signal which a key of
+ * the terminal has sent, die of it, so that a shell ends the script that we are part of. */
+void cli_signals_die(const struct cli_signals *signals, int code);
 
 /* In a forked child: everything as redlock found it when it was started. */
 void cli_signals_restore(void);

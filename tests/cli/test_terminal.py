@@ -106,7 +106,22 @@ def ctrl_c_ends_the_command_and_the_lock_is_released():
     terminal.expect("ready")
     terminal.type("\x03")
     terminal.expect("released 'k'")
-    assert terminal.end() == 128 + signal.SIGINT
+    assert terminal.end() == -signal.SIGINT
+
+
+def ctrl_c_ends_the_script_as_well():
+    terminal = Terminal("bash", "-c", f"{SHELL_LOCK} k -- sh -c 'echo ready; exec sleep 60'; exit 5")
+    terminal.expect("ready")
+    terminal.type("\x03")
+    assert terminal.end() == -signal.SIGINT
+
+
+def but_not_when_the_command_has_dealt_with_it():
+    terminal = Terminal("bash", "-c", f"{SHELL_LOCK} k -- sh -c '"
+                        'trap "exit 0" INT; echo ready; while :; do sleep 0.02; done\'; exit 5')
+    terminal.expect("ready")
+    terminal.type("\x03")
+    assert terminal.end() == 5
 
 
 def the_command_reads_from_the_terminal_when_stdin_is_another_file():
@@ -158,7 +173,7 @@ def ctrl_c_reaches_a_command_that_has_left_for_a_group_of_its_own():
                         "echo ready; exec sleep 60")
     terminal.expect("ready")
     terminal.type("\x03")
-    assert terminal.end() in (124, 128 + signal.SIGINT)
+    assert terminal.end() in (124, -signal.SIGINT)
 
 
 def a_pipeline_has_the_terminal_together():
@@ -202,7 +217,7 @@ def ctrl_c_ends_the_waiting():
     waiter.expect("waiting for 'k', held by")
     waiter.type("\x03")
     waiter.expect("gave up waiting for 'k'")
-    assert waiter.end() == 128 + signal.SIGINT
+    assert waiter.end() == -signal.SIGINT
     holder.type("\x03")
     holder.end()
 
@@ -288,6 +303,8 @@ def a_shell_in_a_sandbox_has_the_terminal():
 TESTS = [
     the_command_reads_from_the_terminal,
     ctrl_c_ends_the_command_and_the_lock_is_released,
+    ctrl_c_ends_the_script_as_well,
+    but_not_when_the_command_has_dealt_with_it,
     the_command_reads_from_the_terminal_when_stdin_is_another_file,
     and_ctrl_c_ends_it_then,
     sigterm_ends_a_command_that_the_terminal_has_stopped,
