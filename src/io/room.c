@@ -47,7 +47,7 @@ static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
 
 /* Who is some way behind a majority delays nobody [S6]. But if all that we ask took it to where its
  * answers are overdue [S14], we would spend the nodes that may fail on our own haste: so it is
- * waited for, but never by a lock that is held, nor for half of the time that makes it stuck. [S5]
+ * waited for, but not beyond half of the time that makes it stuck. [S5]
  * Pending releases are sent before anything fresh. */
 static enum place place_of(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us)
 {
@@ -60,7 +60,7 @@ static enum place place_of(const struct rlk_node *n, enum rlk_rank rank, uint64_
     if (is_below(n, &behind[rank]) && !is_late(n, 4, now_us)) {
         return IS_BEHIND;
     }
-    return rank == RLK_RANK_FRESH && !is_late(n, 2, now_us) ? HOLDS_UP : LEFT_OUT;
+    return !is_late(n, 2, now_us) ? HOLDS_UP : LEFT_OUT;
 }
 
 static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)

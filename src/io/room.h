@@ -12,9 +12,10 @@
  *
  * Each in order. Whoever is at the head begins when a majority of the masters has room; all are
  * asked. A minority that is some way behind, by a quarter of node_timeout_ms at the most, delays
- * nobody [S6]. Further behind, or while it still has pending releases to hear of, it is not asked
- * before it has room: what is urgent begins without it, and so does what is fresh, once its oldest
- * answer is half of node_timeout_ms late.
+ * nobody [S6]. Further behind it is waited for until it has caught up, or its oldest answer is half
+ * of node_timeout_ms late: then rounds begin without it until it has room. A lock may need just
+ * that node for its renewal [S8], so none is left out sooner. Fresh rounds also begin without a
+ * node that still has pending releases to hear of.
  *
  * What follows from an answer (to confirm a fence, the text of a script, the release of a lost
  * round) needs no turn: its question has just made room for it. */

@@ -293,11 +293,11 @@ START_TEST(a_slow_minority_does_not_hold_up_a_renewal)
     farm_open(&f);
     held_acquire_key(&h, &f, "k");
     loop_settle(f.base);
-    suspend_ms(HELD_THIRD_MS / 2);
+    suspend_ms(HELD_THIRD_MS / 10);
     loop_settle(f.base);
     fill_one(0);
     suspend_time();
-    suspend_ms(HELD_THIRD_MS / 2);
+    suspend_ms(HELD_THIRD_MS / 10 * 9);
     scripts_wait(&f, 1, SCRIPT_KEEP, 1);
     scripts_wait(&f, 2, SCRIPT_KEEP, 1);
     loop_settle(f.base);
