@@ -55,6 +55,8 @@ struct rlk_event {
     unsigned node;          /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, BARRED, MISTIMED */
     uint64_t now_us;        /* all */
     uint64_t ready;         /* START, TIMER, EXTEND, ROOM: nodes that can be asked at once */
+    uint64_t late;          /* TIMER, EXTEND, ROOM: others that can be asked, and have no room: to
+                               be asked only by who has no majority without them [S7, S13] */
     uint64_t coming;        /* START, TIMER, ROOM: nodes being connected; may become ready */
     bool full;              /* START, TIMER, EXTEND: they have no room: what would begin stands
                                in line [S13] */

@@ -158,12 +158,13 @@ static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_ev
                         struct rlk_actions *out)
 {
     uint64_t patience_us = rlk_time_min(h->config.timeout_us, h->config.ttl_us / RENEW_PARTS);
+    uint64_t nodes = rlk_leases_reach(&h->leases, ev->ready, ev->late);
 
     h->renew_us = h->heal_us = RLK_NEVER;
     h->round_us = ev->now_us;
     h->round_ttl_us = ttl_us;
     h->round_until_us = rlk_time_add(ev->now_us, patience_us);
-    extend(h, rlk_leases_begin(&h->leases, ev->ready, end_us(h, ev->now_us)), out);
+    extend(h, rlk_leases_begin(&h->leases, nodes, end_us(h, ev->now_us)), out);
     if (h->leases.open == 0) {
         end_round(h, ev->now_us, out); /* there is nobody to ask */
     }

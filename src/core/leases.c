@@ -59,6 +59,13 @@ static uint64_t ask(struct rlk_leases *l, uint64_t nodes, uint64_t end_us)
     return nodes;
 }
 
+uint64_t rlk_leases_reach(const struct rlk_leases *l, uint64_t ready, uint64_t late)
+{
+    bool enough = rlk_mask_count(l->counted & (ready | l->open)) >= rlk_validity_quorum(l->nodes);
+
+    return enough ? ready : ready | late;
+}
+
 uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 {
     uint64_t nodes = l->touched & ready & ~(l->open | l->twins);

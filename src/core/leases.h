@@ -50,6 +50,10 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
 /* Somebody else acquired it: our key may be on any node, wherever it was not found. */
 void rlk_leases_adopt(struct rlk_leases *l);
 
+/* Of the nodes that are ready and those that are late: the former, and the latter too when no
+ * majority of those that count could confirm without them [S7]. */
+uint64_t rlk_leases_reach(const struct rlk_leases *l, uint64_t ready, uint64_t late);
+
 /* Begin a round: returns the nodes to be asked to keep the key, of those that are ready. */
 uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us);
 

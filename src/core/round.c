@@ -151,7 +151,7 @@ static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint
                   const struct rlk_event *ev, struct rlk_actions *out)
 {
     uint64_t all = rlk_mask_all(terms->nodes);
-    uint64_t ready = ev->ready & all;
+    uint64_t ready = (ev->ready | ev->late) & all;
 
     r->state = RLK_ROUND_ASKING;
     r->started_us = ev->now_us;

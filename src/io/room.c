@@ -35,7 +35,7 @@ enum place {
     HAS_ROOM,
     IS_BEHIND, /* asked, and not waited for: a majority has room */
     HOLDS_UP,  /* waited for */
-    LEFT_OUT   /* neither waited for nor asked, when a majority has room */
+    LEFT_OUT   /* not waited for when a majority has room; asked only by a lock that needs it */
 };
 
 static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
@@ -83,6 +83,7 @@ static void look_at(const struct rlk_node *n, enum rlk_rank rank, struct rlk_eve
         enum place place = place_of(n, rank, ev->now_us);
 
         ev->ready |= place == LEFT_OUT ? 0 : bit;
+        ev->late |= place == LEFT_OUT && rank == RLK_RANK_URGENT ? bit : 0;
         v->roomy += place == HAS_ROOM;
         v->holding += place == HOLDS_UP;
         v->left_out += place == LEFT_OUT;
@@ -98,7 +99,7 @@ static bool is_full(const struct redlock *rl, enum rlk_rank rank, struct rlk_eve
     unsigned i, n = rl->options.n_nodes, quorum = rlk_validity_quorum(n), ready, had;
     struct view v = {0};
 
-    ev->ready = ev->coming = 0;
+    ev->ready = ev->late = ev->coming = 0;
     for (i = 0; i < n; i++) {
         look_at(&rl->nodes[i], rank, ev, &v);
     }

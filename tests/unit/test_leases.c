@@ -101,6 +101,27 @@ START_TEST(what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing)
 }
 END_TEST
 
+/* [S7] Who has no room is left out of a renewal, but not when no majority of those that count would
+ * be asked. An answer that is still to come counts as asked. */
+START_TEST(a_late_node_is_asked_when_those_that_count_are_too_few)
+{
+    struct rlk_round round;
+    struct rlk_leases l;
+
+    rlk_round_init(&round);
+    round.state = RLK_ROUND_WON;
+    round.asked = ALL5;
+    round.yes = 0x13;
+    round.unknown = 0x0c;
+    rlk_leases_init(&l, 5, &round);
+    ck_assert_uint_eq(rlk_leases_reach(&l, 0x13, 0x0c), 0x13);
+    ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0x10), ALL5);
+    ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0), 0x0f);
+    l.open = 0x10;
+    ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0x10), 0x0f);
+}
+END_TEST
+
 /* ---- S2 ---- */
 
 /* By elimination: the largest is taken away, as often as it takes. */
@@ -544,6 +565,7 @@ static TCase *validity(void)
     TCase *c = tcase_create("validity");
 
     tcase_add_test(c, with_a_fence_those_that_agree_count);
+    tcase_add_test(c, a_late_node_is_asked_when_those_that_count_are_too_few);
     tcase_add_test(c, what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing);
 
     tcase_set_timeout(c, 60); /* every way in which four nodes answer three times */
