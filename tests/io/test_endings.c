@@ -152,8 +152,9 @@ static const char *const not_now[] = {
     "-LOADING Redis is loading the dataset in memory\r\n",
     "-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to\r\n",
     "-NOREPLICAS Not enough good replicas to write.\r\n",
-    "-ERR Error running script (call to f_488a19661b61470318f71acdc390dc7429f941ee): "
-    "@user_script:5: @user_script: 5: -MISCONF Redis is configured to save\r\n", /* before 7.0 */
+    /* before 7.0 */
+    ("-ERR Error running script (call to f_488a19661b61470318f71acdc390dc7429f941ee): "
+     "@user_script:5: @user_script: 5: -MISCONF Redis is configured to save\r\n"),
 };
 
 START_TEST(a_release_that_is_refused_for_now_is_said_again)
