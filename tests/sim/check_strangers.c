@@ -3,7 +3,7 @@
  * server first does not count its votes, for as long as a lock that the step has ended could live.
  *
  * Only steps are looked at that nothing hides: no other server's clock stepped just before or after
- * it, and one client saw it through. */
+ * it, its own was not set back then, and one client saw it through. */
 #include "base/time.h"
 #include "sim/check.h"
 
@@ -44,7 +44,7 @@ static bool is_witness(const struct world *w, const struct client *c, unsigned s
 void check_clock_set(struct world *w, unsigned server, uint64_t by_us)
 {
     struct server *s = &w->servers[server];
-    bool alone = by_us >= LEAST_US;
+    bool alone = by_us >= LEAST_US && !is_recent(w, s->back_us);
     unsigned i;
 
     for (i = 0; i < w->o.nodes; i++) {
@@ -57,6 +57,17 @@ void check_clock_set(struct world *w, unsigned server, uint64_t by_us)
     s->witnesses = 0;
     for (i = 0; alone && i < w->o.clients; i++) {
         s->witnesses |= (unsigned)is_witness(w, &w->clients[i], server) << i;
+    }
+}
+
+/* Two looks may show the sum of both. */
+void check_clock_set_back(struct world *w, unsigned server)
+{
+    struct server *s = &w->servers[server];
+
+    s->back_us = w->now_us;
+    if (is_recent(w, s->stepped_us)) {
+        s->witnesses = 0;
     }
 }
 

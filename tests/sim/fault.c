@@ -158,6 +158,7 @@ static void set_back(struct world *w, unsigned server)
     w->servers[server].steps_us -= (int64_t)us;
     w->set_back_us += us;
     check_set_back(w, server);
+    check_clock_set_back(w, server);
 }
 
 /* By the longest ttl, so that no key is left; or by less, so that some are. */

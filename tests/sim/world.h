@@ -166,6 +166,7 @@ struct server {
     struct mark mark;
     int64_t steps_us;                         /* how far its clock was set, forward less back */
     uint64_t stepped_us;                      /* true time: forward, last */
+    uint64_t back_us;                         /* true time: set back, last */
     unsigned witnesses;                       /* clients that see that, and put it on record */
     bool misleading;                          /* it was written with too great an age */
     uint64_t ended_us, forgot_us, flushed_us; /* true time */
