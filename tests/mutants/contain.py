@@ -35,11 +35,12 @@ def parents():
         if name.isdigit():
             try:
                 with open(f'/proc/{name}/stat', encoding='utf-8', errors='replace') as file:
-                    state, parent = file.read().rsplit(')', 1)[1].split()[:2]
+                    fields = file.read().rsplit(')', 1)[1].split()
             except OSError:
                 continue
-            if state not in 'ZX':
-                found[int(name)] = int(parent)
+            # Only the first thread of a process with others may have ended.
+            if fields[0] not in 'ZX' or int(fields[17]) > 1:
+                found[int(name)] = int(fields[1])
     return found
 
 
