@@ -212,6 +212,18 @@ static void begin_anew(struct rlk_clock *k, const struct rlk_reading *reading)
     k->owed_us = 0;
 }
 
+static void meet(struct rlk_clock *k, const struct rlk_reading *reading)
+{
+    unsigned i;
+
+    memset(k, 0, sizeof(*k));
+    k->known = true;
+    begin_anew(k, reading);
+    for (i = 0; i < RLK_CLOCK_RECENT; i++) {
+        k->recent[i] = *reading;
+    }
+}
+
 /* It is explained for those that showed it, and for those that were asked before it only. It was
  * over when the first of the former had answered. Whoever was asked since has had its say, and if
  * that was hidden in an error it is not to come up later. */
@@ -229,8 +241,8 @@ static void explain(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
     RLK_MASK_EACH (i, left) {
         struct rlk_clock *k = &c->clock[i];
 
-        if (k->last.sent_us > c->stood_at_us) {
-            begin_anew(k, &k->last);
+        if (k->recent[0].sent_us > c->stood_at_us) {
+            begin_anew(k, &k->recent[0]);
         } else {
             k->owed_us = rlk_time_add(k->owed_us, by_us);
         }
@@ -261,8 +273,8 @@ static void rebase(const struct rlk_clocks *c, struct rlk_clock *k, const struct
     if (is_due(c, &k->far, now)) {
         k->far = *now;
     }
-    k->prior = k->last;
-    k->last = *now;
+    memmove(&k->recent[1], &k->recent[0], sizeof(k->recent) - sizeof(k->recent[0]));
+    k->recent[0] = *now;
 }
 
 static struct rlk_reading reading(const struct rlk_clock_sample *sample)
@@ -296,7 +308,7 @@ static enum rlk_clock_verdict judge_ahead(struct rlk_clocks *c, uint64_t now_us,
 static struct change take(const struct rlk_clocks *c, struct rlk_clock *k,
                           const struct rlk_reading *now, uint64_t *ret_since_us)
 {
-    const struct rlk_reading *before[] = {&k->base, &k->far, &k->last};
+    const struct rlk_reading *before[] = {&k->base, &k->far, &k->recent[0]};
     struct change told = {RLK_CLOCK_STEADY, 0, 0};
     bool showed = false;
     unsigned i;
@@ -335,6 +347,18 @@ static bool has_kept_time(const struct rlk_clocks *c, const struct rlk_reading *
            most_us(c, before, now) < ahead->latest_us;
 }
 
+static bool kept_time(const struct rlk_clocks *c, const struct rlk_clock *k,
+                      const struct rlk_reading *now, const struct rlk_clock *ahead)
+{
+    bool kept = has_kept_time(c, &k->base, now, ahead) || has_kept_time(c, &k->far, now, ahead);
+    unsigned i;
+
+    for (i = 0; !kept && i < RLK_CLOCK_RECENT; i++) {
+        kept = has_kept_time(c, &k->recent[i], now, ahead);
+    }
+    return kept;
+}
+
 /* Whose getting ahead was no standstill of ours, by this reading of another node. */
 static void bear_witness(struct rlk_clocks *c, unsigned node, const struct rlk_reading *now)
 {
@@ -344,9 +368,7 @@ static void bear_witness(struct rlk_clocks *c, unsigned node, const struct rlk_r
     for (i = 0; i < c->nodes; i++) {
         struct rlk_clock *ahead = &c->clock[i];
 
-        if (i != node && is_unexplained(c, ahead, now->at_us) &&
-            (has_kept_time(c, &k->base, now, ahead) || has_kept_time(c, &k->far, now, ahead) ||
-             has_kept_time(c, &k->prior, now, ahead) || has_kept_time(c, &k->last, now, ahead))) {
+        if (i != node && is_unexplained(c, ahead, now->at_us) && kept_time(c, k, now, ahead)) {
             ahead->witnesses |= rlk_mask_bit(node);
         }
     }
@@ -369,10 +391,10 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     k = &c->clock[node];
     now = reading(sample);
     if (!k->known) {
-        *k = (struct rlk_clock){.known = true, .prior = now, .last = now, .base = now, .far = now};
+        meet(k, &now);
         return RLK_CLOCK_STEADY;
     }
-    if (now.at_us < k->last.at_us) {
+    if (now.at_us < k->recent[0].at_us) {
         return RLK_CLOCK_STEADY;
     }
     bear_witness(c, node, &now);
@@ -426,7 +448,7 @@ uint64_t rlk_clocks_to_ask(const struct rlk_clocks *c, unsigned node)
     for (i = 0; i < c->nodes; i++) {
         const struct rlk_clock *k = &c->clock[i];
 
-        if (i != node && k->known && k->last.sent_us < c->clock[node].latest.to_us) {
+        if (i != node && k->known && k->recent[0].sent_us < c->clock[node].latest.to_us) {
             mask |= rlk_mask_bit(i);
         }
     }

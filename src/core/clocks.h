@@ -53,18 +53,22 @@ struct rlk_span {
     uint64_t from_us, to_us;
 };
 
+/* A node is asked a little before or after another, and once more when that one got ahead: so the
+ * third sample before may be the latest that came ahead of it. One more, for another that is asked
+ * for in between. */
+#define RLK_CLOCK_RECENT 4
+
 struct rlk_clock {
     bool known;
-    struct rlk_reading last;  /* the sample before */
-    struct rlk_reading prior; /* the one before that: nodes are asked one behind the other */
-    struct rlk_reading base;  /* the one to compare with: some second old */
-    struct rlk_reading far;   /* another, kept for up to a quarter of the longest ttl */
-    uint64_t ahead_us;        /* by how much it got ahead in all, unexplained; 0: it did not */
-    struct rlk_span first;    /* when it did so, unless that is forgotten: the first part of it, */
-    struct rlk_span latest;   /* and the last, which may be the same */
-    uint64_t latest_us;       /* by how much it got ahead in the last part */
-    uint64_t witnesses; /* the others that have shown that we did not stand still for so long */
-    uint64_t owed_us;   /* what others have shown that we stood still, since it was asked */
+    struct rlk_reading recent[RLK_CLOCK_RECENT]; /* the samples before, the latest first */
+    struct rlk_reading base;                     /* the one to compare with: some second old */
+    struct rlk_reading far; /* another, kept for up to a quarter of the longest ttl */
+    uint64_t ahead_us;      /* by how much it got ahead in all, unexplained; 0: it did not */
+    struct rlk_span first;  /* when it did so, unless that is forgotten: the first part of it, */
+    struct rlk_span latest; /* and the last, which may be the same */
+    uint64_t latest_us;     /* by how much it got ahead in the last part */
+    uint64_t witnesses;     /* the others that have shown that we did not stand still for so long */
+    uint64_t owed_us;       /* what others have shown that we stood still, since it was asked */
 };
 
 struct rlk_clocks {

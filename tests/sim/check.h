@@ -43,6 +43,7 @@ void check_steps(struct world *w, unsigned client, unsigned worker);
 /* [S11] A server's clock is set forward; a client dies, or loses a connection; it counts a vote. */
 void check_clock_set(struct world *w, unsigned server, uint64_t by_us);
 void check_clock_set_back(struct world *w, unsigned server);
+void check_record_lost(struct world *w, unsigned server);
 void check_looks_away(struct world *w, unsigned client);
 void check_stranger_counts(struct world *w, unsigned client, unsigned node);
 

@@ -71,6 +71,12 @@ void check_clock_set_back(struct world *w, unsigned server)
     }
 }
 
+/* The record is one of its data. */
+void check_record_lost(struct world *w, unsigned server)
+{
+    w->servers[server].witnesses = 0;
+}
+
 void check_looks_away(struct world *w, unsigned client)
 {
     unsigned server;

@@ -279,6 +279,9 @@ static void draw_replicas(struct options *o)
     if ((o->exposed || off) && o->nodes > 2 && o->replica == SIM_NODES && o->twin == SIM_NODES) {
         draw_kind(o, &p, FAULT_REPLICA, 400000);
     }
+    if (off && o->kinds & (uint64_t)1 << FAULT_REPLICA) {
+        o->ordered = false; /* no vote looks whose copy the data are */
+    }
 }
 
 /* A process is started after a step of a master's clock that others saw, and that may have been

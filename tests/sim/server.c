@@ -448,6 +448,7 @@ void server_empty(struct world *w, unsigned server)
     }
     s->mark = (struct mark){0};
     w->harmed = true;
+    check_record_lost(w, server);
 }
 
 void server_flush(struct world *w, unsigned server)
@@ -469,6 +470,7 @@ void server_demote(struct world *w, unsigned server, unsigned master)
     s->flushed = true;
     s->flushed_us = w->now_us;
     s->mark = of->mark;
+    check_record_lost(w, server);
     for (key = 0; key < SIM_KEYS; key++) {
         copy_to(w, server, key, of->keys[key]);
         s->before[key] = s->keys[key];
@@ -505,6 +507,7 @@ void server_replaced(struct world *w, unsigned server)
     s->promotion++;
     s->forgot_us = w->now_us;
     w->harmed = true;
+    check_record_lost(w, server);
     check_resurrected(w, server);
     wire_server_ended(w, server);
 }

@@ -489,6 +489,44 @@ START_TEST(who_got_ahead_before_may_be_a_witness)
 }
 END_TEST
 
+/* Each half second all are asked at once: node 0 ahead of the others, and it answers last. */
+static enum rlk_clock_verdict look_at_all(struct world *w)
+{
+    enum rlk_clock_verdict verdict;
+    uint64_t sent_us = w->now_us;
+    unsigned i;
+
+    w->trip_us = MS;
+    for (i = 1; i < w->c.nodes; i++) {
+        w->now_us = sent_us + i;
+        ask(w, i);
+    }
+    w->now_us = sent_us;
+    w->trip_us = 2 * MS;
+    verdict = ask(w, 0);
+    w->now_us = sent_us + S / 2;
+    return verdict;
+}
+
+/* Whenever it steps: the others' last samples that are old enough are not all given up at once. */
+START_TEST(whoever_is_asked_at_once_with_it_is_a_witness)
+{
+    struct world w;
+    int looks;
+
+    begin(&w, 3);
+    for (looks = 0; looks < 3 + _i; looks++) {
+        ck_assert_int_eq(look_at_all(&w), RLK_CLOCK_STEADY);
+    }
+    w.distance_us[0] += S;
+    ck_assert_int_eq(look_at_all(&w), RLK_CLOCK_AHEAD);
+    w.now_us -= S / 2 - 3 * MS; /* as soon as it has told */
+    ask(&w, 1);
+    ask(&w, 2);
+    ck_assert(rlk_clocks_is_certain(&w.c, 0, w.now_us));
+}
+END_TEST
+
 /* Those that were not asked since; and nobody who was never asked. */
 START_TEST(those_are_to_be_asked_who_were_not_since)
 {
@@ -1370,7 +1408,7 @@ static void look_at_a_step(struct truth *t, unsigned node, unsigned *told)
     uint64_t by_us, nodes, stepped_us = t->stepped_us[node];
     enum rlk_clock_verdict got = look(t, node, &by_us, &nodes);
     uint64_t slack =
-        rlk_time_max(slack_us(&before.base, &k->last), slack_us(&before.far, &k->last));
+        rlk_time_max(slack_us(&before.base, &k->recent[0]), slack_us(&before.far, &k->recent[0]));
 
     ck_assert_int_ne(got, RLK_CLOCK_WE_STOOD);
     if (stepped_us == 0) {
@@ -1485,6 +1523,7 @@ static TCase *standstills(void)
     tcase_add_test(c, a_step_is_certain_when_no_majority_is_left_for_a_standstill);
     tcase_add_loop_test(c, who_may_hide_a_standstill_is_no_witness, 0, 2);
     tcase_add_test(c, a_step_is_certain_when_one_has_kept_time_for_a_second);
+    tcase_add_loop_test(c, whoever_is_asked_at_once_with_it_is_a_witness, 0, 40);
     tcase_add_test(c, a_standstill_is_certain_of_nobody);
     tcase_add_test(c, who_got_ahead_before_may_be_a_witness);
     tcase_add_test(c, those_are_to_be_asked_who_were_not_since);
