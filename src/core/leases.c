@@ -217,7 +217,7 @@ void rlk_leases_exchanged(struct rlk_leases *l, unsigned node)
     l->present &= ~bit;
     l->counted &= ~bit;
     l->kept &= ~bit;
-    forget_lease(l, node);
+    l->end_us[node] = 0; /* not that of the next answer: it comes from the data that it has now */
     reckon(l);
 }
 

@@ -664,6 +664,25 @@ START_TEST(who_has_other_data_and_our_key_is_no_duplicate)
 }
 END_TEST
 
+/* It was asked with the data that it has now: the look that found them was answered before. */
+START_TEST(what_is_answered_behind_the_look_has_its_lease)
+{
+    struct rlk_hold_config c = config();
+    struct world w;
+    uint64_t at_us;
+
+    start(&w, &c);
+    at_us = renewal(&w);
+    exchanged(&w, 4, at_us + 5);
+    answer(&w, 0x10, RLK_ANSWER_OURS, at_us + 5);
+    answer(&w, 0x0f, RLK_ANSWER_OURS, at_us + 10);
+    exchanged(&w, 0, at_us + 20);
+    exchanged(&w, 1, at_us + 20);
+    ck_assert_int_eq(w.h.state, RLK_HOLD_HELD);
+    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), at_us + LEASE);
+}
+END_TEST
+
 START_TEST(when_a_majority_has_other_data_it_is_lost_at_once)
 {
     struct rlk_hold_config c = config();
@@ -799,6 +818,7 @@ static TCase *while_held(void)
     tcase_add_loop_test(c, what_was_asked_before_a_clock_moved_is_worth_nothing, 0, 2);
     tcase_add_test(c, who_has_other_data_counts_from_the_success_after_it_confirms);
     tcase_add_test(c, who_has_other_data_and_our_key_is_no_duplicate);
+    tcase_add_test(c, what_is_answered_behind_the_look_has_its_lease);
     tcase_add_test(c, when_a_majority_has_other_data_it_is_lost_at_once);
     tcase_add_test(c, a_mistimed_vote_to_heal_does_not_count_at_the_success);
     tcase_add_test(c, it_ends_sooner_and_is_renewed_sooner_when_we_stood);
