@@ -8,7 +8,7 @@
 
 #include "core/classify.h"
 #include "fuzz.h"
-#include "io/reply.h"
+#include "net/reply.h"
 
 static const char token[] = "00112233445566778899aabbccddeeff00112233";
 

@@ -10,8 +10,8 @@
 #include <hiredis/read.h>
 
 #include "fuzz.h"
-#include "io/loop.h"
-#include "io/reply.h"
+#include "net/loop.h"
+#include "net/reply.h"
 
 #define MOST_BYTES (RLK_REPLY_BYTES + 4096)
 

@@ -12,8 +12,8 @@
 #include <redlock/manager.h>
 
 #include "fuzz.h"
-#include "io/options.h"
-#include "io/uri.h"
+#include "net/uri.h"
+#include "node/options.h"
 
 struct parsed {
     int status;

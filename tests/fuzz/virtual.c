@@ -17,7 +17,7 @@
 #include "base/prng.h"
 #include "base/time.h"
 #include "fuzz.h"
-#include "io/clock.h"
+#include "net/clock.h"
 
 #define BEGINNING_US UINT64_C(1000000000)
 
@@ -79,7 +79,7 @@ int virtual_take_peer(void)
     return fd;
 }
 
-/* ---- in place of io/clock.c and of the system ---- */
+/* ---- in place of net/clock.c and of the system ---- */
 
 uint64_t rlk_clock_us(void)
 {

@@ -18,16 +18,23 @@ PURE = r'(std(bool|def|int|align)|limits|string|assert|inttypes)\.h'
 
 # The rules, as expressions that the whole name must match. "system" is any header that is
 # not ours and belongs to none of the libraries.
-OURS = r'(base|core|io|sync|cli|sim|small|lib|redlock)/.*'
+OURS = r'(base|core|net|node|lock|doctor|sync|cli|sim|small|lib|redlock)/.*'
 LIBRARIES = r'(event2?/.*|event\.h|hiredis/.*|valkey/.*|check\.h|openssl/.*)'
 SYSTEM = rf'(?!({OURS}|{LIBRARIES})$).*'
+
+# What is above the network knows no libevent, no socket, no clock: only the headers of src/net.
+BELOW_NODE = [r'net/.*', r'core/.*', r'base/.*', r'redlock/.*', PURE, r'(stdio|stdarg|stdlib)\.h']
 
 LAYERS = {
     'include/redlock': [r'redlock/.*', r'std(def|int)\.h'],
     'src/base': [r'base/.*', PURE, r'stdlib\.h'],
     'src/core': [r'core/.*', r'base/.*', r'redlock/error\.h', PURE],
-    'src/io': [r'io/.*', r'core/.*', r'base/.*', r'redlock/.*', r'event2/.*', r'hiredis/.*', SYSTEM],
-    'src/sync': [r'sync/.*', r'io/.*', r'base/.*', r'redlock/.*', r'event2/.*', SYSTEM],
+    'src/net': [r'net/.*', r'core/reply\.h', r'base/.*', r'redlock/(error|manager)\.h',
+                r'event2/.*', r'hiredis/.*', SYSTEM],
+    'src/node': [r'node/.*', *BELOW_NODE],
+    'src/lock': [r'lock/.*', r'node/.*', *BELOW_NODE],
+    'src/doctor': [r'doctor/.*', r'lock/.*', r'node/.*', *BELOW_NODE],
+    'src/sync': [r'sync/.*', r'lock/.*', r'base/.*', r'redlock/.*', r'event2/.*', SYSTEM],
     'src/cli': [r'cli/.*', r'redlock/.*', r'event2/.*', SYSTEM],
     'tests/sim': [r'sim/.*', r'core/.*', r'base/.*', r'lib/runner\.h', r'check\.h',
                   r'redlock/error\.h', SYSTEM],
@@ -56,16 +63,21 @@ def complaints(root, layer):
 BAD = [
     ('include/redlock', 'event2/event.h'), ('include/redlock', 'stdbool.h'),
     ('src/base', 'core/round.h'), ('src/base', 'time.h'),
-    ('src/core', 'io/conn.h'), ('src/core', 'stdio.h'), ('src/core', 'stdlib.h'),
+    ('src/core', 'net/conn.h'), ('src/core', 'stdio.h'), ('src/core', 'stdlib.h'),
     ('src/core', 'time.h'), ('src/core', 'unistd.h'), ('src/core', 'redlock/lock.h'),
-    ('src/io', 'cli/args.h'), ('src/cli', 'io/node.h'), ('src/cli', 'hiredis/hiredis.h'),
-    ('src/cli', 'core/round.h'), ('tests/sim', 'io/node.h'), ('tests/sim', 'event2/event.h'),
-    ('tests/small', 'io/node.h'),
+    ('src/net', 'node/node.h'), ('src/net', 'core/round.h'), ('src/net', 'redlock/lock.h'),
+    ('src/node', 'lock/manager.h'), ('src/node', 'event2/event.h'), ('src/node', 'sys/socket.h'),
+    ('src/node', 'hiredis/hiredis.h'), ('src/lock', 'doctor/probe.h'), ('src/lock', 'time.h'),
+    ('src/lock', 'event2/event.h'), ('src/doctor', 'cli/args.h'), ('src/doctor', 'unistd.h'),
+    ('src/cli', 'node/node.h'), ('src/cli', 'hiredis/hiredis.h'),
+    ('src/cli', 'core/round.h'), ('tests/sim', 'node/node.h'), ('tests/sim', 'event2/event.h'),
+    ('tests/small', 'node/node.h'),
 ]
 GOOD = [
     ('include/redlock', 'redlock/export.h'), ('src/base', 'base/list.h'), ('src/base', 'stdint.h'),
     ('src/core', 'base/list.h'), ('src/core', 'redlock/error.h'), ('src/core', 'string.h'),
-    ('src/io', 'sys/socket.h'), ('src/io', 'event2/event.h'), ('src/cli', 'unistd.h'),
+    ('src/net', 'sys/socket.h'), ('src/net', 'event2/event.h'), ('src/node', 'net/conn.h'),
+    ('src/lock', 'node/node.h'), ('src/doctor', 'lock/manager.h'), ('src/cli', 'unistd.h'),
     ('src/cli', 'redlock/redlock.h'), ('tests/sim', 'core/round.h'),
 ]
 

@@ -93,7 +93,7 @@ static unsigned fresh_claim(struct world *w, unsigned client, unsigned worker)
     return (unsigned)w->n_claims++;
 }
 
-/* src/io/acquire.c, send_all() */
+/* src/lock/acquire.c, send_all() */
 static struct message question(const struct world *w, const struct worker *k, unsigned node,
                                uint64_t now_us)
 {
@@ -356,7 +356,7 @@ static struct rlk_reply number(int64_t n)
     return (struct rlk_reply){.type = RLK_REPLY_INTEGER, .integer = n, .str = ""};
 }
 
-/* As the reader of src/io would hand it over. */
+/* As the reader of src/net would hand it over. */
 static void reply_of(const struct message *m, char *text, size_t room, struct rlk_reply out[3])
 {
     struct rlk_reply r = {.type = RLK_REPLY_NIL, .str = ""};
@@ -429,7 +429,7 @@ static uint32_t ttl_again_ms(struct world *w, unsigned client, unsigned node,
 }
 
 /* What it has run once it knows by its hash, until it forgets: then the same question goes out
- * again with the text, but not after the release. src/io/script.c */
+ * again with the text, but not after the release. src/lock/script.c */
 bool drive_asked_again(struct world *w, unsigned client, unsigned node, const struct message *m,
                        const struct rlk_reply *reply)
 {

@@ -1,6 +1,6 @@
 /* drive.h - the core's machines, carried out: a reply is classified into a vote or an answer,
- * the machine is stepped with it, and what the step asks for is done. As src/io/acquire.c,
- * src/io/release.c (drive.c) and src/io/hold.c (drive_hold.c), with the same object code of
+ * the machine is stepped with it, and what the step asks for is done. As src/lock/acquire.c,
+ * src/lock/release.c (drive.c) and src/lock/hold.c (drive_hold.c), with the same object code of
  * src/core. */
 #ifndef RLK_TESTS_SIM_DRIVE_H
 #define RLK_TESTS_SIM_DRIVE_H

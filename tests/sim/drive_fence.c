@@ -1,4 +1,4 @@
-/* A lock with a fence: what is asked of the masters, and what they say. As src/io/acquire.c. */
+/* A lock with a fence: what is asked of the masters, and what they say. As src/lock/acquire.c. */
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/classify.h"

@@ -1,4 +1,4 @@
-/* A lock that is held, carried out: extended, renewed, healed, lost. As src/io/hold.c. */
+/* A lock that is held, carried out: extended, renewed, healed, lost. As src/lock/hold.c. */
 #include <redlock/error.h>
 
 #include "base/mask.h"
@@ -94,7 +94,7 @@ void drive_on_extended(struct world *w, unsigned client, unsigned worker, unsign
 
 /* ---- what goes out ---- */
 
-/* Returns the nodes that it could not be sent to. src/io/script.c */
+/* Returns the nodes that it could not be sent to. src/lock/script.c */
 static uint64_t send_all(struct world *w, unsigned client, unsigned worker, uint64_t nodes,
                          struct message *m)
 {
@@ -274,7 +274,7 @@ void drive_pet(struct world *w, unsigned client, unsigned worker)
 /* ---- what comes back ---- */
 
 /* What was said of a script that had been forgotten: nobody wants it any more, or for how long. As
- * ttl_again_ms() of src/io/hold.c. */
+ * ttl_again_ms() of src/lock/hold.c. */
 uint32_t drive_hold_ttl_again(struct world *w, unsigned client, unsigned node,
                               const struct message *m)
 {

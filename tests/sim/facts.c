@@ -44,7 +44,7 @@ static bool keeps_data(const struct facts *facts)
     return facts->durable && !facts->flushed && facts->promotion == 0;
 }
 
-/* As the script of src/io/health.c: data that are kept get no older, and begin no later than now.
+/* As the script of src/node/health.c: data that are kept get no older, and begin no later than now.
  */
 void facts_mark(struct world *w, unsigned server, struct message *m)
 {

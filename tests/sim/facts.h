@@ -7,7 +7,7 @@
 /* It has started now, or `ago_us` ago, by its own wall clock. */
 void facts_started(struct world *w, unsigned server, uint64_t ago_us);
 
-/* The answers to INFO, to the script that looks at the incarnation key (src/io/health.c), and to
+/* The answers to INFO, to the script that looks at the incarnation key (src/node/health.c), and to
  * TIME. */
 void facts_hello(const struct world *w, unsigned server, struct message *m);
 void facts_mark(struct world *w, unsigned server, struct message *m);

@@ -1,5 +1,5 @@
 /* health.h - whether a server that a client is connected to still has its data, and what time it
- * has. As src/io/health.c, and what src/io/manager.c makes of the time. */
+ * has. As src/node/health.c, and what src/lock/manager.c makes of the time. */
 #ifndef RLK_TESTS_SIM_HEALTH_H
 #define RLK_TESTS_SIM_HEALTH_H
 

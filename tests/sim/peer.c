@@ -240,7 +240,7 @@ void peer_on_opened(struct world *w, unsigned wire)
 }
 
 /* What the same process may still read from our former connections must not come behind the
- * debts [S5]. src/io/former.h */
+ * debts [S5]. src/node/former.h */
 static void kill_former(struct world *w, unsigned client, struct peer *p)
 {
     struct message m = {.kind = MESSAGE_KILL, .sent_us = world_client_us(w, client)};
@@ -269,7 +269,7 @@ static unsigned twin_of(const struct world *w, unsigned client, unsigned node)
 }
 
 /* The greeting is over, with what was heard of the incarnation key or without (NULL). What is known
- * of the node is not to be overwritten by what another server says. src/io/handshake.c */
+ * of the node is not to be overwritten by what another server says. src/node/handshake.c */
 static void welcome(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     struct peer *p = peer_at(w, client, node);

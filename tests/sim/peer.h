@@ -1,4 +1,4 @@
-/* peer.h - a node as a client has it: connected, greeted, asked, owed. As src/io/node.c.
+/* peer.h - a node as a client has it: connected, greeted, asked, owed. As src/node/node.c.
  *
  * Nothing is queued for a node that is not UP; a break leaves debts; debts are paid before
  * anything is asked [S5]; a node whose oldest answer is overdue is not asked [S14]. */

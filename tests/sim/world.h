@@ -8,8 +8,8 @@
  *     user.c     who wants the locks         fault.c   what goes wrong
  *     check_*.c  what must hold              history.c from the first event to the last
  *
- * wire, peer and drive do what src/io does with sockets, timers and replies; drive links the
- * very same object code of src/core. */
+ * wire, peer and drive do what src/net, src/node and src/lock do with sockets, timers and replies;
+ * drive links the very same object code of src/core. */
 #ifndef RLK_TESTS_SIM_WORLD_H
 #define RLK_TESTS_SIM_WORLD_H
 
@@ -191,7 +191,7 @@ enum peer_state {
     PEER_UP
 };
 
-/* src/io/node.h */
+/* src/node/node.h */
 struct peer {
     enum peer_state state;
     bool failed;
@@ -202,7 +202,7 @@ struct peer {
     struct rlk_standing standing;
     struct facts facts;
     bool twin; /* the server had another address when it was greeted last [S10] */
-    /* src/io/health.h */
+    /* src/node/health.h */
     bool health_asked, health_refused, health_notes;
     uint64_t health_sent_us, health_timer_us;
     unsigned health_stamp;
@@ -213,7 +213,7 @@ struct peer {
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was looked at last; by no more than that */
     int64_t timed_steps_us; /* what it had been set by until then */
-    unsigned run, former_run, former[FORMER_MAX], n_former; /* src/io/former.h */
+    unsigned run, former_run, former[FORMER_MAX], n_former; /* src/node/former.h */
     bool breaks;                                            /* right behind its next SET */
     struct debt *debts;
     size_t n_debts, cap_debts;
@@ -254,7 +254,7 @@ struct held {
     bool may_be_safe; /* when all nodes count */
 };
 
-/* One that uses locks: one request at a time. src/io/lock.h */
+/* One that uses locks: one request at a time. src/lock/lock.h */
 struct worker {
     enum worker_phase phase;
     unsigned op, keys, claim, stamp;

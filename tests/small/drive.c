@@ -328,7 +328,7 @@ void drive_error(struct world *w, unsigned c, unsigned m)
           config.tells_holder ? rlk_classify_set_get(&error, "a", 1) : rlk_classify_set(&error));
 }
 
-/* As in src/io: the connection is down before the first request hears of it. What was replied is
+/* As in src/node: the connection is down before the first request hears of it. What was replied is
  * older than what was not. */
 void drive_broken(struct world *w, unsigned c, unsigned m)
 {

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/claim.h"
-#include "io/command.h"
 #include "lib/runner.h"
 #include "lib/sha1.h"
+#include "node/claim.h"
+#include "node/command.h"
 
 #define MAX_WORDS (REDLOCK_MAX_KEYS + 12)
 

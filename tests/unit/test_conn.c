@@ -6,9 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/conn.h"
-#include "io/loop.h"
 #include "lib/runner.h"
+#include "net/conn.h"
+#include "net/loop.h"
 
 /* As good as without end: a test that fails is to end, too. */
 #define ENDLESS ((size_t)1 << 30)

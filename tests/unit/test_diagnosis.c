@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/reply.h"
-#include "io/diagnosis.h"
-#include "io/probe.h"
-#include "io/rights.h"
+#include "doctor/diagnosis.h"
+#include "doctor/probe.h"
+#include "doctor/rights.h"
 #include "lib/runner.h"
 
 #define MOST 7

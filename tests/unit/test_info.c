@@ -4,9 +4,9 @@
 
 #include "base/prng.h"
 #include "core/reply.h"
-#include "io/info.h"
-#include "io/reply.h"
 #include "lib/runner.h"
+#include "net/reply.h"
+#include "node/info.h"
 
 static struct rlk_info info;
 

@@ -2,12 +2,12 @@
 #include <redlock/redlock.h>
 #include <string.h>
 
-#include "io/claim.h"
-#include "io/debt.h"
-#include "io/entropy.h"
-#include "io/inflight.h"
-#include "io/reply.h"
 #include "lib/runner.h"
+#include "net/entropy.h"
+#include "net/reply.h"
+#include "node/claim.h"
+#include "node/debt.h"
+#include "node/inflight.h"
 
 static struct rlk_pool pool;
 

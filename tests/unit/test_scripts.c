@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/claim.h"
-#include "io/command.h"
 #include "lib/master.h"
 #include "lib/runner.h"
+#include "node/claim.h"
+#include "node/command.h"
 
 #define MINE "0123456789abcdef0123456789abcdef01234567"
 #define TTL_MS 3000000

@@ -9,13 +9,13 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-#include "io/clock.h"
-#include "io/entropy.h"
-#include "io/lock.h"
-#include "io/timers.h"
 #include "lib/fake.h"
 #include "lib/loop.h"
 #include "lib/runner.h"
+#include "lock/lock.h"
+#include "net/clock.h"
+#include "net/entropy.h"
+#include "net/timers.h"
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ret);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);

@@ -2,8 +2,8 @@
 #include <redlock/error.h>
 #include <string.h>
 
-#include "io/uri.h"
 #include "lib/runner.h"
+#include "net/uri.h"
 
 static const struct {
     const char *text, *host, *path, *user, *password, *name;

@@ -1,0 +1,322 @@
+#include "doctor/diagnosis.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/rights.h"
+
+/* A percentage of maxmemory. */
+#define NEARLY_FULL 90
+
+/* ---- a master that did not answer ---- */
+
+static bool says(const struct redlock_examined *x, const char *words)
+{
+    return strstr(x->error, words) != NULL;
+}
+
+static bool is_unfit(const struct redlock_examined *x)
+{
+    return says(x, "is a replica") || says(x, "is a cluster node") || says(x, "is a sentinel");
+}
+
+static void blame(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    const char *error = x->error[0] ? x->error : "has not answered all that it was asked";
+
+    if (says(x, "is the same server as")) {
+        rlk_note(notes, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE,
+                 "Take one of the two out of the list of masters: a server has one vote.", "%s",
+                 error);
+    } else if (is_unfit(x)) {
+        rlk_note(notes, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
+                 "List independent masters only: no replicas, cluster nodes or sentinels.", "%s",
+                 error);
+    } else if (says(x, "refused database")) {
+        rlk_note(notes, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
+                 says(x, ": NOPERM ") ? "Give our user that database (ACL SETUSER there: +select, "
+                                        "and db=... on Valkey 9.1 or newer), or name another one."
+                                      : "Name a database that it has: CONFIG GET databases there.",
+                 "%s", error);
+    } else if (says(x, "DENIED")) {
+        rlk_note(notes, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE,
+                 "Give it a password (requirepass, or ACL), and us the same: protected-mode lets "
+                 "nobody in from other machines without one.",
+                 "%s", error);
+    } else if (says(x, "password")) {
+        rlk_note(notes, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE,
+                 "Give the user and the password that it wants (ACL LIST there shows the users).",
+                 "%s", error);
+    } else if (x->state == REDLOCK_NODE_STUCK || x->state == REDLOCK_NODE_UP ||
+               says(x, "did not answer our greeting within")) {
+        rlk_note(
+            notes, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE,
+            "See whether it is stopped, swapping, or busy with a long command (SLOWLOG GET), or "
+            "raise node_timeout_ms.",
+            "%s", error);
+    } else {
+        rlk_note(
+            notes, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
+            "See that it runs, that this is its address (bind, port), and that nothing is between.",
+            "%s", error);
+    }
+}
+
+/* ---- one that did ---- */
+
+static void judge_role(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    if (x->role[0] && strcmp(x->role, "master") != 0) {
+        rlk_note(notes, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
+                 "List independent masters only, or make it one (REPLICAOF NO ONE).",
+                 "is no independent master, but by its own word: %s", x->role);
+    } else if (x->mode[0] && strcmp(x->mode, "standalone") != 0) {
+        rlk_note(notes, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
+                 "List independent masters only: set cluster-enabled no.",
+                 "is no independent master: its mode is %s", x->mode);
+    }
+}
+
+static void judge_writes(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    if (x->loading) {
+        rlk_note(notes, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, "Wait until it has read them.",
+                 "is reading its data from the disk");
+    } else if (x->refusal[0]) {
+        rlk_note(notes, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE,
+                 "Mend what it complains of; until then it keeps no locks.", "refuses us: %s",
+                 x->refusal);
+    }
+}
+
+static bool is_evicting(const struct redlock_examined *x)
+{
+    return x->maxmemory > 0 && x->eviction[0] && strcmp(x->eviction, "noeviction") != 0;
+}
+
+static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    if (x->quarantine_ms == 0 || (x->quarantine_ms == UINT64_MAX && is_evicting(x))) {
+        return;
+    }
+    rlk_note(notes, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE,
+             x->quarantine_ms == UINT64_MAX
+                 ? "Mend what it says."
+                 : "Wait; or, where no lock can be left from before, use quarantine=observed.",
+             "%s", x->error[0] ? x->error : "does not vote yet");
+}
+
+/* "95 MiB", and what is smaller in smaller units. */
+static const char *size_text(uint64_t bytes, char *out, size_t size)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB"};
+    unsigned i;
+
+    for (i = 0; i < 2 && bytes >= 10 * 1024; i++) {
+        bytes >>= 10;
+    }
+    snprintf(out, size, "%" PRIu64 " %s", bytes, units[i]);
+    return out;
+}
+
+static void judge_memory(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    bool barred = x->quarantine_ms == UINT64_MAX;
+    char used[32], most[32];
+
+    if (is_evicting(x)) {
+        rlk_note(notes, REDLOCK_FOUND_EVICTION, barred ? REDLOCK_NO_VOTE : REDLOCK_WARNING,
+                 "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file.",
+                 "may throw locks away when memory is short (maxmemory-policy %s; %" PRIu64
+                 " keys so far)%s",
+                 x->eviction, x->evicted_keys, barred ? ", and does not vote for that" : "");
+    }
+    if (x->maxmemory > 0 && x->used_memory / NEARLY_FULL >= x->maxmemory / 100) {
+        rlk_note(notes, REDLOCK_FOUND_MEMORY, REDLOCK_WARNING,
+                 "Raise its maxmemory, or keep other data elsewhere.",
+                 "has little memory left: %s of %s are in use",
+                 size_text(x->used_memory, used, sizeof(used)),
+                 size_text(x->maxmemory, most, sizeof(most)));
+    }
+}
+
+static bool is_durable(const struct redlock_examined *x)
+{
+    return x->aof == 1 && !x->disk_fails && strcmp(x->fsync, "always") == 0;
+}
+
+static void judge_disk(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    if (x->disk_fails) {
+        rlk_note(notes, REDLOCK_FOUND_DISK, REDLOCK_WARNING,
+                 "See its log, and whether its disk is full or not writable for it.",
+                 "could not write its data to the disk when it tried last");
+    }
+    if (!is_durable(x) && x->policy == REDLOCK_QUARANTINE_OFF) {
+        rlk_note(
+            notes, REDLOCK_FOUND_FORGETS, REDLOCK_WARNING,
+            "Use quarantine=strict, or set appendonly yes and appendfsync always there.",
+            "may forget locks when it restarts (%s), and quarantine is off: two could then hold "
+            "one lock",
+            x->aof == 1   ? "it is not written to the disk before each answer"
+            : x->aof == 0 ? "it has no append-only file"
+                          : "how it keeps its data is unknown");
+    }
+}
+
+static void judge_replicas(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    if (x->replicas > 0) {
+        rlk_note(notes, REDLOCK_FOUND_REPLICAS, REDLOCK_FINE,
+                 "See that nothing (a sentinel, an operator) ever lets one answer at its address.",
+                 "has %u replica%s: of no use for locks", x->replicas, x->replicas == 1 ? "" : "s");
+    }
+    if (x->promoted) {
+        rlk_note(
+            notes, REDLOCK_FOUND_PROMOTED, REDLOCK_WARNING,
+            "Take failover away from it, and restart it once nothing is locked any more.",
+            "was a replica, and was made a master: locks that its former master had granted may "
+            "be missing");
+    }
+    if (x->min_replicas > 0) {
+        rlk_note(notes, REDLOCK_FOUND_MIN_REPLICAS, REDLOCK_WARNING,
+                 "CONFIG SET min-replicas-to-write 0, and the same in its configuration file.",
+                 "refuses locks whenever it has fewer than %u replicas", x->min_replicas);
+    }
+}
+
+static void judge_way(const struct redlock_examined *x, const struct rlk_norms *norms,
+                      struct rlk_notes *notes)
+{
+    if (x->pings > 0 && x->ping_max_us > norms->node_timeout_us / 2) {
+        rlk_note(notes, REDLOCK_FOUND_SLOW, REDLOCK_WARNING,
+                 "See what keeps it busy (SLOWLOG GET, LATENCY DOCTOR), or raise node_timeout_ms.",
+                 "took up to %" PRIu64 " ms to answer; after %" PRIu64 " ms it is left out",
+                 x->ping_max_us / 1000, norms->node_timeout_us / 1000);
+    }
+    if (x->remote) {
+        rlk_note(notes, REDLOCK_FOUND_PLAINTEXT, REDLOCK_FINE,
+                 "Reach it over a private network or an encrypted tunnel.",
+                 "is reached over a network, and everything goes in plain text, passwords too");
+    }
+    if (x->product[0] && strcmp(x->product, "redis") != 0 && strcmp(x->product, "valkey") != 0) {
+        rlk_note(notes, REDLOCK_FOUND_PRODUCT, REDLOCK_FINE, "",
+                 "is neither Redis nor Valkey, but %s: nobody has tested that", x->product);
+    }
+}
+
+/* ---- what it does not let us do ---- */
+
+static enum redlock_severity judge_commands(unsigned rights)
+{
+    enum redlock_severity worst = REDLOCK_FINE, severity;
+    unsigned i;
+
+    for (i = 0; i < rlk_rights_count; i++) {
+        severity = rights & rlk_rights[i].bit ? rlk_rights[i].severity : REDLOCK_FINE;
+        worst = severity > worst ? severity : worst;
+    }
+    return worst;
+}
+
+/* Each with what it costs. */
+static const char *list_commands(unsigned rights, char *out, size_t size)
+{
+    size_t used = 0;
+    unsigned i;
+
+    out[0] = '\0';
+    for (i = 0; i < rlk_rights_count && used < size; i++) {
+        if (rights & rlk_rights[i].bit) {
+            used += (size_t)snprintf(out + used, size - used, "%s%s (%s)", used ? ", " : "",
+                                     rlk_rights[i].command, rlk_rights[i].cost);
+        }
+    }
+    return out;
+}
+
+/* " +set +script|load" */
+static const char *list_grants(unsigned rights, char *out, size_t size)
+{
+    size_t used = 0;
+    unsigned i;
+
+    out[0] = '\0';
+    for (i = 0; i < rlk_rights_count && used < size; i++) {
+        if (rights & rlk_rights[i].bit) {
+            used += (size_t)snprintf(out + used, size - used, " +%s", rlk_rights[i].acl);
+        }
+    }
+    return out;
+}
+
+/* Without a prefix locks may have any name; what we need for ourselves is known. */
+static void judge_keys(const struct redlock_examined *x, const struct rlk_norms *norms,
+                       struct rlk_notes *notes)
+{
+    bool prefix = norms->key_prefix[0] != '\0';
+
+    if (!x->keys_denied) {
+        return;
+    }
+    rlk_note(
+        notes, REDLOCK_FOUND_KEYS, prefix ? REDLOCK_UNUSABLE : REDLOCK_WARNING,
+        prefix ? rlk_notes_text(notes, "ACL SETUSER %.60s ~%.100s*", x->user, norms->key_prefix)
+               : rlk_notes_text(notes,
+                                "ACL SETUSER %.60s ~redlock:*, and ~... for the keys of the locks.",
+                                x->user),
+        "denies the user %.60s keys that begin with %.100sredlock:%s", x->user, norms->key_prefix,
+        prefix ? "" : ", so nobody can see whether it has lost its data");
+}
+
+/* Nothing can be said of keys then: every command is refused. */
+static void judge_database(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    if (x->database_denied) {
+        rlk_note(notes, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
+                 rlk_notes_text(notes, "ACL SETUSER %.60s db=%u", x->user, x->database),
+                 "denies the user %.60s database %u: no lock can be acquired there", x->user,
+                 x->database);
+    }
+}
+
+static void judge_rights(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    char commands[1024], grants[256];
+
+    if (x->denied) {
+        list_grants(x->denied, grants, sizeof(grants));
+        rlk_note(notes, REDLOCK_FOUND_RIGHTS, judge_commands(x->denied),
+                 rlk_notes_text(notes, "ACL SETUSER %.60s%s", x->user, grants),
+                 "denies the user %.60s %s", x->user,
+                 list_commands(x->denied, commands, sizeof(commands)));
+    }
+    if (x->missing) {
+        rlk_note(
+            notes, REDLOCK_FOUND_RIGHTS, judge_commands(x->missing),
+            "Take rename-command for these out of its configuration file, or use a newer server.",
+            "does not know %s", list_commands(x->missing, commands, sizeof(commands)));
+    }
+}
+
+void rlk_diagnose_node(const struct redlock_examined *x, int node, const struct rlk_norms *norms,
+                       struct rlk_notes *notes)
+{
+    rlk_notes_begin(notes, node);
+    if (!x->answered || x->state != REDLOCK_NODE_UP) {
+        blame(x, notes);
+        return;
+    }
+    judge_role(x, notes);
+    judge_writes(x, notes);
+    judge_rights(x, notes);
+    judge_keys(x, norms, notes);
+    judge_database(x, notes);
+    judge_quarantine(x, notes);
+    judge_memory(x, notes);
+    judge_disk(x, notes);
+    judge_replicas(x, notes);
+    judge_way(x, norms, notes);
+}

@@ -1,0 +1,172 @@
+#include "doctor/diagnosis.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/time.h"
+
+/* Clocks that are further apart are not looked after. */
+#define APART_US 1000000
+
+static bool will_vote(const struct redlock_examined *x)
+{
+    return x->verdict < REDLOCK_NO_VOTE ||
+           (x->verdict == REDLOCK_NO_VOTE && x->quarantine_ms != UINT64_MAX);
+}
+
+static void count(struct redlock_report *r)
+{
+    size_t i;
+
+    r->quorum = r->n_nodes / 2 + 1;
+    r->voting = r->usable = 0;
+    for (i = 0; i < r->n_nodes; i++) {
+        r->voting += r->nodes[i]->verdict < REDLOCK_NO_VOTE;
+        r->usable += will_vote(r->nodes[i]);
+    }
+}
+
+/* Until so many vote as are needed. Of those that are usable there are as many. */
+static uint64_t wait_ms(const struct redlock_report *r)
+{
+    uint64_t sorted[REDLOCK_MAX_NODES];
+    size_t i, at, n = 0;
+
+    for (i = 0; i < r->n_nodes; i++) {
+        if (will_vote(r->nodes[i])) {
+            uint64_t ms = r->nodes[i]->quarantine_ms;
+
+            for (at = n++; at > 0 && sorted[at - 1] > ms; at--) {
+                sorted[at] = sorted[at - 1];
+            }
+            sorted[at] = ms;
+        }
+    }
+    return sorted[r->quorum - 1];
+}
+
+static void judge_majority(const struct redlock_report *r, struct rlk_notes *notes)
+{
+    if (r->usable < r->quorum) {
+        rlk_note(notes, REDLOCK_FOUND_NO_MAJORITY, REDLOCK_UNUSABLE,
+                 "Mend the masters that are unusable.",
+                 "No lock can be acquired: %zu of %zu masters are usable, %zu are needed",
+                 r->usable, r->n_nodes, r->quorum);
+    } else if (r->voting < r->quorum) {
+        rlk_note(notes, REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE,
+                 "Wait, or see what is said of each.",
+                 "No lock can be acquired for another %" PRIu64
+                 " s: %zu of %zu masters vote, %zu are needed",
+                 (wait_ms(r) + 999) / 1000, r->voting, r->n_nodes, r->quorum);
+    } else if (r->usable == r->quorum && r->n_nodes > 2) {
+        rlk_note(notes, REDLOCK_FOUND_NO_SPARE, REDLOCK_WARNING,
+                 "Mend the masters that are unusable.",
+                 "No other master may fail: %zu of %zu are usable, and as many are needed",
+                 r->usable, r->n_nodes);
+    }
+}
+
+static void judge_number(const struct redlock_report *r, struct rlk_notes *notes)
+{
+    if (r->n_nodes <= 2) {
+        rlk_note(notes, REDLOCK_FOUND_FEW, REDLOCK_WARNING,
+                 "Use three masters, of which one may fail, or five.",
+                 "With %zu master%s none may fail", r->n_nodes, r->n_nodes == 1 ? "" : "s");
+    } else if (r->n_nodes % 2 == 0) {
+        rlk_note(notes, REDLOCK_FOUND_EVEN, REDLOCK_FINE, "Use an odd number of masters.",
+                 "%zu masters bear no more failures than %zu", r->n_nodes, r->n_nodes - 1);
+    }
+}
+
+static bool knows_clock(const struct redlock_examined *x)
+{
+    return x->clock_error_us != UINT64_MAX;
+}
+
+static uint64_t size_of(int64_t offset)
+{
+    return offset < 0 ? -(uint64_t)offset : (uint64_t)offset;
+}
+
+static void judge_clocks(const struct redlock_report *r, struct rlk_notes *notes)
+{
+    const struct redlock_examined *first = NULL, *last = NULL;
+    uint64_t apart_us, error_us;
+    size_t i;
+
+    for (i = 0; i < r->n_nodes; i++) {
+        const struct redlock_examined *x = r->nodes[i];
+
+        if (knows_clock(x)) {
+            first = first && first->clock_us <= x->clock_us ? first : x;
+            last = last && last->clock_us >= x->clock_us ? last : x;
+        }
+    }
+    if (first == NULL) {
+        return;
+    }
+    apart_us = (uint64_t)last->clock_us - (uint64_t)first->clock_us;
+    error_us = rlk_time_add(first->clock_error_us, last->clock_error_us);
+    if (apart_us > rlk_time_add(APART_US, error_us)) {
+        rlk_note(notes, REDLOCK_FOUND_CLOCKS, REDLOCK_WARNING,
+                 "Let NTP (chrony, systemd-timesyncd) keep the clocks of all machines.",
+                 "The clocks are %" PRIu64 ".%" PRIu64 " s apart: %s is ahead, %s behind",
+                 apart_us / 1000000, apart_us / 100000 % 10, last->name, first->name);
+    }
+}
+
+static void judge_own_clock(const struct redlock_report *r, struct rlk_notes *notes)
+{
+    uint64_t apart_us = size_of(r->clock_us);
+
+    if (r->clock_error_us != UINT64_MAX && apart_us > rlk_time_add(APART_US, r->clock_error_us)) {
+        rlk_note(notes, REDLOCK_FOUND_OWN_CLOCK, REDLOCK_WARNING,
+                 "Let NTP (chrony, systemd-timesyncd) keep the clocks of all machines.",
+                 "The clock of this machine is %" PRIu64 ".%" PRIu64 " s %s that of the masters",
+                 apart_us / 1000000, apart_us / 100000 % 10,
+                 r->clock_us > 0 ? "ahead of" : "behind");
+    }
+}
+
+static void judge_policies(const struct redlock_report *r, struct rlk_notes *notes)
+{
+    size_t i, same = 0;
+
+    for (i = 0; i < r->n_nodes; i++) {
+        same += r->nodes[i]->policy == r->nodes[0]->policy;
+    }
+    if (same < r->n_nodes) {
+        rlk_note(notes, REDLOCK_FOUND_POLICIES, REDLOCK_FINE,
+                 "See that this is meant, and that all clients do the same.",
+                 "The quarantine policy is not the same for all masters");
+    }
+}
+
+/* Whether some finding is about a server that is listed twice; its text was one of ours. */
+static size_t count_twins(const struct redlock_report *r)
+{
+    size_t i, n = 0;
+
+    for (i = 0; i < r->n_nodes; i++) {
+        n += !r->nodes[i]->answered && strstr(r->nodes[i]->error, "is the same server as") != NULL;
+    }
+    return n;
+}
+
+void rlk_diagnose_set(struct redlock_report *report, struct rlk_notes *notes)
+{
+    rlk_notes_begin(notes, -1);
+    count(report);
+    if (count_twins(report) > 0) {
+        rlk_note(notes, REDLOCK_FOUND_SAME_SERVERS, REDLOCK_UNUSABLE,
+                 "List each master once, under one address.",
+                 "No lock can be acquired as long as a server is listed twice");
+    } else {
+        judge_majority(report, notes);
+    }
+    judge_number(report, notes);
+    judge_clocks(report, notes);
+    judge_own_clock(report, notes);
+    judge_policies(report, notes);
+}

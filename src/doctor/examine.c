@@ -1,0 +1,305 @@
+/* examine.c - finds out whether the masters are fit to keep locks.
+ *
+ *              up             the row is answered         20 answers
+ *   WAITED ----------> ASKED ---------------------> TIMED -----------> done
+ *      |                 |                            |
+ *      +-----------------+----------------------------+--- down, broken, or no time left
+ *
+ * Each master goes this way by itself. Told when all are done, or at the end of the time.
+ * Everything that will be needed for the report is allocated before the first is asked. */
+#include <redlock/examine.h>
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "base/time.h"
+#include "doctor/probe.h"
+#include "doctor/report.h"
+#include "lock/close.h"
+#include "lock/manager.h"
+#include "net/clock.h"
+
+/* Nobody has a key of this name, with 64 random bits behind it. */
+#define KEY "redlock:doctor:"
+
+struct entry {
+    struct rlk_exam *exam;
+    struct rlk_node *node;
+    struct rlk_timer timer; /* when it is left as it is */
+    uint64_t sent_us;       /* when it was asked for the time */
+    struct rlk_report_node *part;
+};
+
+struct rlk_exam {
+    struct rlk_waiter waiter; /* until told */
+    struct redlock *rl;
+    struct rlk_call tell;
+    redlock_examine_cb *cb;
+    void *arg;
+    bool cancelled;
+    unsigned refs;   /* requests in flight, and one until told */
+    uint64_t waited; /* nodes that are not done */
+    char key[REDLOCK_MAX_KEY + 48];
+    struct rlk_report report;
+    struct entry entries[];
+};
+
+static void unref(struct rlk_exam *e)
+{
+    if (--e->refs == 0) {
+        rlk_report_end(&e->report);
+        rlk_free(e);
+    }
+}
+
+static void finish(struct rlk_exam *e)
+{
+    unsigned i;
+
+    e->waited = 0;
+    for (i = 0; i < e->rl->options.n_nodes; i++) {
+        rlk_timer_cancel(&e->rl->loop.timers, &e->entries[i].timer);
+    }
+    rlk_turn_tell(&e->rl->loop.turn, &e->tell);
+}
+
+static bool is_waited(const struct entry *x)
+{
+    return (x->exam->waited & rlk_mask_bit(x->node->index)) != 0;
+}
+
+static void done(struct entry *x)
+{
+    struct rlk_exam *e = x->exam;
+
+    if (is_waited(x)) {
+        rlk_timer_cancel(&e->rl->loop.timers, &x->timer);
+        e->waited &= ~rlk_mask_bit(x->node->index);
+        if (e->waited == 0) {
+            finish(e);
+        }
+    }
+}
+
+/* ---- question and answer ---- */
+
+static bool ask(struct entry *x, const struct rlk_request_kind *kind, const char *const *words,
+                uint64_t now_us)
+{
+    struct rlk_command c;
+    bool asked = rlk_command_words(&c, words) == 0 && rlk_node_ask(x->node, &c, kind, x, now_us);
+
+    rlk_command_end(&c);
+    x->exam->refs += asked;
+    if (!asked) {
+        rlk_node_complain(x->node, "there was no room or no memory to ask it");
+    }
+    return asked;
+}
+
+static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    struct entry *x = context;
+
+    (void)n;
+    (void)now_us;
+    done(x);
+    unref(x->exam);
+}
+
+static void on_time(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us);
+
+static void ask_time(struct entry *x, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_time, on_broken};
+    static const char *const words[] = {"TIME", NULL};
+
+    x->sent_us = now_us;
+    if (x->part->probe.pings == RLK_PROBE_PINGS || !ask(x, &kind, words, now_us)) {
+        done(x);
+    }
+}
+
+static void on_time(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    struct entry *x = context;
+
+    (void)n;
+    if (is_waited(x)) {
+        rlk_probe_take_time(&x->part->probe, reply, x->sent_us, now_us);
+        ask_time(x, rlk_clock_us());
+    }
+    unref(x->exam);
+}
+
+static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    struct entry *x = context;
+
+    (void)n;
+    (void)now_us;
+    if (is_waited(x) && rlk_probe_take(&x->part->probe, reply)) {
+        ask_time(x, rlk_clock_us());
+    }
+    unref(x->exam);
+}
+
+static void begin(struct entry *x, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_answer, on_broken};
+    struct rlk_exam *e = x->exam;
+    struct rlk_probe_words words;
+    unsigned at;
+
+    rlk_probe_look(&x->part->probe, x->node);
+    rlk_timer_set(&e->rl->loop.timers, &x->timer,
+                  rlk_time_add(now_us, e->rl->options.node_timeout_us));
+    for (at = 0; rlk_probe_words(at, x->node, e->key, &words); at++) {
+        if (!ask(x, &kind, words.word, now_us)) {
+            snprintf(x->part->error, sizeof(x->part->error), "%s", x->node->error);
+            done(x);
+            return;
+        }
+    }
+}
+
+/* ---- what happens to the manager ---- */
+
+static struct rlk_exam *exam_of(struct rlk_waiter *w)
+{
+    return RLK_CONTAINER(w, struct rlk_exam, waiter);
+}
+
+static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+{
+    struct entry *x = &exam_of(w)->entries[n->index];
+
+    if (is_waited(x)) {
+        begin(x, now_us);
+    }
+}
+
+static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+{
+    (void)now_us;
+    done(&exam_of(w)->entries[n->index]);
+}
+
+static void on_close(struct rlk_waiter *w)
+{
+    exam_of(w)->cancelled = true;
+    finish(exam_of(w));
+}
+
+/* A closed manager has no examinations: each was told before. */
+static void on_free(struct rlk_waiter *w)
+{
+    unref(exam_of(w));
+}
+
+static const struct rlk_waiter_kind waiter_kind = {
+    .node_up = on_node_up, .node_down = on_node_down, .close = on_close, .free = on_free};
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct entry *x = RLK_CONTAINER(t, struct entry, timer);
+
+    rlk_probe_end(&x->part->probe, x->sent_us, now_us);
+    done(x);
+}
+
+/* ---- telling the user ---- */
+
+static void on_tell(struct rlk_call *call)
+{
+    struct rlk_exam *e = RLK_CONTAINER(call, struct rlk_exam, tell);
+    struct redlock *rl = e->rl;
+
+    rlk_list_remove(&e->waiter.link);
+    rlk_manager_told(rl, &e->waiter);
+    if (e->cancelled) {
+        e->cb(NULL, REDLOCK_ECANCELED, e->arg);
+    } else {
+        int status = rlk_report_make(&e->report, rl);
+
+        e->cb(&e->report.public, status, e->arg);
+    }
+    unref(e);
+}
+
+/* ---- the beginning ---- */
+
+static struct rlk_exam *make(struct redlock *rl)
+{
+    size_t n = rl->options.n_nodes, i;
+    struct rlk_exam *e = rlk_alloc(sizeof(*e) + n * sizeof(struct entry));
+
+    if (e == NULL) {
+        return NULL;
+    }
+    if (rlk_report_init(&e->report, n)) {
+        rlk_free(e);
+        return NULL;
+    }
+    e->rl = rl;
+    e->refs = 1;
+    snprintf(e->key, sizeof(e->key), "%s" KEY "%016" PRIx64, rl->options.key_prefix,
+             rlk_prng_next(&rl->prng));
+    for (i = 0; i < n; i++) {
+        e->entries[i].exam = e;
+        e->entries[i].node = &rl->nodes[i];
+        rlk_timer_init(&e->entries[i].timer, on_timer);
+        e->entries[i].part = &e->report.parts[i];
+    }
+    rlk_call_init(&e->tell, on_tell);
+    rlk_manager_add(rl, &e->waiter, &waiter_kind, RLK_ERRAND_QUERY);
+    return e;
+}
+
+static void start(struct rlk_exam *e)
+{
+    uint64_t now_us = rlk_clock_us(), ready, coming;
+    unsigned node;
+
+    rlk_manager_nodes(e->rl, now_us, &ready, &coming, NULL);
+    e->waited = ready | coming;
+    if (e->waited == 0) {
+        finish(e);
+    }
+    RLK_MASK_EACH (node, coming) {
+        rlk_timer_set(&e->rl->loop.timers, &e->entries[node].timer,
+                      rlk_time_add(now_us, e->rl->options.connect_timeout_us));
+    }
+    RLK_MASK_EACH (node, ready) {
+        begin(&e->entries[node], now_us);
+    }
+}
+
+REDLOCK_EXPORT int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
+{
+    struct rlk_exam *e;
+    int status = rlk_manager_admit(rl, RLK_ERRAND_QUERY);
+
+    if (status) {
+        return status;
+    }
+    if (cb == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
+    }
+    e = make(rl);
+    if (e == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    e->cb = cb;
+    e->arg = arg;
+    start(e);
+    return 0;
+}

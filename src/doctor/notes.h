@@ -1,0 +1,37 @@
+/* notes.h - what was found out about one master, or about all of them.
+ *
+ * All in fixed room, so that an examination that has begun cannot fail for want of memory: what
+ * has no room any more is cut. */
+#ifndef RLK_DOCTOR_NOTES_H
+#define RLK_DOCTOR_NOTES_H
+
+#include <redlock/examine.h>
+
+#define RLK_NOTES_MAX 24
+#define RLK_NOTES_ROOM 4096
+
+struct rlk_notes {
+    int node;
+    size_t n, used;
+    enum redlock_severity worst;
+    struct redlock_finding finding[RLK_NOTES_MAX];
+    char room[RLK_NOTES_ROOM];
+};
+
+/* The permanent word for a kind; "" for a number that is none. */
+const char *rlk_notes_code(enum redlock_finding_kind kind);
+
+/* Nothing yet, about this master; -1: about all of them. */
+void rlk_notes_begin(struct rlk_notes *notes, int node);
+
+/* One finding; `mend` is borrowed. */
+__attribute__((format(printf, 5, 6))) void rlk_note(struct rlk_notes *notes,
+                                                    enum redlock_finding_kind kind,
+                                                    enum redlock_severity severity,
+                                                    const char *mend, const char *format, ...);
+
+/* A text that lives as long as the notes, for `mend`. */
+__attribute__((format(printf, 2, 3))) const char *rlk_notes_text(struct rlk_notes *notes,
+                                                                 const char *format, ...);
+
+#endif

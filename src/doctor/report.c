@@ -1,0 +1,179 @@
+#include "doctor/report.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "base/time.h"
+#include "doctor/diagnosis.h"
+#include "lock/manager.h"
+#include "net/clock.h"
+
+/* Nobody's clock is off by more, so that sums and differences are exact: 36,000 years. */
+#define OFFSET_MAX_US (UINT64_C(1) << 60)
+
+int rlk_report_init(struct rlk_report *r, size_t n_nodes)
+{
+    size_t i;
+
+    *r = (struct rlk_report){.public = {.size = sizeof(r->public), .n_nodes = n_nodes}};
+    r->nodes = rlk_alloc(n_nodes * sizeof(*r->nodes));
+    r->node_list = rlk_alloc(n_nodes * sizeof(*r->node_list));
+    r->findings = rlk_alloc((n_nodes + 1) * RLK_NOTES_MAX * sizeof(*r->findings));
+    r->parts = rlk_alloc(n_nodes * sizeof(*r->parts));
+    if (!r->nodes || !r->node_list || !r->findings || !r->parts) {
+        rlk_report_end(r);
+        return REDLOCK_ENOMEM;
+    }
+    for (i = 0; i < n_nodes; i++) {
+        rlk_probe_init(&r->parts[i].probe);
+        r->node_list[i] = &r->nodes[i];
+    }
+    r->public.nodes = r->node_list;
+    r->public.findings = r->findings;
+    return 0;
+}
+
+void rlk_report_end(struct rlk_report *r)
+{
+    rlk_free(r->nodes);
+    rlk_free(r->node_list);
+    rlk_free(r->findings);
+    rlk_free(r->parts);
+}
+
+/* ---- each master ---- */
+
+static void describe(struct rlk_report *r, struct redlock *rl, unsigned node)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    struct rlk_report_node *part = &r->parts[node];
+    struct redlock_examined *x = &r->nodes[node];
+
+    redlock_node_info(rl, node, &info);
+    if (part->error[0] == '\0') {
+        snprintf(part->error, sizeof(part->error), "%s", info.error);
+    }
+    *x = (struct redlock_examined){.size = sizeof(*x),
+                                   .name = info.name,
+                                   .state = info.state,
+                                   .error = part->error,
+                                   .quarantine_ms = info.quarantine_ms};
+    x->policy = (enum redlock_quarantine)rlk_options_quarantine(&rl->options, node);
+    rlk_probe_tell(&part->probe, x);
+}
+
+/* ---- the clocks ---- */
+
+static void compare_clocks(struct rlk_report *r, const struct redlock *rl)
+{
+    unsigned n = rl->options.n_nodes, i;
+    uint64_t by_us, nodes;
+
+    rlk_clocks_init(&r->clocks, n, rl->options.drift_ppm, rlk_time_from_ms(rl->options.max_ttl_ms));
+    for (i = 0; i < n; i++) {
+        if (r->parts[i].probe.time.received_us) {
+            rlk_clocks_sample(&r->clocks, i, &r->parts[i].probe.time, &by_us, &nodes);
+        }
+    }
+    for (i = 0; i < n; i++) {
+        if (!rlk_clocks_offset(&r->clocks, i, &r->nodes[i].clock_us, &r->nodes[i].clock_error_us)) {
+            r->nodes[i].clock_error_us = UINT64_MAX;
+        }
+    }
+}
+
+/* How far a master's clock is ahead of our wall clock, when that is our boot clock and `wall_us`.
+ */
+static int64_t ahead_of_us(const struct rlk_clock_sample *s, uint64_t wall_us)
+{
+    uint64_t trip_us = s->received_us - s->sent_us;
+    uint64_t ours_us = s->sent_us + trip_us / 2 + wall_us;
+
+    return s->server_us > ours_us ? (int64_t)rlk_time_min(s->server_us - ours_us, OFFSET_MAX_US)
+                                  : -(int64_t)rlk_time_min(ours_us - s->server_us, OFFSET_MAX_US);
+}
+
+static void insert(int64_t *sorted, unsigned n, int64_t value)
+{
+    for (; n > 0 && sorted[n - 1] > value; n--) {
+        sorted[n] = sorted[n - 1];
+    }
+    sorted[n] = value;
+}
+
+static void compare_own_clock(struct rlk_report *r)
+{
+    uint64_t wall_us = rlk_time_sub(rlk_clock_wall_us(), rlk_clock_us()), error_us = 0;
+    int64_t sorted[REDLOCK_MAX_NODES];
+    unsigned i, n = 0;
+
+    for (i = 0; i < r->public.n_nodes; i++) {
+        const struct rlk_clock_sample *s = &r->parts[i].probe.time;
+
+        if (s->received_us) {
+            insert(sorted, n++, ahead_of_us(s, wall_us));
+            error_us = rlk_time_max(error_us, s->received_us - s->sent_us);
+        }
+    }
+    r->public.clock_us = n ? -(sorted[(n - 1) / 2] / 2 + sorted[n / 2] / 2) : 0;
+    r->public.clock_error_us = n ? error_us : UINT64_MAX;
+}
+
+/* ---- the verdicts ---- */
+
+static void collect(struct rlk_report *r, const struct rlk_notes *notes)
+{
+    size_t i;
+
+    for (i = 0; i < notes->n; i++) {
+        r->findings[r->public.n_findings++] = &notes->finding[i];
+    }
+    if (notes->worst > r->public.verdict) {
+        r->public.verdict = notes->worst;
+    }
+}
+
+static void judge(struct rlk_report *r, const struct redlock *rl)
+{
+    const struct rlk_norms norms = {.key_prefix = rl->options.key_prefix,
+                                    .node_timeout_us = rl->options.node_timeout_us};
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        struct rlk_notes *notes = &r->parts[i].notes;
+
+        rlk_diagnose_node(&r->nodes[i], (int)i, &norms, notes);
+        r->nodes[i].verdict = notes->worst;
+        collect(r, notes);
+    }
+    rlk_diagnose_set(&r->public, &r->notes);
+    collect(r, &r->notes);
+}
+
+static int status_of(const struct rlk_report *r)
+{
+    size_t i;
+
+    for (i = 0; i < r->notes.n; i++) {
+        if (r->notes.finding[i].kind == REDLOCK_FOUND_SAME_SERVERS) {
+            return REDLOCK_ECONFIG;
+        }
+    }
+    return r->public.usable >= r->public.quorum ? 0 : REDLOCK_ENOQUORUM;
+}
+
+int rlk_report_make(struct rlk_report *r, struct redlock *rl)
+{
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        describe(r, rl, i);
+    }
+    compare_clocks(r, rl);
+    compare_own_clock(r);
+    judge(r, rl);
+    return status_of(r);
+}

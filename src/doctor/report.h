@@ -1,0 +1,39 @@
+/* report.h - the report of an examination: what the masters answered, compared and judged.
+ *
+ * All its memory is there from the beginning. */
+#ifndef RLK_DOCTOR_REPORT_H
+#define RLK_DOCTOR_REPORT_H
+
+#include <redlock/examine.h>
+
+#include "core/clocks.h"
+#include "doctor/notes.h"
+#include "doctor/probe.h"
+
+struct redlock;
+
+/* What belongs to one master. */
+struct rlk_report_node {
+    char error[256]; /* "": what the manager has to say */
+    struct rlk_probe probe;
+    struct rlk_notes notes;
+};
+
+struct rlk_report {
+    struct redlock_report public;
+    struct redlock_examined *nodes;
+    const struct redlock_examined **node_list;
+    const struct redlock_finding **findings; /* which the notes keep */
+    struct rlk_report_node *parts;           /* the probes are the caller's to fill */
+    struct rlk_notes notes;
+    struct rlk_clocks clocks;
+};
+
+/* 0 or REDLOCK_ENOMEM, and then nothing is kept. */
+int rlk_report_init(struct rlk_report *r, size_t n_nodes);
+void rlk_report_end(struct rlk_report *r);
+
+/* Write it, with what the manager knows now. The status to tell it with. */
+int rlk_report_make(struct rlk_report *r, struct redlock *rl);
+
+#endif

@@ -1,0 +1,18 @@
+/* rights.h - the commands that the library uses, and what it costs to be without one. */
+#ifndef RLK_DOCTOR_RIGHTS_H
+#define RLK_DOCTOR_RIGHTS_H
+
+#include <redlock/examine.h>
+
+struct rlk_right {
+    unsigned bit; /* an enum redlock_right */
+    enum redlock_severity severity;
+    const char *command; /* for people */
+    const char *acl;     /* for ACL SETUSER, behind a '+' */
+    const char *cost;
+};
+
+extern const struct rlk_right rlk_rights[];
+extern const unsigned rlk_rights_count;
+
+#endif

@@ -1,0 +1,176 @@
+/* close.c - the end of a manager.
+ *
+ *   redlock_close     what is pending is cancelled, what is held is released
+ *   -> settle         everybody has been told, every node that is not stuck has been told what it
+ *                     is owed and has answered all that it was asked; or the patience for that is
+ *                     over
+ *   -> on_end         connections and memory are given back, the callback runs
+ */
+#include "lock/close.h"
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "base/time.h"
+#include "core/validity.h"
+#include "lock/manager.h"
+#include "net/clock.h"
+
+void rlk_close_destroy(struct redlock *rl)
+{
+    rlk_loop_end(&rl->loop);
+    rlk_pool_end(&rl->lock_pool);
+    rlk_pool_end(&rl->claim_pool);
+    rlk_free(rl->nodes);
+    rlk_options_end(&rl->options);
+    rlk_free(rl);
+}
+
+static void free_waiters(struct redlock *rl)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &rl->waiters) {
+        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+
+        w->kind->free(w);
+    }
+}
+
+static void end_nodes(struct redlock *rl)
+{
+    unsigned i;
+
+    for (i = 0; rl->nodes && i < rl->options.n_nodes; i++) {
+        rlk_node_end(&rl->nodes[i]);
+    }
+}
+
+/* Nothing of the manager is on the stack. A lookup that was cancelled a moment ago is still to be
+ * answered, and needs the loop until then. */
+static void on_end(struct rlk_loop *loop)
+{
+    struct redlock *rl = RLK_CONTAINER(loop, struct redlock, loop);
+    redlock_close_cb *cb = rl->close_cb;
+    void *cb_arg = rl->close_arg;
+
+    end_nodes(rl);
+    if (rl->loop.lookups > 0) {
+        rlk_loop_finish_later(&rl->loop);
+        return;
+    }
+    free_waiters(rl); /* as late as this, for the accessors */
+    rlk_close_destroy(rl);
+    if (cb) {
+        cb(cb_arg);
+    }
+}
+
+/* How often to look again while nothing comes. */
+#define LOOK_AGAIN_US 20000
+
+/* How long a minority that says nothing is waited for when a majority has answered. */
+#define MINORITY_US 250000
+
+/* How long a node that is being connected is waited for when it is owed something. */
+#define CONNECTING_US 100000
+
+/* Whoever is still to answer is waited for, unless it is stuck; each answer makes room for its
+ * pending releases, so there is no last one before these. What was sent is not enough: a
+ * server that reads a SET, cannot deliver its answer because we are gone, and drops the
+ * connection, never reads the release behind it. As long as it goes on answering it may have much
+ * to answer. */
+static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t patience_us,
+                          uint64_t now_us)
+{
+    uint64_t since_us = rlk_time_max(rl->told_us, n->heard_us);
+
+    if (rlk_node_coming(n) && n->debts.count > 0) {
+        return now_us < rlk_time_add(rl->close_us, CONNECTING_US);
+    }
+    return n->inflight.count > 0 && rlk_node_ready(n, now_us) &&
+           now_us < rlk_time_add(since_us, patience_us);
+}
+
+static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
+{
+    uint64_t patience_us = rl->options.node_timeout_us;
+    unsigned i, idle = 0, waited = 0;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        idle += rl->nodes[i].inflight.count == 0;
+    }
+    if (idle >= rlk_validity_quorum(rl->options.n_nodes)) {
+        patience_us = rlk_time_min(patience_us, MINORITY_US);
+    }
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        waited += is_waited_for(rl, &rl->nodes[i], patience_us, now_us);
+    }
+    return waited == 0;
+}
+
+static void on_close_check(struct rlk_call *call)
+{
+    struct redlock *rl = RLK_CONTAINER(call, struct redlock, close_check);
+    uint64_t now_us = rlk_clock_us();
+
+    if (rl->pending == 0 && rl->told_us == 0) {
+        rl->told_us = now_us;
+    }
+    if (rl->pending == 0 && answers_are_in(rl, now_us)) {
+        rlk_loop_finish(&rl->loop);
+        return;
+    }
+    rlk_timer_set(&rl->loop.timers, &rl->close_timer, rlk_time_add(now_us, LOOK_AGAIN_US));
+}
+
+static void on_close_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    (void)now_us;
+    rlk_close_settle(RLK_CONTAINER(t, struct redlock, close_timer));
+}
+
+void rlk_close_settle(struct redlock *rl)
+{
+    if (rl->closing) {
+        rlk_turn_flush(&rl->loop.turn, &rl->close_check);
+    }
+}
+
+static void let_go(struct redlock *rl)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &rl->waiters) {
+        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+
+        w->kind->close(w);
+    }
+}
+
+int rlk_close_prepare(struct redlock *rl, struct event_base *base)
+{
+    rlk_call_init(&rl->close_check, on_close_check);
+    rlk_timer_init(&rl->close_timer, on_close_timer);
+    return rlk_loop_init(&rl->loop, base, on_end);
+}
+
+REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
+{
+    if (rl == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (rlk_fork_is_child(&rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    if (rl->closing) {
+        return REDLOCK_ESTATE;
+    }
+    rl->closing = true;
+    rl->close_cb = cb;
+    rl->close_arg = arg;
+    rl->close_us = rlk_clock_us();
+    let_go(rl);
+    rlk_close_settle(rl);
+    return 0;
+}

@@ -1,0 +1,184 @@
+#include "lock/lock.h"
+
+#include <string.h>
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "base/time.h"
+#include "lock/close.h"
+#include "net/clock.h"
+
+struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_kind *kind,
+                                  enum rlk_errand errand, const struct rlk_key *keys,
+                                  unsigned n_keys, uint32_t ttl_ms)
+{
+    const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
+    size_t size = sizeof(struct redlock_lock) + rl->options.n_nodes * sizeof(struct rlk_detail);
+    struct redlock_lock *lock = rlk_pool_take(&rl->lock_pool, size);
+
+    if (lock == NULL) {
+        return NULL;
+    }
+    lock->claim = rlk_claim_new(&rl->claim_pool, &prefix, keys, n_keys, ttl_ms);
+    if (lock->claim == NULL) {
+        rlk_pool_give(&rl->lock_pool, lock);
+        return NULL;
+    }
+    lock->claim->lock = lock;
+    lock->first = rlk_claim_ref(lock->claim);
+    lock->rl = rl;
+    lock->phase = RLK_LOCK_PENDING;
+    lock->trouble = 0;
+    lock->owned = false;
+    lock->by_token = false;
+    lock->acquire_cb = NULL;
+    lock->release_cb = NULL;
+    lock->arg = NULL;
+    lock->extend_cb = NULL;
+    lock->extend_arg = NULL;
+    lock->notice_cb = NULL;
+    lock->notice_arg = NULL;
+    lock->tells_moves = lock->has_news = false;
+    lock->told_deadline_us = 0;
+    lock->holders = NULL;
+    lock->nameless = 0;
+    lock->seen_fence = 0;
+    lock->owner[0] = '\0';
+    lock->attempt.state = RLK_ATTEMPT_IDLE;
+    lock->hold.state = RLK_HOLD_IDLE;
+    lock->release.state = RLK_RELEASE_IDLE;
+    rlk_list_init(&lock->tell_extended.link);
+    rlk_detail_reset(lock);
+    rlk_list_init(&lock->line.link);
+    rlk_manager_add(rl, &lock->waiter, kind, errand);
+    return lock;
+}
+
+void rlk_lock_count_out(struct redlock_lock *lock)
+{
+    rlk_manager_told(lock->rl, &lock->waiter);
+}
+
+void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim)
+{
+    if (lock->claim) {
+        lock->claim->lock = NULL;
+        rlk_claim_unref(lock->claim);
+    }
+    lock->claim = claim;
+    if (claim) {
+        claim->lock = lock;
+    }
+}
+
+void rlk_lock_free(struct redlock_lock *lock)
+{
+    struct redlock *rl = lock->rl;
+
+    rlk_timer_cancel(&rl->loop.timers, &lock->timer);
+    rlk_list_remove(&lock->tell.link);
+    rlk_list_remove(&lock->tell_extended.link);
+    rlk_list_remove(&lock->line.link);
+    rlk_list_remove(&lock->waiter.link);
+    rlk_lock_set_claim(lock, NULL);
+    rlk_claim_unref(lock->first);
+    rlk_free(lock->holders);
+    rlk_pool_give(&rl->lock_pool, lock);
+}
+
+void rlk_lock_on_free(struct rlk_waiter *w)
+{
+    rlk_lock_free(RLK_CONTAINER(w, struct redlock_lock, waiter));
+}
+
+void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply)
+{
+    static const struct rlk_reply not_text = {RLK_REPLY_STATUS, 0, "(not a string)", 14};
+
+    if (lock->holders == NULL) {
+        lock->holders = rlk_alloc(lock->rl->options.n_nodes * sizeof(*lock->holders));
+    }
+    if (lock->holders) {
+        rlk_reply_show(reply->type == RLK_REPLY_ERROR ? &not_text : reply, lock->holders[node],
+                       sizeof(lock->holders[node]));
+        lock->nameless &= ~rlk_mask_bit(node);
+    } else {
+        lock->nameless |= rlk_mask_bit(node);
+    }
+}
+
+static bool is_child(const struct redlock_lock *lock)
+{
+    return rlk_fork_is_child(&lock->rl->loop.fork);
+}
+
+REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
+{
+    if (lock == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (is_child(lock)) {
+        return REDLOCK_EFORK;
+    }
+    if (lock->phase != RLK_LOCK_HELD || lock->extend_cb) {
+        return REDLOCK_ESTATE;
+    }
+    rlk_lock_free(lock);
+    return 0;
+}
+
+REDLOCK_EXPORT uint64_t redlock_clock_us(void)
+{
+    return rlk_clock_us();
+}
+
+REDLOCK_EXPORT uint64_t redlock_lock_deadline_us(const struct redlock_lock *lock)
+{
+    if (lock == NULL || lock->phase != RLK_LOCK_HELD || is_child(lock)) {
+        return 0;
+    }
+    return rlk_hold_valid_until_us(&lock->hold);
+}
+
+REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock)
+{
+    return rlk_time_sub(redlock_lock_deadline_us(lock), rlk_clock_us()) / 1000;
+}
+
+REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)
+{
+    return lock ? lock->claim->token : "";
+}
+
+REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock)
+{
+    return lock && lock->phase == RLK_LOCK_HELD ? lock->claim->fence : 0;
+}
+
+REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len)
+{
+    if (ret_len) {
+        *ret_len = lock ? lock->first->key_len[0] : 0;
+    }
+    return lock ? lock->first->key : "";
+}
+
+REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock)
+{
+    return lock ? lock->attempt.reason : 0;
+}
+
+REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,
+                                        uint64_t *ret_took_us)
+{
+    const struct rlk_attempt *a = lock ? &lock->attempt : NULL;
+
+    if (ret_tries) {
+        *ret_tries = a ? a->tries : 0;
+    }
+    if (ret_took_us) {
+        *ret_took_us = a ? rlk_time_sub(a->decided_us, a->started_us) : 0;
+    }
+}

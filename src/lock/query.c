@@ -1,0 +1,446 @@
+/* query.c - asks every master for the value of a key and the time it has left.
+ *
+ * GET, PTTL and GET of its counter, pipelined on the connection that the locks use; nothing is
+ * written. Told when every master has answered all or is known not to, or the time is up. */
+#include <redlock/query.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/classify.h"
+#include "core/validity.h"
+#include "lock/close.h"
+#include "lock/manager.h"
+#include "net/clock.h"
+#include "node/claim.h"
+
+/* What is shown of a value. */
+#define SHOWN_MAX 512
+
+struct answer {
+    struct redlock_query_node public;
+    char *value; /* as it is on the node, len bytes that are kept of `whole`; NULL: there is none */
+    size_t len, whole;
+    char token[SHOWN_MAX];
+    char error[160];
+};
+
+struct rlk_query {
+    struct rlk_waiter waiter; /* until told */
+    struct redlock *rl;
+    struct rlk_call tell;
+    struct rlk_call line; /* its place while the masters have no room */
+    struct rlk_timer timer;
+    redlock_query_cb *cb;
+    void *arg;
+    bool cancelled;
+    unsigned refs;   /* requests in flight, and one until told */
+    uint64_t waited; /* nodes whose last answer is still to come, or who are being connected */
+    struct rlk_claim *key;
+    struct answer answers[];
+};
+
+static void forget_value(struct answer *a)
+{
+    rlk_free(a->value);
+    a->value = NULL;
+    a->token[0] = '\0';
+}
+
+static void unref(struct rlk_query *q)
+{
+    unsigned i;
+
+    if (--q->refs > 0) {
+        return;
+    }
+    for (i = 0; i < q->rl->options.n_nodes; i++) {
+        forget_value(&q->answers[i]);
+    }
+    rlk_claim_unref(q->key);
+    rlk_free(q);
+}
+
+static void finish(struct rlk_query *q)
+{
+    q->waited = 0;
+    rlk_list_remove(&q->line.link);
+    rlk_timer_cancel(&q->rl->loop.timers, &q->timer);
+    rlk_turn_tell(&q->rl->loop.turn, &q->tell);
+}
+
+static void node_done(struct rlk_query *q, unsigned node)
+{
+    uint64_t bit = rlk_mask_bit(node);
+
+    if (q->waited & bit) {
+        q->waited &= ~bit;
+        if (q->waited == 0) {
+            finish(q);
+        }
+    }
+}
+
+/* ---- what comes back ---- */
+
+static bool still_asked(const struct rlk_query *q, const struct rlk_node *n)
+{
+    return (q->waited & rlk_mask_bit(n->index)) != 0;
+}
+
+static void take_value(struct answer *a, const struct rlk_reply *reply)
+{
+    a->value = rlk_alloc(reply->len + 1);
+    if (a->value == NULL) {
+        snprintf(a->error, sizeof(a->error), "its answer was not kept: out of memory");
+        return;
+    }
+    a->public.answer = REDLOCK_ANSWER_HELD;
+    memcpy(a->value, reply->str, reply->len);
+    a->len = reply->len;
+    a->whole = rlk_reply_whole(reply);
+    rlk_reply_show(reply, a->token, sizeof(a->token));
+}
+
+static void refuse(struct answer *a, const struct rlk_reply *reply)
+{
+    forget_value(a);
+    a->public.answer = REDLOCK_ANSWER_NONE;
+    snprintf(a->error, sizeof(a->error), "refused to be asked: %.120s", reply->str);
+    rlk_reply_make_printable(a->error);
+}
+
+static void on_value(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us)
+{
+    static const struct rlk_reply not_text = {RLK_REPLY_STRING, 0, "(not a string)", 14};
+    struct rlk_query *q = context;
+    struct answer *a = &q->answers[n->index];
+
+    (void)now_us;
+    if (!still_asked(q, n)) {
+        /* told already */
+    } else if (reply->type == RLK_REPLY_NIL) {
+        a->public.answer = REDLOCK_ANSWER_FREE;
+    } else if (reply->type == RLK_REPLY_STRING) {
+        take_value(a, reply);
+    } else if (rlk_classify_is_error(reply, "WRONGTYPE")) {
+        take_value(a, &not_text);
+    } else {
+        refuse(a, reply);
+    }
+    unref(q);
+}
+
+/* PTTL: -1 no expiry, -2 no key: it went between the two. */
+static void take_ttl(struct answer *a, int64_t pttl)
+{
+    if (pttl == -2) {
+        a->public.answer = REDLOCK_ANSWER_FREE;
+        forget_value(a);
+    } else {
+        a->public.ttl_ms = pttl < 0 ? UINT64_MAX : (uint64_t)pttl;
+    }
+}
+
+static void on_ttl(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                   uint64_t now_us)
+{
+    struct rlk_query *q = context;
+    struct answer *a = &q->answers[n->index];
+
+    (void)now_us;
+    if (still_asked(q, n) && a->public.answer == REDLOCK_ANSWER_HELD) {
+        if (reply->type == RLK_REPLY_INTEGER) {
+            take_ttl(a, reply->integer);
+        } else {
+            refuse(a, reply);
+        }
+    }
+    unref(q);
+}
+
+/* Whoever may not look at it (an ACL) sees no fence: the rest is worth knowing. */
+static void on_counter(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                       uint64_t now_us)
+{
+    struct rlk_query *q = context;
+
+    (void)now_us;
+    if (still_asked(q, n) && reply->type == RLK_REPLY_STRING) {
+        q->answers[n->index].public.counter = strtoull(reply->str, NULL, 10);
+    }
+    node_done(q, n->index);
+    unref(q);
+}
+
+static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    struct rlk_query *q = context;
+
+    (void)now_us;
+    if (still_asked(q, n)) {
+        q->answers[n->index].public.answer = REDLOCK_ANSWER_NONE;
+        forget_value(&q->answers[n->index]);
+    }
+    node_done(q, n->index);
+    unref(q);
+}
+
+static const struct rlk_request_kind value_kind = {on_value, on_broken};
+static const struct rlk_request_kind ttl_kind = {on_ttl, on_broken};
+static const struct rlk_request_kind counter_kind = {on_counter, on_broken};
+
+/* ---- what goes out ---- */
+
+static bool ask_one(struct rlk_query *q, struct rlk_node *n, const struct rlk_command *c,
+                    const struct rlk_request_kind *kind, uint64_t now_us)
+{
+    bool asked = rlk_node_ask(n, c, kind, q, now_us);
+
+    q->refs += asked;
+    return asked;
+}
+
+static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_command value, ttl, counter;
+
+    rlk_command_ask(&value, "GET", q->key);
+    rlk_command_ask(&ttl, "PTTL", q->key);
+    rlk_command_ask_fence(&counter, q->key);
+    if (!ask_one(q, n, &value, &value_kind, now_us) || !ask_one(q, n, &ttl, &ttl_kind, now_us) ||
+        !ask_one(q, n, &counter, &counter_kind, now_us)) {
+        node_done(q, n->index);
+    }
+}
+
+static struct rlk_query *query_of(struct rlk_waiter *w)
+{
+    return RLK_CONTAINER(w, struct rlk_query, waiter);
+}
+
+static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+{
+    if (still_asked(query_of(w), n)) {
+        ask(query_of(w), n, now_us);
+    }
+}
+
+static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+{
+    (void)now_us;
+    node_done(query_of(w), n->index);
+}
+
+static void on_close(struct rlk_waiter *w)
+{
+    query_of(w)->cancelled = true;
+    finish(query_of(w));
+}
+
+/* A closed manager has no queries: each was told before. */
+static void on_free(struct rlk_waiter *w)
+{
+    unref(query_of(w));
+}
+
+static const struct rlk_waiter_kind waiter_kind = {
+    .node_up = on_node_up, .node_down = on_node_down, .close = on_close, .free = on_free};
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    (void)now_us;
+    finish(RLK_CONTAINER(t, struct rlk_query, timer));
+}
+
+/* ---- telling the user ---- */
+
+/* Of values so long that they were cut, the beginning and the length are compared. */
+static bool is_same(const struct answer *a, const struct answer *b)
+{
+    return a->len == b->len && a->whole == b->whole && memcmp(a->value, b->value, a->len) == 0;
+}
+
+/* The nodes on which the key has the same value as on node `which`. */
+static uint64_t same_value(const struct rlk_query *q, unsigned which)
+{
+    uint64_t nodes = 0;
+    unsigned i;
+
+    for (i = 0; i < q->rl->options.n_nodes; i++) {
+        if (q->answers[i].public.answer == REDLOCK_ANSWER_HELD &&
+            is_same(&q->answers[i], &q->answers[which])) {
+            nodes |= rlk_mask_bit(i);
+        }
+    }
+    return nodes;
+}
+
+static void find_holder(const struct rlk_query *q, const uint64_t *ttl_ms,
+                        struct redlock_query_result *r)
+{
+    unsigned quorum = rlk_validity_quorum(q->rl->options.n_nodes), i;
+    unsigned silent = q->rl->options.n_nodes - (unsigned)r->answered;
+    uint64_t best = 0, nodes;
+
+    for (i = 0; i < q->rl->options.n_nodes; i++) {
+        if (q->answers[i].public.answer != REDLOCK_ANSWER_HELD) {
+            continue;
+        }
+        nodes = same_value(q, i);
+        if (rlk_mask_count(nodes) > rlk_mask_count(best)) {
+            best = nodes;
+            r->token = q->answers[i].token;
+        }
+    }
+    r->owner = rlk_claim_owner(r->token);
+    r->holding = rlk_mask_count(best);
+    r->held = r->holding >= quorum;
+    r->unknown = !r->held && (r->answered < quorum || r->holding + silent >= quorum);
+    r->ttl_ms = rlk_validity_until(ttl_ms, best, quorum);
+}
+
+static void tell_result(struct rlk_query *q)
+{
+    struct redlock_query_node nodes[RLK_MAX_NODES];
+    const struct redlock_query_node *list[RLK_MAX_NODES];
+    uint64_t ttl_ms[RLK_MAX_NODES], counters[RLK_MAX_NODES];
+    struct redlock_query_result r = {.size = sizeof(r), .nodes = list, .token = "", .owner = ""};
+    uint64_t now_us = rlk_clock_us();
+    unsigned quorum = rlk_validity_quorum(q->rl->options.n_nodes), i;
+
+    r.n_nodes = q->rl->options.n_nodes;
+    for (i = 0; i < r.n_nodes; i++) {
+        struct answer *a = &q->answers[i];
+
+        if (a->public.answer == REDLOCK_ANSWER_NONE && a->error[0] == '\0') {
+            const char *trouble = rlk_node_trouble(&q->rl->nodes[i], now_us);
+
+            snprintf(a->error, sizeof(a->error), "%.150s",
+                     trouble[0] ? trouble : "has not answered in time");
+        }
+        list[i] = &nodes[i];
+        nodes[i] = a->public;
+        nodes[i].size = sizeof(nodes[i]);
+        nodes[i].token = a->token;
+        nodes[i].error = a->public.answer == REDLOCK_ANSWER_NONE ? a->error : "";
+        ttl_ms[i] = a->public.ttl_ms;
+        counters[i] = a->public.counter;
+        r.answered += a->public.answer != REDLOCK_ANSWER_NONE;
+    }
+    find_holder(q, ttl_ms, &r);
+    r.fence = rlk_validity_until(counters, rlk_mask_all((unsigned)r.n_nodes), quorum);
+    q->cb(&r, r.answered >= quorum ? 0 : REDLOCK_ENOQUORUM, q->arg);
+}
+
+static void on_tell(struct rlk_call *call)
+{
+    struct rlk_query *q = RLK_CONTAINER(call, struct rlk_query, tell);
+    struct redlock *rl = q->rl;
+
+    rlk_list_remove(&q->waiter.link);
+    rlk_manager_told(rl, &q->waiter);
+    if (q->cancelled) {
+        q->cb(NULL, REDLOCK_ECANCELED, q->arg);
+    } else {
+        tell_result(q);
+    }
+    unref(q);
+}
+
+/* Its time begins now. */
+static void start(struct rlk_query *q, const struct rlk_event *nodes)
+{
+    uint64_t left = nodes->ready;
+    unsigned node;
+
+    q->waited = nodes->ready | nodes->coming;
+    rlk_line_expect(q->rl, nodes->coming);
+    rlk_timer_set(&q->rl->loop.timers, &q->timer,
+                  rlk_time_add(nodes->now_us, q->rl->options.node_timeout_us));
+    if (q->waited == 0) {
+        finish(q);
+    }
+    RLK_MASK_EACH (node, left) {
+        ask(q, &q->rl->nodes[node], nodes->now_us);
+    }
+}
+
+/* When it is its turn, which may be at once. */
+static void begin(struct rlk_query *q, enum rlk_event_kind kind)
+{
+    struct rlk_event nodes = {.kind = kind, .now_us = rlk_clock_us()};
+
+    rlk_line_look(q->rl, RLK_RANK_FRESH, &nodes);
+    if (nodes.full) {
+        rlk_line_wait(q->rl, RLK_RANK_FRESH, &q->line);
+    } else {
+        start(q, &nodes);
+    }
+}
+
+static void on_room(struct rlk_call *call)
+{
+    begin(RLK_CONTAINER(call, struct rlk_query, line), RLK_EVENT_ROOM);
+}
+
+static struct rlk_query *make(struct redlock *rl, const char *key)
+{
+    const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
+    const struct rlk_key only = {key, strlen(key)};
+    struct rlk_query *q = rlk_alloc(sizeof(*q) + rl->options.n_nodes * sizeof(struct answer));
+
+    if (q == NULL) {
+        return NULL;
+    }
+    q->key = rlk_claim_new(&rl->claim_pool, &prefix, &only, 1, 0);
+    if (q->key == NULL) {
+        rlk_free(q);
+        return NULL;
+    }
+    q->rl = rl;
+    q->refs = 1;
+    rlk_call_init(&q->tell, on_tell);
+    rlk_timer_init(&q->timer, on_timer);
+    rlk_call_init(&q->line, on_room);
+    rlk_manager_add(rl, &q->waiter, &waiter_kind, RLK_ERRAND_QUERY);
+    return q;
+}
+
+REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb,
+                                 void *arg)
+{
+    struct rlk_query *q;
+    int status = rlk_manager_admit(rl, RLK_ERRAND_QUERY);
+
+    if (status) {
+        return status;
+    }
+    if (key == NULL || cb == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is NULL", key ? "cb" : "key");
+    }
+    if (key[0] == '\0' || strlen(key) > REDLOCK_MAX_KEY - rl->options.key_prefix_len) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the key has %zu bytes; it must have 1 to %zu (%d with "
+                                  "key_prefix)",
+                                  strlen(key), REDLOCK_MAX_KEY - rl->options.key_prefix_len,
+                                  REDLOCK_MAX_KEY);
+    }
+    q = make(rl, key);
+    if (q == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    q->cb = cb;
+    q->arg = arg;
+    begin(q, RLK_EVENT_START);
+    return 0;
+}

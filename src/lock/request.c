@@ -1,0 +1,284 @@
+#include "lock/request.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/sized.h"
+#include "base/time.h"
+#include "core/attempt.h"
+#include "lock/manager.h"
+#include "node/command.h"
+#include "node/health.h"
+
+#define MAX_RETRY_MS 60000
+
+/* What every version of the struct has. */
+#define LEAST RLK_SIZED_UP_TO(struct redlock_request, wait_ms)
+
+static const struct redlock_request defaults = {
+    .size = sizeof(defaults),
+    .ttl_ms = 10000,
+    .retry_max_ms = 250,
+    .max_retries = REDLOCK_FOREVER,
+    .renew = 1,
+    .max_renewals = REDLOCK_FOREVER,
+};
+
+REDLOCK_EXPORT void redlock_request_init_sized(struct redlock_request *request, size_t size)
+{
+    rlk_sized_init(request, size, &defaults, sizeof(defaults));
+}
+
+static int check_owner(struct redlock *rl, const char *owner)
+{
+    size_t len = owner ? strlen(owner) : 0, i;
+
+    if (len > REDLOCK_MAX_OWNER) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "owner has %zu bytes; it may have %d", len,
+                                  REDLOCK_MAX_OWNER);
+    }
+    for (i = 0; i < len; i++) {
+        if (owner[i] < ' ' || owner[i] > '~') {
+            return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                      "owner has an unprintable byte; it must be printable ASCII");
+        }
+    }
+    return 0;
+}
+
+static void fill_attempt(const struct rlk_options *o, const struct redlock_request *q,
+                         struct rlk_attempt_config *c)
+{
+    uint64_t ttl_us = rlk_time_from_ms(q->ttl_ms);
+
+    c->terms.nodes = o->n_nodes;
+    c->terms.lease_us = rlk_validity_lease_us(ttl_us, o->drift_ppm);
+    c->terms.min_validity_us =
+        q->min_validity_ms ? rlk_time_from_ms(q->min_validity_ms) : ttl_us / 10;
+    c->terms.timeout_us = o->node_timeout_us;
+    c->wait_us = q->wait_ms == REDLOCK_FOREVER ? RLK_NEVER : rlk_time_from_ms(q->wait_ms);
+    c->terms.fenced = q->fence != 0;
+    c->retry_min_us = rlk_time_from_ms(q->retry_min_ms);
+    c->retry_max_us = rlk_time_from_ms(q->retry_max_ms);
+    c->max_retries = q->max_retries;
+    c->seed = 0;
+}
+
+static void fill_hold(const struct rlk_options *o, const struct redlock_request *q,
+                      struct rlk_hold_config *c)
+{
+    c->nodes = o->n_nodes;
+    c->drift_ppm = o->drift_ppm;
+    c->ttl_us = rlk_time_from_ms(q->ttl_ms);
+    c->timeout_us = o->node_timeout_us;
+    c->renew = q->renew != 0;
+    c->gated = q->needs_pet != 0;
+    c->max_hold_us = q->max_hold_ms ? rlk_time_from_ms(q->max_hold_ms) : RLK_NEVER;
+    c->max_renewals = q->max_renewals;
+    c->adopted = false;
+    c->early_ppm = 0;
+    c->seed = 0;
+}
+
+/* ---- keys ---- */
+
+static bool same(const struct rlk_key *a, const struct rlk_key *b)
+{
+    return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+/* Names that the library has for itself: a counter's, and the incarnation key's. */
+static bool is_reserved(const char *bytes, size_t len)
+{
+    const size_t tail = sizeof(RLK_COMMAND_COUNTER) - 1, key = sizeof(RLK_HEALTH_KEY) - 1;
+
+    return (len >= tail && memcmp(bytes + len - tail, RLK_COMMAND_COUNTER, tail) == 0) ||
+           (len == key && memcmp(bytes, RLK_HEALTH_KEY, key) == 0);
+}
+
+static int check_key(struct redlock *rl, const struct rlk_key *key, unsigned number)
+{
+    size_t most = REDLOCK_MAX_KEY - rl->options.key_prefix_len;
+
+    if (key->len < 1) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %u is empty", number);
+    }
+    if (key->len > most) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "key %u has %zu bytes; it may have %zu (%d with key_prefix)",
+                                  number, key->len, most, REDLOCK_MAX_KEY);
+    }
+    if (is_reserved(key->bytes, key->len)) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "key %u has a name that the library keeps for itself", number);
+    }
+    return 0;
+}
+
+/* One more key. A lock on the same key twice is a mistake of whoever wrote the list. */
+static int add_key(struct redlock *rl, struct rlk_terms *r, const char *bytes, size_t len)
+{
+    struct rlk_key *key = &r->keys[r->n_keys];
+    int status;
+    unsigned i;
+
+    *key = (struct rlk_key){bytes, len};
+    status = check_key(rl, key, r->n_keys + 1);
+    for (i = 0; status == 0 && i < r->n_keys; i++) {
+        if (same(&r->keys[i], key)) {
+            return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %u and key %u are the same", i + 1,
+                                      r->n_keys + 1);
+        }
+    }
+    r->n_keys += status == 0;
+    return status;
+}
+
+int rlk_request_keys(struct redlock *rl, const char *const *keys, size_t n_keys,
+                     struct rlk_terms *ret_terms)
+{
+    size_t i;
+
+    ret_terms->n_keys = 0;
+    if (keys == NULL || n_keys < 1 || n_keys > REDLOCK_MAX_KEYS) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%zu keys given; it must be 1 to %d",
+                                  keys ? n_keys : 0, REDLOCK_MAX_KEYS);
+    }
+    for (i = 0; i < n_keys; i++) {
+        int status = keys[i] ? add_key(rl, ret_terms, keys[i], strlen(keys[i]))
+                             : rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %zu is NULL", i + 1);
+
+        if (status) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static int check_keys(struct redlock *rl, const struct redlock_request *q, struct rlk_terms *r)
+{
+    if (q->n_keys > 0 && q->key) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key and keys are both set; set one of them");
+    }
+    if (q->n_keys > 0) {
+        return rlk_request_keys(rl, q->keys, q->n_keys, r);
+    }
+    if (q->key == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "no key given: set key, or keys and n_keys");
+    }
+    r->n_keys = 0;
+    return add_key(rl, r, q->key, q->key_len ? q->key_len : strlen(q->key));
+}
+
+/* ---- the whole ---- */
+
+int rlk_request_token(struct redlock *rl, const char *token)
+{
+    if (rlk_claim_is_token(token)) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the token must have 1 to %d bytes",
+                              RLK_TOKEN_MAX);
+}
+
+int rlk_request_ttl(struct redlock *rl, uint32_t ttl_ms)
+{
+    if (ttl_ms >= REDLOCK_MIN_TTL_MS && ttl_ms <= rl->options.max_ttl_ms) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_ETTL,
+                              "the ttl is %u ms; it must be %d to %u (max_ttl_ms)", ttl_ms,
+                              REDLOCK_MIN_TTL_MS, rl->options.max_ttl_ms);
+}
+
+static int check_retry(struct redlock *rl, const struct redlock_request *q)
+{
+    if (q->retry_max_ms < 1 || q->retry_max_ms > MAX_RETRY_MS) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "retry_max_ms is %u; it must be 1 to %d",
+                                  q->retry_max_ms, MAX_RETRY_MS);
+    }
+    if (q->retry_min_ms > q->retry_max_ms) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "retry_min_ms is %u; it must be at most retry_max_ms (%u)",
+                                  q->retry_min_ms, q->retry_max_ms);
+    }
+    return 0;
+}
+
+static int check_validity(struct redlock *rl, const struct rlk_round_terms *terms)
+{
+    if (terms->min_validity_us < terms->lease_us) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                              "min_validity_ms is %llu; the ttl without the drift is %llu ms, and "
+                              "must be more",
+                              (unsigned long long)terms->min_validity_us / 1000,
+                              (unsigned long long)terms->lease_us / 1000);
+}
+
+static int read_request(struct redlock *rl, const struct redlock_request *theirs,
+                        struct redlock_request *ret_q)
+{
+    *ret_q = defaults;
+    if (theirs == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the request is NULL");
+    }
+    switch (rlk_sized_read(theirs, LEAST, ret_q, sizeof(*ret_q))) {
+    case RLK_SIZED_INVALID:
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the request was not initialised: call redlock_request_init()");
+    case RLK_SIZED_UNKNOWN:
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the request sets something that this library (%s) does not know "
+                                  "yet; it is older than the headers that the program was built "
+                                  "with",
+                                  redlock_version());
+    case RLK_SIZED_READ:
+        break;
+    }
+    return 0;
+}
+
+static int check_flags(struct redlock *rl, const struct redlock_request *q)
+{
+    if ((q->flags & ~(uint64_t)REDLOCK_TELL_MOVES) == 0) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "flags has bits that this library does not know");
+}
+
+static int check_fields(struct redlock *rl, const struct redlock_request *q, struct rlk_terms *r)
+{
+    int status = check_keys(rl, q, r);
+
+    if (status == 0) {
+        status = check_owner(rl, q->owner);
+    }
+    if (status == 0) {
+        status = check_retry(rl, q);
+    }
+    if (status == 0) {
+        status = check_flags(rl, q);
+    }
+    return status ? status : rlk_request_ttl(rl, q->ttl_ms);
+}
+
+int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
+                      struct redlock_request *ret_q, struct rlk_terms *ret_terms)
+{
+    int status = read_request(rl, theirs, ret_q);
+
+    if (status == 0) {
+        status = check_fields(rl, ret_q, ret_terms);
+    }
+    if (status) {
+        return status;
+    }
+    fill_attempt(&rl->options, ret_q, &ret_terms->attempt);
+    fill_hold(&rl->options, ret_q, &ret_terms->hold);
+    return check_validity(rl, &ret_terms->attempt.terms);
+}

@@ -1,0 +1,344 @@
+#include "net/conn.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "net/clock.h"
+#include "net/loop.h"
+
+/* A peer whose machine is gone is noticed after about so long, by the kernel. */
+#define KEEPALIVE_IDLE_S 15
+#define KEEPALIVE_INTERVAL_S 5
+#define KEEPALIVE_PROBES 3
+#define USER_TIMEOUT_MS 30000
+
+static void on_flush(struct rlk_call *call);
+
+void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
+                   const struct rlk_conn_handler *handler)
+{
+    c->loop = loop;
+    c->handler = handler;
+    c->state = RLK_CONN_CLOSED;
+    c->fd = -1;
+    c->opened = 0;
+    c->read_event = c->write_event = NULL;
+    c->write_armed = false;
+    c->send_error = 0;
+    c->out = NULL;
+    c->out_len = c->out_cap = 0;
+    c->in.reader = NULL;
+    rlk_call_init(&c->flush, on_flush);
+}
+
+void rlk_conn_end(struct rlk_conn *c)
+{
+    rlk_conn_close(c, false);
+    rlk_free(c->out);
+    c->out = NULL;
+    c->out_cap = 0;
+}
+
+static void free_event(struct event **event)
+{
+    if (*event) {
+        event_free(*event);
+        *event = NULL;
+    }
+}
+
+/* Answers that nobody has read would turn the close into a reset. A server that writes faster than
+ * we read gets one all the same. */
+static void drain(struct rlk_conn *c)
+{
+    size_t taken = 0;
+    ssize_t n;
+
+    do {
+        n = recv(c->fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
+        taken += n > 0 ? (size_t)n : 0;
+    } while (n > 0 && taken + RLK_LOOP_READ <= RLK_CONN_DRAIN_MAX);
+}
+
+void rlk_conn_close(struct rlk_conn *c, bool hard)
+{
+    struct linger drop = {1, 0};
+
+    free_event(&c->read_event);
+    free_event(&c->write_event);
+    if (c->fd >= 0) {
+        if (hard) {
+            setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &drop, sizeof(drop));
+        } else {
+            shutdown(c->fd, SHUT_WR);
+            drain(c);
+        }
+        close(c->fd);
+        c->fd = -1;
+    }
+    rlk_reply_parser_end(&c->in);
+    rlk_list_remove(&c->flush.link);
+    c->out_len = 0;
+    c->write_armed = false;
+    c->send_error = 0;
+    c->state = RLK_CONN_CLOSED;
+}
+
+static void break_off(struct rlk_conn *c, const char *why)
+{
+    rlk_conn_close(c, true);
+    c->handler->broken(c, why);
+}
+
+static bool arm_write(struct rlk_conn *c, bool on)
+{
+    if (on && !c->write_armed) {
+        c->write_armed = event_add(c->write_event, NULL) == 0;
+    } else if (!on && c->write_armed) {
+        event_del(c->write_event);
+        c->write_armed = false;
+    }
+    return c->write_armed == on;
+}
+
+/* One send; what does not fit waits for EV_WRITE. An error shows itself to the reader, which
+ * may still find replies before it. */
+static void flush(struct rlk_conn *c)
+{
+    ssize_t n;
+
+    if (c->state != RLK_CONN_OPEN || c->out_len == 0 || c->send_error) {
+        return;
+    }
+    n = send(c->fd, c->out, c->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ENOBUFS) {
+        c->send_error = errno;
+        arm_write(c, false);
+        event_active(c->read_event, EV_READ, 0);
+        return;
+    }
+    if (n > 0) {
+        c->out_len -= (size_t)n;
+        memmove(c->out, c->out + n, c->out_len);
+    }
+    if (!arm_write(c, c->out_len > 0)) {
+        c->send_error = ENOMEM;
+        event_active(c->read_event, EV_READ, 0);
+    }
+}
+
+static void on_flush(struct rlk_call *call)
+{
+    struct rlk_conn *c = RLK_CONTAINER(call, struct rlk_conn, flush);
+
+    if (!c->write_armed) {
+        flush(c);
+    }
+}
+
+static void on_connected(struct rlk_conn *c)
+{
+    int error = 0;
+    socklen_t len = sizeof(error);
+
+    if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &len)) {
+        error = errno;
+    }
+    if (error) {
+        break_off(c, strerror(error));
+        return;
+    }
+    arm_write(c, false);
+    if (event_add(c->read_event, NULL)) {
+        break_off(c, "no memory for its event");
+        return;
+    }
+    c->state = RLK_CONN_OPEN;
+    c->handler->opened(c);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+    struct rlk_conn *c = arg;
+
+    (void)fd;
+    (void)what;
+    if (rlk_fork_is_child(&c->loop->fork)) {
+        event_del(c->write_event);
+    } else if (c->state == RLK_CONN_CONNECTING) {
+        on_connected(c);
+    } else {
+        flush(c);
+    }
+}
+
+/* Hand up what is complete. A handler may close this connection, and even open it anew. */
+static void hand_up(struct rlk_conn *c, uint64_t now_us)
+{
+    const struct rlk_reply *reply;
+    uint64_t opened = c->opened;
+    int got;
+
+    for (;;) {
+        got = rlk_reply_next(&c->in, &reply);
+        if (got < 0) {
+            break_off(c, rlk_reply_error(&c->in));
+        }
+        if (got <= 0) {
+            return;
+        }
+        c->handler->replied(c, reply, now_us);
+        if (c->state != RLK_CONN_OPEN || c->opened != opened) {
+            return;
+        }
+    }
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct rlk_conn *c = arg;
+    ssize_t n;
+
+    (void)what;
+    if (rlk_fork_is_child(&c->loop->fork)) {
+        event_del(c->read_event);
+        return;
+    }
+    n = recv(fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
+    if (n > 0) {
+        int status = rlk_reply_feed(&c->in, c->loop->read, (size_t)n);
+
+        if (status) {
+            break_off(c, status == REDLOCK_ENOMEM ? "out of memory for its answer"
+                                                  : "an answer that is too large");
+            return;
+        }
+        hand_up(c, rlk_clock_us());
+    } else if (n == 0) {
+        break_off(c, "it closed the connection");
+    } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+        break_off(c, strerror(errno));
+    } else if (c->send_error) {
+        break_off(c, strerror(c->send_error));
+    }
+}
+
+static void set_tcp_options(int fd)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
+        {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
+        {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT_MS},
+    };
+    size_t i;
+
+    /* A refusal costs speed or patience, never correctness. */
+    for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
+    }
+}
+
+static int make_events(struct rlk_conn *c)
+{
+    struct event_base *base = c->loop->base;
+
+    c->read_event = event_new(base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
+    c->write_event = event_new(base, c->fd, EV_WRITE | EV_PERSIST, on_writable, c);
+    return c->read_event && c->write_event && rlk_reply_parser_init(&c->in) == 0 ? 0 : -1;
+}
+
+int rlk_conn_open(struct rlk_conn *c, const struct sockaddr *addr, socklen_t len,
+                  const char **ret_why)
+{
+    c->opened++;
+    c->fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (c->fd < 0) {
+        *ret_why = strerror(errno);
+        return -1;
+    }
+    if (addr->sa_family != AF_UNIX) {
+        set_tcp_options(c->fd);
+    }
+    if (make_events(c)) {
+        *ret_why = "out of memory";
+        rlk_conn_close(c, true);
+        return -1;
+    }
+    c->state = RLK_CONN_CONNECTING;
+    if (connect(c->fd, addr, len) && errno != EINPROGRESS) {
+        *ret_why = strerror(errno);
+        rlk_conn_close(c, true);
+        return -1;
+    }
+    if (!arm_write(c, true)) {
+        *ret_why = "out of memory";
+        rlk_conn_close(c, true);
+        return -1;
+    }
+    return 0;
+}
+
+bool rlk_conn_reserve(struct rlk_conn *c, size_t len)
+{
+    size_t need = c->out_len + len, cap = c->out_cap ? c->out_cap : 4096;
+    char *grown;
+
+    if (need <= c->out_cap) {
+        return true;
+    }
+    if (need > RLK_CONN_OUT_MAX) {
+        return false;
+    }
+    while (cap < need) {
+        cap *= 2;
+    }
+    grown = rlk_realloc(c->out, cap);
+    if (grown == NULL) {
+        return false;
+    }
+    c->out = grown;
+    c->out_cap = cap;
+    return true;
+}
+
+void rlk_conn_append(struct rlk_conn *c, const char *bytes, size_t len)
+{
+    memcpy(c->out + c->out_len, bytes, len);
+    c->out_len += len;
+    rlk_turn_flush(&c->loop->turn, &c->flush);
+}
+
+static bool is_loopback(const struct sockaddr_storage *peer)
+{
+    if (peer->ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const void *)peer;
+
+        return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+    }
+    if (peer->ss_family == AF_INET6) {
+        const struct in6_addr *in6 = &((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr;
+
+        return IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127);
+    }
+    return true;
+}
+
+bool rlk_conn_is_remote(const struct rlk_conn *c)
+{
+    struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
+    socklen_t len = sizeof(peer);
+
+    return getpeername(c->fd, (struct sockaddr *)&peer, &len) == 0 && !is_loopback(&peer);
+}

@@ -1,0 +1,20 @@
+/* entropy.h - random bytes for tokens, from getrandom(2) and nothing else [S4].
+ *
+ * Fetched in pieces of some kilobytes, because the call costs more than all the rest of a
+ * round. A forked child never gets here: its manager refuses every call. */
+#ifndef RLK_NET_ENTROPY_H
+#define RLK_NET_ENTROPY_H
+
+#include <stddef.h>
+
+struct rlk_entropy {
+    size_t left;
+    unsigned char pool[4000];
+};
+
+void rlk_entropy_init(struct rlk_entropy *e);
+
+/* Fill `out`, len ≤ sizeof pool. 0, or REDLOCK_ESYSTEM when the kernel has none yet. */
+int rlk_entropy_take(struct rlk_entropy *e, void *out, size_t len);
+
+#endif

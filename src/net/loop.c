@@ -1,0 +1,66 @@
+#include "net/loop.h"
+
+#include <event2/dns.h>
+#include <event2/event.h>
+
+#include <redlock/error.h>
+
+static void on_last(evutil_socket_t fd, short what, void *arg)
+{
+    struct rlk_loop *l = arg;
+
+    (void)fd;
+    (void)what;
+    if (!rlk_fork_is_child(&l->fork)) {
+        l->finish(l);
+    }
+}
+
+int rlk_loop_init(struct rlk_loop *l, struct event_base *base, void (*finish)(struct rlk_loop *l))
+{
+    int status;
+
+    l->base = base;
+    l->finish = finish;
+    l->timers.fd = -1;
+    rlk_fork_init(&l->fork);
+    status = rlk_timers_init(&l->timers, base, &l->fork);
+    if (status == 0) {
+        status = rlk_turn_init(&l->turn, base, &l->fork);
+    }
+    if (status == 0) {
+        l->last = event_new(base, -1, 0, on_last, l);
+        status = l->last ? 0 : REDLOCK_ENOMEM;
+    }
+    return status;
+}
+
+void rlk_loop_end(struct rlk_loop *l)
+{
+    if (l->base == NULL) {
+        return; /* never begun */
+    }
+    if (l->dns) {
+        evdns_base_free(l->dns, 0);
+    }
+    rlk_timers_end(&l->timers);
+    rlk_turn_end(&l->turn);
+    if (l->last) {
+        event_free(l->last);
+    }
+    rlk_fork_end(&l->fork);
+}
+
+void rlk_loop_finish(struct rlk_loop *l)
+{
+    event_active(l->last, 0, 0);
+}
+
+void rlk_loop_finish_later(struct rlk_loop *l)
+{
+    static const struct timeval soon = {0, 1000};
+
+    if (event_add(l->last, &soon)) {
+        event_active(l->last, 0, 0);
+    }
+}

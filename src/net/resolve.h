@@ -1,0 +1,31 @@
+/* resolve.h - from a URI to socket addresses, without ever blocking the loop.
+ *
+ * Unix paths and numeric addresses are ready at once; names go to libevent's evdns. */
+#ifndef RLK_NET_RESOLVE_H
+#define RLK_NET_RESOLVE_H
+
+#include <sys/socket.h>
+
+struct rlk_loop;
+struct rlk_lookup;
+struct rlk_uri;
+
+/* The most addresses of one name that are tried. */
+#define RLK_RESOLVE_MAX 8
+
+struct rlk_resolve {
+    struct rlk_lookup *lookup; /* of a name, under way */
+    unsigned n;
+    socklen_t len[RLK_RESOLVE_MAX];
+    struct sockaddr_storage address[RLK_RESOLVE_MAX];
+    /* Told once for each start that was not cancelled, perhaps before it returns. `why` is NULL
+     * when there is an address, otherwise a part of a sentence. */
+    void (*done)(struct rlk_resolve *r, const char *why);
+};
+
+void rlk_resolve_start(struct rlk_resolve *r, struct rlk_loop *loop, const struct rlk_uri *uri);
+
+/* `done` will not be called. Harmless when nothing is under way. */
+void rlk_resolve_cancel(struct rlk_resolve *r);
+
+#endif

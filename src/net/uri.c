@@ -1,0 +1,306 @@
+#include "net/uri.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include <redlock/error.h>
+#include <redlock/manager.h>
+
+#include "base/alloc.h"
+
+#define DEFAULT_PORT 6379
+#define MAX_DB 65535
+#define MAX_HOST 253
+
+char *rlk_uri_copy(const char *text, size_t len)
+{
+    char *copy = rlk_alloc(len + 1);
+
+    if (copy) {
+        memcpy(copy, text, len);
+    }
+    return copy;
+}
+
+void rlk_uri_wipe(char *secret)
+{
+    if (secret) {
+        explicit_bzero(secret, strlen(secret));
+        rlk_free(secret);
+    }
+}
+
+void rlk_uri_end(struct rlk_uri *u)
+{
+    rlk_free(u->host);
+    rlk_free(u->path);
+    rlk_free(u->user);
+    rlk_uri_wipe(u->password);
+    rlk_free(u->name);
+    *u = (struct rlk_uri){0};
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    if (c >= 'A' && c <= 'F') {
+        return c - 'A' + 10;
+    }
+    return -1;
+}
+
+/* Undo %XX in place. False for a broken escape or an escaped NUL. */
+static bool unescape(char *text)
+{
+    char *from = text, *to = text;
+
+    for (; *from; from++, to++) {
+        *to = *from;
+        if (*from == '%') {
+            int high = hex_value(from[1]);
+            int low = high < 0 ? -1 : hex_value(from[2]);
+
+            if (low < 0 || (high == 0 && low == 0)) {
+                return false;
+            }
+            *to = (char)(high * 16 + low);
+            from += 2;
+        }
+    }
+    *to = '\0';
+    return true;
+}
+
+/* A decimal number from `min` to `max` that fills text[0..len). */
+static bool number(const char *text, size_t len, unsigned min, unsigned max, unsigned *ret)
+{
+    unsigned value = 0;
+    size_t i;
+
+    if (len == 0 || len > 5) {
+        return false;
+    }
+    for (i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+        value = value * 10 + (unsigned)(text[i] - '0');
+    }
+    *ret = value;
+    return value >= min && value <= max;
+}
+
+/* A reason that is told by its address. */
+static const char no_memory[] = "out of memory";
+
+/* Copy and unescape. NULL, or why not. */
+static const char *part(const char *text, size_t len, char **ret, const char *broken)
+{
+    *ret = rlk_uri_copy(text, len);
+    if (*ret == NULL) {
+        return no_memory;
+    }
+    return unescape(*ret) ? NULL : broken;
+}
+
+/* What stands before the '@': user, user:password or :password. */
+static const char *parse_login(const char *text, size_t len, struct rlk_uri *u)
+{
+    const char *colon = memchr(text, ':', len);
+    size_t user_len = colon ? (size_t)(colon - text) : len;
+
+    const char *why = NULL;
+
+    if (user_len > 0) {
+        why = part(text, user_len, &u->user, "the user has a broken %XX escape");
+    }
+    if (why == NULL && colon) {
+        why = part(colon + 1, len - user_len - 1, &u->password,
+                   "the password has a broken %XX escape");
+    }
+    return why;
+}
+
+/* How many of the first characters may stand in a name or an IPv4 address, or in [ ]. */
+static size_t host_span(const char *text, bool bracket)
+{
+    return strspn(text, bracket ? "0123456789abcdefABCDEF:."
+                                : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789-_.");
+}
+
+/* host, host:port, [v6] or [v6]:port. */
+static const char *parse_address(const char *text, size_t len, struct rlk_uri *u)
+{
+    bool bracket = len > 0 && text[0] == '[';
+    const char *end = bracket ? memchr(text, ']', len) : memchr(text, ':', len);
+    const char *host = bracket ? text + 1 : text;
+    size_t host_len, used;
+
+    if (bracket && end == NULL) {
+        return "the '[' of an IPv6 address has no ']'";
+    }
+    host_len = end ? (size_t)(end - host) : len;
+    used = host_len + (bracket ? 2 : 0);
+    if (host_len == 0 || host_len > MAX_HOST || host_span(host, bracket) < host_len) {
+        return "the host is missing, too long, or has a character that no host has";
+    }
+    u->port = DEFAULT_PORT;
+    if (used < len &&
+        (text[used] != ':' || !number(text + used + 1, len - used - 1, 1, 65535, &u->port))) {
+        return "the port is not a number from 1 to 65535 (an IPv6 address goes in [ ])";
+    }
+    u->host = rlk_uri_copy(host, host_len);
+    return u->host ? NULL : no_memory;
+}
+
+int rlk_uri_quarantine(const char *word, size_t len)
+{
+    static const char *const words[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
+                                        [REDLOCK_QUARANTINE_OBSERVED] = "observed",
+                                        [REDLOCK_QUARANTINE_OFF] = "off"};
+    int i;
+
+    for (i = 0; i < (int)(sizeof(words) / sizeof(words[0])); i++) {
+        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* One of "name=value", with its end at `len`; `given`: those that stood there before. */
+static const char *parse_parameter(const char *text, size_t len, unsigned *given, struct rlk_uri *u)
+{
+    enum {
+        DB = 1,
+        QUARANTINE = 2
+    };
+    unsigned before = *given;
+
+    if (len > 3 && strncmp(text, "db=", 3) == 0 && u->host == NULL) {
+        *given |= DB;
+        return !(before & DB) && number(text + 3, len - 3, 0, MAX_DB, &u->db)
+                   ? NULL
+                   : "db= is not a number from 0 to 65535, or stands twice";
+    }
+    if (len > 11 && strncmp(text, "quarantine=", 11) == 0) {
+        *given |= QUARANTINE;
+        u->quarantine = rlk_uri_quarantine(text + 11, len - 11);
+        return !(before & QUARANTINE) && u->quarantine >= 0
+                   ? NULL
+                   : "quarantine= is not strict, observed or off, or stands twice";
+    }
+    return u->host ? "after the '?' only quarantine=strict, =observed or =off is understood"
+                   : "after the '?' only db=N and quarantine=strict, =observed or =off are "
+                     "understood";
+}
+
+/* What stands behind the '?', with '&' between. */
+static const char *parse_query(const char *query, struct rlk_uri *u)
+{
+    const char *why = NULL;
+    unsigned given = 0;
+
+    while (query && why == NULL) {
+        size_t len = strcspn(query, "&");
+
+        why = parse_parameter(query, len, &given, u);
+        query = query[len] ? query + len + 1 : NULL;
+    }
+    return why;
+}
+
+static const char *parse_redis(const char *rest, struct rlk_uri *u)
+{
+    const char *login_end = strrchr(rest, '@'); /* a password may have a '?' */
+    size_t login = login_end ? (size_t)(login_end - rest) : 0;
+    size_t all = login + strcspn(rest + login, "?");
+    const char *slash = memchr(rest, '/', all);
+    size_t len = slash ? (size_t)(slash - rest) : all;
+    const char *end = rest + all;
+    const char *at = memrchr(rest, '@', len);
+    const char *why = NULL;
+
+    if (at) {
+        why = parse_login(rest, (size_t)(at - rest), u);
+        len -= (size_t)(at + 1 - rest);
+        rest = at + 1;
+    }
+    if (why == NULL) {
+        why = parse_address(rest, len, u);
+    }
+    if (why == NULL && slash && slash + 1 < end &&
+        !number(slash + 1, (size_t)(end - slash - 1), 0, MAX_DB, &u->db)) {
+        why = "the database after the '/' is not a number from 0 to 65535";
+    }
+    return why || *end == '\0' ? why : parse_query(end + 1, u);
+}
+
+static const char *parse_unix(const char *rest, struct rlk_uri *u)
+{
+    const char *query = strchr(rest, '?');
+    size_t len = query ? (size_t)(query - rest) : strlen(rest);
+    const char *why;
+
+    if (len < 2 || rest[0] != '/') {
+        return "the path of the socket must be absolute: unix:///path/to.sock";
+    }
+    why = query ? parse_query(query + 1, u) : NULL;
+    if (why == NULL) {
+        why = part(rest, len, &u->path, "the path has a broken %XX escape");
+    }
+    if (why == NULL && strlen(u->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
+        why = "the path is longer than a socket's address can be (107 bytes)";
+    }
+    return why;
+}
+
+static char *format_name(const struct rlk_uri *u)
+{
+    bool v6 = u->host && strchr(u->host, ':');
+    size_t size = strlen(u->path ? u->path : u->host) + 64;
+    char *name = rlk_alloc(size);
+
+    if (name && u->path) {
+        snprintf(name, size, u->db ? "unix://%s?db=%u" : "unix://%s", u->path, u->db);
+    } else if (name) {
+        snprintf(name, size, "redis://%s%s%s:%u/%u", v6 ? "[" : "", u->host, v6 ? "]" : "", u->port,
+                 u->db);
+    }
+    return name;
+}
+
+int rlk_uri_parse(const char *text, struct rlk_uri *ret_uri, const char **ret_why)
+{
+    struct rlk_uri u = {.quarantine = -1};
+    const char *why;
+
+    if (strncmp(text, "redis://", 8) == 0) {
+        why = parse_redis(text + 8, &u);
+    } else if (strncmp(text, "unix://", 7) == 0) {
+        why = parse_unix(text + 7, &u);
+    } else if (strncmp(text, "rediss://", 9) == 0) {
+        why = "TLS (rediss://) is not there yet: use redis:// over a tunnel, or unix://";
+    } else {
+        why = "it must begin with redis:// or unix://";
+    }
+    if (why == NULL) {
+        u.name = format_name(&u);
+        why = u.name ? NULL : no_memory;
+    }
+    if (why) {
+        rlk_uri_end(&u);
+        *ret_why = why;
+        return why == no_memory ? REDLOCK_ENOMEM : REDLOCK_EURI;
+    }
+    *ret_uri = u;
+    return 0;
+}

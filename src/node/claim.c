@@ -1,0 +1,134 @@
+#include "node/claim.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "net/entropy.h"
+
+/* Everything but the bytes of the keys, for which there is room. */
+static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_keys, uint32_t ttl_ms)
+{
+    struct rlk_claim *c = rlk_pool_take(pool, sizeof(*c));
+
+    if (c == NULL) {
+        return NULL;
+    }
+    c->key = room <= sizeof(c->key_inline) ? c->key_inline : rlk_alloc(room);
+    if (c->key == NULL) {
+        rlk_pool_give(pool, c);
+        return NULL;
+    }
+    c->refs = 1;
+    c->pool = pool;
+    c->release = NULL;
+    c->set_lost = false;
+    c->let_go = false;
+    c->resent = c->hint = c->fence = 0;
+    c->lock = NULL;
+    c->round = 0;
+    c->ttl_ms = c->life_ms = ttl_ms;
+    c->n_keys = n_keys;
+    c->token_len = 0;
+    c->token[0] = '\0';
+    return c;
+}
+
+struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *prefix,
+                                const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
+{
+    struct rlk_claim *c;
+    size_t room = n_keys * (prefix->len + 1);
+    unsigned i;
+    char *at;
+
+    for (i = 0; i < n_keys; i++) {
+        room += keys[i].len;
+    }
+    c = make(pool, room, n_keys, ttl_ms);
+    if (c == NULL) {
+        return NULL;
+    }
+    at = c->key;
+    for (i = 0; i < n_keys; i++) {
+        c->key_len[i] = (uint16_t)(prefix->len + keys[i].len);
+        memcpy(at, prefix->bytes, prefix->len);
+        memcpy(at + prefix->len, keys[i].bytes, keys[i].len);
+        at += c->key_len[i];
+        *at++ = '\0';
+    }
+    return c;
+}
+
+struct rlk_claim *rlk_claim_again(const struct rlk_claim *old)
+{
+    struct rlk_key keys[REDLOCK_MAX_KEYS];
+    static const struct rlk_key none = {"", 0};
+    const char *at = old->key;
+    unsigned i;
+
+    for (i = 0; i < old->n_keys; i++) {
+        keys[i] = (struct rlk_key){at, old->key_len[i]};
+        at += old->key_len[i] + 1;
+    }
+    return rlk_claim_new(old->pool, &none, keys, old->n_keys, old->ttl_ms);
+}
+
+int rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy, const char *owner)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[RLK_TOKEN_BYTES];
+    size_t i, owner_len = strlen(owner);
+    int status = rlk_entropy_take(entropy, random, sizeof(random));
+
+    if (status) {
+        return status;
+    }
+    for (i = 0; i < sizeof(random); i++) {
+        c->token[2 * i] = digits[random[i] >> 4];
+        c->token[2 * i + 1] = digits[random[i] & 15];
+    }
+    c->token_len = RLK_TOKEN_HEX;
+    if (owner_len > 0) {
+        c->token[c->token_len++] = ':';
+        memcpy(c->token + c->token_len, owner, owner_len);
+        c->token_len += owner_len;
+    }
+    c->token[c->token_len] = '\0';
+    return 0;
+}
+
+bool rlk_claim_is_token(const char *token)
+{
+    return token && token[0] != '\0' && strlen(token) <= RLK_TOKEN_MAX;
+}
+
+const char *rlk_claim_owner(const char *token)
+{
+    return strspn(token, "0123456789abcdef") == RLK_TOKEN_HEX && token[RLK_TOKEN_HEX] == ':'
+               ? token + RLK_TOKEN_HEX + 1
+               : "";
+}
+
+void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len)
+{
+    memcpy(c->token, token, len);
+    c->token[len] = '\0';
+    c->token_len = len;
+}
+
+struct rlk_claim *rlk_claim_ref(struct rlk_claim *c)
+{
+    c->refs++;
+    return c;
+}
+
+void rlk_claim_unref(struct rlk_claim *c)
+{
+    if (c == NULL || --c->refs > 0) {
+        return;
+    }
+    if (c->key != c->key_inline) {
+        rlk_free(c->key);
+    }
+    rlk_pool_give(c->pool, c);
+}

@@ -1,0 +1,44 @@
+/* debt.h - releases that are owed to a node, because it could not be told when it was time.
+ *
+ * A release was in flight when the connection broke, or there was none, or the node had no ear or
+ * no room for it: it may have our key. It is told when it can be, before it is asked for anything
+ * new [S5]. A lock that is held, or may yet be, owes nothing: its keys are wanted.
+ *
+ * Bounded in number (the oldest goes first) and, where it is known when the key expires at the
+ * latest, in age: a key that has expired needs no release. */
+#ifndef RLK_NODE_DEBT_H
+#define RLK_NODE_DEBT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rlk_claim;
+
+/* The most debts to one node. */
+#define RLK_DEBT_MAX 65536
+
+struct rlk_debt {
+    struct rlk_claim *claim;
+    uint64_t until_us;
+};
+
+struct rlk_debts {
+    struct rlk_debt *ring;
+    size_t cap, first, count; /* cap: a power of two, or 0 */
+};
+
+/* Frees, and lets go of every claim. */
+void rlk_debts_end(struct rlk_debts *d);
+
+/* Take a reference to the claim and keep it until `until_us`. False without memory: it is not
+ * kept, or an older one is not, and the key ends with its ttl. */
+bool rlk_debts_add(struct rlk_debts *d, struct rlk_claim *claim, uint64_t until_us);
+
+/* The oldest that has not expired; NULL for none. It stays. */
+struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
+
+/* The oldest is paid: let go of it. */
+void rlk_debts_drop(struct rlk_debts *d);
+
+#endif

@@ -1,0 +1,32 @@
+#include "node/former.h"
+
+#include <string.h>
+
+void rlk_former_drop(struct rlk_former *f)
+{
+    if (f->count > 0) {
+        f->count--;
+        memmove(f->ids, f->ids + 1, f->count * sizeof(f->ids[0]));
+    }
+}
+
+/* By run id, because in another process a number may be somebody else's. */
+void rlk_former_meet(struct rlk_former *f, const char *run_id)
+{
+    if (strcmp(f->run_id, run_id) != 0) {
+        f->count = 0;
+        strncpy(f->run_id, run_id, sizeof(f->run_id) - 1);
+    }
+}
+
+void rlk_former_add(struct rlk_former *f, const char *run_id, int64_t id)
+{
+    if (run_id[0] == '\0' || id == 0) {
+        return;
+    }
+    rlk_former_meet(f, run_id);
+    if (f->count == RLK_FORMER_MAX) {
+        rlk_former_drop(f);
+    }
+    f->ids[f->count++] = id;
+}

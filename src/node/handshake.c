@@ -1,0 +1,327 @@
+#include "node/handshake.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/classify.h"
+#include "net/uri.h"
+#include "node/health.h"
+#include "node/info.h"
+#include "node/node.h"
+#include "node/options.h"
+
+#define NOT_REDIS "did not answer our greeting like a Redis server: is the address right?"
+
+/* A connection that breaks while we greet is told to the node, not to each command. */
+static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    (void)n;
+    (void)context;
+    (void)now_us;
+}
+
+static void on_ignored(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                       uint64_t now_us)
+{
+    (void)n;
+    (void)context;
+    (void)reply;
+    (void)now_us;
+}
+
+static void on_auth(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    (void)context;
+    (void)now_us;
+    if (reply->type == RLK_REPLY_ERROR) {
+        /* Its first word only: some servers repeat what they were sent. */
+        rlk_node_refuse(n, "refused our user and password: %.*s", (int)strcspn(reply->str, " "),
+                        reply->str);
+    }
+}
+
+static void on_select(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    (void)context;
+    (void)now_us;
+    if (reply->type == RLK_REPLY_ERROR) {
+        rlk_node_refuse(n, "refused database %u: %s", n->uri->db, reply->str);
+    }
+}
+
+/* The value of a field of HELLO's flat list, NULL when it is not there. */
+static const struct rlk_reply *field(const struct rlk_reply *list, const char *name)
+{
+    int64_t i;
+
+    /* A nested list can only come last ("modules"), so the elements stand in a row before. */
+    for (i = 1; i + 1 <= list->integer && list[i].type != RLK_REPLY_ARRAY; i += 2) {
+        if (strcmp(list[i].str, name) == 0) {
+            return &list[i + 1];
+        }
+    }
+    return NULL;
+}
+
+static const char *field_text(const struct rlk_reply *list, const char *name)
+{
+    const struct rlk_reply *value = field(list, name);
+
+    return value ? value->str : "";
+}
+
+/* Only servers of which we know it: one that merely ignored the GET would answer a refusal
+ * with the very nil that means granted. */
+static bool knows_set_get(const char *server, const char *version)
+{
+    if (strcmp(server, "valkey") == 0) {
+        return true;
+    }
+    return strcmp(server, "redis") == 0 && atoi(version) >= 7;
+}
+
+static void refuse_unfit(struct rlk_node *n, const char *why, uint64_t now_us)
+{
+    if (why) {
+        rlk_health_judge_role(n, why, 0, now_us);
+    }
+}
+
+const char *rlk_handshake_unfit(const struct rlk_reply *hello)
+{
+    return rlk_info_unfit(field_text(hello, "role"), field_text(hello, "mode"));
+}
+
+static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, uint64_t now_us)
+{
+    const char *server = field_text(list, "server"), *version = field_text(list, "version");
+    const struct rlk_reply *id = field(list, "id");
+
+    snprintf(n->server, sizeof(n->server), "%.20s %.20s", server, version);
+    rlk_reply_make_printable(n->server);
+    n->tells_holder = knows_set_get(server, version);
+    n->tells_role = true;
+    n->client_id = id && id->type == RLK_REPLY_INTEGER ? id->integer : 0;
+    refuse_unfit(n, rlk_handshake_unfit(list), now_us);
+}
+
+/* A server below 6 does not know HELLO, and 6.0 denies it to a user without the right to it. Role
+ * and mode are in INFO, which is asked for anyway. */
+static bool is_without_hello(const struct rlk_reply *reply)
+{
+    return rlk_classify_is_error(reply, "NOPERM") ||
+           strncmp(reply->str, "ERR unknown command", 19) == 0;
+}
+
+static void on_client_id(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                         uint64_t now_us)
+{
+    (void)context;
+    (void)now_us;
+    n->client_id = reply->type == RLK_REPLY_INTEGER ? reply->integer : 0;
+}
+
+/* [S5] The number that this connection is ended by, should it break; HELLO would have told it. */
+static bool say_client_id(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_client_id, on_broken};
+    const char *const words[] = {"CLIENT", "ID", NULL};
+
+    return rlk_node_say(n, &kind, words, now_us);
+}
+
+static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us)
+{
+    (void)context;
+    n->tells_holder = n->tells_role = false;
+    n->scripts = 0;
+    n->client_id = 0;
+    snprintf(n->server, sizeof(n->server), "redis");
+    if (reply->type == RLK_REPLY_ARRAY && field_text(reply, "role")[0]) {
+        learn_from_hello(n, reply, now_us);
+    } else if (rlk_classify_is_error(reply, "NOAUTH")) {
+        rlk_node_refuse(n, "wants a password, and we were given none for it");
+    } else if (reply->type != RLK_REPLY_ERROR) {
+        rlk_node_refuse(n, NOT_REDIS);
+    } else if (!is_without_hello(reply)) {
+        rlk_node_refuse(n, "refused our greeting: %s", reply->str); /* e.g. too many clients */
+    } else if (!say_client_id(n, now_us)) {
+        rlk_node_refuse(n, "no memory to greet it");
+    }
+}
+
+/* [S11] Who cannot say just now who it is, is asked again: it is not to vote unseen. */
+static bool refuses_for_now(struct rlk_node *n, const struct rlk_reply *reply)
+{
+    bool refuses = rlk_classify_is_error(reply, "BUSY") || rlk_classify_is_error(reply, "LOADING");
+
+    if (refuses) {
+        rlk_node_refuse(n, "refuses everything for now: %s", reply->str);
+    }
+    return refuses;
+}
+
+/* A section of INFO; what it says of role and mode counts whichever section that was. */
+static void on_info(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    (void)context;
+    if (refuses_for_now(n, reply)) {
+        return;
+    }
+    rlk_info_read(&n->info, reply);
+    if (strcmp(n->server, "redis") == 0 && n->info.version[0]) {
+        snprintf(n->server, sizeof(n->server), "redis %s", n->info.version);
+    }
+    refuse_unfit(n, rlk_info_unfit(n->info.role, n->info.mode), now_us);
+}
+
+static void on_fsync(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us)
+{
+    (void)context;
+    (void)now_us;
+    rlk_info_read_fsync(&n->info, reply);
+}
+
+static const struct rlk_request_kind ignored = {on_ignored, on_broken};
+
+/* Whatever it says: the connection has ended, or we may not end it. */
+static void on_killed(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    (void)context;
+    (void)reply;
+    (void)now_us;
+    rlk_former_drop(&n->former);
+}
+
+/* [S5] What may still arrive over them must not come behind the debts. */
+static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_killed, on_broken};
+    char id[24];
+    const char *const words[] = {"CLIENT", "KILL", "ID", id, NULL};
+    unsigned i;
+
+    rlk_former_meet(&n->former, n->info.run_id);
+    for (i = 0; i < n->former.count; i++) {
+        snprintf(id, sizeof(id), "%" PRId64, n->former.ids[i]);
+        if (!rlk_node_say(n, &kind, words, now_us)) {
+            break;
+        }
+    }
+}
+
+/* [S10] One server has one vote, whatever its addresses. */
+static bool is_twin(struct rlk_node *n)
+{
+    const struct rlk_node *other = n->hooks->twin(n);
+
+    if (other) {
+        n->found_twin = true;
+        rlk_node_refuse(n, "is the same server as %s (run_id %.8s...): list each master once",
+                        other->uri->name, n->info.run_id);
+    }
+    return other != NULL;
+}
+
+/* What is known of the node is not to be overwritten by what another server says. */
+static void welcome(struct rlk_node *n, const struct rlk_reply *mark, uint64_t now_us)
+{
+    if (!is_twin(n)) {
+        rlk_health_begin(n, mark, now_us);
+        kill_former_connections(n, now_us);
+        rlk_node_greeted(n, now_us);
+    }
+}
+
+static void on_mark(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    (void)context;
+    if (!refuses_for_now(n, reply)) {
+        welcome(n, reply, now_us);
+    }
+}
+
+/* The last answer of the first half: the rest went well. Whether the script could be loaded does
+ * not matter, EVAL brings it along. */
+static void on_script(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_mark, on_broken};
+
+    (void)context;
+    (void)reply;
+    if (n->info.loading) {
+        rlk_node_refuse(n, "is loading its data; it is asked again when that is done");
+    } else if (!rlk_health_is_wanted(n)) {
+        welcome(n, NULL, now_us);
+    } else if (!rlk_health_greet(n, &kind, now_us)) {
+        rlk_node_refuse(n, "no memory to greet it"); /* nor to trust it unseen */
+    }
+}
+
+static bool say_auth(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_auth, on_broken};
+    const char *const both[] = {"AUTH", n->uri->user, n->uri->password, NULL};
+    const char *const alone[] = {"AUTH", n->uri->password, NULL};
+
+    if (n->uri->password == NULL) {
+        return true;
+    }
+    return rlk_node_say(n, &kind, n->uri->user ? both : alone, now_us);
+}
+
+static bool say_select(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_select, on_broken};
+    char db[12];
+    const char *const words[] = {"SELECT", db, NULL};
+
+    snprintf(db, sizeof(db), "%u", n->uri->db);
+    return n->uri->db == 0 || rlk_node_say(n, &kind, words, now_us);
+}
+
+static bool say_info(struct rlk_node *n, const char *section, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_info, on_broken};
+    const char *const words[] = {"INFO", section, NULL};
+
+    return rlk_node_say(n, &kind, words, now_us);
+}
+
+/* [S11] What tells whether it may have forgotten something. */
+static bool say_more_info(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_fsync, on_broken};
+    static const char *const words[] = {"CONFIG", "GET", "*appendfsync*", NULL};
+
+    if (n->standing.policy == RLK_QUARANTINE_OFF) {
+        return true;
+    }
+    return say_info(n, "memory", now_us) && say_info(n, "persistence", now_us) &&
+           say_info(n, "commandstats", now_us) && rlk_node_say(n, &kind, words, now_us);
+}
+
+bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind hello = {on_hello, on_broken},
+                                         script = {on_script, on_broken};
+    const char *const hello_words[] = {"HELLO", "2", NULL};
+    const char *const name_words[] = {"CLIENT", "SETNAME", n->options->client_name, NULL};
+    const char *const script_words[] = {"SCRIPT", "LOAD", rlk_command_release_script, NULL};
+
+    rlk_info_init(&n->info);
+    return say_auth(n, now_us) && rlk_node_say(n, &hello, hello_words, now_us) &&
+           say_select(n, now_us) && rlk_node_say(n, &ignored, name_words, now_us) &&
+           say_info(n, "server", now_us) && say_info(n, "replication", now_us) &&
+           say_more_info(n, now_us) && rlk_node_say(n, &script, script_words, now_us);
+}

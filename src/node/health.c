@@ -1,0 +1,479 @@
+#include "node/health.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "core/classify.h"
+#include "core/clocks.h"
+#include "net/loop.h"
+#include "node/handshake.h"
+#include "node/node.h"
+#include "node/options.h"
+
+/* Along with renewals, but not with each of many. */
+#define AGAIN_AFTER_US 20000
+
+/* ARGV: our run, a fresh mark, how old the data are if the key does not tell (µs), whether they are
+ * kept over a restart, and since when they are to be said to be there, at least. Data that are kept
+ * get no older by a look, and never begin later than now: where the clock was set back, strangers
+ * wait from now on. A record that cannot be written (out of memory) is written later: the look is
+ * answered all the same. */
+static const char script[] =
+    "if redis.replicate_commands then redis.replicate_commands() end\n"
+    "local t = redis.call('TIME')\n"
+    "local now = t[1] * 1000000 + t[2]\n"
+    "local v = redis.call('GET', KEYS[1])\n"
+    "local run, mark, born = string.match(v or '', '^(%S+) (%x+) (%d+)$')\n"
+    "local from = now - tonumber(ARGV[3])\n"
+    "if born and (run == ARGV[1] or ARGV[4] == '1') then\n"
+    "  from = math.min(math.max(tonumber(born), tonumber(ARGV[5])), now)\n"
+    "end\n"
+    "local noted = string.format('%s %s %.0f', ARGV[1], mark or ARGV[2], from)\n"
+    "if run ~= ARGV[1] then\n"
+    "  redis.call('SET', KEYS[1], noted)\n"
+    "  v = noted\n"
+    "elseif noted ~= v and redis.pcall('SET', KEYS[1], noted).ok then\n"
+    "  v = noted\n"
+    "end\n"
+    "return {v, string.format('%.0f', now)}\n";
+
+/* What it answers. */
+struct answer {
+    uint64_t mark, born_us, now_us; /* 0: not told */
+};
+
+static bool is_wanted(const struct rlk_node *n)
+{
+    return n->standing.policy != RLK_QUARANTINE_OFF && !n->health.refused && n->info.run_id[0];
+}
+
+/* ---- what goes out ---- */
+
+/* Its data may have been thrown away, or be another server's, for all that it says. */
+static bool is_suspect(const struct rlk_node *n)
+{
+    return n->info.flushed || n->info.promotion != 0;
+}
+
+/* [S11] Who meets a run without a key has to believe what it says of its age, unless it says as
+ * well that its data were thrown away since. A durable master that has its data has its key: one
+ * without is no older than its run, either. Who knew the run before believes nothing. */
+static uint64_t believed_age_us(const struct rlk_node *n)
+{
+    bool known = n->standing.met && strcmp(n->standing.run, n->info.run_id) == 0;
+    uint64_t up_us = n->info.uptime_s > 0 ? (uint64_t)n->info.uptime_s * 1000000 : 0;
+
+    return known || is_suspect(n) ? 0 : up_us;
+}
+
+/* [S11] What the key of another run says of the data is true of this one. A replica that was
+ * promoted has the key, and not all that its master granted. */
+static bool keeps_data(const struct rlk_node *n)
+{
+    return rlk_info_is_durable(&n->info) && !is_suspect(n);
+}
+
+static void write_key(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM])
+{
+    snprintf(key, RLK_HEALTH_KEY_ROOM, "%s%s", n->options->key_prefix, RLK_HEALTH_KEY);
+}
+
+static bool ask_for_mark(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
+{
+    uint64_t note_us = n->health.notes ? rlk_standing_note(&n->standing, now_us) : 0;
+    char mark[20], age[24], note[24], key[RLK_HEALTH_KEY_ROOM];
+    const char *const words[] = {
+        "EVAL", script, "1", key, n->info.run_id, mark, age, keeps_data(n) ? "1" : "0", note, NULL};
+
+    write_key(n, key);
+    snprintf(mark, sizeof(mark), "%016" PRIx64, rlk_prng_next(&n->prng) | 1);
+    snprintf(age, sizeof(age), "%" PRIu64, believed_age_us(n));
+    snprintf(note, sizeof(note), "%" PRIu64, note_us);
+    return rlk_node_say(n, kind, words, now_us);
+}
+
+static bool ask(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
+{
+    static const char *const time_words[] = {"TIME", NULL};
+    bool asked =
+        is_wanted(n) ? ask_for_mark(n, kind, now_us) : rlk_node_say(n, kind, time_words, now_us);
+
+    n->health.asked = asked;
+    n->health.sent_us = now_us;
+    return asked;
+}
+
+/* ---- what comes back ---- */
+
+static uint64_t number(const char *text, int base)
+{
+    return strtoull(text, NULL, base);
+}
+
+/* TIME: seconds and microseconds. The script: "run mark born", and the time. */
+static bool read_answer(const struct rlk_reply *reply, struct answer *ret)
+{
+    const char *mark;
+
+    *ret = (struct answer){0};
+    if (reply->type != RLK_REPLY_ARRAY || reply->integer != 2 ||
+        reply[1].type != RLK_REPLY_STRING || reply[2].type != RLK_REPLY_STRING) {
+        return false;
+    }
+    mark = strchr(reply[1].str, ' ');
+    if (mark == NULL) {
+        ret->now_us = number(reply[1].str, 10) * 1000000 + number(reply[2].str, 10);
+        return true;
+    }
+    ret->mark = number(mark + 1, 16);
+    ret->born_us = strchr(mark + 1, ' ') ? number(strchr(mark + 1, ' '), 10) : 0;
+    ret->now_us = number(reply[2].str, 10);
+    return true;
+}
+
+static void tell_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
+{
+    struct rlk_clock_sample sample = {
+        .sent_us = n->health.sent_us, .received_us = now_us, .server_us = server_us};
+
+    n->hooks->timed(n, &sample);
+}
+
+static bool votes(const struct rlk_node *n, uint64_t now_us)
+{
+    return rlk_standing_bar(&n->standing, now_us, NULL) == RLK_BAR_NONE;
+}
+
+/* What it has granted before counts no more either; nor does what a lock that is held has there, if
+ * these are other data [S7]. */
+static void tell_barred(struct rlk_node *n, bool voted, uint64_t now_us)
+{
+    if ((voted && !votes(n, now_us)) || n->standing.exchanged) {
+        n->hooks->barred(n, now_us);
+    }
+}
+
+static struct rlk_birth birth_of(const struct answer *a)
+{
+    return (struct rlk_birth){.mark = a->mark, .born_us = a->born_us, .server_us = a->now_us};
+}
+
+/* Ahead of the time, which may show a step that is on record already. */
+static void tell_birth(struct rlk_node *n, const struct answer *a, uint64_t now_us)
+{
+    struct rlk_birth birth = birth_of(a);
+    bool voted = votes(n, now_us);
+
+    rlk_standing_born(&n->standing, &birth, now_us);
+    n->health.notes = n->health.notes && rlk_standing_note(&n->standing, now_us) != 0;
+    tell_barred(n, voted, now_us);
+}
+
+static bool look(struct rlk_node *n, uint64_t mark, uint64_t now_us)
+{
+    bool voted = votes(n, now_us), another = rlk_standing_look(&n->standing, mark, now_us);
+
+    tell_barred(n, voted, now_us);
+    return another;
+}
+
+static void set_unread(struct rlk_node *n, bool unread, uint64_t now_us)
+{
+    bool voted = votes(n, now_us);
+
+    rlk_standing_unread(&n->standing, unread);
+    tell_barred(n, voted, now_us);
+}
+
+void rlk_health_judge_role(struct rlk_node *n, const char *unfit, uint64_t promotion,
+                           uint64_t now_us)
+{
+    if (rlk_standing_role(&n->standing, unfit == NULL, promotion, now_us)) {
+        n->hooks->barred(n, now_us); /* whatever the policy: it is no master */
+        rlk_node_refuse(n, "%s", unfit ? unfit : "was a replica for a while: it has other data");
+    }
+}
+
+/* Whether another look may tell more: it could not answer just now, or it could before and gives
+ * any other error than that it may not (an ACL). */
+static bool may_answer_later(const struct rlk_node *n, const struct rlk_reply *reply)
+{
+    return rlk_classify_refused_for_now(reply) ||
+           ((n->standing.mark != 0 || n->standing.lost) && !rlk_classify_is_error(reply, "NOPERM"));
+}
+
+/* It did not run the script, which says nothing of its data [S7]. It is asked again, and does not
+ * vote before; or it is asked for the time only, until the next greeting. */
+static void on_refused(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
+{
+    n->health.refused = n->health.refused || !may_answer_later(n, reply);
+    set_unread(n, is_wanted(n), now_us);
+}
+
+static void on_health(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    struct answer a;
+
+    (void)context;
+    n->health.asked = false;
+    if (!read_answer(reply, &a)) {
+        on_refused(n, reply, now_us);
+        return;
+    }
+    tell_birth(n, &a, now_us);
+    tell_time(n, a.now_us, now_us);
+    if (a.mark != 0 && look(n, a.mark, now_us)) {
+        rlk_node_refuse(n, "its data were thrown away or exchanged: it is greeted anew");
+    }
+}
+
+/* The section that the greeting has asked for as well. What it does not say is not held against it:
+ * without INFO nobody sees more than that. */
+static void on_role(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    (void)context;
+    n->health.mute = rlk_classify_is_error(reply, "NOPERM");
+    rlk_info_read(&n->info, reply);
+    rlk_health_judge_role(n, rlk_info_unfit(n->info.role, n->info.mode), n->info.promotion, now_us);
+}
+
+static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us)
+{
+    (void)context;
+    if (reply->type == RLK_REPLY_ARRAY) {
+        rlk_health_judge_role(n, rlk_handshake_unfit(reply), 0, now_us);
+    }
+}
+
+static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    (void)context;
+    (void)now_us;
+    n->health.asked = false;
+}
+
+static void on_unheard(struct rlk_node *n, void *context, uint64_t now_us)
+{
+    (void)n;
+    (void)context;
+    (void)now_us;
+}
+
+/* INFO tells more; where both are refused nobody sees it. */
+static bool ask_role(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind info_kind = {on_role, on_unheard},
+                                         hello_kind = {on_hello, on_unheard};
+    static const char *const info[] = {"INFO", "replication", NULL};
+    static const char *const hello[] = {"HELLO", "2", NULL};
+
+    if (n->info.role[0] != '\0' && !n->health.mute) {
+        return rlk_node_say(n, &info_kind, info, now_us);
+    }
+    return !n->tells_role || rlk_node_say(n, &hello_kind, hello, now_us);
+}
+
+/* ---- the life of a connection ---- */
+
+static void again_later(struct rlk_node *n, uint64_t now_us)
+{
+    if (n->options->health_us > 0) {
+        rlk_timer_set(&n->loop->timers, &n->health.timer,
+                      rlk_time_add(now_us, n->options->health_us));
+    }
+}
+
+void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_health, on_broken};
+
+    if (!n->health.asked && rlk_node_ready(n, now_us) &&
+        !(ask_role(n, now_us) && ask(n, &kind, now_us))) {
+        rlk_node_complain(n, "no memory to ask whether it still has its data");
+    }
+}
+
+void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
+{
+    if (n->options->health_us > 0 && now_us >= rlk_time_add(n->health.sent_us, AGAIN_AFTER_US)) {
+        rlk_health_ask_now(n, now_us);
+    }
+}
+
+void rlk_health_note(struct rlk_node *n, uint64_t now_us)
+{
+    if (!n->health.notes && is_wanted(n)) {
+        n->health.notes = true;
+        rlk_health_ask_now(n, now_us);
+    }
+}
+
+static void on_memory(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                      uint64_t now_us)
+{
+    bool voted = votes(n, now_us);
+
+    (void)context;
+    rlk_info_read(&n->info, reply);
+    rlk_standing_evicts(&n->standing, rlk_info_evicts(&n->info), now_us);
+    tell_barred(n, voted, now_us);
+}
+
+/* Whether it evicts may be changed at any time: it is asked again now and then, and more often
+ * while it is to be changed. */
+static void ask_memory(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {on_memory, on_unheard};
+    static const char *const words[] = {"INFO", "memory", NULL};
+    bool due = n->health.looks % (rlk_info_evicts(&n->info) ? 2 : 30) == 0;
+
+    if (due && n->standing.policy == RLK_QUARANTINE_STRICT && rlk_node_ready(n, now_us)) {
+        rlk_node_say(n, &kind, words, now_us);
+    }
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, health.timer);
+
+    n->health.looks++;
+    ask_memory(n, now_us);
+    rlk_health_ask(n, now_us);
+    again_later(n, now_us);
+}
+
+void rlk_health_init(struct rlk_node *n)
+{
+    n->health = (struct rlk_health){0};
+    rlk_timer_init(&n->health.timer, on_timer);
+}
+
+bool rlk_health_is_wanted(struct rlk_node *n)
+{
+    n->health.refused = n->health.asked = n->health.mute = false;
+    return is_wanted(n);
+}
+
+bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
+{
+    return ask(n, kind, now_us);
+}
+
+/* By its wall clock: below 0 when that was set back since it started, which says nothing of when
+ * that was. Who tells us nothing of itself votes unseen. */
+static uint64_t age_us(const struct rlk_node *n)
+{
+    if (n->info.run_id[0] == '\0') {
+        return RLK_NEVER;
+    }
+    return n->info.uptime_s > 0 ? (uint64_t)n->info.uptime_s * 1000000 : 0;
+}
+
+/* Without a mark only what it says of its commands tells. */
+static uint64_t data_age_us(const struct rlk_node *n, const struct answer *a)
+{
+    if (a->mark) {
+        return rlk_time_sub(a->now_us, a->born_us);
+    }
+    return is_suspect(n) ? 0 : RLK_NEVER;
+}
+
+void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
+{
+    struct answer a = {0};
+    struct rlk_facts facts = {.run = n->info.run_id,
+                              .promotion = n->info.promotion,
+                              .durable = rlk_info_is_durable(&n->info),
+                              .evicts = rlk_info_evicts(&n->info)};
+
+    n->health.asked = false;
+    if (reply && !read_answer(reply, &a)) {
+        facts.unread = may_answer_later(n, reply);
+        n->health.refused = !facts.unread;
+    }
+    facts.birth = birth_of(&a);
+    facts.age_us = age_us(n);
+    facts.data_age_us = data_age_us(n, &a);
+    if (rlk_standing_greet(&n->standing, &facts, now_us)) {
+        n->hooks->replaced(n);
+    }
+    tell_barred(n, true, now_us);
+    if (a.now_us) {
+        tell_time(n, a.now_us, now_us);
+    }
+    again_later(n, now_us);
+}
+
+void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
+                       char start[RLK_HEALTH_START_ROOM])
+{
+    key[0] = start[0] = '\0';
+    if (is_wanted(n) && n->standing.mark != 0) {
+        write_key(n, key);
+        snprintf(start, RLK_HEALTH_START_ROOM, "%s %016" PRIx64 " ", n->info.run_id,
+                 n->standing.mark);
+    }
+}
+
+void rlk_health_surprised(struct rlk_node *n, uint64_t now_us)
+{
+    look(n, 0, now_us);
+    rlk_health_ask_now(n, now_us);
+}
+
+void rlk_health_end(struct rlk_node *n)
+{
+    rlk_timer_cancel(&n->loop->timers, &n->health.timer);
+}
+
+/* It votes, and nobody looks whether it should. */
+static bool explain_blindness(const struct rlk_node *n, char *out, size_t size)
+{
+    bool blind = n->standing.policy != RLK_QUARANTINE_OFF;
+
+    if (blind && n->info.run_id[0] == '\0') {
+        snprintf(out, size,
+                 n->tells_role ? "may vote after a restart, unseen: allow us INFO (quarantine)"
+                               : "may vote after a restart, or as a writable replica, unseen: "
+                                 "allow us INFO (quarantine)");
+    } else if (blind && n->health.refused) {
+        snprintf(out, size,
+                 "may vote after its data were thrown away, unseen: allow us EVAL with "
+                 "GET, SET and TIME on " RLK_HEALTH_KEY " (quarantine)");
+    }
+    return blind && (n->info.run_id[0] == '\0' || n->health.refused);
+}
+
+bool rlk_health_explain(const struct rlk_node *n, uint64_t now_us, char *out, size_t size)
+{
+    static const char *const why[] = {
+        [RLK_BAR_NONE] = "",
+        [RLK_BAR_YOUNG] = "it has started, or lost its data, or its clock was set, only just",
+        [RLK_BAR_RESTARTED] = "it has restarted, or does not say whether it has",
+        [RLK_BAR_FORGOT] = "its data were thrown away or exchanged",
+        [RLK_BAR_CLOCK] = "its clock was set forward, or is too fast",
+        [RLK_BAR_EVICTS] = ("it may throw keys away when memory is short: set its "
+                            "maxmemory-policy to noeviction"),
+        [RLK_BAR_UNREAD] = "it cannot say for now whether it still has its data",
+    };
+    uint64_t until_us;
+    enum rlk_bar bar = rlk_standing_bar(&n->standing, now_us, &until_us);
+
+    if (bar == RLK_BAR_NONE) {
+        return explain_blindness(n, out, size);
+    }
+    if (until_us == RLK_NEVER) {
+        snprintf(out, size, "does not vote: %s", why[bar]);
+    } else {
+        snprintf(out, size, "does not vote for another %" PRIu64 " s (max_ttl; see quarantine): %s",
+                 (until_us - now_us + 999999) / 1000000,
+                 bar == RLK_BAR_EVICTS ? "it may have thrown keys away until just now" : why[bar]);
+    }
+    return true;
+}

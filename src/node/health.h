@@ -1,0 +1,87 @@
+/* health.h - whether a connected server is still a master, has its data, and what time it has
+ * [S11].
+ *
+ * On every server stands one key that nobody deletes, the incarnation key: the run that wrote it,
+ * a random mark, and since when by the server's clock. A server whose data were thrown away has
+ * none, or, when another client was there before us, one with another mark: whoever knew the
+ * former one sees it. A server that restarted with its data, and a replica that took its master's
+ * place, have one of another run.
+ *
+ * A script looks at it (and writes it anew where that has to be), and tells the time: at the end
+ * of the greeting, every health_ms, and along with renewals. With quarantine=off only the time is
+ * asked for, and no key is written. Ahead of each look goes the question for the role: INFO, or
+ * HELLO where INFO is not allowed. Whoever is no master any more, or has other data than those that
+ * were greeted, is greeted anew: its connection ends. */
+#ifndef RLK_NODE_HEALTH_H
+#define RLK_NODE_HEALTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <redlock/lock.h>
+
+#include "net/timers.h"
+
+struct rlk_node;
+struct rlk_reply;
+struct rlk_request_kind;
+
+/* The incarnation key, behind the manager's prefix. */
+#define RLK_HEALTH_KEY "redlock:incarnation"
+#define RLK_HEALTH_KEY_ROOM (REDLOCK_MAX_KEY + sizeof(RLK_HEALTH_KEY))
+
+/* What its value begins with. */
+#define RLK_HEALTH_START_ROOM 80
+
+struct rlk_health {
+    struct rlk_timer timer;
+    bool asked;       /* an answer is outstanding */
+    bool refused;     /* it does not run the script for us: only the time is asked for */
+    bool mute;        /* it refuses us INFO, since it was greeted */
+    bool notes;       /* that its clock moved is to be put on record */
+    unsigned looks;   /* counts them */
+    uint64_t sent_us; /* when it was asked last */
+};
+
+void rlk_health_init(struct rlk_node *n);
+
+/* For the greeting: whether there is something to ask; and ask, and hear the answer. False when
+ * there is no memory. */
+bool rlk_health_is_wanted(struct rlk_node *n);
+bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us);
+
+/* The greeting is over, with that answer, or without one (NULL). From here on it is asked now and
+ * then. */
+void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
+
+/* Ask it now, ahead of what is asked next; not when an answer is outstanding. The second: not when
+ * that was a moment ago, either. */
+void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us);
+void rlk_health_ask(struct rlk_node *n, uint64_t now_us);
+
+/* It is certain that its clock moved: put that on record, with this look and with each until it is
+ * there [S11]. */
+void rlk_health_note(struct rlk_node *n, uint64_t now_us);
+
+/* The incarnation key, and what its value is to begin with; "" when that is not known or not to be
+ * looked at. */
+void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
+                       char start[RLK_HEALTH_START_ROOM]);
+
+/* Its role was told: why it is unfit to vote at all, NULL when it is a master; and what has
+ * made it one (rlk_info). Ends the connection of one that is none, or was none since it was
+ * greeted. */
+void rlk_health_judge_role(struct rlk_node *n, const char *unfit, uint64_t promotion,
+                           uint64_t now_us);
+
+/* It was looked at along with a vote, and was not as expected. */
+void rlk_health_surprised(struct rlk_node *n, uint64_t now_us);
+
+/* The connection has ended. */
+void rlk_health_end(struct rlk_node *n);
+
+/* Why its votes do not count, and for how long: a part of a sentence. False when they do. */
+bool rlk_health_explain(const struct rlk_node *n, uint64_t now_us, char *out, size_t size);
+
+#endif

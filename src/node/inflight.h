@@ -1,0 +1,53 @@
+/* inflight.h - what has been asked on a connection and not been answered yet, in order.
+ *
+ * A ring that grows to its bound and stays: no allocation per request. */
+#ifndef RLK_NODE_INFLIGHT_H
+#define RLK_NODE_INFLIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/reply.h"
+
+struct rlk_node;
+
+/* The most requests that wait for an answer on one connection [S13]. */
+#define RLK_INFLIGHT_MAX 65536
+
+/* What a kind of request does with its end: exactly one of the two is called, once. */
+struct rlk_request_kind {
+    void (*answered)(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+                     uint64_t now_us);
+    /* The connection ended first: it may or may not have been carried out. */
+    void (*broken)(struct rlk_node *n, void *context, uint64_t now_us);
+};
+
+struct rlk_request {
+    const struct rlk_request_kind *kind;
+    void *context;
+    uint64_t sent_us;
+    size_t len; /* of its command */
+};
+
+struct rlk_inflight {
+    struct rlk_request *ring;
+    size_t cap, first, count; /* cap: a power of two, or 0 */
+    size_t bytes;             /* of their commands */
+};
+
+void rlk_inflight_end(struct rlk_inflight *q);
+
+/* Whether one more can be pushed: false for want of memory, or at the bound. */
+bool rlk_inflight_reserve(struct rlk_inflight *q);
+
+/* After a reserve. */
+void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_request *r);
+
+/* Take the oldest; false when there is none. */
+bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_request *ret);
+
+/* When the oldest was sent; RLK_NEVER when there is none. */
+uint64_t rlk_inflight_oldest_us(const struct rlk_inflight *q);
+
+#endif

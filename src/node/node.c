@@ -1,0 +1,367 @@
+#include "node/node.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "core/backoff.h"
+#include "net/clock.h"
+#include "net/loop.h"
+#include "node/options.h"
+
+/* The first part of a text that has a complaint behind it. */
+#define BAR_ROOM 180
+
+#define RECONNECT_MIN_US 10000
+#define RECONNECT_MAX_US 2000000
+
+/* A connection that lasted so long was a good one: its end is no reason to wait. */
+#define GOOD_AFTER_US 1000000
+
+static void connect_next(struct rlk_node *n, const char *why, uint64_t now_us);
+
+__attribute__((format(printf, 2, 0))) static void write_error(struct rlk_node *n,
+                                                              const char *format, va_list args)
+{
+    vsnprintf(n->error, sizeof(n->error), format, args);
+    rlk_reply_make_printable(n->error);
+}
+
+void rlk_node_complain(struct rlk_node *n, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_error(n, format, args);
+    va_end(args);
+}
+
+/* Every request in flight learns that its answer will not come. */
+static void break_requests(struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_inflight broken = n->inflight;
+    struct rlk_request r;
+
+    n->inflight = (struct rlk_inflight){0};
+    while (rlk_inflight_pop(&broken, &r)) {
+        r.kind->broken(n, r.context, now_us);
+    }
+    rlk_inflight_end(&broken);
+}
+
+static void try_again(struct rlk_node *n, uint64_t now_us)
+{
+    uint64_t delay_us = 0;
+
+    if (n->failures > 0) {
+        delay_us = rlk_backoff_us(&n->prng, n->failures, RECONNECT_MIN_US, RECONNECT_MAX_US);
+    }
+    n->state = RLK_NODE_DOWN;
+    if (delay_us == 0) {
+        rlk_node_start(n, now_us);
+    } else {
+        rlk_timer_set(&n->loop->timers, &n->timer, rlk_time_add(now_us, delay_us));
+    }
+}
+
+/* The way up, or the connection, has ended. */
+static void fall(struct rlk_node *n, uint64_t now_us)
+{
+    bool was_up = n->state == RLK_NODE_UP;
+
+    n->twin = n->found_twin; /* whatever else it fell for shows nothing of that */
+    n->found_twin = false;
+
+    rlk_resolve_cancel(&n->resolve);
+    rlk_timer_cancel(&n->loop->timers, &n->timer);
+    rlk_health_end(n);
+    rlk_conn_close(&n->conn, true);
+    n->state = RLK_NODE_DOWN;
+    n->expected = 0;
+    if (was_up) {
+        n->failures = now_us - n->since_us >= GOOD_AFTER_US ? 0 : n->failures + 1;
+        n->since_us = now_us;
+        if (n->inflight.count > 0) {
+            rlk_former_add(&n->former, n->info.run_id, n->client_id);
+        }
+    } else {
+        n->failures++;
+        n->failed = true;
+    }
+    break_requests(n, now_us);
+    try_again(n, now_us);
+    if (was_up) {
+        n->hooks->eased(n);
+    } else {
+        n->hooks->down(n, now_us);
+    }
+}
+
+void rlk_node_refuse(struct rlk_node *n, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_error(n, format, args);
+    va_end(args);
+    fall(n, rlk_clock_us());
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, timer);
+    static const char *const doing[] = {"", "its name could not be resolved",
+                                        "could not be connected", "did not answer our greeting",
+                                        ""};
+
+    if (n->state == RLK_NODE_DOWN) {
+        rlk_node_start(n, now_us);
+        return;
+    }
+    if (n->state == RLK_NODE_UP) {
+        rlk_node_pay(n, now_us);
+        n->hooks->eased(n);
+        return;
+    }
+    if (n->state == RLK_NODE_CONNECTING && n->next_address < n->resolve.n) {
+        rlk_conn_close(&n->conn, true);
+        connect_next(n, "no answer", now_us);
+        return;
+    }
+    rlk_node_complain(n, "%s within %llu ms (connect_timeout_ms)", doing[n->state],
+                      (unsigned long long)(n->options->connect_timeout_us / 1000));
+    fall(n, now_us);
+}
+
+static void on_resolved(struct rlk_resolve *r, const char *why)
+{
+    struct rlk_node *n = RLK_CONTAINER(r, struct rlk_node, resolve);
+    uint64_t now_us = rlk_clock_us();
+
+    if (why) {
+        rlk_node_complain(n, "its name could not be resolved: %s", why);
+        fall(n, now_us);
+        return;
+    }
+    n->next_address = 0;
+    connect_next(n, "", now_us);
+}
+
+static void set_give_up(struct rlk_node *n, uint64_t now_us)
+{
+    rlk_timer_set(&n->loop->timers, &n->timer,
+                  rlk_time_add(now_us, n->options->connect_timeout_us));
+}
+
+/* Try the addresses one after the other; `why` the last one failed. */
+static void connect_next(struct rlk_node *n, const char *why, uint64_t now_us)
+{
+    n->state = RLK_NODE_CONNECTING;
+    while (n->next_address < n->resolve.n) {
+        unsigned i = n->next_address++;
+
+        if (rlk_conn_open(&n->conn, (struct sockaddr *)&n->resolve.address[i], n->resolve.len[i],
+                          &why) == 0) {
+            set_give_up(n, now_us);
+            return;
+        }
+    }
+    rlk_node_complain(n, "cannot connect: %s", why);
+    fall(n, now_us);
+}
+
+static void on_opened(struct rlk_conn *c)
+{
+    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
+    uint64_t now_us = rlk_clock_us();
+
+    n->state = RLK_NODE_GREETING;
+    if (!n->hooks->greet(n, now_us)) {
+        rlk_node_complain(n, "no memory to greet it");
+        fall(n, now_us);
+    }
+}
+
+static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
+{
+    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
+    struct rlk_request r;
+    uint64_t took_us;
+
+    if (!rlk_inflight_pop(&n->inflight, &r)) {
+        rlk_node_complain(n, "answered without having been asked: %s", reply->str);
+        fall(n, now_us);
+        return;
+    }
+    took_us = rlk_time_sub(now_us, r.sent_us);
+    n->heard_us = now_us;
+    n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
+    r.kind->answered(n, r.context, reply, now_us);
+    if (n->state == RLK_NODE_UP) {
+        if (n->debts.count > 0) {
+            rlk_node_pay(n, now_us);
+        }
+        n->hooks->eased(n);
+    }
+}
+
+static void on_broken(struct rlk_conn *c, const char *why)
+{
+    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
+    uint64_t now_us = rlk_clock_us();
+
+    if (n->state == RLK_NODE_CONNECTING) {
+        connect_next(n, why, now_us);
+        return;
+    }
+    rlk_node_complain(n,
+                      n->state == RLK_NODE_UP ? "the connection broke: %s"
+                                              : "the connection broke during our greeting: %s",
+                      why);
+    fall(n, now_us);
+}
+
+static const struct rlk_conn_handler conn_handler = {on_opened, on_replied, on_broken};
+
+void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
+                   unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed)
+{
+    *n = (struct rlk_node){0};
+    n->loop = loop;
+    n->options = options;
+    n->uri = &options->uris[index];
+    n->index = index;
+    n->hooks = hooks;
+    n->owner = owner;
+    n->since_us = rlk_clock_us();
+    n->resolve.done = on_resolved;
+    rlk_prng_seed(&n->prng, seed);
+    rlk_timer_init(&n->timer, on_timer);
+    rlk_standing_init(&n->standing, rlk_options_quarantine(options, index),
+                      rlk_time_from_ms(options->max_ttl_ms), options->drift_ppm);
+    rlk_health_init(n);
+    rlk_conn_init(&n->conn, loop, &conn_handler);
+}
+
+void rlk_node_start(struct rlk_node *n, uint64_t now_us)
+{
+    n->state = RLK_NODE_RESOLVING;
+    set_give_up(n, now_us);
+    rlk_resolve_start(&n->resolve, n->loop, n->uri);
+}
+
+void rlk_node_end(struct rlk_node *n)
+{
+    rlk_resolve_cancel(&n->resolve);
+    rlk_timer_cancel(&n->loop->timers, &n->timer);
+    rlk_health_end(n);
+    n->state = RLK_NODE_DOWN;
+    break_requests(n, rlk_clock_us());
+    rlk_debts_end(&n->debts);
+    rlk_conn_end(&n->conn);
+}
+
+void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
+{
+    rlk_timer_cancel(&n->loop->timers, &n->timer);
+    n->state = RLK_NODE_UP;
+    n->failed = n->twin = false;
+    n->expected = 0;
+    n->since_us = now_us;
+    n->error[0] = '\0';
+    rlk_node_pay(n, now_us);
+    n->hooks->up(n, now_us);
+}
+
+uint64_t rlk_node_overdue_us(const struct rlk_node *n)
+{
+    return rlk_time_add(rlk_inflight_oldest_us(&n->inflight), n->options->node_timeout_us);
+}
+
+static bool overdue(const struct rlk_node *n, uint64_t now_us)
+{
+    return now_us > rlk_node_overdue_us(n);
+}
+
+bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us)
+{
+    return n->state == RLK_NODE_UP && !overdue(n, now_us);
+}
+
+bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us)
+{
+    return n->state == RLK_NODE_UP && overdue(n, now_us);
+}
+
+bool rlk_node_coming(const struct rlk_node *n)
+{
+    return n->state != RLK_NODE_UP && n->state != RLK_NODE_DOWN && !n->failed;
+}
+
+bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
+                    const struct rlk_request_kind *kind, void *context, uint64_t now_us)
+{
+    struct rlk_request r = {kind, context, now_us, c->len};
+
+    if (!rlk_inflight_reserve(&n->inflight) || !rlk_conn_reserve(&n->conn, c->len)) {
+        return false;
+    }
+    rlk_inflight_push(&n->inflight, &r);
+    rlk_conn_append(&n->conn, c->bytes, c->len);
+    return true;
+}
+
+bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
+                  uint64_t now_us)
+{
+    struct rlk_command c;
+    bool said = rlk_command_words(&c, words) == 0 && rlk_node_queue(n, &c, kind, NULL, now_us);
+
+    rlk_command_end(&c);
+    return said;
+}
+
+static bool is_at_limit(const struct rlk_node *n, size_t len)
+{
+    return n->inflight.count >= RLK_INFLIGHT_MAX || n->conn.out_len + len > RLK_CONN_OUT_MAX;
+}
+
+bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
+                  const struct rlk_request_kind *kind, void *context, uint64_t now_us)
+{
+    if (n->state != RLK_NODE_UP) {
+        return false;
+    }
+    if (!rlk_node_queue(n, c, kind, context, now_us)) {
+        rlk_node_complain(n, is_at_limit(n, c->len) ? "too many requests wait for it"
+                                                    : "no memory for a request to it");
+        return false;
+    }
+    return true;
+}
+
+/* Why it does not vote, and what else went wrong with it. */
+static const char *with_complaint(struct rlk_node *n)
+{
+    size_t len = strlen(n->bar);
+
+    if (n->error[0]) {
+        snprintf(n->bar + len, sizeof(n->bar) - len, "; besides: %s", n->error);
+    }
+    return n->bar;
+}
+
+const char *rlk_node_trouble(struct rlk_node *n, uint64_t now_us)
+{
+    if (rlk_node_stuck(n, now_us)) {
+        rlk_node_complain(
+            n, "has not answered for %llu ms",
+            (unsigned long long)((now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000));
+    } else if (n->error[0] == '\0' && n->state != RLK_NODE_UP) {
+        return "is still being connected";
+    } else if (n->state == RLK_NODE_UP && rlk_health_explain(n, now_us, n->bar, BAR_ROOM)) {
+        return with_complaint(n);
+    }
+    return n->error;
+}

@@ -1,0 +1,250 @@
+#include "node/options.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/alloc.h"
+#include "base/sized.h"
+#include "base/time.h"
+
+#define MAX_TIMEOUT_MS 60000
+#define MAX_DRIFT_PPM 500000
+#define MAX_CLIENT_NAME 64
+
+/* What every version of the struct has. */
+#define LEAST RLK_SIZED_UP_TO(struct redlock_options, n_nodes)
+
+static const struct redlock_options defaults = {
+    .size = sizeof(defaults),
+    .node_timeout_ms = 500,
+    .connect_timeout_ms = 2000,
+    .max_ttl_ms = 300000,
+    .drift_ppm = 10000,
+    .quarantine = REDLOCK_QUARANTINE_STRICT,
+    .health_ms = 1000,
+};
+
+REDLOCK_EXPORT void redlock_options_init_sized(struct redlock_options *options, size_t size)
+{
+    rlk_sized_init(options, size, &defaults, sizeof(defaults));
+}
+
+__attribute__((format(printf, 3, 4))) static int refuse(const struct redlock_options *p, int status,
+                                                        const char *format, ...)
+{
+    va_list args;
+
+    if (p->error_text && p->error_text_size > 0) {
+        va_start(args, format);
+        vsnprintf(p->error_text, p->error_text_size, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+static bool valid_client_name(const char *name)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789-_.:";
+    size_t len = strlen(name);
+
+    return len >= 1 && len <= MAX_CLIENT_NAME && strspn(name, allowed) == len;
+}
+
+static int check_numbers(const struct redlock_options *p)
+{
+    if (p->node_timeout_ms < 1 || p->node_timeout_ms > MAX_TIMEOUT_MS) {
+        return refuse(p, REDLOCK_EINVAL, "node_timeout_ms is %u; it must be 1 to %d",
+                      p->node_timeout_ms, MAX_TIMEOUT_MS);
+    }
+    if (p->connect_timeout_ms < 1 || p->connect_timeout_ms > MAX_TIMEOUT_MS) {
+        return refuse(p, REDLOCK_EINVAL, "connect_timeout_ms is %u; it must be 1 to %d",
+                      p->connect_timeout_ms, MAX_TIMEOUT_MS);
+    }
+    if (p->max_ttl_ms < REDLOCK_MIN_TTL_MS || p->max_ttl_ms > REDLOCK_MAX_TTL_MS) {
+        return refuse(p, REDLOCK_EINVAL, "max_ttl_ms is %u; it must be %d to %d (24 h)",
+                      p->max_ttl_ms, REDLOCK_MIN_TTL_MS, REDLOCK_MAX_TTL_MS);
+    }
+    if (p->health_ms > MAX_TIMEOUT_MS) {
+        return refuse(p, REDLOCK_EINVAL, "health_ms is %u; it must be at most %d", p->health_ms,
+                      MAX_TIMEOUT_MS);
+    }
+    if (p->quarantine < REDLOCK_QUARANTINE_STRICT || p->quarantine > REDLOCK_QUARANTINE_OFF) {
+        return refuse(p, REDLOCK_EINVAL,
+                      "quarantine is %d; it must be one of enum "
+                      "redlock_quarantine",
+                      (int)p->quarantine);
+    }
+    if (p->drift_ppm > MAX_DRIFT_PPM) {
+        return refuse(p, REDLOCK_EINVAL, "drift_ppm is %u; it must be at most %d", p->drift_ppm,
+                      MAX_DRIFT_PPM);
+    }
+    return 0;
+}
+
+static int check_texts(const struct redlock_options *p)
+{
+    if (p->nodes == NULL || p->n_nodes < 1 || p->n_nodes > REDLOCK_MAX_NODES) {
+        return refuse(p, REDLOCK_EINVAL, "%zu nodes given; it must be 1 to %d", p->n_nodes,
+                      REDLOCK_MAX_NODES);
+    }
+    if (p->username && p->password == NULL) {
+        return refuse(p, REDLOCK_EINVAL, "a username needs a password");
+    }
+    if (p->key_prefix && strlen(p->key_prefix) >= REDLOCK_MAX_KEY) {
+        return refuse(p, REDLOCK_EINVAL, "key_prefix is longer than %d bytes", REDLOCK_MAX_KEY - 1);
+    }
+    if (p->client_name && !valid_client_name(p->client_name)) {
+        return refuse(p, REDLOCK_EINVAL,
+                      "client_name must be 1 to %d letters, digits, '-', '_', '.' or ':'",
+                      MAX_CLIENT_NAME);
+    }
+    return 0;
+}
+
+/* The password that goes without saying. */
+static int fill_login(const struct redlock_options *p, struct rlk_uri *u)
+{
+    if (u->password || p->password == NULL) {
+        return u->user && u->password == NULL ? REDLOCK_EURI : 0;
+    }
+    u->password = rlk_uri_copy(p->password, strlen(p->password));
+    if (u->password == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    if (u->user == NULL && p->username) {
+        u->user = rlk_uri_copy(p->username, strlen(p->username));
+        return u->user ? 0 : REDLOCK_ENOMEM;
+    }
+    return 0;
+}
+
+static int load_node(struct rlk_options *o, const struct redlock_options *p, unsigned i)
+{
+    struct rlk_uri *u = &o->uris[i];
+    const char *why = "";
+    unsigned other;
+    int status;
+
+    if (p->nodes[i] == NULL) {
+        return refuse(p, REDLOCK_EINVAL, "node %u is NULL", i + 1);
+    }
+    status = rlk_uri_parse(p->nodes[i], u, &why);
+    if (status == 0) {
+        status = fill_login(p, u);
+        why = "it has a user but no password";
+    }
+    if (status == REDLOCK_EURI) {
+        return refuse(p, status, "node %u of %zu is not a URI we understand: %s", i + 1, p->n_nodes,
+                      why);
+    }
+    for (other = 0; status == 0 && other < i; other++) {
+        if (strcmp(o->uris[other].name, u->name) == 0) {
+            return refuse(p, REDLOCK_EINVAL, "node %u and node %u are the same: %s", other + 1,
+                          i + 1, u->name);
+        }
+    }
+    return status;
+}
+
+static int load_texts(struct rlk_options *o, const struct redlock_options *p)
+{
+    const char *prefix = p->key_prefix ? p->key_prefix : "";
+    const char *name = p->client_name ? p->client_name : "libredlock";
+
+    o->key_prefix_len = strlen(prefix);
+    o->key_prefix = rlk_uri_copy(prefix, o->key_prefix_len);
+    o->client_name = rlk_uri_copy(name, strlen(name));
+    o->uris = rlk_alloc(p->n_nodes * sizeof(*o->uris));
+    return o->key_prefix && o->client_name && o->uris ? 0 : REDLOCK_ENOMEM;
+}
+
+static int load(struct rlk_options *o, const struct redlock_options *p)
+{
+    int status = load_texts(o, p);
+    unsigned i;
+
+    for (i = 0; status == 0 && i < p->n_nodes; i++) {
+        o->n_nodes = i + 1;
+        status = load_node(o, p, i);
+    }
+    o->node_timeout_us = rlk_time_from_ms(p->node_timeout_ms);
+    o->connect_timeout_us = rlk_time_from_ms(p->connect_timeout_ms);
+    o->max_ttl_ms = p->max_ttl_ms;
+    o->drift_ppm = p->drift_ppm;
+    o->health_us = rlk_time_from_ms(p->health_ms);
+    o->quarantine = p->quarantine;
+    return status;
+}
+
+int rlk_options_read(const struct redlock_options *theirs, struct redlock_options *ret_public)
+{
+    enum rlk_sized read;
+
+    *ret_public = defaults;
+    read = rlk_sized_read(theirs, LEAST, ret_public, sizeof(*ret_public));
+    if (ret_public->error_text && ret_public->error_text_size > 0) {
+        ret_public->error_text[0] = '\0';
+    }
+    if (read == RLK_SIZED_UNKNOWN) {
+        return refuse(ret_public, REDLOCK_EINVAL,
+                      "the options set something that this library (%s) does not know yet; it is "
+                      "older than the headers that the program was built with",
+                      redlock_version());
+    }
+    return read == RLK_SIZED_READ ? 0 : REDLOCK_EINVAL;
+}
+
+int rlk_options_load(struct rlk_options *o, const struct redlock_options *public)
+{
+    int status;
+
+    *o = (struct rlk_options){0};
+    status = check_texts(public);
+    if (status == 0) {
+        status = check_numbers(public);
+    }
+    if (status == 0) {
+        status = load(o, public);
+    }
+    if (status == REDLOCK_ENOMEM) {
+        refuse(public, status, "out of memory");
+    }
+    if (status) {
+        rlk_options_end(o);
+    }
+    return status;
+}
+
+enum rlk_quarantine rlk_options_quarantine(const struct rlk_options *o, unsigned node)
+{
+    int own = o->uris[node].quarantine;
+
+    switch (own < 0 ? o->quarantine : (enum redlock_quarantine)own) {
+    case REDLOCK_QUARANTINE_OBSERVED:
+        return RLK_QUARANTINE_OBSERVED;
+    case REDLOCK_QUARANTINE_OFF:
+        return RLK_QUARANTINE_OFF;
+    case REDLOCK_QUARANTINE_STRICT:
+        break;
+    }
+    return RLK_QUARANTINE_STRICT;
+}
+
+void rlk_options_end(struct rlk_options *o)
+{
+    unsigned i;
+
+    for (i = 0; i < o->n_nodes; i++) {
+        rlk_uri_end(&o->uris[i]);
+    }
+    rlk_free(o->uris);
+    rlk_free(o->key_prefix);
+    rlk_free(o->client_name);
+    *o = (struct rlk_options){0};
+}
