@@ -91,10 +91,20 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     c->state = RLK_CONN_CLOSED;
 }
 
-static void break_off(struct rlk_conn *c, const char *why)
+static struct rlk_fault fault_of(enum rlk_fault_kind kind)
+{
+    return (struct rlk_fault){kind, ""};
+}
+
+static struct rlk_fault fault_of_system(int error)
+{
+    return (struct rlk_fault){RLK_FAULT_SYSTEM, strerror(error)};
+}
+
+static void break_off(struct rlk_conn *c, struct rlk_fault fault)
 {
     rlk_conn_close(c, true);
-    c->handler->broken(c, why);
+    c->handler->broken(c, &fault);
 }
 
 static bool arm_write(struct rlk_conn *c, bool on)
@@ -152,12 +162,12 @@ static void on_connected(struct rlk_conn *c)
         error = errno;
     }
     if (error) {
-        break_off(c, strerror(error));
+        break_off(c, fault_of_system(error));
         return;
     }
     arm_write(c, false);
     if (event_add(c->read_event, NULL)) {
-        break_off(c, "no memory for its event");
+        break_off(c, fault_of(RLK_FAULT_MEMORY));
         return;
     }
     c->state = RLK_CONN_OPEN;
@@ -189,7 +199,7 @@ static void hand_up(struct rlk_conn *c, uint64_t now_us)
     for (;;) {
         got = rlk_reply_next(&c->in, &reply);
         if (got < 0) {
-            break_off(c, rlk_reply_error(&c->in));
+            break_off(c, fault_of(rlk_reply_fault(&c->in)));
         }
         if (got <= 0) {
             return;
@@ -216,17 +226,17 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         int status = rlk_reply_feed(&c->in, c->loop->read, (size_t)n);
 
         if (status) {
-            break_off(c, status == REDLOCK_ENOMEM ? "out of memory for its answer"
-                                                  : "an answer that is too large");
+            break_off(c,
+                      fault_of(status == REDLOCK_ENOMEM ? RLK_FAULT_MEMORY : RLK_FAULT_TOO_LARGE));
             return;
         }
         hand_up(c, rlk_clock_us());
     } else if (n == 0) {
-        break_off(c, "it closed the connection");
+        break_off(c, fault_of(RLK_FAULT_CLOSED));
     } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-        break_off(c, strerror(errno));
+        break_off(c, fault_of_system(errno));
     } else if (c->send_error) {
-        break_off(c, strerror(c->send_error));
+        break_off(c, fault_of_system(c->send_error));
     }
 }
 
@@ -260,30 +270,30 @@ static int make_events(struct rlk_conn *c)
 }
 
 int rlk_conn_open(struct rlk_conn *c, const struct sockaddr *addr, socklen_t len,
-                  const char **ret_why)
+                  struct rlk_fault *ret_fault)
 {
     c->opened++;
     c->fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (c->fd < 0) {
-        *ret_why = strerror(errno);
+        *ret_fault = fault_of_system(errno);
         return -1;
     }
     if (addr->sa_family != AF_UNIX) {
         set_tcp_options(c->fd);
     }
     if (make_events(c)) {
-        *ret_why = "out of memory";
+        *ret_fault = fault_of(RLK_FAULT_MEMORY);
         rlk_conn_close(c, true);
         return -1;
     }
     c->state = RLK_CONN_CONNECTING;
     if (connect(c->fd, addr, len) && errno != EINPROGRESS) {
-        *ret_why = strerror(errno);
+        *ret_fault = fault_of_system(errno);
         rlk_conn_close(c, true);
         return -1;
     }
     if (!arm_write(c, true)) {
-        *ret_why = "out of memory";
+        *ret_fault = fault_of(RLK_FAULT_MEMORY);
         rlk_conn_close(c, true);
         return -1;
     }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "net/fault.h"
 #include "net/reply.h"
 #include "net/turn.h"
 
@@ -33,9 +34,8 @@ struct rlk_conn_handler {
     void (*opened)(struct rlk_conn *c);
     /* One complete reply, borrowed. now_us was read after its bytes had come. */
     void (*replied)(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us);
-    /* The connection has ended, or could not be made; it is closed already. `why` is a part
-     * of a sentence. */
-    void (*broken)(struct rlk_conn *c, const char *why);
+    /* The connection has ended, or could not be made; it is closed already. */
+    void (*broken)(struct rlk_conn *c, const struct rlk_fault *fault);
 };
 
 enum rlk_conn_state {
@@ -65,10 +65,10 @@ void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
 /* Closes, and frees what it kept. */
 void rlk_conn_end(struct rlk_conn *c);
 
-/* Begin to connect. 0: the handler is told how it went, later. Otherwise *ret_why says what
- * failed, and the handler is not told. */
+/* Begin to connect. 0: the handler is told how it went, later. Otherwise *ret_fault is why not, and
+ * the handler is not told. */
 int rlk_conn_open(struct rlk_conn *c, const struct sockaddr *addr, socklen_t len,
-                  const char **ret_why);
+                  struct rlk_fault *ret_fault);
 
 /* Whether `len` bytes can be appended now. False for want of memory or room. */
 bool rlk_conn_reserve(struct rlk_conn *c, size_t len);

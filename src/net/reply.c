@@ -210,13 +210,10 @@ void rlk_reply_show(const struct rlk_reply *reply, char *to, size_t size)
     strcpy(to + used, i < rlk_reply_whole(reply) ? more : "");
 }
 
-const char *rlk_reply_error(const struct rlk_reply_parser *p)
+enum rlk_fault_kind rlk_reply_fault(const struct rlk_reply_parser *p)
 {
     if (p->items == RLK_REPLY_ITEMS) {
-        return "an answer with too many elements";
+        return RLK_FAULT_TOO_MANY;
     }
-    if (p->reader->err == REDIS_ERR_OOM) {
-        return "an answer that is too large";
-    }
-    return "an answer that is not in the Redis protocol";
+    return p->reader->err == REDIS_ERR_OOM ? RLK_FAULT_TOO_LARGE : RLK_FAULT_GARBLED;
 }

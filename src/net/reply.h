@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "core/reply.h"
+#include "net/fault.h"
 
 struct redisReader;
 
@@ -38,7 +39,7 @@ void rlk_reply_parser_end(struct rlk_reply_parser *p);
 int rlk_reply_feed(struct rlk_reply_parser *p, const char *bytes, size_t len);
 
 /* Take the next complete reply: 1 and *ret_reply (valid until the next call), 0 when there is
- * none yet, -1 when the bytes are no protocol or exceed a limit: rlk_reply_error() says why,
+ * none yet, -1 when the bytes are no protocol or exceed a limit: rlk_reply_fault() says why,
  * and the parser is of no more use. */
 int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_reply);
 
@@ -52,6 +53,6 @@ size_t rlk_reply_whole(const struct rlk_reply *reply);
  * "..." behind what does not fit. size is at least 8. */
 void rlk_reply_show(const struct rlk_reply *reply, char *to, size_t size);
 
-const char *rlk_reply_error(const struct rlk_reply_parser *p);
+enum rlk_fault_kind rlk_reply_fault(const struct rlk_reply_parser *p);
 
 #endif

@@ -48,6 +48,17 @@ struct rlk_lookup {
     struct evdns_getaddrinfo_request *request;
 };
 
+static void finish_name(struct rlk_resolve *r, int result)
+{
+    struct rlk_fault fault = {RLK_FAULT_NO_ADDRESS, ""};
+
+    if (result) {
+        fault = (struct rlk_fault){RLK_FAULT_SYSTEM, evutil_gai_strerror(result)};
+    }
+    r->lookup = NULL;
+    r->done(r, r->n ? NULL : &fault);
+}
+
 static void on_name(int result, struct evutil_addrinfo *list, void *arg)
 {
     struct rlk_lookup *lookup = arg;
@@ -66,8 +77,7 @@ static void on_name(int result, struct evutil_addrinfo *list, void *arg)
         evutil_freeaddrinfo(list);
     }
     if (r) {
-        r->lookup = NULL;
-        r->done(r, r->n ? NULL : result ? evutil_gai_strerror(result) : "it has no address");
+        finish_name(r, result);
     }
 }
 
@@ -95,7 +105,7 @@ static void start_name(struct rlk_resolve *r, struct rlk_loop *loop, const struc
 
     if (dns == NULL || lookup == NULL) {
         rlk_free(lookup);
-        r->done(r, "out of memory for the resolver");
+        r->done(r, &(struct rlk_fault){RLK_FAULT_MEMORY, ""});
         return;
     }
     *lookup = (struct rlk_lookup){loop, r, NULL};

@@ -6,6 +6,8 @@
 
 #include <sys/socket.h>
 
+#include "net/fault.h"
+
 struct rlk_loop;
 struct rlk_lookup;
 struct rlk_uri;
@@ -18,9 +20,9 @@ struct rlk_resolve {
     unsigned n;
     socklen_t len[RLK_RESOLVE_MAX];
     struct sockaddr_storage address[RLK_RESOLVE_MAX];
-    /* Told once for each start that was not cancelled, perhaps before it returns. `why` is NULL
-     * when there is an address, otherwise a part of a sentence. */
-    void (*done)(struct rlk_resolve *r, const char *why);
+    /* Told once for each start that was not cancelled, perhaps before it returns: NULL when there
+     * is an address. */
+    void (*done)(struct rlk_resolve *r, const struct rlk_fault *fault);
 };
 
 void rlk_resolve_start(struct rlk_resolve *r, struct rlk_loop *loop, const struct rlk_uri *uri);

@@ -9,6 +9,7 @@
 #include "net/clock.h"
 #include "net/loop.h"
 #include "node/options.h"
+#include "node/trouble.h"
 
 /* The first part of a text that has a complaint behind it. */
 #define BAR_ROOM 180
@@ -19,7 +20,7 @@
 /* A connection that lasted so long was a good one: its end is no reason to wait. */
 #define GOOD_AFTER_US 1000000
 
-static void connect_next(struct rlk_node *n, const char *why, uint64_t now_us);
+static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us);
 
 __attribute__((format(printf, 2, 0))) static void write_error(struct rlk_node *n,
                                                               const char *format, va_list args)
@@ -126,7 +127,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     }
     if (n->state == RLK_NODE_CONNECTING && n->next_address < n->resolve.n) {
         rlk_conn_close(&n->conn, true);
-        connect_next(n, "no answer", now_us);
+        connect_next(n, (struct rlk_fault){RLK_FAULT_NONE, ""}, now_us);
         return;
     }
     rlk_node_complain(n, "%s within %llu ms (connect_timeout_ms)", doing[n->state],
@@ -134,18 +135,18 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     fall(n, now_us);
 }
 
-static void on_resolved(struct rlk_resolve *r, const char *why)
+static void on_resolved(struct rlk_resolve *r, const struct rlk_fault *fault)
 {
     struct rlk_node *n = RLK_CONTAINER(r, struct rlk_node, resolve);
     uint64_t now_us = rlk_clock_us();
 
-    if (why) {
-        rlk_node_complain(n, "its name could not be resolved: %s", why);
+    if (fault) {
+        rlk_node_complain(n, "its name could not be resolved: %s", rlk_trouble_fault(fault));
         fall(n, now_us);
         return;
     }
     n->next_address = 0;
-    connect_next(n, "", now_us);
+    connect_next(n, (struct rlk_fault){RLK_FAULT_NONE, ""}, now_us);
 }
 
 static void set_give_up(struct rlk_node *n, uint64_t now_us)
@@ -154,20 +155,20 @@ static void set_give_up(struct rlk_node *n, uint64_t now_us)
                   rlk_time_add(now_us, n->options->connect_timeout_us));
 }
 
-/* Try the addresses one after the other; `why` the last one failed. */
-static void connect_next(struct rlk_node *n, const char *why, uint64_t now_us)
+/* Try the addresses one after the other; `fault` is that of the last one. */
+static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us)
 {
     n->state = RLK_NODE_CONNECTING;
     while (n->next_address < n->resolve.n) {
         unsigned i = n->next_address++;
 
         if (rlk_conn_open(&n->conn, (struct sockaddr *)&n->resolve.address[i], n->resolve.len[i],
-                          &why) == 0) {
+                          &fault) == 0) {
             set_give_up(n, now_us);
             return;
         }
     }
-    rlk_node_complain(n, "cannot connect: %s", why);
+    rlk_node_complain(n, "cannot connect: %s", rlk_trouble_fault(&fault));
     fall(n, now_us);
 }
 
@@ -206,19 +207,19 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
     }
 }
 
-static void on_broken(struct rlk_conn *c, const char *why)
+static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
 {
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
     uint64_t now_us = rlk_clock_us();
 
     if (n->state == RLK_NODE_CONNECTING) {
-        connect_next(n, why, now_us);
+        connect_next(n, *fault, now_us);
         return;
     }
     rlk_node_complain(n,
                       n->state == RLK_NODE_UP ? "the connection broke: %s"
                                               : "the connection broke during our greeting: %s",
-                      why);
+                      rlk_trouble_fault(fault));
     fall(n, now_us);
 }
 
