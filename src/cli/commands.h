@@ -1,4 +1,4 @@
-/* cli/commands.h - the commands. Each reads its own arguments (argv[0] is its name) and
+/* commands.h - the commands. Each reads its own arguments (argv[0] is its name) and
  * returns the code to exit with.
  */
 #ifndef CLI_COMMANDS_H

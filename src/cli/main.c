@@ -1,4 +1,4 @@
-/* cli/main.c - redlock(1): finds the command and runs it. */
+/* main.c - redlock(1): finds the command and runs it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include <redlock/redlock.h>
 
 #include "cli/commands.h"
-#include "cli/exit.h"
-#include "cli/say.h"
-#include "cli/signals.h"
-#include "cli/title.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/system/signals.h"
+#include "cli/system/title.h"
 
 static const struct command {
     const char *name;

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/duration.h"
+#include "cli/say/duration.h"
 #include "lib/runner.h"
 
 /* What is read, in milliseconds. */

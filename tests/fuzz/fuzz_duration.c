@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/duration.h"
+#include "cli/say/duration.h"
 #include "fuzz.h"
 
 __extension__ typedef unsigned __int128 wide;

@@ -1,0 +1,179 @@
+/* args.c - reading the command line with getopt_long(), with messages of our own:
+ * getopt's would repeat what stands behind a '=', which may be a password.
+ */
+#include "cli/args/args.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+
+int cli_args_duration(const char *command, const char *option, const char *value, uint32_t min_ms,
+                      uint32_t max_ms, uint32_t *ret_ms)
+{
+    char from[CLI_DURATION_TEXT];
+    char to[CLI_DURATION_TEXT];
+    uint64_t ms;
+
+    if (cli_duration_parse(value, &ms) != 0) {
+        return cli_say_usage(command, "%s '%s' is not a time: write 500ms, 10s, 1.5s, 2m, 1h or 1d",
+                             option, value);
+    }
+    if (ms < min_ms || ms > max_ms) {
+        return cli_say_usage(command, "%s '%s' is out of range: from %s to %s", option, value,
+                             cli_duration_print(min_ms, from), cli_duration_print(max_ms, to));
+    }
+    *ret_ms = (uint32_t)ms;
+    return CLI_GO_ON;
+}
+
+int cli_args_number(const char *value, int min, int max, int *ret_number)
+{
+    char *end;
+    long number = strtol(value, &end, 10);
+
+    if (value[0] < '0' || value[0] > '9' || *end || number < min || number > max) {
+        return -1;
+    }
+    *ret_number = (int)number;
+    return 0;
+}
+
+int cli_args_key(const char *command, int argc, char **argv, const char **ret_key)
+{
+    const char *key;
+
+    if (optind >= argc) {
+        return cli_say_usage(command, "KEY is missing: the name of the lock");
+    }
+    key = argv[optind++];
+    if (!key[0]) {
+        return cli_say_usage(command, "KEY is empty: give the name of the lock");
+    }
+    if (strlen(key) > REDLOCK_MAX_KEY) {
+        return cli_say_usage(command, "KEY has %zu bytes: take one of %d at most", strlen(key),
+                             REDLOCK_MAX_KEY);
+    }
+    *ret_key = key;
+    return CLI_GO_ON;
+}
+
+int cli_args_key_refused(const char *command)
+{
+    return cli_say_usage(command,
+                         "KEY with its --key-prefix (or REDLOCK_KEY_PREFIX) has more than "
+                         "%d bytes: take a shorter one",
+                         REDLOCK_MAX_KEY);
+}
+
+int cli_args_end(const char *command, int argc, char **argv)
+{
+    if (optind < argc) {
+        return cli_say_usage(command, "'%s' is one argument too many", argv[optind]);
+    }
+    return CLI_GO_ON;
+}
+
+static int refuse_password(const char *command)
+{
+    return cli_say_usage(command, "a password on the command line could be seen by everybody (ps): "
+                                  "use --password-file FILE or REDLOCK_PASSWORD");
+}
+
+static int take_connect(struct cli_args *args, int option, const char *value)
+{
+    struct cli_connect *connect = &args->connect;
+
+    switch (option) {
+    case CLI_OPTION_NODES:
+        connect->nodes = value;
+        return CLI_GO_ON;
+    case CLI_OPTION_PASSWORD:
+        return refuse_password(args->command);
+    case CLI_OPTION_PASSWORD_FILE:
+        connect->password_file = value;
+        return CLI_GO_ON;
+    case CLI_OPTION_USERNAME:
+        connect->username = value;
+        return CLI_GO_ON;
+    case CLI_OPTION_KEY_PREFIX:
+        connect->key_prefix = value;
+        return CLI_GO_ON;
+    case CLI_OPTION_NODE_TIMEOUT:
+        return cli_args_duration(args->command, "--node-timeout", value, 1, 60000,
+                                 &connect->node_timeout_ms);
+    case CLI_OPTION_QUARANTINE:
+        connect->quarantine = value;
+        return CLI_GO_ON;
+    case CLI_OPTION_MAX_TTL:
+        return cli_args_duration(args->command, "--max-ttl", value, REDLOCK_MIN_TTL_MS,
+                                 REDLOCK_MAX_TTL_MS, &connect->max_ttl_ms);
+    default:
+        return args->own(args->arg, option, value);
+    }
+}
+
+/* getopt_long() has refused an option; for a long one it is the argument `at`. */
+static int refuse(const struct cli_args *args, const char *at, const char *problem)
+{
+    if (optopt > 0 && optopt < CLI_OPTION_NODES) {
+        return cli_say_usage(args->command, "option -%c %s", optopt, problem);
+    }
+    return cli_say_usage(args->command, "option %.*s %s", (int)strcspn(at, "="), at, problem);
+}
+
+/* Why getopt_long() does not know it. optopt is 0 for a long option that is none of the table's,
+ * and for one that is cut so short that it could be several of them. */
+static const char *unknown(const struct cli_args *args, const char *at)
+{
+    size_t length = strcspn(at, "=");
+    int matches = 0;
+
+    if (optopt >= CLI_OPTION_NODES) {
+        return "takes no value";
+    }
+    for (const struct option *option = args->options; optopt == 0 && option->name; option++) {
+        matches += length > 2 && strncmp(option->name, at + 2, length - 2) == 0;
+    }
+    return matches > 1 ? "is short for several: write it in full" : "is unknown here";
+}
+
+static int take(struct cli_args *args, int option, const char *at)
+{
+    switch (option) {
+    case 'h':
+        return cli_say_print(args->help);
+    case 'v':
+        cli_say_verbose();
+        return CLI_GO_ON;
+    case ':':
+        return refuse(args, at, "needs a value");
+    case '?':
+        return refuse(args, at, unknown(args, at));
+    default:
+        return take_connect(args, option, optarg);
+    }
+}
+
+int cli_args_read(struct cli_args *args, int argc, char **argv)
+{
+    int code = CLI_GO_ON;
+
+    opterr = 0;
+    while (code == CLI_GO_ON) {
+        int option = getopt_long(argc, argv, args->short_options, args->options, NULL);
+
+        if (option < 0) {
+            break;
+        }
+        code = take(args, option, argv[optind - 1]);
+    }
+    args->ended = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
+    return code;
+}

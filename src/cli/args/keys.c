@@ -1,0 +1,85 @@
+/* keys.c - collecting keys, and naming them. */
+#include "cli/args/keys.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/args/args.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+
+static int add(struct cli_keys *keys, const char *command, const char *key)
+{
+    for (size_t i = 0; i < keys->n; i++) {
+        if (strcmp(keys->keys[i], key) == 0) {
+            return cli_say_usage(command, "KEY '%s' is given twice", key);
+        }
+    }
+    if (keys->n == REDLOCK_MAX_KEYS) {
+        return cli_say_usage(command, "more than %d KEYs: a lock cannot have more",
+                             REDLOCK_MAX_KEYS);
+    }
+    keys->keys[keys->n++] = key;
+    return CLI_GO_ON;
+}
+
+int cli_keys_take(struct cli_keys *keys, const char *command, int argc, char **argv)
+{
+    const char *key;
+    int code = cli_args_key(command, argc, argv, &key);
+
+    return code == CLI_GO_ON ? add(keys, command, key) : code;
+}
+
+int cli_keys_read(struct cli_keys *keys, const char *command, int argc, char **argv)
+{
+    int code;
+
+    do {
+        code = cli_keys_take(keys, command, argc, argv);
+    } while (code == CLI_GO_ON && optind < argc);
+    return code == CLI_GO_ON ? cli_keys_finish(keys) : code;
+}
+
+char *cli_keys_join(const struct cli_keys *keys, const char *between)
+{
+    size_t size = 1;
+    char *text;
+
+    for (size_t i = 0; i < keys->n; i++) {
+        size += strlen(keys->keys[i]) + strlen(between);
+    }
+    text = calloc(1, size);
+    for (size_t i = 0; text && i < keys->n; i++) {
+        strcat(text, i > 0 ? between : "");
+        strcat(text, keys->keys[i]);
+    }
+    return text;
+}
+
+int cli_keys_finish(struct cli_keys *keys)
+{
+    keys->name = cli_keys_join(keys, "' '");
+    if (!keys->name) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    return CLI_GO_ON;
+}
+
+void cli_keys_ask(const struct cli_keys *keys, struct redlock_request *request)
+{
+    if (keys->n == 1) {
+        request->key = keys->keys[0];
+    } else {
+        request->keys = keys->keys;
+        request->n_keys = keys->n;
+    }
+}
+
+void cli_keys_free(struct cli_keys *keys)
+{
+    free(keys->name);
+    keys->name = NULL;
+}

@@ -1,0 +1,37 @@
+/* guard.h - running a command under a lock, and never beyond it. */
+#ifndef CLI_LOCK_GUARD_H
+#define CLI_LOCK_GUARD_H
+
+#include <stdint.h>
+
+#include "cli/session/session.h"
+#include "cli/system/signals.h"
+
+struct redlock_lock;
+struct redlock_notice;
+
+struct cli_guard {
+    /* The lock's name, and what it was asked for. */
+    const char *key;
+    uint32_t ttl_ms;
+    /* It is renewed, until max_hold_ms (0: no limit) have passed since it was acquired. */
+    int renew;
+    uint32_t max_hold_ms;
+    /* How long before the end of the lock the command is asked to end. */
+    uint32_t grace_ms;
+    char *const *argv;
+    /* Written by cli_guard_run(): the command was started. */
+    int began;
+    /* While the command runs; for cli_guard_notice(). */
+    struct cli_guard_run *run;
+};
+
+/* Run the command while `lock` is held. When this returns, the command has ended; the lock
+ * is still to be released. Returns the code to exit with. */
+int cli_guard_run(struct cli_guard *guard, struct cli_session *session, struct cli_signals *signals,
+                  const struct redlock_lock *lock);
+
+/* For struct redlock_request: what the lock's notices are told to, with the guard as arg. */
+void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *guard);
+
+#endif

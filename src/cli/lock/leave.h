@@ -1,0 +1,50 @@
+/* leave.h - letting go of a lock when its command has ended: it is released, or stays for the
+ * rest of --at-least.
+ *
+ *                 at_least_ms have passed, or the lock is lost
+ *   HELD ---------------------------------------------------------------> released
+ *    |                            ^
+ *    | not yet                    | they have now
+ *    v                            |
+ *    +-- renewed beyond it? ----> waits (not after a signal: left as it is)
+ *    |
+ *    +-- no: the keys end in time by themselves ---------------------> left as it is
+ *
+ * The lock is asked for at least_ms if that is longer than its ttl. So it stays even when redlock
+ * is killed; and once it is held its renewals ask for the ttl only, so that they do not make it
+ * stay longer than it has to.
+ */
+#ifndef CLI_LOCK_LEAVE_H
+#define CLI_LOCK_LEAVE_H
+
+#include <stdint.h>
+
+struct cli_session;
+struct cli_signals;
+struct redlock_lock;
+
+struct cli_leave {
+    struct cli_session *session;
+    struct cli_signals *signals;
+    struct redlock_lock *lock;
+    /* The lock's name, for messages. */
+    const char *key;
+    /* Until when the lock stays (cli/system/clock.h); 0: until it is released. */
+    uint64_t until_us;
+    /* The library has answered the last call, and what; or the wait has ended. */
+    int done;
+    int status;
+};
+
+/* The lock is held now. `leave` has its first four fields; at_least_ms 0: it does not stay. It must
+ * be where it is until it is let go. */
+void cli_leave_begin(struct cli_leave *leave, uint32_t ttl_ms, uint32_t at_least_ms);
+
+/* The command has ended: let go of the lock, and say what is worth to be known. `hurry`: without a
+ * wait; rather let it stay longer. */
+void cli_leave_end(struct cli_leave *leave, int hurry);
+
+/* The command did not begin, so that there is nothing that others should be kept from: release. */
+void cli_leave_now(struct cli_leave *leave);
+
+#endif

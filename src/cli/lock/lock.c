@@ -1,0 +1,278 @@
+/* lock.c - redlock lock: run a command while holding a lock.
+ *
+ * Acquire (cli/take/take.c), run (cli/lock/guard.c), and let go of it (cli/lock/leave.c).
+ */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args/args.h"
+#include "cli/args/help.h"
+#include "cli/lock/guard.h"
+#include "cli/lock/leave.h"
+#include "cli/say/duration.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+#include "cli/system/signals.h"
+#include "cli/take/take.h"
+
+#define DEFAULT_GRACE_MS 1000
+
+enum {
+    OPTION_GRACE = CLI_TAKE_OWN,
+    OPTION_NO_RENEW,
+    OPTION_MAX_HOLD,
+    OPTION_AT_LEAST
+};
+
+static const char help[] =
+    "usage: redlock lock KEY... [OPTION...] -- CMD [ARG...]\n"
+    "       redlock lock KEY [OPTION...] CMD [ARG...]\n"
+    "\n"
+    "Acquire the lock KEY, run CMD, release the lock. Of all commands run so with the same\n"
+    "KEY and masters, on whatever machines, only one runs at a time. Several KEYs are one\n"
+    "lock: all of them or none. They need the -- before CMD: what stands before a -- and is no\n"
+    "option is a KEY. (So does a CMD that has a -- of its own.)\n"
+    "\n"
+    "The lock is a lease of --ttl, and is renewed at a third of it for as long as CMD runs. If\n"
+    "that does not work a message says why, and it is tried again. A CMD that still runs when\n"
+    "the lease comes to its end gets SIGTERM --grace before that and SIGKILL at it, with all\n"
+    "that it has started, even when redlock itself has been stopped.\n"
+    "\n"
+    "  --ttl TIME          how long the lock outlives a machine that dies (default 10s, or\n"
+    "                      --max-ttl if that is less)\n"
+    "  --grace TIME        SIGTERM this long before the end (default 1s; at most half the ttl)\n"
+    "  --max-hold TIME     end CMD after this, at the latest (default: no limit)\n"
+    "  --at-least TIME     keep the lock for so long after it was acquired, also when CMD has\n"
+    "                      ended: who comes a little later does not do the same once more\n"
+    "  --no-renew          do not renew: CMD is ended after --ttl\n"
+    "  --wait TIME         give up waiting for the lock after this (default: wait for ever)\n"
+    "  --no-wait           do not wait: try once\n" CLI_TAKE_HELP_CONFLICT
+    "  --owner TEXT        who holds it, for people (default: host:pid)\n"
+    "  --fence             REDLOCK_FENCE for CMD: a number that grows with each acquisition, for\n"
+    "                      the resource to refuse holders that are late\n" CLI_HELP_CONNECT "\n"
+    "CMD finds REDLOCK_KEY (the first), REDLOCK_KEYS (one a line), REDLOCK_TOKEN,\n"
+    "REDLOCK_TRIES and REDLOCK_TOOK_US (how long the acquiring took) in its environment, with\n"
+    "--fence REDLOCK_FENCE, and no password. It inherits the masters, the prefix, the longest ttl\n"
+    "and the quarantine in force, so that `redlock extend $REDLOCK_KEY` in it is about this lock.\n"
+    "\n"
+    "examples:\n"
+    "  redlock lock nightly --at-least 5m --wait 10s -qE 0 -- ./report.sh    # from cron\n"
+    "  redlock lock deploy --wait 30s --max-hold 1h -- sh -c 'git pull && make install'\n"
+    "  redlock lock from:alice to:bob -- ./transfer.sh\n"
+    "\n"
+    "exit status: that of CMD (128+N if signal N ended it), or 76 the lock ended while CMD\n"
+    "ran, 75 held by somebody else, 69 no majority of the masters can be reached, 64 usage,\n"
+    "70 internal, 126 CMD cannot be run, 127 CMD not found, 128+N while waiting\n";
+
+static const struct option options[] = {CLI_TAKE_OPTIONS,
+                                        {"grace", required_argument, NULL, OPTION_GRACE},
+                                        {"no-renew", no_argument, NULL, OPTION_NO_RENEW},
+                                        {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
+                                        {"at-least", required_argument, NULL, OPTION_AT_LEAST},
+                                        CLI_ARGS_CONNECT,
+                                        CLI_ARGS_ALWAYS,
+                                        {NULL, 0, NULL, 0}};
+
+struct lock_args {
+    struct cli_take take;
+    struct cli_guard guard;
+};
+
+static int take_option(void *arg, int option, const char *value)
+{
+    struct lock_args *lock = arg;
+
+    switch (option) {
+    case OPTION_GRACE:
+        return cli_args_duration("lock", "--grace", value, 0, REDLOCK_MAX_TTL_MS,
+                                 &lock->guard.grace_ms);
+    case OPTION_NO_RENEW:
+        lock->take.renew = 0;
+        return CLI_GO_ON;
+    case OPTION_MAX_HOLD:
+        return cli_args_duration("lock", "--max-hold", value, REDLOCK_MIN_TTL_MS, UINT32_MAX,
+                                 &lock->take.max_hold_ms);
+    case OPTION_AT_LEAST:
+        return cli_args_duration("lock", "--at-least", value, REDLOCK_MIN_TTL_MS,
+                                 REDLOCK_MAX_TTL_MS, &lock->take.at_least_ms);
+    default:
+        return cli_take_option(&lock->take, option, value);
+    }
+}
+
+static int has_dashes(int argc, char **argv)
+{
+    int i = optind;
+
+    while (i < argc && strcmp(argv[i], "--") != 0) {
+        i++;
+    }
+    return i < argc;
+}
+
+/* Options may stand before, between and behind the KEYs, CMD's own are left alone. There is one
+ * KEY unless a "--" says where they end; one before all KEYs ends the options only. */
+static int read_keys(struct cli_args *args, struct cli_keys *keys, int argc, char **argv)
+{
+    int code = cli_args_read(args, argc, argv);
+    int several = !args->ended && has_dashes(argc, argv);
+
+    do {
+        if (code == CLI_GO_ON) {
+            code = cli_keys_take(keys, args->command, argc, argv);
+        }
+        if (code == CLI_GO_ON && !args->ended) {
+            code = cli_args_read(args, argc, argv);
+        }
+    } while (code == CLI_GO_ON && several && !args->ended && optind < argc);
+    return code == CLI_GO_ON ? cli_keys_finish(keys) : code;
+}
+
+static int read_args(struct cli_args *args, struct lock_args *lock, int argc, char **argv)
+{
+    int code = read_keys(args, &lock->take.keys, argc, argv);
+
+    if (code == CLI_GO_ON && optind >= argc) {
+        code = cli_say_usage(args->command, "CMD is missing: what to run under the lock '%s'",
+                             lock->take.keys.name);
+    }
+    return code;
+}
+
+/* A grace of the whole ttl would leave no time to work in. */
+static void fit_grace(struct lock_args *lock)
+{
+    char most[CLI_DURATION_TEXT];
+    uint32_t half = lock->take.ttl_ms / 2;
+
+    if (lock->guard.grace_ms > half) {
+        cli_say_detail("--grace is cut to half of the ttl, %s", cli_duration_print(half, most));
+        lock->guard.grace_ms = half;
+    }
+}
+
+static int set_key_variables(const struct cli_keys *keys)
+{
+    char *lines = cli_keys_join(keys, "\n");
+    int failed = !lines || setenv("REDLOCK_KEY", keys->keys[0], 1) != 0 ||
+                 setenv("REDLOCK_KEYS", lines, 1) != 0;
+
+    free(lines);
+    return failed ? -1 : 0;
+}
+
+/* One that was inherited is somebody else's. */
+static int set_fence(const struct redlock_lock *lock)
+{
+    char text[24];
+    uint64_t fence = redlock_lock_fence(lock);
+
+    snprintf(text, sizeof(text), "%" PRIu64, fence);
+    return fence ? setenv("REDLOCK_FENCE", text, 1) : unsetenv("REDLOCK_FENCE");
+}
+
+/* What CMD is told. Returns CLI_OK or CLI_INTERNAL. */
+static int set_environment(const struct cli_keys *keys, const struct redlock_lock *lock)
+{
+    char tries_text[24];
+    char took_text[24];
+    uint32_t tries;
+    uint64_t took_us;
+
+    redlock_lock_effort(lock, &tries, &took_us);
+    snprintf(tries_text, sizeof(tries_text), "%" PRIu32, tries);
+    snprintf(took_text, sizeof(took_text), "%" PRIu64, took_us);
+    if (set_key_variables(keys) != 0 || set_fence(lock) != 0 ||
+        setenv("REDLOCK_TRIES", tries_text, 1) != 0 ||
+        setenv("REDLOCK_TOKEN", redlock_lock_token(lock), 1) != 0 ||
+        setenv("REDLOCK_TOOK_US", took_text, 1) != 0) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    return CLI_OK;
+}
+
+static int run_held(struct lock_args *lock, struct cli_session *session,
+                    struct cli_signals *signals, struct redlock_lock *held)
+{
+    struct cli_leave leave = {session, signals, held, lock->take.keys.name, 0, 0, 0};
+    int code = set_environment(&lock->take.keys, held);
+
+    cli_leave_begin(&leave, lock->take.ttl_ms, lock->take.at_least_ms);
+    if (code == CLI_OK) {
+        code = cli_guard_run(&lock->guard, session, signals, held);
+    }
+    if (lock->guard.began) {
+        cli_leave_end(&leave, code > CLI_SIGNALED);
+    } else {
+        cli_leave_now(&leave);
+    }
+    return code;
+}
+
+static int run_locked(struct lock_args *lock, struct cli_session *session,
+                      struct cli_signals *signals)
+{
+    struct redlock_lock *held;
+    int code = cli_signals_start(signals, session->base);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    code = cli_take_run(&lock->take, session, signals, &held);
+    if (code == CLI_GO_ON) {
+        code = run_held(lock, session, signals, held);
+    }
+    cli_signals_stop(signals);
+    return code;
+}
+
+/* Once all options are known. */
+static void prepare(struct lock_args *lock, char *const *argv)
+{
+    fit_grace(lock);
+    lock->take.notice_cb = cli_guard_notice;
+    lock->take.notice_arg = &lock->guard;
+    lock->guard.key = lock->take.keys.name;
+    lock->guard.ttl_ms = lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take);
+    lock->guard.renew = lock->take.renew;
+    lock->guard.max_hold_ms = lock->take.max_hold_ms;
+    lock->guard.argv = argv;
+}
+
+int cli_lock_main(int argc, char **argv)
+{
+    struct lock_args lock = {.guard = {.grace_ms = DEFAULT_GRACE_MS}};
+    struct cli_args args = {.command = "lock",
+                            .help = help,
+                            .short_options = "+:hv" CLI_TAKE_SHORT,
+                            .options = options,
+                            .own = take_option,
+                            .arg = &lock};
+    struct cli_signals signals = {.fd = -1};
+    struct cli_session session;
+    int code;
+
+    cli_take_init(&lock.take, args.command);
+    lock.take.renew = 1;
+    code = read_args(&args, &lock, argc, argv);
+    if (code == CLI_GO_ON) {
+        code = cli_session_open(args.command, &args.connect, &session);
+        if (code == CLI_OK) {
+            lock.take.ttl_ms = cli_session_ttl(&session, lock.take.ttl_ms);
+            prepare(&lock, argv + optind);
+            code = run_locked(&lock, &session, &signals);
+            cli_session_close(&session);
+        }
+    }
+    cli_keys_free(&lock.take.keys);
+    cli_signals_die(&signals, code);
+    return code;
+}

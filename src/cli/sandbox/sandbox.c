@@ -1,0 +1,360 @@
+/* sandbox.c - redlock sandbox: a command with masters of its own.
+ *
+ *   STARTING (the keeper reports) --> RUNNING (CMD) --> the keeper takes everything away
+ *
+ * The keeper (cli/sandbox/keeper.h) owns the masters and the folder; this side runs CMD, passes
+ * signals on to it, and ends when it does. TERM and HUP insist: a CMD that ignores them, as
+ * an interactive shell does, is killed after a moment.
+ */
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include <redlock/manager.h>
+
+#include "cli/args/args.h"
+#include "cli/args/help.h"
+#include "cli/sandbox/folder.h"
+#include "cli/sandbox/keeper.h"
+#include "cli/sandbox/server.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+#include "cli/system/child.h"
+#include "cli/system/signals.h"
+
+#define DEFAULT_MASTERS 5
+
+/* Between a TERM or HUP and the SIGKILL. */
+static const struct timeval insistence = {2, 0};
+
+enum {
+    OPTION_SERVER = CLI_OPTION_OWN
+};
+
+static const char help[] =
+    "usage: redlock sandbox [-n N] [OPTION...] [[--] CMD [ARG...]]\n"
+    "\n"
+    "Start N private masters (redis-server, else valkey-server), run CMD, or a shell, with\n"
+    "REDLOCK_NODES naming them, and take everything away afterwards. The masters listen only\n"
+    "on unix sockets in a temporary folder of their own and write nothing else.\n"
+    "\n"
+    "  -n, --masters N     how many (default 5, at most 63)\n"
+    "  --server PATH       the server to run\n" CLI_HELP_ALWAYS "\n"
+    "CMD finds the folder in REDLOCK_SANDBOX. For master 1 it has 1.conf, 1.sock, 1.pid and\n"
+    "1.log, for master 2 ..., so that a script can break things:\n"
+    "  kill -9 $(cat $REDLOCK_SANDBOX/1.pid)      kill a master\n"
+    "  redis-server $REDLOCK_SANDBOX/1.conf       start it again (as a daemon)\n"
+    "  kill -STOP $(cat $REDLOCK_SANDBOX/2.pid)   make a master hang; -CONT: go on\n"
+    "  redis-cli -s $REDLOCK_SANDBOX/3.sock       talk to a master\n"
+    "With Valkey these programs are valkey-server and valkey-cli.\n"
+    "\n"
+    "examples:\n"
+    "  redlock sandbox\n"
+    "  redlock sandbox -n 3 -- sh -c 'redlock lock demo -- echo mine; redlock nodes'\n"
+    "\n"
+    "exit status: that of CMD (128+N if signal N ended it), 69 there is no server to run, 64\n"
+    "usage, 70 internal (the masters did not start), 126 CMD cannot be run, 127 CMD not found\n";
+
+static const struct option options[] = {{"masters", required_argument, NULL, 'n'},
+                                        {"server", required_argument, NULL, OPTION_SERVER},
+                                        CLI_ARGS_ALWAYS,
+                                        {NULL, 0, NULL, 0}};
+
+struct sandbox {
+    const char *server;
+    int n;
+    struct cli_session session;
+    struct cli_signals signals;
+    struct cli_keeper keeper;
+    struct cli_child child;
+    struct event *kill_timer;
+    /* What the keeper has reported so far. */
+    char report[1024];
+    size_t reported;
+    /* What has ended the start: its report, or a signal. */
+    int signo;
+    int done;
+    /* The keeper died before its time. */
+    int alone;
+};
+
+static int take_masters(struct sandbox *sandbox, const char *value)
+{
+    if (cli_args_number(value, 1, REDLOCK_MAX_NODES, &sandbox->n) != 0) {
+        return cli_say_usage("sandbox", "-n '%s' is not a number from 1 to %d", value,
+                             REDLOCK_MAX_NODES);
+    }
+    return CLI_GO_ON;
+}
+
+static int take_option(void *arg, int option, const char *value)
+{
+    struct sandbox *sandbox = arg;
+
+    if (option == 'n') {
+        return take_masters(sandbox, value);
+    }
+    sandbox->server = value;
+    return CLI_GO_ON;
+}
+
+/* STARTING: a signal that ends us ends the start; the keeper cleans up. */
+static void on_early_signal(void *arg, int signo)
+{
+    struct sandbox *sandbox = arg;
+
+    if (cli_signals_ends(signo) && !sandbox->signo) {
+        sandbox->signo = signo;
+        sandbox->done = 1;
+    }
+}
+
+static void on_report(evutil_socket_t fd, short what, void *arg)
+{
+    struct sandbox *sandbox = arg;
+    size_t left = sizeof(sandbox->report) - 1 - sandbox->reported;
+    ssize_t n = read(fd, sandbox->report + sandbox->reported, left);
+
+    (void)what;
+    if (n > 0) {
+        sandbox->reported += (size_t)n;
+    } else if (n == 0 || errno != EAGAIN) {
+        sandbox->done = 1;
+    }
+}
+
+/* Run the loop until the keeper has reported. */
+static int await_report(struct sandbox *sandbox)
+{
+    struct event *event = event_new(sandbox->session.base, sandbox->keeper.report_fd,
+                                    EV_READ | EV_PERSIST, on_report, sandbox);
+    int code;
+
+    if (!event || event_add(event, NULL) != 0) {
+        cli_say("out of memory");
+        code = CLI_INTERNAL;
+    } else {
+        sandbox->signals.on = on_early_signal;
+        sandbox->signals.arg = sandbox;
+        code = cli_session_run(&sandbox->session, &sandbox->done);
+        sandbox->signals.on = NULL;
+    }
+    if (event) {
+        event_free(event);
+    }
+    return code;
+}
+
+/* Returns CLI_OK when the masters are there. */
+static int judge_report(const struct sandbox *sandbox)
+{
+    if (sandbox->signo) {
+        return CLI_SIGNALED + sandbox->signo;
+    }
+    if (sandbox->report[0] == '+') {
+        return CLI_OK;
+    }
+    cli_say("the masters did not start");
+    cli_say_lines(sandbox->reported ? sandbox->report + 1 : "their keeper was killed");
+    return CLI_INTERNAL;
+}
+
+static int set_nodes(const char *folder, int n)
+{
+    /* An escaped path is three times as long at the most. */
+    char list[REDLOCK_MAX_NODES * (3 * CLI_FOLDER_PATH + 32)];
+    size_t used = 0;
+
+    for (int number = 1; number <= n; number++) {
+        if (number > 1) {
+            list[used++] = ' ';
+        }
+        if (cli_server_uri(folder, number, list + used, sizeof(list) - used) != 0) {
+            return -1;
+        }
+        used += strlen(list + used);
+    }
+    return setenv("REDLOCK_NODES", list, 1);
+}
+
+/* What CMD is told: the masters, and no password, which these would refuse. */
+static int set_environment(const char *folder, int n)
+{
+    unsetenv("REDLOCK_USERNAME");
+    unsetenv("REDLOCK_PASSWORD");
+    unsetenv("REDLOCK_PASSWORD_FILE");
+    if (set_nodes(folder, n) != 0 || setenv("REDLOCK_SANDBOX", folder, 1) != 0 ||
+        setenv("REDLOCK_QUARANTINE", "off", 1) != 0) { /* they have all just started */
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    return CLI_OK;
+}
+
+static void on_kill_timer(evutil_socket_t fd, short what, void *arg)
+{
+    const struct sandbox *sandbox = arg;
+
+    (void)fd;
+    (void)what;
+    cli_child_signal(&sandbox->child, SIGKILL);
+}
+
+/* Without its keeper a sandbox has no masters: they died with it. */
+static void look_at_keeper(struct sandbox *sandbox)
+{
+    if (!sandbox->alone && waitpid(sandbox->keeper.pid, NULL, WNOHANG) == sandbox->keeper.pid) {
+        cli_say("the process that keeps the masters was killed: the sandbox ends");
+        sandbox->alone = 1;
+        sandbox->keeper.pid = 0;
+        cli_child_signal(&sandbox->child, SIGKILL);
+    }
+}
+
+static void look_at_child(struct sandbox *sandbox)
+{
+    switch (cli_child_look(&sandbox->child)) {
+    case CLI_CHILD_RUNNING:
+        return;
+    case CLI_CHILD_STOPPED:
+        cli_child_pause(&sandbox->child);
+        return;
+    case CLI_CHILD_ENDED:
+        sandbox->done = 1;
+        return;
+    }
+}
+
+/* RUNNING. */
+static void on_signal(void *arg, int signo)
+{
+    struct sandbox *sandbox = arg;
+
+    if (signo == SIGCHLD) {
+        look_at_keeper(sandbox);
+        look_at_child(sandbox);
+    } else if (signo == SIGCONT) {
+        cli_child_resume(&sandbox->child);
+    } else if (cli_signals_pass(signo)) {
+        cli_child_signal(&sandbox->child, signo);
+        if (signo == SIGTERM || signo == SIGHUP) {
+            evtimer_add(sandbox->kill_timer, &insistence);
+        }
+    }
+}
+
+static void greet(const struct sandbox *sandbox, int is_shell)
+{
+    cli_say_detail("%d masters run in %s", sandbox->n, sandbox->keeper.folder);
+    if (is_shell && isatty(STDERR_FILENO)) {
+        cli_say("%d masters run in %s; REDLOCK_NODES names them", sandbox->n,
+                sandbox->keeper.folder);
+        cli_say_more("Try: redlock lock demo -- echo mine; redlock nodes. Leave with: exit");
+    }
+}
+
+static int run_child(struct sandbox *sandbox, char *const argv[])
+{
+    int code;
+
+    sandbox->done = 0;
+    sandbox->kill_timer = evtimer_new(sandbox->session.base, on_kill_timer, sandbox);
+    if (!sandbox->kill_timer) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    code = cli_child_start(&sandbox->child, argv);
+    if (code == CLI_OK) {
+        cli_keeper_tell(&sandbox->keeper, sandbox->child.pid);
+        sandbox->signals.on = on_signal;
+        code = cli_session_run(&sandbox->session, &sandbox->done);
+        sandbox->signals.on = NULL;
+        if (code == CLI_GO_ON) {
+            cli_keeper_tell(&sandbox->keeper, 0);
+            code = sandbox->alone ? CLI_INTERNAL : sandbox->child.code;
+        }
+    }
+    event_free(sandbox->kill_timer);
+    return code;
+}
+
+static int run_command(struct sandbox *sandbox, char **argv)
+{
+    const char *shell = getenv("SHELL");
+    char path[PATH_MAX];
+    char *own[] = {path, NULL};
+    int code = set_environment(sandbox->keeper.folder, sandbox->n);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    snprintf(path, sizeof(path), "%s", shell && shell[0] ? shell : "/bin/sh");
+    greet(sandbox, !argv[0]);
+    return run_child(sandbox, argv[0] ? argv : own);
+}
+
+static int run_with_signals(struct sandbox *sandbox, char **argv)
+{
+    int code = cli_signals_start(&sandbox->signals, sandbox->session.base);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    code = await_report(sandbox);
+    if (code == CLI_GO_ON) {
+        code = judge_report(sandbox);
+    }
+    if (code == CLI_OK) {
+        code = run_command(sandbox, argv);
+    }
+    cli_signals_stop(&sandbox->signals);
+    return code;
+}
+
+/* The keeper is forked before there is a loop, so that it shares nothing with it. */
+static int run(struct sandbox *sandbox, const char *program, char **argv)
+{
+    int code = cli_keeper_start(&sandbox->keeper, program, sandbox->n);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    code = cli_session_bare(&sandbox->session);
+    if (code == CLI_OK) {
+        code = run_with_signals(sandbox, argv);
+        cli_session_close(&sandbox->session);
+    }
+    cli_keeper_end(&sandbox->keeper);
+    return code;
+}
+
+int cli_sandbox_main(int argc, char **argv)
+{
+    struct sandbox sandbox = {.n = DEFAULT_MASTERS, .signals = {.fd = -1}};
+    struct cli_args args = {.command = "sandbox",
+                            .help = help,
+                            .short_options = "+:hvn:",
+                            .options = options,
+                            .own = take_option,
+                            .arg = &sandbox};
+    char program[PATH_MAX];
+    int code = cli_args_read(&args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = cli_server_find(sandbox.server, program, sizeof(program));
+        if (code == CLI_OK) {
+            code = run(&sandbox, program, argv + optind);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,218 @@
+/* server.c - configuring, starting and greeting a private master. */
+#include "cli/sandbox/server.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli/sandbox/folder.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/system/path.h"
+#include "cli/system/signals.h"
+
+/* Enough for the path of a file in the folder. */
+#define FILE_PATH (CLI_FOLDER_PATH + 16)
+
+static int find_named(const char *name, char *path, size_t size)
+{
+    if (strchr(name, '/')) {
+        return snprintf(path, size, "%s", name) < (int)size && cli_path_is_program(path);
+    }
+    return cli_path_find(name, path, size);
+}
+
+int cli_server_find(const char *option, char *path, size_t size)
+{
+    if (option) {
+        if (find_named(option, path, size)) {
+            return CLI_OK;
+        }
+        cli_say("--server '%s' is no program that can be run", option);
+        cli_say_more("Give the path of a redis-server or a valkey-server, or its name if it is in "
+                     "PATH.");
+        return CLI_UNREACHABLE;
+    }
+    if (cli_path_find("redis-server", path, size) || cli_path_find("valkey-server", path, size)) {
+        return CLI_OK;
+    }
+    cli_say("there is no redis-server and no valkey-server in PATH");
+    cli_say_more("Install one (Debian, Ubuntu: apt-get install redis-server), or name it with "
+                 "--server PATH.");
+    return CLI_UNREACHABLE;
+}
+
+static void file_path(const char *folder, int number, const char *suffix, char path[FILE_PATH])
+{
+    snprintf(path, FILE_PATH, "%.*s/%d.%s", CLI_FOLDER_PATH, folder, number, suffix);
+}
+
+/* A line with the path of a file; inside quotes, Redis knows \xHH. */
+static void put_path(FILE *file, const char *name, const char *path)
+{
+    fprintf(file, "%s \"", name);
+    for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+        if (*p < 0x20 || *p > 0x7e || *p == '"' || *p == '\\') {
+            fprintf(file, "\\x%02x", *p);
+        } else {
+            fputc(*p, file);
+        }
+    }
+    fputs("\"\n", file);
+}
+
+static void put_file(FILE *file, const char *name, const char *folder, int number,
+                     const char *suffix)
+{
+    char path[FILE_PATH];
+
+    file_path(folder, number, suffix, path);
+    put_path(file, name, path);
+}
+
+/* "daemonize yes" is for who starts it again by hand; we override it. */
+int cli_server_configure(const char *folder, int number)
+{
+    char path[FILE_PATH];
+    FILE *file;
+    int failed;
+
+    file_path(folder, number, "conf", path);
+    file = fopen(path, "we");
+    if (!file) {
+        return -1;
+    }
+    fputs("# Written by redlock sandbox. Starts this master again (redis-server THIS-FILE,\n"
+          "# or valkey-server THIS-FILE).\n"
+          "port 0\n"
+          "unixsocketperm 700\n"
+          "daemonize yes\n"
+          "save \"\"\n"
+          "appendonly no\n"
+          "maxmemory-policy noeviction\n",
+          file);
+    put_path(file, "dir", folder);
+    put_file(file, "unixsocket", folder, number, "sock");
+    put_file(file, "pidfile", folder, number, "pid");
+    put_file(file, "logfile", folder, number, "log");
+    failed = ferror(file);
+    return fclose(file) != 0 || failed ? -1 : 0;
+}
+
+/* What the server says before it has opened its log goes there, too. */
+static void redirect(const char *folder, int number)
+{
+    char path[FILE_PATH];
+    int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int out;
+
+    file_path(folder, number, "log", path);
+    out = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+}
+
+pid_t cli_server_start(const char *program, const char *folder, int number)
+{
+    char config[FILE_PATH];
+    pid_t parent = getpid();
+    pid_t pid;
+
+    file_path(folder, number, "conf", config);
+    pid = fork();
+    if (pid != 0) {
+        setpgid(pid, pid); /* as in the child: whichever comes first */
+        return pid;
+    }
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(CLI_INTERNAL);
+    }
+    redirect(folder, number);
+    cli_signals_restore();
+    execl(program, program, config, "--daemonize", "no", (char *)NULL);
+    dprintf(STDERR_FILENO, "cannot run %s: %s\n", program, strerror(errno));
+    _exit(CLI_CANNOT_RUN);
+}
+
+/* Ask PING on a connection, and give it a second. */
+static int ask(int fd)
+{
+    static const char pong[] = "+PONG";
+    struct timeval patience = {1, 0};
+    char answer[16];
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    return send(fd, "PING\r\n", 6, MSG_NOSIGNAL) == 6 &&
+           recv(fd, answer, sizeof(answer), 0) >= (ssize_t)sizeof(pong) - 1 &&
+           memcmp(answer, pong, sizeof(pong) - 1) == 0;
+}
+
+int cli_server_answers(const char *folder, int number)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int answers;
+
+    if (fd < 0) {
+        return 0;
+    }
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.sock", folder, number);
+    answers = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && ask(fd);
+    close(fd);
+    return answers;
+}
+
+void cli_server_last_words(const char *folder, int number, char *text, size_t size)
+{
+    char path[FILE_PATH];
+    ssize_t n = 0;
+    int fd;
+
+    file_path(folder, number, "log", path);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        if (lseek(fd, -(off_t)(size - 1), SEEK_END) < 0) {
+            lseek(fd, 0, SEEK_SET);
+        }
+        n = read(fd, text, size - 1);
+        close(fd);
+    }
+    n = n > 0 ? n : 0;
+    while (n > 0 && isspace((unsigned char)text[n - 1])) {
+        n--;
+    }
+    text[n] = '\0';
+}
+
+int cli_server_uri(const char *folder, int number, char *uri, size_t size)
+{
+    char path[FILE_PATH];
+    size_t used = (size_t)snprintf(uri, size, "unix://");
+
+    file_path(folder, number, "sock", path);
+    for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+        if (used + 4 > size) {
+            return -1;
+        }
+        if (isalnum(*p) || strchr("/._-", *p)) {
+            uri[used++] = (char)*p;
+        } else {
+            used += (size_t)snprintf(uri + used, size - used, "%%%02X", *p);
+        }
+    }
+    uri[used] = '\0';
+    return 0;
+}

@@ -1,0 +1,218 @@
+/* takedown.c - killing by socket; see takedown.h. */
+#include "cli/sandbox/takedown.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli/sandbox/folder.h"
+#include "cli/system/proc.h"
+
+/* A process that was killed listens until it is gone: how often to look, and for how long. */
+#define LOOK_MS 5
+#define LOOK_TIMES 400
+
+/* More servers than a sandbox has, and as many once more that have lost their place. */
+#define MOST_SOCKETS 128
+
+/* The state of a socket in /proc/net/unix that listens, or that was bound and will. */
+#define UNCONNECTED 1
+
+static int kill_server(pid_t pid)
+{
+    return pid > 1 && pid != getpid() && kill(pid, SIGKILL) == 0;
+}
+
+/* ---- those that can be reached ---- */
+
+/* Who listens there; 0: nobody. A server that is stopped can be asked too, but not waited for. */
+static pid_t listener(const char *folder, const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct ucred peer = {0};
+    socklen_t len = sizeof(peer);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0) {
+        return 0;
+    }
+    if (snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", folder, name) >=
+            (int)sizeof(address.sun_path) ||
+        connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0) {
+        peer.pid = 0;
+    }
+    close(fd);
+    return peer.pid;
+}
+
+/* Not a symbolic link to one: that leads out of the folder. */
+static int is_socket(DIR *entries, const struct dirent *entry)
+{
+    struct stat file;
+
+    if (entry->d_type != DT_UNKNOWN) {
+        return entry->d_type == DT_SOCK;
+    }
+    return fstatat(dirfd(entries), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISSOCK(file.st_mode);
+}
+
+static int kill_listeners(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    int killed = 0;
+
+    if (!entries) {
+        return 0;
+    }
+    while ((entry = readdir(entries))) {
+        if (is_socket(entries, entry)) {
+            killed += kill_server(listener(folder, entry->d_name));
+        }
+    }
+    closedir(entries);
+    return killed;
+}
+
+/* ---- those that cannot: another has taken their place, or they do not listen yet ---- */
+
+struct sockets {
+    size_t n;
+    unsigned long inode[MOST_SOCKETS];
+};
+
+/* A line of /proc/net/unix: number, references, protocol, flags, type, state, inode, path. */
+static void read_line(struct sockets *sockets, const char *folder, const char *line)
+{
+    size_t length = strlen(folder);
+    unsigned long inode;
+    unsigned state;
+    int at = 0;
+
+    if (sscanf(line, "%*s %*s %*s %*s %*s %x %lu %n", &state, &inode, &at) == 2 && at > 0 &&
+        state == UNCONNECTED && strncmp(line + at, folder, length) == 0 &&
+        line[at + (int)length] == '/' && sockets->n < MOST_SOCKETS) {
+        sockets->inode[sockets->n++] = inode;
+    }
+}
+
+/* The sockets of servers that were bound in the folder, wherever that is now. */
+static void find_sockets(struct sockets *sockets, const char *folder)
+{
+    FILE *file = fopen("/proc/net/unix", "re");
+    char *line = NULL;
+    size_t room = 0;
+
+    sockets->n = 0;
+    while (file && getline(&line, &room, file) > 0) {
+        read_line(sockets, folder, line);
+    }
+    free(line);
+    if (file) {
+        fclose(file);
+    }
+}
+
+static int is_one_of(const struct sockets *sockets, const char *link)
+{
+    unsigned long inode;
+
+    if (sscanf(link, "socket:[%lu]", &inode) != 1) {
+        return 0;
+    }
+    for (size_t i = 0; i < sockets->n; i++) {
+        if (sockets->inode[i] == inode) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int has_one_of(const struct sockets *sockets, pid_t pid)
+{
+    char path[sizeof("/proc//fd/") + 2 * 20];
+    char link[64];
+    const struct dirent *entry;
+    DIR *files;
+    int found = 0;
+
+    snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
+    files = opendir(path);
+    while (files && !found && (entry = readdir(files))) {
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "/proc/%ld/fd/%.20s", (long)pid, entry->d_name);
+        n = readlink(path, link, sizeof(link) - 1);
+        link[n > 0 ? n : 0] = '\0';
+        found = is_one_of(sockets, link);
+    }
+    if (files) {
+        closedir(files);
+    }
+    return found;
+}
+
+static int kill_displaced(const char *folder)
+{
+    struct sockets sockets;
+    DIR *processes;
+    pid_t pid;
+    int killed = 0;
+
+    find_sockets(&sockets, folder);
+    processes = sockets.n > 0 ? cli_proc_open() : NULL;
+    while ((pid = cli_proc_next(processes)) > 0) {
+        if (has_one_of(&sockets, pid)) {
+            killed += kill_server(pid);
+        }
+    }
+    return killed;
+}
+
+/* ---- all of it ---- */
+
+/* A server that is about to start cannot bind its socket once the folder has another name. It is as
+ * long, for the paths of sockets may not grow. */
+static void rename_folder(const char *folder, char away[CLI_FOLDER_PATH])
+{
+    static const char name[] = "/removed-";
+    char *at;
+
+    snprintf(away, CLI_FOLDER_PATH, "%s", folder);
+    at = strrchr(away, '/');
+    if (at && strlen(at) > sizeof(name) - 1) {
+        memcpy(at, name, sizeof(name) - 1);
+    }
+    if (rename(folder, away) != 0 && access(folder, F_OK) == 0) {
+        snprintf(away, CLI_FOLDER_PATH, "%s", folder);
+    }
+}
+
+int cli_takedown(const char *folder)
+{
+    char away[CLI_FOLDER_PATH];
+
+    rename_folder(folder, away);
+    for (int i = 0; i < LOOK_TIMES && kill_listeners(away) + kill_displaced(folder) > 0; i++) {
+        poll(NULL, 0, LOOK_MS);
+    }
+    if (cli_folder_remove(away) != 0) {
+        int error = errno;
+
+        rename(away, folder); /* as it is called in the message */
+        errno = error;
+        return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,149 @@
+/* duration.c - reading and writing spans of time. Pure: no I/O, no clock, no locale. */
+#include "cli/say/duration.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The digits behind the point that are looked at; more are refused. */
+#define MAX_FRACTION 9
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Read digits at *text into *ret_value and move *text behind them. Returns how many there
+ * were, -1 when they do not fit. */
+static int read_digits(const char **text, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    int n = 0;
+
+    for (; is_digit(**text); (*text)++, n++) {
+        unsigned digit = (unsigned)(**text - '0');
+
+        if (value > (UINT64_MAX - digit) / 10) {
+            return -1;
+        }
+        value = value * 10 + digit;
+    }
+    *ret_value = value;
+    return n;
+}
+
+/* Read a unit at *text and move *text behind it. Returns its milliseconds, 0 for what is none. */
+static uint64_t read_unit(const char **text)
+{
+    static const struct {
+        const char *name;
+        uint64_t ms;
+    } units[] = {{"ms", 1},      {"s", 1000},    {"m", 60000},
+                 {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
+    size_t length = strspn(*text, "abcdefghijklmnopqrstuvwxyz");
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strlen(units[i].name) == length && strncmp(units[i].name, *text, length) == 0) {
+            *text += length;
+            return units[i].ms;
+        }
+    }
+    return 0;
+}
+
+/* Read the digits behind a point as *ret_part / *ret_whole. Returns 0 or -1. */
+static int read_fraction(const char **text, uint64_t *ret_part, uint64_t *ret_whole)
+{
+    int n = read_digits(text, ret_part);
+
+    if (n < 1 || n > MAX_FRACTION) {
+        return -1;
+    }
+    *ret_whole = 1;
+    while (n-- > 0) {
+        *ret_whole *= 10;
+    }
+    return 0;
+}
+
+/* Read digits, perhaps a point and more of them, as *ret_whole and *ret_part / *ret_scale. */
+static int read_number(const char **text, uint64_t *ret_whole, uint64_t *ret_part,
+                       uint64_t *ret_scale)
+{
+    *ret_part = 0;
+    *ret_scale = 1;
+    if (read_digits(text, ret_whole) < 1) {
+        return -1;
+    }
+    if (**text == '.') {
+        (*text)++;
+        return read_fraction(text, ret_part, ret_scale);
+    }
+    return 0;
+}
+
+/* Read a number and its unit, which must be smaller than *unit: it becomes that. A number that is
+ * all there is means seconds. */
+static int read_term(const char **text, int first, uint64_t *unit, uint64_t *ret_ms)
+{
+    uint64_t whole, part, scale, own;
+
+    if (read_number(text, &whole, &part, &scale) != 0) {
+        return -1;
+    }
+    if (first && !**text) {
+        own = 1000;
+    } else {
+        *text += strspn(*text, " ");
+        own = read_unit(text);
+    }
+    /* part < 10^9 and own < 10^8, so that their product fits. */
+    if (own == 0 || own >= *unit || part * own % scale != 0) {
+        return -1;
+    }
+    part = part * own / scale;
+    if (whole > (UINT64_MAX - part) / own) {
+        return -1;
+    }
+    *unit = own;
+    *ret_ms = whole * own + part;
+    return 0;
+}
+
+int cli_duration_parse(const char *text, uint64_t *ret_ms)
+{
+    uint64_t unit = UINT64_MAX, total = 0, ms;
+    int first = 1;
+
+    do {
+        if (read_term(&text, first, &unit, &ms) != 0 || ms > UINT64_MAX - total) {
+            return -1;
+        }
+        total += ms;
+        first = 0;
+        if (text[0] == ' ' && text[strspn(text, " ")]) { /* no blank behind the last one */
+            text += strspn(text, " ");
+        }
+    } while (*text);
+    *ret_ms = total;
+    return 0;
+}
+
+const char *cli_duration_print(uint64_t ms, char *buf)
+{
+    uint64_t s = ms / 1000;
+
+    if (ms < 1000) {
+        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " ms", ms);
+    } else if (s < 120) {
+        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 ".%" PRIu64 " s", s, ms % 1000 / 100);
+    } else if (s < 7200) {
+        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+    } else if (s < 48 * 3600) {
+        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+    } else {
+        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " d %" PRIu64 " h", s / 86400,
+                 s % 86400 / 3600);
+    }
+    return buf;
+}

@@ -1,0 +1,130 @@
+/* say.c - messages. Each is one line in one write, so that the lines of several
+ * commands that share a terminal or a log do not mix. What others have written is in many of them,
+ * so all are escaped, as a whole.
+ */
+#include "cli/say/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/text.h"
+
+static int verbose;
+
+void cli_say_verbose(void)
+{
+    verbose = 1;
+}
+
+int cli_say_is_verbose(void)
+{
+    return verbose;
+}
+
+static void emit(const char *prefix, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+static void emit(const char *prefix, const char *format, va_list args)
+{
+    char text[4096];
+    char line[4096];
+    size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
+
+    if (vsnprintf(text, sizeof(text), format, args) < 0) {
+        return;
+    }
+    used += cli_text_show(text, line + used, sizeof(line) - used - 1);
+    line[used++] = '\n';
+    while (write(STDERR_FILENO, line, used) < 0 && errno == EINTR) {
+    }
+}
+
+void cli_say(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    emit("redlock: ", format, args);
+    va_end(args);
+}
+
+void cli_say_more(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    emit("    ", format, args);
+    va_end(args);
+}
+
+void cli_say_detail(const char *format, ...)
+{
+    va_list args;
+
+    if (!verbose) {
+        return;
+    }
+    va_start(args, format);
+    emit("redlock: ", format, args);
+    va_end(args);
+}
+
+int cli_say_usage(const char *command, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    emit("redlock: ", format, args);
+    va_end(args);
+    cli_say_more("Try: redlock %s%s--help", command ? command : "", command ? " " : "");
+    return CLI_USAGE;
+}
+
+void cli_say_lines(const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+
+        cli_say_more("%.*s", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+void cli_say_out(const char *format, ...)
+{
+    char text[8192];
+    char shown[4 * sizeof(text)];
+    size_t length = strlen(format);
+    int ended = length > 0 && format[length - 1] == '\n';
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (ended && n > 0 && (size_t)n < sizeof(text)) {
+        text[n - 1] = '\0';
+    }
+    cli_text_show(text, shown, sizeof(shown));
+    printf("%s%s", shown, ended ? "\n" : "");
+}
+
+int cli_say_print(const char *text)
+{
+    fputs(text, stdout);
+    return cli_say_flush();
+}
+
+int cli_say_flush(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return CLI_OK;
+    }
+    cli_say("cannot write to stdout: %s", errno ? strerror(errno) : "an earlier write failed");
+    return CLI_INTERNAL;
+}

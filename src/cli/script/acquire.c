@@ -1,0 +1,131 @@
+/* acquire.c - redlock acquire: take a lock and leave it to the caller.
+ *
+ * It is left on every master that is up, and not on the majority alone that was waited for.
+ *
+ * The token is all that is printed, and the fence if it was asked for; without the token nobody
+ * could release: if it cannot be written, the lock is not left behind.
+ */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args/args.h"
+#include "cli/args/help.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+#include "cli/system/signals.h"
+#include "cli/take/explain.h"
+#include "cli/take/spread.h"
+#include "cli/take/take.h"
+
+static const char help[] =
+    "usage: redlock acquire KEY... [OPTION...]\n"
+    "\n"
+    "Acquire the lock KEY (several: all of them or none, as one lock), print its token on\n"
+    "stdout, and exit. The lock stays until `redlock release KEY... --token TOKEN`, or until\n"
+    "its ttl has passed; nobody renews it, but `redlock extend` can. For scripts that cannot be\n"
+    "put behind `redlock lock`, which is safer: it renews the lock, and stops the work in time.\n"
+    "\n"
+    "  --ttl TIME          how long the lock lives (default 10s, or --max-ttl if that is less)\n"
+    "  --wait TIME         give up after this (default: wait for ever)\n"
+    "  --no-wait           try once\n" CLI_TAKE_HELP_CONFLICT
+    "  --owner TEXT        who holds it, for people (default: host:pid)\n"
+    "  --fence             print a second line: a number that grows with each acquisition, for\n"
+    "                      the resource to refuse holders that are late\n" CLI_HELP_CONNECT "\n"
+    "examples:\n"
+    "  token=$(redlock acquire backup --ttl 2m --no-wait) || exit\n"
+    "  redlock extend backup --token \"$token\" --ttl 2m || exit\n"
+    "  redlock release backup --token \"$token\"\n"
+    "\n"
+    "exit status: 0 acquired, 75 held by somebody else, 69 no majority of the masters can\n"
+    "be reached, 64 usage, 70 internal, 128+N ended by signal N\n";
+
+static const struct option options[] = {
+    CLI_TAKE_OPTIONS, CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
+
+static int take_option(void *arg, int option, const char *value)
+{
+    return cli_take_option(arg, option, value);
+}
+
+/* Hand the token out, and only then the lock. Otherwise the close releases it. */
+static int hand_out(const struct cli_take *take, struct redlock_lock *lock)
+{
+    int code;
+
+    if (redlock_lock_validity_ms(lock) == 0) {
+        return cli_explain_slow("granted", take->keys.name);
+    }
+    printf("%s\n", redlock_lock_token(lock));
+    if (take->fence) {
+        printf("%" PRIu64 "\n", redlock_lock_fence(lock));
+    }
+    code = cli_say_flush();
+    if (code == CLI_OK) {
+        redlock_lock_forget(lock);
+    }
+    return code;
+}
+
+/* Who ends it before the token is printed cannot know it: the close releases the lock. */
+static int spread(const struct cli_take *take, struct cli_session *session,
+                  struct cli_signals *signals, struct redlock_lock *lock)
+{
+    int code = cli_spread(session, lock, take->ttl_ms, signals);
+
+    if (code > CLI_SIGNALED) {
+        cli_say("released '%s' again: %s", take->keys.name, cli_signals_name(code - CLI_SIGNALED));
+    }
+    return code;
+}
+
+static int acquire(const struct cli_take *take, struct cli_session *session)
+{
+    struct cli_signals signals = {.fd = -1};
+    struct redlock_lock *lock;
+    int code = cli_signals_start(&signals, session->base);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    code = cli_take_run(take, session, &signals, &lock);
+    if (code == CLI_GO_ON) {
+        code = spread(take, session, &signals, lock);
+        code = code == CLI_GO_ON ? hand_out(take, lock) : code;
+    }
+    cli_signals_stop(&signals);
+    return code;
+}
+
+int cli_acquire_main(int argc, char **argv)
+{
+    struct cli_take take;
+    struct cli_args args = {.command = "acquire",
+                            .help = help,
+                            .short_options = ":hv" CLI_TAKE_SHORT,
+                            .options = options,
+                            .own = take_option,
+                            .arg = &take};
+    struct cli_session session;
+    int code;
+
+    cli_take_init(&take, args.command);
+    code = cli_args_read(&args, argc, argv);
+    if (code == CLI_GO_ON) {
+        code = cli_keys_read(&take.keys, args.command, argc, argv);
+    }
+    if (code == CLI_GO_ON) {
+        code = cli_session_open(args.command, &args.connect, &session);
+        if (code == CLI_OK) {
+            take.ttl_ms = cli_session_ttl(&session, take.ttl_ms);
+            code = acquire(&take, &session);
+            cli_session_close(&session);
+        }
+    }
+    cli_keys_free(&take.keys);
+    return code;
+}

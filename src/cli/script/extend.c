@@ -1,0 +1,206 @@
+/* extend.c - redlock extend: make a lock live longer, by its token.
+ *
+ * The lock is taken over, which asks all masters to keep it, and left as it is then.
+ */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args/args.h"
+#include "cli/args/help.h"
+#include "cli/args/keys.h"
+#include "cli/args/token.h"
+#include "cli/say/duration.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+#include "cli/take/explain.h"
+#include "cli/take/holder.h"
+#include "cli/take/spread.h"
+#include "cli/take/trouble.h"
+
+enum {
+    OPTION_TOKEN = CLI_OPTION_OWN,
+    OPTION_TTL
+};
+
+static const char help[] =
+    "usage: redlock extend KEY... --token TOKEN [--ttl TIME] [OPTION...]\n"
+    "\n"
+    "Make the lock that `redlock acquire KEY...` has printed TOKEN for live longer; name all\n"
+    "its keys, in any order. It never makes it shorter, and never brings back one that is gone.\n"
+    "Prints for how long the lock is valid now, such as 9888ms.\n"
+    "\n"
+    "  --token TOKEN       what `redlock acquire` printed\n"
+    "  --ttl TIME          how long it shall live, from now on (default 10s, or --max-ttl\n"
+    "                      if that is less)\n" CLI_HELP_CONNECT "\n"
+    "example:\n"
+    "  redlock extend backup --token \"$token\" --ttl 2m || exit    # stop: it is lost\n"
+    "\n"
+    "exit status: 0 extended, 75 it is gone or somebody else's (or the answers came too late\n"
+    "for the ttl), 69 no majority of the masters can be reached, 64 usage, 70 internal\n";
+
+static const struct option options[] = {{"token", required_argument, NULL, OPTION_TOKEN},
+                                        {"ttl", required_argument, NULL, OPTION_TTL},
+                                        CLI_ARGS_CONNECT,
+                                        CLI_ARGS_ALWAYS,
+                                        {NULL, 0, NULL, 0}};
+
+struct extension {
+    struct cli_keys keys;
+    const char *token;
+    uint32_t ttl_ms;
+    struct cli_session session;
+    struct redlock_lock *lock;
+    int done;
+    int code;
+};
+
+static int take_option(void *arg, int option, const char *value)
+{
+    struct extension *extension = arg;
+
+    if (option == OPTION_TTL) {
+        return cli_args_duration("extend", "--ttl", value, REDLOCK_MIN_TTL_MS, REDLOCK_MAX_TTL_MS,
+                                 &extension->ttl_ms);
+    }
+    extension->token = value;
+    return CLI_GO_ON;
+}
+
+/* So many masters have no key of ours that it cannot be held. */
+static int explain_lost(const struct extension *extension, const struct redlock_lock *lock)
+{
+    struct cli_holder holder = cli_holder_find(extension->session.rl, lock);
+
+    if (holder.token[0]) {
+        cli_say("'%s' is somebody else's (say %zu of %zu masters; token %s): nothing was extended",
+                extension->keys.name, holder.masters, redlock_node_count(extension->session.rl),
+                holder.token);
+    } else {
+        cli_say("'%s' is gone: its ttl had passed, or it had been released", extension->keys.name);
+    }
+    cli_say_more("Look at it with: redlock status '%s'", extension->keys.name);
+    return CLI_HELD;
+}
+
+/* Masters that were being connected, or have forgotten the key, get it now. What came to be is
+ * printed first, and kept in any case. */
+static int hand_back(struct extension *extension)
+{
+    struct redlock_lock *lock = extension->lock;
+    int code = cli_spread(&extension->session, lock, extension->ttl_ms, NULL);
+    uint64_t left_ms = redlock_lock_validity_ms(lock);
+    char left[CLI_DURATION_TEXT];
+
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    if (left_ms == 0) {
+        return explain_lost(extension, lock);
+    }
+    printf("%" PRIu64 "ms\n", left_ms);
+    cli_say_detail("extended '%s', valid for %s", extension->keys.name,
+                   cli_duration_print(left_ms, left));
+    redlock_lock_forget(lock);
+    return cli_say_flush();
+}
+
+static void on_adopted(struct redlock_lock *lock, int status, void *arg)
+{
+    struct extension *extension = arg;
+
+    extension->done = 1;
+    switch (status) {
+    case 0:
+        extension->lock = lock;
+        extension->code = CLI_GO_ON;
+        return;
+    case REDLOCK_ELOST:
+        extension->code = explain_lost(extension, lock);
+        return;
+    case REDLOCK_ETOOSLOW:
+        extension->code = cli_explain_slow("extended", extension->keys.name);
+        return;
+    case REDLOCK_ENOQUORUM:
+        extension->code = cli_trouble_extend(extension->session.rl, lock, extension->keys.name);
+        return;
+    default:
+        cli_say("cannot extend '%s': %s", extension->keys.name, redlock_strerror(status));
+        extension->code = CLI_INTERNAL;
+        return;
+    }
+}
+
+/* redlock_adopt() has refused. */
+static int refuse(const struct extension *extension, int status)
+{
+    switch (status) {
+    case REDLOCK_ETTL:
+        return cli_session_refuse_ttl(&extension->session, "extend", "--ttl", extension->ttl_ms);
+    case REDLOCK_EINVAL:
+        return cli_session_refuse(&extension->session, "extend");
+    default:
+        cli_say("cannot extend '%s': %s", extension->keys.name, redlock_strerror(status));
+        return CLI_INTERNAL;
+    }
+}
+
+static int extend(struct extension *extension)
+{
+    struct redlock_request request;
+    int status;
+    int code;
+
+    extension->ttl_ms = cli_session_ttl(&extension->session, extension->ttl_ms);
+    redlock_request_init(&request);
+    cli_keys_ask(&extension->keys, &request);
+    request.ttl_ms = extension->ttl_ms;
+    request.renew = 0;
+    status = redlock_adopt(extension->session.rl, &request, extension->token, on_adopted, extension,
+                           NULL);
+    if (status != 0) {
+        return refuse(extension, status);
+    }
+    code = cli_session_run(&extension->session, &extension->done);
+    if (code == CLI_GO_ON) {
+        code = extension->code == CLI_GO_ON ? hand_back(extension) : extension->code;
+    }
+    return code;
+}
+
+static int read_args(struct cli_args *args, int argc, char **argv)
+{
+    struct extension *extension = args->arg;
+    int code = cli_args_read(args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = cli_keys_read(&extension->keys, args->command, argc, argv);
+    }
+    return code == CLI_GO_ON ? cli_token_check(args->command, extension->token) : code;
+}
+
+int cli_extend_main(int argc, char **argv)
+{
+    struct extension extension = {.ttl_ms = 0};
+    struct cli_args args = {.command = "extend",
+                            .help = help,
+                            .short_options = ":hv",
+                            .options = options,
+                            .own = take_option,
+                            .arg = &extension};
+    int code = read_args(&args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = cli_session_open(args.command, &args.connect, &extension.session);
+        if (code == CLI_OK) {
+            code = extend(&extension);
+            cli_session_close(&extension.session);
+        }
+    }
+    cli_keys_free(&extension.keys);
+    return code;
+}

@@ -1,0 +1,140 @@
+/* release.c - redlock release: let go of a lock by its token. */
+#include "cli/commands.h"
+
+#include <redlock/redlock.h>
+
+#include "cli/args/args.h"
+#include "cli/args/help.h"
+#include "cli/args/keys.h"
+#include "cli/args/token.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+#include "cli/take/explain.h"
+
+enum {
+    OPTION_TOKEN = CLI_OPTION_OWN
+};
+
+static const char help[] =
+    "usage: redlock release KEY... --token TOKEN [OPTION...]\n"
+    "\n"
+    "Release the lock that `redlock acquire KEY...` has printed TOKEN for; name all its keys,\n"
+    "in any order. Only that very lock is released, never one that somebody else got meanwhile.\n"
+    "It says on stderr what happened; that the lock was gone already (its ttl had passed) is\n"
+    "not an error.\n"
+    "\n"
+    "  --token TOKEN       what `redlock acquire` printed\n" CLI_HELP_CONNECT "\n"
+    "example:\n"
+    "  redlock release backup --token \"$token\"\n"
+    "\n"
+    "exit status: 0 released or gone already, 75 somebody else holds the key, 69 no majority\n"
+    "of the masters can be reached, 64 usage, 70 internal\n";
+
+static const struct option options[] = {{"token", required_argument, NULL, OPTION_TOKEN},
+                                        CLI_ARGS_CONNECT,
+                                        CLI_ARGS_ALWAYS,
+                                        {NULL, 0, NULL, 0}};
+
+/* A release on its way. */
+struct release {
+    int done;
+    int status;
+};
+
+static int take_option(void *arg, int option, const char *value)
+{
+    const char **token = arg;
+
+    (void)option;
+    *token = value;
+    return CLI_GO_ON;
+}
+
+static void on_released(struct redlock_lock *lock, int status, void *arg)
+{
+    struct release *release = arg;
+
+    (void)lock;
+    release->status = status;
+    release->done = 1;
+}
+
+static int explain(struct redlock *rl, const char *key, int status)
+{
+    switch (status) {
+    case REDLOCK_OK:
+        cli_say("released '%s'", key);
+        return CLI_OK;
+    case REDLOCK_GONE:
+        cli_say("'%s' was already gone: its ttl had passed, or it had been released", key);
+        return CLI_OK;
+    case REDLOCK_TAKEN:
+        cli_say("'%s' is somebody else's: this lock had ended, nothing was changed", key);
+        cli_say_more("Look at it with: redlock status '%s'", key);
+        return CLI_HELD;
+    case REDLOCK_ENOQUORUM:
+        cli_explain_masters(rl);
+        cli_say_more("Where '%s' was not released it ends with its ttl.", key);
+        return CLI_UNREACHABLE;
+    default:
+        cli_say("cannot release '%s': %s", key, redlock_strerror(status));
+        return CLI_INTERNAL;
+    }
+}
+
+static int release_token(struct cli_session *session, const struct cli_keys *keys,
+                         const char *token)
+{
+    struct release release = {0, 0};
+    int status =
+        redlock_release_token(session->rl, keys->keys, keys->n, token, on_released, &release);
+    int code;
+
+    if (status == REDLOCK_EINVAL) {
+        return cli_session_refuse(session, "release");
+    }
+    if (status != 0) {
+        return explain(session->rl, keys->name, status);
+    }
+    code = cli_session_run(session, &release.done);
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    return explain(session->rl, keys->name, release.status);
+}
+
+static int read_args(struct cli_args *args, int argc, char **argv, struct cli_keys *keys)
+{
+    const char **token = args->arg;
+    int code = cli_args_read(args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = cli_keys_read(keys, args->command, argc, argv);
+    }
+    return code == CLI_GO_ON ? cli_token_check(args->command, *token) : code;
+}
+
+int cli_release_main(int argc, char **argv)
+{
+    struct cli_keys keys = {.n = 0};
+    const char *token = NULL;
+    struct cli_args args = {.command = "release",
+                            .help = help,
+                            .short_options = ":hv",
+                            .options = options,
+                            .own = take_option,
+                            .arg = &token};
+    struct cli_session session;
+    int code = read_args(&args, argc, argv, &keys);
+
+    if (code == CLI_GO_ON) {
+        code = cli_session_open(args.command, &args.connect, &session);
+        if (code == CLI_OK) {
+            code = release_token(&session, &keys, token);
+            cli_session_close(&session);
+        }
+    }
+    cli_keys_free(&keys);
+    return code;
+}

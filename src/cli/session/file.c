@@ -1,0 +1,156 @@
+/* file.c - reading small files. Pipes such as /dev/stdin and <(...) are read, too. */
+#include "cli/session/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A password longer than this is some other file. */
+#define MAX_PASSWORD 4096
+
+/* How long the writer of a FIFO may take to come. */
+#define WRITER_MS 2000
+
+/* Wait until there is something to read, or the end. Returns 0, or -1 with errno set. */
+static int wait_for(int fd, int patience_ms)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int n = poll(&wait, 1, patience_ms);
+
+    if (n == 0) {
+        errno = ETIMEDOUT;
+    }
+    return n > 0 || (n < 0 && errno == EINTR) ? 0 : -1;
+}
+
+static int is_fifo(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+/* Read until the end or size bytes. Returns how much, -1 with errno set.
+ *
+ * A FIFO that nobody has opened to write seems to be at its end: its writer gets some time to come.
+ * One that has a writer is waited for, as every pipe is: somebody may be typing a password. */
+static ssize_t read_all(int fd, char *buf, size_t size)
+{
+    int lacks_writer = is_fifo(fd);
+    size_t used = 0;
+
+    while (used < size) {
+        ssize_t n = read(fd, buf + used, size - used);
+
+        if (n > 0) {
+            used += (size_t)n;
+        } else if (n == 0 && (used > 0 || !lacks_writer)) {
+            break;
+        } else if (n < 0 && errno != EINTR && errno != EAGAIN) {
+            return -1;
+        } else if (wait_for(fd, n == 0 ? WRITER_MS : -1) != 0) {
+            return -1;
+        }
+        lacks_writer = lacks_writer && n != 0;
+    }
+    return (ssize_t)used;
+}
+
+/* Some editors put a byte order mark before UTF-8. */
+static void skip_mark(char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t length = strlen(mark);
+
+    if (strncmp(text, mark, length) == 0) {
+        memmove(text, text + length, strlen(text + length) + 1);
+    }
+}
+
+/* Read what fd has into a text. Returns 0, -1 with errno set. */
+static int read_text(int fd, size_t max, char **ret_text)
+{
+    char *text = malloc(max + 2);
+    ssize_t n;
+
+    if (!text) {
+        return -1;
+    }
+    n = read_all(fd, text, max + 1);
+    if (n >= 0) {
+        text[n] = '\0';
+        errno = (size_t)n > max ? EFBIG : strlen(text) != (size_t)n ? EINVAL : 0;
+    }
+    if (n < 0 || errno != 0) {
+        int error = errno;
+
+        explicit_bzero(text, max + 2);
+        free(text);
+        errno = error;
+        return -1;
+    }
+    skip_mark(text);
+    *ret_text = text;
+    return 0;
+}
+
+int cli_file_read(const char *path, size_t max, char **ret_text)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int result;
+    int error;
+
+    if (fd < 0) {
+        return -1;
+    }
+    result = read_text(fd, max, ret_text);
+    error = errno;
+    close(fd);
+    errno = error;
+    return result;
+}
+
+int cli_file_password(const char *path, char **ret_password)
+{
+    char *text;
+
+    if (cli_file_read(path, MAX_PASSWORD, &text) != 0) {
+        return -1;
+    }
+    for (size_t end = strcspn(text, "\r\n"); text[end]; end++) {
+        text[end] = '\0';
+    }
+    if (!text[0]) {
+        cli_file_wipe(text);
+        errno = EINVAL;
+        return -1;
+    }
+    *ret_password = text;
+    return 0;
+}
+
+const char *cli_file_why(int error)
+{
+    switch (error) {
+    case EINVAL:
+        return "it is empty, or not text";
+    case EFBIG:
+        return "it is too long";
+    case ETIMEDOUT:
+        return "it is a FIFO, and nobody writes to it";
+    default:
+        return strerror(error);
+    }
+}
+
+void cli_file_wipe(char *text)
+{
+    if (text) {
+        explicit_bzero(text, strlen(text));
+        free(text);
+    }
+}

@@ -1,0 +1,117 @@
+/* hand_on.c - what a redlock that CMD starts finds in its environment. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/settings.h"
+
+/* The path of a file that can be read once more, from whatever folder: NULL for a pipe. */
+static char *find_file(const char *path)
+{
+    struct stat info;
+
+    return path && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? realpath(path, NULL) : NULL;
+}
+
+static int is_secret(const struct cli_config *config)
+{
+    for (size_t i = 0; i < config->n; i++) {
+        if (cli_nodes_secret(config->uris[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A URI without its password; its user stays. */
+static void append_uri(char *list, const char *uri)
+{
+    const char *login = strstr(uri, "://");
+    const char *end = cli_nodes_secret(uri) ? strrchr(uri, '@') : NULL;
+    const char *colon = login && end ? memchr(login + 3, ':', (size_t)(end - login - 3)) : NULL;
+
+    strcat(list, list[0] ? " " : "");
+    if (!colon) {
+        strcat(list, uri);
+        return;
+    }
+    strncat(list, uri, (size_t)(colon - uri));
+    strcat(list, end + (colon == login + 3)); /* no user: no '@' */
+}
+
+static int set_list(const struct cli_config *config)
+{
+    size_t size = 1;
+    char *list;
+    int result;
+
+    for (size_t i = 0; i < config->n; i++) {
+        size += strlen(config->uris[i]) + 1;
+    }
+    list = calloc(1, size);
+    if (!list) {
+        return -1;
+    }
+    for (size_t i = 0; i < config->n; i++) {
+        append_uri(list, config->uris[i]);
+    }
+    result = setenv("REDLOCK_NODES", list, 1);
+    free(list);
+    return result;
+}
+
+/* With passwords from a file: the file. */
+static int set_nodes(const struct cli_nodes *nodes)
+{
+    char *path = is_secret(&nodes->config) ? find_file(nodes->path) : NULL;
+    int result;
+
+    if (!path) {
+        return set_list(&nodes->config);
+    }
+    unsetenv("REDLOCK_NODES");
+    result = setenv("REDLOCK_CONFIG", path, 1);
+    free(path);
+    return result;
+}
+
+static int set_login(const struct cli_settings *settings)
+{
+    char *path = find_file(settings->password_file);
+    const char *username = settings->options.username;
+    int result =
+        path ? setenv("REDLOCK_PASSWORD_FILE", path, 1) : unsetenv("REDLOCK_PASSWORD_FILE");
+
+    free(path);
+    unsetenv("REDLOCK_PASSWORD");
+    if (result == 0 && username) {
+        result = setenv("REDLOCK_USERNAME", username, 1);
+    }
+    return result;
+}
+
+/* Also what is as by default: it is not to be taken from a file. */
+static int set_agreed(const struct redlock_options *options)
+{
+    char max_ttl[24];
+
+    snprintf(max_ttl, sizeof(max_ttl), "%" PRIu32 "ms", options->max_ttl_ms);
+    return setenv("REDLOCK_KEY_PREFIX", options->key_prefix ? options->key_prefix : "", 1) |
+           setenv("REDLOCK_MAX_TTL", max_ttl, 1) |
+           setenv("REDLOCK_QUARANTINE", cli_settings_quarantines[options->quarantine], 1);
+}
+
+int cli_settings_hand_on(const struct cli_settings *settings)
+{
+    if (set_nodes(&settings->nodes) != 0 || set_login(settings) != 0 ||
+        set_agreed(&settings->options) != 0) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    return CLI_OK;
+}

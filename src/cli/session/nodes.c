@@ -1,0 +1,130 @@
+/* nodes.c - finding the list of masters. */
+#include "cli/session/nodes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/file.h"
+
+/* A list of masters is some hundred bytes; who points at something else is told. */
+#define MAX_FILE 65536
+
+static int no_memory(void)
+{
+    cli_say("out of memory");
+    return CLI_INTERNAL;
+}
+
+/* Read the file, if there is one: CLI_GO_ON when there is none and it was not `wanted`. */
+static int read_config(const char *path, int wanted, struct cli_nodes *nodes)
+{
+    if (cli_file_read(path, MAX_FILE, &nodes->text) == 0) {
+        cli_say_detail("the masters are those of %s", path);
+        nodes->from = nodes->path = strdup(path);
+        return nodes->path ? CLI_OK : no_memory();
+    }
+    if (!wanted && (errno == ENOENT || errno == ENOTDIR)) {
+        return CLI_GO_ON;
+    }
+    cli_say("cannot read the masters from %s%s: %s", path, wanted ? " (REDLOCK_CONFIG)" : "",
+            cli_file_why(errno));
+    return CLI_USAGE;
+}
+
+/* The file of this user. */
+static int read_own_config(struct cli_nodes *nodes)
+{
+    const char *config = getenv("XDG_CONFIG_HOME");
+    const char *home = getenv("HOME");
+    char *path;
+    int code;
+    int n;
+
+    if (config && config[0] == '/') {
+        n = asprintf(&path, "%s/redlock/nodes", config);
+    } else if (home && home[0]) {
+        n = asprintf(&path, "%s/.config/redlock/nodes", home);
+    } else {
+        return CLI_GO_ON;
+    }
+    if (n < 0) {
+        return no_memory();
+    }
+    code = read_config(path, 0, nodes);
+    free(path);
+    return code;
+}
+
+static int find_in_files(struct cli_nodes *nodes)
+{
+    const char *path = getenv("REDLOCK_CONFIG");
+    int code;
+
+    if (path && path[0]) {
+        return read_config(path, 1, nodes);
+    }
+    code = read_own_config(nodes);
+    if (code == CLI_GO_ON) {
+        code = read_config("/etc/redlock/nodes", 0, nodes);
+    }
+    return code;
+}
+
+static int find(const char *option, struct cli_nodes *nodes)
+{
+    const char *list = option ? option : getenv("REDLOCK_NODES");
+
+    if (!option && (!list || !list[0])) {
+        return find_in_files(nodes);
+    }
+    nodes->from = option ? "--nodes" : "REDLOCK_NODES";
+    nodes->text = strdup(list);
+    return nodes->text ? CLI_OK : no_memory();
+}
+
+static int no_masters(const char *from)
+{
+    cli_say("no masters are named%s%s. Name them, in one of these ways:", from[0] ? " in " : "",
+            from);
+    cli_say_more("redlock ... --nodes redis://a.example:6379,redis://b.example,redis://c.example");
+    cli_say_more("export REDLOCK_NODES='redis://a.example redis://b.example redis://c.example'");
+    cli_say_more("one URI a line in ~/.config/redlock/nodes or /etc/redlock/nodes");
+    cli_say_more("To try it out on private masters: redlock sandbox");
+    return CLI_USAGE;
+}
+
+int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes)
+{
+    struct cli_nodes nodes = {.from = ""};
+    int code = find(option, &nodes);
+
+    if (code == CLI_OK) {
+        code = cli_config_cut(nodes.text, nodes.path, &nodes.config);
+    }
+    if (code == CLI_GO_ON || (code == CLI_OK && nodes.config.n == 0)) {
+        code = no_masters(nodes.from);
+    }
+    if (code != CLI_OK) {
+        cli_nodes_free(&nodes);
+        return code;
+    }
+    *ret_nodes = nodes;
+    return CLI_OK;
+}
+
+void cli_nodes_free(struct cli_nodes *nodes)
+{
+    cli_config_free(&nodes->config);
+    free(nodes->text);
+    free(nodes->path);
+}
+
+/* Only the part of a redis:// URI before an '@' can hold one. */
+int cli_nodes_secret(const char *uri)
+{
+    return strncmp(uri, "unix:", 5) != 0 && strchr(uri, '@') != NULL;
+}

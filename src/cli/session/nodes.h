@@ -1,0 +1,32 @@
+/* nodes.h - which masters: from --nodes, REDLOCK_NODES or a file. */
+#ifndef CLI_SESSION_NODES_H
+#define CLI_SESSION_NODES_H
+
+#include "cli/session/config.h"
+
+struct cli_nodes {
+    struct cli_config config;
+    /* What it points into. */
+    char *text;
+    /* The file that names them; NULL: they are named by from. */
+    char *path;
+    /* Where they are named: "--nodes", "REDLOCK_NODES", or the path. "" when they are named
+     * nowhere. */
+    const char *from;
+};
+
+/* Find the masters: in `option` (the value of --nodes, or NULL), else REDLOCK_NODES, else
+ * the file $REDLOCK_CONFIG, else $XDG_CONFIG_HOME/redlock/nodes or
+ * ~/.config/redlock/nodes, else /etc/redlock/nodes.
+ *
+ * Returns CLI_OK, and cli_nodes_free() is to be called; or says what is wrong, never
+ * showing a URI (it may hold a password), and returns CLI_USAGE or CLI_INTERNAL. */
+int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes);
+
+/* Free the list; its text is wiped, for it may hold passwords. */
+void cli_nodes_free(struct cli_nodes *nodes);
+
+/* Whether a URI may hold a password. */
+int cli_nodes_secret(const char *uri);
+
+#endif

@@ -1,0 +1,209 @@
+/* settings.c - options, environment and file, in this order. */
+#include "cli/session/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/file.h"
+
+const char *const cli_settings_quarantines[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
+                                                [REDLOCK_QUARANTINE_OBSERVED] = "observed",
+                                                [REDLOCK_QUARANTINE_OFF] = "off"};
+
+/* A value, and where it stands. */
+struct value {
+    const char *text;
+    char from[512];
+};
+
+/* The option's value, else the variable's, else NULL. */
+static const char *setting(const char *option, const char *variable)
+{
+    const char *value = option ? option : getenv(variable);
+
+    return value && value[0] ? value : NULL;
+}
+
+/* NULL when it says nothing: an empty prefix says that there is none. */
+static const char *variable_value(enum cli_config_name name, const char *variable)
+{
+    const char *text = getenv(variable);
+
+    return text && (text[0] || name == CLI_CONFIG_KEY_PREFIX) ? text : NULL;
+}
+
+/* The option's value, else the variable's, else the file's. */
+static struct value find_value(const struct cli_nodes *nodes, enum cli_config_name name,
+                               const char *option, const char *option_name, const char *variable)
+{
+    struct value value = {option, ""};
+
+    if (option) {
+        snprintf(value.from, sizeof(value.from), "%s", option_name);
+    } else if ((value.text = variable_value(name, variable))) {
+        snprintf(value.from, sizeof(value.from), "%s", variable);
+    } else if ((value.text = nodes->config.values[name])) {
+        snprintf(value.from, sizeof(value.from), "%s:%u: %s", nodes->path,
+                 nodes->config.value_lines[name], option_name + 2);
+    }
+    return value;
+}
+
+/* ---- how to log in ---- */
+
+static int find_password(const struct cli_connect *connect, struct cli_settings *settings)
+{
+    const char *path = setting(connect->password_file, "REDLOCK_PASSWORD_FILE");
+    const char *password = setting(NULL, "REDLOCK_PASSWORD");
+
+    if (path) {
+        settings->password_file = path;
+        if (cli_file_password(path, &settings->password) == 0) {
+            return CLI_GO_ON;
+        }
+        cli_say("cannot read the password from the first line of %s: %s", path,
+                cli_file_why(errno));
+        return CLI_USAGE;
+    }
+    settings->password = password ? strdup(password) : NULL;
+    if (password && !settings->password) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    return CLI_GO_ON;
+}
+
+static int find_username(const char *command, const struct cli_connect *connect,
+                         struct redlock_options *options)
+{
+    options->username = setting(connect->username, "REDLOCK_USERNAME");
+    if (options->username && !options->password) {
+        return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password: use "
+                                      "--password-file FILE or REDLOCK_PASSWORD");
+    }
+    return CLI_GO_ON;
+}
+
+/* ---- what all must agree on ---- */
+
+static int find_prefix(const char *command, const struct cli_connect *connect,
+                       struct cli_settings *settings)
+{
+    struct value prefix = find_value(&settings->nodes, CLI_CONFIG_KEY_PREFIX, connect->key_prefix,
+                                     "--key-prefix", "REDLOCK_KEY_PREFIX");
+
+    settings->options.key_prefix = prefix.text;
+    if (prefix.text && strlen(prefix.text) >= REDLOCK_MAX_KEY) {
+        return cli_say_usage(command, "%s must have %d bytes at most", prefix.from,
+                             REDLOCK_MAX_KEY - 1);
+    }
+    return CLI_GO_ON;
+}
+
+static int find_max_ttl(const char *command, const struct cli_connect *connect,
+                        struct cli_settings *settings)
+{
+    struct value max_ttl =
+        find_value(&settings->nodes, CLI_CONFIG_MAX_TTL, NULL, "--max-ttl", "REDLOCK_MAX_TTL");
+
+    if (connect->max_ttl_ms) {
+        settings->options.max_ttl_ms = connect->max_ttl_ms;
+    } else if (max_ttl.text) {
+        return cli_args_duration(command, max_ttl.from, max_ttl.text, REDLOCK_MIN_TTL_MS,
+                                 REDLOCK_MAX_TTL_MS, &settings->options.max_ttl_ms);
+    }
+    return CLI_GO_ON;
+}
+
+/* Which masters vote. */
+static int find_quarantine(const char *command, const struct cli_connect *connect,
+                           struct cli_settings *settings)
+{
+    struct value word = find_value(&settings->nodes, CLI_CONFIG_QUARANTINE, connect->quarantine,
+                                   "--quarantine", "REDLOCK_QUARANTINE");
+
+    if (!word.text) {
+        return CLI_GO_ON;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(word.text, cli_settings_quarantines[i]) == 0) {
+            settings->options.quarantine = (enum redlock_quarantine)i;
+            return CLI_GO_ON;
+        }
+    }
+    return cli_say_usage(command, "%s '%s' is unknown: write strict, observed or off", word.from,
+                         word.text);
+}
+
+/* ---- all of them ---- */
+
+static int fill(const char *command, const struct cli_connect *connect,
+                struct cli_settings *settings)
+{
+    struct redlock_options *options = &settings->options;
+    int code = find_password(connect, settings);
+
+    options->nodes = settings->nodes.config.uris;
+    options->n_nodes = settings->nodes.config.n;
+    options->password = settings->password;
+    options->client_name = "redlock";
+    if (connect->node_timeout_ms) {
+        options->node_timeout_ms = connect->node_timeout_ms;
+    }
+    if (code == CLI_GO_ON) {
+        code = find_username(command, connect, options);
+    }
+    if (code == CLI_GO_ON) {
+        code = find_prefix(command, connect, settings);
+    }
+    if (code == CLI_GO_ON) {
+        code = find_max_ttl(command, connect, settings);
+    }
+    return code == CLI_GO_ON ? find_quarantine(command, connect, settings) : code;
+}
+
+int cli_settings_find(const char *command, const struct cli_connect *connect,
+                      struct cli_settings *ret_settings)
+{
+    struct cli_settings settings = {.password = NULL};
+    int code = cli_nodes_find(connect->nodes, &settings.nodes);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    redlock_options_init(&settings.options);
+    code = fill(command, connect, &settings);
+    if (code != CLI_GO_ON) {
+        cli_settings_free(&settings);
+        return code;
+    }
+    *ret_settings = settings;
+    return CLI_OK;
+}
+
+/* The text begins with the number of the master, of two that are the same with both. */
+int cli_settings_refuse(const char *command, const struct cli_settings *settings, const char *text)
+{
+    const struct cli_nodes *nodes = &settings->nodes;
+    unsigned first, second;
+    int found = sscanf(text, "node %u and node %u", &first, &second);
+    unsigned index = found == 2 ? second : first;
+
+    if (nodes->path && found >= 1 && index >= 1 && index <= nodes->config.n) {
+        return cli_say_usage(command, "%s:%u: %s", nodes->from, nodes->config.lines[index - 1],
+                             text);
+    }
+    return cli_say_usage(command, "%s: %s", nodes->from, text);
+}
+
+void cli_settings_free(struct cli_settings *settings)
+{
+    cli_file_wipe(settings->password);
+    cli_nodes_free(&settings->nodes);
+}

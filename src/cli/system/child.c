@@ -1,0 +1,195 @@
+/* child.c - starting, signalling and waiting for the command. */
+#include "cli/system/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/system/path.h"
+#include "cli/system/signals.h"
+#include "cli/system/terminal.h"
+
+/* How a command is started. */
+struct birth {
+    char *const *argv;
+    pid_t parent;
+    int exec_fd;
+    int has_terminal;
+};
+
+/* What could not be run for ENOENT is there: then it is its interpreter that is not. */
+static int is_there(const char *name)
+{
+    char path[PATH_MAX];
+
+    return strchr(name, '/') ? access(name, F_OK) == 0 : cli_path_find(name, path, sizeof(path));
+}
+
+int cli_child_become(char *const argv[])
+{
+    cli_signals_restore();
+    execvp(argv[0], argv);
+    return errno;
+}
+
+int cli_child_failed(const char *name, int error)
+{
+    return error == ENOENT && !is_there(name) ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
+}
+
+/* Runs in the child: becomes the command, or reports why not. SIGTTOU is still blocked. */
+static void become(const struct birth *birth)
+{
+    int error;
+
+    setpgid(0, 0);
+    if (birth->has_terminal) {
+        cli_terminal_give(getpid());
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != birth->parent) {
+        _exit(CLI_INTERNAL);
+    }
+    error = cli_child_become(birth->argv);
+    while (write(birth->exec_fd, &error, sizeof(error)) < 0 && errno == EINTR) {
+    }
+    _exit(cli_child_failed(birth->argv[0], error));
+}
+
+int cli_child_start(struct cli_child *child, char *const argv[])
+{
+    struct birth birth = {argv, getpid(), -1, cli_terminal_ours()};
+    int fds[2];
+    pid_t pid;
+
+    memset(child, 0, sizeof(*child));
+    child->name = argv[0];
+    cli_terminal_begin();
+    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
+        cli_say("cannot start '%s': %s", argv[0], strerror(errno));
+        return CLI_INTERNAL;
+    }
+    pid = fork();
+    if (pid == 0) {
+        birth.exec_fd = fds[1];
+        become(&birth);
+    }
+    close(fds[1]);
+    if (pid < 0) {
+        cli_say("cannot start '%s': %s", argv[0], strerror(errno));
+        close(fds[0]);
+        return CLI_INTERNAL;
+    }
+    /* As in the child: whichever comes first, the group exists before it is used. */
+    setpgid(pid, pid);
+    child->pid = pid;
+    child->exec_fd = fds[0];
+    child->has_terminal = birth.has_terminal;
+    return CLI_OK;
+}
+
+void cli_child_signal(const struct cli_child *child, int signo)
+{
+    if (child->pid > 0) {
+        kill(-child->pid, signo);
+    }
+}
+
+void cli_child_explain(const char *name, int error)
+{
+    if (error == ENOENT && is_there(name)) {
+        cli_say("'%s' cannot be run: the program that its first line names was not found", name);
+    } else if (error == ENOENT) {
+        cli_say("'%s' was not found: is its name right, and is it in PATH?", name);
+    } else {
+        cli_say("'%s' cannot be run: %s%s", name, strerror(error),
+                error == EACCES ? ": is it a program, and may it be executed (chmod +x)?" : "");
+    }
+}
+
+int cli_child_code(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_SIGNALED + WTERMSIG(status);
+}
+
+static void take_end(struct cli_child *child, int status)
+{
+    int error;
+
+    child->state = CLI_CHILD_ENDED;
+    child->code = cli_child_code(status);
+    if (read(child->exec_fd, &error, sizeof(error)) == (ssize_t)sizeof(error)) {
+        cli_child_explain(child->name, error);
+    }
+    close(child->exec_fd);
+    if (child->has_terminal) {
+        cli_terminal_give(getpgrp());
+    }
+}
+
+/* A SIGSTOP came from somebody who knows what he does: it is left alone. */
+static void take_stop(struct cli_child *child, int signo)
+{
+    if (signo != SIGSTOP && cli_terminal_exists()) {
+        child->state = CLI_CHILD_STOPPED;
+        child->stop_signal = signo;
+    }
+}
+
+enum cli_child_state cli_child_look(struct cli_child *child)
+{
+    int status;
+
+    while (child->state != CLI_CHILD_ENDED &&
+           waitpid(child->pid, &status, WNOHANG | WUNTRACED) == child->pid) {
+        if (WIFSTOPPED(status)) {
+            take_stop(child, WSTOPSIG(status));
+        } else {
+            take_end(child, status);
+        }
+    }
+    return child->state;
+}
+
+void cli_child_resume(struct cli_child *child)
+{
+    child->has_terminal = cli_terminal_ours();
+    if (child->has_terminal) {
+        cli_terminal_give(child->pid);
+    }
+    if (child->state == CLI_CHILD_STOPPED) {
+        child->state = CLI_CHILD_RUNNING;
+        cli_child_signal(child, SIGCONT);
+    }
+}
+
+static int is_pending(int signo)
+{
+    sigset_t set;
+
+    return sigpending(&set) == 0 && sigismember(&set, signo) == 1;
+}
+
+/* Whether redlock was stopped shows in the SIGCONT that waits to be read, and that will
+ * resume the command. If not (nobody could continue us, so the kernel has dropped the
+ * signal), a Ctrl-Z is undone at once. Who wants to read in the background stays stopped. */
+void cli_child_pause(struct cli_child *child)
+{
+    if (cli_terminal_foreground() == child->pid) {
+        cli_terminal_give(getpgrp());
+    } else if (cli_terminal_ours()) {
+        cli_child_resume(child);
+        return;
+    }
+    kill(0, SIGTSTP);
+    if (!is_pending(SIGCONT) && child->stop_signal == SIGTSTP) {
+        cli_child_resume(child);
+    }
+}

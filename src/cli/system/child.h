@@ -1,0 +1,70 @@
+/* child.h - the command that redlock sandbox runs, and what redlock lock has in common with it.
+ *
+ *   START --fork--> RUNNING <--> STOPPED (Ctrl-Z: redlock stops with it)
+ *                      |
+ *                      v
+ *                    ENDED (its exit code is known; others of its group may live on)
+ *
+ * It is the leader of a process group of its own, gets the terminal if redlock had it, and
+ * is killed by the kernel should redlock die. It inherits the signal mask and dispositions
+ * that redlock was started with.
+ */
+#ifndef CLI_SYSTEM_CHILD_H
+#define CLI_SYSTEM_CHILD_H
+
+#include <sys/types.h>
+
+enum cli_child_state {
+    CLI_CHILD_RUNNING,
+    /* Stopped by the terminal (Ctrl-Z, or it wanted to read in the background). */
+    CLI_CHILD_STOPPED,
+    CLI_CHILD_ENDED
+};
+
+struct cli_child {
+    /* Its argv[0]; borrowed. */
+    const char *name;
+    /* Also the number of its process group. 0: there is none. */
+    pid_t pid;
+    /* When it has ended: the code to exit with. */
+    int code;
+    enum cli_child_state state;
+    /* What stopped it, when it is CLI_CHILD_STOPPED. */
+    int stop_signal;
+    /* Where it writes the errno of an exec that failed. */
+    int exec_fd;
+    /* It was lent the terminal. */
+    int has_terminal;
+};
+
+/* In a forked process: become the command (with execvp), with the signals as redlock found them.
+ * Returns only when that fails: the errno. */
+int cli_child_become(char *const argv[]);
+
+/* The code to exit with when it has failed so. */
+int cli_child_failed(const char *name, int error);
+
+/* Say why a command could not be run. */
+void cli_child_explain(const char *name, int error);
+
+/* The code to exit with for what waitpid() tells of a command that has ended. */
+int cli_child_code(int status);
+
+/* Start argv. Returns CLI_OK; or says why not and returns CLI_INTERNAL. That the command cannot be
+ * run is told later, by cli_child_look(). */
+int cli_child_start(struct cli_child *child, char *const argv[]);
+
+/* Send a signal to the whole group. */
+void cli_child_signal(const struct cli_child *child, int signo);
+
+/* Look, after SIGCHLD, what it does; says so if it could not be run. */
+enum cli_child_state cli_child_look(struct cli_child *child);
+
+/* It is CLI_CHILD_STOPPED: give the terminal back and stop redlock's own group, too, so that
+ * the shell sees its job stopped. Returns when that is continued. */
+void cli_child_pause(struct cli_child *child);
+
+/* After SIGCONT: let it go on, with the terminal if that is ours again. */
+void cli_child_resume(struct cli_child *child);
+
+#endif

@@ -1,0 +1,31 @@
+/* path.c - finding programs as execvp() does. */
+#include "cli/system/path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int cli_path_is_program(const char *path)
+{
+    struct stat status;
+
+    return access(path, X_OK) == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+int cli_path_find(const char *name, char *path, size_t size)
+{
+    const char *folders = getenv("PATH");
+
+    for (const char *at = folders ? folders : "/usr/bin:/bin"; *at;) {
+        size_t length = strcspn(at, ":");
+        int n = snprintf(path, size, "%.*s/%s", (int)length, at, name);
+
+        if (length > 0 && n > 0 && (size_t)n < size && cli_path_is_program(path)) {
+            return 1;
+        }
+        at += length + (at[length] == ':');
+    }
+    return 0;
+}

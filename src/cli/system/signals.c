@@ -1,0 +1,150 @@
+/* signals.c - signalfd on a libevent loop, and what a child inherits instead. */
+#include "cli/system/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+
+/* What we were started with. */
+static sigset_t inherited_mask;
+static struct sigaction inherited_pipe;
+
+static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGCONT};
+
+void cli_signals_init(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+
+    sigprocmask(SIG_SETMASK, NULL, &inherited_mask);
+    sigaction(SIGCHLD, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, &inherited_pipe);
+}
+
+void cli_signals_restore(void)
+{
+    sigaction(SIGPIPE, &inherited_pipe, NULL);
+    sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
+}
+
+static int is_ignored(int signo)
+{
+    struct sigaction action;
+
+    return sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* A blocked signal reaches a signalfd even if it is ignored, so the ignored are left out. */
+static void fill(sigset_t *set)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+        if (!is_ignored(taken[i])) {
+            sigaddset(set, taken[i]);
+        }
+    }
+}
+
+/* A hangup comes from the kernel as well, but only to the leader of the session. */
+static int is_typed(const struct signalfd_siginfo *info)
+{
+    return info->ssi_code == SI_KERNEL && (info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct cli_signals *signals = arg;
+    struct signalfd_siginfo info;
+
+    (void)what;
+    while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        signals->typed = is_typed(&info);
+        signals->last_typed = signals->typed ? (int)info.ssi_signo : signals->last_typed;
+        if (signals->on) {
+            signals->on(signals->arg, (int)info.ssi_signo);
+        }
+    }
+}
+
+int cli_signals_start(struct cli_signals *signals, struct event_base *base)
+{
+    sigset_t set;
+
+    fill(&set);
+    signals->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    signals->event = NULL;
+    if (signals->fd >= 0) {
+        signals->event = event_new(base, signals->fd, EV_READ | EV_PERSIST, on_readable, signals);
+    }
+    if (!signals->event || event_priority_set(signals->event, CLI_SESSION_URGENT) != 0 ||
+        event_add(signals->event, NULL) != 0) {
+        cli_say("cannot watch for signals: %s", strerror(errno));
+        cli_signals_stop(signals);
+        return CLI_INTERNAL;
+    }
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return CLI_OK;
+}
+
+void cli_signals_stop(struct cli_signals *signals)
+{
+    if (signals->event) {
+        event_free(signals->event);
+        signals->event = NULL;
+    }
+    if (signals->fd >= 0) {
+        signals->on = NULL;
+        on_readable(signals->fd, EV_READ, signals);
+        close(signals->fd);
+        signals->fd = -1;
+    }
+}
+
+/* Without a core: it would have the passwords in it. */
+void cli_signals_die(const struct cli_signals *signals, int code)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t set;
+
+    if (signals->last_typed == 0 || code != CLI_SIGNALED + signals->last_typed) {
+        return;
+    }
+    prctl(PR_SET_DUMPABLE, 0);
+    sigemptyset(&set);
+    sigaddset(&set, signals->last_typed);
+    sigaction(signals->last_typed, &action, NULL);
+    raise(signals->last_typed);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int cli_signals_ends(int signo)
+{
+    return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT;
+}
+
+int cli_signals_pass(int signo)
+{
+    return cli_signals_ends(signo) || signo == SIGUSR1 || signo == SIGUSR2;
+}
+
+const char *cli_signals_name(int signo)
+{
+    static const char *const names[] = {
+        [SIGINT] = "SIGINT",   [SIGTERM] = "SIGTERM", [SIGHUP] = "SIGHUP",   [SIGQUIT] = "SIGQUIT",
+        [SIGUSR1] = "SIGUSR1", [SIGUSR2] = "SIGUSR2", [SIGCHLD] = "SIGCHLD", [SIGKILL] = "SIGKILL",
+    };
+
+    if (signo > 0 && (size_t)signo < sizeof(names) / sizeof(names[0]) && names[signo]) {
+        return names[signo];
+    }
+    return "a signal";
+}

@@ -1,0 +1,29 @@
+/* title.c - the arguments in /proc/PID/cmdline are our own memory; see title.h. */
+#include "cli/system/title.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+
+/* The arguments, which stand one behind the other. */
+static char *arguments;
+static size_t length;
+
+void cli_title_init(int argc, char **argv)
+{
+    if (argc > 0) {
+        arguments = argv[0];
+        length = (size_t)(argv[argc - 1] - argv[0]) + strlen(argv[argc - 1]);
+    }
+}
+
+/* The last byte stays 0: otherwise the environment would count as part of the title. */
+void cli_title_set(const char *title)
+{
+    size_t wanted = strlen(title);
+
+    prctl(PR_SET_NAME, title);
+    if (length > 0) {
+        memset(arguments, 0, length);
+        memcpy(arguments, title, wanted < length ? wanted : length);
+    }
+}

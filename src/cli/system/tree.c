@@ -1,0 +1,214 @@
+/* tree.c - finding descendants in /proc; see tree.h.
+ *
+ * One look goes through all processes and takes those whose parent is known already: parents come
+ * before their children, as numbers grow, until these begin anew. So it looks again until nobody
+ * new is found. A process gets its signal before its children are looked for: one that dies of it
+ * starts no others.
+ */
+#include "cli/system/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/system/proc.h"
+
+/* For processes that start others faster than we find them: the caller asks again. */
+#define LOOKS_MAX 50
+
+struct process {
+    pid_t pid;
+    pid_t parent;
+    pid_t group;
+    /* That of its first thread; and how many there are. */
+    char state;
+    int threads;
+    /* With the number, this tells a process from all others. */
+    unsigned long long start;
+};
+
+struct search {
+    pid_t root;
+    pid_t group;
+    int signo;
+    /* Those found so far. */
+    struct process *found;
+    size_t n;
+    size_t room;
+    struct cli_tree tree;
+};
+
+/* The name, in parentheses, may contain anything. */
+static int parse(const char *text, struct process *ret_process)
+{
+    const char *rest = strrchr(text, ')');
+
+    return rest && sscanf(rest + 1,
+                          " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d "
+                          "%*d %llu",
+                          &ret_process->state, &ret_process->parent, &ret_process->group,
+                          &ret_process->threads, &ret_process->start) == 5;
+}
+
+static int read_process(pid_t pid, struct process *ret_process)
+{
+    char path[64];
+    char text[1024];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return 0;
+    }
+    n = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (n <= 0) {
+        return 0;
+    }
+    text[n] = '\0';
+    ret_process->pid = pid;
+    return parse(text, ret_process);
+}
+
+static const struct process *find(const struct search *search, pid_t pid)
+{
+    for (size_t i = search->n; i-- > 0;) {
+        if (search->found[i].pid == pid) {
+            return &search->found[i];
+        }
+    }
+    return NULL;
+}
+
+static int is_same(const struct process *process)
+{
+    struct process now;
+
+    return read_process(process->pid, &now) && now.start == process->start;
+}
+
+/* Whether its parent is in the tree, now: a parent's number may have been given away. */
+static int descends(const struct search *search, const struct process *process)
+{
+    const struct process *parent = find(search, process->parent);
+
+    return process->parent == search->root || (parent && is_same(parent));
+}
+
+/* A process whose first thread has ended looks like a zombie while its other threads run. */
+static int is_alive(const struct process *process)
+{
+    return (process->state != 'Z' && process->state != 'X') || process->threads > 1;
+}
+
+/* The descriptor stands for the process that has the number now. If that is in the tree, the signal
+ * goes to it or, should it die meanwhile, to nobody. */
+static int signal_surely(const struct search *search, pid_t pid)
+{
+    struct process now;
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    int status = -1;
+    int error = ESRCH;
+
+    if (fd < 0 && errno == ENOSYS) {
+        return kill(pid, search->signo);
+    }
+    if (fd >= 0) {
+        if (read_process(pid, &now) && descends(search, &now)) {
+            status = (int)syscall(SYS_pidfd_send_signal, fd, search->signo, NULL, 0);
+            error = errno;
+        }
+        close(fd);
+    }
+    errno = error;
+    return status;
+}
+
+static void signal_one(struct search *search, const struct process *process)
+{
+    if (!is_alive(process) || (search->group && process->group != search->group)) {
+        return;
+    }
+    if (signal_surely(search, process->pid) == 0) {
+        search->tree.reached++;
+    } else {
+        search->tree.refused += errno == EPERM;
+    }
+}
+
+/* Returns 0 when there is no memory for it. */
+static int add(struct search *search, const struct process *process)
+{
+    struct process *found = search->found;
+
+    if (search->n == search->room) {
+        search->room = search->room ? 2 * search->room : 64;
+        found = realloc(found, search->room * sizeof(*found));
+        if (!found) {
+            search->room = search->n;
+            return 0;
+        }
+        search->found = found;
+    }
+    found[search->n++] = *process;
+    return 1;
+}
+
+/* Returns whether the process is one that was not found before. */
+static int visit(struct search *search, pid_t pid)
+{
+    const struct process *before = find(search, pid);
+    struct process process;
+
+    if (!read_process(pid, &process) || (before && before->start == process.start) ||
+        !descends(search, &process)) {
+        return 0;
+    }
+    signal_one(search, &process);
+    return add(search, &process);
+}
+
+/* Returns whether anybody new was found. */
+static int look(struct search *search)
+{
+    DIR *processes = cli_proc_open();
+    pid_t pid;
+    int found = 0;
+
+    while ((pid = cli_proc_next(processes)) > 0) {
+        found |= visit(search, pid);
+    }
+    return found;
+}
+
+struct cli_tree cli_tree_signal(pid_t root, pid_t group, int signo)
+{
+    struct search search = {.root = root, .group = group, .signo = signo};
+    int looks = 0;
+
+    while (root > 0 && looks < LOOKS_MAX && look(&search)) {
+        looks++;
+    }
+    free(search.found);
+    return search.tree;
+}
+
+void cli_tree_reap(pid_t kept)
+{
+    DIR *processes = cli_proc_open();
+    pid_t pid;
+
+    while ((pid = cli_proc_next(processes)) > 0) {
+        if (pid != kept) {
+            waitpid(pid, NULL, WNOHANG);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+/* explain.c - turning outcomes and what the masters said into sentences. */
+#include "cli/take/explain.h"
+
+#include <redlock/redlock.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/take/holder.h"
+
+const char *cli_explain_state(int state)
+{
+    switch ((enum redlock_node_state)state) {
+    case REDLOCK_NODE_DOWN:
+        return "down";
+    case REDLOCK_NODE_CONNECTING:
+        return "connecting";
+    case REDLOCK_NODE_UP:
+        return "up";
+    case REDLOCK_NODE_STUCK:
+        return "stuck";
+    }
+    return "unknown";
+}
+
+static void say_holder(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
+{
+    struct cli_holder holder = cli_holder_find(rl, lock);
+    const char *owner = cli_holder_owner(holder.token);
+    size_t n = redlock_node_count(rl);
+
+    if (!holder.refusals) { /* the end of the wait broke the last try off */
+        cli_say("'%s' is held by somebody else", key);
+    } else if (!holder.token[0]) {
+        cli_say("'%s' is held by somebody else (%zu of %zu masters refused; these servers do not "
+                "tell who it is)",
+                key, holder.refusals, n);
+    } else if (holder.masters <= n / 2 && holder.refusals > holder.masters) {
+        cli_say("'%s' is contended: %zu of %zu masters refused, and nobody has a majority yet", key,
+                holder.refusals, n);
+    } else if (owner) {
+        cli_say("'%s' is held by %s (say %zu of %zu masters; token %s)", key, owner, holder.masters,
+                n, holder.token);
+    } else {
+        cli_say("'%s' is held by somebody else (say %zu of %zu masters; token %s)", key,
+                holder.masters, n, holder.token);
+    }
+}
+
+static void say_master(const struct redlock *rl, size_t index)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    if (redlock_node_info(rl, index, &info) != 0) {
+        return;
+    }
+    cli_say_more("%s  %s%s%s", info.name, cli_explain_state((int)info.state),
+                 info.error[0] ? ": " : "", info.error);
+}
+
+/* How many are up; of these, how many may vote, and how many could if something were mended. */
+static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret_barred)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t up = 0;
+
+    *ret_voting = *ret_barred = 0;
+    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
+            up++;
+            *ret_voting += info.quarantine_ms == 0;
+            *ret_barred += info.quarantine_ms == UINT64_MAX;
+        }
+    }
+    return up;
+}
+
+/* What keeps a majority away. */
+enum hindrance {
+    HINDRANCE_WAY = 0,    /* they cannot be reached */
+    HINDRANCE_QUARANTINE, /* they may not vote yet */
+    HINDRANCE_CONFIG,     /* they may not vote as they are */
+    HINDRANCE_THEMSELVES  /* they do not do it */
+};
+
+static enum hindrance say_masters(const struct redlock *rl)
+{
+    static const char *const texts[] = {"can be reached", "may vote yet", "may vote",
+                                        "did what was asked"};
+    size_t n = redlock_node_count(rl);
+    size_t voting, barred;
+    size_t up = count_up(rl, &voting, &barred);
+    enum hindrance hindrance = up <= n / 2           ? HINDRANCE_WAY
+                               : n - barred <= n / 2 ? HINDRANCE_CONFIG
+                               : voting <= n / 2     ? HINDRANCE_QUARANTINE
+                                                     : HINDRANCE_THEMSELVES;
+
+    int held_back = up > n / 2 && voting <= n / 2;
+
+    cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[hindrance],
+            held_back ? voting : up, n, held_back ? "may" : "are up", n / 2 + 1);
+    for (size_t i = 0; i < n; i++) {
+        say_master(rl, i);
+    }
+    return hindrance;
+}
+
+/* Say what is wrong with the masters, and what to do about it. */
+static enum hindrance advise(const struct redlock *rl)
+{
+    enum hindrance hindrance = say_masters(rl);
+
+    switch (hindrance) {
+    case HINDRANCE_WAY:
+        cli_say_more("See that they run, can be reached from here, and take this password "
+                     "(redlock nodes).");
+        break;
+    case HINDRANCE_QUARANTINE:
+        cli_say_more(
+            "A master that was started just now may have forgotten locks, and does not vote "
+            "until --max-ttl has passed: wait that long.");
+        cli_say_more(
+            "To try things out use redlock sandbox, or --quarantine=off, which is right as "
+            "well where masters keep their data over restarts. A smaller --max-ttl, for all "
+            "clients alike, shortens the wait.");
+        break;
+    case HINDRANCE_CONFIG:
+        cli_say_more("Fix what they say there (redlock doctor), or use --quarantine=observed.");
+        break;
+    case HINDRANCE_THEMSELVES:
+        cli_say_more("See that this user may use the key there (ACL), and that they answer in time "
+                     "(redlock nodes, --node-timeout).");
+        break;
+    }
+    return hindrance;
+}
+
+int cli_explain_masters(struct redlock *rl)
+{
+    advise(rl);
+    return CLI_UNREACHABLE;
+}
+
+static int explain_held(struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                        int waited)
+{
+    say_holder(rl, lock, key);
+    cli_say_more("Look at it with: redlock status '%s'. %s", key,
+                 waited ? "To wait longer, raise --wait; without it the wait has no end."
+                        : "To wait for it, use --wait 30s instead of --no-wait.");
+    return CLI_HELD;
+}
+
+int cli_explain_slow(const char *done, const char *key)
+{
+    cli_say("a majority %s '%s', but so late that too little of its time was left", done, key);
+    cli_say_more("Use a larger --ttl, or see why the masters are slow (redlock nodes).");
+    return CLI_HELD;
+}
+
+static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                          int reason, int waited)
+{
+    switch (reason) {
+    case REDLOCK_ENOQUORUM:
+        return cli_explain_masters(rl);
+    case REDLOCK_ETOOSLOW:
+        return cli_explain_slow("granted", key);
+    default:
+        return explain_held(rl, lock, key, waited);
+    }
+}
+
+/* Those that are not up say what is wrong with the list. */
+static int explain_config(const struct redlock *rl, const char *key, int status)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
+    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_node_info(rl, i, &info) == 0 && info.state != REDLOCK_NODE_UP) {
+            say_master(rl, i);
+        }
+    }
+    return CLI_USAGE;
+}
+
+int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                        int status)
+{
+    switch (status) {
+    case REDLOCK_EDEADLINE:
+        return explain_reason(rl, lock, key, redlock_lock_reason(lock), 1);
+    case REDLOCK_EHELD:
+    case REDLOCK_ETOOSLOW:
+    case REDLOCK_ENOQUORUM:
+        return explain_reason(rl, lock, key, status, 0);
+    case REDLOCK_ECONFIG:
+        return explain_config(rl, key, status);
+    default:
+        cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
+        return CLI_INTERNAL;
+    }
+}
+
+void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key)
+{
+    switch (redlock_lock_reason(lock)) {
+    case REDLOCK_ENOQUORUM:
+        cli_explain_masters(rl);
+        return;
+    case REDLOCK_EHELD:
+        say_holder(rl, lock, key);
+        return;
+    default:
+        return;
+    }
+}
+
+void cli_explain_waiting(const struct redlock *rl, const char *key)
+{
+    cli_say_more("Waiting for '%s' until they %s.", key,
+                 advise(rl) == HINDRANCE_WAY ? "come" : "do");
+}
+
+void cli_explain_holder(const char *key, const struct redlock_query_result *result)
+{
+    char left[CLI_DURATION_TEXT];
+    int ends = result->ttl_ms != UINT64_MAX;
+
+    cli_say("waiting for '%s', held by %s, %s%s, on %zu of %zu masters", key,
+            result->owner[0] ? result->owner : result->token,
+            ends ? cli_duration_print(result->ttl_ms, left) : "without an end", ends ? " left" : "",
+            result->holding, result->n_nodes);
+}
+
+void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost)
+{
+    size_t n = redlock_node_count(rl);
+
+    cli_say("it is of no use to wait for '%s': %zu of %zu masters cannot be used as they are, and "
+            "%zu are needed",
+            key, lost, n, n / 2 + 1);
+    for (size_t i = 0; i < n; i++) {
+        say_master(rl, i);
+    }
+    cli_say_more("Fix that (redlock doctor says how), or use --wait TIME to wait until somebody "
+                 "does.");
+}

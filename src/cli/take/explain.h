@@ -1,0 +1,39 @@
+/* explain.h - why a lock was not had, for people, and what to do about it. */
+#ifndef CLI_TAKE_EXPLAIN_H
+#define CLI_TAKE_EXPLAIN_H
+
+#include <stddef.h>
+
+struct redlock;
+struct redlock_lock;
+struct redlock_query_result;
+
+/* Say why an acquire failed; `lock` and `status` are those of its callback, from which this
+ * is called. Returns the code to exit with. */
+int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                        int status);
+
+/* Say what stood in the way of an acquire that was cancelled, in its callback. */
+void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key);
+
+/* Say that a pending acquire waits for masters. */
+void cli_explain_waiting(const struct redlock *rl, const char *key);
+
+/* Say that a pending acquire waits for a lock that is held, by whom and for how long. */
+void cli_explain_holder(const char *key, const struct redlock_query_result *result);
+
+/* Say that it was of no use to wait for masters, `lost` of which cannot be used as they are. */
+void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost);
+
+/* Say that a majority has `done` it ("granted", "extended"), but too late to be of use. Returns
+ * CLI_HELD. */
+int cli_explain_slow(const char *done, const char *key);
+
+/* Say that no majority of the masters was reached, and what is wrong with each. Returns
+ * CLI_UNREACHABLE. */
+int cli_explain_masters(struct redlock *rl);
+
+/* "down", "up", ... for an enum redlock_node_state. */
+const char *cli_explain_state(int state);
+
+#endif

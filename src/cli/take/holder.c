@@ -1,0 +1,59 @@
+/* holder.c - counting whom the masters name. */
+#include "cli/take/holder.h"
+
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+/* A token is so many hex digits, and perhaps a ':' and the owner. What other libraries set may have
+ * a ':' elsewhere, with something else behind it. */
+#define TOKEN_DIGITS 40
+
+/* NULL when the master has not refused; "" when it does not say who it is, or has no key. */
+static const char *token_at(const struct redlock_lock *lock, size_t index)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+
+    if (redlock_lock_node(lock, index, &detail) != 0 || detail.vote != REDLOCK_VOTE_NO) {
+        return NULL;
+    }
+    return detail.holder;
+}
+
+static size_t count_token(const struct redlock_lock *lock, size_t n, const char *token)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *other = token_at(lock, i);
+
+        count += other && strcmp(other, token) == 0;
+    }
+    return count;
+}
+
+struct cli_holder cli_holder_find(const struct redlock *rl, const struct redlock_lock *lock)
+{
+    struct cli_holder holder = {"", 0, 0};
+    size_t n = redlock_node_count(rl);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *token = token_at(lock, i);
+        size_t masters = token ? count_token(lock, n, token) : 0;
+
+        holder.refusals += token != NULL;
+        if (masters > holder.masters && token[0]) {
+            holder.masters = masters;
+            holder.token = token;
+        }
+    }
+    return holder;
+}
+
+const char *cli_holder_owner(const char *token)
+{
+    return strspn(token, "0123456789abcdef") == TOKEN_DIGITS && token[TOKEN_DIGITS] == ':' &&
+                   token[TOKEN_DIGITS + 1]
+               ? token + TOKEN_DIGITS + 1
+               : NULL;
+}

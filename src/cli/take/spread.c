@@ -1,0 +1,149 @@
+/* spread.c - asks again until every master that is up has the key.
+ *
+ * An extension asks the masters that the acquire had not reached any more, and when it has
+ * succeeded the library sets the key where it is missing, and leaves somebody else's alone.
+ */
+#include "cli/take/spread.h"
+
+#include <redlock/redlock.h>
+
+#include "cli/say/exit.h"
+#include "cli/session/session.h"
+#include "cli/system/clock.h"
+#include "cli/system/signals.h"
+
+/* When a master has not got the key by then, it is asked again; then after twice the time. */
+#define FIRST_PAUSE_US 2000
+
+/* No wait costs more of the ttl than this part. */
+#define TTL_PARTS 10
+
+struct spread {
+    const struct redlock *rl;
+    struct redlock_lock *lock;
+    /* Until when masters are waited for that are up; that are being connected, or may not set it.
+     */
+    uint64_t up_until_us;
+    uint64_t others_until_us;
+    uint64_t next_us; /* those without the key are asked again */
+    uint64_t pause_us;
+    int extending;
+    int signo;
+};
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int has_key(const struct redlock_node_detail *detail)
+{
+    return detail->vote == REDLOCK_VOTE_YES || detail->vote == REDLOCK_VOTE_UNCOUNTED;
+}
+
+/* Until when a master is waited for; 0: not at all. One that complains, or has somebody else's key,
+ * may never have ours. */
+static uint64_t wait_until_us(const struct spread *spread, size_t index, int *ret_up)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+
+    *ret_up = 0;
+    if (redlock_node_info(spread->rl, index, &info) != 0 ||
+        redlock_lock_node(spread->lock, index, &detail) != 0 || has_key(&detail)) {
+        return 0;
+    }
+    *ret_up = info.state == REDLOCK_NODE_UP;
+    if (*ret_up && !info.error[0] && !detail.holder[0]) {
+        return spread->up_until_us;
+    }
+    return *ret_up || info.state == REDLOCK_NODE_CONNECTING ? spread->others_until_us : 0;
+}
+
+/* Whether a master is waited for; *ret_ask: one of them can be asked. */
+static int is_waiting(const struct spread *spread, uint64_t now_us, int *ret_ask)
+{
+    int waiting = 0;
+    int up;
+
+    *ret_ask = 0;
+    for (size_t i = 0; i < redlock_node_count(spread->rl); i++) {
+        if (now_us < wait_until_us(spread, i, &up)) {
+            waiting = 1;
+            *ret_ask |= up;
+        }
+    }
+    return waiting;
+}
+
+static void on_extended(struct redlock_lock *lock, int status, void *arg)
+{
+    struct spread *spread = arg;
+
+    (void)lock;
+    (void)status;
+    spread->extending = 0;
+}
+
+static int is_over(void *arg)
+{
+    struct spread *spread = arg;
+    uint64_t now_us = cli_clock_us();
+    int ask;
+
+    if (spread->extending) {
+        return 0;
+    }
+    if (spread->signo || redlock_lock_validity_ms(spread->lock) == 0 ||
+        !is_waiting(spread, now_us, &ask)) {
+        return 1;
+    }
+    if (ask && now_us >= spread->next_us) {
+        spread->extending = redlock_extend(spread->lock, 0, on_extended, spread) == 0;
+        spread->next_us = now_us + spread->pause_us;
+        spread->pause_us *= 2;
+    }
+    return 0;
+}
+
+static void on_signal(void *arg, int signo)
+{
+    struct spread *spread = arg;
+
+    if (cli_signals_ends(signo)) {
+        spread->signo = signo;
+    }
+}
+
+static void plan(struct spread *spread, const struct cli_session *session, uint32_t ttl_ms)
+{
+    uint64_t now_us = cli_clock_us();
+    uint64_t up_us =
+        smaller(session->node_timeout_ms * UINT64_C(1000), ttl_ms * UINT64_C(1000) / TTL_PARTS);
+    uint64_t took_us;
+
+    redlock_lock_effort(spread->lock, NULL, &took_us);
+    took_us = took_us > CLI_SESSION_SETTLE_US ? took_us : CLI_SESSION_SETTLE_US;
+    spread->up_until_us = now_us + up_us;
+    spread->others_until_us = now_us + smaller(up_us, took_us);
+    spread->pause_us = FIRST_PAUSE_US;
+    spread->next_us = now_us + spread->pause_us;
+}
+
+int cli_spread(struct cli_session *session, struct redlock_lock *lock, uint32_t ttl_ms,
+               struct cli_signals *signals)
+{
+    struct spread spread = {.rl = session->rl, .lock = lock};
+    int code;
+
+    plan(&spread, session, ttl_ms);
+    if (signals) {
+        signals->on = on_signal;
+        signals->arg = &spread;
+    }
+    code = cli_session_watch(session, is_over, &spread);
+    if (signals) {
+        signals->on = NULL;
+    }
+    return code == CLI_GO_ON && spread.signo ? CLI_SIGNALED + spread.signo : code;
+}

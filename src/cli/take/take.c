@@ -1,0 +1,261 @@
+/* take.c - acquiring a lock, and giving up at a signal.
+ *
+ *                 acquired
+ *   WAITING ---------------------> held
+ *      |
+ *      | refused / INT, TERM, HUP, QUIT: redlock_cancel()
+ *      v
+ *   explained (why, and what to do)
+ */
+#include "cli/take/take.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/take/explain.h"
+#include "cli/take/wait.h"
+
+/* An acquire on its way. */
+struct attempt {
+    const struct cli_take *take;
+    struct cli_session *session;
+    struct redlock_lock *lock;
+    struct cli_wait *wait;
+    int signo;
+    int done;
+    int code;
+};
+
+void cli_take_init(struct cli_take *take, const char *command)
+{
+    memset(take, 0, sizeof(*take));
+    take->command = command;
+    take->wait_ms = REDLOCK_FOREVER;
+    take->conflict_code = CLI_HELD;
+}
+
+uint32_t cli_take_lease_ms(const struct cli_take *take)
+{
+    return take->at_least_ms > take->ttl_ms ? take->at_least_ms : take->ttl_ms;
+}
+
+/* As flock(1) takes it. */
+static int read_exit_code(struct cli_take *take, const char *value)
+{
+    if (cli_args_number(value, 0, 255, &take->conflict_code) != 0) {
+        return cli_say_usage(take->command,
+                             "--conflict-exit-code '%s' is not a number from 0 to 255", value);
+    }
+    return CLI_GO_ON;
+}
+
+static int check_owner(const struct cli_take *take, const char *owner)
+{
+    if (strlen(owner) > REDLOCK_MAX_OWNER) {
+        return cli_say_usage(take->command, "--owner must have %d bytes at most",
+                             REDLOCK_MAX_OWNER);
+    }
+    for (; *owner; owner++) {
+        if (*owner < 0x20 || *owner > 0x7e) {
+            return cli_say_usage(take->command, "--owner must be printable ASCII");
+        }
+    }
+    return CLI_GO_ON;
+}
+
+int cli_take_option(struct cli_take *take, int option, const char *value)
+{
+    switch (option) {
+    case CLI_TAKE_TTL:
+        return cli_args_duration(take->command, "--ttl", value, REDLOCK_MIN_TTL_MS,
+                                 REDLOCK_MAX_TTL_MS, &take->ttl_ms);
+    case CLI_TAKE_WAIT:
+        return cli_args_duration(take->command, "--wait", value, 0, REDLOCK_FOREVER - 1,
+                                 &take->wait_ms);
+    case CLI_TAKE_NO_WAIT:
+        take->wait_ms = 0;
+        return CLI_GO_ON;
+    case CLI_TAKE_FENCE:
+        take->fence = 1;
+        return CLI_GO_ON;
+    case 'q':
+    case CLI_TAKE_QUIET:
+        take->quiet = 1;
+        return CLI_GO_ON;
+    case 'E':
+    case CLI_TAKE_CONFLICT:
+        return read_exit_code(take, value);
+    case CLI_TAKE_OWNER:
+        take->owner = value;
+        return check_owner(take, value);
+    default:
+        return cli_say_usage(take->command, "unknown option");
+    }
+}
+
+/* "host:pid", so that whoever finds the key taken knows where to look. */
+static void default_owner(char *owner, size_t size)
+{
+    char host[48] = "";
+
+    if (gethostname(host, sizeof(host) - 1) != 0 || !host[0]) {
+        strcpy(host, "localhost");
+    }
+    for (char *p = host; *p; p++) {
+        if (*p < 0x21 || *p > 0x7e) {
+            *p = '?';
+        }
+    }
+    snprintf(owner, size, "%s:%ld", host, (long)getpid());
+}
+
+static void say_held(const struct cli_take *take, const struct redlock_lock *lock)
+{
+    char left[CLI_DURATION_TEXT];
+    uint32_t tries;
+    uint64_t took_us;
+
+    redlock_lock_effort(lock, &tries, &took_us);
+    cli_say_detail("acquired '%s' in %" PRIu64 ".%03" PRIu64 " ms (tries: %" PRIu32
+                   "), valid for %s, token %s",
+                   take->keys.name, took_us / 1000, took_us % 1000, tries,
+                   cli_duration_print(redlock_lock_validity_ms(lock), left),
+                   redlock_lock_token(lock));
+}
+
+/* Whether somebody else holds it: not that the masters were too slow, or out of reach. */
+static int is_conflict(const struct redlock_lock *lock, int status)
+{
+    return status == REDLOCK_EHELD ||
+           (status == REDLOCK_EDEADLINE && redlock_lock_reason(lock) == REDLOCK_EHELD);
+}
+
+static int fail(const struct attempt *attempt, const struct redlock_lock *lock, int status)
+{
+    const struct cli_take *take = attempt->take;
+    int conflict = is_conflict(lock, status);
+    int code = CLI_OK;
+
+    if (!conflict || !take->quiet) {
+        code = cli_explain_failure(attempt->session->rl, lock, take->keys.name, status);
+    }
+    return conflict ? take->conflict_code : code;
+}
+
+static void say_gave_up(const struct attempt *attempt)
+{
+    cli_say("gave up waiting for '%s': %s", attempt->take->keys.name,
+            cli_signals_name(attempt->signo));
+    if (attempt->wait && !attempt->take->quiet) {
+        cli_wait_explain(attempt->wait);
+    }
+}
+
+/* A lock that comes when a signal has come before is not kept: the close releases it. */
+static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    struct attempt *attempt = arg;
+
+    attempt->done = 1;
+    if (attempt->signo) {
+        say_gave_up(attempt);
+    }
+    if (cli_wait_end(attempt->wait)) {
+        attempt->code = CLI_UNREACHABLE;
+    } else if (attempt->signo) {
+        attempt->code = CLI_SIGNALED + attempt->signo;
+    } else if (status == 0) {
+        say_held(attempt->take, lock);
+        attempt->code = CLI_GO_ON;
+    } else {
+        attempt->code = fail(attempt, lock, status);
+    }
+}
+
+static void on_signal(void *arg, int signo)
+{
+    struct attempt *attempt = arg;
+
+    if (cli_signals_ends(signo) && !attempt->signo && !attempt->done) {
+        attempt->signo = signo;
+        redlock_cancel(attempt->lock);
+    }
+}
+
+/* redlock_acquire() has refused. */
+static int refuse(const struct cli_take *take, const struct cli_session *session, int status)
+{
+    switch (status) {
+    case REDLOCK_ETTL:
+        return take->at_least_ms > take->ttl_ms
+                   ? cli_session_refuse_ttl(session, take->command, "--at-least", take->at_least_ms)
+                   : cli_session_refuse_ttl(session, take->command, "--ttl", take->ttl_ms);
+    case REDLOCK_EINVAL:
+        return cli_session_refuse(session, take->command);
+    default:
+        cli_say("cannot acquire '%s': %s", take->keys.name, redlock_strerror(status));
+        return CLI_INTERNAL;
+    }
+}
+
+static int begin(struct attempt *attempt)
+{
+    const struct cli_take *take = attempt->take;
+    struct redlock_request request;
+    char owner[REDLOCK_MAX_OWNER + 1];
+    int status;
+
+    default_owner(owner, sizeof(owner));
+    redlock_request_init(&request);
+    cli_keys_ask(&take->keys, &request);
+    request.ttl_ms = cli_take_lease_ms(take);
+    request.wait_ms = take->wait_ms;
+    request.fence = take->fence;
+    request.renew = take->renew;
+    request.max_hold_ms = take->max_hold_ms;
+    request.notice_cb = take->notice_cb;
+    request.notice_arg = take->notice_arg;
+    request.owner = !take->owner ? owner : take->owner[0] ? take->owner : NULL;
+    status = redlock_acquire(attempt->session->rl, &request, on_acquired, attempt, &attempt->lock);
+    return status == 0 ? CLI_GO_ON : refuse(take, attempt->session, status);
+}
+
+/* A wait that has an end goes on until then. */
+static void begin_wait(struct attempt *attempt)
+{
+    const struct cli_take *take = attempt->take;
+    struct cli_wait_style style = {
+        .keys = &take->keys,
+        .tell = cli_say_is_verbose() || (!take->quiet && isatty(STDERR_FILENO)),
+        .give_up = take->wait_ms == REDLOCK_FOREVER,
+    };
+
+    attempt->wait = cli_wait_begin(attempt->session, attempt->lock, &style);
+}
+
+int cli_take_run(const struct cli_take *take, struct cli_session *session,
+                 struct cli_signals *signals, struct redlock_lock **ret_lock)
+{
+    struct attempt attempt = {.take = take, .session = session};
+    int code = begin(&attempt);
+
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    begin_wait(&attempt);
+    signals->on = on_signal;
+    signals->arg = &attempt;
+    code = cli_session_run(session, &attempt.done);
+    signals->on = NULL;
+    if (code == CLI_GO_ON && attempt.code == CLI_GO_ON) {
+        *ret_lock = attempt.lock;
+    }
+    return code == CLI_GO_ON ? attempt.code : code;
+}

@@ -1,0 +1,82 @@
+/* take.h - acquiring a lock: what `redlock lock` and `redlock acquire` have in common. */
+#ifndef CLI_TAKE_TAKE_H
+#define CLI_TAKE_TAKE_H
+
+#include <stdint.h>
+
+#include <redlock/lock.h>
+
+#include "cli/args/args.h"
+#include "cli/args/keys.h"
+#include "cli/session/session.h"
+#include "cli/system/signals.h"
+
+enum cli_take_option {
+    CLI_TAKE_TTL = CLI_OPTION_OWN,
+    CLI_TAKE_WAIT,
+    CLI_TAKE_NO_WAIT,
+    CLI_TAKE_OWNER,
+    CLI_TAKE_FENCE,
+    CLI_TAKE_QUIET,
+    CLI_TAKE_CONFLICT,
+    /* The options of the commands themselves begin here. */
+    CLI_TAKE_OWN
+};
+
+/* For the tables of both commands. */
+#define CLI_TAKE_OPTIONS                                                                           \
+    {"ttl", required_argument, NULL, CLI_TAKE_TTL},                                                \
+        {"wait", required_argument, NULL, CLI_TAKE_WAIT},                                          \
+        {"no-wait", no_argument, NULL, CLI_TAKE_NO_WAIT},                                          \
+        {"fence", no_argument, NULL, CLI_TAKE_FENCE},                                              \
+        {"quiet", no_argument, NULL, CLI_TAKE_QUIET},                                              \
+        {"conflict-exit-code", required_argument, NULL, CLI_TAKE_CONFLICT},                        \
+    {                                                                                              \
+        "owner", required_argument, NULL, CLI_TAKE_OWNER                                           \
+    }
+
+/* The short ones of them, and their part of the help. */
+#define CLI_TAKE_SHORT "qE:"
+#define CLI_TAKE_HELP_CONFLICT                                                                     \
+    "  -q, --quiet         do not say that somebody else holds it\n"                               \
+    "  -E, --conflict-exit-code N   exit with N instead of 75 when somebody else holds it\n"
+
+struct cli_take {
+    const char *command;
+    struct cli_keys keys;
+    /* 0: not given; to be filled in by cli_session_ttl() before cli_take_run(). */
+    uint32_t ttl_ms;
+    uint32_t wait_ms;
+    /* How long the lock is to stay after it was acquired, however short its ttl is; 0: no longer
+     * than that. */
+    uint32_t at_least_ms;
+    /* That somebody else holds the lock is not said, and what to exit with then. */
+    int quiet;
+    int conflict_code;
+    /* As in struct redlock_request; no fence and no renewal by default. */
+    int fence;
+    int renew;
+    uint32_t max_hold_ms;
+    redlock_notice_cb *notice_cb;
+    void *notice_arg;
+    /* Who holds it, for those who look: NULL for "host:pid". */
+    const char *owner;
+};
+
+/* Fill in the defaults; cli_keys_free() is to be called for the keys. */
+void cli_take_init(struct cli_take *take, const char *command);
+
+/* For how long the lock is asked for. */
+uint32_t cli_take_lease_ms(const struct cli_take *take);
+
+/* Take an option's value. Returns CLI_GO_ON or CLI_USAGE. */
+int cli_take_option(struct cli_take *take, int option, const char *value);
+
+/* Acquire, until it is decided or one of INT, TERM, HUP and QUIT comes.
+ *
+ * Returns CLI_GO_ON, and *ret_lock is held; or says why not and returns the code to exit with.
+ * Then nothing is held, and cli_session_close() sends what is left to be released. */
+int cli_take_run(const struct cli_take *take, struct cli_session *session,
+                 struct cli_signals *signals, struct redlock_lock **ret_lock);
+
+#endif

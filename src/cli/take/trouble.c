@@ -1,0 +1,175 @@
+/* trouble.c - which masters do not do as they should, in one line. */
+#include "cli/take/trouble.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/take/explain.h"
+#include "cli/take/holder.h"
+
+/* A line that grows; what does not fit is left out. */
+struct line {
+    char text[3072];
+    size_t used;
+};
+
+static void append(struct line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct line *line, const char *format, ...)
+{
+    size_t room = sizeof(line->text) - line->used;
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(line->text + line->used, room, format, args);
+    va_end(args);
+    if (n >= 0) {
+        line->used += (size_t)n < room ? (size_t)n : room - 1;
+    }
+}
+
+/* When it had our key, if that is what it said last. */
+static void append_last(struct line *line, const struct redlock_node_detail *detail)
+{
+    char ago[CLI_DURATION_TEXT];
+
+    if (detail->said == REDLOCK_SAID_SET || detail->said == REDLOCK_SAID_KEPT) {
+        append(line, "; had it %s ago", cli_duration_print(detail->said_ms, ago));
+    }
+    append(line, ")");
+}
+
+/* One that is up has not answered, or has and is not to be relied on for the reason that it has. */
+static void append_state(struct line *line, const struct redlock_node_info *info, int relied_on)
+{
+    int up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
+    const char *state = up ? "no answer" : cli_explain_state((int)info->state);
+
+    append(line, "%s%s%s", alone ? "" : state, alone || !info->error[0] ? "" : ": ", info->error);
+}
+
+/* "a (down: refused; had it 9.2 s ago)", "b (held by alice)", "c (has no such key: ...)". */
+static void append_master(struct line *line, const struct redlock_node_info *info,
+                          const struct redlock_node_detail *detail, int relied_on)
+{
+    const char *owner = cli_holder_owner(detail->holder);
+
+    append(line, "%s%s (", line->used > 0 ? ", " : "", info->name);
+    if (detail->vote != REDLOCK_VOTE_NO) {
+        append_state(line, info, relied_on);
+        append_last(line, detail);
+    } else if (detail->holder[0]) {
+        append(line, "held by %s)", owner ? owner : detail->holder);
+    } else {
+        append(line, "has no such key: restarted empty, or deleted?)");
+    }
+}
+
+/* Whether a master stands in the way of a renewal. What it said last may be long ago. */
+static int is_wrong(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
+{
+    return detail->vote != REDLOCK_VOTE_YES || info->state != REDLOCK_NODE_UP;
+}
+
+/* Who has said that it has no key of ours. */
+static int lacks_it(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
+{
+    (void)info;
+    return detail->vote == REDLOCK_VOTE_NO;
+}
+
+/* Of whom it is not sure that it has had it all the time. */
+static int is_doubted(const struct redlock_node_info *info,
+                      const struct redlock_node_detail *detail)
+{
+    return detail->vote != REDLOCK_VOTE_NO && (is_wrong(info, detail) || info->error[0]);
+}
+
+typedef int is_listed(const struct redlock_node_info *info,
+                      const struct redlock_node_detail *detail);
+
+static size_t list(const struct redlock *rl, const struct redlock_lock *lock, is_listed *which,
+                   struct line *line)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t listed = 0;
+
+    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_lock_node(lock, i, &detail) == 0 && redlock_node_info(rl, i, &info) == 0 &&
+            which(&info, &detail)) {
+            append_master(line, &info, &detail, which != is_doubted);
+            listed++;
+        }
+    }
+    return listed;
+}
+
+void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                     uint64_t left_ms)
+{
+    struct line line = {"", 0};
+    size_t wrong = list(rl, lock, is_wrong, &line);
+    char left[CLI_DURATION_TEXT];
+
+    cli_duration_print(left_ms, left);
+    if (wrong > 0) {
+        cli_say("cannot renew '%s', %s left: %zu of %zu masters do not confirm it: %s", key, left,
+                wrong, redlock_node_count(rl), line.text);
+    } else {
+        cli_say("cannot renew '%s', %s left: no majority of the masters confirms it (redlock "
+                "nodes)",
+                key, left);
+    }
+}
+
+/* [S7] Those that do not have it are not always a majority: others have it, and may have lost it
+ * and got it again, or their clocks have moved. */
+void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
+{
+    struct line without = {"", 0}, doubted = {"", 0};
+    size_t n = redlock_node_count(rl), lacking = list(rl, lock, lacks_it, &without);
+
+    if (lacking > n / 2) {
+        cli_say("the lock '%s' is lost: %zu of %zu masters do not have it any more: %s", key,
+                lacking, n, without.text);
+        return;
+    }
+    list(rl, lock, is_doubted, &doubted);
+    cli_say("the lock '%s' is lost: too few of %zu masters are sure to have had it all the "
+            "time%s%s%s%s",
+            key, n, lacking || doubted.used ? ": " : "", without.text,
+            lacking && doubted.used ? ", " : "", doubted.text);
+}
+
+int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, const char *key)
+{
+    size_t n = redlock_node_count(rl);
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+    struct line line = {"", 0};
+    size_t confirmed = 0, gone = 0, taken = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (redlock_lock_node(lock, i, &detail) == 0) {
+            confirmed += detail.vote == REDLOCK_VOTE_YES;
+            gone += detail.vote == REDLOCK_VOTE_NO && !detail.holder[0];
+            taken += detail.vote == REDLOCK_VOTE_NO && detail.holder[0];
+        }
+    }
+    if (gone + taken == 0) {
+        return cli_explain_masters(rl);
+    }
+    list(rl, lock, is_wrong, &line);
+    cli_say("cannot extend '%s': %zu of %zu masters confirm it, %zu are needed; %zu of %zu have no "
+            "such key, %zu somebody else's: %s",
+            key, confirmed, n, n / 2 + 1, gone, n, taken, line.text);
+    cli_say_more("It can be extended when enough of the others answer; if not, acquire it anew.");
+    return CLI_UNREACHABLE;
+}

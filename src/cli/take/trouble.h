@@ -1,0 +1,22 @@
+/* trouble.h - what goes wrong with a lock that is held, for people. */
+#ifndef CLI_TAKE_TROUBLE_H
+#define CLI_TAKE_TROUBLE_H
+
+#include <stdint.h>
+
+struct redlock;
+struct redlock_lock;
+
+/* Say, in one line, that a renewal has failed, how long the lock is still valid, and which
+ * masters did not confirm it. */
+void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                     uint64_t left_ms);
+
+/* Say that a lock is lost before its time, and which masters do not have it any more. */
+void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key);
+
+/* Say why no majority of the masters has extended a lock: `lock` is that of the callback, from
+ * which this is called. Returns CLI_UNREACHABLE. */
+int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, const char *key);
+
+#endif

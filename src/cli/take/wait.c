@@ -1,0 +1,206 @@
+/* wait.c - asking the masters, while a lock is waited for, who holds it and what is wrong.
+ *
+ * A question may be answered when the wait is over: what it needs lives until then.
+ */
+#include "cli/take/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args/keys.h"
+#include "cli/session/session.h"
+#include "cli/take/explain.h"
+
+/* How many seconds after the first look at the masters they are looked at again, and when a user
+ * who waits for them is told so, once. */
+#define LOOK_SECONDS 10
+#define PATIENCE_SECONDS 3
+
+static const struct timeval second = {1, 0};
+
+struct cli_wait {
+    struct cli_session *session;
+    /* NULL: the wait is over. */
+    struct redlock_lock *lock;
+    struct cli_wait_style style;
+    struct event *timer;
+    unsigned seconds;
+    /* Questions that are not answered yet. */
+    unsigned asked;
+    /* The holder was named. */
+    int named;
+    /* The masters were looked at, within the last LOOK_SECONDS. */
+    int looked;
+    int gave_up;
+};
+
+static void free_if_over(struct cli_wait *wait)
+{
+    if (!wait->lock && wait->asked == 0) {
+        free(wait);
+    }
+}
+
+/* ---- who holds it ---- */
+
+static void on_holder(const struct redlock_query_result *result, int status, void *arg)
+{
+    struct cli_wait *wait = arg;
+
+    wait->asked--;
+    if (status == 0 && result->held && wait->lock && !wait->named) {
+        wait->named = 1;
+        cli_explain_holder(wait->style.keys->name, result);
+    }
+    free_if_over(wait);
+}
+
+static void ask_for_holder(struct cli_wait *wait)
+{
+    const struct cli_keys *keys = wait->style.keys;
+
+    for (size_t i = 0; i < keys->n; i++) {
+        wait->asked += redlock_query(wait->session->rl, keys->keys[i], on_holder, wait) == 0;
+    }
+}
+
+/* ---- whether it is of use ---- */
+
+/* What a master has that no time heals. */
+static int is_permanent(const struct redlock_finding *finding)
+{
+    static const enum redlock_finding_kind kinds[] = {REDLOCK_FOUND_LOGIN, REDLOCK_FOUND_ROLE,
+                                                      REDLOCK_FOUND_RIGHTS, REDLOCK_FOUND_KEYS,
+                                                      REDLOCK_FOUND_DATABASE};
+    int found = 0;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        found |= finding->kind == kinds[i];
+    }
+    return found && finding->severity == REDLOCK_UNUSABLE;
+}
+
+/* The examination shows that this user may not use all keys; that this key is one of those shows
+ * in the vote. */
+static int is_denied(const struct redlock_examined *node, const struct redlock_lock *lock, size_t i)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+
+    return node->keys_denied && redlock_lock_node(lock, i, &detail) == 0 &&
+           detail.vote == REDLOCK_VOTE_UNKNOWN && strstr(detail.error, "NOPERM");
+}
+
+static size_t count_lost(const struct redlock_report *report, const struct redlock_lock *lock)
+{
+    size_t lost = 0;
+
+    for (size_t i = 0; i < report->n_nodes; i++) {
+        const struct redlock_examined *node = report->nodes[i];
+        int is_lost = node->quarantine_ms == UINT64_MAX || is_denied(node, lock, i);
+
+        for (size_t f = 0; f < report->n_findings; f++) {
+            is_lost |= report->findings[f]->node == (int)i && is_permanent(report->findings[f]);
+        }
+        lost += is_lost != 0;
+    }
+    return lost;
+}
+
+static void on_examined(const struct redlock_report *report, int status, void *arg)
+{
+    struct cli_wait *wait = arg;
+    size_t lost;
+
+    (void)status;
+    wait->asked--;
+    if (report && wait->lock && redlock_lock_reason(wait->lock) == REDLOCK_ENOQUORUM) {
+        lost = count_lost(report, wait->lock);
+        if (report->n_nodes - lost < report->quorum && redlock_cancel(wait->lock) == 0) {
+            wait->gave_up = 1;
+            cli_explain_useless(wait->session->rl, wait->style.keys->name, lost);
+        }
+    }
+    free_if_over(wait);
+}
+
+/* ---- when ---- */
+
+/* After each turn of the loop: at once when the first try has failed. */
+static void on_turn(void *arg)
+{
+    struct cli_wait *wait = arg;
+
+    if (wait->style.give_up && !wait->looked &&
+        redlock_lock_reason(wait->lock) == REDLOCK_ENOQUORUM) {
+        wait->looked = 1;
+        wait->asked += redlock_examine(wait->session->rl, on_examined, wait) == 0;
+    }
+}
+
+static void on_second(evutil_socket_t fd, short what, void *arg)
+{
+    struct cli_wait *wait = arg;
+
+    (void)fd;
+    (void)what;
+    wait->seconds++;
+    if (wait->seconds % LOOK_SECONDS == 0) {
+        wait->looked = 0;
+    }
+    if (redlock_lock_reason(wait->lock) != REDLOCK_ENOQUORUM) {
+        if (wait->style.tell && !wait->named) {
+            ask_for_holder(wait);
+        }
+    } else if (wait->seconds == PATIENCE_SECONDS) {
+        cli_explain_waiting(wait->session->rl, wait->style.keys->name);
+    }
+}
+
+struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock *lock,
+                                const struct cli_wait_style *style)
+{
+    struct cli_wait *wait = calloc(1, sizeof(*wait));
+
+    if (!wait) {
+        return NULL;
+    }
+    wait->session = session;
+    wait->lock = lock;
+    wait->style = *style;
+    session->on_turn = on_turn;
+    session->arg = wait;
+    wait->timer = event_new(session->base, -1, EV_PERSIST, on_second, wait);
+    if (wait->timer) {
+        event_add(wait->timer, &second);
+    }
+    return wait;
+}
+
+void cli_wait_explain(const struct cli_wait *wait)
+{
+    const struct redlock_lock *lock = wait->lock;
+
+    if (redlock_lock_reason(lock) != REDLOCK_ENOQUORUM || wait->seconds < PATIENCE_SECONDS) {
+        cli_explain_reason(wait->session->rl, lock, wait->style.keys->name);
+    }
+}
+
+int cli_wait_end(struct cli_wait *wait)
+{
+    int gave_up = wait && wait->gave_up;
+
+    if (!wait) {
+        return 0;
+    }
+    wait->session->on_turn = NULL;
+    if (wait->timer) {
+        event_free(wait->timer);
+    }
+    wait->lock = NULL;
+    free_if_over(wait);
+    return gave_up;
+}
