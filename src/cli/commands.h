@@ -9,7 +9,7 @@ int cli_acquire_main(int argc, char **argv);
 int cli_extend_main(int argc, char **argv);
 int cli_release_main(int argc, char **argv);
 int cli_status_main(int argc, char **argv);
-int cli_masters_main(int argc, char **argv);
+int cli_nodes_main(int argc, char **argv);
 int cli_doctor_main(int argc, char **argv);
 int cli_sandbox_main(int argc, char **argv);
 

@@ -18,7 +18,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"lock", cli_lock_main},       {"acquire", cli_acquire_main}, {"extend", cli_extend_main},
-    {"release", cli_release_main}, {"status", cli_status_main},   {"nodes", cli_masters_main},
+    {"release", cli_release_main}, {"status", cli_status_main},   {"nodes", cli_nodes_main},
     {"doctor", cli_doctor_main},   {"sandbox", cli_sandbox_main},
 };
 

@@ -1,6 +1,6 @@
 /* lock.c - redlock lock: run a command while holding a lock.
  *
- * Acquire (cli/take/take.c), run (cli/lock/guard.c), and let go of it (cli/lock/leave.c).
+ * Acquire (cli/take/take.c), run (cli/lock/guard.c), and let go of it (cli/lock/let_go.c).
  */
 #include "cli/commands.h"
 
@@ -14,7 +14,7 @@
 #include "cli/args/args.h"
 #include "cli/args/help.h"
 #include "cli/lock/guard.h"
-#include "cli/lock/leave.h"
+#include "cli/lock/let_go.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -202,17 +202,17 @@ static int set_environment(const struct cli_keys *keys, const struct redlock_loc
 static int run_held(struct lock_args *lock, struct cli_session *session,
                     struct cli_signals *signals, struct redlock_lock *held)
 {
-    struct cli_leave leave = {session, signals, held, lock->take.keys.name, 0, 0, 0};
+    struct cli_let_go let_go = {session, signals, held, lock->take.keys.name, 0, 0, 0};
     int code = set_environment(&lock->take.keys, held);
 
-    cli_leave_begin(&leave, lock->take.ttl_ms, lock->take.at_least_ms);
+    cli_let_go_begin(&let_go, lock->take.ttl_ms, lock->take.at_least_ms);
     if (code == CLI_OK) {
         code = cli_guard_run(&lock->guard, session, signals, held);
     }
     if (lock->guard.began) {
-        cli_leave_end(&leave, code > CLI_SIGNALED);
+        cli_let_go_end(&let_go, code > CLI_SIGNALED);
     } else {
-        cli_leave_now(&leave);
+        cli_let_go_now(&let_go);
     }
     return code;
 }

@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/lock/warden_serve.h"
+#include "cli/lock/warden_process.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/child.h"
 #include "cli/system/clock.h"
-#include "cli/system/tree.h"
+#include "cli/system/descendants.h"
 
 static struct cli_board *make_board(void)
 {
@@ -135,7 +135,7 @@ int cli_warden_start(struct cli_warden *warden, char *const argv[])
     warden->pid = fork();
     if (warden->pid == 0) {
         close(warden->life_fd);
-        cli_warden_serve(warden->board, warden->its_life_fd, warden->its_report_fd, argv);
+        cli_warden_process_run(warden->board, warden->its_life_fd, warden->its_report_fd, argv);
     }
     close_if_open(&warden->its_life_fd);
     close_if_open(&warden->its_report_fd);
@@ -230,14 +230,14 @@ void cli_warden_signal_group(const struct cli_warden *warden, int signo)
 
     if (its_group > 0 && its_group == warden->command) {
         kill(-its_group, signo);
-    } else if (its_group > 0 && !cli_tree_signal(root(warden), its_group, signo).reached) {
+    } else if (its_group > 0 && !cli_descendants_signal(root(warden), its_group, signo).reached) {
         kill(warden->command, signo);
     }
 }
 
 void cli_warden_signal_all(const struct cli_warden *warden, int signo)
 {
-    if (!cli_tree_signal(root(warden), 0, signo).reached) {
+    if (!cli_descendants_signal(root(warden), 0, signo).reached) {
         cli_warden_signal_group(warden, signo);
     }
 }
@@ -245,7 +245,7 @@ void cli_warden_signal_all(const struct cli_warden *warden, int signo)
 int cli_warden_kill(const struct cli_warden *warden, int *ret_refused)
 {
     pid_t its_group = group(warden);
-    struct cli_tree tree;
+    struct cli_descendants found;
 
     cli_warden_move(warden, 1);
     if (warden->pid > 0) {
@@ -254,20 +254,20 @@ int cli_warden_kill(const struct cli_warden *warden, int *ret_refused)
     if (its_group > 0) {
         kill(its_group == warden->command ? -its_group : warden->command, SIGKILL);
     }
-    tree = cli_tree_signal(root(warden), 0, SIGKILL);
-    *ret_refused = tree.refused;
-    return tree.reached;
+    found = cli_descendants_signal(root(warden), 0, SIGKILL);
+    *ret_refused = found.refused;
+    return found.reached;
 }
 
 int cli_warden_has_any(const struct cli_warden *warden)
 {
-    struct cli_tree tree;
+    struct cli_descendants found;
 
     if (!warden->ended) {
         return 1;
     }
-    tree = cli_tree_signal(root(warden), 0, 0);
-    return tree.reached || tree.refused;
+    found = cli_descendants_signal(root(warden), 0, 0);
+    return found.reached || found.refused;
 }
 
 void cli_warden_end(struct cli_warden *warden)

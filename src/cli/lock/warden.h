@@ -5,7 +5,8 @@
  *                ---- board, shared ---->  +--> CMD, and all that it starts
  *
  * The warden is a child subreaper: whatever CMD starts stays among its descendants
- * (cli/system/tree.h), in process groups and sessions of their own, too, and when CMD has ended.
+ * (cli/system/descendants.h), in process groups and sessions of their own, too, and when CMD has
+ * ended.
  *
  * Three things see to it that CMD and its descendants do not outlive the lock; each is for what the
  * ones before it cannot do:

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/say/text.h"
+#include "cli/say/escape.h"
 
 /* The number of a control character. */
 static unsigned number(const char *text, size_t length)
@@ -27,13 +27,13 @@ void cli_json_string(const char *text)
 {
     putchar('"');
     while (*text) {
-        size_t length = cli_text_character(text);
+        size_t length = cli_escape_character(text);
 
         if (*text == '"' || *text == '\\') {
             printf("\\%c", *text);
         } else if (length == 0) {
             fputs("\\ufffd", stdout);
-        } else if (cli_text_is_control(text, length)) {
+        } else if (cli_escape_is_control(text, length)) {
             printf("\\u%04x", number(text, length));
         } else {
             fwrite(text, 1, length, stdout);

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/say/escape.h"
 #include "cli/say/exit.h"
-#include "cli/say/text.h"
 
 static int verbose;
 
@@ -37,7 +37,7 @@ static void emit(const char *prefix, const char *format, va_list args)
     if (vsnprintf(text, sizeof(text), format, args) < 0) {
         return;
     }
-    used += cli_text_show(text, line + used, sizeof(line) - used - 1);
+    used += cli_escape_text(text, line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
     while (write(STDERR_FILENO, line, used) < 0 && errno == EINTR) {
     }
@@ -109,7 +109,7 @@ void cli_say_out(const char *format, ...)
     if (ended && n > 0 && (size_t)n < sizeof(text)) {
         text[n - 1] = '\0';
     }
-    cli_text_show(text, shown, sizeof(shown));
+    cli_escape_text(text, shown, sizeof(shown));
     printf("%s%s", shown, ended ? "\n" : "");
 }
 

@@ -16,6 +16,7 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/environment.h"
 #include "cli/session/settings.h"
 #include "cli/system/clock.h"
 
@@ -95,7 +96,7 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
     if (code != CLI_OK) {
         return code;
     }
-    code = cli_settings_hand_on(&settings);
+    code = cli_environment_set(&settings);
     if (code == CLI_OK) {
         code = make_manager(command, &settings, ret_session);
     }

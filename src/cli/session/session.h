@@ -31,7 +31,7 @@ struct cli_session {
 #define CLI_SESSION_URGENT 0
 
 /* Find the masters and begin to connect to them. A child inherits how we do that, and nothing that
- * is secret (cli_settings_hand_on()).
+ * is secret (cli_environment_set()).
  *
  * Returns CLI_OK, and cli_session_close() is to be called; or says what is wrong and
  * returns the code to exit with. */

@@ -39,7 +39,7 @@ static const char *variable_value(enum cli_config_name name, const char *variabl
 }
 
 /* The option's value, else the variable's, else the file's. */
-static struct value find_value(const struct cli_nodes *nodes, enum cli_config_name name,
+static struct value find_value(const struct cli_node_list *nodes, enum cli_config_name name,
                                const char *option, const char *option_name, const char *variable)
 {
     struct value value = {option, ""};
@@ -172,7 +172,7 @@ int cli_settings_find(const char *command, const struct cli_connect *connect,
                       struct cli_settings *ret_settings)
 {
     struct cli_settings settings = {.password = NULL};
-    int code = cli_nodes_find(connect->nodes, &settings.nodes);
+    int code = cli_node_list_find(connect->nodes, &settings.nodes);
 
     if (code != CLI_OK) {
         return code;
@@ -190,7 +190,7 @@ int cli_settings_find(const char *command, const struct cli_connect *connect,
 /* The text begins with the number of the master, of two that are the same with both. */
 int cli_settings_refuse(const char *command, const struct cli_settings *settings, const char *text)
 {
-    const struct cli_nodes *nodes = &settings->nodes;
+    const struct cli_node_list *nodes = &settings->nodes;
     unsigned first, second;
     int found = sscanf(text, "node %u and node %u", &first, &second);
     unsigned index = found == 2 ? second : first;
@@ -205,5 +205,5 @@ int cli_settings_refuse(const char *command, const struct cli_settings *settings
 void cli_settings_free(struct cli_settings *settings)
 {
     cli_file_wipe(settings->password);
-    cli_nodes_free(&settings->nodes);
+    cli_node_list_free(&settings->nodes);
 }

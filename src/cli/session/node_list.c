@@ -1,5 +1,5 @@
-/* nodes.c - finding the list of masters. */
-#include "cli/session/nodes.h"
+/* node_list.c - finding the list of masters. */
+#include "cli/session/node_list.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int no_memory(void)
 }
 
 /* Read the file, if there is one: CLI_GO_ON when there is none and it was not `wanted`. */
-static int read_config(const char *path, int wanted, struct cli_nodes *nodes)
+static int read_config(const char *path, int wanted, struct cli_node_list *nodes)
 {
     if (cli_file_read(path, MAX_FILE, &nodes->text) == 0) {
         cli_say_detail("the masters are those of %s", path);
@@ -36,7 +36,7 @@ static int read_config(const char *path, int wanted, struct cli_nodes *nodes)
 }
 
 /* The file of this user. */
-static int read_own_config(struct cli_nodes *nodes)
+static int read_own_config(struct cli_node_list *nodes)
 {
     const char *config = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
@@ -59,7 +59,7 @@ static int read_own_config(struct cli_nodes *nodes)
     return code;
 }
 
-static int find_in_files(struct cli_nodes *nodes)
+static int find_in_files(struct cli_node_list *nodes)
 {
     const char *path = getenv("REDLOCK_CONFIG");
     int code;
@@ -74,7 +74,7 @@ static int find_in_files(struct cli_nodes *nodes)
     return code;
 }
 
-static int find(const char *option, struct cli_nodes *nodes)
+static int find(const char *option, struct cli_node_list *nodes)
 {
     const char *list = option ? option : getenv("REDLOCK_NODES");
 
@@ -97,9 +97,9 @@ static int no_masters(const char *from)
     return CLI_USAGE;
 }
 
-int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes)
+int cli_node_list_find(const char *option, struct cli_node_list *ret_nodes)
 {
-    struct cli_nodes nodes = {.from = ""};
+    struct cli_node_list nodes = {.from = ""};
     int code = find(option, &nodes);
 
     if (code == CLI_OK) {
@@ -109,14 +109,14 @@ int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes)
         code = no_masters(nodes.from);
     }
     if (code != CLI_OK) {
-        cli_nodes_free(&nodes);
+        cli_node_list_free(&nodes);
         return code;
     }
     *ret_nodes = nodes;
     return CLI_OK;
 }
 
-void cli_nodes_free(struct cli_nodes *nodes)
+void cli_node_list_free(struct cli_node_list *nodes)
 {
     cli_config_free(&nodes->config);
     free(nodes->text);
@@ -124,7 +124,7 @@ void cli_nodes_free(struct cli_nodes *nodes)
 }
 
 /* Only the part of a redis:// URI before an '@' can hold one. */
-int cli_nodes_secret(const char *uri)
+int cli_node_list_has_secret(const char *uri)
 {
     return strncmp(uri, "unix:", 5) != 0 && strchr(uri, '@') != NULL;
 }

@@ -1,6 +1,6 @@
-/* warden_serve.h - what runs in the warden's process; see warden.h. */
-#ifndef CLI_LOCK_WARDEN_SERVE_H
-#define CLI_LOCK_WARDEN_SERVE_H
+/* warden_process.h - what runs in the warden's process; see warden.h. */
+#ifndef CLI_LOCK_WARDEN_PROCESS_H
+#define CLI_LOCK_WARDEN_PROCESS_H
 
 #include <sys/types.h>
 
@@ -24,7 +24,7 @@ struct cli_report {
 };
 
 /* Start argv and watch over it until redlock is gone or has dismissed us. Never returns. */
-void cli_warden_serve(struct cli_board *board, int life_fd, int report_fd, char *const argv[])
+void cli_warden_process_run(struct cli_board *board, int life_fd, int report_fd, char *const argv[])
     __attribute__((noreturn));
 
 #endif

@@ -1,7 +1,7 @@
-/* warden_serve.c - the warden's own side: plain ppoll(2), as there is nothing to wait for but a
+/* warden_process.c - the warden's own side: plain ppoll(2), as there is nothing to wait for but a
  * pipe, a timer and the ends of its children.
  */
-#include "cli/lock/warden_serve.h"
+#include "cli/lock/warden_process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,10 +14,10 @@
 #include "cli/say/exit.h"
 #include "cli/system/child.h"
 #include "cli/system/clock.h"
+#include "cli/system/descendants.h"
 #include "cli/system/detach.h"
 #include "cli/system/terminal.h"
 #include "cli/system/title.h"
-#include "cli/system/tree.h"
 
 /* How long to wait for processes to die before they are looked for anew. */
 static const struct timespec dying = {0, 2000000};
@@ -129,7 +129,7 @@ static int kill_all(const struct service *service)
     if (getpgid(service->command) == service->command) {
         kill(-service->command, SIGKILL);
     }
-    return cli_tree_signal(getpid(), 0, SIGKILL).reached;
+    return cli_descendants_signal(getpid(), 0, SIGKILL).reached;
 }
 
 /* When the deadline has not passed by now, CMD has ended before it. */
@@ -154,7 +154,7 @@ static void reap(struct service *service)
     while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
         if (info.si_pid == service->command) {
             take_end(service, &info);
-            cli_tree_reap(service->command);
+            cli_descendants_reap(service->command);
             return;
         }
         waitpid(info.si_pid, NULL, WNOHANG);
@@ -195,7 +195,7 @@ static void watch(struct service *service)
     }
 }
 
-void cli_warden_serve(struct cli_board *board, int life_fd, int report_fd, char *const argv[])
+void cli_warden_process_run(struct cli_board *board, int life_fd, int report_fd, char *const argv[])
 {
     struct service service = {.board = board, .life_fd = life_fd, .report_fd = report_fd};
 

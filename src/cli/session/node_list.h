@@ -1,10 +1,10 @@
-/* nodes.h - which masters: from --nodes, REDLOCK_NODES or a file. */
-#ifndef CLI_SESSION_NODES_H
-#define CLI_SESSION_NODES_H
+/* node_list.h - which masters: from --nodes, REDLOCK_NODES or a file. */
+#ifndef CLI_SESSION_NODE_LIST_H
+#define CLI_SESSION_NODE_LIST_H
 
 #include "cli/session/config.h"
 
-struct cli_nodes {
+struct cli_node_list {
     struct cli_config config;
     /* What it points into. */
     char *text;
@@ -19,14 +19,14 @@ struct cli_nodes {
  * the file $REDLOCK_CONFIG, else $XDG_CONFIG_HOME/redlock/nodes or
  * ~/.config/redlock/nodes, else /etc/redlock/nodes.
  *
- * Returns CLI_OK, and cli_nodes_free() is to be called; or says what is wrong, never
+ * Returns CLI_OK, and cli_node_list_free() is to be called; or says what is wrong, never
  * showing a URI (it may hold a password), and returns CLI_USAGE or CLI_INTERNAL. */
-int cli_nodes_find(const char *option, struct cli_nodes *ret_nodes);
+int cli_node_list_find(const char *option, struct cli_node_list *ret_nodes);
 
 /* Free the list; its text is wiped, for it may hold passwords. */
-void cli_nodes_free(struct cli_nodes *nodes);
+void cli_node_list_free(struct cli_node_list *nodes);
 
 /* Whether a URI may hold a password. */
-int cli_nodes_secret(const char *uri);
+int cli_node_list_has_secret(const char *uri);
 
 #endif

@@ -1,4 +1,4 @@
-/* masters.c - redlock nodes: how each master is.
+/* nodes.c - redlock nodes: how each master is.
  *
  * All are asked for a key that nobody uses; when they have answered, or have had their time
  * for it, the manager knows how they are.
@@ -104,7 +104,7 @@ static int probe_masters(struct cli_session *session)
     return code == CLI_GO_ON ? print_masters(session->rl, probe.status) : code;
 }
 
-int cli_masters_main(int argc, char **argv)
+int cli_nodes_main(int argc, char **argv)
 {
     struct cli_args args = {.command = "nodes",
                             .help = help,

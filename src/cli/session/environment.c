@@ -1,4 +1,6 @@
-/* hand_on.c - what a redlock that CMD starts finds in its environment. */
+/* environment.c - the settings as variables, without what is secret. */
+#include "cli/session/environment.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,6 +10,7 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/node_list.h"
 #include "cli/session/settings.h"
 
 /* The path of a file that can be read once more, from whatever folder: NULL for a pipe. */
@@ -21,7 +24,7 @@ static char *find_file(const char *path)
 static int is_secret(const struct cli_config *config)
 {
     for (size_t i = 0; i < config->n; i++) {
-        if (cli_nodes_secret(config->uris[i])) {
+        if (cli_node_list_has_secret(config->uris[i])) {
             return 1;
         }
     }
@@ -32,7 +35,7 @@ static int is_secret(const struct cli_config *config)
 static void append_uri(char *list, const char *uri)
 {
     const char *login = strstr(uri, "://");
-    const char *end = cli_nodes_secret(uri) ? strrchr(uri, '@') : NULL;
+    const char *end = cli_node_list_has_secret(uri) ? strrchr(uri, '@') : NULL;
     const char *colon = login && end ? memchr(login + 3, ':', (size_t)(end - login - 3)) : NULL;
 
     strcat(list, list[0] ? " " : "");
@@ -66,7 +69,7 @@ static int set_list(const struct cli_config *config)
 }
 
 /* With passwords from a file: the file. */
-static int set_nodes(const struct cli_nodes *nodes)
+static int set_nodes(const struct cli_node_list *nodes)
 {
     char *path = is_secret(&nodes->config) ? find_file(nodes->path) : NULL;
     int result;
@@ -106,7 +109,7 @@ static int set_agreed(const struct redlock_options *options)
            setenv("REDLOCK_QUARANTINE", cli_settings_quarantines[options->quarantine], 1);
 }
 
-int cli_settings_hand_on(const struct cli_settings *settings)
+int cli_environment_set(const struct cli_settings *settings)
 {
     if (set_nodes(&settings->nodes) != 0 || set_login(settings) != 0 ||
         set_agreed(&settings->options) != 0) {

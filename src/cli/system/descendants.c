@@ -1,11 +1,11 @@
-/* tree.c - finding descendants in /proc; see tree.h.
+/* descendants.c - finding descendants in /proc; see descendants.h.
  *
  * One look goes through all processes and takes those whose parent is known already: parents come
  * before their children, as numbers grow, until these begin anew. So it looks again until nobody
  * new is found. A process gets its signal before its children are looked for: one that dies of it
  * starts no others.
  */
-#include "cli/system/tree.h"
+#include "cli/system/descendants.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ struct search {
     struct process *found;
     size_t n;
     size_t room;
-    struct cli_tree tree;
+    struct cli_descendants result;
 };
 
 /* The name, in parentheses, may contain anything. */
@@ -138,9 +138,9 @@ static void signal_one(struct search *search, const struct process *process)
         return;
     }
     if (signal_surely(search, process->pid) == 0) {
-        search->tree.reached++;
+        search->result.reached++;
     } else {
-        search->tree.refused += errno == EPERM;
+        search->result.refused += errno == EPERM;
     }
 }
 
@@ -189,7 +189,7 @@ static int look(struct search *search)
     return found;
 }
 
-struct cli_tree cli_tree_signal(pid_t root, pid_t group, int signo)
+struct cli_descendants cli_descendants_signal(pid_t root, pid_t group, int signo)
 {
     struct search search = {.root = root, .group = group, .signo = signo};
     int looks = 0;
@@ -198,10 +198,10 @@ struct cli_tree cli_tree_signal(pid_t root, pid_t group, int signo)
         looks++;
     }
     free(search.found);
-    return search.tree;
+    return search.result;
 }
 
-void cli_tree_reap(pid_t kept)
+void cli_descendants_reap(pid_t kept)
 {
     DIR *processes = cli_proc_open();
     pid_t pid;

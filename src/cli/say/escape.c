@@ -1,5 +1,5 @@
-/* text.c - UTF-8, and what is shown instead of what is not to reach a terminal. */
-#include "cli/say/text.h"
+/* escape.c - UTF-8, and what is shown instead of what is not to reach a terminal. */
+#include "cli/say/escape.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int is_out_of_range(unsigned char first, unsigned char second)
            (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
 }
 
-size_t cli_text_character(const char *text)
+size_t cli_escape_character(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     size_t length = announced(s[0]);
@@ -39,7 +39,7 @@ size_t cli_text_character(const char *text)
     return length > 1 && is_out_of_range(s[0], s[1]) ? 0 : length;
 }
 
-int cli_text_is_control(const char *text, size_t length)
+int cli_escape_is_control(const char *text, size_t length)
 {
     const unsigned char *s = (const unsigned char *)text;
 
@@ -56,13 +56,13 @@ int cli_text_is_control(const char *text, size_t length)
     }
 }
 
-size_t cli_text_show(const char *text, char *buf, size_t size)
+size_t cli_escape_text(const char *text, char *buf, size_t size)
 {
     size_t used = 0;
 
     while (*text) {
-        size_t length = cli_text_character(text);
-        int shown = length > 0 && !cli_text_is_control(text, length);
+        size_t length = cli_escape_character(text);
+        int shown = length > 0 && !cli_escape_is_control(text, length);
         char escaped[5];
 
         if (!shown) {

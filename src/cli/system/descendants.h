@@ -1,4 +1,4 @@
-/* tree.h - signals to all processes that descend from one.
+/* descendants.h - signals to all processes that descend from one.
  *
  * A process can leave its process group and its session, but not its parents: when one of these
  * dies, it becomes a child of the nearest ancestor that is a child subreaper
@@ -7,12 +7,12 @@
  *
  * They are found in /proc. Where that is not mounted nobody is found.
  */
-#ifndef CLI_SYSTEM_TREE_H
-#define CLI_SYSTEM_TREE_H
+#ifndef CLI_SYSTEM_DESCENDANTS_H
+#define CLI_SYSTEM_DESCENDANTS_H
 
 #include <sys/types.h>
 
-struct cli_tree {
+struct cli_descendants {
     /* How many processes got the signal. */
     int reached;
     /* How many we may not send signals to: they run as another user. */
@@ -24,9 +24,9 @@ struct cli_tree {
  * meanwhile gets it, too. A number that belongs to another process by now gets nothing.
  *
  * `root` is us or a child that we have not waited for; 0 has no descendants. */
-struct cli_tree cli_tree_signal(pid_t root, pid_t group, int signo);
+struct cli_descendants cli_descendants_signal(pid_t root, pid_t group, int signo);
 
 /* Reap our children that have ended, but not `kept`. */
-void cli_tree_reap(pid_t kept);
+void cli_descendants_reap(pid_t kept);
 
 #endif

@@ -1,4 +1,4 @@
-/* leave.h - letting go of a lock when its command has ended: it is released, or stays for the
+/* let_go.h - letting go of a lock when its command has ended: it is released, or stays for the
  * rest of --at-least.
  *
  *                 at_least_ms have passed, or the lock is lost
@@ -14,8 +14,8 @@
  * is killed; and once it is held its renewals ask for the ttl only, so that they do not make it
  * stay longer than it has to.
  */
-#ifndef CLI_LOCK_LEAVE_H
-#define CLI_LOCK_LEAVE_H
+#ifndef CLI_LOCK_LET_GO_H
+#define CLI_LOCK_LET_GO_H
 
 #include <stdint.h>
 
@@ -23,7 +23,7 @@ struct cli_session;
 struct cli_signals;
 struct redlock_lock;
 
-struct cli_leave {
+struct cli_let_go {
     struct cli_session *session;
     struct cli_signals *signals;
     struct redlock_lock *lock;
@@ -36,15 +36,15 @@ struct cli_leave {
     int status;
 };
 
-/* The lock is held now. `leave` has its first four fields; at_least_ms 0: it does not stay. It must
- * be where it is until it is let go. */
-void cli_leave_begin(struct cli_leave *leave, uint32_t ttl_ms, uint32_t at_least_ms);
+/* The lock is held now. `let_go` has its first four fields; at_least_ms 0: it does not stay. It
+ * must be where it is until it is let go. */
+void cli_let_go_begin(struct cli_let_go *let_go, uint32_t ttl_ms, uint32_t at_least_ms);
 
 /* The command has ended: let go of the lock, and say what is worth to be known. `hurry`: without a
  * wait; rather let it stay longer. */
-void cli_leave_end(struct cli_leave *leave, int hurry);
+void cli_let_go_end(struct cli_let_go *let_go, int hurry);
 
 /* The command did not begin, so that there is nothing that others should be kept from: release. */
-void cli_leave_now(struct cli_leave *leave);
+void cli_let_go_now(struct cli_let_go *let_go);
 
 #endif
