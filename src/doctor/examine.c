@@ -88,6 +88,16 @@ static void done(struct entry *x)
 
 /* ---- question and answer ---- */
 
+static void ref_entry(void *context)
+{
+    ((struct entry *)context)->exam->refs++;
+}
+
+static void unref_entry(void *context)
+{
+    unref(((struct entry *)context)->exam);
+}
+
 static bool ask(struct entry *x, const struct rlk_request_kind *kind, const char *const *words,
                 uint64_t now_us)
 {
@@ -95,29 +105,27 @@ static bool ask(struct entry *x, const struct rlk_request_kind *kind, const char
     bool asked = rlk_command_words(&c, words) == 0 && rlk_node_ask(x->node, &c, kind, x, now_us);
 
     rlk_command_end(&c);
-    x->exam->refs += asked;
     if (!asked) {
         rlk_node_complain(x->node, "there was no room or no memory to ask it");
     }
     return asked;
 }
 
-static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
-    struct entry *x = context;
+    struct entry *x = r->context;
 
     (void)n;
     (void)now_us;
     done(x);
-    unref(x->exam);
 }
 
-static void on_time(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_time(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us);
 
 static void ask_time(struct entry *x, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_time, on_broken};
+    static const struct rlk_request_kind kind = {on_time, on_broken, ref_entry, unref_entry};
     static const char *const words[] = {"TIME", NULL};
 
     x->sent_us = now_us;
@@ -126,35 +134,33 @@ static void ask_time(struct entry *x, uint64_t now_us)
     }
 }
 
-static void on_time(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_time(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    struct entry *x = context;
+    struct entry *x = r->context;
 
     (void)n;
     if (is_waited(x)) {
         rlk_probe_take_time(&x->part->probe, reply, x->sent_us, now_us);
         ask_time(x, rlk_clock_us());
     }
-    unref(x->exam);
 }
 
-static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us)
+static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct entry *x = context;
+    struct entry *x = r->context;
 
     (void)n;
     (void)now_us;
     if (is_waited(x) && rlk_probe_take(&x->part->probe, reply)) {
         ask_time(x, rlk_clock_us());
     }
-    unref(x->exam);
 }
 
 static void begin(struct entry *x, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_answer, on_broken};
+    static const struct rlk_request_kind kind = {on_answer, on_broken, ref_entry, unref_entry};
     struct rlk_exam *e = x->exam;
     struct rlk_probe_words words;
     unsigned at;

@@ -102,69 +102,70 @@ static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rl
     rlk_claim_unref(claim);
 }
 
-static void on_set(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_set(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                    uint64_t now_us)
 {
-    on_vote(n, context, reply, rlk_classify_set(reply), 0, now_us);
+    on_vote(n, r->context, reply, rlk_classify_set(reply), 0, now_us);
 }
 
-static void on_set_get(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                       uint64_t now_us)
+static void on_set_get(struct rlk_node *n, const struct rlk_request *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct rlk_claim *claim = context;
+    struct rlk_claim *claim = r->context;
 
     on_vote(n, claim, reply, rlk_classify_set_get(reply, claim->token, claim->token_len), 0,
             now_us);
 }
 
 /* [S5] It may have been set, or may yet be: no release of it is owed too long. */
-static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
-    struct rlk_claim *claim = context;
+    struct rlk_claim *claim = r->context;
 
     claim->set_lost = true;
     voted(n, claim, RLK_VOTE_UNKNOWN, 0, now_us);
     rlk_claim_unref(claim);
 }
 
-static void on_take(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_take(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us);
-static void on_adopt(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_adopt(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                      uint64_t now_us);
-static void on_fenced(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us);
-static void on_confirm(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                       uint64_t now_us);
-static void on_confirm_broken(struct rlk_node *n, void *context, uint64_t now_us);
+static void on_fenced(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us);
+static void on_confirm(struct rlk_node *n, const struct rlk_request *r,
+                       const struct rlk_reply *reply, uint64_t now_us);
+static void on_confirm_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us);
 
-static const struct rlk_request_kind set_kind = {on_set, on_broken};
-static const struct rlk_request_kind set_get_kind = {on_set_get, on_broken};
-static const struct rlk_request_kind take_kind = {on_take, on_broken};
-static const struct rlk_request_kind adopt_kind = {on_adopt, on_broken};
-static const struct rlk_request_kind fenced_kind = {on_fenced, on_broken};
-static const struct rlk_request_kind confirm_kind = {on_confirm, on_confirm_broken};
+static const struct rlk_request_kind set_kind = {.answered = on_set, .broken = on_broken};
+static const struct rlk_request_kind set_get_kind = {.answered = on_set_get, .broken = on_broken};
+static const struct rlk_request_kind take_kind = {.answered = on_take, .broken = on_broken};
+static const struct rlk_request_kind adopt_kind = {.answered = on_adopt, .broken = on_broken};
+static const struct rlk_request_kind fenced_kind = {.answered = on_fenced, .broken = on_broken};
+static const struct rlk_request_kind confirm_kind = {.answered = on_confirm,
+                                                     .broken = on_confirm_broken};
 
-static void on_take(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_take(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    if (!rlk_script_again(n, RLK_SCRIPT_TAKE, context, &take_kind, reply, now_us)) {
-        on_vote(n, context, reply, rlk_classify_take(reply), 0, now_us);
+    if (!rlk_script_again(n, RLK_SCRIPT_TAKE, r->context, &take_kind, reply, now_us)) {
+        on_vote(n, r->context, reply, rlk_classify_take(reply), 0, now_us);
     }
 }
 
-static void on_adopt(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_adopt(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                      uint64_t now_us)
 {
-    if (!rlk_script_again(n, RLK_SCRIPT_KEEP, context, &adopt_kind, reply, now_us)) {
-        on_vote(n, context, reply, rlk_classify_adopt(reply), 0, now_us);
+    if (!rlk_script_again(n, RLK_SCRIPT_KEEP, r->context, &adopt_kind, reply, now_us)) {
+        on_vote(n, r->context, reply, rlk_classify_adopt(reply), 0, now_us);
     }
 }
 
 /* [S12] */
-static void on_fenced(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us)
+static void on_fenced(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct rlk_claim *claim = context;
+    struct rlk_claim *claim = r->context;
     uint64_t fence;
     enum rlk_vote vote = rlk_classify_fenced(reply, &fence);
 
@@ -194,10 +195,10 @@ static void confirmed(struct rlk_node *n, struct rlk_claim *claim, enum rlk_answ
     }
 }
 
-static void on_confirm(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                       uint64_t now_us)
+static void on_confirm(struct rlk_node *n, const struct rlk_request *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct rlk_claim *claim = context;
+    struct rlk_claim *claim = r->context;
 
     if (rlk_script_again(n, RLK_SCRIPT_CONFIRM, claim, &confirm_kind, reply, now_us)) {
         return;
@@ -210,9 +211,9 @@ static void on_confirm(struct rlk_node *n, void *context, const struct rlk_reply
 }
 
 /* It sets no key: nothing is left of it that a release would have to undo. */
-static void on_confirm_broken(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_confirm_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
-    struct rlk_claim *claim = context;
+    struct rlk_claim *claim = r->context;
 
     confirmed(n, claim, RLK_ANSWER_UNKNOWN, now_us);
     rlk_claim_unref(claim);

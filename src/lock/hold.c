@@ -67,23 +67,23 @@ static void broken(struct rlk_node *n, struct rlk_claim *claim, enum rlk_event_k
     rlk_claim_unref(claim);
 }
 
-static void on_keep_broken(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_keep_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
-    broken(n, context, RLK_EVENT_ANSWER, now_us);
+    broken(n, r->context, RLK_EVENT_ANSWER, now_us);
 }
 
-static void on_heal_broken(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_heal_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
-    broken(n, context, RLK_EVENT_VOTE, now_us);
+    broken(n, r->context, RLK_EVENT_VOTE, now_us);
 }
 
-static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_kept(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us);
-static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us);
+static void on_healed(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us);
 
-static const struct rlk_request_kind keep_kind = {on_kept, on_keep_broken};
-static const struct rlk_request_kind heal_kind = {on_healed, on_heal_broken};
+static const struct rlk_request_kind keep_kind = {.answered = on_kept, .broken = on_keep_broken};
+static const struct rlk_request_kind heal_kind = {.answered = on_healed, .broken = on_heal_broken};
 
 /* How long the keys are to live when the question is asked again, because the server had forgotten
  * the script: an extension for as long as they were ever given, a heal for what is left [S8].
@@ -110,14 +110,14 @@ static bool asked_again(struct rlk_node *n, struct rlk_claim *claim, enum rlk_sc
                                 script == RLK_SCRIPT_KEEP ? &keep_kind : &heal_kind, reply, now_us);
 }
 
-static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_kept(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
     static const enum redlock_said answers[] = {[RLK_ANSWER_UNKNOWN] = REDLOCK_SAID_ERROR,
                                                 [RLK_ANSWER_OURS] = REDLOCK_SAID_KEPT,
                                                 [RLK_ANSWER_GONE] = REDLOCK_SAID_GONE,
                                                 [RLK_ANSWER_TAKEN] = REDLOCK_SAID_TAKEN};
-    struct rlk_claim *claim = context;
+    struct rlk_claim *claim = r->context;
     struct rlk_event ev = {.kind = RLK_EVENT_ANSWER,
                            .node = n->index,
                            .now_us = now_us,
@@ -137,15 +137,15 @@ static void on_kept(struct rlk_node *n, void *context, const struct rlk_reply *r
     rlk_claim_unref(claim);
 }
 
-static void on_healed(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us)
+static void on_healed(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
     static const enum redlock_said votes[] = {[RLK_VOTE_UNKNOWN] = REDLOCK_SAID_ERROR,
                                               [RLK_VOTE_YES] = REDLOCK_SAID_SET,
                                               [RLK_VOTE_NO] = REDLOCK_SAID_TAKEN,
                                               [RLK_VOTE_OURS] = REDLOCK_SAID_KEPT,
                                               [RLK_VOTE_BARRED] = REDLOCK_SAID_SET};
-    struct rlk_claim *claim = context;
+    struct rlk_claim *claim = r->context;
     struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
                            .node = n->index,
                            .now_us = now_us,

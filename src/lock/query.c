@@ -96,7 +96,7 @@ static bool still_asked(const struct rlk_query *q, const struct rlk_node *n)
     return (q->waited & rlk_mask_bit(n->index)) != 0;
 }
 
-static void take_value(struct answer *a, const struct rlk_reply *reply)
+static void keep_value(struct answer *a, const struct rlk_reply *reply)
 {
     a->value = rlk_alloc(reply->len + 1);
     if (a->value == NULL) {
@@ -118,73 +118,82 @@ static void refuse(struct answer *a, const struct rlk_reply *reply)
     rlk_reply_make_printable(a->error);
 }
 
-static void on_value(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                     uint64_t now_us)
+static void take_value(struct answer *a, const struct rlk_reply *reply)
 {
     static const struct rlk_reply not_text = {RLK_REPLY_STRING, 0, "(not a string)", 14};
-    struct rlk_query *q = context;
-    struct answer *a = &q->answers[n->index];
 
-    (void)now_us;
-    if (!still_asked(q, n)) {
-        /* told already */
-    } else if (reply->type == RLK_REPLY_NIL) {
+    if (reply->type == RLK_REPLY_NIL) {
         a->public.answer = REDLOCK_ANSWER_FREE;
     } else if (reply->type == RLK_REPLY_STRING) {
-        take_value(a, reply);
+        keep_value(a, reply);
     } else if (rlk_classify_is_error(reply, "WRONGTYPE")) {
-        take_value(a, &not_text);
+        keep_value(a, &not_text);
     } else {
         refuse(a, reply);
     }
-    unref(q);
 }
 
 /* PTTL: -1 no expiry, -2 no key: it went between the two. */
-static void take_ttl(struct answer *a, int64_t pttl)
+static void take_ttl(struct answer *a, const struct rlk_reply *reply)
 {
-    if (pttl == -2) {
+    if (a->public.answer != REDLOCK_ANSWER_HELD) {
+        return;
+    }
+    if (reply->type != RLK_REPLY_INTEGER) {
+        refuse(a, reply);
+    } else if (reply->integer == -2) {
         a->public.answer = REDLOCK_ANSWER_FREE;
         forget_value(a);
     } else {
-        a->public.ttl_ms = pttl < 0 ? UINT64_MAX : (uint64_t)pttl;
+        a->public.ttl_ms = reply->integer < 0 ? UINT64_MAX : (uint64_t)reply->integer;
     }
-}
-
-static void on_ttl(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                   uint64_t now_us)
-{
-    struct rlk_query *q = context;
-    struct answer *a = &q->answers[n->index];
-
-    (void)now_us;
-    if (still_asked(q, n) && a->public.answer == REDLOCK_ANSWER_HELD) {
-        if (reply->type == RLK_REPLY_INTEGER) {
-            take_ttl(a, reply->integer);
-        } else {
-            refuse(a, reply);
-        }
-    }
-    unref(q);
 }
 
 /* Whoever may not look at it (an ACL) sees no fence: the rest is worth knowing. */
-static void on_counter(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                       uint64_t now_us)
+static void take_counter(struct answer *a, const struct rlk_reply *reply)
 {
-    struct rlk_query *q = context;
-
-    (void)now_us;
-    if (still_asked(q, n) && reply->type == RLK_REPLY_STRING) {
-        q->answers[n->index].public.counter = strtoull(reply->str, NULL, 10);
+    if (reply->type == RLK_REPLY_STRING) {
+        a->public.counter = strtoull(reply->str, NULL, 10);
     }
-    node_done(q, n->index);
-    unref(q);
 }
 
-static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us);
+static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us);
+static void ref_query(void *query);
+static void unref_query(void *query);
+
+/* A node is asked these, in this order; the answer to the last one is its last. */
+static const struct part {
+    struct rlk_request_kind kind;
+    const char *verb; /* NULL: GET of its counter */
+    void (*take)(struct answer *a, const struct rlk_reply *reply);
+} parts[] = {
+    {{on_answer, on_broken, ref_query, unref_query}, "GET", take_value},
+    {{on_answer, on_broken, ref_query, unref_query}, "PTTL", take_ttl},
+    {{on_answer, on_broken, ref_query, unref_query}, NULL, take_counter},
+};
+
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct rlk_query *q = context;
+    const struct part *p = (const void *)r->kind; /* its first member */
+    struct rlk_query *q = r->context;
+
+    (void)now_us;
+    if (still_asked(q, n)) {
+        p->take(&q->answers[n->index], reply);
+    }
+    if (p == &parts[PARTS - 1]) {
+        node_done(q, n->index);
+    }
+}
+
+static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
+{
+    struct rlk_query *q = r->context;
 
     (void)now_us;
     if (still_asked(q, n)) {
@@ -192,34 +201,35 @@ static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
         forget_value(&q->answers[n->index]);
     }
     node_done(q, n->index);
-    unref(q);
 }
 
-static const struct rlk_request_kind value_kind = {on_value, on_broken};
-static const struct rlk_request_kind ttl_kind = {on_ttl, on_broken};
-static const struct rlk_request_kind counter_kind = {on_counter, on_broken};
+static void ref_query(void *query)
+{
+    ((struct rlk_query *)query)->refs++;
+}
+
+static void unref_query(void *query)
+{
+    unref(query);
+}
 
 /* ---- what goes out ---- */
 
-static bool ask_one(struct rlk_query *q, struct rlk_node *n, const struct rlk_command *c,
-                    const struct rlk_request_kind *kind, uint64_t now_us)
-{
-    bool asked = rlk_node_ask(n, c, kind, q, now_us);
-
-    q->refs += asked;
-    return asked;
-}
-
 static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
 {
-    struct rlk_command value, ttl, counter;
+    struct rlk_command c;
+    unsigned i;
 
-    rlk_command_ask(&value, "GET", q->key);
-    rlk_command_ask(&ttl, "PTTL", q->key);
-    rlk_command_ask_fence(&counter, q->key);
-    if (!ask_one(q, n, &value, &value_kind, now_us) || !ask_one(q, n, &ttl, &ttl_kind, now_us) ||
-        !ask_one(q, n, &counter, &counter_kind, now_us)) {
-        node_done(q, n->index);
+    for (i = 0; i < PARTS; i++) {
+        if (parts[i].verb) {
+            rlk_command_ask(&c, parts[i].verb, q->key);
+        } else {
+            rlk_command_ask_fence(&c, q->key);
+        }
+        if (!rlk_node_ask(n, &c, &parts[i].kind, q, now_us)) {
+            node_done(q, n->index);
+            return;
+        }
     }
 }
 

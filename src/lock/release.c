@@ -33,19 +33,19 @@ static void answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_answe
 }
 
 /* [S5] It may not have arrived: it is owed again. */
-static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
-    struct rlk_claim *claim = context;
+    struct rlk_claim *claim = r->context;
 
     rlk_node_owe(n, claim, false, now_us);
     answered(n, claim, RLK_ANSWER_UNKNOWN, now_us);
     rlk_claim_unref(claim);
 }
 
-static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us);
+static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us);
 
-const struct rlk_request_kind rlk_release_request = {on_answer, on_broken};
+const struct rlk_request_kind rlk_release_request = {.answered = on_answer, .broken = on_broken};
 
 /* The server has forgotten the script, and so ran nothing: send its text at once. */
 static bool send_text(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
@@ -60,10 +60,10 @@ static bool send_text(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_
     return rlk_node_ask(n, &c, &rlk_release_request, claim, now_us);
 }
 
-static void on_answer(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us)
+static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct rlk_claim *claim = context;
+    struct rlk_claim *claim = r->context;
 
     if (rlk_classify_no_script(reply) && send_text(n, claim, now_us)) {
         return; /* the reference goes with it */

@@ -15,26 +15,26 @@
 #define NOT_REDIS "did not answer our greeting like a Redis server: is the address right?"
 
 /* A connection that breaks while we greet is told to the node, not to each command. */
-static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
     (void)n;
-    (void)context;
+    (void)r;
     (void)now_us;
 }
 
-static void on_ignored(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                       uint64_t now_us)
+static void on_ignored(struct rlk_node *n, const struct rlk_request *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)n;
-    (void)context;
+    (void)r;
     (void)reply;
     (void)now_us;
 }
 
-static void on_auth(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_auth(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     (void)now_us;
     if (reply->type == RLK_REPLY_ERROR) {
         /* Its first word only: some servers repeat what they were sent. */
@@ -43,10 +43,10 @@ static void on_auth(struct rlk_node *n, void *context, const struct rlk_reply *r
     }
 }
 
-static void on_select(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us)
+static void on_select(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     (void)now_us;
     if (reply->type == RLK_REPLY_ERROR) {
         rlk_node_refuse(n, "refused database %u: %s", n->uri->db, reply->str);
@@ -117,10 +117,10 @@ static bool is_without_hello(const struct rlk_reply *reply)
            strncmp(reply->str, "ERR unknown command", 19) == 0;
 }
 
-static void on_client_id(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                         uint64_t now_us)
+static void on_client_id(struct rlk_node *n, const struct rlk_request *r,
+                         const struct rlk_reply *reply, uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     (void)now_us;
     n->client_id = reply->type == RLK_REPLY_INTEGER ? reply->integer : 0;
 }
@@ -128,16 +128,16 @@ static void on_client_id(struct rlk_node *n, void *context, const struct rlk_rep
 /* [S5] The number that this connection is ended by, should it break; HELLO would have told it. */
 static bool say_client_id(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_client_id, on_broken};
+    static const struct rlk_request_kind kind = {.answered = on_client_id, .broken = on_broken};
     const char *const words[] = {"CLIENT", "ID", NULL};
 
     return rlk_node_say(n, &kind, words, now_us);
 }
 
-static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_hello(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                      uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     n->tells_holder = n->tells_role = false;
     n->scripts = 0;
     n->client_id = 0;
@@ -167,10 +167,10 @@ static bool refuses_for_now(struct rlk_node *n, const struct rlk_reply *reply)
 }
 
 /* A section of INFO; what it says of role and mode counts whichever section that was. */
-static void on_info(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_info(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     if (refuses_for_now(n, reply)) {
         return;
     }
@@ -181,21 +181,21 @@ static void on_info(struct rlk_node *n, void *context, const struct rlk_reply *r
     refuse_unfit(n, rlk_info_unfit(n->info.role, n->info.mode), now_us);
 }
 
-static void on_fsync(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_fsync(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                      uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     (void)now_us;
     rlk_info_read_fsync(&n->info, reply);
 }
 
-static const struct rlk_request_kind ignored = {on_ignored, on_broken};
+static const struct rlk_request_kind ignored = {.answered = on_ignored, .broken = on_broken};
 
 /* Whatever it says: the connection has ended, or we may not end it. */
-static void on_killed(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us)
+static void on_killed(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     (void)reply;
     (void)now_us;
     rlk_former_drop(&n->former);
@@ -204,7 +204,7 @@ static void on_killed(struct rlk_node *n, void *context, const struct rlk_reply 
 /* [S5] What may still arrive over them must not come behind the debts. */
 static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_killed, on_broken};
+    static const struct rlk_request_kind kind = {.answered = on_killed, .broken = on_broken};
     char id[24];
     const char *const words[] = {"CLIENT", "KILL", "ID", id, NULL};
     unsigned i;
@@ -241,10 +241,10 @@ static void welcome(struct rlk_node *n, const struct rlk_reply *mark, uint64_t n
     }
 }
 
-static void on_mark(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_mark(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     if (!refuses_for_now(n, reply)) {
         welcome(n, reply, now_us);
     }
@@ -252,12 +252,12 @@ static void on_mark(struct rlk_node *n, void *context, const struct rlk_reply *r
 
 /* The last answer of the first half: the rest went well. Whether the script could be loaded does
  * not matter, EVAL brings it along. */
-static void on_script(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us)
+static void on_script(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_mark, on_broken};
+    static const struct rlk_request_kind kind = {.answered = on_mark, .broken = on_broken};
 
-    (void)context;
+    (void)r;
     (void)reply;
     if (n->info.loading) {
         rlk_node_refuse(n, "is loading its data; it is asked again when that is done");
@@ -270,7 +270,7 @@ static void on_script(struct rlk_node *n, void *context, const struct rlk_reply 
 
 static bool say_auth(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_auth, on_broken};
+    static const struct rlk_request_kind kind = {.answered = on_auth, .broken = on_broken};
     const char *const both[] = {"AUTH", n->uri->user, n->uri->password, NULL};
     const char *const alone[] = {"AUTH", n->uri->password, NULL};
 
@@ -282,7 +282,7 @@ static bool say_auth(struct rlk_node *n, uint64_t now_us)
 
 static bool say_select(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_select, on_broken};
+    static const struct rlk_request_kind kind = {.answered = on_select, .broken = on_broken};
     char db[12];
     const char *const words[] = {"SELECT", db, NULL};
 
@@ -292,7 +292,7 @@ static bool say_select(struct rlk_node *n, uint64_t now_us)
 
 static bool say_info(struct rlk_node *n, const char *section, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_info, on_broken};
+    static const struct rlk_request_kind kind = {.answered = on_info, .broken = on_broken};
     const char *const words[] = {"INFO", section, NULL};
 
     return rlk_node_say(n, &kind, words, now_us);
@@ -301,7 +301,7 @@ static bool say_info(struct rlk_node *n, const char *section, uint64_t now_us)
 /* [S11] What tells whether it may have forgotten something. */
 static bool say_more_info(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_fsync, on_broken};
+    static const struct rlk_request_kind kind = {.answered = on_fsync, .broken = on_broken};
     static const char *const words[] = {"CONFIG", "GET", "*appendfsync*", NULL};
 
     if (n->standing.policy == RLK_QUARANTINE_OFF) {
@@ -313,8 +313,8 @@ static bool say_more_info(struct rlk_node *n, uint64_t now_us)
 
 bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind hello = {on_hello, on_broken},
-                                         script = {on_script, on_broken};
+    static const struct rlk_request_kind hello = {.answered = on_hello, .broken = on_broken},
+                                         script = {.answered = on_script, .broken = on_broken};
     const char *const hello_words[] = {"HELLO", "2", NULL};
     const char *const name_words[] = {"CLIENT", "SETNAME", n->options->client_name, NULL};
     const char *const script_words[] = {"SCRIPT", "LOAD", rlk_command_release_script, NULL};

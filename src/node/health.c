@@ -213,12 +213,12 @@ static void on_refused(struct rlk_node *n, const struct rlk_reply *reply, uint64
     set_unread(n, is_wanted(n), now_us);
 }
 
-static void on_health(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us)
+static void on_health(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
     struct answer a;
 
-    (void)context;
+    (void)r;
     n->health.asked = false;
     if (!read_answer(reply, &a)) {
         on_refused(n, reply, now_us);
@@ -233,43 +233,43 @@ static void on_health(struct rlk_node *n, void *context, const struct rlk_reply 
 
 /* The section that the greeting has asked for as well. What it does not say is not held against it:
  * without INFO nobody sees more than that. */
-static void on_role(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_role(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     n->health.mute = rlk_classify_is_error(reply, "NOPERM");
     rlk_info_read(&n->info, reply);
     rlk_health_judge_role(n, rlk_info_unfit(n->info.role, n->info.mode), n->info.promotion, now_us);
 }
 
-static void on_hello(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+static void on_hello(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                      uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     if (reply->type == RLK_REPLY_ARRAY) {
         rlk_health_judge_role(n, rlk_handshake_unfit(reply), 0, now_us);
     }
 }
 
-static void on_broken(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
-    (void)context;
+    (void)r;
     (void)now_us;
     n->health.asked = false;
 }
 
-static void on_unheard(struct rlk_node *n, void *context, uint64_t now_us)
+static void on_unheard(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
     (void)n;
-    (void)context;
+    (void)r;
     (void)now_us;
 }
 
 /* INFO tells more; where both are refused nobody sees it. */
 static bool ask_role(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind info_kind = {on_role, on_unheard},
-                                         hello_kind = {on_hello, on_unheard};
+    static const struct rlk_request_kind info_kind = {.answered = on_role, .broken = on_unheard},
+                                         hello_kind = {.answered = on_hello, .broken = on_unheard};
     static const char *const info[] = {"INFO", "replication", NULL};
     static const char *const hello[] = {"HELLO", "2", NULL};
 
@@ -291,7 +291,7 @@ static void again_later(struct rlk_node *n, uint64_t now_us)
 
 void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_health, on_broken};
+    static const struct rlk_request_kind kind = {.answered = on_health, .broken = on_broken};
 
     if (!n->health.asked && rlk_node_ready(n, now_us) &&
         !(ask_role(n, now_us) && ask(n, &kind, now_us))) {
@@ -314,12 +314,12 @@ void rlk_health_note(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-static void on_memory(struct rlk_node *n, void *context, const struct rlk_reply *reply,
-                      uint64_t now_us)
+static void on_memory(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
     bool voted = votes(n, now_us);
 
-    (void)context;
+    (void)r;
     rlk_info_read(&n->info, reply);
     rlk_standing_evicts(&n->standing, rlk_info_evicts(&n->info), now_us);
     tell_barred(n, voted, now_us);
@@ -329,7 +329,7 @@ static void on_memory(struct rlk_node *n, void *context, const struct rlk_reply 
  * while it is to be changed. */
 static void ask_memory(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_memory, on_unheard};
+    static const struct rlk_request_kind kind = {.answered = on_memory, .broken = on_unheard};
     static const char *const words[] = {"INFO", "memory", NULL};
     bool due = n->health.looks % (rlk_info_evicts(&n->info) ? 2 : 30) == 0;
 

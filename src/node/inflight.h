@@ -11,21 +11,26 @@
 #include "core/reply.h"
 
 struct rlk_node;
+struct rlk_request;
 
 /* The most requests that wait for an answer on one connection [S13]. */
 #define RLK_INFLIGHT_MAX 65536
 
-/* What a kind of request does with its end: exactly one of the two is called, once. */
+/* What a kind of request does with its end: exactly one of the first two is called, once. */
 struct rlk_request_kind {
-    void (*answered)(struct rlk_node *n, void *context, const struct rlk_reply *reply,
+    void (*answered)(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                      uint64_t now_us);
     /* The connection ended first: it may or may not have been carried out. */
-    void (*broken)(struct rlk_node *n, void *context, uint64_t now_us);
+    void (*broken)(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us);
+    /* A request has a reference to its context, from when it is queued until it has ended. Both
+     * NULL: it needs none. */
+    void (*ref)(void *context);
+    void (*unref)(void *context);
 };
 
 struct rlk_request {
     const struct rlk_request_kind *kind;
-    void *context;
+    void *context; /* who asks, or what for */
     uint64_t sent_us;
     size_t len; /* of its command */
 };

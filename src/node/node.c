@@ -38,6 +38,13 @@ void rlk_node_complain(struct rlk_node *n, const char *format, ...)
     va_end(args);
 }
 
+static void let_go(const struct rlk_request *r)
+{
+    if (r->kind->unref) {
+        r->kind->unref(r->context);
+    }
+}
+
 /* Every request in flight learns that its answer will not come. */
 static void break_requests(struct rlk_node *n, uint64_t now_us)
 {
@@ -46,7 +53,8 @@ static void break_requests(struct rlk_node *n, uint64_t now_us)
 
     n->inflight = (struct rlk_inflight){0};
     while (rlk_inflight_pop(&broken, &r)) {
-        r.kind->broken(n, r.context, now_us);
+        r.kind->broken(n, &r, now_us);
+        let_go(&r);
     }
     rlk_inflight_end(&broken);
 }
@@ -198,7 +206,8 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
     took_us = rlk_time_sub(now_us, r.sent_us);
     n->heard_us = now_us;
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
-    r.kind->answered(n, r.context, reply, now_us);
+    r.kind->answered(n, &r, reply, now_us);
+    let_go(&r);
     if (n->state == RLK_NODE_UP) {
         if (n->debts.count > 0) {
             rlk_node_pay(n, now_us);
@@ -309,6 +318,9 @@ bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
         return false;
     }
     rlk_inflight_push(&n->inflight, &r);
+    if (kind->ref) {
+        kind->ref(context);
+    }
     rlk_conn_append(&n->conn, c->bytes, c->len);
     return true;
 }

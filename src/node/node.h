@@ -124,7 +124,7 @@ bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us);
 bool rlk_node_coming(const struct rlk_node *n);
 
 /* Ask an UP node. False when it is not UP, or at a limit, or for want of memory: nothing was
- * queued, and the kind is not told. */
+ * queued, and the kind is not told. A request in flight has a reference to its context. */
 bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
                   const struct rlk_request_kind *kind, void *context, uint64_t now_us);
 
