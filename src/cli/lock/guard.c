@@ -334,8 +334,9 @@ static void on_signal(void *arg, int signo)
 /* Have `on` called when a file can be read, before anything else in the loop. */
 static int watch(struct cli_guard_run *run, int fd, event_callback_fn on, struct event **ret_event)
 {
-    *ret_event = fd < 0 ? NULL : event_new(run->session->base, fd, EV_READ | EV_PERSIST, on, run);
-    if (!*ret_event || event_priority_set(*ret_event, CLI_SESSION_URGENT) != 0 ||
+    *ret_event =
+        fd < 0 ? NULL : event_new(run->session->loop.base, fd, EV_READ | EV_PERSIST, on, run);
+    if (!*ret_event || event_priority_set(*ret_event, CLI_LOOP_URGENT) != 0 ||
         event_add(*ret_event, NULL) != 0) {
         cli_say("cannot watch over the command: %s", strerror(errno));
         return CLI_INTERNAL;
@@ -408,12 +409,12 @@ static int run_command(struct cli_guard_run *run, struct cli_guard *guard,
     }
     guard->began = 1;
     signals->on = on_signal;
-    session->on_turn = on_turn;
-    signals->arg = session->arg = guard->run = run;
+    session->loop.on_turn = on_turn;
+    signals->arg = session->loop.arg = guard->run = run;
     mind(run);
-    code = result(run, cli_session_run(session, &run->done));
+    code = result(run, cli_loop_run(&session->loop, &run->done));
     guard->run = NULL;
-    session->on_turn = NULL;
+    session->loop.on_turn = NULL;
     signals->on = NULL;
     return code;
 }

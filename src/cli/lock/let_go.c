@@ -28,7 +28,7 @@ static void on_answered(struct redlock_lock *lock, int status, void *arg)
 /* Wait for the answer, or for the end of the wait. Returns 0, or -1 when the loop broke down. */
 static int settle(struct cli_let_go *let_go)
 {
-    return cli_session_run(let_go->session, &let_go->done) == CLI_GO_ON ? 0 : -1;
+    return cli_loop_run(&let_go->session->loop, &let_go->done) == CLI_GO_ON ? 0 : -1;
 }
 
 /* ---- released ---- */
@@ -140,7 +140,7 @@ static void wait_for_end(struct cli_let_go *let_go)
 {
     uint64_t ms = left_ms(let_go);
     struct timeval time = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
-    struct event *timer = evtimer_new(let_go->session->base, on_time, let_go);
+    struct event *timer = evtimer_new(let_go->session->loop.base, on_time, let_go);
 
     cli_say_detail("waiting to release '%s' (--at-least)", let_go->key);
     let_go->signals->on = on_signal;

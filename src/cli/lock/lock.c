@@ -221,7 +221,7 @@ static int run_locked(struct lock_args *lock, struct cli_session *session,
                       struct cli_signals *signals)
 {
     struct redlock_lock *held;
-    int code = cli_signals_start(signals, session->base);
+    int code = cli_signals_start(signals, &session->loop);
 
     if (code != CLI_OK) {
         return code;

@@ -271,7 +271,7 @@ static int examine(struct cli_session *session, int json)
 
     visit.status = redlock_examine(session->rl, on_examined, &visit);
     if (visit.status == 0) {
-        code = cli_session_run(session, &visit.done);
+        code = cli_loop_run(&session->loop, &visit.done);
     }
     return code == CLI_GO_ON ? finish(&visit) : code;
 }

@@ -100,7 +100,7 @@ static int probe_masters(struct cli_session *session)
         cli_say("cannot ask the masters: %s", redlock_strerror(status));
         return CLI_INTERNAL;
     }
-    code = cli_session_run(session, &probe.done);
+    code = cli_loop_run(&session->loop, &probe.done);
     return code == CLI_GO_ON ? print_masters(session->rl, probe.status) : code;
 }
 

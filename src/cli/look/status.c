@@ -220,7 +220,7 @@ static int ask(struct cli_session *session, const char *key, int json)
     int code;
 
     query.status = status;
-    code = status == 0 ? cli_session_run(session, &query.done) : CLI_GO_ON;
+    code = status == 0 ? cli_loop_run(&session->loop, &query.done) : CLI_GO_ON;
     return code == CLI_GO_ON ? finish(&query) : code;
 }
 

@@ -28,8 +28,8 @@
 #include "cli/sandbox/server.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/session.h"
 #include "cli/system/child.h"
+#include "cli/system/loop.h"
 #include "cli/system/signals.h"
 
 #define DEFAULT_MASTERS 5
@@ -73,7 +73,7 @@ static const struct option options[] = {{"masters", required_argument, NULL, 'n'
 struct sandbox {
     const char *server;
     int n;
-    struct cli_session session;
+    struct cli_loop loop;
     struct cli_signals signals;
     struct cli_keeper keeper;
     struct cli_child child;
@@ -136,7 +136,7 @@ static void on_report(evutil_socket_t fd, short what, void *arg)
 /* Run the loop until the keeper has reported. */
 static int await_report(struct sandbox *sandbox)
 {
-    struct event *event = event_new(sandbox->session.base, sandbox->keeper.report_fd,
+    struct event *event = event_new(sandbox->loop.base, sandbox->keeper.report_fd,
                                     EV_READ | EV_PERSIST, on_report, sandbox);
     int code;
 
@@ -146,7 +146,7 @@ static int await_report(struct sandbox *sandbox)
     } else {
         sandbox->signals.on = on_early_signal;
         sandbox->signals.arg = sandbox;
-        code = cli_session_run(&sandbox->session, &sandbox->done);
+        code = cli_loop_run(&sandbox->loop, &sandbox->done);
         sandbox->signals.on = NULL;
     }
     if (event) {
@@ -268,7 +268,7 @@ static int run_child(struct sandbox *sandbox, char *const argv[])
     int code;
 
     sandbox->done = 0;
-    sandbox->kill_timer = evtimer_new(sandbox->session.base, on_kill_timer, sandbox);
+    sandbox->kill_timer = evtimer_new(sandbox->loop.base, on_kill_timer, sandbox);
     if (!sandbox->kill_timer) {
         cli_say("out of memory");
         return CLI_INTERNAL;
@@ -277,7 +277,7 @@ static int run_child(struct sandbox *sandbox, char *const argv[])
     if (code == CLI_OK) {
         cli_keeper_tell(&sandbox->keeper, sandbox->child.pid);
         sandbox->signals.on = on_signal;
-        code = cli_session_run(&sandbox->session, &sandbox->done);
+        code = cli_loop_run(&sandbox->loop, &sandbox->done);
         sandbox->signals.on = NULL;
         if (code == CLI_GO_ON) {
             cli_keeper_tell(&sandbox->keeper, 0);
@@ -305,7 +305,7 @@ static int run_command(struct sandbox *sandbox, char **argv)
 
 static int run_with_signals(struct sandbox *sandbox, char **argv)
 {
-    int code = cli_signals_start(&sandbox->signals, sandbox->session.base);
+    int code = cli_signals_start(&sandbox->signals, &sandbox->loop);
 
     if (code != CLI_OK) {
         return code;
@@ -329,10 +329,10 @@ static int run(struct sandbox *sandbox, const char *program, char **argv)
     if (code != CLI_OK) {
         return code;
     }
-    code = cli_session_bare(&sandbox->session);
+    code = cli_loop_open(&sandbox->loop);
     if (code == CLI_OK) {
         code = run_with_signals(sandbox, argv);
-        cli_session_close(&sandbox->session);
+        cli_loop_close(&sandbox->loop);
     }
     cli_keeper_end(&sandbox->keeper);
     return code;

@@ -87,7 +87,7 @@ static int acquire(const struct cli_take *take, struct cli_session *session)
 {
     struct cli_signals signals = {.fd = -1};
     struct redlock_lock *lock;
-    int code = cli_signals_start(&signals, session->base);
+    int code = cli_signals_start(&signals, &session->loop);
 
     if (code != CLI_OK) {
         return code;

@@ -165,7 +165,7 @@ static int extend(struct extension *extension)
     if (status != 0) {
         return refuse(extension, status);
     }
-    code = cli_session_run(&extension->session, &extension->done);
+    code = cli_loop_run(&extension->session.loop, &extension->done);
     if (code == CLI_GO_ON) {
         code = extension->code == CLI_GO_ON ? hand_back(extension) : extension->code;
     }

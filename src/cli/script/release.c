@@ -97,7 +97,7 @@ static int release_token(struct cli_session *session, const struct cli_keys *key
     if (status != 0) {
         return explain(session->rl, keys->name, status);
     }
-    code = cli_session_run(session, &release.done);
+    code = cli_loop_run(&session->loop, &release.done);
     if (code != CLI_GO_ON) {
         return code;
     }

@@ -1,15 +1,7 @@
-/* session.c - from the options to a manager on a loop, and its orderly end.
- *
- * The loop never runs but in cli_session_run() and cli_session_close(), so the commands are
- * straight lines: begin something, run until it is done, go on.
- */
+/* session.c - from the options to a manager on a loop, and its orderly end. */
 #include "cli/session/session.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <event2/event.h>
 
 #include <redlock/redlock.h>
 
@@ -18,35 +10,8 @@
 #include "cli/say/say.h"
 #include "cli/session/environment.h"
 #include "cli/session/settings.h"
-#include "cli/system/clock.h"
 
 #define DEFAULT_TTL_MS 10000
-
-#define PRIORITIES 3
-
-/* How often what is watched is looked at. */
-static const struct timeval watch_tick = {0, 2000};
-
-struct watch {
-    int (*is_over)(void *arg);
-    void *arg;
-    int done;
-};
-
-static int make_base(struct event_base **ret_base)
-{
-    struct event_base *base = event_base_new();
-
-    if (!base || event_base_priority_init(base, PRIORITIES) != 0) {
-        cli_say("cannot make an event loop: %s", strerror(errno));
-        if (base) {
-            event_base_free(base);
-        }
-        return CLI_INTERNAL;
-    }
-    *ret_base = base;
-    return CLI_OK;
-}
 
 /* redlock_new() has failed. All else was looked at before: it is the masters that are wrong. */
 static int refuse(const char *command, const struct cli_settings *settings, int status)
@@ -70,7 +35,7 @@ static int make_manager(const char *command, struct cli_settings *settings,
                                   .prefix_len =
                                       options->key_prefix ? strlen(options->key_prefix) : 0};
     char text[512] = "";
-    int code = make_base(&session.base);
+    int code = cli_loop_open(&session.loop);
     int status;
 
     if (code != CLI_OK) {
@@ -78,9 +43,9 @@ static int make_manager(const char *command, struct cli_settings *settings,
     }
     options->error_text = text;
     options->error_text_size = sizeof(text);
-    status = redlock_new(session.base, options, &session.rl);
+    status = redlock_new(session.loop.base, options, &session.rl);
     if (status != 0) {
-        event_base_free(session.base);
+        cli_loop_close(&session.loop);
         return refuse(command, settings, status);
     }
     *ret_session = session;
@@ -129,52 +94,6 @@ int cli_session_refuse_ttl(const struct cli_session *session, const char *comman
                          cli_duration_print(session->max_ttl_ms, most));
 }
 
-int cli_session_bare(struct cli_session *ret_session)
-{
-    memset(ret_session, 0, sizeof(*ret_session));
-    return make_base(&ret_session->base);
-}
-
-int cli_session_run(struct cli_session *session, const int *done)
-{
-    while (!*done) {
-        if (event_base_loop(session->base, EVLOOP_ONCE) != 0) {
-            cli_say("the event loop failed: %s", strerror(errno));
-            return CLI_INTERNAL;
-        }
-        if (session->on_turn) {
-            session->on_turn(session->arg);
-        }
-    }
-    return CLI_GO_ON;
-}
-
-static void on_tick(evutil_socket_t fd, short what, void *arg)
-{
-    struct watch *watch = arg;
-
-    (void)fd;
-    (void)what;
-    watch->done = watch->is_over(watch->arg);
-}
-
-int cli_session_watch(struct cli_session *session, int (*is_over)(void *arg), void *arg)
-{
-    struct watch watch = {is_over, arg, is_over(arg)};
-    struct event *tick = event_new(session->base, -1, EV_PERSIST, on_tick, &watch);
-    int code = CLI_INTERNAL;
-
-    if (tick && event_add(tick, &watch_tick) == 0) {
-        code = cli_session_run(session, &watch.done);
-    } else {
-        cli_say("cannot make a timer: %s", strerror(errno));
-    }
-    if (tick) {
-        event_free(tick);
-    }
-    return code;
-}
-
 static void on_closed(void *arg)
 {
     struct cli_session *session = arg;
@@ -184,8 +103,8 @@ static void on_closed(void *arg)
 
 void cli_session_close(struct cli_session *session)
 {
-    if (session->rl && redlock_close(session->rl, on_closed, session) == 0) {
-        cli_session_run(session, &session->closed);
+    if (redlock_close(session->rl, on_closed, session) == 0) {
+        cli_loop_run(&session->loop, &session->closed);
     }
-    event_base_free(session->base);
+    cli_loop_close(&session->loop);
 }

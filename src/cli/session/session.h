@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 #include "cli/args/args.h"
+#include "cli/system/loop.h"
 
-struct event_base;
 struct redlock;
 
 struct cli_session {
-    struct event_base *base;
+    struct cli_loop loop;
     struct redlock *rl;
     int closed;
     /* The longest ttl that the manager takes. */
@@ -20,15 +20,7 @@ struct cli_session {
     uint32_t node_timeout_ms;
     /* How much longer a KEY is on the masters. */
     size_t prefix_len;
-    /* Called after each turn of the loop; NULL: nothing is. To be changed at will. */
-    void (*on_turn)(void *arg);
-    void *arg;
 };
-
-/* What the loop runs first: an event with this priority goes before all of the library's. While one
- * is due nothing else happens, so its callback reads all there is, and removes it at the end of the
- * file. */
-#define CLI_SESSION_URGENT 0
 
 /* Find the masters and begin to connect to them. A child inherits how we do that, and nothing that
  * is secret (cli_environment_set()).
@@ -49,20 +41,7 @@ int cli_session_refuse(const struct cli_session *session, const char *command);
 int cli_session_refuse_ttl(const struct cli_session *session, const char *command,
                            const char *option, uint32_t ttl_ms);
 
-/* A loop without masters. Returns as cli_session_open(). */
-int cli_session_bare(struct cli_session *ret_session);
-
-/* Run the loop until *done. Returns CLI_GO_ON, or CLI_INTERNAL when the loop is broken. */
-int cli_session_run(struct cli_session *session, const int *done);
-
-/* Run the loop until is_over(arg), which is asked now and again every few milliseconds. Returns as
- * cli_session_run(). */
-int cli_session_watch(struct cli_session *session, int (*is_over)(void *arg), void *arg);
-
-/* How long masters that are being connected are waited for. */
-#define CLI_SESSION_SETTLE_US 100000
-
-/* Close the manager, if there is one, and wait until what it still had to send is sent. */
+/* Close the manager and wait until what it still had to send is sent. */
 void cli_session_close(struct cli_session *session);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/session.h"
+#include "cli/system/loop.h"
 
 /* What we were started with. */
 static sigset_t inherited_mask;
@@ -75,7 +75,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-int cli_signals_start(struct cli_signals *signals, struct event_base *base)
+int cli_signals_start(struct cli_signals *signals, const struct cli_loop *loop)
 {
     sigset_t set;
 
@@ -83,9 +83,10 @@ int cli_signals_start(struct cli_signals *signals, struct event_base *base)
     signals->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     signals->event = NULL;
     if (signals->fd >= 0) {
-        signals->event = event_new(base, signals->fd, EV_READ | EV_PERSIST, on_readable, signals);
+        signals->event =
+            event_new(loop->base, signals->fd, EV_READ | EV_PERSIST, on_readable, signals);
     }
-    if (!signals->event || event_priority_set(signals->event, CLI_SESSION_URGENT) != 0 ||
+    if (!signals->event || event_priority_set(signals->event, CLI_LOOP_URGENT) != 0 ||
         event_add(signals->event, NULL) != 0) {
         cli_say("cannot watch for signals: %s", strerror(errno));
         cli_signals_stop(signals);

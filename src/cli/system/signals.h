@@ -7,8 +7,8 @@
 #ifndef CLI_SYSTEM_SIGNALS_H
 #define CLI_SYSTEM_SIGNALS_H
 
+struct cli_loop;
 struct event;
-struct event_base;
 
 struct cli_signals {
     int fd;
@@ -29,7 +29,7 @@ void cli_signals_init(void);
 /* Take INT, TERM, HUP, QUIT, USR1, USR2, CHLD and CONT as events on the loop, to go before
  * all others. Returns CLI_OK, and cli_signals_stop() is to be called; or says what is
  * wrong and returns CLI_INTERNAL. */
-int cli_signals_start(struct cli_signals *signals, struct event_base *base);
+int cli_signals_start(struct cli_signals *signals, const struct cli_loop *loop);
 
 /* Stop listening. The signals stay blocked: what comes in the last moments of a command
  * does not change its end. NULL events are fine. */

@@ -15,6 +15,9 @@
 /* When a master has not got the key by then, it is asked again; then after twice the time. */
 #define FIRST_PAUSE_US 2000
 
+/* How long masters that are being connected are waited for at least. */
+#define SETTLE_US 100000
+
 /* No wait costs more of the ttl than this part. */
 #define TTL_PARTS 10
 
@@ -123,7 +126,7 @@ static void plan(struct spread *spread, const struct cli_session *session, uint3
     uint64_t took_us;
 
     redlock_lock_effort(spread->lock, NULL, &took_us);
-    took_us = took_us > CLI_SESSION_SETTLE_US ? took_us : CLI_SESSION_SETTLE_US;
+    took_us = took_us > SETTLE_US ? took_us : SETTLE_US;
     spread->up_until_us = now_us + up_us;
     spread->others_until_us = now_us + smaller(up_us, took_us);
     spread->pause_us = FIRST_PAUSE_US;
@@ -141,7 +144,7 @@ int cli_spread(struct cli_session *session, struct redlock_lock *lock, uint32_t 
         signals->on = on_signal;
         signals->arg = &spread;
     }
-    code = cli_session_watch(session, is_over, &spread);
+    code = cli_loop_watch(&session->loop, is_over, &spread);
     if (signals) {
         signals->on = NULL;
     }

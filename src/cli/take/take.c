@@ -252,7 +252,7 @@ int cli_take_run(const struct cli_take *take, struct cli_session *session,
     begin_wait(&attempt);
     signals->on = on_signal;
     signals->arg = &attempt;
-    code = cli_session_run(session, &attempt.done);
+    code = cli_loop_run(&session->loop, &attempt.done);
     signals->on = NULL;
     if (code == CLI_GO_ON && attempt.code == CLI_GO_ON) {
         *ret_lock = attempt.lock;

@@ -171,9 +171,9 @@ struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock
     wait->session = session;
     wait->lock = lock;
     wait->style = *style;
-    session->on_turn = on_turn;
-    session->arg = wait;
-    wait->timer = event_new(session->base, -1, EV_PERSIST, on_second, wait);
+    session->loop.on_turn = on_turn;
+    session->loop.arg = wait;
+    wait->timer = event_new(session->loop.base, -1, EV_PERSIST, on_second, wait);
     if (wait->timer) {
         event_add(wait->timer, &second);
     }
@@ -196,7 +196,7 @@ int cli_wait_end(struct cli_wait *wait)
     if (!wait) {
         return 0;
     }
-    wait->session->on_turn = NULL;
+    wait->session->loop.on_turn = NULL;
     if (wait->timer) {
         event_free(wait->timer);
     }

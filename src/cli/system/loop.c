@@ -1,0 +1,81 @@
+/* loop.c - libevent's loop, with priorities. */
+#include "cli/system/loop.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+
+#define PRIORITIES 3
+
+/* How often what is watched is looked at. */
+static const struct timeval watch_tick = {0, 2000};
+
+struct watch {
+    int (*is_over)(void *arg);
+    void *arg;
+    int done;
+};
+
+int cli_loop_open(struct cli_loop *ret_loop)
+{
+    struct event_base *base = event_base_new();
+
+    if (!base || event_base_priority_init(base, PRIORITIES) != 0) {
+        cli_say("cannot make an event loop: %s", strerror(errno));
+        if (base) {
+            event_base_free(base);
+        }
+        return CLI_INTERNAL;
+    }
+    *ret_loop = (struct cli_loop){.base = base};
+    return CLI_OK;
+}
+
+int cli_loop_run(struct cli_loop *loop, const int *done)
+{
+    while (!*done) {
+        if (event_base_loop(loop->base, EVLOOP_ONCE) != 0) {
+            cli_say("the event loop failed: %s", strerror(errno));
+            return CLI_INTERNAL;
+        }
+        if (loop->on_turn) {
+            loop->on_turn(loop->arg);
+        }
+    }
+    return CLI_GO_ON;
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct watch *watch = arg;
+
+    (void)fd;
+    (void)what;
+    watch->done = watch->is_over(watch->arg);
+}
+
+int cli_loop_watch(struct cli_loop *loop, int (*is_over)(void *arg), void *arg)
+{
+    struct watch watch = {is_over, arg, is_over(arg)};
+    struct event *tick = event_new(loop->base, -1, EV_PERSIST, on_tick, &watch);
+    int code = CLI_INTERNAL;
+
+    if (tick && event_add(tick, &watch_tick) == 0) {
+        code = cli_loop_run(loop, &watch.done);
+    } else {
+        cli_say("cannot make a timer: %s", strerror(errno));
+    }
+    if (tick) {
+        event_free(tick);
+    }
+    return code;
+}
+
+void cli_loop_close(struct cli_loop *loop)
+{
+    event_base_free(loop->base);
+}
