@@ -7,9 +7,16 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/commands.h"
+#include "cli/lock/lock.h"
+#include "cli/look/doctor.h"
+#include "cli/look/nodes.h"
+#include "cli/look/status.h"
+#include "cli/sandbox/sandbox.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/script/acquire.h"
+#include "cli/script/extend.h"
+#include "cli/script/release.h"
 #include "cli/system/signals.h"
 #include "cli/system/title.h"
 

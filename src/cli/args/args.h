@@ -88,6 +88,10 @@ int cli_args_key(const char *command, int argc, char **argv, const char **ret_ke
 /* The library has refused a KEY: with its prefix it is too long. Returns CLI_USAGE. */
 int cli_args_key_refused(const char *command);
 
+/* See that --token, what `redlock acquire` has printed, was given (NULL: it was not). Returns
+ * CLI_GO_ON or CLI_USAGE. */
+int cli_args_token(const char *command, const char *token);
+
 /* See that nothing follows. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_end(const char *command, int argc, char **argv);
 

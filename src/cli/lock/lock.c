@@ -2,7 +2,7 @@
  *
  * Acquire (cli/take/take.c), run (cli/lock/guard.c), and let go of it (cli/lock/let_go.c).
  */
-#include "cli/commands.h"
+#include "cli/lock/lock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

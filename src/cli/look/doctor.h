@@ -1,13 +1,8 @@
-/* doctor.h - what the two ways of printing an examination share. */
+/* doctor.h - redlock doctor: whether the masters are fit to keep locks. */
 #ifndef CLI_LOOK_DOCTOR_H
 #define CLI_LOOK_DOCTOR_H
 
-#include <redlock/examine.h>
-
-/* "fine", "warning", "no vote" or "unusable". */
-const char *cli_doctor_verdict(enum redlock_severity severity);
-
-/* All of it as a JSON object on stdout. */
-void cli_doctor_print_json(const struct redlock_report *report);
+/* Run it: argv[0] is its name. Returns the code to exit with. */
+int cli_doctor_main(int argc, char **argv);
 
 #endif

@@ -1,8 +1,11 @@
 /* doctor_json.c - an examination as JSON. What is not known is null. */
-#include "cli/look/doctor.h"
+#include "cli/look/doctor_json.h"
 
 #include <stdio.h>
 
+#include <redlock/examine.h>
+
+#include "cli/look/doctor_text.h"
 #include "cli/say/json.h"
 #include "cli/take/explain.h"
 
@@ -99,7 +102,7 @@ static void print_master(const struct redlock_examined *x)
 {
     printf("  {\"node\": ");
     cli_json_string(x->name);
-    print_text("verdict", cli_doctor_verdict(x->verdict));
+    print_text("verdict", cli_doctor_text_verdict(x->verdict));
     print_text("state", cli_explain_state((int)x->state));
     print_text("error", x->error);
     print_quarantine(x);
@@ -112,17 +115,19 @@ static void print_master(const struct redlock_examined *x)
 
 static void print_finding(const struct redlock_report *report, const struct redlock_finding *f)
 {
-    printf("  {\"severity\": \"%s\", \"code\": \"%s\"", cli_doctor_verdict(f->severity), f->code);
+    printf("  {\"severity\": \"%s\", \"code\": \"%s\"", cli_doctor_text_verdict(f->severity),
+           f->code);
     print_text("node", f->node < 0 ? "" : report->nodes[f->node]->name);
     print_text("text", f->text);
     print_text("mend", f->mend);
     printf("}");
 }
 
-void cli_doctor_print_json(const struct redlock_report *report)
+void cli_doctor_json_print(const struct redlock_report *report)
 {
     printf("{\"verdict\": \"%s\", \"quorum\": %zu, \"voting\": %zu, \"usable\": %zu",
-           cli_doctor_verdict(report->verdict), report->quorum, report->voting, report->usable);
+           cli_doctor_text_verdict(report->verdict), report->quorum, report->voting,
+           report->usable);
     print_clock(report->clock_us, report->clock_error_us);
     printf(", \"nodes\": [\n");
     for (size_t i = 0; i < report->n_nodes; i++) {

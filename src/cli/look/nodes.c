@@ -3,7 +3,7 @@
  * All are asked for a key that nobody uses; when they have answered, or have had their time
  * for it, the manager knows how they are.
  */
-#include "cli/commands.h"
+#include "cli/look/nodes.h"
 
 #include <inttypes.h>
 #include <stdio.h>

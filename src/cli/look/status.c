@@ -2,7 +2,7 @@
  *
  * The keys are asked for one after the other, so that the answers come in their order.
  */
-#include "cli/commands.h"
+#include "cli/look/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>

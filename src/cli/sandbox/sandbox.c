@@ -6,7 +6,7 @@
  * signals on to it, and ends when it does. TERM and HUP insist: a CMD that ignores them, as
  * an interactive shell does, is killed after a moment.
  */
-#include "cli/commands.h"
+#include "cli/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
  * The token is all that is printed, and the fence if it was asked for; without the token nobody
  * could release: if it cannot be written, the lock is not left behind.
  */
-#include "cli/commands.h"
+#include "cli/script/acquire.h"
 
 #include <inttypes.h>
 #include <stdio.h>

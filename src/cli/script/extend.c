@@ -2,7 +2,7 @@
  *
  * The lock is taken over, which asks all masters to keep it, and left as it is then.
  */
-#include "cli/commands.h"
+#include "cli/script/extend.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "cli/args/args.h"
 #include "cli/args/help.h"
 #include "cli/args/keys.h"
-#include "cli/args/token.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -180,7 +179,7 @@ static int read_args(struct cli_args *args, int argc, char **argv)
     if (code == CLI_GO_ON) {
         code = cli_keys_read(&extension->keys, args->command, argc, argv);
     }
-    return code == CLI_GO_ON ? cli_token_check(args->command, extension->token) : code;
+    return code == CLI_GO_ON ? cli_args_token(args->command, extension->token) : code;
 }
 
 int cli_extend_main(int argc, char **argv)

@@ -1,12 +1,11 @@
 /* release.c - redlock release: let go of a lock by its token. */
-#include "cli/commands.h"
+#include "cli/script/release.h"
 
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
 #include "cli/args/help.h"
 #include "cli/args/keys.h"
-#include "cli/args/token.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -112,7 +111,7 @@ static int read_args(struct cli_args *args, int argc, char **argv, struct cli_ke
     if (code == CLI_GO_ON) {
         code = cli_keys_read(keys, args->command, argc, argv);
     }
-    return code == CLI_GO_ON ? cli_token_check(args->command, *token) : code;
+    return code == CLI_GO_ON ? cli_args_token(args->command, *token) : code;
 }
 
 int cli_release_main(int argc, char **argv)

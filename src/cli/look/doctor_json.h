@@ -1,0 +1,10 @@
+/* doctor_json.h - an examination for programs, on stdout. */
+#ifndef CLI_LOOK_DOCTOR_JSON_H
+#define CLI_LOOK_DOCTOR_JSON_H
+
+struct redlock_report;
+
+/* Print all of it as a JSON object. */
+void cli_doctor_json_print(const struct redlock_report *report);
+
+#endif

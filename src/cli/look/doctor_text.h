@@ -1,0 +1,13 @@
+/* doctor_text.h - an examination for people, on stdout. */
+#ifndef CLI_LOOK_DOCTOR_TEXT_H
+#define CLI_LOOK_DOCTOR_TEXT_H
+
+#include <redlock/examine.h>
+
+/* "fine", "warning", "no vote" or "unusable". */
+const char *cli_doctor_text_verdict(enum redlock_severity severity);
+
+/* Print it; `status` is that of the callback. */
+void cli_doctor_text_print(const struct redlock_report *report, int status);
+
+#endif
