@@ -14,9 +14,9 @@
 #include "cli/lock/warden_process.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/system/child.h"
 #include "cli/system/clock.h"
 #include "cli/system/descendants.h"
+#include "cli/system/exec.h"
 
 static struct cli_board *make_board(void)
 {
@@ -155,9 +155,9 @@ static void take_end(struct cli_warden *warden, int status, int late)
 {
     warden->ended = 1;
     warden->late = late;
-    warden->code = cli_child_code(status);
+    warden->code = cli_exec_code(status);
     if (warden->exec_error) {
-        cli_child_explain(warden->name, warden->exec_error);
+        cli_exec_explain(warden->name, warden->exec_error);
     }
 }
 

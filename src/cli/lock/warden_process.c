@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "cli/say/exit.h"
-#include "cli/system/child.h"
 #include "cli/system/clock.h"
 #include "cli/system/descendants.h"
 #include "cli/system/detach.h"
+#include "cli/system/exec.h"
 #include "cli/system/terminal.h"
 #include "cli/system/title.h"
 
@@ -59,9 +59,9 @@ static void become(const struct service *service, char *const argv[], pid_t ward
     if (getppid() != warden || atomic_load(&service->board->kill_us) == CLI_BOARD_OVER) {
         _exit(CLI_INTERNAL);
     }
-    error = cli_child_become(argv);
+    error = cli_exec_become(argv);
     report(service->report_fd, CLI_REPORT_NOT_RUN, error);
-    _exit(cli_child_failed(argv[0], error));
+    _exit(cli_exec_failed(argv[0], error));
 }
 
 static void start(struct service *service, char *const argv[])

@@ -7,7 +7,7 @@
 
 #include "cli/look/doctor_text.h"
 #include "cli/say/json.h"
-#include "cli/take/explain.h"
+#include "cli/session/masters.h"
 
 /* "": not known. */
 static void print_text(const char *name, const char *text)
@@ -103,7 +103,7 @@ static void print_master(const struct redlock_examined *x)
     printf("  {\"node\": ");
     cli_json_string(x->name);
     print_text("verdict", cli_doctor_text_verdict(x->verdict));
-    print_text("state", cli_explain_state((int)x->state));
+    print_text("state", cli_masters_state((int)x->state));
     print_text("error", x->error);
     print_quarantine(x);
     cli_json_flag("answered", x->answered);

@@ -15,8 +15,8 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/masters.h"
 #include "cli/session/session.h"
-#include "cli/take/explain.h"
 
 #define PROBE_KEY "redlock:probe"
 
@@ -63,7 +63,7 @@ static void print_master(const struct redlock *rl, size_t index)
     if (redlock_node_info(rl, index, &info) != 0) {
         return;
     }
-    cli_say_out("%s  %s", info.name, cli_explain_state((int)info.state));
+    cli_say_out("%s  %s", info.name, cli_masters_state((int)info.state));
     if (info.server[0]) {
         cli_say_out("  %s", info.server);
     }

@@ -16,8 +16,8 @@
 #include "cli/say/exit.h"
 #include "cli/say/json.h"
 #include "cli/say/say.h"
+#include "cli/session/masters.h"
 #include "cli/session/session.h"
-#include "cli/take/explain.h"
 
 enum {
     OPTION_JSON = CLI_OPTION_OWN
@@ -206,7 +206,7 @@ static int finish(const struct query *query)
         return CLI_OK;
     }
     if (query->status == REDLOCK_ENOQUORUM) {
-        return cli_explain_masters(query->rl);
+        return cli_masters_explain(query->rl);
     }
     cli_say("cannot ask for '%s': %s", query->key, redlock_strerror(query->status));
     return CLI_INTERNAL;

@@ -23,12 +23,12 @@
 
 #include "cli/args/args.h"
 #include "cli/args/help.h"
+#include "cli/sandbox/child.h"
 #include "cli/sandbox/folder.h"
 #include "cli/sandbox/keeper.h"
 #include "cli/sandbox/server.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/system/child.h"
 #include "cli/system/loop.h"
 #include "cli/system/signals.h"
 

@@ -8,8 +8,8 @@
 #include "cli/args/keys.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/masters.h"
 #include "cli/session/session.h"
-#include "cli/take/explain.h"
 
 enum {
     OPTION_TOKEN = CLI_OPTION_OWN
@@ -73,7 +73,7 @@ static int explain(struct redlock *rl, const char *key, int status)
         cli_say_more("Look at it with: redlock status '%s'", key);
         return CLI_HELD;
     case REDLOCK_ENOQUORUM:
-        cli_explain_masters(rl);
+        cli_masters_explain(rl);
         cli_say_more("Where '%s' was not released it ends with its ttl.", key);
         return CLI_UNREACHABLE;
     default:

@@ -6,22 +6,8 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/masters.h"
 #include "cli/take/holder.h"
-
-const char *cli_explain_state(int state)
-{
-    switch ((enum redlock_node_state)state) {
-    case REDLOCK_NODE_DOWN:
-        return "down";
-    case REDLOCK_NODE_CONNECTING:
-        return "connecting";
-    case REDLOCK_NODE_UP:
-        return "up";
-    case REDLOCK_NODE_STUCK:
-        return "stuck";
-    }
-    return "unknown";
-}
 
 static void say_holder(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
@@ -47,100 +33,6 @@ static void say_holder(const struct redlock *rl, const struct redlock_lock *lock
     }
 }
 
-static void say_master(const struct redlock *rl, size_t index)
-{
-    struct redlock_node_info info = {.size = sizeof(info)};
-
-    if (redlock_node_info(rl, index, &info) != 0) {
-        return;
-    }
-    cli_say_more("%s  %s%s%s", info.name, cli_explain_state((int)info.state),
-                 info.error[0] ? ": " : "", info.error);
-}
-
-/* How many are up; of these, how many may vote, and how many could if something were mended. */
-static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret_barred)
-{
-    struct redlock_node_info info = {.size = sizeof(info)};
-    size_t up = 0;
-
-    *ret_voting = *ret_barred = 0;
-    for (size_t i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
-            up++;
-            *ret_voting += info.quarantine_ms == 0;
-            *ret_barred += info.quarantine_ms == UINT64_MAX;
-        }
-    }
-    return up;
-}
-
-/* What keeps a majority away. */
-enum hindrance {
-    HINDRANCE_WAY = 0,    /* they cannot be reached */
-    HINDRANCE_QUARANTINE, /* they may not vote yet */
-    HINDRANCE_CONFIG,     /* they may not vote as they are */
-    HINDRANCE_THEMSELVES  /* they do not do it */
-};
-
-static enum hindrance say_masters(const struct redlock *rl)
-{
-    static const char *const texts[] = {"can be reached", "may vote yet", "may vote",
-                                        "did what was asked"};
-    size_t n = redlock_node_count(rl);
-    size_t voting, barred;
-    size_t up = count_up(rl, &voting, &barred);
-    enum hindrance hindrance = up <= n / 2           ? HINDRANCE_WAY
-                               : n - barred <= n / 2 ? HINDRANCE_CONFIG
-                               : voting <= n / 2     ? HINDRANCE_QUARANTINE
-                                                     : HINDRANCE_THEMSELVES;
-
-    int held_back = up > n / 2 && voting <= n / 2;
-
-    cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[hindrance],
-            held_back ? voting : up, n, held_back ? "may" : "are up", n / 2 + 1);
-    for (size_t i = 0; i < n; i++) {
-        say_master(rl, i);
-    }
-    return hindrance;
-}
-
-/* Say what is wrong with the masters, and what to do about it. */
-static enum hindrance advise(const struct redlock *rl)
-{
-    enum hindrance hindrance = say_masters(rl);
-
-    switch (hindrance) {
-    case HINDRANCE_WAY:
-        cli_say_more("See that they run, can be reached from here, and take this password "
-                     "(redlock nodes).");
-        break;
-    case HINDRANCE_QUARANTINE:
-        cli_say_more(
-            "A master that was started just now may have forgotten locks, and does not vote "
-            "until --max-ttl has passed: wait that long.");
-        cli_say_more(
-            "To try things out use redlock sandbox, or --quarantine=off, which is right as "
-            "well where masters keep their data over restarts. A smaller --max-ttl, for all "
-            "clients alike, shortens the wait.");
-        break;
-    case HINDRANCE_CONFIG:
-        cli_say_more("Fix what they say there (redlock doctor), or use --quarantine=observed.");
-        break;
-    case HINDRANCE_THEMSELVES:
-        cli_say_more("See that this user may use the key there (ACL), and that they answer in time "
-                     "(redlock nodes, --node-timeout).");
-        break;
-    }
-    return hindrance;
-}
-
-int cli_explain_masters(struct redlock *rl)
-{
-    advise(rl);
-    return CLI_UNREACHABLE;
-}
-
 static int explain_held(struct redlock *rl, const struct redlock_lock *lock, const char *key,
                         int waited)
 {
@@ -163,7 +55,7 @@ static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, c
 {
     switch (reason) {
     case REDLOCK_ENOQUORUM:
-        return cli_explain_masters(rl);
+        return cli_masters_explain(rl);
     case REDLOCK_ETOOSLOW:
         return cli_explain_slow("granted", key);
     default:
@@ -179,7 +71,7 @@ static int explain_config(const struct redlock *rl, const char *key, int status)
     cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
     for (size_t i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_node_info(rl, i, &info) == 0 && info.state != REDLOCK_NODE_UP) {
-            say_master(rl, i);
+            cli_masters_say(rl, i);
         }
     }
     return CLI_USAGE;
@@ -207,7 +99,7 @@ void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, con
 {
     switch (redlock_lock_reason(lock)) {
     case REDLOCK_ENOQUORUM:
-        cli_explain_masters(rl);
+        cli_masters_explain(rl);
         return;
     case REDLOCK_EHELD:
         say_holder(rl, lock, key);
@@ -219,8 +111,7 @@ void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, con
 
 void cli_explain_waiting(const struct redlock *rl, const char *key)
 {
-    cli_say_more("Waiting for '%s' until they %s.", key,
-                 advise(rl) == HINDRANCE_WAY ? "come" : "do");
+    cli_say_more("Waiting for '%s' until they %s.", key, cli_masters_advise(rl) ? "do" : "come");
 }
 
 void cli_explain_holder(const char *key, const struct redlock_query_result *result)
@@ -242,7 +133,7 @@ void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost)
             "%zu are needed",
             key, lost, n, n / 2 + 1);
     for (size_t i = 0; i < n; i++) {
-        say_master(rl, i);
+        cli_masters_say(rl, i);
     }
     cli_say_more("Fix that (redlock doctor says how), or use --wait TIME to wait until somebody "
                  "does.");

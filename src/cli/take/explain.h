@@ -29,11 +29,4 @@ void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost)
  * CLI_HELD. */
 int cli_explain_slow(const char *done, const char *key);
 
-/* Say that no majority of the masters was reached, and what is wrong with each. Returns
- * CLI_UNREACHABLE. */
-int cli_explain_masters(struct redlock *rl);
-
-/* "down", "up", ... for an enum redlock_node_state. */
-const char *cli_explain_state(int state);
-
 #endif

@@ -9,7 +9,7 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/take/explain.h"
+#include "cli/session/masters.h"
 #include "cli/take/holder.h"
 
 /* A line that grows; what does not fit is left out. */
@@ -50,7 +50,7 @@ static void append_last(struct line *line, const struct redlock_node_detail *det
 static void append_state(struct line *line, const struct redlock_node_info *info, int relied_on)
 {
     int up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
-    const char *state = up ? "no answer" : cli_explain_state((int)info->state);
+    const char *state = up ? "no answer" : cli_masters_state((int)info->state);
 
     append(line, "%s%s%s", alone ? "" : state, alone || !info->error[0] ? "" : ": ", info->error);
 }
@@ -164,7 +164,7 @@ int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, cons
         }
     }
     if (gone + taken == 0) {
-        return cli_explain_masters(rl);
+        return cli_masters_explain(rl);
     }
     list(rl, lock, is_wrong, &line);
     cli_say("cannot extend '%s': %zu of %zu masters confirm it, %zu are needed; %zu of %zu have no "

@@ -1,4 +1,4 @@
-/* child.h - the command that redlock sandbox runs, and what redlock lock has in common with it.
+/* child.h - the command that redlock sandbox runs, as a shell runs a job.
  *
  *   START --fork--> RUNNING <--> STOPPED (Ctrl-Z: redlock stops with it)
  *                      |
@@ -9,8 +9,8 @@
  * is killed by the kernel should redlock die. It inherits the signal mask and dispositions
  * that redlock was started with.
  */
-#ifndef CLI_SYSTEM_CHILD_H
-#define CLI_SYSTEM_CHILD_H
+#ifndef CLI_SANDBOX_CHILD_H
+#define CLI_SANDBOX_CHILD_H
 
 #include <sys/types.h>
 
@@ -36,19 +36,6 @@ struct cli_child {
     /* It was lent the terminal. */
     int has_terminal;
 };
-
-/* In a forked process: become the command (with execvp), with the signals as redlock found them.
- * Returns only when that fails: the errno. */
-int cli_child_become(char *const argv[]);
-
-/* The code to exit with when it has failed so. */
-int cli_child_failed(const char *name, int error);
-
-/* Say why a command could not be run. */
-void cli_child_explain(const char *name, int error);
-
-/* The code to exit with for what waitpid() tells of a command that has ended. */
-int cli_child_code(int status);
 
 /* Start argv. Returns CLI_OK; or says why not and returns CLI_INTERNAL. That the command cannot be
  * run is told later, by cli_child_look(). */

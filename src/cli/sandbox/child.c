@@ -1,9 +1,8 @@
 /* child.c - starting, signalling and waiting for the command. */
-#include "cli/system/child.h"
+#include "cli/sandbox/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -12,8 +11,7 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/system/path.h"
-#include "cli/system/signals.h"
+#include "cli/system/exec.h"
 #include "cli/system/terminal.h"
 
 /* How a command is started. */
@@ -23,26 +21,6 @@ struct birth {
     int exec_fd;
     int has_terminal;
 };
-
-/* What could not be run for ENOENT is there: then it is its interpreter that is not. */
-static int is_there(const char *name)
-{
-    char path[PATH_MAX];
-
-    return strchr(name, '/') ? access(name, F_OK) == 0 : cli_path_find(name, path, sizeof(path));
-}
-
-int cli_child_become(char *const argv[])
-{
-    cli_signals_restore();
-    execvp(argv[0], argv);
-    return errno;
-}
-
-int cli_child_failed(const char *name, int error)
-{
-    return error == ENOENT && !is_there(name) ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
-}
 
 /* Runs in the child: becomes the command, or reports why not. SIGTTOU is still blocked. */
 static void become(const struct birth *birth)
@@ -57,10 +35,10 @@ static void become(const struct birth *birth)
     if (getppid() != birth->parent) {
         _exit(CLI_INTERNAL);
     }
-    error = cli_child_become(birth->argv);
+    error = cli_exec_become(birth->argv);
     while (write(birth->exec_fd, &error, sizeof(error)) < 0 && errno == EINTR) {
     }
-    _exit(cli_child_failed(birth->argv[0], error));
+    _exit(cli_exec_failed(birth->argv[0], error));
 }
 
 int cli_child_start(struct cli_child *child, char *const argv[])
@@ -102,31 +80,14 @@ void cli_child_signal(const struct cli_child *child, int signo)
     }
 }
 
-void cli_child_explain(const char *name, int error)
-{
-    if (error == ENOENT && is_there(name)) {
-        cli_say("'%s' cannot be run: the program that its first line names was not found", name);
-    } else if (error == ENOENT) {
-        cli_say("'%s' was not found: is its name right, and is it in PATH?", name);
-    } else {
-        cli_say("'%s' cannot be run: %s%s", name, strerror(error),
-                error == EACCES ? ": is it a program, and may it be executed (chmod +x)?" : "");
-    }
-}
-
-int cli_child_code(int status)
-{
-    return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_SIGNALED + WTERMSIG(status);
-}
-
 static void take_end(struct cli_child *child, int status)
 {
     int error;
 
     child->state = CLI_CHILD_ENDED;
-    child->code = cli_child_code(status);
+    child->code = cli_exec_code(status);
     if (read(child->exec_fd, &error, sizeof(error)) == (ssize_t)sizeof(error)) {
-        cli_child_explain(child->name, error);
+        cli_exec_explain(child->name, error);
     }
     close(child->exec_fd);
     if (child->has_terminal) {

@@ -1,0 +1,22 @@
+/* masters.h - how the masters are, for people, and what to do about it. */
+#ifndef CLI_SESSION_MASTERS_H
+#define CLI_SESSION_MASTERS_H
+
+#include <stddef.h>
+
+struct redlock;
+
+/* "down", "up", ... for an enum redlock_node_state. */
+const char *cli_masters_state(int state);
+
+/* One line about a master: its name, how it is, and what is wrong with it. */
+void cli_masters_say(const struct redlock *rl, size_t index);
+
+/* Say that no majority of the masters did what was asked, what is wrong with each, and what to do.
+ * Returns whether a majority can be reached at all. */
+int cli_masters_advise(const struct redlock *rl);
+
+/* The same, for a command that ends there. Returns CLI_UNREACHABLE. */
+int cli_masters_explain(const struct redlock *rl);
+
+#endif

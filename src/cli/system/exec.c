@@ -1,0 +1,50 @@
+/* exec.c - execvp(), and its errno in words. */
+#include "cli/system/exec.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/system/path.h"
+#include "cli/system/signals.h"
+
+/* What could not be run for ENOENT is there: then it is its interpreter that is not. */
+static int is_there(const char *name)
+{
+    char path[PATH_MAX];
+
+    return strchr(name, '/') ? access(name, F_OK) == 0 : cli_path_find(name, path, sizeof(path));
+}
+
+int cli_exec_become(char *const argv[])
+{
+    cli_signals_restore();
+    execvp(argv[0], argv);
+    return errno;
+}
+
+int cli_exec_failed(const char *name, int error)
+{
+    return error == ENOENT && !is_there(name) ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
+}
+
+void cli_exec_explain(const char *name, int error)
+{
+    if (error == ENOENT && is_there(name)) {
+        cli_say("'%s' cannot be run: the program that its first line names was not found", name);
+    } else if (error == ENOENT) {
+        cli_say("'%s' was not found: is its name right, and is it in PATH?", name);
+    } else {
+        cli_say("'%s' cannot be run: %s%s", name, strerror(error),
+                error == EACCES ? ": is it a program, and may it be executed (chmod +x)?" : "");
+    }
+}
+
+int cli_exec_code(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_SIGNALED + WTERMSIG(status);
+}
