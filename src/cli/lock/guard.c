@@ -10,12 +10,11 @@
  * SIGTERM and SIGKILL go to the command and to all processes that descend from it. "Nobody" means
  * of them all; but a command that ends by itself may leave somebody behind.
  *
- * The deadline is the library's validity, turned into a point on CLOCK_BOOTTIME, which counts
- * on while the machine is suspended. After each turn of the loop it is asked for anew, so a
- * renewal moves it; but once SIGTERM was sent the end stands, and a deadline that has passed is
- * never moved. A timerfd on that clock wakes us, before anything else in the loop, also right
- * after a suspend or when redlock itself had been stopped. Whatever wakes us, the clock is looked
- * at first. While we do not run the warden does (cli/lock/warden.h), which is told of each move.
+ * After each turn of the loop the deadline (cli/lock/deadline.h) is asked for anew, so a renewal
+ * moves it. A timerfd on CLOCK_BOOTTIME, which counts on while the machine is suspended, wakes us
+ * before anything else in the loop, also right after a suspend or when redlock itself had been
+ * stopped. Whatever wakes us, the clock is looked at first. While we do not run the warden does
+ * (cli/lock/warden.h), which is told of each move.
  */
 #include "cli/lock/guard.h"
 
@@ -28,6 +27,7 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/lock/deadline.h"
 #include "cli/lock/guard_say.h"
 #include "cli/lock/warden.h"
 #include "cli/say/duration.h"
@@ -36,14 +36,6 @@
 #include "cli/system/clock.h"
 #include "cli/system/terminal.h"
 #include "cli/take/trouble.h"
-
-/* SIGKILL is sent this long before the deadline (a hundredth of the ttl, within these bounds), for
- * the time that waking up and dying take. */
-#define MARGIN_MIN_MS 2
-#define MARGIN_MAX_MS 20
-
-/* Ends as near as this are the same, not less than a millisecond, not more than the margin. */
-#define SAME_US 2000
 
 /* How soon, and then how often, to look whether all have ended: twice as long each time. */
 #define LOOK_FIRST_US 5000
@@ -68,12 +60,7 @@ struct cli_guard_run {
     /* When to look whether all have ended; and how long that was after the look before. */
     uint64_t look_us;
     uint64_t look_span_us;
-    /* The last moment that is allowed, by --max-hold. */
-    uint64_t most_us;
-    /* When the lock ends, and when which signal is sent for that. */
-    uint64_t end_us;
-    uint64_t term_us;
-    uint64_t kill_us;
+    struct cli_deadline deadline;
     /* The reason of the trouble that was told of, and that no renewal has ended. */
     int trouble;
     /* The reason of the loss that was told of; 0: none was. */
@@ -83,53 +70,23 @@ struct cli_guard_run {
     int done;
 };
 
-/* ---- the deadline ---- */
-
-static uint64_t margin_us(const struct cli_guard *guard)
+/* See where the lock ends now. While we do not run, the warden acts upon that. */
+static void update_deadline(struct cli_guard_run *run)
 {
-    uint64_t margin_ms = guard->ttl_ms / 100;
+    struct cli_deadline *deadline = &run->deadline;
+    uint64_t now_us = cli_clock_us();
+    enum cli_deadline_change change = cli_deadline_update(
+        deadline, now_us, redlock_lock_validity_ms(run->lock), run->stage == ENDING);
 
-    margin_ms = margin_ms < MARGIN_MIN_MS ? MARGIN_MIN_MS : margin_ms;
-    return (margin_ms > MARGIN_MAX_MS ? MARGIN_MAX_MS : margin_ms) * 1000;
-}
-
-static uint64_t before(uint64_t at_us, uint64_t span_us)
-{
-    return at_us > span_us ? at_us - span_us : 0;
-}
-
-/* Lay down when to send which signal. */
-static void plan(struct cli_guard_run *run, uint64_t end_us)
-{
-    run->end_us = end_us;
-    run->kill_us = before(end_us, margin_us(run->guard));
-    run->term_us = before(run->kill_us, (uint64_t)run->guard->grace_ms * 1000);
-    if (cli_warden_move(&run->warden, run->kill_us) != 0) {
-        run->kill_us = 0; /* the warden was first: it is over */
-    }
-}
-
-/* See where the lock ends now. The clock is read before the validity, so that the deadline comes
- * out early rather than late, by a millisecond more or less: what is that near is the same end.
- * The end of a lock that was denied is now. */
-static void follow(struct cli_guard_run *run)
-{
-    uint64_t now = cli_clock_us();
-    uint64_t end_us = now + redlock_lock_validity_ms(run->lock) * 1000;
-    uint64_t renewed_us = run->end_us + (uint64_t)run->guard->ttl_ms * 50 + 1000;
-
-    end_us = end_us < run->most_us ? end_us : run->most_us;
-    if (end_us + SAME_US > run->end_us && (end_us <= run->end_us || run->stage == ENDING)) {
-        return;
-    }
-    if (run->end_us > 0 && end_us > renewed_us) {
-        cli_guard_say_renewed(run->guard, run->lock, run->trouble);
+    if (change == CLI_DEADLINE_RENEWED) {
+        cli_guard_say_renewed(&run->guard->terms, run->lock, run->trouble);
         run->trouble = 0;
     }
-    if (end_us == now) {
-        run->kill_us = 0; /* end_us stays: it tells a denial from a lock that came to its end */
-    } else {
-        plan(run, end_us);
+    if (change == CLI_DEADLINE_SAME || change == CLI_DEADLINE_DENIED) {
+        return;
+    }
+    if (cli_warden_move(&run->warden, deadline->kill_us) != 0) {
+        deadline->kill_us = 0; /* the warden was first: it is over */
     }
 }
 
@@ -137,7 +94,8 @@ static void follow(struct cli_guard_run *run)
 
 static void say_why(const struct cli_guard_run *run)
 {
-    cli_guard_say_why(run->guard, run->trouble, run->most_us == run->end_us);
+    cli_guard_say_why(&run->guard->terms, run->trouble,
+                      run->deadline.most_us == run->deadline.end_us);
 }
 
 /* A stopped process gets SIGTERM only when it goes on. */
@@ -148,8 +106,9 @@ static void ask_to_end(struct cli_guard_run *run, uint64_t now_us)
     run->stage = ENDING;
     cli_warden_signal_all(&run->warden, SIGTERM);
     cli_warden_signal_all(&run->warden, SIGCONT);
-    cli_say("the lock '%s' ends in %s and its command still runs: sent it SIGTERM", run->guard->key,
-            cli_duration_print(before(run->end_us, now_us) / 1000, left));
+    cli_say("the lock '%s' ends in %s and its command still runs: sent it SIGTERM",
+            run->guard->terms.key,
+            cli_duration_print(cli_deadline_before(run->deadline.end_us, now_us) / 1000, left));
     say_why(run);
 }
 
@@ -162,9 +121,9 @@ static void put_to_end(struct cli_guard_run *run, uint64_t now_us)
     run->look_us = 0;
     run->look_span_us = LOOK_FIRST_US;
     cli_warden_kill(&run->warden, &refused);
-    cli_guard_say_killed(run->guard, run->session->rl, run->lock,
-                         now_us >= run->end_us ? CLI_GUARD_OVERSLEPT : run->lost);
-    if (!was_asked && !run->guard->renew) {
+    cli_guard_say_killed(&run->guard->terms, run->session->rl, run->lock,
+                         now_us >= run->deadline.end_us ? CLI_GUARD_OVERSLEPT : run->lost);
+    if (!was_asked && !run->guard->terms.renew) {
         say_why(run);
     }
 }
@@ -176,7 +135,7 @@ static void kill_rest(struct cli_guard_run *run)
 
     run->done = !cli_warden_kill(&run->warden, &refused);
     if (run->done && refused) {
-        cli_guard_say_left(run->guard, refused);
+        cli_guard_say_left(&run->guard->terms, refused);
     }
 }
 
@@ -202,7 +161,7 @@ static void take_reports(struct cli_guard_run *run)
     if (cli_warden_read(&run->warden) != 0) {
         lose_warden(run);
     } else if (run->warden.ended && !run->warden.late && run->stage == RUNNING &&
-               run->kill_us > 0) {
+               run->deadline.kill_us > 0) {
         cli_warden_dismiss(&run->warden);
         run->done = 1;
     }
@@ -210,35 +169,36 @@ static void take_reports(struct cli_guard_run *run)
 
 /* What the clock asks for. To be called before anything else, whenever we wake up, and after it
  * when the deadline may have moved. */
-static void mind(struct cli_guard_run *run)
+static void check_clock(struct cli_guard_run *run)
 {
     uint64_t now = cli_clock_us();
 
     if (run->done || run->stage == KILLED) {
         return;
     }
-    if (now < run->kill_us) {
-        follow(run);
+    if (now < run->deadline.kill_us) {
+        update_deadline(run);
     }
-    if (now >= run->term_us || now >= run->kill_us) {
+    if (now >= run->deadline.term_us || now >= run->deadline.kill_us) {
         take_reports(run);
     }
     if (run->done || run->stage == KILLED) {
         return;
     }
-    if (now >= run->kill_us) {
+    if (now >= run->deadline.kill_us) {
         put_to_end(run, now);
         return;
     }
-    if (run->stage == RUNNING && now >= run->term_us) {
+    if (run->stage == RUNNING && now >= run->deadline.term_us) {
         ask_to_end(run, now);
     }
-    cli_clock_set(run->timer_fd, run->stage == RUNNING ? run->term_us : run->kill_us);
+    cli_clock_set(run->timer_fd,
+                  run->stage == RUNNING ? run->deadline.term_us : run->deadline.kill_us);
 }
 
 /* The command was asked to end and has ended, or was killed: whether anybody is left. Those who are
  * asked keep the rest of the grace. */
-static void mind_rest(struct cli_guard_run *run)
+static void check_rest(struct cli_guard_run *run)
 {
     uint64_t now = cli_clock_us();
 
@@ -254,8 +214,8 @@ static void mind_rest(struct cli_guard_run *run)
         run->look_us = now + run->look_span_us;
         run->look_span_us *= run->look_span_us < LOOK_MAX_US ? 2 : 1;
     }
-    cli_clock_set(run->timer_fd, run->stage == ENDING && run->kill_us < run->look_us
-                                     ? run->kill_us
+    cli_clock_set(run->timer_fd, run->stage == ENDING && run->deadline.kill_us < run->look_us
+                                     ? run->deadline.kill_us
                                      : run->look_us);
 }
 
@@ -265,8 +225,8 @@ static void on_turn(void *arg)
 {
     struct cli_guard_run *run = arg;
 
-    mind(run);
-    mind_rest(run);
+    check_clock(run);
+    check_rest(run);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
@@ -288,16 +248,16 @@ void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *no
         return;
     }
     run->lost = notice->kind == REDLOCK_NOTICE_LOST ? notice->reason : 0;
-    mind(run);
+    check_clock(run);
     if (notice->kind != REDLOCK_NOTICE_TROUBLE || run->stage != RUNNING || run->done) {
         return;
     }
     run->trouble = notice->reason;
     if (notice->reason == REDLOCK_EUNRENEWED) {
-        cli_say("the lock '%s' is not renewed any more, %s left", run->guard->key,
+        cli_say("the lock '%s' is not renewed any more, %s left", run->guard->terms.key,
                 cli_duration_print(notice->left_ms, left));
     } else {
-        cli_trouble_say(run->session->rl, lock, run->guard->key, notice->left_ms);
+        cli_trouble_say(run->session->rl, lock, run->guard->terms.key, notice->left_ms);
     }
 }
 
@@ -305,9 +265,9 @@ static void on_report(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    mind(arg);
+    check_clock(arg);
     take_reports(arg);
-    mind_rest(arg);
+    check_rest(arg);
 }
 
 /* What the terminal's keys send goes to its whole foreground group: the command has got it, if it
@@ -316,7 +276,7 @@ static void on_signal(void *arg, int signo)
 {
     struct cli_guard_run *run = arg;
 
-    mind(run);
+    check_clock(run);
     take_reports(run);
     if (!cli_signals_pass(signo) || run->done ||
         (run->signals->typed && cli_warden_shares_group(&run->warden))) {
@@ -398,9 +358,9 @@ static int run_command(struct cli_guard_run *run, struct cli_guard *guard,
     struct cli_session *session = run->session;
     int code;
 
-    follow(run);
-    if (cli_clock_us() >= run->kill_us) {
-        cli_say("the lock '%s' ended before the command could begin", guard->key);
+    update_deadline(run);
+    if (cli_clock_us() >= run->deadline.kill_us) {
+        cli_say("the lock '%s' ended before the command could begin", guard->terms.key);
         return CLI_LOST;
     }
     code = cli_warden_start(&run->warden, guard->argv);
@@ -411,7 +371,7 @@ static int run_command(struct cli_guard_run *run, struct cli_guard *guard,
     signals->on = on_signal;
     session->loop.on_turn = on_turn;
     signals->arg = session->loop.arg = guard->run = run;
-    mind(run);
+    check_clock(run);
     code = result(run, cli_loop_run(&session->loop, &run->done));
     guard->run = NULL;
     session->loop.on_turn = NULL;
@@ -426,15 +386,12 @@ int cli_guard_run(struct cli_guard *guard, struct cli_session *session, struct c
                                 .session = session,
                                 .lock = lock,
                                 .signals = signals,
-                                .most_us = UINT64_MAX,
                                 .look_span_us = LOOK_FIRST_US,
                                 .timer_fd = -1};
     int had_terminal = cli_terminal_ours();
     int code;
 
-    if (guard->max_hold_ms) {
-        run.most_us = cli_clock_us() + (uint64_t)guard->max_hold_ms * 1000;
-    }
+    cli_deadline_init(&run.deadline, &guard->terms, cli_clock_us());
     code = prepare(&run);
     if (code == CLI_OK) {
         code = run_command(&run, guard, signals);

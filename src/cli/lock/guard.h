@@ -2,8 +2,7 @@
 #ifndef CLI_LOCK_GUARD_H
 #define CLI_LOCK_GUARD_H
 
-#include <stdint.h>
-
+#include "cli/lock/terms.h"
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
 
@@ -11,14 +10,7 @@ struct redlock_lock;
 struct redlock_notice;
 
 struct cli_guard {
-    /* The lock's name, and what it was asked for. */
-    const char *key;
-    uint32_t ttl_ms;
-    /* It is renewed, until max_hold_ms (0: no limit) have passed since it was acquired. */
-    int renew;
-    uint32_t max_hold_ms;
-    /* How long before the end of the lock the command is asked to end. */
-    uint32_t grace_ms;
+    struct cli_terms terms;
     char *const *argv;
     /* Written by cli_guard_run(): the command was started. */
     int began;

@@ -3,22 +3,22 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/lock/guard.h"
+#include "cli/lock/terms.h"
 #include "cli/say/duration.h"
 #include "cli/say/say.h"
 #include "cli/take/trouble.h"
 
-void cli_guard_say_why(const struct cli_guard *guard, int trouble, int at_most)
+void cli_guard_say_why(const struct cli_terms *terms, int trouble, int at_most)
 {
     char time[CLI_DURATION_TEXT];
 
-    if (!guard->renew) {
+    if (!terms->renew) {
         cli_say_more("It is not renewed (--no-renew): give the command more time with a larger "
                      "--ttl (it was %s).",
-                     cli_duration_print(guard->ttl_ms, time));
-    } else if (guard->max_hold_ms && (trouble == REDLOCK_EUNRENEWED || at_most)) {
+                     cli_duration_print(terms->ttl_ms, time));
+    } else if (terms->max_hold_ms && (trouble == REDLOCK_EUNRENEWED || at_most)) {
         cli_say_more("It is not held longer than --max-hold allows (%s).",
-                     cli_duration_print(guard->max_hold_ms, time));
+                     cli_duration_print(terms->max_hold_ms, time));
     } else if (trouble == REDLOCK_ENOQUORUM) {
         cli_say_more("No majority of the masters has confirmed a renewal: redlock nodes.");
     } else {
@@ -27,42 +27,42 @@ void cli_guard_say_why(const struct cli_guard *guard, int trouble, int at_most)
     }
 }
 
-void cli_guard_say_killed(const struct cli_guard *guard, const struct redlock *rl,
+void cli_guard_say_killed(const struct cli_terms *terms, const struct redlock *rl,
                           const struct redlock_lock *lock, int reason)
 {
     if (reason == CLI_GUARD_OVERSLEPT) {
         cli_say("redlock did not run in time before the end of the lock '%s', which is lost: "
                 "killed its command (SIGKILL); somebody else may have the lock",
-                guard->key);
+                terms->key);
     } else if (reason == REDLOCK_ESUSPENDED) {
         cli_say("the clocks of the masters show that this machine stood still beyond the end of "
                 "the lock '%s', which is lost: killed its command (SIGKILL); somebody else may "
                 "have the lock",
-                guard->key);
+                terms->key);
     } else if (redlock_lock_validity_ms(lock) == 0) {
-        cli_trouble_lost(rl, lock, guard->key);
+        cli_trouble_lost(rl, lock, terms->key);
         cli_say_more("Killed the command (SIGKILL); somebody else may have the lock.");
     } else {
-        cli_say("killed the command (SIGKILL): the lock '%s' ends now", guard->key);
+        cli_say("killed the command (SIGKILL): the lock '%s' ends now", terms->key);
     }
 }
 
-void cli_guard_say_renewed(const struct cli_guard *guard, const struct redlock_lock *lock,
+void cli_guard_say_renewed(const struct cli_terms *terms, const struct redlock_lock *lock,
                            int trouble)
 {
     char left[CLI_DURATION_TEXT];
 
     cli_duration_print(redlock_lock_validity_ms(lock), left);
     if (trouble) {
-        cli_say("renewed '%s' after all, valid for %s", guard->key, left);
+        cli_say("renewed '%s' after all, valid for %s", terms->key, left);
     } else {
-        cli_say_detail("renewed '%s', valid for %s", guard->key, left);
+        cli_say_detail("renewed '%s', valid for %s", terms->key, left);
     }
 }
 
-void cli_guard_say_left(const struct cli_guard *guard, int refused)
+void cli_guard_say_left(const struct cli_terms *terms, int refused)
 {
     cli_say("cannot kill all that the command of '%s' has started, as it runs as another user: "
             "processes that go on after the lock has ended: %d",
-            guard->key, refused);
+            terms->key, refused);
 }

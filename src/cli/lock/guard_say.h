@@ -2,27 +2,27 @@
 #ifndef CLI_LOCK_GUARD_SAY_H
 #define CLI_LOCK_GUARD_SAY_H
 
-struct cli_guard;
+struct cli_terms;
 struct redlock;
 struct redlock_lock;
 
 /* Why the lock ends: after the line that says that it does. `trouble`: the reason of the trouble
  * that no renewal has ended; `at_most`: it ends when --max-hold does. */
-void cli_guard_say_why(const struct cli_guard *guard, int trouble, int at_most);
+void cli_guard_say_why(const struct cli_terms *terms, int trouble, int at_most);
 
 /* For `reason` below: redlock did not run when the lock ended. */
 #define CLI_GUARD_OVERSLEPT (-1)
 
 /* The command was sent SIGKILL. `reason`: CLI_GUARD_OVERSLEPT, or that of the loss; 0: none was
  * told. */
-void cli_guard_say_killed(const struct cli_guard *guard, const struct redlock *rl,
+void cli_guard_say_killed(const struct cli_terms *terms, const struct redlock *rl,
                           const struct redlock_lock *lock, int reason);
 
 /* The lock was renewed; `trouble`: after trouble with that. */
-void cli_guard_say_renewed(const struct cli_guard *guard, const struct redlock_lock *lock,
+void cli_guard_say_renewed(const struct cli_terms *terms, const struct redlock_lock *lock,
                            int trouble);
 
 /* So many processes of the command go on beyond the lock. */
-void cli_guard_say_left(const struct cli_guard *guard, int refused);
+void cli_guard_say_left(const struct cli_terms *terms, int refused);
 
 #endif

@@ -92,7 +92,7 @@ static int take_option(void *arg, int option, const char *value)
     switch (option) {
     case OPTION_GRACE:
         return cli_args_duration("lock", "--grace", value, 0, REDLOCK_MAX_TTL_MS,
-                                 &lock->guard.grace_ms);
+                                 &lock->guard.terms.grace_ms);
     case OPTION_NO_RENEW:
         lock->take.renew = 0;
         return CLI_GO_ON;
@@ -152,9 +152,9 @@ static void fit_grace(struct lock_args *lock)
     char most[CLI_DURATION_TEXT];
     uint32_t half = lock->take.ttl_ms / 2;
 
-    if (lock->guard.grace_ms > half) {
+    if (lock->guard.terms.grace_ms > half) {
         cli_say_detail("--grace is cut to half of the ttl, %s", cli_duration_print(half, most));
-        lock->guard.grace_ms = half;
+        lock->guard.terms.grace_ms = half;
     }
 }
 
@@ -240,16 +240,17 @@ static void prepare(struct lock_args *lock, char *const *argv)
     fit_grace(lock);
     lock->take.notice_cb = cli_guard_notice;
     lock->take.notice_arg = &lock->guard;
-    lock->guard.key = lock->take.keys.name;
-    lock->guard.ttl_ms = lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take);
-    lock->guard.renew = lock->take.renew;
-    lock->guard.max_hold_ms = lock->take.max_hold_ms;
+    lock->guard.terms.key = lock->take.keys.name;
+    lock->guard.terms.ttl_ms =
+        lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take);
+    lock->guard.terms.renew = lock->take.renew;
+    lock->guard.terms.max_hold_ms = lock->take.max_hold_ms;
     lock->guard.argv = argv;
 }
 
 int cli_lock_main(int argc, char **argv)
 {
-    struct lock_args lock = {.guard = {.grace_ms = DEFAULT_GRACE_MS}};
+    struct lock_args lock = {.guard = {.terms = {.grace_ms = DEFAULT_GRACE_MS}}};
     struct cli_args args = {.command = "lock",
                             .help = help,
                             .short_options = "+:hv" CLI_TAKE_SHORT,

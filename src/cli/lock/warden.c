@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/lock/board.h"
 #include "cli/lock/warden_process.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"

@@ -28,26 +28,17 @@
  * The warden itself has no PR_SET_PDEATHSIG: when redlock dies its work begins. It goes when the
  * pipe has ended and nobody is left that it may kill.
  *
- * The deadline stands on the board. redlock moves it and the warden takes it, each by comparing
- * and exchanging: so a deadline that was moved in time is never acted upon, and one that was
- * acted upon is never moved.
+ * The deadline stands on the board (cli/lock/board.h). redlock moves it and the warden takes it,
+ * each by comparing and exchanging: so a deadline that was moved in time is never acted upon, and
+ * one that was acted upon is never moved.
  */
 #ifndef CLI_LOCK_WARDEN_H
 #define CLI_LOCK_WARDEN_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* In memory that redlock, the warden and CMD (until it runs) share. */
-struct cli_board {
-    /* When to kill, on cli/system/clock.h; 0: not known yet; CLI_BOARD_OVER: it was done. */
-    _Atomic uint64_t kill_us;
-    /* CMD has ended: nobody is to be killed any more. */
-    _Atomic int dismissed;
-};
-
-#define CLI_BOARD_OVER UINT64_MAX
+struct cli_board;
 
 struct cli_warden {
     /* 0: it is dead. */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/lock/board.h"
 #include "cli/say/exit.h"
 #include "cli/system/clock.h"
 #include "cli/system/descendants.h"
@@ -112,7 +113,7 @@ static int is_dismissed(const struct service *service)
 }
 
 /* Take the deadline if it has passed. One that is moved at this moment is looked at anew. */
-static void mind(struct service *service)
+static void check_deadline(struct service *service)
 {
     uint64_t at_us = atomic_load(&service->board->kill_us);
 
@@ -139,7 +140,7 @@ static void take_end(struct service *service, const siginfo_t *info)
 
     if (!service->ended) {
         service->ended = 1;
-        mind(service);
+        check_deadline(service);
         report(service->report_fd, service->kills ? CLI_REPORT_ENDED_LATE : CLI_REPORT_ENDED,
                status);
     }
@@ -185,7 +186,7 @@ static void watch(struct service *service)
     int left;
 
     for (;;) {
-        mind(service);
+        check_deadline(service);
         left = service->kills && !is_dismissed(service) ? kill_all(service) : 0;
         reap(service);
         if (service->alone && left == 0) {

@@ -1,0 +1,38 @@
+/* board.h - what redlock and the warden tell each other: the deadline and the end in memory that
+ * they share, and reports by a pipe; see warden.h.
+ */
+#ifndef CLI_LOCK_BOARD_H
+#define CLI_LOCK_BOARD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* In memory that redlock, the warden and CMD (until it runs) share. */
+struct cli_board {
+    /* When to kill, on cli/system/clock.h; 0: not known yet; CLI_BOARD_OVER: it was done. */
+    _Atomic uint64_t kill_us;
+    /* CMD has ended: nobody is to be killed any more. */
+    _Atomic int dismissed;
+};
+
+#define CLI_BOARD_OVER UINT64_MAX
+
+/* From the warden. */
+enum cli_report_kind {
+    /* CMD has been forked; its number. */
+    CLI_REPORT_STARTED,
+    /* It could not be forked; the errno. */
+    CLI_REPORT_NOT_STARTED,
+    /* It could not be run; the errno. CMD's process says this, and ends. */
+    CLI_REPORT_NOT_RUN,
+    /* It has ended before the deadline, or after it (and was killed); as waitpid() tells it. */
+    CLI_REPORT_ENDED,
+    CLI_REPORT_ENDED_LATE
+};
+
+struct cli_report {
+    enum cli_report_kind kind;
+    int value;
+};
+
+#endif

@@ -1,0 +1,64 @@
+/* deadline.c - the arithmetic of a deadline. Pure: no clock, no signal. */
+#include "cli/lock/deadline.h"
+
+#include "cli/lock/terms.h"
+
+/* SIGKILL is sent this long before the deadline (a hundredth of the ttl, within these bounds), for
+ * the time that waking up and dying take. */
+#define MARGIN_MIN_MS 2
+#define MARGIN_MAX_MS 20
+
+/* Ends as near as this are the same, not less than a millisecond, not more than the margin. */
+#define SAME_US 2000
+
+uint64_t cli_deadline_before(uint64_t at_us, uint64_t span_us)
+{
+    return at_us > span_us ? at_us - span_us : 0;
+}
+
+static uint64_t margin_us(const struct cli_terms *terms)
+{
+    uint64_t margin_ms = terms->ttl_ms / 100;
+
+    margin_ms = margin_ms < MARGIN_MIN_MS ? MARGIN_MIN_MS : margin_ms;
+    return (margin_ms > MARGIN_MAX_MS ? MARGIN_MAX_MS : margin_ms) * 1000;
+}
+
+void cli_deadline_init(struct cli_deadline *deadline, const struct cli_terms *terms,
+                       uint64_t now_us)
+{
+    *deadline = (struct cli_deadline){.terms = terms, .most_us = UINT64_MAX};
+    if (terms->max_hold_ms) {
+        deadline->most_us = now_us + (uint64_t)terms->max_hold_ms * 1000;
+    }
+}
+
+static void move(struct cli_deadline *deadline, uint64_t end_us)
+{
+    const struct cli_terms *terms = deadline->terms;
+
+    deadline->end_us = end_us;
+    deadline->kill_us = cli_deadline_before(end_us, margin_us(terms));
+    deadline->term_us = cli_deadline_before(deadline->kill_us, (uint64_t)terms->grace_ms * 1000);
+}
+
+/* The validity is rounded: a millisecond more or less is the same end. The end of a lock that was
+ * denied is now. */
+enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint64_t now_us,
+                                             uint64_t validity_ms, int asked)
+{
+    uint64_t old_us = deadline->end_us;
+    uint64_t renewed_us = old_us + (uint64_t)deadline->terms->ttl_ms * 50 + 1000;
+    uint64_t end_us = now_us + validity_ms * 1000;
+
+    end_us = end_us < deadline->most_us ? end_us : deadline->most_us;
+    if (end_us + SAME_US > old_us && (end_us <= old_us || asked)) {
+        return CLI_DEADLINE_SAME;
+    }
+    if (end_us == now_us) {
+        deadline->kill_us = 0;
+        return CLI_DEADLINE_DENIED;
+    }
+    move(deadline, end_us);
+    return old_us > 0 && end_us > renewed_us ? CLI_DEADLINE_RENEWED : CLI_DEADLINE_MOVED;
+}
