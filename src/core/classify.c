@@ -188,6 +188,11 @@ bool rlk_classify_refused_for_now(const struct rlk_reply *reply)
     return false;
 }
 
+bool rlk_classify_unknown_command(const struct rlk_reply *reply)
+{
+    return reply->type == RLK_REPLY_ERROR && begins_with(reply->str, "ERR unknown command");
+}
+
 bool rlk_classify_no_script(const struct rlk_reply *reply)
 {
     return rlk_classify_is_error(reply, "NOSCRIPT");

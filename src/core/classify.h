@@ -42,6 +42,9 @@ bool rlk_classify_no_script(const struct rlk_reply *reply);
 /* The server refuses everything for the moment, and ran nothing: worth saying again later. */
 bool rlk_classify_refused_for_now(const struct rlk_reply *reply);
 
+/* The server does not know the command: it is too old, or the command was renamed. */
+bool rlk_classify_unknown_command(const struct rlk_reply *reply);
+
 /* The reply is an error whose first word is `word`; of one from within a script, as Redis
  * before 7.0 words it, the first behind the places where it was refused. */
 bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word);

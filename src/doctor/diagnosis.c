@@ -12,56 +12,68 @@
 
 /* ---- a master that did not answer ---- */
 
-static bool says(const struct redlock_examined *x, const char *words)
-{
-    return strstr(x->error, words) != NULL;
-}
+struct cause {
+    enum rlk_trouble_kind trouble;
+    enum redlock_finding_kind found;
+    const char *mend;
+};
 
-static bool is_unfit(const struct redlock_examined *x)
-{
-    return says(x, "is a replica") || says(x, "is a cluster node") || says(x, "is a sentinel");
-}
+static const char list_masters[] =
+    "List independent masters only: no replicas, cluster nodes or sentinels.";
 
-static void blame(const struct redlock_examined *x, struct rlk_notes *notes)
-{
-    const char *error = x->error[0] ? x->error : "has not answered all that it was asked";
+/* Whatever its connection does. */
+static const struct cause causes[] = {
+    {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE,
+     "Take one of the two out of the list of masters: a server has one vote."},
+    {RLK_TROUBLE_REPLICA, REDLOCK_FOUND_ROLE, list_masters},
+    {RLK_TROUBLE_CLUSTER, REDLOCK_FOUND_ROLE, list_masters},
+    {RLK_TROUBLE_SENTINEL, REDLOCK_FOUND_ROLE, list_masters},
+    {RLK_TROUBLE_NO_MASTER, REDLOCK_FOUND_ROLE, list_masters},
+    {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE,
+     "Name a database that it has: CONFIG GET databases there."},
+    {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE,
+     "Give our user that database (ACL SETUSER there: +select, and db=... on Valkey 9.1 or newer), "
+     "or name another one."},
+    {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN,
+     "Give it a password (requirepass, or ACL), and us the same: protected-mode lets nobody in "
+     "from other machines without one."},
+    {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN,
+     "Give the user and the password that it wants (ACL LIST there shows the users)."},
+    {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN,
+     "Give the user and the password that it wants (ACL LIST there shows the users)."},
+};
 
-    if (says(x, "is the same server as")) {
-        rlk_note(notes, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE,
-                 "Take one of the two out of the list of masters: a server has one vote.", "%s",
-                 error);
-    } else if (is_unfit(x)) {
-        rlk_note(notes, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
-                 "List independent masters only: no replicas, cluster nodes or sentinels.", "%s",
-                 error);
-    } else if (says(x, "refused database")) {
-        rlk_note(notes, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
-                 says(x, ": NOPERM ") ? "Give our user that database (ACL SETUSER there: +select, "
-                                        "and db=... on Valkey 9.1 or newer), or name another one."
-                                      : "Name a database that it has: CONFIG GET databases there.",
-                 "%s", error);
-    } else if (says(x, "DENIED")) {
-        rlk_note(notes, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE,
-                 "Give it a password (requirepass, or ACL), and us the same: protected-mode lets "
-                 "nobody in from other machines without one.",
-                 "%s", error);
-    } else if (says(x, "password")) {
-        rlk_note(notes, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE,
-                 "Give the user and the password that it wants (ACL LIST there shows the users).",
-                 "%s", error);
-    } else if (x->state == REDLOCK_NODE_STUCK || x->state == REDLOCK_NODE_UP ||
-               says(x, "did not answer our greeting within")) {
-        rlk_note(
-            notes, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE,
-            "See whether it is stopped, swapping, or busy with a long command (SLOWLOG GET), or "
-            "raise node_timeout_ms.",
-            "%s", error);
-    } else {
-        rlk_note(
-            notes, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
-            "See that it runs, that this is its address (bind, port), and that nothing is between.",
-            "%s", error);
+static const struct cause silent = {
+    RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT,
+    "See whether it is stopped, swapping, or busy with a long command (SLOWLOG GET), or raise "
+    "node_timeout_ms."};
+
+static const struct cause down = {
+    RLK_TROUBLE_NONE, REDLOCK_FOUND_DOWN,
+    "See that it runs, that this is its address (bind, port), and that nothing is between."};
+
+static const struct cause *cause_of(const struct redlock_examined *x, enum rlk_trouble_kind trouble)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+        if (causes[i].trouble == trouble) {
+            return &causes[i];
+        }
     }
+    if (x->state == REDLOCK_NODE_STUCK || x->state == REDLOCK_NODE_UP) {
+        return &silent;
+    }
+    return trouble == RLK_TROUBLE_GREETING_LATE ? &silent : &down;
+}
+
+static void blame(const struct redlock_examined *x, enum rlk_trouble_kind trouble,
+                  struct rlk_notes *notes)
+{
+    const struct cause *cause = cause_of(x, trouble);
+
+    rlk_note(notes, cause->found, REDLOCK_UNUSABLE, cause->mend, "%s",
+             x->error[0] ? x->error : "has not answered all that it was asked");
 }
 
 /* ---- one that did ---- */
@@ -301,12 +313,12 @@ static void judge_rights(const struct redlock_examined *x, struct rlk_notes *not
     }
 }
 
-void rlk_diagnose_node(const struct redlock_examined *x, int node, const struct rlk_norms *norms,
-                       struct rlk_notes *notes)
+void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind trouble, int node,
+                       const struct rlk_norms *norms, struct rlk_notes *notes)
 {
     rlk_notes_begin(notes, node);
     if (!x->answered || x->state != REDLOCK_NODE_UP) {
-        blame(x, notes);
+        blame(x, trouble, notes);
         return;
     }
     judge_role(x, notes);

@@ -7,6 +7,7 @@
 #include <redlock/examine.h>
 
 #include "doctor/notes.h"
+#include "node/trouble.h"
 
 /* What a diagnosis goes by, apart from the masters. */
 struct rlk_norms {
@@ -14,11 +15,12 @@ struct rlk_norms {
     uint64_t node_timeout_us;
 };
 
-/* One master. *notes is written anew. */
-void rlk_diagnose_node(const struct redlock_examined *x, int node, const struct rlk_norms *norms,
-                       struct rlk_notes *notes);
+/* One master, and what x->error says of it as a code. *notes is written anew. */
+void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind trouble, int node,
+                       const struct rlk_norms *norms, struct rlk_notes *notes);
 
-/* All of them, when each has its verdict. Sets quorum, voting and usable as well. */
+/* All of them, when each has its verdict and the report what was found about it. Sets quorum,
+ * voting and usable as well. */
 void rlk_diagnose_set(struct redlock_report *report, struct rlk_notes *notes);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/time.h"
 
@@ -143,22 +142,23 @@ static void judge_policies(const struct redlock_report *r, struct rlk_notes *not
     }
 }
 
-/* Whether some finding is about a server that is listed twice; its text was one of ours. */
-static size_t count_twins(const struct redlock_report *r)
+static bool has_duplicates(const struct redlock_report *r)
 {
-    size_t i, n = 0;
+    size_t i;
 
-    for (i = 0; i < r->n_nodes; i++) {
-        n += !r->nodes[i]->answered && strstr(r->nodes[i]->error, "is the same server as") != NULL;
+    for (i = 0; i < r->n_findings; i++) {
+        if (r->findings[i]->kind == REDLOCK_FOUND_DUPLICATE) {
+            return true;
+        }
     }
-    return n;
+    return false;
 }
 
 void rlk_diagnose_set(struct redlock_report *report, struct rlk_notes *notes)
 {
     rlk_notes_begin(notes, -1);
     count(report);
-    if (count_twins(report) > 0) {
+    if (has_duplicates(report)) {
         rlk_note(notes, REDLOCK_FOUND_SAME_SERVERS, REDLOCK_UNUSABLE,
                  "List each master once, under one address.",
                  "No lock can be acquired as long as a server is listed twice");

@@ -106,7 +106,7 @@ static bool ask(struct entry *x, const struct rlk_request_kind *kind, const char
 
     rlk_command_end(&c);
     if (!asked) {
-        rlk_node_complain(x->node, "there was no room or no memory to ask it");
+        rlk_node_complain(x->node, RLK_TROUBLE_NOT_EXAMINED, NULL);
     }
     return asked;
 }
@@ -170,7 +170,7 @@ static void begin(struct entry *x, uint64_t now_us)
                   rlk_time_add(now_us, e->rl->options.node_timeout_us));
     for (at = 0; rlk_probe_words(at, x->node, e->key, &words); at++) {
         if (!ask(x, &kind, words.word, now_us)) {
-            snprintf(x->part->error, sizeof(x->part->error), "%s", x->node->error);
+            x->part->trouble = RLK_TROUBLE_NOT_EXAMINED;
             done(x);
             return;
         }

@@ -121,7 +121,7 @@ static void take_refusal(struct rlk_probe *p, unsigned right, const struct rlk_r
         } else {
             p->denied |= right;
         }
-    } else if (strncmp(reply->str, "ERR unknown command", 19) == 0) {
+    } else if (rlk_classify_unknown_command(reply)) {
         p->missing |= right & ~(unsigned)REDLOCK_RIGHT_HELLO; /* a server below 6 */
     } else if ((right & KEEPS_LOCKS) && p->refusal[0] == '\0' && !rlk_classify_no_script(reply)) {
         snprintf(p->refusal, sizeof(p->refusal), "%.159s", reply->str);

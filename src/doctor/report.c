@@ -46,6 +46,19 @@ void rlk_report_end(struct rlk_report *r)
 
 /* ---- each master ---- */
 
+/* Why it did not answer, or does not vote. */
+static void explain(struct rlk_report_node *part, const struct rlk_node *n, const char *error)
+{
+    struct rlk_trouble own = {.kind = part->trouble};
+
+    if (part->trouble == RLK_TROUBLE_NONE) {
+        part->trouble = rlk_node_trouble(n, rlk_clock_us()).kind;
+        snprintf(part->error, sizeof(part->error), "%s", error);
+    } else {
+        rlk_trouble_write(&own, part->error, sizeof(part->error));
+    }
+}
+
 static void describe(struct rlk_report *r, struct redlock *rl, unsigned node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -53,9 +66,7 @@ static void describe(struct rlk_report *r, struct redlock *rl, unsigned node)
     struct redlock_examined *x = &r->nodes[node];
 
     redlock_node_info(rl, node, &info);
-    if (part->error[0] == '\0') {
-        snprintf(part->error, sizeof(part->error), "%s", info.error);
-    }
+    explain(part, &rl->nodes[node], info.error);
     *x = (struct redlock_examined){.size = sizeof(*x),
                                    .name = info.name,
                                    .state = info.state,
@@ -145,7 +156,7 @@ static void judge(struct rlk_report *r, const struct redlock *rl)
     for (i = 0; i < rl->options.n_nodes; i++) {
         struct rlk_notes *notes = &r->parts[i].notes;
 
-        rlk_diagnose_node(&r->nodes[i], (int)i, &norms, notes);
+        rlk_diagnose_node(&r->nodes[i], r->parts[i].trouble, (int)i, &norms, notes);
         r->nodes[i].verdict = notes->worst;
         collect(r, notes);
     }

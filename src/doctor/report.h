@@ -9,12 +9,14 @@
 #include "core/clocks.h"
 #include "doctor/notes.h"
 #include "doctor/probe.h"
+#include "node/trouble.h"
 
 struct redlock;
 
 /* What belongs to one master. */
 struct rlk_report_node {
-    char error[256]; /* "": what the manager has to say */
+    enum rlk_trouble_kind trouble; /* RLK_TROUBLE_NONE: what the node has to say */
+    char error[256];               /* in words */
     struct rlk_probe probe;
     struct rlk_notes notes;
 };

@@ -90,13 +90,11 @@ static void on_vote(struct rlk_node *n, struct rlk_claim *claim, const struct rl
     if (vote == RLK_VOTE_NO && claim->lock) {
         rlk_lock_name_holder(claim->lock, n->index, reply);
     } else if (vote == RLK_VOTE_OURS) {
-        rlk_node_complain(n, "is a server that has voted already under another address: list each "
-                             "master once");
+        rlk_node_complain(n, RLK_TROUBLE_VOTED_TWICE, NULL);
     } else if (vote == RLK_VOTE_UNKNOWN && reply->type == RLK_REPLY_ERROR) {
-        rlk_node_complain(n, "refused to set the key: %s", reply->str);
+        rlk_node_complain(n, RLK_TROUBLE_SET_REFUSED, reply->str);
     } else if (vote == RLK_VOTE_UNKNOWN) {
-        rlk_node_complain(n, "gave an answer that a master never gives to a SET: is it a proxy? "
-                             "List the masters themselves");
+        rlk_node_complain(n, RLK_TROUBLE_SET_NONSENSE, NULL);
     }
     voted(n, claim, weighed(n, claim, vote, now_us), fence, now_us);
     rlk_claim_unref(claim);
@@ -204,7 +202,7 @@ static void on_confirm(struct rlk_node *n, const struct rlk_request *r,
         return;
     }
     if (reply->type == RLK_REPLY_ERROR) {
-        rlk_node_complain(n, "refused to raise the lock's counter: %s", reply->str);
+        rlk_node_complain(n, RLK_TROUBLE_FENCE_REFUSED, reply->str);
     }
     confirmed(n, claim, rlk_classify_confirm(reply), now_us);
     rlk_claim_unref(claim);

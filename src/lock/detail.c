@@ -93,7 +93,7 @@ static const char *holder_at(const struct redlock_lock *lock, unsigned node)
 static const char *error_at(const struct redlock_lock *lock, unsigned node, uint64_t now_us)
 {
     const struct rlk_detail *d = &lock->details[node];
-    const char *text = rlk_node_trouble(&lock->rl->nodes[node], now_us);
+    const char *text = rlk_node_explain(&lock->rl->nodes[node], now_us);
 
     if (text[0]) {
         return text;

@@ -129,7 +129,7 @@ static void on_kept(struct rlk_node *n, const struct rlk_request *r, const struc
     }
     note(n, claim, answers[ev.answer], now_us);
     if (ev.answer == RLK_ANSWER_UNKNOWN) {
-        rlk_node_complain(n, "refused to extend the lock: %s", reply->str);
+        rlk_node_complain(n, RLK_TROUBLE_EXTEND_REFUSED, reply->str);
     } else if (ev.answer != RLK_ANSWER_OURS) {
         name_holder(n, claim, reply);
     }
@@ -157,7 +157,7 @@ static void on_healed(struct rlk_node *n, const struct rlk_request *r,
     }
     note(n, claim, votes[ev.vote], now_us);
     if (ev.vote == RLK_VOTE_UNKNOWN) {
-        rlk_node_complain(n, "refused to set the key again: %s", reply->str);
+        rlk_node_complain(n, RLK_TROUBLE_HEAL_REFUSED, reply->str);
     } else if (ev.vote == RLK_VOTE_NO) {
         name_holder(n, claim, reply);
     }

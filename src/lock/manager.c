@@ -398,7 +398,7 @@ REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
     info = (struct redlock_node_info){.name = n->uri->name,
                                       .state = public_state(n, now_us),
                                       .down_ms = not_up_for_us(n, now_us) / 1000,
-                                      .error = rlk_node_trouble(n, now_us),
+                                      .error = rlk_node_explain(n, now_us),
                                       .server = n->server,
                                       .quarantine_ms = quarantine_ms(n, now_us),
                                       .rtt_us = n->rtt_us};

@@ -333,7 +333,7 @@ static void tell_result(struct rlk_query *q)
         struct answer *a = &q->answers[i];
 
         if (a->public.answer == REDLOCK_ANSWER_NONE && a->error[0] == '\0') {
-            const char *trouble = rlk_node_trouble(&q->rl->nodes[i], now_us);
+            const char *trouble = rlk_node_explain(&q->rl->nodes[i], now_us);
 
             snprintf(a->error, sizeof(a->error), "%.150s",
                      trouble[0] ? trouble : "has not answered in time");

@@ -70,7 +70,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_request *r,
     }
     claim->resent &= ~rlk_mask_bit(n->index);
     if (reply->type == RLK_REPLY_ERROR) {
-        rlk_node_complain(n, "refused to release the key: %s", reply->str);
+        rlk_node_complain(n, RLK_TROUBLE_RELEASE_REFUSED, reply->str);
     }
     if (rlk_classify_refused_for_now(reply)) {
         rlk_node_owe(n, claim, true, now_us);

@@ -12,7 +12,16 @@
 #include "node/node.h"
 #include "node/options.h"
 
-#define NOT_REDIS "did not answer our greeting like a Redis server: is the address right?"
+static void refuse(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
+{
+    rlk_node_refuse(n, &(struct rlk_trouble){.kind = kind, .words = words});
+}
+
+/* Whether it lets nobody in from other machines. */
+static bool is_protected(const struct rlk_reply *reply)
+{
+    return rlk_classify_is_error(reply, "DENIED");
+}
 
 /* A connection that breaks while we greet is told to the node, not to each command. */
 static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
@@ -34,12 +43,14 @@ static void on_ignored(struct rlk_node *n, const struct rlk_request *r,
 static void on_auth(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
+    char word[64];
+
     (void)r;
     (void)now_us;
     if (reply->type == RLK_REPLY_ERROR) {
         /* Its first word only: some servers repeat what they were sent. */
-        rlk_node_refuse(n, "refused our user and password: %.*s", (int)strcspn(reply->str, " "),
-                        reply->str);
+        snprintf(word, sizeof(word), "%.*s", (int)strcspn(reply->str, " "), reply->str);
+        refuse(n, is_protected(reply) ? RLK_TROUBLE_PROTECTED : RLK_TROUBLE_LOGIN, word);
     }
 }
 
@@ -49,7 +60,11 @@ static void on_select(struct rlk_node *n, const struct rlk_request *r,
     (void)r;
     (void)now_us;
     if (reply->type == RLK_REPLY_ERROR) {
-        rlk_node_refuse(n, "refused database %u: %s", n->uri->db, reply->str);
+        rlk_node_refuse(n, &(struct rlk_trouble){.kind = rlk_classify_is_error(reply, "NOPERM")
+                                                             ? RLK_TROUBLE_DATABASE_DENIED
+                                                             : RLK_TROUBLE_DATABASE,
+                                                 .number = n->uri->db,
+                                                 .words = reply->str});
     }
 }
 
@@ -84,14 +99,14 @@ static bool knows_set_get(const char *server, const char *version)
     return strcmp(server, "redis") == 0 && atoi(version) >= 7;
 }
 
-static void refuse_unfit(struct rlk_node *n, const char *why, uint64_t now_us)
+static void refuse_unfit(struct rlk_node *n, enum rlk_trouble_kind unfit, uint64_t now_us)
 {
-    if (why) {
-        rlk_health_judge_role(n, why, 0, now_us);
+    if (unfit != RLK_TROUBLE_NONE) {
+        rlk_health_judge_role(n, unfit, 0, now_us);
     }
 }
 
-const char *rlk_handshake_unfit(const struct rlk_reply *hello)
+enum rlk_trouble_kind rlk_handshake_unfit(const struct rlk_reply *hello)
 {
     return rlk_info_unfit(field_text(hello, "role"), field_text(hello, "mode"));
 }
@@ -113,8 +128,7 @@ static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, u
  * and mode are in INFO, which is asked for anyway. */
 static bool is_without_hello(const struct rlk_reply *reply)
 {
-    return rlk_classify_is_error(reply, "NOPERM") ||
-           strncmp(reply->str, "ERR unknown command", 19) == 0;
+    return rlk_classify_is_error(reply, "NOPERM") || rlk_classify_unknown_command(reply);
 }
 
 static void on_client_id(struct rlk_node *n, const struct rlk_request *r,
@@ -134,6 +148,19 @@ static bool say_client_id(struct rlk_node *n, uint64_t now_us)
     return rlk_node_say(n, &kind, words, now_us);
 }
 
+static void refuse_greeting(struct rlk_node *n, const struct rlk_reply *reply)
+{
+    if (rlk_classify_is_error(reply, "NOAUTH")) {
+        refuse(n, RLK_TROUBLE_PASSWORD_MISSING, NULL);
+    } else if (is_protected(reply)) {
+        refuse(n, RLK_TROUBLE_PROTECTED, reply->str);
+    } else if (reply->type == RLK_REPLY_ERROR) {
+        refuse(n, RLK_TROUBLE_GREETING_REFUSED, reply->str); /* e.g. too many clients */
+    } else {
+        refuse(n, RLK_TROUBLE_NOT_REDIS, NULL);
+    }
+}
+
 static void on_hello(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                      uint64_t now_us)
 {
@@ -144,14 +171,10 @@ static void on_hello(struct rlk_node *n, const struct rlk_request *r, const stru
     snprintf(n->server, sizeof(n->server), "redis");
     if (reply->type == RLK_REPLY_ARRAY && field_text(reply, "role")[0]) {
         learn_from_hello(n, reply, now_us);
-    } else if (rlk_classify_is_error(reply, "NOAUTH")) {
-        rlk_node_refuse(n, "wants a password, and we were given none for it");
-    } else if (reply->type != RLK_REPLY_ERROR) {
-        rlk_node_refuse(n, NOT_REDIS);
     } else if (!is_without_hello(reply)) {
-        rlk_node_refuse(n, "refused our greeting: %s", reply->str); /* e.g. too many clients */
+        refuse_greeting(n, reply);
     } else if (!say_client_id(n, now_us)) {
-        rlk_node_refuse(n, "no memory to greet it");
+        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
     }
 }
 
@@ -161,7 +184,7 @@ static bool refuses_for_now(struct rlk_node *n, const struct rlk_reply *reply)
     bool refuses = rlk_classify_is_error(reply, "BUSY") || rlk_classify_is_error(reply, "LOADING");
 
     if (refuses) {
-        rlk_node_refuse(n, "refuses everything for now: %s", reply->str);
+        refuse(n, RLK_TROUBLE_BUSY, reply->str);
     }
     return refuses;
 }
@@ -222,11 +245,13 @@ static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
 static bool is_twin(struct rlk_node *n)
 {
     const struct rlk_node *other = n->hooks->twin(n);
+    char run[9];
 
     if (other) {
-        n->found_twin = true;
-        rlk_node_refuse(n, "is the same server as %s (run_id %.8s...): list each master once",
-                        other->uri->name, n->info.run_id);
+        snprintf(run, sizeof(run), "%.8s", n->info.run_id);
+        rlk_node_refuse(n, &(struct rlk_trouble){.kind = RLK_TROUBLE_DUPLICATE,
+                                                 .other = other->uri->name,
+                                                 .words = run});
     }
     return other != NULL;
 }
@@ -260,11 +285,11 @@ static void on_script(struct rlk_node *n, const struct rlk_request *r,
     (void)r;
     (void)reply;
     if (n->info.loading) {
-        rlk_node_refuse(n, "is loading its data; it is asked again when that is done");
+        refuse(n, RLK_TROUBLE_LOADING, NULL);
     } else if (!rlk_health_is_wanted(n)) {
         welcome(n, NULL, now_us);
     } else if (!rlk_health_greet(n, &kind, now_us)) {
-        rlk_node_refuse(n, "no memory to greet it"); /* nor to trust it unseen */
+        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL); /* nor to trust it unseen */
     }
 }
 

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "node/trouble.h"
+
 struct rlk_node;
 struct rlk_reply;
 
@@ -21,7 +23,8 @@ struct rlk_reply;
  * when there is no memory. */
 bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us);
 
-/* Why a server that answers HELLO with that array can have no vote at all; NULL when it can. */
-const char *rlk_handshake_unfit(const struct rlk_reply *hello);
+/* Why a server that answers HELLO with that array can have no vote at all; RLK_TROUBLE_NONE when it
+ * can. */
+enum rlk_trouble_kind rlk_handshake_unfit(const struct rlk_reply *hello);
 
 #endif

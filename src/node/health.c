@@ -188,12 +188,14 @@ static void set_unread(struct rlk_node *n, bool unread, uint64_t now_us)
     tell_barred(n, voted, now_us);
 }
 
-void rlk_health_judge_role(struct rlk_node *n, const char *unfit, uint64_t promotion,
+void rlk_health_judge_role(struct rlk_node *n, enum rlk_trouble_kind unfit, uint64_t promotion,
                            uint64_t now_us)
 {
-    if (rlk_standing_role(&n->standing, unfit == NULL, promotion, now_us)) {
+    bool master = unfit == RLK_TROUBLE_NONE;
+
+    if (rlk_standing_role(&n->standing, master, promotion, now_us)) {
         n->hooks->barred(n, now_us); /* whatever the policy: it is no master */
-        rlk_node_refuse(n, "%s", unfit ? unfit : "was a replica for a while: it has other data");
+        rlk_node_refuse(n, &(struct rlk_trouble){.kind = master ? RLK_TROUBLE_WAS_REPLICA : unfit});
     }
 }
 
@@ -227,7 +229,7 @@ static void on_health(struct rlk_node *n, const struct rlk_request *r,
     tell_birth(n, &a, now_us);
     tell_time(n, a.now_us, now_us);
     if (a.mark != 0 && look(n, a.mark, now_us)) {
-        rlk_node_refuse(n, "its data were thrown away or exchanged: it is greeted anew");
+        rlk_node_refuse(n, &(struct rlk_trouble){.kind = RLK_TROUBLE_EXCHANGED});
     }
 }
 
@@ -295,7 +297,7 @@ void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us)
 
     if (!n->health.asked && rlk_node_ready(n, now_us) &&
         !(ask_role(n, now_us) && ask(n, &kind, now_us))) {
-        rlk_node_complain(n, "no memory to ask whether it still has its data");
+        rlk_node_complain(n, RLK_TROUBLE_NO_MEMORY_TO_LOOK, NULL);
     }
 }
 
@@ -433,47 +435,26 @@ void rlk_health_end(struct rlk_node *n)
 }
 
 /* It votes, and nobody looks whether it should. */
-static bool explain_blindness(const struct rlk_node *n, char *out, size_t size)
+static enum rlk_trouble_kind unseen(const struct rlk_node *n)
 {
-    bool blind = n->standing.policy != RLK_QUARANTINE_OFF;
-
-    if (blind && n->info.run_id[0] == '\0') {
-        snprintf(out, size,
-                 n->tells_role ? "may vote after a restart, unseen: allow us INFO (quarantine)"
-                               : "may vote after a restart, or as a writable replica, unseen: "
-                                 "allow us INFO (quarantine)");
-    } else if (blind && n->health.refused) {
-        snprintf(out, size,
-                 "may vote after its data were thrown away, unseen: allow us EVAL with "
-                 "GET, SET and TIME on " RLK_HEALTH_KEY " (quarantine)");
+    if (n->standing.policy == RLK_QUARANTINE_OFF) {
+        return RLK_TROUBLE_NONE;
     }
-    return blind && (n->info.run_id[0] == '\0' || n->health.refused);
+    if (n->info.run_id[0] == '\0') {
+        return n->tells_role ? RLK_TROUBLE_UNSEEN : RLK_TROUBLE_UNSEEN_ROLE;
+    }
+    return n->health.refused ? RLK_TROUBLE_UNSEEN_DATA : RLK_TROUBLE_NONE;
 }
 
-bool rlk_health_explain(const struct rlk_node *n, uint64_t now_us, char *out, size_t size)
+struct rlk_trouble rlk_health_trouble(const struct rlk_node *n, uint64_t now_us)
 {
-    static const char *const why[] = {
-        [RLK_BAR_NONE] = "",
-        [RLK_BAR_YOUNG] = "it has started, or lost its data, or its clock was set, only just",
-        [RLK_BAR_RESTARTED] = "it has restarted, or does not say whether it has",
-        [RLK_BAR_FORGOT] = "its data were thrown away or exchanged",
-        [RLK_BAR_CLOCK] = "its clock was set forward, or is too fast",
-        [RLK_BAR_EVICTS] = ("it may throw keys away when memory is short: set its "
-                            "maxmemory-policy to noeviction"),
-        [RLK_BAR_UNREAD] = "it cannot say for now whether it still has its data",
-    };
-    uint64_t until_us;
-    enum rlk_bar bar = rlk_standing_bar(&n->standing, now_us, &until_us);
+    struct rlk_trouble t = {.kind = RLK_TROUBLE_QUARANTINE};
 
-    if (bar == RLK_BAR_NONE) {
-        return explain_blindness(n, out, size);
+    t.bar = rlk_standing_bar(&n->standing, now_us, &t.number);
+    if (t.bar == RLK_BAR_NONE) {
+        t.kind = unseen(n);
+    } else if (t.number != RLK_NEVER) {
+        t.number = (t.number - now_us + 999999) / 1000000;
     }
-    if (until_us == RLK_NEVER) {
-        snprintf(out, size, "does not vote: %s", why[bar]);
-    } else {
-        snprintf(out, size, "does not vote for another %" PRIu64 " s (max_ttl; see quarantine): %s",
-                 (until_us - now_us + 999999) / 1000000,
-                 bar == RLK_BAR_EVICTS ? "it may have thrown keys away until just now" : why[bar]);
-    }
-    return true;
+    return t;
 }

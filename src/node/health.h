@@ -16,12 +16,12 @@
 #define RLK_NODE_HEALTH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <redlock/lock.h>
 
 #include "net/timers.h"
+#include "node/trouble.h"
 
 struct rlk_node;
 struct rlk_reply;
@@ -69,10 +69,10 @@ void rlk_health_note(struct rlk_node *n, uint64_t now_us);
 void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
                        char start[RLK_HEALTH_START_ROOM]);
 
-/* Its role was told: why it is unfit to vote at all, NULL when it is a master; and what has
- * made it one (rlk_info). Ends the connection of one that is none, or was none since it was
+/* Its role was told: why it is unfit to vote at all, RLK_TROUBLE_NONE when it is a master; and what
+ * has made it one (rlk_info). Ends the connection of one that is none, or was none since it was
  * greeted. */
-void rlk_health_judge_role(struct rlk_node *n, const char *unfit, uint64_t promotion,
+void rlk_health_judge_role(struct rlk_node *n, enum rlk_trouble_kind unfit, uint64_t promotion,
                            uint64_t now_us);
 
 /* It was looked at along with a vote, and was not as expected. */
@@ -81,7 +81,7 @@ void rlk_health_surprised(struct rlk_node *n, uint64_t now_us);
 /* The connection has ended. */
 void rlk_health_end(struct rlk_node *n);
 
-/* Why its votes do not count, and for how long: a part of a sentence. False when they do. */
-bool rlk_health_explain(const struct rlk_node *n, uint64_t now_us, char *out, size_t size);
+/* Why its votes do not count, and for how long; or what nobody sees of it. */
+struct rlk_trouble rlk_health_trouble(const struct rlk_node *n, uint64_t now_us);
 
 #endif

@@ -159,19 +159,19 @@ bool rlk_info_evicts(const struct rlk_info *info)
     return info->maxmemory > 0 && info->policy[0] && strcmp(info->policy, "noeviction") != 0;
 }
 
-const char *rlk_info_unfit(const char *role, const char *mode)
+enum rlk_trouble_kind rlk_info_unfit(const char *role, const char *mode)
 {
     if (strcmp(role, "replica") == 0 || strcmp(role, "slave") == 0) {
-        return "is a replica: its master can forget what it never heard; list masters only";
-    }
-    if (role[0] && strcmp(role, "master") != 0) {
-        return "is no master by its own account (its role is another): list masters only";
+        return RLK_TROUBLE_REPLICA;
     }
     if (strcmp(mode, "cluster") == 0) {
-        return "is a cluster node: locks need independent masters, without cluster mode";
+        return RLK_TROUBLE_CLUSTER;
     }
     if (strcmp(mode, "sentinel") == 0) {
-        return "is a sentinel: it holds no keys; list the masters themselves";
+        return RLK_TROUBLE_SENTINEL;
     }
-    return NULL;
+    if (role[0] && strcmp(role, "master") != 0) {
+        return RLK_TROUBLE_NO_MASTER;
+    }
+    return RLK_TROUBLE_NONE;
 }

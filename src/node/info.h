@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "node/trouble.h"
+
 struct rlk_reply;
 
 struct rlk_info {
@@ -43,7 +45,8 @@ bool rlk_info_is_durable(const struct rlk_info *info);
 /* When memory is short it throws away keys, and locks are what it likes best. */
 bool rlk_info_evicts(const struct rlk_info *info);
 
-/* Why a server of this role and mode can have no vote at all [S11]; NULL when it can. */
-const char *rlk_info_unfit(const char *role, const char *mode);
+/* Why a server of this role and mode can have no vote at all [S11]; RLK_TROUBLE_NONE when it can.
+ */
+enum rlk_trouble_kind rlk_info_unfit(const char *role, const char *mode);
 
 #endif

@@ -1,6 +1,5 @@
 #include "node/node.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,10 +8,6 @@
 #include "net/clock.h"
 #include "net/loop.h"
 #include "node/options.h"
-#include "node/trouble.h"
-
-/* The first part of a text that has a complaint behind it. */
-#define BAR_ROOM 180
 
 #define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
@@ -22,20 +17,23 @@
 
 static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us);
 
-__attribute__((format(printf, 2, 0))) static void write_error(struct rlk_node *n,
-                                                              const char *format, va_list args)
+void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t)
 {
-    vsnprintf(n->error, sizeof(n->error), format, args);
-    rlk_reply_make_printable(n->error);
+    n->trouble = *t;
+    snprintf(n->words, sizeof(n->words), "%s", t->words ? t->words : "");
+    n->trouble.words = n->words;
 }
 
-void rlk_node_complain(struct rlk_node *n, const char *format, ...)
+void rlk_node_complain(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
 {
-    va_list args;
+    rlk_node_note(n, &(struct rlk_trouble){.kind = kind, .words = words});
+}
 
-    va_start(args, format);
-    write_error(n, format, args);
-    va_end(args);
+static void complain_of_fault(struct rlk_node *n, enum rlk_trouble_kind kind,
+                              const struct rlk_fault *fault)
+{
+    rlk_node_note(n,
+                  &(struct rlk_trouble){.kind = kind, .fault = fault->kind, .words = fault->said});
 }
 
 static void let_go(const struct rlk_request *r)
@@ -79,8 +77,8 @@ static void fall(struct rlk_node *n, uint64_t now_us)
 {
     bool was_up = n->state == RLK_NODE_UP;
 
-    n->twin = n->found_twin; /* whatever else it fell for shows nothing of that */
-    n->found_twin = false;
+    /* Whatever else it fell for shows nothing of that. */
+    n->twin = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
 
     rlk_resolve_cancel(&n->resolve);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
@@ -107,22 +105,29 @@ static void fall(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-void rlk_node_refuse(struct rlk_node *n, const char *format, ...)
+void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t)
 {
-    va_list args;
-
-    va_start(args, format);
-    write_error(n, format, args);
-    va_end(args);
+    rlk_node_note(n, t);
     fall(n, rlk_clock_us());
+}
+
+/* It is not UP by the time that it had for that. */
+static void give_up(struct rlk_node *n, uint64_t now_us)
+{
+    static const enum rlk_trouble_kind kinds[] = {
+        [RLK_NODE_RESOLVING] = RLK_TROUBLE_NAME_LATE,
+        [RLK_NODE_CONNECTING] = RLK_TROUBLE_CONNECT_LATE,
+        [RLK_NODE_GREETING] = RLK_TROUBLE_GREETING_LATE,
+    };
+
+    rlk_node_note(n, &(struct rlk_trouble){.kind = kinds[n->state],
+                                           .number = n->options->connect_timeout_us / 1000});
+    fall(n, now_us);
 }
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, timer);
-    static const char *const doing[] = {"", "its name could not be resolved",
-                                        "could not be connected", "did not answer our greeting",
-                                        ""};
 
     if (n->state == RLK_NODE_DOWN) {
         rlk_node_start(n, now_us);
@@ -138,9 +143,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
         connect_next(n, (struct rlk_fault){RLK_FAULT_NONE, ""}, now_us);
         return;
     }
-    rlk_node_complain(n, "%s within %llu ms (connect_timeout_ms)", doing[n->state],
-                      (unsigned long long)(n->options->connect_timeout_us / 1000));
-    fall(n, now_us);
+    give_up(n, now_us);
 }
 
 static void on_resolved(struct rlk_resolve *r, const struct rlk_fault *fault)
@@ -149,7 +152,7 @@ static void on_resolved(struct rlk_resolve *r, const struct rlk_fault *fault)
     uint64_t now_us = rlk_clock_us();
 
     if (fault) {
-        rlk_node_complain(n, "its name could not be resolved: %s", rlk_trouble_fault(fault));
+        complain_of_fault(n, RLK_TROUBLE_NAME, fault);
         fall(n, now_us);
         return;
     }
@@ -176,7 +179,7 @@ static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t no
             return;
         }
     }
-    rlk_node_complain(n, "cannot connect: %s", rlk_trouble_fault(&fault));
+    complain_of_fault(n, RLK_TROUBLE_CONNECT, &fault);
     fall(n, now_us);
 }
 
@@ -187,7 +190,7 @@ static void on_opened(struct rlk_conn *c)
 
     n->state = RLK_NODE_GREETING;
     if (!n->hooks->greet(n, now_us)) {
-        rlk_node_complain(n, "no memory to greet it");
+        rlk_node_complain(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
         fall(n, now_us);
     }
 }
@@ -199,7 +202,7 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
     uint64_t took_us;
 
     if (!rlk_inflight_pop(&n->inflight, &r)) {
-        rlk_node_complain(n, "answered without having been asked: %s", reply->str);
+        rlk_node_complain(n, RLK_TROUBLE_UNASKED, reply->str);
         fall(n, now_us);
         return;
     }
@@ -225,10 +228,8 @@ static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
         connect_next(n, *fault, now_us);
         return;
     }
-    rlk_node_complain(n,
-                      n->state == RLK_NODE_UP ? "the connection broke: %s"
-                                              : "the connection broke during our greeting: %s",
-                      rlk_trouble_fault(fault));
+    complain_of_fault(n, n->state == RLK_NODE_UP ? RLK_TROUBLE_BROKEN : RLK_TROUBLE_GREETING_BROKEN,
+                      fault);
     fall(n, now_us);
 }
 
@@ -279,7 +280,7 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     n->failed = n->twin = false;
     n->expected = 0;
     n->since_us = now_us;
-    n->error[0] = '\0';
+    n->trouble.kind = RLK_TROUBLE_NONE;
     rlk_node_pay(n, now_us);
     n->hooks->up(n, now_us);
 }
@@ -347,34 +348,48 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
         return false;
     }
     if (!rlk_node_queue(n, c, kind, context, now_us)) {
-        rlk_node_complain(n, is_at_limit(n, c->len) ? "too many requests wait for it"
-                                                    : "no memory for a request to it");
+        rlk_node_complain(n, is_at_limit(n, c->len) ? RLK_TROUBLE_TOO_MANY : RLK_TROUBLE_NO_MEMORY,
+                          NULL);
         return false;
     }
     return true;
 }
 
-/* Why it does not vote, and what else went wrong with it. */
-static const char *with_complaint(struct rlk_node *n)
+struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
 {
-    size_t len = strlen(n->bar);
+    struct rlk_trouble vote = {.kind = RLK_TROUBLE_NONE};
 
-    if (n->error[0]) {
-        snprintf(n->bar + len, sizeof(n->bar) - len, "; besides: %s", n->error);
+    if (rlk_node_stuck(n, now_us)) {
+        return (struct rlk_trouble){.kind = RLK_TROUBLE_SILENT,
+                                    .number =
+                                        (now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000};
     }
-    return n->bar;
+    if (n->trouble.kind == RLK_TROUBLE_NONE && n->state != RLK_NODE_UP) {
+        return (struct rlk_trouble){.kind = RLK_TROUBLE_CONNECTING};
+    }
+    if (n->state == RLK_NODE_UP) {
+        vote = rlk_health_trouble(n, now_us);
+    }
+    return vote.kind != RLK_TROUBLE_NONE ? vote : n->trouble;
 }
 
-const char *rlk_node_trouble(struct rlk_node *n, uint64_t now_us)
+static bool is_of_its_vote(enum rlk_trouble_kind kind)
 {
-    if (rlk_node_stuck(n, now_us)) {
-        rlk_node_complain(
-            n, "has not answered for %llu ms",
-            (unsigned long long)((now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000));
-    } else if (n->error[0] == '\0' && n->state != RLK_NODE_UP) {
-        return "is still being connected";
-    } else if (n->state == RLK_NODE_UP && rlk_health_explain(n, now_us, n->bar, BAR_ROOM)) {
-        return with_complaint(n);
+    return kind == RLK_TROUBLE_QUARANTINE || kind == RLK_TROUBLE_UNSEEN ||
+           kind == RLK_TROUBLE_UNSEEN_ROLE || kind == RLK_TROUBLE_UNSEEN_DATA;
+}
+
+const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
+{
+    static const char besides[] = "; besides: ";
+    struct rlk_trouble t = rlk_node_trouble(n, now_us);
+    size_t len;
+
+    rlk_trouble_write(&t, n->text, RLK_NODE_TEXT);
+    if (is_of_its_vote(t.kind) && n->trouble.kind != RLK_TROUBLE_NONE) {
+        len = strlen(n->text);
+        memcpy(n->text + len, besides, sizeof(besides));
+        rlk_trouble_write(&n->trouble, n->text + len + sizeof(besides) - 1, RLK_NODE_TEXT);
     }
-    return n->error;
+    return n->text;
 }

@@ -26,6 +26,10 @@
 #include "node/health.h"
 #include "node/inflight.h"
 #include "node/info.h"
+#include "node/trouble.h"
+
+/* The most of a sentence about it. */
+#define RLK_NODE_TEXT 256
 
 struct rlk_claim;
 struct rlk_clock_sample;
@@ -93,13 +97,13 @@ struct rlk_node {
     struct rlk_info info;
     int64_t client_id; /* 0: unknown */
     struct rlk_former former;
-    bool found_twin; /* it is refused for that just now: */
-    bool twin;       /* it was another node's server when it fell last [S10] */
+    bool twin; /* it was another node's server when it fell last [S10] */
     struct rlk_standing standing;
     struct rlk_health health;
 
-    char bar[460];   /* why its votes do not count, when somebody asked for it */
-    char error[256]; /* the last thing that went wrong; "" for nothing */
+    struct rlk_trouble trouble;    /* the last thing that went wrong */
+    char words[RLK_TROUBLE_WORDS]; /* of that */
+    char text[2 * RLK_NODE_TEXT];  /* what is wrong, when somebody asked for it */
 };
 
 void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
@@ -148,14 +152,17 @@ void rlk_node_pay(struct rlk_node *n, uint64_t now_us);
 
 /* For the greeting: it is UP now; or it is not fit, close and try again later. */
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
-__attribute__((format(printf, 2, 3))) void rlk_node_refuse(struct rlk_node *n, const char *format,
-                                                           ...);
+void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t);
 
-/* Note what went wrong. */
-__attribute__((format(printf, 2, 3))) void rlk_node_complain(struct rlk_node *n, const char *format,
-                                                             ...);
+/* Note what went wrong; the words are copied. The second: a kind with words, or none (NULL). */
+void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t);
+void rlk_node_complain(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words);
 
-/* What is wrong with it now, "" for nothing. Valid until something else goes wrong. */
-const char *rlk_node_trouble(struct rlk_node *n, uint64_t now_us);
+/* What is wrong with it now; its words are valid until something else goes wrong. */
+struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us);
+
+/* The same in words, and behind why its vote does not count what else went wrong. "" for nothing;
+ * valid until the next call. */
+const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us);
 
 #endif

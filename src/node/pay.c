@@ -71,10 +71,8 @@ void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused, uin
     bool many = n->debts.count >= RLK_DEBT_MAX;
 
     if (!rlk_debts_add(&n->debts, claim, key_ends_us(n, claim, refused, now_us))) {
-        rlk_node_complain(n,
-                          "%s for all the releases that it is owed; the oldest are left out, and "
-                          "their keys end with their ttl",
-                          many ? "no room" : "no memory");
+        rlk_node_complain(n, many ? RLK_TROUBLE_RELEASES_MANY : RLK_TROUBLE_RELEASES_NO_MEMORY,
+                          NULL);
     }
     if (refused || n->inflight.count == 0) {
         rest(n, now_us); /* otherwise an answer to come makes room */

@@ -1,12 +1,108 @@
 #include "node/trouble.h"
 
-const char *rlk_trouble_fault(const struct rlk_fault *fault)
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "net/reply.h"
+#include "node/health.h"
+
+/* Each is about the node. In it stand # for the number, @ for the other node and $ for the words.
+ */
+static const char *const sentences[RLK_TROUBLES] = {
+    [RLK_TROUBLE_NONE] = "",
+
+    [RLK_TROUBLE_CONNECTING] = "is still being connected",
+    [RLK_TROUBLE_NAME] = "its name could not be resolved: $",
+    [RLK_TROUBLE_NAME_LATE] = "its name could not be resolved within # ms (connect_timeout_ms)",
+    [RLK_TROUBLE_CONNECT] = "cannot connect: $",
+    [RLK_TROUBLE_CONNECT_LATE] = "could not be connected within # ms (connect_timeout_ms)",
+    [RLK_TROUBLE_GREETING_LATE] = "did not answer our greeting within # ms (connect_timeout_ms)",
+    [RLK_TROUBLE_GREETING_BROKEN] = "the connection broke during our greeting: $",
+    [RLK_TROUBLE_BROKEN] = "the connection broke: $",
+    [RLK_TROUBLE_UNASKED] = "answered without having been asked: $",
+
+    [RLK_TROUBLE_NOT_REDIS] =
+        "did not answer our greeting like a Redis server: is the address right?",
+    [RLK_TROUBLE_GREETING_REFUSED] = "refused our greeting: $",
+    [RLK_TROUBLE_PROTECTED] = "refused our greeting: $",
+    [RLK_TROUBLE_PASSWORD_MISSING] = "wants a password, and we were given none for it",
+    [RLK_TROUBLE_LOGIN] = "refused our user and password: $",
+    [RLK_TROUBLE_DATABASE] = "refused database #: $",
+    [RLK_TROUBLE_DATABASE_DENIED] = "refused database #: $",
+    [RLK_TROUBLE_BUSY] = "refuses everything for now: $",
+    [RLK_TROUBLE_LOADING] = "is loading its data; it is asked again when that is done",
+
+    [RLK_TROUBLE_REPLICA] =
+        "is a replica: its master can forget what it never heard; list masters only",
+    [RLK_TROUBLE_CLUSTER] =
+        "is a cluster node: locks need independent masters, without cluster mode",
+    [RLK_TROUBLE_SENTINEL] = "is a sentinel: it holds no keys; list the masters themselves",
+    [RLK_TROUBLE_NO_MASTER] =
+        "is no master by its own account (its role is another): list masters only",
+    [RLK_TROUBLE_WAS_REPLICA] = "was a replica for a while: it has other data",
+    [RLK_TROUBLE_EXCHANGED] = "its data were thrown away or exchanged: it is greeted anew",
+    [RLK_TROUBLE_DUPLICATE] = "is the same server as @ (run_id $...): list each master once",
+    [RLK_TROUBLE_VOTED_TWICE] =
+        "is a server that has voted already under another address: list each master once",
+
+    [RLK_TROUBLE_SET_REFUSED] = "refused to set the key: $",
+    [RLK_TROUBLE_FENCE_REFUSED] = "refused to raise the lock's counter: $",
+    [RLK_TROUBLE_EXTEND_REFUSED] = "refused to extend the lock: $",
+    [RLK_TROUBLE_HEAL_REFUSED] = "refused to set the key again: $",
+    [RLK_TROUBLE_RELEASE_REFUSED] = "refused to release the key: $",
+    [RLK_TROUBLE_SET_NONSENSE] = "gave an answer that a master never gives to a SET: is it a "
+                                 "proxy? List the masters themselves",
+
+    [RLK_TROUBLE_TOO_MANY] = "too many requests wait for it",
+    [RLK_TROUBLE_NO_MEMORY] = "no memory for a request to it",
+    [RLK_TROUBLE_NO_MEMORY_TO_GREET] = "no memory to greet it",
+    [RLK_TROUBLE_NO_MEMORY_TO_LOOK] = "no memory to ask whether it still has its data",
+    [RLK_TROUBLE_NOT_EXAMINED] = "there was no room or no memory to ask it",
+    [RLK_TROUBLE_RELEASES_MANY] = "no room for all the releases that it is owed; the oldest are "
+                                  "left out, and their keys end with their ttl",
+    [RLK_TROUBLE_RELEASES_NO_MEMORY] = "no memory for all the releases that it is owed; the oldest "
+                                       "are left out, and their keys end with their ttl",
+
+    [RLK_TROUBLE_SILENT] = "has not answered for # ms",
+    [RLK_TROUBLE_QUARANTINE] = "does not vote: $",
+    [RLK_TROUBLE_UNSEEN] = "may vote after a restart, unseen: allow us INFO (quarantine)",
+    [RLK_TROUBLE_UNSEEN_ROLE] = "may vote after a restart, or as a writable replica, unseen: "
+                                "allow us INFO (quarantine)",
+    [RLK_TROUBLE_UNSEEN_DATA] = "may vote after its data were thrown away, unseen: allow us EVAL "
+                                "with GET, SET and TIME on " RLK_HEALTH_KEY " (quarantine)",
+};
+
+static const char for_a_time[] = "does not vote for another # s (max_ttl; see quarantine): $";
+
+static const char *words_of_bar(enum rlk_bar bar, bool for_good)
 {
-    switch (fault->kind) {
-    case RLK_FAULT_NONE:
+    switch (bar) {
+    case RLK_BAR_YOUNG:
+        return "it has started, or lost its data, or its clock was set, only just";
+    case RLK_BAR_RESTARTED:
+        return "it has restarted, or does not say whether it has";
+    case RLK_BAR_FORGOT:
+        return "its data were thrown away or exchanged";
+    case RLK_BAR_CLOCK:
+        return "its clock was set forward, or is too fast";
+    case RLK_BAR_EVICTS:
+        return for_good ? "it may throw keys away when memory is short: set its maxmemory-policy "
+                          "to noeviction"
+                        : "it may have thrown keys away until just now";
+    case RLK_BAR_UNREAD:
+        return "it cannot say for now whether it still has its data";
+    case RLK_BAR_NONE:
+    case RLK_BARS:
         break;
-    case RLK_FAULT_SYSTEM:
-        return fault->said;
+    }
+    return "";
+}
+
+static const char *words_of(const struct rlk_trouble *t)
+{
+    switch (t->fault) {
     case RLK_FAULT_NO_ADDRESS:
         return "it has no address";
     case RLK_FAULT_CLOSED:
@@ -19,6 +115,50 @@ const char *rlk_trouble_fault(const struct rlk_fault *fault)
         return "an answer with too many elements";
     case RLK_FAULT_GARBLED:
         return "an answer that is not in the Redis protocol";
+    case RLK_FAULT_NONE:
+    case RLK_FAULT_SYSTEM:
+        break;
     }
-    return "";
+    if (t->kind == RLK_TROUBLE_QUARANTINE) {
+        return words_of_bar(t->bar, t->number == RLK_NEVER);
+    }
+    return t->words ? t->words : "";
+}
+
+static size_t put(char *out, size_t size, size_t used, const char *text)
+{
+    size_t len = strlen(text), room = size - 1 - used;
+
+    len = len < room ? len : room;
+    memcpy(out + used, text, len);
+    return used + len;
+}
+
+static size_t put_mark(char *out, size_t size, size_t used, char mark, const struct rlk_trouble *t)
+{
+    char other[24] = {mark, '\0'};
+
+    switch (mark) {
+    case '$':
+        return put(out, size, used, words_of(t));
+    case '@':
+        return put(out, size, used, t->other ? t->other : "");
+    case '#':
+        snprintf(other, sizeof(other), "%" PRIu64, t->number);
+        break;
+    }
+    return put(out, size, used, other);
+}
+
+void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size)
+{
+    bool passes = t->kind == RLK_TROUBLE_QUARANTINE && t->number != RLK_NEVER;
+    const char *at = passes ? for_a_time : sentences[t->kind];
+    size_t used = 0;
+
+    for (; *at != '\0'; at++) {
+        used = put_mark(out, size, used, *at, t);
+    }
+    out[used] = '\0';
+    rlk_reply_make_printable(out);
 }

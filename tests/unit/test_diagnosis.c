@@ -16,6 +16,7 @@ static const struct rlk_norms norms = {.key_prefix = "", .node_timeout_us = 5000
 static struct rlk_notes notes;
 static struct redlock_examined nodes[MOST];
 static const struct redlock_examined *node_list[MOST];
+static const struct redlock_finding *findings[MOST];
 static struct redlock_report report;
 
 /* A master without a fault. */
@@ -51,9 +52,14 @@ static struct redlock_examined lost(enum redlock_node_state state, const char *e
     return x;
 }
 
+static void judge_for(const struct redlock_examined *x, enum rlk_trouble_kind trouble)
+{
+    rlk_diagnose_node(x, trouble, 3, &norms, &notes);
+}
+
 static void judge(const struct redlock_examined *x)
 {
-    rlk_diagnose_node(x, 3, &norms, &notes);
+    judge_for(x, RLK_TROUBLE_NONE);
 }
 
 static const struct redlock_finding *find(enum redlock_finding_kind kind)
@@ -84,14 +90,20 @@ static void must_find(enum redlock_finding_kind kind, enum redlock_severity seve
 }
 
 /* This, and nothing else. */
-static void must_find_only(const struct redlock_examined *x, enum redlock_finding_kind kind,
-                           enum redlock_severity severity, const char *words)
+static void must_have_found_only(enum redlock_finding_kind kind, enum redlock_severity severity,
+                                 const char *words)
 {
-    judge(x);
     must_find(kind, severity, words);
     ck_assert_uint_eq(notes.n, 1);
     ck_assert_int_eq(notes.worst, severity);
     ck_assert_int_eq(notes.finding[0].node, 3);
+}
+
+static void must_find_only(const struct redlock_examined *x, enum redlock_finding_kind kind,
+                           enum redlock_severity severity, const char *words)
+{
+    judge(x);
+    must_have_found_only(kind, severity, words);
 }
 
 START_TEST(a_good_master_is_fine)
@@ -104,42 +116,54 @@ START_TEST(a_good_master_is_fine)
 }
 END_TEST
 
+/* By the kind of its trouble, whatever it says. */
 START_TEST(one_that_did_not_answer_is_unusable_for_its_reason)
 {
     static const struct {
-        enum redlock_node_state state;
-        const char *error;
-        enum redlock_finding_kind kind;
-    } cases[] = {
-        {REDLOCK_NODE_DOWN, "cannot connect: Connection refused", REDLOCK_FOUND_DOWN},
-        {REDLOCK_NODE_CONNECTING, "is still being connected", REDLOCK_FOUND_DOWN},
-        {REDLOCK_NODE_STUCK, "has not answered for 500 ms", REDLOCK_FOUND_SILENT},
-        {REDLOCK_NODE_UP, "", REDLOCK_FOUND_SILENT},
-        {REDLOCK_NODE_DOWN, "did not answer our greeting within 2000 ms (connect_timeout_ms)",
-         REDLOCK_FOUND_SILENT},
-        {REDLOCK_NODE_DOWN, "wants a password, and we were given none for it", REDLOCK_FOUND_LOGIN},
-        {REDLOCK_NODE_DOWN, "refused our user and password: WRONGPASS", REDLOCK_FOUND_LOGIN},
-        {REDLOCK_NODE_DOWN, "refused our greeting: DENIED Redis is running in protected mode",
-         REDLOCK_FOUND_LOGIN},
-        {REDLOCK_NODE_DOWN, "refused database 99: ERR DB index is out of range",
-         REDLOCK_FOUND_DATABASE},
-        {REDLOCK_NODE_DOWN, "refused database 2: NOPERM No permissions to access database",
-         REDLOCK_FOUND_DATABASE},
-        {REDLOCK_NODE_DOWN, "is the same server as redis://b:6379/0 (run_id abc...)",
-         REDLOCK_FOUND_DUPLICATE},
-        {REDLOCK_NODE_DOWN, "is a replica: its master can forget", REDLOCK_FOUND_ROLE},
-        {REDLOCK_NODE_DOWN, "is a cluster node: locks need", REDLOCK_FOUND_ROLE},
-        {REDLOCK_NODE_DOWN, "is a sentinel: it holds no keys", REDLOCK_FOUND_ROLE},
+        enum rlk_trouble_kind trouble;
+        enum redlock_finding_kind found;
+        const char *mend;
+    } others[] = {
+        {RLK_TROUBLE_GREETING_LATE, REDLOCK_FOUND_SILENT, "SLOWLOG"},
+        {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN, "ACL LIST"},
+        {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN, "ACL LIST"},
+        {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN, "protected-mode"},
+        {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE, "CONFIG GET databases"},
+        {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE, "+select"},
+        {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, "one of the two"},
+        {RLK_TROUBLE_REPLICA, REDLOCK_FOUND_ROLE, "independent masters"},
+        {RLK_TROUBLE_CLUSTER, REDLOCK_FOUND_ROLE, "independent masters"},
+        {RLK_TROUBLE_SENTINEL, REDLOCK_FOUND_ROLE, "independent masters"},
+        {RLK_TROUBLE_NO_MASTER, REDLOCK_FOUND_ROLE, "independent masters"},
     };
-    size_t i;
+    struct redlock_examined x = lost(REDLOCK_NODE_DOWN, "its text");
+    enum redlock_finding_kind found = REDLOCK_FOUND_DOWN;
+    const char *mend = "bind, port";
+    unsigned i;
 
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct redlock_examined x = lost(cases[i].state, cases[i].error);
-
-        must_find_only(&x, cases[i].kind, REDLOCK_UNUSABLE,
-                       cases[i].error[0] ? cases[i].error : "has not answered");
-        ck_assert_str_ne(notes.finding[0].mend, "");
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (others[i].trouble == (enum rlk_trouble_kind)_i) {
+            found = others[i].found;
+            mend = others[i].mend;
+        }
     }
+    judge_for(&x, (enum rlk_trouble_kind)_i);
+    must_have_found_only(found, REDLOCK_UNUSABLE, "its text");
+    ck_assert_ptr_nonnull(strstr(notes.finding[0].mend, mend));
+}
+END_TEST
+
+START_TEST(one_that_is_connected_and_does_not_answer_is_silent)
+{
+    struct redlock_examined x = lost(REDLOCK_NODE_STUCK, "has not answered for 500 ms");
+
+    judge_for(&x, RLK_TROUBLE_SILENT);
+    must_have_found_only(REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE, "for 500 ms");
+    x = lost(REDLOCK_NODE_UP, "");
+    must_find_only(&x, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE, "has not answered");
+    x = lost(REDLOCK_NODE_CONNECTING, "is still being connected");
+    judge_for(&x, RLK_TROUBLE_CONNECTING);
+    must_have_found_only(REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE, "being connected");
 }
 END_TEST
 
@@ -369,7 +393,7 @@ START_TEST(keys_that_are_denied_matter_most_behind_our_prefix)
 
     x.keys_denied = 1;
     must_find_only(&x, REDLOCK_FOUND_KEYS, REDLOCK_WARNING, "redlock:");
-    rlk_diagnose_node(&x, 3, &prefixed, &notes);
+    rlk_diagnose_node(&x, RLK_TROUBLE_NONE, 3, &prefixed, &notes);
     must_find(REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE, "job:redlock:");
     ck_assert_str_eq(notes.finding[0].mend, "ACL SETUSER app ~job:*");
 }
@@ -408,7 +432,7 @@ START_TEST(everything_at_once_has_room)
     x.maxmemory = x.used_memory = 1000000;
     x.replicas = x.min_replicas = 1000;
     x.policy = REDLOCK_QUARANTINE_OFF;
-    rlk_diagnose_node(&x, 0, &long_norms, &notes);
+    rlk_diagnose_node(&x, RLK_TROUBLE_NONE, 0, &long_norms, &notes);
     ck_assert_uint_lt(notes.n, RLK_NOTES_MAX);
     ck_assert_uint_lt(notes.used, sizeof(notes.room) - 1);
     for (i = 0; i < notes.n; i++) {
@@ -563,7 +587,9 @@ START_TEST(other_policies_and_duplicates_concern_all)
     judge_set();
     must_find(REDLOCK_FOUND_POLICIES, REDLOCK_FINE, "policy");
     set_up(3);
-    nodes[1] = lost(REDLOCK_NODE_DOWN, "is the same server as redis://b:6379/0");
+    report.findings = findings;
+    report.n_findings = 1;
+    findings[0] = &(struct redlock_finding){.node = 1, .kind = REDLOCK_FOUND_DUPLICATE};
     judge_set();
     must_find(REDLOCK_FOUND_SAME_SERVERS, REDLOCK_UNUSABLE, "listed twice");
     ck_assert_int_eq(notes.finding[0].node, -1);
@@ -595,7 +621,8 @@ static Suite *diagnosis_suite(void)
     TCase *tcase = tcase_create("diagnosis");
 
     tcase_add_test(tcase, a_good_master_is_fine);
-    tcase_add_test(tcase, one_that_did_not_answer_is_unusable_for_its_reason);
+    tcase_add_loop_test(tcase, one_that_did_not_answer_is_unusable_for_its_reason, 0, RLK_TROUBLES);
+    tcase_add_test(tcase, one_that_is_connected_and_does_not_answer_is_silent);
     tcase_add_test(tcase, one_that_answered_and_went_is_down);
     tcase_add_test(tcase, whoever_is_no_master_is_unusable);
     tcase_add_test(tcase, loading_passes_and_a_refusal_does_not);

@@ -34,7 +34,7 @@ START_TEST(nothing_is_known_at_first)
     ck_assert_int_eq(info.uptime_s, -1);
     ck_assert(!info.flushed && info.promotion == 0 && !info.loading);
     ck_assert(!rlk_info_is_durable(&info) && !rlk_info_evicts(&info));
-    ck_assert_ptr_null(rlk_info_unfit(info.role, info.mode));
+    ck_assert_int_eq(rlk_info_unfit(info.role, info.mode), RLK_TROUBLE_NONE);
 }
 END_TEST
 
@@ -230,17 +230,24 @@ END_TEST
 
 static const struct {
     const char *role, *mode;
-    bool fit;
-} fits[] = {{"master", "standalone", true}, {"", "", true},
-            {"slave", "standalone", false}, {"replica", "", false},
-            {"master", "cluster", false},   {"sentinel", "sentinel", false},
-            {"", "sentinel", false},        {"slaves", "clusters", false},
-            {"arbiter", "", false},         {"Master", "", false},
-            {"", "clusters", true},         {"master", "", true}};
+    enum rlk_trouble_kind unfit;
+} fits[] = {{"master", "standalone", RLK_TROUBLE_NONE},
+            {"", "", RLK_TROUBLE_NONE},
+            {"slave", "standalone", RLK_TROUBLE_REPLICA},
+            {"replica", "", RLK_TROUBLE_REPLICA},
+            {"slave", "cluster", RLK_TROUBLE_REPLICA},
+            {"master", "cluster", RLK_TROUBLE_CLUSTER},
+            {"sentinel", "sentinel", RLK_TROUBLE_SENTINEL},
+            {"", "sentinel", RLK_TROUBLE_SENTINEL},
+            {"slaves", "clusters", RLK_TROUBLE_NO_MASTER},
+            {"arbiter", "", RLK_TROUBLE_NO_MASTER},
+            {"Master", "", RLK_TROUBLE_NO_MASTER},
+            {"", "clusters", RLK_TROUBLE_NONE},
+            {"master", "", RLK_TROUBLE_NONE}};
 
 START_TEST(replicas_clusters_and_sentinels_are_unfit)
 {
-    ck_assert((rlk_info_unfit(fits[_i].role, fits[_i].mode) == NULL) == fits[_i].fit);
+    ck_assert_int_eq(rlk_info_unfit(fits[_i].role, fits[_i].mode), fits[_i].unfit);
 }
 END_TEST
 

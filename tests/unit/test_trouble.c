@@ -1,0 +1,145 @@
+/* unit/test_trouble.c - the sentences of a node's trouble: one for each kind, with its details. */
+#include <check.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "lib/runner.h"
+#include "node/trouble.h"
+
+static char text[512];
+
+static void write_text(const struct rlk_trouble *t)
+{
+    rlk_trouble_write(t, text, sizeof(text));
+}
+
+static void must_say(const char *expected)
+{
+    ck_assert_str_eq(text, expected);
+}
+
+static const struct {
+    struct rlk_trouble trouble;
+    const char *text;
+} rows[] = {
+    {{.kind = RLK_TROUBLE_NONE}, ""},
+    {{.kind = RLK_TROUBLE_CONNECTING}, "is still being connected"},
+    {{.kind = RLK_TROUBLE_NAME, .fault = RLK_FAULT_SYSTEM, .words = "temporary failure"},
+     "its name could not be resolved: temporary failure"},
+    {{.kind = RLK_TROUBLE_NAME, .fault = RLK_FAULT_NO_ADDRESS, .words = ""},
+     "its name could not be resolved: it has no address"},
+    {{.kind = RLK_TROUBLE_CONNECT, .fault = RLK_FAULT_MEMORY}, "cannot connect: out of memory"},
+    {{.kind = RLK_TROUBLE_CONNECT_LATE, .number = 2000},
+     "could not be connected within 2000 ms (connect_timeout_ms)"},
+    {{.kind = RLK_TROUBLE_GREETING_BROKEN, .fault = RLK_FAULT_TOO_LARGE},
+     "the connection broke during our greeting: an answer that is too large"},
+    {{.kind = RLK_TROUBLE_BROKEN, .fault = RLK_FAULT_CLOSED, .words = ""},
+     "the connection broke: it closed the connection"},
+    {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"}, "refused our user and password: WRONGPASS"},
+    {{.kind = RLK_TROUBLE_DATABASE, .number = 99, .words = "ERR DB index is out of range"},
+     "refused database 99: ERR DB index is out of range"},
+    {{.kind = RLK_TROUBLE_DUPLICATE, .other = "redis://b:6379/0", .words = "0123abcd"},
+     "is the same server as redis://b:6379/0 (run_id 0123abcd...): list each master once"},
+    {{.kind = RLK_TROUBLE_SILENT, .number = 501}, "has not answered for 501 ms"},
+    {{.kind = RLK_TROUBLE_QUARANTINE, .bar = RLK_BAR_RESTARTED, .number = 299},
+     "does not vote for another 299 s (max_ttl; see quarantine): it has restarted, or does not say "
+     "whether it has"},
+    {{.kind = RLK_TROUBLE_QUARANTINE, .bar = RLK_BAR_EVICTS, .number = 299},
+     "does not vote for another 299 s (max_ttl; see quarantine): it may have thrown keys away "
+     "until just now"},
+    {{.kind = RLK_TROUBLE_QUARANTINE, .bar = RLK_BAR_EVICTS, .number = RLK_NEVER},
+     "does not vote: it may throw keys away when memory is short: set its maxmemory-policy to "
+     "noeviction"},
+};
+
+START_TEST(a_trouble_is_told_with_its_details)
+{
+    write_text(&rows[_i].trouble);
+    must_say(rows[_i].text);
+}
+END_TEST
+
+START_TEST(every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_words)
+{
+    static char all[RLK_TROUBLES][512];
+    unsigned same = 0;
+    int a, b;
+
+    for (a = 0; a < RLK_TROUBLES; a++) {
+        rlk_trouble_write(&(struct rlk_trouble){.kind = (enum rlk_trouble_kind)a}, all[a],
+                          sizeof(all[a]));
+        ck_assert_int_eq(all[a][0] == '\0', a == RLK_TROUBLE_NONE);
+        for (b = 0; b < a; b++) {
+            same += strcmp(all[a], all[b]) == 0;
+        }
+    }
+    ck_assert_uint_eq(same, 2); /* of a greeting, and of a database, that is refused */
+}
+END_TEST
+
+START_TEST(every_reason_of_a_quarantine_and_every_fault_has_its_words)
+{
+    struct rlk_trouble t = {.kind = RLK_TROUBLE_QUARANTINE, .number = RLK_NEVER};
+    char before[512] = "";
+    int i;
+
+    for (i = RLK_BAR_NONE + 1; i < RLK_BARS; i++) {
+        t.bar = (enum rlk_bar)i;
+        write_text(&t);
+        ck_assert_str_ne(text, "does not vote: ");
+        ck_assert_str_ne(text, before);
+        strcpy(before, text);
+    }
+    for (i = RLK_FAULT_SYSTEM; i <= RLK_FAULT_GARBLED; i++) {
+        write_text(&(struct rlk_trouble){
+            .kind = RLK_TROUBLE_BROKEN, .fault = (enum rlk_fault_kind)i, .words = "Broken pipe"});
+        ck_assert_str_ne(text, "the connection broke: ");
+        ck_assert_str_ne(text, before);
+        strcpy(before, text);
+    }
+}
+END_TEST
+
+/* The words come from the network. What looks like a mark in them is none. */
+START_TEST(words_are_printable_taken_as_they_are_and_cut)
+{
+    char words[1000], room[40];
+
+    write_text(&(struct rlk_trouble){.kind = RLK_TROUBLE_SET_REFUSED,
+                                     .words = "ERR\x1b[2J\n $ # @ \xc3\xa9 %s"});
+    must_say("refused to set the key: ERR?[2J? $ # @ ?? %s");
+    memset(words, 'w', sizeof(words) - 1);
+    words[sizeof(words) - 1] = '\0';
+    memset(room, 'x', sizeof(room));
+    rlk_trouble_write(&(struct rlk_trouble){.kind = RLK_TROUBLE_SET_REFUSED, .words = words}, room,
+                      sizeof(room) - 1);
+    ck_assert_uint_eq(strlen(room), sizeof(room) - 2);
+    ck_assert_int_eq(room[sizeof(room) - 1], 'x');
+    rlk_trouble_write(&(struct rlk_trouble){.kind = RLK_TROUBLE_SET_REFUSED, .words = words}, room,
+                      1);
+    ck_assert_str_eq(room, "");
+}
+END_TEST
+
+static Suite *trouble_suite(void)
+{
+    Suite *suite = suite_create("trouble");
+    TCase *tcase = tcase_create("trouble");
+
+    tcase_add_loop_test(tcase, a_trouble_is_told_with_its_details, 0,
+                        sizeof(rows) / sizeof(rows[0]));
+    tcase_add_test(tcase, every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_words);
+    tcase_add_test(tcase, every_reason_of_a_quarantine_and_every_fault_has_its_words);
+    tcase_add_test(tcase, words_are_printable_taken_as_they_are_and_cut);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {trouble_suite, NULL};
+
+    return rlk_test_main("trouble", suites);
+}
