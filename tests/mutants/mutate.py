@@ -1,29 +1,30 @@
 #!/usr/bin/env python3
-"""Puts one known bug into a copy of the source it belongs to.
+"""The table of the known bugs.
 
-    mutate.py NAME SOURCE_ROOT BUILD_ROOT
+    mutate.py NAME
 
-looks NAME up in table.toml, writes the changed text below BUILD_ROOT/mutants/NAME/ and prints
-two lines: the source that it replaces, relative to SOURCE_ROOT, and what it is replaced with.
-The build calls it when it is configured with -Dmutant=NAME.
+prints the bug NAME as a patch of the source tree, for patch -p1 or git apply.
 
 A row says which text of which file to replace by which. That text must be there exactly once:
-a table that has fallen behind the code is an error and never a mutant that changes nothing. Each
-mutant has a file of its own, so no object of one is taken for that of another.
+a table that has fallen behind the code is an error and never a mutant that changes nothing. The
+file may be any that is built or run: a source, a header, a script.
 """
+import difflib
 import os
 import re
 import sys
 import tomllib
 
-TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'table.toml')
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+TABLE = os.path.join(HERE, 'table.toml')
 FIELDS = {'name': str, 'rule': str, 'why': str, 'file': str, 'from': str, 'to': str,
           'killed_by': list}
 NAME = re.compile(r'[a-z0-9]+(-[a-z0-9]+)*')
 RULE = re.compile(r'S[0-9]+|retrying|telling|command')
 
-# A header is compiled into many objects: swapping in another one would leave old ones behind.
-FILE = re.compile(r'(src|tests/sim)/([a-z0-9_]+/)*[a-z0-9_]+\.c')
+# From the root of the tree, and not out of it.
+FILE = re.compile(r'(\w[\w.+-]*/)*\w[\w.+-]*')
 
 
 class Problem(Exception):
@@ -43,7 +44,7 @@ def flaw(row):
     if not RULE.fullmatch(row['rule']):
         return f'cites a rule that is none: {row["rule"]}'
     if not FILE.fullmatch(row['file']):
-        return f'is not in a .c file below src/ or tests/sim/: {row["file"]}'
+        return f'is not in a file of the tree: {row["file"]}'
     if row['from'] == row['to']:
         return 'changes nothing'
     return None
@@ -71,10 +72,18 @@ def find(rows, name):
     raise Problem(f'there is no mutant called {name}')
 
 
-def mutated(row, source_root):
-    """The text of the row's file, with its bug in it."""
-    with open(os.path.join(source_root, row['file']), encoding='utf-8') as source:
-        text = source.read()
+def source_of(row, root):
+    """The text of the row's file, as it is."""
+    try:
+        with open(os.path.join(root, row['file']), encoding='utf-8', newline='') as source:
+            return source.read()
+    except FileNotFoundError:
+        raise Problem(f'{row["name"]}: there is no {row["file"]}') from None
+
+
+def mutated(row, root):
+    """That text, with the row's bug in it."""
+    text = source_of(row, root)
     times = text.count(row['from'])
     if times != 1:
         raise Problem(f'{row["name"]}: {row["file"]} has the text to replace {times} times, '
@@ -82,27 +91,23 @@ def mutated(row, source_root):
     return text.replace(row['from'], row['to'])
 
 
-def write(path, text):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, 'w', encoding='utf-8') as copy:
-        copy.write(text)
+def patch(row):
+    """The lines of a patch that brings the bug."""
+    before, after = source_of(row, ROOT), mutated(row, ROOT)
+    return difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True),
+                                f'a/{row["file"]}', f'b/{row["file"]}')
 
 
-def main(name, source_root, build_root):
+def main(name):
     try:
-        row = find(load(), name)
-        text = mutated(row, source_root)
+        sys.stdout.writelines(patch(find(load(), name)))
     except Problem as problem:
         print(f'mutate.py: {problem}', file=sys.stderr)
         return 1
-    path = os.path.join(build_root, 'mutants', name, os.path.basename(row['file']))
-    write(path, text)
-    print(row['file'])
-    print(path)
     return 0
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 4:
-        sys.exit('usage: mutate.py NAME SOURCE_ROOT BUILD_ROOT')
-    sys.exit(main(*sys.argv[1:]))
+    if len(sys.argv) != 2:
+        sys.exit('usage: mutate.py NAME')
+    sys.exit(main(sys.argv[1]))

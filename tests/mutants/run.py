@@ -4,12 +4,13 @@
     run.py [--build DIR] [--jobs J] [--seeds N] [--tap] [--one-in N] [--only NAME...] [--by TEST...]
            [--list]
 
-Each job has a build of its own below DIR (build-test/mutants). First, without any bug, all the
-tests that the table names must pass. Then, for each mutant: configure with -Dmutant=NAME, build
-what its tests need, and run them: every one must fail. "sim" among them is the simulator, which
-hunts through the seeds 1 to N. A mutant that does not build is not killed but broken. --by
-tries other tests than those of the table. --one-in N takes one mutant in N, others
-whenever the table changes: for a suite that has not the time for all of them.
+Each job has a copy of the source tree below DIR (build-test/mutants), and a build of that copy; both
+stay for the next run. First, without any bug, all the tests that the table names must pass. Then,
+for each mutant: put it into the copy, build what its tests need, run them, and take it out again.
+Every one of its tests must fail. "sim" among them is the simulator, which hunts through the seeds 1
+to N. A mutant that does not build is not killed but broken. --by tries other tests than those of
+the table. --one-in N takes one mutant in N, others whenever the table changes: for a suite that
+has not the time for all of them.
 
 The last line is "M mutants, K killed", the exit status 0 if M is K.
 """
@@ -24,14 +25,16 @@ import threading
 import time
 
 import mutate
+import shadow
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = mutate.ROOT
 
 # Whatever is fast to build: the tests decide, not the compiler.
 OPTIONS = ['-Dbuildtype=plain', '-Dbench=false', '-Dtests=true', '-Dwerror=false']
 
-# What has been freed does not look as before (meson would see to that, too).
-ENVIRONMENT = {'MALLOC_PERTURB_': '85'}
+# What has been freed does not look as before (meson would see to that, too). And no module is
+# loaded as it was with another bug in it.
+ENVIRONMENT = {'MALLOC_PERTURB_': '85', 'PYTHONDONTWRITEBYTECODE': '1'}
 
 # What never comes because of a mutant is not waited for as long as on a slow machine.
 HURRIED = {'CK_DEFAULT_TIMEOUT': '5', 'CLI_TEST_TRIES': '150'}
@@ -44,8 +47,10 @@ class Broken(Exception):
     """Not a matter of a test: configuring, building or starting went wrong."""
 
 
-def must(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def must(command, lock):
+    """Runs what may write to a build, and holds its lock meanwhile."""
+    done = subprocess.run(command, pass_fds=[lock.fileno()], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         tail = '\n'.join(done.stdout.splitlines()[-12:])
         raise Broken(f'{" ".join(command[:3])} ... failed:\n{tail}')
@@ -111,18 +116,24 @@ def run_sim(command, env, seeds, timeout):
 # ---- a build ----
 
 class Build:
+    """A copy of the sources, and a build of it."""
+
     def __init__(self, folder, seeds):
-        self.folder = folder
+        self.tree = shadow.Tree(os.path.join(folder, 'tree'))
+        self.folder = os.path.join(folder, 'build')
         self.seeds = seeds
 
     def prepare(self):
-        if os.path.exists(os.path.join(self.folder, 'build.ninja')):
-            must(['meson', 'setup', '--reconfigure', self.folder, ROOT, *OPTIONS, '-Dmutant='])
-        else:
-            must(['meson', 'setup', self.folder, ROOT, *OPTIONS])
+        if not self.tree.claim():
+            raise Broken(f'another run is using {self.folder}')
+        self.tree.follow(ROOT)
+        again = os.path.exists(os.path.join(self.folder, 'build.ninja'))
+        must(['meson', 'setup', *(['--reconfigure'] if again else []), self.folder,
+              self.tree.folder, *OPTIONS], self.tree.lock)
 
-    def configure(self, mutant):
-        must(['meson', 'setup', '--reconfigure', self.folder, ROOT, f'-Dmutant={mutant}'])
+    def changed(self, row):
+        """The build of a mutant, while this lasts."""
+        return self.tree.changed(row['file'], mutate.mutated(row, self.tree.folder))
 
     def info(self, name):
         with open(os.path.join(self.folder, 'meson-info', f'intro-{name}.json'),
@@ -156,7 +167,7 @@ class Build:
         return sorted(os.path.relpath(file, self.folder) for file in files)
 
     def make(self, killers):
-        must(['ninja', '-C', self.folder, '-j', '2', *self.files_of(killers)])
+        must(['ninja', '-C', self.folder, '-j', '2', *self.files_of(killers)], self.tree.lock)
 
     def run(self, killer, hurried=True):
         if killer == 'sim':
@@ -181,10 +192,9 @@ def judge(build, row, with_sim):
     if not killers:
         return False, 'only the simulator is to kill it, and there is none'
     try:
-        mutate.mutated(row, ROOT)
-        build.configure(row['name'])
-        build.make(killers)
-        results = [(killer, build.run(killer)) for killer in killers]
+        with build.changed(row):
+            build.make(killers)
+            results = [(killer, build.run(killer)) for killer in killers]
     except mutate.Problem as problem:
         return False, str(problem)
     except Broken as problem:

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The table of the known bugs fits the code, and who judges by it is not fooled. Speaks TAP."""
+import contextlib
 import copy
 import os
+import re
 import sys
 import tempfile
 
@@ -13,6 +15,12 @@ from tap import Tap  # noqa: E402  (beside the lints)
 
 GOOD = {'name': 'a-bug', 'rule': 'S1', 'why': 'because', 'file': 'src/core/x.c', 'from': 'one',
         'to': 'two', 'killed_by': ['unit-x']}
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(text)
 
 
 def rows_that_do_not_fit(rows):
@@ -29,9 +37,10 @@ def flaws(**changes):
 
 
 def misfits(text):
-    """What there is to say of a source with that text."""
+    """What there is to say of a tree with that text in the file of the good row; None: without it."""
     with tempfile.TemporaryDirectory() as root:
-        mutate.write(os.path.join(root, GOOD['file']), text)
+        if text is not None:
+            write(os.path.join(root, GOOD['file']), text)
         try:
             mutate.mutated(GOOD, root)
         except mutate.Problem as problem:
@@ -42,12 +51,18 @@ def misfits(text):
 def load_problem(text):
     with tempfile.TemporaryDirectory() as root:
         path = os.path.join(root, 'table.toml')
-        mutate.write(path, text)
+        write(path, text)
         try:
             mutate.load(path)
         except mutate.Problem as problem:
             return [str(problem)]
     return []
+
+
+def wrong_lines(patch):
+    """Other than those that take the text of REAL out, and put its mutant in."""
+    changes = [line for line in patch if re.match(r'[-+](?![-+])', line)]
+    return changes if [line[0] for line in changes] != ['-', '+'] else []
 
 
 class FakeBuild:
@@ -57,8 +72,9 @@ class FakeBuild:
         self.says = says
         self.builds = builds
 
-    def configure(self, mutant):
-        pass
+    def changed(self, row):
+        mutate.mutated(row, run.ROOT)
+        return contextlib.nullcontext()
 
     def make(self, killers):
         if not self.builds:
@@ -94,13 +110,17 @@ def the_table(tap):
     tap.fires('a field that is misspelt', flaws(form='x'), 'form')
     tap.fires('a name of two words', flaws(name='a bug'), 'kebab')
     tap.fires('a rule that is none', flaws(rule='S'), 'rule')
-    tap.fires('a header', flaws(file='src/core/x.h'), '.c file')
-    tap.fires('a test', flaws(file='tests/unit/test_x.c'), '.c file')
-    tap.fires('a path that leads out', flaws(file='src/../x.c'), '.c file')
+    tap.claim('passes: a header', flaws(file='src/core/x.h'))
+    tap.claim('passes: a script', flaws(file='src/x/take-2.lua'))
+    tap.fires('a path that leads out', flaws(file='src/../x.c'), 'of the tree')
+    tap.fires('a path from the root', flaws(file='/src/x.c'), 'of the tree')
+    tap.fires('a folder', flaws(file='src/core/'), 'of the tree')
     tap.fires('a mutant like the original', flaws(to='one'), 'changes nothing')
     tap.claim('passes: a text that is there once', misfits('zero one two'))
     tap.fires('a text that is gone', misfits('zero'), '0 times')
     tap.fires('a text that is there twice', misfits('one one'), '2 times')
+    tap.fires('a file that is gone', misfits(None), 'there is no src/core/x.c')
+    tap.claim('a mutant is a patch', wrong_lines(mutate.patch(REAL)))
     row = '[[mutant]]\n' + ''.join(f'{field} = {value!r}\n' for field, value in GOOD.items())
     tap.claim('passes: a table of one', load_problem(row))
     tap.fires('a name that is there twice', load_problem(row + row), 'two mutants')
@@ -134,7 +154,7 @@ def shell(script, timeout=60):
 def sim(script):
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, 'sim')
-        mutate.write(program, script)
+        write(program, script)
         try:
             result = run.run_sim(['sh', program], os.environ, 10, 60)
         except run.Broken as problem:
