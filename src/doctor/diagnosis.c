@@ -15,41 +15,46 @@
 struct cause {
     enum rlk_trouble_kind trouble;
     enum redlock_finding_kind found;
+    enum redlock_severity severity;
     const char *mend;
 };
 
 static const char list_masters[] =
     "List independent masters only: no replicas, cluster nodes or sentinels.";
+static const char log_in[] =
+    "Give the user and the password that it wants (ACL LIST there shows the users).";
+static const char wait_for_data[] = "Wait until it has read them.";
+static const char stop_refusing[] = "Mend what it complains of; until then it keeps no locks.";
 
 /* Whatever its connection does. */
 static const struct cause causes[] = {
-    {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE,
+    {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE,
      "Take one of the two out of the list of masters: a server has one vote."},
-    {RLK_TROUBLE_REPLICA, REDLOCK_FOUND_ROLE, list_masters},
-    {RLK_TROUBLE_CLUSTER, REDLOCK_FOUND_ROLE, list_masters},
-    {RLK_TROUBLE_SENTINEL, REDLOCK_FOUND_ROLE, list_masters},
-    {RLK_TROUBLE_NO_MASTER, REDLOCK_FOUND_ROLE, list_masters},
-    {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE,
+    {RLK_TROUBLE_REPLICA, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, list_masters},
+    {RLK_TROUBLE_CLUSTER, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, list_masters},
+    {RLK_TROUBLE_SENTINEL, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, list_masters},
+    {RLK_TROUBLE_NO_MASTER, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, list_masters},
+    {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
      "Name a database that it has: CONFIG GET databases there."},
-    {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE,
+    {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
      "Give our user that database (ACL SETUSER there: +select, and db=... on Valkey 9.1 or newer), "
      "or name another one."},
-    {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN,
+    {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE,
      "Give it a password (requirepass, or ACL), and us the same: protected-mode lets nobody in "
      "from other machines without one."},
-    {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN,
-     "Give the user and the password that it wants (ACL LIST there shows the users)."},
-    {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN,
-     "Give the user and the password that it wants (ACL LIST there shows the users)."},
+    {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
+    {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
+    {RLK_TROUBLE_LOADING, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, wait_for_data},
+    {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, stop_refusing},
 };
 
 static const struct cause silent = {
-    RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT,
+    RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE,
     "See whether it is stopped, swapping, or busy with a long command (SLOWLOG GET), or raise "
     "node_timeout_ms."};
 
 static const struct cause down = {
-    RLK_TROUBLE_NONE, REDLOCK_FOUND_DOWN,
+    RLK_TROUBLE_NONE, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
     "See that it runs, that this is its address (bind, port), and that nothing is between."};
 
 static const struct cause *cause_of(const struct redlock_examined *x, enum rlk_trouble_kind trouble)
@@ -72,7 +77,7 @@ static void blame(const struct redlock_examined *x, enum rlk_trouble_kind troubl
 {
     const struct cause *cause = cause_of(x, trouble);
 
-    rlk_note(notes, cause->found, REDLOCK_UNUSABLE, cause->mend, "%s",
+    rlk_note(notes, cause->found, cause->severity, cause->mend, "%s",
              x->error[0] ? x->error : "has not answered all that it was asked");
 }
 
@@ -94,11 +99,10 @@ static void judge_role(const struct redlock_examined *x, struct rlk_notes *notes
 static void judge_writes(const struct redlock_examined *x, struct rlk_notes *notes)
 {
     if (x->loading) {
-        rlk_note(notes, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, "Wait until it has read them.",
+        rlk_note(notes, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, wait_for_data,
                  "is reading its data from the disk");
     } else if (x->refusal[0]) {
-        rlk_note(notes, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE,
-                 "Mend what it complains of; until then it keeps no locks.", "refuses us: %s",
+        rlk_note(notes, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, stop_refusing, "refuses us: %s",
                  x->refusal);
     }
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/time.h"
 
@@ -45,6 +46,20 @@ static uint64_t wait_ms(const struct redlock_report *r)
     return sorted[r->quorum - 1];
 }
 
+/* A quarantine has an end that is known; that a master has read its data has not. */
+static void tell_not_yet(const struct redlock_report *r, struct rlk_notes *notes)
+{
+    uint64_t s = (wait_ms(r) + 999) / 1000;
+    char when[48] = "yet";
+
+    if (s > 0) {
+        snprintf(when, sizeof(when), "for another %" PRIu64 " s", s);
+    }
+    rlk_note(notes, REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE, "Wait, or see what is said of each.",
+             "No lock can be acquired %s: %zu of %zu masters vote, %zu are needed", when, r->voting,
+             r->n_nodes, r->quorum);
+}
+
 static void judge_majority(const struct redlock_report *r, struct rlk_notes *notes)
 {
     if (r->usable < r->quorum) {
@@ -53,11 +68,7 @@ static void judge_majority(const struct redlock_report *r, struct rlk_notes *not
                  "No lock can be acquired: %zu of %zu masters are usable, %zu are needed",
                  r->usable, r->n_nodes, r->quorum);
     } else if (r->voting < r->quorum) {
-        rlk_note(notes, REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE,
-                 "Wait, or see what is said of each.",
-                 "No lock can be acquired for another %" PRIu64
-                 " s: %zu of %zu masters vote, %zu are needed",
-                 (wait_ms(r) + 999) / 1000, r->voting, r->n_nodes, r->quorum);
+        tell_not_yet(r, notes);
     } else if (r->usable == r->quorum && r->n_nodes > 2) {
         rlk_note(notes, REDLOCK_FOUND_NO_SPARE, REDLOCK_WARNING,
                  "Mend the masters that are unusable.",

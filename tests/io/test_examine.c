@@ -602,6 +602,25 @@ START_TEST(whoever_is_not_let_in_is_told_so)
 }
 END_TEST
 
+/* None of them is lost: two will vote, and nobody knows when. */
+START_TEST(who_is_loading_its_data_does_not_vote_yet)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    fake_model(f.nodes[0])->loading = fake_model(f.nodes[1])->loading = true;
+    farm_open_at_once(&f);
+    farm_wait_error(&f, 0, "is loading its data");
+    farm_wait_error(&f, 1, "is loading its data");
+    farm_wait(&f, 2, REDLOCK_NODE_UP);
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_NO_VOTE);
+    must_find(0, REDLOCK_FOUND_LOADING, "is loading its data");
+    must_find(-1, REDLOCK_FOUND_NOT_YET, "acquired yet: 1 of 3 masters vote, 2 are needed");
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(one_server_listed_twice_is_a_mistake_of_the_list)
 {
     const char *uris[3];
@@ -759,6 +778,7 @@ Suite *examine_suite(void)
     tcase_add_test(tcase, a_database_that_is_refused_is_named);
     tcase_add_test(tcase, a_server_whose_scripts_may_not_write_is_unusable);
     tcase_add_test(tcase, whoever_is_not_let_in_is_told_so);
+    tcase_add_test(tcase, who_is_loading_its_data_does_not_vote_yet);
     tcase_add_test(tcase, one_server_listed_twice_is_a_mistake_of_the_list);
     tcase_add_test(tcase, a_young_set_does_not_vote_yet);
     tcase_add_test(tcase, nonsense_is_borne);
