@@ -9,9 +9,9 @@
 #include "core/reply.h"
 #include "net/reply.h"
 #include "net/uri.h"
-#include "node/command.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "scripts/scripts.h"
 
 struct step {
     const char *word[8];
@@ -137,19 +137,6 @@ static const char the_key[] = "key", our_name[] = "name";
 /* No script has this SHA-1: who may run one is told that it is not there. */
 #define NO_SHA "0000000000000000000000000000000000000000"
 
-/* Whether a script that asks for the ttl may write, as it has to for a renewal. Rights are tried
- * one by one: refusals for these do not count here. */
-static const char write_script[] =
-    "if redis.replicate_commands then redis.replicate_commands() end\n"
-    "redis.pcall('TIME')\n"
-    "redis.pcall('PTTL', KEYS[1])\n"
-    "local r = redis.pcall('PEXPIRE', KEYS[1], 10)\n"
-    "if type(r) == 'table' and string.find(r.err or '', 'non deterministic') then\n"
-    "  return redis.error_reply('ERR scripts may not write after PTTL or TIME there: '\n"
-    "    .. 'use Redis 3.2 or newer')\n"
-    "end\n"
-    "return 0\n";
-
 static const struct step row[] = {
     {{"INFO", "server"}, REDLOCK_RIGHT_INFO, take_info},
     {{"INFO", "memory"}, REDLOCK_RIGHT_INFO, take_info},
@@ -165,9 +152,9 @@ static const struct step row[] = {
     {{"DEL", the_key}, REDLOCK_RIGHT_DEL, NULL},
     {{"PEXPIRE", the_key, "10"}, REDLOCK_RIGHT_PEXPIRE, NULL},
     {{"PTTL", the_key}, REDLOCK_RIGHT_PTTL, NULL},
-    {{"EVAL", write_script, "1", the_key, "0", "10"}, REDLOCK_RIGHT_EVAL, NULL},
+    {{"EVAL", rlk_script_may_write.text, "1", the_key}, REDLOCK_RIGHT_EVAL, NULL},
     {{"EVALSHA", NO_SHA, "1", the_key, "0"}, REDLOCK_RIGHT_EVALSHA, NULL},
-    {{"SCRIPT", "LOAD", rlk_command_release_script}, REDLOCK_RIGHT_SCRIPT_LOAD, NULL},
+    {{"SCRIPT", "LOAD", rlk_script_release.text}, REDLOCK_RIGHT_SCRIPT_LOAD, NULL},
     {{"CLIENT", "SETNAME", our_name}, REDLOCK_RIGHT_CLIENT_SETNAME, NULL},
     {{"CLIENT", "KILL", "ID", "0"}, REDLOCK_RIGHT_CLIENT_KILL, NULL},
     {{"HELLO", "2"}, REDLOCK_RIGHT_HELLO, NULL},

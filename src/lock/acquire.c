@@ -146,7 +146,7 @@ static const struct rlk_request_kind confirm_kind = {.answered = on_confirm,
 static void on_take(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    if (!rlk_script_again(n, RLK_SCRIPT_TAKE, r->context, &take_kind, reply, now_us)) {
+    if (!rlk_script_again(n, &rlk_script_take, r->context, &take_kind, reply, now_us)) {
         on_vote(n, r->context, reply, rlk_classify_take(reply), 0, now_us);
     }
 }
@@ -154,7 +154,7 @@ static void on_take(struct rlk_node *n, const struct rlk_request *r, const struc
 static void on_adopt(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                      uint64_t now_us)
 {
-    if (!rlk_script_again(n, RLK_SCRIPT_KEEP, r->context, &adopt_kind, reply, now_us)) {
+    if (!rlk_script_again(n, &rlk_script_keep, r->context, &adopt_kind, reply, now_us)) {
         on_vote(n, r->context, reply, rlk_classify_adopt(reply), 0, now_us);
     }
 }
@@ -167,7 +167,7 @@ static void on_fenced(struct rlk_node *n, const struct rlk_request *r,
     uint64_t fence;
     enum rlk_vote vote = rlk_classify_fenced(reply, &fence);
 
-    if (rlk_script_again(n, RLK_SCRIPT_VOTE, claim, &fenced_kind, reply, now_us)) {
+    if (rlk_script_again(n, &rlk_script_vote, claim, &fenced_kind, reply, now_us)) {
         return;
     }
     if (vote == RLK_VOTE_BARRED) {
@@ -198,7 +198,7 @@ static void on_confirm(struct rlk_node *n, const struct rlk_request *r,
 {
     struct rlk_claim *claim = r->context;
 
-    if (rlk_script_again(n, RLK_SCRIPT_CONFIRM, claim, &confirm_kind, reply, now_us)) {
+    if (rlk_script_again(n, &rlk_script_confirm, claim, &confirm_kind, reply, now_us)) {
         return;
     }
     if (reply->type == RLK_REPLY_ERROR) {
@@ -294,15 +294,15 @@ static uint64_t send_all(struct redlock_lock *lock, uint64_t nodes, uint64_t now
     uint32_t ttl_ms = lock->claim->ttl_ms;
 
     if (is_adoption(lock)) {
-        return rlk_script_send(lock->rl, nodes, RLK_SCRIPT_KEEP, lock->claim, ttl_ms, &adopt_kind,
+        return rlk_script_send(lock->rl, nodes, &rlk_script_keep, lock->claim, ttl_ms, &adopt_kind,
                                now_us);
     }
     if (lock->attempt.config.terms.fenced) {
-        return rlk_script_send(lock->rl, nodes, RLK_SCRIPT_VOTE, lock->claim, ttl_ms, &fenced_kind,
+        return rlk_script_send(lock->rl, nodes, &rlk_script_vote, lock->claim, ttl_ms, &fenced_kind,
                                now_us);
     }
     if (lock->claim->n_keys > 1) {
-        return rlk_script_send(lock->rl, nodes, RLK_SCRIPT_TAKE, lock->claim, ttl_ms, &take_kind,
+        return rlk_script_send(lock->rl, nodes, &rlk_script_take, lock->claim, ttl_ms, &take_kind,
                                now_us);
     }
     return send_sets(lock, nodes, now_us);
@@ -330,7 +330,7 @@ static void ask_to_confirm(struct redlock_lock *lock, const struct rlk_actions *
     unsigned node;
 
     claim->fence = out->fence;
-    unsent = rlk_script_send(lock->rl, out->confirm, RLK_SCRIPT_CONFIRM, claim, claim->ttl_ms,
+    unsent = rlk_script_send(lock->rl, out->confirm, &rlk_script_confirm, claim, claim->ttl_ms,
                              &confirm_kind, now_us);
     RLK_MASK_EACH (node, unsent) {
         confirmed(&lock->rl->nodes[node], claim, RLK_ANSWER_UNKNOWN, now_us);

@@ -89,25 +89,27 @@ static const struct rlk_request_kind heal_kind = {.answered = on_healed, .broken
  * the script: an extension for as long as they were ever given, a heal for what is left [S8].
  * 0: the lock is lost, released or forgotten. */
 static uint32_t ttl_again_ms(const struct rlk_node *n, struct rlk_claim *claim,
-                             enum rlk_script script, uint64_t now_us)
+                             const struct rlk_script *script, uint64_t now_us)
 {
     struct redlock_lock *lock = claim->lock;
 
     if (lock == NULL || lock->phase != RLK_LOCK_HELD || lock->hold.state != RLK_HOLD_HELD) {
         return 0;
     }
-    return script == RLK_SCRIPT_KEEP ? claim->ttl_ms
-                                     : rlk_hold_heal_again(&lock->hold, n->index, now_us);
+    return script == &rlk_script_keep ? claim->ttl_ms
+                                      : rlk_hold_heal_again(&lock->hold, n->index, now_us);
 }
 
-static bool asked_again(struct rlk_node *n, struct rlk_claim *claim, enum rlk_script script,
-                        const struct rlk_reply *reply, uint64_t now_us)
+static bool asked_again(struct rlk_node *n, struct rlk_claim *claim,
+                        const struct rlk_script *script, const struct rlk_reply *reply,
+                        uint64_t now_us)
 {
     bool forgotten = rlk_classify_no_script(reply);
     uint32_t ttl_ms = forgotten ? ttl_again_ms(n, claim, script, now_us) : 0;
 
     return rlk_script_again_for(n, script, claim, ttl_ms,
-                                script == RLK_SCRIPT_KEEP ? &keep_kind : &heal_kind, reply, now_us);
+                                script == &rlk_script_keep ? &keep_kind : &heal_kind, reply,
+                                now_us);
 }
 
 static void on_kept(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
@@ -124,7 +126,7 @@ static void on_kept(struct rlk_node *n, const struct rlk_request *r, const struc
                            .mistimed = rlk_standing_is_mistimed(&n->standing, now_us),
                            .answer = rlk_classify_keep(reply)};
 
-    if (asked_again(n, claim, RLK_SCRIPT_KEEP, reply, now_us)) {
+    if (asked_again(n, claim, &rlk_script_keep, reply, now_us)) {
         return;
     }
     note(n, claim, answers[ev.answer], now_us);
@@ -152,7 +154,7 @@ static void on_healed(struct rlk_node *n, const struct rlk_request *r,
                            .mistimed = rlk_standing_is_mistimed(&n->standing, now_us),
                            .vote = rlk_classify_take(reply)};
 
-    if (asked_again(n, claim, RLK_SCRIPT_TAKE, reply, now_us)) {
+    if (asked_again(n, claim, &rlk_script_take, reply, now_us)) {
         return;
     }
     note(n, claim, votes[ev.vote], now_us);
@@ -168,10 +170,10 @@ static void on_healed(struct rlk_node *n, const struct rlk_request *r,
 /* ---- what goes out ---- */
 
 /* Ask the nodes; what cannot be sent is answered by nothing, when all are on their way. */
-static void ask(struct redlock_lock *lock, uint64_t nodes, enum rlk_script script, uint32_t ttl_ms,
-                uint64_t now_us)
+static void ask(struct redlock_lock *lock, uint64_t nodes, const struct rlk_script *script,
+                uint32_t ttl_ms, uint64_t now_us)
 {
-    bool keep = script == RLK_SCRIPT_KEEP;
+    bool keep = script == &rlk_script_keep;
     struct rlk_claim *claim = rlk_claim_ref(lock->claim);
     uint64_t unsent = rlk_script_send(lock->rl, nodes, script, claim, ttl_ms,
                                       keep ? &keep_kind : &heal_kind, now_us);
@@ -198,7 +200,7 @@ static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t 
     }
     claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
     claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
-    ask(lock, nodes, RLK_SCRIPT_KEEP, ttl_ms, now_us);
+    ask(lock, nodes, &rlk_script_keep, ttl_ms, now_us);
 }
 
 static bool has_moved(const struct redlock_lock *lock)
@@ -225,7 +227,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     if (out->extend) {
         send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: it may step again */
     } else if (out->heal) {
-        ask(lock, out->heal, RLK_SCRIPT_TAKE, out->ttl_ms, now_us);
+        ask(lock, out->heal, &rlk_script_take, out->ttl_ms, now_us);
     }
 }
 

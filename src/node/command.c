@@ -5,128 +5,6 @@
 #include "net/format.h"
 #include "node/claim.h"
 
-const char rlk_command_release_script[] = "local n = 0\n"
-                                          "local taken = false\n"
-                                          "for i = 1, #KEYS do\n"
-                                          "  local v = redis.call('GET', KEYS[i])\n"
-                                          "  if v == ARGV[1] then\n"
-                                          "    n = n + redis.call('DEL', KEYS[i])\n"
-                                          "  elseif v then\n"
-                                          "    taken = true\n"
-                                          "  end\n"
-                                          "end\n"
-                                          "if taken then\n"
-                                          "  return -1\n"
-                                          "end\n"
-                                          "return n == #KEYS and 1 or 0\n";
-
-const char rlk_command_take_script[] =
-    "if redis.replicate_commands then redis.replicate_commands() end\n"
-    "local mine = 0\n"
-    "for i = 1, #KEYS do\n"
-    "  local v = redis.call('GET', KEYS[i])\n"
-    "  if v == ARGV[1] then\n"
-    "    mine = mine + 1\n"
-    "  elseif v then\n"
-    "    return v\n"
-    "  end\n"
-    "end\n"
-    "local raise = {}\n"
-    "for i = 1, ARGV[3] and #KEYS or 0 do\n"
-    "  local c = KEYS[i] .. ':redlock-fence'\n"
-    "  if (tonumber(redis.call('GET', c)) or 0) <= tonumber(ARGV[3]) then\n"
-    "    raise[#raise + 1] = c\n"
-    "  end\n"
-    "end\n"
-    "for i = 1, #KEYS do\n"
-    "  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[2]) then\n"
-    "    redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2])\n"
-    "  end\n"
-    "end\n"
-    "for _, c in ipairs(raise) do\n"
-    "  redis.call('SET', c, ARGV[3], 'PX', 604800000)\n"
-    "end\n"
-    "return mine == #KEYS and 2 or 1\n";
-
-const char rlk_command_keep_script[] =
-    "if redis.replicate_commands then redis.replicate_commands() end\n"
-    "for i = 1, #KEYS do\n"
-    "  local v = redis.call('GET', KEYS[i])\n"
-    "  if v ~= ARGV[1] then\n"
-    "    return v or 0\n"
-    "  end\n"
-    "end\n"
-    "local raise = {}\n"
-    "for i = 1, ARGV[3] and #KEYS or 0 do\n"
-    "  local c = KEYS[i] .. ':redlock-fence'\n"
-    "  if (tonumber(redis.call('GET', c)) or 0) <= tonumber(ARGV[3]) then\n"
-    "    raise[#raise + 1] = c\n"
-    "  end\n"
-    "end\n"
-    "for i = 1, #KEYS do\n"
-    "  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[2]) then\n"
-    "    redis.call('PEXPIRE', KEYS[i], ARGV[2])\n"
-    "  end\n"
-    "end\n"
-    "for _, c in ipairs(raise) do\n"
-    "  redis.call('SET', c, ARGV[3], 'PX', 604800000)\n"
-    "end\n"
-    "return 1\n";
-
-const char rlk_command_vote_script[] =
-    "local mine = 0\n"
-    "for i = 1, #KEYS do\n"
-    "  local v = redis.call('GET', KEYS[i])\n"
-    "  if v == ARGV[1] then\n"
-    "    mine = mine + 1\n"
-    "  elseif v then\n"
-    "    return v\n"
-    "  end\n"
-    "end\n"
-    "if mine > 0 then\n"
-    "  return 2\n"
-    "end\n"
-    "local f = tonumber(ARGV[3])\n"
-    "for i = 1, #KEYS do\n"
-    "  local c = tonumber(redis.call('GET', KEYS[i] .. ':redlock-fence')) or 0\n"
-    "  if c >= f then\n"
-    "    f = c + 1\n"
-    "  end\n"
-    "end\n"
-    "if f >= 4503599627370496 then\n"
-    "  return redis.error_reply('FENCE the counter has no numbers left: ' ..\n"
-    "    'delete it when nothing remembers its fences')\n"
-    "end\n"
-    "local same = 1\n"
-    "if ARGV[5] ~= '' then\n"
-    "  local v = redis.call('GET', ARGV[4]) or ''\n"
-    "  same = string.sub(v, 1, #ARGV[5]) == ARGV[5] and 1 or 0\n"
-    "end\n"
-    "for i = 1, #KEYS do\n"
-    "  redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2])\n"
-    "  redis.call('SET', KEYS[i] .. ':redlock-fence', string.format('%.0f', f), 'PX', 604800000)\n"
-    "end\n"
-    "return {f, same}\n";
-
-const char rlk_command_confirm_script[] =
-    "for i = 1, #KEYS do\n"
-    "  local c = tonumber(redis.call('GET', KEYS[i] .. ':redlock-fence')) or 0\n"
-    "  if redis.call('GET', KEYS[i]) ~= ARGV[1] or c > tonumber(ARGV[2]) then\n"
-    "    return 0\n"
-    "  end\n"
-    "end\n"
-    "for i = 1, #KEYS do\n"
-    "  redis.call('SET', KEYS[i] .. ':redlock-fence', ARGV[2], 'PX', 604800000)\n"
-    "end\n"
-    "return 1\n";
-
-/* SHA-1 of the texts above; a live test compares them with what SCRIPT LOAD says. */
-static const char release_sha[] = "488a19661b61470318f71acdc390dc7429f941ee";
-static const char take_sha[] = "8b3e7945ba78e342d17a43cb09a7d8e7d35ece6b";
-static const char keep_sha[] = "9311cc1fa3ae9dd75966942f9226760cd2e0b1b0";
-static const char vote_sha[] = "d3b5c32a0e22d298476a88f79fd13c00edcbf71f";
-static const char confirm_sha[] = "983b7f7683c6a4370afb7a86a76d1652d2c2d643";
-
 /* One element in wire form, for words that are known when this is compiled. */
 #define BULK2(text) "$2\r\n" text "\r\n"
 #define BULK3(text) "$3\r\n" text "\r\n"
@@ -227,21 +105,21 @@ static void put_keys(struct rlk_command *c, const struct rlk_claim *claim)
     }
 }
 
-/* EVAL or EVALSHA of a script with the keys, the token and `more` further arguments to come. */
-static void begin_script(struct rlk_command *c, const struct rlk_claim *claim, const char *script,
-                         const char *sha, unsigned more)
+/* The script, the keys and the token; `more` further arguments are to come. */
+static void begin_script(struct rlk_command *c, const struct rlk_script *script, bool text,
+                         const struct rlk_claim *claim, unsigned more)
 {
     char room[12];
     char *first = digits(claim->n_keys + 4 + more, room, sizeof(room));
 
     BEGIN(c, "*");
     put(c, first, (size_t)(room + sizeof(room) - first));
-    if (script) {
+    if (text) {
         PUT(c, "\r\n$4\r\nEVAL\r\n");
-        put_bulk(c, script, strlen(script));
+        put_bulk(c, script->text, script->len);
     } else {
         PUT(c, "\r\n$7\r\nEVALSHA\r\n");
-        put_bulk(c, sha, 40);
+        put_bulk(c, script->sha, sizeof(script->sha) - 1);
     }
     put_keys(c, claim);
     put_bulk(c, claim->token, claim->token_len);
@@ -249,12 +127,14 @@ static void begin_script(struct rlk_command *c, const struct rlk_claim *claim, c
 
 void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text)
 {
-    begin_script(c, claim, text ? rlk_command_release_script : NULL, release_sha, 0);
+    begin_script(c, &rlk_script_release, text, claim, 0);
 }
 
-/* The ttl, and the fence of a lock that has one. */
-static void put_ttl_and_fence(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms)
+/* Take and keep: the ttl, and the fence of a lock that has one. */
+static void put_lasting(struct rlk_command *c, const struct rlk_script *script, bool text,
+                        const struct rlk_claim *claim, uint32_t ttl_ms)
 {
+    begin_script(c, script, text, claim, claim->fence ? 2 : 1);
     put_number(c, ttl_ms);
     if (claim->fence) {
         put_number(c, claim->fence);
@@ -264,21 +144,19 @@ static void put_ttl_and_fence(struct rlk_command *c, const struct rlk_claim *cla
 void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text)
 {
-    begin_script(c, claim, text ? rlk_command_take_script : NULL, take_sha, claim->fence ? 2 : 1);
-    put_ttl_and_fence(c, claim, ttl_ms);
+    put_lasting(c, &rlk_script_take, text, claim, ttl_ms);
 }
 
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text)
 {
-    begin_script(c, claim, text ? rlk_command_keep_script : NULL, keep_sha, claim->fence ? 2 : 1);
-    put_ttl_and_fence(c, claim, ttl_ms);
+    put_lasting(c, &rlk_script_keep, text, claim, ttl_ms);
 }
 
 void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, const char *key,
                       const char *incarnation, bool text)
 {
-    begin_script(c, claim, text ? rlk_command_vote_script : NULL, vote_sha, 4);
+    begin_script(c, &rlk_script_vote, text, claim, 4);
     put_number(c, claim->ttl_ms);
     put_number(c, claim->hint);
     put_bulk(c, key, strlen(key));
@@ -287,7 +165,7 @@ void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, cons
 
 void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text)
 {
-    begin_script(c, claim, text ? rlk_command_confirm_script : NULL, confirm_sha, 1);
+    begin_script(c, &rlk_script_confirm, text, claim, 1);
     put_number(c, claim->fence);
 }
 

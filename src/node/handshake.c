@@ -11,6 +11,7 @@
 #include "node/info.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "scripts/scripts.h"
 
 static void refuse(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
 {
@@ -342,7 +343,7 @@ bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us)
                                          script = {.answered = on_script, .broken = on_broken};
     const char *const hello_words[] = {"HELLO", "2", NULL};
     const char *const name_words[] = {"CLIENT", "SETNAME", n->options->client_name, NULL};
-    const char *const script_words[] = {"SCRIPT", "LOAD", rlk_command_release_script, NULL};
+    const char *const script_words[] = {"SCRIPT", "LOAD", rlk_script_release.text, NULL};
 
     rlk_info_init(&n->info);
     return say_auth(n, now_us) && rlk_node_say(n, &hello, hello_words, now_us) &&

@@ -12,35 +12,12 @@
 #include "node/handshake.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "scripts/scripts.h"
 
 /* Along with renewals, but not with each of many. */
 #define AGAIN_AFTER_US 20000
 
-/* ARGV: our run, a fresh mark, how old the data are if the key does not tell (µs), whether they are
- * kept over a restart, and since when they are to be said to be there, at least. Data that are kept
- * get no older by a look, and never begin later than now: where the clock was set back, strangers
- * wait from now on. A record that cannot be written (out of memory) is written later: the look is
- * answered all the same. */
-static const char script[] =
-    "if redis.replicate_commands then redis.replicate_commands() end\n"
-    "local t = redis.call('TIME')\n"
-    "local now = t[1] * 1000000 + t[2]\n"
-    "local v = redis.call('GET', KEYS[1])\n"
-    "local run, mark, born = string.match(v or '', '^(%S+) (%x+) (%d+)$')\n"
-    "local from = now - tonumber(ARGV[3])\n"
-    "if born and (run == ARGV[1] or ARGV[4] == '1') then\n"
-    "  from = math.min(math.max(tonumber(born), tonumber(ARGV[5])), now)\n"
-    "end\n"
-    "local noted = string.format('%s %s %.0f', ARGV[1], mark or ARGV[2], from)\n"
-    "if run ~= ARGV[1] then\n"
-    "  redis.call('SET', KEYS[1], noted)\n"
-    "  v = noted\n"
-    "elseif noted ~= v and redis.pcall('SET', KEYS[1], noted).ok then\n"
-    "  v = noted\n"
-    "end\n"
-    "return {v, string.format('%.0f', now)}\n";
-
-/* What it answers. */
+/* What scripts/incarnation.lua answers. */
 struct answer {
     uint64_t mark, born_us, now_us; /* 0: not told */
 };
@@ -86,7 +63,8 @@ static bool ask_for_mark(struct rlk_node *n, const struct rlk_request_kind *kind
     uint64_t note_us = n->health.notes ? rlk_standing_note(&n->standing, now_us) : 0;
     char mark[20], age[24], note[24], key[RLK_HEALTH_KEY_ROOM];
     const char *const words[] = {
-        "EVAL", script, "1", key, n->info.run_id, mark, age, keeps_data(n) ? "1" : "0", note, NULL};
+        "EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id, mark,
+        age,    keeps_data(n) ? "1" : "0",   note, NULL};
 
     write_key(n, key);
     snprintf(mark, sizeof(mark), "%016" PRIx64, rlk_prng_next(&n->prng) | 1);

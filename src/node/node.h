@@ -92,8 +92,9 @@ struct rlk_node {
     /* From the greeting. */
     bool tells_holder; /* SET ... NX GET works */
     bool tells_role;   /* HELLO tells its role */
-    unsigned scripts;  /* that it has run over this connection, and so knows by their SHA-1 */
-    char server[48];   /* "redis 7.0.15" */
+    unsigned
+        scripts;     /* their bits: it has run them over this connection, so it knows their SHA-1 */
+    char server[48]; /* "redis 7.0.15" */
     struct rlk_info info;
     int64_t client_id; /* 0: unknown */
     struct rlk_former former;

@@ -24,7 +24,8 @@ enum model_script_kind {
     MODEL_SCRIPT_TAKE,
     MODEL_SCRIPT_VOTE,
     MODEL_SCRIPT_CONFIRM,
-    MODEL_SCRIPT_MARK
+    MODEL_SCRIPT_MARK,
+    MODEL_SCRIPT_MAY_WRITE
 };
 
 struct model {

@@ -30,9 +30,10 @@ enum model_script_kind model_script_kind(const char *text, size_t len)
     static const struct {
         const char *word;
         enum model_script_kind kind;
-    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE}, {"'PEXPIRE'", MODEL_SCRIPT_KEEP},
-                 {"'TIME'", MODEL_SCRIPT_MARK},   {"error_reply", MODEL_SCRIPT_VOTE},
-                 {"'PTTL'", MODEL_SCRIPT_TAKE},   {COUNTER, MODEL_SCRIPT_CONFIRM}};
+    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE},    {"non deterministic", MODEL_SCRIPT_MAY_WRITE},
+                 {"'PEXPIRE'", MODEL_SCRIPT_KEEP},   {"'TIME'", MODEL_SCRIPT_MARK},
+                 {"error_reply", MODEL_SCRIPT_VOTE}, {"'PTTL'", MODEL_SCRIPT_TAKE},
+                 {COUNTER, MODEL_SCRIPT_CONFIRM}};
     size_t i;
 
     for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
@@ -325,15 +326,22 @@ static void run_mark(const struct model_call *c, const struct keys *k)
     resp_put_text(c->out, now);
 }
 
+static void run_may_write(const struct model_call *c, const struct keys *k)
+{
+    (void)k;
+    resp_put_int(c->out, 0);
+}
+
 static void run_script(const struct model_call *c, const struct model_script *script)
 {
     static const struct {
         void (*run)(const struct model_call *, const struct keys *);
         size_t least, most; /* arguments */
     } runs[] = {
-        [MODEL_SCRIPT_RELEASE] = {run_release, 1, 1}, [MODEL_SCRIPT_KEEP] = {run_keep, 2, 3},
-        [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},       [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
-        [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2}, [MODEL_SCRIPT_MARK] = {run_mark, 5, 5}};
+        [MODEL_SCRIPT_RELEASE] = {run_release, 1, 1},    [MODEL_SCRIPT_KEEP] = {run_keep, 2, 3},
+        [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},          [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
+        [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2},    [MODEL_SCRIPT_MARK] = {run_mark, 5, 5},
+        [MODEL_SCRIPT_MAY_WRITE] = {run_may_write, 0, 0}};
     struct keys k = look_at_keys(c);
 
     if (k.n_args < runs[script->kind].least || k.n_args > runs[script->kind].most) {

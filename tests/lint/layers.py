@@ -18,12 +18,13 @@ PURE = r'(std(bool|def|int|align)|limits|string|assert|inttypes)\.h'
 
 # The rules, as expressions that the whole name must match. "system" is any header that is
 # not ours and belongs to none of the libraries.
-OURS = r'(base|core|net|node|lock|doctor|sync|cli|sim|small|lib|redlock)/.*'
+OURS = r'(base|core|net|scripts|node|lock|doctor|sync|cli|sim|small|lib|redlock)/.*'
 LIBRARIES = r'(event2?/.*|event\.h|hiredis/.*|valkey/.*|check\.h|openssl/.*)'
 SYSTEM = rf'(?!({OURS}|{LIBRARIES})$).*'
 
 # What is above the network knows no libevent, no socket, no clock: only the headers of src/net.
-BELOW_NODE = [r'net/.*', r'core/.*', r'base/.*', r'redlock/.*', PURE, r'(stdio|stdarg|stdlib)\.h']
+BELOW_NODE = [r'scripts/.*', r'net/.*', r'core/.*', r'base/.*', r'redlock/.*', PURE,
+              r'(stdio|stdarg|stdlib)\.h']
 
 LAYERS = {
     'include/redlock': [r'redlock/.*', r'std(def|int)\.h'],
@@ -31,6 +32,7 @@ LAYERS = {
     'src/core': [r'core/.*', r'base/.*', r'redlock/error\.h', PURE],
     'src/net': [r'net/.*', r'core/reply\.h', r'base/.*', r'redlock/(error|manager)\.h',
                 r'event2/.*', r'hiredis/.*', SYSTEM],
+    'src/scripts': [r'scripts/.*', r'stddef\.h'],
     'src/node': [r'node/.*', *BELOW_NODE],
     'src/lock': [r'lock/.*', r'node/.*', *BELOW_NODE],
     'src/doctor': [r'doctor/.*', r'lock/.*', r'node/.*', *BELOW_NODE],
@@ -66,6 +68,7 @@ BAD = [
     ('src/core', 'net/conn.h'), ('src/core', 'stdio.h'), ('src/core', 'stdlib.h'),
     ('src/core', 'time.h'), ('src/core', 'unistd.h'), ('src/core', 'redlock/lock.h'),
     ('src/net', 'node/node.h'), ('src/net', 'core/round.h'), ('src/net', 'redlock/lock.h'),
+    ('src/net', 'scripts/scripts.h'), ('src/scripts', 'node/node.h'),
     ('src/node', 'lock/manager.h'), ('src/node', 'event2/event.h'), ('src/node', 'sys/socket.h'),
     ('src/node', 'hiredis/hiredis.h'), ('src/lock', 'doctor/probe.h'), ('src/lock', 'time.h'),
     ('src/lock', 'event2/event.h'), ('src/doctor', 'cli/args.h'), ('src/doctor', 'unistd.h'),

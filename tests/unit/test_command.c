@@ -107,7 +107,7 @@ START_TEST(a_vote_is_as_hiredis_writes_it)
             const char *start = known ? "0123456789abcdef0123456789abcdef01234567 77aa " : "";
 
             rlk_command_vote(&command, c, key, start, text);
-            script(rlk_command_vote_script, c, text);
+            script(rlk_script_vote.text, c, text);
             number(30000);
             number(c->hint);
             word(key);
@@ -127,7 +127,7 @@ START_TEST(a_confirmation_is_as_hiredis_writes_it)
     for (text = 0; text < 2; text++) {
         c->fence = text ? 1 : (UINT64_C(1) << 52) - 1;
         rlk_command_confirm(&command, c, text);
-        script(rlk_command_confirm_script, c, text);
+        script(rlk_script_confirm.text, c, text);
         number(c->fence);
         check_command();
     }
@@ -150,7 +150,7 @@ START_TEST(take_and_keep_bring_the_fence)
                 } else {
                     rlk_command_take(&command, c, 5000, text);
                 }
-                script(keep ? rlk_command_keep_script : rlk_command_take_script, c, text);
+                script(keep ? rlk_script_keep.text : rlk_script_take.text, c, text);
                 number(5000);
                 if (fenced) {
                     number(c->fence);
@@ -170,7 +170,7 @@ START_TEST(a_release_is_as_hiredis_writes_it)
 
     for (text = 0; text < 2; text++) {
         rlk_command_release(&command, c, text);
-        script(rlk_command_release_script, c, text);
+        script(rlk_script_release.text, c, text);
         check_command();
     }
     rlk_claim_unref(c);
@@ -221,8 +221,8 @@ END_TEST
 
 START_TEST(the_scripts_name_the_counter_as_we_do)
 {
-    static const char *const scripts[] = {rlk_command_take_script, rlk_command_keep_script,
-                                          rlk_command_vote_script, rlk_command_confirm_script};
+    static const char *const scripts[] = {rlk_script_take.text, rlk_script_keep.text,
+                                          rlk_script_vote.text, rlk_script_confirm.text};
     unsigned i;
 
     for (i = 0; i < 4; i++) {
@@ -231,7 +231,7 @@ START_TEST(the_scripts_name_the_counter_as_we_do)
         ck_assert_ptr_nonnull(at);
         ck_assert_ptr_nonnull(strstr(scripts[i], "'PX', 604800000)"));
     }
-    ck_assert_ptr_null(strstr(rlk_command_release_script, "fence"));
+    ck_assert_ptr_null(strstr(rlk_script_release.text, "fence"));
 }
 END_TEST
 

@@ -10,6 +10,7 @@
 #include "lib/runner.h"
 #include "node/claim.h"
 #include "node/command.h"
+#include "scripts/scripts.h"
 
 #define MINE "0123456789abcdef0123456789abcdef01234567"
 #define TTL_MS 3000000
@@ -521,6 +522,48 @@ START_TEST(a_counter_of_somebody_else_does_no_harm)
 }
 END_TEST
 
+/* Out of memory: what gives up a lock or keeps it needs none. A text with a shebang would be
+ * refused there, whatever it does. */
+START_TEST(a_full_server_keeps_and_releases)
+{
+    struct state s = {.n = 2};
+    struct rlk_claim *c = claim(2, 0, 0);
+
+    s.key[0] = s.key[1] = (struct key){.owner = 'm', .life = SHORT};
+    put(&s);
+    freeReplyObject(ask("CONFIG SET maxmemory 1"));
+    rlk_command_keep(&command, c, TTL_MS, true);
+    says_number(run(c), 1);
+    own(&s);
+    check_state(&s);
+    c = claim(2, 0, 0);
+    rlk_command_release(&command, c, true);
+    says_number(run(c), 1);
+    check_state(&(struct state){.n = 2});
+    freeReplyObject(ask("CONFIG SET maxmemory 0"));
+}
+END_TEST
+
+/* EVALSHA asks for what EVAL has left there. */
+START_TEST(the_server_calls_them_as_we_do)
+{
+    static const struct rlk_script *const all[] = {
+        &rlk_script_release, &rlk_script_take,        &rlk_script_keep,     &rlk_script_vote,
+        &rlk_script_confirm, &rlk_script_incarnation, &rlk_script_may_write};
+    unsigned i, bits = 0;
+
+    for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        redisReply *reply = ask("SCRIPT LOAD %b", all[i]->text, all[i]->len);
+
+        ck_assert_uint_eq(all[i]->len, strlen(all[i]->text));
+        ck_assert_str_eq(reply->str, all[i]->sha);
+        ck_assert_uint_eq(bits & all[i]->bit, 0);
+        bits |= all[i]->bit;
+        freeReplyObject(reply);
+    }
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("scripts");
@@ -536,6 +579,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_vote_tells_whether_the_data_are_those_that_we_knew, 0,
                         sizeof(marks) / sizeof(marks[0]));
     tcase_add_loop_test(c, a_counter_of_somebody_else_does_no_harm, 0, 2);
+    tcase_add_test(c, a_full_server_keeps_and_releases);
+    tcase_add_test(c, the_server_calls_them_as_we_do);
     suite_add_tcase(s, c);
     return s;
 }

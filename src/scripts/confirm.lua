@@ -1,0 +1,21 @@
+-- confirm.lua - raise the counters to the fence that the masters have agreed on [S12].
+--
+-- KEYS     the keys of the lock, 1 to 16
+-- ARGV[1]  the token
+-- ARGV[2]  the fence
+--
+-- Answers  1  all keys have the token, and their counters are the fence now
+--          0  a key does not have the token, or a counter is above the fence; nothing is changed
+-- Uses: keys, counters
+
+local ours = compare_keys(ARGV[1])
+if #ours < #KEYS then
+    return 0
+end
+for _, key in ipairs(KEYS) do
+    if counter_of(key) > tonumber(ARGV[2]) then
+        return 0
+    end
+end
+set_counters(KEYS, ARGV[2])
+return 1

@@ -1,0 +1,31 @@
+-- keep.lua - let our keys live for ttl, if they do not live longer already [S7].
+--
+-- It renews a lock that is held. It never sets a key that is not there, and never shortens one.
+--
+-- KEYS     the keys of the lock, 1 to 16
+-- ARGV[1]  the token
+-- ARGV[2]  ttl, in milliseconds
+-- ARGV[3]  the fence; left out for a lock without one
+--
+-- The keys are looked at in their order, and the first that does not have the token decides:
+--
+-- Answers  1        all keys have the token, and live for ttl or longer
+--          0        a key is not there; nothing is changed
+--          a value  the value of a key that somebody else has; nothing is changed
+--
+-- With a fence, the counters of the keys are at least the fence afterwards [S12].
+-- Uses: effects, counters, renewal
+
+for _, key in ipairs(KEYS) do
+    local value = redis.call('GET', key)
+    if value ~= ARGV[1] then
+        return value or 0
+    end
+end
+local short = keys_that_end_before(ARGV[2])
+local low = keys_with_counter_up_to(ARGV[3])
+for _, key in ipairs(short) do
+    redis.call('PEXPIRE', key, ARGV[2])
+end
+set_counters(low, ARGV[3])
+return 1

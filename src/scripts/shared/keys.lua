@@ -1,0 +1,16 @@
+-- keys.lua - compare the keys with the token of a claim.
+
+-- Returns the keys whose value is the token, and the value of the first key that has another one;
+-- nil when no key has.
+local function compare_keys(token)
+    local ours, other = {}, nil
+    for _, key in ipairs(KEYS) do
+        local value = redis.call('GET', key)
+        if value == token then
+            ours[#ours + 1] = key
+        elseif value then
+            other = other or value
+        end
+    end
+    return ours, other
+end

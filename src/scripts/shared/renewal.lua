@@ -1,0 +1,27 @@
+-- renewal.lua - what is to be changed when keys are to live for ttl and have a fence.
+--
+-- A script calls these functions before it writes anything.
+
+-- [S7] Returns the keys that are not there or end before ttl. A key that lives longer is never
+-- shortened.
+local function keys_that_end_before(ttl)
+    local short = {}
+    for _, key in ipairs(KEYS) do
+        if redis.call('PTTL', key) < tonumber(ttl) then
+            short[#short + 1] = key
+        end
+    end
+    return short
+end
+
+-- [S12] Returns the keys whose counter is at most the fence: a counter never falls, and an equal
+-- one begins its week anew. Without a fence (nil) there are none.
+local function keys_with_counter_up_to(fence)
+    local low = {}
+    for _, key in ipairs(fence and KEYS or {}) do
+        if counter_of(key) <= tonumber(fence) then
+            low[#low + 1] = key
+        end
+    end
+    return low
+end

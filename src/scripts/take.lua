@@ -1,0 +1,29 @@
+-- take.lua - set all keys to our token for ttl, or none of them.
+--
+-- This is the vote of a lock with several keys [S1], and it heals keys that were lost on this
+-- master while the lock is held [S8]. Keys that we have already are lengthened and never shortened
+-- [S7].
+--
+-- KEYS     the keys of the lock, 1 to 16
+-- ARGV[1]  the token
+-- ARGV[2]  ttl, in milliseconds
+-- ARGV[3]  the fence; left out for a lock without one
+--
+-- Answers  1        the keys are set; some or all of them were not there
+--          2        all keys had the token already, and live for ttl now
+--          a value  the value of a key that somebody else has; nothing is changed
+--
+-- With a fence, the counters of the keys are at least the fence afterwards [S12].
+-- Uses: effects, keys, counters, renewal
+
+local ours, other = compare_keys(ARGV[1])
+if other then
+    return other
+end
+local short = keys_that_end_before(ARGV[2])
+local low = keys_with_counter_up_to(ARGV[3])
+for _, key in ipairs(short) do
+    redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+end
+set_counters(low, ARGV[3])
+return #ours == #KEYS and 2 or 1

@@ -1,0 +1,49 @@
+-- vote.lua - set all keys to our token for ttl, or none of them, and count their fences on [S12].
+--
+-- This is the vote of a lock with a fence. The counters rise above every fence that they ever had,
+-- and to the hint at least. The vote also tells whether the data of this master are still those
+-- that we know [S11].
+--
+-- KEYS     the keys of the lock, 1 to 16
+-- ARGV[1]  the token
+-- ARGV[2]  ttl, in milliseconds
+-- ARGV[3]  the hint, a number
+-- ARGV[4]  the name of the incarnation key; empty: do not look
+-- ARGV[5]  what the value of that key should begin with; empty: do not look
+--
+-- Answers  {counter, 1}  the keys and their counters are set
+--          {counter, 0}  the same, and the incarnation key is not as expected
+--          2             some keys had the token already; nothing is changed
+--          a value       the value of a key that somebody else has; nothing is changed
+--          -FENCE        there is no number left for the counter; nothing is changed
+-- Uses: keys, counters
+
+local ours, other = compare_keys(ARGV[1])
+if other then
+    return other
+end
+if #ours > 0 then
+    return 2
+end
+local fence = tonumber(ARGV[3])
+for _, key in ipairs(KEYS) do
+    local counter = counter_of(key)
+    if counter >= fence then
+        fence = counter + 1
+    end
+end
+-- 2^52: up to here Lua counts exactly, and so does every client.
+if fence >= 4503599627370496 then
+    return redis.error_reply('FENCE the counter has no numbers left: ' ..
+        'delete it when nothing remembers its fences')
+end
+local same = 1
+if ARGV[5] ~= '' then
+    local value = redis.call('GET', ARGV[4]) or ''
+    same = string.sub(value, 1, #ARGV[5]) == ARGV[5] and 1 or 0
+end
+for _, key in ipairs(KEYS) do
+    redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+end
+set_counters(KEYS, string.format('%.0f', fence))
+return {fence, same}

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Each script as a reader tries it: `test_eval.py SOURCE_FOLDER BUILD_FOLDER`.
+
+The text that the build has made of it is run by `redis-cli --eval NAME.lua KEY... , ARGUMENT...`, on a
+server of its own. Every answer that stands at the top of a script's file is got from it.
+"""
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
+from tap import Tap, skip_all  # noqa: E402  (beside the lints)
+
+SERVER = shutil.which('redis-server') or shutil.which('valkey-server')
+CLIENT = shutil.which('redis-cli') or shutil.which('valkey-cli')
+
+NOW = r'"\d{16}"'
+OTHERS = r'"other"'
+SET_A, SET_B = ['SET a me PX 90000', 'SET b me PX 90000']
+TAKEN_B = 'SET b other'
+
+# Whoever is told to end ends its server, and leaves no folder.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+# Which answer, what is there before, keys and arguments, what redis-cli prints (an expression),
+# and what is there afterwards.
+CASES = {
+    'release': [
+        ('1', [SET_A, SET_B], 'a b , me', r'\(integer\) 1', {'EXISTS a b': '0'}),
+        ('0', [SET_A], 'a b , me', r'\(integer\) 0', {'EXISTS a b': '0'}),
+        ('-1', [SET_A, TAKEN_B], 'a b , me', r'\(integer\) -1', {'EXISTS a': '0', 'GET b': 'other'}),
+    ],
+    'take': [
+        ('1', [SET_A], 'a b , me 60000', r'\(integer\) 1', {'GET a': 'me', 'GET b': 'me'}),
+        ('2', [SET_A, SET_B], 'a b , me 60000 7', r'\(integer\) 2', {'GET a:redlock-fence': '7'}),
+        ('a value', [TAKEN_B], 'a b , me 60000', OTHERS, {'EXISTS a': '0'}),
+    ],
+    'keep': [
+        ('1', [SET_A, SET_B], 'a b , me 60000 7', r'\(integer\) 1', {'GET b:redlock-fence': '7'}),
+        ('0', [SET_B], 'a b , me 60000', r'\(integer\) 0', {'EXISTS a': '0'}),
+        ('a value', [SET_A, TAKEN_B], 'a b , me 60000', OTHERS, {'GET b': 'other'}),
+    ],
+    'vote': [
+        ('{counter, 1}', ['SET b:redlock-fence 9', 'SET mark xyz'], 'a b , me 60000 5 mark xy',
+         r'1\) \(integer\) 10\n2\) \(integer\) 1', {'GET a:redlock-fence': '10', 'GET b': 'me'}),
+        ('{counter, 0}', ['SET mark xyz'], 'a , me 60000 5 mark y',
+         r'1\) \(integer\) 5\n2\) \(integer\) 0', {'GET a': 'me'}),
+        ('2', [SET_A], 'a b , me 60000 5  ', r'\(integer\) 2', {'EXISTS b': '0'}),
+        ('a value', [TAKEN_B], 'a b , me 60000 5  ', OTHERS, {'EXISTS a': '0'}),
+        ('-FENCE', [f'SET a:redlock-fence {2 ** 52 - 1}'], 'a , me 60000 5  ',
+         r'\(error\) FENCE .*', {'EXISTS a': '0'}),
+    ],
+    'confirm': [
+        ('1', [SET_A, SET_B], 'a b , me 7', r'\(integer\) 1', {'GET b:redlock-fence': '7'}),
+        ('0', [SET_A], 'a b , me 7', r'\(integer\) 0', {'EXISTS a:redlock-fence': '0'}),
+        ('0', [SET_A, 'SET a:redlock-fence 8'], 'a , me 7', r'\(integer\) 0',
+         {'GET a:redlock-fence': '8'}),
+    ],
+    'incarnation': [
+        ('{value, now}', [], 'i , run 7f 0 0 0', rf'1\) "run 7f \d+"\n2\) {NOW}', {'EXISTS i': '1'}),
+        ('{value, now}', ['SET i "run aa 5"'], 'i , run 7f 0 0 0', rf'1\) "run aa 5"\n2\) {NOW}', {}),
+        ('{value, now}', ['SET i "old aa 5"'], 'i , run 7f 0 1 9', rf'1\) "run aa 9"\n2\) {NOW}',
+         {'GET i': 'run aa 9'}),
+    ],
+    'may_write': [
+        ('0', [], 'a ,', r'\(integer\) 0', {}),
+        ('-ERR', [], 'a ,', r'\(error\) ERR .* Redis 3\.2 .*', {}),
+    ],
+}
+
+# No server that is new enough to test with gives them.
+NOT_TRIED = {('may_write', '-ERR')}
+
+
+class Server:
+    """On a unix socket, with nothing on disk."""
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix='redlock-test-')
+        self.socket = os.path.join(self.folder, 's')
+        self.process = subprocess.Popen(
+            [SERVER, '--port', '0', '--unixsocket', self.socket, '--dir', self.folder, '--save', ''],
+            stdout=subprocess.DEVNULL)
+        while self.client('PING') != 'PONG':
+            if self.process.poll() is not None:
+                raise AssertionError('the server does not start')
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+    def client(self, *words):
+        done = subprocess.run([CLIENT, '-s', self.socket, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=False)
+        return done.stdout.strip()
+
+    def command(self, line):
+        """As one types it."""
+        return self.client(*(word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)))
+
+    def run(self, path, words):
+        """Two blanks stand for an empty argument each."""
+        return self.client('--no-raw', '--eval', path, *words.split(' '))
+
+
+def promised(path):
+    """The answers that stand at the top of a script's file."""
+    with open(path, encoding='ascii') as file:
+        head = file.read().split('\n\n', 1)[0]
+    block = re.search(r'^-- Answers(  .*\n(?:--   .*\n)*)', head, re.MULTILINE)
+    lines = block.group(1).replace('\n--', '\n').splitlines() if block else []
+    return {re.match(r' +(\S.*?)  +\S', line).group(1) for line in lines}
+
+
+def missing(sources, cases):
+    """What is promised and not tried, or tried and not promised."""
+    for path in sorted(glob.glob(os.path.join(sources, '*.lua'))):
+        name = os.path.splitext(os.path.basename(path))[0]
+        tried = {case[0] for case in cases.get(name, [])}
+        for answer in promised(path) ^ tried:
+            yield f'{name}.lua: promised or tried, and not both: {answer}'
+
+
+def complaints(server, path, before, words, answer, after):
+    server.client('FLUSHALL')
+    for line in before:
+        server.command(line)
+    got = server.run(path, words)
+    if not re.fullmatch(answer, got):
+        yield f'answered {got!r}'
+    for line, value in after.items():
+        if server.command(line) != value:
+            yield f'{line}: {server.command(line)!r} and not {value!r}'
+
+
+def main(sources, built):
+    if not SERVER or not CLIENT:
+        skip_all('there is no redis-server or no redis-cli')
+    tap = Tap()
+    tap.claim('every answer that is promised is tried', missing(sources, CASES))
+    tap.fires('an answer that nobody tries', missing(sources, {**CASES, 'keep': CASES['keep'][:2]}),
+              'a value')
+    with Server() as server:
+        for name, cases in CASES.items():
+            path = os.path.join(built, f'{name}.lua')
+            for which, *case in cases:
+                if (name, which) not in NOT_TRIED:
+                    tap.claim(f'{name} answers {which}: {case[1]}', complaints(server, path, *case))
+        release = os.path.join(built, 'release.lua')
+        tap.fires('another answer', complaints(server, release, [], 'a , me', r'\(integer\) 1', {}),
+                  'answered')
+        tap.fires('another state', complaints(server, release, [TAKEN_B], 'b , me', '.*',
+                                              {'EXISTS b': '0'}), 'EXISTS b')
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
