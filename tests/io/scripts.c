@@ -4,66 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/sha1.h"
-
-static enum script kind_of_text(const struct resp_request *request, size_t at)
+/* It runs this script, by its text or by its SHA-1. */
+static bool runs(const struct resp_request *request, const struct rlk_script *script)
 {
-    const char *text = request->argv[at];
-
-    if (strstr(text, "'DEL'")) {
-        return SCRIPT_RELEASE;
-    }
-    return strstr(text, "'PEXPIRE'") ? SCRIPT_KEEP : SCRIPT_TAKE;
+    return (resp_is(request, 0, "EVAL") && strcmp(request->argv[1], script->text) == 0) ||
+           (resp_is(request, 0, "EVALSHA") && strcmp(request->argv[1], script->sha) == 0);
 }
 
-/* Where the text of a script stands in a command; 0: it has none. */
-static size_t text_at(const struct resp_request *request)
-{
-    if (resp_is(request, 0, "EVAL")) {
-        return 1;
-    }
-    return resp_is(request, 0, "SCRIPT") && resp_is(request, 1, "LOAD") ? 2 : 0;
-}
-
-static bool has_sha(const struct resp_request *request, const char *sha)
-{
-    size_t at = text_at(request);
-    char own[41];
-
-    if (at == 0) {
-        return false;
-    }
-    sha1_hex(request->argv[at], request->len[at], own);
-    return strcmp(own, sha) == 0;
-}
-
-/* Whoever sends a SHA has sent the text before, on whichever connection. */
-static enum script kind_of_sha(const struct fake *fake, const char *sha)
-{
-    size_t conn, at;
-
-    for (conn = 0; conn < fake_n_conns(fake); conn++) {
-        for (at = 0; at < fake_n_commands(fake, conn); at++) {
-            const struct resp_request *request = fake_request(fake, conn, at);
-
-            if (has_sha(request, sha)) {
-                return kind_of_text(request, text_at(request));
-            }
-        }
-    }
-    return SCRIPT_NONE;
-}
-
-static enum script kind_of(const struct fake *fake, const struct resp_request *request)
-{
-    if (resp_is(request, 0, "EVAL")) {
-        return kind_of_text(request, 1);
-    }
-    return resp_is(request, 0, "EVALSHA") ? kind_of_sha(fake, request->argv[1]) : SCRIPT_NONE;
-}
-
-static const struct resp_request *look(const struct farm *f, size_t node, enum script script,
-                                       size_t *ret_count)
+static const struct resp_request *look(const struct farm *f, size_t node,
+                                       const struct rlk_script *script, size_t *ret_count)
 {
     const struct fake *fake = f->nodes[node];
     const struct resp_request *last = NULL;
@@ -72,7 +21,7 @@ static const struct resp_request *look(const struct farm *f, size_t node, enum s
     *ret_count = 0;
     for (conn = 0; conn < fake_n_conns(fake); conn++) {
         for (at = 0; at < fake_n_commands(fake, conn); at++) {
-            if (kind_of(fake, fake_request(fake, conn, at)) == script) {
+            if (runs(fake_request(fake, conn, at), script)) {
                 last = fake_request(fake, conn, at);
                 ++*ret_count;
             }
@@ -81,7 +30,7 @@ static const struct resp_request *look(const struct farm *f, size_t node, enum s
     return last;
 }
 
-size_t scripts_count(const struct farm *f, size_t node, enum script script)
+size_t scripts_count(const struct farm *f, size_t node, const struct rlk_script *script)
 {
     size_t count;
 
@@ -89,7 +38,8 @@ size_t scripts_count(const struct farm *f, size_t node, enum script script)
     return count;
 }
 
-const struct resp_request *scripts_last(const struct farm *f, size_t node, enum script script)
+const struct resp_request *scripts_last(const struct farm *f, size_t node,
+                                        const struct rlk_script *script)
 {
     size_t count;
     const struct resp_request *last = look(f, node, script, &count);
@@ -122,7 +72,7 @@ bool scripts_is_text(const struct resp_request *request)
 struct wanted {
     struct farm *f;
     size_t node;
-    enum script script;
+    const struct rlk_script *script;
     size_t count;
 };
 
@@ -133,17 +83,18 @@ static bool has_come(void *arg)
     return scripts_count(w->f, w->node, w->script) >= w->count;
 }
 
-void scripts_wait(struct farm *f, size_t node, enum script script, size_t count)
+void scripts_wait(struct farm *f, size_t node, const struct rlk_script *script, size_t count)
 {
     struct wanted wanted = {f, node, script, count};
 
     if (!loop_until_true(f->base, has_come, &wanted, LOOP_BOUND_MS)) {
-        ck_abort_msg("node %zu got %zu times script %d and not %zu times", node,
-                     scripts_count(f, node, script), (int)script, count);
+        ck_abort_msg("node %zu got %zu times script %s and not %zu times", node,
+                     scripts_count(f, node, script), script->text, count);
     }
 }
 
-void scripts_wait_all(struct farm *f, size_t first, size_t last, enum script script, size_t count)
+void scripts_wait_all(struct farm *f, size_t first, size_t last, const struct rlk_script *script,
+                      size_t count)
 {
     for (; first < last; first++) {
         scripts_wait(f, first, script, count);

@@ -7,19 +7,14 @@
 #include <stdint.h>
 
 #include "io/farm.h"
-
-enum script {
-    SCRIPT_NONE = 0, /* another command, or a script that nobody knows */
-    SCRIPT_RELEASE,
-    SCRIPT_KEEP, /* our keys are to live longer */
-    SCRIPT_TAKE  /* our keys are to be set: of a lock with several, or to heal */
-};
+#include "scripts/scripts.h"
 
 /* How many came to a node, on all connections. */
-size_t scripts_count(const struct farm *f, size_t node, enum script script);
+size_t scripts_count(const struct farm *f, size_t node, const struct rlk_script *script);
 
 /* The newest one of them. Dies when there is none. */
-const struct resp_request *scripts_last(const struct farm *f, size_t node, enum script script);
+const struct resp_request *scripts_last(const struct farm *f, size_t node,
+                                        const struct rlk_script *script);
 
 /* What it said. */
 uint32_t scripts_ttl(const struct resp_request *request);
@@ -27,9 +22,10 @@ const char *scripts_token(const struct resp_request *request);
 bool scripts_is_text(const struct resp_request *request);
 
 /* Wait until so many have come to a node. */
-void scripts_wait(struct farm *f, size_t node, enum script script, size_t count);
+void scripts_wait(struct farm *f, size_t node, const struct rlk_script *script, size_t count);
 
 /* The same for each node from first on, before last. */
-void scripts_wait_all(struct farm *f, size_t first, size_t last, enum script script, size_t count);
+void scripts_wait_all(struct farm *f, size_t first, size_t last, const struct rlk_script *script,
+                      size_t count);
 
 #endif

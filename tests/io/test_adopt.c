@@ -59,11 +59,11 @@ START_TEST(a_lock_is_adopted_by_another_manager)
     held_adopt(&h, rl, &request, token);
     ck_assert_int_eq(h.status, REDLOCK_OK);
     ck_assert_str_eq(h.token, token);
-    scripts_wait(&f, 4, SCRIPT_TAKE, 1);
+    scripts_wait(&f, 4, &rlk_script_take, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
@@ -84,8 +84,8 @@ static void adopt_and_expect(const char *token, int status)
     held_adopt(&h, f.rl, &request, token);
     ck_assert_int_eq(h.status, status);
     for (i = 0; i < 5; i++) {
-        ck_assert_uint_eq(scripts_count(&f, i, SCRIPT_RELEASE), 0);
-        ck_assert_uint_eq(scripts_count(&f, i, SCRIPT_TAKE), 0);
+        ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_release), 0);
+        ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_take), 0);
     }
 }
 
@@ -171,14 +171,14 @@ START_TEST(an_adoption_is_cancelled_and_nothing_released)
     request = held_request(&h, &f, "k");
     held_stand_still(&f, 0, 5);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_canceled, &canceled, &lock), 0);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_int_eq(redlock_cancel(lock), REDLOCK_OK);
     loop_must(f.base, &canceled);
     held_go_on(&f, 0, 5);
     loop_settle(f.base);
     ck_assert_int_eq(canceled, 1);
     for (i = 0; i < 5; i++) {
-        ck_assert_uint_eq(scripts_count(&f, i, SCRIPT_RELEASE), 0);
+        ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_release), 0);
     }
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
     farm_end(&f);
@@ -271,10 +271,10 @@ START_TEST(an_adopted_lock_counts_whoever_has_it)
 
     the_others_come(rl);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 3, SCRIPT_KEEP, 2);
+    scripts_wait_all(&f, 0, 3, &rlk_script_keep, 2);
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 3, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 3, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     fake_down(f.nodes[0]);
     fake_down(f.nodes[1]);
@@ -339,7 +339,7 @@ START_TEST(adopted_after_the_scripts_were_forgotten)
     held_start(&f);
     held_acquire_key(&h, &f, "k");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     forget(taken_over, sizeof(taken_over));
     for (i = 0; i < 5; i++) {

@@ -72,7 +72,7 @@ START_TEST(moves_are_told_to_who_asked_for_them_only)
     held_start(&f);
     held_acquire_key(&h, &f, "k");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "");
     farm_end(&f);

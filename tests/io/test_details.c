@@ -118,7 +118,7 @@ START_TEST(every_kind_of_answer_is_told)
     fake_on(f.nodes[2], "EVALSHA", FAKE_REPLY, "-ERR not today\r\n");
     held_stand_still(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     must_have_said(0, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
     must_have_said(1, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
@@ -140,7 +140,7 @@ START_TEST(who_was_set_again_says_so)
     held_acquire_key(&h, &f, "k");
     model_del(fake_model(f.nodes[4]), "k");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 4, 5, SCRIPT_TAKE, 1);
+    scripts_wait_all(&f, 4, 5, &rlk_script_take, 1);
     loop_settle(f.base);
     must_have_said(4, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
     must_have_said(3, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);

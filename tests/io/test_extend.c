@@ -52,7 +52,7 @@ START_TEST(debt_of_an_extended_key_lives_as_long)
     suspend_ms(OUTCOME_TTL_MS + HELD_THIRD_MS);
     loop_settle(f.base);
     fake_up(f.nodes[4]);
-    scripts_wait(&f, 4, SCRIPT_RELEASE, 1);
+    scripts_wait(&f, 4, &rlk_script_release, 1);
     farm_wait_clean(&f);
     farm_end(&f);
 }
@@ -84,12 +84,12 @@ START_TEST(renewals_go_on_with_the_ttl_of_the_extension)
     held_wait(&h, &h.extended, 1);
     loop_settle(f.base);
     suspend_ms(2 * HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
-    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_KEEP)), 2 * OUTCOME_TTL_MS);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, &rlk_script_keep)), 2 * OUTCOME_TTL_MS);
     loop_settle(f.base);
     ck_assert_int_eq(held_extend(&h, 0), REDLOCK_OK);
     held_wait(&h, &h.extended, 2);
-    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_KEEP)), 2 * OUTCOME_TTL_MS);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, &rlk_script_keep)), 2 * OUTCOME_TTL_MS);
     ck_assert_str_eq(h.order, "ee");
     farm_end(&f);
 }
@@ -108,7 +108,7 @@ START_TEST(extension_works_without_renewing)
     suspend_ms(OUTCOME_TTL_MS + HELD_THIRD_MS);
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "e");
-    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_KEEP), 1);
+    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_keep), 1);
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_EUNRENEWED);
@@ -173,7 +173,7 @@ START_TEST(extension_of_a_key_that_is_gone_is_a_loss)
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     ck_assert_uint_eq(strlen(h.order), 2);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
-    ck_assert_uint_eq(scripts_count(&f, 2, SCRIPT_TAKE), 0);
+    ck_assert_uint_eq(scripts_count(&f, 2, &rlk_script_take), 0);
     farm_end(&f);
 }
 END_TEST
@@ -278,15 +278,15 @@ START_TEST(extension_waits_for_the_renewal_under_way)
     start_with_lock();
     held_stand_still(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     loop_settle(f.base);
-    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_KEEP), 1);
+    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_keep), 1);
     held_go_on(&f, 0, 5);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), OUTCOME_TTL_MS);
-    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_KEEP)), 2 * OUTCOME_TTL_MS);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, &rlk_script_keep)), 2 * OUTCOME_TTL_MS);
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "e");
     farm_end(&f);
@@ -401,7 +401,7 @@ START_TEST(calls_from_inside_a_notice_of_trouble)
     held_stand_still(&f, 0, 3);
     h.on_notice = acts[_i].act;
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.troubles, 1);
     held_go_on(&f, 0, 3);
@@ -471,7 +471,7 @@ START_TEST(a_notice_is_true_when_it_is_told)
     held_acquire_key(&second, &f, "l");
     held_stand_still(&f, 0, 3);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     h.on_notice = second.on_notice = sleep_too_long;
     suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.lost, 1);
@@ -490,7 +490,7 @@ START_TEST(nothing_is_told_after_the_release)
     start_with_lock();
     held_stand_still(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     if (_i == 0) {
         ck_assert_int_eq(held_release(&h), REDLOCK_OK);
     } else {

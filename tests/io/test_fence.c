@@ -6,10 +6,10 @@
 
 #include "io/farm.h"
 #include "io/held.h"
+#include "io/scripts.h"
 #include "io/suites.h"
 #include "io/suspend.h"
 #include "io/watch.h"
-#include "lib/sha1.h"
 
 /* Counters that are ahead of every wall clock; the last number that a counter may have. */
 #define AHEAD UINT64_C(3000000000000000)
@@ -93,85 +93,9 @@ static void set_counters(size_t first, size_t last, const char *key, uint64_t va
     }
 }
 
-/* ---- which script it is ---- */
-
-/* The text of a script with this SHA-1 was sent to a node before. */
-static enum model_script_kind kind_of_sha(const struct fake *fake, const char *wanted)
-{
-    size_t conn, at;
-    char sha[41];
-
-    for (conn = 0; conn < fake_n_conns(fake); conn++) {
-        for (at = 0; at < fake_n_commands(fake, conn); at++) {
-            const struct resp_request *r = fake_request(fake, conn, at);
-            size_t text = resp_is(r, 0, "EVAL") ? 1 : resp_is(r, 0, "SCRIPT") ? 2 : 0;
-
-            if (text) {
-                sha1_hex(r->argv[text], r->len[text], sha);
-            }
-            if (text && strcmp(sha, wanted) == 0) {
-                return model_script_kind(r->argv[text], r->len[text]);
-            }
-        }
-    }
-    ck_abort_msg("nobody has sent the text of %s", wanted);
-}
-
-static bool is_script(const struct fake *fake, const struct resp_request *r,
-                      enum model_script_kind kind)
-{
-    if (resp_is(r, 0, "EVAL")) {
-        return model_script_kind(r->argv[1], r->len[1]) == kind;
-    }
-    return resp_is(r, 0, "EVALSHA") && kind_of_sha(fake, r->argv[1]) == kind;
-}
-
-/* How many of a script came to a node, and the last of them. */
-static size_t look(size_t node, enum model_script_kind kind, const struct resp_request **ret_last)
-{
-    const struct fake *fake = f.nodes[node];
-    size_t conn, at, n = 0;
-
-    for (conn = 0; conn < fake_n_conns(fake); conn++) {
-        for (at = 0; at < fake_n_commands(fake, conn); at++) {
-            if (is_script(fake, fake_request(fake, conn, at), kind)) {
-                *ret_last = fake_request(fake, conn, at);
-                n++;
-            }
-        }
-    }
-    return n;
-}
-
-static size_t count_of(size_t node, enum model_script_kind kind)
-{
-    const struct resp_request *last;
-
-    return look(node, kind, &last);
-}
-
 static size_t confirms(size_t node)
 {
-    return count_of(node, MODEL_SCRIPT_CONFIRM);
-}
-
-static struct {
-    size_t node, count;
-    enum model_script_kind kind;
-} wanted;
-
-static bool has_come(void *arg)
-{
-    (void)arg;
-    return count_of(wanted.node, wanted.kind) >= wanted.count;
-}
-
-static void wait_for(size_t node, enum model_script_kind kind, size_t count)
-{
-    wanted.node = node;
-    wanted.kind = kind;
-    wanted.count = count;
-    loop_must_true(f.base, has_come, NULL);
+    return scripts_count(&f, node, &rlk_script_confirm);
 }
 
 /* ---- one round trip ---- */
@@ -193,7 +117,8 @@ START_TEST(a_fence_costs_one_command_a_master)
     for (i = 0; i < 5; i++) {
         ck_assert_uint_eq(fake_n_commands(f.nodes[i], 0), before[i] + 1);
         ck_assert(resp_is(fake_request(f.nodes[i], 0, before[i]), 0, "EVALSHA"));
-        ck_assert_uint_eq(look(i, MODEL_SCRIPT_VOTE, &vote), 2);
+        ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_vote), 2);
+        vote = scripts_last(&f, i, &rlk_script_vote);
         ck_assert_str_eq(vote->argv[3], "k");
         ck_assert_str_eq(vote->argv[4], got.token);
         ck_assert_str_eq(model_get(model(i), "k"), got.token);
@@ -288,7 +213,8 @@ START_TEST(only_who_voted_lower_is_asked_to_confirm)
     ck_assert_uint_eq(confirms(0), 1);
     ck_assert_uint_eq(confirms(1), 0);
     ck_assert_uint_eq(confirms(2), 0);
-    ck_assert_uint_eq(look(0, MODEL_SCRIPT_CONFIRM, &confirm), 1);
+    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_confirm), 1);
+    confirm = scripts_last(&f, 0, &rlk_script_confirm);
     ck_assert_str_eq(confirm->argv[3], "k");
     ck_assert_str_eq(confirm->argv[4], got.token);
     ck_assert_uint_eq(strtoull(confirm->argv[5], NULL, 10), AHEAD + 8);
@@ -367,7 +293,7 @@ static void begin_with_confirm(enum fake_how how, const char *confirm)
     fake_on_next(f.nodes[0], 1, "EVAL", FAKE_MODEL, NULL, 0);
     fake_pause(f.nodes[2]);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
-    wait_for(0, MODEL_SCRIPT_CONFIRM, 1);
+    scripts_wait(&f, 0, &rlk_script_confirm, 1);
 }
 
 /* The key was given away there, or its counter is above: its vote is lost, and the third one is
@@ -444,7 +370,7 @@ START_TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
     begin_with_confirm(FAKE_STALL, NULL);
     set_counter(2, "k", AHEAD + 100);
     fake_go_on(f.nodes[2]);
-    wait_for(2, MODEL_SCRIPT_VOTE, 1);
+    scripts_wait(&f, 2, &rlk_script_vote, 1);
     loop_settle(f.base);
     ck_assert_int_eq(got.calls, 0);
     ck_assert_uint_eq(confirms(2), 0);
@@ -476,7 +402,7 @@ START_TEST(a_round_that_was_lost_teaches_the_next_one)
     got = (struct outcome){.n = 3};
     request.wait_ms = REDLOCK_FOREVER;
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
-    wait_for(1, MODEL_SCRIPT_VOTE, 1);
+    scripts_wait(&f, 1, &rlk_script_vote, 1);
     loop_settle(f.base);
     fake_go_on(f.nodes[0]);
     loop_must(f.base, &got.calls);
@@ -550,7 +476,7 @@ START_TEST(a_renewal_raises_the_counters)
     set_counter(2, "k", AHEAD);
     suspend_ms(HELD_THIRD_MS);
     for (i = 0; i < 3; i++) {
-        wait_for(i, MODEL_SCRIPT_KEEP, 1);
+        scripts_wait(&f, i, &rlk_script_keep, 1);
     }
     loop_settle(f.base);
     ck_assert_uint_eq(counter_of(0, "k"), fence);
@@ -571,7 +497,7 @@ START_TEST(a_heal_raises_the_counter)
     fence = redlock_lock_fence(h.lock);
     model_flush(model(0));
     suspend_ms(HELD_THIRD_MS);
-    wait_for(0, MODEL_SCRIPT_TAKE, 1);
+    scripts_wait(&f, 0, &rlk_script_take, 1);
     loop_settle(f.base);
     ck_assert_str_eq(model_get(model(0), "k"), h.token);
     ck_assert_uint_eq(counter_of(0, "k"), fence);
@@ -666,7 +592,7 @@ START_TEST(scripts_that_were_forgotten_are_sent_again)
     ck_assert_uint_gt(redlock_lock_fence(got.lock), fence);
     loop_settle(f.base);
     for (i = 0; i < 3; i++) {
-        ck_assert_uint_eq(count_of(i, MODEL_SCRIPT_VOTE), 3);
+        ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_vote), 3);
         ck_assert_uint_eq(counter_of(i, "k"), redlock_lock_fence(got.lock));
     }
     must_release(&got);

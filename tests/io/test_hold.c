@@ -18,7 +18,7 @@ static void start_with_renewed(void)
     held_start(&f);
     held_acquire_key(&h, &f, "k");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
 }
 
@@ -31,12 +31,12 @@ static void give_to_another(size_t first, size_t last)
 
 static size_t n_keeps(size_t node)
 {
-    return scripts_count(&f, node, SCRIPT_KEEP);
+    return scripts_count(&f, node, &rlk_script_keep);
 }
 
 static size_t n_takes(size_t node)
 {
-    return scripts_count(&f, node, SCRIPT_TAKE);
+    return scripts_count(&f, node, &rlk_script_take);
 }
 
 /* ---- renewing ---- */
@@ -49,12 +49,12 @@ START_TEST(a_lock_is_renewed_beyond_its_ttl)
     held_acquire_key(&h, &f, "k");
     for (i = 1; i <= 10; i++) {
         suspend_ms(HELD_THIRD_MS);
-        scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, i);
+        scripts_wait_all(&f, 0, 5, &rlk_script_keep, i);
         loop_settle(f.base);
         ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     }
-    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 4, SCRIPT_KEEP)), OUTCOME_TTL_MS);
-    ck_assert_str_eq(scripts_token(scripts_last(&f, 4, SCRIPT_KEEP)), h.token);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 4, &rlk_script_keep)), OUTCOME_TTL_MS);
+    ck_assert_str_eq(scripts_token(scripts_last(&f, 4, &rlk_script_keep)), h.token);
     ck_assert_str_eq(h.order, "");
     ck_assert_uint_eq(n_takes(0), 0);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
@@ -70,7 +70,7 @@ START_TEST(a_renewal_lets_keys_live_longer_and_never_shorter)
     model_set(fake_model(f.nodes[0]), "k", h.token, 70000);
     model_set(fake_model(f.nodes[1]), "k", h.token, 10 * OUTCOME_TTL_MS);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 2, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 2, &rlk_script_keep, 1);
     loop_settle(f.base);
     ck_assert_uint_gt(model_ttl(fake_model(f.nodes[0]), "k"), 70000);
     ck_assert_uint_gt(model_ttl(fake_model(f.nodes[1]), "k"), 9 * OUTCOME_TTL_MS);
@@ -125,7 +125,7 @@ START_TEST(an_answer_that_comes_after_the_release_changes_nothing)
     held_acquire_key(&h, &f, "k");
     held_stand_still(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
     loop_settle(f.base);
     held_del(&f, 0, 5);
@@ -171,7 +171,7 @@ START_TEST(renewals_have_a_number)
     held_acquire(&h, &request);
     for (i = 1; i <= 2; i++) {
         suspend_ms(HELD_THIRD_MS);
-        scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, i);
+        scripts_wait_all(&f, 0, 5, &rlk_script_keep, i);
         loop_settle(f.base);
     }
     is_not_renewed_after(2);
@@ -186,7 +186,7 @@ START_TEST(holding_has_a_limit)
     request.max_hold_ms = OUTCOME_TTL_MS + 2 * HELD_THIRD_MS - 1;
     held_acquire(&h, &request);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     is_not_renewed_after(1);
 }
 END_TEST
@@ -199,19 +199,19 @@ START_TEST(it_is_renewed_only_for_who_is_alive)
     request.needs_pet = 1;
     held_acquire(&h, &request);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.troubles, 1);
     ck_assert_int_eq(h.reason, REDLOCK_EUNRENEWED);
     ck_assert_uint_eq(n_keeps(0), 1);
     ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     loop_settle(f.base);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 3);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 3);
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "t");
     suspend_ms(HELD_THIRD_MS);
@@ -231,16 +231,16 @@ START_TEST(a_node_is_not_asked_again_before_it_has_answered)
     held_acquire_key(&h, &f, "k");
     held_stand_still(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 4, SCRIPT_KEEP, 2);
+    scripts_wait_all(&f, 0, 4, &rlk_script_keep, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(n_keeps(4), 1);
     held_go_on(&f, 4, 5);
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, SCRIPT_KEEP, 2);
+    scripts_wait(&f, 4, &rlk_script_keep, 2);
     ck_assert_uint_eq(n_takes(4), 0);
     ck_assert_str_eq(h.order, "");
     farm_end(&f);
@@ -255,7 +255,7 @@ static void get_into_trouble(int times)
 
     held_stand_still(&f, 0, 3);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, before + 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, before + 1);
     suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.troubles, times);
     ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
@@ -383,13 +383,13 @@ START_TEST(a_minority_that_forgot_the_key_is_healed)
     start_with_renewed();
     held_del(&f, 3, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 1);
+    scripts_wait_all(&f, 3, 5, &rlk_script_take, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_uint_eq(n_takes(0), 0);
     ck_assert_int_eq(held_vote(&h, 4), REDLOCK_VOTE_YES);
     suspend_ms(OUTCOME_TTL_MS / 10);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 3);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 3);
     ck_assert_str_eq(h.order, "");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
@@ -408,12 +408,12 @@ START_TEST(servers_that_replicate_whole_scripts_renew_and_heal)
     }
     held_acquire_key(&h, &f, "k");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     held_del(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, SCRIPT_TAKE, 1);
+    scripts_wait(&f, 4, &rlk_script_take, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_str_eq(h.order, "");
@@ -430,15 +430,15 @@ START_TEST(a_heal_has_the_time_that_is_left)
     held_del(&f, 3, 4);
     held_stand_still(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 2);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(n_takes(3), 0);
     suspend_ms(HELD_TIMEOUT_MS + 1);
-    scripts_wait(&f, 3, SCRIPT_TAKE, 1);
-    ck_assert_uint_le(scripts_ttl(scripts_last(&f, 3, SCRIPT_TAKE)),
+    scripts_wait(&f, 3, &rlk_script_take, 1);
+    ck_assert_uint_le(scripts_ttl(scripts_last(&f, 3, &rlk_script_take)),
                       OUTCOME_TTL_MS - OUTCOME_TTL_MS / 100 - HELD_TIMEOUT_MS);
-    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, 3, SCRIPT_TAKE)), 2 * HELD_THIRD_MS);
-    ck_assert_str_eq(scripts_token(scripts_last(&f, 3, SCRIPT_TAKE)), h.token);
+    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, 3, &rlk_script_take)), 2 * HELD_THIRD_MS);
+    ck_assert_str_eq(scripts_token(scripts_last(&f, 3, &rlk_script_take)), h.token);
     ck_assert_uint_eq(n_takes(4), 0);
     farm_end(&f);
 }
@@ -458,12 +458,12 @@ START_TEST(a_bare_majority_is_healed_soon)
     give_to_another(3, 5);
     h.on_acquired = contender_leaves;
     held_acquire(&h, &request);
-    scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 1);
+    scripts_wait_all(&f, 3, 5, &rlk_script_take, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_uint_eq(n_keeps(0), 0);
     suspend_ms(OUTCOME_TTL_MS / 10);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_str_eq(h.order, "");
     farm_end(&f);
 }
@@ -476,18 +476,18 @@ START_TEST(a_contender_that_stays_is_named_and_left_alone)
     held_start(&f);
     give_to_another(3, 5);
     held_acquire(&h, &request);
-    scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 1);
+    scripts_wait_all(&f, 3, 5, &rlk_script_take, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", other), 2);
     ck_assert_int_eq(held_vote(&h, 4), REDLOCK_VOTE_NO);
     ck_assert_str_eq(held_holder(&h, 4), other);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(n_takes(4), 1);
     held_del(&f, 3, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 3, 5, SCRIPT_TAKE, 2);
+    scripts_wait_all(&f, 3, 5, &rlk_script_take, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_str_eq(h.order, "");
@@ -502,7 +502,7 @@ START_TEST(a_heal_that_broke_off_is_released)
     held_del(&f, 4, 5);
     fake_on_next(f.nodes[4], 1, "EVAL", FAKE_DO_CLOSE, NULL, 0);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, SCRIPT_TAKE, 1);
+    scripts_wait(&f, 4, &rlk_script_take, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_int_ne(held_vote(&h, 4), REDLOCK_VOTE_YES);
@@ -518,9 +518,9 @@ START_TEST(a_heal_on_its_way_is_released_behind_it)
     held_del(&f, 4, 5);
     fake_on_next(f.nodes[4], 1, "EVAL", FAKE_STALL, NULL, 0);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, SCRIPT_TAKE, 1);
+    scripts_wait(&f, 4, &rlk_script_take, 1);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    scripts_wait(&f, 4, SCRIPT_RELEASE, 1);
+    scripts_wait(&f, 4, &rlk_script_release, 1);
     fake_go_on(f.nodes[4]);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_n_conns(f.nodes[4]), 1);
@@ -540,7 +540,7 @@ START_TEST(a_debt_behind_a_lost_keep_or_heal_does_not_age)
         held_del(&f, 4, 5);
     }
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, heals ? SCRIPT_TAKE : SCRIPT_KEEP, heals ? 1 : 2);
+    scripts_wait(&f, 4, heals ? &rlk_script_take : &rlk_script_keep, heals ? 1 : 2);
     fake_down(f.nodes[4]);
     farm_wait_error(&f, 4, "");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
@@ -549,7 +549,7 @@ START_TEST(a_debt_behind_a_lost_keep_or_heal_does_not_age)
     loop_settle(f.base);
     fake_behave(f.nodes[4]);
     fake_up(f.nodes[4]);
-    scripts_wait(&f, 4, SCRIPT_RELEASE, 1);
+    scripts_wait(&f, 4, &rlk_script_release, 1);
     farm_wait_clean(&f);
     farm_end(&f);
 }

@@ -37,15 +37,15 @@ START_TEST(all_keys_are_set_kept_and_released_by_one_script)
     ck_assert_uint_eq(farm_count(&f, "a", h.token), 5);
     ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);
-    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_TAKE), 1);
-    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, SCRIPT_TAKE)), OUTCOME_TTL_MS);
+    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_take), 1);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, &rlk_script_take)), OUTCOME_TTL_MS);
     ck_assert_str_eq(redlock_lock_key(h.lock, NULL), "a");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    scripts_wait_all(&f, 0, 5, SCRIPT_RELEASE, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_release, 1);
     farm_wait_clean(&f);
     farm_end(&f);
 }
@@ -115,11 +115,11 @@ START_TEST(one_key_that_is_gone_counts_as_all)
 
     start_with_lock();
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     model_del(fake_model(f.nodes[4]), "b");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, SCRIPT_TAKE, 2);
+    scripts_wait(&f, 4, &rlk_script_take, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
     ck_assert_str_eq(h.order, "");
@@ -145,7 +145,7 @@ START_TEST(a_heal_that_was_refused_is_released_too)
     held_start(&f);
     model_set(fake_model(f.nodes[4]), "b", "somebody", 0);
     held_acquire(&h, &request);
-    scripts_wait(&f, 4, SCRIPT_TAKE, 2);
+    scripts_wait(&f, 4, &rlk_script_take, 2);
     loop_settle(f.base);
     model_set(fake_model(f.nodes[4]), "a", h.token, 0);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
@@ -225,7 +225,7 @@ START_TEST(sixteen_long_keys_go_through)
     held_acquire(&h, &request);
     ck_assert_uint_eq(farm_count(&f, keys[15], h.token), 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
@@ -320,7 +320,7 @@ END_TEST
 
 /* ---- the text of a script ---- */
 
-static bool is_text(size_t node, enum script script)
+static bool is_text(size_t node, const struct rlk_script *script)
 {
     return scripts_is_text(scripts_last(&f, node, script));
 }
@@ -331,7 +331,7 @@ static void acquire_and_renew(size_t times)
 
     held_acquire(&h, &request);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, times);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, times);
     loop_settle(f.base);
 }
 
@@ -339,21 +339,21 @@ START_TEST(text_goes_first_and_its_sha_afterwards)
 {
     held_start(&f);
     acquire_and_renew(1);
-    ck_assert(is_text(0, SCRIPT_TAKE));
-    ck_assert(is_text(0, SCRIPT_KEEP));
+    ck_assert(is_text(0, &rlk_script_take));
+    ck_assert(is_text(0, &rlk_script_keep));
     held_end(&h);
     farm_wait_clean(&f);
     acquire_and_renew(2);
-    ck_assert(!is_text(0, SCRIPT_TAKE));
-    ck_assert(!is_text(0, SCRIPT_KEEP));
+    ck_assert(!is_text(0, &rlk_script_take));
+    ck_assert(!is_text(0, &rlk_script_keep));
     held_end(&h);
     farm_wait_clean(&f);
     fake_hang_up(f.nodes[0]);
     farm_wait_error(&f, 0, "");
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     acquire_and_renew(3);
-    ck_assert(is_text(0, SCRIPT_TAKE));
-    ck_assert(!is_text(1, SCRIPT_TAKE));
+    ck_assert(is_text(0, &rlk_script_take));
+    ck_assert(!is_text(1, &rlk_script_take));
     farm_end(&f);
 }
 END_TEST
@@ -369,14 +369,14 @@ START_TEST(text_goes_again_when_servers_have_forgotten_it)
         model_forget_scripts(fake_model(f.nodes[i]));
     }
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 3);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 3);
     loop_settle(f.base);
-    ck_assert(is_text(0, SCRIPT_KEEP));
-    ck_assert(is_text(4, SCRIPT_KEEP));
+    ck_assert(is_text(0, &rlk_script_keep));
+    ck_assert(is_text(4, &rlk_script_keep));
     ck_assert_str_eq(h.order, "");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 4);
-    ck_assert(!is_text(0, SCRIPT_KEEP));
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 4);
+    ck_assert(!is_text(0, &rlk_script_keep));
     held_end(&h);
     farm_wait_clean(&f);
     farm_end(&f);
@@ -437,7 +437,7 @@ START_TEST(text_never_goes_behind_the_release)
     fake_go_on(f.nodes[4]);
     farm_wait_count(&f, 4, "EVAL", 3); /* take and keep at first, and now the release */
     loop_settle(f.base);
-    ck_assert_uint_eq(scripts_count(&f, 4, SCRIPT_TAKE), 2);
+    ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_take), 2);
     ck_assert_uint_eq(model_count(fake_model(f.nodes[4])), 0);
     farm_end(&f);
 }

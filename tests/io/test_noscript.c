@@ -16,7 +16,7 @@ static struct held h;
 static void renewed(unsigned after_ms, size_t count)
 {
     suspend_ms(after_ms);
-    scripts_wait(&f, NODE, SCRIPT_KEEP, count);
+    scripts_wait(&f, NODE, &rlk_script_keep, count);
     loop_settle(f.base);
 }
 
@@ -41,15 +41,15 @@ static void heal_by_hash(void)
     start();
     held_del(&f, NODE, NODE + 1);
     renewed(HELD_THIRD_MS, 2);
-    scripts_wait(&f, NODE, SCRIPT_TAKE, 1);
+    scripts_wait(&f, NODE, &rlk_script_take, 1);
     loop_settle(f.base);
     held_del(&f, NODE, NODE + 1);
     held_stand_still(&f, LAST, LAST + 1);
     renewed(OUTCOME_TTL_MS / 10, 3);
     held_stand_still(&f, NODE, NODE + 1);
     held_go_on(&f, LAST, LAST + 1);
-    scripts_wait(&f, NODE, SCRIPT_TAKE, 2);
-    ck_assert(!scripts_is_text(scripts_last(&f, NODE, SCRIPT_TAKE)));
+    scripts_wait(&f, NODE, &rlk_script_take, 2);
+    ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_take)));
 }
 
 START_TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
@@ -58,12 +58,12 @@ START_TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
 
     heal_by_hash();
     suspend_ms(5000);
-    ttl_ms = scripts_ttl(scripts_last(&f, NODE, SCRIPT_TAKE));
+    ttl_ms = scripts_ttl(scripts_last(&f, NODE, &rlk_script_take));
     forget_scripts();
-    ck_assert_uint_eq(scripts_count(&f, NODE, SCRIPT_TAKE), 3);
-    ck_assert(scripts_is_text(scripts_last(&f, NODE, SCRIPT_TAKE)));
-    ck_assert_uint_le(scripts_ttl(scripts_last(&f, NODE, SCRIPT_TAKE)), ttl_ms - 5000);
-    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, NODE, SCRIPT_TAKE)), OUTCOME_TTL_MS / 2);
+    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_take), 3);
+    ck_assert(scripts_is_text(scripts_last(&f, NODE, &rlk_script_take)));
+    ck_assert_uint_le(scripts_ttl(scripts_last(&f, NODE, &rlk_script_take)), ttl_ms - 5000);
+    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, NODE, &rlk_script_take)), OUTCOME_TTL_MS / 2);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_str_eq(h.order, "");
     held_end(&h);
@@ -89,7 +89,7 @@ START_TEST(a_heal_is_not_sent_again_when_nobody_holds_the_lock)
     heal_by_hash();
     end_without_a_release(_i);
     forget_scripts();
-    ck_assert_uint_eq(scripts_count(&f, NODE, SCRIPT_TAKE), 2);
+    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_take), 2);
     farm_end(&f);
 }
 END_TEST
@@ -99,10 +99,10 @@ START_TEST(an_extension_is_not_sent_again_when_nobody_holds_the_lock)
     start();
     held_stand_still(&f, NODE, NODE + 1);
     renewed(HELD_THIRD_MS, 2);
-    ck_assert(!scripts_is_text(scripts_last(&f, NODE, SCRIPT_KEEP)));
+    ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_keep)));
     end_without_a_release(_i);
     forget_scripts();
-    ck_assert_uint_eq(scripts_count(&f, NODE, SCRIPT_KEEP), 2);
+    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_keep), 2);
     farm_end(&f);
 }
 END_TEST

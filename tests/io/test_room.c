@@ -274,7 +274,7 @@ START_TEST(a_renewal_does_not_wait_behind_acquires)
 {
     start_with_lock();
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, SCRIPT_KEEP, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[4], "SET"), ROOM + 1);
     go_on();
@@ -298,18 +298,18 @@ START_TEST(a_slow_minority_does_not_hold_up_a_renewal)
     fill_one(0);
     suspend_time();
     suspend_ms(HELD_THIRD_MS / 10 * 9);
-    scripts_wait(&f, 1, SCRIPT_KEEP, 1);
-    scripts_wait(&f, 2, SCRIPT_KEEP, 1);
+    scripts_wait(&f, 1, &rlk_script_keep, 1);
+    scripts_wait(&f, 2, &rlk_script_keep, 1);
     loop_settle(f.base);
     suspend_go_on();
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
-    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_KEEP), 0);
+    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_keep), 0);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     ck_assert_str_eq(h.order, "");
     go_on();
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 0, SCRIPT_KEEP, 1);
+    scripts_wait(&f, 0, &rlk_script_keep, 1);
     farm_end(&f);
 }
 END_TEST
@@ -330,7 +330,7 @@ START_TEST(a_release_without_room_outlives_its_unanswered_set)
     fill_one(1);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     loop_settle(f.base);
-    ck_assert_uint_eq(scripts_count(&f, 0, SCRIPT_RELEASE), 0);
+    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_release), 0);
     suspend_ms(35000);
     loop_settle(f.base);
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
@@ -344,7 +344,7 @@ START_TEST(a_release_does_not_wait_behind_acquires)
 {
     start_with_lock();
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
-    scripts_wait_all(&f, 0, 5, SCRIPT_RELEASE, 1);
+    scripts_wait_all(&f, 0, 5, &rlk_script_release, 1);
     ck_assert_uint_eq(fake_count(f.nodes[4], "SET"), ROOM + 1);
     go_on();
     loop_must(f.base, &h.released);
@@ -369,11 +369,11 @@ START_TEST(renewals_are_spread)
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS / 8 * 7);
     loop_settle(f.base);
-    n = scripts_count(&f, 1, SCRIPT_KEEP);
+    n = scripts_count(&f, 1, &rlk_script_keep);
     ck_assert_uint_gt(n, 0);
     ck_assert_uint_lt(n, LOCKS);
     suspend_ms(HELD_THIRD_MS / 8);
-    scripts_wait(&f, 1, SCRIPT_KEEP, LOCKS);
+    scripts_wait(&f, 1, &rlk_script_keep, LOCKS);
     farm_end(&f);
 }
 END_TEST
@@ -481,13 +481,13 @@ START_TEST(a_minority_with_pending_releases_holds_nobody_up)
     loop_settle(f.base);
     fake_on(f.nodes[2], "EVALSHA", FAKE_STALL, NULL);
     fake_go_on(f.nodes[2]);
-    scripts_wait(&f, 2, SCRIPT_RELEASE, ROOM);
+    scripts_wait(&f, 2, &rlk_script_release, ROOM);
     got = farm_acquire(&f, "l");
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), 0);
     fake_behave(f.nodes[2]);
     go_on();
-    scripts_wait(&f, 2, SCRIPT_RELEASE, ROOM + 1);
+    scripts_wait(&f, 2, &rlk_script_release, ROOM + 1);
     farm_end(&f);
 }
 END_TEST

@@ -18,16 +18,6 @@
 struct model_key;
 struct model_script;
 
-enum model_script_kind {
-    MODEL_SCRIPT_RELEASE = 0,
-    MODEL_SCRIPT_KEEP,
-    MODEL_SCRIPT_TAKE,
-    MODEL_SCRIPT_VOTE,
-    MODEL_SCRIPT_CONFIRM,
-    MODEL_SCRIPT_MARK,
-    MODEL_SCRIPT_MAY_WRITE
-};
-
 struct model {
     /* Below 6 there is no HELLO, below 7 no SET with NX and GET. */
     int major;
@@ -79,9 +69,6 @@ void model_promote(struct model *m);
 
 /* FLUSHALL. */
 void model_flush(struct model *m);
-
-/* Which script a text is. */
-enum model_script_kind model_script_kind(const char *text, size_t len);
 
 /* Only the scripts, as SCRIPT FLUSH does. */
 void model_forget_scripts(struct model *m);

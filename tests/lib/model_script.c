@@ -12,6 +12,16 @@
 #define COUNTER_TTL_MS 604800000
 #define COUNTER_LIMIT (UINT64_C(1) << 52)
 
+enum model_script_kind {
+    MODEL_SCRIPT_RELEASE = 0,
+    MODEL_SCRIPT_KEEP,
+    MODEL_SCRIPT_TAKE,
+    MODEL_SCRIPT_VOTE,
+    MODEL_SCRIPT_CONFIRM,
+    MODEL_SCRIPT_MARK,
+    MODEL_SCRIPT_MAY_WRITE
+};
+
 struct model_script {
     struct model_script *next;
     char sha[41];
@@ -24,7 +34,7 @@ static bool has(const char *text, size_t len, const char *word)
     return memmem(text, len, word, strlen(word)) != NULL;
 }
 
-enum model_script_kind model_script_kind(const char *text, size_t len)
+static enum model_script_kind kind_of(const char *text, size_t len)
 {
     /* The first that stands in it. */
     static const struct {
@@ -72,7 +82,7 @@ static const struct model_script *add_script(struct model *m, const char *text, 
     if (!script) {
         script = calloc(1, sizeof(*script));
         memcpy(script->sha, sha, sizeof(script->sha));
-        script->kind = model_script_kind(text, len);
+        script->kind = kind_of(text, len);
         script->is_random = is_random(text, len);
         script->next = m->scripts;
         m->scripts = script;
