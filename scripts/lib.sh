@@ -47,6 +47,7 @@ have_package() {
     binutils) command -v nm >/dev/null ;;
     libevent-dev) pkg-config --exists libevent_core libevent_extra ;;
     libhiredis-dev) pkg-config --exists hiredis ;;
+    lua5.1) command -v luac5.1 >/dev/null ;;
     check) pkg-config --exists check ;;
     redis-server) command -v redis-server >/dev/null || command -v valkey-server >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
