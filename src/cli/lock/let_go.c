@@ -1,7 +1,7 @@
 /* let_go.c - releasing a lock, or leaving it to its ttl. */
 #include "cli/lock/let_go.h"
 
-#include <sys/time.h>
+#include <unistd.h>
 
 #include <event2/event.h>
 
@@ -136,20 +136,26 @@ static void on_signal(void *arg, int signo)
     let_go->done |= cli_signals_ends(signo);
 }
 
+/* An alarm on the clock that until_us is read from: a timer of the loop may come a moment earlier
+ * by that clock, and the lock would stay for the rest of its ttl. */
 static void wait_for_end(struct cli_let_go *let_go)
 {
-    uint64_t ms = left_ms(let_go);
-    struct timeval time = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
-    struct event *timer = evtimer_new(let_go->session->loop.base, on_time, let_go);
+    int fd = cli_clock_alarm();
+    struct event *alarm =
+        fd < 0 ? NULL : event_new(let_go->session->loop.base, fd, EV_READ, on_time, let_go);
 
     cli_say_detail("waiting to release '%s' (--at-least)", let_go->key);
+    cli_clock_set(fd, let_go->until_us);
     let_go->signals->on = on_signal;
     let_go->signals->arg = let_go;
-    let_go->done = !timer || evtimer_add(timer, &time) != 0;
+    let_go->done = !alarm || event_add(alarm, NULL) != 0;
     settle(let_go);
     let_go->signals->on = NULL;
-    if (timer) {
-        event_free(timer);
+    if (alarm) {
+        event_free(alarm);
+    }
+    if (fd >= 0) {
+        close(fd);
     }
 }
 
