@@ -1,8 +1,8 @@
 /* hold.c - drives a hold: from the win to the release, or to the notice that the lock is lost.
  *
  * An answer comes from the node, is classified, the hold is stepped with it, and what the step
- * asks for is carried out: the same as in acquire.c. Two scripts go out, one that keeps and one
- * that sets again (node/command.h); both for all keys of the lock. */
+ * asks for is carried out: the same as in acquire.c. Two scripts go out for all keys of the lock:
+ * scripts/keep.lua renews them, and scripts/take.lua sets those again that were lost. */
 #include "lock/hold.h"
 
 #include <redlock/error.h>

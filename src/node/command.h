@@ -3,8 +3,9 @@
  * A command is formatted once and its bytes are appended to as many connections as need it.
  * Texts inside are of any bytes: RESP is length-prefixed, so nothing can be injected.
  *
- * The two commands of the hot path, SET and the release, are written straight into a buffer;
- * everything else goes through hiredis' formatter. Why: docs/design.md, "Formatting". */
+ * SET, the scripts that act on the keys of a lock, and questions about a key are written straight
+ * into a buffer; everything else goes through hiredis' formatter. Why: docs/design.md,
+ * "Formatting". */
 #ifndef RLK_NODE_COMMAND_H
 #define RLK_NODE_COMMAND_H
 

@@ -65,7 +65,7 @@ def scripts(folder):
     return sorted(glob.glob(os.path.join(folder, '**', '*.lua'), recursive=True))
 
 
-def main(program, sources, built):
+def main(program, sources, *wholes):
     try:
         version = luac(program, '-v').stdout
     except OSError:
@@ -77,9 +77,10 @@ def main(program, sources, built):
         name = os.path.relpath(path, sources)
         tap.claim(f'{name} is Lua', syntax(program, path))
         tap.claim(f'{name}: code and comments have lines of their own', mixed_lines(path))
-    for path in scripts(built):
-        tap.claim(f'{os.path.basename(path)}, as it is sent, is Lua', syntax(program, path))
-        tap.claim(f'{os.path.basename(path)}, as it is sent, has no globals of its own',
+    for path in (path for folder in wholes for path in scripts(folder)):
+        name = os.path.basename(path)
+        tap.claim(f'{name}, as it is sent, is Lua', syntax(program, path))
+        tap.claim(f'{name}, as it is sent, has no globals of its own',
                   foreign_globals(program, path))
     fires(tap, program)
     return tap.finish()

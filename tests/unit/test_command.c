@@ -9,6 +9,7 @@
 #include "lib/sha1.h"
 #include "node/claim.h"
 #include "node/command.h"
+#include "node/health.h"
 
 #define MAX_WORDS (REDLOCK_MAX_KEYS + 12)
 
@@ -115,6 +116,34 @@ START_TEST(a_vote_is_as_hiredis_writes_it)
             check_command();
         }
     }
+    rlk_claim_unref(c);
+}
+END_TEST
+
+/* The command that has the most words, with each of them as long as can be. */
+START_TEST(there_is_room_for_the_longest)
+{
+    static char longest[REDLOCK_MAX_KEY], incarnation[RLK_HEALTH_KEY_ROOM];
+    char token[RLK_TOKEN_MAX], start[RLK_HEALTH_START_ROOM];
+    struct rlk_key keys[REDLOCK_MAX_KEYS], prefix = {"", 0};
+    struct rlk_claim *c;
+    unsigned i;
+
+    memset(longest, 'k', sizeof(longest));
+    memset(incarnation, 'i', sizeof(incarnation) - 1);
+    memset(token, 't', sizeof(token));
+    memset(start, 's', sizeof(start) - 1);
+    start[sizeof(start) - 1] = '\0';
+    for (i = 0; i < REDLOCK_MAX_KEYS; i++) {
+        keys[i] = (struct rlk_key){longest, sizeof(longest)};
+    }
+    c = rlk_claim_new(&pool, &prefix, keys, REDLOCK_MAX_KEYS, UINT32_MAX);
+    ck_assert_ptr_nonnull(c);
+    rlk_claim_set_token(c, token, sizeof(token));
+    c->hint = UINT64_MAX;
+    rlk_command_vote(&command, c, incarnation, start, true);
+    ck_assert_uint_le(command.len + RLK_SCRIPT_ROOM - rlk_script_vote.len, sizeof(command.room));
+    rlk_command_end(&command);
     rlk_claim_unref(c);
 }
 END_TEST
@@ -247,6 +276,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_test(c, a_set_is_as_hiredis_writes_it);
     tcase_add_loop_test(c, questions_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1);
+    tcase_add_test(c, there_is_room_for_the_longest);
     tcase_add_test(c, the_scripts_name_the_counter_as_we_do);
     suite_add_tcase(s, c);
     return s;
