@@ -1,5 +1,5 @@
-/* guard_say.c - the sentences of cli/lock/guard.c. */
-#include "cli/lock/guard_say.h"
+/* command_say.c - the sentences of cli/lock/command.c. */
+#include "cli/lock/command_say.h"
 
 #include <redlock/redlock.h>
 
@@ -8,7 +8,7 @@
 #include "cli/say/say.h"
 #include "cli/take/trouble.h"
 
-void cli_guard_say_why(const struct cli_terms *terms, int trouble, int at_most)
+void cli_command_say_why(const struct cli_terms *terms, int trouble, int at_most)
 {
     char time[CLI_DURATION_TEXT];
 
@@ -27,10 +27,10 @@ void cli_guard_say_why(const struct cli_terms *terms, int trouble, int at_most)
     }
 }
 
-void cli_guard_say_killed(const struct cli_terms *terms, const struct redlock *rl,
-                          const struct redlock_lock *lock, int reason)
+void cli_command_say_killed(const struct cli_terms *terms, const struct redlock *rl,
+                            const struct redlock_lock *lock, int reason)
 {
-    if (reason == CLI_GUARD_OVERSLEPT) {
+    if (reason == CLI_COMMAND_OVERSLEPT) {
         cli_say("redlock did not run in time before the end of the lock '%s', which is lost: "
                 "killed its command (SIGKILL); somebody else may have the lock",
                 terms->key);
@@ -47,8 +47,8 @@ void cli_guard_say_killed(const struct cli_terms *terms, const struct redlock *r
     }
 }
 
-void cli_guard_say_renewed(const struct cli_terms *terms, const struct redlock_lock *lock,
-                           int trouble)
+void cli_command_say_renewed(const struct cli_terms *terms, const struct redlock_lock *lock,
+                             int trouble)
 {
     char left[CLI_DURATION_TEXT];
 
@@ -60,7 +60,7 @@ void cli_guard_say_renewed(const struct cli_terms *terms, const struct redlock_l
     }
 }
 
-void cli_guard_say_left(const struct cli_terms *terms, int refused)
+void cli_command_say_left(const struct cli_terms *terms, int refused)
 {
     cli_say("cannot kill all that the command of '%s' has started, as it runs as another user: "
             "processes that go on after the lock has ended: %d",

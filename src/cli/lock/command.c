@@ -1,0 +1,256 @@
+/* command.c - what a command under a lock is sent, and when.
+ *
+ * After each turn of the loop the deadline is asked for anew, so a renewal moves it. Whatever wakes
+ * us, the clock is looked at first.
+ */
+#include "cli/lock/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/lock/command_say.h"
+#include "cli/lock/terms.h"
+#include "cli/say/duration.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/system/clock.h"
+#include "cli/take/trouble.h"
+
+/* How soon, and then how often, to look whether all have ended: twice as long each time. */
+#define LOOK_FIRST_US 5000
+#define LOOK_MAX_US 200000
+
+/* See where the lock ends now. While we do not run, the warden acts upon that. */
+static void update_deadline(struct cli_command *command)
+{
+    struct cli_deadline *deadline = &command->deadline;
+    uint64_t now_us = cli_clock_us();
+    enum cli_deadline_change change =
+        cli_deadline_update(deadline, now_us, redlock_lock_validity_ms(command->lock),
+                            command->stage == CLI_COMMAND_ENDING);
+
+    if (change == CLI_DEADLINE_RENEWED) {
+        cli_command_say_renewed(command->terms, command->lock, command->trouble);
+        command->trouble = 0;
+    }
+    if (change == CLI_DEADLINE_SAME || change == CLI_DEADLINE_DENIED) {
+        return;
+    }
+    if (cli_warden_move(&command->warden, deadline->kill_us) != 0) {
+        deadline->kill_us = 0; /* the warden was first: it is over */
+    }
+}
+
+/* ---- its end ---- */
+
+static void say_why(const struct cli_command *command)
+{
+    cli_command_say_why(command->terms, command->trouble,
+                        command->deadline.most_us == command->deadline.end_us);
+}
+
+/* A stopped process gets SIGTERM only when it goes on. */
+static void ask_to_end(struct cli_command *command, uint64_t now_us)
+{
+    char left[CLI_DURATION_TEXT];
+
+    command->stage = CLI_COMMAND_ENDING;
+    cli_warden_signal_all(&command->warden, SIGTERM);
+    cli_warden_signal_all(&command->warden, SIGCONT);
+    cli_say("the lock '%s' ends in %s and its command still runs: sent it SIGTERM",
+            command->terms->key,
+            cli_duration_print(cli_deadline_before(command->deadline.end_us, now_us) / 1000, left));
+    say_why(command);
+}
+
+static void put_to_end(struct cli_command *command, uint64_t now_us)
+{
+    int was_asked = command->stage == CLI_COMMAND_ENDING;
+    int refused;
+
+    command->stage = CLI_COMMAND_KILLED;
+    command->look_us = 0;
+    command->look_span_us = LOOK_FIRST_US;
+    cli_warden_kill(&command->warden, &refused);
+    cli_command_say_killed(command->terms, command->rl, command->lock,
+                           now_us >= command->deadline.end_us ? CLI_COMMAND_OVERSLEPT
+                                                              : command->lost);
+    if (!was_asked && !command->terms->renew) {
+        say_why(command);
+    }
+}
+
+/* Until nobody is left whom we may kill. */
+static void kill_rest(struct cli_command *command)
+{
+    int refused;
+
+    command->done = !cli_warden_kill(&command->warden, &refused);
+    if (command->done && refused) {
+        cli_command_say_left(command->terms, refused);
+    }
+}
+
+/* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. */
+static void lose_warden(struct cli_command *command)
+{
+    cli_say("the process that watches over the command was killed: killed the command");
+    command->alone = 1;
+    command->stage = CLI_COMMAND_KILLED;
+    kill_rest(command);
+}
+
+/* A command that has ended before the deadline, with a lock
+ * that was not denied, has ended by itself. */
+void cli_command_take_reports(struct cli_command *command)
+{
+    if (command->alone) {
+        return;
+    }
+    if (cli_warden_read(&command->warden) != 0) {
+        lose_warden(command);
+    } else if (command->warden.ended && !command->warden.late &&
+               command->stage == CLI_COMMAND_RUNNING && command->deadline.kill_us > 0) {
+        cli_warden_dismiss(&command->warden);
+        command->done = 1;
+    }
+}
+
+/* ---- what the clock and the library tell ---- */
+
+void cli_command_check_clock(struct cli_command *command)
+{
+    uint64_t now = cli_clock_us();
+
+    if (command->done || command->stage == CLI_COMMAND_KILLED) {
+        return;
+    }
+    if (now < command->deadline.kill_us) {
+        update_deadline(command);
+    }
+    if (now >= command->deadline.term_us || now >= command->deadline.kill_us) {
+        cli_command_take_reports(command);
+    }
+    if (command->done || command->stage == CLI_COMMAND_KILLED) {
+        return;
+    }
+    if (now >= command->deadline.kill_us) {
+        put_to_end(command, now);
+        return;
+    }
+    if (command->stage == CLI_COMMAND_RUNNING && now >= command->deadline.term_us) {
+        ask_to_end(command, now);
+    }
+    cli_clock_set(command->alarm_fd, command->stage == CLI_COMMAND_RUNNING
+                                         ? command->deadline.term_us
+                                         : command->deadline.kill_us);
+}
+
+/* Those who were asked to end keep the rest of the grace. */
+void cli_command_check_rest(struct cli_command *command)
+{
+    uint64_t now = cli_clock_us();
+
+    if (command->done || command->stage == CLI_COMMAND_RUNNING ||
+        (command->stage == CLI_COMMAND_ENDING && !command->warden.ended)) {
+        return;
+    }
+    if (now >= command->look_us) {
+        if (command->stage == CLI_COMMAND_KILLED) {
+            kill_rest(command);
+        } else {
+            command->done = !cli_warden_has_any(&command->warden);
+        }
+        command->look_us = now + command->look_span_us;
+        command->look_span_us *= command->look_span_us < LOOK_MAX_US ? 2 : 1;
+    }
+    cli_clock_set(command->alarm_fd, command->stage == CLI_COMMAND_ENDING &&
+                                             command->deadline.kill_us < command->look_us
+                                         ? command->deadline.kill_us
+                                         : command->look_us);
+}
+
+void cli_command_take_notice(struct cli_command *command, const struct redlock_notice *notice)
+{
+    char left[CLI_DURATION_TEXT];
+
+    command->lost = notice->kind == REDLOCK_NOTICE_LOST ? notice->reason : 0;
+    cli_command_check_clock(command);
+    if (notice->kind != REDLOCK_NOTICE_TROUBLE || command->stage != CLI_COMMAND_RUNNING ||
+        command->done) {
+        return;
+    }
+    command->trouble = notice->reason;
+    if (notice->reason == REDLOCK_EUNRENEWED) {
+        cli_say("the lock '%s' is not renewed any more, %s left", command->terms->key,
+                cli_duration_print(notice->left_ms, left));
+    } else {
+        cli_trouble_say(command->rl, command->lock, command->terms->key, notice->left_ms);
+    }
+}
+
+/* ---- from the beginning to the result ---- */
+
+int cli_command_open(struct cli_command *command, const struct cli_terms *terms,
+                     const struct redlock *rl, const struct redlock_lock *lock)
+{
+    int code;
+
+    *command = (struct cli_command){
+        .terms = terms, .rl = rl, .lock = lock, .alarm_fd = -1, .look_span_us = LOOK_FIRST_US};
+    cli_deadline_init(&command->deadline, terms, cli_clock_us());
+    code = cli_warden_open(&command->warden);
+    if (code != CLI_OK) {
+        return code;
+    }
+    command->alarm_fd = cli_clock_alarm();
+    if (command->alarm_fd < 0) {
+        cli_say("cannot watch over the command: %s", strerror(errno));
+        return CLI_INTERNAL;
+    }
+    return CLI_OK;
+}
+
+int cli_command_start(struct cli_command *command, char *const argv[])
+{
+    update_deadline(command);
+    if (cli_clock_us() >= command->deadline.kill_us) {
+        cli_say("the lock '%s' ended before the command could begin", command->terms->key);
+        return CLI_LOST;
+    }
+    return cli_warden_start(&command->warden, argv);
+}
+
+/* If the loop broke down, the command does not go on unguarded: the warden sees to it. */
+int cli_command_result(const struct cli_command *command, int code)
+{
+    int refused;
+
+    if (code != CLI_GO_ON) {
+        while (cli_warden_kill(&command->warden, &refused) > 0) {
+        }
+        return code;
+    }
+    if (command->alone) {
+        return CLI_INTERNAL;
+    }
+    if (command->stage != CLI_COMMAND_RUNNING) {
+        return CLI_LOST;
+    }
+    cli_say_detail("the command ended with exit code %d", command->warden.code);
+    return command->warden.code;
+}
+
+void cli_command_close(struct cli_command *command)
+{
+    if (command->alarm_fd >= 0) {
+        close(command->alarm_fd);
+    }
+    if (command->warden.board) {
+        cli_warden_end(&command->warden);
+    }
+}

@@ -1,0 +1,81 @@
+/* command.h - the life of a command under a lock.
+ *
+ *             ends by itself                 nobody is left
+ *   RUNNING -----------------> done    ENDING ------------------> done (76)
+ *    |  ^ |                              ^ |
+ *    +--+ | deadline - grace: SIGTERM    | | deadline: SIGKILL
+ *  renewed+------------------------------+ v
+ *                                       KILLED ------------------> done (76)
+ *
+ * SIGTERM and SIGKILL go to the command and to all processes that descend from it. "Nobody" means
+ * of them all; but a command that ends by itself may leave somebody behind.
+ *
+ * While redlock does not run the warden (cli/lock/warden.h) does what the clock asks for.
+ */
+#ifndef CLI_LOCK_COMMAND_H
+#define CLI_LOCK_COMMAND_H
+
+#include <stdint.h>
+
+#include "cli/lock/deadline.h"
+#include "cli/lock/warden.h"
+
+struct cli_terms;
+struct redlock;
+struct redlock_lock;
+struct redlock_notice;
+
+enum cli_command_stage {
+    CLI_COMMAND_RUNNING,
+    CLI_COMMAND_ENDING,
+    CLI_COMMAND_KILLED
+};
+
+struct cli_command {
+    const struct cli_terms *terms;
+    const struct redlock *rl;
+    const struct redlock_lock *lock;
+    struct cli_warden warden;
+    struct cli_deadline deadline;
+    /* Can be read when the clock asks for something. */
+    int alarm_fd;
+    enum cli_command_stage stage;
+    /* The warden was killed. */
+    int alone;
+    /* When to look whether all have ended; and how long that was after the look before. */
+    uint64_t look_us;
+    uint64_t look_span_us;
+    /* The reason of the trouble that was told of, and that no renewal has ended. */
+    int trouble;
+    /* The reason of the loss that was told of; 0: none was. */
+    int lost;
+    int done;
+};
+
+/* `lock` is held on these terms from now on. Returns CLI_OK; or says what is wrong and returns
+ * CLI_INTERNAL. cli_command_close() is to be called in any case. */
+int cli_command_open(struct cli_command *command, const struct cli_terms *terms,
+                     const struct redlock *rl, const struct redlock_lock *lock);
+
+/* Run argv. Returns CLI_OK; or says why not and returns the code to exit with. */
+int cli_command_start(struct cli_command *command, char *const argv[]);
+
+/* Do what the clock asks for. To be called before anything else, whenever we wake up, and after it
+ * when the deadline may have moved. */
+void cli_command_check_clock(struct cli_command *command);
+
+/* Read what the warden has reported while we did not run. */
+void cli_command_take_reports(struct cli_command *command);
+
+/* The command was asked to end and has ended, or was killed: see whether anybody is left. */
+void cli_command_check_rest(struct cli_command *command);
+
+/* The library has told this of the lock. */
+void cli_command_take_notice(struct cli_command *command, const struct redlock_notice *notice);
+
+/* The code to exit with, when it is done, or the loop has broken down: `code` is the loop's. */
+int cli_command_result(const struct cli_command *command, int code);
+
+void cli_command_close(struct cli_command *command);
+
+#endif

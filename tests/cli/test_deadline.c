@@ -1,0 +1,154 @@
+/* test_deadline.c - when a command under a lock is asked to end, and when it is killed. */
+#include <stdint.h>
+
+#include "cli/lock/deadline.h"
+#include "cli/lock/terms.h"
+#include "lib/runner.h"
+
+#define MS UINT64_C(1000)
+#define NOW (UINT64_C(5000000) * MS)
+
+static struct cli_terms terms_of(uint32_t ttl_ms, uint32_t grace_ms)
+{
+    return (struct cli_terms){.key = "k", .ttl_ms = ttl_ms, .renew = 1, .grace_ms = grace_ms};
+}
+
+/* A lock of 10 s, 9.9 s of which are left, with a grace of a second. */
+static struct cli_terms terms;
+static struct cli_deadline deadline;
+
+static void setup(void)
+{
+    terms = terms_of(10000, 1000);
+    cli_deadline_init(&deadline, &terms, NOW);
+    ck_assert_int_eq(cli_deadline_update(&deadline, NOW, 9900, 0), CLI_DEADLINE_MOVED);
+}
+
+/* In milliseconds: a hundredth of the ttl, 2 at the least and 20 at the most. */
+static const struct {
+    uint32_t ttl_ms;
+    uint64_t margin_ms;
+} margins[] = {{10, 2}, {200, 2}, {300, 3}, {1999, 19}, {2000, 20}, {86400000, 20}};
+
+START_TEST(sigkill_comes_a_margin_before_the_end_and_sigterm_a_grace_before_that)
+{
+    struct cli_terms its = terms_of(margins[_i].ttl_ms, margins[_i].ttl_ms / 2);
+    struct cli_deadline d;
+
+    cli_deadline_init(&d, &its, NOW);
+    ck_assert_uint_eq(d.end_us, 0);
+    cli_deadline_update(&d, NOW, its.ttl_ms, 0);
+    ck_assert_uint_eq(d.end_us, NOW + its.ttl_ms * MS);
+    ck_assert_uint_eq(d.kill_us, d.end_us - margins[_i].margin_ms * MS);
+    ck_assert_uint_eq(d.term_us, d.kill_us - its.grace_ms * MS);
+}
+END_TEST
+
+/* The validity is rounded down to a millisecond, whenever it is asked for. */
+START_TEST(time_that_passes_moves_nothing)
+{
+    struct cli_deadline before = deadline;
+
+    for (uint64_t us = 1; us < 9900 * MS; us += 997) {
+        uint64_t left_ms = (9900 * MS - us) / MS;
+
+        ck_assert_int_eq(cli_deadline_update(&deadline, NOW + us, left_ms, 0), CLI_DEADLINE_SAME);
+    }
+    ck_assert_mem_eq(&deadline, &before, sizeof(before));
+}
+END_TEST
+
+START_TEST(a_renewal_moves_it)
+{
+    uint64_t now_us = NOW + 3300 * MS;
+
+    ck_assert_int_eq(cli_deadline_update(&deadline, now_us, 9900, 0), CLI_DEADLINE_RENEWED);
+    ck_assert_uint_eq(deadline.end_us, now_us + 9900 * MS);
+    ck_assert_uint_eq(deadline.kill_us, deadline.end_us - 20 * MS);
+    ck_assert_uint_eq(deadline.term_us, deadline.kill_us - 1000 * MS);
+}
+END_TEST
+
+/* An answer of one more master makes the lock a little longer: that is no renewal. */
+START_TEST(a_little_more_is_no_renewal)
+{
+    ck_assert_int_eq(cli_deadline_update(&deadline, NOW, 9950, 0), CLI_DEADLINE_MOVED);
+    ck_assert_uint_eq(deadline.end_us, NOW + 9950 * MS);
+}
+END_TEST
+
+START_TEST(an_earlier_end_moves_it_also_after_sigterm)
+{
+    ck_assert_int_eq(cli_deadline_update(&deadline, NOW, 5000, _i), CLI_DEADLINE_MOVED);
+    ck_assert_uint_eq(deadline.end_us, NOW + 5000 * MS);
+}
+END_TEST
+
+START_TEST(once_sigterm_was_sent_no_renewal_moves_it)
+{
+    struct cli_deadline before = deadline;
+
+    ck_assert_int_eq(cli_deadline_update(&deadline, NOW + 8900 * MS, 9900, 1), CLI_DEADLINE_SAME);
+    ck_assert_mem_eq(&deadline, &before, sizeof(before));
+}
+END_TEST
+
+START_TEST(a_denied_lock_ends_at_once)
+{
+    uint64_t end_us = deadline.end_us;
+
+    ck_assert_int_eq(cli_deadline_update(&deadline, NOW + MS, 0, _i), CLI_DEADLINE_DENIED);
+    ck_assert_uint_eq(deadline.kill_us, 0);
+    ck_assert_uint_eq(deadline.end_us, end_us);
+}
+END_TEST
+
+START_TEST(a_lock_that_came_to_its_end_was_not_denied)
+{
+    ck_assert_int_eq(cli_deadline_update(&deadline, deadline.end_us - MS, 0, 0), CLI_DEADLINE_SAME);
+    ck_assert_uint_gt(deadline.kill_us, 0);
+}
+END_TEST
+
+START_TEST(it_is_never_later_than_max_hold_allows)
+{
+    terms.max_hold_ms = 12000;
+    cli_deadline_init(&deadline, &terms, NOW);
+    for (uint64_t ms = 0; ms < 11000; ms += 50) {
+        cli_deadline_update(&deadline, NOW + ms * MS, 9900, 0);
+        ck_assert_uint_le(deadline.end_us, NOW + 12000 * MS);
+    }
+    ck_assert_uint_eq(deadline.end_us, NOW + 12000 * MS);
+    ck_assert_uint_eq(deadline.end_us, deadline.most_us);
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
+
+static Suite *deadline_suite(void)
+{
+    Suite *suite = suite_create("deadline");
+    TCase *tests = tcase_create("deadline");
+
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_loop_test(tests,
+                        sigkill_comes_a_margin_before_the_end_and_sigterm_a_grace_before_that, 0,
+                        COUNT(margins));
+    tcase_add_test(tests, time_that_passes_moves_nothing);
+    tcase_add_test(tests, a_renewal_moves_it);
+    tcase_add_test(tests, a_little_more_is_no_renewal);
+    tcase_add_loop_test(tests, an_earlier_end_moves_it_also_after_sigterm, 0, 2);
+    tcase_add_test(tests, once_sigterm_was_sent_no_renewal_moves_it);
+    tcase_add_loop_test(tests, a_denied_lock_ends_at_once, 0, 2);
+    tcase_add_test(tests, a_lock_that_came_to_its_end_was_not_denied);
+    tcase_add_test(tests, it_is_never_later_than_max_hold_allows);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {deadline_suite, NULL};
+
+    return rlk_test_main("cli-deadline", suites);
+}
