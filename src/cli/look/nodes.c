@@ -12,7 +12,6 @@
 
 #include "cli/args/args.h"
 #include "cli/args/help.h"
-#include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/masters.h"

@@ -1,213 +1,20 @@
-/* keeper.c - both sides of the keeper; see keeper.h. Its own side is plain poll(2):
- * there is nothing but a pipe and the ends of its children to wait for.
- */
+/* keeper.c - redlock sandbox's side of the keeper; see keeper.h. */
 #include "cli/sandbox/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <redlock/manager.h>
+#include <event2/event.h>
 
-#include "cli/sandbox/server.h"
+#include "cli/sandbox/keeper_process.h"
 #include "cli/sandbox/takedown.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/system/detach.h"
-
-/* How often to ask whether the masters answer yet, and for how long. */
-static const struct timespec ask_pause = {0, 5000000};
-#define ASK_TIMES 6000
-
-/* The keeper's own side. */
-struct keep {
-    const char *program;
-    int n;
-    int life_fd;
-    int report_fd;
-    const char *folder;
-    /* By number - 1; 0 for one that has ended. */
-    pid_t masters[REDLOCK_MAX_NODES];
-    /* What to kill when redlock sandbox dies. */
-    pid_t group;
-};
-
-static void report(const struct keep *keep, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void report(const struct keep *keep, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    n = n < (int)sizeof(text) ? n : (int)sizeof(text) - 1;
-    while (n > 0 && write(keep->report_fd, text, (size_t)n) < 0 && errno == EINTR) {
-    }
-}
-
-/* Read what redlock sandbox says. Returns 0 when it is gone. */
-static int listen_to_life(struct keep *keep)
-{
-    pid_t group;
-    ssize_t n = read(keep->life_fd, &group, sizeof(group));
-
-    if (n == (ssize_t)sizeof(group)) {
-        keep->group = group;
-    }
-    return n != 0;
-}
-
-/* Wait for a sign of life, the end of a child, or until patience (NULL: none) ends. Returns 0
- * when redlock sandbox is gone. SIGCHLD is let through only here. */
-static int wait_for(struct keep *keep, const struct timespec *patience)
-{
-    struct pollfd life = {.fd = keep->life_fd, .events = POLLIN};
-    sigset_t mask;
-
-    sigfillset(&mask);
-    sigdelset(&mask, SIGCHLD);
-    return ppoll(&life, 1, patience, &mask) <= 0 || listen_to_life(keep);
-}
-
-/* A master that somebody kills is no reason to end; its number may belong to another
- * process next time, so it is forgotten. */
-static void reap(struct keep *keep)
-{
-    pid_t pid;
-
-    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
-        for (int i = 0; i < keep->n; i++) {
-            keep->masters[i] = keep->masters[i] == pid ? 0 : keep->masters[i];
-        }
-    }
-}
-
-static int start_one(struct keep *keep, int number)
-{
-    pid_t pid;
-
-    if (cli_server_configure(keep->folder, number) != 0) {
-        report(keep, "-cannot write to %s: %s", keep->folder, strerror(errno));
-        return -1;
-    }
-    pid = cli_server_start(keep->program, keep->folder, number);
-    if (pid < 0) {
-        report(keep, "-cannot start %s: %s", keep->program, strerror(errno));
-        return -1;
-    }
-    keep->masters[number - 1] = pid;
-    return 0;
-}
-
-static void report_dead(const struct keep *keep, int number)
-{
-    char words[600];
-
-    cli_server_last_words(keep->folder, number, words, sizeof(words));
-    report(keep, "-%s did not start (is it a redis-server or a valkey-server?): %s", keep->program,
-           words[0] ? words : "it said nothing");
-}
-
-static int await_one(struct keep *keep, int number)
-{
-    for (int i = 0; i < ASK_TIMES; i++) {
-        if (cli_server_answers(keep->folder, number)) {
-            return 0;
-        }
-        reap(keep);
-        if (!keep->masters[number - 1]) {
-            report_dead(keep, number);
-            return -1;
-        }
-        if (!wait_for(keep, &ask_pause)) {
-            return -1;
-        }
-    }
-    report(keep, "-%s does not answer", keep->program);
-    return -1;
-}
-
-static int start_all(struct keep *keep)
-{
-    if (mkdir(keep->folder, 0700) != 0) {
-        report(keep, "-cannot make the folder %s: %s", keep->folder, strerror(errno));
-        return -1;
-    }
-    for (int number = 1; number <= keep->n; number++) {
-        if (start_one(keep, number) != 0) {
-            return -1;
-        }
-    }
-    for (int number = 1; number <= keep->n; number++) {
-        if (await_one(keep, number) != 0) {
-            return -1;
-        }
-    }
-    report(keep, "+");
-    return 0;
-}
-
-static void end_masters(struct keep *keep)
-{
-    reap(keep);
-    for (int i = 0; i < keep->n; i++) {
-        if (keep->masters[i] > 0) {
-            kill(-keep->masters[i], SIGKILL);
-        }
-    }
-    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
-    }
-}
-
-static void end_all(struct keep *keep)
-{
-    if (keep->group > 0) {
-        kill(-keep->group, SIGKILL);
-    }
-    end_masters(keep);
-    cli_takedown(keep->folder);
-}
-
-static void on_child(int signo)
-{
-    (void)signo;
-}
-
-/* Nothing reaches us but the pipes and, while we wait, SIGCHLD. What the masters write is for
- * this user only. */
-static void withdraw(struct keep *keep)
-{
-    struct sigaction action = {.sa_handler = on_child};
-
-    cli_detach(&keep->life_fd, &keep->report_fd);
-    sigaction(SIGCHLD, &action, NULL);
-    umask(077);
-}
-
-static void keep_all(struct keep *keep)
-{
-    int started;
-
-    withdraw(keep);
-    started = start_all(keep) == 0;
-    close(keep->report_fd);
-    while (started && wait_for(keep, NULL)) {
-        reap(keep);
-    }
-    end_all(keep);
-    _exit(0);
-}
+#include "cli/system/loop.h"
+#include "cli/system/signals.h"
 
 static int make_pipes(int life[2], int reports[2])
 {
@@ -224,7 +31,6 @@ static int make_pipes(int life[2], int reports[2])
 
 int cli_keeper_start(struct cli_keeper *keeper, const char *program, int n)
 {
-    struct keep keep = {.program = program, .n = n, .folder = keeper->folder};
     int life[2];
     int reports[2];
 
@@ -240,9 +46,7 @@ int cli_keeper_start(struct cli_keeper *keeper, const char *program, int n)
     if (keeper->pid == 0) {
         close(life[1]);
         close(reports[0]);
-        keep.life_fd = life[0];
-        keep.report_fd = reports[1];
-        keep_all(&keep);
+        cli_keeper_process_run(program, n, keeper->folder, life[0], reports[1]);
     }
     close(life[0]);
     close(reports[1]);
@@ -254,6 +58,76 @@ int cli_keeper_start(struct cli_keeper *keeper, const char *program, int n)
         return CLI_INTERNAL;
     }
     return CLI_OK;
+}
+
+/* The masters on their way. */
+struct start {
+    /* What the keeper has reported so far. */
+    char report[1024];
+    size_t reported;
+    /* What has ended the start: the end of the report, or a signal. */
+    int done;
+    int signo;
+};
+
+/* One that ends us ends the start; the keeper cleans up. */
+static void on_signal(void *arg, int signo)
+{
+    struct start *start = arg;
+
+    if (cli_signals_ends(signo) && !start->signo) {
+        start->signo = signo;
+        start->done = 1;
+    }
+}
+
+static void on_report(evutil_socket_t fd, short what, void *arg)
+{
+    struct start *start = arg;
+    size_t left = sizeof(start->report) - 1 - start->reported;
+    ssize_t n = read(fd, start->report + start->reported, left);
+
+    (void)what;
+    if (n > 0) {
+        start->reported += (size_t)n;
+    } else if (n == 0 || errno != EAGAIN) {
+        start->done = 1;
+    }
+}
+
+static int judge(const struct start *start)
+{
+    if (start->signo) {
+        return CLI_SIGNALED + start->signo;
+    }
+    if (start->report[0] == '+') {
+        return CLI_OK;
+    }
+    cli_say("the masters did not start");
+    cli_say_lines(start->reported ? start->report + 1 : "their keeper was killed");
+    return CLI_INTERNAL;
+}
+
+int cli_keeper_await(const struct cli_keeper *keeper, struct cli_loop *loop,
+                     struct cli_signals *signals)
+{
+    struct start start = {.reported = 0};
+    struct event *event =
+        event_new(loop->base, keeper->report_fd, EV_READ | EV_PERSIST, on_report, &start);
+    int code = CLI_INTERNAL;
+
+    if (event && event_add(event, NULL) == 0) {
+        signals->on = on_signal;
+        signals->arg = &start;
+        code = cli_loop_run(loop, &start.done);
+        signals->on = NULL;
+    } else {
+        cli_say("out of memory");
+    }
+    if (event) {
+        event_free(event);
+    }
+    return code == CLI_GO_ON ? judge(&start) : code;
 }
 
 void cli_keeper_tell(const struct cli_keeper *keeper, pid_t group)

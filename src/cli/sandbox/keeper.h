@@ -18,6 +18,9 @@
 
 #include "cli/sandbox/folder.h"
 
+struct cli_loop;
+struct cli_signals;
+
 struct cli_keeper {
     pid_t pid;
     /* Ours of the life pipe. */
@@ -32,6 +35,11 @@ struct cli_keeper {
 /* Fork the keeper of n masters. Returns CLI_OK; or says what is wrong and returns
  * CLI_INTERNAL. */
 int cli_keeper_start(struct cli_keeper *keeper, const char *program, int n);
+
+/* Run the loop until the masters answer. Returns CLI_OK; or CLI_SIGNALED and the number of a signal
+ * that has ended the start; or says why there are none and returns CLI_INTERNAL. */
+int cli_keeper_await(const struct cli_keeper *keeper, struct cli_loop *loop,
+                     struct cli_signals *signals);
 
 /* Say which process group is to be killed should we die, 0 for none. */
 void cli_keeper_tell(const struct cli_keeper *keeper, pid_t group);

@@ -8,7 +8,6 @@
  */
 #include "cli/sandbox/sandbox.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,11 +77,6 @@ struct sandbox {
     struct cli_keeper keeper;
     struct cli_child child;
     struct event *kill_timer;
-    /* What the keeper has reported so far. */
-    char report[1024];
-    size_t reported;
-    /* What has ended the start: its report, or a signal. */
-    int signo;
     int done;
     /* The keeper died before its time. */
     int alone;
@@ -106,67 +100,6 @@ static int take_option(void *arg, int option, const char *value)
     }
     sandbox->server = value;
     return CLI_GO_ON;
-}
-
-/* STARTING: a signal that ends us ends the start; the keeper cleans up. */
-static void on_early_signal(void *arg, int signo)
-{
-    struct sandbox *sandbox = arg;
-
-    if (cli_signals_ends(signo) && !sandbox->signo) {
-        sandbox->signo = signo;
-        sandbox->done = 1;
-    }
-}
-
-static void on_report(evutil_socket_t fd, short what, void *arg)
-{
-    struct sandbox *sandbox = arg;
-    size_t left = sizeof(sandbox->report) - 1 - sandbox->reported;
-    ssize_t n = read(fd, sandbox->report + sandbox->reported, left);
-
-    (void)what;
-    if (n > 0) {
-        sandbox->reported += (size_t)n;
-    } else if (n == 0 || errno != EAGAIN) {
-        sandbox->done = 1;
-    }
-}
-
-/* Run the loop until the keeper has reported. */
-static int await_report(struct sandbox *sandbox)
-{
-    struct event *event = event_new(sandbox->loop.base, sandbox->keeper.report_fd,
-                                    EV_READ | EV_PERSIST, on_report, sandbox);
-    int code;
-
-    if (!event || event_add(event, NULL) != 0) {
-        cli_say("out of memory");
-        code = CLI_INTERNAL;
-    } else {
-        sandbox->signals.on = on_early_signal;
-        sandbox->signals.arg = sandbox;
-        code = cli_loop_run(&sandbox->loop, &sandbox->done);
-        sandbox->signals.on = NULL;
-    }
-    if (event) {
-        event_free(event);
-    }
-    return code;
-}
-
-/* Returns CLI_OK when the masters are there. */
-static int judge_report(const struct sandbox *sandbox)
-{
-    if (sandbox->signo) {
-        return CLI_SIGNALED + sandbox->signo;
-    }
-    if (sandbox->report[0] == '+') {
-        return CLI_OK;
-    }
-    cli_say("the masters did not start");
-    cli_say_lines(sandbox->reported ? sandbox->report + 1 : "their keeper was killed");
-    return CLI_INTERNAL;
 }
 
 static int set_nodes(const char *folder, int n)
@@ -267,7 +200,6 @@ static int run_child(struct sandbox *sandbox, char *const argv[])
 {
     int code;
 
-    sandbox->done = 0;
     sandbox->kill_timer = evtimer_new(sandbox->loop.base, on_kill_timer, sandbox);
     if (!sandbox->kill_timer) {
         cli_say("out of memory");
@@ -277,6 +209,7 @@ static int run_child(struct sandbox *sandbox, char *const argv[])
     if (code == CLI_OK) {
         cli_keeper_tell(&sandbox->keeper, sandbox->child.pid);
         sandbox->signals.on = on_signal;
+        sandbox->signals.arg = sandbox;
         code = cli_loop_run(&sandbox->loop, &sandbox->done);
         sandbox->signals.on = NULL;
         if (code == CLI_GO_ON) {
@@ -310,10 +243,7 @@ static int run_with_signals(struct sandbox *sandbox, char **argv)
     if (code != CLI_OK) {
         return code;
     }
-    code = await_report(sandbox);
-    if (code == CLI_GO_ON) {
-        code = judge_report(sandbox);
-    }
+    code = cli_keeper_await(&sandbox->keeper, &sandbox->loop, &sandbox->signals);
     if (code == CLI_OK) {
         code = run_command(sandbox, argv);
     }
