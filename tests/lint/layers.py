@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """No #include crosses a layer: `layers.py ROOT`.
 
-Each folder has the list of what its files may include; everything else is a complaint. The
-core in particular has no way to read a clock, allocate, print or do I/O.
+Each folder, by itself and not with those in it, has the list of what its files may include; everything
+else is a complaint, and so is a folder without a list. The core in particular has no way to read a clock,
+allocate, print or do I/O.
+
+Within a folder files may include each other; but in those of FREE_OF_CIRCLES no piece, which is a header
+and its source, may need itself by way of others.
 """
 import os
 import re
@@ -26,6 +30,14 @@ SYSTEM = rf'(?!({OURS}|{LIBRARIES})$).*'
 BELOW_NODE = [r'scripts/.*', r'net/.*', r'core/.*', r'base/.*', r'redlock/.*', PURE,
               r'(stdio|stdarg|stdlib)\.h']
 
+# The command is a user of the library: it has the public headers and libevent.
+OF_USERS = [r'redlock/.*', r'event2/.*', SYSTEM]
+
+
+def cli(rooms):
+    return rf'cli/({rooms})/.*'
+
+
 LAYERS = {
     'include/redlock': [r'redlock/.*', r'std(def|int)\.h'],
     'src/base': [r'base/.*', PURE, r'stdlib\.h'],
@@ -37,7 +49,16 @@ LAYERS = {
     'src/lock': [r'lock/.*', r'node/.*', *BELOW_NODE],
     'src/doctor': [r'doctor/.*', r'lock/.*', r'node/.*', *BELOW_NODE],
     'src/sync': [r'sync/.*', r'lock/.*', r'base/.*', r'redlock/.*', r'event2/.*', SYSTEM],
-    'src/cli': [r'cli/.*', r'redlock/.*', r'event2/.*', SYSTEM],
+    'src/cli/say': [cli('say'), SYSTEM],
+    'src/cli/args': [cli('args|say'), r'redlock/.*', SYSTEM],
+    'src/cli/system': [cli('system|say'), r'event2/.*', SYSTEM],
+    'src/cli/session': [cli('session|system|args|say'), *OF_USERS],
+    'src/cli/take': [cli('take|session|system|args|say'), *OF_USERS],
+    'src/cli/lock': [cli('lock|take|session|system|args|say'), *OF_USERS],
+    'src/cli/script': [cli('script|take|session|system|args|say'), *OF_USERS],
+    'src/cli/look': [cli('look|session|system|args|say'), *OF_USERS],
+    'src/cli/sandbox': [cli('sandbox|system|args|say'), *OF_USERS],
+    'src/cli': [r'cli/.*', *OF_USERS],
     'tests/sim': [r'sim/.*', r'core/.*', r'base/.*', r'lib/runner\.h', r'check\.h',
                   r'redlock/error\.h', SYSTEM],
     'tests/small': [r'small/.*', r'core/.*', r'base/.*', r'lib/runner\.h', r'check\.h',
@@ -45,11 +66,14 @@ LAYERS = {
 }
 
 
+def is_source(name):
+    return name.endswith(('.c', '.h'))
+
+
 def sources(folder):
-    for place, _, names in sorted(os.walk(folder)):
-        for name in sorted(names):
-            if name.endswith(('.c', '.h')):
-                yield os.path.join(place, name)
+    names = os.listdir(folder) if os.path.isdir(folder) else []  # src/sync is yet to come
+    for name in sorted(filter(is_source, names)):
+        yield os.path.join(folder, name)
 
 
 def complaints(root, layer):
@@ -59,6 +83,49 @@ def complaints(root, layer):
             for match in INCLUDE.finditer(source.read()):
                 if not allowed.fullmatch(match.group(1)):
                     yield f'{os.path.relpath(path, root)} must not include {match.group(1)}'
+
+
+def folders_without_a_list(root):
+    for top in ('include', 'src'):
+        for place, _, names in sorted(os.walk(os.path.join(root, top))):
+            folder = os.path.relpath(place, root)
+            if any(map(is_source, names)) and folder not in LAYERS:
+                yield f'{folder} has no list of what it may include'
+
+
+FREE_OF_CIRCLES = ['src/base', 'src/core', 'src/net', 'src/cli']
+
+
+def piece(path):
+    return os.path.splitext(path)[0]
+
+
+def needs(root, top):
+    """For each piece below a folder, the others there that it includes."""
+    found = {}
+    for place, _, _ in sorted(os.walk(os.path.join(root, top))):
+        for path in sources(place):
+            name = piece(os.path.relpath(path, os.path.join(root, 'src')))
+            with open(path, encoding='utf-8') as source:
+                included = map(piece, INCLUDE.findall(source.read()))
+                found.setdefault(name, set()).update(other for other in included if other != name)
+    return {name: others & found.keys() for name, others in found.items()}
+
+
+def reached(graph, start):
+    seen, left = set(), [start]
+    while left:
+        new = graph[left.pop()] - seen
+        seen |= new
+        left += new
+    return seen
+
+
+def circles(root, top):
+    graph = needs(root, top)
+    inside = [name for name in graph if name in reached(graph, name)]
+    if inside:
+        yield f'a circle in {top}: {", ".join(inside)}'
 
 
 # One bad line a layer, and good ones that must pass.
@@ -72,8 +139,15 @@ BAD = [
     ('src/node', 'lock/manager.h'), ('src/node', 'event2/event.h'), ('src/node', 'sys/socket.h'),
     ('src/node', 'hiredis/hiredis.h'), ('src/lock', 'doctor/probe.h'), ('src/lock', 'time.h'),
     ('src/lock', 'event2/event.h'), ('src/doctor', 'cli/args.h'), ('src/doctor', 'unistd.h'),
-    ('src/cli', 'node/node.h'), ('src/cli', 'hiredis/hiredis.h'),
-    ('src/cli', 'core/round.h'), ('tests/sim', 'node/node.h'), ('tests/sim', 'event2/event.h'),
+    ('src/cli/say', 'cli/args/args.h'), ('src/cli/say', 'redlock/lock.h'),
+    ('src/cli/args', 'cli/session/session.h'), ('src/cli/args', 'event2/event.h'),
+    ('src/cli/system', 'cli/session/session.h'), ('src/cli/system', 'redlock/redlock.h'),
+    ('src/cli/session', 'cli/take/take.h'), ('src/cli/take', 'cli/lock/guard.h'),
+    ('src/cli/lock', 'cli/script/acquire.h'), ('src/cli/lock', 'node/node.h'),
+    ('src/cli/script', 'cli/lock/lock.h'), ('src/cli/look', 'cli/take/explain.h'),
+    ('src/cli/sandbox', 'cli/session/session.h'), ('src/cli/session', 'hiredis/hiredis.h'),
+    ('src/cli/lock', 'cli/exit.h'), ('src/cli', 'node/node.h'), ('src/cli', 'core/round.h'),
+    ('tests/sim', 'node/node.h'), ('tests/sim', 'event2/event.h'),
     ('tests/small', 'node/node.h'),
 ]
 GOOD = [
@@ -81,22 +155,51 @@ GOOD = [
     ('src/core', 'base/list.h'), ('src/core', 'redlock/error.h'), ('src/core', 'string.h'),
     ('src/net', 'sys/socket.h'), ('src/net', 'event2/event.h'), ('src/node', 'net/conn.h'),
     ('src/lock', 'node/node.h'), ('src/doctor', 'lock/manager.h'), ('src/cli', 'unistd.h'),
+    ('src/cli', 'cli/lock/lock.h'), ('src/cli/lock', 'cli/take/take.h'),
+    ('src/cli/say', 'cli/say/exit.h'), ('src/cli/system', 'event2/event.h'),
     ('src/cli', 'redlock/redlock.h'), ('tests/sim', 'core/round.h'),
 ]
 
 
+def write_one(root, folder, header):
+    os.makedirs(os.path.join(root, folder))
+    with open(os.path.join(root, folder, 'x.c'), 'w', encoding='utf-8') as source:
+        source.write(f'/* x */\n#  include <{header}>\n')
+
+
 def complaints_about_one(layer, header):
     with tempfile.TemporaryDirectory() as root:
-        os.makedirs(os.path.join(root, layer))
-        with open(os.path.join(root, layer, 'x.c'), 'w', encoding='utf-8') as source:
-            source.write(f'/* x */\n#  include <{header}>\n')
+        write_one(root, layer, header)
         return list(complaints(root, layer))
+
+
+def complaints_about_circle(includes):
+    with tempfile.TemporaryDirectory() as root:
+        for path, header in includes.items():
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            with open(os.path.join(root, path), 'w', encoding='utf-8') as source:
+                source.write(f'#include "{header}"\n')
+        return list(circles(root, 'src/cli'))
+
+
+def complaints_about_folder(folder):
+    with tempfile.TemporaryDirectory() as root:
+        write_one(root, folder, 'x.h')
+        return list(folders_without_a_list(root))
 
 
 def main(root):
     tap = Tap()
     for layer in LAYERS:
         tap.claim(f'{layer} keeps to its layer', complaints(root, layer))
+    tap.claim('each folder has its list', folders_without_a_list(root))
+    tap.fires('a new folder without one', complaints_about_folder('src/cli/new'), 'src/cli/new')
+    for top in FREE_OF_CIRCLES:
+        tap.claim(f'{top} has no circle', circles(root, top))
+    two = {'src/cli/say/a.h': 'cli/say/a.h', 'src/cli/say/b.h': 'cli/say/a.h'}
+    tap.claim('passes: one includes the other', complaints_about_circle(two))
+    tap.fires('a header and a source in a circle',
+              complaints_about_circle({**two, 'src/cli/say/a.c': 'cli/say/b.h'}), 'say/a, cli/say/b')
     for layer, header in BAD:
         tap.fires(f'{header} in {layer}', complaints_about_one(layer, header), header)
     for layer, header in GOOD:
