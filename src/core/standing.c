@@ -44,6 +44,11 @@ static bool is_another_run(const struct rlk_standing *s, const char *run)
     return s->met && strncmp(s->run, run, RLK_RUN_MAX) != 0;
 }
 
+bool rlk_standing_knows(const struct rlk_standing *s, const char *run)
+{
+    return s->met && !is_another_run(s, run);
+}
+
 static void remember_run(struct rlk_standing *s, const char *run)
 {
     size_t len = 0;

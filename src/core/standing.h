@@ -91,6 +91,9 @@ void rlk_standing_init(struct rlk_standing *s, enum rlk_quarantine policy, uint6
  * them, whatever machine it is now, and is compared on. */
 bool rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, uint64_t now_us);
 
+/* It is the run that was greeted last. */
+bool rlk_standing_knows(const struct rlk_standing *s, const char *run);
+
 /* The mark of its data was looked at: by the health probe, or along with a vote. 0: it has none
  * any more, which is as good as another one; then the bar begins anew with each look until, and
  * with, the one that finds a mark, for without one nobody sees that data are lost again. True when

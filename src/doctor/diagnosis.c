@@ -19,8 +19,6 @@ struct cause {
     const char *mend;
 };
 
-static const char list_masters[] =
-    "List independent masters only: no replicas, cluster nodes or sentinels.";
 static const char log_in[] =
     "Give the user and the password that it wants (ACL LIST there shows the users).";
 static const char wait_for_data[] = "Wait until it has read them.";
@@ -30,10 +28,8 @@ static const char stop_refusing[] = "Mend what it complains of; until then it ke
 static const struct cause causes[] = {
     {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE,
      "Take one of the two out of the list of masters: a server has one vote."},
-    {RLK_TROUBLE_REPLICA, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, list_masters},
-    {RLK_TROUBLE_CLUSTER, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, list_masters},
-    {RLK_TROUBLE_SENTINEL, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, list_masters},
-    {RLK_TROUBLE_NO_MASTER, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, list_masters},
+    {RLK_TROUBLE_UNFIT, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
+     "List independent masters only: no replicas, cluster nodes or sentinels."},
     {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
      "Name a database that it has: CONFIG GET databases there."},
     {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,

@@ -9,6 +9,7 @@
 #include "core/reply.h"
 #include "net/reply.h"
 #include "net/uri.h"
+#include "node/info.h"
 #include "node/node.h"
 #include "node/options.h"
 #include "scripts/scripts.h"
@@ -248,7 +249,7 @@ void rlk_probe_end(struct rlk_probe *p, uint64_t sent_us, uint64_t now_us)
 void rlk_probe_init(struct rlk_probe *p)
 {
     memset(p, 0, sizeof(*p));
-    rlk_info_init(&p->info);
+    rlk_server_init(&p->info);
     p->rdb = -1;
 }
 

@@ -10,7 +10,7 @@
 #include <redlock/examine.h>
 
 #include "core/clocks.h"
-#include "node/info.h"
+#include "core/server.h"
 
 struct rlk_node;
 struct rlk_reply;
@@ -22,7 +22,7 @@ struct rlk_reply;
 
 struct rlk_probe {
     unsigned at; /* how many of the row have been answered */
-    struct rlk_info info;
+    struct rlk_server info;
     char product[24], version[24], user[64], refusal[160];
     int rdb, rdb_fails;
     unsigned min_replicas;

@@ -100,16 +100,16 @@ static bool knows_set_get(const char *server, const char *version)
     return strcmp(server, "redis") == 0 && atoi(version) >= 7;
 }
 
-static void refuse_unfit(struct rlk_node *n, enum rlk_trouble_kind unfit, uint64_t now_us)
+static void refuse_unfit(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
 {
-    if (unfit != RLK_TROUBLE_NONE) {
+    if (unfit != RLK_UNFIT_NOT) {
         rlk_health_judge_role(n, unfit, 0, now_us);
     }
 }
 
-enum rlk_trouble_kind rlk_handshake_unfit(const struct rlk_reply *hello)
+enum rlk_unfit rlk_handshake_unfit(const struct rlk_reply *hello)
 {
-    return rlk_info_unfit(field_text(hello, "role"), field_text(hello, "mode"));
+    return rlk_server_unfit(field_text(hello, "role"), field_text(hello, "mode"));
 }
 
 static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, uint64_t now_us)
@@ -202,7 +202,7 @@ static void on_info(struct rlk_node *n, const struct rlk_request *r, const struc
     if (strcmp(n->server, "redis") == 0 && n->info.version[0]) {
         snprintf(n->server, sizeof(n->server), "redis %s", n->info.version);
     }
-    refuse_unfit(n, rlk_info_unfit(n->info.role, n->info.mode), now_us);
+    refuse_unfit(n, rlk_server_unfit(n->info.role, n->info.mode), now_us);
 }
 
 static void on_fsync(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
@@ -345,7 +345,7 @@ bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us)
     const char *const name_words[] = {"CLIENT", "SETNAME", n->options->client_name, NULL};
     const char *const script_words[] = {"SCRIPT", "LOAD", rlk_script_release.text, NULL};
 
-    rlk_info_init(&n->info);
+    rlk_server_init(&n->info);
     return say_auth(n, now_us) && rlk_node_say(n, &hello, hello_words, now_us) &&
            say_select(n, now_us) && rlk_node_say(n, &ignored, name_words, now_us) &&
            say_info(n, "server", now_us) && say_info(n, "replication", now_us) &&

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "node/trouble.h"
+#include "core/server.h"
 
 struct rlk_node;
 struct rlk_reply;
@@ -23,8 +23,7 @@ struct rlk_reply;
  * when there is no memory. */
 bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us);
 
-/* Why a server that answers HELLO with that array can have no vote at all; RLK_TROUBLE_NONE when it
- * can. */
-enum rlk_trouble_kind rlk_handshake_unfit(const struct rlk_reply *hello);
+/* Why a server that answers HELLO with that array can have no vote at all. */
+enum rlk_unfit rlk_handshake_unfit(const struct rlk_reply *hello);
 
 #endif

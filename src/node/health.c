@@ -10,17 +10,13 @@
 #include "core/clocks.h"
 #include "net/loop.h"
 #include "node/handshake.h"
+#include "node/info.h"
 #include "node/node.h"
 #include "node/options.h"
 #include "scripts/scripts.h"
 
 /* Along with renewals, but not with each of many. */
 #define AGAIN_AFTER_US 20000
-
-/* What scripts/incarnation.lua answers. */
-struct answer {
-    uint64_t mark, born_us, now_us; /* 0: not told */
-};
 
 static bool is_wanted(const struct rlk_node *n)
 {
@@ -29,30 +25,6 @@ static bool is_wanted(const struct rlk_node *n)
 
 /* ---- what goes out ---- */
 
-/* Its data may have been thrown away, or be another server's, for all that it says. */
-static bool is_suspect(const struct rlk_node *n)
-{
-    return n->info.flushed || n->info.promotion != 0;
-}
-
-/* [S11] Who meets a run without a key has to believe what it says of its age, unless it says as
- * well that its data were thrown away since. A durable master that has its data has its key: one
- * without is no older than its run, either. Who knew the run before believes nothing. */
-static uint64_t believed_age_us(const struct rlk_node *n)
-{
-    bool known = n->standing.met && strcmp(n->standing.run, n->info.run_id) == 0;
-    uint64_t up_us = n->info.uptime_s > 0 ? (uint64_t)n->info.uptime_s * 1000000 : 0;
-
-    return known || is_suspect(n) ? 0 : up_us;
-}
-
-/* [S11] What the key of another run says of the data is true of this one. A replica that was
- * promoted has the key, and not all that its master granted. */
-static bool keeps_data(const struct rlk_node *n)
-{
-    return rlk_info_is_durable(&n->info) && !is_suspect(n);
-}
-
 static void write_key(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM])
 {
     snprintf(key, RLK_HEALTH_KEY_ROOM, "%s%s", n->options->key_prefix, RLK_HEALTH_KEY);
@@ -60,15 +32,23 @@ static void write_key(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM])
 
 static bool ask_for_mark(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
 {
+    bool known = rlk_standing_knows(&n->standing, n->info.run_id);
     uint64_t note_us = n->health.notes ? rlk_standing_note(&n->standing, now_us) : 0;
     char mark[20], age[24], note[24], key[RLK_HEALTH_KEY_ROOM];
-    const char *const words[] = {
-        "EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id, mark,
-        age,    keeps_data(n) ? "1" : "0",   note, NULL};
+    const char *const words[] = {"EVAL",
+                                 rlk_script_incarnation.text,
+                                 "1",
+                                 key,
+                                 n->info.run_id,
+                                 mark,
+                                 age,
+                                 rlk_server_keeps_data(&n->info) ? "1" : "0",
+                                 note,
+                                 NULL};
 
     write_key(n, key);
     snprintf(mark, sizeof(mark), "%016" PRIx64, rlk_prng_next(&n->prng) | 1);
-    snprintf(age, sizeof(age), "%" PRIu64, believed_age_us(n));
+    snprintf(age, sizeof(age), "%" PRIu64, rlk_server_believed_us(&n->info, known));
     snprintf(note, sizeof(note), "%" PRIu64, note_us);
     return rlk_node_say(n, kind, words, now_us);
 }
@@ -91,24 +71,25 @@ static uint64_t number(const char *text, int base)
     return strtoull(text, NULL, base);
 }
 
-/* TIME: seconds and microseconds. The script: "run mark born", and the time. */
-static bool read_answer(const struct rlk_reply *reply, struct answer *ret)
+/* TIME: seconds and microseconds. scripts/incarnation.lua: "run mark born", and the time. 0 is
+ * what is not told. */
+static bool read_answer(const struct rlk_reply *reply, struct rlk_birth *ret)
 {
     const char *mark;
 
-    *ret = (struct answer){0};
+    *ret = (struct rlk_birth){0};
     if (reply->type != RLK_REPLY_ARRAY || reply->integer != 2 ||
         reply[1].type != RLK_REPLY_STRING || reply[2].type != RLK_REPLY_STRING) {
         return false;
     }
     mark = strchr(reply[1].str, ' ');
     if (mark == NULL) {
-        ret->now_us = number(reply[1].str, 10) * 1000000 + number(reply[2].str, 10);
+        ret->server_us = number(reply[1].str, 10) * 1000000 + number(reply[2].str, 10);
         return true;
     }
     ret->mark = number(mark + 1, 16);
     ret->born_us = strchr(mark + 1, ' ') ? number(strchr(mark + 1, ' '), 10) : 0;
-    ret->now_us = number(reply[2].str, 10);
+    ret->server_us = number(reply[2].str, 10);
     return true;
 }
 
@@ -134,18 +115,12 @@ static void tell_barred(struct rlk_node *n, bool voted, uint64_t now_us)
     }
 }
 
-static struct rlk_birth birth_of(const struct answer *a)
-{
-    return (struct rlk_birth){.mark = a->mark, .born_us = a->born_us, .server_us = a->now_us};
-}
-
 /* Ahead of the time, which may show a step that is on record already. */
-static void tell_birth(struct rlk_node *n, const struct answer *a, uint64_t now_us)
+static void tell_birth(struct rlk_node *n, const struct rlk_birth *birth, uint64_t now_us)
 {
-    struct rlk_birth birth = birth_of(a);
     bool voted = votes(n, now_us);
 
-    rlk_standing_born(&n->standing, &birth, now_us);
+    rlk_standing_born(&n->standing, birth, now_us);
     n->health.notes = n->health.notes && rlk_standing_note(&n->standing, now_us) != 0;
     tell_barred(n, voted, now_us);
 }
@@ -166,14 +141,16 @@ static void set_unread(struct rlk_node *n, bool unread, uint64_t now_us)
     tell_barred(n, voted, now_us);
 }
 
-void rlk_health_judge_role(struct rlk_node *n, enum rlk_trouble_kind unfit, uint64_t promotion,
+void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t promotion,
                            uint64_t now_us)
 {
-    bool master = unfit == RLK_TROUBLE_NONE;
+    bool master = unfit == RLK_UNFIT_NOT;
 
     if (rlk_standing_role(&n->standing, master, promotion, now_us)) {
         n->hooks->barred(n, now_us); /* whatever the policy: it is no master */
-        rlk_node_refuse(n, &(struct rlk_trouble){.kind = master ? RLK_TROUBLE_WAS_REPLICA : unfit});
+        rlk_node_refuse(
+            n, &(struct rlk_trouble){.kind = master ? RLK_TROUBLE_WAS_REPLICA : RLK_TROUBLE_UNFIT,
+                                     .unfit = unfit});
     }
 }
 
@@ -196,17 +173,17 @@ static void on_refused(struct rlk_node *n, const struct rlk_reply *reply, uint64
 static void on_health(struct rlk_node *n, const struct rlk_request *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct answer a;
+    struct rlk_birth birth;
 
     (void)r;
     n->health.asked = false;
-    if (!read_answer(reply, &a)) {
+    if (!read_answer(reply, &birth)) {
         on_refused(n, reply, now_us);
         return;
     }
-    tell_birth(n, &a, now_us);
-    tell_time(n, a.now_us, now_us);
-    if (a.mark != 0 && look(n, a.mark, now_us)) {
+    tell_birth(n, &birth, now_us);
+    tell_time(n, birth.server_us, now_us);
+    if (birth.mark != 0 && look(n, birth.mark, now_us)) {
         rlk_node_refuse(n, &(struct rlk_trouble){.kind = RLK_TROUBLE_EXCHANGED});
     }
 }
@@ -219,7 +196,8 @@ static void on_role(struct rlk_node *n, const struct rlk_request *r, const struc
     (void)r;
     n->health.mute = rlk_classify_is_error(reply, "NOPERM");
     rlk_info_read(&n->info, reply);
-    rlk_health_judge_role(n, rlk_info_unfit(n->info.role, n->info.mode), n->info.promotion, now_us);
+    rlk_health_judge_role(n, rlk_server_unfit(n->info.role, n->info.mode), n->info.promotion,
+                          now_us);
 }
 
 static void on_hello(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
@@ -301,7 +279,7 @@ static void on_memory(struct rlk_node *n, const struct rlk_request *r,
 
     (void)r;
     rlk_info_read(&n->info, reply);
-    rlk_standing_evicts(&n->standing, rlk_info_evicts(&n->info), now_us);
+    rlk_standing_evicts(&n->standing, rlk_server_evicts(&n->info), now_us);
     tell_barred(n, voted, now_us);
 }
 
@@ -311,7 +289,7 @@ static void ask_memory(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_request_kind kind = {.answered = on_memory, .broken = on_unheard};
     static const char *const words[] = {"INFO", "memory", NULL};
-    bool due = n->health.looks % (rlk_info_evicts(&n->info) ? 2 : 30) == 0;
+    bool due = n->health.looks % (rlk_server_evicts(&n->info) ? 2 : 30) == 0;
 
     if (due && n->standing.policy == RLK_QUARANTINE_STRICT && rlk_node_ready(n, now_us)) {
         rlk_node_say(n, &kind, words, now_us);
@@ -345,47 +323,24 @@ bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, u
     return ask(n, kind, now_us);
 }
 
-/* By its wall clock: below 0 when that was set back since it started, which says nothing of when
- * that was. Who tells us nothing of itself votes unseen. */
-static uint64_t age_us(const struct rlk_node *n)
-{
-    if (n->info.run_id[0] == '\0') {
-        return RLK_NEVER;
-    }
-    return n->info.uptime_s > 0 ? (uint64_t)n->info.uptime_s * 1000000 : 0;
-}
-
-/* Without a mark only what it says of its commands tells. */
-static uint64_t data_age_us(const struct rlk_node *n, const struct answer *a)
-{
-    if (a->mark) {
-        return rlk_time_sub(a->now_us, a->born_us);
-    }
-    return is_suspect(n) ? 0 : RLK_NEVER;
-}
-
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct answer a = {0};
-    struct rlk_facts facts = {.run = n->info.run_id,
-                              .promotion = n->info.promotion,
-                              .durable = rlk_info_is_durable(&n->info),
-                              .evicts = rlk_info_evicts(&n->info)};
+    bool unread = false;
+    struct rlk_birth birth = {0};
+    struct rlk_facts facts;
 
     n->health.asked = false;
-    if (reply && !read_answer(reply, &a)) {
-        facts.unread = may_answer_later(n, reply);
-        n->health.refused = !facts.unread;
+    if (reply && !read_answer(reply, &birth)) {
+        unread = may_answer_later(n, reply);
+        n->health.refused = !unread;
     }
-    facts.birth = birth_of(&a);
-    facts.age_us = age_us(n);
-    facts.data_age_us = data_age_us(n, &a);
+    facts = rlk_server_facts(&n->info, &birth, unread);
     if (rlk_standing_greet(&n->standing, &facts, now_us)) {
         n->hooks->replaced(n);
     }
     tell_barred(n, true, now_us);
-    if (a.now_us) {
-        tell_time(n, a.now_us, now_us);
+    if (birth.server_us) {
+        tell_time(n, birth.server_us, now_us);
     }
     again_later(n, now_us);
 }

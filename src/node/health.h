@@ -20,6 +20,7 @@
 
 #include <redlock/lock.h>
 
+#include "core/server.h"
 #include "net/timers.h"
 #include "node/trouble.h"
 
@@ -69,10 +70,9 @@ void rlk_health_note(struct rlk_node *n, uint64_t now_us);
 void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
                        char start[RLK_HEALTH_START_ROOM]);
 
-/* Its role was told: why it is unfit to vote at all, RLK_TROUBLE_NONE when it is a master; and what
- * has made it one (rlk_info). Ends the connection of one that is none, or was none since it was
- * greeted. */
-void rlk_health_judge_role(struct rlk_node *n, enum rlk_trouble_kind unfit, uint64_t promotion,
+/* Its role was told: why it is unfit to vote at all, and what has made it a master (rlk_server).
+ * Ends the connection of one that is none, or was none since it was greeted. */
+void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t promotion,
                            uint64_t now_us);
 
 /* It was looked at along with a vote, and was not as expected. */

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/prng.h"
+#include "core/server.h"
 #include "core/standing.h"
 #include "net/conn.h"
 #include "net/resolve.h"
@@ -25,7 +26,6 @@
 #include "node/former.h"
 #include "node/health.h"
 #include "node/inflight.h"
-#include "node/info.h"
 #include "node/trouble.h"
 
 /* The most of a sentence about it. */
@@ -95,7 +95,7 @@ struct rlk_node {
     unsigned
         scripts;     /* their bits: it has run them over this connection, so it knows their SHA-1 */
     char server[48]; /* "redis 7.0.15" */
-    struct rlk_info info;
+    struct rlk_server info;
     int64_t client_id; /* 0: unknown */
     struct rlk_former former;
     bool twin; /* it was another node's server when it fell last [S10] */

@@ -34,13 +34,7 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_BUSY] = "refuses everything for now: $",
     [RLK_TROUBLE_LOADING] = "is loading its data; it is asked again when that is done",
 
-    [RLK_TROUBLE_REPLICA] =
-        "is a replica: its master can forget what it never heard; list masters only",
-    [RLK_TROUBLE_CLUSTER] =
-        "is a cluster node: locks need independent masters, without cluster mode",
-    [RLK_TROUBLE_SENTINEL] = "is a sentinel: it holds no keys; list the masters themselves",
-    [RLK_TROUBLE_NO_MASTER] =
-        "is no master by its own account (its role is another): list masters only",
+    [RLK_TROUBLE_UNFIT] = "$",
     [RLK_TROUBLE_WAS_REPLICA] = "was a replica for a while: it has other data",
     [RLK_TROUBLE_EXCHANGED] = "its data were thrown away or exchanged: it is greeted anew",
     [RLK_TROUBLE_DUPLICATE] = "is the same server as @ (run_id $...): list each master once",
@@ -76,6 +70,23 @@ static const char *const sentences[RLK_TROUBLES] = {
 
 static const char for_a_time[] = "does not vote for another # s (max_ttl; see quarantine): $";
 
+static const char *words_of_unfit(enum rlk_unfit unfit)
+{
+    switch (unfit) {
+    case RLK_UNFIT_REPLICA:
+        return "is a replica: its master can forget what it never heard; list masters only";
+    case RLK_UNFIT_CLUSTER:
+        return "is a cluster node: locks need independent masters, without cluster mode";
+    case RLK_UNFIT_SENTINEL:
+        return "is a sentinel: it holds no keys; list the masters themselves";
+    case RLK_UNFIT_ROLE:
+        return "is no master by its own account (its role is another): list masters only";
+    case RLK_UNFIT_NOT:
+        break;
+    }
+    return "";
+}
+
 static const char *words_of_bar(enum rlk_bar bar, bool for_good)
 {
     switch (bar) {
@@ -100,7 +111,7 @@ static const char *words_of_bar(enum rlk_bar bar, bool for_good)
     return "";
 }
 
-static const char *words_of(const struct rlk_trouble *t)
+static const char *words_of_fault(const struct rlk_trouble *t)
 {
     switch (t->fault) {
     case RLK_FAULT_NO_ADDRESS:
@@ -119,10 +130,15 @@ static const char *words_of(const struct rlk_trouble *t)
     case RLK_FAULT_SYSTEM:
         break;
     }
+    return t->words ? t->words : "";
+}
+
+static const char *words_of(const struct rlk_trouble *t)
+{
     if (t->kind == RLK_TROUBLE_QUARANTINE) {
         return words_of_bar(t->bar, t->number == RLK_NEVER);
     }
-    return t->words ? t->words : "";
+    return t->kind == RLK_TROUBLE_UNFIT ? words_of_unfit(t->unfit) : words_of_fault(t);
 }
 
 static size_t put(char *out, size_t size, size_t used, const char *text)

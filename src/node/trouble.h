@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/server.h"
 #include "core/standing.h"
 #include "net/fault.h"
 
@@ -38,10 +39,7 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_LOADING,
 
     /* It is not fit to vote [S10, S11]. */
-    RLK_TROUBLE_REPLICA,
-    RLK_TROUBLE_CLUSTER,
-    RLK_TROUBLE_SENTINEL,
-    RLK_TROUBLE_NO_MASTER,   /* some other role */
+    RLK_TROUBLE_UNFIT,       /* unfit: it is no independent master */
     RLK_TROUBLE_WAS_REPLICA, /* since it was greeted: it is greeted anew */
     RLK_TROUBLE_EXCHANGED,   /* its data: it is greeted anew */
     RLK_TROUBLE_DUPLICATE,   /* other, words (its run): it is the same server as that node */
@@ -76,6 +74,7 @@ enum rlk_trouble_kind {
 struct rlk_trouble {
     enum rlk_trouble_kind kind;
     enum rlk_fault_kind fault;
+    enum rlk_unfit unfit;
     enum rlk_bar bar;
     uint64_t number;
     const char *other; /* the name of another node */

@@ -4,11 +4,12 @@
 
 #include "base/prng.h"
 #include "core/reply.h"
+#include "core/server.h"
 #include "lib/runner.h"
 #include "net/reply.h"
 #include "node/info.h"
 
-static struct rlk_info info;
+static struct rlk_server info;
 
 static void read_as(enum rlk_reply_type type, const char *text)
 {
@@ -24,7 +25,7 @@ static void learn(const char *text)
 
 static void begin(void)
 {
-    rlk_info_init(&info);
+    rlk_server_init(&info);
 }
 
 START_TEST(nothing_is_known_at_first)
@@ -33,8 +34,8 @@ START_TEST(nothing_is_known_at_first)
     ck_assert_str_eq(info.run_id, "");
     ck_assert_int_eq(info.uptime_s, -1);
     ck_assert(!info.flushed && info.promotion == 0 && !info.loading);
-    ck_assert(!rlk_info_is_durable(&info) && !rlk_info_evicts(&info));
-    ck_assert_int_eq(rlk_info_unfit(info.role, info.mode), RLK_TROUBLE_NONE);
+    ck_assert(!rlk_server_is_durable(&info) && !rlk_server_evicts(&info));
+    ck_assert_int_eq(rlk_server_unfit(info.role, info.mode), RLK_UNFIT_NOT);
 }
 END_TEST
 
@@ -65,7 +66,7 @@ START_TEST(sections_are_read_in_any_order)
     ck_assert_uint_eq(info.maxmemory, 1048576);
     ck_assert_str_eq(info.policy, "allkeys-lru");
     ck_assert(info.aof && !info.aof_fails && !info.loading);
-    ck_assert(rlk_info_evicts(&info));
+    ck_assert(rlk_server_evicts(&info));
 }
 END_TEST
 
@@ -119,7 +120,7 @@ START_TEST(durable_is_a_log_that_is_written_always)
                 learn(aof ? "aof_enabled:1\r\n" : "aof_enabled:0\r\n");
                 learn(fails ? "aof_last_write_status:err\r\n" : "aof_last_write_status:ok\r\n");
                 rlk_info_read_fsync(&info, fsync);
-                ck_assert(rlk_info_is_durable(&info) == (aof && !fails && i == 0));
+                ck_assert(rlk_server_is_durable(&info) == (aof && !fails && i == 0));
             }
         }
     }
@@ -144,7 +145,7 @@ START_TEST(durable_is_not_while_the_log_is_written_anew)
     learn("aof_enabled:1\r\naof_last_write_status:ok\r\n");
     rlk_info_read_fsync(&info, fsync);
     ck_assert_str_eq(info.fsync, "always");
-    ck_assert(rlk_info_is_durable(&info) == (_i / 2 == 0));
+    ck_assert(rlk_server_is_durable(&info) == (_i / 2 == 0));
 }
 END_TEST
 
@@ -159,7 +160,7 @@ START_TEST(what_is_not_told_of_the_log_is_not_durable)
     rlk_info_read_fsync(&info, &error);
     rlk_info_read_fsync(&info, &none);
     rlk_info_read_fsync(&info, &text);
-    ck_assert(!rlk_info_is_durable(&info));
+    ck_assert(!rlk_server_is_durable(&info));
 }
 END_TEST
 
@@ -167,13 +168,13 @@ START_TEST(evicts_with_a_limit_and_a_policy_only)
 {
     begin();
     learn("maxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n");
-    ck_assert(!rlk_info_evicts(&info));
+    ck_assert(!rlk_server_evicts(&info));
     learn("maxmemory:100\r\nmaxmemory_policy:noeviction\r\n");
-    ck_assert(!rlk_info_evicts(&info));
+    ck_assert(!rlk_server_evicts(&info));
     learn("maxmemory:100\r\nmaxmemory_policy:volatile-ttl\r\n");
-    ck_assert(rlk_info_evicts(&info));
+    ck_assert(rlk_server_evicts(&info));
     learn("maxmemory:-5\r\n");
-    ck_assert(!rlk_info_evicts(&info));
+    ck_assert(!rlk_server_evicts(&info));
 }
 END_TEST
 
@@ -225,29 +226,6 @@ START_TEST(who_took_its_master_s_place_is_known)
     ck_assert_uint_ne(info.promotion, 0);
     learn("role:master\r\nsecond_repl_offset:-1\r\n");
     ck_assert(info.promotion == 0);
-}
-END_TEST
-
-static const struct {
-    const char *role, *mode;
-    enum rlk_trouble_kind unfit;
-} fits[] = {{"master", "standalone", RLK_TROUBLE_NONE},
-            {"", "", RLK_TROUBLE_NONE},
-            {"slave", "standalone", RLK_TROUBLE_REPLICA},
-            {"replica", "", RLK_TROUBLE_REPLICA},
-            {"slave", "cluster", RLK_TROUBLE_REPLICA},
-            {"master", "cluster", RLK_TROUBLE_CLUSTER},
-            {"sentinel", "sentinel", RLK_TROUBLE_SENTINEL},
-            {"", "sentinel", RLK_TROUBLE_SENTINEL},
-            {"slaves", "clusters", RLK_TROUBLE_NO_MASTER},
-            {"arbiter", "", RLK_TROUBLE_NO_MASTER},
-            {"Master", "", RLK_TROUBLE_NO_MASTER},
-            {"", "clusters", RLK_TROUBLE_NONE},
-            {"master", "", RLK_TROUBLE_NONE}};
-
-START_TEST(replicas_clusters_and_sentinels_are_unfit)
-{
-    ck_assert_int_eq(rlk_info_unfit(fits[_i].role, fits[_i].mode), fits[_i].unfit);
 }
 END_TEST
 
@@ -348,8 +326,6 @@ static Suite *suite(void)
     tcase_add_test(c, other_sections_do_not_clear_it);
     tcase_add_loop_test(c, statistics_that_were_cut_off_may_hide_it, 0, 2);
     tcase_add_test(c, who_took_its_master_s_place_is_known);
-    tcase_add_loop_test(c, replicas_clusters_and_sentinels_are_unfit, 0,
-                        sizeof(fits) / sizeof(fits[0]));
     suite_add_tcase(s, c);
     tcase_add_test(h, long_values_are_cut_and_control_characters_are_not_kept);
     tcase_add_loop_test(h, numbers_that_are_none_do_no_harm, 0,

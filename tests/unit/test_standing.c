@@ -976,6 +976,21 @@ START_TEST(the_quarantine_is_the_longest_ttl_with_the_drift_against_us)
 }
 END_TEST
 
+START_TEST(the_run_that_was_greeted_last_is_known_and_no_other)
+{
+    struct rlk_standing s;
+    struct rlk_facts facts = a_master();
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    ck_assert(!rlk_standing_knows(&s, "run-a") && !rlk_standing_knows(&s, ""));
+    rlk_standing_greet(&s, &facts, NOW);
+    ck_assert(rlk_standing_knows(&s, "run-a") && !rlk_standing_knows(&s, "run-b"));
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW);
+    ck_assert(rlk_standing_knows(&s, "run-b") && !rlk_standing_knows(&s, "run-a"));
+}
+END_TEST
+
 static TCase *schedules(void)
 {
     TCase *c = tcase_create("schedules");
@@ -1033,6 +1048,7 @@ static TCase *rules(void)
     tcase_add_test(c, no_bar_gets_shorter);
     tcase_add_test(c, a_bar_beyond_the_end_of_time_is_for_good);
     tcase_add_test(c, a_young_server_at_the_end_of_time_is_barred_for_good);
+    tcase_add_test(c, the_run_that_was_greeted_last_is_known_and_no_other);
     tcase_add_test(c, of_a_run_only_so_much_counts);
     tcase_add_test(c, the_quarantine_is_the_longest_ttl_with_the_drift_against_us);
     return c;

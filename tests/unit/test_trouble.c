@@ -68,8 +68,9 @@ START_TEST(every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_wor
     int a, b;
 
     for (a = 0; a < RLK_TROUBLES; a++) {
-        rlk_trouble_write(&(struct rlk_trouble){.kind = (enum rlk_trouble_kind)a}, all[a],
-                          sizeof(all[a]));
+        struct rlk_trouble t = {.kind = (enum rlk_trouble_kind)a, .unfit = RLK_UNFIT_ROLE};
+
+        rlk_trouble_write(&t, all[a], sizeof(all[a]));
         ck_assert_int_eq(all[a][0] == '\0', a == RLK_TROUBLE_NONE);
         for (b = 0; b < a; b++) {
             same += strcmp(all[a], all[b]) == 0;
@@ -79,7 +80,7 @@ START_TEST(every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_wor
 }
 END_TEST
 
-START_TEST(every_reason_of_a_quarantine_and_every_fault_has_its_words)
+START_TEST(every_reason_has_its_words)
 {
     struct rlk_trouble t = {.kind = RLK_TROUBLE_QUARANTINE, .number = RLK_NEVER};
     char before[512] = "";
@@ -89,6 +90,12 @@ START_TEST(every_reason_of_a_quarantine_and_every_fault_has_its_words)
         t.bar = (enum rlk_bar)i;
         write_text(&t);
         ck_assert_str_ne(text, "does not vote: ");
+        ck_assert_str_ne(text, before);
+        strcpy(before, text);
+    }
+    for (i = RLK_UNFIT_REPLICA; i <= RLK_UNFIT_ROLE; i++) {
+        write_text(&(struct rlk_trouble){.kind = RLK_TROUBLE_UNFIT, .unfit = (enum rlk_unfit)i});
+        ck_assert_str_ne(text, "");
         ck_assert_str_ne(text, before);
         strcpy(before, text);
     }
@@ -131,7 +138,7 @@ static Suite *trouble_suite(void)
     tcase_add_loop_test(tcase, a_trouble_is_told_with_its_details, 0,
                         sizeof(rows) / sizeof(rows[0]));
     tcase_add_test(tcase, every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_words);
-    tcase_add_test(tcase, every_reason_of_a_quarantine_and_every_fault_has_its_words);
+    tcase_add_test(tcase, every_reason_has_its_words);
     tcase_add_test(tcase, words_are_printable_taken_as_they_are_and_cut);
     suite_add_tcase(suite, tcase);
     return suite;

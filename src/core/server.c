@@ -1,0 +1,92 @@
+#include "core/server.h"
+
+#include <string.h>
+
+#include "base/time.h"
+
+void rlk_server_init(struct rlk_server *s)
+{
+    memset(s, 0, sizeof(*s));
+    s->uptime_s = -1;
+}
+
+enum rlk_unfit rlk_server_unfit(const char *role, const char *mode)
+{
+    if (strcmp(role, "replica") == 0 || strcmp(role, "slave") == 0) {
+        return RLK_UNFIT_REPLICA;
+    }
+    if (strcmp(mode, "cluster") == 0) {
+        return RLK_UNFIT_CLUSTER;
+    }
+    if (strcmp(mode, "sentinel") == 0) {
+        return RLK_UNFIT_SENTINEL;
+    }
+    return role[0] && strcmp(role, "master") != 0 ? RLK_UNFIT_ROLE : RLK_UNFIT_NOT;
+}
+
+bool rlk_server_is_durable(const struct rlk_server *s)
+{
+    return s->aof && !s->aof_fails && !s->fsync_pauses && strcmp(s->fsync, "always") == 0;
+}
+
+bool rlk_server_evicts(const struct rlk_server *s)
+{
+    return s->maxmemory > 0 && s->policy[0] && strcmp(s->policy, "noeviction") != 0;
+}
+
+/* Its data may have been thrown away, or be another server's, for all that it says. */
+static bool is_suspect(const struct rlk_server *s)
+{
+    return s->flushed || s->promotion != 0;
+}
+
+/* A replica that was promoted has the key, and not all that its master granted. */
+bool rlk_server_keeps_data(const struct rlk_server *s)
+{
+    return rlk_server_is_durable(s) && !is_suspect(s);
+}
+
+/* Of the run. Below 0 when its clock was set back since it started, which says nothing of when that
+ * was. */
+static uint64_t uptime_us(const struct rlk_server *s)
+{
+    uint64_t up_s = s->uptime_s > 0 ? (uint64_t)s->uptime_s : 0;
+
+    return up_s > RLK_NEVER / 1000000 ? RLK_NEVER : up_s * 1000000;
+}
+
+/* Who meets a run without a key has to believe what it says of its age, unless it says as well that
+ * its data were thrown away since. A durable master that has its data has its key: one without is
+ * no older than its run, either. Who knew the run before believes nothing. */
+uint64_t rlk_server_believed_us(const struct rlk_server *s, bool known)
+{
+    return known || is_suspect(s) ? 0 : uptime_us(s);
+}
+
+/* Who tells us nothing of itself votes unseen. */
+static uint64_t run_age_us(const struct rlk_server *s)
+{
+    return s->run_id[0] == '\0' ? RLK_NEVER : uptime_us(s);
+}
+
+/* Without a mark only what it says of its commands tells. */
+static uint64_t data_age_us(const struct rlk_server *s, const struct rlk_birth *birth)
+{
+    if (birth->mark != 0) {
+        return rlk_time_sub(birth->server_us, birth->born_us);
+    }
+    return is_suspect(s) ? 0 : RLK_NEVER;
+}
+
+struct rlk_facts rlk_server_facts(const struct rlk_server *s, const struct rlk_birth *birth,
+                                  bool unread)
+{
+    return (struct rlk_facts){.run = s->run_id,
+                              .birth = *birth,
+                              .unread = unread,
+                              .promotion = s->promotion,
+                              .age_us = run_age_us(s),
+                              .data_age_us = data_age_us(s, birth),
+                              .durable = rlk_server_is_durable(s),
+                              .evicts = rlk_server_evicts(s)};
+}
