@@ -4,7 +4,6 @@
  */
 #include "cli/look/status.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,9 +11,9 @@
 
 #include "cli/args/args.h"
 #include "cli/args/help.h"
-#include "cli/say/duration.h"
+#include "cli/look/status_json.h"
+#include "cli/look/status_text.h"
 #include "cli/say/exit.h"
-#include "cli/say/json.h"
 #include "cli/say/say.h"
 #include "cli/session/masters.h"
 #include "cli/session/session.h"
@@ -52,138 +51,6 @@ struct query {
     int status;
 };
 
-static const char *node_name(const struct redlock *rl, size_t index)
-{
-    struct redlock_node_info info = {.size = sizeof(info)};
-
-    return redlock_node_info(rl, index, &info) == 0 ? info.name : "";
-}
-
-static const char *answer_text(enum redlock_query_answer answer)
-{
-    switch (answer) {
-    case REDLOCK_ANSWER_NONE:
-        return "no answer";
-    case REDLOCK_ANSWER_FREE:
-        return "free";
-    case REDLOCK_ANSWER_HELD:
-        return "held";
-    }
-    return "unknown";
-}
-
-static const char *shown(const char *token)
-{
-    return token[0] ? token : "an empty value";
-}
-
-static void print_node(const char *name, const struct redlock_query_node *node)
-{
-    char left[CLI_DURATION_TEXT];
-
-    cli_say_out("    %s  %s", name, answer_text(node->answer));
-    if (node->answer == REDLOCK_ANSWER_HELD) {
-        cli_say_out("  %s  %s",
-                    node->ttl_ms == UINT64_MAX ? "never ends"
-                                               : cli_duration_print(node->ttl_ms, left),
-                    shown(node->token));
-    } else if (node->answer == REDLOCK_ANSWER_NONE && node->error[0]) {
-        cli_say_out(": %s", node->error);
-    }
-    putchar('\n');
-}
-
-static void print_held(const struct query *query, const struct redlock_query_result *result)
-{
-    char left[CLI_DURATION_TEXT];
-    int named = result->owner[0] != '\0';
-    const char *how = named ? "by" : result->token[0] ? "with the token" : "with";
-
-    cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", query->key, how,
-                named ? result->owner : shown(result->token),
-                result->ttl_ms == UINT64_MAX ? "without an end"
-                                             : cli_duration_print(result->ttl_ms, left),
-                result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
-    if (result->fence) {
-        printf("    fence %" PRIu64 "\n", result->fence);
-    }
-}
-
-static void print_unknown(const struct query *query, const struct redlock_query_result *result)
-{
-    if (query->status != 0) {
-        cli_say_out("%s: not known: only %zu of %zu masters answered\n", query->key,
-                    result->answered, result->n_nodes);
-    } else {
-        cli_say_out(
-            "%s: not known: %zu of %zu masters have the same value, %zu did not answer, and "
-            "%zu are needed\n",
-            query->key, result->holding, result->n_nodes, result->n_nodes - result->answered,
-            result->n_nodes / 2 + 1);
-    }
-}
-
-static void print_text(const struct query *query, const struct redlock_query_result *result)
-{
-    if (result->held) {
-        print_held(query, result);
-    } else if (result->unknown) {
-        print_unknown(query, result);
-    } else if (result->holding) {
-        cli_say_out("%s: held by nobody: the same value is on %zu of %zu masters at the most, and "
-                    "%zu are needed\n",
-                    query->key, result->holding, result->n_nodes, result->n_nodes / 2 + 1);
-    } else {
-        cli_say_out("%s: free (%zu of %zu masters answered)\n", query->key, result->answered,
-                    result->n_nodes);
-    }
-    for (size_t i = 0; i < result->n_nodes; i++) {
-        print_node(node_name(query->rl, i), result->nodes[i]);
-    }
-}
-
-/* -1 for a key that never ends, as PTTL says. */
-static void print_json_ttl(int known, uint64_t ttl_ms)
-{
-    cli_json_number("ttl_ms", known, ttl_ms == UINT64_MAX ? -1 : (int64_t)ttl_ms);
-}
-
-static void print_json_node(const char *name, const struct redlock_query_node *node)
-{
-    static const char *const answers[] = {"none", "free", "held"};
-    int known = node->answer != REDLOCK_ANSWER_NONE;
-
-    printf("{\"node\": ");
-    cli_json_string(name);
-    cli_json_text("answer", answers[node->answer]);
-    cli_json_text("token", known ? node->token : NULL);
-    print_json_ttl(known, node->answer == REDLOCK_ANSWER_HELD ? node->ttl_ms : 0);
-    cli_json_text("error", node->error);
-    printf("}");
-}
-
-static void print_json(const struct query *query, const struct redlock_query_result *result)
-{
-    int known = !result->unknown;
-
-    printf(" {\"key\": ");
-    cli_json_string(query->key);
-    cli_json_flag("held", known ? result->held : -1);
-    cli_json_text("owner", known ? result->owner : NULL);
-    cli_json_text("token", known ? result->token : NULL);
-    print_json_ttl(known, result->ttl_ms);
-    cli_json_number("fence", known, (int64_t)result->fence);
-    cli_json_number("holding", 1, (int64_t)result->holding);
-    cli_json_number("answered", 1, (int64_t)result->answered);
-    printf(", \"nodes\": [\n");
-    for (size_t i = 0; i < result->n_nodes; i++) {
-        printf("  ");
-        print_json_node(node_name(query->rl, i), result->nodes[i]);
-        printf(i + 1 < result->n_nodes ? ",\n" : "\n");
-    }
-    printf(" ]}");
-}
-
 static void on_answered(const struct redlock_query_result *result, int status, void *arg)
 {
     struct query *query = arg;
@@ -194,9 +61,9 @@ static void on_answered(const struct redlock_query_result *result, int status, v
         return;
     }
     if (query->json) {
-        print_json(query, result);
+        cli_status_json_print(query->rl, query->key, result);
     } else {
-        print_text(query, result);
+        cli_status_text_print(query->rl, query->key, result, status);
     }
 }
 

@@ -21,6 +21,13 @@ const char *cli_masters_state(int state)
     return "unknown";
 }
 
+const char *cli_masters_name(const struct redlock *rl, size_t index)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    return redlock_node_info(rl, index, &info) == 0 ? info.name : "";
+}
+
 void cli_masters_say(const struct redlock *rl, size_t index)
 {
     struct redlock_node_info info = {.size = sizeof(info)};

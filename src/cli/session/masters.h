@@ -9,6 +9,9 @@ struct redlock;
 /* "down", "up", ... for an enum redlock_node_state. */
 const char *cli_masters_state(int state);
 
+/* The name of a master; "" when there is none with that number. */
+const char *cli_masters_name(const struct redlock *rl, size_t index);
+
 /* One line about a master: its name, how it is, and what is wrong with it. */
 void cli_masters_say(const struct redlock *rl, size_t index);
 

@@ -1,0 +1,12 @@
+/* status_json.h - who holds a key, for programs, on stdout. */
+#ifndef CLI_LOOK_STATUS_JSON_H
+#define CLI_LOOK_STATUS_JSON_H
+
+struct redlock;
+struct redlock_query_result;
+
+/* Print it as one object of an array. */
+void cli_status_json_print(const struct redlock *rl, const char *key,
+                           const struct redlock_query_result *result);
+
+#endif

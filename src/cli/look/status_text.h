@@ -1,0 +1,12 @@
+/* status_text.h - who holds a key, for people, on stdout. */
+#ifndef CLI_LOOK_STATUS_TEXT_H
+#define CLI_LOOK_STATUS_TEXT_H
+
+struct redlock;
+struct redlock_query_result;
+
+/* Print it; `status` is that of the callback. */
+void cli_status_text_print(const struct redlock *rl, const char *key,
+                           const struct redlock_query_result *result, int status);
+
+#endif
