@@ -24,6 +24,11 @@ enum rlk_unfit rlk_server_unfit(const char *role, const char *mode)
     return role[0] && strcmp(role, "master") != 0 ? RLK_UNFIT_ROLE : RLK_UNFIT_NOT;
 }
 
+bool rlk_server_is_same(const struct rlk_server *a, const struct rlk_server *b)
+{
+    return a->run_id[0] != '\0' && strcmp(a->run_id, b->run_id) == 0;
+}
+
 bool rlk_server_is_durable(const struct rlk_server *s)
 {
     return s->aof && !s->aof_fails && !s->fsync_pauses && strcmp(s->fsync, "always") == 0;

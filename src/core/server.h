@@ -1,8 +1,9 @@
-/* server.h - what a server says of itself, and what we make of it [S11].
+/* server.h - what a server says of itself, and what we make of it [S10, S11].
  *
  * It comes from INFO, CONFIG GET and HELLO (node/info.h). Whether it is fit to vote at all, whether
- * a restart or a shortage of memory takes locks from it, and how old its data are believed to be:
- * those rules are here. Until when its votes do not count is core/standing.h. */
+ * it is one that we know by another address, whether a restart or a shortage of memory takes locks
+ * from it, and how old its data are believed to be: those rules are here. Until when its votes do
+ * not count is core/standing.h. */
 #ifndef RLK_CORE_SERVER_H
 #define RLK_CORE_SERVER_H
 
@@ -41,6 +42,9 @@ void rlk_server_init(struct rlk_server *s);
 
 /* Who is that, by its role and mode. */
 enum rlk_unfit rlk_server_unfit(const char *role, const char *mode);
+
+/* [S10] Both have told the same run: they are one server, whatever its addresses. */
+bool rlk_server_is_same(const struct rlk_server *a, const struct rlk_server *b);
 
 /* What is acknowledged is on the disk, and comes back after a restart. */
 bool rlk_server_is_durable(const struct rlk_server *s);

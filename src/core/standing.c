@@ -14,11 +14,9 @@
 void rlk_standing_init(struct rlk_standing *s, enum rlk_quarantine policy, uint64_t max_ttl_us,
                        uint32_t drift_ppm)
 {
-    uint64_t drift_us = max_ttl_us - rlk_validity_lease_us(max_ttl_us, drift_ppm);
-
     memset(s, 0, sizeof(*s));
     s->policy = policy;
-    s->quarantine_us = rlk_time_add(max_ttl_us, drift_us);
+    s->quarantine_us = rlk_validity_gone_us(max_ttl_us, drift_ppm);
     s->old_us = rlk_time_add(s->quarantine_us, AGE_GRAIN_US);
 }
 

@@ -10,12 +10,22 @@ unsigned rlk_validity_quorum(unsigned nodes)
     return nodes / 2 + 1;
 }
 
-uint64_t rlk_validity_lease_us(uint64_t ttl_us, uint32_t drift_ppm)
+static uint64_t drift_us(uint64_t ttl_us, uint32_t drift_ppm)
 {
     uint64_t whole = ttl_us / 1000000, part = ttl_us % 1000000;
     uint64_t drift = whole * drift_ppm + (part * drift_ppm + 999999) / 1000000;
 
-    return rlk_time_sub(ttl_us, rlk_time_add(drift, DRIFT_FLOOR_US));
+    return rlk_time_add(drift, DRIFT_FLOOR_US);
+}
+
+uint64_t rlk_validity_lease_us(uint64_t ttl_us, uint32_t drift_ppm)
+{
+    return rlk_time_sub(ttl_us, drift_us(ttl_us, drift_ppm));
+}
+
+uint64_t rlk_validity_gone_us(uint64_t ttl_us, uint32_t drift_ppm)
+{
+    return rlk_time_add(ttl_us, drift_us(ttl_us, drift_ppm));
 }
 
 /* How many of the ends in `mask` come before `than`, and how many at the same time. */

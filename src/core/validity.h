@@ -14,6 +14,9 @@ unsigned rlk_validity_quorum(unsigned nodes);
  * The formula is that of antirez/redlock-rb (ClockDriftFactor 0.01, "+2"). */
 uint64_t rlk_validity_lease_us(uint64_t ttl_us, uint32_t drift_ppm);
 
+/* [S5, S11] ttl + drift: after so long a key is gone, by however slow a clock it lived. */
+uint64_t rlk_validity_gone_us(uint64_t ttl_us, uint32_t drift_ppm);
+
 /* [S2] Until when a majority holds: the quorum-th largest of the lease ends of the nodes in
  * `mask`. 0 when these are fewer than a quorum. */
 uint64_t rlk_validity_until(const uint64_t *end_us, uint64_t mask, unsigned quorum);

@@ -157,8 +157,8 @@ static const struct rlk_node *on_node_twin(const struct rlk_node *n)
     for (i = 0; i < rl->options.n_nodes; i++) {
         const struct rlk_node *other = &rl->nodes[i];
 
-        if (other != n && other->state == RLK_NODE_UP && n->info.run_id[0] &&
-            strcmp(other->info.run_id, n->info.run_id) == 0) {
+        if (other != n && other->state == RLK_NODE_UP &&
+            rlk_server_is_same(&n->info, &other->info)) {
             return other;
         }
     }

@@ -89,9 +89,7 @@ static void fall(struct rlk_node *n, uint64_t now_us)
     if (was_up) {
         n->failures = now_us - n->since_us >= GOOD_AFTER_US ? 0 : n->failures + 1;
         n->since_us = now_us;
-        if (n->inflight.count > 0) {
-            rlk_former_add(&n->former, n->info.run_id, n->client_id);
-        }
+        rlk_former_ended(&n->former, n->info.run_id, n->client_id, n->inflight.count);
     } else {
         n->failures++;
         n->failed = true;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/prng.h"
+#include "core/former.h"
 #include "core/server.h"
 #include "core/standing.h"
 #include "net/conn.h"
@@ -23,7 +24,6 @@
 #include "net/timers.h"
 #include "node/command.h"
 #include "node/debt.h"
-#include "node/former.h"
 #include "node/health.h"
 #include "node/inflight.h"
 #include "node/trouble.h"

@@ -76,6 +76,18 @@ START_TEST(evicts_with_a_limit_and_a_policy_only)
 }
 END_TEST
 
+/* One that is not told is nobody's. */
+START_TEST(one_run_is_one_server)
+{
+    static const char *const runs[] = {"", "abc", "abd", "ab"};
+    struct rlk_server a = started(7), b = started(9);
+
+    strcpy(a.run_id, runs[_i / 4]);
+    strcpy(b.run_id, runs[_i % 4]);
+    ck_assert_int_eq(rlk_server_is_same(&a, &b), _i / 4 == _i % 4 && _i != 0);
+}
+END_TEST
+
 static const struct {
     int64_t uptime_s;
     uint64_t us;
@@ -176,6 +188,7 @@ static Suite *suite(void)
 
     tcase_add_loop_test(c, replicas_clusters_and_sentinels_are_unfit, 0,
                         sizeof(fits) / sizeof(fits[0]));
+    tcase_add_loop_test(c, one_run_is_one_server, 0, 16);
     tcase_add_loop_test(c, durable_is_a_log_that_is_written_before_each_answer, 0, 16);
     tcase_add_loop_test(c, evicts_with_a_limit_and_a_policy_only, 0, 6);
     tcase_add_loop_test(c, a_run_is_as_old_as_it_says_and_not_older_than_now, 0,

@@ -29,6 +29,15 @@ START_TEST(a_ttl_below_the_drift_leaves_nothing)
 }
 END_TEST
 
+START_TEST(a_key_is_gone_after_its_ttl_and_the_drift)
+{
+    ck_assert_uint_eq(rlk_validity_gone_us(10000000, 10000), 10102000);
+    ck_assert_uint_eq(rlk_validity_gone_us(999, 10000), 999 + 10 + 2000);
+    ck_assert_uint_eq(rlk_validity_gone_us(1000000, 3000000), 4002000);
+    ck_assert_uint_eq(rlk_validity_gone_us(UINT64_MAX, 10000), UINT64_MAX);
+}
+END_TEST
+
 START_TEST(quorum_is_more_than_half)
 {
     unsigned n;
@@ -107,6 +116,7 @@ static Suite *suite(void)
     tcase_add_test(c, drift_is_one_percent_and_two_milliseconds);
     tcase_add_test(c, drift_is_rounded_against_the_holder);
     tcase_add_test(c, a_ttl_below_the_drift_leaves_nothing);
+    tcase_add_test(c, a_key_is_gone_after_its_ttl_and_the_drift);
     tcase_add_test(c, quorum_is_more_than_half);
     tcase_add_test(c, until_is_the_majority_th_largest_end);
     tcase_add_test(c, back_off_doubles_up_to_its_maximum);

@@ -1,4 +1,4 @@
-#include "node/former.h"
+#include "core/former.h"
 
 #include <string.h>
 
@@ -10,18 +10,27 @@ void rlk_former_drop(struct rlk_former *f)
     }
 }
 
+static void remember_run(struct rlk_former *f, const char *run_id)
+{
+    size_t len = strlen(run_id), room = sizeof(f->run_id) - 1;
+
+    len = len < room ? len : room;
+    memcpy(f->run_id, run_id, len);
+    f->run_id[len] = '\0';
+}
+
 /* By run id, because in another process a number may be somebody else's. */
 void rlk_former_meet(struct rlk_former *f, const char *run_id)
 {
     if (strcmp(f->run_id, run_id) != 0) {
         f->count = 0;
-        strncpy(f->run_id, run_id, sizeof(f->run_id) - 1);
+        remember_run(f, run_id);
     }
 }
 
-void rlk_former_add(struct rlk_former *f, const char *run_id, int64_t id)
+void rlk_former_ended(struct rlk_former *f, const char *run_id, int64_t id, size_t unanswered)
 {
-    if (run_id[0] == '\0' || id == 0) {
+    if (unanswered == 0 || run_id[0] == '\0' || id == 0) {
         return;
     }
     rlk_former_meet(f, run_id);

@@ -4,9 +4,10 @@
  * still. So that it is not carried out behind the debts that are paid over the next connection,
  * the server is told to end the former ones first [S5]. One is kept until the server has answered
  * that; the connection that carried the word may have broken, too. */
-#ifndef RLK_NODE_FORMER_H
-#define RLK_NODE_FORMER_H
+#ifndef RLK_CORE_FORMER_H
+#define RLK_CORE_FORMER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The most that are kept; the oldest goes first. */
@@ -18,8 +19,9 @@ struct rlk_former {
     unsigned count;
 };
 
-/* One has ended. Nothing is kept of a process that does not say who it is. */
-void rlk_former_add(struct rlk_former *f, const char *run_id, int64_t id);
+/* One has ended, with so many questions unanswered. Nothing is kept of one that has answered all,
+ * nor of a process that does not say who it is. */
+void rlk_former_ended(struct rlk_former *f, const char *run_id, int64_t id, size_t unanswered);
 
 /* This process answers now: the connections of another one have ended with it. */
 void rlk_former_meet(struct rlk_former *f, const char *run_id);

@@ -1,0 +1,118 @@
+/* Connections that ended with something unanswered: which are to be ended on the server, and until
+ * when that is said [S5]. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/former.h"
+#include "lib/runner.h"
+
+static struct rlk_former f;
+
+static void begin(void)
+{
+    memset(&f, 0, sizeof(f));
+}
+
+static void expect(unsigned count, int64_t first)
+{
+    unsigned i;
+
+    ck_assert_uint_eq(f.count, count);
+    for (i = 0; i < count; i++) {
+        ck_assert_int_eq(f.ids[i], first + i);
+    }
+}
+
+/* Nothing of it can come late. A number of 0 is one that it did not tell. */
+START_TEST(only_what_has_a_number_a_run_and_something_unanswered_is_kept)
+{
+    bool unanswered = _i & 1, run = _i & 2, id = _i & 4;
+
+    begin();
+    rlk_former_ended(&f, run ? "abc" : "", id ? 7 : 0, unanswered ? 1 : 0);
+    expect(_i == 7 ? 1 : 0, 7);
+}
+END_TEST
+
+/* Also when the connection that carried the word broke, too. */
+START_TEST(each_is_kept_until_the_server_has_heard_of_it)
+{
+    int64_t id;
+
+    begin();
+    for (id = 1; id <= 3; id++) {
+        rlk_former_ended(&f, "abc", id, 2);
+        rlk_former_meet(&f, "abc");
+    }
+    expect(3, 1);
+    rlk_former_drop(&f);
+    expect(2, 2);
+    rlk_former_drop(&f);
+    rlk_former_drop(&f);
+    rlk_former_drop(&f);
+    expect(0, 0);
+}
+END_TEST
+
+START_TEST(the_oldest_goes_first_when_they_are_many)
+{
+    int64_t id;
+
+    begin();
+    for (id = 1; id <= 3 * RLK_FORMER_MAX; id++) {
+        rlk_former_ended(&f, "abc", id, 1);
+    }
+    expect(RLK_FORMER_MAX, 2 * RLK_FORMER_MAX + 1);
+}
+END_TEST
+
+/* There a number may be somebody else's. */
+START_TEST(those_of_another_process_have_ended_with_it)
+{
+    begin();
+    rlk_former_ended(&f, "abc", 5, 1);
+    if (_i == 0) {
+        rlk_former_meet(&f, "abd");
+        expect(0, 0);
+    } else {
+        rlk_former_ended(&f, "abd", 9, 1);
+        expect(1, 9);
+    }
+    rlk_former_meet(&f, "abc");
+    expect(0, 0);
+}
+END_TEST
+
+START_TEST(a_run_that_is_too_long_is_cut)
+{
+    char run[100];
+
+    begin();
+    memset(run, 'r', sizeof(run) - 1);
+    run[sizeof(run) - 1] = '\0';
+    rlk_former_ended(&f, run, 5, 1);
+    expect(1, 5);
+    ck_assert_uint_eq(strlen(f.run_id), sizeof(f.run_id) - 1);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("former");
+    TCase *c = tcase_create("former");
+
+    tcase_add_loop_test(c, only_what_has_a_number_a_run_and_something_unanswered_is_kept, 0, 8);
+    tcase_add_test(c, each_is_kept_until_the_server_has_heard_of_it);
+    tcase_add_test(c, the_oldest_goes_first_when_they_are_many);
+    tcase_add_loop_test(c, those_of_another_process_have_ended_with_it, 0, 2);
+    tcase_add_test(c, a_run_that_is_too_long_is_cut);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-former", suites);
+}
