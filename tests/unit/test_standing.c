@@ -152,9 +152,11 @@ START_TEST(a_run_that_is_not_told_does_not_hide_a_restart)
 
     rlk_standing_greet(&s, &silent, NOW + S);
     expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
-    facts.run = "run-b";
-    rlk_standing_greet(&s, &facts, NOW + 2 * S);
+    rlk_standing_greet(&s, &silent, NOW + 2 * S); /* restarted once more, or not */
     expect(&s, RLK_BAR_RESTARTED, NOW + 2 * S + BAR_US);
+    facts.run = "run-b";
+    rlk_standing_greet(&s, &facts, NOW + 3 * S);
+    expect(&s, RLK_BAR_RESTARTED, NOW + 3 * S + BAR_US);
 }
 END_TEST
 
