@@ -184,19 +184,15 @@ static struct rlk_exam *exam_of(struct rlk_waiter *w)
     return RLK_CONTAINER(w, struct rlk_exam, waiter);
 }
 
-static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
-    struct entry *x = &exam_of(w)->entries[n->index];
+    struct entry *x = &exam_of(w)->entries[ev->node];
 
-    if (is_waited(x)) {
-        begin(x, now_us);
+    if (ev->kind == RLK_EVENT_NODE_UP && is_waited(x)) {
+        begin(x, ev->now_us);
+    } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
+        done(x);
     }
-}
-
-static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
-{
-    (void)now_us;
-    done(&exam_of(w)->entries[n->index]);
 }
 
 static void on_close(struct rlk_waiter *w)
@@ -212,7 +208,7 @@ static void on_free(struct rlk_waiter *w)
 }
 
 static const struct rlk_waiter_kind waiter_kind = {
-    .node_up = on_node_up, .node_down = on_node_down, .close = on_close, .free = on_free};
+    .event = on_event, .close = on_close, .free = on_free};
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {

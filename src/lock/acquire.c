@@ -426,37 +426,18 @@ static void refuse_twins(struct redlock_lock *lock)
 
 /* ---- what the manager tells ---- */
 
-static void node_event(struct rlk_waiter *w, enum rlk_event_kind kind, struct rlk_node *n,
-                       uint64_t now_us)
+/* Who has the key of a lock that is taken over has not forgotten it [S7]. */
+static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
     struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
-    struct rlk_event ev = {.kind = kind, .node = n->index, .now_us = now_us};
 
-    if (lock->phase == RLK_LOCK_PENDING) {
-        step(lock, &ev);
+    if (lock->phase != RLK_LOCK_PENDING) {
+        return;
     }
-}
-
-static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
-{
-    node_event(w, RLK_EVENT_NODE_UP, n, now_us);
-}
-
-static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
-{
-    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
-
-    if (lock->phase == RLK_LOCK_PENDING) {
+    if (ev->kind == RLK_EVENT_NODE_DOWN) {
         refuse_twins(lock);
     }
-    node_event(w, RLK_EVENT_NODE_DOWN, n, now_us);
-}
-
-static void on_doubt(struct rlk_waiter *w, const struct rlk_event *ev)
-{
-    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
-
-    if (lock->phase == RLK_LOCK_PENDING && !(is_adoption(lock) && ev->kind == RLK_EVENT_BARRED)) {
+    if (!(ev->kind == RLK_EVENT_BARRED && is_adoption(lock))) {
         step(lock, ev);
     }
 }
@@ -470,11 +451,8 @@ static void on_close(struct rlk_waiter *w)
     }
 }
 
-static const struct rlk_waiter_kind waiter_kind = {.node_up = on_node_up,
-                                                   .node_down = on_node_down,
-                                                   .doubt = on_doubt,
-                                                   .close = on_close,
-                                                   .free = rlk_lock_on_free};
+static const struct rlk_waiter_kind waiter_kind = {
+    .event = on_event, .close = on_close, .free = rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 

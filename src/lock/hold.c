@@ -267,22 +267,9 @@ void rlk_hold_vote(struct redlock_lock *lock, const struct rlk_event *ev)
 
 /* ---- what the manager tells ---- */
 
-/* A node that comes back is asked by the next round, and healed after it. */
-static void on_node(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
-    (void)w;
-    (void)n;
-    (void)now_us;
-}
-
-/* A lock that is being released needs no clock. */
-static void on_doubt(struct rlk_waiter *w, const struct rlk_event *ev)
-{
-    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
-
-    if (lock->phase == RLK_LOCK_HELD) {
-        step(lock, ev);
-    }
+    step(RLK_CONTAINER(w, struct redlock_lock, waiter), ev);
 }
 
 static void on_close(struct rlk_waiter *w)
@@ -290,11 +277,8 @@ static void on_close(struct rlk_waiter *w)
     rlk_release_for_close(RLK_CONTAINER(w, struct redlock_lock, waiter));
 }
 
-static const struct rlk_waiter_kind waiter_kind = {.node_up = on_node,
-                                                   .node_down = on_node,
-                                                   .doubt = on_doubt,
-                                                   .close = on_close,
-                                                   .free = rlk_lock_on_free};
+static const struct rlk_waiter_kind waiter_kind = {
+    .event = on_event, .close = on_close, .free = rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 

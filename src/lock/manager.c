@@ -21,32 +21,35 @@
 /* ---- what the nodes tell ---- */
 
 /* A waiter may leave the list while it is told, but none may make another one leave. */
-static void on_node_up(struct rlk_node *n, uint64_t now_us)
+static void tell_all(struct redlock *rl, const struct rlk_event *ev)
 {
-    struct redlock *rl = n->owner;
     struct rlk_list *link, *next;
 
     RLK_LIST_EACH (link, next, &rl->waiters) {
         struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
 
-        w->kind->node_up(w, n, now_us);
+        w->kind->event(w, ev);
     }
+}
+
+static void tell_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = kind, .node = n->index, .now_us = now_us};
+    struct redlock *rl = n->owner;
+
+    tell_all(rl, &ev);
     rlk_line_wake(rl);
     rlk_close_settle(rl);
 }
 
+static void on_node_up(struct rlk_node *n, uint64_t now_us)
+{
+    tell_of_node(n, RLK_EVENT_NODE_UP, now_us);
+}
+
 static void on_node_down(struct rlk_node *n, uint64_t now_us)
 {
-    struct redlock *rl = n->owner;
-    struct rlk_list *link, *next;
-
-    RLK_LIST_EACH (link, next, &rl->waiters) {
-        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
-
-        w->kind->node_down(w, n, now_us);
-    }
-    rlk_line_wake(rl);
-    rlk_close_settle(rl);
+    tell_of_node(n, RLK_EVENT_NODE_DOWN, now_us);
 }
 
 static void on_node_eased(struct rlk_node *n)
@@ -54,19 +57,6 @@ static void on_node_eased(struct rlk_node *n)
     rlk_line_wake(n->owner);
     if (n->inflight.count == 0) {
         rlk_close_settle(n->owner);
-    }
-}
-
-static void tell_doubt(struct redlock *rl, const struct rlk_event *ev)
-{
-    struct rlk_list *link, *next;
-
-    RLK_LIST_EACH (link, next, &rl->waiters) {
-        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
-
-        if (w->kind->doubt) {
-            w->kind->doubt(w, ev);
-        }
     }
 }
 
@@ -112,13 +102,13 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
         rlk_standing_clock_moved(&n->standing, sample->server_us, ev.now_us);
         if (rlk_standing_is_mistimed(&n->standing, ev.now_us)) {
             ev.kind = RLK_EVENT_MISTIMED;
-            tell_doubt(rl, &ev);
+            tell_all(rl, &ev);
         }
         break;
     case RLK_CLOCK_WE_STOOD:
         excuse(rl, nodes);
         ev.kind = RLK_EVENT_STOOD;
-        tell_doubt(rl, &ev);
+        tell_all(rl, &ev);
         break;
     case RLK_CLOCK_STEADY:
         rlk_standing_clock_steady(&n->standing, ev.now_us);
@@ -139,7 +129,7 @@ static void on_node_barred(struct rlk_node *n, uint64_t now_us)
                            .now_us = now_us,
                            .exchanged = rlk_standing_take_exchanged(&n->standing)};
 
-    tell_doubt(n->owner, &ev);
+    tell_all(n->owner, &ev);
 }
 
 static void on_node_replaced(struct rlk_node *n)

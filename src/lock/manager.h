@@ -31,10 +31,9 @@ struct rlk_waiter;
 
 /* What a waiter does when something happens to the manager. */
 struct rlk_waiter_kind {
-    void (*node_up)(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us);
-    void (*node_down)(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us);
-    /* RLK_EVENT_BARRED, _MISTIMED or _STOOD. NULL: nothing to do. */
-    void (*doubt)(struct rlk_waiter *w, const struct rlk_event *ev);
+    /* Something happened to a node: RLK_EVENT_NODE_UP, _NODE_DOWN, _BARRED or _MISTIMED; or to us:
+     * _STOOD. */
+    void (*event)(struct rlk_waiter *w, const struct rlk_event *ev);
     /* The manager closes: come to an end, and tell the user. */
     void (*close)(struct rlk_waiter *w);
     /* It is closed, and this one is still there: give back its memory. */

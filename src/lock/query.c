@@ -91,9 +91,9 @@ static void node_done(struct rlk_query *q, unsigned node)
 
 /* ---- what comes back ---- */
 
-static bool still_asked(const struct rlk_query *q, const struct rlk_node *n)
+static bool still_asked(const struct rlk_query *q, unsigned node)
 {
-    return (q->waited & rlk_mask_bit(n->index)) != 0;
+    return (q->waited & rlk_mask_bit(node)) != 0;
 }
 
 static void keep_value(struct answer *a, const struct rlk_reply *reply)
@@ -157,24 +157,13 @@ static void take_counter(struct answer *a, const struct rlk_reply *reply)
     }
 }
 
-static void on_answer(struct rlk_node *n, const struct rlk_request *r,
-                      const struct rlk_reply *reply, uint64_t now_us);
-static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us);
-static void ref_query(void *query);
-static void unref_query(void *query);
-
-/* A node is asked these, in this order; the answer to the last one is its last. */
-static const struct part {
+/* A node is asked these, in this order. */
+struct part {
     struct rlk_request_kind kind;
     const char *verb; /* NULL: GET of its counter */
     void (*take)(struct answer *a, const struct rlk_reply *reply);
-} parts[] = {
-    {{on_answer, on_broken, ref_query, unref_query}, "GET", take_value},
-    {{on_answer, on_broken, ref_query, unref_query}, "PTTL", take_ttl},
-    {{on_answer, on_broken, ref_query, unref_query}, NULL, take_counter},
+    bool last;
 };
-
-#define PARTS (sizeof(parts) / sizeof(parts[0]))
 
 static void on_answer(struct rlk_node *n, const struct rlk_request *r,
                       const struct rlk_reply *reply, uint64_t now_us)
@@ -183,10 +172,10 @@ static void on_answer(struct rlk_node *n, const struct rlk_request *r,
     struct rlk_query *q = r->context;
 
     (void)now_us;
-    if (still_asked(q, n)) {
+    if (still_asked(q, n->index)) {
         p->take(&q->answers[n->index], reply);
     }
-    if (p == &parts[PARTS - 1]) {
+    if (p->last) {
         node_done(q, n->index);
     }
 }
@@ -196,7 +185,7 @@ static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t 
     struct rlk_query *q = r->context;
 
     (void)now_us;
-    if (still_asked(q, n)) {
+    if (still_asked(q, n->index)) {
         q->answers[n->index].public.answer = REDLOCK_ANSWER_NONE;
         forget_value(&q->answers[n->index]);
     }
@@ -213,23 +202,30 @@ static void unref_query(void *query)
     unref(query);
 }
 
+static const struct part parts[] = {
+    {{on_answer, on_broken, ref_query, unref_query}, "GET", take_value, false},
+    {{on_answer, on_broken, ref_query, unref_query}, "PTTL", take_ttl, false},
+    {{on_answer, on_broken, ref_query, unref_query}, NULL, take_counter, true},
+};
+
 /* ---- what goes out ---- */
 
 static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_command c;
-    unsigned i;
+    const struct part *p = parts;
+    bool asked;
 
-    for (i = 0; i < PARTS; i++) {
-        if (parts[i].verb) {
-            rlk_command_ask(&c, parts[i].verb, q->key);
+    do {
+        if (p->verb) {
+            rlk_command_ask(&c, p->verb, q->key);
         } else {
             rlk_command_ask_fence(&c, q->key);
         }
-        if (!rlk_node_ask(n, &c, &parts[i].kind, q, now_us)) {
-            node_done(q, n->index);
-            return;
-        }
+        asked = rlk_node_ask(n, &c, &p->kind, q, now_us);
+    } while (asked && !p++->last);
+    if (!asked) {
+        node_done(q, n->index);
     }
 }
 
@@ -238,17 +234,15 @@ static struct rlk_query *query_of(struct rlk_waiter *w)
     return RLK_CONTAINER(w, struct rlk_query, waiter);
 }
 
-static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
-    if (still_asked(query_of(w), n)) {
-        ask(query_of(w), n, now_us);
-    }
-}
+    struct rlk_query *q = query_of(w);
 
-static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
-{
-    (void)now_us;
-    node_done(query_of(w), n->index);
+    if (ev->kind == RLK_EVENT_NODE_UP && still_asked(q, ev->node)) {
+        ask(q, &q->rl->nodes[ev->node], ev->now_us);
+    } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
+        node_done(q, ev->node);
+    }
 }
 
 static void on_close(struct rlk_waiter *w)
@@ -264,7 +258,7 @@ static void on_free(struct rlk_waiter *w)
 }
 
 static const struct rlk_waiter_kind waiter_kind = {
-    .node_up = on_node_up, .node_down = on_node_down, .close = on_close, .free = on_free};
+    .event = on_event, .close = on_close, .free = on_free};
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {

@@ -128,20 +128,11 @@ static struct redlock_lock *lock_of(struct rlk_waiter *w)
     return RLK_CONTAINER(w, struct redlock_lock, waiter);
 }
 
-/* It is paid its debts before it is UP: nothing is left to do. */
-static void on_node_up(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
+/* A node that comes back is paid its debts before it is UP: nothing is left to do. */
+static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
-    (void)w;
-    (void)n;
-    (void)now_us;
-}
-
-static void on_node_down(struct rlk_waiter *w, struct rlk_node *n, uint64_t now_us)
-{
-    struct rlk_event ev = {.kind = RLK_EVENT_NODE_DOWN, .node = n->index, .now_us = now_us};
-
     if (lock_of(w)->phase == RLK_LOCK_RELEASING) {
-        step(lock_of(w), &ev);
+        step(lock_of(w), ev);
     }
 }
 
@@ -152,7 +143,7 @@ static void on_close(struct rlk_waiter *w)
 }
 
 static const struct rlk_waiter_kind waiter_kind = {
-    .node_up = on_node_up, .node_down = on_node_down, .close = on_close, .free = rlk_lock_on_free};
+    .event = on_event, .close = on_close, .free = rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 
