@@ -1,8 +1,7 @@
 /* hold.c - drives a hold: from the win to the release, or to the notice that the lock is lost.
  *
- * An answer comes from the node, is classified, the hold is stepped with it, and what the step
- * asks for is carried out: the same as in acquire.c. Two scripts go out for all keys of the lock:
- * scripts/keep.lua renews them, and scripts/take.lua sets those again that were lost. */
+ * The same as in attempt.c: it is stepped with what is asked for, heard or due, and what the step
+ * asks for is carried out. */
 #include "lock/hold.h"
 
 #include <redlock/error.h>
@@ -10,182 +9,13 @@
 
 #include "base/mask.h"
 #include "base/time.h"
-#include "core/classify.h"
 #include "lock/lock.h"
+#include "lock/question.h"
 #include "lock/release.h"
 #include "lock/request.h"
-#include "lock/script.h"
 #include "net/clock.h"
 
-static void step(struct redlock_lock *lock, const struct rlk_event *ev);
-
-/* ---- what comes back ---- */
-
-/* An answer to an extension, or a vote on healing. */
-static void heard(const struct rlk_claim *claim, const struct rlk_event *ev)
-{
-    if (claim->lock && claim->lock->phase == RLK_LOCK_HELD) {
-        step(claim->lock, ev);
-    }
-}
-
-static void heard_nothing(struct rlk_node *n, const struct rlk_claim *claim,
-                          enum rlk_event_kind kind, uint64_t now_us)
-{
-    struct rlk_event ev = {.kind = kind,
-                           .node = n->index,
-                           .now_us = now_us,
-                           .vote = RLK_VOTE_UNKNOWN,
-                           .answer = RLK_ANSWER_UNKNOWN};
-
-    heard(claim, &ev);
-}
-
-static void note(const struct rlk_node *n, const struct rlk_claim *claim, enum redlock_said said,
-                 uint64_t now_us)
-{
-    if (claim->lock) {
-        rlk_detail_said(claim->lock, n->index, said, now_us);
-    }
-}
-
-/* "" for a key that is just not there. */
-static void name_holder(struct rlk_node *n, const struct rlk_claim *claim,
-                        const struct rlk_reply *reply)
-{
-    if (claim->lock && claim->lock->phase == RLK_LOCK_HELD) {
-        rlk_lock_name_holder(claim->lock, n->index, reply);
-    }
-}
-
-/* [S5] It may yet be carried out: no debt of this token ages. */
-static void broken(struct rlk_node *n, struct rlk_claim *claim, enum rlk_event_kind kind,
-                   uint64_t now_us)
-{
-    claim->set_lost = true;
-    heard_nothing(n, claim, kind, now_us);
-    rlk_claim_unref(claim);
-}
-
-static void on_keep_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
-{
-    broken(n, r->context, RLK_EVENT_ANSWER, now_us);
-}
-
-static void on_heal_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
-{
-    broken(n, r->context, RLK_EVENT_VOTE, now_us);
-}
-
-static void on_kept(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
-                    uint64_t now_us);
-static void on_healed(struct rlk_node *n, const struct rlk_request *r,
-                      const struct rlk_reply *reply, uint64_t now_us);
-
-static const struct rlk_request_kind keep_kind = {.answered = on_kept, .broken = on_keep_broken};
-static const struct rlk_request_kind heal_kind = {.answered = on_healed, .broken = on_heal_broken};
-
-/* How long the keys are to live when the question is asked again, because the server had forgotten
- * the script: an extension for as long as they were ever given, a heal for what is left [S8].
- * 0: the lock is lost, released or forgotten. */
-static uint32_t ttl_again_ms(const struct rlk_node *n, struct rlk_claim *claim,
-                             const struct rlk_script *script, uint64_t now_us)
-{
-    struct redlock_lock *lock = claim->lock;
-
-    if (lock == NULL || lock->phase != RLK_LOCK_HELD || lock->hold.state != RLK_HOLD_HELD) {
-        return 0;
-    }
-    return script == &rlk_script_keep ? claim->ttl_ms
-                                      : rlk_hold_heal_again(&lock->hold, n->index, now_us);
-}
-
-static bool asked_again(struct rlk_node *n, struct rlk_claim *claim,
-                        const struct rlk_script *script, const struct rlk_reply *reply,
-                        uint64_t now_us)
-{
-    bool forgotten = rlk_classify_no_script(reply);
-    uint32_t ttl_ms = forgotten ? ttl_again_ms(n, claim, script, now_us) : 0;
-
-    return rlk_script_again_for(n, script, claim, ttl_ms,
-                                script == &rlk_script_keep ? &keep_kind : &heal_kind, reply,
-                                now_us);
-}
-
-static void on_kept(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
-                    uint64_t now_us)
-{
-    static const enum redlock_said answers[] = {[RLK_ANSWER_UNKNOWN] = REDLOCK_SAID_ERROR,
-                                                [RLK_ANSWER_OURS] = REDLOCK_SAID_KEPT,
-                                                [RLK_ANSWER_GONE] = REDLOCK_SAID_GONE,
-                                                [RLK_ANSWER_TAKEN] = REDLOCK_SAID_TAKEN};
-    struct rlk_claim *claim = r->context;
-    struct rlk_event ev = {.kind = RLK_EVENT_ANSWER,
-                           .node = n->index,
-                           .now_us = now_us,
-                           .mistimed = rlk_standing_is_mistimed(&n->standing, now_us),
-                           .answer = rlk_classify_keep(reply)};
-
-    if (asked_again(n, claim, &rlk_script_keep, reply, now_us)) {
-        return;
-    }
-    note(n, claim, answers[ev.answer], now_us);
-    if (ev.answer == RLK_ANSWER_UNKNOWN) {
-        rlk_node_complain(n, RLK_TROUBLE_EXTEND_REFUSED, reply->str);
-    } else if (ev.answer != RLK_ANSWER_OURS) {
-        name_holder(n, claim, reply);
-    }
-    heard(claim, &ev);
-    rlk_claim_unref(claim);
-}
-
-static void on_healed(struct rlk_node *n, const struct rlk_request *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
-{
-    static const enum redlock_said votes[] = {[RLK_VOTE_UNKNOWN] = REDLOCK_SAID_ERROR,
-                                              [RLK_VOTE_YES] = REDLOCK_SAID_SET,
-                                              [RLK_VOTE_NO] = REDLOCK_SAID_TAKEN,
-                                              [RLK_VOTE_OURS] = REDLOCK_SAID_KEPT,
-                                              [RLK_VOTE_BARRED] = REDLOCK_SAID_SET};
-    struct rlk_claim *claim = r->context;
-    struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
-                           .node = n->index,
-                           .now_us = now_us,
-                           .mistimed = rlk_standing_is_mistimed(&n->standing, now_us),
-                           .vote = rlk_classify_take(reply)};
-
-    if (asked_again(n, claim, &rlk_script_take, reply, now_us)) {
-        return;
-    }
-    note(n, claim, votes[ev.vote], now_us);
-    if (ev.vote == RLK_VOTE_UNKNOWN) {
-        rlk_node_complain(n, RLK_TROUBLE_HEAL_REFUSED, reply->str);
-    } else if (ev.vote == RLK_VOTE_NO) {
-        name_holder(n, claim, reply);
-    }
-    heard(claim, &ev);
-    rlk_claim_unref(claim);
-}
-
-/* ---- what goes out ---- */
-
-/* Ask the nodes; what cannot be sent is answered by nothing, when all are on their way. */
-static void ask(struct redlock_lock *lock, uint64_t nodes, const struct rlk_script *script,
-                uint32_t ttl_ms, uint64_t now_us)
-{
-    bool keep = script == &rlk_script_keep;
-    struct rlk_claim *claim = rlk_claim_ref(lock->claim);
-    uint64_t unsent = rlk_script_send(lock->rl, nodes, script, claim, ttl_ms,
-                                      keep ? &keep_kind : &heal_kind, now_us);
-    unsigned node;
-
-    rlk_detail_asked(lock, nodes, now_us);
-    RLK_MASK_EACH (node, unsent) {
-        heard_nothing(&lock->rl->nodes[node], claim, keep ? RLK_EVENT_ANSWER : RLK_EVENT_VOTE,
-                      now_us);
-    }
-    rlk_claim_unref(claim);
-}
+/* ---- carrying out ---- */
 
 /* [S11] The time is asked first: so it is known when the answers are here. */
 static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
@@ -200,7 +30,7 @@ static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t 
     }
     claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
     claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
-    ask(lock, nodes, &rlk_script_keep, ttl_ms, now_us);
+    rlk_question_ask(lock, RLK_ASK_KEEP, nodes, ttl_ms, now_us);
 }
 
 static bool has_moved(const struct redlock_lock *lock)
@@ -227,7 +57,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     if (out->extend) {
         send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: it may step again */
     } else if (out->heal) {
-        ask(lock, out->heal, &rlk_script_take, out->ttl_ms, now_us);
+        rlk_question_ask(lock, RLK_ASK_HEAL, out->heal, out->ttl_ms, now_us);
     }
 }
 
@@ -260,11 +90,6 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     step_with_nodes(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
 }
 
-void rlk_hold_vote(struct redlock_lock *lock, const struct rlk_event *ev)
-{
-    step(lock, ev);
-}
-
 /* ---- what the manager tells ---- */
 
 static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
@@ -276,9 +101,6 @@ static void on_close(struct rlk_waiter *w)
 {
     rlk_release_for_close(RLK_CONTAINER(w, struct redlock_lock, waiter));
 }
-
-static const struct rlk_waiter_kind waiter_kind = {
-    .event = on_event, .close = on_close, .free = rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 
@@ -336,15 +158,15 @@ static void on_extended(struct rlk_call *call)
 
 void rlk_hold_begin(struct redlock_lock *lock, uint64_t now_us)
 {
+    static const struct rlk_lock_driver driver = {
+        .waiter = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
+        .timer = on_timer,
+        .tell = on_notice,
+        .room = on_room};
     struct rlk_actions out;
 
-    lock->phase = RLK_LOCK_HELD;
-    lock->waiter.kind = &waiter_kind;
-    rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
-    rlk_timer_init(&lock->timer, on_timer);
-    rlk_call_init(&lock->tell, on_notice);
+    rlk_lock_enter(lock, RLK_LOCK_HELD, &driver);
     rlk_call_init(&lock->tell_extended, on_extended);
-    rlk_call_init(&lock->line, on_room);
     rlk_hold_start(&lock->hold, &lock->attempt.round, now_us, &out);
     lock->told_deadline_us = rlk_hold_valid_until_us(&lock->hold); /* as the callback sees it */
     carry_out(lock, &out, now_us);

@@ -5,13 +5,9 @@
 #include <stdint.h>
 
 struct redlock_lock;
-struct rlk_event;
 
 /* Its user is about to be told that he holds it. */
 void rlk_hold_begin(struct redlock_lock *lock, uint64_t now_us);
-
-/* A vote that was still on its way then. */
-void rlk_hold_vote(struct redlock_lock *lock, const struct rlk_event *ev);
 
 /* It is let go: nothing is told or asked any more, but an extension under way is told. */
 void rlk_hold_end(struct redlock_lock *lock);

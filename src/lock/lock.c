@@ -10,9 +10,8 @@
 #include "lock/close.h"
 #include "net/clock.h"
 
-struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_kind *kind,
-                                  enum rlk_errand errand, const struct rlk_key *keys,
-                                  unsigned n_keys, uint32_t ttl_ms)
+struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
+                                  const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
     size_t size = sizeof(struct redlock_lock) + rl->options.n_nodes * sizeof(struct rlk_detail);
@@ -51,9 +50,20 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_ki
     lock->release.state = RLK_RELEASE_IDLE;
     rlk_list_init(&lock->tell_extended.link);
     rlk_detail_reset(lock);
-    rlk_list_init(&lock->line.link);
-    rlk_manager_add(rl, &lock->waiter, kind, errand);
+    rlk_timer_init(&lock->timer, NULL);
+    rlk_manager_add(rl, &lock->waiter, NULL, errand);
     return lock;
+}
+
+void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
+                    const struct rlk_lock_driver *driver)
+{
+    lock->phase = phase;
+    lock->waiter.kind = &driver->waiter;
+    rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
+    rlk_timer_init(&lock->timer, driver->timer);
+    rlk_call_init(&lock->tell, driver->tell);
+    rlk_call_init(&lock->line, driver->room);
 }
 
 void rlk_lock_count_out(struct redlock_lock *lock)

@@ -56,11 +56,22 @@ struct redlock_lock {
     struct rlk_detail details[]; /* by node */
 };
 
-/* A handle in PENDING with a claim on prefix and keys, counted and listed. NULL when there is no
- * memory. */
-struct redlock_lock *rlk_lock_new(struct redlock *rl, const struct rlk_waiter_kind *kind,
-                                  enum rlk_errand errand, const struct rlk_key *keys,
-                                  unsigned n_keys, uint32_t ttl_ms);
+/* Who drives a lock: what he does when something happens to it. */
+struct rlk_lock_driver {
+    struct rlk_waiter_kind waiter;
+    void (*timer)(struct rlk_timer *t, uint64_t now_us);
+    void (*tell)(struct rlk_call *call);
+    void (*room)(struct rlk_call *call); /* it is its turn in line */
+};
+
+/* A handle with a claim on prefix and keys, counted and listed; to enter PENDING or RELEASING now.
+ * NULL when there is no memory. */
+struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
+                                  const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
+
+/* Another one drives it from now on; nothing is due. */
+void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
+                    const struct rlk_lock_driver *driver);
 
 /* Unlist and free. Requests in flight keep its claim. */
 void rlk_lock_free(struct redlock_lock *lock);

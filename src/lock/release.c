@@ -1,7 +1,7 @@
-/* release.c - sends releases, counts their answers, and pays debts.
+/* release.c - drives a release: of a lock that is let go, or of a token.
  *
- * A release is sent whenever a round fails, is cancelled, or a lock is let go; only the last
- * has somebody who waits for the answers. */
+ * That of a round that failed or was cancelled is sent as well, and nobody waits for its answers
+ * (attempt.c). */
 #include "lock/release.h"
 
 #include <string.h>
@@ -11,94 +11,11 @@
 
 #include "base/mask.h"
 #include "base/time.h"
-#include "core/classify.h"
 #include "lock/hold.h"
 #include "lock/lock.h"
+#include "lock/question.h"
 #include "lock/request.h"
 #include "net/clock.h"
-
-static void step(struct redlock_lock *lock, const struct rlk_event *ev);
-
-/* ---- what comes back ---- */
-
-static void answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_answer answer,
-                     uint64_t now_us)
-{
-    struct rlk_event ev = {
-        .kind = RLK_EVENT_ANSWER, .node = n->index, .now_us = now_us, .answer = answer};
-
-    if (claim->lock && claim->lock->phase == RLK_LOCK_RELEASING) {
-        step(claim->lock, &ev);
-    }
-}
-
-/* [S5] It may not have arrived: it is owed again. */
-static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
-{
-    struct rlk_claim *claim = r->context;
-
-    rlk_node_owe(n, claim, false, now_us);
-    answered(n, claim, RLK_ANSWER_UNKNOWN, now_us);
-    rlk_claim_unref(claim);
-}
-
-static void on_answer(struct rlk_node *n, const struct rlk_request *r,
-                      const struct rlk_reply *reply, uint64_t now_us);
-
-const struct rlk_request_kind rlk_release_request = {.answered = on_answer, .broken = on_broken};
-
-/* The server has forgotten the script, and so ran nothing: send its text at once. */
-static bool send_text(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
-{
-    struct rlk_command c;
-
-    if (claim->resent & rlk_mask_bit(n->index)) {
-        return false; /* who says that of the text itself is no Redis */
-    }
-    claim->resent |= rlk_mask_bit(n->index);
-    rlk_command_release(&c, claim, true);
-    return rlk_node_ask(n, &c, &rlk_release_request, claim, now_us);
-}
-
-static void on_answer(struct rlk_node *n, const struct rlk_request *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
-{
-    struct rlk_claim *claim = r->context;
-
-    if (rlk_classify_no_script(reply) && send_text(n, claim, now_us)) {
-        return; /* the reference goes with it */
-    }
-    claim->resent &= ~rlk_mask_bit(n->index);
-    if (reply->type == RLK_REPLY_ERROR) {
-        rlk_node_complain(n, RLK_TROUBLE_RELEASE_REFUSED, reply->str);
-    }
-    if (rlk_classify_refused_for_now(reply)) {
-        rlk_node_owe(n, claim, true, now_us);
-    }
-    answered(n, claim, rlk_classify_release(reply), now_us);
-    rlk_claim_unref(claim);
-}
-
-/* ---- what goes out ---- */
-
-void rlk_release_send(struct redlock *rl, struct rlk_claim *claim, uint64_t nodes, uint64_t now_us)
-{
-    struct rlk_command c;
-    unsigned node;
-
-    claim->let_go = true;
-    rlk_command_release(&c, claim, false);
-    RLK_MASK_EACH (node, nodes) {
-        struct rlk_node *n = &rl->nodes[node];
-
-        if (rlk_room_at(n, RLK_RANK_URGENT) &&
-            rlk_node_ask(n, &c, &rlk_release_request, claim, now_us)) {
-            rlk_claim_ref(claim);
-        } else {
-            rlk_node_owe(n, claim, false, now_us);
-        }
-    }
-}
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 {
@@ -106,7 +23,7 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 
     rlk_release_step(&lock->release, ev, &out);
     if (out.release) {
-        rlk_release_send(lock->rl, lock->claim, out.release, ev->now_us);
+        rlk_question_ask(lock, RLK_ASK_RELEASE, out.release, 0, ev->now_us);
     }
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out.deadline_us);
     if (out.tell) {
@@ -123,17 +40,9 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
 /* ---- what the manager tells ---- */
 
-static struct redlock_lock *lock_of(struct rlk_waiter *w)
-{
-    return RLK_CONTAINER(w, struct redlock_lock, waiter);
-}
-
-/* A node that comes back is paid its debts before it is UP: nothing is left to do. */
 static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
-    if (lock_of(w)->phase == RLK_LOCK_RELEASING) {
-        step(lock_of(w), ev);
-    }
+    step(RLK_CONTAINER(w, struct redlock_lock, waiter), ev);
 }
 
 /* It is on its way to its end already, and that is bounded by node_timeout_ms. */
@@ -141,9 +50,6 @@ static void on_close(struct rlk_waiter *w)
 {
     (void)w;
 }
-
-static const struct rlk_waiter_kind waiter_kind = {
-    .event = on_event, .close = on_close, .free = rlk_lock_on_free};
 
 /* ---- telling the user ---- */
 
@@ -183,14 +89,14 @@ static void on_room(struct rlk_call *call)
 /* On every node that may have our key, when it is its turn. */
 static void begin(struct redlock_lock *lock)
 {
+    static const struct rlk_lock_driver driver = {
+        .waiter = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
+        .timer = on_timer,
+        .tell = on_tell,
+        .room = on_room};
     struct rlk_event look = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
 
-    lock->phase = RLK_LOCK_RELEASING;
-    lock->waiter.kind = &waiter_kind;
-    rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
-    rlk_timer_init(&lock->timer, on_timer);
-    rlk_call_init(&lock->tell, on_tell);
-    rlk_call_init(&lock->line, on_room);
+    rlk_lock_enter(lock, RLK_LOCK_RELEASING, &driver);
     rlk_line_look(lock->rl, RLK_RANK_URGENT, &look);
     if (look.full) {
         rlk_line_wait(lock->rl, RLK_RANK_URGENT, &lock->line);
@@ -246,14 +152,12 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
     if (status) {
         return status;
     }
-    lock = rlk_lock_new(rl, &waiter_kind, RLK_ERRAND_RELEASE, request.keys, request.n_keys,
-                        rl->options.max_ttl_ms);
+    lock =
+        rlk_lock_new(rl, RLK_ERRAND_RELEASE, request.keys, request.n_keys, rl->options.max_ttl_ms);
     if (lock == NULL) {
         return REDLOCK_ENOMEM;
     }
-    lock->claim->release = &rlk_release_request;
     rlk_claim_set_token(lock->claim, token, strlen(token));
-    rlk_timer_init(&lock->timer, on_timer);
     lock->release_cb = cb;
     lock->arg = arg;
     lock->by_token = true;

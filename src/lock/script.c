@@ -2,14 +2,22 @@
 
 #include "base/mask.h"
 #include "core/classify.h"
-#include "lock/manager.h"
 #include "node/claim.h"
-#include "node/command.h"
-#include "scripts/scripts.h"
+#include "node/node.h"
+
+void rlk_script_init(struct rlk_script_forms *f, const struct rlk_script *script,
+                     struct rlk_claim *claim, uint32_t ttl_ms)
+{
+    f->script = script;
+    f->claim = claim;
+    f->ttl_ms = ttl_ms;
+    rlk_command_init(&f->form[0]);
+    rlk_command_init(&f->form[1]);
+}
 
 /* [S11] The vote looks whether the data are still those that we knew. */
-static void form_vote(const struct rlk_node *n, struct rlk_command *c,
-                      const struct rlk_claim *claim, bool text)
+static void form_vote(struct rlk_command *c, const struct rlk_claim *claim,
+                      const struct rlk_node *n, bool text)
 {
     char key[RLK_HEALTH_KEY_ROOM], start[RLK_HEALTH_START_ROOM];
 
@@ -17,76 +25,76 @@ static void form_vote(const struct rlk_node *n, struct rlk_command *c,
     rlk_command_vote(c, claim, key, start, text);
 }
 
-/* Formatted once in each of the two forms, when it is needed. */
-static const struct rlk_command *form(const struct rlk_node *n, struct rlk_command forms[2],
-                                      bool text, const struct rlk_script *script,
-                                      const struct rlk_claim *claim, uint32_t ttl_ms)
+static void form(struct rlk_script_forms *f, const struct rlk_node *n, bool second)
 {
-    struct rlk_command *c = &forms[text];
+    struct rlk_command *c = &f->form[second];
 
-    if (script == &rlk_script_vote) {
-        form_vote(n, c, claim, text); /* anew for each: each has a mark of its own */
-    } else if (c->bytes == NULL && script == &rlk_script_take) {
-        rlk_command_take(c, claim, ttl_ms, text);
-    } else if (c->bytes == NULL && script == &rlk_script_keep) {
-        rlk_command_keep(c, claim, ttl_ms, text);
-    } else if (c->bytes == NULL) {
-        rlk_command_confirm(c, claim, text);
+    if (f->script == NULL) {
+        rlk_command_set(c, f->claim, second);
+    } else if (f->script == &rlk_script_take) {
+        rlk_command_take(c, f->claim, f->ttl_ms, second);
+    } else if (f->script == &rlk_script_keep) {
+        rlk_command_keep(c, f->claim, f->ttl_ms, second);
+    } else if (f->script == &rlk_script_vote) {
+        form_vote(c, f->claim, n, second);
+    } else if (f->script == &rlk_script_confirm) {
+        rlk_command_confirm(c, f->claim, second);
+    } else {
+        rlk_command_release(c, f->claim, second);
     }
-    return c;
 }
 
-uint64_t rlk_script_send(struct redlock *rl, uint64_t nodes, const struct rlk_script *script,
-                         struct rlk_claim *claim, uint32_t ttl_ms,
-                         const struct rlk_request_kind *kind, uint64_t now_us)
+/* A vote is formatted anew for each node: each has a mark of its own. */
+static bool send_form(struct rlk_script_forms *f, bool second, struct rlk_node *n,
+                      const struct rlk_request_kind *kind, uint64_t now_us)
 {
-    struct rlk_command forms[2];
-    uint64_t left = nodes, unsent = 0;
-    unsigned node;
-
-    rlk_command_init(&forms[0]);
-    rlk_command_init(&forms[1]);
-    RLK_MASK_EACH (node, left) {
-        struct rlk_node *n = &rl->nodes[node];
-        bool text = (n->scripts & script->bit) == 0;
-
-        if (rlk_node_ask(n, form(n, forms, text, script, claim, ttl_ms), kind, claim, now_us)) {
-            rlk_claim_ref(claim);
-        } else {
-            unsent |= rlk_mask_bit(node);
-        }
+    if (f->form[second].bytes == NULL || f->script == &rlk_script_vote) {
+        form(f, n, second);
     }
-    return unsent;
+    return rlk_node_ask(n, &f->form[second], kind, f->claim, now_us);
 }
 
-/* Not after the release, which would be too late to undo it; and not to a server that says so of
- * the text as well. */
-bool rlk_script_again_for(struct rlk_node *n, const struct rlk_script *script,
-                          struct rlk_claim *claim, uint32_t ttl_ms,
-                          const struct rlk_request_kind *kind, const struct rlk_reply *reply,
-                          uint64_t now_us)
+static bool is_text_needed(const struct rlk_node *n, const struct rlk_script *script)
 {
-    struct rlk_command forms[2];
+    return script != &rlk_script_release && (n->scripts & script->bit) == 0;
+}
+
+bool rlk_script_send(struct rlk_script_forms *f, struct rlk_node *n,
+                     const struct rlk_request_kind *kind, uint64_t now_us)
+{
+    bool second = f->script ? is_text_needed(n, f->script) : n->tells_holder;
+
+    return send_form(f, second, n, kind, now_us);
+}
+
+bool rlk_script_is_forgotten(struct rlk_node *n, const struct rlk_script *script,
+                             struct rlk_claim *claim, const struct rlk_reply *reply)
+{
     uint64_t bit = rlk_mask_bit(n->index);
-    bool again = ttl_ms > 0 && !claim->let_go && (claim->resent & bit) == 0;
+    bool was_text = (claim->resent & bit) != 0;
 
+    if (script == NULL) {
+        return false;
+    }
     claim->resent &= ~bit;
     if (!rlk_classify_no_script(reply)) {
         n->scripts |= reply->type == RLK_REPLY_ERROR ? 0 : script->bit;
         return false;
     }
     n->scripts &= ~script->bit;
-    rlk_command_init(&forms[0]);
-    rlk_command_init(&forms[1]);
-    again =
-        again && rlk_node_ask(n, form(n, forms, true, script, claim, ttl_ms), kind, claim, now_us);
-    claim->resent |= again ? bit : 0;
-    return again;
+    return !was_text;
 }
 
-bool rlk_script_again(struct rlk_node *n, const struct rlk_script *script, struct rlk_claim *claim,
-                      const struct rlk_request_kind *kind, const struct rlk_reply *reply,
-                      uint64_t now_us)
+bool rlk_script_send_text(struct rlk_node *n, const struct rlk_script *script,
+                          struct rlk_claim *claim, uint32_t ttl_ms,
+                          const struct rlk_request_kind *kind, uint64_t now_us)
 {
-    return rlk_script_again_for(n, script, claim, claim->ttl_ms, kind, reply, now_us);
+    struct rlk_script_forms f;
+
+    rlk_script_init(&f, script, claim, ttl_ms);
+    if (ttl_ms == 0 || !send_form(&f, true, n, kind, now_us)) {
+        return false;
+    }
+    claim->resent |= rlk_mask_bit(n->index);
+    return true;
 }

@@ -22,7 +22,6 @@ static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_key
     c->pool = pool;
     c->release = NULL;
     c->set_lost = false;
-    c->let_go = false;
     c->resent = c->hint = c->fence = 0;
     c->lock = NULL;
     c->round = 0;

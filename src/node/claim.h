@@ -25,10 +25,11 @@ struct rlk_request_kind;
 struct rlk_claim {
     unsigned refs;
     struct rlk_pool *pool;
-    const struct rlk_request_kind *release; /* who hears the answers to its release */
+    const struct rlk_request_kind *release; /* who hears the answers to its release. NULL: it was
+                                               neither sent nor is it owed. Behind it nothing is
+                                               asked for again */
     bool set_lost; /* what sets or keeps the key was not answered, and may yet be carried out: no
                       debt ages */
-    bool let_go;   /* its release was sent, or is owed: it is never asked for again */
     struct redlock_lock *lock; /* whose votes these are; NULL when it no longer cares */
     uint32_t round;
     uint32_t ttl_ms;  /* the longest that we ever asked for */

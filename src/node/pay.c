@@ -10,17 +10,12 @@
 #include "node/options.h"
 #include "node/room.h"
 
-/* The request has a reference of its own. */
 static bool pay(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
 {
     struct rlk_command c;
 
     rlk_command_release(&c, claim, false);
-    if (!rlk_node_ask(n, &c, claim->release, claim, now_us)) {
-        return false;
-    }
-    rlk_claim_ref(claim);
-    return true;
+    return rlk_node_ask(n, &c, claim->release, claim, now_us);
 }
 
 static void rest(struct rlk_node *n, uint64_t now_us)

@@ -46,8 +46,8 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_EXTEND_REFUSED] = "refused to extend the lock: $",
     [RLK_TROUBLE_HEAL_REFUSED] = "refused to set the key again: $",
     [RLK_TROUBLE_RELEASE_REFUSED] = "refused to release the key: $",
-    [RLK_TROUBLE_SET_NONSENSE] = "gave an answer that a master never gives to a SET: is it a "
-                                 "proxy? List the masters themselves",
+    [RLK_TROUBLE_NONSENSE] = "gave an answer that a master never gives: is it a proxy? List the "
+                             "masters themselves",
 
     [RLK_TROUBLE_TOO_MANY] = "too many requests wait for it",
     [RLK_TROUBLE_NO_MEMORY] = "no memory for a request to it",

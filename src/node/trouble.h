@@ -51,7 +51,7 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_EXTEND_REFUSED,
     RLK_TROUBLE_HEAL_REFUSED,
     RLK_TROUBLE_RELEASE_REFUSED,
-    RLK_TROUBLE_SET_NONSENSE, /* an answer that is none to a SET */
+    RLK_TROUBLE_NONSENSE, /* an answer that is none to what it was asked */
 
     /* It could not be asked. */
     RLK_TROUBLE_TOO_MANY,  /* requests wait for it */
