@@ -103,7 +103,7 @@ static bool knows_set_get(const char *server, const char *version)
 static void refuse_unfit(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
 {
     if (unfit != RLK_UNFIT_NOT) {
-        rlk_health_judge_role(n, unfit, 0, now_us);
+        rlk_health_judge_role(n, unfit, now_us);
     }
 }
 
@@ -120,7 +120,7 @@ static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, u
     snprintf(n->server, sizeof(n->server), "%.20s %.20s", server, version);
     rlk_reply_make_printable(n->server);
     n->tells_holder = knows_set_get(server, version);
-    n->tells_role = true;
+    n->health.look.tells_role = true;
     n->client_id = id && id->type == RLK_REPLY_INTEGER ? id->integer : 0;
     refuse_unfit(n, rlk_handshake_unfit(list), now_us);
 }
@@ -166,7 +166,7 @@ static void on_hello(struct rlk_node *n, const struct rlk_request *r, const stru
                      uint64_t now_us)
 {
     (void)r;
-    n->tells_holder = n->tells_role = false;
+    n->tells_holder = n->health.look.tells_role = false;
     n->scripts = 0;
     n->client_id = 0;
     snprintf(n->server, sizeof(n->server), "redis");

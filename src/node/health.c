@@ -15,14 +15,6 @@
 #include "node/options.h"
 #include "scripts/scripts.h"
 
-/* Along with renewals, but not with each of many. */
-#define AGAIN_AFTER_US 20000
-
-static bool is_wanted(const struct rlk_node *n)
-{
-    return n->standing.policy != RLK_QUARANTINE_OFF && !n->health.refused && n->info.run_id[0];
-}
-
 /* ---- what goes out ---- */
 
 static void write_key(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM])
@@ -30,38 +22,27 @@ static void write_key(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM])
     snprintf(key, RLK_HEALTH_KEY_ROOM, "%s%s", n->options->key_prefix, RLK_HEALTH_KEY);
 }
 
-static bool ask_for_mark(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
+static bool say_mark(struct rlk_node *n, const struct rlk_request_kind *kind,
+                     const struct rlk_look_question *q, uint64_t now_us)
 {
-    bool known = rlk_standing_knows(&n->standing, n->info.run_id);
-    uint64_t note_us = n->health.notes ? rlk_standing_note(&n->standing, now_us) : 0;
     char mark[20], age[24], note[24], key[RLK_HEALTH_KEY_ROOM];
-    const char *const words[] = {"EVAL",
-                                 rlk_script_incarnation.text,
-                                 "1",
-                                 key,
-                                 n->info.run_id,
-                                 mark,
-                                 age,
-                                 rlk_server_keeps_data(&n->info) ? "1" : "0",
-                                 note,
-                                 NULL};
+    const char *const words[] = {
+        "EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id, mark,
+        age,    q->keeps_data ? "1" : "0",   note, NULL};
 
     write_key(n, key);
     snprintf(mark, sizeof(mark), "%016" PRIx64, rlk_prng_next(&n->prng) | 1);
-    snprintf(age, sizeof(age), "%" PRIu64, rlk_server_believed_us(&n->info, known));
-    snprintf(note, sizeof(note), "%" PRIu64, note_us);
+    snprintf(age, sizeof(age), "%" PRIu64, q->believed_us);
+    snprintf(note, sizeof(note), "%" PRIu64, q->note_us);
     return rlk_node_say(n, kind, words, now_us);
 }
 
-static bool ask(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
+static bool say_mark_or_time(struct rlk_node *n, const struct rlk_request_kind *kind,
+                             const struct rlk_look_question *q, uint64_t now_us)
 {
-    static const char *const time_words[] = {"TIME", NULL};
-    bool asked =
-        is_wanted(n) ? ask_for_mark(n, kind, now_us) : rlk_node_say(n, kind, time_words, now_us);
+    static const char *const words[] = {"TIME", NULL};
 
-    n->health.asked = asked;
-    n->health.sent_us = now_us;
-    return asked;
+    return q->mark ? say_mark(n, kind, q, now_us) : rlk_node_say(n, kind, words, now_us);
 }
 
 /* ---- what comes back ---- */
@@ -96,108 +77,84 @@ static bool read_answer(const struct rlk_reply *reply, struct rlk_birth *ret)
 static void tell_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
 {
     struct rlk_clock_sample sample = {
-        .sent_us = n->health.sent_us, .received_us = now_us, .server_us = server_us};
+        .sent_us = n->health.look.sent_us, .received_us = now_us, .server_us = server_us};
 
     n->hooks->timed(n, &sample);
 }
 
-static bool votes(const struct rlk_node *n, uint64_t now_us)
+/* What the core answers to an event, at once. The connection may have ended by the end of it. */
+static void carry_out(struct rlk_node *n, const struct rlk_look_event *ev,
+                      const struct rlk_look_actions *out)
 {
-    return rlk_standing_bar(&n->standing, now_us, NULL) == RLK_BAR_NONE;
-}
+    static const enum rlk_trouble_kind kinds[] = {[RLK_ANEW_UNFIT] = RLK_TROUBLE_UNFIT,
+                                                  [RLK_ANEW_REPLICA] = RLK_TROUBLE_WAS_REPLICA,
+                                                  [RLK_ANEW_EXCHANGED] = RLK_TROUBLE_EXCHANGED};
 
-/* What it has granted before counts no more either; nor does what a lock that is held has there, if
- * these are other data [S7]. */
-static void tell_barred(struct rlk_node *n, bool voted, uint64_t now_us)
-{
-    if ((voted && !votes(n, now_us)) || n->standing.exchanged) {
-        n->hooks->barred(n, now_us);
+    if (out->replaced) {
+        n->hooks->replaced(n);
+    }
+    if (out->barred) {
+        n->hooks->barred(n, ev->now_us);
+    }
+    if (ev->birth.server_us) {
+        tell_time(n, ev->birth.server_us, ev->now_us);
+    }
+    if (out->anew != RLK_ANEW_NOT) {
+        rlk_node_refuse(n, &(struct rlk_trouble){.kind = kinds[out->anew], .unfit = out->unfit});
     }
 }
 
-/* Ahead of the time, which may show a step that is on record already. */
-static void tell_birth(struct rlk_node *n, const struct rlk_birth *birth, uint64_t now_us)
+static void step(struct rlk_node *n, const struct rlk_look_event *ev)
 {
-    bool voted = votes(n, now_us);
+    struct rlk_look_actions out;
 
-    rlk_standing_born(&n->standing, birth, now_us);
-    n->health.notes = n->health.notes && rlk_standing_note(&n->standing, now_us) != 0;
-    tell_barred(n, voted, now_us);
+    rlk_look_step(&n->health.look, &n->standing, &n->info, ev, &out);
+    carry_out(n, ev, &out);
 }
 
-static bool look(struct rlk_node *n, uint64_t mark, uint64_t now_us)
+void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
 {
-    bool voted = votes(n, now_us), another = rlk_standing_look(&n->standing, mark, now_us);
-
-    tell_barred(n, voted, now_us);
-    return another;
+    step(n, &(struct rlk_look_event){.kind = RLK_LOOK_ROLE, .unfit = unfit, .now_us = now_us});
 }
 
-static void set_unread(struct rlk_node *n, bool unread, uint64_t now_us)
+static enum rlk_look_error error_of(const struct rlk_reply *reply)
 {
-    bool voted = votes(n, now_us);
-
-    rlk_standing_unread(&n->standing, unread);
-    tell_barred(n, voted, now_us);
-}
-
-void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t promotion,
-                           uint64_t now_us)
-{
-    bool master = unfit == RLK_UNFIT_NOT;
-
-    if (rlk_standing_role(&n->standing, master, promotion, now_us)) {
-        n->hooks->barred(n, now_us); /* whatever the policy: it is no master */
-        rlk_node_refuse(
-            n, &(struct rlk_trouble){.kind = master ? RLK_TROUBLE_WAS_REPLICA : RLK_TROUBLE_UNFIT,
-                                     .unfit = unfit});
+    if (rlk_classify_refused_for_now(reply)) {
+        return RLK_LOOK_NOT_NOW;
     }
+    return rlk_classify_is_error(reply, "NOPERM") ? RLK_LOOK_DENIED : RLK_LOOK_ODD;
 }
 
-/* Whether another look may tell more: it could not answer just now, or it could before and gives
- * any other error than that it may not (an ACL). */
-static bool may_answer_later(const struct rlk_node *n, const struct rlk_reply *reply)
+static void hear(struct rlk_node *n, enum rlk_look_event_kind kind, const struct rlk_reply *reply,
+                 uint64_t now_us)
 {
-    return rlk_classify_refused_for_now(reply) ||
-           ((n->standing.mark != 0 || n->standing.lost) && !rlk_classify_is_error(reply, "NOPERM"));
-}
+    struct rlk_look_event ev = {.kind = kind, .now_us = now_us};
 
-/* It did not run the script, which says nothing of its data [S7]. It is asked again, and does not
- * vote before; or it is asked for the time only, until the next greeting. */
-static void on_refused(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
-{
-    n->health.refused = n->health.refused || !may_answer_later(n, reply);
-    set_unread(n, is_wanted(n), now_us);
-}
-
-static void on_health(struct rlk_node *n, const struct rlk_request *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
-{
-    struct rlk_birth birth;
-
-    (void)r;
-    n->health.asked = false;
-    if (!read_answer(reply, &birth)) {
-        on_refused(n, reply, now_us);
-        return;
+    if (!read_answer(reply, &ev.birth)) {
+        ev.error = error_of(reply);
     }
-    tell_birth(n, &birth, now_us);
-    tell_time(n, birth.server_us, now_us);
-    if (birth.mark != 0 && look(n, birth.mark, now_us)) {
-        rlk_node_refuse(n, &(struct rlk_trouble){.kind = RLK_TROUBLE_EXCHANGED});
-    }
+    step(n, &ev);
 }
 
-/* The section that the greeting has asked for as well. What it does not say is not held against it:
- * without INFO nobody sees more than that. */
-static void on_role(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
+static void on_look(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
     (void)r;
-    n->health.mute = rlk_classify_is_error(reply, "NOPERM");
+    hear(n, RLK_LOOK_TOLD, reply, now_us);
+}
+
+/* The section that the greeting has asked for as well. */
+static void on_info(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    struct rlk_look_event ev = {.kind = RLK_LOOK_INFO, .now_us = now_us};
+
+    (void)r;
     rlk_info_read(&n->info, reply);
-    rlk_health_judge_role(n, rlk_server_unfit(n->info.role, n->info.mode), n->info.promotion,
-                          now_us);
+    if (reply->type == RLK_REPLY_ERROR) {
+        ev.error = error_of(reply);
+    }
+    step(n, &ev);
 }
 
 static void on_hello(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
@@ -205,15 +162,22 @@ static void on_hello(struct rlk_node *n, const struct rlk_request *r, const stru
 {
     (void)r;
     if (reply->type == RLK_REPLY_ARRAY) {
-        rlk_health_judge_role(n, rlk_handshake_unfit(reply), 0, now_us);
+        rlk_health_judge_role(n, rlk_handshake_unfit(reply), now_us);
     }
+}
+
+static void on_memory(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    rlk_info_read(&n->info, reply);
+    step(n, &(struct rlk_look_event){.kind = RLK_LOOK_MEMORY, .now_us = now_us});
 }
 
 static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
     (void)r;
-    (void)now_us;
-    n->health.asked = false;
+    step(n, &(struct rlk_look_event){.kind = RLK_LOOK_BROKEN, .now_us = now_us});
 }
 
 static void on_unheard(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
@@ -223,21 +187,25 @@ static void on_unheard(struct rlk_node *n, const struct rlk_request *r, uint64_t
     (void)now_us;
 }
 
-/* INFO tells more; where both are refused nobody sees it. */
-static bool ask_role(struct rlk_node *n, uint64_t now_us)
+/* ---- the life of a connection ---- */
+
+static bool say_role(struct rlk_node *n, enum rlk_look_role role, uint64_t now_us)
 {
-    static const struct rlk_request_kind info_kind = {.answered = on_role, .broken = on_unheard},
+    static const struct rlk_request_kind info_kind = {.answered = on_info, .broken = on_unheard},
                                          hello_kind = {.answered = on_hello, .broken = on_unheard};
     static const char *const info[] = {"INFO", "replication", NULL};
     static const char *const hello[] = {"HELLO", "2", NULL};
 
-    if (n->info.role[0] != '\0' && !n->health.mute) {
+    switch (role) {
+    case RLK_LOOK_BY_INFO:
         return rlk_node_say(n, &info_kind, info, now_us);
+    case RLK_LOOK_BY_HELLO:
+        return rlk_node_say(n, &hello_kind, hello, now_us);
+    case RLK_LOOK_NO_ROLE:
+        break;
     }
-    return !n->tells_role || rlk_node_say(n, &hello_kind, hello, now_us);
+    return true;
 }
-
-/* ---- the life of a connection ---- */
 
 static void again_later(struct rlk_node *n, uint64_t now_us)
 {
@@ -247,51 +215,44 @@ static void again_later(struct rlk_node *n, uint64_t now_us)
     }
 }
 
+static void say_look(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_request_kind kind = {.answered = on_look, .broken = on_broken};
+    struct rlk_look_question q = rlk_look_ask(&n->health.look, &n->standing, &n->info, now_us);
+
+    if (!say_role(n, q.role, now_us) || !say_mark_or_time(n, &kind, &q, now_us)) {
+        step(n, &(struct rlk_look_event){.kind = RLK_LOOK_BROKEN, .now_us = now_us});
+        rlk_node_complain(n, RLK_TROUBLE_NO_MEMORY_TO_LOOK, NULL);
+    }
+}
+
 void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {.answered = on_health, .broken = on_broken};
-
-    if (!n->health.asked && rlk_node_ready(n, now_us) &&
-        !(ask_role(n, now_us) && ask(n, &kind, now_us))) {
-        rlk_node_complain(n, RLK_TROUBLE_NO_MEMORY_TO_LOOK, NULL);
+    if (rlk_look_is_free(&n->health.look) && rlk_node_ready(n, now_us)) {
+        say_look(n, now_us);
     }
 }
 
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
 {
-    if (n->options->health_us > 0 && now_us >= rlk_time_add(n->health.sent_us, AGAIN_AFTER_US)) {
+    if (n->options->health_us > 0 && rlk_look_is_due(&n->health.look, now_us)) {
         rlk_health_ask_now(n, now_us);
     }
 }
 
 void rlk_health_note(struct rlk_node *n, uint64_t now_us)
 {
-    if (!n->health.notes && is_wanted(n)) {
-        n->health.notes = true;
+    if (rlk_look_note(&n->health.look, &n->standing, &n->info)) {
         rlk_health_ask_now(n, now_us);
     }
 }
 
-static void on_memory(struct rlk_node *n, const struct rlk_request *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
-{
-    bool voted = votes(n, now_us);
-
-    (void)r;
-    rlk_info_read(&n->info, reply);
-    rlk_standing_evicts(&n->standing, rlk_server_evicts(&n->info), now_us);
-    tell_barred(n, voted, now_us);
-}
-
-/* Whether it evicts may be changed at any time: it is asked again now and then, and more often
- * while it is to be changed. */
 static void ask_memory(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_request_kind kind = {.answered = on_memory, .broken = on_unheard};
     static const char *const words[] = {"INFO", "memory", NULL};
-    bool due = n->health.looks % (rlk_server_evicts(&n->info) ? 2 : 30) == 0;
 
-    if (due && n->standing.policy == RLK_QUARANTINE_STRICT && rlk_node_ready(n, now_us)) {
+    if (rlk_node_ready(n, now_us)) {
         rlk_node_say(n, &kind, words, now_us);
     }
 }
@@ -300,8 +261,9 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, health.timer);
 
-    n->health.looks++;
-    ask_memory(n, now_us);
+    if (rlk_look_turn(&n->health.look, &n->standing, &n->info)) {
+        ask_memory(n, now_us);
+    }
     rlk_health_ask(n, now_us);
     again_later(n, now_us);
 }
@@ -314,33 +276,23 @@ void rlk_health_init(struct rlk_node *n)
 
 bool rlk_health_is_wanted(struct rlk_node *n)
 {
-    n->health.refused = n->health.asked = n->health.mute = false;
-    return is_wanted(n);
+    rlk_look_begin(&n->health.look);
+    return rlk_look_reads_mark(&n->health.look, &n->standing, &n->info);
 }
 
 bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
 {
-    return ask(n, kind, now_us);
+    struct rlk_look_question q = rlk_look_ask(&n->health.look, &n->standing, &n->info, now_us);
+
+    return say_mark_or_time(n, kind, &q, now_us);
 }
 
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
-    bool unread = false;
-    struct rlk_birth birth = {0};
-    struct rlk_facts facts;
-
-    n->health.asked = false;
-    if (reply && !read_answer(reply, &birth)) {
-        unread = may_answer_later(n, reply);
-        n->health.refused = !unread;
-    }
-    facts = rlk_server_facts(&n->info, &birth, unread);
-    if (rlk_standing_greet(&n->standing, &facts, now_us)) {
-        n->hooks->replaced(n);
-    }
-    tell_barred(n, true, now_us);
-    if (birth.server_us) {
-        tell_time(n, birth.server_us, now_us);
+    if (reply) {
+        hear(n, RLK_LOOK_GREETED, reply, now_us);
+    } else {
+        step(n, &(struct rlk_look_event){.kind = RLK_LOOK_GREETED, .now_us = now_us});
     }
     again_later(n, now_us);
 }
@@ -349,7 +301,7 @@ void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
                        char start[RLK_HEALTH_START_ROOM])
 {
     key[0] = start[0] = '\0';
-    if (is_wanted(n) && n->standing.mark != 0) {
+    if (rlk_look_reads_mark(&n->health.look, &n->standing, &n->info) && n->standing.mark != 0) {
         write_key(n, key);
         snprintf(start, RLK_HEALTH_START_ROOM, "%s %016" PRIx64 " ", n->info.run_id,
                  n->standing.mark);
@@ -358,7 +310,7 @@ void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
 
 void rlk_health_surprised(struct rlk_node *n, uint64_t now_us)
 {
-    look(n, 0, now_us);
+    step(n, &(struct rlk_look_event){.kind = RLK_LOOK_MISSED, .now_us = now_us});
     rlk_health_ask_now(n, now_us);
 }
 
@@ -367,25 +319,20 @@ void rlk_health_end(struct rlk_node *n)
     rlk_timer_cancel(&n->loop->timers, &n->health.timer);
 }
 
-/* It votes, and nobody looks whether it should. */
-static enum rlk_trouble_kind unseen(const struct rlk_node *n)
-{
-    if (n->standing.policy == RLK_QUARANTINE_OFF) {
-        return RLK_TROUBLE_NONE;
-    }
-    if (n->info.run_id[0] == '\0') {
-        return n->tells_role ? RLK_TROUBLE_UNSEEN : RLK_TROUBLE_UNSEEN_ROLE;
-    }
-    return n->health.refused ? RLK_TROUBLE_UNSEEN_DATA : RLK_TROUBLE_NONE;
-}
+/* ---- what is said of it ---- */
 
 struct rlk_trouble rlk_health_trouble(const struct rlk_node *n, uint64_t now_us)
 {
+    static const enum rlk_trouble_kind kinds[] = {[RLK_UNSEEN_NOTHING] = RLK_TROUBLE_NONE,
+                                                  [RLK_UNSEEN_RESTART] = RLK_TROUBLE_UNSEEN,
+                                                  [RLK_UNSEEN_RESTART_AND_ROLE] =
+                                                      RLK_TROUBLE_UNSEEN_ROLE,
+                                                  [RLK_UNSEEN_DATA] = RLK_TROUBLE_UNSEEN_DATA};
     struct rlk_trouble t = {.kind = RLK_TROUBLE_QUARANTINE};
 
     t.bar = rlk_standing_bar(&n->standing, now_us, &t.number);
     if (t.bar == RLK_BAR_NONE) {
-        t.kind = unseen(n);
+        t.kind = kinds[rlk_look_unseen(&n->health.look, &n->standing, &n->info)];
     } else if (t.number != RLK_NEVER) {
         t.number = (t.number - now_us + 999999) / 1000000;
     }

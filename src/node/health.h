@@ -8,10 +8,8 @@
  * place, have one of another run.
  *
  * A script looks at it (and writes it anew where that has to be), and tells the time: at the end
- * of the greeting, every health_ms, and along with renewals. With quarantine=off only the time is
- * asked for, and no key is written. Ahead of each look goes the question for the role: INFO, or
- * HELLO where INFO is not allowed. Whoever is no master any more, or has other data than those that
- * were greeted, is greeted anew: its connection ends. */
+ * of the greeting, every health_ms, and along with renewals. What is asked, and what follows from
+ * the answers, is core/look.h. */
 #ifndef RLK_NODE_HEALTH_H
 #define RLK_NODE_HEALTH_H
 
@@ -20,7 +18,7 @@
 
 #include <redlock/lock.h>
 
-#include "core/server.h"
+#include "core/look.h"
 #include "net/timers.h"
 #include "node/trouble.h"
 
@@ -37,12 +35,7 @@ struct rlk_request_kind;
 
 struct rlk_health {
     struct rlk_timer timer;
-    bool asked;       /* an answer is outstanding */
-    bool refused;     /* it does not run the script for us: only the time is asked for */
-    bool mute;        /* it refuses us INFO, since it was greeted */
-    bool notes;       /* that its clock moved is to be put on record */
-    unsigned looks;   /* counts them */
-    uint64_t sent_us; /* when it was asked last */
+    struct rlk_look look;
 };
 
 void rlk_health_init(struct rlk_node *n);
@@ -70,10 +63,8 @@ void rlk_health_note(struct rlk_node *n, uint64_t now_us);
 void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
                        char start[RLK_HEALTH_START_ROOM]);
 
-/* Its role was told: why it is unfit to vote at all, and what has made it a master (rlk_server).
- * Ends the connection of one that is none, or was none since it was greeted. */
-void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t promotion,
-                           uint64_t now_us);
+/* HELLO, or the greeting, told its role. Ends the connection of one that is no master. */
+void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us);
 
 /* It was looked at along with a vote, and was not as expected. */
 void rlk_health_surprised(struct rlk_node *n, uint64_t now_us);

@@ -91,7 +91,6 @@ struct rlk_node {
 
     /* From the greeting. */
     bool tells_holder; /* SET ... NX GET works */
-    bool tells_role;   /* HELLO tells its role */
     unsigned
         scripts;     /* their bits: it has run them over this connection, so it knows their SHA-1 */
     char server[48]; /* "redis 7.0.15" */
