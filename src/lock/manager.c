@@ -10,6 +10,7 @@
 #include "base/mask.h"
 #include "base/sized.h"
 #include "base/time.h"
+#include "core/steps.h"
 #include "core/validity.h"
 #include "lock/close.h"
 #include "net/clock.h"
@@ -60,64 +61,29 @@ static void on_node_eased(struct rlk_node *n)
     }
 }
 
-static void excuse(struct redlock *rl, uint64_t nodes)
-{
-    unsigned node;
-
-    RLK_MASK_EACH (node, nodes) {
-        rlk_standing_clock_excused(&rl->nodes[node].standing);
-    }
-}
-
-/* [S11] What those present saw is put on record for strangers, when it is certain. */
-static void note_step(struct redlock *rl, struct rlk_node *n, uint64_t now_us)
-{
-    uint64_t others;
-    unsigned node;
-
-    if (rlk_standing_note(&n->standing, now_us) == 0) {
-        return;
-    }
-    if (rlk_clocks_is_certain(&rl->clocks, n->index, now_us)) {
-        rlk_health_note(n, now_us);
-        return;
-    }
-    others = rlk_clocks_to_ask(&rl->clocks, n->index);
-    RLK_MASK_EACH (node, others) {
-        rlk_health_ask_now(&rl->nodes[node], now_us);
-    }
-}
-
-/* [S11] A clock that fell behind hurts nobody. With quarantine=off a master is taken at its word,
- * but that it was we who stood still is no matter of theirs. */
+/* [S11] What follows from that is core/steps.h. */
 static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sample)
 {
     struct redlock *rl = n->owner;
     struct rlk_event ev = {.node = n->index, .now_us = sample->received_us};
-    uint64_t nodes;
+    struct rlk_steps_actions out;
     unsigned node;
 
-    switch (rlk_clocks_sample(&rl->clocks, n->index, sample, &ev.by_us, &nodes)) {
-    case RLK_CLOCK_AHEAD:
-        rlk_standing_clock_moved(&n->standing, sample->server_us, ev.now_us);
-        if (rlk_standing_is_mistimed(&n->standing, ev.now_us)) {
-            ev.kind = RLK_EVENT_MISTIMED;
-            tell_all(rl, &ev);
-        }
-        break;
-    case RLK_CLOCK_WE_STOOD:
-        excuse(rl, nodes);
-        ev.kind = RLK_EVENT_STOOD;
+    rlk_steps_hear(&rl->clocks, rl->standing, n->index, sample, &out);
+    if (out.mistimed) {
+        ev.kind = RLK_EVENT_MISTIMED;
         tell_all(rl, &ev);
-        break;
-    case RLK_CLOCK_STEADY:
-        rlk_standing_clock_steady(&n->standing, ev.now_us);
-        break;
-    case RLK_CLOCK_BEHIND:
-        break;
     }
-    for (node = 0; node < rl->options.n_nodes; node++) {
-        note_step(rl, &rl->nodes[node], ev.now_us);
+    if (out.stood_us > 0) {
+        ev.kind = RLK_EVENT_STOOD;
+        ev.by_us = out.stood_us;
+        tell_all(rl, &ev);
+    }
+    RLK_MASK_EACH (node, out.note) {
+        rlk_health_note(&rl->nodes[node], sample->received_us);
+    }
+    RLK_MASK_EACH (node, out.ask) {
+        rlk_health_ask_now(&rl->nodes[node], sample->received_us);
     }
 }
 
@@ -271,6 +237,7 @@ static int make_nodes(struct redlock *rl)
     for (i = 0; i < rl->options.n_nodes; i++) {
         rlk_node_init(&rl->nodes[i], &rl->loop, &rl->options, i, &node_hooks, rl,
                       rlk_prng_next(&rl->prng));
+        rl->standing[i] = &rl->nodes[i].standing;
     }
     return 0;
 }

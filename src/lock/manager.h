@@ -55,6 +55,7 @@ struct redlock {
     struct rlk_prng prng;
     struct rlk_pool lock_pool, claim_pool;
     struct rlk_clocks clocks;
+    struct rlk_standing *standing[RLK_MAX_NODES]; /* of each node */
     struct rlk_list waiters;
     struct rlk_line line;
     unsigned pending; /* acquires, releases, extensions and queries that have not been told yet */

@@ -1,0 +1,190 @@
+/* What follows for the masters, and for us, when the clock of one moved, or ours stood still [S11].
+ * Which of the two it was is test_clocks.c. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/steps.h"
+#include "lib/runner.h"
+
+#define S UINT64_C(1000000)
+#define NODES 3
+#define TTL (30 * S)
+#define EPOCH (UINT64_C(1700000000) * S)
+
+static struct rlk_clocks clocks;
+static struct rlk_standing standings[NODES];
+static struct rlk_standing *const standing[NODES] = {&standings[0], &standings[1], &standings[2]};
+static struct rlk_steps_actions out;
+static uint64_t now_us, distance_us[NODES];
+
+static void greet(struct rlk_standing *s, enum rlk_quarantine policy)
+{
+    struct rlk_facts facts = {.run = "abc",
+                              .birth = {.mark = 77, .born_us = EPOCH, .server_us = EPOCH},
+                              .age_us = RLK_NEVER,
+                              .data_age_us = RLK_NEVER};
+
+    rlk_standing_init(s, policy, TTL, 10000);
+    rlk_standing_greet(s, &facts, now_us);
+}
+
+/* A node tells the time, half a second after the one before. */
+static void hear(unsigned node)
+{
+    struct rlk_clock_sample sample;
+
+    now_us += S / 2;
+    sample = (struct rlk_clock_sample){
+        .sent_us = now_us, .received_us = now_us, .server_us = now_us + distance_us[node]};
+    rlk_steps_hear(&clocks, standing, node, &sample, &out);
+}
+
+static void expect(bool mistimed, uint64_t stood_us, uint64_t note, uint64_t ask)
+{
+    ck_assert_int_eq(out.mistimed, mistimed);
+    ck_assert_uint_eq(out.stood_us, stood_us);
+    ck_assert_uint_eq(out.note, note);
+    ck_assert_uint_eq(out.ask, ask);
+}
+
+static void expect_nothing(void)
+{
+    expect(false, 0, 0, 0);
+}
+
+/* All have told the time twice, and kept it. */
+static void set_up(enum rlk_quarantine policy)
+{
+    unsigned i;
+
+    now_us = 5000 * S;
+    rlk_clocks_init(&clocks, NODES, 10000, TTL);
+    for (i = 0; i < NODES; i++) {
+        distance_us[i] = EPOCH + i * 3600 * S;
+        greet(standing[i], policy);
+    }
+    for (i = 0; i < 2 * NODES; i++) {
+        hear(i % NODES);
+        expect_nothing();
+    }
+}
+
+static enum rlk_bar bar_of(unsigned node)
+{
+    return rlk_standing_bar(standing[node], now_us, NULL);
+}
+
+START_TEST(a_clock_that_goes_forward_bars_its_master_alone)
+{
+    set_up(RLK_QUARANTINE_STRICT);
+    distance_us[1] += 10 * S;
+    hear(1);
+    expect(true, 0, 0, 5); /* whoever can witness it is asked */
+    ck_assert_int_eq(bar_of(1), RLK_BAR_CLOCK);
+    ck_assert(rlk_standing_is_mistimed(standing[1], now_us));
+    ck_assert_int_eq(bar_of(0), RLK_BAR_NONE);
+    ck_assert_int_eq(bar_of(2), RLK_BAR_NONE);
+}
+END_TEST
+
+START_TEST(what_is_certain_is_put_on_record_until_it_is_there)
+{
+    struct rlk_birth birth = {.mark = 77};
+
+    set_up(RLK_QUARANTINE_STRICT);
+    distance_us[1] += 10 * S;
+    hear(1);
+    hear(0);
+    expect(false, 0, 0, 4); /* one has kept time; that may have been chance */
+    hear(2);
+    expect(false, 0, 2, 0);
+    hear(0);
+    expect(false, 0, 2, 0);
+    birth.born_us = birth.server_us = now_us + distance_us[1];
+    rlk_standing_born(standing[1], &birth, now_us);
+    hear(2);
+    expect_nothing();
+}
+END_TEST
+
+START_TEST(a_clock_that_keeps_time_again_bars_leases_for_a_second_and_votes_for_long)
+{
+    set_up(RLK_QUARANTINE_STRICT);
+    distance_us[1] += 10 * S;
+    hear(1);
+    hear(1);
+    ck_assert(rlk_standing_is_mistimed(standing[1], now_us));
+    hear(1);
+    ck_assert(!rlk_standing_is_mistimed(standing[1], now_us));
+    ck_assert_int_eq(bar_of(1), RLK_BAR_CLOCK);
+}
+END_TEST
+
+/* A majority got ahead: we stood still, and none of them has moved. */
+START_TEST(a_standstill_of_ours_is_told_and_excuses_the_masters)
+{
+    unsigned i;
+
+    set_up(RLK_QUARANTINE_STRICT);
+    for (i = 0; i < NODES; i++) {
+        distance_us[i] += 10 * S;
+    }
+    hear(0);
+    ck_assert(out.mistimed && out.stood_us == 0);
+    hear(1);
+    expect(false, 10 * S, 0, 0);
+    hear(2);
+    expect_nothing();
+    for (i = 0; i < NODES; i++) {
+        ck_assert_int_eq(bar_of(i), RLK_BAR_NONE);
+        ck_assert(!rlk_standing_is_mistimed(standing[i], now_us));
+    }
+}
+END_TEST
+
+START_TEST(a_clock_that_falls_behind_hurts_nobody)
+{
+    set_up(RLK_QUARANTINE_STRICT);
+    distance_us[1] -= 10 * S;
+    hear(1);
+    expect_nothing();
+    ck_assert_int_eq(bar_of(1), RLK_BAR_NONE);
+}
+END_TEST
+
+START_TEST(with_the_quarantine_off_only_our_own_standstill_is_told)
+{
+    set_up(RLK_QUARANTINE_OFF);
+    distance_us[0] += 10 * S;
+    hear(0);
+    expect_nothing();
+    ck_assert_int_eq(bar_of(0), RLK_BAR_NONE);
+    distance_us[1] += 10 * S;
+    hear(1);
+    expect(false, 10 * S, 0, 0);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("steps");
+    TCase *c = tcase_create("steps");
+
+    tcase_add_test(c, a_clock_that_goes_forward_bars_its_master_alone);
+    tcase_add_test(c, what_is_certain_is_put_on_record_until_it_is_there);
+    tcase_add_test(c, a_clock_that_keeps_time_again_bars_leases_for_a_second_and_votes_for_long);
+    tcase_add_test(c, a_standstill_of_ours_is_told_and_excuses_the_masters);
+    tcase_add_test(c, a_clock_that_falls_behind_hurts_nobody);
+    tcase_add_test(c, with_the_quarantine_off_only_our_own_standstill_is_told);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-steps", suites);
+}
