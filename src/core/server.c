@@ -29,6 +29,23 @@ bool rlk_server_is_same(const struct rlk_server *a, const struct rlk_server *b)
     return a->run_id[0] != '\0' && strcmp(a->run_id, b->run_id) == 0;
 }
 
+static unsigned major(const char *version)
+{
+    unsigned n = 0;
+
+    for (; *version >= '0' && *version <= '9' && n < 1000; version++) {
+        n = n * 10 + (unsigned)(*version - '0');
+    }
+    return n;
+}
+
+/* Only servers of which we know it: one that merely ignored the GET would answer a refusal with the
+ * very nil that means granted. */
+bool rlk_server_tells_holder(const char *name, const char *version)
+{
+    return strcmp(name, "valkey") == 0 || (strcmp(name, "redis") == 0 && major(version) >= 7);
+}
+
 bool rlk_server_is_durable(const struct rlk_server *s)
 {
     return s->aof && !s->aof_fails && !s->fsync_pauses && strcmp(s->fsync, "always") == 0;

@@ -46,6 +46,10 @@ enum rlk_unfit rlk_server_unfit(const char *role, const char *mode);
 /* [S10] Both have told the same run: they are one server, whatever its addresses. */
 bool rlk_server_is_same(const struct rlk_server *a, const struct rlk_server *b);
 
+/* [S10] SET ... NX GET works there: a server of this name and version tells the holder, and so our
+ * own token, when it refuses. */
+bool rlk_server_tells_holder(const char *name, const char *version);
+
 /* What is acknowledged is on the disk, and comes back after a restart. */
 bool rlk_server_is_durable(const struct rlk_server *s);
 

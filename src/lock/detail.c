@@ -99,11 +99,10 @@ static const char *error_at(const struct redlock_lock *lock, unsigned node, uint
         return text;
     }
     if (d->waiting || d->said == REDLOCK_SAID_NOTHING) {
-        return "has not answered in time";
+        return rlk_trouble_plain(RLK_TROUBLE_UNANSWERED);
     }
-    return d->said == REDLOCK_SAID_ERROR
-               ? "answered with an error"
-               : "was not asked again before the time of our key was over";
+    return rlk_trouble_plain(d->said == REDLOCK_SAID_ERROR ? RLK_TROUBLE_ERROR
+                                                           : RLK_TROUBLE_NOT_ASKED_AGAIN);
 }
 
 static uint64_t ago_ms(uint64_t then_us, uint64_t now_us)

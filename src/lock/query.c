@@ -96,11 +96,17 @@ static bool still_asked(const struct rlk_query *q, unsigned node)
     return (q->waited & rlk_mask_bit(node)) != 0;
 }
 
+static void note(struct answer *a, enum rlk_trouble_kind kind, const char *words)
+{
+    rlk_trouble_write(&(struct rlk_trouble){.kind = kind, .words = words}, a->error,
+                      sizeof(a->error));
+}
+
 static void keep_value(struct answer *a, const struct rlk_reply *reply)
 {
     a->value = rlk_alloc(reply->len + 1);
     if (a->value == NULL) {
-        snprintf(a->error, sizeof(a->error), "its answer was not kept: out of memory");
+        note(a, RLK_TROUBLE_ANSWER_LOST, NULL);
         return;
     }
     a->public.answer = REDLOCK_ANSWER_HELD;
@@ -114,8 +120,7 @@ static void refuse(struct answer *a, const struct rlk_reply *reply)
 {
     forget_value(a);
     a->public.answer = REDLOCK_ANSWER_NONE;
-    snprintf(a->error, sizeof(a->error), "refused to be asked: %.120s", reply->str);
-    rlk_reply_make_printable(a->error);
+    note(a, RLK_TROUBLE_QUERY_REFUSED, reply->str);
 }
 
 static void take_value(struct answer *a, const struct rlk_reply *reply)
@@ -330,7 +335,7 @@ static void tell_result(struct rlk_query *q)
             const char *trouble = rlk_node_explain(&q->rl->nodes[i], now_us);
 
             snprintf(a->error, sizeof(a->error), "%.150s",
-                     trouble[0] ? trouble : "has not answered in time");
+                     trouble[0] ? trouble : rlk_trouble_plain(RLK_TROUBLE_UNANSWERED));
         }
         list[i] = &nodes[i];
         nodes[i] = a->public;

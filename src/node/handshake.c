@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/classify.h"
@@ -90,16 +89,6 @@ static const char *field_text(const struct rlk_reply *list, const char *name)
     return value ? value->str : "";
 }
 
-/* Only servers of which we know it: one that merely ignored the GET would answer a refusal
- * with the very nil that means granted. */
-static bool knows_set_get(const char *server, const char *version)
-{
-    if (strcmp(server, "valkey") == 0) {
-        return true;
-    }
-    return strcmp(server, "redis") == 0 && atoi(version) >= 7;
-}
-
 static void refuse_unfit(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
 {
     if (unfit != RLK_UNFIT_NOT) {
@@ -119,7 +108,7 @@ static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, u
 
     snprintf(n->server, sizeof(n->server), "%.20s %.20s", server, version);
     rlk_reply_make_printable(n->server);
-    n->tells_holder = knows_set_get(server, version);
+    n->tells_holder = rlk_server_tells_holder(server, version);
     n->health.look.tells_role = true;
     n->client_id = id && id->type == RLK_REPLY_INTEGER ? id->integer : 0;
     refuse_unfit(n, rlk_handshake_unfit(list), now_us);

@@ -49,6 +49,12 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_NONSENSE] = "gave an answer that a master never gives: is it a proxy? List the "
                              "masters themselves",
 
+    [RLK_TROUBLE_UNANSWERED] = "has not answered in time",
+    [RLK_TROUBLE_ERROR] = "answered with an error",
+    [RLK_TROUBLE_NOT_ASKED_AGAIN] = "was not asked again before the time of our key was over",
+    [RLK_TROUBLE_QUERY_REFUSED] = "refused to be asked: $",
+    [RLK_TROUBLE_ANSWER_LOST] = "its answer was not kept: out of memory",
+
     [RLK_TROUBLE_TOO_MANY] = "too many requests wait for it",
     [RLK_TROUBLE_NO_MEMORY] = "no memory for a request to it",
     [RLK_TROUBLE_NO_MEMORY_TO_GREET] = "no memory to greet it",
@@ -164,6 +170,11 @@ static size_t put_mark(char *out, size_t size, size_t used, char mark, const str
         break;
     }
     return put(out, size, used, other);
+}
+
+const char *rlk_trouble_plain(enum rlk_trouble_kind kind)
+{
+    return sentences[kind];
 }
 
 void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size)

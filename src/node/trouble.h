@@ -53,6 +53,13 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_RELEASE_REFUSED,
     RLK_TROUBLE_NONSENSE, /* an answer that is none to what it was asked */
 
+    /* It has not told what it was asked about a lock. */
+    RLK_TROUBLE_UNANSWERED,
+    RLK_TROUBLE_ERROR,
+    RLK_TROUBLE_NOT_ASKED_AGAIN,
+    RLK_TROUBLE_QUERY_REFUSED, /* words */
+    RLK_TROUBLE_ANSWER_LOST,
+
     /* It could not be asked. */
     RLK_TROUBLE_TOO_MANY,  /* requests wait for it */
     RLK_TROUBLE_NO_MEMORY, /* for a request */
@@ -83,6 +90,9 @@ struct rlk_trouble {
 
 /* Of the words so much is kept. */
 #define RLK_TROUBLE_WORDS 240
+
+/* That of a kind without details. */
+const char *rlk_trouble_plain(enum rlk_trouble_kind kind);
 
 /* The sentence, without its subject, printable and cut to size; "" for none. */
 void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size);

@@ -89,6 +89,25 @@ START_TEST(one_run_is_one_server)
 END_TEST
 
 static const struct {
+    const char *name, *version;
+    bool tells;
+} versions[] = {{"redis", "7.0.0", true}, {"redis", "8", true},
+                {"redis", "10.1", true},  {"redis", "6.2.14", false},
+                {"redis", "", false},     {"redis", "x7", false},
+                {"redis", "07.1", true},  {"valkey", "8.0.1", true},
+                {"valkey", "", true},     {"keydb", "7.0.15", false},
+                {"", "7.0.0", false},     {"Redis", "7.0.0", false},
+                {"redis", "-7.0", false}, {"redis", "0.7", false},
+                {"redis", " 7", false},   {"redis", "99999999999999999999", true}};
+
+START_TEST(the_holder_is_told_where_we_know_that_it_is)
+{
+    ck_assert(rlk_server_tells_holder(versions[_i].name, versions[_i].version) ==
+              versions[_i].tells);
+}
+END_TEST
+
+static const struct {
     int64_t uptime_s;
     uint64_t us;
 } uptimes[] = {{INT64_MIN, 0}, {-1, 0}, {0, 0}, {1, S}, {86400, 86400 * S}, {INT64_MAX, RLK_NEVER}};
@@ -189,6 +208,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, replicas_clusters_and_sentinels_are_unfit, 0,
                         sizeof(fits) / sizeof(fits[0]));
     tcase_add_loop_test(c, one_run_is_one_server, 0, 16);
+    tcase_add_loop_test(c, the_holder_is_told_where_we_know_that_it_is, 0,
+                        sizeof(versions) / sizeof(versions[0]));
     tcase_add_loop_test(c, durable_is_a_log_that_is_written_before_each_answer, 0, 16);
     tcase_add_loop_test(c, evicts_with_a_limit_and_a_policy_only, 0, 6);
     tcase_add_loop_test(c, a_run_is_as_old_as_it_says_and_not_older_than_now, 0,
