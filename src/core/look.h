@@ -53,14 +53,13 @@ enum rlk_look_error {
 };
 
 enum rlk_look_event_kind {
-    RLK_LOOK_GREETED =
-        0,           /* with the mark and the time, or an error; nothing where none is wanted */
-    RLK_LOOK_TOLD,   /* the mark and the time, or only that; or an error */
-    RLK_LOOK_BROKEN, /* the connection ended before */
-    RLK_LOOK_INFO,   /* the section with its role was read, or denied */
-    RLK_LOOK_ROLE,   /* HELLO told its role */
-    RLK_LOOK_MEMORY, /* the section that tells whether it evicts was read */
-    RLK_LOOK_MISSED  /* a vote did not find the mark that we know */
+    RLK_LOOK_GREETED = 0, /* with an answer or an error, if its mark was to be read */
+    RLK_LOOK_TOLD,        /* the mark and the time, or only that; or an error */
+    RLK_LOOK_BROKEN,      /* the connection ended before */
+    RLK_LOOK_INFO,        /* the section with its role was read, or denied */
+    RLK_LOOK_ROLE,        /* HELLO told its role */
+    RLK_LOOK_MEMORY,      /* the section that tells whether it evicts was read */
+    RLK_LOOK_MISSED       /* a vote did not find the mark that we know */
 };
 
 struct rlk_look_event {
