@@ -184,52 +184,51 @@ static uint64_t deadline(const struct rlk_attempt *a)
     return RLK_NEVER;
 }
 
+static void start(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (a->state == RLK_ATTEMPT_IDLE) {
+        a->started_us = ev->now_us;
+        a->give_up_us = rlk_time_add(ev->now_us, a->config.wait_us);
+        next_round(a, ev, out);
+    }
+}
+
+static void change(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (a->state == RLK_ATTEMPT_ASKING) {
+        pass_on(a, ev, out);
+    }
+}
+
+/* An answer to an earlier round comes from before its release: nothing to do [S6]. */
+static void answer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (ev->round == a->tries && a->state != RLK_ATTEMPT_WAITING &&
+        a->state != RLK_ATTEMPT_IN_LINE && a->state != RLK_ATTEMPT_FAILED) {
+        pass_on(a, ev, out);
+    }
+}
+
+static void doubt(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
+        pass_on(a, ev, out);
+    }
+}
+
+static void (*const steps[RLK_EVENT_KINDS])(struct rlk_attempt *, const struct rlk_event *,
+                                            struct rlk_actions *) = {
+    [RLK_EVENT_START] = start,    [RLK_EVENT_NODE_UP] = change, [RLK_EVENT_NODE_DOWN] = change,
+    [RLK_EVENT_VOTE] = answer,    [RLK_EVENT_CONFIRM] = answer, [RLK_EVENT_TIMER] = timer,
+    [RLK_EVENT_ROOM] = timer,     [RLK_EVENT_CANCEL] = cancel,  [RLK_EVENT_BARRED] = doubt,
+    [RLK_EVENT_MISTIMED] = doubt, [RLK_EVENT_STOOD] = doubt,    [RLK_EVENT_DELIVER] = deliver,
+};
+
 void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     *out = (struct rlk_actions){0};
-    switch (ev->kind) {
-    case RLK_EVENT_START:
-        if (a->state == RLK_ATTEMPT_IDLE) {
-            a->started_us = ev->now_us;
-            a->give_up_us = rlk_time_add(ev->now_us, a->config.wait_us);
-            next_round(a, ev, out);
-        }
-        break;
-    case RLK_EVENT_VOTE:
-    case RLK_EVENT_CONFIRM:
-        /* An answer to an earlier round comes from before its release: nothing to do [S6]. */
-        if (ev->round == a->tries && a->state != RLK_ATTEMPT_WAITING &&
-            a->state != RLK_ATTEMPT_IN_LINE && a->state != RLK_ATTEMPT_FAILED) {
-            pass_on(a, ev, out);
-        }
-        break;
-    case RLK_EVENT_BARRED:
-    case RLK_EVENT_MISTIMED:
-    case RLK_EVENT_STOOD:
-        if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
-            pass_on(a, ev, out);
-        }
-        break;
-    case RLK_EVENT_NODE_UP:
-    case RLK_EVENT_NODE_DOWN:
-        if (a->state == RLK_ATTEMPT_ASKING) {
-            pass_on(a, ev, out);
-        }
-        break;
-    case RLK_EVENT_TIMER:
-    case RLK_EVENT_ROOM:
-        timer(a, ev, out);
-        break;
-    case RLK_EVENT_CANCEL:
-        cancel(a, ev, out);
-        break;
-    case RLK_EVENT_DELIVER:
-        deliver(a, ev, out);
-        break;
-    case RLK_EVENT_ANSWER:
-    case RLK_EVENT_EXTEND:
-    case RLK_EVENT_PET:
-        break;
+    if (steps[ev->kind]) {
+        steps[ev->kind](a, ev, out);
     }
     out->deadline_us = deadline(a);
 }

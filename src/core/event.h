@@ -1,10 +1,10 @@
 /* event.h - what the core's machines are told, and what they answer.
  *
- * Every machine is a function `step(machine, event, actions)`. The event carries its time;
- * the actions are sets of nodes, one deadline, and at most one thing to tell the user. A
- * step cannot fail, allocate, call out or be re-entered. An event that no longer matters (a
- * late vote, a doubled timer) is ignored by the machine, so a driver needs no care to
- * silence anything.
+ * Every machine is a function `step(machine, event, actions)`. The event carries its time,
+ * and what belongs to its kind; the actions are sets of nodes, one deadline, and at most one thing
+ * to tell the user. A step cannot fail, allocate, call out or be re-entered. An event that no
+ * longer matters (a late vote, a doubled timer) is ignored by the machine, and so is a kind that is
+ * not in its table: a driver needs no care to silence anything.
  *
  * The driver's part of the bargain: event.now_us was read from the clock before the step;
  * what the actions ask for is carried out at once, releases before acquires.
@@ -50,24 +50,33 @@ enum rlk_event_kind {
     RLK_EVENT_DELIVER   /* the user is about to be told: the last moment to decide */
 };
 
+#define RLK_EVENT_KINDS (RLK_EVENT_DELIVER + 1)
+
+/* What stands in the union is there for the kinds that are named, and for no others. */
 struct rlk_event {
     enum rlk_event_kind kind;
-    unsigned node;          /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, BARRED, MISTIMED */
-    uint64_t now_us;        /* all */
-    uint64_t ready;         /* START, TIMER, EXTEND, ROOM: nodes that can be asked at once */
-    uint64_t late;          /* TIMER, EXTEND, ROOM: others that can be asked, and have no room: to
-                               be asked only by who has no majority without them [S7, S13] */
-    uint64_t coming;        /* START, TIMER, ROOM: nodes being connected; may become ready */
-    bool full;              /* START, TIMER, EXTEND: they have no room: what would begin stands
-                               in line [S13] */
-    uint32_t round;         /* VOTE, CONFIRM: which round it answers */
-    enum rlk_vote vote;     /* VOTE */
-    enum rlk_answer answer; /* ANSWER; CONFIRM: _OURS when it did */
-    bool mistimed;          /* ANSWER, VOTE to heal: by a clock that cannot be relied on [S11] */
-    bool exchanged;         /* BARRED: its data are not those that it had: a key may be a copy */
-    uint64_t fence;         /* VOTE: the counter that came with a yes [S12]; 0: none */
-    uint64_t by_us;         /* STOOD */
-    uint64_t ttl_us;        /* EXTEND: whole milliseconds */
+    unsigned node;   /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, BARRED, MISTIMED */
+    uint64_t now_us; /* all */
+    union {
+        struct {             /* START, TIMER, EXTEND, ROOM: something may begin */
+            uint64_t ready;  /* nodes that can be asked at once */
+            uint64_t late;   /* others that can be asked, and have no room: to be asked only by who
+                                has no majority without them [S7, S13]; not for START */
+            uint64_t coming; /* nodes being connected; may become ready; not for EXTEND */
+            uint64_t ttl_us; /* EXTEND: whole milliseconds */
+            bool full;       /* they have no room: what would begin stands in line [S13]; not for
+                                ROOM */
+        };
+        struct {                    /* VOTE, ANSWER, CONFIRM: a node has answered, or never will */
+            enum rlk_vote vote;     /* VOTE */
+            enum rlk_answer answer; /* ANSWER; CONFIRM: _OURS when it did */
+            uint32_t round;         /* VOTE, CONFIRM: which round it answers */
+            bool mistimed;          /* by a clock that cannot be relied on [S11] */
+            uint64_t fence;         /* VOTE: the counter that came with a yes [S12]; 0: none */
+        };
+        bool exchanged; /* BARRED: its data are not those that it had: a key may be a copy */
+        uint64_t by_us; /* STOOD */
+    };
 };
 
 struct rlk_actions {

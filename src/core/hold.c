@@ -272,11 +272,12 @@ static bool is_under_way(const struct rlk_hold *h)
     return h->round_until_us != RLK_NEVER && !h->leases.success;
 }
 
-static void pet(struct rlk_hold *h, uint64_t now_us)
+static void pet(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
+    (void)out;
     h->petted = true;
     if (h->waits_for_pet && !is_under_way(h)) {
-        h->renew_us = now_us;
+        h->renew_us = ev->now_us;
     }
     h->waits_for_pet = false;
 }
@@ -352,11 +353,12 @@ static uint64_t sooner(uint64_t time_us, uint64_t by_us)
 }
 
 /* [S11] What was begun is longer ago than our clock says, and so the next renewal is nearer. */
-static void plan_sooner(struct rlk_hold *h, uint64_t by_us)
+static void plan_sooner(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    h->held_us = sooner(h->held_us, by_us);
-    h->round_us = sooner(h->round_us, by_us);
-    h->renew_us = sooner(h->renew_us, by_us);
+    (void)out;
+    h->held_us = sooner(h->held_us, ev->by_us);
+    h->round_us = sooner(h->round_us, ev->by_us);
+    h->renew_us = sooner(h->renew_us, ev->by_us);
 }
 
 /* Also when it is its turn. */
@@ -443,11 +445,51 @@ void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t no
     out->deadline_us = deadline(h, now_us);
 }
 
-void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static void vote(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    bool had_success = h->leases.success;
+
+    hear_clock(h, ev, ev->vote != RLK_VOTE_UNKNOWN);
+    rlk_leases_voted(&h->leases, ev->node, ev->vote);
+    follow(h, had_success, ev, out);
+}
+
+static void answer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     bool had_success = h->leases.success;
     uint64_t until_us = h->leases.valid_until_us;
 
+    hear_clock(h, ev, ev->answer != RLK_ANSWER_UNKNOWN);
+    rlk_leases_answered(&h->leases, ev->node, ev->answer);
+    if (h->leases.valid_until_us > until_us) {
+        credit(h);
+    }
+    follow(h, had_success, ev, out);
+}
+
+static void bar(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (ev->exchanged) {
+        rlk_leases_exchanged(&h->leases, ev->node);
+        do_without(h, out);
+    }
+}
+
+static void mistime(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    rlk_leases_mistimed(&h->leases, ev->node, true);
+    do_without(h, out);
+}
+
+static void (*const steps[RLK_EVENT_KINDS])(struct rlk_hold *, const struct rlk_event *,
+                                            struct rlk_actions *) = {
+    [RLK_EVENT_VOTE] = vote,  [RLK_EVENT_ANSWER] = answer,       [RLK_EVENT_TIMER] = timer,
+    [RLK_EVENT_ROOM] = timer, [RLK_EVENT_EXTEND] = ask_for_more, [RLK_EVENT_PET] = pet,
+    [RLK_EVENT_BARRED] = bar, [RLK_EVENT_MISTIMED] = mistime,    [RLK_EVENT_STOOD] = plan_sooner,
+};
+
+void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
     *out = (struct rlk_actions){0};
     out->deadline_us = RLK_NEVER;
     if (h->state == RLK_HOLD_HELD && ev->kind == RLK_EVENT_STOOD) {
@@ -456,50 +498,8 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
     if (h->state != RLK_HOLD_HELD || is_over(h, ev, out)) {
         return;
     }
-    switch (ev->kind) {
-    case RLK_EVENT_MISTIMED:
-        rlk_leases_mistimed(&h->leases, ev->node, true);
-        do_without(h, out);
-        break;
-    case RLK_EVENT_BARRED:
-        if (ev->exchanged) {
-            rlk_leases_exchanged(&h->leases, ev->node);
-            do_without(h, out);
-        }
-        break;
-    case RLK_EVENT_VOTE:
-        hear_clock(h, ev, ev->vote != RLK_VOTE_UNKNOWN);
-        rlk_leases_voted(&h->leases, ev->node, ev->vote);
-        follow(h, had_success, ev, out);
-        break;
-    case RLK_EVENT_ANSWER:
-        hear_clock(h, ev, ev->answer != RLK_ANSWER_UNKNOWN);
-        rlk_leases_answered(&h->leases, ev->node, ev->answer);
-        if (h->leases.valid_until_us > until_us) {
-            credit(h);
-        }
-        follow(h, had_success, ev, out);
-        break;
-    case RLK_EVENT_TIMER:
-    case RLK_EVENT_ROOM:
-        timer(h, ev, out);
-        break;
-    case RLK_EVENT_EXTEND:
-        ask_for_more(h, ev, out);
-        break;
-    case RLK_EVENT_PET:
-        pet(h, ev->now_us);
-        break;
-    case RLK_EVENT_STOOD:
-        plan_sooner(h, ev->by_us);
-        break;
-    case RLK_EVENT_START:
-    case RLK_EVENT_NODE_UP:
-    case RLK_EVENT_NODE_DOWN:
-    case RLK_EVENT_CONFIRM:
-    case RLK_EVENT_CANCEL:
-    case RLK_EVENT_DELIVER:
-        break;
+    if (steps[ev->kind]) {
+        steps[ev->kind](h, ev, out);
     }
     out->deadline_us = deadline(h, ev->now_us);
 }

@@ -88,32 +88,13 @@ static void start(struct rlk_release *r, const struct rlk_event *ev, struct rlk_
 
 static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    switch (ev->kind) {
-    case RLK_EVENT_ANSWER:
+    if (ev->kind == RLK_EVENT_ANSWER) {
         answer(r, ev, out);
-        break;
-    case RLK_EVENT_NODE_DOWN:
+    } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         r->open &= ~rlk_mask_bit(ev->node);
         settle(r, false, out);
-        break;
-    case RLK_EVENT_TIMER:
-        if (ev->now_us >= r->deadline_us) {
-            settle(r, true, out);
-        }
-        break;
-    case RLK_EVENT_START:
-    case RLK_EVENT_NODE_UP:
-    case RLK_EVENT_VOTE:
-    case RLK_EVENT_CONFIRM:
-    case RLK_EVENT_BARRED:
-    case RLK_EVENT_MISTIMED:
-    case RLK_EVENT_STOOD:
-    case RLK_EVENT_CANCEL:
-    case RLK_EVENT_DELIVER:
-    case RLK_EVENT_EXTEND:
-    case RLK_EVENT_PET:
-    case RLK_EVENT_ROOM:
-        break;
+    } else if (ev->kind == RLK_EVENT_TIMER && ev->now_us >= r->deadline_us) {
+        settle(r, true, out);
     }
 }
 

@@ -277,13 +277,15 @@ static void doubt(struct rlk_round *r, const struct rlk_round_terms *terms,
 }
 
 /* [S11] What was asked for ends sooner than our clock says. */
-static void stood(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t by_us)
+static void stood(struct rlk_round *r, const struct rlk_round_terms *terms,
+                  const struct rlk_event *ev, struct rlk_actions *out)
 {
     uint64_t left = r->asked;
     unsigned node;
 
+    (void)out;
     RLK_MASK_EACH (node, left) {
-        r->end_us[node] = rlk_time_sub(r->end_us[node], by_us);
+        r->end_us[node] = rlk_time_sub(r->end_us[node], ev->by_us);
     }
     if (r->state == RLK_ROUND_WON) {
         recompute_validity(r, terms);
@@ -320,57 +322,53 @@ static void deliver(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
+static bool is_waited_for(const struct rlk_round *r, unsigned node)
+{
+    return r->state == RLK_ROUND_ASKING && (r->coming & rlk_mask_bit(node));
+}
+
+static void node_up(struct rlk_round *r, const struct rlk_round_terms *terms,
+                    const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (is_waited_for(r, ev->node)) {
+        ask(r, terms, rlk_mask_bit(ev->node), ev->now_us, out);
+    }
+}
+
+static void node_down(struct rlk_round *r, const struct rlk_round_terms *terms,
+                      const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (is_waited_for(r, ev->node)) {
+        r->coming &= ~rlk_mask_bit(ev->node);
+        settle(r, terms, ev, out);
+    }
+}
+
+static void cancel(struct rlk_round *r, const struct rlk_round_terms *terms,
+                   const struct rlk_event *ev, struct rlk_actions *out)
+{
+    (void)terms;
+    (void)ev;
+    if (is_undelivered(r)) {
+        lose(r, REDLOCK_ECANCELED, out);
+    }
+}
+
+static void (*const steps[RLK_EVENT_KINDS])(struct rlk_round *, const struct rlk_round_terms *,
+                                            const struct rlk_event *, struct rlk_actions *) = {
+    [RLK_EVENT_NODE_UP] = node_up, [RLK_EVENT_NODE_DOWN] = node_down, [RLK_EVENT_VOTE] = vote,
+    [RLK_EVENT_CONFIRM] = confirm, [RLK_EVENT_TIMER] = timer,         [RLK_EVENT_CANCEL] = cancel,
+    [RLK_EVENT_BARRED] = doubt,    [RLK_EVENT_MISTIMED] = doubt,      [RLK_EVENT_STOOD] = stood,
+    [RLK_EVENT_DELIVER] = deliver,
+};
+
 void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
                     const struct rlk_event *ev, struct rlk_actions *out)
 {
-    bool asking = r->state == RLK_ROUND_ASKING;
-
-    switch (ev->kind) {
-    case RLK_EVENT_START:
-        if (r->state == RLK_ROUND_IDLE) {
-            start(r, terms, limit_us, ev, out);
-        }
-        break;
-    case RLK_EVENT_NODE_UP:
-        if (asking && (r->coming & rlk_mask_bit(ev->node))) {
-            ask(r, terms, rlk_mask_bit(ev->node), ev->now_us, out);
-        }
-        break;
-    case RLK_EVENT_NODE_DOWN:
-        if (asking && (r->coming & rlk_mask_bit(ev->node))) {
-            r->coming &= ~rlk_mask_bit(ev->node);
-            settle(r, terms, ev, out);
-        }
-        break;
-    case RLK_EVENT_VOTE:
-        vote(r, terms, ev, out);
-        break;
-    case RLK_EVENT_TIMER:
-        timer(r, terms, ev, out);
-        break;
-    case RLK_EVENT_CANCEL:
-        if (asking || r->state == RLK_ROUND_WON) {
-            lose(r, REDLOCK_ECANCELED, out);
-        }
-        break;
-    case RLK_EVENT_DELIVER:
-        deliver(r, terms, ev, out);
-        break;
-    case RLK_EVENT_CONFIRM:
-        confirm(r, terms, ev, out);
-        break;
-    case RLK_EVENT_BARRED:
-    case RLK_EVENT_MISTIMED:
-        doubt(r, terms, ev, out);
-        break;
-    case RLK_EVENT_STOOD:
-        stood(r, terms, ev->by_us);
-        break;
-    case RLK_EVENT_ANSWER:
-    case RLK_EVENT_EXTEND:
-    case RLK_EVENT_PET:
-    case RLK_EVENT_ROOM:
-        break;
+    if (ev->kind == RLK_EVENT_START && r->state == RLK_ROUND_IDLE) {
+        start(r, terms, limit_us, ev, out);
+    } else if (steps[ev->kind]) {
+        steps[ev->kind](r, terms, ev, out);
     }
     out->deadline_us = r->deadline_us;
 }

@@ -27,6 +27,7 @@
 #include "base/time.h"
 #include "core/attempt.h"
 #include "fuzz.h"
+#include "lib/events.h"
 #include "round_model.h"
 
 /* After so many steps of the driver it cancels. */
@@ -282,9 +283,11 @@ static void step(struct world *w, struct rlk_event ev)
     memcpy(&before, &w->a, sizeof(before));
     memset(&out, 0xff, sizeof(out)); /* it must be written completely */
     ev.now_us = w->now_us;
-    ev.ready = w->ready;
-    ev.coming = w->coming;
-    ev.full = w->full;
+    if (event_has_nodes(&ev)) {
+        ev.ready = w->ready;
+        ev.coming = w->coming;
+        ev.full = w->full;
+    }
     if (before.state == RLK_ATTEMPT_IDLE && ev.kind == RLK_EVENT_START) {
         w->give_up_us = rlk_time_add(w->now_us, before.config.wait_us);
     }

@@ -24,6 +24,7 @@
 #include "core/hold.h"
 #include "fuzz.h"
 #include "hold_model.h"
+#include "lib/events.h"
 
 #define MAX_TTL_MS 86400000
 #define MAX_TIMEOUT_US 60000000
@@ -45,8 +46,10 @@ static void step(struct world *w, struct rlk_event ev)
     memcpy(&before, &w->h, sizeof(before));
     memset(&out, 0xff, sizeof(out)); /* it must be written completely */
     ev.now_us = w->now_us;
-    ev.ready = w->ready;
-    ev.full = w->full && ev.kind != RLK_EVENT_ROOM;
+    if (event_has_nodes(&ev)) {
+        ev.ready = w->ready;
+        ev.full = w->full && ev.kind != RLK_EVENT_ROOM;
+    }
     rlk_hold_step(&w->h, &ev, &out);
     hold_model_follow(&w->model, &ev, &before, &w->h, &out);
     w->deadline_us = out.deadline_us;

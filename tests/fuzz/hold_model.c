@@ -599,39 +599,22 @@ static void check_times(const struct hold_model *m, const struct moment *mo)
 
 static void do_step(struct hold_model *m, struct moment *mo)
 {
-    switch (mo->ev->kind) {
-    case RLK_EVENT_VOTE:
-    case RLK_EVENT_ANSWER:
+    const struct rlk_event *ev = mo->ev;
+
+    if (ev->kind == RLK_EVENT_VOTE || ev->kind == RLK_EVENT_ANSWER) {
         hear(m, mo);
-        break;
-    case RLK_EVENT_TIMER:
-    case RLK_EVENT_ROOM:
+    } else if (is_wake_up(mo)) {
         be_woken(m, mo);
-        break;
-    case RLK_EVENT_EXTEND:
+    } else if (ev->kind == RLK_EVENT_EXTEND) {
         want_more(m, mo);
-        break;
-    case RLK_EVENT_PET:
+    } else if (ev->kind == RLK_EVENT_PET) {
         be_petted(m, mo);
-        break;
-    case RLK_EVENT_MISTIMED:
-        time_it(m, &m->node[mo->ev->node], true);
-        break;
-    case RLK_EVENT_STOOD:
-        plan_sooner(m, mo->ev->by_us);
-        break;
-    case RLK_EVENT_BARRED:
-        if (mo->ev->exchanged) {
-            exchange(&m->node[mo->ev->node]);
-        }
-        break;
-    case RLK_EVENT_START:
-    case RLK_EVENT_NODE_UP:
-    case RLK_EVENT_NODE_DOWN:
-    case RLK_EVENT_CANCEL:
-    case RLK_EVENT_DELIVER:
-    case RLK_EVENT_CONFIRM:
-        break;
+    } else if (ev->kind == RLK_EVENT_MISTIMED) {
+        time_it(m, &m->node[ev->node], true);
+    } else if (ev->kind == RLK_EVENT_STOOD) {
+        plan_sooner(m, ev->by_us);
+    } else if (ev->kind == RLK_EVENT_BARRED && ev->exchanged) {
+        exchange(&m->node[ev->node]);
     }
 }
 

@@ -91,36 +91,23 @@ static uint64_t useful_us(const struct round_model *m)
 static bool concerns(const struct round_model *m, const struct rlk_event *ev)
 {
     bool asking = m->state == RLK_ROUND_ASKING, won = m->state == RLK_ROUND_WON;
+    const bool means[RLK_EVENT_KINDS] = {
+        [RLK_EVENT_START] = m->state == RLK_ROUND_IDLE,
+        [RLK_EVENT_NODE_UP] = asking && (m->coming & bit(ev->node)),
+        [RLK_EVENT_NODE_DOWN] = asking && (m->coming & bit(ev->node)),
+        [RLK_EVENT_VOTE] = (m->asked & ~m->voted & bit(ev->node)) != 0,
+        [RLK_EVENT_TIMER] = asking && ev->now_us >= m->deadline_us,
+        [RLK_EVENT_CANCEL] = asking || won,
+        [RLK_EVENT_DELIVER] =
+            won && (count(agreeing(m)) < majority(m) || !round_model_enough(m, ev->now_us)),
+        [RLK_EVENT_CONFIRM] = (asking || won) && (m->owes & bit(ev->node)),
+        /* Which is noted of all that were asked. */
+        [RLK_EVENT_MISTIMED] = (asking || won) && (m->asked & bit(ev->node)),
+        [RLK_EVENT_BARRED] = (asking || won) && (m->yes & bit(ev->node)),
+        [RLK_EVENT_STOOD] = m->asked != 0,
+    };
 
-    switch (ev->kind) {
-    case RLK_EVENT_START:
-        return m->state == RLK_ROUND_IDLE;
-    case RLK_EVENT_NODE_UP:
-    case RLK_EVENT_NODE_DOWN:
-        return asking && (m->coming & bit(ev->node));
-    case RLK_EVENT_VOTE:
-        return (m->asked & ~m->voted & bit(ev->node)) != 0;
-    case RLK_EVENT_TIMER:
-        return asking && ev->now_us >= m->deadline_us;
-    case RLK_EVENT_CANCEL:
-        return asking || won;
-    case RLK_EVENT_DELIVER:
-        return won && (count(agreeing(m)) < majority(m) || !round_model_enough(m, ev->now_us));
-    case RLK_EVENT_CONFIRM:
-        return (asking || won) && (m->owes & bit(ev->node));
-    case RLK_EVENT_MISTIMED: /* which is noted of all that were asked */
-        return (asking || won) && (m->asked & bit(ev->node));
-    case RLK_EVENT_BARRED:
-        return (asking || won) && (m->yes & bit(ev->node));
-    case RLK_EVENT_STOOD:
-        return m->asked != 0;
-    case RLK_EVENT_ANSWER:
-    case RLK_EVENT_EXTEND:
-    case RLK_EVENT_PET:
-    case RLK_EVENT_ROOM:
-        break;
-    }
-    return false;
+    return means[ev->kind];
 }
 
 /* ---- what has to be asked ---- */

@@ -4,6 +4,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "lib/events.h"
 
 struct rlk_hold_config config(void)
 {
@@ -49,8 +50,10 @@ void start(struct world *w, const struct rlk_hold_config *c)
 
 void step(struct world *w, struct rlk_event ev)
 {
-    ev.ready = w->ready;
-    ev.full = w->full;
+    if (event_has_nodes(&ev)) {
+        ev.ready = w->ready;
+        ev.full = w->full;
+    }
     memset(&w->out, 0xff, sizeof(w->out)); /* it must be written completely */
     rlk_hold_step(&w->h, &ev, &w->out);
     w->told += w->out.tell;

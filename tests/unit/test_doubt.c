@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "core/attempt.h"
 #include "hold_world.h"
+#include "lib/events.h"
 #include "lib/runner.h"
 
 #define MIN_LEFT 1000000
@@ -244,8 +245,11 @@ END_TEST
 static void attempt(struct rlk_attempt *a, struct rlk_actions *out, struct rlk_event ev)
 {
     ev.now_us = ev.now_us ? ev.now_us : T0 + 100;
-    ev.round = a->tries;
-    ev.ready = 0x7;
+    if (event_has_nodes(&ev)) {
+        ev.ready = 0x7;
+    } else if (ev.kind == RLK_EVENT_VOTE || ev.kind == RLK_EVENT_CONFIRM) {
+        ev.round = a->tries;
+    }
     rlk_attempt_step(a, &ev, out);
 }
 

@@ -235,14 +235,18 @@ START_TEST(lost_at_once_after_a_suspend)
     unsigned i;
 
     for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        struct rlk_event ev = {.kind = kinds[i], .now_us = T0 + 3600 * TTL, .ttl_us = TTL};
+        struct rlk_event ev = {.kind = kinds[i], .now_us = T0 + 3600 * TTL};
 
         start(&w, &c);
         if (_i) {
             renewal(&w);
         }
-        ev.answer = RLK_ANSWER_OURS;
-        ev.vote = RLK_VOTE_YES;
+        if (ev.kind == RLK_EVENT_EXTEND) {
+            ev.ttl_us = TTL;
+        } else {
+            ev.answer = RLK_ANSWER_OURS;
+            ev.vote = RLK_VOTE_YES;
+        }
         step(&w, ev);
         ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
         ck_assert_int_eq(w.h.reason, REDLOCK_ESUSPENDED);
@@ -339,13 +343,17 @@ START_TEST(nothing_undoes_a_loss)
     timer(&w, T0 + LEASE);
     ck_assert_uint_eq(w.told, 1);
     memcpy(&before, &w.h, sizeof(before));
-    for (kind = 0; kind < 2 * (RLK_EVENT_DELIVER + 1); kind++) {
-        step(&w, (struct rlk_event){.kind = (enum rlk_event_kind)(kind / 2),
-                                    .node = kind % 2,
-                                    .now_us = T0 + LEASE + kind,
-                                    .vote = RLK_VOTE_YES,
-                                    .answer = RLK_ANSWER_OURS,
-                                    .ttl_us = 60 * TTL});
+    for (kind = 0; kind < 2 * RLK_EVENT_KINDS; kind++) {
+        struct rlk_event ev = {
+            .kind = (enum rlk_event_kind)(kind / 2), .node = kind % 2, .now_us = T0 + LEASE + kind};
+
+        if (ev.kind == RLK_EVENT_EXTEND) {
+            ev.ttl_us = 60 * TTL;
+        } else {
+            ev.vote = RLK_VOTE_YES;
+            ev.answer = RLK_ANSWER_OURS;
+        }
+        step(&w, ev);
         ck_assert_uint_eq(w.out.extend | w.out.heal, 0);
         ck_assert_uint_eq(due(&w), RLK_NEVER);
     }

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "core/hold.h"
 #include "fuzz/hold_model.h"
+#include "lib/events.h"
 #include "lib/runner.h"
 
 #define TTL UINT64_C(1000000)
@@ -137,7 +138,9 @@ static void step(struct walk *w, struct rlk_event ev)
 
     memcpy(&before, &w->h, sizeof(before));
     ev.now_us = w->now_us;
-    ev.ready = rlk_prng_next(&w->prng) | (chance(w, 3) ? 0 : UINT64_MAX);
+    if (event_has_nodes(&ev)) {
+        ev.ready = rlk_prng_next(&w->prng) | (chance(w, 3) ? 0 : UINT64_MAX);
+    }
     rlk_hold_step(&w->h, &ev, &out);
     hold_model_follow(&w->model, &ev, &before, &w->h, &out);
     ask(w, out.extend, true, out.ttl_ms);
