@@ -246,11 +246,11 @@ static void time_it(struct hold_model *m, struct hold_model_node *n, bool mistim
     }
 }
 
-/* [S7] A key that it has now it has not had before. */
+/* [S7] A key that it has now it has not had before; what it has still to answer is about that. */
 static void exchange(struct hold_model_node *n)
 {
     n->since = 0;
-    n->end_us = n->asked_us = 0;
+    n->end_us = 0;
     n->exchanged = true;
 }
 
