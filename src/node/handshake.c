@@ -23,6 +23,8 @@ static bool is_protected(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "DENIED");
 }
 
+static void go_on(struct rlk_node *n, uint64_t now_us);
+
 /* A connection that breaks while we greet is told to the node, not to each command. */
 static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
@@ -121,12 +123,13 @@ static bool is_without_hello(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "NOPERM") || rlk_classify_unknown_command(reply);
 }
 
+/* The last that was asked. */
 static void on_client_id(struct rlk_node *n, const struct rlk_request *r,
                          const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)r;
-    (void)now_us;
     n->client_id = reply->type == RLK_REPLY_INTEGER ? reply->integer : 0;
+    go_on(n, now_us);
 }
 
 /* [S5] The number that this connection is ended by, should it break; HELLO would have told it. */
@@ -265,21 +268,29 @@ static void on_mark(struct rlk_node *n, const struct rlk_request *r, const struc
     }
 }
 
-/* The last answer of the first half: the rest went well. Whether the script could be loaded does
- * not matter, EVAL brings it along. */
-static void on_script(struct rlk_node *n, const struct rlk_request *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
+/* All of the first half has been answered, and went well. */
+static void go_on(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_request_kind kind = {.answered = on_mark, .broken = on_broken};
 
-    (void)r;
-    (void)reply;
     if (n->info.loading) {
         refuse(n, RLK_TROUBLE_LOADING, NULL);
     } else if (!rlk_health_is_wanted(n)) {
         welcome(n, NULL, now_us);
     } else if (!rlk_health_greet(n, &kind, now_us)) {
         refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL); /* nor to trust it unseen */
+    }
+}
+
+/* Whether the script could be loaded does not matter, EVAL brings it along. [S5] But nothing is
+ * asked over a connection that nobody could end: its number may still be on its way. */
+static void on_script(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    (void)reply;
+    if (n->inflight.count == 0) {
+        go_on(n, now_us);
     }
 }
 

@@ -243,6 +243,26 @@ START_TEST(a_release_waits_for_the_end_of_the_greeting)
 }
 END_TEST
 
+/* A server below 6 tells the number of a connection when it is asked for it, behind all the rest. A
+ * SET that is asked for before could not be ended when the connection breaks. */
+START_TEST(nothing_is_asked_over_a_connection_without_a_number)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.quarantine = REDLOCK_QUARANTINE_OFF;
+    fake_model(f.nodes[0])->major = 5;
+    fake_on(f.nodes[0], "CLIENT ID", FAKE_STALL, NULL);
+    farm_open_at_once(&f);
+    farm_wait_count(&f, 0, "CLIENT ID", 1);
+    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_OK);
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);
+    fake_behave(f.nodes[0]);
+    fake_go_on(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(a_server_that_repeats_the_password_is_not_quoted)
 {
     farm_start(&f, 1, FAKE_UNIX);
@@ -280,6 +300,7 @@ Suite *endings_suite(void)
     tcase_add_test(c, a_release_that_is_forbidden_is_not_said_for_ever);
     tcase_add_test(c, the_debt_of_an_unanswered_set_outlives_the_ttl);
     tcase_add_test(c, a_release_waits_for_the_end_of_the_greeting);
+    tcase_add_test(c, nothing_is_asked_over_a_connection_without_a_number);
     tcase_add_test(c, a_server_that_repeats_the_password_is_not_quoted);
     tcase_add_test(c, a_server_that_only_echoes_is_no_redis);
     suite_add_tcase(s, c);
