@@ -15,7 +15,7 @@ static const char *find(const char *text, const char *name)
     size_t len = strlen(name);
 
     while (line) {
-        if (strncmp(line, name, len) == 0 && line[len] == ':') {
+        if (*line == *name && strncmp(line, name, len) == 0 && line[len] == ':') {
             return line + len + 1;
         }
         line = strchr(line, '\n');
@@ -31,7 +31,9 @@ void rlk_info_text(const char *text, const char *name, char *out, size_t size)
 
     if (value) {
         len = strcspn(value, "\r\n");
-        snprintf(out, size, "%.*s", (int)(len < size ? len : size - 1), value);
+        len = len < size ? len : size - 1;
+        memcpy(out, value, len);
+        out[len] = '\0';
         rlk_reply_make_printable(out);
     }
 }
