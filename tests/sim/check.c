@@ -5,7 +5,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
-#include "sim/drive.h"
+#include "sim/process.h"
 #include "sim/trace.h"
 
 void check_violated(struct world *w, const char *checker, const char *format, ...)
@@ -69,23 +69,33 @@ static void check_vote_counts(struct world *w, unsigned client, unsigned node,
     }
 }
 
-void check_voted(struct world *w, unsigned node, const struct message *m, enum rlk_vote vote,
-                 uint64_t fence)
+void check_comes_from(struct world *w, unsigned claim, unsigned node, bool told,
+                      const struct message *m)
 {
-    struct claim *c = world_claim(w, m->claim);
+    if (told && m == NULL) {
+        check_violated(w, "told", "n%u is taken to have said something of t%u, and did not", node,
+                       claim);
+    }
+}
+
+void check_voted(struct world *w, unsigned node, unsigned claim, const struct message *m,
+                 enum rlk_vote vote, uint64_t fence)
+{
+    struct claim *c = world_claim(w, claim);
     struct worker *k = world_worker(w, c->client, c->worker);
 
+    check_comes_from(w, claim, node, vote != RLK_VOTE_UNKNOWN, m);
     if (vote != RLK_VOTE_UNKNOWN) {
         c->mistimed &= ~rlk_mask_bit(node);
-        c->mistimed |= drive_is_mistimed(w, c->client, node) ? rlk_mask_bit(node) : 0;
+        c->mistimed |= process_is_mistimed(w, c->client, node) ? rlk_mask_bit(node) : 0;
     }
-    if (vote == RLK_VOTE_YES) {
+    if (vote == RLK_VOTE_YES && m) {
         check_vote_counts(w, c->client, node, m);
         check_stranger_counts(w, c->client, node);
         c->granted |= rlk_mask_bit(node);
         c->exposed |= is_exposed(w, c->client, node, m) ? rlk_mask_bit(node) : 0;
         if (c->fenced) {
-            check_fence_voted(w, m->claim, node, fence);
+            check_fence_voted(w, claim, node, fence);
         }
     } else if (vote == RLK_VOTE_BARRED) {
         c->barred |= rlk_mask_bit(node);
@@ -161,10 +171,10 @@ void check_stepped(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
 
-    if (k->attempt.round.state == RLK_ROUND_WON && k->claim != NONE) {
+    if (k->lock->attempt.round.state == RLK_ROUND_WON && k->claim != NONE) {
         check_validity(w, client, worker);
     }
-    if (k->attempt.state == RLK_ATTEMPT_ASKING) {
+    if (k->lock->attempt.state == RLK_ATTEMPT_ASKING) {
         check_decided(w, client, worker);
     }
 }

@@ -3,6 +3,7 @@
  *     check_exclusion.c  no two clients inside their validity at one instant
  *     check_hold.c       what a holder believes, asks for and is told follows from what it heard
  *     check_strangers.c  who meets a master after a step of its clock does not count its votes
+ *     check_doubt.c      what is known of a master reaches whoever relies on it
  *     check_fence.c      fences grow, are agreed on by a majority, and cost one round trip
  *     check_told.c       every start is answered exactly once, in time, and truthfully
  *     check_left.c       nothing is left behind: no key of a claim that was let go, no debt
@@ -26,9 +27,14 @@ void check_exclusion(struct world *w, unsigned client, unsigned worker);
 void check_validity(struct world *w, unsigned client, unsigned worker);
 void check_decided(struct world *w, unsigned client, unsigned worker);
 
+/* What a machine is told must come from an answer of that node to a question about that claim.
+ */
+void check_comes_from(struct world *w, unsigned claim, unsigned node, bool told,
+                      const struct message *m);
+
 /* A vote was heard, with a counter; then the attempt was stepped. */
-void check_voted(struct world *w, unsigned node, const struct message *m, enum rlk_vote vote,
-                 uint64_t fence);
+void check_voted(struct world *w, unsigned node, unsigned claim, const struct message *m,
+                 enum rlk_vote vote, uint64_t fence);
 void check_stepped(struct world *w, unsigned client, unsigned worker);
 
 /* A master's clock is found to be ahead; a worker is about to hear of a clock [S11]. */
@@ -36,6 +42,14 @@ void check_ahead(struct world *w, unsigned client, unsigned node);
 void check_timed(struct world *w, unsigned client, unsigned node, const struct message *m,
                  enum rlk_clock_verdict verdict);
 void check_clock(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev);
+
+/* [S11] A node is looked at; has told the time, or what data it has; its client stood still, and
+ * has run since; a vote is asked for, with a look at the data or without; a lock is handed out. */
+void check_role_asked(struct world *w, unsigned client, unsigned node);
+void check_compared(struct world *w, unsigned client, unsigned node);
+void check_heard_of_standstill(struct world *w, unsigned client, unsigned worker);
+void check_vote_looks(struct world *w, unsigned client, unsigned node, const struct message *m);
+void check_voters(struct world *w, unsigned client, unsigned worker);
 
 /* [S11] A holder believes no longer than what it has seen of the masters' clocks allows. */
 void check_steps(struct world *w, unsigned client, unsigned worker);
@@ -82,6 +96,7 @@ void check_refused(struct world *w, unsigned claim, unsigned node);
 void check_granted(struct world *w, unsigned claim, unsigned server, enum message_kind by);
 
 void check_set_sent(struct world *w, unsigned claim, unsigned node);
+void check_set_again(struct world *w, unsigned claim, unsigned node);
 void check_release_sent(struct world *w, unsigned claim, unsigned node);
 void check_owed(struct world *w, unsigned claim, unsigned node);
 
@@ -92,6 +107,7 @@ void check_held(struct world *w, unsigned client, unsigned worker);
 void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigned node,
                       const struct message *m);
 void check_healed_again(struct world *w, unsigned node, const struct message *m);
+void check_kept_again(struct world *w, unsigned node, const struct message *m);
 void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
                       enum rlk_vote vote, bool mistimed);
 void check_held_answered(struct world *w, unsigned client, unsigned worker, unsigned node,

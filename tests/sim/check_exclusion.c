@@ -7,7 +7,7 @@
  * back, so a validity that has ended stays so. */
 #include "base/mask.h"
 #include "sim/check.h"
-#include "sim/drive.h"
+#include "sim/process.h"
 #include "sim/trace.h"
 
 /* It won by the word of a server that it could not know to have forgotten. */
@@ -22,14 +22,14 @@ static void against(struct world *w, unsigned client, unsigned worker, unsigned 
     const struct worker *k = world_worker(w, client, worker);
     const struct worker *l = world_worker(w, other, other_worker);
 
-    if (k != l && (k->keys & l->keys) && drive_holds(w, other, other_worker) && !is_exposed(w, k) &&
-        !is_exposed(w, l)) {
+    if (k != l && (k->keys & l->keys) && process_holds(w, other, other_worker) &&
+        !is_exposed(w, k) && !is_exposed(w, l)) {
         check_violated(w, "exclusion",
                        "%s is held by c%u.%u (t%u, %.3f ms left) and by c%u.%u (t%u, %.3f ms left)",
                        trace_key_mask(k->keys & l->keys), client, worker, k->claim,
-                       trace_ms(world_client_us(w, client), drive_valid_until_us(k)), other,
+                       trace_ms(world_client_us(w, client), process_valid_until_us(k)), other,
                        other_worker, l->claim,
-                       trace_ms(world_client_us(w, other), drive_valid_until_us(l)));
+                       trace_ms(world_client_us(w, other), process_valid_until_us(l)));
     }
 }
 
@@ -37,7 +37,7 @@ void check_exclusion(struct world *w, unsigned client, unsigned worker)
 {
     unsigned other, other_worker;
 
-    if (w->o.forgetful || !drive_holds(w, client, worker)) {
+    if (w->o.forgetful || !process_holds(w, client, worker)) {
         return;
     }
     for (other = 0; other < w->o.clients; other++) {
@@ -59,10 +59,10 @@ void check_validity(struct world *w, unsigned client, unsigned worker)
     unsigned nodes = w->clients[client].nodes, node, lasting = 0;
 
     for (node = 0; node < nodes; node++) {
-        lasting +=
-            (counted >> node & 1) && k->attempt.round.valid_until_us <= c->sent_us[node] + lease_us;
+        lasting += (counted >> node & 1) &&
+                   k->lock->attempt.round.valid_until_us <= c->sent_us[node] + lease_us;
     }
-    if (lasting <= nodes / 2 && k->attempt.round.valid_until_us > 0) {
+    if (lasting <= nodes / 2 && k->lock->attempt.round.valid_until_us > 0) {
         check_violated(w, "exclusion", "t%u of c%u.%u is valid for longer than a majority has it",
                        k->claim, client, c->worker);
     }

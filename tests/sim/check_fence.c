@@ -121,8 +121,8 @@ void check_confirmed(struct world *w, unsigned claim, unsigned node, bool agrees
     const struct worker *k = world_worker(w, c->client, c->worker);
     uint64_t bit = rlk_mask_bit(node);
 
-    if (k->claim != claim ||
-        (k->attempt.state != RLK_ATTEMPT_ASKING && k->attempt.state != RLK_ATTEMPT_WON)) {
+    if (k->claim != claim || (k->lock->attempt.state != RLK_ATTEMPT_ASKING &&
+                              k->lock->attempt.state != RLK_ATTEMPT_WON)) {
         return; /* it does not matter any more */
     }
     if (!agrees && (c->granted & bit)) {

@@ -10,7 +10,7 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
-#include "sim/drive.h"
+#include "sim/process.h"
 #include "sim/trace.h"
 
 /* A ttl less the drift. */
@@ -69,7 +69,7 @@ void check_held(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
     const struct claim *c = world_claim(w, k->claim);
-    const struct rlk_round *r = &k->attempt.round;
+    const struct rlk_round *r = &k->lock->attempt.round;
     struct held *h = &k->held;
     unsigned node;
 
@@ -130,7 +130,7 @@ static void check_heal_time(struct world *w, const struct held *h, unsigned clai
 /* The same question once more, with a time of its own. */
 void check_healed_again(struct world *w, unsigned node, const struct message *m)
 {
-    struct worker *k = drive_owner(w, m->claim);
+    struct worker *k = process_owner(w, m->claim);
 
     if (k == NULL || k->phase != WORKER_HELD) {
         check_violated(w, "left", "t%u is healed, and nobody holds it", m->claim);
@@ -141,6 +141,17 @@ void check_healed_again(struct world *w, unsigned node, const struct message *m)
     k->held.ask_ttl_ms[node] = m->ttl_ms;
 }
 
+/* [S7] Not when nobody wants it any more. */
+void check_kept_again(struct world *w, unsigned node, const struct message *m)
+{
+    const struct worker *k = process_owner(w, m->claim);
+
+    if (k == NULL || k->phase != WORKER_HELD || k->lock->hold.state != RLK_HOLD_HELD) {
+        check_violated(w, "work", "n%u is asked again to keep t%u, and nobody holds it", node,
+                       m->claim);
+    }
+}
+
 void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigned node,
                       const struct message *m)
 {
@@ -148,7 +159,7 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
     struct claim *c = world_claim(w, m->claim);
     struct held *h = &k->held;
 
-    if (!drive_owner(w, m->claim) || k->phase != WORKER_HELD || c->let_go) {
+    if (!process_owner(w, m->claim) || k->phase != WORKER_HELD || c->let_go) {
         check_violated(w, "work", "t%u was %s after c%u.%u let go", m->claim,
                        m->heal ? "healed" : "extended", client, worker);
     }
@@ -274,7 +285,7 @@ void check_held_answered(struct world *w, unsigned client, unsigned worker, unsi
 void check_heard(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     const struct worker *k =
-        m->kind == MESSAGE_KEEP || m->kind == MESSAGE_TAKE ? drive_owner(w, m->claim) : NULL;
+        m->kind == MESSAGE_KEEP || m->kind == MESSAGE_TAKE ? process_owner(w, m->claim) : NULL;
 
     if (k && k->phase == WORKER_HELD && (k->held.open & rlk_mask_bit(node))) {
         check_violated(w, "work", "c%u waits for n%u to answer for t%u, and it is disconnected",
@@ -333,13 +344,13 @@ static void check_lost(struct world *w, unsigned client, unsigned worker)
         check_violated(w, "told", "c%u.%u loses t%u with %.3f ms left", client, worker, k->claim,
                        trace_ms(world_client_us(w, client), k->held.valid_us));
     }
-    if (k->hold.reason == REDLOCK_ELOST && !w->harmed) {
+    if (k->lock->hold.reason == REDLOCK_ELOST && !w->harmed) {
         check_violated(w, "told", "c%u.%u is told that masters forgot t%u, and none did", client,
                        worker, k->claim);
     }
     if (k->held.safe) {
         check_violated(w, "live", "c%u.%u loses t%u (%d), though nothing is wrong", client, worker,
-                       k->claim, k->hold.reason);
+                       k->claim, k->lock->hold.reason);
     }
 }
 
@@ -363,7 +374,7 @@ static void check_validity_of_hold(struct world *w, unsigned client, unsigned wo
                                    uint64_t until_us)
 {
     const struct worker *k = world_worker(w, client, worker);
-    uint64_t now_us = rlk_hold_valid_until_us(&k->hold);
+    uint64_t now_us = rlk_hold_valid_until_us(&k->lock->hold);
 
     if (now_us > k->held.valid_us) {
         check_violated(w, "exclusion", "c%u.%u believes in t%u for %.3f ms longer than it may",
@@ -380,28 +391,28 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
 {
     struct worker *k = world_worker(w, client, worker);
     struct held *h = &k->held;
-    uint64_t lease_for_us = k->hold.config.ttl_us;
+    uint64_t lease_for_us = k->lock->hold.config.ttl_us;
 
     check_lost_in_time(w, client, worker);
-    if (k->hold.leases.success && !h->succeeded) {
+    if (k->lock->hold.leases.success && !h->succeeded) {
         h->succeeded = true;
         check_success(w, client, worker);
     }
-    if (k->hold.state != RLK_HOLD_LOST && k->hold.round_us != h->round_us) {
-        h->round_us = k->hold.round_us;
+    if (k->lock->hold.state != RLK_HOLD_LOST && k->lock->hold.round_us != h->round_us) {
+        h->round_us = k->lock->hold.round_us;
         h->asked = h->confirmed = 0;
         h->succeeded = false;
         h->rounds++;
         check_round(w, client, worker);
     }
-    if (k->hold.state == RLK_HOLD_LOST && !h->lost) {
+    if (k->lock->hold.state == RLK_HOLD_LOST && !h->lost) {
         check_lost(w, client, worker);
     }
     check_validity_of_hold(w, client, worker, until_us);
     check_steps(w, client, worker);
     h->before_us = h->valid_us ? h->valid_us : h->before_us;
-    if (out->tell_extended && k->hold.extended == REDLOCK_OK &&
-        rlk_hold_valid_until_us(&k->hold) + h->stood_us + 1 <
+    if (out->tell_extended && k->lock->hold.extended == REDLOCK_OK &&
+        rlk_hold_valid_until_us(&k->lock->hold) + h->stood_us + 1 <
             k->extend_us + lease_us(w, (uint32_t)(lease_for_us / 1000))) {
         check_violated(w, "told", "c%u.%u is told that t%u was extended, and it was not", client,
                        worker, k->claim);
@@ -478,7 +489,7 @@ void check_lost_told(struct world *w, unsigned client, unsigned worker)
     if (h->lost_told) {
         check_violated(w, "told", "c%u.%u is told twice that its lock is lost", client, worker);
     }
-    if (rlk_hold_valid_until_us(&world_worker(w, client, worker)->hold) != 0) {
+    if (rlk_hold_valid_until_us(&world_worker(w, client, worker)->lock->hold) != 0) {
         check_violated(w, "told", "c%u.%u: a lost lock is valid", client, worker);
     }
     h->lost_told = true;

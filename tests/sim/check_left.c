@@ -10,21 +10,23 @@
 #include "sim/check.h"
 #include "sim/server.h"
 #include "sim/trace.h"
+#include "sim/watch.h"
 
 /* A release of the claim is on its way to the server, or will be. */
 static bool will_be_released(const struct world *w, unsigned claim, unsigned client, unsigned node)
 {
-    const struct peer *p = &w->clients[client].peers[node];
-    uint64_t now_us = world_client_us(w, client);
-    unsigned m;
+    const struct rlk_debts *d = &world_node(w, client, node)->debts;
+    unsigned wire = w->clients[client].peers[node].wire, m;
     size_t i;
 
-    for (i = 0; i < p->n_debts; i++) {
-        if (p->debts[i].claim == claim && p->debts[i].until_us > now_us) {
+    for (i = 0; i < d->count; i++) {
+        const struct rlk_debt *debt = &d->ring[(d->first + i) & (d->cap - 1)];
+
+        if (watch_claim(w, debt->claim) == claim && debt->until_us > world_client_us(w, client)) {
             return true;
         }
     }
-    for (m = w->wires[p->wire].unexecuted; m != NONE; m = w->messages[m].next) {
+    for (m = wire == NONE ? NONE : w->wires[wire].unexecuted; m != NONE; m = w->messages[m].next) {
         if (w->messages[m].kind == MESSAGE_RELEASE && w->messages[m].claim == claim) {
             return true;
         }
@@ -202,11 +204,11 @@ static void check_debts(struct world *w, unsigned client)
     unsigned node;
 
     for (node = 0; node < w->clients[client].nodes; node++) {
-        const struct peer *p = &w->clients[client].peers[node];
+        size_t owed = world_node(w, client, node)->debts.count;
 
         if (node != w->o.replica && node != w->o.dead && !is_twin(w, world_server(w, node)) &&
-            p->n_debts > 0) {
-            check_violated(w, "left", "c%u still owes n%u %zu releases", client, node, p->n_debts);
+            owed > 0) {
+            check_violated(w, "left", "c%u still owes n%u %zu releases", client, node, owed);
         }
     }
 }

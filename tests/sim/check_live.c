@@ -31,6 +31,9 @@ void check_live_at_end(struct world *w)
 {
     unsigned client, worker;
 
+    if (w->o.broken == ASSUME_RATES) {
+        return; /* a master whose clock runs away is found out, and does not vote */
+    }
     for (client = 0; client < w->o.clients; client++) {
         check_twins(w, client);
         for (worker = 0; worker < w->o.workers; worker++) {

@@ -40,7 +40,7 @@ static uint64_t keys_left_us(const struct world *w, unsigned node, unsigned keys
 void check_steps(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
-    uint64_t until_us = rlk_hold_valid_until_us(&k->hold);
+    uint64_t until_us = rlk_hold_valid_until_us(&k->lock->hold);
     uint64_t believed_us = rlk_time_sub(until_us, world_client_us(w, client));
     unsigned nodes = w->clients[client].nodes, node, lasting = 0;
 

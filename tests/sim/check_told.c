@@ -4,7 +4,7 @@
 
 #include "base/time.h"
 #include "sim/check.h"
-#include "sim/drive.h"
+#include "sim/process.h"
 #include "sim/trace.h"
 
 /* The time that its client stood still is not the library's. */
@@ -59,7 +59,7 @@ static void no_twins(struct world *w, unsigned client, unsigned worker)
     unsigned node;
 
     for (node = 0; node < w->clients[client].nodes; node++) {
-        if (w->clients[client].peers[node].twin) {
+        if (world_node(w, client, node)->twin) {
             check_violated(w, "told",
                            "c%u.%u is handed a lock, and n%u is the same server as "
                            "another",
@@ -73,7 +73,7 @@ static void true_win(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
     uint64_t now_us = world_client_us(w, client);
-    uint64_t left_us = rlk_time_sub(drive_valid_until_us(k), now_us);
+    uint64_t left_us = rlk_time_sub(process_valid_until_us(k), now_us);
 
     if (left_us < rlk_time_from_ms(k->ttl_ms) / 10) {
         check_violated(w, "told", "c%u.%u was handed t%u with %.3f ms left, less than a tenth",
@@ -101,7 +101,7 @@ static void true_release(struct world *w, unsigned client, unsigned worker, int 
 static void true_failure(struct world *w, unsigned client, unsigned worker, int status)
 {
     const struct worker *k = world_worker(w, client, worker);
-    const struct rlk_attempt *a = &k->attempt;
+    const struct rlk_attempt *a = &k->lock->attempt;
 
     if ((status == REDLOCK_ECANCELED && !k->cancelled) ||
         (status == REDLOCK_ECONFIG && w->o.twin == SIM_NODES) ||
@@ -124,6 +124,7 @@ void check_told(struct world *w, unsigned client, unsigned worker, int status)
     in_time(w, client, worker);
     if (k->phase == WORKER_HELD) {
         true_win(w, client, worker);
+        check_voters(w, client, worker);
         no_twins(w, client, worker);
         check_fence_told(w, client, worker);
         check_exclusion(w, client, worker);
@@ -131,7 +132,7 @@ void check_told(struct world *w, unsigned client, unsigned worker, int status)
             check_violated(w, "told", "c%u.%u has cancelled, and is handed t%u", client, worker,
                            k->claim);
         }
-    } else if (k->attempt.state == RLK_ATTEMPT_FAILED) {
+    } else if (k->lock->attempt.state == RLK_ATTEMPT_FAILED) {
         true_failure(w, client, worker, status);
     } else if (status >= 0) {
         true_release(w, client, worker, status);

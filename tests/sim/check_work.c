@@ -7,8 +7,9 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
-#include "sim/drive.h"
+#include "sim/process.h"
 #include "sim/trace.h"
+#include "sim/watch.h"
 #include "sim/wire.h"
 
 /* So many events of one instant are a machine that asks for the same timer for ever. */
@@ -22,15 +23,15 @@ void check_debts_first(struct world *w, unsigned claim, unsigned node)
 {
     unsigned client = w->claims[claim].client;
     const struct peer *p = &w->clients[client].peers[node];
-    uint64_t now_us = world_client_us(w, client);
-    size_t i;
+    const struct rlk_debts *d = &world_node(w, client, node)->debts;
+    size_t oldest = p->owed - d->count, i; /* they are numbered as they come */
 
-    for (i = 0; i < p->n_debts; i++) {
-        const struct debt *d = &p->debts[i];
+    for (i = 0; i < d->count && oldest + i < p->owed_before; i++) {
+        const struct rlk_debt *debt = &d->ring[(d->first + i) & (d->cap - 1)];
 
-        if (d->since_us < p->since_us && now_us < d->until_us) {
+        if (world_client_us(w, client) < debt->until_us) {
             check_violated(w, "work", "t%u was sent to n%u before the debt of t%u", claim, node,
-                           d->claim);
+                           watch_claim(w, debt->claim));
         }
     }
 }
@@ -64,18 +65,29 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
     c->sent_us[node] = world_client_us(w, c->client);
 }
 
+/* The same question with its text: not behind the release, which would be too late to undo it. */
+void check_set_again(struct world *w, unsigned claim, unsigned node)
+{
+    const struct claim *c = world_claim(w, claim);
+
+    if (c->released || c->let_go || !(c->asked & rlk_mask_bit(node))) {
+        check_violated(w, "work", "t%u was sent to n%u again, and nobody wants it", claim, node);
+    }
+}
+
 /* Its worker holds it now, or may win with it yet. */
 static bool is_in_use(const struct world *w, unsigned claim)
 {
     const struct claim *c = &w->claims[claim];
     const struct worker *k = &w->clients[c->client].workers[c->worker];
 
-    if (k->op != c->op || k->claim != claim || k->attempt.tries != c->round) {
+    if (k->op != c->op || k->claim != claim || k->phase == WORKER_IDLE ||
+        k->lock->attempt.tries != c->round) {
         return false;
     }
-    return drive_holds(w, c->client, c->worker) ||
-           (k->phase == WORKER_PENDING &&
-            (k->attempt.state == RLK_ATTEMPT_ASKING || k->attempt.state == RLK_ATTEMPT_WON));
+    return process_holds(w, c->client, c->worker) ||
+           (k->phase == WORKER_PENDING && (k->lock->attempt.state == RLK_ATTEMPT_ASKING ||
+                                           k->lock->attempt.state == RLK_ATTEMPT_WON));
 }
 
 void check_release_sent(struct world *w, unsigned claim, unsigned node)
@@ -87,6 +99,7 @@ void check_release_sent(struct world *w, unsigned claim, unsigned node)
                        node);
     }
     c->releases++;
+    c->released = true;
     c->told |= rlk_mask_bit(node);
     if (c->releases > w->clients[c->client].nodes + c->excuses) {
         check_violated(w, "work", "release %u of t%u (to n%u): %u would have been enough",
@@ -99,6 +112,7 @@ void check_owed(struct world *w, unsigned claim, unsigned node)
     struct claim *c = world_claim(w, claim);
 
     c->told |= rlk_mask_bit(node);
+    c->released = true;
     c->excuses++;
 }
 
@@ -106,12 +120,13 @@ void check_owed(struct world *w, unsigned claim, unsigned node)
 void check_decided(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
-    const struct rlk_round *r = &k->attempt.round;
+    const struct rlk_round *r = &k->lock->attempt.round;
     unsigned nodes = w->clients[client].nodes;
     uint64_t open = (r->asked | r->coming) & ~(r->yes | r->no | r->unknown);
     uint64_t yes = r->yes, hope = r->yes;
 
-    if (k->fenced && k->claim != NONE && world_claim(w, k->claim)->round == k->attempt.tries) {
+    if (k->fenced && k->claim != NONE &&
+        world_claim(w, k->claim)->round == k->lock->attempt.tries) {
         yes &= check_fence_agreed(w, k->claim);
         hope &= check_fence_hoped(w, k->claim);
     }

@@ -20,48 +20,42 @@ static int64_t uptime_s(const struct world *w, unsigned server)
            (int64_t)(w->servers[server].since_us / 1000000);
 }
 
-void facts_hello(const struct world *w, unsigned server, struct message *m)
+void facts_of(const struct world *w, unsigned server, struct facts *out)
 {
     const struct server *s = &w->servers[server];
 
-    m->facts = (struct facts){.run = s->run,
-                              .uptime_s = uptime_s(w, server),
-                              .promotion = s->promotion,
-                              .flushed = s->flushed,
-                              .durable = w->o.durable,
-                              .loading = s->loading_us > w->now_us};
+    *out = (struct facts){.run = s->run,
+                          .uptime_s = uptime_s(w, server),
+                          .promotion = s->promotion,
+                          .flushed = s->flushed,
+                          .durable = w->o.durable,
+                          .loading = s->loading_us > w->now_us};
 }
 
 void facts_time(const struct world *w, unsigned server, struct message *m)
 {
-    m->answer = ANSWER_INTEGER;
     m->server_us = wall_us(w, server);
 }
 
-/* What the key of another run says is true of this one. */
-static bool keeps_data(const struct facts *facts)
-{
-    return facts->durable && !facts->flushed && facts->promotion == 0;
-}
-
-/* As the script of src/node/health.c: data that are kept get no older, and begin no later than now.
+/* As src/scripts/incarnation.lua: data that are kept get no older, and begin no later than now.
  */
-void facts_mark(struct world *w, unsigned server, struct message *m)
+void facts_mark(struct world *w, unsigned wire, struct message *m)
 {
+    unsigned server = w->wires[wire].server;
     struct server *s = &w->servers[server];
     struct mark *there = &s->mark;
     uint64_t lost_us = s->flushed_us; /* after a restart INFO is of the new run */
 
     facts_time(w, server, m);
-    if (there->mark != 0 && (there->run == m->mark.run || keeps_data(&m->facts))) {
+    if (there->mark != 0 && (there->run == m->mark.run || m->keeps)) {
         if (there->born_us < m->note_us) {
             trace(w, "n%u    that its clock was set is on record", server);
         }
         there->born_us = rlk_time_min(rlk_time_max(there->born_us, m->note_us), m->server_us);
     } else {
         there->born_us = rlk_time_sub(m->server_us, m->age_us);
-        s->misleading = lost_us > 0 && !m->facts.flushed && m->facts.promotion == 0 &&
-                        m->age_us > w->now_us - lost_us + 1000000;
+        s->misleading =
+            lost_us > 0 && !w->wires[wire].suspect && m->age_us > w->now_us - lost_us + 1000000;
     }
     there->mark = there->mark ? there->mark : m->mark.mark;
     there->run = m->mark.run;

@@ -7,10 +7,10 @@
 /* It has started now, or `ago_us` ago, by its own wall clock. */
 void facts_started(struct world *w, unsigned server, uint64_t ago_us);
 
-/* The answers to INFO, to the script that looks at the incarnation key (src/node/health.c), and to
- * TIME. */
-void facts_hello(const struct world *w, unsigned server, struct message *m);
-void facts_mark(struct world *w, unsigned server, struct message *m);
+/* What it says in INFO; the answers to the script that looks at the incarnation key
+ * (src/scripts/incarnation.lua), and to TIME. */
+void facts_of(const struct world *w, unsigned server, struct facts *out);
+void facts_mark(struct world *w, unsigned wire, struct message *m);
 void facts_time(const struct world *w, unsigned server, struct message *m);
 
 /* The incarnation key is the one that is expected. */

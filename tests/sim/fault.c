@@ -4,9 +4,8 @@
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/draw.h"
-#include "sim/drive.h"
-#include "sim/health.h"
-#include "sim/peer.h"
+#include "sim/net.h"
+#include "sim/process.h"
 #include "sim/server.h"
 #include "sim/trace.h"
 #include "sim/user.h"
@@ -84,21 +83,16 @@ static void crash(struct world *w, unsigned client)
         return;
     }
     trace(w, "c%u    dies", client);
-    c->alive = false;
-    for (i = 0; i < c->nodes; i++) {
-        peer_end(w, client, i);
-    }
     for (i = 0; i < w->o.workers; i++) {
         c->workers[i].op++;
-        c->workers[i].stamp++;
-        c->workers[i].timer_us = RLK_NEVER;
         c->workers[i].phase = WORKER_IDLE;
-        c->workers[i].telling = c->workers[i].extended = false;
+        c->workers[i].lock = NULL;
         c->workers[i].extending = false;
         check_forgotten(w, client, i);
     }
-    check_died(w, client);
     check_looks_away(w, client);
+    process_end(w, client);
+    check_died(w, client);
     schedule_push(&w->schedule, draw_until_us(w), EVENT_REBORN, client, 0, 0);
 }
 
@@ -111,12 +105,8 @@ void fault_on_reborn(struct world *w, unsigned client)
         return;
     }
     trace(w, "c%u    is started again", client);
-    c->alive = true;
     c->busy_us = w->now_us;
-    for (i = 0; i < c->nodes; i++) {
-        peer_init(w, client, i);
-    }
-    health_init(w, client);
+    process_start(w, client);
     for (i = 0; i < w->o.workers; i++) {
         user_start(w, client, i);
     }
@@ -142,7 +132,7 @@ static void stop(struct world *w, unsigned server)
     for (client = 0; client < w->o.clients; client++) {
         for (node = 0; node < w->clients[client].nodes; node++) {
             if (world_server(w, node) == server && w->clients[client].alive &&
-                draw_chance(&w->prng, 250000)) {
+                w->clients[client].peers[node].wire != NONE && draw_chance(&w->prng, 250000)) {
                 wire_break(w, w->clients[client].peers[node].wire);
             }
         }
@@ -250,7 +240,7 @@ static void change_rate(struct world *w)
     clock_set_rate(of_client ? &w->clients[client].clock : &w->servers[server].clock, w->now_us,
                    ppm);
     if (of_client) {
-        drive_rate_changed(w, client);
+        net_rate_changed(w, client);
     }
 }
 
@@ -265,7 +255,7 @@ static void break_some(struct world *w)
     RLK_MASK_EACH (node, some) {
         if (draw_chance(&w->prng, 500000)) {
             w->clients[client].peers[node].breaks = true;
-        } else if (w->clients[client].alive) {
+        } else if (w->clients[client].alive && w->clients[client].peers[node].wire != NONE) {
             wire_break(w, w->clients[client].peers[node].wire);
         }
     }

@@ -3,11 +3,11 @@
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/draw.h"
-#include "sim/drive.h"
+#include "sim/process.h"
 #include "sim/fault.h"
-#include "sim/health.h"
 #include "sim/memory.h"
-#include "sim/peer.h"
+#include "sim/net.h"
+#include "sim/process.h"
 #include "sim/server.h"
 #include "sim/trace.h"
 #include "sim/user.h"
@@ -33,7 +33,6 @@ uint64_t world_wall_us(const struct world *w, unsigned client)
 static void clear(struct world *w)
 {
     struct world old = *w;
-    unsigned i, node;
 
     *w = (struct world){0};
     w->schedule = old.schedule;
@@ -43,28 +42,16 @@ static void clear(struct world *w)
     w->cap_messages = old.cap_messages;
     w->claims = old.claims;
     w->cap_claims = old.cap_claims;
+    w->running = SIM_CLIENTS;
     schedule_reset(&w->schedule);
-    for (i = 0; i < SIM_CLIENTS; i++) {
-        for (node = 0; node < SIM_NODES; node++) {
-            w->clients[i].peers[node].debts = old.clients[i].peers[node].debts;
-            w->clients[i].peers[node].cap_debts = old.clients[i].peers[node].cap_debts;
-        }
-    }
 }
 
 void history_free(struct world *w)
 {
-    unsigned i, node;
-
     schedule_free(&w->schedule);
     memory_free(w->wires);
     memory_free(w->messages);
     memory_free(w->claims);
-    for (i = 0; i < SIM_CLIENTS; i++) {
-        for (node = 0; node < SIM_NODES; node++) {
-            memory_free(w->clients[i].peers[node].debts);
-        }
-    }
     *w = (struct world){0};
 }
 
@@ -74,7 +61,6 @@ static void start_client(struct world *w, unsigned client)
     int32_t ppm = draw_ppm(&w->prng, w->o.rate_ppm);
     unsigned i;
 
-    c->alive = true;
     c->nodes = client == 0 && w->o.split ? w->o.split : w->o.nodes;
     clock_init(&c->clock, ppm, 5000000 + draw_upto(&w->prng, 1000000), 1000000000);
     if (w->o.skew_us == RLK_NEVER) {
@@ -83,11 +69,11 @@ static void start_client(struct world *w, unsigned client)
     } else {
         c->skew_us = (int64_t)draw_upto(&w->prng, 2 * w->o.skew_us) - (int64_t)w->o.skew_us;
     }
-    for (i = 0; i < c->nodes; i++) {
-        peer_init(w, client, i);
-    }
-    health_init(w, client);
+    process_start(w, client);
     for (i = 0; i < w->o.workers; i++) {
+        c->workers[i].client = client;
+        c->workers[i].index = i;
+        c->workers[i].claim = NONE;
         c->workers[i].told = true;
         user_start(w, client, i);
     }
@@ -109,22 +95,19 @@ static void start(struct world *w)
 }
 
 /* The client that an event is for, or SIM_CLIENTS. */
-static unsigned client_of(const struct world *w, const struct event *ev)
+static unsigned client_of(const struct world *w, const struct happening *ev)
 {
     switch (ev->kind) {
     case EVENT_REPLY:
     case EVENT_OPENED:
     case EVENT_BROKEN:
         return w->wires[ev->who].client;
-    case EVENT_PEER_TIMER:
-    case EVENT_HEALTH:
-    case EVENT_TIMER:
-    case EVENT_DELIVER:
+    case EVENT_TIMERS:
+    case EVENT_TURN:
+    case EVENT_FINISH:
     case EVENT_USER:
     case EVENT_CANCEL:
     case EVENT_USE:
-    case EVENT_NOTICE:
-    case EVENT_EXTENDED:
         return ev->who;
     case EVENT_REQUEST:
     case EVENT_FAULT:
@@ -140,7 +123,7 @@ static unsigned client_of(const struct world *w, const struct event *ev)
 }
 
 /* The process is dead, or stands still and hears of it later. */
-static bool put_off(struct world *w, const struct event *ev)
+static bool put_off(struct world *w, const struct happening *ev)
 {
     unsigned client = client_of(w, ev);
     const struct client *c = &w->clients[client];
@@ -162,32 +145,29 @@ static void heal(struct world *w)
     }
 }
 
-static void dispatch(struct world *w, const struct event *ev)
+static void dispatch(struct world *w, const struct happening *ev)
 {
     switch (ev->kind) {
     case EVENT_REQUEST:
         wire_on_request(w, ev->who);
         break;
     case EVENT_REPLY:
-        peer_on_reply(w, ev->who);
+        net_on_reply(w, ev->who);
         break;
     case EVENT_OPENED:
-        peer_on_opened(w, ev->who);
+        net_on_opened(w, ev->who);
         break;
     case EVENT_BROKEN:
-        peer_on_broken(w, ev->who);
+        net_on_broken(w, ev->who);
         break;
-    case EVENT_PEER_TIMER:
-        peer_on_timer(w, ev->who, ev->which, ev->stamp);
+    case EVENT_TIMERS:
+        net_on_timers(w, ev->who, ev->stamp);
         break;
-    case EVENT_HEALTH:
-        health_on_timer(w, ev->who, ev->which, ev->stamp);
+    case EVENT_TURN:
+        net_on_turn(w, ev->who, ev->stamp);
         break;
-    case EVENT_TIMER:
-        drive_on_timer(w, ev->who, ev->which, ev->stamp);
-        break;
-    case EVENT_DELIVER:
-        drive_on_deliver(w, ev->who, ev->which, ev->stamp);
+    case EVENT_FINISH:
+        net_on_finish(w, ev->who, ev->stamp);
         break;
     case EVENT_USER:
         user_on_event(w, ev->who, ev->which, ev->stamp);
@@ -197,12 +177,6 @@ static void dispatch(struct world *w, const struct event *ev)
         break;
     case EVENT_USE:
         user_on_use(w, ev->who, ev->which, ev->stamp);
-        break;
-    case EVENT_NOTICE:
-        drive_on_notice(w, ev->who, ev->which, ev->stamp);
-        break;
-    case EVENT_EXTENDED:
-        drive_on_extended(w, ev->who, ev->which, ev->stamp);
         break;
     case EVENT_FAULT:
         fault_on_event(w);
@@ -227,7 +201,7 @@ static void dispatch(struct world *w, const struct event *ev)
     }
 }
 
-static void count(struct world *w, const struct event *ev)
+static void count(struct world *w, const struct happening *ev)
 {
     w->events++;
     w->hash = (w->hash ^ ev->at_us ^ ((uint64_t)ev->kind << 56) ^ ((uint64_t)ev->who << 40) ^
@@ -257,9 +231,18 @@ static bool put_off_end(struct world *w)
     return true;
 }
 
+static void end(struct world *w)
+{
+    unsigned i;
+
+    for (i = 0; i < w->o.clients; i++) {
+        process_end(w, i);
+    }
+}
+
 void history_run(struct world *w, uint64_t seed, enum assumption broken, bool tracing)
 {
-    struct event ev = {.kind = EVENT_HEAL};
+    struct happening ev = {.kind = EVENT_HEAL};
 
     clear(w);
     w->tracing = tracing;
@@ -283,4 +266,5 @@ void history_run(struct world *w, uint64_t seed, enum assumption broken, bool tr
         check_told_at_end(w);
         check_left_at_end(w);
     }
+    end(w);
 }

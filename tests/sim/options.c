@@ -80,6 +80,7 @@ static void draw_times(struct options *o, struct rlk_prng *p)
     o->timeout_us = draw_scale(p, 4 * o->delay_us + 5000, 500000);
     o->connect_us = draw_scale(p, 8 * (o->delay_us + o->jitter_us) + 20000, 1000000);
     o->turn_us = draw_upto(p, 3) == 0 ? least_us / 10 : draw_upto(p, 300);
+    o->connect_us += 4 * rlk_time_min(o->turn_us, o->timeout_us / 4) + 16 * o->jitter_us;
     o->retry_max_us = draw_scale(p, ttl_us / 20 + 1000, ttl_us / 4 + 2000) +
                       16 * (o->delay_us + o->jitter_us) + options_max_ttl_us(o) / 100;
     o->hold_us = draw_scale(p, 500, 2 * ttl_us);
@@ -131,8 +132,8 @@ static void draw_policy(struct options *o, struct rlk_prng *p)
         RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,   RLK_QUARANTINE_OFF};
 
     o->policy = policies[draw_upto(p, 8)];
-    o->health_us = draw_scale(p, o->until_us / 64, o->until_us / 8);
-    o->health_us = rlk_time_max(o->health_us, options_max_ttl_us(o) / 50);
+    o->health_us = draw_scale(p, o->until_us / 40, o->until_us / 6);
+    o->health_us = rlk_time_max(o->health_us, options_max_ttl_us(o) / 40);
     o->young = o->policy == RLK_QUARANTINE_STRICT && draw_chance(p, 80000);
     o->durable = draw_chance(p, 120000);
     if (o->policy == RLK_QUARANTINE_OFF) {
@@ -370,6 +371,17 @@ static void break_one(struct options *o, struct rlk_prng *p)
     }
 }
 
+/* As a user can say it. */
+static void round_times(struct options *o)
+{
+    uint64_t *times[] = {&o->timeout_us, &o->connect_us, &o->retry_max_us, &o->health_us};
+    unsigned i;
+
+    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        *times[i] = (*times[i] + 999) / 1000 * 1000;
+    }
+}
+
 void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum assumption broken)
 {
     *o = (struct options){.seed = seed, .broken = broken};
@@ -389,6 +401,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
         draw_strangers(o);
         draw_lost_disks(o);
     }
+    round_times(o);
 }
 
 static void print_policy(const struct options *o, FILE *f)

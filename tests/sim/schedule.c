@@ -9,12 +9,12 @@ void schedule_reset(struct schedule *s)
     s->seq = 0;
 }
 
-static bool before(const struct event *a, const struct event *b)
+static bool before(const struct happening *a, const struct happening *b)
 {
     return a->at_us != b->at_us ? a->at_us < b->at_us : a->seq < b->seq;
 }
 
-static void sift_up(struct schedule *s, size_t i, struct event ev)
+static void sift_up(struct schedule *s, size_t i, struct happening ev)
 {
     while (i > 0 && before(&ev, &s->heap[(i - 1) / 2])) {
         s->heap[i] = s->heap[(i - 1) / 2];
@@ -23,7 +23,7 @@ static void sift_up(struct schedule *s, size_t i, struct event ev)
     s->heap[i] = ev;
 }
 
-static void sift_down(struct schedule *s, struct event ev)
+static void sift_down(struct schedule *s, struct happening ev)
 {
     size_t i = 0, child;
 
@@ -43,7 +43,7 @@ static void sift_down(struct schedule *s, struct event ev)
 void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, unsigned who,
                    unsigned which, unsigned stamp)
 {
-    struct event ev = {at_us, s->seq++, kind, who, which, stamp};
+    struct happening ev = {at_us, s->seq++, kind, who, which, stamp};
 
     if (at_us == RLK_NEVER) {
         return;
@@ -52,7 +52,7 @@ void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, uns
     sift_up(s, s->n++, ev);
 }
 
-bool schedule_pop(struct schedule *s, struct event *ret)
+bool schedule_pop(struct schedule *s, struct happening *ret)
 {
     if (s->n == 0) {
         return false;

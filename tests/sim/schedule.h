@@ -14,15 +14,12 @@ enum event_kind {
     EVENT_REPLY,       /* at a client: connection */
     EVENT_OPENED,      /* at a client: connection */
     EVENT_BROKEN,      /* at a client: connection */
-    EVENT_PEER_TIMER,  /* at a client: client, node, stamp */
-    EVENT_HEALTH,      /* at a client: client, node, stamp */
-    EVENT_TIMER,       /* at a client: client, worker, stamp */
-    EVENT_DELIVER,     /* at a client: client, worker, stamp */
+    EVENT_TIMERS,      /* at a client: client, stamp */
+    EVENT_TURN,        /* at a client: its end: client, stamp */
+    EVENT_FINISH,      /* at a client: its manager is closed: client, stamp */
     EVENT_USER,        /* at a client: client, worker, stamp */
     EVENT_CANCEL,      /* at a client: client, worker, stamp */
     EVENT_USE,         /* at a client: client, worker, stamp */
-    EVENT_NOTICE,      /* at a client: client, worker, stamp */
-    EVENT_EXTENDED,    /* at a client: client, worker, stamp */
     EVENT_FAULT,       /* the next one */
     EVENT_CONTINUE,    /* a server: server, stamp */
     EVENT_RESTART,     /* a server: server, stamp */
@@ -32,7 +29,7 @@ enum event_kind {
     EVENT_END          /* so does the history */
 };
 
-struct event {
+struct happening {
     uint64_t at_us;
     uint64_t seq;
     enum event_kind kind;
@@ -40,7 +37,7 @@ struct event {
 };
 
 struct schedule {
-    struct event *heap;
+    struct happening *heap;
     size_t n, cap;
     uint64_t seq;
 };
@@ -52,7 +49,7 @@ void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, uns
                    unsigned which, unsigned stamp);
 
 /* Take the next one; false when there is none. */
-bool schedule_pop(struct schedule *s, struct event *ret);
+bool schedule_pop(struct schedule *s, struct happening *ret);
 
 void schedule_free(struct schedule *s);
 

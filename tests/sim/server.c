@@ -1,5 +1,7 @@
 #include "sim/server.h"
 
+#include <string.h>
+
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
@@ -308,10 +310,15 @@ static const char *name_of(const struct message *m)
         return "vote";
     case MESSAGE_CONFIRM:
         return "confirm";
-    case MESSAGE_MARK:
-        return "look";
     case MESSAGE_RELEASE:
         return "release";
+    case MESSAGE_MARK:
+        return "look";
+    case MESSAGE_LOAD:
+    case MESSAGE_INFO:
+    case MESSAGE_CONFIG:
+    case MESSAGE_NAME:
+    case MESSAGE_ID:
     case MESSAGE_TIME:
     case MESSAGE_HELLO:
     case MESSAGE_KILL:
@@ -361,6 +368,11 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
         release(w, server, m);
         break;
     case MESSAGE_HELLO:
+    case MESSAGE_NAME:
+    case MESSAGE_ID:
+    case MESSAGE_INFO:
+    case MESSAGE_CONFIG:
+    case MESSAGE_LOAD:
     case MESSAGE_MARK:
     case MESSAGE_TIME:
     case MESSAGE_KILL:
@@ -385,12 +397,72 @@ static bool refuses(struct world *w, unsigned server, struct message *m)
     return true;
 }
 
-/* The answer to the greeting: the role, and what it says of itself. */
-static void hello(const struct world *w, unsigned server, struct message *m)
+/* What a master that is busy with a script does not even say of itself. */
+static bool is_mute(struct world *w, unsigned server, struct message *m)
 {
-    m->answer = m->replica ? ANSWER_ERROR : ANSWER_INTEGER;
-    m->error = "role: replica";
-    facts_hello(w, server, m);
+    const struct server *s = &w->servers[server];
+
+    if (s->refuses_us <= w->now_us || strncmp(s->refusal, "BUSY", 4) != 0) {
+        return false;
+    }
+    m->answer = ANSWER_ERROR;
+    m->error = s->refusal;
+    return true;
+}
+
+static void load(struct world *w, unsigned server, struct message *m)
+{
+    if (!refuses(w, server, m)) {
+        w->servers[server].scripts |= 1U << MESSAGE_RELEASE;
+        m->answer = ANSWER_OK;
+    }
+}
+
+/* CLIENT KILL: one that is there, when it is allowed. */
+static void kill_wire(struct world *w, unsigned server, struct message *m)
+{
+    m->answer = ANSWER_ERROR;
+    if (!w->o.kills) {
+        m->error = "NOPERM this user has no permissions to run the 'client|kill' command";
+    } else if (m->claim >= w->n_wires || w->wires[m->claim].server != server) {
+        m->error = "ERR No such client";
+    } else {
+        w->wires[m->claim].server_open = false;
+        m->answer = ANSWER_INTEGER;
+        m->integer = 1;
+    }
+}
+
+/* That its data may be gone, or another's. */
+static bool tells_loss(const struct message *m)
+{
+    return m->kind == MESSAGE_INFO &&
+           ((m->section == SECTION_COMMANDSTATS && m->facts.flushed) ||
+            (m->section == SECTION_REPLICATION && m->facts.promotion != 0));
+}
+
+/* What does not touch a lock. */
+static void attend(struct world *w, unsigned wire, struct message *m)
+{
+    unsigned server = w->wires[wire].server;
+
+    m->answer = ANSWER_FACTS;
+    if (m->kind == MESSAGE_INFO || m->kind == MESSAGE_CONFIG) {
+        w->wires[wire].suspect |= !is_mute(w, server, m) && tells_loss(m);
+    } else if (m->kind == MESSAGE_TIME) {
+        facts_time(w, server, m);
+    } else if (m->kind == MESSAGE_MARK && !refuses(w, server, m)) {
+        facts_mark(w, wire, m);
+    } else if (m->kind == MESSAGE_NAME) {
+        m->answer = ANSWER_OK;
+    } else if (m->kind == MESSAGE_ID) {
+        m->answer = ANSWER_INTEGER;
+        m->integer = wire + 1;
+    } else if (m->kind == MESSAGE_LOAD) {
+        load(w, server, m);
+    } else if (m->kind == MESSAGE_KILL) {
+        kill_wire(w, server, m);
+    }
 }
 
 void server_execute(struct world *w, unsigned wire, struct message *m)
@@ -403,36 +475,14 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     m->steps_us = w->servers[server].steps_us;
     m->misleading = w->servers[server].misleading;
     m->replica = w->servers[server].master != NONE;
-    m->promotion = w->servers[server].promotion;
-    switch (m->kind) {
-    case MESSAGE_HELLO:
-        hello(w, server, m);
-        break;
-    case MESSAGE_TIME:
-        facts_time(w, server, m);
-        break;
-    case MESSAGE_MARK:
-        if (!refuses(w, server, m)) {
-            facts_mark(w, server, m);
-        }
-        break;
-    case MESSAGE_KILL:
-        m->answer = ANSWER_OK;
-        w->wires[m->claim].server_open = false;
-        break;
-    case MESSAGE_SET:
-    case MESSAGE_TAKE:
-    case MESSAGE_KEEP:
-    case MESSAGE_VOTE:
-    case MESSAGE_CONFIRM:
-    case MESSAGE_RELEASE:
-        if (!refuses(w, server, m)) {
-            carry_out(w, server, m);
-        } else if (m->kind != MESSAGE_RELEASE && draw_chance(&w->prng, 200000)) {
-            carry_out(w, server, m); /* an error proves nothing [S5] */
-            m->answer = ANSWER_ERROR;
-        }
-        break;
+    facts_of(w, server, &m->facts);
+    if (m->kind < MESSAGE_SET) {
+        attend(w, wire, m);
+    } else if (!refuses(w, server, m)) {
+        carry_out(w, server, m);
+    } else if (m->kind != MESSAGE_RELEASE && draw_chance(&w->prng, 200000)) {
+        carry_out(w, server, m); /* an error proves nothing [S5] */
+        m->answer = ANSWER_ERROR;
     }
 }
 

@@ -1,12 +1,19 @@
 #include "sim/user.h"
 
 #include <redlock/error.h>
+#include <redlock/lock.h>
 
+#include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/draw.h"
-#include "sim/drive.h"
+#include "sim/process.h"
 #include "sim/trace.h"
+
+static redlock_acquire_cb on_acquired;
+static redlock_release_cb on_released;
+static redlock_extend_cb on_extended;
+static redlock_notice_cb on_notice;
 
 static void later(struct world *w, unsigned client, unsigned worker, uint64_t us)
 {
@@ -27,15 +34,15 @@ void user_finish(struct world *w, unsigned client, unsigned worker)
     later(w, client, worker, draw_upto(&w->prng, 1000));
 }
 
-static uint64_t draw_wait_us(struct world *w)
+static uint32_t draw_wait_ms(struct world *w)
 {
     switch (draw_upto(&w->prng, 3)) {
     case 0:
         return 0;
     case 1:
-        return RLK_NEVER;
+        return REDLOCK_FOREVER;
     default:
-        return draw_scale(&w->prng, 1000, 2 * options_max_ttl_us(&w->o));
+        return (uint32_t)draw_scale(&w->prng, 1, 2 * options_max_ttl_us(&w->o) / 1000);
     }
 }
 
@@ -54,48 +61,124 @@ static unsigned draw_keys(struct world *w, unsigned client)
 }
 
 /* How it is to live on. */
-static void draw_life(struct world *w, struct drive_request *q)
+static void draw_life(struct world *w, struct redlock_request *q)
 {
-    uint64_t ttl_us = rlk_time_from_ms(q->ttl_ms);
-
     q->renew = draw_chance(&w->prng, w->o.renew_ppm);
-    q->gated = q->renew && draw_chance(&w->prng, w->o.gated_ppm);
+    q->needs_pet = q->renew && draw_chance(&w->prng, w->o.gated_ppm);
     if (q->renew && draw_chance(&w->prng, w->o.bounded_ppm)) {
-        q->max_hold_us = draw_scale(&w->prng, ttl_us / 2, 4 * ttl_us);
+        q->max_hold_ms = (uint32_t)draw_scale(&w->prng, q->ttl_ms / 2, 4 * q->ttl_ms);
     }
     if (q->renew && draw_chance(&w->prng, w->o.bounded_ppm)) {
         q->max_renewals = (uint32_t)draw_upto(&w->prng, 4);
     }
 }
 
+/* ---- the calls ---- */
+
+static void name_keys(unsigned keys, const char *names[SIM_KEYS], struct redlock_request *q)
+{
+    static const char *const all[SIM_KEYS] = {"k0", "k1", "k2"};
+    uint64_t left = keys;
+    unsigned key;
+
+    q->n_keys = 0;
+    RLK_MASK_EACH (key, left) {
+        names[q->n_keys++] = all[key];
+    }
+    q->keys = names;
+    if (q->n_keys == 1) {
+        q->key = names[0];
+        q->n_keys = 0;
+    }
+}
+
+/* What the checkers have to know of a request. */
+static void note(struct worker *k, const struct redlock_request *q, unsigned keys)
+{
+    k->phase = WORKER_PENDING;
+    k->op++;
+    k->keys = keys;
+    k->claim = NONE;
+    k->ttl_ms = q->ttl_ms;
+    k->renew = q->renew != 0;
+    k->gated = q->needs_pet != 0;
+    k->fenced = q->fence != 0;
+    k->max_hold_us = q->max_hold_ms ? rlk_time_from_ms(q->max_hold_ms) : RLK_NEVER;
+    k->max_renewals = q->max_renewals;
+}
+
+static void accepted(struct world *w, const struct worker *k, const char *call, int status)
+{
+    if (status) {
+        check_violated(w, "told", "c%u.%u: %s is refused: %d", k->client, k->index, call, status);
+    }
+}
+
+static void acquire(struct world *w, struct worker *k, struct redlock_request *q, unsigned keys)
+{
+    uint64_t wait_us = q->wait_ms == REDLOCK_FOREVER ? RLK_NEVER : rlk_time_from_ms(q->wait_ms);
+    const char *names[SIM_KEYS];
+
+    note(k, q, keys);
+    name_keys(keys, names, q);
+    q->notice_cb = on_notice;
+    q->notice_arg = k;
+    check_started(w, k->client, k->index, rlk_time_max(wait_us, w->o.timeout_us));
+    process_enter(w, k->client);
+    accepted(w, k, "an acquire",
+             redlock_acquire(w->clients[k->client].rl, q, on_acquired, k, &k->lock));
+    process_leave(w);
+}
+
+static void release(struct world *w, struct worker *k)
+{
+    k->valid_us = process_valid_until_us(k);
+    check_held_ends(w, k->client, k->index);
+    k->phase = WORKER_RELEASING;
+    check_started(w, k->client, k->index, w->o.timeout_us);
+    process_enter(w, k->client);
+    accepted(w, k, "a release", redlock_release(k->lock, on_released, k));
+    process_leave(w);
+}
+
+/* Not when an extension is under way, or the lock is lost. */
+static void extend_by(struct world *w, struct worker *k, uint32_t ttl_ms)
+{
+    if (k->extending || process_valid_until_us(k) < world_client_us(w, k->client) + 1000) {
+        return;
+    }
+    trace(w, "c%u.%u  wants t%u extended by %u ms", k->client, k->index, k->claim, ttl_ms);
+    check_extending(w, k->client, k->index, ttl_ms);
+    accepted(w, k, "an extension", redlock_extend(k->lock, ttl_ms, on_extended, k));
+}
+
 /* One draw after the other: the order inside an initialiser is the compiler's. */
 static void ask(struct world *w, unsigned client, unsigned worker)
 {
-    struct drive_request q = {.retry_max_us = w->o.retry_max_us,
-                              .max_retries = UINT32_MAX,
-                              .max_hold_us = RLK_NEVER,
-                              .max_renewals = UINT32_MAX};
+    struct redlock_request q;
+    unsigned keys;
 
-    q.keys = draw_keys(w, client);
+    redlock_request_init(&q);
+    q.retry_max_ms = (uint32_t)(w->o.retry_max_us / 1000);
+    keys = draw_keys(w, client);
     q.ttl_ms = w->o.ttl_ms[draw_upto(&w->prng, 1)];
-    q.wait_us = draw_wait_us(w);
+    q.wait_ms = draw_wait_ms(w);
     if (draw_chance(&w->prng, 200000)) {
-        q.retry_min_us = w->o.retry_max_us / 4;
+        q.retry_min_ms = q.retry_max_ms / 4;
     }
     if (draw_chance(&w->prng, 100000)) {
         q.max_retries = (uint32_t)draw_upto(&w->prng, 5);
     }
-    q.fenced = draw_chance(&w->prng, w->o.fence_ppm);
+    q.fence = draw_chance(&w->prng, w->o.fence_ppm);
     draw_life(w, &q);
     if (w->healed) {
         world_worker(w, client, worker)->last = true;
-        q.wait_us = RLK_NEVER;
-        q.max_retries = UINT32_MAX;
+        q.wait_ms = REDLOCK_FOREVER;
+        q.max_retries = REDLOCK_FOREVER;
     }
-    trace(w, "c%u.%u  asks for %s, ttl %u ms%s%s%s", client, worker, trace_key_mask(q.keys),
-          q.ttl_ms, q.fenced ? ", fenced" : "", q.renew ? ", renewed" : "",
-          q.gated ? " when petted" : "");
-    drive_acquire(w, client, worker, &q);
+    trace(w, "c%u.%u  asks for %s, ttl %u ms%s%s%s", client, worker, trace_key_mask(keys), q.ttl_ms,
+          q.fence ? ", fenced" : "", q.renew ? ", renewed" : "", q.needs_pet ? " when petted" : "");
+    acquire(w, world_worker(w, client, worker), &q, keys);
     if (!w->healed && draw_chance(&w->prng, 80000)) {
         schedule_push(&w->schedule, w->now_us + draw_scale(&w->prng, 50, w->o.hold_us + 100),
                       EVENT_CANCEL, client, worker, world_worker(w, client, worker)->op);
@@ -142,7 +225,7 @@ static void extend(struct world *w, unsigned client, unsigned worker)
     if (draw_chance(&w->prng, 500000)) {
         ttl_ms = (uint32_t)draw_scale(&w->prng, 10, options_max_ttl_us(&w->o) / 1000);
     }
-    drive_extend(w, client, worker, ttl_ms);
+    extend_by(w, world_worker(w, client, worker), ttl_ms);
 }
 
 /* It is held: what its user does with it. */
@@ -169,12 +252,15 @@ void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned sta
     if (k->op != stamp || k->phase != WORKER_HELD || w->healed) {
         return;
     }
+    process_enter(w, client);
     if (k->gated && draw_chance(&w->prng, 800000)) {
-        drive_pet(w, client, worker);
+        trace(w, "c%u.%u  pets t%u", client, worker, k->claim);
+        redlock_lock_pet(k->lock);
     }
     if (draw_chance(&w->prng, w->o.extend_ppm)) {
         extend(w, client, worker);
     }
+    process_leave(w);
     use_later(w, client, worker,
               20 + draw_upto(&w->prng, rlk_time_from_ms(k->ttl_ms) / (w->o.steps ? 4 : 1)));
 }
@@ -193,27 +279,29 @@ void user_renewing(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-void user_troubled(struct world *w, unsigned client, unsigned worker)
+static void user_troubled(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
 
     trace(w, "c%u.%u  is told that t%u is in trouble (%d), %.3f ms left", client, worker, k->claim,
-          k->hold.reason, trace_ms(world_client_us(w, client), rlk_hold_valid_until_us(&k->hold)));
+          k->lock->hold.reason,
+          trace_ms(world_client_us(w, client), rlk_hold_valid_until_us(&k->lock->hold)));
 }
 
 /* What is left of it is released, soon or later. */
-void user_lost(struct world *w, unsigned client, unsigned worker)
+static void user_lost(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
 
-    trace(w, "c%u.%u  is told that t%u is LOST (%d)", client, worker, k->claim, k->hold.reason);
+    trace(w, "c%u.%u  is told that t%u is LOST (%d)", client, worker, k->claim,
+          k->lock->hold.reason);
     w->lost++;
     if (draw_chance(&w->prng, 700000)) {
         later(w, client, worker, draw_tail(&w->prng, 200));
     }
 }
 
-void user_extended(struct world *w, unsigned client, unsigned worker, int status)
+static void user_extended(struct world *w, unsigned client, unsigned worker, int status)
 {
     trace(w, "c%u.%u  is told that the extension ended with %d", client, worker, status);
 }
@@ -228,18 +316,18 @@ static void finish(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-void user_acquired(struct world *w, unsigned client, unsigned worker, int status)
+static void user_acquired(struct world *w, unsigned client, unsigned worker, int status)
 {
     const struct worker *k = world_worker(w, client, worker);
 
     if (status == REDLOCK_OK) {
         trace(w, "c%u.%u  HOLDS %s with t%u, %.3f ms left", client, worker, trace_key_mask(k->keys),
-              k->claim, trace_ms(world_client_us(w, client), drive_valid_until_us(k)));
+              k->claim, trace_ms(world_client_us(w, client), process_valid_until_us(k)));
         w->acquired++;
         use(w, client, worker);
         return;
     }
-    trace(w, "c%u.%u  is told %d after %u rounds", client, worker, status, k->attempt.tries);
+    trace(w, "c%u.%u  is told %d after %u rounds", client, worker, status, k->lock->attempt.tries);
     if (status == REDLOCK_ECONFIG && k->last) {
         finish(w, client, worker); /* there will be none */
     } else {
@@ -247,7 +335,7 @@ void user_acquired(struct world *w, unsigned client, unsigned worker, int status
     }
 }
 
-void user_released(struct world *w, unsigned client, unsigned worker, int status)
+static void user_released(struct world *w, unsigned client, unsigned worker, int status)
 {
     const struct worker *k = world_worker(w, client, worker);
 
@@ -259,6 +347,64 @@ void user_released(struct world *w, unsigned client, unsigned worker, int status
     later(w, client, worker, draw_think_us(w));
 }
 
+/* ---- what it is told ---- */
+
+static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    struct world *w = process_world();
+    struct worker *k = arg;
+
+    k->lock = lock;
+    if (status) {
+        k->phase = WORKER_IDLE;
+        if (k->claim != NONE) {
+            check_let_go(w, k->claim);
+        }
+    } else {
+        world_claim(w, k->claim)->fence = redlock_lock_fence(lock);
+    }
+    check_told(w, k->client, k->index, status);
+    user_acquired(w, k->client, k->index, status);
+    k->lock = status ? NULL : lock;
+}
+
+static void on_released(struct redlock_lock *lock, int status, void *arg)
+{
+    struct world *w = process_world();
+    struct worker *k = arg;
+
+    (void)lock;
+    k->phase = WORKER_IDLE;
+    check_told(w, k->client, k->index, status);
+    user_released(w, k->client, k->index, status);
+    k->lock = NULL;
+}
+
+static void on_extended(struct redlock_lock *lock, int status, void *arg)
+{
+    struct world *w = process_world();
+    const struct worker *k = arg;
+
+    (void)lock;
+    check_extended(w, k->client, k->index);
+    user_extended(w, k->client, k->index, status);
+}
+
+static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
+{
+    struct world *w = process_world();
+    const struct worker *k = arg;
+
+    (void)lock;
+    if (notice->kind == REDLOCK_NOTICE_LOST) {
+        check_lost_told(w, k->client, k->index);
+        user_lost(w, k->client, k->index);
+    } else {
+        check_trouble_told(w, k->client, k->index);
+        user_troubled(w, k->client, k->index);
+    }
+}
+
 void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
     struct worker *k = world_worker(w, client, worker);
@@ -268,7 +414,7 @@ void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned s
     }
     if (k->phase == WORKER_HELD) {
         trace(w, "c%u.%u  lets go of %s", client, worker, trace_key_mask(k->keys));
-        drive_release(w, client, worker);
+        release(w, k);
     } else if (k->phase == WORKER_IDLE && k->lingers && w->healed && w->now_us < w->linger_us) {
         later(w, client, worker, w->linger_us - w->now_us);
     } else if (k->phase == WORKER_IDLE) {
@@ -278,7 +424,13 @@ void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned s
 
 void user_on_cancel(struct world *w, unsigned client, unsigned worker, unsigned stamp)
 {
-    if (world_worker(w, client, worker)->op == stamp) {
-        drive_cancel(w, client, worker);
+    struct worker *k = world_worker(w, client, worker);
+
+    if (k->op == stamp && k->phase == WORKER_PENDING) {
+        trace(w, "c%u.%u  cancels", client, worker);
+        check_cancelled(w, client, worker);
+        process_enter(w, client);
+        accepted(w, k, "a cancel", redlock_cancel(k->lock));
+        process_leave(w);
     }
 }

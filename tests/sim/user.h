@@ -10,15 +10,8 @@ void user_start(struct world *w, unsigned client, unsigned worker);
 /* The faults have ended: one more lock for everybody. */
 void user_finish(struct world *w, unsigned client, unsigned worker);
 
-void user_acquired(struct world *w, unsigned client, unsigned worker, int status);
-void user_released(struct world *w, unsigned client, unsigned worker, int status);
-
-/* What happens to a lock that is held: a round begins, it is in trouble, it is lost; an extension
- * that was asked for has ended. */
+/* A round begins of a lock that is held. */
 void user_renewing(struct world *w, unsigned client, unsigned worker);
-void user_troubled(struct world *w, unsigned client, unsigned worker);
-void user_lost(struct world *w, unsigned client, unsigned worker);
-void user_extended(struct world *w, unsigned client, unsigned worker, int status);
 
 void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned stamp);
 void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned stamp);

@@ -44,6 +44,7 @@ unsigned wire_open(struct world *w, unsigned client, unsigned node)
                                            .server = server,
                                            .client_open = true,
                                            .server_open = up,
+                                           .unsent = NONE,
                                            .unexecuted = NONE,
                                            .unanswered = NONE,
                                            .last = NONE,
@@ -59,13 +60,12 @@ unsigned wire_open(struct world *w, unsigned client, unsigned node)
 /* Greetings do not count: a node that is refused is greeted for ever. */
 static void not_quiet(struct world *w, const struct message *m, uint64_t until_us)
 {
-    if (m->kind != MESSAGE_HELLO && m->kind != MESSAGE_KILL && m->kind != MESSAGE_MARK &&
-        m->kind != MESSAGE_TIME) {
+    if (m->kind >= MESSAGE_SET) {
         w->quiet_us = rlk_time_max(w->quiet_us, until_us);
     }
 }
 
-unsigned wire_send(struct world *w, unsigned wire, const struct message *m)
+void wire_put(struct world *w, unsigned wire, const struct message *m)
 {
     unsigned at = (unsigned)w->n_messages;
     struct wire *x = &w->wires[wire];
@@ -77,9 +77,16 @@ unsigned wire_send(struct world *w, unsigned wire, const struct message *m)
         w->messages[x->last].next = at;
     }
     x->last = at;
+    x->unsent = x->unsent == NONE ? at : x->unsent;
     x->unexecuted = x->unexecuted == NONE ? at : x->unexecuted;
     x->unanswered = x->unanswered == NONE ? at : x->unanswered;
-    if (!x->cut && x->server_open) {
+}
+
+static void send_one(struct world *w, unsigned wire, const struct message *m)
+{
+    struct wire *x = &w->wires[wire];
+
+    if (!x->cut && x->server_open && !m->joined) {
         x->there_us = rlk_time_max(
             x->there_us, arrives_us(w, peer_of(w, x), client_free_us(w, x->client), true));
         not_quiet(w, m, x->there_us);
@@ -91,7 +98,22 @@ unsigned wire_send(struct world *w, unsigned wire, const struct message *m)
         peer_of(w, x)->breaks = draw_chance(&w->prng, 500000);
         wire_break(w, wire);
     }
-    return at;
+}
+
+void wire_flush(struct world *w, unsigned wire)
+{
+    struct wire *x = &w->wires[wire];
+
+    bool first = true;
+
+    while (x->unsent != NONE) {
+        struct message *m = &w->messages[x->unsent];
+
+        m->joined = !first && !draw_chance(&w->prng, 60000);
+        first = false;
+        x->unsent = m->next;
+        send_one(w, wire, m);
+    }
 }
 
 static void answer(struct world *w, unsigned wire, const struct message *m)
@@ -105,56 +127,76 @@ static void answer(struct world *w, unsigned wire, const struct message *m)
     }
 }
 
+/* It is followed by one that arrives along with it. */
+static bool is_followed(const struct world *w, const struct wire *x, unsigned m)
+{
+    unsigned next = w->messages[m].next;
+
+    return next != NONE && next != x->unsent && w->messages[next].joined;
+}
+
+/* It lies in the socket, behind what does so already. */
+static void hold(const struct world *w, struct wire *x)
+{
+    unsigned m = x->unexecuted, skip = x->held;
+
+    for (; skip > 0 && w->messages[m].next != NONE; skip--) {
+        m = w->messages[m].next;
+    }
+    x->held_parts++;
+    x->held++;
+    for (; is_followed(w, x, m); m = w->messages[m].next) {
+        x->held++;
+    }
+}
+
+/* What has arrived together is answered together. */
+static void execute(struct world *w, unsigned wire)
+{
+    struct wire *x = &w->wires[wire];
+    struct message *m = NULL;
+    bool goes_on = true;
+
+    while (goes_on && x->server_open && !(x->cut && x->survivors == 0)) {
+        m = &w->messages[x->unexecuted];
+        goes_on = is_followed(w, x, x->unexecuted);
+        x->survivors -= x->cut;
+        x->unexecuted = m->next;
+        server_execute(w, wire, m);
+    }
+    if (m) {
+        m->ends = true;
+        answer(w, wire, m);
+    }
+}
+
 void wire_on_request(struct world *w, unsigned wire)
 {
     struct wire *x = &w->wires[wire];
-    struct message *m;
 
-    if (!x->server_open || x->unexecuted == NONE) {
+    if (!x->server_open || x->unexecuted == x->unsent) {
         return;
     }
     if (x->late_us > w->now_us) {
         schedule_push(&w->schedule, x->late_us, EVENT_REQUEST, wire, 0, 0);
-        return;
+    } else if (w->servers[x->server].state == SERVER_STOPPED) {
+        hold(w, x);
+    } else {
+        execute(w, wire);
     }
-    if (w->servers[x->server].state == SERVER_STOPPED) {
-        x->held++;
-        return;
-    }
-    if (x->cut && x->survivors == 0) {
-        return;
-    }
-    x->survivors -= x->cut;
-    m = &w->messages[x->unexecuted];
-    x->unexecuted = m->next;
-    server_execute(w, wire, m);
-    answer(w, wire, m);
 }
 
-/* The oldest that has not been taken; NULL when there is none. */
-static struct message *take(struct world *w, struct wire *x)
-{
-    struct message *m = x->unanswered == NONE ? NULL : &w->messages[x->unanswered];
-
-    if (m) {
-        x->unanswered = m->next;
-    }
-    return m;
-}
-
-struct message *wire_take_answer(struct world *w, unsigned wire)
+const struct message *wire_take_answer(struct world *w, unsigned wire)
 {
     struct wire *x = &w->wires[wire];
+    const struct message *m;
 
     if (!x->client_open || x->cut || x->unanswered == x->unexecuted) {
         return NULL;
     }
-    return take(w, x);
-}
-
-struct message *wire_take_broken(struct world *w, unsigned wire)
-{
-    return take(w, &w->wires[wire]);
+    m = &w->messages[x->unanswered];
+    x->unanswered = m->next;
+    return m;
 }
 
 uint64_t wire_oldest_us(const struct world *w, unsigned wire)
@@ -172,7 +214,7 @@ static void cut(struct world *w, struct wire *x)
     if (x->cut) {
         return;
     }
-    for (m = x->unexecuted; m != NONE; m = w->messages[m].next) {
+    for (m = x->unexecuted; m != x->unsent; m = w->messages[m].next) {
         left++;
     }
     x->cut = true;
@@ -214,7 +256,7 @@ void wire_server_ended(struct world *w, unsigned server)
 
         if (x->server == server && x->server_open) {
             x->server_open = false;
-            x->held = 0;
+            x->held = x->held_parts = 0;
             if (x->client_open && !x->cut) {
                 uint64_t heard_us = arrives_us(w, peer_of(w, x), w->now_us, false);
 
@@ -234,7 +276,8 @@ void wire_server_goes_on(struct world *w, unsigned server)
         struct wire *x = &w->wires[i];
 
         if (x->server == server && x->server_open) {
-            for (; x->held > 0; x->held--) {
+            x->held = 0;
+            for (; x->held_parts > 0; x->held_parts--) {
                 schedule_push(&w->schedule, w->now_us + draw_upto(&w->prng, 50), EVENT_REQUEST, i,
                               0, 0);
             }

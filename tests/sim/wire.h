@@ -12,12 +12,12 @@
 /* Begin to connect; the client hears EVENT_OPENED or EVENT_BROKEN, or nothing for long. */
 unsigned wire_open(struct world *w, unsigned client, unsigned node);
 
-/* Append a request; it leaves when the client is not busy any more. */
-unsigned wire_send(struct world *w, unsigned wire, const struct message *m);
+/* Append a request; send those that were: they leave when the client is not busy any more. */
+void wire_put(struct world *w, unsigned wire, const struct message *m);
+void wire_flush(struct world *w, unsigned wire);
 
-/* The next answer that has come, or NULL; and the next request that has no answer. */
-struct message *wire_take_answer(struct world *w, unsigned wire);
-struct message *wire_take_broken(struct world *w, unsigned wire);
+/* The next answer that has come, or NULL; valid until something is put. */
+const struct message *wire_take_answer(struct world *w, unsigned wire);
 
 /* When the oldest unanswered request was sent; RLK_NEVER when there is none. */
 uint64_t wire_oldest_us(const struct world *w, unsigned wire);

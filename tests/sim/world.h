@@ -2,14 +2,16 @@
  *
  * Everything here is plain data; the files behave:
  *
- *     server.c   a model of a master         wire.c    connections and what is on the way
- *     peer.c     a node, seen by a client    drive*.c  the core's machines, carried out
- *     health.c   who may vote, what time    facts.c   what a master says of itself
- *     user.c     who wants the locks         fault.c   what goes wrong
- *     check_*.c  what must hold              history.c from the first event to the last
- *
- * wire, peer and drive do what src/net, src/node and src/lock do with sockets, timers and replies;
- * drive links the very same object code of src/core. */
+ *     process.c    a client: a manager of the library as it ships
+ *     net_*.c      what it has in place of src/net: connections, timers, turns, clock, entropy
+ *     command.c    the bytes that it sends, as messages; reply.c what it gets to read
+ *     wire.c       connections and what is on the way
+ *     server.c     a model of a master; facts.c what a master says of itself
+ *     user.c       who wants the locks, by the public calls
+ *     fault.c      what goes wrong
+ *     watch*.c     what the library does, seen from outside
+ *     check_*.c    what must hold
+ *     history.c    from the first event to the last */
 #ifndef RLK_TESTS_SIM_WORLD_H
 #define RLK_TESTS_SIM_WORLD_H
 
@@ -17,25 +19,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/attempt.h"
-#include "core/clocks.h"
-#include "core/hold.h"
-#include "core/release.h"
-#include "core/standing.h"
+#include "lock/lock.h"
 #include "sim/clock.h"
 #include "sim/options.h"
 #include "sim/schedule.h"
 
 #define NONE UINT32_MAX
-#define FORMER_MAX 16
+#define TOKEN_ROOM 40
 
 /* A token and what became of it. Claims are numbered from 0 and are never used again. */
 struct claim {
     unsigned client, worker, op;
-    unsigned keys; /* as bits */
+    char token[TOKEN_ROOM]; /* its number, and chance */
+    unsigned keys;          /* as bits */
     uint32_t round;
-    uint32_t ttl_ms;    /* the longest that it was asked for with */
-    bool set_lost;      /* a SET or an extension was not answered: no debt ages */
+    uint32_t ttl_ms;    /* of the request */
     bool let_go;        /* nobody holds it or wants it any more */
     bool orphan;        /* its process has died, or its request may outlive its connection */
     uint64_t let_go_us; /* true time */
@@ -65,15 +63,28 @@ struct claim {
 
 enum message_kind {
     MESSAGE_HELLO = 0,
-    MESSAGE_MARK, /* the script that looks at the incarnation key */
+    MESSAGE_NAME, /* CLIENT SETNAME */
+    MESSAGE_ID,   /* CLIENT ID */
+    MESSAGE_INFO,
+    MESSAGE_CONFIG, /* CONFIG GET *appendfsync* */
+    MESSAGE_LOAD,   /* SCRIPT LOAD of the release */
+    MESSAGE_MARK,   /* the script that looks at the incarnation key */
     MESSAGE_TIME,
     MESSAGE_KILL,
-    MESSAGE_SET,
+    MESSAGE_SET,  /* from here on what touches a lock */
     MESSAGE_TAKE, /* the script that sets all keys or none */
     MESSAGE_KEEP, /* the script that extends */
     MESSAGE_VOTE, /* the one that takes, with a counter [S12] */
     MESSAGE_CONFIRM,
     MESSAGE_RELEASE
+};
+
+enum section {
+    SECTION_SERVER = 0,
+    SECTION_REPLICATION,
+    SECTION_MEMORY,
+    SECTION_PERSISTENCE,
+    SECTION_COMMANDSTATS
 };
 
 /* What stands in the incarnation key [S11]. */
@@ -83,7 +94,7 @@ struct mark {
     uint64_t born_us;
 };
 
-/* What a server says of itself when it is greeted. */
+/* What a server says of itself. */
 struct facts {
     unsigned run;
     int64_t uptime_s;
@@ -94,11 +105,15 @@ struct facts {
 /* A request, and once it has been carried out its reply. */
 struct message {
     enum message_kind kind;
-    unsigned next;     /* on the same connection */
-    unsigned claim;    /* KILL: the connection */
-    bool text;         /* EVAL, not EVALSHA */
-    bool get;          /* SET: with GET */
-    bool heal;         /* TAKE: of a lock that is held */
+    unsigned next;  /* on the same connection */
+    bool joined;    /* it arrives along with the one before */
+    bool ends;      /* its answer is the last of those that arrive together */
+    unsigned claim; /* KILL: the connection */
+    bool text;      /* EVAL, not EVALSHA */
+    bool get;       /* SET: with GET */
+    bool heal;      /* TAKE: of a lock that is held */
+    bool keeps;     /* MARK: data that are there are kept over a restart */
+    enum section section;
     uint32_t ttl_ms;   /* SET, TAKE, KEEP */
     uint64_t sent_us;  /* by the client's clock */
     uint64_t since_us; /* KEEP: the keys have been there since, in true time; for the checkers */
@@ -109,7 +124,8 @@ struct message {
         ANSWER_ERROR,
         ANSWER_STRING, /* the token of claim `integer` */
         ANSWER_INTEGER,
-        ANSWER_PAIR /* VOTE: the counter, and whether the mark is `mark` */
+        ANSWER_PAIR, /* VOTE: the counter, and whether the mark is `mark` */
+        ANSWER_FACTS /* HELLO, INFO, CONFIG, MARK, TIME: a text or a list of its own */
     } answer;
     const char *error;
     int64_t integer;
@@ -118,9 +134,8 @@ struct message {
     struct mark mark;    /* VOTE, MARK: what is expected, or to be written; then what is there */
     uint64_t age_us;     /* MARK: of the data, if there is no key */
     uint64_t note_us;    /* MARK: a step of its clock to put on record, by that clock; 0: none */
-    struct facts facts;  /* HELLO; MARK: durable */
-    bool replica;        /* carried out by one; HELLO, MARK, TIME say so */
-    uint64_t promotion;  /* likewise: what has made it a master */
+    struct facts facts;  /* of whoever carried it out */
+    bool replica;        /* carried out by one */
     uint64_t server_us;  /* MARK, TIME: the server's wall clock */
     uint64_t done_us;    /* true time: carried out; for the checkers */
     uint64_t flushed_us; /* and when the data had been thrown away last by then */
@@ -134,10 +149,12 @@ struct wire {
     unsigned client, node, server;
     bool client_open;                      /* the client still reads it */
     bool server_open;                      /* the server still does */
+    bool suspect;                          /* it was told that data may have been lost */
     bool cut;                              /* broken on the way: nothing sent from now on arrives */
+    unsigned unsent;                       /* appended, and the turn has not ended yet */
     unsigned unexecuted, unanswered, last; /* messages, or NONE */
     unsigned survivors;                    /* cut: so many more arrive all the same */
-    unsigned held;                         /* arrived while the server stood still */
+    unsigned held, held_parts;             /* arrived while the server stood still, in parts */
     uint64_t late_us;                      /* cut: the survivors do not arrive before */
     uint64_t there_us, back_us;            /* when the last one arrives */
 };
@@ -179,33 +196,13 @@ struct server {
     uint64_t counters[SIM_KEYS], counters_before[SIM_KEYS];
 };
 
-struct debt {
-    unsigned claim;
-    uint64_t until_us, since_us;
-};
-
-enum peer_state {
-    PEER_DOWN = 0,
-    PEER_CONNECTING,
-    PEER_GREETING,
-    PEER_UP
-};
-
-/* src/node/node.h */
+/* The way from a client to a node. */
 struct peer {
-    enum peer_state state;
-    bool failed;
-    unsigned failures, wire, inflight, stamp;
-    bool timer_set;
-    uint64_t timer_us, since_us;
-    unsigned scripts; /* that it has run over this connection, as bits of enum message_kind */
-    struct rlk_standing standing;
-    struct facts facts;
-    bool twin; /* the server had another address when it was greeted last [S10] */
-    /* src/node/health.h */
-    bool health_asked, health_refused, health_notes;
-    uint64_t health_sent_us, health_timer_us;
-    unsigned health_stamp;
+    struct rlk_conn *conn;
+    unsigned wire;                          /* the present connection, or the last one */
+    bool breaks;                            /* right behind its next SET */
+    uint64_t there_clear_us, back_clear_us; /* nothing arrives before */
+    uint64_t slow_us, slow_until_us;
     /* for the checkers, in true time: when it was first greeted; first and last looked at */
     uint64_t met_us, first_look_us, looked_us;
     uint64_t role_us; /* its role was looked at last */
@@ -213,12 +210,10 @@ struct peer {
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was looked at last; by no more than that */
     int64_t timed_steps_us; /* what it had been set by until then */
-    unsigned run, former_run, former[FORMER_MAX], n_former; /* src/node/former.h */
-    bool breaks;                                            /* right behind its next SET */
-    struct debt *debts;
-    size_t n_debts, cap_debts;
-    uint64_t there_clear_us, back_clear_us; /* nothing arrives before */
-    uint64_t slow_us, slow_until_us;
+    size_t owed;            /* how often a release was owed to it; */
+    size_t owed_before;     /* before it was connected last */
+    bool twin;              /* it was found to be another node's server [S10] */
+    unsigned closed;        /* a connection that has ended in this step, or NONE */
 };
 
 enum worker_phase {
@@ -254,29 +249,23 @@ struct held {
     bool may_be_safe; /* when all nodes count */
 };
 
-/* One that uses locks: one request at a time. src/lock/lock.h */
+/* One that uses locks: one request at a time. */
 struct worker {
+    unsigned client, index;
     enum worker_phase phase;
-    unsigned op, keys, claim, stamp;
-    uint64_t timer_us;
-    struct rlk_attempt attempt;
-    struct rlk_hold hold;
-    struct rlk_release release;
+    struct redlock_lock *lock; /* NULL: IDLE */
+    unsigned op, keys, claim;
     uint32_t ttl_ms;
     bool renew, gated, fenced;
-    int trouble;
-    uint64_t seen_fence;
     uint64_t max_hold_us;
     uint32_t max_renewals;
-    bool notices, extended; /* are on their way to the user */
-    int extended_status;
-    unsigned extended_stamp;
+    bool stands;                        /* its client stood still, and it has not heard of it */
+    bool lets_go;                       /* its release has begun in this step */
     bool extending;                     /* the user waits for an extension */
     uint64_t extend_us, extend_lost_us; /* the client's clock, and how long it had stood still */
     struct held held;
     bool lingers; /* its last lock is held for long, when all is quiet */
     /* for the checkers */
-    bool telling; /* a DELIVER is on its way */
     bool told, cancelled;
     unsigned refusals;          /* that it has heard */
     uint64_t asked_us, lost_us; /* the client's clock, and how long it had stood still */
@@ -286,12 +275,16 @@ struct worker {
     bool done;
 };
 
+/* Its own event loop: the library has a pointer to this, and knows no more of it. */
 struct client {
+    unsigned index;
     bool alive;
+    struct redlock *rl; /* NULL: dead */
+    unsigned life;      /* counts its processes */
+    unsigned armed;     /* counts how often its timers were set */
     struct clock clock;
-    bool stood;      /* it was told that it stood still */
-    int64_t skew_us; /* of its wall clock, against true time */
-    struct rlk_clocks clocks;
+    bool stood;       /* it was told that it stood still */
+    int64_t skew_us;  /* of its wall clock, against true time */
     uint64_t busy_us; /* does nothing until then */
     uint64_t lost_us; /* how long it has stood still in all */
     unsigned nodes;
@@ -326,6 +319,11 @@ struct world {
     bool harmed;               /* a server has forgotten something, or a clock was set forward */
     uint64_t fences[SIM_KEYS]; /* the largest that anybody was told */
     unsigned fenced, confirms, barred; /* for the figures, too */
+    unsigned running;                  /* the client whose code runs now, or SIM_CLIENTS */
+    const struct message *heard;       /* what it has just read; NULL: nothing */
+    bool noted;                        /* `heard` has become a vote */
+    bool timed;                        /* its time was compared with others */
+    bool ending;                       /* a process dies: nobody watches */
     bool tracing;
     bool violated;
     char violation[256]; /* "exclusion: ..." */
@@ -350,6 +348,17 @@ static inline unsigned world_server(const struct world *w, unsigned node)
 /* What the client takes for the time [S3], and for that since 1970 [S12]. */
 uint64_t world_client_us(const struct world *w, unsigned client);
 uint64_t world_wall_us(const struct world *w, unsigned client);
+
+/* A node as a client has it; the client is alive. */
+static inline struct rlk_node *world_node(const struct world *w, unsigned client, unsigned node)
+{
+    return &w->clients[client].rl->nodes[node];
+}
+
+static inline bool world_node_up(const struct world *w, unsigned client, unsigned node)
+{
+    return w->clients[client].rl && world_node(w, client, node)->state == RLK_NODE_UP;
+}
 
 #define WORLD_EPOCH_US UINT64_C(1795000000000000)
 

@@ -1,0 +1,63 @@
+/* [S11] What is known of a node reaches whoever relies on it: its time is compared, a standstill of
+ * ours is told, a vote looks at the data when it can, and no lock is handed out by the vote of a
+ * node that may have forgotten by now. */
+#include "base/mask.h"
+#include "sim/check.h"
+#include "sim/trace.h"
+
+/* A replica that may be written to refuses nothing: only its role tells. */
+void check_role_asked(struct world *w, unsigned client, unsigned node)
+{
+    const struct wire *x = &w->wires[w->clients[client].peers[node].wire];
+    const struct message *m = x->last == NONE ? NULL : &w->messages[x->last];
+
+    if (world_node_up(w, client, node) &&
+        (m == NULL || m->kind != MESSAGE_INFO || m->section != SECTION_REPLICATION)) {
+        check_violated(w, "work", "c%u looks at n%u, and does not ask for its role", client, node);
+    }
+}
+
+void check_compared(struct world *w, unsigned client, unsigned node)
+{
+    if (!w->timed && world_node_up(w, client, node)) {
+        check_violated(w, "told", "c%u does not look at the time that n%u told", client, node);
+    }
+}
+
+void check_heard_of_standstill(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = world_worker(w, client, worker);
+
+    if (k->stands && (k->phase == WORKER_PENDING || k->phase == WORKER_HELD)) {
+        check_violated(w, "told", "c%u.%u is not told that its clock stood still", client, worker);
+    }
+    k->stands = false;
+}
+
+void check_vote_looks(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    const struct peer *p = &w->clients[client].peers[node];
+    bool knows = world_node(w, client, node)->standing.mark != 0 && p->looked_us > 0;
+
+    if (m->kind == MESSAGE_VOTE && m->mark.mark == 0 && knows && !p->unread &&
+        w->o.policy != RLK_QUARANTINE_OFF) {
+        check_violated(w, "fence", "t%u asks n%u to vote, and not whether it has its data",
+                       m->claim, node);
+    }
+}
+
+void check_voters(struct world *w, unsigned client, unsigned worker)
+{
+    uint64_t left = check_counted(w, world_worker(w, client, worker)->claim);
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        const struct rlk_standing *s = &world_node(w, client, node)->standing;
+
+        if (rlk_standing_bar(s, world_client_us(w, client), NULL) != RLK_BAR_NONE) {
+            check_violated(w, "exclusion",
+                           "c%u.%u is handed a lock by the vote of n%u, which may have forgotten",
+                           client, worker, node);
+        }
+    }
+}

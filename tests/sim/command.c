@@ -1,0 +1,308 @@
+#include "sim/command.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "node/health.h"
+#include "scripts/scripts.h"
+#include "sim/check.h"
+
+#define WORDS 32
+
+struct word {
+    const char *text; /* with a CR behind it */
+    size_t len;
+};
+
+struct words {
+    unsigned n;
+    struct word word[WORDS];
+};
+
+static bool is(const struct word *w, const char *text)
+{
+    return w->len == strlen(text) && strncasecmp(w->text, text, w->len) == 0;
+}
+
+static uint64_t number(const struct word *w)
+{
+    uint64_t n = 0;
+    size_t i;
+
+    for (i = 0; i < w->len; i++) {
+        n = n * 10 + (uint64_t)(w->text[i] - '0');
+    }
+    return n;
+}
+
+static uint64_t hex(const char *text, unsigned digits)
+{
+    uint64_t n = 0;
+    unsigned i;
+
+    for (i = 0; i < digits; i++) {
+        n = n << 4 | (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
+    }
+    return n;
+}
+
+/* A count behind `mark`, and its line's end; 0 when there is none. */
+static size_t count(const char **at, const char *end, char mark)
+{
+    size_t n = 0;
+    const char *p = *at;
+
+    if (p >= end || *p++ != mark) {
+        return 0;
+    }
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        n = n * 10 + (size_t)(*p - '0');
+    }
+    if (p + 2 > end || p[0] != '\r' || p[1] != '\n') {
+        return 0;
+    }
+    *at = p + 2;
+    return n;
+}
+
+/* "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", and nothing behind it. An empty word is one, too. */
+static bool split(const char *bytes, size_t len, struct words *out)
+{
+    const char *at = bytes, *end = bytes + len;
+    size_t n = count(&at, end, '*'), size;
+
+    out->n = 0;
+    while (at < end && out->n < n && n <= WORDS) {
+        size = count(&at, end, '$');
+        if (size + 2 > (size_t)(end - at)) {
+            return false;
+        }
+        out->word[out->n++] = (struct word){at, size};
+        at += size + 2;
+    }
+    return out->n == n && n > 0 && at == end;
+}
+
+/* ---- scripts ---- */
+
+static const struct {
+    enum message_kind kind;
+    const struct rlk_script *script;
+} scripts[] = {{MESSAGE_RELEASE, &rlk_script_release}, {MESSAGE_TAKE, &rlk_script_take},
+               {MESSAGE_KEEP, &rlk_script_keep},       {MESSAGE_VOTE, &rlk_script_vote},
+               {MESSAGE_CONFIRM, &rlk_script_confirm}, {MESSAGE_MARK, &rlk_script_incarnation}};
+
+/* By its text, or by its hash. */
+static bool find_script(const struct word *w, bool text, struct message *m)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        const struct rlk_script *s = scripts[i].script;
+
+        if (w->len == (text ? s->len : 40) &&
+            memcmp(w->text, text ? s->text : s->sha, w->len) == 0) {
+            m->kind = scripts[i].kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- keys, tokens, marks ---- */
+
+unsigned command_claim(const struct world *w, const char *token, size_t len)
+{
+    unsigned claim = len == TOKEN_ROOM ? (unsigned)hex(token, 8) : NONE;
+
+    return claim < w->n_claims && memcmp(w->claims[claim].token, token, len) == 0 ? claim : NONE;
+}
+
+/* The keys are those of the claim: which these are the checkers know. */
+static bool read_claim(const struct world *w, const struct word *keys, unsigned n,
+                       const struct word *token, struct message *m)
+{
+    unsigned asked = 0, i;
+
+    m->claim = command_claim(w, token->text, token->len);
+    for (i = 0; i < n; i++) {
+        asked |= keys[i].len == 2 && keys[i].text[0] == 'k' ? 1U << (keys[i].text[1] - '0') : 0;
+    }
+    return m->claim != NONE && asked == w->claims[m->claim].keys;
+}
+
+/* As reply.c writes it: 40 hex digits. */
+static unsigned read_run(const char *text)
+{
+    return (unsigned)hex(text + 32, 8);
+}
+
+/* "run mark ", or nothing. */
+static void read_expected(const struct word *w, struct mark *mark)
+{
+    if (w->len > 41) {
+        mark->run = read_run(w->text);
+        mark->mark = hex(w->text + 41, 16);
+    }
+}
+
+/* ---- commands ---- */
+
+/* EVAL script 1 key run mark age keeps note */
+static bool read_mark(const struct word *arg, struct message *m)
+{
+    if (!is(&arg[0], RLK_HEALTH_KEY) || arg[1].len != 40 || arg[2].len != 16) {
+        return false;
+    }
+    m->mark = (struct mark){.run = read_run(arg[1].text), .mark = hex(arg[2].text, 16)};
+    m->age_us = number(&arg[3]);
+    m->keeps = is(&arg[4], "1");
+    m->note_us = number(&arg[5]);
+    return true;
+}
+
+/* Behind the keys and the token. */
+static bool read_arguments(const struct word *arg, unsigned n, struct message *m)
+{
+    if (m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP) {
+        m->ttl_ms = n > 0 ? (uint32_t)number(&arg[0]) : 0;
+        m->fence = n > 1 ? number(&arg[1]) : 0;
+        return n == 1 || n == 2;
+    }
+    if (m->kind == MESSAGE_VOTE && n == 4) {
+        m->ttl_ms = (uint32_t)number(&arg[0]);
+        m->fence = number(&arg[1]);
+        read_expected(&arg[3], &m->mark);
+        return true;
+    }
+    if (m->kind == MESSAGE_CONFIRM && n == 1) {
+        m->fence = number(&arg[0]);
+        return true;
+    }
+    return m->kind == MESSAGE_RELEASE && n == 0;
+}
+
+/* EVAL text n key... argument..., or EVALSHA with its hash */
+static bool read_script(const struct world *w, const struct words *words, struct message *m)
+{
+    const struct word *word = words->word;
+    unsigned n = words->n > 3 ? (unsigned)number(&word[2]) : 0;
+
+    if (n == 0 || n > SIM_KEYS || words->n < 4 + n || !find_script(&word[1], m->text, m)) {
+        return false;
+    }
+    if (m->kind == MESSAGE_MARK) {
+        return words->n == 9 && n == 1 && read_mark(&word[3], m);
+    }
+    return read_claim(w, &word[3], n, &word[3 + n], m) &&
+           read_arguments(&word[4 + n], words->n - 4 - n, m);
+}
+
+/* SET key token NX PX ttl [GET] */
+static bool read_set(const struct world *w, const struct words *words, struct message *m)
+{
+    const struct word *word = words->word;
+
+    m->kind = MESSAGE_SET;
+    m->get = words->n == 7;
+    m->ttl_ms = (uint32_t)number(&word[5]);
+    return (words->n == 6 || (m->get && is(&word[6], "GET"))) && is(&word[3], "NX") &&
+           is(&word[4], "PX") && read_claim(w, &word[1], 1, &word[2], m);
+}
+
+static bool read_info(const struct word *section, struct message *m)
+{
+    static const char *const names[] = {[SECTION_SERVER] = "server",
+                                        [SECTION_REPLICATION] = "replication",
+                                        [SECTION_MEMORY] = "memory",
+                                        [SECTION_PERSISTENCE] = "persistence",
+                                        [SECTION_COMMANDSTATS] = "commandstats"};
+    unsigned i;
+
+    m->kind = MESSAGE_INFO;
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (is(section, names[i])) {
+            m->section = (enum section)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* CLIENT SETNAME name, CLIENT ID, CLIENT KILL ID id */
+static bool read_client(const struct words *words, struct message *m)
+{
+    const struct word *word = words->word;
+
+    if (words->n == 3 && is(&word[1], "SETNAME")) {
+        m->kind = MESSAGE_NAME;
+    } else if (words->n == 2 && is(&word[1], "ID")) {
+        m->kind = MESSAGE_ID;
+    } else if (words->n == 4 && is(&word[1], "KILL") && is(&word[2], "ID")) {
+        m->kind = MESSAGE_KILL;
+        m->claim = (unsigned)number(&word[3]) - 1;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool read_load(const struct word *text, struct message *m)
+{
+    bool known = find_script(text, true, m) && m->kind == MESSAGE_RELEASE;
+
+    m->kind = MESSAGE_LOAD;
+    return known;
+}
+
+static bool read_words(const struct world *w, const struct words *words, struct message *m)
+{
+    const struct word *word = words->word;
+
+    if (is(&word[0], "SET")) {
+        return words->n >= 6 && read_set(w, words, m);
+    }
+    if (is(&word[0], "EVALSHA") || is(&word[0], "EVAL")) {
+        m->text = word[0].len == 4;
+        return read_script(w, words, m);
+    }
+    if (is(&word[0], "INFO")) {
+        return words->n == 2 && read_info(&word[1], m);
+    }
+    if (is(&word[0], "CLIENT")) {
+        return read_client(words, m);
+    }
+    if (is(&word[0], "HELLO")) {
+        m->kind = MESSAGE_HELLO;
+        return words->n == 2 && is(&word[1], "2");
+    }
+    if (is(&word[0], "TIME")) {
+        m->kind = MESSAGE_TIME;
+        return words->n == 1;
+    }
+    if (is(&word[0], "CONFIG")) {
+        m->kind = MESSAGE_CONFIG;
+        return words->n == 3 && is(&word[1], "GET") && is(&word[2], "*appendfsync*");
+    }
+    return is(&word[0], "SCRIPT") && words->n == 3 && is(&word[1], "LOAD") &&
+           read_load(&word[2], m);
+}
+
+bool command_read(struct world *w, const char *bytes, size_t len, struct message *ret)
+{
+    struct words words;
+
+    *ret = (struct message){.claim = NONE};
+    if (!split(bytes, len, &words)) {
+        check_violated(w, "work", "c%u sends what is no command", w->running);
+        return false;
+    }
+    if (!read_words(w, &words, ret)) {
+        check_violated(w, "work", "c%u: the model does not know what to do with %.*s %.*s",
+                       w->running, (int)words.word[0].len, words.word[0].text,
+                       words.n > 1 && words.word[1].len < 60 ? (int)words.word[1].len : 0,
+                       words.word[1].text);
+        return false;
+    }
+    return true;
+}

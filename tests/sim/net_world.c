@@ -1,0 +1,126 @@
+/* src/net/clock.h, entropy.h, resolve.h, fork.h and format.h: the time of the client that runs,
+ * chance from the seed, names that are known, no children, and words into bytes without sprintf, of
+ * which hiredis is fond: it was half of a history. */
+#include <arpa/inet.h>
+#include <redlock/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/clock.h"
+#include "net/entropy.h"
+#include "net/fork.h"
+#include "net/format.h"
+#include "net/resolve.h"
+#include "net/uri.h"
+#include "node/claim.h"
+#include "sim/process.h"
+
+uint64_t rlk_clock_us(void)
+{
+    const struct world *w = process_world();
+
+    return world_client_us(w, w->running);
+}
+
+uint64_t rlk_clock_wall_us(void)
+{
+    const struct world *w = process_world();
+
+    return world_wall_us(w, w->running);
+}
+
+void rlk_entropy_init(struct rlk_entropy *e)
+{
+    e->left = 0;
+}
+
+/* A token begins with its number, by which the model knows the claim (watch.c). */
+int rlk_entropy_take(struct rlk_entropy *e, void *out, size_t len)
+{
+    struct world *w = process_world();
+    uint32_t number = htonl((uint32_t)w->n_claims);
+    unsigned char *to = out;
+    size_t i;
+
+    (void)e;
+    for (i = 0; i < len; i++) {
+        to[i] = (unsigned char)rlk_prng_next(&w->prng);
+    }
+    if (len == RLK_TOKEN_BYTES) {
+        memcpy(out, &number, sizeof(number));
+    }
+    return 0;
+}
+
+void rlk_resolve_start(struct rlk_resolve *r, struct rlk_loop *loop, const struct rlk_uri *uri)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)uri->port)};
+
+    (void)loop;
+    inet_pton(AF_INET, uri->host, &v4.sin_addr);
+    r->n = 1;
+    r->len[0] = sizeof(v4);
+    memcpy(&r->address[0], &v4, sizeof(v4));
+    r->done(r, NULL);
+}
+
+void rlk_resolve_cancel(struct rlk_resolve *r)
+{
+    (void)r; /* it is always over at once */
+}
+
+bool rlk_fork_is_child(const struct rlk_fork *f)
+{
+    (void)f;
+    return false;
+}
+
+/* ---- words ---- */
+
+static char *put_count(char *to, char mark, size_t n)
+{
+    char digits[24], *first = digits + sizeof(digits);
+
+    *to++ = mark;
+    do {
+        *--first = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    while (first < digits + sizeof(digits)) {
+        *to++ = *first++;
+    }
+    *to++ = '\r';
+    *to++ = '\n';
+    return to;
+}
+
+int rlk_format_words(const char *const *words, const char **ret_bytes, size_t *ret_len)
+{
+    size_t room = 16, n, i;
+    char *bytes, *at;
+
+    for (n = 0; n < RLK_FORMAT_WORDS && words[n]; n++) {
+        room += strlen(words[n]) + 16;
+    }
+    bytes = malloc(room);
+    if (bytes == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    at = put_count(bytes, '*', n);
+    for (i = 0; i < n; i++) {
+        size_t len = strlen(words[i]);
+
+        at = put_count(at, '$', len);
+        memcpy(at, words[i], len);
+        memcpy(at + len, "\r\n", 2);
+        at += len + 2;
+    }
+    *ret_bytes = bytes;
+    *ret_len = (size_t)(at - bytes);
+    return 0;
+}
+
+void rlk_format_free(const char *bytes)
+{
+    free((char *)(uintptr_t)bytes);
+}

@@ -1,0 +1,176 @@
+#include "sim/process.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "lock/close.h"
+#include "sim/check.h"
+#include "sim/draw.h"
+#include "sim/trace.h"
+#include "sim/watch.h"
+#include "sim/wire.h"
+
+static struct world *world_now;
+
+struct world *process_world(void)
+{
+    return world_now;
+}
+
+void process_enter(struct world *w, unsigned client)
+{
+    world_now = w;
+    w->running = client;
+}
+
+void process_leave(struct world *w)
+{
+    if (!w->ending) {
+        watch_left(w, w->running);
+    }
+    w->running = SIM_CLIENTS;
+    world_now = NULL;
+}
+
+void process_stall(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+
+    if (w->o.stall_ppm && !w->healed && draw_chance(&w->prng, w->o.stall_ppm)) {
+        uint64_t from_us = rlk_time_max(w->now_us, c->busy_us);
+        uint64_t us = rlk_time_min(draw_scale(&w->prng, 100, w->o.longest_us),
+                                   rlk_time_sub(w->o.until_us, from_us));
+
+        trace(w, "c%u    stalls for %.1f ms", client, (double)us / 1e3);
+        c->busy_us = from_us + us;
+        c->lost_us += us;
+    }
+}
+
+/* ---- its beginning ---- */
+
+static enum redlock_quarantine policy_of(const struct options *o)
+{
+    static const enum redlock_quarantine policies[] = {
+        [RLK_QUARANTINE_STRICT] = REDLOCK_QUARANTINE_STRICT,
+        [RLK_QUARANTINE_OBSERVED] = REDLOCK_QUARANTINE_OBSERVED,
+        [RLK_QUARANTINE_OFF] = REDLOCK_QUARANTINE_OFF};
+
+    return policies[o->policy];
+}
+
+/* What is known of the nodes, but for what is between. */
+static void forget_nodes(struct client *c)
+{
+    unsigned node;
+
+    for (node = 0; node < c->nodes; node++) {
+        struct peer *p = &c->peers[node], old = *p;
+
+        *p = (struct peer){.there_clear_us = old.there_clear_us,
+                           .back_clear_us = old.back_clear_us,
+                           .wire = NONE,
+                           .closed = NONE};
+    }
+}
+
+static int make(struct world *w, struct client *c)
+{
+    static const char *const uris[SIM_NODES] = {
+        "redis://10.0.0.0", "redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3",
+        "redis://10.0.0.4", "redis://10.0.0.5", "redis://10.0.0.6"};
+    struct redlock_options o;
+
+    redlock_options_init(&o);
+    o.nodes = uris;
+    o.n_nodes = c->nodes;
+    o.node_timeout_ms = (uint32_t)(w->o.timeout_us / 1000);
+    o.connect_timeout_ms = (uint32_t)(w->o.connect_us / 1000);
+    o.max_ttl_ms = (uint32_t)(options_max_ttl_us(&w->o) / 1000);
+    o.drift_ppm = w->o.drift_ppm;
+    o.quarantine = policy_of(&w->o);
+    o.health_ms = (uint32_t)(w->o.health_us / 1000);
+    return redlock_new((struct event_base *)c, &o, &c->rl);
+}
+
+void process_start(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    int status;
+
+    c->index = client;
+    c->alive = true;
+    c->stood = false;
+    c->life++;
+    forget_nodes(c);
+    process_enter(w, client);
+    status = make(w, c);
+    if (status) {
+        check_violated(w, "told", "c%u cannot be started: %d", client, status);
+    }
+    process_leave(w);
+}
+
+/* ---- its end ---- */
+
+static void free_waiters(struct redlock *rl)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &rl->waiters) {
+        struct rlk_waiter *k = RLK_CONTAINER(link, struct rlk_waiter, link);
+
+        k->kind->free(k);
+    }
+}
+
+/* Its memory goes as its system would take it: nobody is told, and nothing is sent. */
+void process_end(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    unsigned node;
+
+    if (c->rl == NULL) {
+        return;
+    }
+    process_enter(w, client);
+    w->ending = true;
+    free_waiters(c->rl);
+    for (node = 0; node < c->nodes; node++) {
+        rlk_node_end(world_node(w, client, node));
+    }
+    rlk_close_destroy(c->rl);
+    process_leave(w);
+    w->ending = false;
+    c->rl = NULL;
+    c->alive = false;
+    c->life++;
+    c->armed++;
+}
+
+/* ---- what it believes ---- */
+
+uint64_t process_valid_until_us(const struct worker *k)
+{
+    return k->phase == WORKER_HELD ? rlk_hold_valid_until_us(&k->lock->hold) : 0;
+}
+
+bool process_holds(const struct world *w, unsigned client, unsigned worker)
+{
+    return world_client_us(w, client) < process_valid_until_us(&w->clients[client].workers[worker]);
+}
+
+bool process_is_mistimed(const struct world *w, unsigned client, unsigned node)
+{
+    return rlk_standing_is_mistimed(&world_node(w, client, node)->standing,
+                                    world_client_us(w, client));
+}
+
+struct worker *process_owner(struct world *w, unsigned claim)
+{
+    const struct claim *c = world_claim(w, claim);
+    struct worker *k = world_worker(w, c->client, c->worker);
+
+    return k->op == c->op && k->claim == claim ? k : NULL;
+}

@@ -1,0 +1,15 @@
+/* reply.h - what a master has answered, as src/net/reply.h would hand it up. */
+#ifndef RLK_TESTS_SIM_REPLY_H
+#define RLK_TESTS_SIM_REPLY_H
+
+#include "core/reply.h"
+#include "sim/world.h"
+
+struct reply {
+    struct rlk_reply items[16];
+    char text[512];
+};
+
+void reply_write(const struct world *w, unsigned wire, const struct message *m, struct reply *out);
+
+#endif

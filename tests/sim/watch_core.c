@@ -1,0 +1,353 @@
+/* What the drivers that ship tell the machines of src/core, and their nodes: the linker has put
+ * these between them (-Wl,--wrap, meson.build). */
+#include <string.h>
+
+#include "sim/check.h"
+#include "sim/memory.h"
+#include "sim/process.h"
+#include "sim/trace.h"
+#include "sim/user.h"
+#include "sim/watch.h"
+
+void __real_rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev,
+                             struct rlk_actions *out);
+void __wrap_rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev,
+                             struct rlk_actions *out);
+void __real_rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
+                           struct rlk_actions *out);
+void __wrap_rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
+                           struct rlk_actions *out);
+void __real_rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out);
+void __wrap_rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out);
+void __real_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
+                             struct rlk_actions *out);
+void __wrap_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
+                             struct rlk_actions *out);
+enum rlk_clock_verdict __real_rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
+                                                const struct rlk_clock_sample *sample,
+                                                uint64_t *ret_by_us, uint64_t *ret_nodes);
+enum rlk_clock_verdict __wrap_rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
+                                                const struct rlk_clock_sample *sample,
+                                                uint64_t *ret_by_us, uint64_t *ret_nodes);
+void __real_rlk_clocks_forget(struct rlk_clocks *c, unsigned node);
+void __wrap_rlk_clocks_forget(struct rlk_clocks *c, unsigned node);
+int __real_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy,
+                                 const char *owner);
+int __wrap_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy,
+                                 const char *owner);
+void __real_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
+void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
+void __real_rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
+void __wrap_rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
+void __real_rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused,
+                         uint64_t now_us);
+void __wrap_rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused,
+                         uint64_t now_us);
+struct rlk_claim *__real_rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
+struct rlk_claim *__wrap_rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
+
+/* ---- the attempt ---- */
+
+/* The answer that this comes from; NULL: it comes from none. */
+static const struct message *heard_of(const struct world *w, unsigned claim)
+{
+    return w->heard && w->heard->claim == claim ? w->heard : NULL;
+}
+
+static void note_vote(struct world *w, unsigned claim, const struct rlk_event *ev)
+{
+    static const char *const names[] = {"nothing", "yes", "no", "ours", "barred"};
+    const struct claim *c = world_claim(w, claim);
+
+    trace(w, "c%u.%u  n%u says %s to t%u", c->client, c->worker, ev->node, names[ev->vote], claim);
+    check_voted(w, ev->node, claim, heard_of(w, claim), ev->vote, ev->fence);
+    w->noted = true;
+}
+
+static void note_confirmation(struct world *w, unsigned claim, const struct rlk_event *ev)
+{
+    const struct claim *c = world_claim(w, claim);
+    bool agrees = ev->answer == RLK_ANSWER_OURS;
+
+    trace(w, "c%u.%u  n%u %s the fence of t%u", c->client, c->worker, ev->node,
+          agrees ? "confirms" : "does not confirm", claim);
+    check_comes_from(w, claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, heard_of(w, claim));
+    check_confirmed(w, claim, ev->node, agrees);
+}
+
+/* [S11] A clock, or what a node may have forgotten. */
+static bool is_doubt(const struct rlk_event *ev)
+{
+    return ev->kind == RLK_EVENT_BARRED || ev->kind == RLK_EVENT_MISTIMED ||
+           ev->kind == RLK_EVENT_STOOD;
+}
+
+static void note_doubt(struct world *w, struct worker *k, const struct rlk_event *ev)
+{
+    k->stands = k->stands && ev->kind != RLK_EVENT_STOOD;
+    check_clock(w, k->client, k->index, ev);
+}
+
+static void before_attempt(struct world *w, struct worker *k, const struct rlk_event *ev)
+{
+    if (ev->kind == RLK_EVENT_VOTE && k->claim != NONE) {
+        note_vote(w, k->claim, ev);
+    } else if (ev->kind == RLK_EVENT_CONFIRM && k->claim != NONE) {
+        note_confirmation(w, k->claim, ev);
+    } else if (is_doubt(ev)) {
+        note_doubt(w, k, ev);
+    }
+}
+
+void __wrap_rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev,
+                             struct rlk_actions *out)
+{
+    struct world *w = process_world();
+    struct redlock_lock *lock = RLK_CONTAINER(a, struct redlock_lock, attempt);
+    struct worker *k = lock->arg;
+
+    if (w->ending) {
+        __real_rlk_attempt_step(a, ev, out);
+        return;
+    }
+    k->lock = lock;
+    before_attempt(w, k, ev);
+    __real_rlk_attempt_step(a, ev, out);
+    check_stepped(w, k->client, k->index);
+    process_stall(w, k->client);
+}
+
+/* A round has a token of its own [S4]; whoever had the one before lets go of it. */
+static void fresh(struct world *w, struct worker *k, const struct rlk_claim *claim)
+{
+    struct claim *c;
+
+    if (k->claim != NONE) {
+        check_let_go(w, k->claim);
+    }
+    k->claim = (unsigned)w->n_claims;
+    w->claims = memory_room(w->claims, &w->cap_claims, w->n_claims, sizeof(*w->claims));
+    c = &w->claims[w->n_claims++];
+    *c = (struct claim){.client = k->client,
+                        .worker = k->index,
+                        .op = k->op,
+                        .keys = k->keys,
+                        .round = k->lock->attempt.tries,
+                        .ttl_ms = k->ttl_ms,
+                        .fenced = k->fenced,
+                        .hint = claim->hint};
+    memcpy(c->token, claim->token, TOKEN_ROOM);
+    trace(w, "c%u.%u  round %u: t%u", k->client, k->index, c->round, k->claim);
+}
+
+int __wrap_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy,
+                                 const char *owner)
+{
+    struct world *w = process_world();
+    int status = __real_rlk_claim_fresh_token(c, entropy, owner);
+
+    if (!w->ending && status == 0) {
+        fresh(w, c->lock->arg, c);
+    }
+    return status;
+}
+
+/* ---- the hold ---- */
+
+void __wrap_rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
+                           struct rlk_actions *out)
+{
+    struct world *w = process_world();
+    struct worker *k = RLK_CONTAINER(h, struct redlock_lock, hold)->arg;
+
+    k->phase = WORKER_HELD;
+    check_held(w, k->client, k->index);
+    __real_rlk_hold_start(h, won, now_us, out);
+    check_held_stepped(w, k->client, k->index, 0, out);
+    process_stall(w, k->client);
+}
+
+/* A late vote of the round that was won, or one of a heal. */
+static void note_late_vote(struct world *w, struct worker *k, const struct rlk_event *ev)
+{
+    const struct message *m = heard_of(w, k->claim);
+
+    if (m && !m->heal) {
+        note_vote(w, k->claim, ev);
+    }
+    check_comes_from(w, k->claim, ev->node, ev->vote != RLK_VOTE_UNKNOWN, m);
+    check_held_voted(w, k->client, k->index, ev->node, ev->vote, ev->mistimed);
+}
+
+static void note_answer(struct world *w, struct worker *k, const struct rlk_event *ev)
+{
+    static const char *const names[] = {"nothing", "yes", "gone", "somebody else's"};
+    const struct message *m = heard_of(w, k->claim);
+
+    trace(w, "c%u.%u  n%u says %s to the extension of t%u", k->client, k->index, ev->node,
+          names[ev->answer], k->claim);
+    check_comes_from(w, k->claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, m);
+    check_held_answered(w, k->client, k->index, ev->node, ev->answer, m ? m->since_us : w->now_us,
+                        ev->mistimed);
+}
+
+static void before_hold(struct world *w, struct worker *k, const struct rlk_event *ev)
+{
+    if (ev->kind == RLK_EVENT_VOTE) {
+        note_late_vote(w, k, ev);
+    } else if (ev->kind == RLK_EVENT_ANSWER) {
+        note_answer(w, k, ev);
+    } else if (is_doubt(ev)) {
+        note_doubt(w, k, ev);
+    }
+}
+
+static void trace_asked(struct world *w, const struct worker *k, const struct rlk_actions *out)
+{
+    if (out->extend) {
+        trace(w, "c%u.%u  extends t%u by %u ms on %s", k->client, k->index, k->claim, out->ttl_ms,
+              trace_nodes(out->extend));
+    } else if (out->heal) {
+        trace(w, "c%u.%u  heals t%u for %u ms on %s", k->client, k->index, k->claim, out->ttl_ms,
+              trace_nodes(out->heal));
+    }
+}
+
+void __wrap_rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    struct world *w = process_world();
+    struct worker *k = RLK_CONTAINER(h, struct redlock_lock, hold)->arg;
+    uint64_t until_us = rlk_hold_valid_until_us(h);
+
+    if (w->ending) {
+        __real_rlk_hold_step(h, ev, out);
+        return;
+    }
+    before_hold(w, k, ev);
+    __real_rlk_hold_step(h, ev, out);
+    check_held_stepped(w, k->client, k->index, until_us, out);
+    check_exclusion(w, k->client, k->index);
+    trace_asked(w, k, out);
+    process_stall(w, k->client);
+    if (out->extend) {
+        user_renewing(w, k->client, k->index);
+    }
+}
+
+/* ---- the release ---- */
+
+/* Whom it is sent to or owed is known when the step has been carried out. */
+void __wrap_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
+                             struct rlk_actions *out)
+{
+    struct world *w = process_world();
+    struct worker *k = RLK_CONTAINER(r, struct redlock_lock, release)->arg;
+
+    __real_rlk_release_step(r, ev, out);
+    if (!w->ending) {
+        k->lets_go |= ev->kind == RLK_EVENT_START;
+        process_stall(w, k->client);
+    }
+}
+
+/* ---- who may vote, and what time it is ---- */
+
+/* All who rely on a lease are to hear of it. */
+static void stood(struct world *w, struct client *c)
+{
+    unsigned i;
+
+    for (i = 0; i < w->o.workers; i++) {
+        struct worker *k = &c->workers[i];
+
+        k->stands = k->phase == WORKER_PENDING || k->phase == WORKER_HELD;
+    }
+}
+
+enum rlk_clock_verdict __wrap_rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
+                                                const struct rlk_clock_sample *sample,
+                                                uint64_t *ret_by_us, uint64_t *ret_nodes)
+{
+    struct world *w = process_world();
+    enum rlk_clock_verdict verdict =
+        __real_rlk_clocks_sample(c, node, sample, ret_by_us, ret_nodes);
+
+    w->timed = true;
+    check_timed(w, w->running, node, w->heard, verdict);
+    if (verdict == RLK_CLOCK_WE_STOOD) {
+        stood(w, &w->clients[w->running]);
+    }
+    if (verdict == RLK_CLOCK_AHEAD || verdict == RLK_CLOCK_WE_STOOD) {
+        trace(w, "c%u-n%u  %s by %.1f ms", w->running, node,
+              verdict == RLK_CLOCK_AHEAD ? "its clock got ahead" : "finds that we stood still",
+              (double)*ret_by_us / 1e3);
+        check_ahead(w, w->running, node);
+    }
+    return verdict;
+}
+
+void __wrap_rlk_clocks_forget(struct rlk_clocks *c, unsigned node)
+{
+    struct world *w = process_world();
+
+    w->clients[w->running].peers[node].timed_us = 0;
+    __real_rlk_clocks_forget(c, node);
+}
+
+/* The greeting has gone well: with a look at the incarnation key, or without one (NULL). */
+void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
+{
+    struct world *w = process_world();
+    struct peer *p = &w->clients[w->running].peers[n->index];
+    const struct message *m = w->heard;
+
+    p->unread = reply && reply->type == RLK_REPLY_ERROR;
+    p->met_us = p->met_us ? p->met_us : w->now_us;
+    if (reply && m->answer != ANSWER_ERROR) {
+        p->first_look_us = p->looked_us ? p->first_look_us : m->done_us;
+        p->looked_us = m->done_us;
+    }
+    __real_rlk_health_begin(n, reply, now_us);
+}
+
+/* ---- what is owed ---- */
+
+void __wrap_rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
+{
+    struct world *w = process_world();
+    struct peer *p = &w->clients[w->running].peers[n->index];
+
+    p->owed_before = p->owed;
+    trace(w, "c%u-n%u  connected", w->running, n->index);
+    __real_rlk_node_greeted(n, now_us);
+}
+
+void __wrap_rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused, uint64_t now_us)
+{
+    struct world *w = process_world();
+    unsigned owed = watch_claim(w, claim);
+
+    __real_rlk_node_owe(n, claim, refused, now_us);
+    if (!w->ending && owed != NONE) {
+        w->clients[w->running].peers[n->index].owed++;
+        check_owed(w, owed, n->index);
+    }
+}
+
+/* The oldest are given up when their keys have ended. */
+struct rlk_claim *__wrap_rlk_debts_first(struct rlk_debts *d, uint64_t now_us)
+{
+    struct world *w = process_world();
+    const struct rlk_node *n = RLK_CONTAINER(d, struct rlk_node, debts);
+    size_t i;
+
+    for (i = 0; i < d->count; i++) {
+        const struct rlk_debt *debt = &d->ring[(d->first + i) & (d->cap - 1)];
+
+        if (debt->until_us > now_us) {
+            break;
+        }
+        check_expired(w, watch_claim(w, debt->claim), n->index);
+    }
+    return __real_rlk_debts_first(d, now_us);
+}
