@@ -182,31 +182,49 @@ static void watch(struct rlk_standing *s, uint64_t now_us)
     s->looked_us = now_us;
 }
 
-void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
+/* The step that we saw, as it is put on record. */
+static uint64_t ours_us(const struct rlk_standing *s, const struct rlk_birth *birth)
+{
+    return rlk_time_min(s->note_us, birth->server_us);
+}
+
+/* What we put on record ourselves is no news. */
+static void take_birth(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
 {
     bool later = birth->mark == s->mark && s->born_us != 0 && birth->born_us > s->born_us;
-    uint64_t ours_us = rlk_time_min(s->note_us, birth->server_us); /* as it is put on record */
 
-    if (birth->mark == 0) {
-        return;
-    }
-    watch(s, now_us);
-    s->noted = later && birth->born_us != ours_us;
+    s->noted = later && birth->born_us != ours_us(s, birth);
     s->born_us = birth->born_us;
     if (s->noted) {
         judge_note(s, rlk_time_sub(birth->server_us, birth->born_us), now_us);
     }
-    if (birth->born_us >= ours_us) {
+}
+
+void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
+{
+    if (birth->mark == 0) {
+        return;
+    }
+    watch(s, now_us);
+    take_birth(s, birth, now_us);
+    if (birth->born_us >= ours_us(s, birth)) {
         s->note_us = 0;
     }
 }
 
-/* Whatever was seen of the one before. */
-static void meet_run(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
+/* Whatever was seen of the one before. When it has its data, and another has put on record since
+ * that these are young (of a replica that took its place, or for a step of its clock), we have
+ * watched it no better than a stranger. */
+static void meet_run(struct rlk_standing *s, const struct rlk_birth *birth, bool keeps_data,
+                     uint64_t now_us)
 {
     s->since_us = s->looked_us = now_us;
-    s->born_us = birth->born_us;
     s->noted = false;
+    if (!keeps_data) {
+        s->born_us = birth->born_us;
+    } else if (birth->mark != 0) {
+        take_birth(s, birth, now_us);
+    }
     s->note_us = 0;
 }
 
@@ -216,7 +234,7 @@ bool rlk_standing_greet(struct rlk_standing *s, const struct rlk_facts *facts, u
     bool restarted = is_another_run(s, facts->run) && !(s->durable && keeps_data(facts));
 
     if (!s->met || is_another_run(s, facts->run)) {
-        meet_run(s, &facts->birth, now_us);
+        meet_run(s, &facts->birth, !restarted, now_us);
     } else {
         rlk_standing_born(s, &facts->birth, now_us);
     }

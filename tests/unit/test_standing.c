@@ -757,6 +757,48 @@ START_TEST(only_a_later_birth_of_the_same_data_is_a_record)
 }
 END_TEST
 
+/* A replica took the place of a durable master, and lacks the lock; another client saw that, and
+ * put on record that these data are from then. It restarts with them, and says no more of a
+ * promotion. Its key may not be readable at first. */
+START_TEST(a_record_of_a_run_that_we_have_not_met_bars)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.durable = true;
+    facts.birth = born(OLD);
+    rlk_standing_greet(&s, &facts, NOW);
+    facts.run = "run-c";
+    if (_i == 1) {
+        facts.birth = (struct rlk_birth){.mark = 0};
+        facts.unread = true;
+        ck_assert(!rlk_standing_greet(&s, &facts, NOW + S));
+        facts.unread = false;
+    }
+    facts.birth = born(3 * S);
+    ck_assert(!rlk_standing_greet(&s, &facts, NOW + S));
+    expect(&s, RLK_BAR_YOUNG, NOW + S + BAR_US + S - 3 * S);
+}
+END_TEST
+
+/* The bar of the restart is enough. */
+START_TEST(what_is_on_record_of_a_run_that_lost_its_data_is_no_news)
+{
+    struct rlk_facts facts = a_master();
+    struct rlk_standing s;
+
+    rlk_standing_init(&s, RLK_QUARANTINE_STRICT, TTL, 10000);
+    facts.birth = born(OLD);
+    rlk_standing_greet(&s, &facts, NOW);
+    facts.run = "run-c";
+    facts.birth = born(0);
+    ck_assert(rlk_standing_greet(&s, &facts, NOW + S));
+    expect(&s, RLK_BAR_RESTARTED, NOW + S + BAR_US);
+    ck_assert(!s.noted);
+}
+END_TEST
+
 /* ---- the rest of the rules ---- */
 
 START_TEST(a_clock_that_is_excused_bars_no_more)
@@ -1029,6 +1071,8 @@ static TCase *schedules(void)
     tcase_add_test(c, a_server_that_stops_evicting_by_a_restart_is_still_barred);
     tcase_add_test(c, a_clock_that_moved_bars_votes_and_confirmations);
     tcase_add_test(c, a_clock_that_keeps_time_again_confirms_and_does_not_vote);
+    tcase_add_loop_test(c, a_record_of_a_run_that_we_have_not_met_bars, 0, 2);
+    tcase_add_test(c, what_is_on_record_of_a_run_that_lost_its_data_is_no_news);
     tcase_add_loop_test(c, a_durable_stranger_is_as_old_as_its_data, 0, 2);
     tcase_add_test(c, eviction_that_is_switched_on_bars_until_long_after_it_is_off);
     return c;
