@@ -308,8 +308,8 @@ bool rlk_node_coming(const struct rlk_node *n)
     return n->state != RLK_NODE_UP && n->state != RLK_NODE_DOWN && !n->failed;
 }
 
-bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
-                    const struct rlk_request_kind *kind, void *context, uint64_t now_us)
+static bool queue(struct rlk_node *n, const struct rlk_command *c,
+                  const struct rlk_request_kind *kind, void *context, uint64_t now_us)
 {
     struct rlk_request r = {kind, context, now_us, c->len};
 
@@ -317,9 +317,6 @@ bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
         return false;
     }
     rlk_inflight_push(&n->inflight, &r);
-    if (kind->ref) {
-        kind->ref(context);
-    }
     rlk_conn_append(&n->conn, c->bytes, c->len);
     return true;
 }
@@ -328,7 +325,7 @@ bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const
                   uint64_t now_us)
 {
     struct rlk_command c;
-    bool said = rlk_command_words(&c, words) == 0 && rlk_node_queue(n, &c, kind, NULL, now_us);
+    bool said = rlk_command_words(&c, words) == 0 && queue(n, &c, kind, NULL, now_us);
 
     rlk_command_end(&c);
     return said;
@@ -345,10 +342,13 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
     if (n->state != RLK_NODE_UP) {
         return false;
     }
-    if (!rlk_node_queue(n, c, kind, context, now_us)) {
+    if (!queue(n, c, kind, context, now_us)) {
         rlk_node_complain(n, is_at_limit(n, c->len) ? RLK_TROUBLE_TOO_MANY : RLK_TROUBLE_NO_MEMORY,
                           NULL);
         return false;
+    }
+    if (kind->ref) {
+        kind->ref(context);
     }
     return true;
 }

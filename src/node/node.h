@@ -132,11 +132,7 @@ bool rlk_node_coming(const struct rlk_node *n);
 bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
                   const struct rlk_request_kind *kind, void *context, uint64_t now_us);
 
-/* The same in any state with an open connection, for the greeting. */
-bool rlk_node_queue(struct rlk_node *n, const struct rlk_command *c,
-                    const struct rlk_request_kind *kind, void *context, uint64_t now_us);
-
-/* The same of a command of few words. */
+/* Ask it with few words and no context, in any state with an open connection: for the greeting. */
 bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
                   uint64_t now_us);
 
