@@ -22,8 +22,8 @@ struct rlk_request_kind {
                      uint64_t now_us);
     /* The connection ended first: it may or may not have been carried out. */
     void (*broken)(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us);
-    /* A request has a reference to its context, from when it is queued until it has ended. Both
-     * NULL: it needs none. */
+    /* rlk_node_ask() takes a reference to the context for the request; it is given back when that
+     * has ended. Both NULL: it needs none. */
     void (*ref)(void *context);
     void (*unref)(void *context);
 };
