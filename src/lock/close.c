@@ -137,9 +137,16 @@ void rlk_close_settle(struct redlock *rl)
     }
 }
 
+/* Whoever looks at the masters on and on would never have all answers, where these take longer than
+ * health_ms. */
 static void let_go(struct redlock *rl)
 {
     struct rlk_list *link, *next;
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        rlk_health_end(&rl->nodes[i]);
+    }
 
     RLK_LIST_EACH (link, next, &rl->waiters) {
         struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
