@@ -77,6 +77,8 @@ void check_fence_told(struct world *w, unsigned client, unsigned worker);
 void check_started(struct world *w, unsigned client, unsigned worker, uint64_t limit_us);
 void check_cancelled(struct world *w, unsigned client, unsigned worker);
 void check_told(struct world *w, unsigned client, unsigned worker, int status);
+void check_closing(struct world *w, unsigned client);
+void check_closed(struct world *w, unsigned client);
 void check_forgotten(struct world *w, unsigned client, unsigned worker);
 
 /* Of claims: nobody wants it any more; its process died; its request may be carried out

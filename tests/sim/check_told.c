@@ -41,6 +41,48 @@ void check_forgotten(struct world *w, unsigned client, unsigned worker)
     w->clients[client].workers[worker].told = true;
 }
 
+void check_closing(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+
+    c->close_us = world_client_us(w, client);
+    c->close_lost_us = c->lost_us - rlk_time_sub(c->busy_us, w->now_us);
+}
+
+/* Whoever is told after it is told with the memory gone. */
+static void nobody_waits(struct world *w, unsigned client)
+{
+    unsigned worker;
+
+    for (worker = 0; worker < w->o.workers; worker++) {
+        const struct worker *k = world_worker(w, client, worker);
+        bool kept = k->phase == WORKER_RELEASING && !world_claim(w, k->claim)->let_go;
+
+        if (!k->told || k->extending) {
+            check_violated(w, "told", "c%u.%u was never told, and its manager is gone", client,
+                           worker);
+        } else if (kept) {
+            check_violated(w, "left", "t%u of c%u.%u was held at the close, and is not released",
+                           k->claim, client, worker);
+        }
+    }
+}
+
+/* A release gets its time, and who goes on answering gets more of it. */
+void check_closed(struct world *w, unsigned client)
+{
+    const struct client *c = &w->clients[client];
+    uint64_t took_us = world_client_us(w, client) - c->close_us;
+    uint64_t lost_us = c->lost_us - c->close_lost_us;
+    uint64_t limit_us = 4 * w->o.timeout_us + 300000 + 8 * w->o.turn_us;
+
+    took_us = rlk_time_sub(took_us, lost_us + lost_us / 50);
+    if (took_us > limit_us + took_us / 50) {
+        check_violated(w, "told", "c%u took %.1f ms to close", client, (double)took_us / 1e3);
+    }
+    nobody_waits(w, client);
+}
+
 static void in_time(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);

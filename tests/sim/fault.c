@@ -74,26 +74,21 @@ static void set_wall(struct world *w, unsigned client)
     w->clients[client].skew_us += (int64_t)us - (int64_t)(2 * options_max_ttl_us(&w->o));
 }
 
+/* Or it ends in order, unless it stands still. */
 static void crash(struct world *w, unsigned client)
 {
-    struct client *c = &w->clients[client];
-    unsigned i;
+    if (draw_chance(&w->prng, 300000) && w->clients[client].busy_us <= w->now_us) {
+        user_close(w, client);
+    } else if (w->clients[client].alive) {
+        trace(w, "c%u    dies", client);
+        process_end(w, client);
+    }
+}
 
-    if (!c->alive) {
-        return;
-    }
-    trace(w, "c%u    dies", client);
-    for (i = 0; i < w->o.workers; i++) {
-        c->workers[i].op++;
-        c->workers[i].phase = WORKER_IDLE;
-        c->workers[i].lock = NULL;
-        c->workers[i].extending = false;
-        check_forgotten(w, client, i);
-    }
-    check_looks_away(w, client);
-    process_end(w, client);
-    check_died(w, client);
-    schedule_push(&w->schedule, draw_until_us(w), EVENT_REBORN, client, 0, 0);
+void fault_reborn_later(struct world *w, unsigned client)
+{
+    schedule_push(&w->schedule, w->healed ? w->now_us : draw_until_us(w), EVENT_REBORN, client, 0,
+                  0);
 }
 
 void fault_on_reborn(struct world *w, unsigned client)

@@ -9,7 +9,8 @@ void fault_start(struct world *w);
 /* EVENT_FAULT: the next one. */
 void fault_on_event(struct world *w);
 
-/* EVENT_REBORN: a process that died is started again. */
+/* A process has ended: it is started again in a while; EVENT_REBORN: now. */
+void fault_reborn_later(struct world *w, unsigned client);
 void fault_on_reborn(struct world *w, unsigned client);
 
 /* All of them end now; a server that forgot stays away as long as it must. */

@@ -89,10 +89,9 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
 {
     struct world *w = process_world();
 
-    (void)hard; /* what was sent arrives in part, or not at all: wire.c */
     if (c->fd >= 0) {
         watch_closes(w, (unsigned)c->fd);
-        wire_close(w, (unsigned)c->fd);
+        wire_close(w, (unsigned)c->fd, hard || w->ending);
         c->fd = -1;
     }
     rlk_list_remove(&c->flush.link);

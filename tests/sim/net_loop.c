@@ -4,6 +4,7 @@
 #include "net/loop.h"
 
 #include "base/time.h"
+#include "sim/check.h"
 #include "sim/draw.h"
 #include "sim/net.h"
 #include "sim/process.h"
@@ -63,14 +64,21 @@ static struct rlk_timer *first_due(struct rlk_timers *ts, uint64_t now_us)
     return root && root->key <= now_us ? RLK_CONTAINER(root, struct rlk_timer, node) : NULL;
 }
 
-static void fire_all(struct rlk_timers *ts, uint64_t now_us)
+/* So many at once are one that is set for a time that has passed, again and again. */
+#define AT_ONCE 20000
+
+static void fire_all(struct world *w, struct rlk_timers *ts, uint64_t now_us)
 {
     struct rlk_timer *t;
+    unsigned fired = 0;
 
     ts->armed_us = 0; /* once, when all have fired */
-    while ((t = first_due(ts, now_us)) != NULL) {
+    while ((t = first_due(ts, now_us)) != NULL && fired++ < AT_ONCE) {
         rlk_timer_cancel(ts, t);
         t->fire(t, now_us);
+    }
+    if (t) {
+        check_violated(w, "work", "c%u: %u timers, and time stands still", w->running, fired);
     }
     ts->armed_us = RLK_NEVER;
     if (ts->heap.root) {
@@ -84,7 +92,7 @@ void net_on_timers(struct world *w, unsigned client, unsigned armed)
 
     if (c->rl && c->armed == armed) {
         process_enter(w, client);
-        fire_all(&c->rl->loop.timers, world_client_us(w, client));
+        fire_all(w, &c->rl->loop.timers, world_client_us(w, client));
         process_leave(w);
     }
 }

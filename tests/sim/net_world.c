@@ -96,11 +96,12 @@ static char *put_count(char *to, char mark, size_t n)
 
 int rlk_format_words(const char *const *words, const char **ret_bytes, size_t *ret_len)
 {
-    size_t room = 16, n, i;
+    size_t len[RLK_FORMAT_WORDS], room = 16, n, i;
     char *bytes, *at;
 
     for (n = 0; n < RLK_FORMAT_WORDS && words[n]; n++) {
-        room += strlen(words[n]) + 16;
+        len[n] = strlen(words[n]);
+        room += len[n] + 16;
     }
     bytes = malloc(room);
     if (bytes == NULL) {
@@ -108,12 +109,10 @@ int rlk_format_words(const char *const *words, const char **ret_bytes, size_t *r
     }
     at = put_count(bytes, '*', n);
     for (i = 0; i < n; i++) {
-        size_t len = strlen(words[i]);
-
-        at = put_count(at, '$', len);
-        memcpy(at, words[i], len);
-        memcpy(at + len, "\r\n", 2);
-        at += len + 2;
+        at = put_count(at, '$', len[i]);
+        memcpy(at, words[i], len[i]);
+        memcpy(at + len[i], "\r\n", 2);
+        at += len[i] + 2;
     }
     *ret_bytes = bytes;
     *ret_len = (size_t)(at - bytes);

@@ -132,8 +132,9 @@ static void draw_policy(struct options *o, struct rlk_prng *p)
         RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,   RLK_QUARANTINE_OFF};
 
     o->policy = policies[draw_upto(p, 8)];
-    o->health_us = draw_scale(p, o->until_us / 40, o->until_us / 6);
-    o->health_us = rlk_time_max(o->health_us, options_max_ttl_us(o) / 40);
+    o->health_us = draw_scale(p, o->until_us / 25, o->until_us / 6);
+    o->health_us = rlk_time_max(o->health_us, options_max_ttl_us(o) / 25);
+    o->health_us = rlk_time_max(o->health_us, 50000); /* it goes on when all is quiet */
     o->young = o->policy == RLK_QUARANTINE_STRICT && draw_chance(p, 80000);
     o->durable = draw_chance(p, 120000);
     if (o->policy == RLK_QUARANTINE_OFF) {

@@ -22,7 +22,7 @@ enum fault {
     /* Within the model. */
     FAULT_PAUSE = 0, /* a client stands still (SIGSTOP, garbage collection, swap) */
     FAULT_SUSPEND,   /* its machine does, and its monotonic clock with it */
-    FAULT_CRASH,     /* a client dies, and is started again */
+    FAULT_CRASH,     /* a client dies, or closes, and is started again */
     FAULT_WALL,      /* a client's wall clock is set */
     FAULT_STOP,      /* a server stands still */
     FAULT_RESTART,   /* it dies, and comes back with its data, perhaps loading it for a while */

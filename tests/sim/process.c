@@ -7,6 +7,7 @@
 #include "lock/close.h"
 #include "sim/check.h"
 #include "sim/draw.h"
+#include "sim/fault.h"
 #include "sim/trace.h"
 #include "sim/watch.h"
 #include "sim/wire.h"
@@ -101,7 +102,7 @@ void process_start(struct world *w, unsigned client)
 
     c->index = client;
     c->alive = true;
-    c->stood = false;
+    c->stood = c->closing = false;
     c->life++;
     forget_nodes(c);
     process_enter(w, client);
@@ -144,9 +145,27 @@ void process_end(struct world *w, unsigned client)
     process_leave(w);
     w->ending = false;
     c->rl = NULL;
+    process_ended(w, client);
+}
+
+void process_ended(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    unsigned i;
+
     c->alive = false;
     c->life++;
     c->armed++;
+    for (i = 0; i < w->o.workers; i++) {
+        c->workers[i].op++;
+        c->workers[i].phase = WORKER_IDLE;
+        c->workers[i].lock = NULL;
+        c->workers[i].extending = c->workers[i].lets_go = c->workers[i].stands = false;
+        check_forgotten(w, client, i);
+    }
+    check_looks_away(w, client);
+    check_died(w, client);
+    fault_reborn_later(w, client);
 }
 
 /* ---- what it believes ---- */

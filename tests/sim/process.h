@@ -9,6 +9,9 @@
 void process_start(struct world *w, unsigned client);
 void process_end(struct world *w, unsigned client);
 
+/* It is gone, either way. */
+void process_ended(struct world *w, unsigned client);
+
 /* Around everything that runs its code: who asks for the time, or for chance, is this client. */
 void process_enter(struct world *w, unsigned client);
 void process_leave(struct world *w);

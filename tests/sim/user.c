@@ -14,6 +14,7 @@ static redlock_acquire_cb on_acquired;
 static redlock_release_cb on_released;
 static redlock_extend_cb on_extended;
 static redlock_notice_cb on_notice;
+static redlock_close_cb on_closed;
 
 static void later(struct world *w, unsigned client, unsigned worker, uint64_t us)
 {
@@ -130,12 +131,17 @@ static void acquire(struct world *w, struct worker *k, struct redlock_request *q
     process_leave(w);
 }
 
-static void release(struct world *w, struct worker *k)
+static void let_go(struct world *w, struct worker *k)
 {
     k->valid_us = process_valid_until_us(k);
     check_held_ends(w, k->client, k->index);
     k->phase = WORKER_RELEASING;
     check_started(w, k->client, k->index, w->o.timeout_us);
+}
+
+static void release(struct world *w, struct worker *k)
+{
+    let_go(w, k);
     process_enter(w, k->client);
     accepted(w, k, "a release", redlock_release(k->lock, on_released, k));
     process_leave(w);
@@ -249,7 +255,7 @@ void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned sta
 {
     const struct worker *k = world_worker(w, client, worker);
 
-    if (k->op != stamp || k->phase != WORKER_HELD || w->healed) {
+    if (k->op != stamp || k->phase != WORKER_HELD || w->healed || w->clients[client].closing) {
         return;
     }
     process_enter(w, client);
@@ -347,6 +353,49 @@ static void user_released(struct world *w, unsigned client, unsigned worker, int
     later(w, client, worker, draw_think_us(w));
 }
 
+/* ---- the end of a process, in order ---- */
+
+/* What is pending is cancelled, what is held is released; of that nobody is told. */
+static void end_work(struct world *w, struct worker *k)
+{
+    if (k->phase == WORKER_PENDING) {
+        check_cancelled(w, k->client, k->index);
+    } else if (k->phase == WORKER_HELD) {
+        let_go(w, k);
+        k->told = true;
+    }
+}
+
+void user_close(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    unsigned i;
+
+    if (!c->alive || c->closing) {
+        return;
+    }
+    trace(w, "c%u    closes", client);
+    c->closing = true;
+    check_closing(w, client);
+    for (i = 0; i < w->o.workers; i++) {
+        end_work(w, &c->workers[i]);
+    }
+    process_enter(w, client);
+    accepted(w, &c->workers[0], "a close", redlock_close(c->rl, on_closed, c));
+    process_leave(w);
+}
+
+static void on_closed(void *arg)
+{
+    struct world *w = process_world();
+    struct client *c = arg;
+
+    trace(w, "c%u    is closed", c->index);
+    check_closed(w, c->index);
+    c->rl = NULL; /* its memory is given back */
+    process_ended(w, c->index);
+}
+
 /* ---- what it is told ---- */
 
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
@@ -409,7 +458,7 @@ void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned s
 {
     struct worker *k = world_worker(w, client, worker);
 
-    if (k->op != stamp || k->done) {
+    if (k->op != stamp || k->done || w->clients[client].closing) {
         return;
     }
     if (k->phase == WORKER_HELD) {
@@ -426,7 +475,7 @@ void user_on_cancel(struct world *w, unsigned client, unsigned worker, unsigned 
 {
     struct worker *k = world_worker(w, client, worker);
 
-    if (k->op == stamp && k->phase == WORKER_PENDING) {
+    if (k->op == stamp && k->phase == WORKER_PENDING && !w->clients[client].closing) {
         trace(w, "c%u.%u  cancels", client, worker);
         check_cancelled(w, client, worker);
         process_enter(w, client);

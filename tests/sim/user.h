@@ -10,6 +10,9 @@ void user_start(struct world *w, unsigned client, unsigned worker);
 /* The faults have ended: one more lock for everybody. */
 void user_finish(struct world *w, unsigned client, unsigned worker);
 
+/* Its process ends in order: redlock_close(). */
+void user_close(struct world *w, unsigned client);
+
 /* A round begins of a lock that is held. */
 void user_renewing(struct world *w, unsigned client, unsigned worker);
 

@@ -162,7 +162,7 @@ void watch_closes(struct world *w, unsigned wire)
 /* ---- when its code has run ---- */
 
 /* Whoever was waited for over a connection that has ended is not waited for any more. */
-static void check_closed(struct world *w, unsigned client, unsigned node)
+static void check_disconnected(struct world *w, unsigned client, unsigned node)
 {
     struct peer *p = &w->clients[client].peers[node];
     unsigned m;
@@ -191,7 +191,7 @@ void watch_left(struct world *w, unsigned client)
         }
     }
     for (i = 0; c->rl && i < c->nodes; i++) {
-        check_closed(w, client, i);
+        check_disconnected(w, client, i);
         c->peers[i].twin |= w->o.twin < SIM_NODES && world_node(w, client, i)->twin;
     }
 }

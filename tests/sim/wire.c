@@ -206,8 +206,9 @@ uint64_t wire_oldest_us(const struct world *w, unsigned wire)
     return oldest == NONE ? RLK_NEVER : w->messages[oldest].sent_us;
 }
 
-/* How much of what is on its way arrives all the same. */
-static void cut(struct world *w, struct wire *x)
+/* How much of what is on its way arrives all the same: all of it, when the system delivers it for a
+ * process that has closed. */
+static void cut(struct world *w, struct wire *x, bool all)
 {
     unsigned left = 0, m;
 
@@ -218,7 +219,7 @@ static void cut(struct world *w, struct wire *x)
         left++;
     }
     x->cut = true;
-    x->survivors = left ? (unsigned)draw_upto(&w->prng, left) : 0;
+    x->survivors = all ? left : left ? (unsigned)draw_upto(&w->prng, left) : 0;
     /* What already lies in the socket of a server that stands still is there. */
     x->survivors = x->survivors > x->held ? x->survivors : x->held;
     if (x->survivors > x->held && !w->healed && draw_chance(&w->prng, 500000)) {
@@ -227,11 +228,11 @@ static void cut(struct world *w, struct wire *x)
     }
 }
 
-void wire_close(struct world *w, unsigned wire)
+void wire_close(struct world *w, unsigned wire, bool hard)
 {
     struct wire *x = &w->wires[wire];
 
-    cut(w, x);
+    cut(w, x, !hard);
     x->client_open = false;
 }
 
@@ -241,7 +242,7 @@ void wire_break(struct world *w, unsigned wire)
 
     if (!x->cut && x->client_open) {
         trace(w, "c%u-n%u  the connection breaks", x->client, x->node);
-        cut(w, x);
+        cut(w, x, false);
         schedule_push(&w->schedule, w->now_us + draw_tail(&w->prng, w->o.delay_us * 4),
                       EVENT_BROKEN, wire, 0, 0);
     }

@@ -22,8 +22,8 @@ const struct message *wire_take_answer(struct world *w, unsigned wire);
 /* When the oldest unanswered request was sent; RLK_NEVER when there is none. */
 uint64_t wire_oldest_us(const struct world *w, unsigned wire);
 
-/* The client lets go of it. */
-void wire_close(struct world *w, unsigned wire);
+/* The client lets go of it; hard: what was sent may be lost. */
+void wire_close(struct world *w, unsigned wire, bool hard);
 
 /* It breaks on its way; the client is told a little later. */
 void wire_break(struct world *w, unsigned wire);

@@ -282,6 +282,9 @@ struct client {
     struct redlock *rl; /* NULL: dead */
     unsigned life;      /* counts its processes */
     unsigned armed;     /* counts how often its timers were set */
+    bool closing;       /* its users make no more calls */
+    uint64_t close_us,
+        close_lost_us; /* since when, by its clock; and how long it had stood still */
     struct clock clock;
     bool stood;       /* it was told that it stood still */
     int64_t skew_us;  /* of its wall clock, against true time */
