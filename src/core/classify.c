@@ -93,6 +93,12 @@ enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *to
     return is_holder(reply) ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN;
 }
 
+enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool tells_holder, const char *token,
+                               size_t len)
+{
+    return tells_holder ? rlk_classify_set_get(reply, token, len) : rlk_classify_set(reply);
+}
+
 enum rlk_vote rlk_classify_take(const struct rlk_reply *reply)
 {
     if (is_number(reply, 1)) {

@@ -41,8 +41,7 @@ struct question {
 static void read_set(struct rlk_node *n, const struct rlk_claim *claim,
                      const struct rlk_reply *reply, struct rlk_event *ev)
 {
-    ev->vote = n->tells_holder ? rlk_classify_set_get(reply, claim->token, claim->token_len)
-                               : rlk_classify_set(reply);
+    ev->vote = rlk_classify_key(reply, n->tells_holder, claim->token, claim->token_len);
 }
 
 /* [S12] */

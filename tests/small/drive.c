@@ -5,6 +5,9 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/classify.h"
+#include "core/former.h"
+#include "core/leases.h"
+#include "core/pending.h"
 #include "core/release.h"
 #include "small/mind.h"
 
@@ -48,10 +51,16 @@ void drive_nodes(const struct world *w, unsigned c, unsigned *ret_sure, unsigned
 
 /* ---- releases ---- */
 
-static void owe(struct cell *cell, unsigned claim, unsigned ticks)
+static void owe(struct cell *cell, unsigned claim, bool set_lost)
 {
+    struct rlk_pending p = {.set_lost = set_lost && !(config.slips & SLIP_SHORT_DEBT),
+                            .unanswered = is_connected(cell) && has_unanswered(cell),
+                            .life_us = limits.ttl_us};
+    uint8_t ticks = mind_ticks(rlk_pending_until_us(&p, DRIFT_PPM, NOW_US));
+
+    ticks = ticks == TICKS_NEVER ? DEBT_NEVER : ticks;
     if (!(config.slips & SLIP_FORGIVE) && cell->debts[claim] < ticks) {
-        cell->debts[claim] = (uint8_t)ticks;
+        cell->debts[claim] = ticks;
     }
 }
 
@@ -72,26 +81,24 @@ static void send_releases(struct world *w, unsigned c, unsigned claim, uint64_t 
         if (is_connected(&w->cells[c][m])) {
             push_release(&w->cells[c][m], claim);
         } else {
-            owe(&w->cells[c][m], claim, limits.debt);
+            owe(&w->cells[c][m], claim, false);
         }
     }
 }
 
 /* ---- stepping ---- */
 
-/* Votes of a claim go to the attempt that made it, whatever round it is in by now: the core
- * has to ignore those of earlier rounds. */
+/* Votes of a claim go to the attempt that made it, whatever has become of that by now: the core has
+ * to ignore those of earlier rounds, and those that come too late. */
 static void voted(struct world *w, unsigned c, unsigned m, unsigned claim, enum rlk_vote vote)
 {
-    struct client *client = &w->clients[c];
     struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
                            .node = m,
                            .now_us = NOW_US,
                            .round = claim % config.rounds + 1,
                            .vote = vote};
 
-    if ((client->phase == PHASE_PENDING || client->phase == PHASE_HELD) &&
-        claim / config.rounds + 1 == client->attempts) {
+    if (claim / config.rounds + 1 == w->clients[c].attempts) {
         step(w, c, &ev);
     }
 }
@@ -111,54 +118,6 @@ static void send_sets(struct world *w, unsigned c, uint64_t nodes)
     RLK_MASK_EACH (m, unsent) {
         voted(w, c, m, claim, RLK_VOTE_UNKNOWN);
     }
-}
-
-/* Whether the event leaves the attempt where it is. */
-static bool is_deaf(struct rlk_attempt *a, enum rlk_event_kind kind, unsigned m, enum rlk_vote vote)
-{
-    enum rlk_attempt_state state = a->state;
-    enum rlk_round_state round = a->round.state;
-    struct rlk_event ev = {
-        .kind = kind, .node = m, .now_us = NOW_US, .round = a->tries, .vote = vote};
-    struct rlk_actions out;
-
-    rlk_attempt_step(a, &ev, &out);
-    return a->state == state && a->round.state == round && !out.fresh && !out.acquire &&
-           !out.release && !out.tell;
-}
-
-/* mind_store() forgets the round of an attempt that failed or waits, which is right only if
- * such an attempt is deaf to everything but its timer and its cancel. So it is tried, with its
- * round still there. */
-static bool is_quiet(const struct rlk_attempt *a)
-{
-    static struct rlk_attempt copy;
-    bool deaf;
-    unsigned m;
-
-    copy = *a;
-    deaf = is_deaf(&copy, RLK_EVENT_START, 0, RLK_VOTE_UNKNOWN) &&
-           is_deaf(&copy, RLK_EVENT_DELIVER, 0, RLK_VOTE_UNKNOWN);
-    for (m = 0; m < MASTERS; m++) {
-        deaf = deaf && is_deaf(&copy, RLK_EVENT_NODE_UP, m, RLK_VOTE_UNKNOWN) &&
-               is_deaf(&copy, RLK_EVENT_NODE_DOWN, m, RLK_VOTE_UNKNOWN) &&
-               is_deaf(&copy, RLK_EVENT_VOTE, m, RLK_VOTE_NO) &&
-               is_deaf(&copy, RLK_EVENT_VOTE, m, RLK_VOTE_YES);
-    }
-    return deaf;
-}
-
-/* The same, once for each round of this look. */
-static bool was_quiet(const struct rlk_attempt *a)
-{
-    static bool known[2][CLAIMS][1u << 5 * MASTERS];
-    const struct rlk_round *r = &a->round;
-    uint64_t look = r->asked | r->coming << MASTERS | r->yes << 2 * MASTERS | r->no << 3 * MASTERS |
-                    r->unknown << 4 * MASTERS;
-    bool *quiet = &known[a->state == RLK_ATTEMPT_FAILED][a->tries % CLAIMS][look];
-
-    *quiet = *quiet || is_quiet(a);
-    return *quiet;
 }
 
 static void carry_out(struct world *w, unsigned c, unsigned old_claim,
@@ -190,7 +149,7 @@ static void step(struct world *w, unsigned c, const struct rlk_event *ev)
     before = a.state;
     rlk_attempt_step(&a, ev, &out);
     if (a.state != before && (a.state == RLK_ATTEMPT_FAILED || a.state == RLK_ATTEMPT_WAITING) &&
-        !was_quiet(&a)) {
+        !mind_is_quiet(&a)) {
         w->wrong = WRONG_LOUD;
     }
     mind_store(&client->mind, &a);
@@ -275,13 +234,16 @@ void drive_tell(struct world *w, unsigned c)
 
 void drive_let_go(struct world *w, unsigned c)
 {
+    static struct rlk_attempt a;
     struct client *client = &w->clients[c];
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = NOW_US, .ready = connected(w, c)};
     struct rlk_actions out;
+    struct rlk_leases leases;
     struct rlk_release release;
 
-    rlk_release_init(&release, MASTERS, client->mind.asked & ~(uint64_t)client->mind.no,
-                     NOW_US + TICK_US);
+    mind_load(&client->mind, c, &a);
+    rlk_leases_init(&leases, MASTERS, &a.round);
+    rlk_release_init(&release, MASTERS, leases.touched, NOW_US + TICK_US);
     rlk_release_step(&release, &ev, &out);
     send_releases(w, c, world_claim(client), out.release);
     end_attempt(client);
@@ -295,37 +257,42 @@ bool drive_believes(const struct client *c)
 
 /* ---- what comes back ---- */
 
-/* The bytes of the reply, in the form that the master knows, and what the core makes of them. */
-static enum rlk_vote classify(unsigned claim, enum reply_kind kind)
+/* The bytes of the reply, in the form that the master knows. */
+static struct rlk_reply words(enum reply_kind kind)
 {
-    static const char *const tokens[CLAIMS] = {"a", "b", "c", "d"};
-    struct rlk_reply nil = {RLK_REPLY_NIL, 0, "", 0}, ok = {RLK_REPLY_STATUS, 0, "OK", 2};
-    struct rlk_reply other = {RLK_REPLY_STRING, 0, "other", 5};
+    static const struct rlk_reply nil = {RLK_REPLY_NIL, 0, "", 0},
+                                  ok = {RLK_REPLY_STATUS, 0, "OK", 2},
+                                  other = {RLK_REPLY_STRING, 0, "other", 5};
 
     if (config.tells_holder) {
-        return rlk_classify_set_get(kind == REPLY_YES ? &nil : &other, tokens[claim], 1);
+        return kind == REPLY_YES ? nil : other;
     }
-    return rlk_classify_set(kind == REPLY_YES ? &ok : &nil);
+    return kind == REPLY_YES ? ok : nil;
+}
+
+/* `reply`: what arrives in the place of the first one; NULL: that. */
+static void hear(struct world *w, unsigned c, unsigned m, const struct rlk_reply *reply)
+{
+    static const char *const tokens[CLAIMS] = {"a", "b", "c", "d"};
+    struct cell *cell = &w->cells[c][m];
+    uint8_t first = world_shift(cell->replies, &cell->n_replies);
+    struct rlk_reply said = words((enum reply_kind)message_kind(first));
+    unsigned claim = message_claim(first);
+
+    voted(w, c, m, claim,
+          rlk_classify_key(reply ? reply : &said, config.tells_holder, tokens[claim], 1));
 }
 
 void drive_reply(struct world *w, unsigned c, unsigned m)
 {
-    struct cell *cell = &w->cells[c][m];
-    uint8_t reply = world_shift(cell->replies, &cell->n_replies);
-    unsigned claim = message_claim(reply);
-
-    voted(w, c, m, claim, classify(claim, (enum reply_kind)message_kind(reply)));
+    hear(w, c, m, NULL);
 }
 
 void drive_error(struct world *w, unsigned c, unsigned m)
 {
     static const struct rlk_reply error = {RLK_REPLY_ERROR, 0, "ERR no more", 11};
-    struct cell *cell = &w->cells[c][m];
-    uint8_t reply = world_shift(cell->replies, &cell->n_replies);
-    unsigned claim = message_claim(reply);
 
-    voted(w, c, m, claim,
-          config.tells_holder ? rlk_classify_set_get(&error, "a", 1) : rlk_classify_set(&error));
+    hear(w, c, m, &error);
 }
 
 /* As in src/node: the connection is down before the first request hears of it. What was replied is
@@ -343,30 +310,37 @@ void drive_broken(struct world *w, unsigned c, unsigned m)
         uint8_t r = i < old.n_replies ? message(REQUEST_SET, message_claim(old.replies[i]))
                                       : old.requests[i - old.n_replies];
 
+        if (message_kind(r) != REQUEST_KILL) {
+            owe(cell, message_claim(r), message_kind(r) == REQUEST_SET);
+        }
         if (message_kind(r) == REQUEST_SET) {
-            owe(cell, message_claim(r), config.slips & SLIP_SHORT_DEBT ? limits.debt : DEBT_NEVER);
             voted(w, c, m, message_claim(r), RLK_VOTE_UNKNOWN);
-        } else if (message_kind(r) == REQUEST_RELEASE) {
-            owe(cell, message_claim(r), limits.debt);
         }
     }
 }
 
 /* ---- connecting ---- */
 
+/* What is left on the old connection is what was unanswered when that ended; if it has all been
+ * carried out since, it is as if nothing had been. A master that restarted has no ghost. */
+static bool has_former(const struct world *w, unsigned c, unsigned m)
+{
+    struct rlk_former f = {0};
+
+    if (w->ghost.client == c && w->ghost.master == m) {
+        rlk_former_ended(&f, "run", 1, w->ghost.n);
+    }
+    rlk_former_meet(&f, "run");
+    return f.count > 0;
+}
+
 void drive_up(struct world *w, unsigned c, unsigned m)
 {
     struct cell *cell = &w->cells[c][m];
-    bool owes = false;
     unsigned i;
 
-    for (i = 0; i < CLAIMS; i++) {
-        owes |= cell->debts[i] != 0;
-    }
     cell->link = LINK_UP;
-    /* Of no use unless something is left on the old connection: not sent then. */
-    if (owes && w->ghost.n && w->ghost.client == c && w->ghost.master == m &&
-        !(config.slips & SLIP_NO_KILL)) {
+    if (has_former(w, c, m) && !(config.slips & SLIP_NO_KILL)) {
         world_push(cell, message(REQUEST_KILL, 0));
     }
     for (i = 0; i < CLAIMS; i++) {

@@ -104,8 +104,56 @@ void mind_load(const struct mind *mind, unsigned c, struct rlk_attempt *a)
     }
 }
 
+/* Whether the event leaves the attempt where it is. */
+static bool is_deaf(struct rlk_attempt *a, enum rlk_event_kind kind, unsigned m, enum rlk_vote vote)
+{
+    enum rlk_attempt_state state = a->state;
+    enum rlk_round_state round = a->round.state;
+    struct rlk_event ev = {
+        .kind = kind, .node = m, .now_us = NOW_US, .round = a->tries, .vote = vote};
+    struct rlk_actions out;
+
+    rlk_attempt_step(a, &ev, &out);
+    return a->state == state && a->round.state == round && !out.fresh && !out.acquire &&
+           !out.release && !out.tell;
+}
+
+/* What follows forgets the round of an attempt that failed or waits, which is right only if
+ * such an attempt is deaf to everything but its timer and its cancel. So it is tried, with its
+ * round still there. */
+static bool is_quiet(const struct rlk_attempt *a)
+{
+    static struct rlk_attempt copy;
+    bool deaf;
+    unsigned m;
+
+    copy = *a;
+    deaf = is_deaf(&copy, RLK_EVENT_START, 0, RLK_VOTE_UNKNOWN) &&
+           is_deaf(&copy, RLK_EVENT_DELIVER, 0, RLK_VOTE_UNKNOWN);
+    for (m = 0; m < MASTERS; m++) {
+        deaf = deaf && is_deaf(&copy, RLK_EVENT_NODE_UP, m, RLK_VOTE_UNKNOWN) &&
+               is_deaf(&copy, RLK_EVENT_NODE_DOWN, m, RLK_VOTE_UNKNOWN) &&
+               is_deaf(&copy, RLK_EVENT_VOTE, m, RLK_VOTE_NO) &&
+               is_deaf(&copy, RLK_EVENT_VOTE, m, RLK_VOTE_YES);
+    }
+    return deaf;
+}
+
+/* The same, once for each round of this look. */
+bool mind_is_quiet(const struct rlk_attempt *a)
+{
+    static bool known[2][CLAIMS][1u << 5 * MASTERS];
+    const struct rlk_round *r = &a->round;
+    uint64_t look = r->asked | r->coming << MASTERS | r->yes << 2 * MASTERS | r->no << 3 * MASTERS |
+                    r->unknown << 4 * MASTERS;
+    bool *quiet = &known[a->state == RLK_ATTEMPT_FAILED][a->tries % CLAIMS][look];
+
+    *quiet = *quiet || is_quiet(a);
+    return *quiet;
+}
+
 /* A round that is lost has had its release sent, and an attempt that failed only waits to be
- * told: see is_quiet() in drive.c for why the rest may be forgotten. */
+ * told: see is_quiet() for why the rest may be forgotten. */
 static void forget_round(struct mind *mind, const struct rlk_attempt *a)
 {
     uint8_t tries = mind->tries, status = mind->has_status, reason = mind->has_reason;

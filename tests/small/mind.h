@@ -17,6 +17,9 @@ void mind_clear(struct mind *mind);
 void mind_load(const struct mind *mind, unsigned c, struct rlk_attempt *a);
 void mind_store(struct mind *mind, const struct rlk_attempt *a);
 
+/* An attempt that failed or waits is deaf to what mind_store() forgets of it. */
+bool mind_is_quiet(const struct rlk_attempt *a);
+
 /* A deadline as ticks to go: at none of the moments before that has it come. */
 uint8_t mind_ticks(uint64_t deadline_us);
 

@@ -11,24 +11,19 @@
 struct config config;
 struct limits limits;
 
-/* The usual drift, 1 %. */
-#define DRIFT_PPM 10000
-
 void world_configure(const struct config *c)
 {
-    uint64_t ttl_us = (uint64_t)c->ttl_ms * 1000;
-
     config = *c;
     config.attempts = c->attempts ? c->attempts : 2;
     config.each = c->each ? c->each : 1;
     config.rounds = c->rounds ? c->rounds : 1;
     config.timeout_ticks = c->timeout_ticks ? c->timeout_ticks : 1;
     config.wait_ticks = c->wait_ticks ? c->wait_ticks : TICKS_NEVER;
-    limits.lease_us = rlk_validity_lease_us(ttl_us, DRIFT_PPM);
-    limits.min_validity_us = ttl_us / 10;
-    limits.life = (unsigned)((ttl_us - GAIN_US) / TICK_US);
+    limits.ttl_us = (uint64_t)c->ttl_ms * 1000;
+    limits.lease_us = rlk_validity_lease_us(limits.ttl_us, DRIFT_PPM);
+    limits.min_validity_us = limits.ttl_us / 10;
+    limits.life = (unsigned)((limits.ttl_us - GAIN_US) / TICK_US);
     limits.age_cap = (unsigned)((limits.lease_us + TICK_US - 1) / TICK_US);
-    limits.debt = (unsigned)((ttl_us + TICK_US - 1) / TICK_US);
     if (c->slips & SLIP_FAST) {
         limits.life--;
     }

@@ -32,6 +32,9 @@
 #define DEBT_NEVER 7   /* a debt that does not end */
 #define NO_AGE 15      /* a lease end that is not set */
 
+/* The usual drift, 1 %. */
+#define DRIFT_PPM 10000
+
 /* The masters' clocks gain this in a ttl: just less than the drift that the lease allows for. */
 #define GAIN_US 2000
 
@@ -105,10 +108,9 @@ extern const unsigned n_configs;
 
 /* What follows from the configuration that is being searched. */
 struct limits {
-    uint64_t lease_us, min_validity_us;
+    uint64_t ttl_us, lease_us, min_validity_us;
     unsigned life;    /* a key lives at the tick it was set and so many more */
     unsigned age_cap; /* a lease of this age is over */
-    unsigned debt;    /* ticks until the debt of a release ends */
 };
 
 extern struct config config;

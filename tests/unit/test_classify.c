@@ -74,6 +74,18 @@ START_TEST(set_get_says_nil_or_the_holder)
 }
 END_TEST
 
+/* The nil of the one is the refusal of the other. */
+START_TEST(a_nil_is_read_by_what_was_asked)
+{
+    struct rlk_reply nil = reply(RLK_REPLY_NIL, 0, ""), own = reply(RLK_REPLY_STRING, 0, TOKEN);
+
+    ck_assert_int_eq(rlk_classify_key(&nil, true, TOKEN, 40), RLK_VOTE_YES);
+    ck_assert_int_eq(rlk_classify_key(&nil, false, TOKEN, 40), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_key(&own, true, TOKEN, 40), RLK_VOTE_OURS);
+    ck_assert_int_eq(rlk_classify_key(&own, false, TOKEN, 40), RLK_VOTE_UNKNOWN);
+}
+END_TEST
+
 START_TEST(our_own_token_as_the_old_value_is_no_second_vote)
 {
     struct rlk_reply own = reply(RLK_REPLY_STRING, 0, TOKEN);
@@ -299,6 +311,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, an_error_is_neither_yes_nor_no, 0, sizeof(errors) / sizeof(errors[0]));
     tcase_add_test(c, set_says_ok_or_nil);
     tcase_add_test(c, set_get_says_nil_or_the_holder);
+    tcase_add_test(c, a_nil_is_read_by_what_was_asked);
     tcase_add_test(c, our_own_token_as_the_old_value_is_no_second_vote);
     tcase_add_test(c, release_says_deleted_gone_or_taken);
     tcase_add_test(c, an_error_is_known_by_its_whole_first_word);
