@@ -154,7 +154,7 @@ static void on_extended(struct rlk_call *call)
     cb(lock, status, lock->extend_arg);
 }
 
-/* ---- beginning and end ---- */
+/* ---- the beginning ---- */
 
 void rlk_hold_begin(struct redlock_lock *lock, uint64_t now_us)
 {
@@ -170,15 +170,6 @@ void rlk_hold_begin(struct redlock_lock *lock, uint64_t now_us)
     rlk_hold_start(&lock->hold, &lock->attempt.round, now_us, &out);
     lock->told_deadline_us = rlk_hold_valid_until_us(&lock->hold); /* as the callback sees it */
     carry_out(lock, &out, now_us);
-}
-
-void rlk_hold_end(struct redlock_lock *lock)
-{
-    rlk_list_remove(&lock->tell.link);
-    rlk_list_remove(&lock->line.link);
-    if (lock->extend_cb) {
-        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell_extended);
-    }
 }
 
 /* ---- the public calls ---- */

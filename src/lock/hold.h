@@ -9,7 +9,4 @@ struct redlock_lock;
 /* Its user is about to be told that he holds it. */
 void rlk_hold_begin(struct redlock_lock *lock, uint64_t now_us);
 
-/* It is let go: nothing is told or asked any more, but an extension under way is told. */
-void rlk_hold_end(struct redlock_lock *lock);
-
 #endif

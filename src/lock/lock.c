@@ -48,19 +48,32 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
     lock->attempt.state = RLK_ATTEMPT_IDLE;
     lock->hold.state = RLK_HOLD_IDLE;
     lock->release.state = RLK_RELEASE_IDLE;
+    rlk_list_init(&lock->tell.link);
     rlk_list_init(&lock->tell_extended.link);
+    rlk_list_init(&lock->line.link);
     rlk_detail_reset(lock);
     rlk_timer_init(&lock->timer, NULL);
     rlk_manager_add(rl, &lock->waiter, NULL, errand);
     return lock;
 }
 
+/* How an extension under way has ended is told behind the hold. */
+static void leave_phase(struct redlock_lock *lock)
+{
+    rlk_list_remove(&lock->tell.link);
+    rlk_list_remove(&lock->line.link);
+    rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
+    if (lock->extend_cb) {
+        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell_extended);
+    }
+}
+
 void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
                     const struct rlk_lock_driver *driver)
 {
+    leave_phase(lock);
     lock->phase = phase;
     lock->waiter.kind = &driver->waiter;
-    rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
     rlk_timer_init(&lock->timer, driver->timer);
     rlk_call_init(&lock->tell, driver->tell);
     rlk_call_init(&lock->line, driver->room);

@@ -69,7 +69,8 @@ struct rlk_lock_driver {
 struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
 
-/* Another one drives it from now on; nothing is due. */
+/* Another one drives it from now on; nothing is due, and the one before has nothing more to tell
+ * but how an extension under way has ended. */
 void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
                     const struct rlk_lock_driver *driver);
 

@@ -11,7 +11,6 @@
 
 #include "base/mask.h"
 #include "base/time.h"
-#include "lock/hold.h"
 #include "lock/lock.h"
 #include "lock/question.h"
 #include "lock/request.h"
@@ -108,7 +107,6 @@ static void begin(struct redlock_lock *lock)
 static void begin_held(struct redlock_lock *lock)
 {
     lock->rl->pending++;
-    rlk_hold_end(lock);
     begin(lock);
 }
 
