@@ -7,6 +7,7 @@
 
 #include <redlock/error.h>
 #include <redlock/lock.h>
+#include <redlock/version.h>
 
 #include "base/alloc.h"
 #include "base/sized.h"
@@ -195,7 +196,7 @@ int rlk_options_read(const struct redlock_options *theirs, struct redlock_option
         return refuse(ret_public, REDLOCK_EINVAL,
                       "the options set something that this library (%s) does not know yet; it is "
                       "older than the headers that the program was built with",
-                      redlock_version());
+                      REDLOCK_VERSION);
     }
     return read == RLK_SIZED_READ ? 0 : REDLOCK_EINVAL;
 }
