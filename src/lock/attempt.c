@@ -44,7 +44,7 @@ static int fresh_claim(struct redlock_lock *lock)
         rlk_lock_set_claim(lock, claim);
     }
     lock->nameless = 0;
-    rlk_detail_reset(lock);
+    rlk_detail_reset(lock->details, lock->rl->options.n_nodes);
     claim->round = lock->attempt.tries;
     claim->hint = hint(lock);
     if (is_adoption(lock)) {

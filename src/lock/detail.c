@@ -2,151 +2,26 @@
 
 #include <string.h>
 
-#include <redlock/error.h>
-
 #include "base/mask.h"
-#include "base/sized.h"
-#include "base/time.h"
-#include "lock/lock.h"
-#include "net/clock.h"
 
-void rlk_detail_reset(struct redlock_lock *lock)
+void rlk_detail_reset(struct rlk_detail *details, unsigned n_nodes)
 {
-    memset(lock->details, 0, lock->rl->options.n_nodes * sizeof(*lock->details));
+    memset(details, 0, n_nodes * sizeof(*details));
 }
 
-void rlk_detail_asked(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
+void rlk_detail_asked(struct rlk_detail *details, uint64_t nodes, uint64_t now_us)
 {
     unsigned node;
 
     RLK_MASK_EACH (node, nodes) {
-        lock->details[node].waiting = true;
-        lock->details[node].asked_us = now_us;
+        details[node].waiting = true;
+        details[node].asked_us = now_us;
     }
 }
 
-void rlk_detail_said(struct redlock_lock *lock, unsigned node, enum redlock_said said,
-                     uint64_t now_us)
+void rlk_detail_said(struct rlk_detail *d, enum redlock_said said, uint64_t now_us)
 {
-    struct rlk_detail *d = &lock->details[node];
-
     d->said = said;
     d->said_us = now_us;
     d->waiting = false;
-}
-
-/* ---- describing it ---- */
-
-static enum redlock_vote vote_in_round(const struct rlk_round *r, uint64_t bit)
-{
-    if (r->barred & bit) {
-        return REDLOCK_VOTE_UNCOUNTED;
-    }
-    if (r->yes & bit) {
-        return REDLOCK_VOTE_YES;
-    }
-    if (r->no & bit) {
-        return REDLOCK_VOTE_NO;
-    }
-    return r->asked & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
-}
-
-/* It has said that it has our key since the last round began, or may yet say so in this one. */
-static bool is_heard(const struct redlock_lock *lock, unsigned node)
-{
-    const struct rlk_hold *h = &lock->hold;
-    const struct rlk_detail *d = &lock->details[node];
-    bool in_time = h->round_until_us != RLK_NEVER && h->leases.asked & rlk_mask_bit(node);
-
-    return d->said != REDLOCK_SAID_ERROR && (in_time || d->said_us >= h->round_us);
-}
-
-/* Of a lock that is held, or was: who has said so once has our key until it says something else,
- * its time is over, or it is silent when it is asked again. */
-static enum redlock_vote vote_in_hold(const struct redlock_lock *lock, unsigned node,
-                                      uint64_t now_us)
-{
-    const struct rlk_leases *l = &lock->hold.leases;
-    uint64_t bit = rlk_mask_bit(node);
-
-    if (l->absent & bit) {
-        return REDLOCK_VOTE_NO;
-    }
-    if ((l->present & bit) == 0) {
-        return l->touched & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
-    }
-    if (!is_heard(lock, node) || l->end_us[node] <= now_us) {
-        return REDLOCK_VOTE_UNKNOWN;
-    }
-    return l->mistimed & bit ? REDLOCK_VOTE_UNCOUNTED : REDLOCK_VOTE_YES;
-}
-
-static const char *holder_at(const struct redlock_lock *lock, unsigned node)
-{
-    if (lock->nameless & rlk_mask_bit(node)) {
-        return "(out of memory)";
-    }
-    return lock->holders ? lock->holders[node] : "";
-}
-
-/* Why it has not said yes. */
-static const char *error_at(const struct redlock_lock *lock, unsigned node, uint64_t now_us)
-{
-    const struct rlk_detail *d = &lock->details[node];
-    const char *text = rlk_node_explain(&lock->rl->nodes[node], now_us);
-
-    if (text[0]) {
-        return text;
-    }
-    if (d->waiting || d->said == REDLOCK_SAID_NOTHING) {
-        return rlk_trouble_plain(RLK_TROUBLE_UNANSWERED);
-    }
-    return rlk_trouble_plain(d->said == REDLOCK_SAID_ERROR ? RLK_TROUBLE_ERROR
-                                                           : RLK_TROUBLE_NOT_ASKED_AGAIN);
-}
-
-static uint64_t ago_ms(uint64_t then_us, uint64_t now_us)
-{
-    return then_us ? rlk_time_sub(now_us, then_us) / 1000 : UINT64_MAX;
-}
-
-static struct redlock_node_detail describe(const struct redlock_lock *lock, unsigned node,
-                                           uint64_t now_us)
-{
-    bool held = lock->hold.state != RLK_HOLD_IDLE;
-    const struct rlk_detail *d = &lock->details[node];
-    struct redlock_node_detail detail = {
-        .holder = "",
-        .error = "",
-        .said = d->said,
-        .waiting = d->waiting,
-        .said_ms = ago_ms(d->said_us, now_us),
-        .asked_ms = ago_ms(d->asked_us, now_us),
-    };
-
-    detail.vote = held ? vote_in_hold(lock, node, now_us)
-                       : vote_in_round(&lock->attempt.round, rlk_mask_bit(node));
-    if (detail.vote == REDLOCK_VOTE_NO) {
-        detail.holder = holder_at(lock, node);
-    } else if (detail.vote != REDLOCK_VOTE_YES) {
-        detail.error = error_at(lock, node, now_us);
-    }
-    return detail;
-}
-
-REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t index,
-                                     struct redlock_node_detail *ret_detail)
-{
-    struct redlock_node_detail detail;
-
-    if (lock == NULL || ret_detail == NULL || index >= lock->rl->options.n_nodes ||
-        !rlk_sized_valid(ret_detail, RLK_SIZED_UP_TO(struct redlock_node_detail, error))) {
-        return REDLOCK_EINVAL;
-    }
-    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
-        return REDLOCK_EFORK;
-    }
-    detail = describe(lock, (unsigned)index, rlk_clock_us());
-    rlk_sized_write(ret_detail, &detail, sizeof(detail));
-    return 0;
 }

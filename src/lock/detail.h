@@ -20,13 +20,12 @@ struct rlk_detail {
 };
 
 /* Nothing was asked yet: a round begins. */
-void rlk_detail_reset(struct redlock_lock *lock);
+void rlk_detail_reset(struct rlk_detail *details, unsigned n_nodes);
 
-/* These are asked now. */
-void rlk_detail_asked(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us);
+/* These are asked now; details: by node. */
+void rlk_detail_asked(struct rlk_detail *details, uint64_t nodes, uint64_t now_us);
 
 /* One has answered. */
-void rlk_detail_said(struct redlock_lock *lock, unsigned node, enum redlock_said said,
-                     uint64_t now_us);
+void rlk_detail_said(struct rlk_detail *d, enum redlock_said said, uint64_t now_us);
 
 #endif

@@ -6,9 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/mask.h"
-#include "base/time.h"
-#include "lock/close.h"
-#include "net/clock.h"
 
 struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
@@ -51,7 +48,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
     rlk_list_init(&lock->tell.link);
     rlk_list_init(&lock->tell_extended.link);
     rlk_list_init(&lock->line.link);
-    rlk_detail_reset(lock);
+    rlk_detail_reset(lock->details, rl->options.n_nodes);
     rlk_timer_init(&lock->timer, NULL);
     rlk_manager_add(rl, &lock->waiter, NULL, errand);
     return lock;
@@ -132,17 +129,12 @@ void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct
     }
 }
 
-static bool is_child(const struct redlock_lock *lock)
-{
-    return rlk_fork_is_child(&lock->rl->loop.fork);
-}
-
 REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
 {
     if (lock == NULL) {
         return REDLOCK_EINVAL;
     }
-    if (is_child(lock)) {
+    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
         return REDLOCK_EFORK;
     }
     if (lock->phase != RLK_LOCK_HELD || lock->extend_cb) {
@@ -150,58 +142,4 @@ REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
     }
     rlk_lock_free(lock);
     return 0;
-}
-
-REDLOCK_EXPORT uint64_t redlock_clock_us(void)
-{
-    return rlk_clock_us();
-}
-
-REDLOCK_EXPORT uint64_t redlock_lock_deadline_us(const struct redlock_lock *lock)
-{
-    if (lock == NULL || lock->phase != RLK_LOCK_HELD || is_child(lock)) {
-        return 0;
-    }
-    return rlk_hold_valid_until_us(&lock->hold);
-}
-
-REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock)
-{
-    return rlk_time_sub(redlock_lock_deadline_us(lock), rlk_clock_us()) / 1000;
-}
-
-REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)
-{
-    return lock ? lock->claim->token : "";
-}
-
-REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock)
-{
-    return lock && lock->phase == RLK_LOCK_HELD ? lock->claim->fence : 0;
-}
-
-REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len)
-{
-    if (ret_len) {
-        *ret_len = lock ? lock->first->key_len[0] : 0;
-    }
-    return lock ? lock->first->key : "";
-}
-
-REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock)
-{
-    return lock ? lock->attempt.reason : 0;
-}
-
-REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,
-                                        uint64_t *ret_took_us)
-{
-    const struct rlk_attempt *a = lock ? &lock->attempt : NULL;
-
-    if (ret_tries) {
-        *ret_tries = a ? a->tries : 0;
-    }
-    if (ret_took_us) {
-        *ret_took_us = a ? rlk_time_sub(a->decided_us, a->started_us) : 0;
-    }
 }

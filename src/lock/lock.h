@@ -1,8 +1,8 @@
 /* lock.h - the inside of a handle, from the request to the end of the release.
  *
- *   acquire.c drives the attempt, hold.c the time that it is held, release.c the release; lock.c
- *   makes and frees it, detail.c knows what the masters said. Each drives a machine of core/ the
- * same way: step, then carry out. */
+ *   attempt.c drives the attempt, hold.c the time that it is held, release.c the release; lock.c
+ *   makes and frees it, detail.c knows what the masters said, accessors.c tells it. The first three
+ *   drive a machine of core/ each, the same way: step, then carry out. */
 #ifndef RLK_LOCK_LOCK_H
 #define RLK_LOCK_LOCK_H
 

@@ -219,7 +219,7 @@ static void note(const struct question *q, const struct rlk_node *n, const struc
     if (claim->lock == NULL || q->left != LEFT_KEYS) {
         return;
     }
-    rlk_detail_said(claim->lock, n->index, said, now_us);
+    rlk_detail_said(&claim->lock->details[n->index], said, now_us);
     if (said == REDLOCK_SAID_GONE || said == REDLOCK_SAID_TAKEN) {
         rlk_lock_name_holder(claim->lock, n->index, reply);
     }
@@ -275,7 +275,7 @@ void rlk_question_ask(struct redlock_lock *lock, enum rlk_question question, uin
     claim->release = q->left == LEFT_RELEASE ? &q->kind : claim->release;
     unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
     if (q->left == LEFT_KEYS) {
-        rlk_detail_asked(lock, nodes, now_us);
+        rlk_detail_asked(lock->details, nodes, now_us);
     }
     RLK_MASK_EACH (node, unsent) {
         if (q->left == LEFT_RELEASE) {
