@@ -109,11 +109,23 @@ static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
     return waited == 0;
 }
 
+/* Whoever looks at the masters on and on would never have all answers, where these take longer than
+ * health_ms. One that is connected meanwhile would begin with it anew. */
+static void look_away(struct redlock *rl)
+{
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        rlk_health_end(&rl->nodes[i]);
+    }
+}
+
 static void on_close_check(struct rlk_call *call)
 {
     struct redlock *rl = RLK_CONTAINER(call, struct redlock, close_check);
     uint64_t now_us = rlk_clock_us();
 
+    look_away(rl);
     if (rl->pending == 0 && rl->told_us == 0) {
         rl->told_us = now_us;
     }
@@ -137,16 +149,9 @@ void rlk_close_settle(struct redlock *rl)
     }
 }
 
-/* Whoever looks at the masters on and on would never have all answers, where these take longer than
- * health_ms. */
 static void let_go(struct redlock *rl)
 {
     struct rlk_list *link, *next;
-    unsigned i;
-
-    for (i = 0; i < rl->options.n_nodes; i++) {
-        rlk_health_end(&rl->nodes[i]);
-    }
 
     RLK_LIST_EACH (link, next, &rl->waiters) {
         struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
