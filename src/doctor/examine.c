@@ -20,7 +20,6 @@
 #include "base/time.h"
 #include "doctor/probe.h"
 #include "doctor/report.h"
-#include "lock/close.h"
 #include "lock/manager.h"
 #include "net/clock.h"
 

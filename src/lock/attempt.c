@@ -67,7 +67,7 @@ static enum rlk_rank rank(const struct redlock_lock *lock)
 static void stand_in_line(struct redlock_lock *lock, const struct rlk_actions *out)
 {
     if (out->line) {
-        rlk_line_wait(lock->rl, rank(lock), &lock->line);
+        rlk_line_wait(&lock->rl->line, rank(lock), &lock->line);
     } else if (lock->attempt.state != RLK_ATTEMPT_IN_LINE) {
         rlk_list_remove(&lock->line.link);
     }
@@ -100,7 +100,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
             rlk_attempt_cancel(lock); /* nothing was sent: the callback gets the trouble */
             return;
         }
-        rlk_line_expect(lock->rl, lock->attempt.round.coming);
+        rlk_line_expect(&lock->rl->line, lock->attempt.round.coming);
     }
     stand_in_line(lock, out);
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
@@ -125,7 +125,7 @@ static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind,
 {
     struct rlk_event ev = {.kind = kind, .now_us = now_us};
 
-    rlk_line_look(lock->rl, rank(lock), &ev);
+    rlk_line_look(&lock->rl->line, rank(lock), &ev);
     step(lock, &ev);
 }
 

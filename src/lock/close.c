@@ -139,14 +139,7 @@ static void on_close_check(struct rlk_call *call)
 static void on_close_timer(struct rlk_timer *t, uint64_t now_us)
 {
     (void)now_us;
-    rlk_close_settle(RLK_CONTAINER(t, struct redlock, close_timer));
-}
-
-void rlk_close_settle(struct redlock *rl)
-{
-    if (rl->closing) {
-        rlk_turn_flush(&rl->loop.turn, &rl->close_check);
-    }
+    rlk_manager_settle(RLK_CONTAINER(t, struct redlock, close_timer));
 }
 
 static void let_go(struct redlock *rl)
@@ -183,6 +176,6 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     rl->close_arg = arg;
     rl->close_us = rlk_clock_us();
     let_go(rl);
-    rlk_close_settle(rl);
+    rlk_manager_settle(rl);
     return 0;
 }

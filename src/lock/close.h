@@ -9,9 +9,6 @@ struct redlock;
  * want of memory. 0, REDLOCK_ESYSTEM or REDLOCK_ENOMEM. */
 int rlk_close_prepare(struct redlock *rl, struct event_base *base);
 
-/* Something ended: perhaps a close can go on. Nothing happens when none is under way. */
-void rlk_close_settle(struct redlock *rl);
-
 /* Give back everything that may be there; takes a half-made manager. */
 void rlk_close_destroy(struct redlock *rl);
 

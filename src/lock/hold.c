@@ -49,7 +49,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
         rlk_turn_tell(&lock->rl->loop.turn, &lock->tell_extended);
     }
     if (out->line) {
-        rlk_line_wait(lock->rl, RLK_RANK_URGENT, &lock->line);
+        rlk_line_wait(&lock->rl->line, RLK_RANK_URGENT, &lock->line);
     } else if (!lock->hold.in_line) {
         rlk_list_remove(&lock->line.link);
     }
@@ -71,7 +71,7 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 
 static void step_with_nodes(struct redlock_lock *lock, struct rlk_event *ev)
 {
-    rlk_line_look(lock->rl, RLK_RANK_URGENT, ev);
+    rlk_line_look(&lock->rl->line, RLK_RANK_URGENT, ev);
     step(lock, ev);
 }
 

@@ -30,32 +30,38 @@
 #include "net/turn.h"
 #include "node/room.h"
 
-struct redlock;
 struct rlk_event;
+struct rlk_loop;
+struct rlk_node;
+struct rlk_options;
 
 /* So many rounds wait for a master that is being connected: they all ask it at once when it is. */
 #define RLK_LINE_EXPECTED 128
 
 struct rlk_line {
+    struct rlk_loop *loop;
+    const struct rlk_options *options;
+    struct rlk_node *nodes;
     struct rlk_list rank[RLK_RANKS]; /* of struct rlk_call */
     struct rlk_call serve;
     struct rlk_timer timer; /* when to look again, whatever is answered */
 };
 
-void rlk_line_init(struct redlock *rl);
+void rlk_line_init(struct rlk_line *line, struct rlk_loop *loop, const struct rlk_options *options,
+                   struct rlk_node *nodes);
 
 /* Fill in ready, coming and full of an event. Not full: what it begins may be asked at once, of
  * those that are ready. */
-void rlk_line_look(const struct redlock *rl, enum rlk_rank rank, struct rlk_event *ev);
+void rlk_line_look(const struct rlk_line *line, enum rlk_rank rank, struct rlk_event *ev);
 
 /* Stand in line: `c` is run when it is its turn, in a later turn of the loop. Nothing happens when
  * it stands there already; it leaves with rlk_list_remove(&c->link). */
-void rlk_line_wait(struct redlock *rl, enum rlk_rank rank, struct rlk_call *c);
+void rlk_line_wait(struct rlk_line *line, enum rlk_rank rank, struct rlk_call *c);
 
 /* A round has begun that also asks these nodes when they are connected. */
-void rlk_line_expect(struct redlock *rl, uint64_t coming);
+void rlk_line_expect(struct rlk_line *line, uint64_t coming);
 
 /* Something may have changed: look whose turn it is, at the end of this turn of the loop. */
-void rlk_line_wake(struct redlock *rl);
+void rlk_line_wake(struct rlk_line *line);
 
 #endif

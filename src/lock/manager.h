@@ -91,6 +91,9 @@ __attribute__((format(printf, 3, 4))) int rlk_manager_refuse(struct redlock *rl,
 void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind,
                      enum rlk_errand errand);
 
+/* Something ended: perhaps a close can go on. Nothing happens when none is under way. */
+void rlk_manager_settle(struct redlock *rl);
+
 /* The user is told one thing that he waited for. */
 void rlk_manager_told(struct redlock *rl, struct rlk_waiter *w);
 

@@ -17,7 +17,6 @@
 #include "base/time.h"
 #include "core/classify.h"
 #include "core/validity.h"
-#include "lock/close.h"
 #include "lock/manager.h"
 #include "net/clock.h"
 #include "node/claim.h"
@@ -373,7 +372,7 @@ static void start(struct rlk_query *q, const struct rlk_event *nodes)
     unsigned node;
 
     q->waited = nodes->ready | nodes->coming;
-    rlk_line_expect(q->rl, nodes->coming);
+    rlk_line_expect(&q->rl->line, nodes->coming);
     rlk_timer_set(&q->rl->loop.timers, &q->timer,
                   rlk_time_add(nodes->now_us, q->rl->options.node_timeout_us));
     if (q->waited == 0) {
@@ -389,9 +388,9 @@ static void begin(struct rlk_query *q, enum rlk_event_kind kind)
 {
     struct rlk_event nodes = {.kind = kind, .now_us = rlk_clock_us()};
 
-    rlk_line_look(q->rl, RLK_RANK_FRESH, &nodes);
+    rlk_line_look(&q->rl->line, RLK_RANK_FRESH, &nodes);
     if (nodes.full) {
-        rlk_line_wait(q->rl, RLK_RANK_FRESH, &q->line);
+        rlk_line_wait(&q->rl->line, RLK_RANK_FRESH, &q->line);
     } else {
         start(q, &nodes);
     }

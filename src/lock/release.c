@@ -96,9 +96,9 @@ static void begin(struct redlock_lock *lock)
     struct rlk_event look = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
 
     rlk_lock_enter(lock, RLK_LOCK_RELEASING, &driver);
-    rlk_line_look(lock->rl, RLK_RANK_URGENT, &look);
+    rlk_line_look(&lock->rl->line, RLK_RANK_URGENT, &look);
     if (look.full) {
-        rlk_line_wait(lock->rl, RLK_RANK_URGENT, &lock->line);
+        rlk_line_wait(&lock->rl->line, RLK_RANK_URGENT, &lock->line);
     } else {
         start(lock, look.now_us);
     }

@@ -1,0 +1,118 @@
+#include "lock/hooks.h"
+
+#include "base/list.h"
+#include "base/mask.h"
+#include "core/steps.h"
+#include "lock/manager.h"
+#include "node/handshake.h"
+
+/* A waiter may leave the list while it is told, but none may make another one leave. */
+static void tell_all(struct redlock *rl, const struct rlk_event *ev)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &rl->waiters) {
+        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+
+        w->kind->event(w, ev);
+    }
+}
+
+static void tell_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = kind, .node = n->index, .now_us = now_us};
+    struct redlock *rl = n->owner;
+
+    tell_all(rl, &ev);
+    rlk_line_wake(&rl->line);
+    rlk_manager_settle(rl);
+}
+
+static void on_node_up(struct rlk_node *n, uint64_t now_us)
+{
+    tell_of_node(n, RLK_EVENT_NODE_UP, now_us);
+}
+
+static void on_node_down(struct rlk_node *n, uint64_t now_us)
+{
+    tell_of_node(n, RLK_EVENT_NODE_DOWN, now_us);
+}
+
+static void on_node_eased(struct rlk_node *n)
+{
+    struct redlock *rl = n->owner;
+
+    rlk_line_wake(&rl->line);
+    if (n->inflight.count == 0) {
+        rlk_manager_settle(rl);
+    }
+}
+
+/* [S11] What follows from that is core/steps.h. */
+static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sample)
+{
+    struct redlock *rl = n->owner;
+    struct rlk_event ev = {.node = n->index, .now_us = sample->received_us};
+    struct rlk_steps_actions out;
+    unsigned node;
+
+    rlk_steps_hear(&rl->clocks, rl->standing, n->index, sample, &out);
+    if (out.mistimed) {
+        ev.kind = RLK_EVENT_MISTIMED;
+        tell_all(rl, &ev);
+    }
+    if (out.stood_us > 0) {
+        ev.kind = RLK_EVENT_STOOD;
+        ev.by_us = out.stood_us;
+        tell_all(rl, &ev);
+    }
+    RLK_MASK_EACH (node, out.note) {
+        rlk_health_note(&rl->nodes[node], sample->received_us);
+    }
+    RLK_MASK_EACH (node, out.ask) {
+        rlk_health_ask_now(&rl->nodes[node], sample->received_us);
+    }
+}
+
+/* [S11] What it has granted for a lock that is not told yet counts no more. */
+static void on_node_barred(struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_BARRED,
+                           .node = n->index,
+                           .now_us = now_us,
+                           .exchanged = rlk_standing_take_exchanged(&n->standing)};
+
+    tell_all(n->owner, &ev);
+}
+
+static void on_node_replaced(struct rlk_node *n)
+{
+    struct redlock *rl = n->owner;
+
+    rlk_clocks_forget(&rl->clocks, n->index);
+}
+
+static const struct rlk_node *on_node_twin(const struct rlk_node *n)
+{
+    const struct redlock *rl = n->owner;
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        const struct rlk_node *other = &rl->nodes[i];
+
+        if (other != n && other->state == RLK_NODE_UP &&
+            rlk_server_is_same(&n->info, &other->info)) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+const struct rlk_node_hooks rlk_hooks = {.greet = rlk_handshake_begin,
+                                         .up = on_node_up,
+                                         .down = on_node_down,
+                                         .eased = on_node_eased,
+                                         .barred = on_node_barred,
+                                         .replaced = on_node_replaced,
+                                         .timed = on_node_timed,
+                                         .twin = on_node_twin};

@@ -1,0 +1,100 @@
+/* open.c - the beginning of a manager. */
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/manager.h>
+
+#include "base/alloc.h"
+#include "base/time.h"
+#include "lock/close.h"
+#include "lock/hooks.h"
+#include "lock/manager.h"
+#include "net/clock.h"
+
+/* What is kept of memory that was given back. */
+#define KEEP_LOCKS 1024
+#define KEEP_CLAIMS 4096
+
+static int make_nodes(struct redlock *rl)
+{
+    unsigned i;
+    uint64_t seed;
+    int status = rlk_entropy_take(&rl->entropy, &seed, sizeof(seed));
+
+    if (status) {
+        return status;
+    }
+    rlk_prng_seed(&rl->prng, seed);
+    rlk_clocks_init(&rl->clocks, rl->options.n_nodes, rl->options.drift_ppm,
+                    rlk_time_from_ms(rl->options.max_ttl_ms));
+    rl->nodes = rlk_alloc(rl->options.n_nodes * sizeof(*rl->nodes));
+    if (rl->nodes == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        rlk_node_init(&rl->nodes[i], &rl->loop, &rl->options, i, &rlk_hooks, rl,
+                      rlk_prng_next(&rl->prng));
+        rl->standing[i] = &rl->nodes[i].standing;
+    }
+    rlk_line_init(&rl->line, &rl->loop, &rl->options, rl->nodes);
+    return 0;
+}
+
+static struct redlock *make(void)
+{
+    struct redlock *rl = rlk_alloc(sizeof(*rl));
+
+    if (rl == NULL) {
+        return NULL;
+    }
+    rlk_entropy_init(&rl->entropy);
+    rlk_pool_init(&rl->lock_pool, KEEP_LOCKS);
+    rlk_pool_init(&rl->claim_pool, KEEP_CLAIMS);
+    rlk_list_init(&rl->waiters);
+    return rl;
+}
+
+static void explain(const struct redlock_options *o, int status)
+{
+    if (o->error_text && o->error_text_size > 0 && o->error_text[0] == '\0') {
+        strncpy(o->error_text, redlock_strerror(status), o->error_text_size - 1);
+        o->error_text[o->error_text_size - 1] = '\0';
+    }
+}
+
+REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_options *options,
+                               struct redlock **ret_rl)
+{
+    struct redlock_options public;
+    struct redlock *rl;
+    int status;
+    unsigned i;
+
+    if (base == NULL || options == NULL || ret_rl == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    status = rlk_options_read(options, &public);
+    if (status) {
+        return status;
+    }
+    rl = make();
+    status = rl ? rlk_options_load(&rl->options, &public) : REDLOCK_ENOMEM;
+    if (status == 0) {
+        status = rlk_close_prepare(rl, base);
+    }
+    if (status == 0) {
+        status = make_nodes(rl);
+    }
+    if (status) {
+        if (rl) {
+            rlk_close_destroy(rl);
+        }
+        explain(&public, status);
+        return status;
+    }
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        rlk_node_start(&rl->nodes[i], rlk_clock_us());
+    }
+    *ret_rl = rl;
+    return 0;
+}
