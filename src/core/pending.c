@@ -3,6 +3,15 @@
 #include "base/time.h"
 #include "core/validity.h"
 
+/* An unanswered SET by itself owes nothing: the lock may have won by the others, and its key is
+ * wanted. A release that is still to be sent is answered when it has been. */
+struct rlk_loss rlk_pending_loss(enum rlk_left left, bool sent)
+{
+    return (struct rlk_loss){.set_lost = sent && left == RLK_LEFT_KEYS,
+                             .owed = left == RLK_LEFT_RELEASE,
+                             .unknown = sent || left != RLK_LEFT_RELEASE};
+}
+
 /* Any question that the node still has to answer may be the SET, unless it has answered the release
  * behind it already. */
 static bool is_open(const struct rlk_pending *p)

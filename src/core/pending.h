@@ -13,6 +13,23 @@
 /* How long to wait before a node is told again what it would not hear. */
 #define RLK_PENDING_AGAIN_US 250000
 
+/* What a node may have of ours when its answer to a question never comes. */
+enum rlk_left {
+    RLK_LEFT_NOTHING = 0,
+    RLK_LEFT_KEYS,   /* set or kept, or yet to be */
+    RLK_LEFT_RELEASE /* it may not have arrived */
+};
+
+/* What follows when a node could not be sent a question, or broke the connection before it
+ * answered. */
+struct rlk_loss {
+    bool set_lost; /* no release of this token that a node is owed ages, from now on */
+    bool owed;     /* the release is */
+    bool unknown;  /* whoever asked is told so */
+};
+
+struct rlk_loss rlk_pending_loss(enum rlk_left left, bool sent);
+
 /* Why it is pending. */
 struct rlk_pending {
     bool set_lost;    /* the connection broke before a SET of this token was answered */

@@ -5,21 +5,15 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/classify.h"
+#include "core/pending.h"
 #include "lock/lock.h"
 #include "lock/script.h"
-
-/* What a node may have of ours when its answer never comes. */
-enum left {
-    LEFT_NOTHING = 0,
-    LEFT_KEYS,   /* [S5] set or kept, or yet to be: no release that it is owed ages */
-    LEFT_RELEASE /* [S5] it may not have arrived: it is owed */
-};
 
 struct question {
     struct rlk_request_kind kind;    /* the first member: a request leads to its question */
     const struct rlk_script *script; /* NULL: SET */
-    enum left left;
-    enum rlk_trouble_kind refused; /* of a node that answers with an error */
+    enum rlk_left left;              /* [S5] */
+    enum rlk_trouble_kind refused;   /* of a node that answers with an error */
 
     /* How a reply is classified: by one of these, or by both of the last two. */
     void (*read)(struct rlk_node *n, const struct rlk_claim *claim, const struct rlk_reply *reply,
@@ -86,7 +80,7 @@ static void unref(void *claim);
 
 static const struct question questions[] = {
     [RLK_ASK_SET] = {.kind = KIND,
-                     .left = LEFT_KEYS,
+                     .left = RLK_LEFT_KEYS,
                      .refused = RLK_TROUBLE_SET_REFUSED,
                      .read = read_set,
                      .is_uncounted = is_barred,
@@ -94,7 +88,7 @@ static const struct question questions[] = {
                      .heard = PENDING | HELD},
     [RLK_ASK_SET_ALL] = {.kind = KIND,
                          .script = &rlk_script_take,
-                         .left = LEFT_KEYS,
+                         .left = RLK_LEFT_KEYS,
                          .refused = RLK_TROUBLE_SET_REFUSED,
                          .vote = rlk_classify_take,
                          .is_uncounted = is_barred,
@@ -102,7 +96,7 @@ static const struct question questions[] = {
                          .heard = PENDING | HELD},
     [RLK_ASK_FENCED] = {.kind = KIND,
                         .script = &rlk_script_vote,
-                        .left = LEFT_KEYS,
+                        .left = RLK_LEFT_KEYS,
                         .refused = RLK_TROUBLE_SET_REFUSED,
                         .read = read_fenced,
                         .is_uncounted = is_barred,
@@ -110,7 +104,7 @@ static const struct question questions[] = {
                         .heard = PENDING | HELD},
     [RLK_ASK_ADOPT] = {.kind = KIND,
                        .script = &rlk_script_keep,
-                       .left = LEFT_KEYS,
+                       .left = RLK_LEFT_KEYS,
                        .refused = RLK_TROUBLE_SET_REFUSED,
                        .vote = rlk_classify_adopt,
                        .answer = rlk_classify_keep,
@@ -119,28 +113,28 @@ static const struct question questions[] = {
                        .heard = PENDING | HELD},
     [RLK_ASK_CONFIRM] = {.kind = KIND,
                          .script = &rlk_script_confirm,
-                         .left = LEFT_NOTHING,
+                         .left = RLK_LEFT_NOTHING,
                          .refused = RLK_TROUBLE_FENCE_REFUSED,
                          .answer = rlk_classify_confirm,
                          .event = RLK_EVENT_CONFIRM,
                          .heard = PENDING},
     [RLK_ASK_KEEP] = {.kind = KIND,
                       .script = &rlk_script_keep,
-                      .left = LEFT_KEYS,
+                      .left = RLK_LEFT_KEYS,
                       .refused = RLK_TROUBLE_EXTEND_REFUSED,
                       .answer = rlk_classify_keep,
                       .event = RLK_EVENT_ANSWER,
                       .heard = HELD},
     [RLK_ASK_HEAL] = {.kind = KIND,
                       .script = &rlk_script_take,
-                      .left = LEFT_KEYS,
+                      .left = RLK_LEFT_KEYS,
                       .refused = RLK_TROUBLE_HEAL_REFUSED,
                       .vote = rlk_classify_take,
                       .event = RLK_EVENT_VOTE,
                       .heard = HELD},
     [RLK_ASK_RELEASE] = {.kind = KIND,
                          .script = &rlk_script_release,
-                         .left = LEFT_RELEASE,
+                         .left = RLK_LEFT_RELEASE,
                          .refused = RLK_TROUBLE_RELEASE_REFUSED,
                          .answer = rlk_classify_release,
                          .event = RLK_EVENT_ANSWER,
@@ -172,12 +166,20 @@ static void tell(const struct question *q, const struct rlk_node *n, const struc
     lock->waiter.kind->event(&lock->waiter, ev);
 }
 
-static void tell_unknown(const struct question *q, const struct rlk_node *n,
-                         const struct rlk_claim *claim, uint64_t now_us)
+/* [S5] No answer will come. */
+static void lose(const struct question *q, struct rlk_node *n, struct rlk_claim *claim, bool sent,
+                 uint64_t now_us)
 {
+    struct rlk_loss loss = rlk_pending_loss(q->left, sent);
     struct rlk_event ev = event_of(q, n, claim, now_us);
 
-    tell(q, n, claim, &ev);
+    claim->set_lost = claim->set_lost || loss.set_lost;
+    if (loss.owed) {
+        rlk_node_owe(n, claim, false, now_us);
+    }
+    if (loss.unknown) {
+        tell(q, n, claim, &ev);
+    }
 }
 
 /* [S10] Our key cannot have been there before the round that it is made for. */
@@ -216,7 +218,7 @@ static enum redlock_said classify(const struct question *q, struct rlk_node *n,
 static void note(const struct question *q, const struct rlk_node *n, const struct rlk_claim *claim,
                  enum redlock_said said, const struct rlk_reply *reply, uint64_t now_us)
 {
-    if (claim->lock == NULL || q->left != LEFT_KEYS) {
+    if (claim->lock == NULL || q->left != RLK_LEFT_KEYS) {
         return;
     }
     rlk_detail_said(&claim->lock->details[n->index], said, now_us);
@@ -241,7 +243,7 @@ static void complain(const struct question *q, struct rlk_node *n, const struct 
 
 static bool has_room(const struct question *q, const struct rlk_node *n)
 {
-    return q->left != LEFT_RELEASE || rlk_room_at(n, RLK_RANK_URGENT);
+    return q->left != RLK_LEFT_RELEASE || rlk_room_at(n, RLK_RANK_URGENT);
 }
 
 /* Returns the nodes that it could not be sent to. */
@@ -272,17 +274,13 @@ void rlk_question_ask(struct redlock_lock *lock, enum rlk_question question, uin
     uint64_t unsent;
     unsigned node;
 
-    claim->release = q->left == LEFT_RELEASE ? &q->kind : claim->release;
+    claim->release = q->left == RLK_LEFT_RELEASE ? &q->kind : claim->release;
     unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
-    if (q->left == LEFT_KEYS) {
+    if (q->left == RLK_LEFT_KEYS) {
         rlk_detail_asked(lock->details, nodes, now_us);
     }
     RLK_MASK_EACH (node, unsent) {
-        if (q->left == LEFT_RELEASE) {
-            rlk_node_owe(&rl->nodes[node], claim, false, now_us);
-        } else {
-            tell_unknown(q, &rl->nodes[node], claim, now_us);
-        }
+        lose(q, &rl->nodes[node], claim, false, now_us);
     }
     rlk_claim_unref(claim);
 }
@@ -296,7 +294,7 @@ static uint32_t again_ms(const struct question *q, const struct rlk_node *n,
     struct redlock_lock *lock = claim->lock;
     bool is_held = lock && lock->phase == RLK_LOCK_HELD && lock->hold.state == RLK_HOLD_HELD;
 
-    if ((claim->release && q->left != LEFT_RELEASE) || (q->heard == HELD && !is_held)) {
+    if ((claim->release && q->left != RLK_LEFT_RELEASE) || (q->heard == HELD && !is_held)) {
         return 0;
     }
     return q == &questions[RLK_ASK_HEAL] ? rlk_hold_heal_again(&lock->hold, n->index, now_us)
@@ -330,7 +328,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_request *r,
     if (said == REDLOCK_SAID_ERROR) {
         complain(q, n, reply, &ev);
     }
-    if (q->left == LEFT_RELEASE && rlk_classify_refused_for_now(reply)) {
+    if (q->left == RLK_LEFT_RELEASE && rlk_classify_refused_for_now(reply)) {
         rlk_node_owe(n, claim, true, now_us);
     }
     tell(q, n, claim, &ev);
@@ -338,15 +336,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_request *r,
 
 static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
 {
-    const struct question *q = (const void *)r->kind;
-    struct rlk_claim *claim = r->context;
-
-    if (q->left == LEFT_KEYS) {
-        claim->set_lost = true;
-    } else if (q->left == LEFT_RELEASE) {
-        rlk_node_owe(n, claim, false, now_us);
-    }
-    tell_unknown(q, n, claim, now_us);
+    lose((const void *)r->kind, n, r->context, true, now_us);
 }
 
 static void ref(void *claim)

@@ -5,6 +5,7 @@
 
 #include "base/time.h"
 #include "core/backoff.h"
+#include "core/reach.h"
 #include "net/clock.h"
 #include "net/loop.h"
 #include "node/options.h"
@@ -288,24 +289,29 @@ uint64_t rlk_node_overdue_us(const struct rlk_node *n)
     return rlk_time_add(rlk_inflight_oldest_us(&n->inflight), n->options->node_timeout_us);
 }
 
-static bool overdue(const struct rlk_node *n, uint64_t now_us)
+static enum rlk_reach reach(const struct rlk_node *n, uint64_t now_us)
 {
-    return now_us > rlk_node_overdue_us(n);
+    struct rlk_reach_facts facts = {.up = n->state == RLK_NODE_UP,
+                                    .trying = n->state != RLK_NODE_DOWN,
+                                    .failed = n->failed,
+                                    .overdue_us = rlk_node_overdue_us(n)};
+
+    return rlk_reach_of(&facts, now_us);
 }
 
 bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us)
 {
-    return n->state == RLK_NODE_UP && !overdue(n, now_us);
+    return reach(n, now_us) == RLK_REACH_READY;
 }
 
 bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us)
 {
-    return n->state == RLK_NODE_UP && overdue(n, now_us);
+    return reach(n, now_us) == RLK_REACH_STUCK;
 }
 
 bool rlk_node_coming(const struct rlk_node *n)
 {
-    return n->state != RLK_NODE_UP && n->state != RLK_NODE_DOWN && !n->failed;
+    return reach(n, 0) == RLK_REACH_COMING;
 }
 
 static bool queue(struct rlk_node *n, const struct rlk_command *c,

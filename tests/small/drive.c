@@ -8,6 +8,7 @@
 #include "core/former.h"
 #include "core/leases.h"
 #include "core/pending.h"
+#include "core/reach.h"
 #include "core/release.h"
 #include "small/mind.h"
 
@@ -35,18 +36,27 @@ static unsigned connected(const struct world *w, unsigned c)
     return mask;
 }
 
+/* Whether it can be asked, or waited for, with good luck or with bad: when its oldest answer is due
+ * is not in the world, nor how far it has come on its way up. */
+static bool is_of_use(const struct cell *cell, bool luck)
+{
+    struct rlk_reach_facts facts = {
+        .up = is_connected(cell),
+        .trying = luck,
+        .overdue_us = config.stuck && has_unanswered(cell) && !luck ? 0 : RLK_NEVER};
+    enum rlk_reach reach = rlk_reach_of(&facts, NOW_US);
+
+    return reach == RLK_REACH_READY || reach == RLK_REACH_COMING;
+}
+
 void drive_nodes(const struct world *w, unsigned c, unsigned *ret_sure, unsigned *ret_perhaps)
 {
     unsigned m;
 
-    *ret_sure = connected(w, c);
-    *ret_perhaps = 0;
+    *ret_sure = *ret_perhaps = 0;
     for (m = 0; m < MASTERS; m++) {
-        if (w->cells[c][m].link == LINK_DOWN || (config.stuck && has_unanswered(&w->cells[c][m]))) {
-            *ret_perhaps |= 1u << m;
-        }
+        *(is_of_use(&w->cells[c][m], false) ? ret_sure : ret_perhaps) |= 1u << m;
     }
-    *ret_sure &= ~*ret_perhaps;
 }
 
 /* ---- releases ---- */
@@ -61,28 +71,6 @@ static void owe(struct cell *cell, unsigned claim, bool set_lost)
     ticks = ticks == TICKS_NEVER ? DEBT_NEVER : ticks;
     if (!(config.slips & SLIP_FORGIVE) && cell->debts[claim] < ticks) {
         cell->debts[claim] = ticks;
-    }
-}
-
-static void push_release(struct cell *cell, unsigned claim)
-{
-    world_push(cell, message(REQUEST_RELEASE, claim));
-    if (config.slips & SLIP_OVERTAKE) {
-        memmove(cell->requests + 1, cell->requests, cell->n_requests - 1u);
-        cell->requests[0] = message(REQUEST_RELEASE, claim);
-    }
-}
-
-static void send_releases(struct world *w, unsigned c, unsigned claim, uint64_t nodes)
-{
-    unsigned m;
-
-    RLK_MASK_EACH (m, nodes) {
-        if (is_connected(&w->cells[c][m])) {
-            push_release(&w->cells[c][m], claim);
-        } else {
-            owe(&w->cells[c][m], claim, false);
-        }
     }
 }
 
@@ -103,20 +91,47 @@ static void voted(struct world *w, unsigned c, unsigned m, unsigned claim, enum 
     }
 }
 
-static void send_sets(struct world *w, unsigned c, uint64_t nodes)
+/* No answer will come. Those to releases are told to nobody, here. A SET that was lost is a debt at
+ * once, that it may keep its release from ageing. */
+static void lose(struct world *w, unsigned c, unsigned m, uint8_t request, bool sent)
 {
-    unsigned claim = world_claim(&w->clients[c]), m;
+    static const enum rlk_left left[] = {[REQUEST_SET] = RLK_LEFT_KEYS,
+                                         [REQUEST_RELEASE] = RLK_LEFT_RELEASE,
+                                         [REQUEST_KILL] = RLK_LEFT_NOTHING};
+    struct rlk_loss loss = rlk_pending_loss(left[message_kind(request)], sent);
+    unsigned claim = message_claim(request);
+
+    if (loss.owed || loss.set_lost) {
+        owe(&w->cells[c][m], claim, loss.set_lost);
+    }
+    if (loss.unknown && message_kind(request) == REQUEST_SET) {
+        voted(w, c, m, claim, RLK_VOTE_UNKNOWN);
+    }
+}
+
+static void send(struct cell *cell, uint8_t request)
+{
+    world_push(cell, request);
+    if (config.slips & SLIP_OVERTAKE && message_kind(request) == REQUEST_RELEASE) {
+        memmove(cell->requests + 1, cell->requests, cell->n_requests - 1u);
+        cell->requests[0] = request;
+    }
+}
+
+static void ask(struct world *w, unsigned c, uint64_t nodes, uint8_t request)
+{
     uint64_t left = nodes, unsent = 0;
+    unsigned m;
 
     RLK_MASK_EACH (m, left) {
         if (is_connected(&w->cells[c][m])) {
-            world_push(&w->cells[c][m], message(REQUEST_SET, claim));
+            send(&w->cells[c][m], request);
         } else {
             unsent |= rlk_mask_bit(m);
         }
     }
     RLK_MASK_EACH (m, unsent) {
-        voted(w, c, m, claim, RLK_VOTE_UNKNOWN);
+        lose(w, c, m, request, false);
     }
 }
 
@@ -125,16 +140,13 @@ static void carry_out(struct world *w, unsigned c, unsigned old_claim,
 {
     struct client *client = &w->clients[c];
 
-    if (out->release) {
-        send_releases(w, c, old_claim, out->release);
-    }
+    ask(w, c, out->release, message(REQUEST_RELEASE, old_claim));
     if (out->tell) {
         client->tell = 1;
     }
     client->timer = config.slips & SLIP_NO_TIMER ? TICKS_NEVER : mind_ticks(out->deadline_us);
-    if (out->acquire) {
-        send_sets(w, c, out->acquire); /* last: it may step again */
-    }
+    /* Last: it may step again. */
+    ask(w, c, out->acquire, message(REQUEST_SET, world_claim(client)));
 }
 
 static void step(struct world *w, unsigned c, const struct rlk_event *ev)
@@ -245,7 +257,7 @@ void drive_let_go(struct world *w, unsigned c)
     rlk_leases_init(&leases, MASTERS, &a.round);
     rlk_release_init(&release, MASTERS, leases.touched, NOW_US + TICK_US);
     rlk_release_step(&release, &ev, &out);
-    send_releases(w, c, world_claim(client), out.release);
+    ask(w, c, out.release, message(REQUEST_RELEASE, world_claim(client)));
     end_attempt(client);
 }
 
@@ -310,12 +322,7 @@ void drive_broken(struct world *w, unsigned c, unsigned m)
         uint8_t r = i < old.n_replies ? message(REQUEST_SET, message_claim(old.replies[i]))
                                       : old.requests[i - old.n_replies];
 
-        if (message_kind(r) != REQUEST_KILL) {
-            owe(cell, message_claim(r), message_kind(r) == REQUEST_SET);
-        }
-        if (message_kind(r) == REQUEST_SET) {
-            voted(w, c, m, message_claim(r), RLK_VOTE_UNKNOWN);
-        }
+        lose(w, c, m, r, true);
     }
 }
 

@@ -42,6 +42,19 @@ START_TEST(it_is_told_again_after_a_while_when_no_answer_will_make_room)
 }
 END_TEST
 
+/* What was not sent was not carried out. */
+START_TEST(a_lost_set_owes_nothing_and_a_lost_release_itself)
+{
+    enum rlk_left left = (enum rlk_left)(_i / 2);
+    bool sent = _i % 2;
+    struct rlk_loss loss = rlk_pending_loss(left, sent);
+
+    ck_assert_int_eq(loss.set_lost, sent && left == RLK_LEFT_KEYS);
+    ck_assert_int_eq(loss.owed, left == RLK_LEFT_RELEASE);
+    ck_assert_int_eq(loss.unknown, !loss.owed || sent);
+}
+END_TEST
+
 START_TEST(an_end_beyond_the_end_of_time_is_never)
 {
     struct rlk_pending p = reason(0);
@@ -57,6 +70,7 @@ static Suite *suite(void)
     Suite *s = suite_create("pending");
     TCase *c = tcase_create("pending");
 
+    tcase_add_loop_test(c, a_lost_set_owes_nothing_and_a_lost_release_itself, 0, 6);
     tcase_add_loop_test(c, no_end_is_known_while_a_set_may_yet_be_carried_out, 0, 8);
     tcase_add_loop_test(c, it_is_told_again_after_a_while_when_no_answer_will_make_room, 0, 8);
     tcase_add_test(c, an_end_beyond_the_end_of_time_is_never);

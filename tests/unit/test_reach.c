@@ -1,0 +1,55 @@
+/* Whether a master can be asked, or waited for [S6, S14]: every set of facts. */
+#include <stdbool.h>
+
+#include "base/time.h"
+#include "core/reach.h"
+#include "lib/runner.h"
+
+#define NOW 1000000u
+
+/* The bits of i; and when its answer is due. */
+static enum rlk_reach reach(int i, uint64_t overdue_us)
+{
+    struct rlk_reach_facts f = {
+        .up = i & 1, .trying = i & 2, .failed = i & 4, .overdue_us = overdue_us};
+
+    return rlk_reach_of(&f, NOW);
+}
+
+START_TEST(who_is_up_can_be_asked_until_an_answer_is_overdue)
+{
+    int facts = _i | 1;
+
+    ck_assert_int_eq(reach(facts, RLK_NEVER), RLK_REACH_READY);
+    ck_assert_int_eq(reach(facts, NOW), RLK_REACH_READY);
+    ck_assert_int_eq(reach(facts, NOW - 1), RLK_REACH_STUCK);
+}
+END_TEST
+
+START_TEST(who_is_not_up_is_waited_for_in_its_first_try_only)
+{
+    int facts = _i & ~1;
+    bool comes = (facts & 2) && !(facts & 4);
+
+    ck_assert_int_eq(reach(facts, RLK_NEVER), comes ? RLK_REACH_COMING : RLK_REACH_NOT);
+    ck_assert_int_eq(reach(facts, NOW - 1), comes ? RLK_REACH_COMING : RLK_REACH_NOT);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("reach");
+    TCase *c = tcase_create("reach");
+
+    tcase_add_loop_test(c, who_is_up_can_be_asked_until_an_answer_is_overdue, 0, 8);
+    tcase_add_loop_test(c, who_is_not_up_is_waited_for_in_its_first_try_only, 0, 8);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main("unit-reach", suites);
+}
