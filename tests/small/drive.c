@@ -55,8 +55,10 @@ void drive_nodes(const struct world *w, unsigned c, unsigned *ret_sure, unsigned
 
     *ret_sure = *ret_perhaps = 0;
     for (m = 0; m < MASTERS; m++) {
-        *(is_of_use(&w->cells[c][m], false) ? ret_sure : ret_perhaps) |= 1u << m;
+        *ret_sure |= is_of_use(&w->cells[c][m], false) ? 1u << m : 0;
+        *ret_perhaps |= is_of_use(&w->cells[c][m], true) ? 1u << m : 0;
     }
+    *ret_perhaps &= ~*ret_sure;
 }
 
 /* ---- releases ---- */
@@ -269,42 +271,23 @@ bool drive_believes(const struct client *c)
 
 /* ---- what comes back ---- */
 
-/* The bytes of the reply, in the form that the master knows. */
-static struct rlk_reply words(enum reply_kind kind)
+void drive_reply(struct world *w, unsigned c, unsigned m)
 {
-    static const struct rlk_reply nil = {RLK_REPLY_NIL, 0, "", 0},
-                                  ok = {RLK_REPLY_STATUS, 0, "OK", 2},
-                                  other = {RLK_REPLY_STRING, 0, "other", 5};
-
-    if (config.tells_holder) {
-        return kind == REPLY_YES ? nil : other;
-    }
-    return kind == REPLY_YES ? ok : nil;
-}
-
-/* `reply`: what arrives in the place of the first one; NULL: that. */
-static void hear(struct world *w, unsigned c, unsigned m, const struct rlk_reply *reply)
-{
+    /* The bytes, in either form that a master may know. */
+    static const struct rlk_reply forms[][4] = {
+        {[REPLY_YES] = {RLK_REPLY_STATUS, 0, "OK", 2},
+         [REPLY_NO] = {RLK_REPLY_NIL, 0, "", 0},
+         [REPLY_ERROR] = {RLK_REPLY_ERROR, 0, "ERR no more", 11}},
+        {[REPLY_YES] = {RLK_REPLY_NIL, 0, "", 0},
+         [REPLY_NO] = {RLK_REPLY_STRING, 0, "other", 5},
+         [REPLY_ERROR] = {RLK_REPLY_ERROR, 0, "ERR no more", 11}}};
     static const char *const tokens[CLAIMS] = {"a", "b", "c", "d"};
     struct cell *cell = &w->cells[c][m];
     uint8_t first = world_shift(cell->replies, &cell->n_replies);
-    struct rlk_reply said = words((enum reply_kind)message_kind(first));
+    const struct rlk_reply *reply = &forms[config.tells_holder][message_kind(first)];
     unsigned claim = message_claim(first);
 
-    voted(w, c, m, claim,
-          rlk_classify_key(reply ? reply : &said, config.tells_holder, tokens[claim], 1));
-}
-
-void drive_reply(struct world *w, unsigned c, unsigned m)
-{
-    hear(w, c, m, NULL);
-}
-
-void drive_error(struct world *w, unsigned c, unsigned m)
-{
-    static const struct rlk_reply error = {RLK_REPLY_ERROR, 0, "ERR no more", 11};
-
-    hear(w, c, m, &error);
+    voted(w, c, m, claim, rlk_classify_key(reply, config.tells_holder, tokens[claim], 1));
 }
 
 /* As in src/node: the connection is down before the first request hears of it. What was replied is

@@ -28,9 +28,6 @@ void drive_let_go(struct world *w, unsigned c);
 /* The first reply on the way from master `m` is heard. */
 void drive_reply(struct world *w, unsigned c, unsigned m);
 
-/* The same, but what arrives is an error. */
-void drive_error(struct world *w, unsigned c, unsigned m);
-
 /* The client learns that the connection is gone: everything unanswered is broken. */
 void drive_broken(struct world *w, unsigned c, unsigned m);
 

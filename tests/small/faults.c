@@ -109,7 +109,8 @@ void fault_strike(struct world *w, enum fault fault, unsigned c, unsigned m)
         break_connection(w, c, m);
         break;
     case FAULT_ERROR:
-        drive_error(w, c, m);
+        w->cells[c][m].replies[0] = message(REPLY_ERROR, message_claim(w->cells[c][m].replies[0]));
+        drive_reply(w, c, m);
         break;
     case FAULT_CRASH:
         crash(w, c);

@@ -126,7 +126,8 @@ enum request_kind {
 
 enum reply_kind {
     REPLY_YES = 1,
-    REPLY_NO
+    REPLY_NO,
+    REPLY_ERROR
 };
 
 /* Both are one byte: the kind, and the number of the claim in the two lowest bits. */
