@@ -5,8 +5,6 @@
 #include <redlock/query.h>
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <redlock/error.h>
@@ -15,22 +13,11 @@
 #include "base/alloc.h"
 #include "base/mask.h"
 #include "base/time.h"
-#include "core/classify.h"
-#include "core/validity.h"
+#include "lock/found.h"
 #include "lock/manager.h"
+#include "lock/result.h"
 #include "net/clock.h"
 #include "node/claim.h"
-
-/* What is shown of a value. */
-#define SHOWN_MAX 512
-
-struct answer {
-    struct redlock_query_node public;
-    char *value; /* as it is on the node, len bytes that are kept of `whole`; NULL: there is none */
-    size_t len, whole;
-    char token[SHOWN_MAX];
-    char error[160];
-};
 
 struct rlk_query {
     struct rlk_waiter waiter; /* until told */
@@ -44,15 +31,8 @@ struct rlk_query {
     unsigned refs;   /* requests in flight, and one until told */
     uint64_t waited; /* nodes whose last answer is still to come, or who are being connected */
     struct rlk_claim *key;
-    struct answer answers[];
+    struct rlk_found found[];
 };
-
-static void forget_value(struct answer *a)
-{
-    rlk_free(a->value);
-    a->value = NULL;
-    a->token[0] = '\0';
-}
 
 static void unref(struct rlk_query *q)
 {
@@ -62,7 +42,7 @@ static void unref(struct rlk_query *q)
         return;
     }
     for (i = 0; i < q->rl->options.n_nodes; i++) {
-        forget_value(&q->answers[i]);
+        rlk_found_forget(&q->found[i]);
     }
     rlk_claim_unref(q->key);
     rlk_free(q);
@@ -95,77 +75,11 @@ static bool still_asked(const struct rlk_query *q, unsigned node)
     return (q->waited & rlk_mask_bit(node)) != 0;
 }
 
-static void note(struct answer *a, enum rlk_trouble_kind kind, const char *words)
-{
-    rlk_trouble_write(&(struct rlk_trouble){.kind = kind, .words = words}, a->error,
-                      sizeof(a->error));
-}
-
-static void keep_value(struct answer *a, const struct rlk_reply *reply)
-{
-    a->value = rlk_alloc(reply->len + 1);
-    if (a->value == NULL) {
-        note(a, RLK_TROUBLE_ANSWER_LOST, NULL);
-        return;
-    }
-    a->public.answer = REDLOCK_ANSWER_HELD;
-    memcpy(a->value, reply->str, reply->len);
-    a->len = reply->len;
-    a->whole = rlk_reply_whole(reply);
-    rlk_reply_show(reply, a->token, sizeof(a->token));
-}
-
-static void refuse(struct answer *a, const struct rlk_reply *reply)
-{
-    forget_value(a);
-    a->public.answer = REDLOCK_ANSWER_NONE;
-    note(a, RLK_TROUBLE_QUERY_REFUSED, reply->str);
-}
-
-static void take_value(struct answer *a, const struct rlk_reply *reply)
-{
-    static const struct rlk_reply not_text = {RLK_REPLY_STRING, 0, "(not a string)", 14};
-
-    if (reply->type == RLK_REPLY_NIL) {
-        a->public.answer = REDLOCK_ANSWER_FREE;
-    } else if (reply->type == RLK_REPLY_STRING) {
-        keep_value(a, reply);
-    } else if (rlk_classify_is_error(reply, "WRONGTYPE")) {
-        keep_value(a, &not_text);
-    } else {
-        refuse(a, reply);
-    }
-}
-
-/* PTTL: -1 no expiry, -2 no key: it went between the two. */
-static void take_ttl(struct answer *a, const struct rlk_reply *reply)
-{
-    if (a->public.answer != REDLOCK_ANSWER_HELD) {
-        return;
-    }
-    if (reply->type != RLK_REPLY_INTEGER) {
-        refuse(a, reply);
-    } else if (reply->integer == -2) {
-        a->public.answer = REDLOCK_ANSWER_FREE;
-        forget_value(a);
-    } else {
-        a->public.ttl_ms = reply->integer < 0 ? UINT64_MAX : (uint64_t)reply->integer;
-    }
-}
-
-/* Whoever may not look at it (an ACL) sees no fence: the rest is worth knowing. */
-static void take_counter(struct answer *a, const struct rlk_reply *reply)
-{
-    if (reply->type == RLK_REPLY_STRING) {
-        a->public.counter = strtoull(reply->str, NULL, 10);
-    }
-}
-
 /* A node is asked these, in this order. */
 struct part {
     struct rlk_request_kind kind;
     const char *verb; /* NULL: GET of its counter */
-    void (*take)(struct answer *a, const struct rlk_reply *reply);
+    void (*take)(struct rlk_found *f, const struct rlk_reply *reply);
     bool last;
 };
 
@@ -177,7 +91,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_request *r,
 
     (void)now_us;
     if (still_asked(q, n->index)) {
-        p->take(&q->answers[n->index], reply);
+        p->take(&q->found[n->index], reply);
     }
     if (p->last) {
         node_done(q, n->index);
@@ -190,8 +104,7 @@ static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t 
 
     (void)now_us;
     if (still_asked(q, n->index)) {
-        q->answers[n->index].public.answer = REDLOCK_ANSWER_NONE;
-        forget_value(&q->answers[n->index]);
+        rlk_found_lose(&q->found[n->index]);
     }
     node_done(q, n->index);
 }
@@ -207,9 +120,9 @@ static void unref_query(void *query)
 }
 
 static const struct part parts[] = {
-    {{on_answer, on_broken, ref_query, unref_query}, "GET", take_value, false},
-    {{on_answer, on_broken, ref_query, unref_query}, "PTTL", take_ttl, false},
-    {{on_answer, on_broken, ref_query, unref_query}, NULL, take_counter, true},
+    {{on_answer, on_broken, ref_query, unref_query}, "GET", rlk_found_take_value, false},
+    {{on_answer, on_broken, ref_query, unref_query}, "PTTL", rlk_found_take_ttl, false},
+    {{on_answer, on_broken, ref_query, unref_query}, NULL, rlk_found_take_counter, true},
 };
 
 /* ---- what goes out ---- */
@@ -272,84 +185,6 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
 /* ---- telling the user ---- */
 
-/* Of values so long that they were cut, the beginning and the length are compared. */
-static bool is_same(const struct answer *a, const struct answer *b)
-{
-    return a->len == b->len && a->whole == b->whole && memcmp(a->value, b->value, a->len) == 0;
-}
-
-/* The nodes on which the key has the same value as on node `which`. */
-static uint64_t same_value(const struct rlk_query *q, unsigned which)
-{
-    uint64_t nodes = 0;
-    unsigned i;
-
-    for (i = 0; i < q->rl->options.n_nodes; i++) {
-        if (q->answers[i].public.answer == REDLOCK_ANSWER_HELD &&
-            is_same(&q->answers[i], &q->answers[which])) {
-            nodes |= rlk_mask_bit(i);
-        }
-    }
-    return nodes;
-}
-
-static void find_holder(const struct rlk_query *q, const uint64_t *ttl_ms,
-                        struct redlock_query_result *r)
-{
-    unsigned quorum = rlk_validity_quorum(q->rl->options.n_nodes), i;
-    unsigned silent = q->rl->options.n_nodes - (unsigned)r->answered;
-    uint64_t best = 0, nodes;
-
-    for (i = 0; i < q->rl->options.n_nodes; i++) {
-        if (q->answers[i].public.answer != REDLOCK_ANSWER_HELD) {
-            continue;
-        }
-        nodes = same_value(q, i);
-        if (rlk_mask_count(nodes) > rlk_mask_count(best)) {
-            best = nodes;
-            r->token = q->answers[i].token;
-        }
-    }
-    r->owner = rlk_claim_owner(r->token);
-    r->holding = rlk_mask_count(best);
-    r->held = r->holding >= quorum;
-    r->unknown = !r->held && (r->answered < quorum || r->holding + silent >= quorum);
-    r->ttl_ms = rlk_validity_until(ttl_ms, best, quorum);
-}
-
-static void tell_result(struct rlk_query *q)
-{
-    struct redlock_query_node nodes[RLK_MAX_NODES];
-    const struct redlock_query_node *list[RLK_MAX_NODES];
-    uint64_t ttl_ms[RLK_MAX_NODES], counters[RLK_MAX_NODES];
-    struct redlock_query_result r = {.size = sizeof(r), .nodes = list, .token = "", .owner = ""};
-    uint64_t now_us = rlk_clock_us();
-    unsigned quorum = rlk_validity_quorum(q->rl->options.n_nodes), i;
-
-    r.n_nodes = q->rl->options.n_nodes;
-    for (i = 0; i < r.n_nodes; i++) {
-        struct answer *a = &q->answers[i];
-
-        if (a->public.answer == REDLOCK_ANSWER_NONE && a->error[0] == '\0') {
-            const char *trouble = rlk_node_explain(&q->rl->nodes[i], now_us);
-
-            snprintf(a->error, sizeof(a->error), "%.150s",
-                     trouble[0] ? trouble : rlk_trouble_plain(RLK_TROUBLE_UNANSWERED));
-        }
-        list[i] = &nodes[i];
-        nodes[i] = a->public;
-        nodes[i].size = sizeof(nodes[i]);
-        nodes[i].token = a->token;
-        nodes[i].error = a->public.answer == REDLOCK_ANSWER_NONE ? a->error : "";
-        ttl_ms[i] = a->public.ttl_ms;
-        counters[i] = a->public.counter;
-        r.answered += a->public.answer != REDLOCK_ANSWER_NONE;
-    }
-    find_holder(q, ttl_ms, &r);
-    r.fence = rlk_validity_until(counters, rlk_mask_all((unsigned)r.n_nodes), quorum);
-    q->cb(&r, r.answered >= quorum ? 0 : REDLOCK_ENOQUORUM, q->arg);
-}
-
 static void on_tell(struct rlk_call *call)
 {
     struct rlk_query *q = RLK_CONTAINER(call, struct rlk_query, tell);
@@ -360,7 +195,7 @@ static void on_tell(struct rlk_call *call)
     if (q->cancelled) {
         q->cb(NULL, REDLOCK_ECANCELED, q->arg);
     } else {
-        tell_result(q);
+        rlk_result_tell(q->found, rl->nodes, rl->options.n_nodes, q->cb, q->arg);
     }
     unref(q);
 }
@@ -405,7 +240,7 @@ static struct rlk_query *make(struct redlock *rl, const char *key)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
     const struct rlk_key only = {key, strlen(key)};
-    struct rlk_query *q = rlk_alloc(sizeof(*q) + rl->options.n_nodes * sizeof(struct answer));
+    struct rlk_query *q = rlk_alloc(sizeof(*q) + rl->options.n_nodes * sizeof(struct rlk_found));
 
     if (q == NULL) {
         return NULL;

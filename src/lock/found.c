@@ -1,0 +1,88 @@
+#include "lock/found.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/classify.h"
+#include "core/reply.h"
+#include "net/reply.h"
+#include "node/trouble.h"
+
+void rlk_found_forget(struct rlk_found *f)
+{
+    rlk_free(f->value);
+    f->value = NULL;
+    f->token[0] = '\0';
+}
+
+void rlk_found_lose(struct rlk_found *f)
+{
+    rlk_found_forget(f);
+    f->public.answer = REDLOCK_ANSWER_NONE;
+}
+
+static void note(struct rlk_found *f, enum rlk_trouble_kind kind, const char *words)
+{
+    rlk_trouble_write(&(struct rlk_trouble){.kind = kind, .words = words}, f->error,
+                      sizeof(f->error));
+}
+
+static void keep_value(struct rlk_found *f, const struct rlk_reply *reply)
+{
+    f->value = rlk_alloc(reply->len + 1);
+    if (f->value == NULL) {
+        note(f, RLK_TROUBLE_ANSWER_LOST, NULL);
+        return;
+    }
+    f->public.answer = REDLOCK_ANSWER_HELD;
+    memcpy(f->value, reply->str, reply->len);
+    f->len = reply->len;
+    f->whole = rlk_reply_whole(reply);
+    rlk_reply_show(reply, f->token, sizeof(f->token));
+}
+
+static void refuse(struct rlk_found *f, const struct rlk_reply *reply)
+{
+    rlk_found_lose(f);
+    note(f, RLK_TROUBLE_QUERY_REFUSED, reply->str);
+}
+
+void rlk_found_take_value(struct rlk_found *f, const struct rlk_reply *reply)
+{
+    static const struct rlk_reply not_text = {RLK_REPLY_STRING, 0, "(not a string)", 14};
+
+    if (reply->type == RLK_REPLY_NIL) {
+        f->public.answer = REDLOCK_ANSWER_FREE;
+    } else if (reply->type == RLK_REPLY_STRING) {
+        keep_value(f, reply);
+    } else if (rlk_classify_is_error(reply, "WRONGTYPE")) {
+        keep_value(f, &not_text);
+    } else {
+        refuse(f, reply);
+    }
+}
+
+/* -1: no expiry; -2: no key, it went between the two. */
+void rlk_found_take_ttl(struct rlk_found *f, const struct rlk_reply *reply)
+{
+    if (f->public.answer != REDLOCK_ANSWER_HELD) {
+        return;
+    }
+    if (reply->type != RLK_REPLY_INTEGER) {
+        refuse(f, reply);
+    } else if (reply->integer == -2) {
+        f->public.answer = REDLOCK_ANSWER_FREE;
+        rlk_found_forget(f);
+    } else {
+        f->public.ttl_ms = reply->integer < 0 ? UINT64_MAX : (uint64_t)reply->integer;
+    }
+}
+
+void rlk_found_take_counter(struct rlk_found *f, const struct rlk_reply *reply)
+{
+    if (reply->type == RLK_REPLY_STRING) {
+        f->public.counter = strtoull(reply->str, NULL, 10);
+    }
+}

@@ -1,0 +1,15 @@
+/* result.h - who holds a key, from what was found on each master. */
+#ifndef RLK_LOCK_RESULT_H
+#define RLK_LOCK_RESULT_H
+
+#include <redlock/query.h>
+
+#include "lock/found.h"
+
+struct rlk_node;
+
+/* Run a query's callback; the arrays are by node. */
+void rlk_result_tell(struct rlk_found *found, struct rlk_node *nodes, unsigned n_nodes,
+                     redlock_query_cb *cb, void *arg);
+
+#endif
