@@ -293,10 +293,13 @@ static void draw_strangers(struct options *o)
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - 2);
-    if (o->steps && draw_chance(&p, 400000)) {
+    if (o->steps && draw_chance(&p, 600000)) {
         o->kinds |= (uint64_t)1 << FAULT_CRASH;
         o->clients = (unsigned)draw_between(&p, 2, 4);
-        draw_kind(o, &p, FAULT_BACK, 500000);
+        draw_kind(o, &p, FAULT_BACK, 700000);
+        if (o->kinds & (uint64_t)1 << FAULT_BACK && o->ttl_ms[0] >= 12000) {
+            o->health_us = draw_between(&p, 500000, 1500000); /* a stranger may look first */
+        }
     }
 }
 
