@@ -1,6 +1,6 @@
 /* attempt.c - drives an attempt: from START to its callback.
  *
- * It is stepped with what is asked for, heard (question.c) or due, and what the step asks for is
+ * It is stepped with what is asked for, heard (ask.c) or due, and what the step asks for is
  * carried out. Nothing else. */
 #include "lock/attempt.h"
 
@@ -10,9 +10,9 @@
 #include <redlock/lock.h>
 
 #include "base/time.h"
+#include "lock/ask.h"
 #include "lock/hold.h"
 #include "lock/lock.h"
-#include "lock/question.h"
 #include "net/clock.h"
 
 static bool is_adoption(const struct redlock_lock *lock)
@@ -73,7 +73,7 @@ static void stand_in_line(struct redlock_lock *lock, const struct rlk_actions *o
     }
 }
 
-static enum rlk_question first_question(const struct redlock_lock *lock)
+static enum rlk_ask first_question(const struct redlock_lock *lock)
 {
     if (is_adoption(lock)) {
         return RLK_ASK_ADOPT;
@@ -89,7 +89,7 @@ static enum rlk_question first_question(const struct redlock_lock *lock)
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
     if (out->release && !lock->trouble && !is_adoption(lock)) {
-        rlk_question_ask(lock, RLK_ASK_RELEASE, out->release, 0, now_us);
+        rlk_ask(lock, RLK_ASK_RELEASE, out->release, 0, now_us);
     }
     if (out->tell) {
         rlk_turn_tell(&lock->rl->loop.turn, &lock->tell);
@@ -105,10 +105,10 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     stand_in_line(lock, out);
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->acquire) {
-        rlk_question_ask(lock, first_question(lock), out->acquire, lock->claim->ttl_ms, now_us);
+        rlk_ask(lock, first_question(lock), out->acquire, lock->claim->ttl_ms, now_us);
     } else if (out->confirm) {
         lock->claim->fence = out->fence;
-        rlk_question_ask(lock, RLK_ASK_CONFIRM, out->confirm, lock->claim->ttl_ms, now_us);
+        rlk_ask(lock, RLK_ASK_CONFIRM, out->confirm, lock->claim->ttl_ms, now_us);
     }
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "lock/ask.h"
 #include "lock/lock.h"
-#include "lock/question.h"
 #include "lock/release.h"
 #include "lock/request.h"
 #include "net/clock.h"
@@ -30,7 +30,7 @@ static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t 
     }
     claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
     claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
-    rlk_question_ask(lock, RLK_ASK_KEEP, nodes, ttl_ms, now_us);
+    rlk_ask(lock, RLK_ASK_KEEP, nodes, ttl_ms, now_us);
 }
 
 static bool has_moved(const struct redlock_lock *lock)
@@ -57,7 +57,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     if (out->extend) {
         send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: it may step again */
     } else if (out->heal) {
-        rlk_question_ask(lock, RLK_ASK_HEAL, out->heal, out->ttl_ms, now_us);
+        rlk_ask(lock, RLK_ASK_HEAL, out->heal, out->ttl_ms, now_us);
     }
 }
 

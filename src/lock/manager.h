@@ -32,7 +32,7 @@ struct rlk_waiter;
 /* What a waiter does when something happens to the manager. */
 struct rlk_waiter_kind {
     /* Something happened to a node: RLK_EVENT_NODE_UP, _NODE_DOWN, _BARRED or _MISTIMED; or to us:
-     * _STOOD. A lock is told of the answers to its questions, too (question.h). */
+     * _STOOD. A lock is told of the answers to its questions, too (ask.h). */
     void (*event)(struct rlk_waiter *w, const struct rlk_event *ev);
     /* The manager closes: come to an end, and tell the user. */
     void (*close)(struct rlk_waiter *w);

@@ -1,19 +1,24 @@
-/* question.h - what a lock asks of the masters, and what becomes of the answers.
+/* question.h - what a lock may ask of the masters, a row for each question.
  *
- * Each question is a row of the table in question.c. An answer goes one way, whatever was asked:
- *
- *     conn -> node (whose request is it?) -> the row: read it, note who said what, complain
- *          -> an event for whoever drives the lock now (attempt.c, hold.c, release.c) -> its step
- *
- * A master that breaks the connection, or cannot be asked, gives the same event: unknown. */
+ * A row says what is asked, how the answer is read, and what it is to whoever drives the lock. What
+ * is sent, and what becomes of an answer, is ask.c. */
 #ifndef RLK_LOCK_QUESTION_H
 #define RLK_LOCK_QUESTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-struct redlock_lock;
+#include <redlock/lock.h>
 
-enum rlk_question {
+#include "core/event.h"
+#include "core/pending.h"
+#include "core/reply.h"
+#include "lock/lock.h"
+#include "node/claim.h"
+#include "node/node.h"
+#include "scripts/scripts.h"
+
+enum rlk_ask {
     RLK_ASK_SET = 0, /* set our key, where there is none */
     RLK_ASK_SET_ALL, /* the same of several keys, or none of them */
     RLK_ASK_FENCED,  /* the same of one or several, and count the acquisitions [S12] */
@@ -21,13 +26,41 @@ enum rlk_question {
     RLK_ASK_CONFIRM, /* let the counters be the fence [S12] */
     RLK_ASK_KEEP,    /* keep our keys [S7] */
     RLK_ASK_HEAL,    /* set our keys again [S8] */
-    RLK_ASK_RELEASE  /* delete our keys [S5] */
+    RLK_ASK_RELEASE, /* delete our keys [S5] */
+    RLK_ASKS
 };
 
-/* Ask these nodes, for the lock's present claim; the keys are to live for ttl_ms. A node that
- * cannot be asked is owed the release; of everything else its answer is unknown, told when all
- * others have been asked: so the lock may be stepped before this returns. */
-void rlk_question_ask(struct redlock_lock *lock, enum rlk_question question, uint64_t nodes,
-                      uint32_t ttl_ms, uint64_t now_us);
+/* While its lock is in which phases somebody cares for an answer. */
+enum rlk_while {
+    RLK_WHILE_PENDING = 1u << RLK_LOCK_PENDING,
+    RLK_WHILE_HELD = 1u << RLK_LOCK_HELD,
+    RLK_WHILE_RELEASING = 1u << RLK_LOCK_RELEASING
+};
+
+struct rlk_question {
+    const struct rlk_script *script; /* NULL: SET */
+    enum rlk_left left;              /* [S5] */
+    enum rlk_trouble_kind refused;   /* of a node that answers with an error */
+
+    /* How a reply is classified: by one of these, or by both of the last two. */
+    void (*read)(struct rlk_node *n, const struct rlk_claim *claim, const struct rlk_reply *reply,
+                 struct rlk_event *ev);
+    enum rlk_vote (*vote)(const struct rlk_reply *reply);
+    enum rlk_answer (*answer)(const struct rlk_reply *reply);
+
+    bool (*is_uncounted)(const struct rlk_node *n, uint64_t now_us); /* its yes; NULL: never */
+    enum rlk_event_kind event;
+    unsigned heard; /* of enum rlk_while: when the lock cares */
+};
+
+extern const struct rlk_question rlk_questions[RLK_ASKS];
+
+/* Read a reply into an event that is all zero but for when, where and of which round. */
+enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_node *n,
+                                    const struct rlk_claim *claim, const struct rlk_reply *reply,
+                                    struct rlk_event *ev);
+
+/* [S10] Our key cannot have been there before the round that it is made for. */
+bool rlk_question_is_twin(const struct rlk_question *q, const struct rlk_event *ev);
 
 #endif

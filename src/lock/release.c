@@ -11,8 +11,8 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "lock/ask.h"
 #include "lock/lock.h"
-#include "lock/question.h"
 #include "lock/request.h"
 #include "net/clock.h"
 
@@ -22,7 +22,7 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 
     rlk_release_step(&lock->release, ev, &out);
     if (out.release) {
-        rlk_question_ask(lock, RLK_ASK_RELEASE, out.release, 0, ev->now_us);
+        rlk_ask(lock, RLK_ASK_RELEASE, out.release, 0, ev->now_us);
     }
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out.deadline_us);
     if (out.tell) {

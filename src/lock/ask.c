@@ -1,0 +1,210 @@
+#include "lock/ask.h"
+
+#include "base/mask.h"
+#include "core/classify.h"
+#include "lock/lock.h"
+#include "lock/script.h"
+
+static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us);
+static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us);
+static void ref(void *claim);
+static void unref(void *claim);
+
+#define KIND                                                                                       \
+    {                                                                                              \
+        on_answer, on_broken, ref, unref                                                           \
+    }
+
+/* One for each question: a request leads to its row by its place in here. */
+static const struct rlk_request_kind kinds[] = {KIND, KIND, KIND, KIND, KIND, KIND, KIND, KIND};
+
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == RLK_ASKS, "each question has a kind");
+
+static const struct rlk_request_kind *kind_of(const struct rlk_question *q)
+{
+    return &kinds[q - rlk_questions];
+}
+
+static const struct rlk_question *question_of(const struct rlk_request *r)
+{
+    return &rlk_questions[r->kind - kinds];
+}
+
+/* ---- what comes back ---- */
+
+static struct rlk_event event_of(const struct rlk_question *q, const struct rlk_node *n,
+                                 const struct rlk_claim *claim, uint64_t now_us)
+{
+    return (struct rlk_event){
+        .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};
+}
+
+/* Step whoever drives the lock of this claim, if he still cares. */
+static void tell(const struct rlk_question *q, const struct rlk_node *n,
+                 const struct rlk_claim *claim, struct rlk_event *ev)
+{
+    struct redlock_lock *lock = claim->lock;
+
+    if (lock == NULL || (q->heard & 1u << lock->phase) == 0) {
+        return;
+    }
+    ev->mistimed = rlk_standing_is_mistimed(&n->standing, ev->now_us);
+    if (ev->vote == RLK_VOTE_YES && q->is_uncounted && q->is_uncounted(n, ev->now_us)) {
+        ev->vote = RLK_VOTE_BARRED;
+    }
+    lock->waiter.kind->event(&lock->waiter, ev);
+}
+
+/* [S5] No answer will come. */
+static void lose(const struct rlk_question *q, struct rlk_node *n, struct rlk_claim *claim,
+                 bool sent, uint64_t now_us)
+{
+    struct rlk_loss loss = rlk_pending_loss(q->left, sent);
+    struct rlk_event ev = event_of(q, n, claim, now_us);
+
+    claim->set_lost = claim->set_lost || loss.set_lost;
+    if (loss.owed) {
+        rlk_node_owe(n, claim, false, now_us);
+    }
+    if (loss.unknown) {
+        tell(q, n, claim, &ev);
+    }
+}
+
+/* What is known by now of the lock, for its user. */
+static void note(const struct rlk_question *q, const struct rlk_node *n,
+                 const struct rlk_claim *claim, enum redlock_said said,
+                 const struct rlk_reply *reply, uint64_t now_us)
+{
+    if (claim->lock == NULL || q->left != RLK_LEFT_KEYS) {
+        return;
+    }
+    rlk_detail_said(&claim->lock->details[n->index], said, now_us);
+    if (said == REDLOCK_SAID_GONE || said == REDLOCK_SAID_TAKEN) {
+        rlk_lock_name_holder(claim->lock, n->index, reply);
+    }
+}
+
+static void complain(const struct rlk_question *q, struct rlk_node *n,
+                     const struct rlk_reply *reply, const struct rlk_event *ev)
+{
+    if (rlk_question_is_twin(q, ev)) {
+        rlk_node_complain(n, RLK_TROUBLE_VOTED_TWICE, NULL);
+    } else if (reply->type == RLK_REPLY_ERROR) {
+        rlk_node_complain(n, q->refused, reply->str);
+    } else {
+        rlk_node_complain(n, RLK_TROUBLE_NONSENSE, NULL);
+    }
+}
+
+/* ---- asking ---- */
+
+static bool has_room(const struct rlk_question *q, const struct rlk_node *n)
+{
+    return q->left != RLK_LEFT_RELEASE || rlk_room_at(n, RLK_RANK_URGENT);
+}
+
+/* Returns the nodes that it could not be sent to. */
+static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struct rlk_claim *claim,
+                         uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+{
+    struct rlk_script_forms forms;
+    uint64_t unsent = 0;
+    unsigned node;
+
+    rlk_script_init(&forms, q->script, claim, ttl_ms);
+    RLK_MASK_EACH (node, nodes) {
+        struct rlk_node *n = &rl->nodes[node];
+
+        if (!has_room(q, n) || !rlk_script_send(&forms, n, kind_of(q), now_us)) {
+            unsent |= rlk_mask_bit(node);
+        }
+    }
+    return unsent;
+}
+
+void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint32_t ttl_ms,
+             uint64_t now_us)
+{
+    const struct rlk_question *q = &rlk_questions[what];
+    struct rlk_claim *claim = rlk_claim_ref(lock->claim); /* a step may take another one */
+    struct redlock *rl = lock->rl;
+    uint64_t unsent;
+    unsigned node;
+
+    claim->release = q->left == RLK_LEFT_RELEASE ? kind_of(q) : claim->release;
+    unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
+    if (q->left == RLK_LEFT_KEYS) {
+        rlk_detail_asked(lock->details, nodes, now_us);
+    }
+    RLK_MASK_EACH (node, unsent) {
+        lose(q, &rl->nodes[node], claim, false, now_us);
+    }
+    rlk_claim_unref(claim);
+}
+
+/* For how long the keys are to live when it is asked again: at least as long as the lease that was
+ * computed with, a heal for what is left [S8]. 0: not at all. A lock that is lost, released or
+ * forgotten needs none; behind the release it would be too late to undo it. */
+static uint32_t again_ms(const struct rlk_question *q, const struct rlk_node *n,
+                         const struct rlk_claim *claim, uint64_t now_us)
+{
+    struct redlock_lock *lock = claim->lock;
+    bool is_held = lock && lock->phase == RLK_LOCK_HELD && lock->hold.state == RLK_HOLD_HELD;
+
+    if ((claim->release && q->left != RLK_LEFT_RELEASE) ||
+        (q->heard == RLK_WHILE_HELD && !is_held)) {
+        return 0;
+    }
+    return q == &rlk_questions[RLK_ASK_HEAL] ? rlk_hold_heal_again(&lock->hold, n->index, now_us)
+                                             : claim->ttl_ms;
+}
+
+/* The server had forgotten the script, and was sent its text. */
+static bool is_asked_again(const struct rlk_question *q, struct rlk_node *n,
+                           struct rlk_claim *claim, const struct rlk_reply *reply, uint64_t now_us)
+{
+    return rlk_script_is_forgotten(n, q->script, claim, reply) &&
+           rlk_script_send_text(n, q->script, claim, again_ms(q, n, claim, now_us), kind_of(q),
+                                now_us);
+}
+
+/* ---- the end of a request ---- */
+
+static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
+{
+    const struct rlk_question *q = question_of(r);
+    struct rlk_claim *claim = r->context;
+    struct rlk_event ev = event_of(q, n, claim, now_us);
+    enum redlock_said said;
+
+    if (is_asked_again(q, n, claim, reply, now_us)) {
+        return;
+    }
+    said = rlk_question_read(q, n, claim, reply, &ev);
+    note(q, n, claim, said, reply, now_us);
+    if (said == REDLOCK_SAID_ERROR) {
+        complain(q, n, reply, &ev);
+    }
+    if (q->left == RLK_LEFT_RELEASE && rlk_classify_refused_for_now(reply)) {
+        rlk_node_owe(n, claim, true, now_us);
+    }
+    tell(q, n, claim, &ev);
+}
+
+static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
+{
+    lose(question_of(r), n, r->context, true, now_us);
+}
+
+static void ref(void *claim)
+{
+    rlk_claim_ref(claim);
+}
+
+static void unref(void *claim)
+{
+    rlk_claim_unref(claim);
+}
