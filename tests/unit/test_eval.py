@@ -35,11 +35,14 @@ CASES = {
         ('1', [SET_A, SET_B], 'a b , me', r'\(integer\) 1', {'EXISTS a b': '0'}),
         ('0', [SET_A], 'a b , me', r'\(integer\) 0', {'EXISTS a b': '0'}),
         ('-1', [SET_A, TAKEN_B], 'a b , me', r'\(integer\) -1', {'EXISTS a': '0', 'GET b': 'other'}),
+        ('-ERR', [SET_A, 'SADD b x'], 'b a , me', r'\(error\) WRONGTYPE .*', {'EXISTS a': '0'}),
+        ('-1', [TAKEN_B, SET_A, 'SADD c x'], 'b c a , me', r'\(integer\) -1', {'EXISTS a': '0'}),
     ],
     'take': [
         ('1', [SET_A], 'a b , me 60000', r'\(integer\) 1', {'GET a': 'me', 'GET b': 'me'}),
         ('2', [SET_A, SET_B], 'a b , me 60000 7', r'\(integer\) 2', {'GET a:redlock-fence': '7'}),
         ('a value', [TAKEN_B], 'a b , me 60000', OTHERS, {'EXISTS a': '0'}),
+        ('a value', [TAKEN_B, 'SADD c x'], 'a b c , me 60000', OTHERS, {'EXISTS a': '0'}),
     ],
     'keep': [
         ('1', [SET_A, SET_B], 'a b , me 60000 7', r'\(integer\) 1', {'GET b:redlock-fence': '7'}),

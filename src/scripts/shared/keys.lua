@@ -1,11 +1,12 @@
 -- keys.lua - compare the keys with the token of a claim.
 
 -- Returns the keys whose value is the token, and the value of the first key that has another one;
--- nil when no key has.
+-- nil when no key has. A key that is no string, or must not be read, has the error as its value: the
+-- other keys are compared all the same.
 local function compare_keys(token)
     local ours, other = {}, nil
     for _, key in ipairs(KEYS) do
-        local value = redis.call('GET', key)
+        local value = redis.pcall('GET', key)
         if value == token then
             ours[#ours + 1] = key
         elseif value then
