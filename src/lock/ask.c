@@ -144,21 +144,30 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
     rlk_claim_unref(claim);
 }
 
+/* Whoever drives the lock now still wants the answer. A lock that is lost or forgotten wants none;
+ * behind the release it would be too late to undo it. */
+static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *claim)
+{
+    const struct redlock_lock *lock = claim->lock;
+
+    if (q->left == RLK_LEFT_RELEASE) {
+        return true;
+    }
+    return claim->release == NULL && lock && (q->heard & 1u << lock->phase) != 0 &&
+           (lock->phase != RLK_LOCK_HELD || lock->hold.state == RLK_HOLD_HELD);
+}
+
 /* For how long the keys are to live when it is asked again: at least as long as the lease that was
- * computed with, a heal for what is left [S8]. 0: not at all. A lock that is lost, released or
- * forgotten needs none; behind the release it would be too late to undo it. */
+ * computed with, a heal for what is left [S8]. 0: not at all. */
 static uint32_t again_ms(const struct rlk_question *q, const struct rlk_node *n,
                          const struct rlk_claim *claim, uint64_t now_us)
 {
-    struct redlock_lock *lock = claim->lock;
-    bool is_held = lock && lock->phase == RLK_LOCK_HELD && lock->hold.state == RLK_HOLD_HELD;
-
-    if ((claim->release && q->left != RLK_LEFT_RELEASE) ||
-        (q->heard == RLK_WHILE_HELD && !is_held)) {
+    if (!is_wanted(q, claim)) {
         return 0;
     }
-    return q == &rlk_questions[RLK_ASK_HEAL] ? rlk_hold_heal_again(&lock->hold, n->index, now_us)
-                                             : claim->ttl_ms;
+    return q == &rlk_questions[RLK_ASK_HEAL]
+               ? rlk_hold_heal_again(&claim->lock->hold, n->index, now_us)
+               : claim->ttl_ms;
 }
 
 /* The server had forgotten the script, and was sent its text. */

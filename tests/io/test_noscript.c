@@ -107,6 +107,46 @@ START_TEST(an_extension_is_not_sent_again_when_nobody_holds_the_lock)
 }
 END_TEST
 
+/* A late vote, by a hash that it will not know when it reads it. */
+static void vote_by_hash(void)
+{
+    static struct held before;
+    struct redlock_request request;
+
+    held_start(&f);
+    request = held_request(&before, &f, "k");
+    request.fence = true;
+    held_acquire(&before, &request);
+    ck_assert_int_eq(held_end(&before), REDLOCK_OK);
+    held_stand_still(&f, NODE, NODE + 1);
+    request = held_request(&h, &f, "k");
+    request.fence = true;
+    held_acquire(&h, &request);
+    scripts_wait(&f, NODE, &rlk_script_vote, 2);
+    ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_vote)));
+}
+
+START_TEST(a_late_vote_is_asked_for_again_while_the_lock_is_held)
+{
+    vote_by_hash();
+    forget_scripts();
+    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_vote), 3);
+    ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
+    held_end(&h);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock)
+{
+    vote_by_hash();
+    end_without_a_release(_i);
+    forget_scripts();
+    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_vote), 2);
+    farm_end(&f);
+}
+END_TEST
+
 Suite *noscript_suite(void)
 {
     Suite *suite = suite_create("noscript");
@@ -115,6 +155,8 @@ Suite *noscript_suite(void)
     tcase_add_test(tcase, a_heal_is_sent_again_for_the_time_that_is_left_then);
     tcase_add_loop_test(tcase, a_heal_is_not_sent_again_when_nobody_holds_the_lock, 0, 2);
     tcase_add_loop_test(tcase, an_extension_is_not_sent_again_when_nobody_holds_the_lock, 0, 2);
+    tcase_add_test(tcase, a_late_vote_is_asked_for_again_while_the_lock_is_held);
+    tcase_add_loop_test(tcase, a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite;
 }
