@@ -65,16 +65,6 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
     c->sent_us[node] = world_client_us(w, c->client);
 }
 
-/* The same question with its text: not behind the release, which would be too late to undo it. */
-void check_set_again(struct world *w, unsigned claim, unsigned node)
-{
-    const struct claim *c = world_claim(w, claim);
-
-    if (c->released || c->let_go || !(c->asked & rlk_mask_bit(node))) {
-        check_violated(w, "work", "t%u was sent to n%u again, and nobody wants it", claim, node);
-    }
-}
-
 /* Its worker holds it now, or may win with it yet. */
 static bool is_in_use(const struct world *w, unsigned claim)
 {
@@ -88,6 +78,16 @@ static bool is_in_use(const struct world *w, unsigned claim)
     return process_holds(w, c->client, c->worker) ||
            (k->phase == WORKER_PENDING && (k->lock->attempt.state == RLK_ATTEMPT_ASKING ||
                                            k->lock->attempt.state == RLK_ATTEMPT_WON));
+}
+
+/* The same question with its text: not behind the release, which would be too late to undo it. */
+void check_set_again(struct world *w, unsigned claim, unsigned node)
+{
+    const struct claim *c = world_claim(w, claim);
+
+    if (c->released || c->let_go || !is_in_use(w, claim) || !(c->asked & rlk_mask_bit(node))) {
+        check_violated(w, "work", "t%u was sent to n%u again, and nobody wants it", claim, node);
+    }
 }
 
 void check_release_sent(struct world *w, unsigned claim, unsigned node)
