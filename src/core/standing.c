@@ -188,25 +188,32 @@ static uint64_t ours_us(const struct rlk_standing *s, const struct rlk_birth *bi
     return rlk_time_min(s->note_us, birth->server_us);
 }
 
-/* What we put on record ourselves is no news. */
-static void take_birth(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
+/* What we put on record ourselves is no news. And a record that is older than our last look, by the
+ * server's clock as it goes now, is of an earlier step than one that shows now.
+ * before_us: when we looked last. */
+static void take_birth(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t before_us,
+                       uint64_t now_us)
 {
     bool later = birth->mark == s->mark && s->born_us != 0 && birth->born_us > s->born_us;
+    bool news = later && birth->born_us != ours_us(s, birth);
+    uint64_t age_us = rlk_time_sub(birth->server_us, birth->born_us);
 
-    s->noted = later && birth->born_us != ours_us(s, birth);
+    s->noted = news && age_us <= rlk_time_sub(now_us, before_us);
     s->born_us = birth->born_us;
-    if (s->noted) {
-        judge_note(s, rlk_time_sub(birth->server_us, birth->born_us), now_us);
+    if (news) {
+        judge_note(s, age_us, now_us);
     }
 }
 
 void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, uint64_t now_us)
 {
+    uint64_t before_us = s->looked_us;
+
     if (birth->mark == 0) {
         return;
     }
     watch(s, now_us);
-    take_birth(s, birth, now_us);
+    take_birth(s, birth, before_us, now_us);
     if (birth->born_us >= ours_us(s, birth)) {
         s->note_us = 0;
     }
@@ -218,12 +225,14 @@ void rlk_standing_born(struct rlk_standing *s, const struct rlk_birth *birth, ui
 static void meet_run(struct rlk_standing *s, const struct rlk_birth *birth, bool keeps_data,
                      uint64_t now_us)
 {
+    uint64_t before_us = s->looked_us;
+
     s->since_us = s->looked_us = now_us;
     s->noted = false;
     if (!keeps_data) {
         s->born_us = birth->born_us;
     } else if (birth->mark != 0) {
-        take_birth(s, birth, now_us);
+        take_birth(s, birth, before_us, now_us);
     }
     s->note_us = 0;
 }

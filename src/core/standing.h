@@ -69,14 +69,14 @@ struct rlk_standing {
     uint64_t looked_us;        /* when it was looked at last */
     uint64_t mark;             /* the last that was told or seen, 0: none */
     uint64_t born_us;          /* the last that was told, by its clock; 0: none */
-    bool noted;                /* it is a later one than before: another has seen its clock move */
-    uint64_t note_us;          /* what its clock showed when we did, and that is not on record; 0 */
-    bool lost;                 /* there is none any more, and there was one */
-    bool replica;              /* it was no master when its role was seen last */
-    bool exchanged;            /* its data are not those that it had, and nobody was told yet */
-    uint64_t promotion;        /* as it was told last */
-    bool durable;              /* as of the last greeting */
-    bool mistimed;             /* since its clock moved it has not kept time */
+    bool noted;         /* another has put on record since the last look that its clock moved */
+    uint64_t note_us;   /* what its clock showed when we did, and that is not on record; 0 */
+    bool lost;          /* there is none any more, and there was one */
+    bool replica;       /* it was no master when its role was seen last */
+    bool exchanged;     /* its data are not those that it had, and nobody was told yet */
+    uint64_t promotion; /* as it was told last */
+    bool durable;       /* as of the last greeting */
+    bool mistimed;      /* since its clock moved it has not kept time */
     uint64_t moved_us;
     uint64_t until_us[RLK_BARS]; /* by reason; 0: not barred, RLK_NEVER: for good */
 };
@@ -132,7 +132,7 @@ void rlk_standing_clock_excused(struct rlk_standing *s);
 
 /* Since when, by its clock, its data are to be said to be there, for strangers to wait: a step that
  * we saw and that is not on record; 0 for nothing. Once for each step: who finds a record of
- * another in the look that shows the step leaves it at that. */
+ * another in the look that shows the step, and no older than the look before, leaves it at that. */
 uint64_t rlk_standing_note(const struct rlk_standing *s, uint64_t now_us);
 
 /* Why its votes do not count now, by the reason that lasts longest; RLK_BAR_NONE when they do.

@@ -639,6 +639,19 @@ START_TEST(a_step_is_to_be_put_on_record_once)
 }
 END_TEST
 
+/* Another has put an earlier step on record, and does not live to see this one. _i: its record is
+ * as old as our last look, or older. */
+START_TEST(the_record_of_an_earlier_step_is_none_of_this_one)
+{
+    struct rlk_standing s = one_known(RLK_QUARANTINE_STRICT);
+
+    tell_born(&s, OLD, NOW + S);
+    tell_born(&s, S + (unsigned)_i, NOW + 2 * S);
+    rlk_standing_clock_moved(&s, SERVER_US, NOW + 2 * S);
+    ck_assert_uint_eq(rlk_standing_note(&s, NOW + 2 * S), _i ? SERVER_US : 0);
+}
+END_TEST
+
 /* The clock is put right before the step is on record: that says what the clock shows then. It is
  * ours, and not written with each look. */
 START_TEST(a_record_is_no_later_than_the_clock)
@@ -1051,6 +1064,7 @@ static TCase *schedules(void)
     tcase_add_loop_test(c, a_master_that_was_a_replica_is_barred_from_when_it_is_none, 0, 2);
     tcase_add_test(c, a_promotion_that_nobody_saw_bars);
     tcase_add_test(c, a_step_is_to_be_put_on_record_once);
+    tcase_add_loop_test(c, the_record_of_an_earlier_step_is_none_of_this_one, 0, 2);
     tcase_add_test(c, a_record_is_no_later_than_the_clock);
     tcase_add_test(c, nothing_is_put_on_record_without_a_quarantine);
     tcase_add_test(c, a_step_that_another_put_on_record_is_left_at_that);
