@@ -48,11 +48,13 @@ void check_clock(struct world *w, unsigned client, unsigned worker, const struct
 void check_role_asked(struct world *w, unsigned client, unsigned node);
 void check_compared(struct world *w, unsigned client, unsigned node);
 void check_heard_of_standstill(struct world *w, unsigned client, unsigned worker);
+void check_heard_of_exchange(struct world *w, unsigned client, unsigned worker);
 void check_vote_looks(struct world *w, unsigned client, unsigned node, const struct message *m);
 void check_voters(struct world *w, unsigned client, unsigned worker);
 
 /* [S11] A holder believes no longer than what it has seen of the masters' clocks allows. */
 void check_steps(struct world *w, unsigned client, unsigned worker);
+void check_steps_hidden(struct world *w, unsigned server);
 
 /* [S11] A server's clock is set forward; a client dies, or loses a connection; it counts a vote. */
 void check_clock_set(struct world *w, unsigned server, uint64_t by_us);

@@ -1,6 +1,6 @@
 /* [S11] What is known of a node reaches whoever relies on it: its time is compared, a standstill of
- * ours is told, a vote looks at the data when it can, and no lock is handed out by the vote of a
- * node that may have forgotten by now. */
+ * ours is told, and data that were exchanged, a vote looks at the data when it can, and no lock is
+ * handed out by the vote of a node that may have forgotten by now. */
 #include "base/mask.h"
 #include "sim/check.h"
 #include "sim/trace.h"
@@ -32,6 +32,18 @@ void check_heard_of_standstill(struct world *w, unsigned client, unsigned worker
         check_violated(w, "told", "c%u.%u is not told that its clock stood still", client, worker);
     }
     k->stands = false;
+}
+
+/* [S7] */
+void check_heard_of_exchange(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = world_worker(w, client, worker);
+
+    if (k->exchanged && k->phase == WORKER_HELD) {
+        check_violated(w, "told", "c%u.%u is not told that %s has other data", client, worker,
+                       trace_nodes(k->exchanged));
+    }
+    k->exchanged = 0;
 }
 
 void check_vote_looks(struct world *w, unsigned client, unsigned node, const struct message *m)

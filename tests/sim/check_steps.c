@@ -18,7 +18,23 @@ static bool is_known(const struct world *w, unsigned client, unsigned node)
     const struct peer *p = &w->clients[client].peers[node];
     const struct server *s = &w->servers[node];
 
-    return p->timed_us > 0 && p->timed_steps_us == s->steps_us && s->flushed_us == 0;
+    bool hidden = p->hidden_us > 0 && w->now_us < p->hidden_us + options_max_ttl_us(&w->o);
+
+    return p->timed_us > 0 && p->timed_steps_us == s->steps_us && s->flushed_us == 0 && !hidden;
+}
+
+/* A step that is taken back before a client looks is seen by nobody: that look shows the sum. */
+void check_steps_hidden(struct world *w, unsigned server)
+{
+    unsigned i;
+
+    for (i = 0; i < w->o.clients; i++) {
+        struct peer *p = &w->clients[i].peers[server];
+
+        if (p->timed_steps_us < w->servers[server].steps_us) {
+            p->hidden_us = w->now_us;
+        }
+    }
 }
 
 /* How long it has them, by its clock. */

@@ -140,6 +140,7 @@ static void set_back(struct world *w, unsigned server)
 
     trace(w, "n%u    its clock is set back by %.1f ms", server, (double)us / 1e3);
     w->servers[server].clock.wall_us -= (int64_t)us;
+    check_steps_hidden(w, server);
     w->servers[server].steps_us -= (int64_t)us;
     w->set_back_us += us;
     check_set_back(w, server);

@@ -161,6 +161,7 @@ void process_ended(struct world *w, unsigned client)
         c->workers[i].phase = WORKER_IDLE;
         c->workers[i].lock = NULL;
         c->workers[i].extending = c->workers[i].lets_go = c->workers[i].stands = false;
+        c->workers[i].exchanged = 0;
         check_forgotten(w, client, i);
     }
     check_looks_away(w, client);

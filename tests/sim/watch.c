@@ -185,6 +185,7 @@ void watch_left(struct world *w, unsigned client)
         struct worker *k = &c->workers[i];
 
         check_heard_of_standstill(w, client, i);
+        check_heard_of_exchange(w, client, i);
         if (k->lets_go) {
             k->lets_go = false;
             check_let_go(w, k->claim);

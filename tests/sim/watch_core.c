@@ -2,6 +2,7 @@
  * these between them (-Wl,--wrap, meson.build). */
 #include <string.h>
 
+#include "base/mask.h"
 #include "sim/check.h"
 #include "sim/memory.h"
 #include "sim/process.h"
@@ -46,6 +47,9 @@ void __wrap_rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refus
 struct rlk_claim *__real_rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
 struct rlk_claim *__wrap_rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
 
+bool __real_rlk_standing_take_exchanged(struct rlk_standing *s);
+bool __wrap_rlk_standing_take_exchanged(struct rlk_standing *s);
+
 /* ---- the attempt ---- */
 
 /* The answer that this comes from; NULL: it comes from none. */
@@ -85,6 +89,9 @@ static bool is_doubt(const struct rlk_event *ev)
 static void note_doubt(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
     k->stands = k->stands && ev->kind != RLK_EVENT_STOOD;
+    if (ev->kind == RLK_EVENT_BARRED && ev->exchanged) {
+        k->exchanged &= ~rlk_mask_bit(ev->node);
+    }
     check_clock(w, k->client, k->index, ev);
 }
 
@@ -292,6 +299,23 @@ void __wrap_rlk_clocks_forget(struct rlk_clocks *c, unsigned node)
 
     w->clients[w->running].peers[node].timed_us = 0;
     __real_rlk_clocks_forget(c, node);
+}
+
+/* [S7] Every lock that is held is to hear of it. */
+bool __wrap_rlk_standing_take_exchanged(struct rlk_standing *s)
+{
+    struct world *w = process_world();
+    const struct rlk_node *n = RLK_CONTAINER(s, struct rlk_node, standing);
+    struct client *c = &w->clients[w->running];
+    bool exchanged = __real_rlk_standing_take_exchanged(s);
+    unsigned i;
+
+    for (i = 0; exchanged && !w->ending && i < w->o.workers; i++) {
+        struct worker *k = &c->workers[i];
+
+        k->exchanged |= k->phase == WORKER_HELD ? rlk_mask_bit(n->index) : 0;
+    }
+    return exchanged;
 }
 
 /* The greeting has gone well: with a look at the incarnation key, or without one (NULL). */

@@ -210,6 +210,7 @@ struct peer {
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was looked at last; by no more than that */
     int64_t timed_steps_us; /* what it had been set by until then */
+    uint64_t hidden_us;     /* when a step that it had not seen yet was taken back */
     size_t owed;            /* how often a release was owed to it; */
     size_t owed_before;     /* before it was connected last */
     bool twin;              /* it was found to be another node's server [S10] */
@@ -260,6 +261,7 @@ struct worker {
     uint64_t max_hold_us;
     uint32_t max_renewals;
     bool stands;                        /* its client stood still, and it has not heard of it */
+    uint64_t exchanged;                 /* nodes that have other data, likewise */
     bool lets_go;                       /* its release has begun in this step */
     bool extending;                     /* the user waits for an extension */
     uint64_t extend_us, extend_lost_us; /* the client's clock, and how long it had stood still */
