@@ -93,8 +93,7 @@ static void voted(struct world *w, unsigned c, unsigned m, unsigned claim, enum 
     }
 }
 
-/* No answer will come. Those to releases are told to nobody, here. A SET that was lost is a debt at
- * once, that it may keep its release from ageing. */
+/* No answer will come. Those to releases are told to nobody, here. */
 static void lose(struct world *w, unsigned c, unsigned m, uint8_t request, bool sent)
 {
     static const enum rlk_left left[] = {[REQUEST_SET] = RLK_LEFT_KEYS,
@@ -103,8 +102,9 @@ static void lose(struct world *w, unsigned c, unsigned m, uint8_t request, bool 
     struct rlk_loss loss = rlk_pending_loss(left[message_kind(request)], sent);
     unsigned claim = message_claim(request);
 
-    if (loss.owed || loss.set_lost) {
-        owe(&w->cells[c][m], claim, loss.set_lost);
+    w->clients[c].lost |= loss.set_lost ? 1u << claim : 0;
+    if (loss.owed) {
+        owe(&w->cells[c][m], claim, w->clients[c].lost >> claim & 1);
     }
     if (loss.unknown && message_kind(request) == REQUEST_SET) {
         voted(w, c, m, claim, RLK_VOTE_UNKNOWN);

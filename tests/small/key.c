@@ -81,6 +81,7 @@ static uint64_t client_word(const struct client *c)
     put(&b, c->tell, 1);
     put(&b, c->timer, 4);
     put(&b, c->frozen, 2);
+    put(&b, c->lost, CLAIMS);
     put(&b, mind->attempt, 3);
     put(&b, mind->round, 2);
     put(&b, mind->tries, 3);

@@ -223,6 +223,35 @@ static bool is_finished(const struct world *w, const struct client *c)
     return c->phase == PHASE_CRASHED || (c->phase == PHASE_IDLE && w->attempts == 0);
 }
 
+/* Whether a release of it may yet be owed. */
+static bool has_release(const struct world *w, unsigned c, unsigned claim)
+{
+    unsigned m, i;
+
+    for (m = 0; m < MASTERS; m++) {
+        const struct cell *cell = &w->cells[c][m];
+
+        for (i = 0; i < cell->n_requests; i++) {
+            if (cell->requests[i] == message(REQUEST_RELEASE, claim)) {
+                return true;
+            }
+        }
+    }
+    return w->clients[c].phase != PHASE_IDLE && world_claim(&w->clients[c]) == claim;
+}
+
+/* That a SET was lost is of importance to the releases of its token that are not owed yet. */
+static void forget_lost(struct world *w, unsigned c)
+{
+    unsigned claim;
+
+    for (claim = 0; claim < CLAIMS; claim++) {
+        if ((w->clients[c].lost >> claim & 1) && !has_release(w, c, claim)) {
+            w->clients[c].lost &= (uint8_t) ~(1u << claim);
+        }
+    }
+}
+
 void world_settle(struct world *w)
 {
     unsigned c, m;
@@ -247,5 +276,6 @@ void world_settle(struct world *w)
                 forget_finished(w, c, m);
             }
         }
+        forget_lost(w, c);
     }
 }

@@ -186,6 +186,7 @@ struct client {
     uint8_t tell;     /* in line to be told */
     uint8_t timer;    /* ticks to go */
     uint8_t frozen;   /* ticks for which its clock still stands */
+    uint8_t lost;     /* claims of which a SET was not answered, as bits */
     struct mind mind;
 };
 
