@@ -241,10 +241,12 @@ void wire_break(struct world *w, unsigned wire)
     struct wire *x = &w->wires[wire];
 
     if (!x->cut && x->client_open) {
+        uint64_t heard_us = w->now_us + draw_tail(&w->prng, w->o.delay_us * 4);
+
         trace(w, "c%u-n%u  the connection breaks", x->client, x->node);
         cut(w, x, false);
-        schedule_push(&w->schedule, w->now_us + draw_tail(&w->prng, w->o.delay_us * 4),
-                      EVENT_BROKEN, wire, 0, 0);
+        w->quiet_us = rlk_time_max(w->quiet_us, heard_us);
+        schedule_push(&w->schedule, heard_us, EVENT_BROKEN, wire, 0, 0);
     }
 }
 
