@@ -15,6 +15,7 @@
 #include "core/validity.h"
 #include "lock/manager.h"
 #include "net/clock.h"
+#include "node/health.h"
 
 void rlk_close_destroy(struct redlock *rl)
 {

@@ -14,6 +14,7 @@
 #include "lock/release.h"
 #include "lock/request.h"
 #include "net/clock.h"
+#include "node/health.h"
 
 /* ---- carrying out ---- */
 

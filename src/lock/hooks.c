@@ -5,6 +5,7 @@
 #include "core/steps.h"
 #include "lock/manager.h"
 #include "node/handshake.h"
+#include "node/health.h"
 
 /* A waiter may leave the list while it is told, but none may make another one leave. */
 static void tell_all(struct redlock *rl, const struct rlk_event *ev)
@@ -28,8 +29,10 @@ static void tell_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_t 
     rlk_manager_settle(rl);
 }
 
+/* [S5] What it is owed goes first. */
 static void on_node_up(struct rlk_node *n, uint64_t now_us)
 {
+    rlk_node_pay(n, now_us);
     tell_of_node(n, RLK_EVENT_NODE_UP, now_us);
 }
 
@@ -38,10 +41,11 @@ static void on_node_down(struct rlk_node *n, uint64_t now_us)
     tell_of_node(n, RLK_EVENT_NODE_DOWN, now_us);
 }
 
-static void on_node_eased(struct rlk_node *n)
+static void on_node_eased(struct rlk_node *n, uint64_t now_us)
 {
     struct redlock *rl = n->owner;
 
+    rlk_node_pay(n, now_us);
     rlk_line_wake(&rl->line);
     if (n->inflight.count == 0) {
         rlk_manager_settle(rl);

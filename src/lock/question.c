@@ -2,6 +2,7 @@
 
 #include "base/time.h"
 #include "core/classify.h"
+#include "node/health.h"
 
 static void read_set(struct rlk_node *n, const struct rlk_claim *claim,
                      const struct rlk_reply *reply, struct rlk_event *ev)

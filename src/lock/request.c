@@ -93,10 +93,10 @@ static bool same(const struct rlk_key *a, const struct rlk_key *b)
 /* Names that the library has for itself: a counter's, and the incarnation key's. */
 static bool is_reserved(const char *bytes, size_t len)
 {
-    const size_t tail = sizeof(RLK_COMMAND_COUNTER) - 1, key = sizeof(RLK_HEALTH_KEY) - 1;
+    const size_t tail = sizeof(RLK_COMMAND_COUNTER) - 1, key = sizeof(RLK_COMMAND_INCARNATION) - 1;
 
     return (len >= tail && memcmp(bytes + len - tail, RLK_COMMAND_COUNTER, tail) == 0) ||
-           (len == key && memcmp(bytes, RLK_HEALTH_KEY, key) == 0);
+           (len == key && memcmp(bytes, RLK_COMMAND_INCARNATION, key) == 0);
 }
 
 static int check_key(struct redlock *rl, const struct rlk_key *key, unsigned number)

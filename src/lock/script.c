@@ -3,6 +3,7 @@
 #include "base/mask.h"
 #include "core/classify.h"
 #include "node/claim.h"
+#include "node/health.h"
 #include "node/node.h"
 
 void rlk_script_init(struct rlk_script_forms *f, const struct rlk_script *script,
@@ -19,7 +20,7 @@ void rlk_script_init(struct rlk_script_forms *f, const struct rlk_script *script
 static void form_vote(struct rlk_command *c, const struct rlk_claim *claim,
                       const struct rlk_node *n, bool text)
 {
-    char key[RLK_HEALTH_KEY_ROOM], start[RLK_HEALTH_START_ROOM];
+    char key[RLK_COMMAND_INCARNATION_ROOM], start[RLK_COMMAND_START_ROOM];
 
     rlk_health_expect(n, key, start);
     rlk_command_vote(c, claim, key, start, text);

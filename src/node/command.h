@@ -32,6 +32,12 @@ struct rlk_command {
 /* A counter stands behind its key, and lives for a week after it was raised last. */
 #define RLK_COMMAND_COUNTER ":redlock-fence"
 
+/* The incarnation key, behind the manager's prefix (node/health.h); and what its value begins with.
+ */
+#define RLK_COMMAND_INCARNATION "redlock:incarnation"
+#define RLK_COMMAND_INCARNATION_ROOM (REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_INCARNATION))
+#define RLK_COMMAND_START_ROOM 80
+
 /* Nothing formatted yet. */
 void rlk_command_init(struct rlk_command *c);
 

@@ -7,6 +7,7 @@
 #include "core/classify.h"
 #include "net/uri.h"
 #include "node/health.h"
+#include "node/hello.h"
 #include "node/info.h"
 #include "node/node.h"
 #include "node/options.h"
@@ -70,27 +71,6 @@ static void on_select(struct rlk_node *n, const struct rlk_request *r,
     }
 }
 
-/* The value of a field of HELLO's flat list, NULL when it is not there. */
-static const struct rlk_reply *field(const struct rlk_reply *list, const char *name)
-{
-    int64_t i;
-
-    /* A nested list can only come last ("modules"), so the elements stand in a row before. */
-    for (i = 1; i + 1 <= list->integer && list[i].type != RLK_REPLY_ARRAY; i += 2) {
-        if (strcmp(list[i].str, name) == 0) {
-            return &list[i + 1];
-        }
-    }
-    return NULL;
-}
-
-static const char *field_text(const struct rlk_reply *list, const char *name)
-{
-    const struct rlk_reply *value = field(list, name);
-
-    return value ? value->str : "";
-}
-
 static void refuse_unfit(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
 {
     if (unfit != RLK_UNFIT_NOT) {
@@ -98,22 +78,17 @@ static void refuse_unfit(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_
     }
 }
 
-enum rlk_unfit rlk_handshake_unfit(const struct rlk_reply *hello)
-{
-    return rlk_server_unfit(field_text(hello, "role"), field_text(hello, "mode"));
-}
-
 static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, uint64_t now_us)
 {
-    const char *server = field_text(list, "server"), *version = field_text(list, "version");
-    const struct rlk_reply *id = field(list, "id");
+    const char *server = rlk_hello_text(list, "server"), *version = rlk_hello_text(list, "version");
+    const struct rlk_reply *id = rlk_hello_field(list, "id");
 
     snprintf(n->server, sizeof(n->server), "%.20s %.20s", server, version);
     rlk_reply_make_printable(n->server);
     n->tells_holder = rlk_server_tells_holder(server, version);
-    n->health.look.tells_role = true;
+    n->look.tells_role = true;
     n->client_id = id && id->type == RLK_REPLY_INTEGER ? id->integer : 0;
-    refuse_unfit(n, rlk_handshake_unfit(list), now_us);
+    refuse_unfit(n, rlk_hello_unfit(list), now_us);
 }
 
 /* A server below 6 does not know HELLO, and 6.0 denies it to a user without the right to it. Role
@@ -158,11 +133,11 @@ static void on_hello(struct rlk_node *n, const struct rlk_request *r, const stru
                      uint64_t now_us)
 {
     (void)r;
-    n->tells_holder = n->health.look.tells_role = false;
+    n->tells_holder = n->look.tells_role = false;
     n->scripts = 0;
     n->client_id = 0;
     snprintf(n->server, sizeof(n->server), "redis");
-    if (reply->type == RLK_REPLY_ARRAY && field_text(reply, "role")[0]) {
+    if (reply->type == RLK_REPLY_ARRAY && rlk_hello_text(reply, "role")[0]) {
         learn_from_hello(n, reply, now_us);
     } else if (!is_without_hello(reply)) {
         refuse_greeting(n, reply);

@@ -23,7 +23,4 @@ struct rlk_reply;
  * when there is no memory. */
 bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us);
 
-/* Why a server that answers HELLO with that array can have no vote at all. */
-enum rlk_unfit rlk_handshake_unfit(const struct rlk_reply *hello);
-
 #endif

@@ -9,7 +9,7 @@
 #include "core/classify.h"
 #include "core/clocks.h"
 #include "net/loop.h"
-#include "node/handshake.h"
+#include "node/hello.h"
 #include "node/info.h"
 #include "node/node.h"
 #include "node/options.h"
@@ -17,15 +17,16 @@
 
 /* ---- what goes out ---- */
 
-static void write_key(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM])
+static void write_key(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_ROOM])
 {
-    snprintf(key, RLK_HEALTH_KEY_ROOM, "%s%s", n->options->key_prefix, RLK_HEALTH_KEY);
+    snprintf(key, RLK_COMMAND_INCARNATION_ROOM, "%s%s", n->options->key_prefix,
+             RLK_COMMAND_INCARNATION);
 }
 
 static bool say_mark(struct rlk_node *n, const struct rlk_request_kind *kind,
                      const struct rlk_look_question *q, uint64_t now_us)
 {
-    char mark[20], age[24], note[24], key[RLK_HEALTH_KEY_ROOM];
+    char mark[20], age[24], note[24], key[RLK_COMMAND_INCARNATION_ROOM];
     const char *const words[] = {
         "EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id, mark,
         age,    q->keeps_data ? "1" : "0",   note, NULL};
@@ -77,7 +78,7 @@ static bool read_answer(const struct rlk_reply *reply, struct rlk_birth *ret)
 static void tell_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
 {
     struct rlk_clock_sample sample = {
-        .sent_us = n->health.look.sent_us, .received_us = now_us, .server_us = server_us};
+        .sent_us = n->look.sent_us, .received_us = now_us, .server_us = server_us};
 
     n->hooks->timed(n, &sample);
 }
@@ -108,7 +109,7 @@ static void step(struct rlk_node *n, const struct rlk_look_event *ev)
 {
     struct rlk_look_actions out;
 
-    rlk_look_step(&n->health.look, &n->standing, &n->info, ev, &out);
+    rlk_look_step(&n->look, &n->standing, &n->info, ev, &out);
     carry_out(n, ev, &out);
 }
 
@@ -162,7 +163,7 @@ static void on_hello(struct rlk_node *n, const struct rlk_request *r, const stru
 {
     (void)r;
     if (reply->type == RLK_REPLY_ARRAY) {
-        rlk_health_judge_role(n, rlk_handshake_unfit(reply), now_us);
+        rlk_health_judge_role(n, rlk_hello_unfit(reply), now_us);
     }
 }
 
@@ -210,7 +211,7 @@ static bool say_role(struct rlk_node *n, enum rlk_look_role role, uint64_t now_u
 static void again_later(struct rlk_node *n, uint64_t now_us)
 {
     if (n->options->health_us > 0) {
-        rlk_timer_set(&n->loop->timers, &n->health.timer,
+        rlk_timer_set(&n->loop->timers, &n->look_timer,
                       rlk_time_add(now_us, n->options->health_us));
     }
 }
@@ -218,7 +219,7 @@ static void again_later(struct rlk_node *n, uint64_t now_us)
 static void say_look(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_request_kind kind = {.answered = on_look, .broken = on_broken};
-    struct rlk_look_question q = rlk_look_ask(&n->health.look, &n->standing, &n->info, now_us);
+    struct rlk_look_question q = rlk_look_ask(&n->look, &n->standing, &n->info, now_us);
 
     if (!say_role(n, q.role, now_us) || !say_mark_or_time(n, &kind, &q, now_us)) {
         step(n, &(struct rlk_look_event){.kind = RLK_LOOK_BROKEN, .now_us = now_us});
@@ -228,21 +229,21 @@ static void say_look(struct rlk_node *n, uint64_t now_us)
 
 void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us)
 {
-    if (rlk_look_is_free(&n->health.look) && rlk_node_ready(n, now_us)) {
+    if (rlk_look_is_free(&n->look) && rlk_node_ready(n, now_us)) {
         say_look(n, now_us);
     }
 }
 
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
 {
-    if (n->options->health_us > 0 && rlk_look_is_due(&n->health.look, now_us)) {
+    if (n->options->health_us > 0 && rlk_look_is_due(&n->look, now_us)) {
         rlk_health_ask_now(n, now_us);
     }
 }
 
 void rlk_health_note(struct rlk_node *n, uint64_t now_us)
 {
-    if (rlk_look_note(&n->health.look, &n->standing, &n->info)) {
+    if (rlk_look_note(&n->look, &n->standing, &n->info)) {
         rlk_health_ask_now(n, now_us);
     }
 }
@@ -259,30 +260,24 @@ static void ask_memory(struct rlk_node *n, uint64_t now_us)
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
-    struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, health.timer);
+    struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, look_timer);
 
-    if (rlk_look_turn(&n->health.look, &n->standing, &n->info)) {
+    if (rlk_look_turn(&n->look, &n->standing, &n->info)) {
         ask_memory(n, now_us);
     }
     rlk_health_ask(n, now_us);
     again_later(n, now_us);
 }
 
-void rlk_health_init(struct rlk_node *n)
-{
-    n->health = (struct rlk_health){0};
-    rlk_timer_init(&n->health.timer, on_timer);
-}
-
 bool rlk_health_is_wanted(struct rlk_node *n)
 {
-    rlk_look_begin(&n->health.look);
-    return rlk_look_reads_mark(&n->health.look, &n->standing, &n->info);
+    rlk_look_begin(&n->look);
+    return rlk_look_reads_mark(&n->look, &n->standing, &n->info);
 }
 
 bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
 {
-    struct rlk_look_question q = rlk_look_ask(&n->health.look, &n->standing, &n->info, now_us);
+    struct rlk_look_question q = rlk_look_ask(&n->look, &n->standing, &n->info, now_us);
 
     return say_mark_or_time(n, kind, &q, now_us);
 }
@@ -294,16 +289,17 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
     } else {
         step(n, &(struct rlk_look_event){.kind = RLK_LOOK_GREETED, .now_us = now_us});
     }
+    n->look_timer.fire = on_timer;
     again_later(n, now_us);
 }
 
-void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
-                       char start[RLK_HEALTH_START_ROOM])
+void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_ROOM],
+                       char start[RLK_COMMAND_START_ROOM])
 {
     key[0] = start[0] = '\0';
-    if (rlk_look_reads_mark(&n->health.look, &n->standing, &n->info) && n->standing.mark != 0) {
+    if (rlk_look_reads_mark(&n->look, &n->standing, &n->info) && n->standing.mark != 0) {
         write_key(n, key);
-        snprintf(start, RLK_HEALTH_START_ROOM, "%s %016" PRIx64 " ", n->info.run_id,
+        snprintf(start, RLK_COMMAND_START_ROOM, "%s %016" PRIx64 " ", n->info.run_id,
                  n->standing.mark);
     }
 }
@@ -316,25 +312,5 @@ void rlk_health_surprised(struct rlk_node *n, uint64_t now_us)
 
 void rlk_health_end(struct rlk_node *n)
 {
-    rlk_timer_cancel(&n->loop->timers, &n->health.timer);
-}
-
-/* ---- what is said of it ---- */
-
-struct rlk_trouble rlk_health_trouble(const struct rlk_node *n, uint64_t now_us)
-{
-    static const enum rlk_trouble_kind kinds[] = {[RLK_UNSEEN_NOTHING] = RLK_TROUBLE_NONE,
-                                                  [RLK_UNSEEN_RESTART] = RLK_TROUBLE_UNSEEN,
-                                                  [RLK_UNSEEN_RESTART_AND_ROLE] =
-                                                      RLK_TROUBLE_UNSEEN_ROLE,
-                                                  [RLK_UNSEEN_DATA] = RLK_TROUBLE_UNSEEN_DATA};
-    struct rlk_trouble t = {.kind = RLK_TROUBLE_QUARANTINE};
-
-    t.bar = rlk_standing_bar(&n->standing, now_us, &t.number);
-    if (t.bar == RLK_BAR_NONE) {
-        t.kind = kinds[rlk_look_unseen(&n->health.look, &n->standing, &n->info)];
-    } else if (t.number != RLK_NEVER) {
-        t.number = (t.number - now_us + 999999) / 1000000;
-    }
-    return t;
+    rlk_timer_cancel(&n->loop->timers, &n->look_timer);
 }

@@ -16,29 +16,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <redlock/lock.h>
-
-#include "core/look.h"
-#include "net/timers.h"
-#include "node/trouble.h"
+#include "core/server.h"
+#include "node/command.h"
 
 struct rlk_node;
 struct rlk_reply;
 struct rlk_request_kind;
-
-/* The incarnation key, behind the manager's prefix. */
-#define RLK_HEALTH_KEY "redlock:incarnation"
-#define RLK_HEALTH_KEY_ROOM (REDLOCK_MAX_KEY + sizeof(RLK_HEALTH_KEY))
-
-/* What its value begins with. */
-#define RLK_HEALTH_START_ROOM 80
-
-struct rlk_health {
-    struct rlk_timer timer;
-    struct rlk_look look;
-};
-
-void rlk_health_init(struct rlk_node *n);
 
 /* For the greeting: whether there is something to ask; and ask, and hear the answer. False when
  * there is no memory. */
@@ -60,8 +43,8 @@ void rlk_health_note(struct rlk_node *n, uint64_t now_us);
 
 /* The incarnation key, and what its value is to begin with; "" when that is not known or not to be
  * looked at. */
-void rlk_health_expect(const struct rlk_node *n, char key[RLK_HEALTH_KEY_ROOM],
-                       char start[RLK_HEALTH_START_ROOM]);
+void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_ROOM],
+                       char start[RLK_COMMAND_START_ROOM]);
 
 /* HELLO, or the greeting, told its role. Ends the connection of one that is no master. */
 void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us);
@@ -71,8 +54,5 @@ void rlk_health_surprised(struct rlk_node *n, uint64_t now_us);
 
 /* The connection has ended. */
 void rlk_health_end(struct rlk_node *n);
-
-/* Why its votes do not count, and for how long; or what nobody sees of it. */
-struct rlk_trouble rlk_health_trouble(const struct rlk_node *n, uint64_t now_us);
 
 #endif

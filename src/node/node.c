@@ -83,7 +83,7 @@ static void fall(struct rlk_node *n, uint64_t now_us)
 
     rlk_resolve_cancel(&n->resolve);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
-    rlk_health_end(n);
+    rlk_timer_cancel(&n->loop->timers, &n->look_timer);
     rlk_conn_close(&n->conn, true);
     n->state = RLK_NODE_DOWN;
     n->expected = 0;
@@ -98,7 +98,7 @@ static void fall(struct rlk_node *n, uint64_t now_us)
     break_requests(n, now_us);
     try_again(n, now_us);
     if (was_up) {
-        n->hooks->eased(n);
+        n->hooks->eased(n, now_us);
     } else {
         n->hooks->down(n, now_us);
     }
@@ -133,8 +133,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
         return;
     }
     if (n->state == RLK_NODE_UP) {
-        rlk_node_pay(n, now_us);
-        n->hooks->eased(n);
+        n->hooks->eased(n, now_us);
         return;
     }
     if (n->state == RLK_NODE_CONNECTING && n->next_address < n->resolve.n) {
@@ -211,10 +210,7 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
     r.kind->answered(n, &r, reply, now_us);
     let_go(&r);
     if (n->state == RLK_NODE_UP) {
-        if (n->debts.count > 0) {
-            rlk_node_pay(n, now_us);
-        }
-        n->hooks->eased(n);
+        n->hooks->eased(n, now_us);
     }
 }
 
@@ -250,7 +246,6 @@ void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_o
     rlk_timer_init(&n->timer, on_timer);
     rlk_standing_init(&n->standing, rlk_options_quarantine(options, index),
                       rlk_time_from_ms(options->max_ttl_ms), options->drift_ppm);
-    rlk_health_init(n);
     rlk_conn_init(&n->conn, loop, &conn_handler);
 }
 
@@ -265,7 +260,7 @@ void rlk_node_end(struct rlk_node *n)
 {
     rlk_resolve_cancel(&n->resolve);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
-    rlk_health_end(n);
+    rlk_timer_cancel(&n->loop->timers, &n->look_timer);
     n->state = RLK_NODE_DOWN;
     break_requests(n, rlk_clock_us());
     rlk_debts_end(&n->debts);
@@ -280,7 +275,6 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     n->expected = 0;
     n->since_us = now_us;
     n->trouble.kind = RLK_TROUBLE_NONE;
-    rlk_node_pay(n, now_us);
     n->hooks->up(n, now_us);
 }
 
@@ -359,41 +353,7 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
     return true;
 }
 
-struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
+bool rlk_node_pays(const struct rlk_node *n)
 {
-    struct rlk_trouble vote = {.kind = RLK_TROUBLE_NONE};
-
-    if (rlk_node_stuck(n, now_us)) {
-        return (struct rlk_trouble){.kind = RLK_TROUBLE_SILENT,
-                                    .number =
-                                        (now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000};
-    }
-    if (n->trouble.kind == RLK_TROUBLE_NONE && n->state != RLK_NODE_UP) {
-        return (struct rlk_trouble){.kind = RLK_TROUBLE_CONNECTING};
-    }
-    if (n->state == RLK_NODE_UP) {
-        vote = rlk_health_trouble(n, now_us);
-    }
-    return vote.kind != RLK_TROUBLE_NONE ? vote : n->trouble;
-}
-
-static bool is_of_its_vote(enum rlk_trouble_kind kind)
-{
-    return kind == RLK_TROUBLE_QUARANTINE || kind == RLK_TROUBLE_UNSEEN ||
-           kind == RLK_TROUBLE_UNSEEN_ROLE || kind == RLK_TROUBLE_UNSEEN_DATA;
-}
-
-const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
-{
-    static const char besides[] = "; besides: ";
-    struct rlk_trouble t = rlk_node_trouble(n, now_us);
-    size_t len;
-
-    rlk_trouble_write(&t, n->text, RLK_NODE_TEXT);
-    if (is_of_its_vote(t.kind) && n->trouble.kind != RLK_TROUBLE_NONE) {
-        len = strlen(n->text);
-        memcpy(n->text + len, besides, sizeof(besides));
-        rlk_trouble_write(&n->trouble, n->text + len + sizeof(besides) - 1, RLK_NODE_TEXT);
-    }
-    return n->text;
+    return n->state == RLK_NODE_UP && n->debts.count > 0 && !n->timer.set;
 }

@@ -17,6 +17,7 @@
 
 #include "base/prng.h"
 #include "core/former.h"
+#include "core/look.h"
 #include "core/server.h"
 #include "core/standing.h"
 #include "net/conn.h"
@@ -24,7 +25,6 @@
 #include "net/timers.h"
 #include "node/command.h"
 #include "node/debt.h"
-#include "node/health.h"
 #include "node/inflight.h"
 #include "node/trouble.h"
 
@@ -54,7 +54,7 @@ struct rlk_node_hooks {
     /* It could not be connected, or refused us. */
     void (*down)(struct rlk_node *n, uint64_t now_us);
     /* It has answered something, or will not any more: there is room for more. */
-    void (*eased)(struct rlk_node *n);
+    void (*eased)(struct rlk_node *n, uint64_t now_us);
     /* Its votes do not count from now on. */
     void (*barred)(struct rlk_node *n, uint64_t now_us);
     /* It restarted, and was not durable: the clock may be another, too. */
@@ -99,7 +99,8 @@ struct rlk_node {
     struct rlk_former former;
     bool twin; /* it was another node's server when it fell last [S10] */
     struct rlk_standing standing;
-    struct rlk_health health;
+    struct rlk_look look;
+    struct rlk_timer look_timer; /* when to look again: node/health.c */
 
     struct rlk_trouble trouble;    /* the last thing that went wrong */
     char words[RLK_TROUBLE_WORDS]; /* of that */

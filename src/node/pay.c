@@ -25,11 +25,6 @@ static void rest(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-bool rlk_node_pays(const struct rlk_node *n)
-{
-    return n->state == RLK_NODE_UP && n->debts.count > 0 && !n->timer.set;
-}
-
 void rlk_node_pay(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_claim *claim;

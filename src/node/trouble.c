@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 #include "net/reply.h"
-#include "node/health.h"
+#include "node/command.h"
 
 /* Each is about the node. In it stand # for the number, @ for the other node and $ for the words.
  */
@@ -70,8 +70,9 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_UNSEEN] = "may vote after a restart, unseen: allow us INFO (quarantine)",
     [RLK_TROUBLE_UNSEEN_ROLE] = "may vote after a restart, or as a writable replica, unseen: "
                                 "allow us INFO (quarantine)",
-    [RLK_TROUBLE_UNSEEN_DATA] = "may vote after its data were thrown away, unseen: allow us EVAL "
-                                "with GET, SET and TIME on " RLK_HEALTH_KEY " (quarantine)",
+    [RLK_TROUBLE_UNSEEN_DATA] =
+        "may vote after its data were thrown away, unseen: allow us EVAL "
+        "with GET, SET and TIME on " RLK_COMMAND_INCARNATION " (quarantine)",
 };
 
 static const char for_a_time[] = "does not vote for another # s (max_ttl; see quarantine): $";

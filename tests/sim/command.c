@@ -151,7 +151,7 @@ static void read_expected(const struct word *w, struct mark *mark)
 /* EVAL script 1 key run mark age keeps note */
 static bool read_mark(const struct word *arg, struct message *m)
 {
-    if (!is(&arg[0], RLK_HEALTH_KEY) || arg[1].len != 40 || arg[2].len != 16) {
+    if (!is(&arg[0], RLK_COMMAND_INCARNATION) || arg[1].len != 40 || arg[2].len != 16) {
         return false;
     }
     m->mark = (struct mark){.run = read_run(arg[1].text), .mark = hex(arg[2].text, 16)};

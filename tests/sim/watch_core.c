@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mask.h"
+#include "node/health.h"
 #include "sim/check.h"
 #include "sim/memory.h"
 #include "sim/process.h"

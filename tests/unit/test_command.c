@@ -123,8 +123,8 @@ END_TEST
 /* The command that has the most words, with each of them as long as can be. */
 START_TEST(there_is_room_for_the_longest)
 {
-    static char longest[REDLOCK_MAX_KEY], incarnation[RLK_HEALTH_KEY_ROOM];
-    char token[RLK_TOKEN_MAX], start[RLK_HEALTH_START_ROOM];
+    static char longest[REDLOCK_MAX_KEY], incarnation[RLK_COMMAND_INCARNATION_ROOM];
+    char token[RLK_TOKEN_MAX], start[RLK_COMMAND_START_ROOM];
     struct rlk_key keys[REDLOCK_MAX_KEYS], prefix = {"", 0};
     struct rlk_claim *c;
     unsigned i;

@@ -1,0 +1,63 @@
+/* explain.c - what is wrong with a node now, for people. */
+#include <string.h>
+
+#include "base/time.h"
+#include "node/node.h"
+
+/* Why its votes do not count, and for how long; or what nobody sees of it. */
+static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now_us)
+{
+    static const enum rlk_trouble_kind kinds[] = {[RLK_UNSEEN_NOTHING] = RLK_TROUBLE_NONE,
+                                                  [RLK_UNSEEN_RESTART] = RLK_TROUBLE_UNSEEN,
+                                                  [RLK_UNSEEN_RESTART_AND_ROLE] =
+                                                      RLK_TROUBLE_UNSEEN_ROLE,
+                                                  [RLK_UNSEEN_DATA] = RLK_TROUBLE_UNSEEN_DATA};
+    struct rlk_trouble t = {.kind = RLK_TROUBLE_QUARANTINE};
+
+    t.bar = rlk_standing_bar(&n->standing, now_us, &t.number);
+    if (t.bar == RLK_BAR_NONE) {
+        t.kind = kinds[rlk_look_unseen(&n->look, &n->standing, &n->info)];
+    } else if (t.number != RLK_NEVER) {
+        t.number = (t.number - now_us + 999999) / 1000000;
+    }
+    return t;
+}
+
+struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_trouble vote = {.kind = RLK_TROUBLE_NONE};
+
+    if (rlk_node_stuck(n, now_us)) {
+        return (struct rlk_trouble){.kind = RLK_TROUBLE_SILENT,
+                                    .number =
+                                        (now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000};
+    }
+    if (n->trouble.kind == RLK_TROUBLE_NONE && n->state != RLK_NODE_UP) {
+        return (struct rlk_trouble){.kind = RLK_TROUBLE_CONNECTING};
+    }
+    if (n->state == RLK_NODE_UP) {
+        vote = trouble_of_vote(n, now_us);
+    }
+    return vote.kind != RLK_TROUBLE_NONE ? vote : n->trouble;
+}
+
+static bool is_of_its_vote(enum rlk_trouble_kind kind)
+{
+    return kind == RLK_TROUBLE_QUARANTINE || kind == RLK_TROUBLE_UNSEEN ||
+           kind == RLK_TROUBLE_UNSEEN_ROLE || kind == RLK_TROUBLE_UNSEEN_DATA;
+}
+
+const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
+{
+    static const char besides[] = "; besides: ";
+    struct rlk_trouble t = rlk_node_trouble(n, now_us);
+    size_t len;
+
+    rlk_trouble_write(&t, n->text, RLK_NODE_TEXT);
+    if (is_of_its_vote(t.kind) && n->trouble.kind != RLK_TROUBLE_NONE) {
+        len = strlen(n->text);
+        memcpy(n->text + len, besides, sizeof(besides));
+        rlk_trouble_write(&n->trouble, n->text + len + sizeof(besides) - 1, RLK_NODE_TEXT);
+    }
+    return n->text;
+}
