@@ -102,7 +102,7 @@ static void lose(struct world *w, unsigned c, unsigned m, uint8_t request, bool 
     struct rlk_loss loss = rlk_pending_loss(left[message_kind(request)], sent);
     unsigned claim = message_claim(request);
 
-    w->clients[c].lost |= loss.set_lost ? 1u << claim : 0;
+    w->clients[c].lost = (uint8_t)(w->clients[c].lost | (loss.set_lost ? 1u << claim : 0));
     if (loss.owed) {
         owe(&w->cells[c][m], claim, w->clients[c].lost >> claim & 1);
     }
