@@ -25,13 +25,14 @@ void check_violated(struct world *w, const char *checker, const char *format, ..
 }
 
 /* What the promise leaves open: who had not looked at the server since FLUSHALL, when the vote did
- * not look itself; who meets it for the first time, when its key was written anew by somebody who
- * had heard its age before FLUSHALL; and with `observed`, who meets it for the first time. */
+ * not look itself, or was shown the mark of before by data that were copied to and fro; who meets
+ * it for the first time, when its key was written anew by somebody who had heard its age before
+ * FLUSHALL; and with `observed`, who meets it for the first time. */
 static bool is_exposed(const struct world *w, unsigned client, unsigned node,
                        const struct message *m)
 {
     const struct peer *p = &w->clients[client].peers[node];
-    bool looks = m->kind == MESSAGE_VOTE && m->mark.mark != 0;
+    bool looks = m->kind == MESSAGE_VOTE && m->mark.mark != 0 && !m->disguised;
 
     if (m->flushed_us && p->looked_us < m->flushed_us && !looks) {
         return true;

@@ -474,6 +474,7 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     m->forgot_us = w->servers[server].forgot_us;
     m->steps_us = w->servers[server].steps_us;
     m->misleading = w->servers[server].misleading;
+    m->disguised = w->servers[server].disguised;
     m->replica = w->servers[server].master != NONE;
     facts_of(w, server, &m->facts);
     if (m->kind < MESSAGE_SET) {
@@ -506,6 +507,7 @@ void server_flush(struct world *w, unsigned server)
     server_empty(w, server);
     w->servers[server].flushed = true;
     w->servers[server].flushed_us = w->now_us;
+    w->servers[server].disguised = false;
 }
 
 /* Its data are gone, and those of its master in their place. What it grants by itself from now on
@@ -519,6 +521,7 @@ void server_demote(struct world *w, unsigned server, unsigned master)
     s->master = master;
     s->flushed = true;
     s->flushed_us = w->now_us;
+    s->disguised = s->mark.mark != 0 && s->mark.mark == of->mark.mark;
     s->mark = of->mark;
     check_record_lost(w, server);
     for (key = 0; key < SIM_KEYS; key++) {

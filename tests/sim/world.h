@@ -142,6 +142,7 @@ struct message {
     uint64_t forgot_us;
     int64_t steps_us;
     bool misleading; /* its incarnation key said that the data were older than that */
+    bool disguised;  /* it said that they are the same, though they were exchanged */
 };
 
 /* One connection: its messages in order, and how far server and client have come. */
@@ -186,6 +187,7 @@ struct server {
     uint64_t back_us;                         /* true time: set back, last */
     unsigned witnesses;                       /* clients that see that, and put it on record */
     bool misleading;                          /* it was written with too great an age */
+    bool disguised;                           /* what it copied has the mark that it had */
     uint64_t ended_us, forgot_us, flushed_us; /* true time */
     unsigned scripts; /* those that it knows, as bits of enum message_kind */
     struct clock clock;
