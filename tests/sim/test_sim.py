@@ -4,12 +4,14 @@
 Random histories for a budget of so many seconds of processor time, the demonstration of every
 assumption of the fault model, and what is promised of the program itself. A violation is
 printed with its seed, and with the command that shows it again.
+
+The seeds are the same each time, so that what this says of a commit does not change. New ones are
+tried with RLK_SIM_FROM=SEED, or by hand: docs/simulator.md.
 """
 import os
 import re
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
 from tap import Tap  # noqa: E402
@@ -17,6 +19,7 @@ from tap import Tap  # noqa: E402
 ASSUMPTIONS = ['quarantine', 'steps', 'rates', 'memory', 'boot-clock', 'truth', 'same-nodes',
                'wall-clocks']
 JOBS = 2
+FROM = os.environ.get('RLK_SIM_FROM', '700000000')
 
 
 class Sim:
@@ -30,14 +33,13 @@ class Sim:
 
 
 def budget(sim, seconds):
-    start = time.time_ns() // 1000 % 10**12
     status, out = sim('--seconds', str(max(1, seconds // JOBS)), '--jobs', str(JOBS), '--from',
-                      str(start))
+                      FROM)
     figures = re.search(r'^(\d+) histories, (\d+) events, (\d+) violations$', out, re.MULTILINE)
     if status != 0 or figures is None or int(figures[1]) < 100:
         yield out
     else:
-        print(f'# {figures[0]}, seeds from {start}')
+        print(f'# {figures[0]}, seeds from {FROM}')
 
 
 def first_seed(sim, *words):
