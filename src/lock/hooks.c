@@ -45,7 +45,9 @@ static void on_node_eased(struct rlk_node *n, uint64_t now_us)
 {
     struct redlock *rl = n->owner;
 
-    rlk_node_pay(n, now_us);
+    if (n->debts.count > 0) {
+        rlk_node_pay(n, now_us);
+    }
     rlk_line_wake(&rl->line);
     if (n->inflight.count == 0) {
         rlk_manager_settle(rl);
