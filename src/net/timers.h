@@ -42,4 +42,11 @@ void rlk_timer_set(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us);
 
 void rlk_timer_cancel(struct rlk_timers *ts, struct rlk_timer *t);
 
+/* For whoever wakes the manager (wake.c): take the first timer that is due out of the heap, to be
+ * fired; NULL when none is. */
+struct rlk_timer *rlk_timers_take(struct rlk_timers *ts, uint64_t now_us);
+
+/* Wake the manager then, and note it in armed_us. */
+void rlk_timers_arm(struct rlk_timers *ts, uint64_t due_us);
+
 #endif

@@ -42,4 +42,10 @@ void rlk_call_init(struct rlk_call *c, void (*run)(struct rlk_call *c));
 void rlk_turn_tell(struct rlk_turn *t, struct rlk_call *c);
 void rlk_turn_flush(struct rlk_turn *t, struct rlk_call *c);
 
+/* For whoever wakes the manager (wake.c): the turn ends now. */
+void rlk_turn_run(struct rlk_turn *t);
+
+/* See that the turn ends: this one, or another one behind it. */
+void rlk_turn_wake(struct rlk_turn *t, bool another);
+
 #endif

@@ -1,6 +1,5 @@
-/* src/net/loop.h, turn.h and timers.h: when things happen is up to the schedule of the world. What
- * a turn and a timer promise is as it ships: callbacks first, then bytes; whoever is put in line
- * meanwhile waits for the next turn; a timer that was cancelled may wake for nothing. */
+/* In place of src/net/loop.c and wake.c: when things happen is up to the schedule of the world.
+ * What happens then, in a turn and with a timer, is as it ships (src/net/turn.c, timers.c). */
 #include "net/loop.h"
 
 #include "base/time.h"
@@ -16,7 +15,7 @@ static struct client *client_of(const struct rlk_loop *l)
 
 /* ---- timers ---- */
 
-static void arm(struct rlk_timers *ts, uint64_t due_us)
+void rlk_timers_arm(struct rlk_timers *ts, uint64_t due_us)
 {
     struct world *w = process_world();
     struct client *c = client_of(RLK_CONTAINER(ts, struct rlk_loop, timers));
@@ -24,44 +23,6 @@ static void arm(struct rlk_timers *ts, uint64_t due_us)
     ts->armed_us = due_us;
     schedule_push(&w->schedule, rlk_time_max(clock_when(&c->clock, due_us), w->now_us),
                   EVENT_TIMERS, c->index, 0, ++c->armed);
-}
-
-void rlk_timer_init(struct rlk_timer *t, void (*fire)(struct rlk_timer *t, uint64_t now_us))
-{
-    t->set = false;
-    t->fire = fire;
-}
-
-void rlk_timer_cancel(struct rlk_timers *ts, struct rlk_timer *t)
-{
-    if (t->set) {
-        t->set = false;
-        rlk_heap_remove(&ts->heap, &t->node);
-    }
-}
-
-void rlk_timer_set(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us)
-{
-    if (t->set && t->node.key == due_us) {
-        return;
-    }
-    rlk_timer_cancel(ts, t);
-    if (due_us == RLK_NEVER) {
-        return;
-    }
-    t->node.key = due_us;
-    t->set = true;
-    rlk_heap_insert(&ts->heap, &t->node);
-    if (due_us < ts->armed_us) {
-        arm(ts, due_us);
-    }
-}
-
-static struct rlk_timer *first_due(struct rlk_timers *ts, uint64_t now_us)
-{
-    struct rlk_heap_node *root = ts->heap.root;
-
-    return root && root->key <= now_us ? RLK_CONTAINER(root, struct rlk_timer, node) : NULL;
 }
 
 /* So many at once are one that is set for a time that has passed, again and again. */
@@ -73,8 +34,7 @@ static void fire_all(struct world *w, struct rlk_timers *ts, uint64_t now_us)
     unsigned fired = 0;
 
     ts->armed_us = 0; /* once, when all have fired */
-    while ((t = first_due(ts, now_us)) != NULL && fired++ < AT_ONCE) {
-        rlk_timer_cancel(ts, t);
+    while ((t = rlk_timers_take(ts, now_us)) != NULL && fired++ < AT_ONCE) {
         t->fire(t, now_us);
     }
     if (t) {
@@ -82,7 +42,7 @@ static void fire_all(struct world *w, struct rlk_timers *ts, uint64_t now_us)
     }
     ts->armed_us = RLK_NEVER;
     if (ts->heap.root) {
-        arm(ts, ts->heap.root->key);
+        rlk_timers_arm(ts, ts->heap.root->key);
     }
 }
 
@@ -103,7 +63,7 @@ void net_rate_changed(struct world *w, unsigned client)
 
     if (c->rl && c->rl->loop.timers.armed_us != RLK_NEVER) {
         process_enter(w, client);
-        arm(&c->rl->loop.timers, c->rl->loop.timers.armed_us);
+        rlk_timers_arm(&c->rl->loop.timers, c->rl->loop.timers.armed_us);
         process_leave(w);
     }
 }
@@ -112,38 +72,16 @@ void net_rate_changed(struct world *w, unsigned client)
 
 /* A win may grow too old while other callbacks run; but if every question were late for that, no
  * lock would ever be had. */
-static void end_later(struct rlk_turn *t, bool tells)
+void rlk_turn_wake(struct rlk_turn *t, bool another)
 {
     struct world *w = process_world();
     const struct client *c = client_of(RLK_CONTAINER(t, struct rlk_loop, turn));
-    bool long_one = tells && draw_chance(&w->prng, 500000);
+    bool long_one = !rlk_list_empty(&t->tell) && draw_chance(&w->prng, 500000);
     uint64_t most_us = long_one ? w->o.turn_us : rlk_time_min(w->o.turn_us, w->o.timeout_us / 4);
 
-    t->due = true;
+    (void)another;
     schedule_push(&w->schedule, rlk_time_max(w->now_us, c->busy_us) + draw_upto(&w->prng, most_us),
                   EVENT_TURN, c->index, 0, c->life);
-}
-
-static void run_all(struct rlk_list *line)
-{
-    struct rlk_list *link, now;
-
-    rlk_list_take(&now, line);
-    while ((link = rlk_list_pop(&now)) != NULL) {
-        struct rlk_call *c = RLK_CONTAINER(link, struct rlk_call, link);
-
-        c->run(c);
-    }
-}
-
-static void end(struct rlk_turn *t)
-{
-    run_all(&t->tell);
-    run_all(&t->flush);
-    t->due = false;
-    if (!rlk_list_empty(&t->tell) || !rlk_list_empty(&t->flush)) {
-        end_later(t, !rlk_list_empty(&t->tell));
-    }
 }
 
 void net_on_turn(struct world *w, unsigned client, unsigned life)
@@ -152,35 +90,9 @@ void net_on_turn(struct world *w, unsigned client, unsigned life)
 
     if (c->rl && c->life == life) {
         process_enter(w, client);
-        end(&c->rl->loop.turn);
+        rlk_turn_run(&c->rl->loop.turn);
         process_leave(w);
     }
-}
-
-void rlk_call_init(struct rlk_call *c, void (*run)(struct rlk_call *c))
-{
-    rlk_list_init(&c->link);
-    c->run = run;
-}
-
-static void put(struct rlk_turn *t, struct rlk_list *line, struct rlk_call *c)
-{
-    if (rlk_list_empty(&c->link)) {
-        rlk_list_push(line, &c->link);
-    }
-    if (!t->due) {
-        end_later(t, line == &t->tell);
-    }
-}
-
-void rlk_turn_tell(struct rlk_turn *t, struct rlk_call *c)
-{
-    put(t, &t->tell, c);
-}
-
-void rlk_turn_flush(struct rlk_turn *t, struct rlk_call *c)
-{
-    put(t, &t->flush, c);
 }
 
 /* ---- the loop ---- */
