@@ -17,17 +17,7 @@
 #include "net/clock.h"
 #include "node/health.h"
 
-void rlk_close_destroy(struct redlock *rl)
-{
-    rlk_loop_end(&rl->loop);
-    rlk_pool_end(&rl->lock_pool);
-    rlk_pool_end(&rl->claim_pool);
-    rlk_free(rl->nodes);
-    rlk_options_end(&rl->options);
-    rlk_free(rl);
-}
-
-static void free_waiters(struct redlock *rl)
+void rlk_close_free_waiters(struct redlock *rl)
 {
     struct rlk_list *link, *next;
 
@@ -36,6 +26,16 @@ static void free_waiters(struct redlock *rl)
 
         w->kind->free(w);
     }
+}
+
+void rlk_close_destroy(struct redlock *rl)
+{
+    rlk_loop_end(&rl->loop);
+    rlk_pool_end(&rl->lock_pool);
+    rlk_pool_end(&rl->claim_pool);
+    rlk_free(rl->nodes);
+    rlk_options_end(&rl->options);
+    rlk_free(rl);
 }
 
 static void end_nodes(struct redlock *rl)
@@ -60,7 +60,7 @@ static void on_end(struct rlk_loop *loop)
         rlk_loop_finish_later(&rl->loop);
         return;
     }
-    free_waiters(rl); /* as late as this, for the accessors */
+    rlk_close_free_waiters(rl); /* as late as this, for the accessors */
     rlk_close_destroy(rl);
     if (cb) {
         cb(cb_arg);

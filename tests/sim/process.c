@@ -115,17 +115,6 @@ void process_start(struct world *w, unsigned client)
 
 /* ---- its end ---- */
 
-static void free_waiters(struct redlock *rl)
-{
-    struct rlk_list *link, *next;
-
-    RLK_LIST_EACH (link, next, &rl->waiters) {
-        struct rlk_waiter *k = RLK_CONTAINER(link, struct rlk_waiter, link);
-
-        k->kind->free(k);
-    }
-}
-
 /* Its memory goes as its system would take it: nobody is told, and nothing is sent. */
 void process_end(struct world *w, unsigned client)
 {
@@ -137,7 +126,7 @@ void process_end(struct world *w, unsigned client)
     }
     process_enter(w, client);
     w->ending = true;
-    free_waiters(c->rl);
+    rlk_close_free_waiters(c->rl);
     for (node = 0; node < c->nodes; node++) {
         rlk_node_end(world_node(w, client, node));
     }
