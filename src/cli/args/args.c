@@ -185,3 +185,13 @@ int cli_args_read(struct cli_args *args, int argc, char **argv)
     args->ended = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
     return code;
 }
+
+int cli_args_flag(void *arg, int option, const char *value)
+{
+    int *flag = arg;
+
+    (void)option;
+    (void)value;
+    *flag = 1;
+    return CLI_GO_ON;
+}

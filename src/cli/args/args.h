@@ -75,6 +75,9 @@ struct cli_args {
  * code to exit with: CLI_OK after --help, CLI_USAGE after a mistake, which was told. */
 int cli_args_read(struct cli_args *args, int argc, char **argv);
 
+/* The `own` of a command with one option of its own, which has no value: sets the int at arg. */
+int cli_args_flag(void *arg, int option, const char *value);
+
 /* Read the value of an option as milliseconds, min to max. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_duration(const char *command, const char *option, const char *value, uint32_t min_ms,
                       uint32_t max_ms, uint32_t *ret_ms);

@@ -90,16 +90,6 @@ static int examine(struct cli_session *session, int json)
     return code == CLI_GO_ON ? finish(&visit) : code;
 }
 
-static int take_option(void *arg, int option, const char *value)
-{
-    int *json = arg;
-
-    (void)option;
-    (void)value;
-    *json = 1;
-    return CLI_GO_ON;
-}
-
 int cli_doctor_main(int argc, char **argv)
 {
     int json = 0;
@@ -107,7 +97,7 @@ int cli_doctor_main(int argc, char **argv)
                             .help = help,
                             .short_options = ":hv",
                             .options = options,
-                            .own = take_option,
+                            .own = cli_args_flag,
                             .arg = &json};
     struct cli_session session;
     int code = cli_args_read(&args, argc, argv);

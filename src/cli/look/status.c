@@ -123,16 +123,6 @@ static int ask_all(struct cli_session *session, char **keys, int n, int json)
     return cli_say_flush() == CLI_OK ? worst : CLI_INTERNAL;
 }
 
-static int take_option(void *arg, int option, const char *value)
-{
-    int *json = arg;
-
-    (void)option;
-    (void)value;
-    *json = 1;
-    return CLI_GO_ON;
-}
-
 /* Each operand must be a key. */
 static int check_keys(int argc, char **argv)
 {
@@ -154,7 +144,7 @@ int cli_status_main(int argc, char **argv)
                             .help = help,
                             .short_options = ":hv",
                             .options = options,
-                            .own = take_option,
+                            .own = cli_args_flag,
                             .arg = &json};
     struct cli_session session;
     int code = cli_args_read(&args, argc, argv);
