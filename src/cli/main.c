@@ -41,7 +41,7 @@ static const char help[] =
     "  redlock release KEY... --token TOKEN let go of it\n"
     "  redlock status KEY...                who holds it, on which masters, how long\n"
     "  redlock nodes                        how the masters are\n"
-    "  redlock doctor                       what is wrong with them, and how to mend it\n"
+    "  redlock doctor                       what is wrong with them, and how to fix it\n"
     "  redlock sandbox [-- CMD [ARG...]]    private masters to try it all out on\n"
     "\n"
     "Several KEYs are one lock: all of them or none.\n"

@@ -19,7 +19,7 @@ static const char help[] =
     "usage: redlock doctor [--json] [OPTION...]\n"
     "\n"
     "Find out whether the masters are fit to keep locks: who can be reached, votes, and may fail;\n"
-    "clocks, persistence, memory, rights (ACL), replicas, speed. Says how to mend what is wrong.\n"
+    "clocks, persistence, memory, rights (ACL), replicas, speed. Says how to fix what is wrong.\n"
     "Every right is tried with a key that nobody has; nothing is changed on any master.\n"
     "\n"
     "  --json              as a JSON object\n" CLI_HELP_CONNECT "\n"
@@ -27,7 +27,7 @@ static const char help[] =
     "  redlock doctor\n"
     "  redlock doctor --json | jq -r '.findings[] | .node, .text, .mend'\n"
     "\n"
-    "exit status: 0 all is well, 1 something is to be mended, 69 no majority of the masters is\n"
+    "exit status: 0 all is well, 1 something must be fixed, 69 no majority of the masters is\n"
     "usable, 64 usage, or a server is listed twice, 70 internal\n";
 
 static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON},
