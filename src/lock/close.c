@@ -86,10 +86,10 @@ static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, ui
 {
     uint64_t since_us = rlk_time_max(rl->told_us, n->heard_us);
 
-    if (rlk_node_coming(n) && n->debts.count > 0) {
+    if (rlk_node_coming(n) && n->debts.ring.count > 0) {
         return now_us < rlk_time_add(rl->close_us, CONNECTING_US);
     }
-    return n->inflight.count > 0 && rlk_node_ready(n, now_us) &&
+    return n->inflight.ring.count > 0 && rlk_node_ready(n, now_us) &&
            now_us < rlk_time_add(since_us, patience_us);
 }
 
@@ -99,7 +99,7 @@ static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
     unsigned i, idle = 0, waited = 0;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        idle += rl->nodes[i].inflight.count == 0;
+        idle += rl->nodes[i].inflight.ring.count == 0;
     }
     if (idle >= rlk_validity_quorum(rl->options.n_nodes)) {
         patience_us = rlk_time_min(patience_us, MINORITY_US);

@@ -45,11 +45,11 @@ static void on_node_eased(struct rlk_node *n, uint64_t now_us)
 {
     struct redlock *rl = n->owner;
 
-    if (n->debts.count > 0) {
+    if (n->debts.ring.count > 0) {
         rlk_node_pay(n, now_us);
     }
     rlk_line_wake(&rl->line);
-    if (n->inflight.count == 0) {
+    if (n->inflight.ring.count == 0) {
         rlk_manager_settle(rl);
     }
 }

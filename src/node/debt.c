@@ -1,59 +1,40 @@
 #include "node/debt.h"
 
-#include "base/alloc.h"
 #include "node/claim.h"
 
 void rlk_debts_end(struct rlk_debts *d)
 {
-    while (d->count > 0) {
+    while (d->ring.count > 0) {
         rlk_debts_drop(d);
     }
-    rlk_free(d->ring);
-    *d = (struct rlk_debts){0};
+    rlk_ring_end(&d->ring);
 }
 
-static bool grow(struct rlk_debts *d)
+const struct rlk_debt *rlk_debts_at(const struct rlk_debts *d, size_t i)
 {
-    size_t cap = d->cap ? d->cap * 2 : 64, i;
-    struct rlk_debt *ring;
-
-    if (cap > RLK_DEBT_MAX) {
-        return false;
-    }
-    ring = rlk_alloc(cap * sizeof(*ring));
-    if (ring == NULL) {
-        return false;
-    }
-    for (i = 0; i < d->count; i++) {
-        ring[i] = d->ring[(d->first + i) & (d->cap - 1)];
-    }
-    rlk_free(d->ring);
-    d->ring = ring;
-    d->cap = cap;
-    d->first = 0;
-    return true;
+    return rlk_ring_at(&d->ring, sizeof(struct rlk_debt), i);
 }
 
 bool rlk_debts_add(struct rlk_debts *d, struct rlk_claim *claim, uint64_t until_us)
 {
     struct rlk_debt debt = {claim, until_us};
-    bool room = d->count < d->cap || grow(d);
+    bool room = rlk_ring_reserve(&d->ring, sizeof(debt), RLK_DEBT_MAX);
 
     if (!room) {
-        if (d->count == 0) {
+        if (d->ring.count == 0) {
             return false;
         }
         rlk_debts_drop(d);
     }
     rlk_claim_ref(claim);
-    d->ring[(d->first + d->count++) & (d->cap - 1)] = debt;
+    *(struct rlk_debt *)rlk_ring_push(&d->ring, sizeof(debt)) = debt;
     return room;
 }
 
 struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us)
 {
-    while (d->count > 0) {
-        const struct rlk_debt *oldest = &d->ring[d->first];
+    while (d->ring.count > 0) {
+        const struct rlk_debt *oldest = rlk_debts_at(d, 0);
 
         if (oldest->until_us > now_us) {
             return oldest->claim;
@@ -65,9 +46,8 @@ struct rlk_claim *rlk_debts_first(struct rlk_debts *d, uint64_t now_us)
 
 void rlk_debts_drop(struct rlk_debts *d)
 {
-    struct rlk_claim *claim = d->ring[d->first].claim;
+    struct rlk_claim *claim = rlk_debts_at(d, 0)->claim;
 
-    d->first = (d->first + 1) & (d->cap - 1);
-    d->count--;
+    rlk_ring_drop(&d->ring);
     rlk_claim_unref(claim);
 }

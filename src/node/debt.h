@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/ring.h"
+
 struct rlk_claim;
 
 /* The most debts to one node. */
@@ -24,12 +26,14 @@ struct rlk_debt {
 };
 
 struct rlk_debts {
-    struct rlk_debt *ring;
-    size_t cap, first, count; /* cap: a power of two, or 0 */
+    struct rlk_ring ring; /* of struct rlk_debt */
 };
 
 /* Frees, and lets go of every claim. */
 void rlk_debts_end(struct rlk_debts *d);
+
+/* The debt at place `i` of d->ring.count, 0 for the oldest. */
+const struct rlk_debt *rlk_debts_at(const struct rlk_debts *d, size_t i);
 
 /* Take a reference to the claim and keep it until `until_us`. False without memory: it is not
  * kept, or an older one is not, and the key ends with its ttl. */

@@ -264,7 +264,7 @@ static void on_script(struct rlk_node *n, const struct rlk_request *r,
 {
     (void)r;
     (void)reply;
-    if (n->inflight.count == 0) {
+    if (n->inflight.ring.count == 0) {
         go_on(n, now_us);
     }
 }

@@ -1,60 +1,41 @@
 #include "node/inflight.h"
 
-#include "base/alloc.h"
 #include "base/time.h"
+
+static const struct rlk_request *oldest(const struct rlk_inflight *q)
+{
+    return rlk_ring_at(&q->ring, sizeof(struct rlk_request), 0);
+}
 
 void rlk_inflight_end(struct rlk_inflight *q)
 {
-    rlk_free(q->ring);
-    *q = (struct rlk_inflight){0};
-}
-
-static bool grow(struct rlk_inflight *q)
-{
-    size_t cap = q->cap ? q->cap * 2 : 64, i;
-    struct rlk_request *ring;
-
-    if (cap > RLK_INFLIGHT_MAX) {
-        return false;
-    }
-    ring = rlk_alloc(cap * sizeof(*ring));
-    if (ring == NULL) {
-        return false;
-    }
-    for (i = 0; i < q->count; i++) {
-        ring[i] = q->ring[(q->first + i) & (q->cap - 1)];
-    }
-    rlk_free(q->ring);
-    q->ring = ring;
-    q->cap = cap;
-    q->first = 0;
-    return true;
+    rlk_ring_end(&q->ring);
+    q->bytes = 0;
 }
 
 bool rlk_inflight_reserve(struct rlk_inflight *q)
 {
-    return q->count < q->cap || grow(q);
+    return rlk_ring_reserve(&q->ring, sizeof(struct rlk_request), RLK_INFLIGHT_MAX);
 }
 
 void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_request *r)
 {
-    q->ring[(q->first + q->count++) & (q->cap - 1)] = *r;
+    *(struct rlk_request *)rlk_ring_push(&q->ring, sizeof(*r)) = *r;
     q->bytes += r->len;
 }
 
 bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_request *ret)
 {
-    if (q->count == 0) {
+    if (q->ring.count == 0) {
         return false;
     }
-    *ret = q->ring[q->first];
-    q->first = (q->first + 1) & (q->cap - 1);
-    q->count--;
+    *ret = *oldest(q);
+    rlk_ring_drop(&q->ring);
     q->bytes -= ret->len;
     return true;
 }
 
 uint64_t rlk_inflight_oldest_us(const struct rlk_inflight *q)
 {
-    return q->count ? q->ring[q->first].sent_us : RLK_NEVER;
+    return q->ring.count ? oldest(q)->sent_us : RLK_NEVER;
 }

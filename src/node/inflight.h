@@ -1,6 +1,4 @@
-/* inflight.h - what has been asked on a connection and not been answered yet, in order.
- *
- * A ring that grows to its bound and stays: no allocation per request. */
+/* inflight.h - what has been asked on a connection and not been answered yet, in order. */
 #ifndef RLK_NODE_INFLIGHT_H
 #define RLK_NODE_INFLIGHT_H
 
@@ -8,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/ring.h"
 #include "core/reply.h"
 
 struct rlk_node;
@@ -36,9 +35,8 @@ struct rlk_request {
 };
 
 struct rlk_inflight {
-    struct rlk_request *ring;
-    size_t cap, first, count; /* cap: a power of two, or 0 */
-    size_t bytes;             /* of their commands */
+    struct rlk_ring ring; /* of struct rlk_request */
+    size_t bytes;         /* of their commands */
 };
 
 void rlk_inflight_end(struct rlk_inflight *q);

@@ -90,7 +90,7 @@ static void fall(struct rlk_node *n, uint64_t now_us)
     if (was_up) {
         n->failures = now_us - n->since_us >= GOOD_AFTER_US ? 0 : n->failures + 1;
         n->since_us = now_us;
-        rlk_former_ended(&n->former, n->info.run_id, n->client_id, n->inflight.count);
+        rlk_former_ended(&n->former, n->info.run_id, n->client_id, n->inflight.ring.count);
     } else {
         n->failures++;
         n->failed = true;
@@ -333,7 +333,7 @@ bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const
 
 static bool is_at_limit(const struct rlk_node *n, size_t len)
 {
-    return n->inflight.count >= RLK_INFLIGHT_MAX || n->conn.out_len + len > RLK_CONN_OUT_MAX;
+    return n->inflight.ring.count >= RLK_INFLIGHT_MAX || n->conn.out_len + len > RLK_CONN_OUT_MAX;
 }
 
 bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
@@ -355,5 +355,5 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
 
 bool rlk_node_pays(const struct rlk_node *n)
 {
-    return n->state == RLK_NODE_UP && n->debts.count > 0 && !n->timer.set;
+    return n->state == RLK_NODE_UP && n->debts.ring.count > 0 && !n->timer.set;
 }

@@ -42,10 +42,10 @@ void rlk_node_pay(struct rlk_node *n, uint64_t now_us)
 void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused, uint64_t now_us)
 {
     struct rlk_pending p = {.set_lost = claim->set_lost,
-                            .unanswered = n->state == RLK_NODE_UP && n->inflight.count > 0,
+                            .unanswered = n->state == RLK_NODE_UP && n->inflight.ring.count > 0,
                             .refused = refused,
                             .life_us = rlk_time_from_ms(claim->life_ms)};
-    bool many = n->debts.count >= RLK_DEBT_MAX;
+    bool many = n->debts.ring.count >= RLK_DEBT_MAX;
 
     if (!rlk_debts_add(&n->debts, claim, rlk_pending_until_us(&p, n->options->drift_ppm, now_us))) {
         rlk_node_complain(n, many ? RLK_TROUBLE_RELEASES_MANY : RLK_TROUBLE_RELEASES_NO_MEMORY,

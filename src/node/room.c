@@ -19,7 +19,7 @@ static const struct mark behind[RLK_RANKS] = {
 
 static bool is_below(const struct rlk_node *n, const struct mark *m)
 {
-    return n->inflight.count < m->requests && n->inflight.bytes < m->bytes;
+    return n->inflight.ring.count < m->requests && n->inflight.bytes < m->bytes;
 }
 
 bool rlk_room_at(const struct rlk_node *n, enum rlk_rank rank)

@@ -19,8 +19,8 @@ static bool will_be_released(const struct world *w, unsigned claim, unsigned cli
     unsigned wire = w->clients[client].peers[node].wire, m;
     size_t i;
 
-    for (i = 0; i < d->count; i++) {
-        const struct rlk_debt *debt = &d->ring[(d->first + i) & (d->cap - 1)];
+    for (i = 0; i < d->ring.count; i++) {
+        const struct rlk_debt *debt = rlk_debts_at(d, i);
 
         if (watch_claim(w, debt->claim) == claim && debt->until_us > world_client_us(w, client)) {
             return true;
@@ -204,7 +204,7 @@ static void check_debts(struct world *w, unsigned client)
     unsigned node;
 
     for (node = 0; node < w->clients[client].nodes; node++) {
-        size_t owed = world_node(w, client, node)->debts.count;
+        size_t owed = world_node(w, client, node)->debts.ring.count;
 
         if (node != w->o.replica && node != w->o.dead && !is_twin(w, world_server(w, node)) &&
             owed > 0) {

@@ -24,10 +24,10 @@ void check_debts_first(struct world *w, unsigned claim, unsigned node)
     unsigned client = w->claims[claim].client;
     const struct peer *p = &w->clients[client].peers[node];
     const struct rlk_debts *d = &world_node(w, client, node)->debts;
-    size_t oldest = p->owed - d->count, i; /* they are numbered as they come */
+    size_t oldest = p->owed - d->ring.count, i; /* they are numbered as they come */
 
-    for (i = 0; i < d->count && oldest + i < p->owed_before; i++) {
-        const struct rlk_debt *debt = &d->ring[(d->first + i) & (d->cap - 1)];
+    for (i = 0; i < d->ring.count && oldest + i < p->owed_before; i++) {
+        const struct rlk_debt *debt = rlk_debts_at(d, i);
 
         if (world_client_us(w, client) < debt->until_us) {
             check_violated(w, "work", "t%u was sent to n%u before the debt of t%u", claim, node,

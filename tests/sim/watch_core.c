@@ -366,8 +366,8 @@ struct rlk_claim *__wrap_rlk_debts_first(struct rlk_debts *d, uint64_t now_us)
     const struct rlk_node *n = RLK_CONTAINER(d, struct rlk_node, debts);
     size_t i;
 
-    for (i = 0; i < d->count; i++) {
-        const struct rlk_debt *debt = &d->ring[(d->first + i) & (d->cap - 1)];
+    for (i = 0; i < d->ring.count; i++) {
+        const struct rlk_debt *debt = rlk_debts_at(d, i);
 
         if (debt->until_us > now_us) {
             break;

@@ -7,6 +7,7 @@
 #include "base/mask.h"
 #include "base/pool.h"
 #include "base/prng.h"
+#include "base/ring.h"
 #include "base/time.h"
 #include "lib/runner.h"
 
@@ -134,6 +135,57 @@ static int refuse(size_t size)
     return 0;
 }
 
+/* Values come and go at random, more of them come; each has its number. */
+START_TEST(a_ring_gives_back_in_order_what_it_was_given_up_to_its_bound)
+{
+    struct rlk_ring r = {0};
+    struct rlk_prng prng;
+    uint64_t in = 0, out = 0;
+
+    rlk_prng_seed(&prng, (uint64_t)_i);
+    while (rlk_ring_reserve(&r, sizeof(uint64_t), 1024)) {
+        *(uint64_t *)rlk_ring_push(&r, sizeof(uint64_t)) = in++;
+        if (rlk_prng_upto(&prng, 2) == 0) {
+            ck_assert_uint_eq(*(uint64_t *)rlk_ring_at(&r, sizeof(uint64_t), 0), out++);
+            rlk_ring_drop(&r);
+        }
+    }
+    ck_assert_uint_eq(r.count, 1024);
+    for (; out < in; out++) {
+        uint64_t last = in - out - 1;
+
+        ck_assert_uint_eq(*(uint64_t *)rlk_ring_at(&r, sizeof(uint64_t), 0), out);
+        ck_assert_uint_eq(*(uint64_t *)rlk_ring_at(&r, sizeof(uint64_t), last), in - 1);
+        rlk_ring_drop(&r);
+    }
+    ck_assert_uint_eq(r.count, 0);
+    rlk_ring_end(&r);
+    ck_assert(r.values == NULL && r.cap == 0);
+}
+END_TEST
+
+START_TEST(a_ring_that_cannot_grow_keeps_what_it_has)
+{
+    struct rlk_ring r = {0};
+    char i;
+
+    for (i = 0; rlk_ring_reserve(&r, 1, 64); i++) {
+        *(char *)rlk_ring_push(&r, 1) = i;
+    }
+    rlk_alloc_hook(refuse);
+    ck_assert(!rlk_ring_reserve(&r, 1, 128));
+    rlk_ring_drop(&r);
+    ck_assert(rlk_ring_reserve(&r, 1, 128)); /* there is room again */
+    rlk_alloc_hook(NULL);
+    *(char *)rlk_ring_push(&r, 1) = i;
+    ck_assert_uint_eq(r.count, 64);
+    for (; r.count > 0; rlk_ring_drop(&r)) {
+        ck_assert_int_eq(*(char *)rlk_ring_at(&r, 1, 0), i + 1 - (int)r.count);
+    }
+    rlk_ring_end(&r);
+}
+END_TEST
+
 START_TEST(an_allocation_can_be_made_to_fail)
 {
     rlk_alloc_hook(refuse);
@@ -155,6 +207,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, the_heap_always_has_the_smallest_on_top, 0, 3);
     tcase_add_test(c, a_seed_gives_the_same_numbers_and_another_gives_others);
     tcase_add_test(c, a_pool_gives_back_what_it_was_given);
+    tcase_add_loop_test(c, a_ring_gives_back_in_order_what_it_was_given_up_to_its_bound, 0, 3);
+    tcase_add_test(c, a_ring_that_cannot_grow_keeps_what_it_has);
     tcase_add_test(c, an_allocation_can_be_made_to_fail);
     suite_add_tcase(s, c);
     return s;

@@ -36,7 +36,7 @@ START_TEST(the_ring_is_a_fifo_that_grows_to_its_bound)
             ck_assert_uint_eq(r.sent_us, out++);
         }
     }
-    ck_assert_uint_eq(q.count, RLK_INFLIGHT_MAX);
+    ck_assert_uint_eq(q.ring.count, RLK_INFLIGHT_MAX);
     ck_assert_uint_eq(rlk_inflight_oldest_us(&q), out);
     for (i = out; rlk_inflight_pop(&q, &r); i++) {
         ck_assert_uint_eq(r.sent_us, i);
@@ -75,7 +75,7 @@ START_TEST(debts_are_bounded_and_the_oldest_goes_first)
     for (i = 0; i < RLK_DEBT_MAX + 10; i++) {
         rlk_debts_add(&d, c, 1000 + i);
     }
-    ck_assert_uint_eq(d.count, RLK_DEBT_MAX);
+    ck_assert_uint_eq(d.ring.count, RLK_DEBT_MAX);
     ck_assert_uint_eq(c->refs, RLK_DEBT_MAX + 1);
     for (; rlk_debts_first(&d, 1009); n++) {
         rlk_debts_drop(&d);
