@@ -146,9 +146,9 @@ static Suite *deadline_suite(void)
     return suite;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     Suite *(*const suites[])(void) = {deadline_suite, NULL};
 
-    return rlk_test_main("cli-deadline", suites);
+    return rlk_test_main(argc, argv, suites);
 }

@@ -180,9 +180,9 @@ static Suite *duration_suite(void)
     return suite;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     Suite *(*const suites[])(void) = {duration_suite, NULL};
 
-    return rlk_test_main("cli-duration", suites);
+    return rlk_test_main(argc, argv, suites);
 }

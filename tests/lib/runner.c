@@ -1,144 +1,259 @@
 /* lib/runner.c - see runner.h.
  *
- * The folder outlives any way in which the program can end, because a small process of its
- * own, the keeper, waits for the end of a pipe that only we hold open, and then removes it. */
+ * Check runs a case at a time, and its report names the file of the last assertion, which is
+ * often that of a helper. So each test is run by a runner of Check of its own, with a suite to
+ * which only this test was added, and the report is written here. The linker's --wrap lets us see
+ * what check.h calls. */
 #include "lib/runner.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <pthread.h>
-#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-static char folder[256];
-static int keeper_pipe = -1;
-static pid_t keeper = -1;
+#include "lib/choice.h"
+#include "lib/place.h"
 
-static void give_up(const char *what)
+/* One test, or one run of a test that runs in a loop. */
+struct one {
+    Suite *(*suite)(void);
+    const char *suite_name;
+    const TTest *test;
+    int i;
+    bool loops;
+};
+
+static struct one *all;
+static size_t n_all, room;
+
+/* While all tests are collected NULL, and then the one that runs. */
+static const struct one *chosen;
+
+/* What is being made now: the suite of a list, and its name. */
+static Suite *(*now)(void);
+static const char *now_name;
+
+/* The linker's names for what check.h calls. */
+Suite *__real_suite_create(const char *name);
+Suite *__wrap_suite_create(const char *name);
+void __real__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
+                            int end);
+void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
+                            int end);
+void __real__mark_point(const char *file, int line);
+void __wrap__mark_point(const char *file, int line);
+__attribute__((noreturn, format(printf, 4, 5))) void
+__real__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...);
+__attribute__((noreturn, format(printf, 4, 5))) void
+__wrap__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...);
+
+/* ---- which tests there are ---- */
+
+static void collect(const struct one *one)
 {
-    printf("Bail out! %s: %s\n", what, strerror(errno));
-    fflush(stdout);
-    _exit(1);
+    if (n_all == room) {
+        room = room ? room * 2 : 64;
+        all = realloc(all, room * sizeof(*all));
+        if (!all) {
+            abort();
+        }
+    }
+    all[n_all++] = *one;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
+Suite *__wrap_suite_create(const char *name)
 {
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path) == 0 || errno == ENOENT ? 0 : 1;
+    now_name = name;
+    return __real_suite_create(name);
 }
 
-/* The keeper must not hold our stdout: whoever reads it waits for its end. */
-static void keep(int pipe_end)
+void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
+                            int end)
 {
-    char byte;
-    int null = open("/dev/null", O_RDWR);
+    int i;
 
-    setsid();
-    dup2(null, 0);
-    dup2(null, 1);
-    dup2(null, 2);
-    while (read(pipe_end, &byte, 1) < 0 && errno == EINTR) {
+    if (chosen) {
+        if (chosen->test == test && chosen->i >= start && chosen->i < end) {
+            __real__tcase_add_test(tcase, test, signal, exit_value, chosen->i, chosen->i + 1);
+        }
+        return;
     }
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    _exit(0);
+    for (i = start; i < end; i++) {
+        collect(&(struct one){now, now_name, test, i, end - start > 1});
+    }
 }
 
-static void make_folder(const char *name)
+static void collect_all(Suite *(*const suites[])(void), struct choice *choice)
 {
-    const char *tmp = getenv("TMPDIR");
-    int ends[2];
-
-    if (!tmp || strlen(tmp) > 40) {
-        tmp = "/tmp";
-    }
-    snprintf(folder, sizeof(folder), "%s/rlk-%.16s-XXXXXX", tmp, name);
-    if (!mkdtemp(folder)) {
-        give_up("mkdtemp");
-    }
-    if (pipe2(ends, O_CLOEXEC) < 0 || (keeper = fork()) < 0) {
-        give_up("the keeper of the folder");
-    }
-    if (keeper == 0) {
-        close(ends[1]);
-        keep(ends[0]);
-    }
-    close(ends[0]);
-    keeper_pipe = ends[1];
-}
-
-static void die_with_parent(void)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
-
-static SRunner *gather(Suite *(*const suites[])(void))
-{
-    SRunner *sr = srunner_create(suites[0]());
     size_t i;
 
-    for (i = 1; suites[i]; i++) {
-        srunner_add_suite(sr, suites[i]());
-    }
-    srunner_set_tap(sr, "-");
-    return sr;
-}
-
-const char *rlk_test_folder(void)
-{
-    return folder;
-}
-
-void rlk_test_begin(const char *name)
-{
-    setenv("CK_DEFAULT_TIMEOUT", "120", 0);
-    make_folder(name);
-    pthread_atfork(NULL, NULL, die_with_parent);
-}
-
-void rlk_test_enter(unsigned n)
-{
-    size_t len = strlen(folder);
-
-    snprintf(folder + len, sizeof(folder) - len, "/%u", n);
-    if (mkdir(folder, 0700)) {
-        give_up("mkdir");
+    for (i = 0; suites[i]; i++) {
+        now = suites[i];
+        srunner_free(srunner_create(now()));
+        choice_learn(choice, now_name);
     }
 }
 
-void rlk_test_remove(unsigned n)
-{
-    char path[sizeof(folder) + 16];
+/* ---- where it failed ---- */
 
-    snprintf(path, sizeof(path), "%s/%u", folder, n);
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-void rlk_test_end(void)
+/* Only the test's own file: so what Check knows of a crash or a hang is a line of the test. */
+void __wrap__mark_point(const char *file, int line)
 {
-    close(keeper_pipe);
-    while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR) {
+    if (strcmp(file, chosen->test->file) == 0) {
+        __real__mark_point(file, line);
     }
 }
 
-int rlk_test_main(const char *name, Suite *(*const suites[])(void))
+/* Whoever failed, the place that is reported is in the test's file. */
+__attribute__((noreturn)) static void fail_at(const char *file, int line, const char *text)
 {
+    const TTest *test = chosen->test;
+    char path[200], callers[3000];
+    int own;
+
+    place_of_file(test->file, path, sizeof(path));
+    own = place_of_callers(test->name, path, callers, sizeof(callers));
+    if (strcmp(file, test->file) == 0) {
+        __real__ck_assert_failed(file, line, "failed", "%s%s", text, callers);
+    }
+    if (own == 0) {
+        place_of_file(file, path, sizeof(path));
+        snprintf(callers, sizeof(callers), "\n  in %s:%d", path, line);
+    }
+    __real__ck_assert_failed(test->file, own, "failed", "%s%s", text, callers);
+}
+
+void __wrap__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...)
+{
+    char text[3000];
+    va_list args;
+
+    va_start(args, msg);
+    if (msg) {
+        vsnprintf(text, sizeof(text), msg, args);
+    } else {
+        snprintf(text, sizeof(text), "%s", expr);
+    }
+    va_end(args);
+    fail_at(file, line, text);
+}
+
+/* ---- the report ---- */
+
+static void name_of(const struct one *one, char *ret, size_t size)
+{
+    snprintf(ret, size, one->loops ? "%s[%d]" : "%s", one->test->name, one->i);
+}
+
+/* The line of a crash is not known, but that of the last assertion before it. */
+static void explain(TestResult *result)
+{
+    const char *how = tr_rtype(result) == CK_ERROR ? "after this line: " : "";
+    char file[200], *text = strdup(tr_msg(result)), *rest = NULL, *line;
+    int at = tr_lno(result) > 0 ? tr_lno(result) : chosen->test->line;
+
+    place_of_file(chosen->test->file, file, sizeof(file));
+    line = text ? strtok_r(text, "\n", &rest) : NULL;
+    printf("# %s:%d: %s%s\n", file, at, how, line ? line : "");
+    while (line && (line = strtok_r(NULL, "\n", &rest))) {
+        printf("# %s\n", line);
+    }
+    free(text);
+}
+
+static void report(size_t number, TestResult *result)
+{
+    const char *quote = chosen->loops ? "'" : "";
+    bool good = tr_rtype(result) == CK_PASS;
+    char name[300], program[300];
+
+    name_of(chosen, name, sizeof(name));
+    printf("%s %zu - %s: %s\n", good ? "ok" : "not ok", number, chosen->suite_name, name);
+    if (!good) {
+        explain(result);
+        place_of_program(program, sizeof(program));
+        printf("# repeat: %s %s %s%s%s\n", program, chosen->suite_name, quote, name, quote);
+    }
+    fflush(stdout);
+}
+
+/* ---- running ---- */
+
+/* Returns how many tests that was: 0 when Check's own variables leave it out. */
+static int run_one(const struct one *one, size_t number, int *failed)
+{
+    TestResult **results;
     SRunner *sr;
-    int good;
+    int n;
 
-    rlk_test_begin(name);
-    sr = gather(suites);
+    chosen = one;
+    sr = srunner_create(one->suite());
     srunner_run_all(sr, CK_SILENT);
-    good = srunner_ntests_run(sr) > 0 && srunner_ntests_failed(sr) == 0;
+    n = srunner_ntests_run(sr);
+    if (n > 0) {
+        results = srunner_results(sr);
+        report(number, results[0]);
+        free(results);
+        *failed += srunner_ntests_failed(sr);
+    }
     srunner_free(sr);
+    return n;
+}
+
+static bool run_all(struct choice *choice)
+{
+    size_t i, ran = 0;
+    int failed = 0;
+
+    for (i = 0; i < n_all; i++) {
+        if (choice_has(choice, all[i].suite_name, all[i].test->name, all[i].i)) {
+            ran += (size_t)run_one(&all[i], ran + 1, &failed);
+        }
+    }
+    printf("1..%zu\n", ran);
+    return ran > 0 && failed == 0;
+}
+
+static void list(void)
+{
+    char name[300];
+    size_t i;
+
+    for (i = 0; i < n_all; i++) {
+        name_of(&all[i], name, sizeof(name));
+        printf("%s %s\n", all[i].suite_name, name);
+    }
+}
+
+static bool run_chosen(const char *program, struct choice *choice)
+{
+    const char *slash = strrchr(program, '/'), *unmet;
+    bool good;
+
+    rlk_test_begin(slash ? slash + 1 : program);
+    good = run_all(choice);
     rlk_test_end();
+    if ((unmet = choice_unmet(choice)) != NULL) {
+        fprintf(stderr, "%s: no test and no suite is called '%s'; --list shows all\n", program,
+                unmet);
+        good = false;
+    }
+    return good;
+}
+
+int rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void))
+{
+    struct choice choice;
+    bool good = true;
+
+    choice_init(&choice, (const char *const *)argv + 1, argc > 0 ? (size_t)argc - 1 : 0);
+    collect_all(suites, &choice);
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        list();
+    } else {
+        good = run_chosen(argv[0], &choice);
+    }
+    free(all);
     return good ? 0 : 1;
 }

@@ -5,14 +5,17 @@
  * others go on. What a test started dies with it: children get SIGKILL when their parent
  * ends, however it ends.
  *
- *     static Suite *const_suite(void);
- *     int main(void)
+ *     static Suite *round_suite(void);
+ *     int main(int argc, char **argv)
  *     {
- *         Suite *(*const suites[])(void) = {const_suite, NULL};
- *         return rlk_test_main("unit", suites);
+ *         Suite *(*const suites[])(void) = {round_suite, NULL};
+ *         return rlk_test_main(argc, argv, suites);
  *     }
  *
- * The usual variables of Check work: CK_FORK=no under a debugger, CK_RUN_SUITE, CK_RUN_CASE.
+ * The words of the command line choose tests by name (choice.h); --list prints all names. A test
+ * that fails says where, by a line of its own file and by the helpers in between, and the command
+ * that repeats it. CK_FORK=no runs the tests in the program itself, for a debugger. The other
+ * variables of Check work, too: CK_RUN_CASE, CK_DEFAULT_TIMEOUT.
  */
 #ifndef RLK_TESTS_LIB_RUNNER_H
 #define RLK_TESTS_LIB_RUNNER_H
@@ -21,8 +24,9 @@
 
 /* Run the suites, a list that ends with NULL, and print TAP on stdout. Each test has 120
  * seconds, or $CK_DEFAULT_TIMEOUT, or what its case says. Returns the exit status: 0 when
- * every test passed and there was at least one. */
-int rlk_test_main(const char *name, Suite *(*const suites[])(void));
+ * every test passed, there was at least one, and every word is a name. A suite is made several
+ * times, and must be the same each time. */
+int rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void));
 
 /* What rlk_test_main() does before and after the tests, for a runner of another kind: the folder,
  * and that children die with their parent. */

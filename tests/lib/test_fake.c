@@ -452,9 +452,9 @@ static Suite *fake_suite(void)
     return suite;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     Suite *(*const suites[])(void) = {fake_suite, NULL};
 
-    return rlk_test_main("fake", suites);
+    return rlk_test_main(argc, argv, suites);
 }

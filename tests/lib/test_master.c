@@ -76,9 +76,9 @@ static Suite *master_suite(void)
     return suite;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     Suite *(*const suites[])(void) = {master_suite, NULL};
 
-    return rlk_test_main("master", suites);
+    return rlk_test_main(argc, argv, suites);
 }

@@ -1,15 +1,20 @@
-/* lib/test_runner.c - the runner on a suite that passes, fails, crashes, exits and hangs.
+/* lib/test_runner.c - the runner on suites whose tests pass, fail, crash, exit and hang.
  *
- * The program runs itself with an argument and reads the TAP that comes out. */
+ * The program runs itself with "self" and words of a command line, and reads the TAP that comes
+ * out. */
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/loop.h"
 #include "lib/runner.h"
 
 static const char *self;
+
+/* ---- what is run ---- */
 
 START_TEST(bad_passes)
 {
@@ -61,6 +66,48 @@ static Suite *bad_suite(void)
     return suite;
 }
 
+static bool never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+static bool at_once(unsigned waited_ms)
+{
+    (void)waited_ms;
+    return true;
+}
+
+static void wait_in_vain(struct event_base *base)
+{
+    loop_must_true(base, never, NULL);
+}
+
+/* Its last call is the one that fails. */
+START_TEST(other_fails_in_a_helper)
+{
+    loop_be_impatient(at_once);
+    wait_in_vain(event_base_new());
+}
+END_TEST
+
+START_TEST(other_runs_in_a_loop)
+{
+    ck_assert_int_ne(_i, 2);
+}
+END_TEST
+
+static Suite *other_suite(void)
+{
+    Suite *suite = suite_create("other");
+    TCase *tcase = tcase_create("other");
+
+    tcase_add_test(tcase, other_fails_in_a_helper);
+    tcase_add_loop_test(tcase, other_runs_in_a_loop, 0, 4);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
 static Suite *empty_suite(void)
 {
     Suite *suite = suite_create("empty");
@@ -69,38 +116,45 @@ static Suite *empty_suite(void)
     return suite;
 }
 
-/* Run this program with an argument; its output is cut at the size. */
-static int run_self(const char *what, char *ret_out, size_t size)
+/* ---- what comes out ---- */
+
+/* Run this program with these words; its output is cut at the size. Returns whether it failed. */
+static bool run_self(const char *words, char *ret_out, size_t size)
 {
     char command[600];
     FILE *pipe;
     size_t len;
 
-    snprintf(command, sizeof(command), "'%s' %s 2>/dev/null", self, what);
+    snprintf(command, sizeof(command), "'%s' self %s 2>&1", self, words);
     pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     len = fread(ret_out, 1, size - 1, pipe);
     ret_out[len] = '\0';
-    return pclose(pipe);
+    return pclose(pipe) != 0;
+}
+
+static void must_say(const char *out, const char *text)
+{
+    ck_assert_msg(strstr(out, text) != NULL, "'%s' is not in: %s", text, out);
 }
 
 START_TEST(every_way_to_end_is_a_line_of_tap)
 {
-    char out[4096];
+    char out[8192];
 
-    ck_assert_int_ne(run_self("bad", out, sizeof(out)), 0);
-    ck_assert_ptr_nonnull(strstr(out, "1..5\n"));
-    ck_assert_ptr_nonnull(strstr(out, "\nok 1 "));
-    ck_assert_ptr_nonnull(strstr(out, "not ok 2 "));
-    ck_assert_ptr_nonnull(strstr(out, "not ok 3 "));
-    ck_assert_ptr_nonnull(strstr(out, "not ok 4 "));
-    ck_assert_ptr_nonnull(strstr(out, "not ok 5 "));
+    ck_assert(run_self("bad", out, sizeof(out)));
+    must_say(out, "\nok 1 - bad: bad_passes\n");
+    must_say(out, "\nnot ok 2 - bad: bad_fails\n");
+    must_say(out, "\nnot ok 3 - bad: bad_crashes\n");
+    must_say(out, "\nnot ok 4 - bad: bad_exits\n");
+    must_say(out, "\nnot ok 5 - bad: bad_hangs\n");
+    must_say(out, "\n1..5\n");
 }
 END_TEST
 
 START_TEST(the_folder_is_gone_after_the_run)
 {
-    char out[4096];
+    char out[8192];
     char path[256];
     struct stat st;
 
@@ -112,9 +166,73 @@ END_TEST
 
 START_TEST(a_run_without_a_test_is_a_failure)
 {
-    char out[4096];
+    char out[1024];
 
-    ck_assert_int_ne(run_self("empty", out, sizeof(out)), 0);
+    ck_assert(run_self("empty", out, sizeof(out)));
+    must_say(out, "1..0\n");
+}
+END_TEST
+
+START_TEST(one_test_is_run_by_its_name)
+{
+    char out[1024];
+
+    ck_assert(!run_self("bad_passes", out, sizeof(out)));
+    must_say(out, "ok 1 - bad: bad_passes\n1..1\n");
+    ck_assert(!run_self("bad bad_passes", out, sizeof(out)));
+    must_say(out, "ok 1 - bad: bad_passes\n1..1\n");
+    ck_assert(!run_self("'other_runs_in_a_loop[1]'", out, sizeof(out)));
+    must_say(out, "ok 1 - other: other_runs_in_a_loop[1]\n1..1\n");
+}
+END_TEST
+
+START_TEST(a_name_that_nothing_has_is_a_failure)
+{
+    char out[1024];
+
+    ck_assert(run_self("bad_passes bad_passed", out, sizeof(out)));
+    must_say(out, "no test and no suite is called 'bad_passed'");
+    ck_assert(run_self("other bad_passes", out, sizeof(out)));
+    must_say(out, "1..0\n");
+}
+END_TEST
+
+START_TEST(all_names_can_be_listed)
+{
+    char out[1024];
+
+    ck_assert(!run_self("--list", out, sizeof(out)));
+    must_say(out, "bad bad_passes\nbad bad_fails\n");
+    must_say(out, "other other_runs_in_a_loop[3]\n");
+}
+END_TEST
+
+START_TEST(a_failure_tells_its_place_and_how_to_repeat_it)
+{
+    char out[8192];
+
+    run_self("bad", out, sizeof(out));
+    must_say(out, "# tests/lib/test_runner.c:");
+    must_say(out, ": after this line: Received signal 6");
+    must_say(out, ": after this line: Test timeout expired");
+    must_say(out, ": Assertion '1 == 2' failed: 1 == 1, 2 == 2\n");
+    must_say(out, "tests/lib/test_lib_runner bad bad_fails\n");
+    must_say(out, "tests/lib/test_lib_runner bad bad_crashes\n");
+    must_say(out, "tests/lib/test_lib_runner bad bad_hangs\n");
+    ck_assert_ptr_null(strstr(out, "repeat: /"));
+    run_self("'other_runs_in_a_loop[2]'", out, sizeof(out));
+    must_say(out, "tests/lib/test_lib_runner other 'other_runs_in_a_loop[2]'\n");
+}
+END_TEST
+
+START_TEST(a_failure_in_a_helper_is_one_of_the_test_s_file)
+{
+    char out[8192];
+
+    ck_assert(run_self("other_fails_in_a_helper", out, sizeof(out)));
+    must_say(out, "# tests/lib/test_runner.c:");
+    must_say(out, "(tests/lib/loop.c:");
+    must_say(out, "  in other_fails_in_a_helper (tests/lib/test_runner.c:");
 }
 END_TEST
 
@@ -126,6 +244,11 @@ static Suite *good_suite(void)
     tcase_add_test(tcase, every_way_to_end_is_a_line_of_tap);
     tcase_add_test(tcase, the_folder_is_gone_after_the_run);
     tcase_add_test(tcase, a_run_without_a_test_is_a_failure);
+    tcase_add_test(tcase, one_test_is_run_by_its_name);
+    tcase_add_test(tcase, a_name_that_nothing_has_is_a_failure);
+    tcase_add_test(tcase, all_names_can_be_listed);
+    tcase_add_test(tcase, a_failure_tells_its_place_and_how_to_repeat_it);
+    tcase_add_test(tcase, a_failure_in_a_helper_is_one_of_the_test_s_file);
     suite_add_tcase(suite, tcase);
     return suite;
 }
@@ -133,12 +256,11 @@ static Suite *good_suite(void)
 int main(int argc, char **argv)
 {
     Suite *(*const good[])(void) = {good_suite, NULL};
-    Suite *(*const bad[])(void) = {bad_suite, NULL};
-    Suite *(*const empty[])(void) = {empty_suite, NULL};
+    Suite *(*const bad[])(void) = {bad_suite, other_suite, empty_suite, NULL};
 
     self = argv[0];
-    if (argc > 1) {
-        return rlk_test_main("self", strcmp(argv[1], "bad") == 0 ? bad : empty);
+    if (argc > 1 && strcmp(argv[1], "self") == 0) {
+        return rlk_test_main(argc - 1, argv + 1, bad);
     }
-    return rlk_test_main("runner", good);
+    return rlk_test_main(argc, argv, good);
 }

@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 
     if (argc > 1) {
         torture_toy_fault = argv[1];
-        return rlk_test_main("toy", suites);
+        return rlk_test_main(1, argv, suites);
     }
     printf("1..11\n");
     line(argv[0], "none", "ok 1 - toy: a_lock_is_had (3 of 3 allocations)", "\n# 1 scenarios, 7",

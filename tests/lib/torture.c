@@ -9,11 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/choice.h"
+#include "lib/place.h"
 #include "lib/runner.h"
 #include "lib/torture_jobs.h"
 
-#define SCENARIOS_MOST 512
-#define FIXTURES_MOST 32
+#define SCENARIOS_MOST 2048
+#define FIXTURES_MOST 128
 #define DEFAULT_KS 4
 #define ALL_MOST 2000
 
@@ -49,7 +51,7 @@ Suite *__wrap_suite_create(const char *name);
 void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
                             int end);
 void __wrap_tcase_add_checked_fixture(TCase *tcase, SFun before, SFun after);
-int __wrap_rlk_test_main(const char *name, Suite *(*const suites[])(void));
+int __wrap_rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void));
 
 Suite *__wrap_suite_create(const char *name)
 {
@@ -317,14 +319,15 @@ static void start_runs(struct torture_scenario *s)
 
 static void tell(unsigned number, const struct torture_scenario *s)
 {
-    char name[200];
+    char name[200], program[300];
 
     name_of(s, name, sizeof(name));
+    place_of_program(program, sizeof(program));
     if (s->bad > 0) {
         printf("not ok %u - %s (%u of %u allocations): %u bad runs, the first at %s\n", number,
                name, s->hit, s->allocations, s->bad, s->first);
-        printf("# to repeat it: RLK_TORTURE_ONLY='%s' RLK_TORTURE_AT=%.*s %s\n", name,
-               (int)strcspn(s->first, ":"), s->first, program_invocation_name);
+        printf("# repeat: RLK_TORTURE_AT=%.*s %s %s '%s'\n", (int)strcspn(s->first, ":"), s->first,
+               program, s->suite, strchr(name, ' ') + 1);
     } else if (s->threads) {
         printf("ok %u - %s # SKIP it has several threads\n", number, name);
     } else {
@@ -342,15 +345,18 @@ static void tell_in_order(void)
     }
 }
 
-/* Leave only those whose name has the text in it. */
-static void choose(const char *text)
+/* Leave only those that the words mean. */
+static void choose(struct choice *choice)
 {
-    char name[200];
     unsigned i, n = 0;
 
     for (i = 0; i < n_scenarios; i++) {
-        name_of(&scenarios[i], name, sizeof(name));
-        if (text == NULL || strstr(name, text)) {
+        choice_learn(choice, scenarios[i].suite);
+    }
+    for (i = 0; i < n_scenarios; i++) {
+        const struct torture_scenario *s = &scenarios[i];
+
+        if (choice_has(choice, s->suite, s->test->name, s->i)) {
             scenarios[n++] = scenarios[i];
         }
     }
@@ -375,19 +381,21 @@ static void torture_each(void)
     torture_jobs_wait();
 }
 
-int __wrap_rlk_test_main(const char *name, Suite *(*const suites[])(void))
+int __wrap_rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void))
 {
     static SRunner *keeps; /* until the end, so that each case has an address of its own */
     time_t begun = time(NULL);
+    struct choice choice;
     size_t i;
 
     torture_beneath_init();
-    rlk_test_begin(name);
+    rlk_test_begin("torture");
     keeps = srunner_create(suites[0]());
     for (i = 1; suites[i]; i++) {
         srunner_add_suite(keeps, suites[i]());
     }
-    choose(getenv("RLK_TORTURE_ONLY"));
+    choice_init(&choice, (const char *const *)argv + 1, (size_t)argc - 1);
+    choose(&choice);
     torture_jobs_init(done);
     torture_each();
     printf("# %u scenarios, %lu runs, %lu bad; in %lu somebody was told, %lu were overcome, %lu "

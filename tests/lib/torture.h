@@ -28,13 +28,13 @@
  * first thread closes what is open and runs the loops until it is closed. Inside a callback of
  * the library an assertion leaves the callback only, and the loop is left in an orderly way.
  *
- * Each scenario is one line of TAP. From the environment:
+ * Each scenario is one line of TAP. The words of the command line are suites and tests, as for any
+ * other test program (runner.h). From the environment:
  *
  *     RLK_TORTURE=all|N      every k, in both ways (the 2000 first, if there are more); or N of
  *                            each scenario's, evenly spread, one way and the other in turn
  *                            (default: what meson.build says, or 4)
  *     RLK_TORTURE_OFFSET=N   moves the spread
- *     RLK_TORTURE_ONLY=TEXT  only scenarios with this in their name
  *     RLK_TORTURE_AT=K|K+    this one run; with the +, all from the k-th on
  *     RLK_TORTURE_JOBS=N     so many runs at a time (default 4)
  *     CK_DEFAULT_TIMEOUT=S   after so many seconds a run hangs (default 120)

@@ -652,9 +652,9 @@ static Suite *diagnosis_suite(void)
     return suite;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     Suite *(*const suites[])(void) = {diagnosis_suite, NULL};
 
-    return rlk_test_main("diagnosis", suites);
+    return rlk_test_main(argc, argv, suites);
 }

@@ -47,9 +47,9 @@ static Suite *suite(void)
     return s;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     Suite *(*const suites[])(void) = {suite, NULL};
 
-    return rlk_test_main("unit-reach", suites);
+    return rlk_test_main(argc, argv, suites);
 }

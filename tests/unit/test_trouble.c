@@ -144,9 +144,9 @@ static Suite *trouble_suite(void)
     return suite;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     Suite *(*const suites[])(void) = {trouble_suite, NULL};
 
-    return rlk_test_main("trouble", suites);
+    return rlk_test_main(argc, argv, suites);
 }
