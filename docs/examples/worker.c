@@ -117,7 +117,7 @@ static int start(struct work *work, struct event_base *base, const char *const *
     request.wait_ms = REDLOCK_FOREVER;
     request.notice_cb = on_notice;
     request.notice_arg = work;
-    request.flags = REDLOCK_TELL_MOVES;
+    request.flags = REDLOCK_NOTIFY_MOVES;
     status = redlock_new(base, &options, &work->rl);
     return status ? status : redlock_acquire(work->rl, &request, on_acquired, work, NULL);
 }

@@ -74,7 +74,7 @@ enum redlock_status {
     /* The system refused something (random bytes, a timer, a descriptor). */
     REDLOCK_ESYSTEM = -303,
     /* Two of the masters are one server under two addresses, which has one vote only:
-     * redlock_node_info() names both. Mend the list; nothing is acquired before. Locks that are
+     * redlock_node_info() names both. Fix the list; nothing is acquired before. Locks that are
      * held go on. */
     REDLOCK_ECONFIG = -304
 };

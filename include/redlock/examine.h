@@ -1,5 +1,5 @@
 /* redlock/examine.h - whether the masters are fit to keep locks: what each says of itself, what is
- * wrong with it, and how to mend that. Observes only: no key is written on any master. */
+ * wrong with it, and how to fix that. Observes only: no key is written on any master. */
 #ifndef REDLOCK_EXAMINE_H
 #define REDLOCK_EXAMINE_H
 
@@ -91,8 +91,8 @@ struct redlock_finding {
     const char *code;
     /* What it is: a sentence, about one master without its subject ("may throw keys away ..."). */
     const char *text;
-    /* How to mend it, a sentence; "" when there is nothing to do. */
-    const char *mend;
+    /* How to fix it, a sentence; "" when there is nothing to do. */
+    const char *fix;
 };
 
 /* What is known of one master. Texts are "" and numbers as said where nothing is known; texts of

@@ -58,14 +58,14 @@ enum redlock_notice_kind {
     REDLOCK_NOTICE_TROUBLE = 1,
     /* The lock is lost. Final, told once, and nothing is told after it. */
     REDLOCK_NOTICE_LOST = 2,
-    /* The lock is held, until another time than was told last. Only with REDLOCK_TELL_MOVES. */
+    /* The lock is held, until another time than was told last. Only with REDLOCK_NOTIFY_MOVES. */
     REDLOCK_NOTICE_MOVED = 3
 };
 
 /* request.flags. */
 enum redlock_request_flag {
     /* Tell REDLOCK_NOTICE_MOVED as well: for redlock_lock_deadline_us(). */
-    REDLOCK_TELL_MOVES = 1
+    REDLOCK_NOTIFY_MOVES = 1
 };
 
 struct redlock_notice {
@@ -326,10 +326,10 @@ REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock
  * The deadline moves. Later, when a renewal or an extension has worked: a thread that has not seen
  * it stops too early, which harms nobody. And EARLIER, when a promise turns out to be worth less:
  * the masters' clocks show that ours stood still, a master's clock has jumped, or a master has no
- * such key any more. With REDLOCK_TELL_MOVES each such move is told (REDLOCK_NOTICE_MOVED, or
+ * such key any more. With REDLOCK_NOTIFY_MOVES each such move is told (REDLOCK_NOTICE_MOVED, or
  * TROUBLE or LOST when there is one of these to tell), at the end of the loop turn in which it was
  * found out; every notice has the new deadline. So:
- *   - set REDLOCK_TELL_MOVES, copy it in the acquire's callback, and from every notice;
+ *   - set REDLOCK_NOTIFY_MOVES, copy it in the acquire's callback, and from every notice;
  *   - read the copy for each step: a thread that remembers an older one goes on too long;
  *   - put 0 into it, and wait for the threads, before redlock_release(), redlock_lock_forget() or
  *     redlock_close(): nothing is told after these;
@@ -388,7 +388,7 @@ enum redlock_vote {
     REDLOCK_VOTE_UNKNOWN = 3,
     /* It granted the lock, or has our key, and that does not count: it is in quarantine (enum
      * redlock_quarantine). */
-    REDLOCK_VOTE_UNCOUNTED = 4
+    REDLOCK_VOTE_QUARANTINED = 4
 };
 
 /* What a master said of a lock. */
@@ -415,7 +415,7 @@ struct redlock_node_detail {
      * (shown as in redlock/query.h, some 120 characters of it); "" where there is no key, or the
      * server (Redis before 7.0) does not tell. Until the handle is gone or tries again. */
     const char *holder;
-    /* For REDLOCK_VOTE_NONE, REDLOCK_VOTE_UNKNOWN and REDLOCK_VOTE_UNCOUNTED: what is wrong with
+    /* For REDLOCK_VOTE_NONE, REDLOCK_VOTE_UNKNOWN and REDLOCK_VOTE_QUARANTINED: what is wrong with
      * the master, as in struct redlock_node_info; "" otherwise. Until the next turn of the loop. */
     const char *error;
     /* What it said last: its vote in the last try, and then its answers to what renewed, extended

@@ -8,9 +8,9 @@
 #include <redlock/redlock.h>
 
 #include "cli/lock/lock.h"
-#include "cli/look/doctor.h"
-#include "cli/look/nodes.h"
-#include "cli/look/status.h"
+#include "cli/show/doctor.h"
+#include "cli/show/nodes.h"
+#include "cli/show/status.h"
 #include "cli/sandbox/sandbox.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"

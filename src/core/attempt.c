@@ -27,7 +27,7 @@ static void fail(struct rlk_attempt *a, int status, uint64_t now_us, struct rlk_
     a->state = RLK_ATTEMPT_FAILED;
     a->status = status;
     a->decided_us = now_us;
-    out->tell = true;
+    out->report = true;
 }
 
 static void back_off(struct rlk_attempt *a, uint64_t now_us)
@@ -51,7 +51,7 @@ static bool cut_short(const struct rlk_attempt *a, uint64_t now_us)
 
 /* A round was lost. The one try of a request that does not wait ends with its own reason; so
  * does the last of those it was allowed. */
-static void after_loss(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     if (a->round.status == REDLOCK_ECANCELED) {
         fail(a, REDLOCK_ECANCELED, now_us, out);
@@ -70,14 +70,14 @@ static void after_loss(struct rlk_attempt *a, uint64_t now_us, struct rlk_action
 }
 
 /* What the round came to, seen from the attempt. */
-static void follow(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+static void follow_round_result(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     if (a->round.state == RLK_ROUND_LOST) {
-        after_loss(a, now_us, out);
+        retry_or_fail(a, now_us, out);
     } else if (a->round.state == RLK_ROUND_WON && a->state == RLK_ATTEMPT_ASKING) {
         a->state = RLK_ATTEMPT_WON;
         a->decided_us = now_us;
-        out->tell = true;
+        out->report = true;
     }
 }
 
@@ -87,10 +87,10 @@ static uint64_t round_limit(const struct rlk_attempt *a)
     return a->tries <= 1 ? RLK_NEVER : a->give_up_us;
 }
 
-static void pass_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+static void step_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     rlk_round_step(&a->round, &a->config.terms, round_limit(a), ev, out);
-    follow(a, ev->now_us, out);
+    follow_round_result(a, ev->now_us, out);
 }
 
 /* [S4] A round has its own token: nothing that is late from another one can touch it. */
@@ -103,22 +103,22 @@ static void begin_round(struct rlk_attempt *a, const struct rlk_event *ev, struc
     a->tries++;
     out->fresh = true;
     rlk_round_init(&a->round);
-    pass_on(a, &start, out);
+    step_round(a, &start, out);
 }
 
 /* [S13] What would not be answered in time is not asked: its time begins when it is its turn. */
 static void next_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (ev->full) {
-        a->state = RLK_ATTEMPT_IN_LINE;
-        out->line = true;
+        a->state = RLK_ATTEMPT_QUEUED;
+        out->queue = true;
     } else {
         begin_round(a, ev, out);
     }
 }
 
 /* When the place in the line is given up. */
-static uint64_t line_limit(const struct rlk_attempt *a)
+static uint64_t queue_limit(const struct rlk_attempt *a)
 {
     return a->config.wait_us == 0 ? RLK_NEVER : a->give_up_us;
 }
@@ -133,10 +133,10 @@ static void give_up(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *
 static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_ASKING) {
-        pass_on(a, ev, out);
-    } else if (a->state == RLK_ATTEMPT_IN_LINE && ev->now_us >= line_limit(a)) {
+        step_round(a, ev, out);
+    } else if (a->state == RLK_ATTEMPT_QUEUED && ev->now_us >= queue_limit(a)) {
         give_up(a, ev->now_us, out);
-    } else if (a->state == RLK_ATTEMPT_IN_LINE && ev->kind == RLK_EVENT_ROOM) {
+    } else if (a->state == RLK_ATTEMPT_QUEUED && ev->kind == RLK_EVENT_DEQUEUED) {
         begin_round(a, ev, out);
     } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->give_up_us) {
         give_up(a, ev->now_us, out);
@@ -148,10 +148,10 @@ static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
 static void cancel(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_WAITING || a->state == RLK_ATTEMPT_IDLE ||
-        a->state == RLK_ATTEMPT_IN_LINE) {
+        a->state == RLK_ATTEMPT_QUEUED) {
         fail(a, REDLOCK_ECANCELED, ev->now_us, out);
     } else if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
-        pass_on(a, ev, out);
+        step_round(a, ev, out);
     }
 }
 
@@ -160,7 +160,7 @@ static void deliver(struct rlk_attempt *a, const struct rlk_event *ev, struct rl
     if (a->state != RLK_ATTEMPT_WON) {
         return;
     }
-    pass_on(a, ev, out);
+    step_round(a, ev, out);
     if (a->round.state == RLK_ROUND_WON) {
         a->state = RLK_ATTEMPT_HELD;
     }
@@ -173,8 +173,8 @@ static uint64_t deadline(const struct rlk_attempt *a)
         return a->round.deadline_us;
     case RLK_ATTEMPT_WAITING:
         return rlk_time_min(a->retry_us, a->give_up_us);
-    case RLK_ATTEMPT_IN_LINE:
-        return line_limit(a);
+    case RLK_ATTEMPT_QUEUED:
+        return queue_limit(a);
     case RLK_ATTEMPT_IDLE:
     case RLK_ATTEMPT_WON:
     case RLK_ATTEMPT_HELD:
@@ -193,10 +193,11 @@ static void start(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
     }
 }
 
-static void change(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+static void step_round_if_asking(struct rlk_attempt *a, const struct rlk_event *ev,
+                                 struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_ASKING) {
-        pass_on(a, ev, out);
+        step_round(a, ev, out);
     }
 }
 
@@ -204,24 +205,33 @@ static void change(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk
 static void answer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (ev->round == a->tries && a->state != RLK_ATTEMPT_WAITING &&
-        a->state != RLK_ATTEMPT_IN_LINE && a->state != RLK_ATTEMPT_FAILED) {
-        pass_on(a, ev, out);
+        a->state != RLK_ATTEMPT_QUEUED && a->state != RLK_ATTEMPT_FAILED) {
+        step_round(a, ev, out);
     }
 }
 
-static void doubt(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+static void on_clock_or_data(struct rlk_attempt *a, const struct rlk_event *ev,
+                             struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
-        pass_on(a, ev, out);
+        step_round(a, ev, out);
     }
 }
 
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_attempt *, const struct rlk_event *,
                                             struct rlk_actions *) = {
-    [RLK_EVENT_START] = start,    [RLK_EVENT_NODE_UP] = change, [RLK_EVENT_NODE_DOWN] = change,
-    [RLK_EVENT_VOTE] = answer,    [RLK_EVENT_CONFIRM] = answer, [RLK_EVENT_TIMER] = timer,
-    [RLK_EVENT_ROOM] = timer,     [RLK_EVENT_CANCEL] = cancel,  [RLK_EVENT_BARRED] = doubt,
-    [RLK_EVENT_MISTIMED] = doubt, [RLK_EVENT_STOOD] = doubt,    [RLK_EVENT_DELIVER] = deliver,
+    [RLK_EVENT_START] = start,
+    [RLK_EVENT_NODE_UP] = step_round_if_asking,
+    [RLK_EVENT_NODE_DOWN] = step_round_if_asking,
+    [RLK_EVENT_VOTE] = answer,
+    [RLK_EVENT_CONFIRM] = answer,
+    [RLK_EVENT_TIMER] = timer,
+    [RLK_EVENT_DEQUEUED] = timer,
+    [RLK_EVENT_CANCEL] = cancel,
+    [RLK_EVENT_QUARANTINED] = on_clock_or_data,
+    [RLK_EVENT_CLOCK_SUSPECT] = on_clock_or_data,
+    [RLK_EVENT_SUSPENDED] = on_clock_or_data,
+    [RLK_EVENT_DELIVER] = deliver,
 };
 
 void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)

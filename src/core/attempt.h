@@ -9,8 +9,8 @@
  *                      |                                    ^
  *                      +------- deadline, CANCEL -----------+
  *
- * (1) [S13] When the nodes have no room for a round, IN_LINE comes first, until ROOM. Nothing was
- *     asked there, so deadline and CANCEL end it at once. A request that does not wait for others
+ * (1) [S13] When the nodes have no room for a round, QUEUED comes first, until DEQUEUED. Nothing
+ * was asked there, so deadline and CANCEL end it at once. A request that does not wait for others
  *     to let go (wait_us 0) has no deadline there: its one try is still to come.
  *
  * In WON and FAILED the user is to be told: the driver sends DELIVER just before it calls
@@ -34,7 +34,7 @@ struct rlk_attempt_config {
 
 enum rlk_attempt_state {
     RLK_ATTEMPT_IDLE = 0,
-    RLK_ATTEMPT_IN_LINE,
+    RLK_ATTEMPT_QUEUED,
     RLK_ATTEMPT_ASKING,
     RLK_ATTEMPT_WAITING,
     RLK_ATTEMPT_WON,

@@ -93,10 +93,10 @@ enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *to
     return is_holder(reply) ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN;
 }
 
-enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool tells_holder, const char *token,
-                               size_t len)
+enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool returns_holder,
+                               const char *token, size_t len)
 {
-    return tells_holder ? rlk_classify_set_get(reply, token, len) : rlk_classify_set(reply);
+    return returns_holder ? rlk_classify_set_get(reply, token, len) : rlk_classify_set(reply);
 }
 
 enum rlk_vote rlk_classify_take(const struct rlk_reply *reply)
@@ -124,7 +124,7 @@ enum rlk_vote rlk_classify_fenced(const struct rlk_reply *reply, uint64_t *ret_f
         return RLK_VOTE_UNKNOWN;
     }
     *ret_fence = (uint64_t)reply[1].integer;
-    return reply[2].integer == 1 ? RLK_VOTE_YES : RLK_VOTE_BARRED;
+    return reply[2].integer == 1 ? RLK_VOTE_YES : RLK_VOTE_QUARANTINED;
 }
 
 enum rlk_answer rlk_classify_confirm(const struct rlk_reply *reply)

@@ -17,8 +17,8 @@ enum rlk_vote rlk_classify_set(const struct rlk_reply *reply);
 enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *token, size_t len);
 
 /* Whichever of the two it was asked. */
-enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool tells_holder, const char *token,
-                               size_t len);
+enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool returns_holder,
+                               const char *token, size_t len);
 
 /* The script that sets all keys or none: 1 done, 2 all were ours already, a string is the
  * holder's. */

@@ -91,12 +91,13 @@ static bool agree(uint64_t a, uint64_t b)
     return distance(a, b) <= rlk_time_max(a, b) / 10 + AGREE_US;
 }
 
-/* A standstill that others have shown, and that this node was not asked after until now, is told:
+/* A suspension that others have shown, and that this node was not asked after until now, is told:
  * leases are shortened already. But for no more than that: what is beyond it is the node's own. */
-static struct change excused(struct change change, uint64_t owed_us)
+static struct change excused(struct change change, uint64_t explained_us)
 {
-    if (change.verdict == RLK_CLOCK_AHEAD && owed_us != 0 && agree(change.by_us, owed_us)) {
-        change.by_us = rlk_time_sub(change.by_us, owed_us);
+    if (change.verdict == RLK_CLOCK_AHEAD && explained_us != 0 &&
+        agree(change.by_us, explained_us)) {
+        change.by_us = rlk_time_sub(change.by_us, explained_us);
         change.verdict = change.by_us <= change.bound_us ? RLK_CLOCK_STEADY : RLK_CLOCK_AHEAD;
     }
     return change;
@@ -107,7 +108,7 @@ static bool is_unexplained(const struct rlk_clocks *c, const struct rlk_clock *k
     return k->ahead_us != 0 && rlk_time_sub(now_us, k->latest.to_us) <= c->forget_us;
 }
 
-/* What was unexplained before belongs to it: two standstills in a row show in two amounts to a node
+/* What was unexplained before belongs to it: two suspensions in a row show in two amounts to a node
  * that is asked between them, and in one to a node that is not. */
 static void remember_ahead(const struct rlk_clocks *c, struct rlk_clock *k, uint64_t by_us,
                            const struct rlk_span *when)
@@ -145,7 +146,8 @@ static bool is_majority(const struct rlk_clocks *c, uint64_t nodes)
 
 /* Those of the nodes whose first part, or last part, may have happened at this instant. One that
  * was steady after it, or before it, is not among them. */
-static uint64_t meeting(const struct rlk_clocks *c, uint64_t nodes, bool latest, uint64_t at_us)
+static uint64_t possibly_moved_at(const struct rlk_clocks *c, uint64_t nodes, bool latest,
+                                  uint64_t at_us)
 {
     uint64_t mask = 0;
     unsigned i;
@@ -162,17 +164,17 @@ static uint64_t meeting(const struct rlk_clocks *c, uint64_t nodes, bool latest,
 
 /* The most of the nodes, this one included, that have an instant in common for their first parts,
  * and one for their last: whoever has any has those at which the last of each begins. */
-static uint64_t together(const struct rlk_clocks *c, uint64_t nodes, unsigned with)
+static uint64_t largest_simultaneous(const struct rlk_clocks *c, uint64_t nodes, unsigned with)
 {
     uint64_t firsts = nodes, best = 0;
     unsigned first, last;
 
     RLK_MASK_EACH (first, firsts) {
-        uint64_t some = meeting(c, nodes, false, c->clock[first].first.from_us);
+        uint64_t some = possibly_moved_at(c, nodes, false, c->clock[first].first.from_us);
         uint64_t lasts = is_majority(c, some) ? some : 0;
 
         RLK_MASK_EACH (last, lasts) {
-            uint64_t met = meeting(c, some, true, c->clock[last].latest.from_us);
+            uint64_t met = possibly_moved_at(c, some, true, c->clock[last].latest.from_us);
 
             if (met & rlk_mask_bit(with) && rlk_mask_count(met) > rlk_mask_count(best)) {
                 best = met;
@@ -183,7 +185,7 @@ static uint64_t together(const struct rlk_clocks *c, uint64_t nodes, unsigned wi
 }
 
 /* The largest amount that a majority agrees on; 0 when there is none. */
-static uint64_t standstill_us(const struct rlk_clocks *c, uint64_t now_us, uint64_t *ret_nodes)
+static uint64_t suspension_us(const struct rlk_clocks *c, uint64_t now_us, uint64_t *ret_nodes)
 {
     uint64_t most_us = 0;
     unsigned i;
@@ -195,7 +197,7 @@ static uint64_t standstill_us(const struct rlk_clocks *c, uint64_t now_us, uint6
         if (by_us <= most_us || !is_majority(c, nodes)) {
             continue;
         }
-        nodes = together(c, nodes, i);
+        nodes = largest_simultaneous(c, nodes, i);
         if (is_majority(c, nodes)) {
             most_us = by_us;
             *ret_nodes = nodes;
@@ -205,20 +207,20 @@ static uint64_t standstill_us(const struct rlk_clocks *c, uint64_t now_us, uint6
 }
 
 /* Nothing from before it is compared with any more. */
-static void begin_anew(struct rlk_clock *k, const struct rlk_reading *reading)
+static void reset_baselines(struct rlk_clock *k, const struct rlk_reading *reading)
 {
     k->base = *reading;
     k->far = *reading;
-    k->owed_us = 0;
+    k->explained_us = 0;
 }
 
-static void meet(struct rlk_clock *k, const struct rlk_reading *reading)
+static void start_clock(struct rlk_clock *k, const struct rlk_reading *reading)
 {
     unsigned i;
 
     memset(k, 0, sizeof(*k));
     k->known = true;
-    begin_anew(k, reading);
+    reset_baselines(k, reading);
     for (i = 0; i < RLK_CLOCK_RECENT; i++) {
         k->recent[i] = *reading;
     }
@@ -232,19 +234,19 @@ static void explain(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
     uint64_t left = nodes;
     unsigned i;
 
-    c->stood_at_us = RLK_NEVER;
+    c->suspended_at_us = RLK_NEVER;
     RLK_MASK_EACH (i, left) {
-        c->stood_at_us = rlk_time_min(c->stood_at_us, c->clock[i].latest.to_us);
+        c->suspended_at_us = rlk_time_min(c->suspended_at_us, c->clock[i].latest.to_us);
         c->clock[i].ahead_us = 0;
     }
     left = rlk_mask_all(c->nodes) & ~nodes;
     RLK_MASK_EACH (i, left) {
         struct rlk_clock *k = &c->clock[i];
 
-        if (k->recent[0].sent_us > c->stood_at_us) {
-            begin_anew(k, &k->recent[0]);
+        if (k->recent[0].sent_us > c->suspended_at_us) {
+            reset_baselines(k, &k->recent[0]);
         } else {
-            k->owed_us = rlk_time_add(k->owed_us, by_us);
+            k->explained_us = rlk_time_add(k->explained_us, by_us);
         }
     }
 }
@@ -259,13 +261,13 @@ static bool is_due(const struct rlk_clocks *c, const struct rlk_reading *far,
 }
 
 /* The sample is what the next one is compared with, unless that would come too soon; but what it
- * showed, if anything, the next one is not to show again. Neither is a standstill that others have
+ * showed, if anything, the next one is not to show again. Neither is a suspension that others have
  * shown, once this node was asked after it: its error may have hidden it. */
-static void rebase(const struct rlk_clocks *c, struct rlk_clock *k, const struct rlk_reading *now,
-                   bool showed)
+static void move_baselines(const struct rlk_clocks *c, struct rlk_clock *k,
+                           const struct rlk_reading *now, bool showed)
 {
-    if (showed || (k->owed_us != 0 && now->sent_us > c->stood_at_us)) {
-        begin_anew(k, now);
+    if (showed || (k->explained_us != 0 && now->sent_us > c->suspended_at_us)) {
+        reset_baselines(k, now);
     }
     if (now->at_us - k->base.at_us >= BASELINE_US) {
         k->base = *now;
@@ -291,22 +293,22 @@ static struct rlk_reading reading(const struct rlk_clock_sample *sample)
 static enum rlk_clock_verdict judge_ahead(struct rlk_clocks *c, uint64_t now_us,
                                           uint64_t *ret_by_us, uint64_t *ret_nodes)
 {
-    uint64_t nodes, stood_us = standstill_us(c, now_us, &nodes);
+    uint64_t nodes, suspended_us = suspension_us(c, now_us, &nodes);
 
-    if (stood_us == 0) {
+    if (suspended_us == 0) {
         return RLK_CLOCK_AHEAD;
     }
-    explain(c, nodes, stood_us);
-    *ret_by_us = stood_us;
+    explain(c, nodes, suspended_us);
+    *ret_by_us = suspended_us;
     *ret_nodes = nodes;
-    return RLK_CLOCK_WE_STOOD;
+    return RLK_CLOCK_WE_WERE_SUSPENDED;
 }
 
 /* What this reading of a clock shows against the two baselines: the closer one is the more exact.
  * *ret_since_us: when it got ahead, if it did: after the latest of the readings that it shows
  * against. The last one may have been steady only because it hid the half of it in its error. */
-static struct change take(const struct rlk_clocks *c, struct rlk_clock *k,
-                          const struct rlk_reading *now, uint64_t *ret_since_us)
+static struct change compare_with_baselines(const struct rlk_clocks *c, struct rlk_clock *k,
+                                            const struct rlk_reading *now, uint64_t *ret_since_us)
 {
     const struct rlk_reading *before[] = {&k->base, &k->far, &k->recent[0]};
     struct change told = {RLK_CLOCK_STEADY, 0, 0};
@@ -319,13 +321,13 @@ static struct change take(const struct rlk_clocks *c, struct rlk_clock *k,
         struct change change = compare(c, before[i], now);
 
         showed = showed || (!is_last && change.verdict != RLK_CLOCK_STEADY);
-        change = excused(change, k->owed_us);
+        change = excused(change, k->explained_us);
         if (change.verdict == RLK_CLOCK_AHEAD) {
             *ret_since_us = rlk_time_max(*ret_since_us, before[i]->sent_us);
         }
         told = is_last || told.verdict != RLK_CLOCK_STEADY ? told : change;
     }
-    rebase(c, k, now, showed);
+    move_baselines(c, k, now, showed);
     return told;
 }
 
@@ -339,7 +341,7 @@ static uint64_t most_us(const struct rlk_clocks *c, const struct rlk_reading *be
                         after->at_us - before->at_us);
 }
 
-/* It was asked before and after, and so long a standstill would have shown in between. */
+/* It was asked before and after, and so long a suspension would have shown in between. */
 static bool has_kept_time(const struct rlk_clocks *c, const struct rlk_reading *before,
                           const struct rlk_reading *now, const struct rlk_clock *ahead)
 {
@@ -359,8 +361,8 @@ static bool kept_time(const struct rlk_clocks *c, const struct rlk_clock *k,
     return kept;
 }
 
-/* Whose getting ahead was no standstill of ours, by this reading of another node. */
-static void bear_witness(struct rlk_clocks *c, unsigned node, const struct rlk_reading *now)
+/* Whose getting ahead was no suspension of ours, by this reading of another node. */
+static void record_witness(struct rlk_clocks *c, unsigned node, const struct rlk_reading *now)
 {
     const struct rlk_clock *k = &c->clock[node];
     unsigned i;
@@ -391,14 +393,14 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     k = &c->clock[node];
     now = reading(sample);
     if (!k->known) {
-        meet(k, &now);
+        start_clock(k, &now);
         return RLK_CLOCK_STEADY;
     }
     if (now.at_us < k->recent[0].at_us) {
         return RLK_CLOCK_STEADY;
     }
-    bear_witness(c, node, &now);
-    change = take(c, k, &now, &when.from_us);
+    record_witness(c, node, &now);
+    change = compare_with_baselines(c, k, &now, &when.from_us);
     if (change.verdict == RLK_CLOCK_STEADY) {
         return RLK_CLOCK_STEADY;
     }

@@ -28,10 +28,10 @@
 #include "core/validity.h"
 
 enum rlk_clock_verdict {
-    RLK_CLOCK_STEADY = 0, /* or nothing to compare with yet */
-    RLK_CLOCK_AHEAD,      /* it got ahead: it was set forward, or is too fast */
-    RLK_CLOCK_BEHIND,     /* it fell behind */
-    RLK_CLOCK_WE_STOOD    /* our own stood still, for *ret_by_us */
+    RLK_CLOCK_STEADY = 0,       /* or nothing to compare with yet */
+    RLK_CLOCK_AHEAD,            /* it got ahead: it was set forward, or is too fast */
+    RLK_CLOCK_BEHIND,           /* it fell behind */
+    RLK_CLOCK_WE_WERE_SUSPENDED /* our own stood still, for *ret_by_us */
 };
 
 /* One answer to TIME. */
@@ -68,14 +68,14 @@ struct rlk_clock {
     struct rlk_span latest; /* and the last, which may be the same */
     uint64_t latest_us;     /* by how much it got ahead in the last part */
     uint64_t witnesses;     /* the others that have shown that we did not stand still for so long */
-    uint64_t owed_us;       /* what others have shown that we stood still, since it was asked */
+    uint64_t explained_us;  /* what others have shown that we stood still, since it was asked */
 };
 
 struct rlk_clocks {
     unsigned nodes;
     uint32_t drift_ppm;
-    uint64_t forget_us;   /* what is longer ago has no part in a majority: the longest ttl */
-    uint64_t stood_at_us; /* when the last standstill was over */
+    uint64_t forget_us;       /* what is longer ago has no part in a majority: the longest ttl */
+    uint64_t suspended_at_us; /* when the last suspension was over */
     struct rlk_clock clock[RLK_MAX_NODES];
 };
 
@@ -92,8 +92,8 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
                                          uint64_t *ret_nodes);
 
 /* Whether it is certain that a node got ahead, and not that we stood still: so many others have
- * kept time over it that no majority of standstills is left; or one has, and a second has passed.
- * Only those count whose round trips cannot hide a standstill of that length.
+ * kept time over it that no majority of suspensions is left; or one has, and a second has passed.
+ * Only those count whose round trips cannot hide a suspension of that length.
  * What is not certain is not put on record for others: a process that stood still would bar every
  * master. */
 bool rlk_clocks_is_certain(const struct rlk_clocks *c, unsigned node, uint64_t now_us);

@@ -11,7 +11,7 @@ void rlk_fence_init(struct rlk_fence *f)
 
 /* Of these, who agrees by the vote alone, and who gave less: these are to be asked. One that gave
  * more came too late to be counted: it never agrees. */
-static uint64_t sort_out(struct rlk_fence *f, uint64_t nodes)
+static uint64_t update_agreement(struct rlk_fence *f, uint64_t nodes)
 {
     uint64_t less = 0;
     unsigned node;
@@ -40,13 +40,13 @@ uint64_t rlk_fence_voted(struct rlk_fence *f, unsigned node, uint64_t counter, u
 {
     f->counter[node] = counter;
     if (f->value != 0) {
-        return sort_out(f, rlk_mask_bit(node));
+        return update_agreement(f, rlk_mask_bit(node));
     }
     if (rlk_mask_count(yes) < quorum) {
         return 0;
     }
     f->value = largest(f, yes);
-    return sort_out(f, yes);
+    return update_agreement(f, yes);
 }
 
 void rlk_fence_voted_late(struct rlk_fence *f, unsigned node, uint64_t counter)

@@ -20,7 +20,7 @@ static void remember_run(struct rlk_former *f, const char *run_id)
 }
 
 /* By run id, because in another process a number may be somebody else's. */
-void rlk_former_meet(struct rlk_former *f, const char *run_id)
+void rlk_former_note_run(struct rlk_former *f, const char *run_id)
 {
     if (strcmp(f->run_id, run_id) != 0) {
         f->count = 0;
@@ -33,7 +33,7 @@ void rlk_former_ended(struct rlk_former *f, const char *run_id, int64_t id, size
     if (unanswered == 0 || run_id[0] == '\0' || id == 0) {
         return;
     }
-    rlk_former_meet(f, run_id);
+    rlk_former_note_run(f, run_id);
     if (f->count == RLK_FORMER_MAX) {
         rlk_former_drop(f);
     }

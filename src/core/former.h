@@ -1,9 +1,9 @@
 /* former.h - connections to one server process that ended with requests unanswered.
  *
  * What was sent over one may still be on its way, or lie in the socket of a server that stands
- * still. So that it is not carried out behind the debts that are paid over the next connection,
- * the server is told to end the former ones first [S5]. One is kept until the server has answered
- * that; the connection that carried the word may have broken, too. */
+ * still. So that it is not carried out behind the pending_releases that are paid over the next
+ * connection, the server is told to end the former ones first [S5]. One is kept until the server
+ * has answered that; the connection that carried the word may have broken, too. */
 #ifndef RLK_CORE_FORMER_H
 #define RLK_CORE_FORMER_H
 
@@ -24,7 +24,7 @@ struct rlk_former {
 void rlk_former_ended(struct rlk_former *f, const char *run_id, int64_t id, size_t unanswered);
 
 /* This process answers now: the connections of another one have ended with it. */
-void rlk_former_meet(struct rlk_former *f, const char *run_id);
+void rlk_former_note_run(struct rlk_former *f, const char *run_id);
 
 /* The server has heard of the first. */
 void rlk_former_drop(struct rlk_former *f);

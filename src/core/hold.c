@@ -33,29 +33,29 @@ uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h)
 
 static void end_extension(struct rlk_hold *h, int status, struct rlk_actions *out)
 {
-    if (h->extending && !h->queued) {
+    if (h->extending && !h->extend_next) {
         h->extending = false;
         h->extended = status;
-        out->tell_extended = true;
+        out->report_extended = true;
     }
 }
 
-static void get_lost(struct rlk_hold *h, int reason, struct rlk_actions *out)
+static void lose(struct rlk_hold *h, int reason, struct rlk_actions *out)
 {
     h->state = RLK_HOLD_LOST;
     h->reason = reason;
-    h->trouble = h->queued = h->in_line = false;
+    h->trouble = h->extend_next = h->queued = false;
     h->round_until_us = h->renew_us = h->heal_us = RLK_NEVER;
-    out->tell = true;
+    out->report = true;
     end_extension(h, REDLOCK_ELOST, out);
 }
 
-static void get_into_trouble(struct rlk_hold *h, int reason, struct rlk_actions *out)
+static void begin_trouble(struct rlk_hold *h, int reason, struct rlk_actions *out)
 {
     if (!h->trouble) {
         h->trouble = true;
         h->reason = reason;
-        out->tell = true;
+        out->report = true;
     }
 }
 
@@ -64,7 +64,7 @@ static void get_into_trouble(struct rlk_hold *h, int reason, struct rlk_actions 
 /* Soon, but not if that were to ask for a pet sooner than at a third. */
 static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
-    bool soon = (h->leases.present & ~(h->leases.counted | h->leases.mistimed)) != 0 &&
+    bool soon = (h->leases.present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
                 (h->petted || !h->config.gated);
     uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RENEW_PARTS;
     uint64_t early_us = part_us / 1000 * h->config.early_ppm / 1000;
@@ -83,10 +83,11 @@ static void plan_renewal(struct rlk_hold *h)
 }
 
 /* An extension that had to wait for the round under way begins now. */
-static void go_on(struct rlk_hold *h, int status, uint64_t now_us, struct rlk_actions *out)
+static void end_or_start_extension(struct rlk_hold *h, int status, uint64_t now_us,
+                                   struct rlk_actions *out)
 {
     end_extension(h, status, out);
-    if (h->queued) {
+    if (h->extend_next) {
         h->renew_us = now_us;
     }
 }
@@ -95,7 +96,7 @@ static void go_on(struct rlk_hold *h, int status, uint64_t now_us, struct rlk_ac
  * it that the last answer came when nobody waited for it any more. */
 static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
-    if (h->extending && !h->queued) {
+    if (h->extending && !h->extend_next) {
         h->config.ttl_us = h->round_ttl_us;
     }
     h->failures = 0;
@@ -103,7 +104,7 @@ static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out
     h->round_until_us =
         rlk_time_min(h->round_until_us, rlk_time_add(h->round_us, h->config.ttl_us / SOON_PARTS));
     plan_renewal(h);
-    go_on(h, REDLOCK_OK, now_us, out);
+    end_or_start_extension(h, REDLOCK_OK, now_us, out);
 }
 
 static void fail(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
@@ -112,12 +113,12 @@ static void fail(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 
     h->failures++;
     if (h->config.renew) {
-        get_into_trouble(h, REDLOCK_ENOQUORUM, out);
+        begin_trouble(h, REDLOCK_ENOQUORUM, out);
         h->renew_us =
             rlk_time_add(now_us, rlk_backoff_us(&h->prng, h->failures, ttl_us / RETRY_PARTS,
                                                 ttl_us / SOON_PARTS));
     }
-    go_on(h, REDLOCK_ENOQUORUM, now_us, out);
+    end_or_start_extension(h, REDLOCK_ENOQUORUM, now_us, out);
 }
 
 /* [S8] At once where our key was forgotten; but who had refused us at first may release soon. */
@@ -216,22 +217,22 @@ static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
 }
 
 /* It is due. The user's extension is to be tried in any case. */
-static void look_at_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+static void check_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     bool petless = h->config.gated && !h->petted && !h->paid;
 
-    if (h->queued || (may_renew(h, now_us) && !petless)) {
+    if (h->extend_next || (may_renew(h, now_us) && !petless)) {
         return;
     }
     h->waits_for_pet = may_renew(h, now_us);
     h->renew_us = RLK_NEVER;
-    get_into_trouble(h, REDLOCK_EUNRENEWED, out);
+    begin_trouble(h, REDLOCK_EUNRENEWED, out);
 }
 
 static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (h->queued) {
-        h->queued = h->renewing = false;
+    if (h->extend_next) {
+        h->extend_next = h->renewing = false;
         begin_round(h, h->wanted_ttl_us, ev, out);
     } else {
         h->petted = false;
@@ -240,10 +241,10 @@ static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
     }
 }
 
-/* ---- standing in line ---- */
+/* ---- quarantine in line ---- */
 
 /* Our own limit is no news of the masters, as long as the renewal will come in time. */
-static uint64_t line_trouble_us(const struct rlk_hold *h)
+static uint64_t queue_trouble_us(const struct rlk_hold *h)
 {
     if (h->trouble || !h->config.renew || h->renew_us == RLK_NEVER) {
         return RLK_NEVER;
@@ -252,18 +253,18 @@ static uint64_t line_trouble_us(const struct rlk_hold *h)
 }
 
 /* When to look at who stands in line: a heal there does not keep a renewal from being due. */
-static uint64_t line_due_us(const struct rlk_hold *h, uint64_t now_us)
+static uint64_t queue_due_us(const struct rlk_hold *h, uint64_t now_us)
 {
-    return h->renew_us > now_us ? h->renew_us : line_trouble_us(h);
+    return h->renew_us > now_us ? h->renew_us : queue_trouble_us(h);
 }
 
 /* [S13] What is due waits for its turn. */
-static void stand_in_line(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+static void enter_queue(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
-    h->in_line = true;
-    out->line = true;
-    if (line_due_us(h, now_us) <= now_us) {
-        get_into_trouble(h, REDLOCK_ELIMIT, out);
+    h->queued = true;
+    out->queue = true;
+    if (queue_due_us(h, now_us) <= now_us) {
+        begin_trouble(h, REDLOCK_ELIMIT, out);
     }
 }
 
@@ -282,17 +283,17 @@ static void pet(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actio
     h->waits_for_pet = false;
 }
 
-static void ask_for_more(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static void on_extend(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     h->wanted_ttl_us = ev->ttl_us;
     h->extending = true;
-    h->queued = ev->full || is_under_way(h);
-    if (!h->queued) {
+    h->extend_next = ev->full || is_under_way(h);
+    if (!h->extend_next) {
         h->renewing = false;
         begin_round(h, ev->ttl_us, ev, out);
     } else if (!is_under_way(h)) {
         h->renew_us = ev->now_us;
-        stand_in_line(h, ev->now_us, out);
+        enter_queue(h, ev->now_us, out);
     }
 }
 
@@ -300,7 +301,7 @@ static void ask_for_more(struct rlk_hold *h, const struct rlk_event *ev, struct 
 
 /* A renewal counts as soon as the lock lives longer for it: by answers that come too late for a
  * success, too. */
-static void credit(struct rlk_hold *h)
+static void count_renewal(struct rlk_hold *h)
 {
     if (h->renewing && h->paid) {
         h->paid = false;
@@ -309,19 +310,19 @@ static void credit(struct rlk_hold *h)
 }
 
 /* What an answer has come to. */
-static void follow(struct rlk_hold *h, bool had_success, const struct rlk_event *ev,
-                   struct rlk_actions *out)
+static void follow_answer(struct rlk_hold *h, bool had_success, const struct rlk_event *ev,
+                          struct rlk_actions *out)
 {
     if (!rlk_leases_possible(&h->leases)) {
-        get_lost(h, REDLOCK_ELOST, out);
+        lose(h, REDLOCK_ELOST, out);
         return;
     }
     if (is_under_way(h)) {
         extend(h, rlk_leases_join(&h->leases, ev->node, end_us(h, h->round_us)), out);
     } else if (h->leases.success && !had_success) {
-        credit(h);
+        count_renewal(h);
         succeed(h, ev->now_us, out);
-    } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->queued) {
+    } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->extend_next) {
         plan_renewal(h);
     }
     if (h->round_until_us != RLK_NEVER && h->leases.open == 0) {
@@ -330,52 +331,52 @@ static void follow(struct rlk_hold *h, bool had_success, const struct rlk_event 
 }
 
 /* One fewer that counts. */
-static void do_without(struct rlk_hold *h, struct rlk_actions *out)
+static void lose_or_replan(struct rlk_hold *h, struct rlk_actions *out)
 {
     if (!rlk_leases_possible(&h->leases)) {
-        get_lost(h, REDLOCK_ELOST, out);
-    } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->queued) {
+        lose(h, REDLOCK_ELOST, out);
+    } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->extend_next) {
         plan_renewal(h);
     }
 }
 
 /* [S11] An answer that never came says nothing of the clock: it is as it was. */
-static void hear_clock(struct rlk_hold *h, const struct rlk_event *ev, bool answered)
+static void note_clock(struct rlk_hold *h, const struct rlk_event *ev, bool answered)
 {
     if (answered) {
-        rlk_leases_mistimed(&h->leases, ev->node, ev->mistimed);
+        rlk_leases_suspect_clock(&h->leases, ev->node, ev->clock_suspect);
     }
 }
 
-static uint64_t sooner(uint64_t time_us, uint64_t by_us)
+static uint64_t shifted(uint64_t time_us, uint64_t by_us)
 {
     return time_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(time_us, by_us);
 }
 
 /* [S11] What was begun is longer ago than our clock says, and so the next renewal is nearer. */
-static void plan_sooner(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static void shift_plan(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     (void)out;
-    h->held_us = sooner(h->held_us, ev->by_us);
-    h->round_us = sooner(h->round_us, ev->by_us);
-    h->renew_us = sooner(h->renew_us, ev->by_us);
+    h->held_us = shifted(h->held_us, ev->by_us);
+    h->round_us = shifted(h->round_us, ev->by_us);
+    h->renew_us = shifted(h->renew_us, ev->by_us);
 }
 
 /* Also when it is its turn. */
 static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    h->in_line = false;
+    h->queued = false;
     if (h->round_until_us <= ev->now_us) {
         end_round(h, ev->now_us, out);
     }
     if (h->renew_us <= ev->now_us) {
-        look_at_renewal(h, ev->now_us, out);
+        check_renewal(h, ev->now_us, out);
     }
     if (rlk_time_min(h->renew_us, h->heal_us) > ev->now_us) {
         return;
     }
     if (ev->full) {
-        stand_in_line(h, ev->now_us, out);
+        enter_queue(h, ev->now_us, out);
     } else if (h->renew_us <= ev->now_us) {
         renew(h, ev, out);
     } else {
@@ -388,10 +389,10 @@ static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
 static bool was_suspended(const struct rlk_hold *h, const struct rlk_event *ev)
 {
     uint64_t due_us = is_under_way(h) ? h->round_until_us
-                      : h->in_line    ? line_due_us(h, ev->now_us)
+                      : h->queued     ? queue_due_us(h, ev->now_us)
                                       : h->renew_us;
 
-    return ev->kind == RLK_EVENT_STOOD ||
+    return ev->kind == RLK_EVENT_SUSPENDED ||
            rlk_time_add(due_us, h->config.ttl_us / SOON_PARTS) <= h->leases.valid_until_us;
 }
 
@@ -400,7 +401,7 @@ static int why_over(const struct rlk_hold *h, const struct rlk_event *ev)
     if (was_suspended(h, ev)) {
         return REDLOCK_ESUSPENDED;
     }
-    if (h->in_line && h->renew_us <= ev->now_us) {
+    if (h->queued && h->renew_us <= ev->now_us) {
         return REDLOCK_ELIMIT;
     }
     return h->failures > 0 || !h->leases.success ? REDLOCK_ENOQUORUM : REDLOCK_EUNRENEWED;
@@ -412,7 +413,7 @@ static bool is_over(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_a
     if (h->leases.valid_until_us > ev->now_us) {
         return false;
     }
-    get_lost(h, why_over(h, ev), out);
+    lose(h, why_over(h, ev), out);
     return true;
 }
 
@@ -422,8 +423,8 @@ static uint64_t deadline(const struct rlk_hold *h, uint64_t now_us)
         return RLK_NEVER;
     }
     return rlk_time_min(rlk_time_min(h->round_until_us, h->leases.valid_until_us),
-                        h->in_line ? line_due_us(h, now_us)
-                                   : rlk_time_min(h->renew_us, h->heal_us));
+                        h->queued ? queue_due_us(h, now_us)
+                                  : rlk_time_min(h->renew_us, h->heal_us));
 }
 
 void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
@@ -449,9 +450,9 @@ static void vote(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_acti
 {
     bool had_success = h->leases.success;
 
-    hear_clock(h, ev, ev->vote != RLK_VOTE_UNKNOWN);
+    note_clock(h, ev, ev->vote != RLK_VOTE_UNKNOWN);
     rlk_leases_voted(&h->leases, ev->node, ev->vote);
-    follow(h, had_success, ev, out);
+    follow_answer(h, had_success, ev, out);
 }
 
 static void answer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
@@ -459,41 +460,47 @@ static void answer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
     bool had_success = h->leases.success;
     uint64_t until_us = h->leases.valid_until_us;
 
-    hear_clock(h, ev, ev->answer != RLK_ANSWER_UNKNOWN);
+    note_clock(h, ev, ev->answer != RLK_ANSWER_UNKNOWN);
     rlk_leases_answered(&h->leases, ev->node, ev->answer);
     if (h->leases.valid_until_us > until_us) {
-        credit(h);
+        count_renewal(h);
     }
-    follow(h, had_success, ev, out);
+    follow_answer(h, had_success, ev, out);
 }
 
-static void bar(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static void quarantine(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (ev->exchanged) {
-        rlk_leases_exchanged(&h->leases, ev->node);
-        do_without(h, out);
+    if (ev->data_replaced) {
+        rlk_leases_replace_data(&h->leases, ev->node);
+        lose_or_replan(h, out);
     }
 }
 
-static void mistime(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static void suspect_clock(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    rlk_leases_mistimed(&h->leases, ev->node, true);
-    do_without(h, out);
+    rlk_leases_suspect_clock(&h->leases, ev->node, true);
+    lose_or_replan(h, out);
 }
 
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_hold *, const struct rlk_event *,
                                             struct rlk_actions *) = {
-    [RLK_EVENT_VOTE] = vote,  [RLK_EVENT_ANSWER] = answer,       [RLK_EVENT_TIMER] = timer,
-    [RLK_EVENT_ROOM] = timer, [RLK_EVENT_EXTEND] = ask_for_more, [RLK_EVENT_PET] = pet,
-    [RLK_EVENT_BARRED] = bar, [RLK_EVENT_MISTIMED] = mistime,    [RLK_EVENT_STOOD] = plan_sooner,
+    [RLK_EVENT_VOTE] = vote,
+    [RLK_EVENT_ANSWER] = answer,
+    [RLK_EVENT_TIMER] = timer,
+    [RLK_EVENT_DEQUEUED] = timer,
+    [RLK_EVENT_EXTEND] = on_extend,
+    [RLK_EVENT_PET] = pet,
+    [RLK_EVENT_QUARANTINED] = quarantine,
+    [RLK_EVENT_CLOCK_SUSPECT] = suspect_clock,
+    [RLK_EVENT_SUSPENDED] = shift_plan,
 };
 
 void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     *out = (struct rlk_actions){0};
     out->deadline_us = RLK_NEVER;
-    if (h->state == RLK_HOLD_HELD && ev->kind == RLK_EVENT_STOOD) {
-        rlk_leases_stood(&h->leases, ev->by_us);
+    if (h->state == RLK_HOLD_HELD && ev->kind == RLK_EVENT_SUSPENDED) {
+        rlk_leases_shift(&h->leases, ev->by_us);
     }
     if (h->state != RLK_HOLD_HELD || is_over(h, ev, out)) {
         return;

@@ -16,7 +16,7 @@
  *      trouble, a word that renewing does not work.
  *
  * [S13] A renewal, an extension or a heal for which the nodes have no room stands in line until
- *      ROOM. That is no trouble before a third of the ttl is all that is left.
+ *      DEQUEUED. That is no trouble before a third of the ttl is all that is left.
  *
  * When the user lets go the driver does not step it any more. An EXTEND that finds the lock over
  * is not told: the driver looks at the time before it sends one. */
@@ -60,9 +60,9 @@ struct rlk_hold {
     int reason;
     bool trouble;       /* it should be renewed, and is not */
     bool extending;     /* the user waits for a round: */
-    bool queued;        /* the next one */
+    bool extend_next;   /* the next one */
     bool renewing;      /* the round is a renewal, and not an extension */
-    bool in_line;       /* for what is due: a round, or to heal */
+    bool queued;        /* for what is due: a round, or to heal */
     int extended;       /* how that ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
     bool petted;        /* the application was heard of; a renewal uses this up */
     bool paid;          /* by a pet, for the renewal that has not succeeded yet */

@@ -12,19 +12,19 @@ static void forget_lease(struct rlk_leases *l, unsigned node)
 
 void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won)
 {
-    uint64_t left = won->mistimed;
+    uint64_t left = won->clock_suspect;
     unsigned node;
 
     l->nodes = nodes;
     l->touched = won->asked & ~won->no;
-    l->present = won->yes | won->barred;
+    l->present = won->yes | won->quarantined;
     l->counted = l->kept = rlk_round_counted(won);
     l->open = won->asked & ~(won->yes | won->no | won->unknown);
     l->asked = won->asked;
     l->absent = won->no;
-    l->doubtful = won->unknown & ~(won->twins | won->barred);
-    l->twins = won->twins;
-    l->mistimed = won->mistimed;
+    l->doubtful = won->unknown & ~(won->duplicates | won->quarantined);
+    l->duplicates = won->duplicates;
+    l->clock_suspect = won->clock_suspect;
     l->healed = l->taken = 0;
     l->success = true;
     l->valid_until_us = won->valid_until_us;
@@ -42,7 +42,7 @@ void rlk_leases_adopt(struct rlk_leases *l)
     l->touched = l->doubtful = rlk_mask_all(l->nodes);
 }
 
-static void reckon(struct rlk_leases *l)
+static void recompute_validity(struct rlk_leases *l)
 {
     l->valid_until_us = rlk_validity_until(l->end_us, l->counted, rlk_validity_quorum(l->nodes));
 }
@@ -68,7 +68,7 @@ uint64_t rlk_leases_reach(const struct rlk_leases *l, uint64_t ready, uint64_t l
 
 uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 {
-    uint64_t nodes = l->touched & ready & ~(l->open | l->twins);
+    uint64_t nodes = l->touched & ready & ~(l->open | l->duplicates);
 
     l->asked = nodes;
     l->kept = l->taken = 0;
@@ -78,7 +78,7 @@ uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 
 uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us)
 {
-    uint64_t nodes = rlk_mask_bit(node) & l->touched & ~(l->asked | l->open | l->twins);
+    uint64_t nodes = rlk_mask_bit(node) & l->touched & ~(l->asked | l->open | l->duplicates);
 
     l->asked |= nodes;
     return ask(l, nodes, end_us);
@@ -86,7 +86,8 @@ uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us)
 
 uint64_t rlk_leases_heal(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 {
-    uint64_t nodes = rlk_mask_all(l->nodes) & ready & ~(l->present | l->open | l->taken | l->twins);
+    uint64_t nodes =
+        rlk_mask_all(l->nodes) & ready & ~(l->present | l->open | l->taken | l->duplicates);
 
     l->touched |= nodes;
     l->healed |= nodes;
@@ -103,13 +104,13 @@ static void confirm(struct rlk_leases *l, unsigned node)
     uint64_t bit = rlk_mask_bit(node);
 
     l->present |= bit;
-    l->kept |= bit & l->asked & ~l->mistimed;
+    l->kept |= bit & l->asked & ~l->clock_suspect;
     l->absent &= ~bit;
     l->end_us[node] = rlk_time_max(l->end_us[node], l->next_us[node]);
 }
 
 /* Its lease died with the key: a new one begins anew. */
-static void lose(struct rlk_leases *l, unsigned node)
+static void drop_lease(struct rlk_leases *l, unsigned node)
 {
     uint64_t bit = rlk_mask_bit(node);
 
@@ -118,16 +119,16 @@ static void lose(struct rlk_leases *l, unsigned node)
     l->kept &= ~bit;
     l->counted &= ~bit;
     l->absent |= bit;
-    reckon(l);
+    recompute_validity(l);
 }
 
 /* [S10] Our key, where we were not known to have set it. */
-static void found(struct rlk_leases *l, unsigned node)
+static void note_unexpected_key(struct rlk_leases *l, unsigned node)
 {
     if (l->doubtful & rlk_mask_bit(node)) {
         confirm(l, node);
     } else {
-        l->twins |= rlk_mask_bit(node);
+        l->duplicates |= rlk_mask_bit(node);
     }
 }
 
@@ -143,7 +144,7 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
     }
     switch (vote) {
     case RLK_VOTE_YES:
-    case RLK_VOTE_BARRED:
+    case RLK_VOTE_QUARANTINED:
         confirm(l, node);
         break;
     case RLK_VOTE_NO:
@@ -151,7 +152,7 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
         l->absent |= bit;
         break;
     case RLK_VOTE_OURS:
-        found(l, node);
+        note_unexpected_key(l, node);
         break;
     case RLK_VOTE_UNKNOWN:
         l->doubtful |= bit;
@@ -168,9 +169,9 @@ static void keep(struct rlk_leases *l, unsigned node)
     confirm(l, node);
     if (!l->success && rlk_mask_count(l->kept & l->counted) >= quorum) {
         l->success = true;
-        l->counted = l->present & ~l->mistimed;
+        l->counted = l->present & ~l->clock_suspect;
     }
-    reckon(l);
+    recompute_validity(l);
 }
 
 void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer answer)
@@ -185,28 +186,28 @@ void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer an
         keep(l, node);
     } else {
         l->taken |= answer == RLK_ANSWER_TAKEN ? bit : 0;
-        lose(l, node);
+        drop_lease(l, node);
     }
 }
 
-void rlk_leases_mistimed(struct rlk_leases *l, unsigned node, bool mistimed)
+void rlk_leases_suspect_clock(struct rlk_leases *l, unsigned node, bool clock_suspect)
 {
     uint64_t bit = rlk_mask_bit(node);
 
     if (node >= l->nodes) {
         return;
     }
-    if (!mistimed) {
-        l->mistimed &= ~bit;
+    if (!clock_suspect) {
+        l->clock_suspect &= ~bit;
         return;
     }
-    l->mistimed |= bit;
+    l->clock_suspect |= bit;
     l->counted &= ~bit;
     forget_lease(l, node);
-    reckon(l);
+    recompute_validity(l);
 }
 
-void rlk_leases_exchanged(struct rlk_leases *l, unsigned node)
+void rlk_leases_replace_data(struct rlk_leases *l, unsigned node)
 {
     uint64_t bit = rlk_mask_bit(node);
 
@@ -218,10 +219,10 @@ void rlk_leases_exchanged(struct rlk_leases *l, unsigned node)
     l->counted &= ~bit;
     l->kept &= ~bit;
     l->end_us[node] = 0; /* not that of the next answer: it comes from the data that it has now */
-    reckon(l);
+    recompute_validity(l);
 }
 
-void rlk_leases_stood(struct rlk_leases *l, uint64_t by_us)
+void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us)
 {
     unsigned node;
 
@@ -229,7 +230,7 @@ void rlk_leases_stood(struct rlk_leases *l, uint64_t by_us)
         l->end_us[node] = rlk_time_sub(l->end_us[node], by_us);
         l->next_us[node] = rlk_time_sub(l->next_us[node], by_us);
     }
-    reckon(l);
+    recompute_validity(l);
 }
 
 bool rlk_leases_possible(const struct rlk_leases *l)

@@ -21,16 +21,16 @@
 
 struct rlk_leases {
     unsigned nodes;
-    uint64_t touched;  /* may have our key: to be released */
-    uint64_t present;  /* said that they have our key, and nothing else since */
-    uint64_t counted;  /* those of them that count [S7] */
-    uint64_t absent;   /* said that our key is not there, and nothing else since */
-    uint64_t open;     /* were asked, and have not answered */
-    uint64_t doubtful; /* an answer to a SET was lost: our key may be there */
-    uint64_t twins;    /* had it, though never set: another address of one that counts [S10] */
-    uint64_t healed;   /* were asked to set it again, ever */
-    uint64_t
-        mistimed; /* their clocks cannot be relied on: what they confirm does not count [S11] */
+    uint64_t touched;       /* may have our key: to be released */
+    uint64_t present;       /* said that they have our key, and nothing else since */
+    uint64_t counted;       /* those of them that count [S7] */
+    uint64_t absent;        /* said that our key is not there, and nothing else since */
+    uint64_t open;          /* were asked, and have not answered */
+    uint64_t doubtful;      /* an answer to a SET was lost: our key may be there */
+    uint64_t duplicates;    /* had it, though never set: another address of one that counts [S10] */
+    uint64_t healed;        /* were asked to set it again, ever */
+    uint64_t clock_suspect; /* their clocks cannot be relied on: what they confirm does not count
+                               [S11] */
 
     /* The round under way. */
     uint64_t asked; /* in this round */
@@ -77,14 +77,14 @@ void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer an
  * clock moved, or was asked before, is worth nothing: the key may have ended early. One that can be
  * relied on again counts from the next success on, like any that is present, and its lease from the
  * first question that it was asked since. */
-void rlk_leases_mistimed(struct rlk_leases *l, unsigned node, bool mistimed);
+void rlk_leases_suspect_clock(struct rlk_leases *l, unsigned node, bool clock_suspect);
 
 /* [S7] A node's data are not those that it had. Our key may be there as a copy: that is no
  * possession, until the node confirms it. */
-void rlk_leases_exchanged(struct rlk_leases *l, unsigned node);
+void rlk_leases_replace_data(struct rlk_leases *l, unsigned node);
 
 /* [S11] Our own clock stood still: every lease ends so much sooner. */
-void rlk_leases_stood(struct rlk_leases *l, uint64_t by_us);
+void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us);
 
 /* A majority of the nodes that count can still confirm. */
 bool rlk_leases_possible(const struct rlk_leases *l);

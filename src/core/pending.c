@@ -5,11 +5,11 @@
 
 /* An unanswered SET by itself owes nothing: the lock may have won by the others, and its key is
  * wanted. A release that is still to be sent is answered when it has been. */
-struct rlk_loss rlk_pending_loss(enum rlk_left left, bool sent)
+struct rlk_loss rlk_pending_loss(enum rlk_leftover left, bool sent)
 {
-    return (struct rlk_loss){.set_lost = sent && left == RLK_LEFT_KEYS,
-                             .owed = left == RLK_LEFT_RELEASE,
-                             .unknown = sent || left != RLK_LEFT_RELEASE};
+    return (struct rlk_loss){.set_lost = sent && left == RLK_LEFTOVER_KEYS,
+                             .pending = left == RLK_LEFTOVER_RELEASE,
+                             .unknown = sent || left != RLK_LEFTOVER_RELEASE};
 }
 
 /* Any question that the node still has to answer may be the SET, unless it has answered the release
@@ -30,7 +30,7 @@ uint64_t rlk_pending_until_us(const struct rlk_pending *p, uint32_t drift_ppm, u
     return rlk_time_add(now_us, rlk_validity_gone_us(p->life_us, drift_ppm));
 }
 
-bool rlk_pending_rests(const struct rlk_pending *p)
+bool rlk_pending_waits(const struct rlk_pending *p)
 {
     return !is_open(p);
 }

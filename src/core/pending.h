@@ -14,21 +14,21 @@
 #define RLK_PENDING_AGAIN_US 250000
 
 /* What a node may have of ours when its answer to a question never comes. */
-enum rlk_left {
-    RLK_LEFT_NOTHING = 0,
-    RLK_LEFT_KEYS,   /* set or kept, or yet to be */
-    RLK_LEFT_RELEASE /* it may not have arrived */
+enum rlk_leftover {
+    RLK_LEFTOVER_NOTHING = 0,
+    RLK_LEFTOVER_KEYS,   /* set or kept, or yet to be */
+    RLK_LEFTOVER_RELEASE /* it may not have arrived */
 };
 
 /* What follows when a node could not be sent a question, or broke the connection before it
  * answered. */
 struct rlk_loss {
     bool set_lost; /* no release of this token that a node is owed ages, from now on */
-    bool owed;     /* the release is */
+    bool pending;  /* the release is */
     bool unknown;  /* whoever asked is told so */
 };
 
-struct rlk_loss rlk_pending_loss(enum rlk_left left, bool sent);
+struct rlk_loss rlk_pending_loss(enum rlk_leftover left, bool sent);
 
 /* Why it is pending. */
 struct rlk_pending {
@@ -42,6 +42,6 @@ struct rlk_pending {
 uint64_t rlk_pending_until_us(const struct rlk_pending *p, uint32_t drift_ppm, uint64_t now_us);
 
 /* It is told again after RLK_PENDING_AGAIN_US; otherwise with the next answer. */
-bool rlk_pending_rests(const struct rlk_pending *p);
+bool rlk_pending_waits(const struct rlk_pending *p);
 
 #endif

@@ -50,7 +50,7 @@ static void settle(struct rlk_release *r, bool over, struct rlk_actions *out)
     }
     r->state = RLK_RELEASE_DONE;
     r->status = verdict(r, quorum);
-    out->tell = true;
+    out->report = true;
 }
 
 static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)

@@ -4,9 +4,9 @@
  *   IDLE ---------> ASKING ------------------------------------------------------> DONE
  *
  * Only counts: the deletions themselves do not depend on it, and go on after DONE. A node
- * whose connection breaks is paid its debt later [S5]; if that answer still comes in time it
- * counts when it says that our key was there. That it was not there proves nothing then: the
- * release before may have deleted it, and another client have come since.
+ * whose connection breaks is paid its pending_release later [S5]; if that answer still comes in
+ * time it counts when it says that our key was there. That it was not there proves nothing then:
+ * the release before may have deleted it, and another client have come since.
  */
 #ifndef RLK_CORE_RELEASE_H
 #define RLK_CORE_RELEASE_H

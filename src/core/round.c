@@ -10,7 +10,7 @@ void rlk_round_init(struct rlk_round *r)
     r->state = RLK_ROUND_IDLE;
     r->status = 0;
     r->asked = r->coming = 0;
-    r->yes = r->no = r->unknown = r->twins = r->barred = r->mistimed = 0;
+    r->yes = r->no = r->unknown = r->duplicates = r->quarantined = r->clock_suspect = 0;
     rlk_fence_init(&r->fence);
     r->started_us = 0;
     r->deadline_us = RLK_NEVER;
@@ -29,20 +29,20 @@ static void lose(struct rlk_round *r, int status, struct rlk_actions *out)
     out->release = r->asked & ~r->no;
 }
 
-static unsigned spare(unsigned nodes)
+static unsigned spare_nodes(unsigned nodes)
 {
     return nodes - rlk_validity_quorum(nodes);
 }
 
 bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes)
 {
-    return rlk_mask_count(r->no) > spare(nodes);
+    return rlk_mask_count(r->no) > spare_nodes(nodes);
 }
 
 /* Who is to blame that no majority was had: the refusals, or the `silent` nodes, when they
  * alone made it impossible. When neither did, a refusal is the more useful thing to know; but with
  * a fence there may be none: only votes that do not agree [S12]. */
-static int blame(const struct rlk_round *r, unsigned nodes, uint64_t silent)
+static int choose_status(const struct rlk_round *r, unsigned nodes, uint64_t silent)
 {
     if (rlk_round_is_refused(r, nodes)) {
         return REDLOCK_EHELD;
@@ -50,7 +50,7 @@ static int blame(const struct rlk_round *r, unsigned nodes, uint64_t silent)
     if (r->no == 0) {
         return REDLOCK_ENOQUORUM;
     }
-    return rlk_mask_count(silent) > spare(nodes) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
+    return rlk_mask_count(silent) > spare_nodes(nodes) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
 }
 
 static bool enough_left(const struct rlk_round *r, const struct rlk_round_terms *terms,
@@ -72,7 +72,7 @@ uint64_t rlk_round_counted(const struct rlk_round *r)
 }
 
 /* Those that were asked to agree may still do so. */
-static uint64_t hoped_for(const struct rlk_round *r)
+static uint64_t possible_yes(const struct rlk_round *r)
 {
     return has_fence(r) ? r->yes & (r->fence.agreed | r->fence.asked) : r->yes;
 }
@@ -107,8 +107,8 @@ static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
         } else {
             lose(r, REDLOCK_ETOOSLOW, out);
         }
-    } else if (rlk_mask_count(hoped_for(r) | open) < quorum) {
-        lose(r, blame(r, terms->nodes, all & ~(r->yes | r->no | open)), out);
+    } else if (rlk_mask_count(possible_yes(r) | open) < quorum) {
+        lose(r, choose_status(r, terms->nodes, all & ~(r->yes | r->no | open)), out);
     }
 }
 
@@ -140,7 +140,8 @@ static void ask(struct rlk_round *r, const struct rlk_round_terms *terms, uint64
 
 /* When waiting longer makes no sense: the nodes had their time, or what they grant later
  * would leave too little validity. */
-static uint64_t last_moment(const struct rlk_round_terms *terms, uint64_t now_us, uint64_t limit_us)
+static uint64_t latest_deadline(const struct rlk_round_terms *terms, uint64_t now_us,
+                                uint64_t limit_us)
 {
     uint64_t useful = rlk_time_sub(terms->lease_us, terms->min_validity_us);
 
@@ -155,7 +156,7 @@ static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint
 
     r->state = RLK_ROUND_ASKING;
     r->started_us = ev->now_us;
-    r->deadline_us = last_moment(terms, ev->now_us, limit_us);
+    r->deadline_us = latest_deadline(terms, ev->now_us, limit_us);
     r->coming = ev->coming & all & ~ready;
     if (rlk_mask_count(ready | r->coming) < rlk_validity_quorum(terms->nodes)) {
         lose(r, REDLOCK_ENOQUORUM, out); /* nothing was sent, so nothing is left behind */
@@ -190,15 +191,15 @@ static void record(struct rlk_round *r, const struct rlk_round_terms *terms,
     case RLK_VOTE_YES:
         record_yes(r, terms, ev, out);
         break;
-    case RLK_VOTE_BARRED:
-        r->barred |= rlk_mask_bit(ev->node);
+    case RLK_VOTE_QUARANTINED:
+        r->quarantined |= rlk_mask_bit(ev->node);
         r->unknown |= rlk_mask_bit(ev->node);
         break;
     case RLK_VOTE_NO:
         r->no |= rlk_mask_bit(ev->node);
         break;
     case RLK_VOTE_OURS:
-        r->twins |= rlk_mask_bit(ev->node);
+        r->duplicates |= rlk_mask_bit(ev->node);
         r->unknown |= rlk_mask_bit(ev->node);
         break;
     case RLK_VOTE_UNKNOWN:
@@ -209,14 +210,14 @@ static void record(struct rlk_round *r, const struct rlk_round_terms *terms,
 
 /* [S11] An answer tells whether the node's clock can be relied on now. One that never came says
  * nothing: it is as it was. */
-static void hear_clock(struct rlk_round *r, const struct rlk_event *ev)
+static void note_clock(struct rlk_round *r, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    if (ev->mistimed) {
-        r->mistimed |= bit;
+    if (ev->clock_suspect) {
+        r->clock_suspect |= bit;
     } else if (ev->vote != RLK_VOTE_UNKNOWN) {
-        r->mistimed &= ~bit;
+        r->clock_suspect &= ~bit;
     }
 }
 
@@ -226,7 +227,7 @@ static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
     if (!(r->asked & ~(r->yes | r->no | r->unknown) & rlk_mask_bit(ev->node))) {
         return; /* not asked, or has voted */
     }
-    hear_clock(r, ev);
+    note_clock(r, ev);
     record(r, terms, ev, out);
     reassess(r, terms, ev, out);
 }
@@ -260,25 +261,25 @@ static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
 
 /* [S11] It may have forgotten other keys, or let them end before their time, and so granted what it
  * should not. */
-static void doubt(struct rlk_round *r, const struct rlk_round_terms *terms,
-                  const struct rlk_event *ev, struct rlk_actions *out)
+static void on_clock_or_data(struct rlk_round *r, const struct rlk_round_terms *terms,
+                             const struct rlk_event *ev, struct rlk_actions *out)
 {
     uint64_t bit = rlk_mask_bit(ev->node) & r->asked;
 
     if (!is_undelivered(r)) {
         return;
     }
-    r->mistimed |= ev->kind == RLK_EVENT_MISTIMED ? bit : 0;
+    r->clock_suspect |= ev->kind == RLK_EVENT_CLOCK_SUSPECT ? bit : 0;
     if (r->yes & bit) {
-        r->barred |= bit;
+        r->quarantined |= bit;
         retract_yes(r, ev->node);
         reassess(r, terms, ev, out);
     }
 }
 
 /* [S11] What was asked for ends sooner than our clock says. */
-static void stood(struct rlk_round *r, const struct rlk_round_terms *terms,
-                  const struct rlk_event *ev, struct rlk_actions *out)
+static void shift_leases(struct rlk_round *r, const struct rlk_round_terms *terms,
+                         const struct rlk_event *ev, struct rlk_actions *out)
 {
     uint64_t left = r->asked;
     unsigned node;
@@ -304,7 +305,8 @@ static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
     if (rlk_time_sub(r->deadline_us, r->started_us) >= useful) {
         lose(r, REDLOCK_ETOOSLOW, out);
     } else {
-        lose(r, blame(r, terms->nodes, rlk_mask_all(terms->nodes) & ~(r->yes | r->no)), out);
+        lose(r, choose_status(r, terms->nodes, rlk_mask_all(terms->nodes) & ~(r->yes | r->no)),
+             out);
     }
 }
 
@@ -356,9 +358,15 @@ static void cancel(struct rlk_round *r, const struct rlk_round_terms *terms,
 
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_round *, const struct rlk_round_terms *,
                                             const struct rlk_event *, struct rlk_actions *) = {
-    [RLK_EVENT_NODE_UP] = node_up, [RLK_EVENT_NODE_DOWN] = node_down, [RLK_EVENT_VOTE] = vote,
-    [RLK_EVENT_CONFIRM] = confirm, [RLK_EVENT_TIMER] = timer,         [RLK_EVENT_CANCEL] = cancel,
-    [RLK_EVENT_BARRED] = doubt,    [RLK_EVENT_MISTIMED] = doubt,      [RLK_EVENT_STOOD] = stood,
+    [RLK_EVENT_NODE_UP] = node_up,
+    [RLK_EVENT_NODE_DOWN] = node_down,
+    [RLK_EVENT_VOTE] = vote,
+    [RLK_EVENT_CONFIRM] = confirm,
+    [RLK_EVENT_TIMER] = timer,
+    [RLK_EVENT_CANCEL] = cancel,
+    [RLK_EVENT_QUARANTINED] = on_clock_or_data,
+    [RLK_EVENT_CLOCK_SUSPECT] = on_clock_or_data,
+    [RLK_EVENT_SUSPENDED] = shift_leases,
     [RLK_EVENT_DELIVER] = deliver,
 };
 

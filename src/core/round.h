@@ -42,9 +42,9 @@ struct rlk_round {
     int status; /* LOST: REDLOCK_EHELD, _ENOQUORUM, _ETOOSLOW or _ECANCELED */
     uint64_t asked, coming;
     uint64_t yes, no, unknown;
-    uint64_t twins;    /* of the unknown: another address of a server that has voted [S10] */
-    uint64_t barred;   /* of the unknown: granted, and not counted [S11] */
-    uint64_t mistimed; /* their clocks cannot be relied on [S11] */
+    uint64_t duplicates;    /* of the unknown: another address of a server that has voted [S10] */
+    uint64_t quarantined;   /* of the unknown: granted, and not counted [S11] */
+    uint64_t clock_suspect; /* their clocks cannot be relied on [S11] */
     struct rlk_fence fence;
     uint64_t started_us, deadline_us;
     uint64_t valid_until_us; /* WON: [S2] */

@@ -41,7 +41,7 @@ static unsigned major(const char *version)
 
 /* Only servers of which we know it: one that merely ignored the GET would answer a refusal with the
  * very nil that means granted. */
-bool rlk_server_tells_holder(const char *name, const char *version)
+bool rlk_server_returns_holder(const char *name, const char *version)
 {
     return strcmp(name, "valkey") == 0 || (strcmp(name, "redis") == 0 && major(version) >= 7);
 }

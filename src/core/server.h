@@ -3,14 +3,14 @@
  * It comes from INFO, CONFIG GET and HELLO (node/info.h). Whether it is fit to vote at all, whether
  * it is one that we know by another address, whether a restart or a shortage of memory takes locks
  * from it, and how old its data are believed to be: those rules are here. Until when its votes do
- * not count is core/standing.h. */
+ * not count is core/quarantine.h. */
 #ifndef RLK_CORE_SERVER_H
 #define RLK_CORE_SERVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/standing.h"
+#include "core/quarantine.h"
 
 /* Why a server has no vote, whatever it has granted. */
 enum rlk_unfit {
@@ -34,7 +34,8 @@ struct rlk_server {
     bool fsync_pauses;   /* while the log is written anew */
     unsigned replicas;
     uint64_t promotion; /* it was somebody's replica: a number of when that ended; 0: it was none */
-    bool flushed; /* its data were thrown away or exchanged since it started, or may have been */
+    bool
+        flushed; /* its data were thrown away or data_replaced since it started, or may have been */
 };
 
 /* Nothing known yet. */
@@ -48,7 +49,7 @@ bool rlk_server_is_same(const struct rlk_server *a, const struct rlk_server *b);
 
 /* [S10] SET ... NX GET works there: a server of this name and version tells the holder, and so our
  * own token, when it refuses. */
-bool rlk_server_tells_holder(const char *name, const char *version);
+bool rlk_server_returns_holder(const char *name, const char *version);
 
 /* What is acknowledged is on the disk, and comes back after a restart. */
 bool rlk_server_is_durable(const struct rlk_server *s);
@@ -63,7 +64,7 @@ bool rlk_server_keeps_data(const struct rlk_server *s);
  * for those who never saw it. `known`: we knew this run before. */
 uint64_t rlk_server_believed_us(const struct rlk_server *s, bool known);
 
-/* What a greeting has told, for rlk_standing_greet: it borrows the run. `birth` is what its
+/* What a greeting has told, for rlk_quarantine_greet: it borrows the run. `birth` is what its
  * incarnation key says; unread: it could not be asked for that for the moment. */
 struct rlk_facts rlk_server_facts(const struct rlk_server *s, const struct rlk_birth *birth,
                                   bool unread);

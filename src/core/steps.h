@@ -11,17 +11,18 @@
 #include <stdint.h>
 
 #include "core/clocks.h"
-#include "core/standing.h"
+#include "core/quarantine.h"
 
 struct rlk_steps_actions {
-    bool mistimed;     /* locks are told: no lease from this node can be relied on */
-    uint64_t stood_us; /* locks are told: we stood still for so long; 0: we did not */
-    uint64_t note;     /* nodes: their step is put on record */
-    uint64_t ask;      /* nodes: they are asked for the time now */
+    bool clock_suspect;    /* locks are told: no lease from this node can be relied on */
+    uint64_t suspended_us; /* locks are told: we stood still for so long; 0: we did not */
+    uint64_t note;         /* nodes: their step is put on record */
+    uint64_t ask;          /* nodes: they are asked for the time now */
 };
 
-/* A node has told the time. `standing` is that of each node, by its number. */
-void rlk_steps_hear(struct rlk_clocks *c, struct rlk_standing *const *standing, unsigned node,
-                    const struct rlk_clock_sample *sample, struct rlk_steps_actions *out);
+/* A node has told the time. `quarantine` is that of each node, by its number. */
+void rlk_steps_take_sample(struct rlk_clocks *c, struct rlk_quarantine *const *quarantine,
+                           unsigned node, const struct rlk_clock_sample *sample,
+                           struct rlk_steps_actions *out);
 
 #endif

@@ -16,13 +16,13 @@ struct cause {
     enum rlk_trouble_kind trouble;
     enum redlock_finding_kind found;
     enum redlock_severity severity;
-    const char *mend;
+    const char *fix;
 };
 
 static const char log_in[] =
     "Give the user and the password that it wants (ACL LIST there shows the users).";
 static const char wait_for_data[] = "Wait until it has read them.";
-static const char stop_refusing[] = "Mend what it complains of; until then it keeps no locks.";
+static const char stop_refusing[] = "Fix what it complains of; until then it keeps no locks.";
 
 /* Whatever its connection does. */
 static const struct cause causes[] = {
@@ -68,12 +68,12 @@ static const struct cause *cause_of(const struct redlock_examined *x, enum rlk_t
     return trouble == RLK_TROUBLE_GREETING_LATE ? &silent : &down;
 }
 
-static void blame(const struct redlock_examined *x, enum rlk_trouble_kind trouble,
-                  struct rlk_notes *notes)
+static void add_cause(const struct redlock_examined *x, enum rlk_trouble_kind trouble,
+                      struct rlk_notes *notes)
 {
     const struct cause *cause = cause_of(x, trouble);
 
-    rlk_note(notes, cause->found, cause->severity, cause->mend, "%s",
+    rlk_note(notes, cause->found, cause->severity, cause->fix, "%s",
              x->error[0] ? x->error : "has not answered all that it was asked");
 }
 
@@ -115,7 +115,7 @@ static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes 
     }
     rlk_note(notes, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE,
              x->quarantine_ms == UINT64_MAX
-                 ? "Mend what it says."
+                 ? "Fix what it says."
                  : "Wait; or, where no lock can be left from before, use quarantine=observed.",
              "%s", x->error[0] ? x->error : "does not vote yet");
 }
@@ -135,15 +135,15 @@ static const char *size_text(uint64_t bytes, char *out, size_t size)
 
 static void judge_memory(const struct redlock_examined *x, struct rlk_notes *notes)
 {
-    bool barred = x->quarantine_ms == UINT64_MAX;
+    bool quarantined = x->quarantine_ms == UINT64_MAX;
     char used[32], most[32];
 
     if (is_evicting(x)) {
-        rlk_note(notes, REDLOCK_FOUND_EVICTION, barred ? REDLOCK_NO_VOTE : REDLOCK_WARNING,
+        rlk_note(notes, REDLOCK_FOUND_EVICTION, quarantined ? REDLOCK_NO_VOTE : REDLOCK_WARNING,
                  "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file.",
                  "may throw locks away when memory is short (maxmemory-policy %s; %" PRIu64
                  " keys so far)%s",
-                 x->eviction, x->evicted_keys, barred ? ", and does not vote for that" : "");
+                 x->eviction, x->evicted_keys, quarantined ? ", and does not vote for that" : "");
     }
     if (x->maxmemory > 0 && x->used_memory / NEARLY_FULL >= x->maxmemory / 100) {
         rlk_note(notes, REDLOCK_FOUND_MEMORY, REDLOCK_WARNING,
@@ -199,8 +199,8 @@ static void judge_replicas(const struct redlock_examined *x, struct rlk_notes *n
     }
 }
 
-static void judge_way(const struct redlock_examined *x, const struct rlk_norms *norms,
-                      struct rlk_notes *notes)
+static void judge_connection(const struct redlock_examined *x,
+                             const struct rlk_diagnosis_context *norms, struct rlk_notes *notes)
 {
     if (x->pings > 0 && x->ping_max_us > norms->node_timeout_us / 2) {
         rlk_note(notes, REDLOCK_FOUND_SLOW, REDLOCK_WARNING,
@@ -265,7 +265,7 @@ static const char *list_grants(unsigned rights, char *out, size_t size)
 }
 
 /* Without a prefix locks may have any name; what we need for ourselves is known. */
-static void judge_keys(const struct redlock_examined *x, const struct rlk_norms *norms,
+static void judge_keys(const struct redlock_examined *x, const struct rlk_diagnosis_context *norms,
                        struct rlk_notes *notes)
 {
     bool prefix = norms->key_prefix[0] != '\0';
@@ -314,11 +314,11 @@ static void judge_rights(const struct redlock_examined *x, struct rlk_notes *not
 }
 
 void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind trouble, int node,
-                       const struct rlk_norms *norms, struct rlk_notes *notes)
+                       const struct rlk_diagnosis_context *norms, struct rlk_notes *notes)
 {
     rlk_notes_begin(notes, node);
     if (!x->answered || x->state != REDLOCK_NODE_UP) {
-        blame(x, trouble, notes);
+        add_cause(x, trouble, notes);
         return;
     }
     judge_role(x, notes);
@@ -330,5 +330,5 @@ void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind t
     judge_memory(x, notes);
     judge_disk(x, notes);
     judge_replicas(x, notes);
-    judge_way(x, norms, notes);
+    judge_connection(x, norms, notes);
 }

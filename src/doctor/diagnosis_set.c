@@ -47,7 +47,7 @@ static uint64_t wait_ms(const struct redlock_report *r)
 }
 
 /* A quarantine has an end that is known; that a master has read its data has not. */
-static void tell_not_yet(const struct redlock_report *r, struct rlk_notes *notes)
+static void note_not_yet(const struct redlock_report *r, struct rlk_notes *notes)
 {
     uint64_t s = (wait_ms(r) + 999) / 1000;
     char when[48] = "yet";
@@ -64,14 +64,14 @@ static void judge_majority(const struct redlock_report *r, struct rlk_notes *not
 {
     if (r->usable < r->quorum) {
         rlk_note(notes, REDLOCK_FOUND_NO_MAJORITY, REDLOCK_UNUSABLE,
-                 "Mend the masters that are unusable.",
+                 "Fix the masters that are unusable.",
                  "No lock can be acquired: %zu of %zu masters are usable, %zu are needed",
                  r->usable, r->n_nodes, r->quorum);
     } else if (r->voting < r->quorum) {
-        tell_not_yet(r, notes);
+        note_not_yet(r, notes);
     } else if (r->usable == r->quorum && r->n_nodes > 2) {
         rlk_note(notes, REDLOCK_FOUND_NO_SPARE, REDLOCK_WARNING,
-                 "Mend the masters that are unusable.",
+                 "Fix the masters that are unusable.",
                  "No other master may fail: %zu of %zu are usable, and as many are needed",
                  r->usable, r->n_nodes);
     }

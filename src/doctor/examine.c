@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 #include "base/mask.h"
 #include "base/time.h"
-#include "doctor/probe.h"
+#include "doctor/checkup.h"
 #include "doctor/report.h"
 #include "lock/manager.h"
 #include "net/clock.h"
@@ -37,7 +37,7 @@ struct entry {
 struct rlk_exam {
     struct rlk_waiter waiter; /* until told */
     struct redlock *rl;
-    struct rlk_call tell;
+    struct rlk_call called;
     redlock_examine_cb *cb;
     void *arg;
     bool cancelled;
@@ -64,7 +64,7 @@ static void finish(struct rlk_exam *e)
     for (i = 0; i < e->rl->options.n_nodes; i++) {
         rlk_timer_cancel(&e->rl->loop.timers, &e->entries[i].timer);
     }
-    rlk_turn_tell(&e->rl->loop.turn, &e->tell);
+    rlk_turn_report(&e->rl->loop.turn, &e->called);
 }
 
 static bool is_waited(const struct entry *x)
@@ -97,20 +97,20 @@ static void unref_entry(void *context)
     unref(((struct entry *)context)->exam);
 }
 
-static bool ask(struct entry *x, const struct rlk_request_kind *kind, const char *const *words,
+static bool ask(struct entry *x, const struct rlk_exchange_kind *kind, const char *const *words,
                 uint64_t now_us)
 {
     struct rlk_command c;
-    bool asked = rlk_command_words(&c, words) == 0 && rlk_node_ask(x->node, &c, kind, x, now_us);
+    bool asked = rlk_command_words(&c, words) == 0 && rlk_node_send(x->node, &c, kind, x, now_us);
 
     rlk_command_end(&c);
     if (!asked) {
-        rlk_node_complain(x->node, RLK_TROUBLE_NOT_EXAMINED, NULL);
+        rlk_node_note_kind(x->node, RLK_TROUBLE_NOT_EXAMINED, NULL);
     }
     return asked;
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
+static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
     struct entry *x = r->context;
 
@@ -119,55 +119,55 @@ static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t 
     done(x);
 }
 
-static void on_time(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
+static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us);
 
 static void ask_time(struct entry *x, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_time, on_broken, ref_entry, unref_entry};
+    static const struct rlk_exchange_kind kind = {on_time, on_broken, ref_entry, unref_entry};
     static const char *const words[] = {"TIME", NULL};
 
     x->sent_us = now_us;
-    if (x->part->probe.pings == RLK_PROBE_PINGS || !ask(x, &kind, words, now_us)) {
+    if (x->part->checkup.pings == RLK_CHECKUP_PINGS || !ask(x, &kind, words, now_us)) {
         done(x);
     }
 }
 
-static void on_time(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
+static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
     struct entry *x = r->context;
 
     (void)n;
     if (is_waited(x)) {
-        rlk_probe_take_time(&x->part->probe, reply, x->sent_us, now_us);
+        rlk_checkup_take_time(&x->part->checkup, reply, x->sent_us, now_us);
         ask_time(x, rlk_clock_us());
     }
 }
 
-static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
     struct entry *x = r->context;
 
     (void)n;
     (void)now_us;
-    if (is_waited(x) && rlk_probe_take(&x->part->probe, reply)) {
+    if (is_waited(x) && rlk_checkup_take(&x->part->checkup, reply)) {
         ask_time(x, rlk_clock_us());
     }
 }
 
 static void begin(struct entry *x, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {on_answer, on_broken, ref_entry, unref_entry};
+    static const struct rlk_exchange_kind kind = {on_answer, on_broken, ref_entry, unref_entry};
     struct rlk_exam *e = x->exam;
-    struct rlk_probe_words words;
+    struct rlk_checkup_words words;
     unsigned at;
 
-    rlk_probe_look(&x->part->probe, x->node);
+    rlk_checkup_note_connection(&x->part->checkup, x->node);
     rlk_timer_set(&e->rl->loop.timers, &x->timer,
                   rlk_time_add(now_us, e->rl->options.node_timeout_us));
-    for (at = 0; rlk_probe_words(at, x->node, e->key, &words); at++) {
+    for (at = 0; rlk_checkup_words(at, x->node, e->key, &words); at++) {
         if (!ask(x, &kind, words.word, now_us)) {
             x->part->trouble = RLK_TROUBLE_NOT_EXAMINED;
             done(x);
@@ -213,19 +213,19 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct entry *x = RLK_CONTAINER(t, struct entry, timer);
 
-    rlk_probe_end(&x->part->probe, x->sent_us, now_us);
+    rlk_checkup_end(&x->part->checkup, x->sent_us, now_us);
     done(x);
 }
 
 /* ---- telling the user ---- */
 
-static void on_tell(struct rlk_call *call)
+static void on_report(struct rlk_call *call)
 {
-    struct rlk_exam *e = RLK_CONTAINER(call, struct rlk_exam, tell);
+    struct rlk_exam *e = RLK_CONTAINER(call, struct rlk_exam, called);
     struct redlock *rl = e->rl;
 
     rlk_list_remove(&e->waiter.link);
-    rlk_manager_told(rl, &e->waiter);
+    rlk_manager_reported(rl, &e->waiter);
     if (e->cancelled) {
         e->cb(NULL, REDLOCK_ECANCELED, e->arg);
     } else {
@@ -260,8 +260,8 @@ static struct rlk_exam *make(struct redlock *rl)
         rlk_timer_init(&e->entries[i].timer, on_timer);
         e->entries[i].part = &e->report.parts[i];
     }
-    rlk_call_init(&e->tell, on_tell);
-    rlk_manager_add(rl, &e->waiter, &waiter_kind, RLK_ERRAND_QUERY);
+    rlk_call_init(&e->called, on_report);
+    rlk_manager_add(rl, &e->waiter, &waiter_kind, RLK_OPERATION_QUERY);
     return e;
 }
 
@@ -287,7 +287,7 @@ static void start(struct rlk_exam *e)
 REDLOCK_EXPORT int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
 {
     struct rlk_exam *e;
-    int status = rlk_manager_admit(rl, RLK_ERRAND_QUERY);
+    int status = rlk_manager_check_call(rl, RLK_OPERATION_QUERY);
 
     if (status) {
         return status;

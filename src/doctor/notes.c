@@ -55,8 +55,8 @@ void rlk_notes_begin(struct rlk_notes *notes, int node)
 __attribute__((format(printf, 2, 0))) static const char *keep(struct rlk_notes *notes,
                                                               const char *format, va_list args)
 {
-    size_t room = sizeof(notes->room) - notes->used;
-    char *text = notes->room + notes->used;
+    size_t room = sizeof(notes->buffer) - notes->used;
+    char *text = notes->buffer + notes->used;
     int len;
 
     if (room < 2) {
@@ -68,7 +68,7 @@ __attribute__((format(printf, 2, 0))) static const char *keep(struct rlk_notes *
 }
 
 void rlk_note(struct rlk_notes *notes, enum redlock_finding_kind kind,
-              enum redlock_severity severity, const char *mend, const char *format, ...)
+              enum redlock_severity severity, const char *fix, const char *format, ...)
 {
     struct redlock_finding *f = &notes->finding[notes->n];
     va_list args;
@@ -83,7 +83,7 @@ void rlk_note(struct rlk_notes *notes, enum redlock_finding_kind kind,
     f->severity = severity;
     f->kind = kind;
     f->code = rlk_notes_code(kind);
-    f->mend = mend;
+    f->fix = fix;
     va_start(args, format);
     f->text = keep(notes, format, args);
     va_end(args);

@@ -8,14 +8,14 @@
 #include <redlock/examine.h>
 
 #define RLK_NOTES_MAX 24
-#define RLK_NOTES_ROOM 4096
+#define RLK_NOTES_SIZE 4096
 
 struct rlk_notes {
     int node;
     size_t n, used;
     enum redlock_severity worst;
     struct redlock_finding finding[RLK_NOTES_MAX];
-    char room[RLK_NOTES_ROOM];
+    char buffer[RLK_NOTES_SIZE];
 };
 
 /* The permanent word for a kind; "" for a number that is none. */
@@ -24,13 +24,13 @@ const char *rlk_notes_code(enum redlock_finding_kind kind);
 /* Nothing yet, about this master; -1: about all of them. */
 void rlk_notes_begin(struct rlk_notes *notes, int node);
 
-/* One finding; `mend` is borrowed. */
+/* One finding; `fix` is borrowed. */
 __attribute__((format(printf, 5, 6))) void rlk_note(struct rlk_notes *notes,
                                                     enum redlock_finding_kind kind,
-                                                    enum redlock_severity severity,
-                                                    const char *mend, const char *format, ...);
+                                                    enum redlock_severity severity, const char *fix,
+                                                    const char *format, ...);
 
-/* A text that lives as long as the notes, for `mend`. */
+/* A text that lives as long as the notes, for `fix`. */
 __attribute__((format(printf, 2, 3))) const char *rlk_notes_text(struct rlk_notes *notes,
                                                                  const char *format, ...);
 

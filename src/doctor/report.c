@@ -28,7 +28,7 @@ int rlk_report_init(struct rlk_report *r, size_t n_nodes)
         return REDLOCK_ENOMEM;
     }
     for (i = 0; i < n_nodes; i++) {
-        rlk_probe_init(&r->parts[i].probe);
+        rlk_checkup_init(&r->parts[i].checkup);
         r->node_list[i] = &r->nodes[i];
     }
     r->public.nodes = r->node_list;
@@ -72,8 +72,8 @@ static void describe(struct rlk_report *r, struct redlock *rl, unsigned node)
                                    .state = info.state,
                                    .error = part->error,
                                    .quarantine_ms = info.quarantine_ms};
-    x->policy = (enum redlock_quarantine)rlk_options_quarantine(&rl->options, node);
-    rlk_probe_tell(&part->probe, x);
+    x->policy = (enum redlock_quarantine)rlk_options_quarantine_policy(&rl->options, node);
+    rlk_checkup_write(&part->checkup, x);
 }
 
 /* ---- the clocks ---- */
@@ -85,8 +85,8 @@ static void compare_clocks(struct rlk_report *r, const struct redlock *rl)
 
     rlk_clocks_init(&r->clocks, n, rl->options.drift_ppm, rlk_time_from_ms(rl->options.max_ttl_ms));
     for (i = 0; i < n; i++) {
-        if (r->parts[i].probe.time.received_us) {
-            rlk_clocks_sample(&r->clocks, i, &r->parts[i].probe.time, &by_us, &nodes);
+        if (r->parts[i].checkup.time.received_us) {
+            rlk_clocks_sample(&r->clocks, i, &r->parts[i].checkup.time, &by_us, &nodes);
         }
     }
     for (i = 0; i < n; i++) {
@@ -122,7 +122,7 @@ static void compare_own_clock(struct rlk_report *r)
     unsigned i, n = 0;
 
     for (i = 0; i < r->public.n_nodes; i++) {
-        const struct rlk_clock_sample *s = &r->parts[i].probe.time;
+        const struct rlk_clock_sample *s = &r->parts[i].checkup.time;
 
         if (s->received_us) {
             insert(sorted, n++, ahead_of_us(s, wall_us));
@@ -149,8 +149,8 @@ static void collect(struct rlk_report *r, const struct rlk_notes *notes)
 
 static void judge(struct rlk_report *r, const struct redlock *rl)
 {
-    const struct rlk_norms norms = {.key_prefix = rl->options.key_prefix,
-                                    .node_timeout_us = rl->options.node_timeout_us};
+    const struct rlk_diagnosis_context norms = {.key_prefix = rl->options.key_prefix,
+                                                .node_timeout_us = rl->options.node_timeout_us};
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {

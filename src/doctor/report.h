@@ -8,7 +8,7 @@
 
 #include "core/clocks.h"
 #include "doctor/notes.h"
-#include "doctor/probe.h"
+#include "doctor/checkup.h"
 #include "node/trouble.h"
 
 struct redlock;
@@ -17,7 +17,7 @@ struct redlock;
 struct rlk_report_node {
     enum rlk_trouble_kind trouble; /* RLK_TROUBLE_NONE: what the node has to say */
     char error[256];               /* in words */
-    struct rlk_probe probe;
+    struct rlk_checkup checkup;
     struct rlk_notes notes;
 };
 

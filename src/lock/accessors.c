@@ -71,8 +71,8 @@ REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_
 
 static enum redlock_vote vote_in_round(const struct rlk_round *r, uint64_t bit)
 {
-    if (r->barred & bit) {
-        return REDLOCK_VOTE_UNCOUNTED;
+    if (r->quarantined & bit) {
+        return REDLOCK_VOTE_QUARANTINED;
     }
     if (r->yes & bit) {
         return REDLOCK_VOTE_YES;
@@ -110,7 +110,7 @@ static enum redlock_vote vote_in_hold(const struct redlock_lock *lock, unsigned 
     if (!is_heard(lock, node) || l->end_us[node] <= now_us) {
         return REDLOCK_VOTE_UNKNOWN;
     }
-    return l->mistimed & bit ? REDLOCK_VOTE_UNCOUNTED : REDLOCK_VOTE_YES;
+    return l->clock_suspect & bit ? REDLOCK_VOTE_QUARANTINED : REDLOCK_VOTE_YES;
 }
 
 static const char *holder_at(const struct redlock_lock *lock, unsigned node)

@@ -4,14 +4,15 @@
 #include <redlock/error.h>
 #include <redlock/lock.h>
 
-#include "lock/attempt.h"
+#include "lock/drive_attempt.h"
 #include "lock/lock.h"
 #include "lock/request.h"
 
 static struct redlock_lock *make(struct redlock *rl, const struct redlock_request *q,
                                  struct rlk_terms *r)
 {
-    struct redlock_lock *lock = rlk_lock_new(rl, RLK_ERRAND_ACQUIRE, r->keys, r->n_keys, q->ttl_ms);
+    struct redlock_lock *lock =
+        rlk_lock_new(rl, RLK_OPERATION_ACQUIRE, r->keys, r->n_keys, q->ttl_ms);
 
     if (lock == NULL) {
         return NULL;
@@ -21,7 +22,7 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
     }
     lock->notice_cb = q->notice_cb;
     lock->notice_arg = q->notice_arg;
-    lock->tells_moves = (q->flags & REDLOCK_TELL_MOVES) != 0;
+    lock->notifies_moves = (q->flags & REDLOCK_NOTIFY_MOVES) != 0;
     r->attempt.seed = rlk_prng_next(&rl->prng);
     r->hold.seed = rlk_prng_next(&rl->prng);
     r->hold.early_ppm = (uint32_t)(rlk_prng_next(&rl->prng) % (RLK_HOLD_EARLY_PPM + 1));
@@ -41,7 +42,7 @@ static int begin(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,
     if (ret_lock) {
         *ret_lock = lock;
     }
-    rlk_attempt_begin(lock);
+    rlk_lock_begin_attempt(lock);
     return 0;
 }
 
@@ -51,7 +52,7 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
 {
     struct redlock_request q;
     struct rlk_terms r;
-    int status = rlk_manager_admit(rl, RLK_ERRAND_ACQUIRE);
+    int status = rlk_manager_check_call(rl, RLK_OPERATION_ACQUIRE);
 
     if (status == 0) {
         status = cb ? rlk_request_check(rl, request, &q, &r)
@@ -67,7 +68,7 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
     struct redlock_request q;
     struct rlk_terms r;
     struct redlock_lock *lock;
-    int status = rlk_manager_admit(rl, RLK_ERRAND_ACQUIRE);
+    int status = rlk_manager_check_call(rl, RLK_OPERATION_ACQUIRE);
 
     if (status == 0) {
         status = cb ? rlk_request_token(rl, token)
@@ -101,6 +102,6 @@ REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock)
     if (lock->phase != RLK_LOCK_PENDING) {
         return REDLOCK_ESTATE;
     }
-    rlk_attempt_cancel(lock);
+    rlk_lock_cancel_attempt(lock);
     return 0;
 }

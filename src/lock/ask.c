@@ -5,9 +5,9 @@
 #include "lock/lock.h"
 #include "lock/script.h"
 
-static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us);
-static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us);
+static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us);
 static void ref(void *claim);
 static void unref(void *claim);
 
@@ -17,16 +17,16 @@ static void unref(void *claim);
     }
 
 /* One for each question: a request leads to its row by its place in here. */
-static const struct rlk_request_kind kinds[] = {KIND, KIND, KIND, KIND, KIND, KIND, KIND, KIND};
+static const struct rlk_exchange_kind kinds[] = {KIND, KIND, KIND, KIND, KIND, KIND, KIND, KIND};
 
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == RLK_ASKS, "each question has a kind");
 
-static const struct rlk_request_kind *kind_of(const struct rlk_question *q)
+static const struct rlk_exchange_kind *kind_of(const struct rlk_question *q)
 {
     return &kinds[q - rlk_questions];
 }
 
-static const struct rlk_question *question_of(const struct rlk_request *r)
+static const struct rlk_question *question_of(const struct rlk_exchange *r)
 {
     return &rlk_questions[r->kind - kinds];
 }
@@ -41,34 +41,34 @@ static struct rlk_event event_of(const struct rlk_question *q, const struct rlk_
 }
 
 /* Step whoever drives the lock of this claim, if he still cares. */
-static void tell(const struct rlk_question *q, const struct rlk_node *n,
-                 const struct rlk_claim *claim, struct rlk_event *ev)
+static void step_driver(const struct rlk_question *q, const struct rlk_node *n,
+                        const struct rlk_claim *claim, struct rlk_event *ev)
 {
     struct redlock_lock *lock = claim->lock;
 
     if (lock == NULL || (q->heard & 1u << lock->phase) == 0) {
         return;
     }
-    ev->mistimed = rlk_standing_is_mistimed(&n->standing, ev->now_us);
-    if (ev->vote == RLK_VOTE_YES && q->is_uncounted && q->is_uncounted(n, ev->now_us)) {
-        ev->vote = RLK_VOTE_BARRED;
+    ev->clock_suspect = rlk_quarantine_is_clock_suspect(&n->quarantine, ev->now_us);
+    if (ev->vote == RLK_VOTE_YES && q->is_quarantined && q->is_quarantined(n, ev->now_us)) {
+        ev->vote = RLK_VOTE_QUARANTINED;
     }
     lock->waiter.kind->event(&lock->waiter, ev);
 }
 
 /* [S5] No answer will come. */
-static void lose(const struct rlk_question *q, struct rlk_node *n, struct rlk_claim *claim,
-                 bool sent, uint64_t now_us)
+static void handle_loss(const struct rlk_question *q, struct rlk_node *n, struct rlk_claim *claim,
+                        bool sent, uint64_t now_us)
 {
     struct rlk_loss loss = rlk_pending_loss(q->left, sent);
     struct rlk_event ev = event_of(q, n, claim, now_us);
 
     claim->set_lost = claim->set_lost || loss.set_lost;
-    if (loss.owed) {
-        rlk_node_owe(n, claim, false, now_us);
+    if (loss.pending) {
+        rlk_node_add_pending(n, claim, false, now_us);
     }
     if (loss.unknown) {
-        tell(q, n, claim, &ev);
+        step_driver(q, n, claim, &ev);
     }
 }
 
@@ -77,7 +77,7 @@ static void note(const struct rlk_question *q, const struct rlk_node *n,
                  const struct rlk_claim *claim, enum redlock_said said,
                  const struct rlk_reply *reply, uint64_t now_us)
 {
-    if (claim->lock == NULL || q->left != RLK_LEFT_KEYS) {
+    if (claim->lock == NULL || q->left != RLK_LEFTOVER_KEYS) {
         return;
     }
     rlk_detail_said(&claim->lock->details[n->index], said, now_us);
@@ -86,15 +86,15 @@ static void note(const struct rlk_question *q, const struct rlk_node *n,
     }
 }
 
-static void complain(const struct rlk_question *q, struct rlk_node *n,
-                     const struct rlk_reply *reply, const struct rlk_event *ev)
+static void note_trouble(const struct rlk_question *q, struct rlk_node *n,
+                         const struct rlk_reply *reply, const struct rlk_event *ev)
 {
-    if (rlk_question_is_twin(q, ev)) {
-        rlk_node_complain(n, RLK_TROUBLE_VOTED_TWICE, NULL);
+    if (rlk_question_shows_duplicate(q, ev)) {
+        rlk_node_note_kind(n, RLK_TROUBLE_VOTED_TWICE, NULL);
     } else if (reply->type == RLK_REPLY_ERROR) {
-        rlk_node_complain(n, q->refused, reply->str);
+        rlk_node_note_kind(n, q->refused, reply->str);
     } else {
-        rlk_node_complain(n, RLK_TROUBLE_NONSENSE, NULL);
+        rlk_node_note_kind(n, RLK_TROUBLE_NONSENSE, NULL);
     }
 }
 
@@ -102,7 +102,7 @@ static void complain(const struct rlk_question *q, struct rlk_node *n,
 
 static bool has_room(const struct rlk_question *q, const struct rlk_node *n)
 {
-    return q->left != RLK_LEFT_RELEASE || rlk_room_at(n, RLK_RANK_URGENT);
+    return q->left != RLK_LEFTOVER_RELEASE || rlk_capacity_is_free(n, RLK_RANK_URGENT);
 }
 
 /* Returns the nodes that it could not be sent to. */
@@ -133,13 +133,13 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
     uint64_t unsent;
     unsigned node;
 
-    claim->release = q->left == RLK_LEFT_RELEASE ? kind_of(q) : claim->release;
+    claim->release = q->left == RLK_LEFTOVER_RELEASE ? kind_of(q) : claim->release;
     unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
-    if (q->left == RLK_LEFT_KEYS) {
+    if (q->left == RLK_LEFTOVER_KEYS) {
         rlk_detail_asked(lock->details, nodes, now_us);
     }
     RLK_MASK_EACH (node, unsent) {
-        lose(q, &rl->nodes[node], claim, false, now_us);
+        handle_loss(q, &rl->nodes[node], claim, false, now_us);
     }
     rlk_claim_unref(claim);
 }
@@ -150,7 +150,7 @@ static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *clai
 {
     const struct redlock_lock *lock = claim->lock;
 
-    if (q->left == RLK_LEFT_RELEASE) {
+    if (q->left == RLK_LEFTOVER_RELEASE) {
         return true;
     }
     return claim->release == NULL && lock && (q->heard & 1u << lock->phase) != 0 &&
@@ -181,7 +181,7 @@ static bool is_asked_again(const struct rlk_question *q, struct rlk_node *n,
 
 /* ---- the end of a request ---- */
 
-static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
     const struct rlk_question *q = question_of(r);
@@ -195,17 +195,17 @@ static void on_answer(struct rlk_node *n, const struct rlk_request *r,
     said = rlk_question_read(q, n, claim, reply, &ev);
     note(q, n, claim, said, reply, now_us);
     if (said == REDLOCK_SAID_ERROR) {
-        complain(q, n, reply, &ev);
+        note_trouble(q, n, reply, &ev);
     }
-    if (q->left == RLK_LEFT_RELEASE && rlk_classify_refused_for_now(reply)) {
-        rlk_node_owe(n, claim, true, now_us);
+    if (q->left == RLK_LEFTOVER_RELEASE && rlk_classify_refused_for_now(reply)) {
+        rlk_node_add_pending(n, claim, true, now_us);
     }
-    tell(q, n, claim, &ev);
+    step_driver(q, n, claim, &ev);
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
+static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
-    lose(question_of(r), n, r->context, true, now_us);
+    handle_loss(question_of(r), n, r->context, true, now_us);
 }
 
 static void ref(void *claim)

@@ -84,9 +84,9 @@ static void on_end(struct rlk_loop *loop)
 static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t patience_us,
                           uint64_t now_us)
 {
-    uint64_t since_us = rlk_time_max(rl->told_us, n->heard_us);
+    uint64_t since_us = rlk_time_max(rl->reported_us, n->heard_us);
 
-    if (rlk_node_coming(n) && n->debts.ring.count > 0) {
+    if (rlk_node_coming(n) && n->pending.ring.count > 0) {
         return now_us < rlk_time_add(rl->close_us, CONNECTING_US);
     }
     return n->inflight.ring.count > 0 && rlk_node_ready(n, now_us) &&
@@ -112,7 +112,7 @@ static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
 
 /* Whoever looks at the masters on and on would never have all answers, where these take longer than
  * health_ms. One that is connected meanwhile would begin with it anew. */
-static void look_away(struct redlock *rl)
+static void stop_inspections(struct redlock *rl)
 {
     unsigned i;
 
@@ -126,9 +126,9 @@ static void on_close_check(struct rlk_call *call)
     struct redlock *rl = RLK_CONTAINER(call, struct redlock, close_check);
     uint64_t now_us = rlk_clock_us();
 
-    look_away(rl);
-    if (rl->pending == 0 && rl->told_us == 0) {
-        rl->told_us = now_us;
+    stop_inspections(rl);
+    if (rl->pending == 0 && rl->reported_us == 0) {
+        rl->reported_us = now_us;
     }
     if (rl->pending == 0 && answers_are_in(rl, now_us)) {
         rlk_loop_finish(&rl->loop);
@@ -143,7 +143,7 @@ static void on_close_timer(struct rlk_timer *t, uint64_t now_us)
     rlk_manager_settle(RLK_CONTAINER(t, struct redlock, close_timer));
 }
 
-static void let_go(struct redlock *rl)
+static void close_waiters(struct redlock *rl)
 {
     struct rlk_list *link, *next;
 
@@ -176,7 +176,7 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     rl->close_cb = cb;
     rl->close_arg = arg;
     rl->close_us = rlk_clock_us();
-    let_go(rl);
+    close_waiters(rl);
     rlk_manager_settle(rl);
     return 0;
 }

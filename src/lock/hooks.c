@@ -4,11 +4,11 @@
 #include "base/mask.h"
 #include "core/steps.h"
 #include "lock/manager.h"
-#include "node/handshake.h"
+#include "node/greeting.h"
 #include "node/health.h"
 
 /* A waiter may leave the list while it is told, but none may make another one leave. */
-static void tell_all(struct redlock *rl, const struct rlk_event *ev)
+static void notify_waiters(struct redlock *rl, const struct rlk_event *ev)
 {
     struct rlk_list *link, *next;
 
@@ -19,36 +19,36 @@ static void tell_all(struct redlock *rl, const struct rlk_event *ev)
     }
 }
 
-static void tell_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_t now_us)
+static void notify_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = kind, .node = n->index, .now_us = now_us};
     struct redlock *rl = n->owner;
 
-    tell_all(rl, &ev);
-    rlk_line_wake(&rl->line);
+    notify_waiters(rl, &ev);
+    rlk_queue_wake(&rl->queue);
     rlk_manager_settle(rl);
 }
 
 /* [S5] What it is owed goes first. */
 static void on_node_up(struct rlk_node *n, uint64_t now_us)
 {
-    rlk_node_pay(n, now_us);
-    tell_of_node(n, RLK_EVENT_NODE_UP, now_us);
+    rlk_node_send_pending(n, now_us);
+    notify_of_node(n, RLK_EVENT_NODE_UP, now_us);
 }
 
 static void on_node_down(struct rlk_node *n, uint64_t now_us)
 {
-    tell_of_node(n, RLK_EVENT_NODE_DOWN, now_us);
+    notify_of_node(n, RLK_EVENT_NODE_DOWN, now_us);
 }
 
 static void on_node_eased(struct rlk_node *n, uint64_t now_us)
 {
     struct redlock *rl = n->owner;
 
-    if (n->debts.ring.count > 0) {
-        rlk_node_pay(n, now_us);
+    if (n->pending.ring.count > 0) {
+        rlk_node_send_pending(n, now_us);
     }
-    rlk_line_wake(&rl->line);
+    rlk_queue_wake(&rl->queue);
     if (n->inflight.ring.count == 0) {
         rlk_manager_settle(rl);
     }
@@ -62,15 +62,15 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
     struct rlk_steps_actions out;
     unsigned node;
 
-    rlk_steps_hear(&rl->clocks, rl->standing, n->index, sample, &out);
-    if (out.mistimed) {
-        ev.kind = RLK_EVENT_MISTIMED;
-        tell_all(rl, &ev);
+    rlk_steps_take_sample(&rl->clocks, rl->quarantine, n->index, sample, &out);
+    if (out.clock_suspect) {
+        ev.kind = RLK_EVENT_CLOCK_SUSPECT;
+        notify_waiters(rl, &ev);
     }
-    if (out.stood_us > 0) {
-        ev.kind = RLK_EVENT_STOOD;
-        ev.by_us = out.stood_us;
-        tell_all(rl, &ev);
+    if (out.suspended_us > 0) {
+        ev.kind = RLK_EVENT_SUSPENDED;
+        ev.by_us = out.suspended_us;
+        notify_waiters(rl, &ev);
     }
     RLK_MASK_EACH (node, out.note) {
         rlk_health_note(&rl->nodes[node], sample->received_us);
@@ -81,24 +81,24 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
 }
 
 /* [S11] What it has granted for a lock that is not told yet counts no more. */
-static void on_node_barred(struct rlk_node *n, uint64_t now_us)
+static void on_node_quarantined(struct rlk_node *n, uint64_t now_us)
 {
-    struct rlk_event ev = {.kind = RLK_EVENT_BARRED,
+    struct rlk_event ev = {.kind = RLK_EVENT_QUARANTINED,
                            .node = n->index,
                            .now_us = now_us,
-                           .exchanged = rlk_standing_take_exchanged(&n->standing)};
+                           .data_replaced = rlk_quarantine_take_data_replaced(&n->quarantine)};
 
-    tell_all(n->owner, &ev);
+    notify_waiters(n->owner, &ev);
 }
 
-static void on_node_replaced(struct rlk_node *n)
+static void on_node_restarted(struct rlk_node *n)
 {
     struct redlock *rl = n->owner;
 
     rlk_clocks_forget(&rl->clocks, n->index);
 }
 
-static const struct rlk_node *on_node_twin(const struct rlk_node *n)
+static const struct rlk_node *on_node_duplicate(const struct rlk_node *n)
 {
     const struct redlock *rl = n->owner;
     unsigned i;
@@ -114,11 +114,11 @@ static const struct rlk_node *on_node_twin(const struct rlk_node *n)
     return NULL;
 }
 
-const struct rlk_node_hooks rlk_hooks = {.greet = rlk_handshake_begin,
+const struct rlk_node_hooks rlk_hooks = {.greet = rlk_greeting_begin,
                                          .up = on_node_up,
                                          .down = on_node_down,
                                          .eased = on_node_eased,
-                                         .barred = on_node_barred,
-                                         .replaced = on_node_replaced,
+                                         .quarantined = on_node_quarantined,
+                                         .restarted = on_node_restarted,
                                          .timed = on_node_timed,
-                                         .twin = on_node_twin};
+                                         .duplicate = on_node_duplicate};

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/mask.h"
 
-struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
+struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operation,
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
@@ -36,8 +36,8 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
     lock->extend_arg = NULL;
     lock->notice_cb = NULL;
     lock->notice_arg = NULL;
-    lock->tells_moves = lock->has_news = false;
-    lock->told_deadline_us = 0;
+    lock->notifies_moves = lock->has_news = false;
+    lock->reported_deadline_us = 0;
     lock->holders = NULL;
     lock->nameless = 0;
     lock->seen_fence = 0;
@@ -45,23 +45,23 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
     lock->attempt.state = RLK_ATTEMPT_IDLE;
     lock->hold.state = RLK_HOLD_IDLE;
     lock->release.state = RLK_RELEASE_IDLE;
-    rlk_list_init(&lock->tell.link);
-    rlk_list_init(&lock->tell_extended.link);
-    rlk_list_init(&lock->line.link);
+    rlk_list_init(&lock->report.link);
+    rlk_list_init(&lock->report_extended.link);
+    rlk_list_init(&lock->queue.link);
     rlk_detail_reset(lock->details, rl->options.n_nodes);
     rlk_timer_init(&lock->timer, NULL);
-    rlk_manager_add(rl, &lock->waiter, NULL, errand);
+    rlk_manager_add(rl, &lock->waiter, NULL, operation);
     return lock;
 }
 
 /* How an extension under way has ended is told behind the hold. */
 static void leave_phase(struct redlock_lock *lock)
 {
-    rlk_list_remove(&lock->tell.link);
-    rlk_list_remove(&lock->line.link);
+    rlk_list_remove(&lock->report.link);
+    rlk_list_remove(&lock->queue.link);
     rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
     if (lock->extend_cb) {
-        rlk_turn_tell(&lock->rl->loop.turn, &lock->tell_extended);
+        rlk_turn_report(&lock->rl->loop.turn, &lock->report_extended);
     }
 }
 
@@ -72,13 +72,13 @@ void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
     lock->phase = phase;
     lock->waiter.kind = &driver->waiter;
     rlk_timer_init(&lock->timer, driver->timer);
-    rlk_call_init(&lock->tell, driver->tell);
-    rlk_call_init(&lock->line, driver->room);
+    rlk_call_init(&lock->report, driver->report);
+    rlk_call_init(&lock->queue, driver->dequeued);
 }
 
 void rlk_lock_count_out(struct redlock_lock *lock)
 {
-    rlk_manager_told(lock->rl, &lock->waiter);
+    rlk_manager_reported(lock->rl, &lock->waiter);
 }
 
 void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim)
@@ -98,9 +98,9 @@ void rlk_lock_free(struct redlock_lock *lock)
     struct redlock *rl = lock->rl;
 
     rlk_timer_cancel(&rl->loop.timers, &lock->timer);
-    rlk_list_remove(&lock->tell.link);
-    rlk_list_remove(&lock->tell_extended.link);
-    rlk_list_remove(&lock->line.link);
+    rlk_list_remove(&lock->report.link);
+    rlk_list_remove(&lock->report_extended.link);
+    rlk_list_remove(&lock->queue.link);
     rlk_list_remove(&lock->waiter.link);
     rlk_lock_set_claim(lock, NULL);
     rlk_claim_unref(lock->first);

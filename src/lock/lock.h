@@ -17,7 +17,7 @@
 
 enum rlk_lock_phase {
     RLK_LOCK_PENDING = 0, /* being acquired */
-    RLK_LOCK_TOLD,        /* failed; its callback is running */
+    RLK_LOCK_REPORTED,    /* failed; its callback is running */
     RLK_LOCK_HELD,        /* or lost: the hold knows */
     RLK_LOCK_RELEASING,
     RLK_LOCK_ENDED /* released by a close: only there for the accessors */
@@ -27,12 +27,12 @@ struct redlock_lock {
     struct rlk_waiter waiter;
     struct redlock *rl;
     enum rlk_lock_phase phase;
-    int trouble;          /* why a round could not even begin; 0 for nothing */
-    bool owned;           /* RELEASING, ENDED: by a close, the handle is still the user's */
-    bool by_token;        /* made by redlock_release_token: there is no handle */
-    struct rlk_call tell; /* how the acquire or the release ended; notices */
-    struct rlk_call tell_extended; /* how an extension ended */
-    struct rlk_call line;          /* its place while the masters have no room */
+    int trouble;            /* why a round could not even begin; 0 for nothing */
+    bool owned;             /* RELEASING, ENDED: by a close, the handle is still the user's */
+    bool by_token;          /* made by redlock_release_token: there is no handle */
+    struct rlk_call report; /* how the acquire or the release ended; notices */
+    struct rlk_call report_extended; /* how an extension ended */
+    struct rlk_call queue;           /* its place while the masters have no room */
     struct rlk_timer timer;
     struct rlk_claim *claim; /* of the present round */
     struct rlk_claim *first; /* of the first one: its key lives as long as the handle */
@@ -43,9 +43,9 @@ struct redlock_lock {
     void *extend_arg;
     redlock_notice_cb *notice_cb; /* NULL: nobody wants to know */
     void *notice_arg;
-    bool tells_moves;                   /* of the deadline, too */
+    bool notifies_moves;                /* of the deadline, too */
     bool has_news;                      /* trouble or the loss is to be told */
-    uint64_t told_deadline_us;          /* the user knows this one */
+    uint64_t reported_deadline_us;      /* the user knows this one */
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node; NULL before the first refusal */
     uint64_t seen_fence;                /* the largest counter that any node told [S12] */
     uint64_t nameless; /* nodes that refused, and there was no memory for whom they named */
@@ -60,13 +60,13 @@ struct redlock_lock {
 struct rlk_lock_driver {
     struct rlk_waiter_kind waiter;
     void (*timer)(struct rlk_timer *t, uint64_t now_us);
-    void (*tell)(struct rlk_call *call);
-    void (*room)(struct rlk_call *call); /* it is its turn in line */
+    void (*report)(struct rlk_call *call);
+    void (*dequeued)(struct rlk_call *call); /* it is its turn in line */
 };
 
 /* A handle with a claim on prefix and keys, counted and listed; to enter PENDING or RELEASING now.
  * NULL when there is no memory. */
-struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_errand errand,
+struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operation,
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
 
 /* Another one drives it from now on; nothing is due, and the one before has nothing more to tell

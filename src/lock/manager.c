@@ -7,12 +7,12 @@
 
 #include "base/mask.h"
 
-bool rlk_manager_has_twins(const struct redlock *rl)
+bool rlk_manager_has_duplicates(const struct redlock *rl)
 {
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        if (rl->nodes[i].twin) {
+        if (rl->nodes[i].duplicate) {
             return true;
         }
     }
@@ -20,14 +20,14 @@ bool rlk_manager_has_twins(const struct redlock *rl)
 }
 
 void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind,
-                     enum rlk_errand errand)
+                     enum rlk_operation operation)
 {
     w->kind = kind;
-    w->errand = errand;
+    w->operation = operation;
     rlk_list_init(&w->link);
     rlk_list_push(&rl->waiters, &w->link);
     rl->pending++;
-    rl->errands[errand]++;
+    rl->operations[operation]++;
 }
 
 void rlk_manager_settle(struct redlock *rl)
@@ -37,11 +37,11 @@ void rlk_manager_settle(struct redlock *rl)
     }
 }
 
-void rlk_manager_told(struct redlock *rl, struct rlk_waiter *w)
+void rlk_manager_reported(struct redlock *rl, struct rlk_waiter *w)
 {
     rl->pending--;
-    rl->errands[w->errand] -= w->errand != RLK_ERRAND_NONE;
-    w->errand = RLK_ERRAND_NONE;
+    rl->operations[w->operation] -= w->operation != RLK_OPERATION_NONE;
+    w->operation = RLK_OPERATION_NONE;
     rlk_manager_settle(rl);
 }
 
@@ -85,7 +85,7 @@ REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl)
     return rl ? rl->error_text : "";
 }
 
-int rlk_manager_admit(struct redlock *rl, enum rlk_errand errand)
+int rlk_manager_check_call(struct redlock *rl, enum rlk_operation operation)
 {
     if (rl == NULL) {
         return REDLOCK_EINVAL;
@@ -97,5 +97,5 @@ int rlk_manager_admit(struct redlock *rl, enum rlk_errand errand)
     if (rl->closing) {
         return REDLOCK_ESTATE;
     }
-    return rl->errands[errand] < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
+    return rl->operations[operation] < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
 }

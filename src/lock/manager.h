@@ -9,22 +9,22 @@
 #include "base/prng.h"
 #include "core/clocks.h"
 #include "core/event.h"
-#include "lock/line.h"
+#include "lock/queue.h"
 #include "net/entropy.h"
 #include "net/loop.h"
 #include "node/node.h"
 #include "node/options.h"
 
-/* The most errands of one sort that are pending at once [S13]. */
+/* The most operations of one sort that are pending at once [S13]. */
 #define RLK_MANAGER_MAX_PENDING 65536
 
 /* What the user has asked for, by what there may be so many of. */
-enum rlk_errand {
-    RLK_ERRAND_NONE = 0, /* about a lock that is held already */
-    RLK_ERRAND_ACQUIRE,
-    RLK_ERRAND_RELEASE, /* by token */
-    RLK_ERRAND_QUERY,
-    RLK_ERRANDS
+enum rlk_operation {
+    RLK_OPERATION_NONE = 0, /* about a lock that is held already */
+    RLK_OPERATION_ACQUIRE,
+    RLK_OPERATION_RELEASE, /* by token */
+    RLK_OPERATION_QUERY,
+    RLK_OPERATIONS
 };
 
 struct rlk_waiter;
@@ -44,7 +44,7 @@ struct rlk_waiter_kind {
 struct rlk_waiter {
     struct rlk_list link;
     const struct rlk_waiter_kind *kind;
-    enum rlk_errand errand; /* that is still to be told */
+    enum rlk_operation operation; /* that is still to be told */
 };
 
 struct redlock {
@@ -55,17 +55,17 @@ struct redlock {
     struct rlk_prng prng;
     struct rlk_pool lock_pool, claim_pool;
     struct rlk_clocks clocks;
-    struct rlk_standing *standing[RLK_MAX_NODES]; /* of each node */
+    struct rlk_quarantine *quarantine[RLK_MAX_NODES]; /* of each node */
     struct rlk_list waiters;
-    struct rlk_line line;
+    struct rlk_queue queue;
     unsigned pending; /* acquires, releases, extensions and queries that have not been told yet */
-    unsigned errands[RLK_ERRANDS];
+    unsigned operations[RLK_OPERATIONS];
 
     char error_text[192]; /* of the last call that was refused; "" for nothing */
 
     bool closing;
-    uint64_t close_us; /* since when */
-    uint64_t told_us;  /* closing: when everybody had been told; 0: not yet */
+    uint64_t close_us;    /* since when */
+    uint64_t reported_us; /* closing: when everybody had been told; 0: not yet */
     redlock_close_cb *close_cb;
     void *close_arg;
     struct rlk_call close_check;
@@ -77,11 +77,11 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
                        uint64_t *ret_coming, uint64_t *ret_open);
 
 /* One of the nodes is the same server as another [S10]. */
-bool rlk_manager_has_twins(const struct redlock *rl);
+bool rlk_manager_has_duplicates(const struct redlock *rl);
 
 /* 0, or why a call that begins something cannot: REDLOCK_EINVAL (NULL), _EFORK, _ESTATE
  * (closing) or _ELIMIT. What the call before had to say is forgotten. */
-int rlk_manager_admit(struct redlock *rl, enum rlk_errand errand);
+int rlk_manager_check_call(struct redlock *rl, enum rlk_operation operation);
 
 /* Say why a call is refused; returns `status`. */
 __attribute__((format(printf, 3, 4))) int rlk_manager_refuse(struct redlock *rl, int status,
@@ -89,12 +89,12 @@ __attribute__((format(printf, 3, 4))) int rlk_manager_refuse(struct redlock *rl,
 
 /* Put a waiter in the list, and count what the user is to be told. */
 void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind,
-                     enum rlk_errand errand);
+                     enum rlk_operation operation);
 
 /* Something ended: perhaps a close can go on. Nothing happens when none is under way. */
 void rlk_manager_settle(struct redlock *rl);
 
 /* The user is told one thing that he waited for. */
-void rlk_manager_told(struct redlock *rl, struct rlk_waiter *w);
+void rlk_manager_reported(struct redlock *rl, struct rlk_waiter *w);
 
 #endif

@@ -34,9 +34,9 @@ static int make_nodes(struct redlock *rl)
     for (i = 0; i < rl->options.n_nodes; i++) {
         rlk_node_init(&rl->nodes[i], &rl->loop, &rl->options, i, &rlk_hooks, rl,
                       rlk_prng_next(&rl->prng));
-        rl->standing[i] = &rl->nodes[i].standing;
+        rl->quarantine[i] = &rl->nodes[i].quarantine;
     }
-    rlk_line_init(&rl->line, &rl->loop, &rl->options, rl->nodes);
+    rlk_queue_init(&rl->queue, &rl->loop, &rl->options, rl->nodes);
     return 0;
 }
 

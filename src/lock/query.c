@@ -22,8 +22,8 @@
 struct rlk_query {
     struct rlk_waiter waiter; /* until told */
     struct redlock *rl;
-    struct rlk_call tell;
-    struct rlk_call line; /* its place while the masters have no room */
+    struct rlk_call report;
+    struct rlk_call queue; /* its place while the masters have no room */
     struct rlk_timer timer;
     redlock_query_cb *cb;
     void *arg;
@@ -51,9 +51,9 @@ static void unref(struct rlk_query *q)
 static void finish(struct rlk_query *q)
 {
     q->waited = 0;
-    rlk_list_remove(&q->line.link);
+    rlk_list_remove(&q->queue.link);
     rlk_timer_cancel(&q->rl->loop.timers, &q->timer);
-    rlk_turn_tell(&q->rl->loop.turn, &q->tell);
+    rlk_turn_report(&q->rl->loop.turn, &q->report);
 }
 
 static void node_done(struct rlk_query *q, unsigned node)
@@ -77,13 +77,13 @@ static bool still_asked(const struct rlk_query *q, unsigned node)
 
 /* A node is asked these, in this order. */
 struct part {
-    struct rlk_request_kind kind;
+    struct rlk_exchange_kind kind;
     const char *verb; /* NULL: GET of its counter */
     void (*take)(struct rlk_found *f, const struct rlk_reply *reply);
     bool last;
 };
 
-static void on_answer(struct rlk_node *n, const struct rlk_request *r,
+static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
     const struct part *p = (const void *)r->kind; /* its first member */
@@ -98,7 +98,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_request *r,
     }
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
+static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
     struct rlk_query *q = r->context;
 
@@ -139,7 +139,7 @@ static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
         } else {
             rlk_command_ask_fence(&c, q->key);
         }
-        asked = rlk_node_ask(n, &c, &p->kind, q, now_us);
+        asked = rlk_node_send(n, &c, &p->kind, q, now_us);
     } while (asked && !p++->last);
     if (!asked) {
         node_done(q, n->index);
@@ -185,17 +185,17 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
 /* ---- telling the user ---- */
 
-static void on_tell(struct rlk_call *call)
+static void on_report(struct rlk_call *call)
 {
-    struct rlk_query *q = RLK_CONTAINER(call, struct rlk_query, tell);
+    struct rlk_query *q = RLK_CONTAINER(call, struct rlk_query, report);
     struct redlock *rl = q->rl;
 
     rlk_list_remove(&q->waiter.link);
-    rlk_manager_told(rl, &q->waiter);
+    rlk_manager_reported(rl, &q->waiter);
     if (q->cancelled) {
         q->cb(NULL, REDLOCK_ECANCELED, q->arg);
     } else {
-        rlk_result_tell(q->found, rl->nodes, rl->options.n_nodes, q->cb, q->arg);
+        rlk_result_report(q->found, rl->nodes, rl->options.n_nodes, q->cb, q->arg);
     }
     unref(q);
 }
@@ -207,7 +207,7 @@ static void start(struct rlk_query *q, const struct rlk_event *nodes)
     unsigned node;
 
     q->waited = nodes->ready | nodes->coming;
-    rlk_line_expect(&q->rl->line, nodes->coming);
+    rlk_queue_expect(&q->rl->queue, nodes->coming);
     rlk_timer_set(&q->rl->loop.timers, &q->timer,
                   rlk_time_add(nodes->now_us, q->rl->options.node_timeout_us));
     if (q->waited == 0) {
@@ -223,17 +223,17 @@ static void begin(struct rlk_query *q, enum rlk_event_kind kind)
 {
     struct rlk_event nodes = {.kind = kind, .now_us = rlk_clock_us()};
 
-    rlk_line_look(&q->rl->line, RLK_RANK_FRESH, &nodes);
+    rlk_queue_survey(&q->rl->queue, RLK_RANK_FRESH, &nodes);
     if (nodes.full) {
-        rlk_line_wait(&q->rl->line, RLK_RANK_FRESH, &q->line);
+        rlk_queue_wait(&q->rl->queue, RLK_RANK_FRESH, &q->queue);
     } else {
         start(q, &nodes);
     }
 }
 
-static void on_room(struct rlk_call *call)
+static void on_dequeued(struct rlk_call *call)
 {
-    begin(RLK_CONTAINER(call, struct rlk_query, line), RLK_EVENT_ROOM);
+    begin(RLK_CONTAINER(call, struct rlk_query, queue), RLK_EVENT_DEQUEUED);
 }
 
 static struct rlk_query *make(struct redlock *rl, const char *key)
@@ -252,10 +252,10 @@ static struct rlk_query *make(struct redlock *rl, const char *key)
     }
     q->rl = rl;
     q->refs = 1;
-    rlk_call_init(&q->tell, on_tell);
+    rlk_call_init(&q->report, on_report);
     rlk_timer_init(&q->timer, on_timer);
-    rlk_call_init(&q->line, on_room);
-    rlk_manager_add(rl, &q->waiter, &waiter_kind, RLK_ERRAND_QUERY);
+    rlk_call_init(&q->queue, on_dequeued);
+    rlk_manager_add(rl, &q->waiter, &waiter_kind, RLK_OPERATION_QUERY);
     return q;
 }
 
@@ -263,7 +263,7 @@ REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_qu
                                  void *arg)
 {
     struct rlk_query *q;
-    int status = rlk_manager_admit(rl, RLK_ERRAND_QUERY);
+    int status = rlk_manager_check_call(rl, RLK_OPERATION_QUERY);
 
     if (status) {
         return status;

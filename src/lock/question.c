@@ -7,7 +7,7 @@
 static void read_set(struct rlk_node *n, const struct rlk_claim *claim,
                      const struct rlk_reply *reply, struct rlk_event *ev)
 {
-    ev->vote = rlk_classify_key(reply, n->tells_holder, claim->token, claim->token_len);
+    ev->vote = rlk_classify_key(reply, n->returns_holder, claim->token, claim->token_len);
 }
 
 /* [S12] */
@@ -15,8 +15,8 @@ static void read_fenced(struct rlk_node *n, const struct rlk_claim *claim,
                         const struct rlk_reply *reply, struct rlk_event *ev)
 {
     ev->vote = rlk_classify_fenced(reply, &ev->fence);
-    if (ev->vote == RLK_VOTE_BARRED) {
-        rlk_health_surprised(n, ev->now_us);
+    if (ev->vote == RLK_VOTE_QUARANTINED) {
+        rlk_health_mark_missed(n, ev->now_us);
     }
     if (claim->lock) {
         claim->lock->seen_fence = rlk_time_max(claim->lock->seen_fence, ev->fence);
@@ -26,68 +26,68 @@ static void read_fenced(struct rlk_node *n, const struct rlk_claim *claim,
 /* [S11] What a master grants that may have forgotten another lock is on record, and not counted. It
  * is looked at when the answer is here: a lock that it may have forgotten is over when it counts
  * again, and this one is not relied on before. */
-static bool is_barred(const struct rlk_node *n, uint64_t now_us)
+static bool is_quarantined(const struct rlk_node *n, uint64_t now_us)
 {
-    return rlk_standing_bar(&n->standing, now_us, NULL) != RLK_BAR_NONE;
+    return rlk_quarantine_reason(&n->quarantine, now_us, NULL) != RLK_QUARANTINED_NOT;
 }
 
 /* Who has the key of a lock that is taken over has not forgotten it [S7]. */
-static bool is_mistimed(const struct rlk_node *n, uint64_t now_us)
+static bool is_clock_suspect(const struct rlk_node *n, uint64_t now_us)
 {
-    return rlk_standing_is_mistimed(&n->standing, now_us);
+    return rlk_quarantine_is_clock_suspect(&n->quarantine, now_us);
 }
 
 /* ---- the table ---- */
 
 const struct rlk_question rlk_questions[RLK_ASKS] = {
-    [RLK_ASK_SET] = {.left = RLK_LEFT_KEYS,
+    [RLK_ASK_SET] = {.left = RLK_LEFTOVER_KEYS,
                      .refused = RLK_TROUBLE_SET_REFUSED,
                      .read = read_set,
-                     .is_uncounted = is_barred,
+                     .is_quarantined = is_quarantined,
                      .event = RLK_EVENT_VOTE,
                      .heard = RLK_WHILE_PENDING | RLK_WHILE_HELD},
     [RLK_ASK_SET_ALL] = {.script = &rlk_script_take,
-                         .left = RLK_LEFT_KEYS,
+                         .left = RLK_LEFTOVER_KEYS,
                          .refused = RLK_TROUBLE_SET_REFUSED,
                          .vote = rlk_classify_take,
-                         .is_uncounted = is_barred,
+                         .is_quarantined = is_quarantined,
                          .event = RLK_EVENT_VOTE,
                          .heard = RLK_WHILE_PENDING | RLK_WHILE_HELD},
     [RLK_ASK_FENCED] = {.script = &rlk_script_vote,
-                        .left = RLK_LEFT_KEYS,
+                        .left = RLK_LEFTOVER_KEYS,
                         .refused = RLK_TROUBLE_SET_REFUSED,
                         .read = read_fenced,
-                        .is_uncounted = is_barred,
+                        .is_quarantined = is_quarantined,
                         .event = RLK_EVENT_VOTE,
                         .heard = RLK_WHILE_PENDING | RLK_WHILE_HELD},
     [RLK_ASK_ADOPT] = {.script = &rlk_script_keep,
-                       .left = RLK_LEFT_KEYS,
+                       .left = RLK_LEFTOVER_KEYS,
                        .refused = RLK_TROUBLE_SET_REFUSED,
                        .vote = rlk_classify_adopt,
                        .answer = rlk_classify_keep,
-                       .is_uncounted = is_mistimed,
+                       .is_quarantined = is_clock_suspect,
                        .event = RLK_EVENT_VOTE,
                        .heard = RLK_WHILE_PENDING | RLK_WHILE_HELD},
     [RLK_ASK_CONFIRM] = {.script = &rlk_script_confirm,
-                         .left = RLK_LEFT_NOTHING,
+                         .left = RLK_LEFTOVER_NOTHING,
                          .refused = RLK_TROUBLE_FENCE_REFUSED,
                          .answer = rlk_classify_confirm,
                          .event = RLK_EVENT_CONFIRM,
                          .heard = RLK_WHILE_PENDING},
     [RLK_ASK_KEEP] = {.script = &rlk_script_keep,
-                      .left = RLK_LEFT_KEYS,
+                      .left = RLK_LEFTOVER_KEYS,
                       .refused = RLK_TROUBLE_EXTEND_REFUSED,
                       .answer = rlk_classify_keep,
                       .event = RLK_EVENT_ANSWER,
                       .heard = RLK_WHILE_HELD},
     [RLK_ASK_HEAL] = {.script = &rlk_script_take,
-                      .left = RLK_LEFT_KEYS,
+                      .left = RLK_LEFTOVER_KEYS,
                       .refused = RLK_TROUBLE_HEAL_REFUSED,
                       .vote = rlk_classify_take,
                       .event = RLK_EVENT_VOTE,
                       .heard = RLK_WHILE_HELD},
     [RLK_ASK_RELEASE] = {.script = &rlk_script_release,
-                         .left = RLK_LEFT_RELEASE,
+                         .left = RLK_LEFTOVER_RELEASE,
                          .refused = RLK_TROUBLE_RELEASE_REFUSED,
                          .answer = rlk_classify_release,
                          .event = RLK_EVENT_ANSWER,
@@ -96,9 +96,9 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
 
 /* ---- how it is used ---- */
 
-bool rlk_question_is_twin(const struct rlk_question *q, const struct rlk_event *ev)
+bool rlk_question_shows_duplicate(const struct rlk_question *q, const struct rlk_event *ev)
 {
-    return q->is_uncounted && ev->vote == RLK_VOTE_OURS;
+    return q->is_quarantined && ev->vote == RLK_VOTE_OURS;
 }
 
 enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_node *n,
@@ -109,7 +109,7 @@ enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_nod
                                               [RLK_VOTE_YES] = REDLOCK_SAID_SET,
                                               [RLK_VOTE_NO] = REDLOCK_SAID_TAKEN,
                                               [RLK_VOTE_OURS] = REDLOCK_SAID_KEPT,
-                                              [RLK_VOTE_BARRED] = REDLOCK_SAID_SET};
+                                              [RLK_VOTE_QUARANTINED] = REDLOCK_SAID_SET};
     static const enum redlock_said answers[] = {[RLK_ANSWER_UNKNOWN] = REDLOCK_SAID_ERROR,
                                                 [RLK_ANSWER_OURS] = REDLOCK_SAID_KEPT,
                                                 [RLK_ANSWER_GONE] = REDLOCK_SAID_GONE,
@@ -124,5 +124,5 @@ enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_nod
         ev->answer = q->answer(reply);
         return answers[ev->answer];
     }
-    return rlk_question_is_twin(q, ev) ? REDLOCK_SAID_ERROR : votes[ev->vote];
+    return rlk_question_shows_duplicate(q, ev) ? REDLOCK_SAID_ERROR : votes[ev->vote];
 }

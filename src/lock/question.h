@@ -39,7 +39,7 @@ enum rlk_while {
 
 struct rlk_question {
     const struct rlk_script *script; /* NULL: SET */
-    enum rlk_left left;              /* [S5] */
+    enum rlk_leftover left;          /* [S5] */
     enum rlk_trouble_kind refused;   /* of a node that answers with an error */
 
     /* How a reply is classified: by one of these, or by both of the last two. */
@@ -48,7 +48,7 @@ struct rlk_question {
     enum rlk_vote (*vote)(const struct rlk_reply *reply);
     enum rlk_answer (*answer)(const struct rlk_reply *reply);
 
-    bool (*is_uncounted)(const struct rlk_node *n, uint64_t now_us); /* its yes; NULL: never */
+    bool (*is_quarantined)(const struct rlk_node *n, uint64_t now_us); /* its yes; NULL: never */
     enum rlk_event_kind event;
     unsigned heard; /* of enum rlk_while: when the lock cares */
 };
@@ -61,6 +61,6 @@ enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_nod
                                     struct rlk_event *ev);
 
 /* [S10] Our key cannot have been there before the round that it is made for. */
-bool rlk_question_is_twin(const struct rlk_question *q, const struct rlk_event *ev);
+bool rlk_question_shows_duplicate(const struct rlk_question *q, const struct rlk_event *ev);
 
 #endif

@@ -245,7 +245,7 @@ static int read_request(struct redlock *rl, const struct redlock_request *theirs
 
 static int check_flags(struct redlock *rl, const struct redlock_request *q)
 {
-    if ((q->flags & ~(uint64_t)REDLOCK_TELL_MOVES) == 0) {
+    if ((q->flags & ~(uint64_t)REDLOCK_NOTIFY_MOVES) == 0) {
         return 0;
     }
     return rlk_manager_refuse(rl, REDLOCK_EINVAL, "flags has bits that this library does not know");

@@ -76,8 +76,8 @@ static struct redlock_query_node show(const struct rlk_found *f)
     return shown;
 }
 
-void rlk_result_tell(struct rlk_found *found, struct rlk_node *nodes, unsigned n_nodes,
-                     redlock_query_cb *cb, void *arg)
+void rlk_result_report(struct rlk_found *found, struct rlk_node *nodes, unsigned n_nodes,
+                       redlock_query_cb *cb, void *arg)
 {
     struct redlock_query_node shown[RLK_MAX_NODES];
     const struct redlock_query_node *list[RLK_MAX_NODES];

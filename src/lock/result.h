@@ -9,7 +9,7 @@
 struct rlk_node;
 
 /* Run a query's callback; the arrays are by node. */
-void rlk_result_tell(struct rlk_found *found, struct rlk_node *nodes, unsigned n_nodes,
-                     redlock_query_cb *cb, void *arg);
+void rlk_result_report(struct rlk_found *found, struct rlk_node *nodes, unsigned n_nodes,
+                       redlock_query_cb *cb, void *arg);
 
 #endif

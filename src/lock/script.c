@@ -20,7 +20,7 @@ void rlk_script_init(struct rlk_script_forms *f, const struct rlk_script *script
 static void form_vote(struct rlk_command *c, const struct rlk_claim *claim,
                       const struct rlk_node *n, bool text)
 {
-    char key[RLK_COMMAND_INCARNATION_ROOM], start[RLK_COMMAND_START_ROOM];
+    char key[RLK_COMMAND_INCARNATION_SIZE], start[RLK_COMMAND_START_SIZE];
 
     rlk_health_expect(n, key, start);
     rlk_command_vote(c, claim, key, start, text);
@@ -47,12 +47,12 @@ static void form(struct rlk_script_forms *f, const struct rlk_node *n, bool seco
 
 /* A vote is formatted anew for each node: each has a mark of its own. */
 static bool send_form(struct rlk_script_forms *f, bool second, struct rlk_node *n,
-                      const struct rlk_request_kind *kind, uint64_t now_us)
+                      const struct rlk_exchange_kind *kind, uint64_t now_us)
 {
     if (f->form[second].bytes == NULL || f->script == &rlk_script_vote) {
         form(f, n, second);
     }
-    return rlk_node_ask(n, &f->form[second], kind, f->claim, now_us);
+    return rlk_node_send(n, &f->form[second], kind, f->claim, now_us);
 }
 
 static bool is_text_needed(const struct rlk_node *n, const struct rlk_script *script)
@@ -61,9 +61,9 @@ static bool is_text_needed(const struct rlk_node *n, const struct rlk_script *sc
 }
 
 bool rlk_script_send(struct rlk_script_forms *f, struct rlk_node *n,
-                     const struct rlk_request_kind *kind, uint64_t now_us)
+                     const struct rlk_exchange_kind *kind, uint64_t now_us)
 {
-    bool second = f->script ? is_text_needed(n, f->script) : n->tells_holder;
+    bool second = f->script ? is_text_needed(n, f->script) : n->returns_holder;
 
     return send_form(f, second, n, kind, now_us);
 }
@@ -88,7 +88,7 @@ bool rlk_script_is_forgotten(struct rlk_node *n, const struct rlk_script *script
 
 bool rlk_script_send_text(struct rlk_node *n, const struct rlk_script *script,
                           struct rlk_claim *claim, uint32_t ttl_ms,
-                          const struct rlk_request_kind *kind, uint64_t now_us)
+                          const struct rlk_exchange_kind *kind, uint64_t now_us)
 {
     struct rlk_script_forms f;
 

@@ -15,7 +15,7 @@
 struct rlk_claim;
 struct rlk_node;
 struct rlk_reply;
-struct rlk_request_kind;
+struct rlk_exchange_kind;
 
 /* One command for many nodes. */
 struct rlk_script_forms {
@@ -28,9 +28,9 @@ struct rlk_script_forms {
 void rlk_script_init(struct rlk_script_forms *f, const struct rlk_script *script,
                      struct rlk_claim *claim, uint32_t ttl_ms);
 
-/* Ask a node; it is formatted when it is needed. As rlk_node_ask(). */
+/* Ask a node; it is formatted when it is needed. As rlk_node_send(). */
 bool rlk_script_send(struct rlk_script_forms *f, struct rlk_node *n,
-                     const struct rlk_request_kind *kind, uint64_t now_us);
+                     const struct rlk_exchange_kind *kind, uint64_t now_us);
 
 /* A reply to one, first of all: true when the script had been forgotten. Not of the text as well:
  * who says that is no Redis. */
@@ -40,6 +40,6 @@ bool rlk_script_is_forgotten(struct rlk_node *n, const struct rlk_script *script
 /* Then: false when it was not sent again. ttl_ms 0: nobody wants that any more. */
 bool rlk_script_send_text(struct rlk_node *n, const struct rlk_script *script,
                           struct rlk_claim *claim, uint32_t ttl_ms,
-                          const struct rlk_request_kind *kind, uint64_t now_us);
+                          const struct rlk_exchange_kind *kind, uint64_t now_us);
 
 #endif

@@ -14,9 +14,9 @@ static void run_all(struct rlk_list *line)
 
 void rlk_turn_run(struct rlk_turn *t)
 {
-    run_all(&t->tell);
+    run_all(&t->report);
     run_all(&t->flush);
-    t->due = !rlk_list_empty(&t->tell) || !rlk_list_empty(&t->flush);
+    t->due = !rlk_list_empty(&t->report) || !rlk_list_empty(&t->flush);
     if (t->due) {
         rlk_turn_wake(t, true);
     }
@@ -39,9 +39,9 @@ static void put(struct rlk_turn *t, struct rlk_list *line, struct rlk_call *c)
     }
 }
 
-void rlk_turn_tell(struct rlk_turn *t, struct rlk_call *c)
+void rlk_turn_report(struct rlk_turn *t, struct rlk_call *c)
 {
-    put(t, &t->tell, c);
+    put(t, &t->report, c);
 }
 
 void rlk_turn_flush(struct rlk_turn *t, struct rlk_call *c)

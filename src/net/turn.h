@@ -28,7 +28,7 @@ struct rlk_turn {
     struct event *event;
     const struct rlk_fork *fork;
     bool due; /* the event is activated */
-    struct rlk_list tell, flush;
+    struct rlk_list report, flush;
 };
 
 /* 0 or REDLOCK_ENOMEM. */
@@ -39,7 +39,7 @@ void rlk_call_init(struct rlk_call *c, void (*run)(struct rlk_call *c));
 
 /* Put in line. One that stands there already keeps its place: it tells how things are when it runs.
  * A call in line is taken out with rlk_list_remove(&c->link). */
-void rlk_turn_tell(struct rlk_turn *t, struct rlk_call *c);
+void rlk_turn_report(struct rlk_turn *t, struct rlk_call *c);
 void rlk_turn_flush(struct rlk_turn *t, struct rlk_call *c);
 
 /* For whoever wakes the manager (wake.c): the turn ends now. */

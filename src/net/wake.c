@@ -109,7 +109,7 @@ int rlk_turn_init(struct rlk_turn *t, struct event_base *base, const struct rlk_
 {
     t->fork = fork;
     t->due = false;
-    rlk_list_init(&t->tell);
+    rlk_list_init(&t->report);
     rlk_list_init(&t->flush);
     t->event = event_new(base, -1, 0, on_turn, t);
     return t->event ? 0 : REDLOCK_ENOMEM;

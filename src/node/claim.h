@@ -1,7 +1,7 @@
 /* claim.h - one round's claim to a key, or several: keys, token, ttl.
  *
- * Whoever may still need it refers to it: the lock, each request in flight, each debt. It is
- * given back when the last of these lets go, so a late answer or a broken connection always
+ * Whoever may still need it refers to it: the lock, each request in flight, each pending_release.
+ * It is given back when the last of these lets go, so a late answer or a broken connection always
  * finds the key and the token that it is about [S5]. */
 #ifndef RLK_NODE_CLAIM_H
 #define RLK_NODE_CLAIM_H
@@ -15,7 +15,7 @@
 #include "base/pool.h"
 
 struct rlk_entropy;
-struct rlk_request_kind;
+struct rlk_exchange_kind;
 
 #define RLK_TOKEN_BYTES 20
 #define RLK_TOKEN_HEX ((size_t)2 * RLK_TOKEN_BYTES)
@@ -25,11 +25,11 @@ struct rlk_request_kind;
 struct rlk_claim {
     unsigned refs;
     struct rlk_pool *pool;
-    const struct rlk_request_kind *release; /* who hears the answers to its release. NULL: it was
+    const struct rlk_exchange_kind *release; /* who hears the answers to its release. NULL: it was
                                                neither sent nor is it owed. Behind it nothing is
                                                asked for again */
     bool set_lost; /* what sets or keeps the key was not answered, and may yet be carried out: no
-                      debt ages */
+                      pending_release ages */
     struct redlock_lock *lock; /* whose votes these are; NULL when it no longer cares */
     uint32_t round;
     uint32_t ttl_ms;  /* the longest that we ever asked for */

@@ -17,7 +17,7 @@ void rlk_command_init(struct rlk_command *c)
 
 void rlk_command_end(struct rlk_command *c)
 {
-    if (c->bytes && c->bytes != c->room) {
+    if (c->bytes && c->bytes != c->buffer) {
         rlk_format_free(c->bytes);
     }
     rlk_command_init(c);
@@ -31,7 +31,7 @@ int rlk_command_words(struct rlk_command *c, const char *const *words)
 
 static void put(struct rlk_command *c, const char *bytes, size_t len)
 {
-    memcpy(c->room + c->len, bytes, len);
+    memcpy(c->buffer + c->len, bytes, len);
     c->len += len;
 }
 
@@ -69,7 +69,7 @@ static void put_number(struct rlk_command *c, uint64_t n)
 
 static void begin(struct rlk_command *c, const char *head, size_t len)
 {
-    c->bytes = c->room;
+    c->bytes = c->buffer;
     c->len = 0;
     put(c, head, len);
 }

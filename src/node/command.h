@@ -21,12 +21,12 @@ struct rlk_claim;
 
 /* Room for the longest keys, the incarnation key and a script, with their lengths, and for the
  * token and the other words, which are short. */
-#define RLK_COMMAND_ROOM ((REDLOCK_MAX_KEYS + 1) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_ROOM + 512)
+#define RLK_COMMAND_SIZE ((REDLOCK_MAX_KEYS + 1) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_SIZE + 512)
 
 struct rlk_command {
-    const char *bytes; /* in `room`, or hiredis'; NULL: nothing formatted */
+    const char *bytes; /* in `buffer`, or hiredis'; NULL: nothing formatted */
     size_t len;
-    char room[RLK_COMMAND_ROOM];
+    char buffer[RLK_COMMAND_SIZE];
 };
 
 /* A counter stands behind its key, and lives for a week after it was raised last. */
@@ -35,8 +35,8 @@ struct rlk_command {
 /* The incarnation key, behind the manager's prefix (node/health.h); and what its value begins with.
  */
 #define RLK_COMMAND_INCARNATION "redlock:incarnation"
-#define RLK_COMMAND_INCARNATION_ROOM (REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_INCARNATION))
-#define RLK_COMMAND_START_ROOM 80
+#define RLK_COMMAND_INCARNATION_SIZE (REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_INCARNATION))
+#define RLK_COMMAND_START_SIZE 80
 
 /* Nothing formatted yet. */
 void rlk_command_init(struct rlk_command *c);

@@ -7,16 +7,16 @@
 /* Why its votes do not count, and for how long; or what nobody sees of it. */
 static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now_us)
 {
-    static const enum rlk_trouble_kind kinds[] = {[RLK_UNSEEN_NOTHING] = RLK_TROUBLE_NONE,
-                                                  [RLK_UNSEEN_RESTART] = RLK_TROUBLE_UNSEEN,
-                                                  [RLK_UNSEEN_RESTART_AND_ROLE] =
-                                                      RLK_TROUBLE_UNSEEN_ROLE,
-                                                  [RLK_UNSEEN_DATA] = RLK_TROUBLE_UNSEEN_DATA};
+    static const enum rlk_trouble_kind kinds[] = {
+        [RLK_BLIND_TO_NOTHING] = RLK_TROUBLE_NONE,
+        [RLK_BLIND_TO_RESTART] = RLK_TROUBLE_BLIND_TO_RESTART,
+        [RLK_BLIND_TO_RESTART_AND_ROLE] = RLK_TROUBLE_BLIND_TO_ROLE,
+        [RLK_BLIND_TO_DATA] = RLK_TROUBLE_BLIND_TO_DATA};
     struct rlk_trouble t = {.kind = RLK_TROUBLE_QUARANTINE};
 
-    t.bar = rlk_standing_bar(&n->standing, now_us, &t.number);
-    if (t.bar == RLK_BAR_NONE) {
-        t.kind = kinds[rlk_look_unseen(&n->look, &n->standing, &n->info)];
+    t.reason = rlk_quarantine_reason(&n->quarantine, now_us, &t.number);
+    if (t.reason == RLK_QUARANTINED_NOT) {
+        t.kind = kinds[rlk_inspection_blind_spot(&n->inspection, &n->quarantine, &n->info)];
     } else if (t.number != RLK_NEVER) {
         t.number = (t.number - now_us + 999999) / 1000000;
     }
@@ -43,8 +43,8 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
 
 static bool is_of_its_vote(enum rlk_trouble_kind kind)
 {
-    return kind == RLK_TROUBLE_QUARANTINE || kind == RLK_TROUBLE_UNSEEN ||
-           kind == RLK_TROUBLE_UNSEEN_ROLE || kind == RLK_TROUBLE_UNSEEN_DATA;
+    return kind == RLK_TROUBLE_QUARANTINE || kind == RLK_TROUBLE_BLIND_TO_RESTART ||
+           kind == RLK_TROUBLE_BLIND_TO_ROLE || kind == RLK_TROUBLE_BLIND_TO_DATA;
 }
 
 const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)

@@ -17,16 +17,16 @@
 
 /* ---- what goes out ---- */
 
-static void write_key(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_ROOM])
+static void write_key(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE])
 {
-    snprintf(key, RLK_COMMAND_INCARNATION_ROOM, "%s%s", n->options->key_prefix,
+    snprintf(key, RLK_COMMAND_INCARNATION_SIZE, "%s%s", n->options->key_prefix,
              RLK_COMMAND_INCARNATION);
 }
 
-static bool say_mark(struct rlk_node *n, const struct rlk_request_kind *kind,
-                     const struct rlk_look_question *q, uint64_t now_us)
+static bool send_mark(struct rlk_node *n, const struct rlk_exchange_kind *kind,
+                      const struct rlk_inspection_question *q, uint64_t now_us)
 {
-    char mark[20], age[24], note[24], key[RLK_COMMAND_INCARNATION_ROOM];
+    char mark[20], age[24], note[24], key[RLK_COMMAND_INCARNATION_SIZE];
     const char *const words[] = {
         "EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id, mark,
         age,    q->keeps_data ? "1" : "0",   note, NULL};
@@ -35,15 +35,15 @@ static bool say_mark(struct rlk_node *n, const struct rlk_request_kind *kind,
     snprintf(mark, sizeof(mark), "%016" PRIx64, rlk_prng_next(&n->prng) | 1);
     snprintf(age, sizeof(age), "%" PRIu64, q->believed_us);
     snprintf(note, sizeof(note), "%" PRIu64, q->note_us);
-    return rlk_node_say(n, kind, words, now_us);
+    return rlk_node_send_words(n, kind, words, now_us);
 }
 
-static bool say_mark_or_time(struct rlk_node *n, const struct rlk_request_kind *kind,
-                             const struct rlk_look_question *q, uint64_t now_us)
+static bool send_mark_or_time(struct rlk_node *n, const struct rlk_exchange_kind *kind,
+                              const struct rlk_inspection_question *q, uint64_t now_us)
 {
     static const char *const words[] = {"TIME", NULL};
 
-    return q->mark ? say_mark(n, kind, q, now_us) : rlk_node_say(n, kind, words, now_us);
+    return q->mark ? send_mark(n, kind, q, now_us) : rlk_node_send_words(n, kind, words, now_us);
 }
 
 /* ---- what comes back ---- */
@@ -75,61 +75,63 @@ static bool read_answer(const struct rlk_reply *reply, struct rlk_birth *ret)
     return true;
 }
 
-static void tell_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
+static void report_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
 {
     struct rlk_clock_sample sample = {
-        .sent_us = n->look.sent_us, .received_us = now_us, .server_us = server_us};
+        .sent_us = n->inspection.sent_us, .received_us = now_us, .server_us = server_us};
 
     n->hooks->timed(n, &sample);
 }
 
 /* What the core answers to an event, at once. The connection may have ended by the end of it. */
-static void carry_out(struct rlk_node *n, const struct rlk_look_event *ev,
-                      const struct rlk_look_actions *out)
+static void carry_out(struct rlk_node *n, const struct rlk_inspection_event *ev,
+                      const struct rlk_inspection_actions *out)
 {
-    static const enum rlk_trouble_kind kinds[] = {[RLK_ANEW_UNFIT] = RLK_TROUBLE_UNFIT,
-                                                  [RLK_ANEW_REPLICA] = RLK_TROUBLE_WAS_REPLICA,
-                                                  [RLK_ANEW_EXCHANGED] = RLK_TROUBLE_EXCHANGED};
+    static const enum rlk_trouble_kind kinds[] = {[RLK_REGREET_UNFIT] = RLK_TROUBLE_UNFIT,
+                                                  [RLK_REGREET_REPLICA] = RLK_TROUBLE_WAS_REPLICA,
+                                                  [RLK_REGREET_DATA_REPLACED] =
+                                                      RLK_TROUBLE_DATA_REPLACED};
 
     if (out->replaced) {
-        n->hooks->replaced(n);
+        n->hooks->restarted(n);
     }
-    if (out->barred) {
-        n->hooks->barred(n, ev->now_us);
+    if (out->quarantined) {
+        n->hooks->quarantined(n, ev->now_us);
     }
     if (ev->birth.server_us) {
-        tell_time(n, ev->birth.server_us, ev->now_us);
+        report_time(n, ev->birth.server_us, ev->now_us);
     }
-    if (out->anew != RLK_ANEW_NOT) {
+    if (out->anew != RLK_REGREET_NOT) {
         rlk_node_refuse(n, &(struct rlk_trouble){.kind = kinds[out->anew], .unfit = out->unfit});
     }
 }
 
-static void step(struct rlk_node *n, const struct rlk_look_event *ev)
+static void step(struct rlk_node *n, const struct rlk_inspection_event *ev)
 {
-    struct rlk_look_actions out;
+    struct rlk_inspection_actions out;
 
-    rlk_look_step(&n->look, &n->standing, &n->info, ev, &out);
+    rlk_inspection_step(&n->inspection, &n->quarantine, &n->info, ev, &out);
     carry_out(n, ev, &out);
 }
 
 void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
 {
-    step(n, &(struct rlk_look_event){.kind = RLK_LOOK_ROLE, .unfit = unfit, .now_us = now_us});
+    step(n, &(struct rlk_inspection_event){
+                .kind = RLK_INSPECTION_ROLE, .unfit = unfit, .now_us = now_us});
 }
 
-static enum rlk_look_error error_of(const struct rlk_reply *reply)
+static enum rlk_inspection_error error_of(const struct rlk_reply *reply)
 {
     if (rlk_classify_refused_for_now(reply)) {
-        return RLK_LOOK_NOT_NOW;
+        return RLK_INSPECTION_NOT_NOW;
     }
-    return rlk_classify_is_error(reply, "NOPERM") ? RLK_LOOK_DENIED : RLK_LOOK_ODD;
+    return rlk_classify_is_error(reply, "NOPERM") ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ODD;
 }
 
-static void hear(struct rlk_node *n, enum rlk_look_event_kind kind, const struct rlk_reply *reply,
-                 uint64_t now_us)
+static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind kind,
+                            const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct rlk_look_event ev = {.kind = kind, .now_us = now_us};
+    struct rlk_inspection_event ev = {.kind = kind, .now_us = now_us};
 
     if (!read_answer(reply, &ev.birth)) {
         ev.error = error_of(reply);
@@ -137,18 +139,18 @@ static void hear(struct rlk_node *n, enum rlk_look_event_kind kind, const struct
     step(n, &ev);
 }
 
-static void on_look(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
-                    uint64_t now_us)
+static void on_inspected(struct rlk_node *n, const struct rlk_exchange *r,
+                         const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)r;
-    hear(n, RLK_LOOK_TOLD, reply, now_us);
+    step_with_reply(n, RLK_INSPECTION_TOLD, reply, now_us);
 }
 
 /* The section that the greeting has asked for as well. */
-static void on_info(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
+static void on_info(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    struct rlk_look_event ev = {.kind = RLK_LOOK_INFO, .now_us = now_us};
+    struct rlk_inspection_event ev = {.kind = RLK_INSPECTION_INFO, .now_us = now_us};
 
     (void)r;
     rlk_info_read(&n->info, reply);
@@ -158,8 +160,8 @@ static void on_info(struct rlk_node *n, const struct rlk_request *r, const struc
     step(n, &ev);
 }
 
-static void on_hello(struct rlk_node *n, const struct rlk_request *r, const struct rlk_reply *reply,
-                     uint64_t now_us)
+static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
+                     const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)r;
     if (reply->type == RLK_REPLY_ARRAY) {
@@ -167,21 +169,21 @@ static void on_hello(struct rlk_node *n, const struct rlk_request *r, const stru
     }
 }
 
-static void on_memory(struct rlk_node *n, const struct rlk_request *r,
+static void on_memory(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)r;
     rlk_info_read(&n->info, reply);
-    step(n, &(struct rlk_look_event){.kind = RLK_LOOK_MEMORY, .now_us = now_us});
+    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_MEMORY, .now_us = now_us});
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
+static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
     (void)r;
-    step(n, &(struct rlk_look_event){.kind = RLK_LOOK_BROKEN, .now_us = now_us});
+    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN, .now_us = now_us});
 }
 
-static void on_unheard(struct rlk_node *n, const struct rlk_request *r, uint64_t now_us)
+static void on_ignored_end(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
     (void)n;
     (void)r;
@@ -190,127 +192,132 @@ static void on_unheard(struct rlk_node *n, const struct rlk_request *r, uint64_t
 
 /* ---- the life of a connection ---- */
 
-static bool say_role(struct rlk_node *n, enum rlk_look_role role, uint64_t now_us)
+static bool send_role(struct rlk_node *n, enum rlk_inspection_role role, uint64_t now_us)
 {
-    static const struct rlk_request_kind info_kind = {.answered = on_info, .broken = on_unheard},
-                                         hello_kind = {.answered = on_hello, .broken = on_unheard};
+    static const struct rlk_exchange_kind info_kind = {.answered = on_info,
+                                                       .broken = on_ignored_end},
+                                          hello_kind = {.answered = on_hello,
+                                                        .broken = on_ignored_end};
     static const char *const info[] = {"INFO", "replication", NULL};
     static const char *const hello[] = {"HELLO", "2", NULL};
 
     switch (role) {
-    case RLK_LOOK_BY_INFO:
-        return rlk_node_say(n, &info_kind, info, now_us);
-    case RLK_LOOK_BY_HELLO:
-        return rlk_node_say(n, &hello_kind, hello, now_us);
-    case RLK_LOOK_NO_ROLE:
+    case RLK_INSPECTION_BY_INFO:
+        return rlk_node_send_words(n, &info_kind, info, now_us);
+    case RLK_INSPECTION_BY_HELLO:
+        return rlk_node_send_words(n, &hello_kind, hello, now_us);
+    case RLK_INSPECTION_NO_ROLE:
         break;
     }
     return true;
 }
 
-static void again_later(struct rlk_node *n, uint64_t now_us)
+static void schedule_next(struct rlk_node *n, uint64_t now_us)
 {
     if (n->options->health_us > 0) {
-        rlk_timer_set(&n->loop->timers, &n->look_timer,
+        rlk_timer_set(&n->loop->timers, &n->inspection_timer,
                       rlk_time_add(now_us, n->options->health_us));
     }
 }
 
-static void say_look(struct rlk_node *n, uint64_t now_us)
+static void send_question(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {.answered = on_look, .broken = on_broken};
-    struct rlk_look_question q = rlk_look_ask(&n->look, &n->standing, &n->info, now_us);
+    static const struct rlk_exchange_kind kind = {.answered = on_inspected, .broken = on_broken};
+    struct rlk_inspection_question q =
+        rlk_inspection_ask(&n->inspection, &n->quarantine, &n->info, now_us);
 
-    if (!say_role(n, q.role, now_us) || !say_mark_or_time(n, &kind, &q, now_us)) {
-        step(n, &(struct rlk_look_event){.kind = RLK_LOOK_BROKEN, .now_us = now_us});
-        rlk_node_complain(n, RLK_TROUBLE_NO_MEMORY_TO_LOOK, NULL);
+    if (!send_role(n, q.role, now_us) || !send_mark_or_time(n, &kind, &q, now_us)) {
+        step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN, .now_us = now_us});
+        rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY_TO_INSPECT, NULL);
     }
 }
 
 void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us)
 {
-    if (rlk_look_is_free(&n->look) && rlk_node_ready(n, now_us)) {
-        say_look(n, now_us);
+    if (rlk_inspection_is_free(&n->inspection) && rlk_node_ready(n, now_us)) {
+        send_question(n, now_us);
     }
 }
 
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
 {
-    if (n->options->health_us > 0 && rlk_look_is_due(&n->look, now_us)) {
+    if (n->options->health_us > 0 && rlk_inspection_is_due(&n->inspection, now_us)) {
         rlk_health_ask_now(n, now_us);
     }
 }
 
 void rlk_health_note(struct rlk_node *n, uint64_t now_us)
 {
-    if (rlk_look_note(&n->look, &n->standing, &n->info)) {
+    if (rlk_inspection_note(&n->inspection, &n->quarantine, &n->info)) {
         rlk_health_ask_now(n, now_us);
     }
 }
 
 static void ask_memory(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_request_kind kind = {.answered = on_memory, .broken = on_unheard};
+    static const struct rlk_exchange_kind kind = {.answered = on_memory, .broken = on_ignored_end};
     static const char *const words[] = {"INFO", "memory", NULL};
 
     if (rlk_node_ready(n, now_us)) {
-        rlk_node_say(n, &kind, words, now_us);
+        rlk_node_send_words(n, &kind, words, now_us);
     }
 }
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
-    struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, look_timer);
+    struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, inspection_timer);
 
-    if (rlk_look_turn(&n->look, &n->standing, &n->info)) {
+    if (rlk_inspection_count(&n->inspection, &n->quarantine, &n->info)) {
         ask_memory(n, now_us);
     }
     rlk_health_ask(n, now_us);
-    again_later(n, now_us);
+    schedule_next(n, now_us);
 }
 
 bool rlk_health_is_wanted(struct rlk_node *n)
 {
-    rlk_look_begin(&n->look);
-    return rlk_look_reads_mark(&n->look, &n->standing, &n->info);
+    rlk_inspection_begin(&n->inspection);
+    return rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info);
 }
 
-bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us)
+bool rlk_health_greet(struct rlk_node *n, const struct rlk_exchange_kind *kind, uint64_t now_us)
 {
-    struct rlk_look_question q = rlk_look_ask(&n->look, &n->standing, &n->info, now_us);
+    struct rlk_inspection_question q =
+        rlk_inspection_ask(&n->inspection, &n->quarantine, &n->info, now_us);
 
-    return say_mark_or_time(n, kind, &q, now_us);
+    return send_mark_or_time(n, kind, &q, now_us);
 }
 
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
     if (reply) {
-        hear(n, RLK_LOOK_GREETED, reply, now_us);
+        step_with_reply(n, RLK_INSPECTION_GREETED, reply, now_us);
     } else {
-        step(n, &(struct rlk_look_event){.kind = RLK_LOOK_GREETED, .now_us = now_us});
+        step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_GREETED, .now_us = now_us});
     }
-    n->look_timer.fire = on_timer;
-    again_later(n, now_us);
+    n->inspection_timer.fire = on_timer;
+    schedule_next(n, now_us);
 }
 
-void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_ROOM],
-                       char start[RLK_COMMAND_START_ROOM])
+void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
+                       char start[RLK_COMMAND_START_SIZE])
 {
     key[0] = start[0] = '\0';
-    if (rlk_look_reads_mark(&n->look, &n->standing, &n->info) && n->standing.mark != 0) {
+    if (rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info) &&
+        n->quarantine.mark != 0) {
         write_key(n, key);
-        snprintf(start, RLK_COMMAND_START_ROOM, "%s %016" PRIx64 " ", n->info.run_id,
-                 n->standing.mark);
+        snprintf(start, RLK_COMMAND_START_SIZE, "%s %016" PRIx64 " ", n->info.run_id,
+                 n->quarantine.mark);
     }
 }
 
-void rlk_health_surprised(struct rlk_node *n, uint64_t now_us)
+void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us)
 {
-    step(n, &(struct rlk_look_event){.kind = RLK_LOOK_MISSED, .now_us = now_us});
+    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_MISSED, .now_us = now_us});
     rlk_health_ask_now(n, now_us);
 }
 
 void rlk_health_end(struct rlk_node *n)
 {
-    rlk_timer_cancel(&n->loop->timers, &n->look_timer);
+    rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
 }

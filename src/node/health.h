@@ -9,7 +9,7 @@
  *
  * A script looks at it (and writes it anew where that has to be), and tells the time: at the end
  * of the greeting, every health_ms, and along with renewals. What is asked, and what follows from
- * the answers, is core/look.h. */
+ * the answers, is core/inspection.h. */
 #ifndef RLK_NODE_HEALTH_H
 #define RLK_NODE_HEALTH_H
 
@@ -21,12 +21,12 @@
 
 struct rlk_node;
 struct rlk_reply;
-struct rlk_request_kind;
+struct rlk_exchange_kind;
 
 /* For the greeting: whether there is something to ask; and ask, and hear the answer. False when
  * there is no memory. */
 bool rlk_health_is_wanted(struct rlk_node *n);
-bool rlk_health_greet(struct rlk_node *n, const struct rlk_request_kind *kind, uint64_t now_us);
+bool rlk_health_greet(struct rlk_node *n, const struct rlk_exchange_kind *kind, uint64_t now_us);
 
 /* The greeting is over, with that answer, or without one (NULL). From here on it is asked now and
  * then. */
@@ -43,14 +43,14 @@ void rlk_health_note(struct rlk_node *n, uint64_t now_us);
 
 /* The incarnation key, and what its value is to begin with; "" when that is not known or not to be
  * looked at. */
-void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_ROOM],
-                       char start[RLK_COMMAND_START_ROOM]);
+void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
+                       char start[RLK_COMMAND_START_SIZE]);
 
 /* HELLO, or the greeting, told its role. Ends the connection of one that is no master. */
 void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us);
 
 /* It was looked at along with a vote, and was not as expected. */
-void rlk_health_surprised(struct rlk_node *n, uint64_t now_us);
+void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us);
 
 /* The connection has ended. */
 void rlk_health_end(struct rlk_node *n);

@@ -2,9 +2,9 @@
 
 #include "base/time.h"
 
-static const struct rlk_request *oldest(const struct rlk_inflight *q)
+static const struct rlk_exchange *oldest(const struct rlk_inflight *q)
 {
-    return rlk_ring_at(&q->ring, sizeof(struct rlk_request), 0);
+    return rlk_ring_at(&q->ring, sizeof(struct rlk_exchange), 0);
 }
 
 void rlk_inflight_end(struct rlk_inflight *q)
@@ -15,16 +15,16 @@ void rlk_inflight_end(struct rlk_inflight *q)
 
 bool rlk_inflight_reserve(struct rlk_inflight *q)
 {
-    return rlk_ring_reserve(&q->ring, sizeof(struct rlk_request), RLK_INFLIGHT_MAX);
+    return rlk_ring_reserve(&q->ring, sizeof(struct rlk_exchange), RLK_INFLIGHT_MAX);
 }
 
-void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_request *r)
+void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_exchange *r)
 {
-    *(struct rlk_request *)rlk_ring_push(&q->ring, sizeof(*r)) = *r;
+    *(struct rlk_exchange *)rlk_ring_push(&q->ring, sizeof(*r)) = *r;
     q->bytes += r->len;
 }
 
-bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_request *ret)
+bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_exchange *ret)
 {
     if (q->ring.count == 0) {
         return false;

@@ -25,19 +25,19 @@ void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t)
     n->trouble.words = n->words;
 }
 
-void rlk_node_complain(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
+void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
 {
     rlk_node_note(n, &(struct rlk_trouble){.kind = kind, .words = words});
 }
 
-static void complain_of_fault(struct rlk_node *n, enum rlk_trouble_kind kind,
-                              const struct rlk_fault *fault)
+static void note_fault(struct rlk_node *n, enum rlk_trouble_kind kind,
+                       const struct rlk_fault *fault)
 {
     rlk_node_note(n,
                   &(struct rlk_trouble){.kind = kind, .fault = fault->kind, .words = fault->said});
 }
 
-static void let_go(const struct rlk_request *r)
+static void unref_context(const struct rlk_exchange *r)
 {
     if (r->kind->unref) {
         r->kind->unref(r->context);
@@ -48,12 +48,12 @@ static void let_go(const struct rlk_request *r)
 static void break_requests(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_inflight broken = n->inflight;
-    struct rlk_request r;
+    struct rlk_exchange r;
 
     n->inflight = (struct rlk_inflight){0};
     while (rlk_inflight_pop(&broken, &r)) {
         r.kind->broken(n, &r, now_us);
-        let_go(&r);
+        unref_context(&r);
     }
     rlk_inflight_end(&broken);
 }
@@ -74,16 +74,16 @@ static void try_again(struct rlk_node *n, uint64_t now_us)
 }
 
 /* The way up, or the connection, has ended. */
-static void fall(struct rlk_node *n, uint64_t now_us)
+static void go_down(struct rlk_node *n, uint64_t now_us)
 {
     bool was_up = n->state == RLK_NODE_UP;
 
     /* Whatever else it fell for shows nothing of that. */
-    n->twin = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
+    n->duplicate = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
 
     rlk_resolve_cancel(&n->resolve);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
-    rlk_timer_cancel(&n->loop->timers, &n->look_timer);
+    rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
     rlk_conn_close(&n->conn, true);
     n->state = RLK_NODE_DOWN;
     n->expected = 0;
@@ -107,7 +107,7 @@ static void fall(struct rlk_node *n, uint64_t now_us)
 void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t)
 {
     rlk_node_note(n, t);
-    fall(n, rlk_clock_us());
+    go_down(n, rlk_clock_us());
 }
 
 /* It is not UP by the time that it had for that. */
@@ -121,7 +121,7 @@ static void give_up(struct rlk_node *n, uint64_t now_us)
 
     rlk_node_note(n, &(struct rlk_trouble){.kind = kinds[n->state],
                                            .number = n->options->connect_timeout_us / 1000});
-    fall(n, now_us);
+    go_down(n, now_us);
 }
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
@@ -150,8 +150,8 @@ static void on_resolved(struct rlk_resolve *r, const struct rlk_fault *fault)
     uint64_t now_us = rlk_clock_us();
 
     if (fault) {
-        complain_of_fault(n, RLK_TROUBLE_NAME, fault);
-        fall(n, now_us);
+        note_fault(n, RLK_TROUBLE_NAME, fault);
+        go_down(n, now_us);
         return;
     }
     n->next_address = 0;
@@ -177,8 +177,8 @@ static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t no
             return;
         }
     }
-    complain_of_fault(n, RLK_TROUBLE_CONNECT, &fault);
-    fall(n, now_us);
+    note_fault(n, RLK_TROUBLE_CONNECT, &fault);
+    go_down(n, now_us);
 }
 
 static void on_opened(struct rlk_conn *c)
@@ -188,27 +188,27 @@ static void on_opened(struct rlk_conn *c)
 
     n->state = RLK_NODE_GREETING;
     if (!n->hooks->greet(n, now_us)) {
-        rlk_node_complain(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
-        fall(n, now_us);
+        rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+        go_down(n, now_us);
     }
 }
 
 static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
-    struct rlk_request r;
+    struct rlk_exchange r;
     uint64_t took_us;
 
     if (!rlk_inflight_pop(&n->inflight, &r)) {
-        rlk_node_complain(n, RLK_TROUBLE_UNASKED, reply->str);
-        fall(n, now_us);
+        rlk_node_note_kind(n, RLK_TROUBLE_UNASKED, reply->str);
+        go_down(n, now_us);
         return;
     }
     took_us = rlk_time_sub(now_us, r.sent_us);
     n->heard_us = now_us;
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
     r.kind->answered(n, &r, reply, now_us);
-    let_go(&r);
+    unref_context(&r);
     if (n->state == RLK_NODE_UP) {
         n->hooks->eased(n, now_us);
     }
@@ -223,9 +223,9 @@ static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
         connect_next(n, *fault, now_us);
         return;
     }
-    complain_of_fault(n, n->state == RLK_NODE_UP ? RLK_TROUBLE_BROKEN : RLK_TROUBLE_GREETING_BROKEN,
-                      fault);
-    fall(n, now_us);
+    note_fault(n, n->state == RLK_NODE_UP ? RLK_TROUBLE_BROKEN : RLK_TROUBLE_GREETING_BROKEN,
+               fault);
+    go_down(n, now_us);
 }
 
 static const struct rlk_conn_handler conn_handler = {on_opened, on_replied, on_broken};
@@ -244,8 +244,8 @@ void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_o
     n->resolve.done = on_resolved;
     rlk_prng_seed(&n->prng, seed);
     rlk_timer_init(&n->timer, on_timer);
-    rlk_standing_init(&n->standing, rlk_options_quarantine(options, index),
-                      rlk_time_from_ms(options->max_ttl_ms), options->drift_ppm);
+    rlk_quarantine_init(&n->quarantine, rlk_options_quarantine_policy(options, index),
+                        rlk_time_from_ms(options->max_ttl_ms), options->drift_ppm);
     rlk_conn_init(&n->conn, loop, &conn_handler);
 }
 
@@ -260,10 +260,10 @@ void rlk_node_end(struct rlk_node *n)
 {
     rlk_resolve_cancel(&n->resolve);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
-    rlk_timer_cancel(&n->loop->timers, &n->look_timer);
+    rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
     n->state = RLK_NODE_DOWN;
     break_requests(n, rlk_clock_us());
-    rlk_debts_end(&n->debts);
+    rlk_pending_list_end(&n->pending);
     rlk_conn_end(&n->conn);
 }
 
@@ -271,7 +271,7 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
 {
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     n->state = RLK_NODE_UP;
-    n->failed = n->twin = false;
+    n->failed = n->duplicate = false;
     n->expected = 0;
     n->since_us = now_us;
     n->trouble.kind = RLK_TROUBLE_NONE;
@@ -309,9 +309,9 @@ bool rlk_node_coming(const struct rlk_node *n)
 }
 
 static bool queue(struct rlk_node *n, const struct rlk_command *c,
-                  const struct rlk_request_kind *kind, void *context, uint64_t now_us)
+                  const struct rlk_exchange_kind *kind, void *context, uint64_t now_us)
 {
-    struct rlk_request r = {kind, context, now_us, c->len};
+    struct rlk_exchange r = {kind, context, now_us, c->len};
 
     if (!rlk_inflight_reserve(&n->inflight) || !rlk_conn_reserve(&n->conn, c->len)) {
         return false;
@@ -321,8 +321,8 @@ static bool queue(struct rlk_node *n, const struct rlk_command *c,
     return true;
 }
 
-bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
-                  uint64_t now_us)
+bool rlk_node_send_words(struct rlk_node *n, const struct rlk_exchange_kind *kind,
+                         const char *const *words, uint64_t now_us)
 {
     struct rlk_command c;
     bool said = rlk_command_words(&c, words) == 0 && queue(n, &c, kind, NULL, now_us);
@@ -336,15 +336,15 @@ static bool is_at_limit(const struct rlk_node *n, size_t len)
     return n->inflight.ring.count >= RLK_INFLIGHT_MAX || n->conn.out_len + len > RLK_CONN_OUT_MAX;
 }
 
-bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
-                  const struct rlk_request_kind *kind, void *context, uint64_t now_us)
+bool rlk_node_send(struct rlk_node *n, const struct rlk_command *c,
+                   const struct rlk_exchange_kind *kind, void *context, uint64_t now_us)
 {
     if (n->state != RLK_NODE_UP) {
         return false;
     }
     if (!queue(n, c, kind, context, now_us)) {
-        rlk_node_complain(n, is_at_limit(n, c->len) ? RLK_TROUBLE_TOO_MANY : RLK_TROUBLE_NO_MEMORY,
-                          NULL);
+        rlk_node_note_kind(n, is_at_limit(n, c->len) ? RLK_TROUBLE_TOO_MANY : RLK_TROUBLE_NO_MEMORY,
+                           NULL);
         return false;
     }
     if (kind->ref) {
@@ -353,7 +353,7 @@ bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
     return true;
 }
 
-bool rlk_node_pays(const struct rlk_node *n)
+bool rlk_node_can_send_pending(const struct rlk_node *n)
 {
-    return n->state == RLK_NODE_UP && n->debts.ring.count > 0 && !n->timer.set;
+    return n->state == RLK_NODE_UP && n->pending.ring.count > 0 && !n->timer.set;
 }

@@ -6,9 +6,9 @@
  *    +--------------------------+-------------------+-----------------+---------------+
  *                    failed: again after a back-off with full jitter, 10 ms to 2 s
  *
- * Nothing is ever queued for a node that is not UP: what it has to be told later is a debt
- * [S5]. A node whose oldest answer is overdue is stuck [S14]: still UP, but not asked until
- * it answers. A timeout by itself never closes a connection. */
+ * Nothing is ever queued for a node that is not UP: what it has to be told later is a
+ * pending_release [S5]. A node whose oldest answer is overdue is stuck [S14]: still UP, but not
+ * asked until it answers. A timeout by itself never closes a connection. */
 #ifndef RLK_NODE_NODE_H
 #define RLK_NODE_NODE_H
 
@@ -17,14 +17,14 @@
 
 #include "base/prng.h"
 #include "core/former.h"
-#include "core/look.h"
+#include "core/inspection.h"
 #include "core/server.h"
-#include "core/standing.h"
+#include "core/quarantine.h"
 #include "net/conn.h"
 #include "net/resolve.h"
 #include "net/timers.h"
 #include "node/command.h"
-#include "node/debt.h"
+#include "node/pending_list.h"
 #include "node/inflight.h"
 #include "node/trouble.h"
 
@@ -56,13 +56,13 @@ struct rlk_node_hooks {
     /* It has answered something, or will not any more: there is room for more. */
     void (*eased)(struct rlk_node *n, uint64_t now_us);
     /* Its votes do not count from now on. */
-    void (*barred)(struct rlk_node *n, uint64_t now_us);
+    void (*quarantined)(struct rlk_node *n, uint64_t now_us);
     /* It restarted, and was not durable: the clock may be another, too. */
-    void (*replaced)(struct rlk_node *n);
+    void (*restarted)(struct rlk_node *n);
     /* It told the time. */
     void (*timed)(struct rlk_node *n, const struct rlk_clock_sample *sample);
     /* Another node that is UP and the same server [S10]; NULL for none. */
-    const struct rlk_node *(*twin)(const struct rlk_node *n);
+    const struct rlk_node *(*duplicate)(const struct rlk_node *n);
 };
 
 struct rlk_node {
@@ -83,24 +83,24 @@ struct rlk_node {
     unsigned next_address;
     struct rlk_conn conn;
     struct rlk_inflight inflight;
-    struct rlk_debts debts;
+    struct rlk_pending_list pending;
     uint64_t since_us; /* of being UP, or of not being UP */
     uint64_t rtt_us;
     uint64_t heard_us; /* when it answered last */
     unsigned expected; /* rounds that have begun since it began to be connected, and wait for it */
 
     /* From the greeting. */
-    bool tells_holder; /* SET ... NX GET works */
+    bool returns_holder; /* SET ... NX GET works */
     unsigned
         scripts;     /* their bits: it has run them over this connection, so it knows their SHA-1 */
     char server[48]; /* "redis 7.0.15" */
     struct rlk_server info;
     int64_t client_id; /* 0: unknown */
     struct rlk_former former;
-    bool twin; /* it was another node's server when it fell last [S10] */
-    struct rlk_standing standing;
-    struct rlk_look look;
-    struct rlk_timer look_timer; /* when to look again: node/health.c */
+    bool duplicate; /* it was another node's server when it fell last [S10] */
+    struct rlk_quarantine quarantine;
+    struct rlk_inspection inspection;
+    struct rlk_timer inspection_timer; /* when to look again: node/health.c */
 
     struct rlk_trouble trouble;    /* the last thing that went wrong */
     char words[RLK_TROUBLE_WORDS]; /* of that */
@@ -130,22 +130,23 @@ bool rlk_node_coming(const struct rlk_node *n);
 
 /* Ask an UP node. False when it is not UP, or at a limit, or for want of memory: nothing was
  * queued, and the kind is not told. A request in flight has a reference to its context. */
-bool rlk_node_ask(struct rlk_node *n, const struct rlk_command *c,
-                  const struct rlk_request_kind *kind, void *context, uint64_t now_us);
+bool rlk_node_send(struct rlk_node *n, const struct rlk_command *c,
+                   const struct rlk_exchange_kind *kind, void *context, uint64_t now_us);
 
 /* Ask it with few words and no context, in any state with an open connection: for the greeting. */
-bool rlk_node_say(struct rlk_node *n, const struct rlk_request_kind *kind, const char *const *words,
-                  uint64_t now_us);
+bool rlk_node_send_words(struct rlk_node *n, const struct rlk_exchange_kind *kind,
+                         const char *const *words, uint64_t now_us);
 
 /* Owe it the release of a claim, for as long as its key may be there; a reference is taken. It is
  * told as soon as it is UP and has room; a little later when it refused (for now). */
-void rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused, uint64_t now_us);
+void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,
+                          uint64_t now_us);
 
 /* It is owed something, and can be told. */
-bool rlk_node_pays(const struct rlk_node *n);
+bool rlk_node_can_send_pending(const struct rlk_node *n);
 
 /* Tell it what it is owed, as far as it has room. */
-void rlk_node_pay(struct rlk_node *n, uint64_t now_us);
+void rlk_node_send_pending(struct rlk_node *n, uint64_t now_us);
 
 /* For the greeting: it is UP now; or it is not fit, close and try again later. */
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
@@ -153,7 +154,7 @@ void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t);
 
 /* Note what went wrong; the words are copied. The second: a kind with words, or none (NULL). */
 void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t);
-void rlk_node_complain(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words);
+void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words);
 
 /* What is wrong with it now; its words are valid until something else goes wrong. */
 struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us);

@@ -222,7 +222,7 @@ int rlk_options_load(struct rlk_options *o, const struct redlock_options *public
     return status;
 }
 
-enum rlk_quarantine rlk_options_quarantine(const struct rlk_options *o, unsigned node)
+enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o, unsigned node)
 {
     int own = o->uris[node].quarantine;
 

@@ -4,7 +4,7 @@
 
 #include <redlock/manager.h>
 
-#include "core/standing.h"
+#include "core/quarantine.h"
 #include "net/uri.h"
 
 struct rlk_options {
@@ -29,7 +29,8 @@ int rlk_options_read(const struct redlock_options *theirs, struct redlock_option
 int rlk_options_load(struct rlk_options *o, const struct redlock_options *public);
 
 /* The policy for one node. */
-enum rlk_quarantine rlk_options_quarantine(const struct rlk_options *o, unsigned node);
+enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o,
+                                                         unsigned node);
 
 void rlk_options_end(struct rlk_options *o);
 

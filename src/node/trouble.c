@@ -36,7 +36,7 @@ static const char *const sentences[RLK_TROUBLES] = {
 
     [RLK_TROUBLE_UNFIT] = "$",
     [RLK_TROUBLE_WAS_REPLICA] = "was a replica for a while: it has other data",
-    [RLK_TROUBLE_EXCHANGED] = "its data were thrown away or exchanged: it is greeted anew",
+    [RLK_TROUBLE_DATA_REPLACED] = "its data were thrown away or data_replaced: it is greeted anew",
     [RLK_TROUBLE_DUPLICATE] = "is the same server as @ (run_id $...): list each master once",
     [RLK_TROUBLE_VOTED_TWICE] =
         "is a server that has voted already under another address: list each master once",
@@ -58,7 +58,7 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_TOO_MANY] = "too many requests wait for it",
     [RLK_TROUBLE_NO_MEMORY] = "no memory for a request to it",
     [RLK_TROUBLE_NO_MEMORY_TO_GREET] = "no memory to greet it",
-    [RLK_TROUBLE_NO_MEMORY_TO_LOOK] = "no memory to ask whether it still has its data",
+    [RLK_TROUBLE_NO_MEMORY_TO_INSPECT] = "no memory to ask whether it still has its data",
     [RLK_TROUBLE_NOT_EXAMINED] = "there was no room or no memory to ask it",
     [RLK_TROUBLE_RELEASES_MANY] = "no room for all the releases that it is owed; the oldest are "
                                   "left out, and their keys end with their ttl",
@@ -67,17 +67,17 @@ static const char *const sentences[RLK_TROUBLES] = {
 
     [RLK_TROUBLE_SILENT] = "has not answered for # ms",
     [RLK_TROUBLE_QUARANTINE] = "does not vote: $",
-    [RLK_TROUBLE_UNSEEN] = "may vote after a restart, unseen: allow us INFO (quarantine)",
-    [RLK_TROUBLE_UNSEEN_ROLE] = "may vote after a restart, or as a writable replica, unseen: "
-                                "allow us INFO (quarantine)",
-    [RLK_TROUBLE_UNSEEN_DATA] =
+    [RLK_TROUBLE_BLIND_TO_RESTART] = "may vote after a restart, unseen: allow us INFO (quarantine)",
+    [RLK_TROUBLE_BLIND_TO_ROLE] = "may vote after a restart, or as a writable replica, unseen: "
+                                  "allow us INFO (quarantine)",
+    [RLK_TROUBLE_BLIND_TO_DATA] =
         "may vote after its data were thrown away, unseen: allow us EVAL "
         "with GET, SET and TIME on " RLK_COMMAND_INCARNATION " (quarantine)",
 };
 
 static const char for_a_time[] = "does not vote for another # s (max_ttl; see quarantine): $";
 
-static const char *words_of_unfit(enum rlk_unfit unfit)
+static const char *text_of_unfit(enum rlk_unfit unfit)
 {
     switch (unfit) {
     case RLK_UNFIT_REPLICA:
@@ -94,31 +94,31 @@ static const char *words_of_unfit(enum rlk_unfit unfit)
     return "";
 }
 
-static const char *words_of_bar(enum rlk_bar bar, bool for_good)
+static const char *words_of_reason(enum rlk_quarantine_reason reason, bool for_good)
 {
-    switch (bar) {
-    case RLK_BAR_YOUNG:
+    switch (reason) {
+    case RLK_QUARANTINED_YOUNG:
         return "it has started, or lost its data, or its clock was set, only just";
-    case RLK_BAR_RESTARTED:
+    case RLK_QUARANTINED_RESTARTED:
         return "it has restarted, or does not say whether it has";
-    case RLK_BAR_FORGOT:
-        return "its data were thrown away or exchanged";
-    case RLK_BAR_CLOCK:
+    case RLK_QUARANTINED_FORGOT:
+        return "its data were thrown away or data_replaced";
+    case RLK_QUARANTINED_CLOCK:
         return "its clock was set forward, or is too fast";
-    case RLK_BAR_EVICTS:
+    case RLK_QUARANTINED_EVICTS:
         return for_good ? "it may throw keys away when memory is short: set its maxmemory-policy "
                           "to noeviction"
                         : "it may have thrown keys away until just now";
-    case RLK_BAR_UNREAD:
+    case RLK_QUARANTINED_UNREAD:
         return "it cannot say for now whether it still has its data";
-    case RLK_BAR_NONE:
-    case RLK_BARS:
+    case RLK_QUARANTINED_NOT:
+    case RLK_QUARANTINE_REASONS:
         break;
     }
     return "";
 }
 
-static const char *words_of_fault(const struct rlk_trouble *t)
+static const char *text_of_fault(const struct rlk_trouble *t)
 {
     switch (t->fault) {
     case RLK_FAULT_NO_ADDRESS:
@@ -140,12 +140,12 @@ static const char *words_of_fault(const struct rlk_trouble *t)
     return t->words ? t->words : "";
 }
 
-static const char *words_of(const struct rlk_trouble *t)
+static const char *text_of(const struct rlk_trouble *t)
 {
     if (t->kind == RLK_TROUBLE_QUARANTINE) {
-        return words_of_bar(t->bar, t->number == RLK_NEVER);
+        return words_of_reason(t->reason, t->number == RLK_NEVER);
     }
-    return t->kind == RLK_TROUBLE_UNFIT ? words_of_unfit(t->unfit) : words_of_fault(t);
+    return t->kind == RLK_TROUBLE_UNFIT ? text_of_unfit(t->unfit) : text_of_fault(t);
 }
 
 static size_t put(char *out, size_t size, size_t used, const char *text)
@@ -163,7 +163,7 @@ static size_t put_mark(char *out, size_t size, size_t used, char mark, const str
 
     switch (mark) {
     case '$':
-        return put(out, size, used, words_of(t));
+        return put(out, size, used, text_of(t));
     case '@':
         return put(out, size, used, t->other ? t->other : "");
     case '#':

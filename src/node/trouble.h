@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "core/server.h"
-#include "core/standing.h"
+#include "core/quarantine.h"
 #include "net/fault.h"
 
 enum rlk_trouble_kind {
@@ -39,11 +39,11 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_LOADING,
 
     /* It is not fit to vote [S10, S11]. */
-    RLK_TROUBLE_UNFIT,       /* unfit: it is no independent master */
-    RLK_TROUBLE_WAS_REPLICA, /* since it was greeted: it is greeted anew */
-    RLK_TROUBLE_EXCHANGED,   /* its data: it is greeted anew */
-    RLK_TROUBLE_DUPLICATE,   /* other, words (its run): it is the same server as that node */
-    RLK_TROUBLE_VOTED_TWICE, /* the same, seen by our token */
+    RLK_TROUBLE_UNFIT,         /* unfit: it is no independent master */
+    RLK_TROUBLE_WAS_REPLICA,   /* since it was greeted: it is greeted anew */
+    RLK_TROUBLE_DATA_REPLACED, /* its data: it is greeted anew */
+    RLK_TROUBLE_DUPLICATE,     /* other, words (its run): it is the same server as that node */
+    RLK_TROUBLE_VOTED_TWICE,   /* the same, seen by our token */
 
     /* It is connected, and refused something: words. */
     RLK_TROUBLE_SET_REFUSED,
@@ -64,17 +64,17 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_TOO_MANY,  /* requests wait for it */
     RLK_TROUBLE_NO_MEMORY, /* for a request */
     RLK_TROUBLE_NO_MEMORY_TO_GREET,
-    RLK_TROUBLE_NO_MEMORY_TO_LOOK,
+    RLK_TROUBLE_NO_MEMORY_TO_INSPECT,
     RLK_TROUBLE_NOT_EXAMINED,
     RLK_TROUBLE_RELEASES_MANY, /* more are pending than there is room for */
     RLK_TROUBLE_RELEASES_NO_MEMORY,
 
     /* As it is now. */
-    RLK_TROUBLE_SILENT,      /* number: its answer is overdue, for so many ms [S14] */
-    RLK_TROUBLE_QUARANTINE,  /* bar; number: for so many seconds, RLK_NEVER: until that changes */
-    RLK_TROUBLE_UNSEEN,      /* it votes, and it is not seen when it restarts */
-    RLK_TROUBLE_UNSEEN_ROLE, /* nor when it becomes a replica */
-    RLK_TROUBLE_UNSEEN_DATA, /* it votes, and it is not seen when its data are thrown away */
+    RLK_TROUBLE_SILENT,     /* number: its answer is overdue, for so many ms [S14] */
+    RLK_TROUBLE_QUARANTINE, /* reason; number: for so many seconds, RLK_NEVER: until that changes */
+    RLK_TROUBLE_BLIND_TO_RESTART, /* it votes, and it is not seen when it restarts */
+    RLK_TROUBLE_BLIND_TO_ROLE,    /* nor when it becomes a replica */
+    RLK_TROUBLE_BLIND_TO_DATA,    /* it votes, and it is not seen when its data are thrown away */
     RLK_TROUBLES
 };
 
@@ -82,7 +82,7 @@ struct rlk_trouble {
     enum rlk_trouble_kind kind;
     enum rlk_fault_kind fault;
     enum rlk_unfit unfit;
-    enum rlk_bar bar;
+    enum rlk_quarantine_reason reason;
     uint64_t number;
     const char *other; /* the name of another node */
     const char *words; /* of the server, or of the system behind a fault; NULL: none */

@@ -22,7 +22,7 @@ USES = re.compile(r'^-- Uses: (.+)$', re.MULTILINE)
 HEAD = '/* Made by src/scripts/embed.py. */\n#include "scripts/scripts.h"\n'
 
 SCRIPT = '''
-_Static_assert({len} < RLK_SCRIPT_ROOM, "{name}.lua is too long");
+_Static_assert({len} < RLK_SCRIPT_SIZE, "{name}.lua is too long");
 const struct rlk_script rlk_script_{name} = {{
     .text = {literal},
     .sha = "{sha}",

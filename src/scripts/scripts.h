@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 /* No text is longer, its NUL included. */
-#define RLK_SCRIPT_ROOM 1536
+#define RLK_SCRIPT_SIZE 1536
 
 struct rlk_script {
-    char text[RLK_SCRIPT_ROOM];
+    char text[RLK_SCRIPT_SIZE];
     char sha[41]; /* SHA-1 of the text, in hex: how a server that has run it calls it */
     size_t len;
     unsigned bit; /* of this script in a set of scripts */

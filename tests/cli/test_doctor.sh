@@ -85,10 +85,10 @@ master 1 config set maxmemory 0 >/dev/null
 master 1 config set min-replicas-to-write 1 >/dev/null
 doctor 1 2 3 -- --quarantine observed
 prints "NOREPLICAS" "one that wants replicas refuses locks"
-prints "CONFIG SET min-replicas-to-write 0" "and is mended so"
+prints "CONFIG SET min-replicas-to-write 0" "and is fixed so"
 master 1 config set min-replicas-to-write 0 >/dev/null
 doctor 1 2 3 -- --quarantine observed
-status_is 0 "once all is mended it gives 0"
+status_is 0 "once all is fixed it gives 0"
 
 # --- persistence ---
 

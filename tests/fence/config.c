@@ -76,7 +76,7 @@ const unsigned n_schemes = sizeof(schemes) / sizeof(schemes[0]);
 #define BOTH .extend = true, .heal = true
 #define FINDS(WHAT) .expect = (WHAT), .runs = RUN_SUITE | RUN_REDUCED
 #define SUITE .runs = RUN_SUITE | RUN_REDUCED
-#define PLAIN_TWIN(NAME) .plain = true, .twin = (NAME)
+#define PLAIN_TWIN(NAME) .plain = true, .duplicate = (NAME)
 
 const struct config configs[] = {
     {CONFIG("three", "3 masters, 3 attempts, extend and heal", RIGHT, 3, 3), BOTH, SUITE},
@@ -106,8 +106,8 @@ const struct config configs[] = {
             COUNTED_ONLY, 3, 3),
      BOTH, SUITE},
 
-    /* The merged steps against each step by itself. A twin stands right behind the one with which
-     * it must agree. */
+    /* The merged steps against each step by itself. A duplicate stands right behind the one with
+     * which it must agree. */
     {CONFIG("two", "3 masters, 2 attempts, extend and heal", RIGHT, 3, 2), BOTH, .numbers = true,
      SUITE},
     {CONFIG("two-plain", "3 masters, 2 attempts, extend and heal, plain", RIGHT, 3, 2), BOTH,

@@ -62,11 +62,11 @@ struct config {
     unsigned nodes, attempts;
     bool extend, heal;
     enum forgetting forgetting;
-    unsigned hints;    /* a VOTE may carry any hint up to this; 0: none */
-    bool plain;        /* every step by itself (plain.c), not the merged ones (merged.c) */
-    bool numbers;      /* counters are not relabelled: what they become can be compared */
-    const char *twin;  /* the configuration with which this one must agree on the fences */
-    enum wrong expect; /* what must be found, and all that is looked for */
+    unsigned hints;        /* a VOTE may carry any hint up to this; 0: none */
+    bool plain;            /* every step by itself (plain.c), not the merged ones (merged.c) */
+    bool numbers;          /* counters are not relabelled: what they become can be compared */
+    const char *duplicate; /* the configuration with which this one must agree on the fences */
+    enum wrong expect;     /* what must be found, and all that is looked for */
     unsigned runs;
 };
 

@@ -196,9 +196,9 @@ static bool is_chosen(const struct options *o, const struct config *c)
     unsigned i;
 
     for (i = 0; i < o->n_named; i++) {
-        const char *twin = o->named[i]->twin;
+        const char *duplicate = o->named[i]->duplicate;
 
-        if (o->named[i] == c || (twin && strcmp(twin, c->name) == 0)) {
+        if (o->named[i] == c || (duplicate && strcmp(duplicate, c->name) == 0)) {
             return true;
         }
     }
@@ -208,7 +208,8 @@ static bool is_chosen(const struct options *o, const struct config *c)
 /* ---- what came of it ---- */
 
 /* What keeps a search that found nothing from having shown anything; NULL is nothing. */
-static const char *flaw(const struct config *c, const struct result *r, const struct result *twin)
+static const char *flaw(const struct config *c, const struct result *r,
+                        const struct result *duplicate)
 {
     if (r->overflow) {
         return "NOT COMPLETE, a counter has no room";
@@ -225,16 +226,16 @@ static const char *flaw(const struct config *c, const struct result *r, const st
     if (c->hints && !r->hinted) {
         return "EMPTY, no hint was taken";
     }
-    if (c->twin && memcmp(&r->seen, &twin->seen, sizeof(r->seen)) != 0) {
+    if (c->duplicate && memcmp(&r->seen, &duplicate->seen, sizeof(r->seen)) != 0) {
         return "OTHER FENCES than in the merged steps";
     }
     return NULL;
 }
 
 static const char *verdict(const struct config *c, const struct result *r,
-                           const struct result *twin, bool *ret_good)
+                           const struct result *duplicate, bool *ret_good)
 {
-    const char *found = r->wrong ? NULL : flaw(c, r, twin);
+    const char *found = r->wrong ? NULL : flaw(c, r, duplicate);
 
     *ret_good = c->expect ? r->wrong != 0 : !r->wrong && found == NULL;
     if (r->wrong) {
@@ -243,18 +244,18 @@ static const char *verdict(const struct config *c, const struct result *r,
     if (c->expect) {
         return "MISSED what is wrong with it";
     }
-    return found ? found : c->twin ? "nothing wrong, and the same fences" : "nothing wrong";
+    return found ? found : c->duplicate ? "nothing wrong, and the same fences" : "nothing wrong";
 }
 
 /* What a wrong scheme must be found to do is its claim: "finds". */
-static bool search_one(const struct options *o, const struct config *c, const struct result *twin,
-                       struct result *ret_result, struct totals *t)
+static bool search_one(const struct options *o, const struct config *c,
+                       const struct result *duplicate, struct result *ret_result, struct totals *t)
 {
     const char *text;
     bool good;
 
     search_run(c, o->limit, ret_result);
-    text = verdict(c, ret_result, twin, &good);
+    text = verdict(c, ret_result, duplicate, &good);
     t->searches++;
     t->states += ret_result->states;
     t->seconds += ret_result->seconds;
@@ -296,7 +297,7 @@ static int search_own(struct options *o)
 
 static int search_all(const struct options *o)
 {
-    struct result results[2]; /* this one and the one before, which may be its twin */
+    struct result results[2]; /* this one and the one before, which may be its duplicate */
     struct totals t = {0};
     unsigned i, chosen = 0;
 

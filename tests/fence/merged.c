@@ -26,8 +26,8 @@
  * Where a key may come back to an attempt (early-heal, two-votes) merged_settle() forgets no key.
  * A search of a wrong scheme need not be complete: each step here is one or several of those in
  * plain.c, so what is found can happen. That nothing is lost in the right one is not only argued:
- * configurations with a twin search both ways, which must arrive at the same sets of fences, and
- * at the same largest fence held before each. */
+ * configurations with a duplicate search both ways, which must arrive at the same sets of fences,
+ * and at the same largest fence held before each. */
 #include "fence/moves.h"
 
 struct emit {

@@ -9,7 +9,7 @@
  *     s                start
  *     f                with a fence, from the start on
  *     y N, n N, ? N    a vote of node N in the present round
- *     Y N FENCE, b N   a yes with a number; one that is barred
+ *     Y N FENCE, b N   a yes with a number; one that is quarantined
  *     C N, X N         node N confirms, or does not
  *     m N, S TIME      its clock went forward; we stood still for so long
  *     o ROUND N        a yes of node N in that round, whichever runs
@@ -58,7 +58,7 @@ static bool begins_a_round(const struct moment *m)
 
 static bool is_wake_up(const struct moment *m)
 {
-    return m->ev->kind == RLK_EVENT_TIMER || m->ev->kind == RLK_EVENT_ROOM;
+    return m->ev->kind == RLK_EVENT_TIMER || m->ev->kind == RLK_EVENT_DEQUEUED;
 }
 
 /* Whether the event is for the round that runs. */
@@ -67,7 +67,7 @@ static bool is_for_the_round(const struct moment *m)
     enum rlk_event_kind kind = m->ev->kind;
     bool vote =
         (kind == RLK_EVENT_VOTE || kind == RLK_EVENT_CONFIRM) && m->ev->round == m->before->tries;
-    bool doubt = kind == RLK_EVENT_MISTIMED || kind == RLK_EVENT_STOOD;
+    bool doubt = kind == RLK_EVENT_CLOCK_SUSPECT || kind == RLK_EVENT_SUSPENDED;
 
     switch (m->before->state) {
     case RLK_ATTEMPT_ASKING:
@@ -78,7 +78,7 @@ static bool is_for_the_round(const struct moment *m)
     case RLK_ATTEMPT_HELD:
         return vote;
     case RLK_ATTEMPT_IDLE:
-    case RLK_ATTEMPT_IN_LINE:
+    case RLK_ATTEMPT_QUEUED:
     case RLK_ATTEMPT_WAITING:
     case RLK_ATTEMPT_FAILED:
         break;
@@ -105,7 +105,7 @@ static uint64_t line_limit(const struct world *w, const struct moment *m)
 static void check_beginning(struct world *w, const struct moment *m)
 {
     bool first = m->before->tries == 0;
-    bool turn = m->before->state == RLK_ATTEMPT_IN_LINE && m->ev->kind == RLK_EVENT_ROOM &&
+    bool turn = m->before->state == RLK_ATTEMPT_QUEUED && m->ev->kind == RLK_EVENT_DEQUEUED &&
                 w->now_us < line_limit(w, m);
 
     FUZZ_CHECK(turn || (is_round_due(w, m) && !m->ev->full),
@@ -183,16 +183,16 @@ static enum rlk_attempt_state expected(const struct world *w, const struct momen
         return RLK_ATTEMPT_ASKING;
     }
     if (is_round_due(w, m)) {
-        return m->ev->full ? RLK_ATTEMPT_IN_LINE : RLK_ATTEMPT_ASKING;
+        return m->ev->full ? RLK_ATTEMPT_QUEUED : RLK_ATTEMPT_ASKING;
     }
-    if (m->before->state == RLK_ATTEMPT_IN_LINE && m->ev->kind == RLK_EVENT_ROOM &&
+    if (m->before->state == RLK_ATTEMPT_QUEUED && m->ev->kind == RLK_EVENT_DEQUEUED &&
         w->now_us < line_limit(w, m)) {
         return RLK_ATTEMPT_ASKING;
     }
     if (m->before->state == RLK_ATTEMPT_IDLE || m->before->state == RLK_ATTEMPT_WAITING ||
-        m->before->state == RLK_ATTEMPT_IN_LINE) {
+        m->before->state == RLK_ATTEMPT_QUEUED) {
         uint64_t limit_us =
-            m->before->state == RLK_ATTEMPT_IN_LINE ? line_limit(w, m) : w->give_up_us;
+            m->before->state == RLK_ATTEMPT_QUEUED ? line_limit(w, m) : w->give_up_us;
         bool over = m->before->state != RLK_ATTEMPT_IDLE && is_wake_up(m) && w->now_us >= limit_us;
 
         return kind == RLK_EVENT_CANCEL || over ? RLK_ATTEMPT_FAILED : m->before->state;
@@ -222,8 +222,8 @@ static void check_state(struct world *w, const struct moment *m)
     bool news = is != was && (is == RLK_ATTEMPT_WON || is == RLK_ATTEMPT_FAILED);
 
     FUZZ_CHECK(is == expected(w, m), "the step leads where it must");
-    FUZZ_CHECK(m->out->tell == news, "told when it is decided, once");
-    FUZZ_CHECK(m->out->line == (is == RLK_ATTEMPT_IN_LINE && was != is),
+    FUZZ_CHECK(m->out->report == news, "told when it is decided, once");
+    FUZZ_CHECK(m->out->queue == (is == RLK_ATTEMPT_QUEUED && was != is),
                "[S13] who is to stand in line says so, once");
     FUZZ_CHECK(is != RLK_ATTEMPT_HELD || was == RLK_ATTEMPT_HELD ||
                    (m->ev->kind == RLK_EVENT_DELIVER && round_model_enough(&w->round, w->now_us)),
@@ -233,8 +233,8 @@ static void check_state(struct world *w, const struct moment *m)
     } else if (is == RLK_ATTEMPT_FAILED) {
         FUZZ_CHECK(memcmp(m->before, m->after, sizeof(*m->after)) == 0, "a failure is final");
     }
-    w->wins_told += m->out->tell && is == RLK_ATTEMPT_WON;
-    w->ends_told += m->out->tell && is == RLK_ATTEMPT_FAILED;
+    w->wins_told += m->out->report && is == RLK_ATTEMPT_WON;
+    w->ends_told += m->out->report && is == RLK_ATTEMPT_FAILED;
     FUZZ_CHECK(w->wins_told <= m->after->tries, "a round is won once");
     FUZZ_CHECK(w->ends_told == (is == RLK_ATTEMPT_FAILED), "the end is told once");
 }
@@ -260,7 +260,7 @@ static void check_deadline(struct world *w, const struct moment *m)
 
     if (m->after->state == RLK_ATTEMPT_ASKING) {
         FUZZ_CHECK(due_us == m->after->round.deadline_us, "while it asks, the round's deadline");
-    } else if (m->after->state == RLK_ATTEMPT_IN_LINE) {
+    } else if (m->after->state == RLK_ATTEMPT_QUEUED) {
         FUZZ_CHECK(due_us == line_limit(w, m), "in line the wait ends, and nothing else");
     } else if (m->after->state != RLK_ATTEMPT_WAITING) {
         FUZZ_CHECK(due_us == RLK_NEVER, "who waits for nothing needs no timer");
@@ -340,7 +340,7 @@ static void play_doubt(struct world *w, struct fuzz_script *s, int letter)
         numbered(w, s);
         break;
     case 'b':
-        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_BARRED);
+        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_QUARANTINED);
         break;
     case 'C':
         confirm(w, fuzz_node(s), RLK_ANSWER_OURS);
@@ -349,10 +349,10 @@ static void play_doubt(struct world *w, struct fuzz_script *s, int letter)
         confirm(w, fuzz_node(s), RLK_ANSWER_GONE);
         break;
     case 'm':
-        simple(w, RLK_EVENT_MISTIMED, fuzz_node(s));
+        simple(w, RLK_EVENT_CLOCK_SUSPECT, fuzz_node(s));
         break;
     case 'S':
-        step(w, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = fuzz_number(s)});
+        step(w, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = fuzz_number(s)});
         break;
     default:
         break;
@@ -390,7 +390,7 @@ static void play_event(struct world *w, struct fuzz_script *s, int letter)
         simple(w, RLK_EVENT_TIMER, 0);
         break;
     case 'R':
-        simple(w, RLK_EVENT_ROOM, 0);
+        simple(w, RLK_EVENT_DEQUEUED, 0);
         break;
     case 'c':
         simple(w, RLK_EVENT_CANCEL, 0);
@@ -436,7 +436,7 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
 static bool is_under_way(const struct world *w)
 {
     return w->a.state == RLK_ATTEMPT_ASKING || w->a.state == RLK_ATTEMPT_WAITING ||
-           w->a.state == RLK_ATTEMPT_WON || w->a.state == RLK_ATTEMPT_IN_LINE;
+           w->a.state == RLK_ATTEMPT_WON || w->a.state == RLK_ATTEMPT_QUEUED;
 }
 
 /* One thing that a driver owes it. */
@@ -447,8 +447,8 @@ static void drive(struct world *w)
 
     if (was == RLK_ATTEMPT_WON) {
         simple(w, RLK_EVENT_DELIVER, 0);
-    } else if (was == RLK_ATTEMPT_IN_LINE) {
-        simple(w, RLK_EVENT_ROOM, 0);
+    } else if (was == RLK_ATTEMPT_QUEUED) {
+        simple(w, RLK_EVENT_DEQUEUED, 0);
     } else if (w->deadline_us == RLK_NEVER) {
         simple(w, RLK_EVENT_CANCEL, 0);
     } else {

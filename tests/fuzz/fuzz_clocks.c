@@ -46,7 +46,7 @@ struct world {
     struct rlk_clocks c;
     unsigned nodes;
     uint64_t now_us, trip_us, distance_us[RLK_MAX_NODES];
-    wide stood_at_us;
+    wide suspended_at_us;
     struct model_clock model[RLK_MAX_NODES];
 };
 
@@ -59,7 +59,7 @@ struct verdict {
 /* What the model makes of it: a change is negative when behind, 0 when it is no wonder. */
 struct guess {
     bool moved;
-    wide told_us, since_us;
+    wide reported_us, since_us;
 };
 
 static wide magnitude(wide value)
@@ -149,7 +149,7 @@ static void add_ahead(struct model_clock *m, const struct guess *g, wide now_us)
 {
     bool fresh = is_late(m, now_us);
 
-    m->ahead_us = least((fresh ? 0 : m->ahead_us) + g->told_us, RLK_NEVER);
+    m->ahead_us = least((fresh ? 0 : m->ahead_us) + g->reported_us, RLK_NEVER);
     m->latest_us[0] = g->since_us;
     m->latest_us[1] = now_us;
     if (fresh) {
@@ -185,7 +185,7 @@ static void excuse(struct world *w, const struct verdict *v)
 
         if (v->nodes & rlk_mask_bit(i)) {
             m->ahead_us = 0;
-        } else if (m->known && m->before[LAST].sent_us <= w->stood_at_us) {
+        } else if (m->known && m->before[LAST].sent_us <= w->suspended_at_us) {
             m->excuse_us = least(m->excuse_us + v->by_us, RLK_NEVER);
         } else if (m->known) {
             m->before[BASE] = m->before[FAR] = m->before[LAST];
@@ -194,17 +194,17 @@ static void excuse(struct world *w, const struct verdict *v)
     }
 }
 
-static void check_standstill(struct world *w, unsigned node, const struct verdict *v, wide now_us)
+static void check_suspension(struct world *w, unsigned node, const struct verdict *v, wide now_us)
 {
     uint64_t left = v->nodes;
     bool largest = false;
     unsigned i;
 
-    FUZZ_CHECK(2 * rlk_mask_count(v->nodes) > w->nodes, "a majority shows a standstill");
+    FUZZ_CHECK(2 * rlk_mask_count(v->nodes) > w->nodes, "a majority shows a suspension");
     FUZZ_CHECK((v->nodes & ~rlk_mask_all(w->nodes)) == 0, "of nodes that there are");
     FUZZ_CHECK(v->nodes & rlk_mask_bit(node), "and the last one is among them");
     check_instants(w, v->nodes);
-    w->stood_at_us = RLK_NEVER;
+    w->suspended_at_us = RLK_NEVER;
     RLK_MASK_EACH (i, left) {
         const struct model_clock *m = &w->model[i];
 
@@ -212,7 +212,7 @@ static void check_standstill(struct world *w, unsigned node, const struct verdic
         FUZZ_CHECK(m->ahead_us <= v->by_us && is_about(m->ahead_us, v->by_us),
                    "the amounts agree, and leases are shortened by the largest");
         largest = largest || m->ahead_us == v->by_us;
-        w->stood_at_us = least(w->stood_at_us, m->latest_us[1]);
+        w->suspended_at_us = least(w->suspended_at_us, m->latest_us[1]);
     }
     FUZZ_CHECK(largest, "it is what somebody shows");
     FUZZ_CHECK(!has_agreement(w, v->by_us, now_us), "and no majority agrees on more");
@@ -222,21 +222,22 @@ static void check_standstill(struct world *w, unsigned node, const struct verdic
 static void check_verdict(struct world *w, unsigned node, const struct verdict *v,
                           const struct guess *g, wide now_us)
 {
-    FUZZ_CHECK((v->verdict == RLK_CLOCK_WE_STOOD) == (v->nodes != 0), "whose standstill it is");
-    if (g->told_us == 0) {
+    FUZZ_CHECK((v->verdict == RLK_CLOCK_WE_WERE_SUSPENDED) == (v->nodes != 0),
+               "whose suspension it is");
+    if (g->reported_us == 0) {
         FUZZ_CHECK(v->verdict == RLK_CLOCK_STEADY && v->by_us == 0, "a clock that is steady");
-    } else if (g->told_us < 0) {
+    } else if (g->reported_us < 0) {
         FUZZ_CHECK(v->verdict == RLK_CLOCK_BEHIND, "a clock that fell behind");
-        FUZZ_CHECK(v->by_us == least(-g->told_us, RLK_NEVER), "by how much it fell behind");
+        FUZZ_CHECK(v->by_us == least(-g->reported_us, RLK_NEVER), "by how much it fell behind");
     } else {
         add_ahead(&w->model[node], g, now_us);
-        if (v->verdict == RLK_CLOCK_WE_STOOD) {
-            check_standstill(w, node, v, now_us);
+        if (v->verdict == RLK_CLOCK_WE_WERE_SUSPENDED) {
+            check_suspension(w, node, v, now_us);
             return;
         }
         FUZZ_CHECK(v->verdict == RLK_CLOCK_AHEAD, "a clock that got ahead");
-        FUZZ_CHECK(v->by_us == least(g->told_us, RLK_NEVER), "by how much it got ahead");
-        FUZZ_CHECK(!has_agreement(w, 0, now_us), "a majority that agrees is a standstill of ours");
+        FUZZ_CHECK(v->by_us == least(g->reported_us, RLK_NEVER), "by how much it got ahead");
+        FUZZ_CHECK(!has_agreement(w, 0, now_us), "a majority that agrees is a suspension of ours");
     }
 }
 
@@ -271,7 +272,7 @@ static struct guess guess(const struct model_clock *m, const struct model_readin
         }
         if (i != LAST) {
             g.moved = g.moved || moved;
-            g.told_us = g.told_us ? g.told_us : by_us;
+            g.reported_us = g.reported_us ? g.reported_us : by_us;
         }
     }
     return g;
@@ -280,7 +281,7 @@ static struct guess guess(const struct model_clock *m, const struct model_readin
 static void rebase(const struct world *w, struct model_clock *m, const struct model_reading *now,
                    bool moved)
 {
-    bool anew = moved || (m->excuse_us > 0 && now->sent_us > w->stood_at_us);
+    bool anew = moved || (m->excuse_us > 0 && now->sent_us > w->suspended_at_us);
 
     if (anew || now->at_us - m->before[BASE].at_us >= 1000000) {
         m->before[BASE] = *now;

@@ -2,20 +2,18 @@
  *
  * The script begins with eight numbers and three sets: nodes, ttl in milliseconds, drift in parts
  * per million, timeout in microseconds, flags (1: renewed by itself, 2: only when petted, 4: who
- * said neither yes nor no was barred), longest time to hold it in microseconds, most renewals, the
- * seed of the jitter; the nodes that were asked, those that said yes and those that said no
+ * said neither yes nor no was quarantined), longest time to hold it in microseconds, most renewals,
+ * the seed of the jitter; the nodes that were asked, those that said yes and those that said no
  * (hexadecimal; more yes than these when they are no majority). Then each letter is a step:
  *
  *     r READY              from now on these nodes can be asked
  *     y N, g N, k N, ? N   node N has our key, has none, has somebody else's, did not say
- *     v N, b N             a yes of node N, unless it was asked to keep the key; one that is barred
- *     Y N, G N             as y and g, by a clock that cannot be relied on
- *     X N                  its data are not those that it had
- *     m N, S TIME          its clock went forward; we stood still for so long
- *     x TTL, p             extend for so many milliseconds; the application is alive
- *     F, R                 the nodes have no room, or have some again; it is its turn
- *     t, c, D, u           timer, and what is no business of it
- *     +TIME, @, <          time goes by; to the deadline, or to just before it
+ *     v N, b N             a yes of node N, unless it was asked to keep the key; one that is
+ * quarantined Y N, G N             as y and g, by a clock that cannot be relied on X N its data are
+ * not those that it had m N, S TIME          its clock went forward; we stood still for so long x
+ * TTL, p             extend for so many milliseconds; the application is alive F, R the nodes have
+ * no room, or have some again; it is its turn t, c, D, u           timer, and what is no business
+ * of it +TIME, @, <          time goes by; to the deadline, or to just before it
  *
  * Ends with a driver whose nodes are silent, which must end in the loss. */
 #include <string.h>
@@ -48,7 +46,7 @@ static void step(struct world *w, struct rlk_event ev)
     ev.now_us = w->now_us;
     if (event_has_nodes(&ev)) {
         ev.ready = w->ready;
-        ev.full = w->full && ev.kind != RLK_EVENT_ROOM;
+        ev.full = w->full && ev.kind != RLK_EVENT_DEQUEUED;
     }
     rlk_hold_step(&w->h, &ev, &out);
     hold_model_follow(&w->model, &ev, &before, &w->h, &out);
@@ -61,11 +59,11 @@ static void simple(struct world *w, enum rlk_event_kind kind)
 }
 
 /* What a node says is an answer to what it was asked. */
-static void say_by(struct world *w, unsigned node, enum rlk_answer answer, bool mistimed)
+static void say_by(struct world *w, unsigned node, enum rlk_answer answer, bool clock_suspect)
 {
     static const enum rlk_vote votes[] = {RLK_VOTE_UNKNOWN, RLK_VOTE_YES, RLK_VOTE_NO, RLK_VOTE_NO};
     struct rlk_event ev = {
-        .kind = RLK_EVENT_ANSWER, .node = node, .answer = answer, .mistimed = mistimed};
+        .kind = RLK_EVENT_ANSWER, .node = node, .answer = answer, .clock_suspect = clock_suspect};
 
     if (w->model.node[node].open && !w->model.node[node].keep) {
         ev.kind = RLK_EVENT_VOTE;
@@ -106,7 +104,7 @@ static void play_doubt(struct world *w, struct fuzz_script *s, int letter)
 {
     switch (letter) {
     case 'b':
-        vote(w, fuzz_node(s), RLK_VOTE_BARRED);
+        vote(w, fuzz_node(s), RLK_VOTE_QUARANTINED);
         break;
     case 'Y':
         say_by(w, fuzz_node(s), RLK_ANSWER_OURS, true);
@@ -115,14 +113,14 @@ static void play_doubt(struct world *w, struct fuzz_script *s, int letter)
         say_by(w, fuzz_node(s), RLK_ANSWER_GONE, true);
         break;
     case 'X':
-        step(w,
-             (struct rlk_event){.kind = RLK_EVENT_BARRED, .node = fuzz_node(s), .exchanged = true});
+        step(w, (struct rlk_event){
+                    .kind = RLK_EVENT_QUARANTINED, .node = fuzz_node(s), .data_replaced = true});
         break;
     case 'm':
-        step(w, (struct rlk_event){.kind = RLK_EVENT_MISTIMED, .node = fuzz_node(s)});
+        step(w, (struct rlk_event){.kind = RLK_EVENT_CLOCK_SUSPECT, .node = fuzz_node(s)});
         break;
     case 'S':
-        step(w, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = fuzz_number(s)});
+        step(w, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = fuzz_number(s)});
         break;
     default:
         break;
@@ -157,7 +155,7 @@ static void play_event(struct world *w, struct fuzz_script *s, int letter)
         simple(w, RLK_EVENT_TIMER);
         break;
     case 'R':
-        simple(w, RLK_EVENT_ROOM);
+        simple(w, RLK_EVENT_DEQUEUED);
         break;
     case 'c':
         simple(w, RLK_EVENT_CANCEL);
@@ -202,7 +200,7 @@ static void come_to_an_end(struct world *w)
     FUZZ_CHECK(w->model.told_extended == w->model.asked_extended, "every extension is told");
 }
 
-static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *ret_barred)
+static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *ret_quarantined)
 {
     uint64_t flags;
 
@@ -213,15 +211,15 @@ static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *re
     flags = fuzz_number(s);
     c->renew = flags & 1;
     c->gated = flags & 2;
-    *ret_barred = flags & 4;
+    *ret_quarantined = flags & 4;
     c->max_hold_us = fuzz_number(s);
     c->max_renewals = (uint32_t)rlk_time_min(fuzz_number(s), UINT32_MAX);
     c->seed = fuzz_number(s);
 }
 
 /* A round that was won just now, as round.h leaves one behind. */
-static void win(struct rlk_round *r, const struct rlk_hold_config *c, bool barred, uint64_t now_us,
-                struct fuzz_script *s)
+static void win(struct rlk_round *r, const struct rlk_hold_config *c, bool quarantined,
+                uint64_t now_us, struct fuzz_script *s)
 {
     uint64_t all = (UINT64_C(1) << c->nodes) - 1, lease_us;
     unsigned node, quorum = rlk_validity_quorum(c->nodes);
@@ -236,7 +234,7 @@ static void win(struct rlk_round *r, const struct rlk_hold_config *c, bool barre
     }
     r->asked |= r->yes;
     r->no = fuzz_mask(s) & r->asked & ~r->yes;
-    r->barred = r->unknown = barred ? r->asked & ~(r->yes | r->no) : 0;
+    r->quarantined = r->unknown = quarantined ? r->asked & ~(r->yes | r->no) : 0;
     lease_us = rlk_time_max(1, rlk_validity_lease_us(c->ttl_us, c->drift_ppm));
     for (node = 0; node < c->nodes; node++) {
         r->end_us[node] = now_us + lease_us;
@@ -251,17 +249,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rlk_actions out;
     struct rlk_round won;
     struct world w;
-    bool barred;
+    bool quarantined;
     int letter;
 
     memset(&w, 0, sizeof(w));
     memset(&config, 0, sizeof(config));
     memset(&won, 0, sizeof(won));
     memset(&out, 0xff, sizeof(out));
-    configure(&config, &s, &barred);
+    configure(&config, &s, &quarantined);
     w.now_us = 1000000;
     w.ready = UINT64_MAX;
-    win(&won, &config, barred, w.now_us, &s);
+    win(&won, &config, quarantined, w.now_us, &s);
     rlk_hold_init(&w.h, &config);
     rlk_hold_start(&w.h, &won, w.now_us, &out);
     hold_model_start(&w.model, &config, &won, w.now_us, &w.h, &out);

@@ -101,10 +101,10 @@ static void check_end(struct world *w, const struct rlk_event *ev, const struct 
 
     FUZZ_CHECK(w->r.state == (ends ? RLK_RELEASE_DONE : RLK_RELEASE_ASKING),
                "over when a majority answered or no longer can, or with its time");
-    FUZZ_CHECK(out->tell == ends, "its end is told");
+    FUZZ_CHECK(out->report == ends, "its end is told");
     FUZZ_CHECK(!ends || w->r.status == verdict(w), "what is told is what was answered");
     w->state = w->r.state;
-    w->told += out->tell;
+    w->told += out->report;
 }
 
 static void check_step(struct world *w, const struct rlk_event *ev,
@@ -120,7 +120,7 @@ static void check_step(struct world *w, const struct rlk_event *ev,
         check_end(w, ev, out);
     } else {
         FUZZ_CHECK(memcmp(before, &w->r, sizeof(*before)) == 0, "an end is final");
-        FUZZ_CHECK(!out->tell, "the end is told once");
+        FUZZ_CHECK(!out->report, "the end is told once");
     }
     FUZZ_CHECK(w->told <= 1, "told once");
     FUZZ_CHECK(out->deadline_us == (w->state == RLK_RELEASE_ASKING ? w->deadline_us : RLK_NEVER),

@@ -5,7 +5,7 @@
  *
  *     f                with a fence, from the start on
  *     s READY COMING   start; two sets in hexadecimal    y N, n N, ? N   a vote of node N
- *     Y N FENCE        a yes with a number               b N             a yes that is barred
+ *     Y N FENCE        a yes with a number               b N             a yes that is quarantined
  *     C N, X N         node N confirms, or does not      m N             its clock went forward
  *     S TIME           we stood still for so long
  *     u N, d N         node N is up, is down             a N             an answer to a release
@@ -37,7 +37,7 @@ static void step(struct world *w, struct rlk_event ev)
     memcpy(&before, &w->round, sizeof(before));
     ev.now_us = w->now_us;
     rlk_round_step(&w->round, &w->terms, w->limit_us, &ev, &out);
-    FUZZ_CHECK(!out.fresh && !out.tell, "a round neither begins one nor tells");
+    FUZZ_CHECK(!out.fresh && !out.report, "a round neither begins one nor tells");
     round_model_follow(&w->model, w->limit_us, &ev, &before, &w->round, &out);
     w->deadline_us = out.deadline_us;
 }
@@ -87,7 +87,7 @@ static bool play_doubt(struct world *w, struct fuzz_script *s, int letter)
         numbered(w, s);
         return true;
     case 'b':
-        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_BARRED);
+        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_QUARANTINED);
         return true;
     case 'C':
         confirm(w, fuzz_node(s), RLK_ANSWER_OURS);
@@ -96,10 +96,10 @@ static bool play_doubt(struct world *w, struct fuzz_script *s, int letter)
         confirm(w, fuzz_node(s), RLK_ANSWER_GONE);
         return true;
     case 'm':
-        of_node(w, RLK_EVENT_MISTIMED, fuzz_node(s), RLK_VOTE_UNKNOWN);
+        of_node(w, RLK_EVENT_CLOCK_SUSPECT, fuzz_node(s), RLK_VOTE_UNKNOWN);
         return true;
     case 'S':
-        step(w, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = fuzz_number(s)});
+        step(w, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = fuzz_number(s)});
         return true;
     default:
         return false;

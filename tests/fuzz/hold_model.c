@@ -16,7 +16,7 @@ struct moment {
     const struct rlk_actions *out;
     bool begins, fails, retries; /* a round; it; it, and is tried again later */
     bool news, extended;         /* the user is to be told */
-    bool line;                   /* to stand in line */
+    bool queue;                  /* to stand in line */
     int extended_status;
     uint64_t asks;
 };
@@ -27,7 +27,7 @@ static bool counts(const struct hold_model *m, unsigned i)
 {
     const struct hold_model_node *n = &m->node[i];
 
-    return n->since != 0 && n->since <= m->success_step && !n->mistimed;
+    return n->since != 0 && n->since <= m->success_step && !n->clock_suspect;
 }
 
 static unsigned count_counting(const struct hold_model *m)
@@ -64,7 +64,7 @@ static bool is_soon(const struct hold_model *m)
     unsigned i;
 
     for (i = 0; i < m->config.nodes; i++) {
-        if (m->node[i].since != 0 && !m->node[i].mistimed && !counts(m, i)) {
+        if (m->node[i].since != 0 && !m->node[i].clock_suspect && !counts(m, i)) {
             return true;
         }
     }
@@ -126,7 +126,7 @@ static void trouble(struct hold_model *m, struct moment *mo)
 
 static void end_extension(struct hold_model *m, struct moment *mo, int status)
 {
-    if (m->extending && !m->queued) {
+    if (m->extending && !m->extend_next) {
         m->extending = false;
         mo->extended = true;
         mo->extended_status = status;
@@ -194,10 +194,10 @@ static void succeed(struct hold_model *m, struct moment *mo)
     unsigned i;
 
     for (i = 0; i < m->config.nodes; i++) {
-        m->node[i].exchanged = false;
+        m->node[i].data_replaced = false;
     }
     m->success = true;
-    m->config.ttl_us = m->extending && !m->queued ? m->round_ttl_us : m->config.ttl_us;
+    m->config.ttl_us = m->extending && !m->extend_next ? m->round_ttl_us : m->config.ttl_us;
     m->successes++;
     m->success_step = m->step;
     m->healed = false;
@@ -215,7 +215,7 @@ static void confirm(struct hold_model *m, struct hold_model_node *n)
 
 static void take_vote(struct hold_model *m, struct hold_model_node *n, enum rlk_vote vote)
 {
-    if (vote == RLK_VOTE_YES || vote == RLK_VOTE_BARRED) {
+    if (vote == RLK_VOTE_YES || vote == RLK_VOTE_QUARANTINED) {
         confirm(m, n);
     } else if (vote == RLK_VOTE_NO && !n->healed) {
         n->touched = false;
@@ -237,11 +237,11 @@ static void take_answer(struct hold_model *m, unsigned i, enum rlk_answer answer
 
 /* [S11] One that can be relied on again is as one that has our key since just now. One that cannot
  * has never said, nor been asked, anything. */
-static void time_it(struct hold_model *m, struct hold_model_node *n, bool mistimed)
+static void time_it(struct hold_model *m, struct hold_model_node *n, bool clock_suspect)
 {
-    n->since = n->mistimed && !mistimed && n->since ? m->step : n->since;
-    n->mistimed = mistimed;
-    if (mistimed) {
+    n->since = n->clock_suspect && !clock_suspect && n->since ? m->step : n->since;
+    n->clock_suspect = clock_suspect;
+    if (clock_suspect) {
         n->end_us = n->asked_us = 0;
     }
 }
@@ -251,18 +251,18 @@ static void exchange(struct hold_model_node *n)
 {
     n->since = 0;
     n->end_us = 0;
-    n->exchanged = true;
+    n->data_replaced = true;
 }
 
 /* Those that a heal has to be planned for: who lost it since the success is asked to keep it first.
  */
-static uint64_t exchanged(const struct hold_model *m)
+static uint64_t data_replaced(const struct hold_model *m)
 {
     uint64_t nodes = 0;
     unsigned i;
 
     for (i = 0; i < m->config.nodes; i++) {
-        nodes |= (uint64_t)m->node[i].exchanged << i;
+        nodes |= (uint64_t)m->node[i].data_replaced << i;
     }
     return nodes;
 }
@@ -294,7 +294,7 @@ static void hear(struct hold_model *m, struct moment *mo)
 
     if (ev->kind == RLK_EVENT_VOTE ? ev->vote != RLK_VOTE_UNKNOWN
                                    : ev->answer != RLK_ANSWER_UNKNOWN) {
-        time_it(m, n, ev->mistimed);
+        time_it(m, n, ev->clock_suspect);
     }
     if (n->open && ev->kind == RLK_EVENT_VOTE) {
         n->open = false;
@@ -342,9 +342,9 @@ static uint64_t line_due_us(const struct hold_model *m, uint64_t now_us)
     return m->renew_us > now_us ? m->renew_us : line_trouble_us(m);
 }
 
-static void stand_in_line(struct hold_model *m, struct moment *mo)
+static void enter_queue(struct hold_model *m, struct moment *mo)
 {
-    m->in_line = mo->line = true;
+    m->queued = mo->queue = true;
     if (line_due_us(m, mo->ev->now_us) <= mo->ev->now_us) {
         trouble(m, mo);
     }
@@ -354,14 +354,14 @@ static void renew(struct hold_model *m, struct moment *mo)
 {
     bool petless = m->config.gated && !m->petted && !m->paid;
 
-    if (mo->ev->full && (m->queued || (is_allowed(m, mo->ev->now_us) && !petless))) {
-        stand_in_line(m, mo);
+    if (mo->ev->full && (m->extend_next || (is_allowed(m, mo->ev->now_us) && !petless))) {
+        enter_queue(m, mo);
         return;
     }
     m->renew_us = RLK_NEVER;
     mo->fails = false;
-    if (m->queued) {
-        m->queued = false;
+    if (m->extend_next) {
+        m->extend_next = false;
         begin(m, mo, m->wanted_ttl_us, false);
     } else if (!is_allowed(m, mo->ev->now_us)) {
         trouble(m, mo);
@@ -382,19 +382,19 @@ static void be_woken(struct hold_model *m, struct moment *mo)
     uint64_t now_us = mo->ev->now_us;
     unsigned failures = m->failures;
 
-    m->in_line = false;
+    m->queued = false;
     if (is_under_way(m) && now_us >= patience_end_us(m)) {
         fail(m, mo);
-        if (m->queued || (m->config.renew && (mo->after->renew_us == RLK_NEVER ||
-                                              mo->after->failures == failures + 2))) {
+        if (m->extend_next || (m->config.renew && (mo->after->renew_us == RLK_NEVER ||
+                                                   mo->after->failures == failures + 2))) {
             m->renew_us = now_us;
         }
     }
     if (m->renew_us <= now_us) {
         renew(m, mo);
     }
-    if (mo->ev->full && !m->in_line && mo->after->heal_us <= now_us) {
-        stand_in_line(m, mo);
+    if (mo->ev->full && !m->queued && mo->after->heal_us <= now_us) {
+        enter_queue(m, mo);
     }
 }
 
@@ -403,12 +403,12 @@ static void want_more(struct hold_model *m, struct moment *mo)
     m->wanted_ttl_us = mo->ev->ttl_us;
     m->extending = true;
     m->asked_extended++;
-    m->queued = mo->ev->full || is_under_way(m);
-    if (!m->queued) {
+    m->extend_next = mo->ev->full || is_under_way(m);
+    if (!m->extend_next) {
         begin(m, mo, mo->ev->ttl_us, false);
     } else if (!is_under_way(m)) {
         m->renew_us = mo->ev->now_us;
-        stand_in_line(m, mo);
+        enter_queue(m, mo);
     }
 }
 
@@ -429,29 +429,29 @@ static void check_lost(struct hold_model *m, struct moment *mo, int reason)
     m->told_lost++;
     FUZZ_CHECK(mo->after->state == RLK_HOLD_LOST, "[S9] lost when its time is over, or for ever");
     FUZZ_CHECK(mo->after->reason == reason, "the loss has its reason");
-    FUZZ_CHECK(mo->out->tell && m->told_lost == 1, "[S9] the loss is told, once");
-    FUZZ_CHECK(mo->out->tell_extended == (m->extending || mo->extended),
+    FUZZ_CHECK(mo->out->report && m->told_lost == 1, "[S9] the loss is told, once");
+    FUZZ_CHECK(mo->out->report_extended == (m->extending || mo->extended),
                "the extension ends with the lock");
-    FUZZ_CHECK(!mo->out->tell_extended || mo->extended || mo->after->extended == REDLOCK_ELOST,
+    FUZZ_CHECK(!mo->out->report_extended || mo->extended || mo->after->extended == REDLOCK_ELOST,
                "and is told as lost");
     FUZZ_CHECK(mo->out->extend == 0 && mo->out->heal == 0, "a lost lock asks for nothing");
     FUZZ_CHECK(mo->out->deadline_us == RLK_NEVER, "a lost lock needs no timer");
     FUZZ_CHECK(rlk_hold_valid_until_us(mo->after) == 0, "a lost lock is not valid");
-    m->told_extended += mo->out->tell_extended;
+    m->told_extended += mo->out->report_extended;
 }
 
-/* It is the standstill's fault when there was at least a tenth of the ttl to do better. */
+/* It is the suspension's fault when there was at least a tenth of the ttl to do better. */
 static int why_over(const struct hold_model *m, const struct rlk_event *ev)
 {
     uint64_t due_us = is_under_way(m) ? patience_end_us(m)
-                      : m->in_line    ? line_due_us(m, ev->now_us)
+                      : m->queued     ? line_due_us(m, ev->now_us)
                                       : m->renew_us;
 
-    if (ev->kind == RLK_EVENT_STOOD ||
+    if (ev->kind == RLK_EVENT_SUSPENDED ||
         rlk_time_add(due_us, m->config.ttl_us / 10) <= hold_model_until(m)) {
         return REDLOCK_ESUSPENDED;
     }
-    if (m->in_line && m->renew_us <= ev->now_us) {
+    if (m->queued && m->renew_us <= ev->now_us) {
         return REDLOCK_ELIMIT;
     }
     return m->failures || !m->success ? REDLOCK_ENOQUORUM : REDLOCK_EUNRENEWED;
@@ -467,7 +467,7 @@ static void check_asked(const struct hold_model *m, const struct moment *mo)
 
 static bool is_wake_up(const struct moment *mo)
 {
-    return mo->ev->kind == RLK_EVENT_TIMER || mo->ev->kind == RLK_EVENT_ROOM;
+    return mo->ev->kind == RLK_EVENT_TIMER || mo->ev->kind == RLK_EVENT_DEQUEUED;
 }
 
 /* Those that a heal at this moment is for. */
@@ -520,7 +520,7 @@ static void check_heal(struct hold_model *m, const struct moment *mo)
         note_heal(m, mo, left_ms);
     }
     FUZZ_CHECK(heal_us == RLK_NEVER || (m->success && !m->healed), "no heal without a success");
-    FUZZ_CHECK(!m->success || m->healed || is_any_open(m) || lacking(m, ~exchanged(m)) == 0 ||
+    FUZZ_CHECK(!m->success || m->healed || is_any_open(m) || lacking(m, ~data_replaced(m)) == 0 ||
                    heal_us <= rlk_time_add(now_us, rlk_time_max(1000, m->config.ttl_us / 10)),
                "[S8] after each success");
 }
@@ -553,7 +553,7 @@ static void check_plan(struct hold_model *m, const struct moment *mo, bool succe
 {
     uint64_t now_us = mo->ev->now_us, at_us = mo->after->renew_us;
 
-    if (m->queued && (succeeded || mo->fails)) {
+    if (m->extend_next && (succeeded || mo->fails)) {
         FUZZ_CHECK(at_us == now_us, "what is in line begins when the round is over");
     } else if (succeeded) {
         FUZZ_CHECK(is_plan(m, at_us), "renewed at a third of the ttl");
@@ -561,8 +561,8 @@ static void check_plan(struct hold_model *m, const struct moment *mo, bool succe
         FUZZ_CHECK(at_us >= now_us && at_us <= rlk_time_add(now_us, retry_bound(m)),
                    "tried again with a back-off under its bound");
     } else {
-        bool may_replan =
-            m->success && m->renew_us != RLK_NEVER && !m->queued && mo->ev->kind != RLK_EVENT_STOOD;
+        bool may_replan = m->success && m->renew_us != RLK_NEVER && !m->extend_next &&
+                          mo->ev->kind != RLK_EVENT_SUSPENDED;
 
         FUZZ_CHECK(at_us == m->renew_us || (may_replan && is_plan(m, at_us)),
                    "the plan stays as it is");
@@ -570,13 +570,13 @@ static void check_plan(struct hold_model *m, const struct moment *mo, bool succe
     m->renew_us = at_us;
 }
 
-static void check_told(struct hold_model *m, const struct moment *mo)
+static void check_reported(struct hold_model *m, const struct moment *mo)
 {
-    FUZZ_CHECK(mo->out->tell == mo->news, "told once in each trouble, and not otherwise");
+    FUZZ_CHECK(mo->out->report == mo->news, "told once in each trouble, and not otherwise");
     FUZZ_CHECK(mo->after->trouble == m->trouble, "in trouble from a failure to a success");
-    FUZZ_CHECK(mo->out->tell_extended == mo->extended, "the end of an extension is told");
+    FUZZ_CHECK(mo->out->report_extended == mo->extended, "the end of an extension is told");
     FUZZ_CHECK(!mo->extended || mo->after->extended == mo->extended_status, "as it was");
-    FUZZ_CHECK(mo->out->line == mo->line && mo->after->in_line == m->in_line,
+    FUZZ_CHECK(mo->out->queue == mo->queue && mo->after->queued == m->queued,
                "[S13] who has no room stands in line");
     m->told_extended += mo->extended;
 }
@@ -586,7 +586,7 @@ static void check_times(const struct hold_model *m, const struct moment *mo)
     const struct rlk_hold *h = mo->after;
     uint64_t until_us = hold_model_until(m);
     uint64_t due_us =
-        m->in_line ? line_due_us(m, mo->ev->now_us) : rlk_time_min(h->renew_us, h->heal_us);
+        m->queued ? line_due_us(m, mo->ev->now_us) : rlk_time_min(h->renew_us, h->heal_us);
 
     FUZZ_CHECK(h->state == RLK_HOLD_HELD, "held until its time is over");
     FUZZ_CHECK(rlk_hold_valid_until_us(h) == until_us,
@@ -609,11 +609,11 @@ static void do_step(struct hold_model *m, struct moment *mo)
         want_more(m, mo);
     } else if (ev->kind == RLK_EVENT_PET) {
         be_petted(m, mo);
-    } else if (ev->kind == RLK_EVENT_MISTIMED) {
+    } else if (ev->kind == RLK_EVENT_CLOCK_SUSPECT) {
         time_it(m, &m->node[ev->node], true);
-    } else if (ev->kind == RLK_EVENT_STOOD) {
+    } else if (ev->kind == RLK_EVENT_SUSPENDED) {
         plan_sooner(m, ev->by_us);
-    } else if (ev->kind == RLK_EVENT_BARRED && ev->exchanged) {
+    } else if (ev->kind == RLK_EVENT_QUARANTINED && ev->data_replaced) {
         exchange(&m->node[ev->node]);
     }
 }
@@ -623,7 +623,7 @@ static void check_over(const struct moment *mo)
     const struct rlk_actions *out = mo->out;
 
     FUZZ_CHECK(memcmp(mo->before, mo->after, sizeof(*mo->after)) == 0, "[S9] a loss is final");
-    FUZZ_CHECK(!out->tell && !out->tell_extended, "nothing is told after a loss");
+    FUZZ_CHECK(!out->report && !out->report_extended, "nothing is told after a loss");
     FUZZ_CHECK(out->extend == 0 && out->heal == 0, "nothing is asked for after a loss");
     FUZZ_CHECK(out->deadline_us == RLK_NEVER, "nothing is waited for after a loss");
 }
@@ -641,7 +641,7 @@ void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,
         check_over(&mo);
         return;
     }
-    if (ev->kind == RLK_EVENT_STOOD) {
+    if (ev->kind == RLK_EVENT_SUSPENDED) {
         stand_still(m, ev->by_us);
     }
     if (hold_model_until(m) <= ev->now_us) {
@@ -656,9 +656,9 @@ void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,
     check_asked(m, &mo);
     check_heal(m, &mo);
     check_plan(m, &mo, m->successes != successes);
-    check_told(m, &mo);
+    check_reported(m, &mo);
     check_times(m, &mo);
-    FUZZ_CHECK(after->extending == m->extending && after->queued == m->queued,
+    FUZZ_CHECK(after->extending == m->extending && after->extend_next == m->extend_next,
                "an extension waits for its own round");
 }
 
@@ -673,10 +673,10 @@ static void take_over(struct hold_model *m, const struct rlk_round *won)
         n->touched = (won->asked & bit) && !(won->no & bit);
         n->open = n->touched && !((won->yes | won->unknown) & bit);
         n->asked_us = won->end_us[i];
-        time_it(m, n, won->mistimed & bit);
-        if ((won->yes | won->barred) & bit) {
+        time_it(m, n, won->clock_suspect & bit);
+        if ((won->yes | won->quarantined) & bit) {
             confirm(m, n);
-            n->since += won->barred & bit ? 1 : 0; /* from the next success on */
+            n->since += won->quarantined & bit ? 1 : 0; /* from the next success on */
         }
     }
 }
@@ -698,6 +698,6 @@ void hold_model_start(struct hold_model *m, const struct rlk_hold_config *config
     FUZZ_CHECK(out->extend == 0 && out->heal == 0, "a lock that begins asks for nothing");
     check_heal(m, &mo);
     check_plan(m, &mo, true);
-    check_told(m, &mo);
+    check_reported(m, &mo);
     check_times(m, &mo);
 }

@@ -14,8 +14,8 @@ struct hold_model_node {
     unsigned since; /* the step that proved that it has our key, and from which it can be relied
                        on; 0: it has not */
     uint64_t end_us;
-    bool exchanged;       /* its data, since the last success */
-    bool mistimed;        /* its clock cannot be relied on: it does not count */
+    bool data_replaced;   /* its data, since the last success */
+    bool clock_suspect;   /* its clock cannot be relied on: it does not count */
     unsigned kept, taken; /* the last round in which it counted; in which it was another's */
 };
 
@@ -29,8 +29,8 @@ struct hold_model {
     uint64_t asked_from_us; /* begun_us, as it was by the clock that stood still */
     uint64_t round_ttl_us, wanted_ttl_us;
     unsigned failures, renewals, successes;
-    bool lost, trouble, extending, queued, petted, paid, waits, credited;
-    bool in_line; /* for what is due */
+    bool lost, trouble, extending, extend_next, petted, paid, waits, credited;
+    bool queued; /* for what is due */
     unsigned told_lost, told_extended, asked_extended;
 };
 

@@ -75,8 +75,8 @@ static bool is_greeting(const struct resp_request *r)
     return false;
 }
 
-/* A SET that a connection took along, unanswered, is a debt. */
-static void check_debts(const struct peer *p)
+/* A SET that a connection took along, unanswered, is a pending_release. */
+static void check_pending_releases(const struct peer *p)
 {
     unsigned i;
 
@@ -96,7 +96,7 @@ static void on_set(struct peer *p, const struct resp_request *r)
     FUZZ_CHECK(r->len[2] >= 40 && strspn(r->argv[2], "0123456789abcdef") == 40,
                "[S4] a token begins with 40 hex digits");
     FUZZ_CHECK(peer_find(p, r->argv[2]) == NULL, "[S4] a token is set once");
-    check_debts(p);
+    check_pending_releases(p);
     if (p->n_tokens < PEER_TOKENS) {
         t = &p->tokens[p->n_tokens++];
         *t = (struct peer_token){

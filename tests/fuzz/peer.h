@@ -2,7 +2,8 @@
  *
  * What it reads are the commands of the library, and each is checked: that it is one, that
  * nothing but the greeting comes before the first answer, that no token is set twice [S4], that
- * nothing is released that was never set, and that a debt is paid before anything is asked [S5]. */
+ * nothing is released that was never set, and that a pending_release is paid before anything is
+ * asked [S5]. */
 #ifndef RLK_TESTS_FUZZ_PEER_H
 #define RLK_TESTS_FUZZ_PEER_H
 
@@ -34,7 +35,7 @@ struct peer {
     unsigned requests;    /* read on this connection, the greeting's with them */
     unsigned answers;     /* said on it, at the most */
     bool ahead;           /* it may have answered what it had not been asked yet */
-    bool lossy;           /* memory ran out: debts may be forgotten */
+    bool lossy;           /* memory ran out: pending_releases may be forgotten */
     size_t piece;         /* sends so many bytes at once; 0: all */
     bool scripted;        /* something was said on this connection that the script chose */
     uint64_t sent;        /* bytes, over all connections */

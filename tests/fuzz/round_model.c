@@ -63,7 +63,7 @@ static uint64_t majority_end(const struct round_model *m)
     for (node = 0; node < 64; node++) {
         if (agreeing(m) & bit(node)) {
             uint64_t end = rlk_time_sub(rlk_time_add(m->asked_us[node], m->terms->lease_us),
-                                        m->stood_us[node]);
+                                        m->suspended_us[node]);
 
             for (i = n++; i > 0 && ends[i - 1] < end; i--) {
                 ends[i] = ends[i - 1];
@@ -102,9 +102,9 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
             won && (count(agreeing(m)) < majority(m) || !round_model_enough(m, ev->now_us)),
         [RLK_EVENT_CONFIRM] = (asking || won) && (m->owes & bit(ev->node)),
         /* Which is noted of all that were asked. */
-        [RLK_EVENT_MISTIMED] = (asking || won) && (m->asked & bit(ev->node)),
-        [RLK_EVENT_BARRED] = (asking || won) && (m->yes & bit(ev->node)),
-        [RLK_EVENT_STOOD] = m->asked != 0,
+        [RLK_EVENT_CLOCK_SUSPECT] = (asking || won) && (m->asked & bit(ev->node)),
+        [RLK_EVENT_QUARANTINED] = (asking || won) && (m->yes & bit(ev->node)),
+        [RLK_EVENT_SUSPENDED] = m->asked != 0,
     };
 
     return means[ev->kind];
@@ -224,12 +224,13 @@ static void voted(struct round_model *m, const struct rlk_event *ev, uint64_t *r
 {
     bool numberless = m->terms->fenced && ev->fence == 0;
 
-    if (ev->mistimed || ev->vote != RLK_VOTE_UNKNOWN) {
-        m->mistimed = (m->mistimed & ~bit(ev->node)) | (ev->mistimed ? bit(ev->node) : 0);
+    if (ev->clock_suspect || ev->vote != RLK_VOTE_UNKNOWN) {
+        m->clock_suspect =
+            (m->clock_suspect & ~bit(ev->node)) | (ev->clock_suspect ? bit(ev->node) : 0);
     }
     m->voted |= bit(ev->node);
     m->no |= ev->vote == RLK_VOTE_NO ? bit(ev->node) : 0;
-    m->barred |= ev->vote == RLK_VOTE_BARRED ? bit(ev->node) : 0;
+    m->quarantined |= ev->vote == RLK_VOTE_QUARANTINED ? bit(ev->node) : 0;
     if (ev->vote == RLK_VOTE_YES && !numberless) {
         m->yes |= bit(ev->node);
         m->counter[ev->node] = ev->fence;
@@ -245,17 +246,17 @@ static void stood(struct round_model *m, uint64_t by_us)
 
     for (node = 0; node < 64; node++) {
         if (m->asked & bit(node)) {
-            m->stood_us[node] = rlk_time_add(m->stood_us[node], by_us);
+            m->suspended_us[node] = rlk_time_add(m->suspended_us[node], by_us);
         }
     }
 }
 
 static void doubted(struct round_model *m, unsigned node, bool clock)
 {
-    m->mistimed |= clock ? bit(node) : 0;
+    m->clock_suspect |= clock ? bit(node) : 0;
     if (m->yes & bit(node)) {
         m->yes &= ~bit(node);
-        m->barred |= bit(node);
+        m->quarantined |= bit(node);
     }
 }
 
@@ -269,9 +270,9 @@ static void hear(struct round_model *m, const struct rlk_event *ev, const struct
         voted(m, ev, &confirm);
     } else if (ev->kind == RLK_EVENT_CONFIRM) {
         confirmed(m, ev);
-    } else if (ev->kind == RLK_EVENT_MISTIMED || ev->kind == RLK_EVENT_BARRED) {
-        doubted(m, ev->node, ev->kind == RLK_EVENT_MISTIMED);
-    } else if (ev->kind == RLK_EVENT_STOOD) {
+    } else if (ev->kind == RLK_EVENT_CLOCK_SUSPECT || ev->kind == RLK_EVENT_QUARANTINED) {
+        doubted(m, ev->node, ev->kind == RLK_EVENT_CLOCK_SUSPECT);
+    } else if (ev->kind == RLK_EVENT_SUSPENDED) {
         stood(m, ev->by_us);
     }
     FUZZ_CHECK(out->confirm == confirm,
@@ -379,8 +380,9 @@ static void check_what_others_read(const struct round_model *m, const struct rlk
 {
     FUZZ_CHECK(after->asked == m->asked, "it knows whom it asked");
     FUZZ_CHECK(after->yes == m->yes && after->no == m->no, "it knows the votes");
-    FUZZ_CHECK(after->barred == m->barred, "[S11] and those that do not count");
-    FUZZ_CHECK(after->mistimed == m->mistimed, "[S11] and whose clock cannot be relied on");
+    FUZZ_CHECK(after->quarantined == m->quarantined, "[S11] and those that do not count");
+    FUZZ_CHECK(after->clock_suspect == m->clock_suspect,
+               "[S11] and whose clock cannot be relied on");
     FUZZ_CHECK(rlk_round_counted(after) == agreeing(m) || m->chosen == 0, "[S12] who agrees");
     FUZZ_CHECK(after->fence.value == m->chosen, "[S12] and the fence");
     if (m->state == RLK_ROUND_WON) {

@@ -10,10 +10,10 @@ struct round_model {
     enum rlk_round_state state;
     int status;             /* LOST: what the machine said, found to be allowed */
     uint64_t asked, coming; /* coming: waited for, and not asked yet */
-    uint64_t voted, yes, no, barred, mistimed;
+    uint64_t voted, yes, no, quarantined, clock_suspect;
     uint64_t started_us, deadline_us, until_us;
-    uint64_t asked_us[64]; /* the time of each request */
-    uint64_t stood_us[64]; /* how long we stood still since */
+    uint64_t asked_us[64];     /* the time of each request */
+    uint64_t suspended_us[64]; /* how long we stood still since */
     /* With a fence: what each gave, what was chosen from it, and what came of asking. */
     uint64_t counter[64], chosen;
     uint64_t asked_again, owes, confirmed;

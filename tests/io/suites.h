@@ -20,13 +20,13 @@ Suite *hostile_suite(void);
 Suite *keys_suite(void);
 Suite *nonsense_suite(void);
 Suite *noscript_suite(void);
-Suite *probes_suite(void);
+Suite *health_suite(void);
 Suite *query_suite(void);
 Suite *release_suite(void);
 Suite *restarts_suite(void);
-Suite *room_suite(void);
+Suite *capacity_suite(void);
 Suite *stuck_suite(void);
-Suite *twins_suite(void);
+Suite *duplicates_suite(void);
 Suite *versions_suite(void);
 Suite *wire_suite(void);
 

@@ -6,7 +6,7 @@
 #include "io/scripts.h"
 #include "io/suites.h"
 #include "io/suspend.h"
-#include "io/ward.h"
+#include "io/rig.h"
 #include "io/watch.h"
 
 static struct farm f;
@@ -289,7 +289,7 @@ START_TEST(an_adopted_lock_counts_whoever_has_it)
 END_TEST
 
 /* Whoever had it before may have given the keys more time. */
-START_TEST(a_debt_of_an_adopted_lock_ages_with_its_former_ttl)
+START_TEST(a_pending_release_of_an_adopted_lock_ages_with_its_former_ttl)
 {
     struct redlock_request request;
 
@@ -359,11 +359,11 @@ static void leave_a_lock(uint32_t health_ms)
 {
     struct redlock_request request;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, health_ms);
-    request = held_request(&h, &ward, "k");
+    rig_start(REDLOCK_QUARANTINE_STRICT, health_ms);
+    request = held_request(&h, &rig, "k");
     request.renew = 0;
     held_acquire(&h, &request);
-    loop_settle(ward.base);
+    loop_settle(rig.base);
     forget(taken_over, sizeof(taken_over));
 }
 
@@ -372,16 +372,16 @@ START_TEST(a_master_in_quarantine_counts_for_what_it_has)
 {
     struct redlock_request request;
 
-    leave_a_lock(WARD_NO_HEALTH_MS);
-    model_restart_durably(ward_model(0));
-    ward_reconnect(0);
-    ward_must_be_barred(0, "it has restarted");
-    model_del(ward_model(1), "k");
-    request = held_request(&h, &ward, "k");
-    held_adopt(&h, ward.rl, &request, taken_over);
+    leave_a_lock(RIG_NO_HEALTH_MS);
+    model_restart_durably(rig_model(0));
+    rig_reconnect(0);
+    rig_must_be_quarantined(0, "it has restarted");
+    model_del(rig_model(1), "k");
+    request = held_request(&h, &rig, "k");
+    held_adopt(&h, rig.rl, &request, taken_over);
     ck_assert_int_eq(h.status, REDLOCK_OK);
-    ward_must_be_barred(0, "it has restarted");
-    farm_end(&ward);
+    rig_must_be_quarantined(0, "it has restarted");
+    farm_end(&rig);
 }
 END_TEST
 
@@ -398,21 +398,21 @@ START_TEST(an_adoption_under_way_does_not_mind)
     struct redlock_request request;
     int told = 0;
 
-    leave_a_lock(WARD_HEALTH_MS);
-    model_del(ward_model(1), "k");
-    fake_pause(ward.nodes[2]);
-    request = held_request(&h, &ward, "k");
+    leave_a_lock(RIG_HEALTH_MS);
+    model_del(rig_model(1), "k");
+    fake_pause(rig.nodes[2]);
+    request = held_request(&h, &rig, "k");
     request.renew = 0;
-    ck_assert_int_eq(redlock_adopt(ward.rl, &request, taken_over, on_adopted, &told, NULL), 0);
-    loop_settle(ward.base);
-    model_flush(ward_model(0));
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
-    loop_settle(ward.base);
+    ck_assert_int_eq(redlock_adopt(rig.rl, &request, taken_over, on_adopted, &told, NULL), 0);
+    loop_settle(rig.base);
+    model_flush(rig_model(0));
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
+    loop_settle(rig.base);
     ck_assert_int_eq(told, 0);
-    fake_go_on(ward.nodes[2]);
-    loop_must(ward.base, &told);
-    farm_end(&ward);
+    fake_go_on(rig.nodes[2]);
+    loop_must(rig.base, &told);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -423,7 +423,7 @@ Suite *adopt_suite(void)
 
     tcase_add_test(tcase, an_adopted_lock_is_released_where_it_was_not_asked_for);
     tcase_add_test(tcase, an_adopted_lock_counts_whoever_has_it);
-    tcase_add_test(tcase, a_debt_of_an_adopted_lock_ages_with_its_former_ttl);
+    tcase_add_test(tcase, a_pending_release_of_an_adopted_lock_ages_with_its_former_ttl);
     tcase_add_test(tcase, a_lock_that_may_be_held_is_not_told_as_lost);
     tcase_add_test(tcase, adopted_after_the_scripts_were_forgotten);
     tcase_add_test(tcase, a_lock_is_adopted_by_another_manager);

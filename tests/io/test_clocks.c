@@ -6,7 +6,7 @@
 
 #include "io/held.h"
 #include "io/suites.h"
-#include "io/ward.h"
+#include "io/rig.h"
 
 static struct held h;
 
@@ -14,32 +14,32 @@ static struct held h;
 
 START_TEST(a_clock_set_forward_does_not_vote)
 {
-    ward_start((enum redlock_quarantine)_i, WARD_HEALTH_MS);
-    ward_probe_all();
-    ward_set_clock_forward(0, 60000);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
-    ward_must_be_barred(0, "its clock was set forward");
-    ward_must_count(1);
-    ward_must_count(2);
-    ward_vote_must_not_count("k", 0, "its clock was set forward");
-    ward_pass_ms(WARD_QUARANTINE_MS);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    farm_end(&ward);
+    rig_start((enum redlock_quarantine)_i, RIG_HEALTH_MS);
+    rig_probe_all();
+    rig_set_clock_forward(0, 60000);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
+    rig_must_be_quarantined(0, "its clock was set forward");
+    rig_must_count(1);
+    rig_must_count(2);
+    rig_vote_must_not_count("k", 0, "its clock was set forward");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
 }
 END_TEST
 
 /* 10 % and not the 1 % that drift may be. */
 START_TEST(a_clock_that_is_too_fast_does_not_vote)
 {
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_probe_all();
-    ward_set_clock_forward(0, 10000);
-    ward_pass_ms(100000);
-    ward_wait_until_barred(0);
-    ward_must_be_barred(0, "too fast");
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_probe_all();
+    rig_set_clock_forward(0, 10000);
+    rig_pass_ms(100000);
+    rig_wait_until_quarantined(0);
+    rig_must_be_quarantined(0, "too fast");
+    farm_end(&rig);
 }
 END_TEST
 
@@ -47,36 +47,36 @@ END_TEST
  * started. */
 START_TEST(a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_model(0)->aof = true;
-    ward_model(0)->fsync = "always";
-    farm_open(&ward);
-    ward_probe_all();
-    model_restart_durably(ward_model(0));
-    ward_reconnect(0);
-    ward_must_count(0);
-    model_restart_durably(ward_model(0));
-    ward_set_clock_forward(0, 60000);
-    ward_reconnect(0);
-    ward_must_be_barred(0, "its clock was set forward");
-    farm_end(&ward);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_model(0)->aof = true;
+    rig_model(0)->fsync = "always";
+    farm_open(&rig);
+    rig_probe_all();
+    model_restart_durably(rig_model(0));
+    rig_reconnect(0);
+    rig_must_count(0);
+    model_restart_durably(rig_model(0));
+    rig_set_clock_forward(0, 60000);
+    rig_reconnect(0);
+    rig_must_be_quarantined(0, "its clock was set forward");
+    farm_end(&rig);
 }
 END_TEST
 
 START_TEST(a_clock_set_back_or_off_from_the_beginning_votes)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_set_clock_forward(0, 86400000);
-    ward_model(1)->clock_us -= UINT64_C(86400000000);
-    farm_open(&ward);
-    ward_probe_all();
-    ward_model(2)->clock_us -= 60000000;
-    ward_probe_all();
-    ward_must_count(0);
-    ward_must_count(1);
-    ward_must_count(2);
-    ward_vote_must_count("k", 0);
-    farm_end(&ward);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_set_clock_forward(0, 86400000);
+    rig_model(1)->clock_us -= UINT64_C(86400000000);
+    farm_open(&rig);
+    rig_probe_all();
+    rig_model(2)->clock_us -= 60000000;
+    rig_probe_all();
+    rig_must_count(0);
+    rig_must_count(1);
+    rig_must_count(2);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -87,14 +87,14 @@ END_TEST
 static bool is_on_record(void *arg)
 {
     (void)arg;
-    return ward_data_age_s(0) < 1000;
+    return rig_data_age_s(0) < 1000;
 }
 
 static void step_and_look(void)
 {
-    ward_set_clock_forward(0, STEP_MS);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
+    rig_set_clock_forward(0, STEP_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
 }
 
 /* By its clock its data are older than any lock, and nobody who meets it now has seen it move. */
@@ -102,26 +102,26 @@ START_TEST(a_step_is_on_record_for_strangers)
 {
     char noted[128];
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_probe_all();
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_probe_all();
     step_and_look();
-    loop_must_true(ward.base, is_on_record, NULL);
-    snprintf(noted, sizeof(noted), "%s", model_get(ward_model(0), "redlock:incarnation"));
-    ward_probe_all();
-    ward_probe_all();
-    ck_assert_str_eq(model_get(ward_model(0), "redlock:incarnation"), noted); /* once */
-    ward_must_be_barred(0, "its clock was set forward");
-    ck_assert_int_gt(ward_data_age_s(1), 86000);
+    loop_must_true(rig.base, is_on_record, NULL);
+    snprintf(noted, sizeof(noted), "%s", model_get(rig_model(0), "redlock:incarnation"));
+    rig_probe_all();
+    rig_probe_all();
+    ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), noted); /* once */
+    rig_must_be_quarantined(0, "its clock was set forward");
+    ck_assert_int_gt(rig_data_age_s(1), 86000);
 
-    farm_close(&ward);
-    farm_open(&ward);
-    ward_must_be_barred(0, "its clock was set, only just");
-    ward_must_count(1);
-    ward_vote_must_not_count("k", 0, "its clock was set, only just");
-    ward_pass_ms(WARD_QUARANTINE_MS + 1000);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    farm_end(&ward);
+    farm_close(&rig);
+    farm_open(&rig);
+    rig_must_be_quarantined(0, "its clock was set, only just");
+    rig_must_count(1);
+    rig_vote_must_not_count("k", 0, "its clock was set, only just");
+    rig_pass_ms(RIG_QUARANTINE_MS + 1000);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -131,73 +131,73 @@ START_TEST(a_step_stays_on_record_when_the_clock_is_put_right)
 {
     int i;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_probe_all();
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_probe_all();
     step_and_look();
-    loop_must_true(ward.base, is_on_record, NULL);
-    farm_close(&ward);
-    ward_model(0)->clock_us -= STEP_MS * UINT64_C(1000);
+    loop_must_true(rig.base, is_on_record, NULL);
+    farm_close(&rig);
+    rig_model(0)->clock_us -= STEP_MS * UINT64_C(1000);
     for (i = 0; i < 2; i++) {
-        farm_open(&ward);
-        ward_must_be_barred(0, "its clock was set, only just");
-        ward_vote_must_not_count("k", 0, "its clock was set, only just");
-        ck_assert_int_ge(ward_data_age_s(0), 0);
-        ck_assert_int_lt(ward_data_age_s(0), 1000);
+        farm_open(&rig);
+        rig_must_be_quarantined(0, "its clock was set, only just");
+        rig_vote_must_not_count("k", 0, "its clock was set, only just");
+        ck_assert_int_ge(rig_data_age_s(0), 0);
+        ck_assert_int_lt(rig_data_age_s(0), 1000);
         if (i == 0) {
-            farm_close(&ward);
+            farm_close(&rig);
         }
     }
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
 /* All of them got ahead: we did not count the time, and they are as old as they were. Neither is it
  * certain as long as nobody else answers. */
-START_TEST(what_may_be_a_standstill_of_ours_is_not_put_on_record)
+START_TEST(what_may_be_a_suspension_of_ours_is_not_put_on_record)
 {
     size_t i;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_probe_all();
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_probe_all();
     for (i = 0; i < 3; i++) {
-        ward_set_clock_forward(i, STEP_MS);
+        rig_set_clock_forward(i, STEP_MS);
     }
-    fake_pause(ward.nodes[1]);
-    fake_pause(ward.nodes[2]);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
-    loop_settle(ward.base);
-    ck_assert_int_gt(ward_data_age_s(0), 86000);
-    fake_go_on(ward.nodes[1]);
-    fake_go_on(ward.nodes[2]);
-    ward_wait_until_it_counts(0);
-    ward_probe_all();
+    fake_pause(rig.nodes[1]);
+    fake_pause(rig.nodes[2]);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
+    loop_settle(rig.base);
+    ck_assert_int_gt(rig_data_age_s(0), 86000);
+    fake_go_on(rig.nodes[1]);
+    fake_go_on(rig.nodes[2]);
+    rig_wait_until_it_counts(0);
+    rig_probe_all();
     for (i = 0; i < 3; i++) {
-        ward_must_count(i);
-        ck_assert_int_gt(ward_data_age_s(i), 86000);
+        rig_must_count(i);
+        ck_assert_int_gt(rig_data_age_s(i), 86000);
     }
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
 /* One witness is enough, when it had a second for it: the third master is dead. */
 START_TEST(a_step_is_on_record_when_somebody_has_kept_time)
 {
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_probe_all();
-    fake_down(ward.nodes[2]);
-    farm_wait(&ward, 2, REDLOCK_NODE_DOWN);
-    fake_pause(ward.nodes[1]);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_probe_all();
+    fake_down(rig.nodes[2]);
+    farm_wait(&rig, 2, REDLOCK_NODE_DOWN);
+    fake_pause(rig.nodes[1]);
     step_and_look();
-    loop_settle(ward.base);
-    ck_assert_int_gt(ward_data_age_s(0), 86000);
-    fake_go_on(ward.nodes[1]);
-    loop_settle(ward.base);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_pass_ms(WARD_HEALTH_MS);
-    loop_must_true(ward.base, is_on_record, NULL);
-    fake_up(ward.nodes[2]);
-    farm_end(&ward);
+    loop_settle(rig.base);
+    ck_assert_int_gt(rig_data_age_s(0), 86000);
+    fake_go_on(rig.nodes[1]);
+    loop_settle(rig.base);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
+    loop_must_true(rig.base, is_on_record, NULL);
+    fake_up(rig.nodes[2]);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -208,22 +208,22 @@ START_TEST(a_record_of_another_bars_who_has_not_watched)
     char value[128];
     const char *mark;
 
-    ward_start((enum redlock_quarantine)(_i % 2), WARD_HEALTH_MS);
+    rig_start((enum redlock_quarantine)(_i % 2), RIG_HEALTH_MS);
     if (_i / 2) {
-        ward_pass_ms(WARD_QUARANTINE_MS);
+        rig_pass_ms(RIG_QUARANTINE_MS);
     }
-    ward_probe_all();
-    mark = strchr(model_get(ward_model(0), "redlock:incarnation"), ' ') + 1;
-    snprintf(value, sizeof(value), "%s %.16s %" PRIu64, ward_model(0)->run_id, mark,
-             model_now_us(ward_model(0)));
-    model_set(ward_model(0), "redlock:incarnation", value, 0);
-    ward_probe_all();
-    ward_wait_until_barred(0);
-    ward_must_be_barred(0, "its clock was set, only just");
-    ward_pass_ms(WARD_QUARANTINE_MS + 1000);
-    ward_must_count(0);
-    ck_assert_str_eq(model_get(ward_model(0), "redlock:incarnation"), value);
-    farm_end(&ward);
+    rig_probe_all();
+    mark = strchr(model_get(rig_model(0), "redlock:incarnation"), ' ') + 1;
+    snprintf(value, sizeof(value), "%s %.16s %" PRIu64, rig_model(0)->run_id, mark,
+             model_now_us(rig_model(0)));
+    model_set(rig_model(0), "redlock:incarnation", value, 0);
+    rig_probe_all();
+    rig_wait_until_quarantined(0);
+    rig_must_be_quarantined(0, "its clock was set, only just");
+    rig_pass_ms(RIG_QUARANTINE_MS + 1000);
+    rig_must_count(0);
+    ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -233,34 +233,34 @@ START_TEST(a_step_that_is_on_record_is_not_put_there_again)
     char value[128];
     const char *mark;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_probe_all();
-    ward_set_clock_forward(0, STEP_MS);
-    mark = strchr(model_get(ward_model(0), "redlock:incarnation"), ' ') + 1;
-    snprintf(value, sizeof(value), "%s %.16s %" PRIu64, ward_model(0)->run_id, mark,
-             model_now_us(ward_model(0)));
-    model_set(ward_model(0), "redlock:incarnation", value, 0);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
-    ward_must_be_barred(0, "its clock was set forward");
-    ward_probe_all();
-    ward_probe_all();
-    ck_assert_str_eq(model_get(ward_model(0), "redlock:incarnation"), value);
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_probe_all();
+    rig_set_clock_forward(0, STEP_MS);
+    mark = strchr(model_get(rig_model(0), "redlock:incarnation"), ' ') + 1;
+    snprintf(value, sizeof(value), "%s %.16s %" PRIu64, rig_model(0)->run_id, mark,
+             model_now_us(rig_model(0)));
+    model_set(rig_model(0), "redlock:incarnation", value, 0);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
+    rig_must_be_quarantined(0, "its clock was set forward");
+    rig_probe_all();
+    rig_probe_all();
+    ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
+    farm_end(&rig);
 }
 END_TEST
 
 /* All three have it, and count. */
 static void hold_everywhere(uint32_t renew)
 {
-    struct redlock_request request = held_request(&h, &ward, "k");
+    struct redlock_request request = held_request(&h, &rig, "k");
 
     request.renew = renew;
     held_acquire(&h, &request);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
-    loop_settle(ward.base);
+    loop_settle(rig.base);
 }
 
 static void extend_for(uint32_t ttl_ms, int expected)
@@ -270,7 +270,7 @@ static void extend_for(uint32_t ttl_ms, int expected)
     ck_assert_int_eq(held_extend(&h, ttl_ms), REDLOCK_OK);
     held_wait(&h, &h.extended, before + 1);
     ck_assert_int_eq(h.extend_status, expected);
-    loop_settle(ward.base);
+    loop_settle(rig.base);
 }
 
 static void extend_again(int expected)
@@ -283,32 +283,32 @@ static void extend_with_the_first_ahead(void)
 {
     int before = h.extended;
 
-    fake_pause(ward.nodes[1]);
-    fake_pause(ward.nodes[2]);
+    fake_pause(rig.nodes[1]);
+    fake_pause(rig.nodes[2]);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
-    loop_settle(ward.base);
-    fake_go_on(ward.nodes[1]);
-    fake_go_on(ward.nodes[2]);
+    loop_settle(rig.base);
+    fake_go_on(rig.nodes[1]);
+    fake_go_on(rig.nodes[2]);
     held_wait(&h, &h.extended, before + 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
-    loop_settle(ward.base);
+    loop_settle(rig.base);
 }
 
 /* One of the others forgets it too: with the one whose clock moved it would still be a majority. */
 START_TEST(a_lease_by_a_clock_that_moved_does_not_count)
 {
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
-    ward_set_clock_forward(0, 10000);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
+    rig_set_clock_forward(0, 10000);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     extend_with_the_first_ahead();
-    model_del(ward_model(1), "k");
+    model_del(rig_model(1), "k");
     extend_again(REDLOCK_ELOST);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -320,38 +320,38 @@ START_TEST(what_was_promised_before_a_clock_moved_does_not_count_again)
         SHORT_MS = 10000
     };
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
-    ward_set_clock_forward(1, 5000);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(1);
-    ward_probe_all();
+    rig_set_clock_forward(1, 5000);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(1);
+    rig_probe_all();
     extend_for(SHORT_MS, REDLOCK_OK);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), SHORT_MS);
-    ward_set_clock_forward(0, 5000);
-    ward_pass_ms(1000);
+    rig_set_clock_forward(0, 5000);
+    rig_pass_ms(1000);
     extend_for(SHORT_MS, REDLOCK_OK); /* which asks for the time as well */
-    ward_must_be_barred(0, "its clock was set forward");
+    rig_must_be_quarantined(0, "its clock was set forward");
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     ck_assert_uint_le(redlock_lock_validity_ms(h.lock), SHORT_MS);
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
 /* Without it there is no majority: nobody waits for a renewal to say so. */
 START_TEST(a_majority_by_a_clock_that_moved_is_lost_at_once)
 {
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
-    model_del(ward_model(2), "k");
+    model_del(rig_model(2), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
-    ward_set_clock_forward(0, 10000);
-    ward_pass_ms(WARD_HEALTH_MS);
+    rig_set_clock_forward(0, 10000);
+    rig_pass_ms(RIG_HEALTH_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     ck_assert_uint_eq(h.validity_ms, 0);
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -361,21 +361,21 @@ START_TEST(a_vote_by_a_clock_that_moved_does_not_count)
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    model_set(ward_model(1), "k", "somebody", 0);
-    fake_pause(ward.nodes[2]);
-    ck_assert_int_eq(redlock_acquire(ward.rl, &request, outcome_on_acquired, &got, NULL), 0);
-    farm_wait_count(&ward, 0, "SET k", 1);
-    loop_settle(ward.base);
-    ward_set_clock_forward(0, 10000);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
-    loop_settle(ward.base);
-    fake_go_on(ward.nodes[2]);
-    loop_must(ward.base, &got.calls);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    model_set(rig_model(1), "k", "somebody", 0);
+    fake_pause(rig.nodes[2]);
+    ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&rig, 0, "SET k", 1);
+    loop_settle(rig.base);
+    rig_set_clock_forward(0, 10000);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
+    loop_settle(rig.base);
+    fake_go_on(rig.nodes[2]);
+    loop_must(rig.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
-    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
-    farm_end(&ward);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -383,43 +383,43 @@ START_TEST(a_lease_by_a_clock_that_moved_counts_again_later)
 {
     unsigned i;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
-    ward_set_clock_forward(0, 10000);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
+    rig_set_clock_forward(0, 10000);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
     extend_again(REDLOCK_OK);
     for (i = 0; i < 4; i++) {
-        ward_pass_ms(WARD_QUARANTINE_MS / 4);
+        rig_pass_ms(RIG_QUARANTINE_MS / 4);
         extend_again(REDLOCK_OK);
     }
-    ward_must_count(0);
+    rig_must_count(0);
     extend_again(REDLOCK_OK);
-    model_del(ward_model(1), "k");
+    model_del(rig_model(1), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
 /* Once only: what is held is by its length again as soon as it has kept time for a while. For new
- * locks it is barred as long as what it ended too early could have lived. */
+ * locks it is quarantined as long as what it ended too early could have lived. */
 START_TEST(a_clock_that_moved_once_confirms_soon)
 {
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
-    ward_set_clock_forward(0, 10000);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
+    rig_set_clock_forward(0, 10000);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
     extend_again(REDLOCK_OK);
-    ward_probe_all();
+    rig_probe_all();
     extend_again(REDLOCK_OK);
-    model_del(ward_model(1), "k");
+    model_del(rig_model(1), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
-    ward_must_be_barred(0, "its clock was set forward");
-    ward_vote_must_not_count("other", 0, "its clock was set forward");
-    farm_end(&ward);
+    rig_must_be_quarantined(0, "its clock was set forward");
+    rig_vote_must_not_count("other", 0, "its clock was set forward");
+    farm_end(&rig);
 }
 END_TEST
 
@@ -436,31 +436,31 @@ START_TEST(clocks_that_moved_alike_shorten_what_is_held)
 {
     size_t i;
 
-    ward_start((enum redlock_quarantine)_i, WARD_HEALTH_MS);
-    ward_pass_ms(WARD_HEALTH_MS);
+    rig_start((enum redlock_quarantine)_i, RIG_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
     for (i = 0; i < 3; i++) {
-        farm_wait_count(&ward, i, _i == REDLOCK_QUARANTINE_OFF ? "TIME" : "EVAL", 1);
+        farm_wait_count(&rig, i, _i == REDLOCK_QUARANTINE_OFF ? "TIME" : "EVAL", 1);
     }
-    loop_settle(ward.base);
+    loop_settle(rig.base);
     hold_everywhere(0);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 90000);
     for (i = 0; i < 3; i++) {
-        ward_set_clock_forward(i, 30000);
+        rig_set_clock_forward(i, 30000);
     }
-    ward_pass_ms(WARD_HEALTH_MS);
-    at_most_ms = OUTCOME_TTL_MS - WARD_HEALTH_MS - 30000;
-    loop_must_true(ward.base, is_shorter, NULL);
+    rig_pass_ms(RIG_HEALTH_MS);
+    at_most_ms = OUTCOME_TTL_MS - RIG_HEALTH_MS - 30000;
+    loop_must_true(rig.base, is_shorter, NULL);
     for (i = 0; i < 3; i++) {
-        ward_wait_until_it_counts(i);
+        rig_wait_until_it_counts(i);
     }
-    loop_settle(ward.base);
+    loop_settle(rig.base);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     ck_assert_int_eq(h.lost, 0);
     for (i = 0; i < 3; i++) {
-        ward_must_count(i);
+        rig_must_count(i);
     }
-    ward_vote_must_count("other", 0);
-    farm_end(&ward);
+    rig_vote_must_count("other", 0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -468,16 +468,16 @@ START_TEST(clocks_that_moved_alike_beyond_the_end_lose_it)
 {
     size_t i;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
     for (i = 0; i < 3; i++) {
-        ward_set_clock_forward(i, OUTCOME_TTL_MS);
+        rig_set_clock_forward(i, OUTCOME_TTL_MS);
     }
-    ward_pass_ms(WARD_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_uint_eq(h.validity_ms, 0);
     ck_assert_int_eq(h.reason, REDLOCK_ESUSPENDED);
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -489,35 +489,35 @@ START_TEST(a_master_in_quarantine_is_healed_and_counts_for_what_is_held)
 {
     size_t before;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     hold_everywhere(0);
-    ward_restart(0);
-    ward_must_be_barred(0, "it has restarted");
-    before = fake_count(ward.nodes[0], "EVAL");
+    rig_restart(0);
+    rig_must_be_quarantined(0, "it has restarted");
+    before = fake_count(rig.nodes[0], "EVAL");
     extend_again(REDLOCK_OK);
-    farm_wait_count(&ward, 0, "EVAL", before + 2); /* to keep it, and to set it again */
-    loop_settle(ward.base);
-    ck_assert_str_eq(model_get(ward_model(0), "k"), h.token);
+    farm_wait_count(&rig, 0, "EVAL", before + 2); /* to keep it, and to set it again */
+    loop_settle(rig.base);
+    ck_assert_str_eq(model_get(rig_model(0), "k"), h.token);
     extend_again(REDLOCK_OK);
-    model_del(ward_model(1), "k");
+    model_del(rig_model(1), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
-    ward_must_be_barred(0, "it has restarted");
+    rig_must_be_quarantined(0, "it has restarted");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    farm_wait_gone(&ward, "k");
-    farm_end(&ward);
+    farm_wait_gone(&rig, "k");
+    farm_end(&rig);
 }
 END_TEST
 
 /* The same without the heal between. */
 START_TEST(a_master_that_forgot_does_not_count_before_it_is_healed)
 {
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     hold_everywhere(0);
-    ward_restart(0);
-    model_del(ward_model(1), "k");
+    rig_restart(0);
+    model_del(rig_model(1), "k");
     extend_again(REDLOCK_ELOST);
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -531,7 +531,7 @@ Suite *clocks_suite(void)
     tcase_add_test(tcase, a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote);
     tcase_add_test(tcase, a_step_is_on_record_for_strangers);
     tcase_add_test(tcase, a_step_stays_on_record_when_the_clock_is_put_right);
-    tcase_add_test(tcase, what_may_be_a_standstill_of_ours_is_not_put_on_record);
+    tcase_add_test(tcase, what_may_be_a_suspension_of_ours_is_not_put_on_record);
     tcase_add_test(tcase, a_step_is_on_record_when_somebody_has_kept_time);
     tcase_add_loop_test(tcase, a_record_of_another_bars_who_has_not_watched, 0, 4);
     tcase_add_test(tcase, a_step_that_is_on_record_is_not_put_there_again);

@@ -4,25 +4,25 @@
 #include <string.h>
 
 #include "io/suites.h"
-#include "io/ward.h"
+#include "io/rig.h"
 
 START_TEST(a_flushall_is_seen_by_the_probe)
 {
     size_t greetings;
 
-    ward_start((enum redlock_quarantine)_i, WARD_HEALTH_MS);
-    greetings = ward_greetings(0);
-    model_flush(ward_model(0));
-    ward_must_count(0);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_greeted(0, greetings);
-    ward_must_be_barred(0, "its data were thrown away");
-    ward_vote_must_not_count("k", 0, "its data were thrown away");
-    ward_must_count(1);
-    ward_pass_ms(WARD_QUARANTINE_MS);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    farm_end(&ward);
+    rig_start((enum redlock_quarantine)_i, RIG_HEALTH_MS);
+    greetings = rig_greetings(0);
+    model_flush(rig_model(0));
+    rig_must_count(0);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_greeted(0, greetings);
+    rig_must_be_quarantined(0, "its data were thrown away");
+    rig_vote_must_not_count("k", 0, "its data were thrown away");
+    rig_must_count(1);
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -31,17 +31,17 @@ START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 {
     size_t greetings;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
-    greetings = ward_greetings(0);
-    model_flush(ward_model(0));
-    ward_must_count(0);
-    ward_vote_must_not_count("fenced", 1, "its data were thrown away");
-    ward_wait_until_greeted(0, greetings);
-    ward_vote_must_not_count("k", 0, "its data were thrown away");
-    ward_pass_ms(WARD_QUARANTINE_MS);
-    ward_must_count(0);
-    ward_vote_must_count("fenced", 1);
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    greetings = rig_greetings(0);
+    model_flush(rig_model(0));
+    rig_must_count(0);
+    rig_vote_must_not_count("fenced", 1, "its data were thrown away");
+    rig_wait_until_greeted(0, greetings);
+    rig_vote_must_not_count("k", 0, "its data were thrown away");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_count(0);
+    rig_vote_must_count("fenced", 1);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -51,26 +51,26 @@ START_TEST(a_flushall_is_seen_behind_the_mark_of_another)
     char other[128];
     size_t greetings;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    greetings = ward_greetings(0);
-    model_flush(ward_model(0));
-    snprintf(other, sizeof(other), "%s 00000000deadbeef 1000000", ward_model(0)->run_id);
-    model_set(ward_model(0), "redlock:incarnation", other, 0);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_greeted(0, greetings);
-    ward_must_be_barred(0, "its data were thrown away");
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    greetings = rig_greetings(0);
+    model_flush(rig_model(0));
+    snprintf(other, sizeof(other), "%s 00000000deadbeef 1000000", rig_model(0)->run_id);
+    model_set(rig_model(0), "redlock:incarnation", other, 0);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_greeted(0, greetings);
+    rig_must_be_quarantined(0, "its data were thrown away");
+    farm_end(&rig);
 }
 END_TEST
 
 START_TEST(a_replica_in_its_masters_place_does_not_vote)
 {
-    ward_start((enum redlock_quarantine)_i, WARD_NO_HEALTH_MS);
-    model_promote(ward_model(0));
-    ward_reconnect(0);
-    ward_must_be_barred(0, "restarted");
-    ward_vote_must_not_count("k", 0, "restarted");
-    farm_end(&ward);
+    rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
+    model_promote(rig_model(0));
+    rig_reconnect(0);
+    rig_must_be_quarantined(0, "restarted");
+    rig_vote_must_not_count("k", 0, "restarted");
+    farm_end(&rig);
 }
 END_TEST
 
@@ -80,19 +80,18 @@ START_TEST(a_stranger_with_the_mark_of_another_run_is_as_old_as_its_run)
 {
     static const char other[] = "0123456789012345678901234567890123456789 00000000deadbeef 1";
 
-    ward_set_up(_i == 1 ? REDLOCK_QUARANTINE_OBSERVED : REDLOCK_QUARANTINE_STRICT,
-                WARD_NO_HEALTH_MS);
-    model_set(ward_model(0), "redlock:incarnation", other, 0);
-    ward_model(0)->promoted = _i < 2;
-    farm_open(&ward);
+    rig_set_up(_i == 1 ? REDLOCK_QUARANTINE_OBSERVED : REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    model_set(rig_model(0), "redlock:incarnation", other, 0);
+    rig_model(0)->promoted = _i < 2;
+    farm_open(&rig);
     if (_i == 0) {
-        ward_must_be_barred(0, "lost its data");
+        rig_must_be_quarantined(0, "lost its data");
     } else {
-        ward_must_count(0);
+        rig_must_count(0);
     }
     ck_assert_ptr_nonnull(
-        strstr(model_get(ward_model(0), "redlock:incarnation"), ward_model(0)->run_id));
-    farm_end(&ward);
+        strstr(model_get(rig_model(0), "redlock:incarnation"), rig_model(0)->run_id));
+    farm_end(&rig);
 }
 END_TEST
 
@@ -108,24 +107,24 @@ START_TEST(a_master_that_becomes_a_replica_does_not_vote)
 {
     size_t hellos;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    hellos = fake_count(ward.nodes[0], "HELLO");
-    ward_model(0)->role = "replica";
-    fake_on(ward.nodes[0], "EVAL", FAKE_REPLY, no_master[_i]);
-    ward_pass_ms(WARD_HEALTH_MS);
-    farm_wait_count(&ward, 0, "HELLO", hellos + 1);
-    farm_wait_error(&ward, 0, "is a replica");
-    ck_assert_int_ne(farm_state(&ward, 0), REDLOCK_NODE_UP);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    hellos = fake_count(rig.nodes[0], "HELLO");
+    rig_model(0)->role = "replica";
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, no_master[_i]);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "HELLO", hellos + 1);
+    farm_wait_error(&rig, 0, "is a replica");
+    ck_assert_int_ne(farm_state(&rig, 0), REDLOCK_NODE_UP);
 
-    ward_model(0)->role = "master";
-    fake_behave(ward.nodes[0]);
-    farm_wait(&ward, 0, REDLOCK_NODE_UP);
-    ward_must_be_barred(0, "its data were thrown away");
-    ward_vote_must_not_count("k", 0, "its data were thrown away");
-    ward_pass_ms(WARD_QUARANTINE_MS);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    farm_end(&ward);
+    rig_model(0)->role = "master";
+    fake_behave(rig.nodes[0]);
+    farm_wait(&rig, 0, REDLOCK_NODE_UP);
+    rig_must_be_quarantined(0, "its data were thrown away");
+    rig_vote_must_not_count("k", 0, "its data were thrown away");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -137,31 +136,31 @@ START_TEST(a_writable_replica_is_thrown_out)
     bool off = _i / 2 == REDLOCK_QUARANTINE_OFF;
     size_t greetings;
 
-    ward_set_up((enum redlock_quarantine)(_i / 2), WARD_HEALTH_MS);
+    rig_set_up((enum redlock_quarantine)(_i / 2), RIG_HEALTH_MS);
     if (_i % 2) {
-        fake_on(ward.nodes[0], "INFO", FAKE_REPLY, noperm);
+        fake_on(rig.nodes[0], "INFO", FAKE_REPLY, noperm);
     }
-    farm_open(&ward);
-    ward_vote_must_count("k", 0);
-    greetings = ward_greetings(0);
-    ward_model(0)->role = "replica";
-    ward_pass_ms(WARD_HEALTH_MS);
-    farm_wait_count(&ward, 0, "CLIENT SETNAME", greetings + 1);
-    farm_wait_error(&ward, 0, "is a replica");
-    ck_assert_int_ne(farm_state(&ward, 0), REDLOCK_NODE_UP);
+    farm_open(&rig);
+    rig_vote_must_count("k", 0);
+    greetings = rig_greetings(0);
+    rig_model(0)->role = "replica";
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "CLIENT SETNAME", greetings + 1);
+    farm_wait_error(&rig, 0, "is a replica");
+    ck_assert_int_ne(farm_state(&rig, 0), REDLOCK_NODE_UP);
 
-    ward_pass_ms(WARD_QUARANTINE_MS);
-    ward_model(0)->role = "master";
-    farm_wait(&ward, 0, REDLOCK_NODE_UP);
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_model(0)->role = "master";
+    farm_wait(&rig, 0, REDLOCK_NODE_UP);
     if (off) {
-        ward_must_count(0);
+        rig_must_count(0);
     } else {
-        ward_must_be_barred(0, "exchanged");
-        ward_vote_must_not_count("k", 0, "exchanged");
-        ward_pass_ms(WARD_QUARANTINE_MS);
+        rig_must_be_quarantined(0, "data_replaced");
+        rig_vote_must_not_count("k", 0, "data_replaced");
+        rig_pass_ms(RIG_QUARANTINE_MS);
     }
-    ward_vote_must_count("k", 0);
-    farm_end(&ward);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -170,20 +169,20 @@ START_TEST(a_role_that_is_no_longer_told_by_info_is_told_by_hello)
 {
     size_t hellos, greetings;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    fake_on(ward.nodes[0], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
-    hellos = fake_count(ward.nodes[0], "HELLO");
-    ward_probe_all();
-    ck_assert_uint_eq(fake_count(ward.nodes[0], "HELLO"), hellos);
-    ward_probe_all();
-    ck_assert_uint_eq(fake_count(ward.nodes[0], "HELLO"), hellos + 1);
-    ward_must_count(0);
-    greetings = ward_greetings(0);
-    ward_model(0)->role = "replica";
-    ward_pass_ms(WARD_HEALTH_MS);
-    farm_wait_count(&ward, 0, "CLIENT SETNAME", greetings + 1);
-    farm_wait_error(&ward, 0, "is a replica");
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    fake_on(rig.nodes[0], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
+    hellos = fake_count(rig.nodes[0], "HELLO");
+    rig_probe_all();
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), hellos);
+    rig_probe_all();
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), hellos + 1);
+    rig_must_count(0);
+    greetings = rig_greetings(0);
+    rig_model(0)->role = "replica";
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "CLIENT SETNAME", greetings + 1);
+    farm_wait_error(&rig, 0, "is a replica");
+    farm_end(&rig);
 }
 END_TEST
 
@@ -191,43 +190,43 @@ END_TEST
  * is so is said. */
 START_TEST(a_role_that_nothing_tells_is_not_looked_at)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_model(0)->major = 5;
-    fake_on(ward.nodes[0], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
-    farm_open(&ward);
-    ward_pass_ms(WARD_HEALTH_MS);
-    farm_wait_count(&ward, 0, "TIME", 1);
-    ck_assert_uint_eq(fake_count(ward.nodes[0], "HELLO"), 1);
-    ward_must_count(0);
-    ck_assert_ptr_nonnull(strstr(farm_error(&ward, 0), "as a writable replica"));
-    farm_end(&ward);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_model(0)->major = 5;
+    fake_on(rig.nodes[0], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
+    farm_open(&rig);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "TIME", 1);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), 1);
+    rig_must_count(0);
+    ck_assert_ptr_nonnull(strstr(farm_error(&rig, 0), "as a writable replica"));
+    farm_end(&rig);
 }
 END_TEST
 
 /* REPLICAOF and REPLICAOF NO ONE between two looks: under the same run, and a master each time. The
  * mark tells as well; here it may not be asked for. */
-START_TEST(who_was_a_replica_for_a_while_is_barred)
+START_TEST(who_was_a_replica_for_a_while_is_quarantined)
 {
     size_t greetings;
 
-    ward_set_up(REDLOCK_QUARANTINE_OBSERVED, WARD_HEALTH_MS);
-    fake_on(ward.nodes[0], "EVAL", FAKE_REPLY, "-NOPERM no\r\n");
-    farm_open(&ward);
-    ward_must_count(0);
-    greetings = ward_greetings(0);
-    ward_model(0)->promoted = true;
+    rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_HEALTH_MS);
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-NOPERM no\r\n");
+    farm_open(&rig);
+    rig_must_count(0);
+    greetings = rig_greetings(0);
+    rig_model(0)->promoted = true;
     if (_i == 0) {
-        ward_pass_ms(WARD_HEALTH_MS);
-        ward_wait_until_greeted(0, greetings);
+        rig_pass_ms(RIG_HEALTH_MS);
+        rig_wait_until_greeted(0, greetings);
     } else {
-        ward_reconnect(0);
+        rig_reconnect(0);
     }
-    ward_must_be_barred(0, "exchanged");
-    ward_pass_ms(WARD_QUARANTINE_MS);
-    ward_must_count(0);
-    ward_reconnect(0);
-    ward_must_count(0);
-    farm_end(&ward);
+    rig_must_be_quarantined(0, "data_replaced");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_count(0);
+    rig_reconnect(0);
+    rig_must_count(0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -238,21 +237,21 @@ START_TEST(the_vote_of_a_replica_is_taken_back)
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
 
-    ward_start((enum redlock_quarantine)_i, WARD_HEALTH_MS);
-    model_set(ward_model(1), "k", "somebody", 0);
-    fake_pause(ward.nodes[2]);
-    ck_assert_int_eq(redlock_acquire(ward.rl, &request, outcome_on_acquired, &got, NULL), 0);
-    farm_wait_count(&ward, 0, "SET k", 1);
-    loop_settle(ward.base);
-    ward_model(0)->role = "replica";
-    ward_pass_ms(WARD_HEALTH_MS);
-    farm_wait_error(&ward, 0, "is a replica");
-    loop_settle(ward.base);
-    fake_go_on(ward.nodes[2]);
-    loop_must(ward.base, &got.calls);
+    rig_start((enum redlock_quarantine)_i, RIG_HEALTH_MS);
+    model_set(rig_model(1), "k", "somebody", 0);
+    fake_pause(rig.nodes[2]);
+    ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&rig, 0, "SET k", 1);
+    loop_settle(rig.base);
+    rig_model(0)->role = "replica";
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_error(&rig, 0, "is a replica");
+    loop_settle(rig.base);
+    fake_go_on(rig.nodes[2]);
+    loop_must(rig.base, &got.calls);
     ck_assert_int_ne(got.status, REDLOCK_OK);
-    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
-    farm_end(&ward);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -261,14 +260,14 @@ START_TEST(who_is_no_master_is_refused)
 {
     static const char *const roles[] = {"replica", "slave", "arbiter", "sentinel", "Master"};
 
-    ward_set_up(_i < 5 ? REDLOCK_QUARANTINE_STRICT : REDLOCK_QUARANTINE_OFF, WARD_NO_HEALTH_MS);
-    ward_model(0)->role = roles[_i % 5];
-    farm_open_at_once(&ward);
-    farm_wait_error(&ward, 0, "list masters only");
-    ck_assert_int_ne(farm_state(&ward, 0), REDLOCK_NODE_UP);
-    ward_model(0)->role = "master";
-    farm_wait(&ward, 0, REDLOCK_NODE_UP);
-    farm_end(&ward);
+    rig_set_up(_i < 5 ? REDLOCK_QUARANTINE_STRICT : REDLOCK_QUARANTINE_OFF, RIG_NO_HEALTH_MS);
+    rig_model(0)->role = roles[_i % 5];
+    farm_open_at_once(&rig);
+    farm_wait_error(&rig, 0, "list masters only");
+    ck_assert_int_ne(farm_state(&rig, 0), REDLOCK_NODE_UP);
+    rig_model(0)->role = "master";
+    farm_wait(&rig, 0, REDLOCK_NODE_UP);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -286,30 +285,30 @@ START_TEST(an_error_in_answer_to_a_look_ends_no_lock)
     unsigned i;
 
     request.ttl_ms = 290000;
-    ward_start((enum redlock_quarantine)(_i / 2), WARD_HEALTH_MS);
-    held = farm_acquire_as(&ward, &request);
+    rig_start((enum redlock_quarantine)(_i / 2), RIG_HEALTH_MS);
+    held = farm_acquire_as(&rig, &request);
     for (i = 0; i < 3; i++) {
-        fake_on(ward.nodes[i], "EVAL", FAKE_REPLY, errors[_i % 2]);
+        fake_on(rig.nodes[i], "EVAL", FAKE_REPLY, errors[_i % 2]);
     }
-    ward_pass_ms(WARD_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
     for (i = 0; i < 3; i++) {
-        ward_wait_until_barred(i);
-        ward_must_be_barred(i, "cannot say for now");
+        rig_wait_until_quarantined(i);
+        rig_must_be_quarantined(i, "cannot say for now");
     }
     ck_assert_uint_gt(redlock_lock_validity_ms(held.lock), 0);
-    ward_reconnect(0);
-    ward_must_be_barred(0, "cannot say for now");
+    rig_reconnect(0);
+    rig_must_be_quarantined(0, "cannot say for now");
 
     for (i = 0; i < 3; i++) {
-        fake_behave(ward.nodes[i]);
+        fake_behave(rig.nodes[i]);
     }
-    ward_pass_ms(WARD_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
     for (i = 0; i < 3; i++) {
-        ward_wait_until_it_counts(i);
+        rig_wait_until_it_counts(i);
     }
     ck_assert_uint_gt(redlock_lock_validity_ms(held.lock), 0);
-    farm_release(&ward, held.lock);
-    farm_end(&ward);
+    farm_release(&rig, held.lock);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -319,22 +318,22 @@ START_TEST(a_vote_that_was_forgotten_counts_no_more)
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    model_set(ward_model(1), "k", "somebody", 0);
-    fake_pause(ward.nodes[2]);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    model_set(rig_model(1), "k", "somebody", 0);
+    fake_pause(rig.nodes[2]);
     request.fence = _i;
-    ck_assert_int_eq(redlock_acquire(ward.rl, &request, outcome_on_acquired, &got, NULL), 0);
-    farm_wait_count(&ward, 0, _i ? "EVAL" : "SET k", _i ? 2 : 1);
-    loop_settle(ward.base);
-    model_flush(ward_model(0));
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
-    loop_settle(ward.base);
-    fake_go_on(ward.nodes[2]);
-    loop_must(ward.base, &got.calls);
+    ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&rig, 0, _i ? "EVAL" : "SET k", _i ? 2 : 1);
+    loop_settle(rig.base);
+    model_flush(rig_model(0));
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
+    loop_settle(rig.base);
+    fake_go_on(rig.nodes[2]);
+    loop_must(rig.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
-    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
-    farm_end(&ward);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -346,20 +345,20 @@ START_TEST(a_vote_asks_for_the_mark_that_it_misses)
     size_t greetings;
     unsigned i;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, 0);
-    ward_vote_must_count("fenced", 1);
+    rig_start(REDLOCK_QUARANTINE_STRICT, 0);
+    rig_vote_must_count("fenced", 1);
     for (i = 0; i < 2; i++) {
-        greetings = ward_greetings(0);
-        model_flush(ward_model(0));
-        ck_assert_ptr_null(model_get(ward_model(0), "redlock:incarnation"));
-        ward_vote_must_not_count("fenced", 1, "its data were thrown away");
-        ward_wait_until_greeted(0, greetings);
-        ck_assert_ptr_nonnull(model_get(ward_model(0), "redlock:incarnation"));
-        ward_pass_ms(WARD_QUARANTINE_MS);
-        ward_must_count(0);
-        ward_vote_must_count("fenced", 1);
+        greetings = rig_greetings(0);
+        model_flush(rig_model(0));
+        ck_assert_ptr_null(model_get(rig_model(0), "redlock:incarnation"));
+        rig_vote_must_not_count("fenced", 1, "its data were thrown away");
+        rig_wait_until_greeted(0, greetings);
+        ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
+        rig_pass_ms(RIG_QUARANTINE_MS);
+        rig_must_count(0);
+        rig_vote_must_count("fenced", 1);
     }
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -370,22 +369,22 @@ END_TEST
 /* Its clock was set back since. Strangers wait once, not until its clock is there again. */
 START_TEST(a_key_from_the_future_is_written_anew)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
-    ward_set_mark(0, ward_model(0)->run_id, model_now_us(ward_model(0)) + HOUR_US);
-    ward_model(0)->flushes = 1;
-    farm_open(&ward);
-    ward_must_be_barred(0, "lost its data");
-    ck_assert_uint_le(ward_bar_ms(0), WARD_QUARANTINE_MS + 1000);
-    ck_assert_int_ge(ward_data_age_s(0), 0);
-    ck_assert_int_lt(ward_data_age_s(0), 100000);
-    ward_pass_ms(WARD_QUARANTINE_MS + 1000);
-    ward_must_count(0);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_set_mark(0, rig_model(0)->run_id, model_now_us(rig_model(0)) + HOUR_US);
+    rig_model(0)->flushes = 1;
+    farm_open(&rig);
+    rig_must_be_quarantined(0, "lost its data");
+    ck_assert_uint_le(rig_bar_ms(0), RIG_QUARANTINE_MS + 1000);
+    ck_assert_int_ge(rig_data_age_s(0), 0);
+    ck_assert_int_lt(rig_data_age_s(0), 100000);
+    rig_pass_ms(RIG_QUARANTINE_MS + 1000);
+    rig_must_count(0);
 
-    farm_close(&ward);
-    farm_open(&ward);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    farm_end(&ward);
+    farm_close(&rig);
+    farm_open(&rig);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -393,27 +392,27 @@ END_TEST
  * Neither does a client know better that knew the run before. */
 START_TEST(the_age_of_data_from_a_file_is_that_of_the_run)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     if (_i == 0) {
-        ward_set_mark(0, "0123456789012345678901234567890123456789",
-                      model_now_us(ward_model(0)) - 100 * HOUR_US);
-        ward_model(0)->uptime_s = 100;
-        farm_open(&ward);
-        ward_must_be_barred(0, "only just");
+        rig_set_mark(0, "0123456789012345678901234567890123456789",
+                     model_now_us(rig_model(0)) - 100 * HOUR_US);
+        rig_model(0)->uptime_s = 100;
+        farm_open(&rig);
+        rig_must_be_quarantined(0, "only just");
     } else {
-        farm_open(&ward);
+        farm_open(&rig);
         if (_i == 1) {
-            model_restart(ward_model(0));
+            model_restart(rig_model(0));
         } else {
-            model_restart_durably(ward_model(0));
+            model_restart_durably(rig_model(0));
         }
-        ward_model(0)->uptime_s = 100;
-        ward_reconnect(0);
-        ward_must_be_barred(0, "it has restarted");
+        rig_model(0)->uptime_s = 100;
+        rig_reconnect(0);
+        rig_must_be_quarantined(0, "it has restarted");
     }
-    ck_assert_int_ge(ward_data_age_s(0), 100);
-    ck_assert_int_lt(ward_data_age_s(0), 10000); /* the test may be slow */
-    farm_end(&ward);
+    ck_assert_int_ge(rig_data_age_s(0), 100);
+    ck_assert_int_lt(rig_data_age_s(0), 10000); /* the test may be slow */
+    farm_end(&rig);
 }
 END_TEST
 
@@ -431,7 +430,7 @@ Suite *data_suite(void)
     tcase_add_loop_test(tcase, a_writable_replica_is_thrown_out, 0, 6);
     tcase_add_test(tcase, a_role_that_is_no_longer_told_by_info_is_told_by_hello);
     tcase_add_test(tcase, a_role_that_nothing_tells_is_not_looked_at);
-    tcase_add_loop_test(tcase, who_was_a_replica_for_a_while_is_barred, 0, 2);
+    tcase_add_loop_test(tcase, who_was_a_replica_for_a_while_is_quarantined, 0, 2);
     tcase_add_loop_test(tcase, the_vote_of_a_replica_is_taken_back, 0, 3);
     tcase_add_loop_test(tcase, who_is_no_master_is_refused, 0, 10);
     tcase_add_loop_test(tcase, an_error_in_answer_to_a_look_ends_no_lock, 0, 4);

@@ -3,7 +3,7 @@
 #include "io/scripts.h"
 #include "io/suites.h"
 #include "io/suspend.h"
-#include "io/ward.h"
+#include "io/rig.h"
 
 static struct farm f;
 static struct held h;
@@ -13,7 +13,7 @@ static void acquire_with_moves(struct farm *farm, int renew)
     struct redlock_request request = held_request(&h, farm, "k");
 
     request.renew = renew;
-    request.flags = REDLOCK_TELL_MOVES;
+    request.flags = REDLOCK_NOTIFY_MOVES;
     held_acquire(&h, &request);
 }
 
@@ -115,22 +115,22 @@ START_TEST(it_moves_to_an_earlier_time_when_the_clocks_say_so)
     uint64_t deadline_us;
     size_t i;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    ward_pass_ms(WARD_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
     for (i = 0; i < 3; i++) {
-        farm_wait_count(&ward, i, "EVAL", 1);
+        farm_wait_count(&rig, i, "EVAL", 1);
     }
-    loop_settle(ward.base);
-    acquire_with_moves(&ward, 0);
+    loop_settle(rig.base);
+    acquire_with_moves(&rig, 0);
     deadline_us = redlock_lock_deadline_us(h.lock);
     for (i = 0; i < 3; i++) {
-        ward_set_clock_forward(i, 30000);
+        rig_set_clock_forward(i, 30000);
     }
-    ward_pass_ms(WARD_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
     held_wait(&h, &h.moved, 1);
     ck_assert_uint_le(h.deadline_us, deadline_us - 30000 * 1000 + 1000);
     ck_assert_uint_eq(h.deadline_us, redlock_lock_deadline_us(h.lock));
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 

@@ -197,7 +197,7 @@ END_TEST
 
 /* The SET still waits in the socket of a server that stands still: it may be carried out long
  * after the ttl that we counted, and is released all the same. */
-START_TEST(the_debt_of_an_unanswered_set_outlives_the_ttl)
+START_TEST(the_pending_release_of_an_unanswered_set_outlives_the_ttl)
 {
     struct outcome got;
 
@@ -298,7 +298,7 @@ Suite *endings_suite(void)
     tcase_add_loop_test(c, a_release_that_is_refused_for_now_is_said_again, 0,
                         sizeof(not_now) / sizeof(not_now[0]));
     tcase_add_test(c, a_release_that_is_forbidden_is_not_said_for_ever);
-    tcase_add_test(c, the_debt_of_an_unanswered_set_outlives_the_ttl);
+    tcase_add_test(c, the_pending_release_of_an_unanswered_set_outlives_the_ttl);
     tcase_add_test(c, a_release_waits_for_the_end_of_the_greeting);
     tcase_add_test(c, nothing_is_asked_over_a_connection_without_a_number);
     tcase_add_test(c, a_server_that_repeats_the_password_is_not_quoted);

@@ -31,7 +31,7 @@ static void copy_finding(size_t i, const struct redlock_finding *finding)
 {
     seen.findings[i] = *finding;
     snprintf(seen.texts[i], sizeof(seen.texts[i]), "%s", finding->text);
-    snprintf(seen.mends[i], sizeof(seen.mends[i]), "%s", finding->mend);
+    snprintf(seen.mends[i], sizeof(seen.mends[i]), "%s", finding->fix);
 }
 
 static void copy_node(size_t i, const struct redlock_examined *x)

@@ -40,7 +40,7 @@ START_TEST(extension_moves_the_ttl_on_the_masters)
 END_TEST
 
 /* [S5] The key may live as long as the extension said. */
-START_TEST(debt_of_an_extended_key_lives_as_long)
+START_TEST(pending_release_of_an_extended_key_lives_as_long)
 {
     start_with_lock();
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
@@ -545,7 +545,7 @@ static void add_extensions(Suite *suite)
     TCase *tcase = tcase_create("extend");
 
     tcase_add_test(tcase, extension_moves_the_ttl_on_the_masters);
-    tcase_add_test(tcase, debt_of_an_extended_key_lives_as_long);
+    tcase_add_test(tcase, pending_release_of_an_extended_key_lives_as_long);
     tcase_add_test(tcase, extension_never_shortens);
     tcase_add_test(tcase, renewals_go_on_with_the_ttl_of_the_extension);
     tcase_add_test(tcase, extension_works_without_renewing);

@@ -530,7 +530,7 @@ START_TEST(a_heal_on_its_way_is_released_behind_it)
 END_TEST
 
 /* [S5] Either may yet be carried out, whenever the server reads what its socket still has. */
-START_TEST(a_debt_behind_a_lost_keep_or_heal_does_not_age)
+START_TEST(a_pending_release_behind_a_lost_keep_or_heal_does_not_age)
 {
     bool heals = _i == 1;
 
@@ -581,7 +581,7 @@ Suite *hold_suite(void)
     tcase_add_test(tcase, a_contender_that_stays_is_named_and_left_alone);
     tcase_add_test(tcase, a_heal_that_broke_off_is_released);
     tcase_add_test(tcase, a_heal_on_its_way_is_released_behind_it);
-    tcase_add_loop_test(tcase, a_debt_behind_a_lost_keep_or_heal_does_not_age, 0, 2);
+    tcase_add_loop_test(tcase, a_pending_release_behind_a_lost_keep_or_heal_does_not_age, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "io/suites.h"
-#include "io/ward.h"
+#include "io/rig.h"
 
 static const struct {
     const char *command;
@@ -64,44 +64,44 @@ static void must_be_printable(const char *text)
 
 static void others_must_decide(const char *key)
 {
-    struct outcome got = farm_acquire(&ward, key);
+    struct outcome got = farm_acquire(&rig, key);
 
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    must_be_printable(farm_error(&ward, 0));
-    ck_assert_int_eq(farm_release(&ward, got.lock), REDLOCK_OK);
+    must_be_printable(farm_error(&rig, 0));
+    ck_assert_int_eq(farm_release(&rig, got.lock), REDLOCK_OK);
 }
 
 static void start_hostile(const char *command)
 {
-    ward_set_up(strcmp(command, "TIME") == 0 ? REDLOCK_QUARANTINE_OFF : REDLOCK_QUARANTINE_STRICT,
-                WARD_HEALTH_MS);
+    rig_set_up(strcmp(command, "TIME") == 0 ? REDLOCK_QUARANTINE_OFF : REDLOCK_QUARANTINE_STRICT,
+               RIG_HEALTH_MS);
 }
 
 START_TEST(nonsense_in_the_greeting_hurts_nobody)
 {
     start_hostile(nonsense[_i].command);
-    fake_on(ward.nodes[0], nonsense[_i].command, FAKE_REPLY, nonsense[_i].bytes);
-    farm_open_at_once(&ward);
-    farm_wait(&ward, 1, REDLOCK_NODE_UP);
-    farm_wait(&ward, 2, REDLOCK_NODE_UP);
+    fake_on(rig.nodes[0], nonsense[_i].command, FAKE_REPLY, nonsense[_i].bytes);
+    farm_open_at_once(&rig);
+    farm_wait(&rig, 1, REDLOCK_NODE_UP);
+    farm_wait(&rig, 2, REDLOCK_NODE_UP);
     others_must_decide("k");
-    ward_pass_ms(WARD_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
     others_must_decide("l");
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
 START_TEST(nonsense_in_a_probe_hurts_nobody)
 {
     start_hostile(nonsense[_i].command);
-    farm_open(&ward);
-    fake_on(ward.nodes[0], nonsense[_i].command, FAKE_REPLY, nonsense[_i].bytes);
-    ward_pass_ms(WARD_HEALTH_MS);
-    loop_settle(ward.base);
+    farm_open(&rig);
+    fake_on(rig.nodes[0], nonsense[_i].command, FAKE_REPLY, nonsense[_i].bytes);
+    rig_pass_ms(RIG_HEALTH_MS);
+    loop_settle(rig.base);
     others_must_decide("k");
-    ward_pass_ms(WARD_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
     others_must_decide("l");
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 

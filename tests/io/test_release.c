@@ -226,7 +226,7 @@ static void break_node_0_at_its_set(void)
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
 }
 
-START_TEST(debt_is_paid_first_on_the_next_connection)
+START_TEST(pending_release_is_paid_first_on_the_next_connection)
 {
     struct redlock_request request = outcome_request("next");
     const char *token;
@@ -253,7 +253,7 @@ START_TEST(debt_is_paid_first_on_the_next_connection)
 END_TEST
 
 /* Also before the SET of a round that waits for the node to be greeted. */
-START_TEST(debt_is_paid_before_a_waiting_round_asks)
+START_TEST(pending_release_is_paid_before_a_waiting_round_asks)
 {
     struct redlock_request request = outcome_request("next");
     struct outcome got = {.n = 3};
@@ -334,7 +334,7 @@ static bool all_were_held(void *arg)
     return *(int *)arg == MANY;
 }
 
-START_TEST(many_debts_are_all_paid)
+START_TEST(many_pending_releases_are_all_paid)
 {
     struct redlock_request request;
     char key[16];
@@ -361,7 +361,7 @@ START_TEST(many_debts_are_all_paid)
 END_TEST
 
 /* A server below 6 tells its number when it is asked for that. */
-START_TEST(old_connection_is_killed_before_its_debt_is_paid)
+START_TEST(old_connection_is_killed_before_its_pending_release_is_paid)
 {
     long killed;
 
@@ -530,7 +530,7 @@ static bool is_expired(void *arg)
     return farm_count(&f, "k", NULL) == f.n;
 }
 
-START_TEST(debt_ends_with_the_ttl)
+START_TEST(pending_release_ends_with_the_ttl)
 {
     struct outcome got;
 
@@ -804,22 +804,22 @@ static TCase *releases_case(void)
     return tcase;
 }
 
-static TCase *debts_case(void)
+static TCase *pending_releases_case(void)
 {
-    TCase *tcase = tcase_create("debts");
+    TCase *tcase = tcase_create("pending_releases");
 
-    tcase_add_test(tcase, debt_is_paid_first_on_the_next_connection);
-    tcase_add_test(tcase, debt_is_paid_before_a_waiting_round_asks);
+    tcase_add_test(tcase, pending_release_is_paid_first_on_the_next_connection);
+    tcase_add_test(tcase, pending_release_is_paid_before_a_waiting_round_asks);
     tcase_add_test(tcase, token_of_every_round_is_owed);
-    tcase_add_test(tcase, many_debts_are_all_paid);
-    tcase_add_loop_test(tcase, old_connection_is_killed_before_its_debt_is_paid, 5, 8);
+    tcase_add_test(tcase, many_pending_releases_are_all_paid);
+    tcase_add_loop_test(tcase, old_connection_is_killed_before_its_pending_release_is_paid, 5, 8);
     tcase_add_test(tcase, every_former_connection_is_killed_until_that_is_answered);
     tcase_add_test(tcase, no_connection_is_killed_on_a_server_that_was_restarted);
     tcase_add_test(tcase, lock_released_while_a_node_is_away_is_owed_to_it);
     tcase_add_test(tcase, broken_set_of_a_held_lock_waits_for_its_release);
     tcase_add_test(tcase, broken_set_of_a_forgotten_lock_is_left);
     tcase_add_test(tcase, release_that_broke_is_owed);
-    tcase_add_test(tcase, debt_ends_with_the_ttl);
+    tcase_add_test(tcase, pending_release_ends_with_the_ttl);
     return tcase;
 }
 
@@ -829,6 +829,6 @@ Suite *release_suite(void)
 
     suite_add_tcase(suite, rounds_case());
     suite_add_tcase(suite, releases_case());
-    suite_add_tcase(suite, debts_case());
+    suite_add_tcase(suite, pending_releases_case());
     return suite;
 }

@@ -2,7 +2,7 @@
  * eviction. */
 #include <stdio.h>
 #include "io/suites.h"
-#include "io/ward.h"
+#include "io/rig.h"
 
 /* ---- restarts ---- */
 
@@ -10,51 +10,51 @@ START_TEST(a_master_that_restarted_does_not_vote_for_max_ttl)
 {
     struct outcome got;
 
-    ward_start((enum redlock_quarantine)_i, WARD_NO_HEALTH_MS);
-    ward_vote_must_count("before", 0);
-    ward_restart(0);
-    ward_must_be_barred(0, "it has restarted");
-    ward_must_count(1);
-    ward_must_count(2);
-    ck_assert_uint_gt(ward_bar_ms(0), 240000);
-    ck_assert_uint_le(ward_bar_ms(0), WARD_QUARANTINE_MS);
-    ward_vote_must_not_count("k", 0, "it has restarted");
-    ward_vote_must_not_count("fenced", 1, "it has restarted");
+    rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
+    rig_vote_must_count("before", 0);
+    rig_restart(0);
+    rig_must_be_quarantined(0, "it has restarted");
+    rig_must_count(1);
+    rig_must_count(2);
+    ck_assert_uint_gt(rig_bar_ms(0), 240000);
+    ck_assert_uint_le(rig_bar_ms(0), RIG_QUARANTINE_MS);
+    rig_vote_must_not_count("k", 0, "it has restarted");
+    rig_vote_must_not_count("fenced", 1, "it has restarted");
 
-    got = farm_acquire(&ward, "other");
+    got = farm_acquire(&rig, "other");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    farm_wait_count(&ward, 0, "SET other", 1);
-    ck_assert_int_eq(farm_release(&ward, got.lock), REDLOCK_OK);
-    farm_wait_gone(&ward, "other");
+    farm_wait_count(&rig, 0, "SET other", 1);
+    ck_assert_int_eq(farm_release(&rig, got.lock), REDLOCK_OK);
+    farm_wait_gone(&rig, "other");
 
-    ward_pass_ms(WARD_QUARANTINE_MS);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    ward_vote_must_count("fenced", 1);
-    farm_end(&ward);
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    rig_vote_must_count("fenced", 1);
+    farm_end(&rig);
 }
 END_TEST
 
 START_TEST(a_master_that_restarted_votes_at_once_when_that_is_wanted)
 {
-    ward_start(REDLOCK_QUARANTINE_OFF, WARD_NO_HEALTH_MS);
-    ward_restart(0);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    ward_vote_must_count("fenced", 1);
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_OFF, RIG_NO_HEALTH_MS);
+    rig_restart(0);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    rig_vote_must_count("fenced", 1);
+    farm_end(&rig);
 }
 END_TEST
 
 START_TEST(a_quarantine_is_as_long_as_max_ttl_with_its_drift)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
-    ward.options.max_ttl_ms = 200000;
-    farm_open(&ward);
-    ward_restart(0);
-    ck_assert_uint_gt(ward_bar_ms(0), 140000);
-    ck_assert_uint_le(ward_bar_ms(0), 202002);
-    farm_end(&ward);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig.options.max_ttl_ms = 200000;
+    farm_open(&rig);
+    rig_restart(0);
+    ck_assert_uint_gt(rig_bar_ms(0), 140000);
+    ck_assert_uint_le(rig_bar_ms(0), 202002);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -63,52 +63,52 @@ START_TEST(two_of_three_that_restarted_are_no_majority_until_max_ttl)
     struct redlock_request request = outcome_request("k");
     struct outcome got;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
-    ward_restart(0);
-    ward_restart(1);
-    got = farm_acquire(&ward, "k");
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_restart(0);
+    rig_restart(1);
+    got = farm_acquire(&rig, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
-    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
-    ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_UNCOUNTED);
-    farm_wait_gone(&ward, "k");
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
+    ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_QUARANTINED);
+    farm_wait_gone(&rig, "k");
 
     got = (struct outcome){.n = 3};
-    request.wait_ms = 2 * WARD_QUARANTINE_MS;
-    ck_assert_int_eq(redlock_acquire(ward.rl, &request, outcome_on_acquired, &got, NULL), 0);
-    farm_wait_count(&ward, 0, "SET k", 3);
-    ward_pass_ms(200000);
-    farm_wait_count(&ward, 0, "SET k", fake_count(ward.nodes[0], "SET k") + 2);
+    request.wait_ms = 2 * RIG_QUARANTINE_MS;
+    ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    farm_wait_count(&rig, 0, "SET k", 3);
+    rig_pass_ms(200000);
+    farm_wait_count(&rig, 0, "SET k", fake_count(rig.nodes[0], "SET k") + 2);
     ck_assert_int_eq(got.calls, 0);
-    ward_pass_ms(WARD_QUARANTINE_MS - 200000);
-    loop_must(ward.base, &got.calls);
+    rig_pass_ms(RIG_QUARANTINE_MS - 200000);
+    loop_must(rig.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_gt(got.tries, 3);
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
 /* Another restart begins it anew. */
 START_TEST(a_second_restart_begins_the_quarantine_anew)
 {
-    ward_start(REDLOCK_QUARANTINE_OBSERVED, WARD_NO_HEALTH_MS);
-    ward_restart(0);
-    ward_pass_ms(200000);
-    ck_assert_uint_le(ward_bar_ms(0), WARD_QUARANTINE_MS - 200000);
-    ward_restart(0);
-    ck_assert_uint_gt(ward_bar_ms(0), 200000);
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_OBSERVED, RIG_NO_HEALTH_MS);
+    rig_restart(0);
+    rig_pass_ms(200000);
+    ck_assert_uint_le(rig_bar_ms(0), RIG_QUARANTINE_MS - 200000);
+    rig_restart(0);
+    ck_assert_uint_gt(rig_bar_ms(0), 200000);
+    farm_end(&rig);
 }
 END_TEST
 
 /* A connection that broke is no restart. */
 START_TEST(a_master_of_the_same_run_votes_after_a_reconnect)
 {
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
-    ward_reconnect(0);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    ward_vote_must_count("fenced", 1);
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_reconnect(0);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    rig_vote_must_count("fenced", 1);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -119,8 +119,8 @@ static const struct {
     long long uptime_s;
     unsigned least_ms, most_ms;
 } strangers[] = {
-    {REDLOCK_QUARANTINE_STRICT, 0, 240000, WARD_QUARANTINE_MS + 1000},
-    {REDLOCK_QUARANTINE_STRICT, 200, 40000, WARD_QUARANTINE_MS - 199000},
+    {REDLOCK_QUARANTINE_STRICT, 0, 240000, RIG_QUARANTINE_MS + 1000},
+    {REDLOCK_QUARANTINE_STRICT, 200, 40000, RIG_QUARANTINE_MS - 199000},
     {REDLOCK_QUARANTINE_STRICT, 400, 0, 0},
     {REDLOCK_QUARANTINE_OBSERVED, 0, 0, 0},
     {REDLOCK_QUARANTINE_OFF, 0, 0, 0},
@@ -129,44 +129,44 @@ static const struct {
 
 START_TEST(a_master_never_seen_before_counts_by_its_age)
 {
-    ward_set_up(strangers[_i].policy, WARD_NO_HEALTH_MS);
-    ward_model(0)->uptime_s = strangers[_i].uptime_s;
-    farm_open(&ward);
-    ck_assert_uint_ge(ward_bar_ms(0), strangers[_i].least_ms);
-    ck_assert_uint_le(ward_bar_ms(0), strangers[_i].most_ms);
+    rig_set_up(strangers[_i].policy, RIG_NO_HEALTH_MS);
+    rig_model(0)->uptime_s = strangers[_i].uptime_s;
+    farm_open(&rig);
+    ck_assert_uint_ge(rig_bar_ms(0), strangers[_i].least_ms);
+    ck_assert_uint_le(rig_bar_ms(0), strangers[_i].most_ms);
     if (strangers[_i].most_ms) {
-        ward_vote_must_not_count("k", _i == 0, "only just");
-        ward_pass_ms(strangers[_i].most_ms);
-        ward_must_count(0);
+        rig_vote_must_not_count("k", _i == 0, "only just");
+        rig_pass_ms(strangers[_i].most_ms);
+        rig_must_count(0);
     }
-    ward_vote_must_count("k", 0);
-    farm_end(&ward);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
 }
 END_TEST
 
 /* What we saw ourselves comes before what it says. */
 START_TEST(an_uptime_that_lies_does_not_help_who_was_seen_before)
 {
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
-    model_restart(ward_model(0));
-    ward_model(0)->uptime_s = 1000000;
-    ward_reconnect(0);
-    ward_must_be_barred(0, "it has restarted");
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    model_restart(rig_model(0));
+    rig_model(0)->uptime_s = 1000000;
+    rig_reconnect(0);
+    rig_must_be_quarantined(0, "it has restarted");
+    farm_end(&rig);
 }
 END_TEST
 
 /* A long uptime and data that were thrown away, or a copy that took its master's place. */
 START_TEST(a_stranger_that_runs_for_long_may_have_lost_its_data)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
-    model_flush(ward_model(0));
-    ward_model(2)->promoted = true;
-    farm_open(&ward);
-    ward_must_be_barred(0, "lost its data");
-    ward_must_be_barred(2, "lost its data");
-    ward_must_count(1);
-    farm_end(&ward);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    model_flush(rig_model(0));
+    rig_model(2)->promoted = true;
+    farm_open(&rig);
+    rig_must_be_quarantined(0, "lost its data");
+    rig_must_be_quarantined(2, "lost its data");
+    rig_must_count(1);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -174,17 +174,17 @@ START_TEST(one_master_may_have_a_policy_of_its_own)
 {
     char uri[200];
 
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
-    snprintf(uri, sizeof(uri), "%s?quarantine=off", ward.uris[0]);
-    ward.uris[0] = uri;
-    ward_model(0)->uptime_s = ward_model(2)->uptime_s = 0;
-    farm_open(&ward);
-    ward_must_count(0);
-    ward_must_be_barred(2, "only just");
-    ward_restart(0);
-    ward_must_count(0);
-    ck_assert_uint_eq(fake_count(ward.nodes[0], "EVAL"), 0);
-    farm_end(&ward);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    snprintf(uri, sizeof(uri), "%s?quarantine=off", rig.uris[0]);
+    rig.uris[0] = uri;
+    rig_model(0)->uptime_s = rig_model(2)->uptime_s = 0;
+    farm_open(&rig);
+    rig_must_count(0);
+    rig_must_be_quarantined(2, "only just");
+    rig_restart(0);
+    rig_must_count(0);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), 0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -192,14 +192,14 @@ START_TEST(one_master_may_be_in_quarantine_where_no_other_is)
 {
     char uri[200];
 
-    ward_set_up(REDLOCK_QUARANTINE_OFF, WARD_NO_HEALTH_MS);
-    snprintf(uri, sizeof(uri), "%s?quarantine=strict", ward.uris[0]);
-    ward.uris[0] = uri;
-    ward_model(0)->uptime_s = ward_model(2)->uptime_s = 0;
-    farm_open(&ward);
-    ward_must_be_barred(0, "only just");
-    ward_must_count(2);
-    farm_end(&ward);
+    rig_set_up(REDLOCK_QUARANTINE_OFF, RIG_NO_HEALTH_MS);
+    snprintf(uri, sizeof(uri), "%s?quarantine=strict", rig.uris[0]);
+    rig.uris[0] = uri;
+    rig_model(0)->uptime_s = rig_model(2)->uptime_s = 0;
+    farm_open(&rig);
+    rig_must_be_quarantined(0, "only just");
+    rig_must_count(2);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -207,27 +207,27 @@ END_TEST
 
 static void make_durable(size_t node)
 {
-    ward_model(node)->aof = true;
-    ward_model(node)->fsync = "always";
+    rig_model(node)->aof = true;
+    rig_model(node)->fsync = "always";
 }
 
 START_TEST(a_durable_master_may_restart)
 {
     struct outcome got;
 
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     make_durable(0);
-    farm_open(&ward);
-    ward_must_count(0);
-    got = farm_acquire(&ward, "held");
+    farm_open(&rig);
+    rig_must_count(0);
+    got = farm_acquire(&rig, "held");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    model_restart_durably(ward_model(0));
-    ward_reconnect(0);
-    ward_must_count(0);
-    ck_assert_str_eq(model_get(ward_model(0), "held"), got.token);
-    ward_vote_must_count("k", 0);
-    ward_vote_must_count("fenced", 1);
-    farm_end(&ward);
+    model_restart_durably(rig_model(0));
+    rig_reconnect(0);
+    rig_must_count(0);
+    ck_assert_str_eq(model_get(rig_model(0), "held"), got.token);
+    rig_vote_must_count("k", 0);
+    rig_vote_must_count("fenced", 1);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -235,54 +235,54 @@ END_TEST
  * data; or it is not waited for while another one is being written. */
 START_TEST(a_master_that_is_not_quite_durable_may_not)
 {
-    ward_set_up(REDLOCK_QUARANTINE_OBSERVED, WARD_NO_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_NO_HEALTH_MS);
     make_durable(0);
-    ward_model(0)->fsync = _i == 0 ? "everysec" : "always";
-    ward_model(0)->aof_fails = _i == 1;
-    ward_model(0)->fsync_pauses = _i == 3;
-    farm_open(&ward);
+    rig_model(0)->fsync = _i == 0 ? "everysec" : "always";
+    rig_model(0)->aof_fails = _i == 1;
+    rig_model(0)->fsync_pauses = _i == 3;
+    farm_open(&rig);
     if (_i == 2) {
-        model_restart(ward_model(0));
+        model_restart(rig_model(0));
     } else {
-        model_restart_durably(ward_model(0));
+        model_restart_durably(rig_model(0));
     }
-    ward_reconnect(0);
-    ward_must_be_barred(0, _i == 2 ? "its data were thrown away" : "it has restarted");
-    farm_end(&ward);
+    rig_reconnect(0);
+    rig_must_be_quarantined(0, _i == 2 ? "its data were thrown away" : "it has restarted");
+    farm_end(&rig);
 }
 END_TEST
 
 START_TEST(a_master_that_evicts_does_not_vote)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
-    ward_model(0)->maxmemory = ward_model(1)->maxmemory = 1 << 20;
-    ward_model(0)->policy = ward_model(2)->policy = "allkeys-lru";
-    farm_open(&ward);
-    ward_must_be_barred(0, "maxmemory-policy");
-    ck_assert_uint_eq(ward_bar_ms(0), UINT64_MAX);
-    ward_must_count(1);
-    ward_must_count(2);
-    ward_pass_ms(2 * WARD_QUARANTINE_MS);
-    ward_vote_must_not_count("k", 0, "noeviction");
-    ward_model(0)->policy = "noeviction";
-    ward_reconnect(0);
-    ck_assert_uint_gt(ward_bar_ms(0), 0); /* for what it has thrown away until now */
-    ck_assert_uint_le(ward_bar_ms(0), WARD_QUARANTINE_MS);
-    ward_pass_ms(WARD_QUARANTINE_MS);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    farm_end(&ward);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_model(0)->maxmemory = rig_model(1)->maxmemory = 1 << 20;
+    rig_model(0)->policy = rig_model(2)->policy = "allkeys-lru";
+    farm_open(&rig);
+    rig_must_be_quarantined(0, "maxmemory-policy");
+    ck_assert_uint_eq(rig_bar_ms(0), UINT64_MAX);
+    rig_must_count(1);
+    rig_must_count(2);
+    rig_pass_ms(2 * RIG_QUARANTINE_MS);
+    rig_vote_must_not_count("k", 0, "noeviction");
+    rig_model(0)->policy = "noeviction";
+    rig_reconnect(0);
+    ck_assert_uint_gt(rig_bar_ms(0), 0); /* for what it has thrown away until now */
+    ck_assert_uint_le(rig_bar_ms(0), RIG_QUARANTINE_MS);
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
 }
 END_TEST
 
 START_TEST(a_master_that_evicts_is_watched_only)
 {
-    ward_set_up(REDLOCK_QUARANTINE_OBSERVED, WARD_NO_HEALTH_MS);
-    ward_model(0)->maxmemory = 1 << 20;
-    ward_model(0)->policy = "allkeys-lru";
-    farm_open(&ward);
-    ward_must_count(0);
-    farm_end(&ward);
+    rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_NO_HEALTH_MS);
+    rig_model(0)->maxmemory = 1 << 20;
+    rig_model(0)->policy = "allkeys-lru";
+    farm_open(&rig);
+    rig_must_count(0);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -310,40 +310,40 @@ static const struct {
 
 START_TEST(a_durable_stranger_counts_by_the_age_of_its_data)
 {
-    ward_set_up(REDLOCK_QUARANTINE_STRICT, WARD_NO_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     make_durable(0);
     if (durables[_i].has_mark) {
-        ward_set_mark(0, durables[_i].restarted ? ANOTHER_RUN : ward_model(0)->run_id,
-                      model_now_us(ward_model(0)) - durables[_i].mark_age_us);
+        rig_set_mark(0, durables[_i].restarted ? ANOTHER_RUN : rig_model(0)->run_id,
+                     model_now_us(rig_model(0)) - durables[_i].mark_age_us);
     }
     if (durables[_i].restarted) {
-        ward_model(0)->uptime_s = 0;
+        rig_model(0)->uptime_s = 0;
     }
     if (durables[_i].flushed) {
-        model_flush(ward_model(0));
+        model_flush(rig_model(0));
     }
-    ward_model(0)->promoted = durables[_i].promoted;
-    farm_open(&ward);
+    rig_model(0)->promoted = durables[_i].promoted;
+    farm_open(&rig);
     if (durables[_i].votes) {
-        ward_must_count(0);
-        ward_vote_must_count("k", 0);
+        rig_must_count(0);
+        rig_vote_must_count("k", 0);
     } else {
-        ward_must_be_barred(0, "lost its data");
-        ward_vote_must_not_count("k", 0, "lost its data");
+        rig_must_be_quarantined(0, "lost its data");
+        rig_vote_must_not_count("k", 0, "lost its data");
     }
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
-static bool is_barred_for_good(void *arg)
+static bool is_quarantined_for_good(void *arg)
 {
     (void)arg;
-    return ward_bar_ms(0) == UINT64_MAX;
+    return rig_bar_ms(0) == UINT64_MAX;
 }
 
-static bool is_barred_for_a_time(void *arg)
+static bool is_quarantined_for_a_time(void *arg)
 {
-    return !is_barred_for_good(arg) && ward_bar_ms(0) > 0;
+    return !is_quarantined_for_good(arg) && rig_bar_ms(0) > 0;
 }
 
 static void probe_until(bool (*is_so)(void *arg))
@@ -351,7 +351,7 @@ static void probe_until(bool (*is_so)(void *arg))
     unsigned looks;
 
     for (looks = 0; looks < 40 && !is_so(NULL); looks++) {
-        ward_probe_all();
+        rig_probe_all();
     }
     ck_assert(is_so(NULL));
 }
@@ -361,21 +361,21 @@ START_TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
 {
     size_t hellos;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
-    hellos = fake_count(ward.nodes[0], "HELLO");
-    ward_model(0)->maxmemory = 1 << 20;
-    ward_model(0)->policy = "allkeys-lru";
-    probe_until(is_barred_for_good);
-    ward_must_be_barred(0, "maxmemory-policy");
-    ward_vote_must_not_count("k", 0, "maxmemory-policy");
-    ward_model(0)->policy = "noeviction";
-    probe_until(is_barred_for_a_time);
-    ward_must_be_barred(0, "until just now");
-    ward_pass_ms(WARD_QUARANTINE_MS);
-    ward_must_count(0);
-    ward_vote_must_count("k", 0);
-    ck_assert_uint_eq(fake_count(ward.nodes[0], "HELLO"), hellos);
-    farm_end(&ward);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    hellos = fake_count(rig.nodes[0], "HELLO");
+    rig_model(0)->maxmemory = 1 << 20;
+    rig_model(0)->policy = "allkeys-lru";
+    probe_until(is_quarantined_for_good);
+    rig_must_be_quarantined(0, "maxmemory-policy");
+    rig_vote_must_not_count("k", 0, "maxmemory-policy");
+    rig_model(0)->policy = "noeviction";
+    probe_until(is_quarantined_for_a_time);
+    rig_must_be_quarantined(0, "until just now");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), hellos);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -387,31 +387,31 @@ static void begin_acquire(struct outcome *got)
     struct redlock_request request = outcome_request("k");
 
     *got = (struct outcome){.n = 3};
-    model_set(ward_model(1), "k", "somebody", 0);
-    fake_pause(ward.nodes[2]);
-    ck_assert_int_eq(redlock_acquire(ward.rl, &request, outcome_on_acquired, got, NULL), 0);
-    farm_wait_count(&ward, 0, "SET k", 1);
-    loop_settle(ward.base);
+    model_set(rig_model(1), "k", "somebody", 0);
+    fake_pause(rig.nodes[2]);
+    ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, got, NULL), 0);
+    farm_wait_count(&rig, 0, "SET k", 1);
+    loop_settle(rig.base);
 }
 
 static void must_end_without_0(struct outcome *got)
 {
-    loop_settle(ward.base);
-    fake_go_on(ward.nodes[2]);
-    loop_must(ward.base, &got->calls);
+    loop_settle(rig.base);
+    fake_go_on(rig.nodes[2]);
+    loop_must(rig.base, &got->calls);
     ck_assert_int_eq(got->status, REDLOCK_EHELD);
-    ck_assert_int_eq(got->votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
+    ck_assert_int_eq(got->votes[0].vote, REDLOCK_VOTE_QUARANTINED);
 }
 
 START_TEST(a_vote_before_a_restart_counts_no_more)
 {
     struct outcome got;
 
-    ward_start((enum redlock_quarantine)_i, WARD_NO_HEALTH_MS);
+    rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
     begin_acquire(&got);
-    ward_restart(0);
+    rig_restart(0);
     must_end_without_0(&got);
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 
@@ -421,18 +421,18 @@ START_TEST(a_vote_of_who_evicts_by_now_counts_no_more)
     struct outcome got;
     unsigned looks;
 
-    ward_start(REDLOCK_QUARANTINE_STRICT, WARD_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     for (looks = 1; looks < 30; looks++) {
-        ward_probe_all();
+        rig_probe_all();
     }
-    ward_must_count(0);
-    ward_model(0)->maxmemory = 1 << 20;
-    ward_model(0)->policy = "allkeys-lru";
+    rig_must_count(0);
+    rig_model(0)->maxmemory = 1 << 20;
+    rig_model(0)->policy = "allkeys-lru";
     begin_acquire(&got);
-    ward_pass_ms(WARD_HEALTH_MS);
-    ward_wait_until_barred(0);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
     must_end_without_0(&got);
-    farm_end(&ward);
+    farm_end(&rig);
 }
 END_TEST
 

@@ -113,7 +113,7 @@ struct finding_0_1 {
     int node;
     enum redlock_severity severity;
     enum redlock_finding_kind kind;
-    const char *code, *text, *mend;
+    const char *code, *text, *fix;
 };
 
 struct report_0_1 {
@@ -196,7 +196,7 @@ SAME(finding_0_1, redlock_finding, severity);
 SAME(finding_0_1, redlock_finding, kind);
 SAME(finding_0_1, redlock_finding, code);
 SAME(finding_0_1, redlock_finding, text);
-SAME(finding_0_1, redlock_finding, mend);
+SAME(finding_0_1, redlock_finding, fix);
 SAME(report_0_1, redlock_report, nodes);
 SAME(report_0_1, redlock_report, n_nodes);
 SAME(report_0_1, redlock_report, findings);

@@ -8,7 +8,7 @@
 static inline bool event_has_nodes(const struct rlk_event *ev)
 {
     return ev->kind == RLK_EVENT_START || ev->kind == RLK_EVENT_TIMER ||
-           ev->kind == RLK_EVENT_EXTEND || ev->kind == RLK_EVENT_ROOM;
+           ev->kind == RLK_EVENT_EXTEND || ev->kind == RLK_EVENT_DEQUEUED;
 }
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "lib/model_inside.h"
 
-#define ROOM 512
+#define DEQUEUED 512
 
 static void tell_server(const struct model *m, char *out)
 {
-    snprintf(out, ROOM,
+    snprintf(out, DEQUEUED,
              "# Server\r\nredis_version:%d.0.15\r\nredis_mode:%s\r\nprocess_id:%d\r\n"
              "run_id:%s\r\nserver_time_usec:%llu\r\nuptime_in_seconds:%lld\r\n",
              m->major, m->mode, 4711, m->run_id, (unsigned long long)model_now_us(m), m->uptime_s);
@@ -17,13 +17,13 @@ static void tell_server(const struct model *m, char *out)
 
 static void tell_memory(const struct model *m, char *out)
 {
-    snprintf(out, ROOM, "# Memory\r\nmaxmemory:%llu\r\nmaxmemory_policy:%s\r\n",
+    snprintf(out, DEQUEUED, "# Memory\r\nmaxmemory:%llu\r\nmaxmemory_policy:%s\r\n",
              (unsigned long long)m->maxmemory, m->policy);
 }
 
 static void tell_persistence(const struct model *m, char *out)
 {
-    snprintf(out, ROOM,
+    snprintf(out, DEQUEUED,
              "# Persistence\r\nloading:%d\r\nasync_loading:0\r\naof_enabled:%d\r\n"
              "aof_last_write_status:%s\r\n",
              m->loading, m->aof, m->aof_fails ? "err" : "ok");
@@ -31,7 +31,7 @@ static void tell_persistence(const struct model *m, char *out)
 
 static void tell_replication(const struct model *m, char *out)
 {
-    snprintf(out, ROOM,
+    snprintf(out, DEQUEUED,
              "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\nsecond_repl_offset:%d\r\n",
              strcmp(m->role, "replica") == 0 ? "slave" : m->role, m->promoted ? 4711 : -1);
 }
@@ -43,7 +43,7 @@ static void tell_commandstats(const struct model *m, char *out)
     if (m->flushes) {
         snprintf(flushed, sizeof(flushed), "cmdstat_flushall:calls=%u,usec=9\r\n", m->flushes);
     }
-    snprintf(out, ROOM, "# Commandstats\r\ncmdstat_hello:calls=1,usec=9\r\n%s", flushed);
+    snprintf(out, DEQUEUED, "# Commandstats\r\ncmdstat_hello:calls=1,usec=9\r\n%s", flushed);
 }
 
 static const struct {
@@ -59,7 +59,7 @@ static const struct {
 /* Without a section all of them. */
 void model_info(const struct model_call *c)
 {
-    char text[N_SECTIONS * ROOM] = "", section[ROOM];
+    char text[N_SECTIONS * DEQUEUED] = "", section[DEQUEUED];
     size_t i, len = 0;
 
     for (i = 0; i < N_SECTIONS; i++) {

@@ -11,7 +11,7 @@ Suite *hold_suite(void);
 Suite *many_suite(void);
 Suite *renew_suite(void);
 Suite *roles_suite(void);
-Suite *standing_suite(void);
+Suite *quarantine_suite(void);
 Suite *steps_suite(void);
 
 #endif

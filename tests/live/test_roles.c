@@ -75,25 +75,25 @@ START_TEST(a_connected_master_that_becomes_a_writable_replica_has_no_vote)
     must_say_ok(0, "REPLICAOF NO ONE");
     watch_for_state(s.base, s.rl[0], 0, REDLOCK_NODE_UP);
     if (_i == 0) {
-        ck_assert_ptr_nonnull(strstr(info_of(0).error, "exchanged"));
+        ck_assert_ptr_nonnull(strstr(info_of(0).error, "data_replaced"));
         ck_assert_uint_gt(info_of(0).quarantine_ms, 0);
         got = acquire_at_once();
         ck_assert_int_ne(got.status, REDLOCK_OK);
-        ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNCOUNTED);
+        ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
     }
     site_end(&s);
 }
 END_TEST
 
-static bool is_barred(void *arg)
+static bool is_quarantined(void *arg)
 {
     (void)arg;
     return info_of(0).state == REDLOCK_NODE_UP && info_of(0).quarantine_ms > 0;
 }
 
-static bool is_barred_for_a_while(void *arg)
+static bool is_quarantined_for_a_while(void *arg)
 {
-    return is_barred(arg) && info_of(0).quarantine_ms != UINT64_MAX;
+    return is_quarantined(arg) && info_of(0).quarantine_ms != UINT64_MAX;
 }
 
 /* A user who may not ask for INFO is told the role by HELLO. */
@@ -108,13 +108,13 @@ START_TEST(the_role_is_known_without_info)
     copy_another();
     watch_for_error(s.base, s.rl[0], 0, "is a replica");
     must_say_ok(0, "REPLICAOF NO ONE");
-    loop_must_true(s.base, is_barred, NULL);
+    loop_must_true(s.base, is_quarantined, NULL);
     site_end(&s);
 }
 END_TEST
 
 /* It is a replica and a master again, perhaps between two looks: its number of promotions tells. */
-START_TEST(who_was_a_replica_is_barred_each_time)
+START_TEST(who_was_a_replica_is_quarantined_each_time)
 {
     const struct master_options options = {.where = MASTER_TCP4};
     uint64_t before;
@@ -127,7 +127,7 @@ START_TEST(who_was_a_replica_is_barred_each_time)
         copy_another();
         site_wait_answer(&s, 1, "1", "EXISTS redlock:incarnation");
         must_say_ok(0, "REPLICAOF NO ONE");
-        loop_must_true(s.base, is_barred, NULL);
+        loop_must_true(s.base, is_quarantined, NULL);
         ck_assert_uint_ge(info_of(0).quarantine_ms + 1000, before);
     }
     site_end(&s);
@@ -149,7 +149,7 @@ START_TEST(the_first_mark_after_oom_bars)
     must_say_ok(0, "CONFIG SET maxmemory 0");
     must_say_ok(0, "FLUSHALL");
     site_wait_answer(&s, 0, "1", "EXISTS redlock:incarnation");
-    loop_must_true(s.base, is_barred_for_a_while, NULL);
+    loop_must_true(s.base, is_quarantined_for_a_while, NULL);
     master_ask(s.masters[2], "SET k another");
     got = acquire_at_once();
     ck_assert_int_ne(got.status, REDLOCK_OK);
@@ -194,7 +194,7 @@ Suite *roles_suite(void)
     tcase_add_loop_test(tcase, a_connected_master_that_becomes_a_writable_replica_has_no_vote, 0,
                         2);
     tcase_add_test(tcase, the_role_is_known_without_info);
-    tcase_add_test(tcase, who_was_a_replica_is_barred_each_time);
+    tcase_add_test(tcase, who_was_a_replica_is_quarantined_each_time);
     tcase_add_test(tcase, the_first_mark_after_oom_bars);
     tcase_add_test(tcase, a_durable_replica_that_was_promoted_waits_for_strangers);
     suite_add_tcase(suite, tcase);

@@ -86,7 +86,7 @@ static struct redlock_node_info info_of(size_t node)
     return info;
 }
 
-static bool is_barred(void *arg)
+static bool is_quarantined(void *arg)
 {
     (void)arg;
     return info_of(0).quarantine_ms > 0;
@@ -148,7 +148,7 @@ static void step(void)
     wait_for_looks();
     before_us = born_us(0) > born_us(1) ? born_us(0) : born_us(1);
     *off_us[0] = DAY_US + 2 * HOUR_US;
-    loop_must_true(s.base, is_barred, NULL);
+    loop_must_true(s.base, is_quarantined, NULL);
     ck_assert_ptr_nonnull(strstr(info_of(0).error, "its clock was set"));
 }
 

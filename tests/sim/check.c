@@ -34,7 +34,7 @@ static bool is_exposed(const struct world *w, unsigned client, unsigned node,
     const struct peer *p = &w->clients[client].peers[node];
     bool looks = m->kind == MESSAGE_VOTE && m->mark.mark != 0 && !m->disguised;
 
-    if (m->flushed_us && p->looked_us < m->flushed_us && !looks) {
+    if (m->flushed_us && p->inspected_us < m->flushed_us && !looks) {
         return true;
     }
     if (m->misleading && p->first_look_us >= m->flushed_us) {
@@ -59,7 +59,7 @@ static void check_vote_counts(struct world *w, unsigned client, unsigned node,
                        "c%u counts the vote of n%u, a replica that it has looked at", client, node);
     } else if (w->o.policy == RLK_QUARANTINE_OFF) {
         return;
-    } else if (p->looked_us == 0 || p->unread) {
+    } else if (p->inspected_us == 0 || p->unread) {
         check_violated(w, "exclusion", "c%u counts the vote of n%u, and could not look at its data",
                        client, node);
     } else if (p->first_look_us > p->met_us && w->now_us < p->first_look_us + least_us) {
@@ -87,8 +87,8 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
 
     check_comes_from(w, claim, node, vote != RLK_VOTE_UNKNOWN, m);
     if (vote != RLK_VOTE_UNKNOWN) {
-        c->mistimed &= ~rlk_mask_bit(node);
-        c->mistimed |= process_is_mistimed(w, c->client, node) ? rlk_mask_bit(node) : 0;
+        c->clock_suspect &= ~rlk_mask_bit(node);
+        c->clock_suspect |= process_is_clock_suspect(w, c->client, node) ? rlk_mask_bit(node) : 0;
     }
     if (vote == RLK_VOTE_YES && m) {
         check_vote_counts(w, c->client, node, m);
@@ -98,9 +98,9 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
         if (c->fenced) {
             check_fence_voted(w, claim, node, fence);
         }
-    } else if (vote == RLK_VOTE_BARRED) {
-        c->barred |= rlk_mask_bit(node);
-        w->barred++;
+    } else if (vote == RLK_VOTE_QUARANTINED) {
+        c->quarantined |= rlk_mask_bit(node);
+        w->quarantined++;
     } else if (vote == RLK_VOTE_NO) {
         c->refused |= rlk_mask_bit(node);
         k->refusals += k->op == c->op;
@@ -131,9 +131,9 @@ void check_timed(struct world *w, unsigned client, unsigned node, const struct m
     uint64_t error_us = (world_client_us(w, client) - m->sent_us) / 2;
     uint64_t worst_us = rlk_time_max(p->timed_worst_us, p->timed_error_us);
     uint64_t bound_us = 2 * (error_us + worst_us) + (w->now_us - p->timed_us) / 25 + 20000;
-    bool found = verdict == RLK_CLOCK_AHEAD || verdict == RLK_CLOCK_WE_STOOD;
+    bool found = verdict == RLK_CLOCK_AHEAD || verdict == RLK_CLOCK_WE_WERE_SUSPENDED;
 
-    c->stood |= verdict == RLK_CLOCK_WE_STOOD;
+    c->stood |= verdict == RLK_CLOCK_WE_WERE_SUSPENDED;
     if (p->timed_us > 0 && m->steps_us - p->timed_steps_us > (int64_t)bound_us && !found &&
         !c->stood) {
         check_violated(w, "told", "c%u does not see that the clock of n%u was set forward", client,
@@ -158,12 +158,12 @@ void check_clock(struct world *w, unsigned client, unsigned worker, const struct
 
     if (k->phase == WORKER_HELD) {
         check_held_clock(w, client, worker, ev);
-    } else if (c && ev->kind != RLK_EVENT_STOOD) {
-        c->mistimed |= ev->kind == RLK_EVENT_MISTIMED ? bit : 0;
-        c->barred |= c->granted & bit;
+    } else if (c && ev->kind != RLK_EVENT_SUSPENDED) {
+        c->clock_suspect |= ev->kind == RLK_EVENT_CLOCK_SUSPECT ? bit : 0;
+        c->quarantined |= c->granted & bit;
         c->granted &= ~bit;
     }
-    for (node = 0; c && ev->kind == RLK_EVENT_STOOD && node < SIM_NODES; node++) {
+    for (node = 0; c && ev->kind == RLK_EVENT_SUSPENDED && node < SIM_NODES; node++) {
         c->sent_us[node] = rlk_time_sub(c->sent_us[node], ev->by_us);
     }
 }

@@ -5,10 +5,10 @@
  *     check_strangers.c  who meets a master after a step of its clock does not count its votes
  *     check_doubt.c      what is known of a master reaches whoever relies on it
  *     check_fence.c      fences grow, are agreed on by a majority, and cost one round trip
- *     check_told.c       every start is answered exactly once, in time, and truthfully
- *     check_left.c       nothing is left behind: no key of a claim that was let go, no debt
- *     check_live.c       when the faults have ended, everybody has his lock within a bound
- *     check_work.c       not more messages than documented, and time goes on
+ *     check_reported.c       every start is answered exactly once, in time, and truthfully
+ *     check_left.c       nothing is left behind: no key of a claim that was let go, no
+ * pending_release check_live.c       when the faults have ended, everybody has his lock within a
+ * bound check_work.c       not more messages than documented, and time goes on
  *
  * The first violation ends a history. */
 #ifndef RLK_TESTS_SIM_CHECK_H
@@ -47,7 +47,7 @@ void check_clock(struct world *w, unsigned client, unsigned worker, const struct
  * has run since; a vote is asked for, with a look at the data or without; a lock is handed out. */
 void check_role_asked(struct world *w, unsigned client, unsigned node);
 void check_compared(struct world *w, unsigned client, unsigned node);
-void check_heard_of_standstill(struct world *w, unsigned client, unsigned worker);
+void check_heard_of_suspension(struct world *w, unsigned client, unsigned worker);
 void check_heard_of_exchange(struct world *w, unsigned client, unsigned worker);
 void check_vote_looks(struct world *w, unsigned client, unsigned node, const struct message *m);
 void check_voters(struct world *w, unsigned client, unsigned worker);
@@ -78,13 +78,13 @@ void check_fence_told(struct world *w, unsigned client, unsigned worker);
  * told now; nobody is left to be told. */
 void check_started(struct world *w, unsigned client, unsigned worker, uint64_t limit_us);
 void check_cancelled(struct world *w, unsigned client, unsigned worker);
-void check_told(struct world *w, unsigned client, unsigned worker, int status);
+void check_reported(struct world *w, unsigned client, unsigned worker, int status);
 void check_closing(struct world *w, unsigned client);
 void check_closed(struct world *w, unsigned client);
 void check_forgotten(struct world *w, unsigned client, unsigned worker);
 
 /* Of claims: nobody wants it any more; its process died; its request may be carried out
- * behind its release; a debt of it is not paid, because its ttl has passed. */
+ * behind its release; a pending_release of it is not paid, because its ttl has passed. */
 void check_let_go(struct world *w, unsigned claim);
 void check_died(struct world *w, unsigned client);
 void check_may_outlive(struct world *w, unsigned claim);
@@ -113,9 +113,9 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
 void check_healed_again(struct world *w, unsigned node, const struct message *m);
 void check_kept_again(struct world *w, unsigned node, const struct message *m);
 void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
-                      enum rlk_vote vote, bool mistimed);
+                      enum rlk_vote vote, bool clock_suspect);
 void check_held_answered(struct world *w, unsigned client, unsigned worker, unsigned node,
-                         enum rlk_answer answer, uint64_t since_us, bool mistimed);
+                         enum rlk_answer answer, uint64_t since_us, bool clock_suspect);
 void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint64_t until_us,
                         const struct rlk_actions *out);
 void check_held_clock(struct world *w, unsigned client, unsigned worker,
@@ -134,14 +134,14 @@ void check_unanswered(struct world *w, unsigned client, unsigned node, const str
 void check_heard(struct world *w, unsigned client, unsigned node, const struct message *m);
 
 /* A request goes to a node. */
-void check_debts_first(struct world *w, unsigned claim, unsigned node);
+void check_pending_releases_first(struct world *w, unsigned claim, unsigned node);
 void check_not_stuck(struct world *w, unsigned claim, unsigned node);
 
 /* An event has come. */
 void check_work(struct world *w);
 
 /* The history has ended. */
-void check_told_at_end(struct world *w);
+void check_reported_at_end(struct world *w);
 void check_left_at_end(struct world *w);
 void check_live_at_end(struct world *w);
 

@@ -1,6 +1,6 @@
-/* [S11] What is known of a node reaches whoever relies on it: its time is compared, a standstill of
- * ours is told, and data that were exchanged, a vote looks at the data when it can, and no lock is
- * handed out by the vote of a node that may have forgotten by now. */
+/* [S11] What is known of a node reaches whoever relies on it: its time is compared, a suspension of
+ * ours is told, and data that were data_replaced, a vote looks at the data when it can, and no lock
+ * is handed out by the vote of a node that may have forgotten by now. */
 #include "base/mask.h"
 #include "sim/check.h"
 #include "sim/trace.h"
@@ -24,7 +24,7 @@ void check_compared(struct world *w, unsigned client, unsigned node)
     }
 }
 
-void check_heard_of_standstill(struct world *w, unsigned client, unsigned worker)
+void check_heard_of_suspension(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
 
@@ -39,17 +39,17 @@ void check_heard_of_exchange(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
 
-    if (k->exchanged && k->phase == WORKER_HELD) {
+    if (k->data_replaced && k->phase == WORKER_HELD) {
         check_violated(w, "told", "c%u.%u is not told that %s has other data", client, worker,
-                       trace_nodes(k->exchanged));
+                       trace_nodes(k->data_replaced));
     }
-    k->exchanged = 0;
+    k->data_replaced = 0;
 }
 
 void check_vote_looks(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     const struct peer *p = &w->clients[client].peers[node];
-    bool knows = world_node(w, client, node)->standing.mark != 0 && p->looked_us > 0;
+    bool knows = world_node(w, client, node)->quarantine.mark != 0 && p->inspected_us > 0;
 
     if (m->kind == MESSAGE_VOTE && m->mark.mark == 0 && knows && !p->unread &&
         w->o.policy != RLK_QUARANTINE_OFF) {
@@ -64,9 +64,9 @@ void check_voters(struct world *w, unsigned client, unsigned worker)
     unsigned node;
 
     RLK_MASK_EACH (node, left) {
-        const struct rlk_standing *s = &world_node(w, client, node)->standing;
+        const struct rlk_quarantine *s = &world_node(w, client, node)->quarantine;
 
-        if (rlk_standing_bar(s, world_client_us(w, client), NULL) != RLK_BAR_NONE) {
+        if (rlk_quarantine_reason(s, world_client_us(w, client), NULL) != RLK_QUARANTINED_NOT) {
             check_violated(w, "exclusion",
                            "c%u.%u is handed a lock by the vote of n%u, which may have forgotten",
                            client, worker, node);

@@ -61,7 +61,7 @@ static bool is_safe(const struct world *w, const struct worker *k)
 /* [S11] Whatever it said, or was asked, before its clock moved: the key may have ended since. */
 static void distrust(struct held *h, unsigned node)
 {
-    h->mistimed |= rlk_mask_bit(node);
+    h->clock_suspect |= rlk_mask_bit(node);
     h->lease_us[node] = h->ask_us[node] = h->ask_ttl_ms[node] = 0;
 }
 
@@ -73,7 +73,8 @@ void check_held(struct world *w, unsigned client, unsigned worker)
     struct held *h = &k->held;
     unsigned node;
 
-    *h = (struct held){.present = c->granted | c->barred, .counts = check_counted(w, k->claim)};
+    *h =
+        (struct held){.present = c->granted | c->quarantined, .counts = check_counted(w, k->claim)};
     h->open = c->asked & ~(r->yes | r->no | r->unknown);
     h->won_us = world_client_us(w, client);
     h->round_us = r->started_us;
@@ -87,7 +88,7 @@ void check_held(struct world *w, unsigned client, unsigned worker)
         h->ask_us[node] = c->sent_us[node];
         h->ask_ttl_ms[node] = k->ttl_ms;
         h->lease_us[node] = c->sent_us[node] + lease_us(w, k->ttl_ms);
-        if (c->mistimed & rlk_mask_bit(node)) {
+        if (c->clock_suspect & rlk_mask_bit(node)) {
             distrust(h, node);
         }
     }
@@ -164,7 +165,7 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
                        m->heal ? "healed" : "extended", client, worker);
     }
     not_too_much(w, client, worker, node, m->heal);
-    check_debts_first(w, m->claim, node);
+    check_pending_releases_first(w, m->claim, node);
     if (m->heal) {
         check_heal_time(w, h, m->claim, m->ttl_ms, m->sent_us);
     }
@@ -192,10 +193,10 @@ static void confirmed(const struct world *w, unsigned client, struct held *h, un
 
 /* [S11] What is heard of a node says as well whether its clock can be relied on. */
 static void heard_clock(const struct world *w, unsigned client, struct held *h, unsigned node,
-                        bool mistimed)
+                        bool clock_suspect)
 {
-    if (!mistimed) {
-        h->mistimed &= ~rlk_mask_bit(node);
+    if (!clock_suspect) {
+        h->clock_suspect &= ~rlk_mask_bit(node);
         return;
     }
     distrust(h, node);
@@ -220,14 +221,14 @@ void check_held_clock(struct world *w, unsigned client, unsigned worker, const s
     struct held *h = &world_worker(w, client, worker)->held;
     unsigned node;
 
-    if (ev->kind == RLK_EVENT_BARRED && ev->exchanged) {
+    if (ev->kind == RLK_EVENT_QUARANTINED && ev->data_replaced) {
         lose_sight(w, client, worker, ev->node);
         return;
     }
-    if (ev->kind == RLK_EVENT_BARRED) {
+    if (ev->kind == RLK_EVENT_QUARANTINED) {
         return; /* who has our key has not forgotten it [S7] */
     }
-    if (ev->kind == RLK_EVENT_MISTIMED) {
+    if (ev->kind == RLK_EVENT_CLOCK_SUSPECT) {
         heard_clock(w, client, h, ev->node, true);
         return;
     }
@@ -235,23 +236,23 @@ void check_held_clock(struct world *w, unsigned client, unsigned worker, const s
         h->lease_us[node] = rlk_time_sub(h->lease_us[node], ev->by_us);
         h->ask_us[node] = rlk_time_sub(h->ask_us[node], ev->by_us);
     }
-    h->stood_us += ev->by_us;
+    h->suspended_us += ev->by_us;
     h->round_us = rlk_time_sub(h->round_us, ev->by_us);
     reckon(w, client, h);
     h->before_us = rlk_time_min(h->before_us, h->valid_us);
 }
 
 void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
-                      enum rlk_vote vote, bool mistimed)
+                      enum rlk_vote vote, bool clock_suspect)
 {
     struct worker *k = world_worker(w, client, worker);
     struct claim *c = world_claim(w, k->claim);
     uint64_t bit = rlk_mask_bit(node);
-    bool found = vote == RLK_VOTE_OURS && (c->doubt & bit); /* otherwise it is a twin [S10] */
-    bool granted = vote == RLK_VOTE_YES || vote == RLK_VOTE_BARRED;
+    bool found = vote == RLK_VOTE_OURS && (c->doubt & bit); /* otherwise it is a duplicate [S10] */
+    bool granted = vote == RLK_VOTE_YES || vote == RLK_VOTE_QUARANTINED;
 
     if (vote != RLK_VOTE_UNKNOWN) {
-        heard_clock(w, client, &k->held, node, mistimed);
+        heard_clock(w, client, &k->held, node, clock_suspect);
     }
     if ((k->held.open & bit) && (granted || found)) {
         confirmed(w, client, &k->held, node);
@@ -261,16 +262,16 @@ void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigne
 }
 
 void check_held_answered(struct world *w, unsigned client, unsigned worker, unsigned node,
-                         enum rlk_answer answer, uint64_t since_us, bool mistimed)
+                         enum rlk_answer answer, uint64_t since_us, bool clock_suspect)
 {
     struct held *h = &world_worker(w, client, worker)->held;
     uint64_t bit = rlk_mask_bit(node);
 
     if (answer != RLK_ANSWER_UNKNOWN) {
-        heard_clock(w, client, h, node, mistimed);
+        heard_clock(w, client, h, node, clock_suspect);
     }
     if (answer == RLK_ANSWER_OURS) {
-        h->confirmed |= bit & h->asked & ~h->mistimed;
+        h->confirmed |= bit & h->asked & ~h->clock_suspect;
         h->since_us[node] = since_us;
         confirmed(w, client, h, node);
     } else if (answer != RLK_ANSWER_UNKNOWN) {
@@ -313,7 +314,7 @@ static void check_success(struct world *w, unsigned client, unsigned worker)
                        client, worker, trace_nodes(whole));
     }
     w->renewed++;
-    h->counts = h->present & ~h->mistimed;
+    h->counts = h->present & ~h->clock_suspect;
     h->success_us = w->now_us;
     h->healed = 0;
     h->trouble_told = false;
@@ -411,8 +412,8 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
     check_validity_of_hold(w, client, worker, until_us);
     check_steps(w, client, worker);
     h->before_us = h->valid_us ? h->valid_us : h->before_us;
-    if (out->tell_extended && k->lock->hold.extended == REDLOCK_OK &&
-        rlk_hold_valid_until_us(&k->lock->hold) + h->stood_us + 1 <
+    if (out->report_extended && k->lock->hold.extended == REDLOCK_OK &&
+        rlk_hold_valid_until_us(&k->lock->hold) + h->suspended_us + 1 <
             k->extend_us + lease_us(w, (uint32_t)(lease_for_us / 1000))) {
         check_violated(w, "told", "c%u.%u is told that t%u was extended, and it was not", client,
                        worker, k->claim);
@@ -435,7 +436,7 @@ void check_extending(struct world *w, unsigned client, unsigned worker, uint32_t
     h->least_us = rlk_time_min(h->least_us, rlk_time_from_ms(ttl_ms));
     h->safe = h->may_be_safe = false;
     h->extensions++;
-    h->stood_us = 0;
+    h->suspended_us = 0;
     k->extending = true;
     k->extend_us = world_client_us(w, client);
     k->extend_lost_us = c->lost_us - rlk_time_sub(c->busy_us, w->now_us);

@@ -3,9 +3,9 @@
  *
  * Excused are only the keys of a process that died; where CLIENT KILL is not allowed, those of a
  * SET that lay in the socket of a server that stood still when the connection broke; and where a
- * server's clock was set back, those whose debt was held to have ended with its ttl; those that a
- * replica has which took over and had not heard of the release; and those of a server with two
- * addresses, of which one is refused. All end with their ttl by that clock. */
+ * server's clock was set back, those whose pending_release was held to have ended with its ttl;
+ * those that a replica has which took over and had not heard of the release; and those of a server
+ * with two addresses, of which one is refused. All end with their ttl by that clock. */
 #include "base/mask.h"
 #include "sim/check.h"
 #include "sim/server.h"
@@ -15,14 +15,15 @@
 /* A release of the claim is on its way to the server, or will be. */
 static bool will_be_released(const struct world *w, unsigned claim, unsigned client, unsigned node)
 {
-    const struct rlk_debts *d = &world_node(w, client, node)->debts;
+    const struct rlk_pending_list *d = &world_node(w, client, node)->pending;
     unsigned wire = w->clients[client].peers[node].wire, m;
     size_t i;
 
     for (i = 0; i < d->ring.count; i++) {
-        const struct rlk_debt *debt = rlk_debts_at(d, i);
+        const struct rlk_pending_release *pending_release = rlk_pending_list_at(d, i);
 
-        if (watch_claim(w, debt->claim) == claim && debt->until_us > world_client_us(w, client)) {
+        if (watch_claim(w, pending_release->claim) == claim &&
+            pending_release->until_us > world_client_us(w, client)) {
             return true;
         }
     }
@@ -130,7 +131,7 @@ void check_copied(struct world *w, unsigned claim)
     }
 }
 
-/* [S5] A debt is not paid that is older than the key can be. */
+/* [S5] A pending_release is not paid that is older than the key can be. */
 void check_expired(struct world *w, unsigned claim, unsigned node)
 {
     const struct claim *c = world_claim(w, claim);
@@ -141,7 +142,8 @@ void check_expired(struct world *w, unsigned claim, unsigned node)
         world_claim(w, claim)->orphan = true;
     }
     if (c->unanswered & rlk_mask_bit(node)) {
-        check_violated(w, "left", "a debt of t%u to n%u ages, which may yet set it or extend it",
+        check_violated(w, "left",
+                       "a pending_release of t%u to n%u ages, which may yet set it or extend it",
                        claim, node);
     }
     RLK_MASK_EACH (key, left) {
@@ -179,9 +181,9 @@ void check_refused(struct world *w, unsigned claim, unsigned node)
 }
 
 /* [S10] One of its addresses is refused, so what is owed there ends with its ttl. */
-static bool is_twin(const struct world *w, unsigned server)
+static bool is_duplicate(const struct world *w, unsigned server)
 {
-    return w->o.twin < SIM_NODES && server == world_server(w, w->o.twin);
+    return w->o.duplicate < SIM_NODES && server == world_server(w, w->o.duplicate);
 }
 
 static void check_key(struct world *w, unsigned server, unsigned key)
@@ -189,7 +191,7 @@ static void check_key(struct world *w, unsigned server, unsigned key)
     unsigned claim = server_value(w, server, key);
     const struct claim *c;
 
-    if (claim == NONE || server == w->o.replica || server == w->o.dead || is_twin(w, server)) {
+    if (claim == NONE || server == w->o.replica || server == w->o.dead || is_duplicate(w, server)) {
         return;
     }
     c = world_claim(w, claim);
@@ -199,14 +201,14 @@ static void check_key(struct world *w, unsigned server, unsigned key)
     }
 }
 
-static void check_debts(struct world *w, unsigned client)
+static void check_pending_releases(struct world *w, unsigned client)
 {
     unsigned node;
 
     for (node = 0; node < w->clients[client].nodes; node++) {
-        size_t owed = world_node(w, client, node)->debts.ring.count;
+        size_t owed = world_node(w, client, node)->pending.ring.count;
 
-        if (node != w->o.replica && node != w->o.dead && !is_twin(w, world_server(w, node)) &&
+        if (node != w->o.replica && node != w->o.dead && !is_duplicate(w, world_server(w, node)) &&
             owed > 0) {
             check_violated(w, "left", "c%u still owes n%u %zu releases", client, node, owed);
         }
@@ -223,6 +225,6 @@ void check_left_at_end(struct world *w)
         }
     }
     for (i = 0; i < w->o.clients; i++) {
-        check_debts(w, i);
+        check_pending_releases(w, i);
     }
 }

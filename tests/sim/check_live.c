@@ -13,13 +13,13 @@ uint64_t check_live_bound_us(const struct world *w)
 }
 
 /* [S10] */
-static void check_twins(struct world *w, unsigned client)
+static void check_duplicates(struct world *w, unsigned client)
 {
-    bool found = w->o.twin == SIM_NODES;
+    bool found = w->o.duplicate == SIM_NODES;
     unsigned node;
 
     for (node = 0; node < w->clients[client].nodes; node++) {
-        found |= w->clients[client].peers[node].twin;
+        found |= w->clients[client].peers[node].duplicate;
     }
     if (!found) {
         check_violated(w, "live", "c%u has not found out that two of its nodes are one server",
@@ -35,7 +35,7 @@ void check_live_at_end(struct world *w)
         return; /* a master whose clock runs away is found out, and does not vote */
     }
     for (client = 0; client < w->o.clients; client++) {
-        check_twins(w, client);
+        check_duplicates(w, client);
         for (worker = 0; worker < w->o.workers; worker++) {
             if (!w->clients[client].workers[worker].done) {
                 check_violated(w, "live", "c%u.%u had no lock within %.1f s of the last fault",

@@ -7,7 +7,7 @@
 #include "base/time.h"
 #include "sim/check.h"
 
-/* What a look could take for drift, or for a standstill of its own. */
+/* What a look could take for drift, or for a suspension of its own. */
 #define LEAST_US 200000
 
 /* Two looks, a second for a single witness, the look that writes it, and answers that are late. */
@@ -96,7 +96,7 @@ void check_stranger_counts(struct world *w, unsigned client, unsigned node)
     uint64_t until_us = s->stepped_us + options_max_ttl_us(&w->o) / 100 * 97;
 
     if (w->o.policy == RLK_QUARANTINE_STRICT && s->witnesses != 0 && p->met_us > s->stepped_us &&
-        p->looked_us > noted_us && w->now_us < until_us) {
+        p->inspected_us > noted_us && w->now_us < until_us) {
         check_violated(w, "exclusion",
                        "c%u counts the vote of n%u, which it did not know when its clock was set",
                        client, node);

@@ -19,19 +19,19 @@
 #define TOO_MANY 400000
 
 /* [S5] What was owed before the connection was there is paid before anything is asked. */
-void check_debts_first(struct world *w, unsigned claim, unsigned node)
+void check_pending_releases_first(struct world *w, unsigned claim, unsigned node)
 {
     unsigned client = w->claims[claim].client;
     const struct peer *p = &w->clients[client].peers[node];
-    const struct rlk_debts *d = &world_node(w, client, node)->debts;
+    const struct rlk_pending_list *d = &world_node(w, client, node)->pending;
     size_t oldest = p->owed - d->ring.count, i; /* they are numbered as they come */
 
     for (i = 0; i < d->ring.count && oldest + i < p->owed_before; i++) {
-        const struct rlk_debt *debt = rlk_debts_at(d, i);
+        const struct rlk_pending_release *pending_release = rlk_pending_list_at(d, i);
 
-        if (world_client_us(w, client) < debt->until_us) {
-            check_violated(w, "work", "t%u was sent to n%u before the debt of t%u", claim, node,
-                           watch_claim(w, debt->claim));
+        if (world_client_us(w, client) < pending_release->until_us) {
+            check_violated(w, "work", "t%u was sent to n%u before the pending_release of t%u",
+                           claim, node, watch_claim(w, pending_release->claim));
         }
     }
 }
@@ -56,7 +56,7 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
     if (c->asked & rlk_mask_bit(node)) {
         check_violated(w, "work", "t%u was sent to n%u twice", claim, node);
     }
-    check_debts_first(w, claim, node);
+    check_pending_releases_first(w, claim, node);
     check_not_stuck(w, claim, node);
     if (c->asked == 0) {
         check_fence_asked(w, claim);

@@ -76,7 +76,7 @@ void rlk_turn_wake(struct rlk_turn *t, bool another)
 {
     struct world *w = process_world();
     const struct client *c = client_of(RLK_CONTAINER(t, struct rlk_loop, turn));
-    bool long_one = !rlk_list_empty(&t->tell) && draw_chance(&w->prng, 500000);
+    bool long_one = !rlk_list_empty(&t->report) && draw_chance(&w->prng, 500000);
     uint64_t most_us = long_one ? w->o.turn_us : rlk_time_min(w->o.turn_us, w->o.timeout_us / 4);
 
     (void)another;
@@ -104,7 +104,7 @@ int rlk_loop_init(struct rlk_loop *l, struct event_base *base, void (*finish)(st
     l->timers.heap.root = NULL;
     l->timers.armed_us = RLK_NEVER;
     l->turn.due = false;
-    rlk_list_init(&l->turn.tell);
+    rlk_list_init(&l->turn.report);
     rlk_list_init(&l->turn.flush);
     return 0;
 }

@@ -48,18 +48,18 @@ static void draw_set(struct options *o, struct rlk_prng *p)
     o->clients = (unsigned)draw_between(p, 2, SIM_CLIENTS);
     o->workers = draw_chance(p, 250000) ? 2 : 1;
     o->keys = draw_chance(p, 300000) ? (unsigned)draw_between(p, 2, SIM_KEYS) : 1;
-    o->tells_holder = draw_upto(p, 3) == 0 ? 0 : rlk_prng_next(p) | rlk_prng_next(p);
+    o->returns_holder = draw_upto(p, 3) == 0 ? 0 : rlk_prng_next(p) | rlk_prng_next(p);
     o->kills = !draw_chance(p, 150000);
     o->replica =
         o->nodes > 2 && draw_chance(p, 80000) ? (unsigned)draw_upto(p, o->nodes - 1) : SIM_NODES;
-    o->twin = o->nodes > 2 && o->replica == SIM_NODES && draw_chance(p, 40000)
+    o->duplicate = o->nodes > 2 && o->replica == SIM_NODES && draw_chance(p, 40000)
+                       ? (unsigned)draw_upto(p, o->nodes - 1)
+                       : SIM_NODES;
+    o->liar = SIM_NODES;
+    o->dead = o->nodes > 2 && o->replica == SIM_NODES && o->duplicate == SIM_NODES &&
+                      draw_chance(p, 330000)
                   ? (unsigned)draw_upto(p, o->nodes - 1)
                   : SIM_NODES;
-    o->liar = SIM_NODES;
-    o->dead =
-        o->nodes > 2 && o->replica == SIM_NODES && o->twin == SIM_NODES && draw_chance(p, 330000)
-            ? (unsigned)draw_upto(p, o->nodes - 1)
-            : SIM_NODES;
 }
 
 /* A network fast enough that a lock can be had at all: nobody wins with a ttl of one round
@@ -126,7 +126,7 @@ static void draw_kind(struct options *o, struct rlk_prng *p, enum fault kind, ui
  * away for the longest ttl. */
 static void draw_policy(struct options *o, struct rlk_prng *p)
 {
-    static const enum rlk_quarantine policies[] = {
+    static const enum rlk_quarantine_policy policies[] = {
         RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,   RLK_QUARANTINE_STRICT,
         RLK_QUARANTINE_OFF,    RLK_QUARANTINE_OBSERVED, RLK_QUARANTINE_STRICT,
         RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,   RLK_QUARANTINE_OFF};
@@ -196,7 +196,7 @@ static void draw_forgetful(struct options *o, struct rlk_prng *p)
         o->nodes = draw_chance(p, 500000) ? 3 : 5;
         o->clients = o->keys = (unsigned)draw_between(p, 2, SIM_KEYS);
         o->workers = 1;
-        o->replica = o->twin = o->dead = SIM_NODES;
+        o->replica = o->duplicate = o->dead = SIM_NODES;
         o->stall_ppm = 0;
         o->renew_ppm = 1000000;
         o->gated_ppm = o->bounded_ppm = 0;
@@ -253,7 +253,7 @@ static void draw_steps(struct options *o)
     o->nodes = draw_chance(&p, 700000) ? 3 : 5;
     o->clients = 2;
     o->keys = o->workers = 1;
-    o->replica = o->twin = o->dead = SIM_NODES;
+    o->replica = o->duplicate = o->dead = SIM_NODES;
     o->durable = o->young = o->exposed = o->calm = o->ordered = false;
     o->policy = RLK_QUARANTINE_STRICT;
     o->forgetful = true;
@@ -278,7 +278,8 @@ static void draw_replicas(struct options *o)
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - 1);
-    if ((o->exposed || off) && o->nodes > 2 && o->replica == SIM_NODES && o->twin == SIM_NODES) {
+    if ((o->exposed || off) && o->nodes > 2 && o->replica == SIM_NODES &&
+        o->duplicate == SIM_NODES) {
         draw_kind(o, &p, FAULT_REPLICA, 400000);
     }
     if (off && o->kinds & (uint64_t)1 << FAULT_REPLICA) {
@@ -310,7 +311,7 @@ static void draw_quick_losses(struct options *o, struct rlk_prng *p)
 
     o->kinds = (uint64_t)1 << kind | (uint64_t)1 << FAULT_CRASH;
     o->nodes = 3;
-    o->replica = o->twin = o->dead = SIM_NODES;
+    o->replica = o->duplicate = o->dead = SIM_NODES;
     o->keys = 1;
     o->clients = SIM_CLIENTS;
     o->renew_ppm = 0;
@@ -358,7 +359,7 @@ static void break_one(struct options *o, struct rlk_prng *p)
     o->kinds = kinds[o->broken];
     o->policy = o->broken == ASSUME_QUARANTINE ? RLK_QUARANTINE_OFF : RLK_QUARANTINE_STRICT;
     o->durable = o->young = o->exposed = o->ordered = false;
-    o->replica = o->twin = o->dead = SIM_NODES;
+    o->replica = o->duplicate = o->dead = SIM_NODES;
     o->forgetful = o->calm = false;
     o->nodes = draw_chance(p, 500000) ? 3 : 5;
     if (o->broken == ASSUME_RATES) {
@@ -450,8 +451,8 @@ void options_print(const struct options *o, FILE *f)
     if (o->replica < SIM_NODES) {
         fprintf(f, "n%u is a writable replica of n%u\n", o->replica, (o->replica + 1) % o->nodes);
     }
-    if (o->twin < SIM_NODES) {
-        fprintf(f, "n%u is the same server as n%u\n", o->twin, (o->twin + 1) % o->nodes);
+    if (o->duplicate < SIM_NODES) {
+        fprintf(f, "n%u is the same server as n%u\n", o->duplicate, (o->duplicate + 1) % o->nodes);
     }
     if (o->dead < SIM_NODES) {
         fprintf(f, "n%u stays out when the faults end\n", o->dead);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/prng.h"
-#include "core/standing.h"
+#include "core/quarantine.h"
 
 #define SIM_NODES 7
 #define SIM_CLIENTS 5
@@ -82,32 +82,32 @@ struct options {
     uint64_t until_us;     /* the faults end */
     uint64_t gap_us;       /* between two faults, on average */
     uint64_t longest_us;   /* the longest fault */
-    enum rlk_quarantine policy;
-    uint64_t health_us;    /* health_ms; 0: never */
-    bool durable;          /* appendfsync always: restarts lose nothing */
-    bool young;            /* the servers have only just been started */
-    bool exposed;          /* FLUSHALL: exclusion is promised to who has looked since only */
-    bool ordered;          /* fences grow */
-    uint64_t skew_us;      /* how far the clients' wall clocks are off, at most; RLK_NEVER: any */
-    bool no_wall;          /* they show 1970 */
-    uint32_t fence_ppm;    /* how often a request wants a fence */
-    uint32_t stall_ppm;    /* how often a client stalls in the middle of a step */
-    uint64_t kinds;        /* the faults, as bits */
-    uint32_t several_ppm;  /* how often a request wants more than one key */
-    uint32_t renew_ppm;    /* is renewed */
-    uint32_t gated_ppm;    /* only when petted */
-    uint32_t bounded_ppm;  /* only for so long, or so often */
-    uint32_t extend_ppm;   /* is extended by its user */
-    uint64_t tells_holder; /* nodes that answer SET NX GET */
-    bool kills;            /* CLIENT KILL is allowed */
-    unsigned replica;      /* this server is a replica of the next; SIM_NODES: none is */
-    unsigned twin;         /* this node is the same server as the next; SIM_NODES: none is */
-    unsigned liar;         /* this server grants everything; SIM_NODES: none does */
-    unsigned dead;         /* this server stays out for good; SIM_NODES: none does */
-    unsigned split;        /* the first client knows only so many nodes; 0: all */
-    bool forgetful;        /* servers forget: only what S7 promises is checked */
-    bool calm;             /* one after the other, and nobody else wants the lock: none is lost */
-    bool steps;            /* little happens but steps of masters' clocks, which are noticed */
+    enum rlk_quarantine_policy policy;
+    uint64_t health_us;      /* health_ms; 0: never */
+    bool durable;            /* appendfsync always: restarts lose nothing */
+    bool young;              /* the servers have only just been started */
+    bool exposed;            /* FLUSHALL: exclusion is promised to who has looked since only */
+    bool ordered;            /* fences grow */
+    uint64_t skew_us;        /* how far the clients' wall clocks are off, at most; RLK_NEVER: any */
+    bool no_wall;            /* they show 1970 */
+    uint32_t fence_ppm;      /* how often a request wants a fence */
+    uint32_t stall_ppm;      /* how often a client stalls in the middle of a step */
+    uint64_t kinds;          /* the faults, as bits */
+    uint32_t several_ppm;    /* how often a request wants more than one key */
+    uint32_t renew_ppm;      /* is renewed */
+    uint32_t gated_ppm;      /* only when petted */
+    uint32_t bounded_ppm;    /* only for so long, or so often */
+    uint32_t extend_ppm;     /* is extended by its user */
+    uint64_t returns_holder; /* nodes that answer SET NX GET */
+    bool kills;              /* CLIENT KILL is allowed */
+    unsigned replica;        /* this server is a replica of the next; SIM_NODES: none is */
+    unsigned duplicate;      /* this node is the same server as the next; SIM_NODES: none is */
+    unsigned liar;           /* this server grants everything; SIM_NODES: none does */
+    unsigned dead;           /* this server stays out for good; SIM_NODES: none does */
+    unsigned split;          /* the first client knows only so many nodes; 0: all */
+    bool forgetful;          /* servers forget: only what S7 promises is checked */
+    bool calm;               /* one after the other, and nobody else wants the lock: none is lost */
+    bool steps;              /* little happens but steps of masters' clocks, which are noticed */
 };
 
 /* Draw them; `p` goes on with the history. */

@@ -150,7 +150,7 @@ void process_ended(struct world *w, unsigned client)
         c->workers[i].phase = WORKER_IDLE;
         c->workers[i].lock = NULL;
         c->workers[i].extending = c->workers[i].lets_go = c->workers[i].stands = false;
-        c->workers[i].exchanged = 0;
+        c->workers[i].data_replaced = 0;
         check_forgotten(w, client, i);
     }
     check_looks_away(w, client);
@@ -170,10 +170,10 @@ bool process_holds(const struct world *w, unsigned client, unsigned worker)
     return world_client_us(w, client) < process_valid_until_us(&w->clients[client].workers[worker]);
 }
 
-bool process_is_mistimed(const struct world *w, unsigned client, unsigned node)
+bool process_is_clock_suspect(const struct world *w, unsigned client, unsigned node)
 {
-    return rlk_standing_is_mistimed(&world_node(w, client, node)->standing,
-                                    world_client_us(w, client));
+    return rlk_quarantine_is_clock_suspect(&world_node(w, client, node)->quarantine,
+                                           world_client_us(w, client));
 }
 
 struct worker *process_owner(struct world *w, unsigned claim)

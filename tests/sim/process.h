@@ -27,7 +27,7 @@ bool process_holds(const struct world *w, unsigned client, unsigned worker);
 uint64_t process_valid_until_us(const struct worker *k);
 
 /* [S7] What the node confirms of a lock that is held does not count. */
-bool process_is_mistimed(const struct world *w, unsigned client, unsigned node);
+bool process_is_clock_suspect(const struct world *w, unsigned client, unsigned node);
 
 /* The worker that has the claim now; NULL when none has. */
 struct worker *process_owner(struct world *w, unsigned claim);

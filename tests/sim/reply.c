@@ -31,7 +31,7 @@ static struct rlk_reply array(int64_t n)
 /* Who knows SET with NX and GET, and who does not; of these some do not know HELLO, either. */
 static bool knows_get(const struct world *w, unsigned node)
 {
-    return (w->o.tells_holder & rlk_mask_bit(node)) != 0;
+    return (w->o.returns_holder & rlk_mask_bit(node)) != 0;
 }
 
 static const char *version_of(const struct world *w, unsigned node)

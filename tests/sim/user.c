@@ -214,7 +214,7 @@ static uint64_t draw_think_us(struct world *w)
     uint64_t us = w->healed ? draw_upto(&w->prng, 1000) : draw_tail(&w->prng, w->o.think_us);
 
     /* [S10] Whoever is told at once that it cannot be asks again, but not all the time. */
-    return w->o.twin < SIM_NODES && !w->healed ? us + w->o.until_us / 200 : us;
+    return w->o.duplicate < SIM_NODES && !w->healed ? us + w->o.until_us / 200 : us;
 }
 
 static void use_later(struct world *w, unsigned client, unsigned worker, uint64_t us)
@@ -412,7 +412,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     } else {
         world_claim(w, k->claim)->fence = redlock_lock_fence(lock);
     }
-    check_told(w, k->client, k->index, status);
+    check_reported(w, k->client, k->index, status);
     user_acquired(w, k->client, k->index, status);
     k->lock = status ? NULL : lock;
 }
@@ -424,7 +424,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
 
     (void)lock;
     k->phase = WORKER_IDLE;
-    check_told(w, k->client, k->index, status);
+    check_reported(w, k->client, k->index, status);
     user_released(w, k->client, k->index, status);
     k->lock = NULL;
 }

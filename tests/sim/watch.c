@@ -85,8 +85,8 @@ static void looks(struct peer *p, const struct message *m, bool up)
     if (m->kind == MESSAGE_INFO && m->section == SECTION_REPLICATION && m->answer != ANSWER_ERROR) {
         p->role_us = m->done_us;
     } else if (m->kind == MESSAGE_MARK && up && m->answer != ANSWER_ERROR) {
-        p->first_look_us = p->looked_us ? p->first_look_us : m->done_us;
-        p->looked_us = m->done_us;
+        p->first_look_us = p->inspected_us ? p->first_look_us : m->done_us;
+        p->inspected_us = m->done_us;
         p->unread = false;
     } else if (m->kind == MESSAGE_MARK && up) {
         p->unread = true;
@@ -184,7 +184,7 @@ void watch_left(struct world *w, unsigned client)
     for (i = 0; i < w->o.workers; i++) {
         struct worker *k = &c->workers[i];
 
-        check_heard_of_standstill(w, client, i);
+        check_heard_of_suspension(w, client, i);
         check_heard_of_exchange(w, client, i);
         if (k->lets_go) {
             k->lets_go = false;
@@ -193,6 +193,6 @@ void watch_left(struct world *w, unsigned client)
     }
     for (i = 0; c->rl && i < c->nodes; i++) {
         check_disconnected(w, client, i);
-        c->peers[i].twin |= w->o.twin < SIM_NODES && world_node(w, client, i)->twin;
+        c->peers[i].duplicate |= w->o.duplicate < SIM_NODES && world_node(w, client, i)->duplicate;
     }
 }

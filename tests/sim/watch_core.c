@@ -41,15 +41,15 @@ void __real_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, 
 void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
 void __real_rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
 void __wrap_rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
-void __real_rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused,
-                         uint64_t now_us);
-void __wrap_rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused,
-                         uint64_t now_us);
-struct rlk_claim *__real_rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
-struct rlk_claim *__wrap_rlk_debts_first(struct rlk_debts *d, uint64_t now_us);
+void __real_rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,
+                                 uint64_t now_us);
+void __wrap_rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,
+                                 uint64_t now_us);
+struct rlk_claim *__real_rlk_pending_list_first(struct rlk_pending_list *d, uint64_t now_us);
+struct rlk_claim *__wrap_rlk_pending_list_first(struct rlk_pending_list *d, uint64_t now_us);
 
-bool __real_rlk_standing_take_exchanged(struct rlk_standing *s);
-bool __wrap_rlk_standing_take_exchanged(struct rlk_standing *s);
+bool __real_rlk_quarantine_take_data_replaced(struct rlk_quarantine *s);
+bool __wrap_rlk_quarantine_take_data_replaced(struct rlk_quarantine *s);
 
 /* ---- the attempt ---- */
 
@@ -61,7 +61,7 @@ static const struct message *heard_of(const struct world *w, unsigned claim)
 
 static void note_vote(struct world *w, unsigned claim, const struct rlk_event *ev)
 {
-    static const char *const names[] = {"nothing", "yes", "no", "ours", "barred"};
+    static const char *const names[] = {"nothing", "yes", "no", "ours", "quarantined"};
     const struct claim *c = world_claim(w, claim);
 
     trace(w, "c%u.%u  n%u says %s to t%u", c->client, c->worker, ev->node, names[ev->vote], claim);
@@ -83,15 +83,15 @@ static void note_confirmation(struct world *w, unsigned claim, const struct rlk_
 /* [S11] A clock, or what a node may have forgotten. */
 static bool is_doubt(const struct rlk_event *ev)
 {
-    return ev->kind == RLK_EVENT_BARRED || ev->kind == RLK_EVENT_MISTIMED ||
-           ev->kind == RLK_EVENT_STOOD;
+    return ev->kind == RLK_EVENT_QUARANTINED || ev->kind == RLK_EVENT_CLOCK_SUSPECT ||
+           ev->kind == RLK_EVENT_SUSPENDED;
 }
 
 static void note_doubt(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
-    k->stands = k->stands && ev->kind != RLK_EVENT_STOOD;
-    if (ev->kind == RLK_EVENT_BARRED && ev->exchanged) {
-        k->exchanged &= ~rlk_mask_bit(ev->node);
+    k->stands = k->stands && ev->kind != RLK_EVENT_SUSPENDED;
+    if (ev->kind == RLK_EVENT_QUARANTINED && ev->data_replaced) {
+        k->data_replaced &= ~rlk_mask_bit(ev->node);
     }
     check_clock(w, k->client, k->index, ev);
 }
@@ -184,7 +184,7 @@ static void note_late_vote(struct world *w, struct worker *k, const struct rlk_e
         note_vote(w, k->claim, ev);
     }
     check_comes_from(w, k->claim, ev->node, ev->vote != RLK_VOTE_UNKNOWN, m);
-    check_held_voted(w, k->client, k->index, ev->node, ev->vote, ev->mistimed);
+    check_held_voted(w, k->client, k->index, ev->node, ev->vote, ev->clock_suspect);
 }
 
 static void note_answer(struct world *w, struct worker *k, const struct rlk_event *ev)
@@ -196,7 +196,7 @@ static void note_answer(struct world *w, struct worker *k, const struct rlk_even
           names[ev->answer], k->claim);
     check_comes_from(w, k->claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, m);
     check_held_answered(w, k->client, k->index, ev->node, ev->answer, m ? m->since_us : w->now_us,
-                        ev->mistimed);
+                        ev->clock_suspect);
 }
 
 static void before_hold(struct world *w, struct worker *k, const struct rlk_event *ev)
@@ -282,10 +282,10 @@ enum rlk_clock_verdict __wrap_rlk_clocks_sample(struct rlk_clocks *c, unsigned n
 
     w->timed = true;
     check_timed(w, w->running, node, w->heard, verdict);
-    if (verdict == RLK_CLOCK_WE_STOOD) {
+    if (verdict == RLK_CLOCK_WE_WERE_SUSPENDED) {
         stood(w, &w->clients[w->running]);
     }
-    if (verdict == RLK_CLOCK_AHEAD || verdict == RLK_CLOCK_WE_STOOD) {
+    if (verdict == RLK_CLOCK_AHEAD || verdict == RLK_CLOCK_WE_WERE_SUSPENDED) {
         trace(w, "c%u-n%u  %s by %.1f ms", w->running, node,
               verdict == RLK_CLOCK_AHEAD ? "its clock got ahead" : "finds that we stood still",
               (double)*ret_by_us / 1e3);
@@ -303,20 +303,20 @@ void __wrap_rlk_clocks_forget(struct rlk_clocks *c, unsigned node)
 }
 
 /* [S7] Every lock that is held is to hear of it. */
-bool __wrap_rlk_standing_take_exchanged(struct rlk_standing *s)
+bool __wrap_rlk_quarantine_take_data_replaced(struct rlk_quarantine *s)
 {
     struct world *w = process_world();
-    const struct rlk_node *n = RLK_CONTAINER(s, struct rlk_node, standing);
+    const struct rlk_node *n = RLK_CONTAINER(s, struct rlk_node, quarantine);
     struct client *c = &w->clients[w->running];
-    bool exchanged = __real_rlk_standing_take_exchanged(s);
+    bool data_replaced = __real_rlk_quarantine_take_data_replaced(s);
     unsigned i;
 
-    for (i = 0; exchanged && !w->ending && i < w->o.workers; i++) {
+    for (i = 0; data_replaced && !w->ending && i < w->o.workers; i++) {
         struct worker *k = &c->workers[i];
 
-        k->exchanged |= k->phase == WORKER_HELD ? rlk_mask_bit(n->index) : 0;
+        k->data_replaced |= k->phase == WORKER_HELD ? rlk_mask_bit(n->index) : 0;
     }
-    return exchanged;
+    return data_replaced;
 }
 
 /* The greeting has gone well: with a look at the incarnation key, or without one (NULL). */
@@ -329,8 +329,8 @@ void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, 
     p->unread = reply && reply->type == RLK_REPLY_ERROR;
     p->met_us = p->met_us ? p->met_us : w->now_us;
     if (reply && m->answer != ANSWER_ERROR) {
-        p->first_look_us = p->looked_us ? p->first_look_us : m->done_us;
-        p->looked_us = m->done_us;
+        p->first_look_us = p->inspected_us ? p->first_look_us : m->done_us;
+        p->inspected_us = m->done_us;
     }
     __real_rlk_health_begin(n, reply, now_us);
 }
@@ -347,12 +347,13 @@ void __wrap_rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     __real_rlk_node_greeted(n, now_us);
 }
 
-void __wrap_rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refused, uint64_t now_us)
+void __wrap_rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,
+                                 uint64_t now_us)
 {
     struct world *w = process_world();
     unsigned owed = watch_claim(w, claim);
 
-    __real_rlk_node_owe(n, claim, refused, now_us);
+    __real_rlk_node_add_pending(n, claim, refused, now_us);
     if (!w->ending && owed != NONE) {
         w->clients[w->running].peers[n->index].owed++;
         check_owed(w, owed, n->index);
@@ -360,19 +361,19 @@ void __wrap_rlk_node_owe(struct rlk_node *n, struct rlk_claim *claim, bool refus
 }
 
 /* The oldest are given up when their keys have ended. */
-struct rlk_claim *__wrap_rlk_debts_first(struct rlk_debts *d, uint64_t now_us)
+struct rlk_claim *__wrap_rlk_pending_list_first(struct rlk_pending_list *d, uint64_t now_us)
 {
     struct world *w = process_world();
-    const struct rlk_node *n = RLK_CONTAINER(d, struct rlk_node, debts);
+    const struct rlk_node *n = RLK_CONTAINER(d, struct rlk_node, pending);
     size_t i;
 
     for (i = 0; i < d->ring.count; i++) {
-        const struct rlk_debt *debt = rlk_debts_at(d, i);
+        const struct rlk_pending_release *pending_release = rlk_pending_list_at(d, i);
 
-        if (debt->until_us > now_us) {
+        if (pending_release->until_us > now_us) {
             break;
         }
-        check_expired(w, watch_claim(w, debt->claim), n->index);
+        check_expired(w, watch_claim(w, pending_release->claim), n->index);
     }
-    return __real_rlk_debts_first(d, now_us);
+    return __real_rlk_pending_list_first(d, now_us);
 }

@@ -41,8 +41,8 @@ struct claim {
     uint64_t asked;     /* nodes that a SET was sent to */
     uint64_t sent_us[SIM_NODES]; /* when, by the client's clock */
     uint64_t granted;            /* nodes that were heard to say yes, and count */
-    uint64_t barred;             /* that were, and do not [S11] */
-    uint64_t mistimed;           /* whose clock had moved when they were last heard of [S11] */
+    uint64_t quarantined;        /* that were, and do not [S11] */
+    uint64_t clock_suspect;      /* whose clock had moved when they were last heard of [S11] */
     uint64_t exposed;            /* that count, and cannot be blamed for what they forgot */
     uint64_t unanswered;         /* nodes that may yet set it, or let it live on */
     uint64_t deleted;            /* servers that deleted the key */
@@ -142,7 +142,7 @@ struct message {
     uint64_t forgot_us;
     int64_t steps_us;
     bool misleading; /* its incarnation key said that the data were older than that */
-    bool disguised;  /* it said that they are the same, though they were exchanged */
+    bool disguised;  /* it said that they are the same, though they were data_replaced */
 };
 
 /* One connection: its messages in order, and how far server and client have come. */
@@ -206,7 +206,7 @@ struct peer {
     uint64_t there_clear_us, back_clear_us; /* nothing arrives before */
     uint64_t slow_us, slow_until_us;
     /* for the checkers, in true time: when it was first greeted; first and last looked at */
-    uint64_t met_us, first_look_us, looked_us;
+    uint64_t met_us, first_look_us, inspected_us;
     uint64_t role_us; /* its role was looked at last */
     bool unread;      /* its data could not be looked at when they were to be last */
     uint64_t timed_us, timed_error_us,
@@ -215,7 +215,7 @@ struct peer {
     uint64_t hidden_us;     /* when a step that it had not seen yet was taken back */
     size_t owed;            /* how often a release was owed to it; */
     size_t owed_before;     /* before it was connected last */
-    bool twin;              /* it was found to be another node's server [S10] */
+    bool duplicate;         /* it was found to be another node's server [S10] */
     unsigned closed;        /* a connection that has ended in this step, or NONE */
 };
 
@@ -229,7 +229,7 @@ enum worker_phase {
 /* What a holder was told, reckoned once more and not by the core. check_hold.c */
 struct held {
     uint64_t present, counts;   /* [S7] */
-    uint64_t mistimed;          /* [S11] */
+    uint64_t clock_suspect;     /* [S11] */
     uint64_t open;              /* asked, and not answered */
     uint64_t asked, confirmed;  /* in the round under way */
     uint64_t healed;            /* asked since the last success */
@@ -243,7 +243,7 @@ struct held {
     uint64_t due_us;              /* true time: it was lost */
     uint64_t valid_us;            /* [S2] */
     uint64_t before_us;           /* the same, before the last answer */
-    uint64_t stood_us;            /* what we stood still since the user wanted an extension */
+    uint64_t suspended_us;        /* what we stood still since the user wanted an extension */
     unsigned rounds, extensions;
     uint64_t least_us; /* the shortest ttl that it was asked for with */
     bool succeeded;    /* the round under way has */
@@ -263,7 +263,7 @@ struct worker {
     uint64_t max_hold_us;
     uint32_t max_renewals;
     bool stands;                        /* its client stood still, and it has not heard of it */
-    uint64_t exchanged;                 /* nodes that have other data, likewise */
+    uint64_t data_replaced;             /* nodes that have other data, likewise */
     bool lets_go;                       /* its release has begun in this step */
     bool extending;                     /* the user waits for an extension */
     uint64_t extend_us, extend_lost_us; /* the client's clock, and how long it had stood still */
@@ -325,12 +325,12 @@ struct world {
     bool moved;                /* a clock was set forward, or is outside of the bounds */
     bool harmed;               /* a server has forgotten something, or a clock was set forward */
     uint64_t fences[SIM_KEYS]; /* the largest that anybody was told */
-    unsigned fenced, confirms, barred; /* for the figures, too */
-    unsigned running;                  /* the client whose code runs now, or SIM_CLIENTS */
-    const struct message *heard;       /* what it has just read; NULL: nothing */
-    bool noted;                        /* `heard` has become a vote */
-    bool timed;                        /* its time was compared with others */
-    bool ending;                       /* a process dies: nobody watches */
+    unsigned fenced, confirms, quarantined; /* for the figures, too */
+    unsigned running;                       /* the client whose code runs now, or SIM_CLIENTS */
+    const struct message *heard;            /* what it has just read; NULL: nothing */
+    bool noted;                             /* `heard` has become a vote */
+    bool timed;                             /* its time was compared with others */
+    bool ending;                            /* a process dies: nobody watches */
     bool tracing;
     bool violated;
     char violation[256]; /* "exclusion: ..." */
@@ -349,7 +349,7 @@ static inline struct worker *world_worker(struct world *w, unsigned client, unsi
 /* The server behind a node. */
 static inline unsigned world_server(const struct world *w, unsigned node)
 {
-    return node == w->o.twin ? (node + 1) % w->o.nodes : node;
+    return node == w->o.duplicate ? (node + 1) % w->o.nodes : node;
 }
 
 /* What the client takes for the time [S3], and for that since 1970 [S12]. */

@@ -15,8 +15,8 @@ static bool is_wanted(const struct client *c, unsigned token)
     if (c->phase == PHASE_HELD) {
         return world_token(world_claim(c)) == token;
     }
-    return c->phase == PHASE_PENDING && c->mind.attempt != RLK_ATTEMPT_FAILED &&
-           c->mind.round != RLK_ROUND_LOST && world_token(world_claim(c)) == token;
+    return c->phase == PHASE_PENDING && c->packed.attempt != RLK_ATTEMPT_FAILED &&
+           c->packed.round != RLK_ROUND_LOST && world_token(world_claim(c)) == token;
 }
 
 /* Its release is on the way, or owed. A release in a connection that is cut will be. */
@@ -31,7 +31,7 @@ static bool is_dealt_with(const struct cell *cell, unsigned token)
         }
     }
     for (i = 0; i < CLAIMS; i++) {
-        if (cell->debts[i] && world_token(i) == token) {
+        if (cell->pending[i] && world_token(i) == token) {
             return true;
         }
     }
@@ -54,7 +54,7 @@ static bool is_left(const struct world *w, unsigned m)
  * timer that is due changes something (drive.c), and its rounds are counted. */
 static bool is_forgotten(const struct client *c)
 {
-    return c->phase == PHASE_PENDING && !c->tell && c->timer == TICKS_NEVER;
+    return c->phase == PHASE_PENDING && !c->report && c->timer == TICKS_NEVER;
 }
 
 enum wrong check_world(const struct world *w)

@@ -10,7 +10,7 @@
 #include "core/pending.h"
 #include "core/reach.h"
 #include "core/release.h"
-#include "small/mind.h"
+#include "small/packed.h"
 
 static void step(struct world *w, unsigned c, const struct rlk_event *ev);
 
@@ -68,11 +68,11 @@ static void owe(struct cell *cell, unsigned claim, bool set_lost)
     struct rlk_pending p = {.set_lost = set_lost && !(config.slips & SLIP_SHORT_DEBT),
                             .unanswered = is_connected(cell) && has_unanswered(cell),
                             .life_us = limits.ttl_us};
-    uint8_t ticks = mind_ticks(rlk_pending_until_us(&p, DRIFT_PPM, NOW_US));
+    uint8_t ticks = packed_ticks(rlk_pending_until_us(&p, DRIFT_PPM, NOW_US));
 
     ticks = ticks == TICKS_NEVER ? DEBT_NEVER : ticks;
-    if (!(config.slips & SLIP_FORGIVE) && cell->debts[claim] < ticks) {
-        cell->debts[claim] = ticks;
+    if (!(config.slips & SLIP_FORGIVE) && cell->pending[claim] < ticks) {
+        cell->pending[claim] = ticks;
     }
 }
 
@@ -96,14 +96,14 @@ static void voted(struct world *w, unsigned c, unsigned m, unsigned claim, enum 
 /* No answer will come. Those to releases are told to nobody, here. */
 static void lose(struct world *w, unsigned c, unsigned m, uint8_t request, bool sent)
 {
-    static const enum rlk_left left[] = {[REQUEST_SET] = RLK_LEFT_KEYS,
-                                         [REQUEST_RELEASE] = RLK_LEFT_RELEASE,
-                                         [REQUEST_KILL] = RLK_LEFT_NOTHING};
+    static const enum rlk_leftover left[] = {[REQUEST_SET] = RLK_LEFTOVER_KEYS,
+                                             [REQUEST_RELEASE] = RLK_LEFTOVER_RELEASE,
+                                             [REQUEST_KILL] = RLK_LEFTOVER_NOTHING};
     struct rlk_loss loss = rlk_pending_loss(left[message_kind(request)], sent);
     unsigned claim = message_claim(request);
 
     w->clients[c].lost = (uint8_t)(w->clients[c].lost | (loss.set_lost ? 1u << claim : 0));
-    if (loss.owed) {
+    if (loss.pending) {
         owe(&w->cells[c][m], claim, w->clients[c].lost >> claim & 1);
     }
     if (loss.unknown && message_kind(request) == REQUEST_SET) {
@@ -143,10 +143,10 @@ static void carry_out(struct world *w, unsigned c, unsigned old_claim,
     struct client *client = &w->clients[c];
 
     ask(w, c, out->release, message(REQUEST_RELEASE, old_claim));
-    if (out->tell) {
-        client->tell = 1;
+    if (out->report) {
+        client->report = 1;
     }
-    client->timer = config.slips & SLIP_NO_TIMER ? TICKS_NEVER : mind_ticks(out->deadline_us);
+    client->timer = config.slips & SLIP_NO_TIMER ? TICKS_NEVER : packed_ticks(out->deadline_us);
     /* Last: it may step again. */
     ask(w, c, out->acquire, message(REQUEST_SET, world_claim(client)));
 }
@@ -159,14 +159,14 @@ static void step(struct world *w, unsigned c, const struct rlk_event *ev)
     enum rlk_attempt_state before;
     struct rlk_actions out;
 
-    mind_load(&client->mind, c, &a);
+    packed_load(&client->packed, c, &a);
     before = a.state;
     rlk_attempt_step(&a, ev, &out);
     if (a.state != before && (a.state == RLK_ATTEMPT_FAILED || a.state == RLK_ATTEMPT_WAITING) &&
-        !mind_is_quiet(&a)) {
+        !packed_is_quiet(&a)) {
         w->wrong = WRONG_LOUD;
     }
-    mind_store(&client->mind, &a);
+    packed_store(&client->packed, &a);
     carry_out(w, c, claim, &out);
 }
 
@@ -189,9 +189,9 @@ static void step_plain(struct world *w, unsigned c, enum rlk_event_kind kind, un
 static void end_attempt(struct client *c)
 {
     c->phase = PHASE_IDLE;
-    c->tell = 0;
+    c->report = 0;
     c->timer = TICKS_NEVER;
-    mind_clear(&c->mind);
+    packed_clear(&c->packed);
 }
 
 void drive_start(struct world *w, unsigned c, unsigned nodes)
@@ -201,7 +201,7 @@ void drive_start(struct world *w, unsigned c, unsigned nodes)
     w->attempts--;
     client->attempts++;
     client->phase = PHASE_PENDING;
-    mind_clear(&client->mind);
+    packed_clear(&client->packed);
     step_with_nodes(w, c, RLK_EVENT_START, nodes);
 }
 
@@ -218,7 +218,7 @@ void drive_timer(struct world *w, unsigned c, unsigned nodes)
 void drive_cancel(struct world *w, unsigned c)
 {
     step_plain(w, c, RLK_EVENT_CANCEL, 0);
-    if (w->clients[c].mind.attempt != RLK_ATTEMPT_FAILED) {
+    if (w->clients[c].packed.attempt != RLK_ATTEMPT_FAILED) {
         w->wrong = WRONG_GOES_ON;
     }
 }
@@ -227,19 +227,19 @@ void drive_tell(struct world *w, unsigned c)
 {
     struct client *client = &w->clients[c];
 
-    if (config.slips & SLIP_NO_LOOK && client->mind.attempt == RLK_ATTEMPT_WON) {
-        client->mind.attempt = RLK_ATTEMPT_HELD;
+    if (config.slips & SLIP_NO_LOOK && client->packed.attempt == RLK_ATTEMPT_WON) {
+        client->packed.attempt = RLK_ATTEMPT_HELD;
     } else {
         step_plain(w, c, RLK_EVENT_DELIVER, 0);
     }
-    client->tell = 0;
-    if (client->mind.attempt == RLK_ATTEMPT_HELD) {
+    client->report = 0;
+    if (client->packed.attempt == RLK_ATTEMPT_HELD) {
         client->phase = PHASE_HELD;
         if (!drive_believes(client)) {
             w->wrong = WRONG_TOLD_LATE;
         }
-    } else if (client->mind.attempt == RLK_ATTEMPT_FAILED) {
-        if (!client->mind.has_status) {
+    } else if (client->packed.attempt == RLK_ATTEMPT_FAILED) {
+        if (!client->packed.has_status) {
             w->wrong = WRONG_TOLD_ZERO;
         }
         end_attempt(client);
@@ -255,7 +255,7 @@ void drive_let_go(struct world *w, unsigned c)
     struct rlk_leases leases;
     struct rlk_release release;
 
-    mind_load(&client->mind, c, &a);
+    packed_load(&client->packed, c, &a);
     rlk_leases_init(&leases, MASTERS, &a.round);
     rlk_release_init(&release, MASTERS, leases.touched, NOW_US + TICK_US);
     rlk_release_step(&release, &ev, &out);
@@ -266,7 +266,7 @@ void drive_let_go(struct world *w, unsigned c)
 /* The age at which a lease ends is where all are kept that are over. */
 bool drive_believes(const struct client *c)
 {
-    return c->phase == PHASE_HELD && c->mind.until < limits.age_cap;
+    return c->phase == PHASE_HELD && c->packed.until < limits.age_cap;
 }
 
 /* ---- what comes back ---- */
@@ -284,10 +284,10 @@ void drive_reply(struct world *w, unsigned c, unsigned m)
     static const char *const tokens[CLAIMS] = {"a", "b", "c", "d"};
     struct cell *cell = &w->cells[c][m];
     uint8_t first = world_shift(cell->replies, &cell->n_replies);
-    const struct rlk_reply *reply = &forms[config.tells_holder][message_kind(first)];
+    const struct rlk_reply *reply = &forms[config.returns_holder][message_kind(first)];
     unsigned claim = message_claim(first);
 
-    voted(w, c, m, claim, rlk_classify_key(reply, config.tells_holder, tokens[claim], 1));
+    voted(w, c, m, claim, rlk_classify_key(reply, config.returns_holder, tokens[claim], 1));
 }
 
 /* As in src/node: the connection is down before the first request hears of it. What was replied is
@@ -320,7 +320,7 @@ static bool has_former(const struct world *w, unsigned c, unsigned m)
     if (w->ghost.client == c && w->ghost.master == m) {
         rlk_former_ended(&f, "run", 1, w->ghost.n);
     }
-    rlk_former_meet(&f, "run");
+    rlk_former_note_run(&f, "run");
     return f.count > 0;
 }
 
@@ -334,9 +334,9 @@ void drive_up(struct world *w, unsigned c, unsigned m)
         world_push(cell, message(REQUEST_KILL, 0));
     }
     for (i = 0; i < CLAIMS; i++) {
-        if (cell->debts[i]) {
+        if (cell->pending[i]) {
             world_push(cell, message(REQUEST_RELEASE, i));
-            cell->debts[i] = 0;
+            cell->pending[i] = 0;
         }
     }
     if (w->clients[c].phase == PHASE_PENDING) {

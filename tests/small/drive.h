@@ -1,4 +1,4 @@
-/* small/drive.h - the driver over the core, as src/lock/attempt.c and release.c are.
+/* small/drive.h - the driver over the core, as src/lock/drive_attempt.c and release.c are.
  *
  * An event goes into rlk_attempt_step, and what the step asks for is carried out on the queues
  * of the small world. All times are given to the core around one fixed moment, and what it

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "small/drive.h"
-#include "small/mind.h"
+#include "small/packed.h"
 
 /* How long a frozen clock stands still. */
 #define FREEZE_TICKS 2
@@ -63,7 +63,7 @@ static void crash(struct world *w, unsigned c)
     memset(client, 0, sizeof(*client));
     client->phase = PHASE_CRASHED;
     client->timer = TICKS_NEVER;
-    mind_clear(&client->mind);
+    packed_clear(&client->packed);
     for (m = 0; m < MASTERS; m++) {
         struct cell *cell = &w->cells[c][m];
 
@@ -71,7 +71,7 @@ static void crash(struct world *w, unsigned c)
             clear_requests(cell);
         }
         clear_replies(cell);
-        memset(cell->debts, 0, sizeof(cell->debts));
+        memset(cell->pending, 0, sizeof(cell->pending));
         cell->link = LINK_DEAD;
     }
 }

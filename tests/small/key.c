@@ -37,7 +37,7 @@ static uint64_t cell_word(const struct cell *cell)
     put_queue(&b, cell->requests, cell->n_requests, REQUESTS);
     put_queue(&b, cell->replies, cell->n_replies, REPLIES);
     for (i = 0; i < CLAIMS; i++) {
-        put(&b, cell->debts[i], 3);
+        put(&b, cell->pending[i], 3);
     }
     return b.word;
 }
@@ -57,7 +57,7 @@ static uint64_t master_word(const struct world *w, unsigned m, unsigned swap)
     put(&b, master->away, 3);
     put(&b, w->ghost.n && w->ghost.master == m, 1);
     for (i = 0; i < CLIENTS; i++) {
-        const struct mind *mind = &w->clients[i ^ swap].mind;
+        const struct packed *mind = &w->clients[i ^ swap].packed;
 
         put(&b, w->cells[i ^ swap][m].link, 3);
         put(&b, master->set[i ^ swap], 4);
@@ -73,12 +73,12 @@ static uint64_t master_word(const struct world *w, unsigned m, unsigned swap)
 
 static uint64_t client_word(const struct client *c)
 {
-    const struct mind *mind = &c->mind;
+    const struct packed *mind = &c->packed;
     struct bits b = {0, 0};
 
     put(&b, c->phase, 2);
     put(&b, c->attempts, 3);
-    put(&b, c->tell, 1);
+    put(&b, c->report, 1);
     put(&b, c->timer, 4);
     put(&b, c->frozen, 2);
     put(&b, c->lost, CLAIMS);

@@ -97,15 +97,15 @@ static void moves_of_client(const struct walk *walk, unsigned c)
         }
         break;
     case PHASE_PENDING:
-        if (client->tell) {
+        if (client->report) {
             go(walk, MOVE_TELL, c, 0, 0);
         }
-        if (client->timer == 0 && client->mind.attempt == RLK_ATTEMPT_WAITING) {
+        if (client->timer == 0 && client->packed.attempt == RLK_ATTEMPT_WAITING) {
             go_asking(walk, MOVE_TIMER, c);
         } else if (client->timer == 0) {
             go(walk, MOVE_TIMER, c, 0, 0);
         }
-        if (client->mind.attempt != RLK_ATTEMPT_FAILED) {
+        if (client->packed.attempt != RLK_ATTEMPT_FAILED) {
             go(walk, MOVE_CANCEL, c, 0, 0);
         }
         break;
@@ -134,7 +134,7 @@ static void moves_of_connection(const struct walk *walk, unsigned c, unsigned m)
         go(walk, MOVE_UP, c, m, 0);
     }
     /* Of importance only to a round that counts on it. */
-    if (cell->link == LINK_DOWN && (walk->from->clients[c].mind.coming >> m & 1)) {
+    if (cell->link == LINK_DOWN && (walk->from->clients[c].packed.coming >> m & 1)) {
         go(walk, MOVE_DOWN, c, m, 0);
     }
 }

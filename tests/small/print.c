@@ -130,7 +130,7 @@ static void print_move(const struct world *before, const struct move *move)
 static const char *state_name(const struct client *c)
 {
     static const char *const states[] = {
-        [RLK_ATTEMPT_IDLE] = "idle",     [RLK_ATTEMPT_IN_LINE] = "in line",
+        [RLK_ATTEMPT_IDLE] = "idle",     [RLK_ATTEMPT_QUEUED] = "in line",
         [RLK_ATTEMPT_ASKING] = "asking", [RLK_ATTEMPT_WAITING] = "waiting",
         [RLK_ATTEMPT_WON] = "won",       [RLK_ATTEMPT_HELD] = "held",
         [RLK_ATTEMPT_FAILED] = "failed"};
@@ -138,7 +138,7 @@ static const char *state_name(const struct client *c)
     if (c->phase == PHASE_CRASHED) {
         return "crashed";
     }
-    return c->phase == PHASE_IDLE ? "idle" : states[c->mind.attempt];
+    return c->phase == PHASE_IDLE ? "idle" : states[c->packed.attempt];
 }
 
 static void print_client_change(const struct world *before, const struct world *after, unsigned c)

@@ -94,7 +94,7 @@ static void on_candidate(const struct world *after, const struct move *move, voi
     }
 }
 
-/* Names are those of the world in which the walk stands: the twins that the search took are
+/* Names are those of the world in which the walk stands: the duplicates that the search took are
  * renamed on the way. */
 static void retrace(struct search *s)
 {

@@ -50,7 +50,7 @@ void world_begin(struct world *w)
 
 unsigned world_claim(const struct client *c)
 {
-    return (c->attempts - 1u) * config.rounds + (c->mind.tries ? c->mind.tries - 1u : 0);
+    return (c->attempts - 1u) * config.rounds + (c->packed.tries ? c->packed.tries - 1u : 0);
 }
 
 unsigned world_token(unsigned claim)
@@ -103,15 +103,15 @@ static void tick_client(struct world *w, unsigned c)
         return;
     }
     count_down(&client->timer);
-    count_down(&client->mind.retry);
-    count_down(&client->mind.give_up);
-    count_down(&client->mind.deadline);
-    grow_old(&client->mind.until);
+    count_down(&client->packed.retry);
+    count_down(&client->packed.give_up);
+    count_down(&client->packed.deadline);
+    grow_old(&client->packed.until);
     for (m = 0; m < MASTERS; m++) {
-        grow_old(&client->mind.age[m]);
+        grow_old(&client->packed.age[m]);
         for (i = 0; i < CLAIMS; i++) {
-            if (w->cells[c][m].debts[i] != DEBT_NEVER) {
-                count_down(&w->cells[c][m].debts[i]);
+            if (w->cells[c][m].pending[i] != DEBT_NEVER) {
+                count_down(&w->cells[c][m].pending[i]);
             }
         }
     }
@@ -149,7 +149,7 @@ static bool is_stale(const struct client *c, uint8_t reply)
     unsigned attempt = message_claim(reply) / config.rounds + 1;
 
     return c->phase == PHASE_IDLE || attempt != c->attempts ||
-           c->mind.attempt == RLK_ATTEMPT_FAILED;
+           c->packed.attempt == RLK_ATTEMPT_FAILED;
 }
 
 static void drop_stale_replies(const struct client *c, struct cell *cell)
@@ -209,7 +209,7 @@ static void forget_finished(struct world *w, unsigned c, unsigned m)
     bool owes = false;
 
     for (i = 0; i < CLAIMS; i++) {
-        owes |= cell->debts[i] != 0;
+        owes |= cell->pending[i] != 0;
     }
     if (cell->n_requests || owes || (w->ghost.n && w->ghost.client == c && w->ghost.master == m)) {
         return;

@@ -29,7 +29,7 @@
 #define TICK_US 10000
 
 #define TICKS_NEVER 15 /* a deadline that does not come */
-#define DEBT_NEVER 7   /* a debt that does not end */
+#define DEBT_NEVER 7   /* a pending_release that does not end */
 #define NO_AGE 15      /* a lease end that is not set */
 
 /* The usual drift, 1 %. */
@@ -53,14 +53,15 @@ enum fault {
 
 /* Faults of the driver, to show that the checks notice. */
 enum slip {
-    SLIP_OVERTAKE = 1,    /* a release goes over another connection than its SET */
-    SLIP_ONE_TOKEN = 2,   /* one token for all rounds of an attempt */
-    SLIP_FORGIVE = 4,     /* debts are not paid */
-    SLIP_NO_KILL = 8,     /* the old connection is not ended before debts are paid */
-    SLIP_FAST = 16,       /* the masters' clocks gain a tick more in a ttl */
-    SLIP_NO_LOOK = 32,    /* the caller is told of a win without the last look */
-    SLIP_NO_TIMER = 64,   /* no timer is set */
-    SLIP_SHORT_DEBT = 128 /* the debt of an unanswered SET ends with a ttl, as others do */
+    SLIP_OVERTAKE = 1,  /* a release goes over another connection than its SET */
+    SLIP_ONE_TOKEN = 2, /* one token for all rounds of an attempt */
+    SLIP_FORGIVE = 4,   /* pending_releases are not paid */
+    SLIP_NO_KILL = 8,   /* the old connection is not ended before pending_releases are paid */
+    SLIP_FAST = 16,     /* the masters' clocks gain a tick more in a ttl */
+    SLIP_NO_LOOK = 32,  /* the caller is told of a win without the last look */
+    SLIP_NO_TIMER = 64, /* no timer is set */
+    SLIP_SHORT_DEBT =
+        128 /* the pending_release of an unanswered SET ends with a ttl, as others do */
 };
 
 /* What can be found wrong. */
@@ -84,17 +85,17 @@ struct config {
     unsigned attempts;      /* in all, by whichever client [2] */
     unsigned each;          /* by one client at most [1] */
     unsigned rounds;        /* in each attempt [1] */
-    bool uneven;            /* the second client's have one; the clients are no twins then */
+    bool uneven;            /* the second client's have one; the clients are no duplicates then */
     unsigned ttl_ms;        /* must not be a whole number of ticks */
     unsigned timeout_ticks; /* of a round [1] */
     unsigned wait_ticks;    /* of an attempt with more than one round [TICKS_NEVER] */
     unsigned faults;        /* each of these may happen once */
     unsigned slips;
-    bool connecting;   /* no connection is up at the beginning */
-    bool stuck;        /* a node with something unanswered may be left out of a round */
-    bool tells_holder; /* the masters know SET NX GET */
-    enum wrong expect; /* what this configuration must find */
-    unsigned runs;     /* where it runs, RUN_... */
+    bool connecting;     /* no connection is up at the beginning */
+    bool stuck;          /* a node with something unanswered may be left out of a round */
+    bool returns_holder; /* the masters know SET NX GET */
+    enum wrong expect;   /* what this configuration must find */
+    unsigned runs;       /* where it runs, RUN_... */
 };
 
 enum run {
@@ -159,11 +160,11 @@ struct cell {
     uint8_t n_requests, n_replies;
     uint8_t requests[REQUESTS];
     uint8_t replies[REPLIES];
-    uint8_t debts[CLAIMS]; /* a release owed: ticks until it ends, 0 for none */
+    uint8_t pending[CLAIMS]; /* a release owed: ticks until it ends, 0 for none */
 };
 
 /* The fields of an attempt and its round that the core reads again. */
-struct mind {
+struct packed {
     uint8_t attempt, round; /* the states */
     uint8_t tries;
     uint8_t has_status, has_reason;
@@ -183,11 +184,11 @@ enum phase {
 struct client {
     uint8_t phase;
     uint8_t attempts; /* begun */
-    uint8_t tell;     /* in line to be told */
+    uint8_t report;   /* in line to be told */
     uint8_t timer;    /* ticks to go */
     uint8_t frozen;   /* ticks for which its clock still stands */
     uint8_t lost;     /* claims of which a SET was not answered, as bits */
-    struct mind mind;
+    struct packed packed;
 };
 
 struct master {

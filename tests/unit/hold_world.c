@@ -56,8 +56,8 @@ void step(struct world *w, struct rlk_event ev)
     }
     memset(&w->out, 0xff, sizeof(w->out)); /* it must be written completely */
     rlk_hold_step(&w->h, &ev, &w->out);
-    w->told += w->out.tell;
-    w->extended += w->out.tell_extended;
+    w->told += w->out.report;
+    w->extended += w->out.report_extended;
 }
 
 void timer(struct world *w, uint64_t now_us)

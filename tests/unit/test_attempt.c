@@ -52,9 +52,9 @@ static void start_in_line(struct world *w, const struct rlk_attempt_config *c)
     w->full = true;
     rlk_attempt_init(&w->a, c);
     step(w, RLK_EVENT_START, T0);
-    ck_assert_int_eq(w->a.state, RLK_ATTEMPT_IN_LINE);
-    ck_assert(w->out.line);
-    ck_assert(!w->out.fresh && !w->out.tell);
+    ck_assert_int_eq(w->a.state, RLK_ATTEMPT_QUEUED);
+    ck_assert(w->out.queue);
+    ck_assert(!w->out.fresh && !w->out.report);
     ck_assert_uint_eq(w->out.acquire, 0);
     w->full = false;
 }
@@ -91,7 +91,7 @@ START_TEST(one_try_ends_with_its_own_reason)
     ck_assert_int_eq(w.a.state, RLK_ATTEMPT_FAILED);
     ck_assert_int_eq(w.a.status, REDLOCK_EHELD);
     ck_assert_int_eq(w.a.reason, REDLOCK_EHELD);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
     ck_assert_uint_eq(w.out.release, 0x4);
     ck_assert_uint_eq(w.out.deadline_us, RLK_NEVER);
 }
@@ -111,7 +111,7 @@ START_TEST(every_round_asks_for_a_fresh_token)
         ck_assert_uint_eq(w.out.acquire, 0x7);
         ck_assert_uint_eq(w.a.tries, round);
         lose(&w, now + 10);
-        ck_assert(!w.out.tell);
+        ck_assert(!w.out.report);
         ck_assert(!w.out.fresh);
         ck_assert_int_eq(w.a.state, RLK_ATTEMPT_WAITING);
         now = w.out.deadline_us;
@@ -210,7 +210,7 @@ START_TEST(the_wait_ends_with_edeadline_and_the_reason)
     step(&w, RLK_EVENT_TIMER, T0 + 50);
     ck_assert_int_eq(w.a.status, REDLOCK_EDEADLINE);
     ck_assert_int_eq(w.a.reason, REDLOCK_EHELD);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
 }
 END_TEST
 
@@ -280,9 +280,9 @@ START_TEST(cancel_ends_it_in_every_state_and_only_once)
     step(&w, RLK_EVENT_CANCEL, T0 + 20);
     ck_assert_int_eq(w.a.status, REDLOCK_ECANCELED);
     ck_assert_uint_eq(w.out.release, _i == 0 ? 0x7 : 0);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
     step(&w, RLK_EVENT_CANCEL, T0 + 21);
-    ck_assert(!w.out.tell);
+    ck_assert(!w.out.report);
     ck_assert_uint_eq(w.out.release, 0);
     step(&w, RLK_EVENT_TIMER, T0 + 1000000);
     ck_assert_int_eq(w.a.state, RLK_ATTEMPT_FAILED);
@@ -298,7 +298,7 @@ START_TEST(cancel_before_delivery_takes_a_win_back)
     start(&w, &c);
     vote(&w, 0, RLK_VOTE_YES, T0 + 10);
     vote(&w, 1, RLK_VOTE_YES, T0 + 10);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
     step(&w, RLK_EVENT_CANCEL, T0 + 11);
     ck_assert_int_eq(w.a.status, REDLOCK_ECANCELED);
     ck_assert_uint_eq(w.out.release, 0x7);
@@ -354,8 +354,8 @@ START_TEST(the_first_round_waits_for_its_turn)
     start_in_line(&w, &c);
     ck_assert_uint_eq(w.out.deadline_us, RLK_NEVER); /* its one try is still to come */
     step(&w, RLK_EVENT_TIMER, turn_us - 1);
-    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_IN_LINE);
-    step(&w, RLK_EVENT_ROOM, turn_us);
+    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_QUEUED);
+    step(&w, RLK_EVENT_DEQUEUED, turn_us);
     ck_assert(w.out.fresh);
     ck_assert_uint_eq(w.out.acquire, 0x7);
     ck_assert_uint_eq(w.out.deadline_us, turn_us + TIMEOUT);
@@ -374,13 +374,13 @@ START_TEST(the_wait_ends_in_line)
     c.wait_us = 300000;
     start_in_line(&w, &c);
     ck_assert_uint_eq(w.out.deadline_us, T0 + 300000);
-    step(&w, _i ? RLK_EVENT_ROOM : RLK_EVENT_TIMER, T0 + 300000);
+    step(&w, _i ? RLK_EVENT_DEQUEUED : RLK_EVENT_TIMER, T0 + 300000);
     ck_assert_int_eq(w.a.state, RLK_ATTEMPT_FAILED);
     ck_assert_int_eq(w.a.status, REDLOCK_EDEADLINE);
     ck_assert_int_eq(w.a.reason, REDLOCK_ELIMIT);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
     ck_assert_uint_eq(w.out.acquire | w.out.release, 0);
-    step(&w, RLK_EVENT_ROOM, T0 + 300001);
+    step(&w, RLK_EVENT_DEQUEUED, T0 + 300001);
     ck_assert_uint_eq(w.out.acquire, 0);
 }
 END_TEST
@@ -396,16 +396,16 @@ START_TEST(a_later_round_waits_for_its_turn_too)
     lose(&w, T0 + 10);
     w.full = true;
     step(&w, RLK_EVENT_TIMER, w.out.deadline_us);
-    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_IN_LINE);
-    ck_assert(w.out.line);
+    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_QUEUED);
+    ck_assert(w.out.queue);
     vote_in(&w, 1, 2, RLK_VOTE_YES, T0 + 400000);
-    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_IN_LINE);
+    ck_assert_int_eq(w.a.state, RLK_ATTEMPT_QUEUED);
     if (_i) {
         step(&w, RLK_EVENT_TIMER, T0 + c.wait_us);
         ck_assert_int_eq(w.a.status, REDLOCK_EDEADLINE);
         ck_assert_int_eq(w.a.reason, REDLOCK_EHELD);
     } else {
-        step(&w, RLK_EVENT_ROOM, T0 + 500000);
+        step(&w, RLK_EVENT_DEQUEUED, T0 + 500000);
         ck_assert_uint_eq(w.a.tries, 2);
         ck_assert_uint_eq(w.out.acquire, 0x7);
     }
@@ -421,9 +421,9 @@ START_TEST(a_cancel_leaves_the_line)
     step(&w, RLK_EVENT_CANCEL, T0 + 10);
     ck_assert_int_eq(w.a.state, RLK_ATTEMPT_FAILED);
     ck_assert_int_eq(w.a.status, REDLOCK_ECANCELED);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
     ck_assert_uint_eq(w.out.release, 0);
-    step(&w, RLK_EVENT_ROOM, T0 + 20);
+    step(&w, RLK_EVENT_DEQUEUED, T0 + 20);
     ck_assert_uint_eq(w.out.acquire, 0);
 }
 END_TEST

@@ -234,9 +234,9 @@ START_TEST(a_vote_with_a_number_is_a_yes_that_may_not_count)
     for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, good[i], 1, &fence), RLK_VOTE_YES);
         ck_assert_uint_eq(fence, (uint64_t)good[i]);
-        ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, good[i], 0, &fence), RLK_VOTE_BARRED);
+        ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, good[i], 0, &fence), RLK_VOTE_QUARANTINED);
         ck_assert_uint_eq(fence, (uint64_t)good[i]);
-        ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, good[i], 2, &fence), RLK_VOTE_BARRED);
+        ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, good[i], 2, &fence), RLK_VOTE_QUARANTINED);
     }
 }
 END_TEST

@@ -189,7 +189,8 @@ static void expect_to_ask(struct world *w, const struct step *s)
 #define STEADY(i) VERDICT(i, RLK_CLOCK_STEADY, .us = 0)
 #define AHEAD(i, by) VERDICT(i, RLK_CLOCK_AHEAD, .us = (by))
 #define BEHIND(i, by) VERDICT(i, RLK_CLOCK_BEHIND, .us = (by))
-#define SUSPENDED(i, time, who) VERDICT(i, RLK_CLOCK_WE_STOOD, .us = (time), .nodes = (who))
+#define SUSPENDED(i, time, who)                                                                    \
+    VERDICT(i, RLK_CLOCK_WE_WERE_SUSPENDED, .us = (time), .nodes = (who))
 #define ALL_STEADY STEP(.take = expect_all_steady)
 
 /* Whether it is certain, so much later, that it was the node and not we; who is to be asked. */
@@ -223,7 +224,7 @@ static const struct story of_one_clock[] = {
      {MET(3), WAIT(100 * MS), MOVE(0, 500 * MS), AHEAD(0, 500 * MS), WAIT(100 * MS), ALL_STEADY,
       MOVE(0, -7200 * S), BEHIND(0, 7200 * S), WAIT(100 * MS), ALL_STEADY}},
 
-    {"a_clock_that_falls_behind_is_no_part_of_a_standstill",
+    {"a_clock_that_falls_behind_is_no_part_of_a_suspension",
      {MET(3), MOVE(0, -S), BEHIND(0, S), MOVE(1, -S), BEHIND(1, S), MOVE(2, -S), BEHIND(2, S)}},
 
     /* What was unexplained of the other server is forgotten. */
@@ -284,7 +285,8 @@ START_TEST(errors_are_rounded_up)
     sample = (struct rlk_clock_sample){.sent_us = 12, .received_us = 12, .server_us = 2 + 2003};
     ck_assert_int_eq(rlk_clocks_sample(&c, 0, &sample, &by_us, &nodes), RLK_CLOCK_STEADY);
     sample.server_us++;
-    ck_assert_int_eq(rlk_clocks_sample(&c, 0, &sample, &by_us, &nodes), RLK_CLOCK_WE_STOOD);
+    ck_assert_int_eq(rlk_clocks_sample(&c, 0, &sample, &by_us, &nodes),
+                     RLK_CLOCK_WE_WERE_SUSPENDED);
     ck_assert_uint_eq(by_us, 2004);
 }
 END_TEST
@@ -305,19 +307,20 @@ START_TEST(jitter_within_the_round_trip_is_steady)
 END_TEST
 
 /* Node 0 is asked `asks` times, once in `every_us`, and its clock slews by `by_us` between. It is
- * told `least` to `most` times, each time by `told_us` (0: whatever) or up to half of that more. */
+ * told `least` to `most` times, each time by `reported_us` (0: whatever) or up to half of that
+ * more. */
 static const struct slew {
     const char *claim;
     uint64_t trip_us, every_us;
     int64_t by_us;
     unsigned asks, least, most, first; /* the first that is told; 0: whichever */
-    uint64_t told_us;
+    uint64_t reported_us;
     uint64_t max_ttl_us;    /* 0: TTL */
     uint64_t first_trip_us; /* 0: as the others */
     uint64_t trips_fall_us; /* by how much each is shorter */
 } slews[] = {
     {"a_slew_of_eight_percent_is_seen_each_second", 2 * MS, S, 80 * MS, 20, .least = 19, .most = 19,
-     .told_us = 80 * MS},
+     .reported_us = 80 * MS},
     /* 1.5 %, asked ten times a second: only against a baseline that is a second old it shows. */
     {"a_slew_just_above_the_drift_is_not_hidden_by_asking_often", 200, 100 * MS, 1500, 200,
      .least = 18, .most = 200},
@@ -326,7 +329,7 @@ static const struct slew {
      .most = 200, .max_ttl_us = 2 * S},
     /* 8.3 %, which a round trip of 200 ms hides in a second: after 2.8 s it does not. */
     {"a_slew_is_seen_over_a_slow_link", 200 * MS, 400 * MS, 400 * MS / 12, 150, .least = 19,
-     .most = 150, .told_us = 200 * MS},
+     .most = 150, .reported_us = 200 * MS},
     /* 1.5 % and round trips of 16 ms: it takes 18.16 ms / 0.5 %, some 3.7 s. */
     {"a_slew_shows_when_it_is_beyond_both_errors", 16 * MS, 100 * MS, 1500, 38, .least = 1,
      .most = 1, .first = 38, .max_ttl_us = 60 * S},
@@ -364,7 +367,7 @@ START_TEST(a_slew)
         if (verdict != RLK_CLOCK_STEADY) {
             ck_assert_int_eq(verdict, s->by_us > 0 ? RLK_CLOCK_AHEAD : RLK_CLOCK_BEHIND);
             ck_assert(told > 0 || s->first == 0 || i == s->first);
-            ck_assert(s->told_us == 0 || w.by_us - s->told_us <= s->told_us / 2);
+            ck_assert(s->reported_us == 0 || w.by_us - s->reported_us <= s->reported_us / 2);
             told++;
         }
     }
@@ -373,11 +376,11 @@ START_TEST(a_slew)
 }
 END_TEST
 
-/* ---- standstills ---- */
+/* ---- suspensions ---- */
 
 /* For every set size and every first node: the minority is told to be ahead, the one that makes it
  * a majority shows whose fault it was, the others are steady. */
-START_TEST(a_standstill_is_seen_by_the_majority)
+START_TEST(a_suspension_is_seen_by_the_majority)
 {
     unsigned n, first, i;
 
@@ -439,7 +442,7 @@ static const struct story of_majorities[] = {
       SUSPENDED(2, 2 * S, 6)}},
 
     /* Explained amounts are not counted again: nodes 0 and 1 have really moved. */
-    {"a_standstill_is_told_once",
+    {"a_suspension_is_told_once",
      {MET(5), SUSPEND(S), AHEAD(0, S), AHEAD(1, S), SUSPENDED(2, S, 7), WAIT(100 * MS), MOVE(0, S),
       AHEAD(0, S), WAIT(100 * MS), MOVE(1, S), AHEAD(1, S)}},
 
@@ -448,7 +451,7 @@ static const struct story of_majorities[] = {
      {MET(3), MOVE(0, S), AHEAD(0, S), WAIT(TTL), MOVE(1, S), SUSPENDED(1, S, 3), MET(3),
       MOVE(0, S), AHEAD(0, S), WAIT(TTL + 1), MOVE(1, S), AHEAD(1, S)}},
 
-    /* Node 0 is asked between two standstills and node 1 is not: the same in all. */
+    /* Node 0 is asked between two suspensions and node 1 is not: the same in all. */
     {"unexplained_amounts_add_up",
      {MET(3), SUSPEND(2 * S), AHEAD(0, 2 * S), SUSPEND(S), AHEAD(0, S), SUSPENDED(1, 3 * S, 3),
       STEADY(2)}},
@@ -468,7 +471,7 @@ END_TEST
 
 static const struct story of_witnesses[] = {
     /* Of three: both others were asked since, and were steady. At last, it was long ago. */
-    {"a_step_is_certain_when_no_majority_is_left_for_a_standstill",
+    {"a_step_is_certain_when_no_majority_is_left_for_a_suspension",
      {MET(3), WAIT(S), MOVE(0, S), UNCERTAIN(0, 0), AHEAD(0, S), UNCERTAIN(0, 0), WAIT(MS),
       STEADY(1), UNCERTAIN(0, 0), STEADY(2), CERTAIN(0, 0), UNCERTAIN(1, 0),
       UNCERTAIN(0, 2 * TTL)}},
@@ -489,7 +492,7 @@ static const struct story of_witnesses[] = {
 
     /* Nobody is a witness who got ahead too (0, 1), who was asked before only (2, 3), or who was
      * met after it (4). */
-    {"a_standstill_is_certain_of_nobody",
+    {"a_suspension_is_certain_of_nobody",
      {MET(5), FORGET(4), WAIT(S), SUSPEND(S), AHEAD(0, S), AHEAD(1, S), WAIT(MS), STEADY(4),
       WAIT(MS), STEADY(4), UNCERTAIN(0, 5 * S), UNCERTAIN(1, 5 * S), SUSPENDED(2, S, 7),
       UNCERTAIN(0, 5 * S), UNCERTAIN(1, 5 * S), UNCERTAIN(2, 5 * S), UNCERTAIN(3, 5 * S),
@@ -502,9 +505,9 @@ START_TEST(witness)
 }
 END_TEST
 
-/* A witness is far away, and its round trip would hide a standstill as long as this step; one that
+/* A witness is far away, and its round trip would hide a suspension as long as this step; one that
  * is near enough is a witness. */
-START_TEST(who_may_hide_a_standstill_is_no_witness)
+START_TEST(who_may_hide_a_suspension_is_no_witness)
 {
     uint64_t far_trip_us = _i ? 80 * MS : 150 * MS;
     struct world w;
@@ -575,12 +578,12 @@ static const struct story of_instants[] = {
       STEADY(3), WAIT(S), MOVE(1, 9 * S), AHEAD(1, 9 * S), WAIT(S), MOVE(2, 9 * S), AHEAD(2, 9 * S),
       MOVE(3, 9 * S), SUSPENDED(3, 9 * S, 14)}},
 
-    /* The steady sample of node 1 was taken after the standstill and hid it: it agrees. */
-    {"a_standstill_that_an_error_hid_is_shown_later",
+    /* The steady sample of node 1 was taken after the suspension and hid it: it agrees. */
+    {"a_suspension_that_an_error_hid_is_shown_later",
      {NODES(3), WAIT(5 * S), ALL_STEADY, WAIT(100 * MS), SUSPEND(150 * MS), AHEAD(0, 150 * MS),
       WAIT(MS), TRIPS(300 * MS), STEADY(1), TRIPS(0), SUSPENDED(1, 150 * MS, 3)}},
 
-    /* Nodes 0 and 1 are asked and steady between two standstills, nodes 2 to 4 are not asked. */
+    /* Nodes 0 and 1 are asked and steady between two suspensions, nodes 2 to 4 are not asked. */
     {"parts_may_have_happened_apart",
      {MET(5), SUSPEND(20 * S), AHEAD(0, 20 * S), AHEAD(1, 20 * S), WAIT(S), STEADY(0), STEADY(1),
       WAIT(S), STEADY(0), STEADY(1), SUSPEND(10 * S), AHEAD(0, 10 * S), AHEAD(1, 10 * S),
@@ -642,7 +645,7 @@ START_TEST(a_majority_that_slews_alike_is_our_slowness)
         for (node = 0; node < 3; node++) {
             enum rlk_clock_verdict got = ask(&w, node);
 
-            stood += got == RLK_CLOCK_WE_STOOD;
+            stood += got == RLK_CLOCK_WE_WERE_SUSPENDED;
             moved += got == RLK_CLOCK_AHEAD;
             PLAY(&w, SUSPEND(200 * MS / 12));
         }
@@ -652,9 +655,9 @@ START_TEST(a_majority_that_slews_alike_is_our_slowness)
 }
 END_TEST
 
-/* Node 2 has seen the standstill, and hid it in the error of a long round trip: before the verdict,
+/* Node 2 has seen the suspension, and hid it in the error of a long round trip: before the verdict,
  * or after it. It is not told later, against any baseline. */
-START_TEST(a_standstill_that_is_told_is_not_shown_later)
+START_TEST(a_suspension_that_is_told_is_not_shown_later)
 {
     bool before = _i == 1;
     struct world w;
@@ -676,16 +679,16 @@ END_TEST
 
 /* ---- those that are late ---- */
 
-/* Most begin with a standstill that nodes 0 and 1 show. */
+/* Most begin with a suspension that nodes 0 and 1 show. */
 static const struct story of_late_ones[] = {
-    /* Node 2 was dead: it shows two standstills at once, each of which is told already; and there
+    /* Node 2 was dead: it shows two suspensions at once, each of which is told already; and there
      * is no second time. */
-    {"a_late_one_may_have_missed_two_standstills",
+    {"a_late_one_may_have_missed_two_suspensions",
      {MET(3), SUSPEND(2 * S), AHEAD(0, 2 * S), SUSPENDED(1, 2 * S, 3), WAIT(2 * S), SUSPEND(3 * S),
       AHEAD(0, 3 * S), SUSPENDED(1, 3 * S, 3), WAIT(TTL + S), STEADY(2), MOVE(2, 5 * S),
       AHEAD(2, 5 * S)}},
 
-    /* It has seen the standstill without noticing: it was asked since, and was steady (its machine
+    /* It has seen the suspension without noticing: it was asked since, and was steady (its machine
      * was suspended as well). Then a step of the same amount is its own. */
     {"a_late_one_is_excused_at_its_first_sample_only",
      {MET(3), WAIT(100 * MS), SUSPEND(2 * S), MOVE(2, -2 * S), AHEAD(0, 2 * S),
@@ -693,12 +696,12 @@ static const struct story of_late_ones[] = {
 
     /* It shows nothing yet, and the next answer does: 100 ms would be too soon for another
      * baseline, had it not been excused. */
-    {"a_late_one_whose_answer_is_older_than_the_standstill_is_excused_later",
+    {"a_late_one_whose_answer_is_older_than_the_suspension_is_excused_later",
      {MET(3), WAIT(2 * S), SEND, READ(2), SUSPEND(2 * S), WAIT(10 * MS), AHEAD(0, 2 * S),
       SUSPENDED(1, 2 * S, 3), ANSWER(2), STEADY(2), WAIT(100 * MS), STEADY(2), MOVE(2, 2 * S),
       AHEAD(2, 2 * S)}},
 
-    /* It was asked before the verdict, looked at its clock after the standstill, and answers after
+    /* It was asked before the verdict, looked at its clock after the suspension, and answers after
      * the verdict. It has shown it now, and does not once more along with a step of its own. */
     {"a_late_one_that_was_asked_before_may_show_it",
      {MET(3), WAIT(100 * MS), SUSPEND(2 * S), SEND, WAIT(5 * MS), READ(2), WAIT(5 * MS),
@@ -707,7 +710,7 @@ static const struct story of_late_ones[] = {
 
     /* Leases were shortened by ten seconds, and its keys have ended half a second before that:
      * within what agrees, and told nevertheless. Or after it: less than it is excused. */
-    {"a_late_one_is_excused_for_no_more_than_the_standstill",
+    {"a_late_one_is_excused_for_no_more_than_the_suspension",
      {MET(3), SUSPEND(10 * S), AHEAD(0, 10 * S), SUSPENDED(1, 10 * S, 3), MOVE(2, 500 * MS),
       AHEAD(2, 500 * MS), MET(3), SUSPEND(10 * S), AHEAD(0, 10 * S), SUSPENDED(1, 10 * S, 3),
       MOVE(2, -500 * MS), STEADY(2)}},
@@ -747,7 +750,7 @@ START_TEST(a_sample_that_cannot_be_is_ignored)
 END_TEST
 
 /* Whatever a server says: nothing overflows (the sanitizers look), what is told fits the set, and a
- * node alone among three is nobody's standstill. */
+ * node alone among three is nobody's suspension. */
 START_TEST(hostile_numbers_do_no_harm)
 {
     static const uint64_t odd[] = {
@@ -770,7 +773,8 @@ START_TEST(hostile_numbers_do_no_harm)
             int64_t offset_us;
 
             node = (unsigned)rlk_prng_upto(&prng, 2);
-            if (rlk_clocks_sample(&c, node, &sample, &by_us, &mask) == RLK_CLOCK_WE_STOOD) {
+            if (rlk_clocks_sample(&c, node, &sample, &by_us, &mask) ==
+                RLK_CLOCK_WE_WERE_SUSPENDED) {
                 ck_assert_uint_ge(rlk_mask_count(mask), rlk_validity_quorum(nodes));
                 ck_assert_uint_eq(mask & ~rlk_mask_all(nodes), 0);
                 ck_assert_uint_gt(by_us, 0);
@@ -992,7 +996,7 @@ static void look_at_a_step(struct truth *t, unsigned node, unsigned *told)
     uint64_t slack =
         rlk_time_max(slack_us(&before.base, &k->recent[0]), slack_us(&before.far, &k->recent[0]));
 
-    ck_assert_int_ne(got, RLK_CLOCK_WE_STOOD);
+    ck_assert_int_ne(got, RLK_CLOCK_WE_WERE_SUSPENDED);
     if (stepped_us == 0) {
         ck_assert_int_eq(got, RLK_CLOCK_STEADY);
     } else if (got != RLK_CLOCK_STEADY) {
@@ -1030,9 +1034,9 @@ START_TEST(steps_beyond_the_bound_are_always_told)
 }
 END_TEST
 
-/* Each standstill of three seconds or more is told by the third that is asked, whoever that is,
+/* Each suspension of three seconds or more is told by the third that is asked, whoever that is,
  * and by about its length; before it two are ahead, and after it two are steady. */
-START_TEST(standstills_are_told_by_the_majority)
+START_TEST(suspensions_are_told_by_the_majority)
 {
     uint64_t seed;
 
@@ -1042,12 +1046,12 @@ START_TEST(standstills_are_told_by_the_majority)
 
         start(&t, seed);
         for (turn = 0; turn < 100; turn++) {
-            uint64_t stood_us = any(&t, 3 * S, 600 * S), by_us, nodes, mask = 0;
+            uint64_t suspended_us = any(&t, 3 * S, 600 * S), by_us, nodes, mask = 0;
             unsigned first = (unsigned)any(&t, 0, 4);
 
             for (i = 0; i < 5; i++) {
                 enum rlk_clock_verdict want = i < 2    ? RLK_CLOCK_AHEAD
-                                              : i == 2 ? RLK_CLOCK_WE_STOOD
+                                              : i == 2 ? RLK_CLOCK_WE_WERE_SUSPENDED
                                                        : RLK_CLOCK_STEADY;
                 unsigned node = (first + i) % 5;
                 struct rlk_clock_sample sample = {t.ours / S, t.ours / S + 2, t.theirs[node] / S};
@@ -1055,7 +1059,7 @@ START_TEST(standstills_are_told_by_the_majority)
                 mask |= rlk_mask_bit(node);
                 want = turn ? want : RLK_CLOCK_STEADY;
                 ck_assert_int_eq(rlk_clocks_sample(&t.c, node, &sample, &by_us, &nodes), want);
-                if (want == RLK_CLOCK_WE_STOOD) {
+                if (want == RLK_CLOCK_WE_WERE_SUSPENDED) {
                     ck_assert_uint_eq(nodes, mask);
                     ck_assert_uint_ge(by_us + 25 * MS, t.stepped_us[0]);
                     ck_assert_uint_le(by_us, t.stepped_us[0] + 25 * MS);
@@ -1064,9 +1068,9 @@ START_TEST(standstills_are_told_by_the_majority)
             }
             pass(&t, S + any(&t, 0, 500 * MS));
             for (i = 0; i < 5; i++) {
-                t.theirs[i] += stood_us * S;
+                t.theirs[i] += suspended_us * S;
             }
-            t.stepped_us[0] = stood_us;
+            t.stepped_us[0] = suspended_us;
         }
     }
 }
@@ -1085,14 +1089,14 @@ static TCase *one(void)
     return c;
 }
 
-static TCase *standstills(void)
+static TCase *suspensions(void)
 {
-    TCase *c = tcase_create("standstills");
+    TCase *c = tcase_create("suspensions");
 
-    tcase_add_test(c, a_standstill_is_seen_by_the_majority);
+    tcase_add_test(c, a_suspension_is_seen_by_the_majority);
     tcase_add_rows(c, majority, of_majorities);
     tcase_add_rows(c, witness, of_witnesses);
-    tcase_add_loop_test(c, who_may_hide_a_standstill_is_no_witness, 0, 2);
+    tcase_add_loop_test(c, who_may_hide_a_suspension_is_no_witness, 0, 2);
     tcase_add_loop_test(c, whoever_is_asked_at_once_with_it_is_a_witness, 0, 40);
     tcase_add_rows(c, late_one, of_late_ones);
     return c;
@@ -1106,7 +1110,7 @@ static TCase *instants(void)
     tcase_add_test(c, two_that_step_alike_at_different_times_have_moved);
     tcase_add_test(c, a_slew_and_a_step_of_the_same_amount_have_moved);
     tcase_add_test(c, a_majority_that_slews_alike_is_our_slowness);
-    tcase_add_loop_test(c, a_standstill_that_is_told_is_not_shown_later, 0, 2);
+    tcase_add_loop_test(c, a_suspension_that_is_told_is_not_shown_later, 0, 2);
     return c;
 }
 
@@ -1126,7 +1130,7 @@ static TCase *walks(void)
 
     tcase_add_test(c, rates_within_the_drift_are_never_told);
     tcase_add_test(c, steps_beyond_the_bound_are_always_told);
-    tcase_add_test(c, standstills_are_told_by_the_majority);
+    tcase_add_test(c, suspensions_are_told_by_the_majority);
     return c;
 }
 
@@ -1135,7 +1139,7 @@ static Suite *suite(void)
     Suite *s = suite_create("clocks");
 
     suite_add_tcase(s, one());
-    suite_add_tcase(s, standstills());
+    suite_add_tcase(s, suspensions());
     suite_add_tcase(s, instants());
     suite_add_tcase(s, offsets());
     suite_add_tcase(s, walks());

@@ -123,8 +123,8 @@ END_TEST
 /* The command that has the most words, with each of them as long as can be. */
 START_TEST(there_is_room_for_the_longest)
 {
-    static char longest[REDLOCK_MAX_KEY], incarnation[RLK_COMMAND_INCARNATION_ROOM];
-    char token[RLK_TOKEN_MAX], start[RLK_COMMAND_START_ROOM];
+    static char longest[REDLOCK_MAX_KEY], incarnation[RLK_COMMAND_INCARNATION_SIZE];
+    char token[RLK_TOKEN_MAX], start[RLK_COMMAND_START_SIZE];
     struct rlk_key keys[REDLOCK_MAX_KEYS], prefix = {"", 0};
     struct rlk_claim *c;
     unsigned i;
@@ -142,7 +142,7 @@ START_TEST(there_is_room_for_the_longest)
     rlk_claim_set_token(c, token, sizeof(token));
     c->hint = UINT64_MAX;
     rlk_command_vote(&command, c, incarnation, start, true);
-    ck_assert_uint_le(command.len + RLK_SCRIPT_ROOM - rlk_script_vote.len, sizeof(command.room));
+    ck_assert_uint_le(command.len + RLK_SCRIPT_SIZE - rlk_script_vote.len, sizeof(command.buffer));
     rlk_command_end(&command);
     rlk_claim_unref(c);
 }

@@ -6,13 +6,13 @@
 
 #include "core/reply.h"
 #include "doctor/diagnosis.h"
-#include "doctor/probe.h"
+#include "doctor/checkup.h"
 #include "doctor/rights.h"
 #include "lib/runner.h"
 
 #define MOST 7
 
-static const struct rlk_norms norms = {.key_prefix = "", .node_timeout_us = 500000};
+static const struct rlk_diagnosis_context norms = {.key_prefix = "", .node_timeout_us = 500000};
 static struct rlk_notes notes;
 static struct redlock_examined nodes[MOST];
 static const struct redlock_examined *node_list[MOST];
@@ -123,7 +123,7 @@ START_TEST(one_that_did_not_answer_has_its_reason)
         enum rlk_trouble_kind trouble;
         enum redlock_finding_kind found;
         enum redlock_severity severity;
-        const char *mend;
+        const char *fix;
     } others[] = {
         {RLK_TROUBLE_GREETING_LATE, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE, "SLOWLOG"},
         {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
@@ -139,19 +139,19 @@ START_TEST(one_that_did_not_answer_has_its_reason)
     struct redlock_examined x = lost(REDLOCK_NODE_DOWN, "its text");
     enum redlock_finding_kind found = REDLOCK_FOUND_DOWN;
     enum redlock_severity severity = REDLOCK_UNUSABLE;
-    const char *mend = "bind, port";
+    const char *fix = "bind, port";
     unsigned i;
 
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (others[i].trouble == (enum rlk_trouble_kind)_i) {
             found = others[i].found;
             severity = others[i].severity;
-            mend = others[i].mend;
+            fix = others[i].fix;
         }
     }
     judge_for(&x, (enum rlk_trouble_kind)_i);
     must_have_found_only(found, severity, "its text");
-    ck_assert_ptr_nonnull(strstr(notes.finding[0].mend, mend));
+    ck_assert_ptr_nonnull(strstr(notes.finding[0].fix, fix));
 }
 END_TEST
 
@@ -234,7 +234,7 @@ START_TEST(eviction_is_worse_when_it_bars_the_vote)
     ck_assert_uint_eq(notes.n, 0);
     x.maxmemory = 1000000;
     must_find_only(&x, REDLOCK_FOUND_EVICTION, REDLOCK_WARNING, "volatile-lru");
-    ck_assert_ptr_nonnull(strstr(notes.finding[0].mend, "maxmemory-policy noeviction"));
+    ck_assert_ptr_nonnull(strstr(notes.finding[0].fix, "maxmemory-policy noeviction"));
     x.quarantine_ms = UINT64_MAX;
     x.error = "does not vote: it may throw keys away";
     must_find_only(&x, REDLOCK_FOUND_EVICTION, REDLOCK_NO_VOTE, "does not vote");
@@ -327,20 +327,20 @@ END_TEST
 START_TEST(a_ping_without_an_answer_counts_if_none_took_longer)
 {
     static const struct rlk_reply nil = {.str = ""};
-    static struct rlk_probe p;
+    static struct rlk_checkup p;
     struct redlock_examined x;
 
-    rlk_probe_init(&p);
-    rlk_probe_end(&p, 0, 900);
+    rlk_checkup_init(&p);
+    rlk_checkup_end(&p, 0, 900);
     ck_assert_uint_eq(p.pings, 0);
-    while (!rlk_probe_take(&p, &nil)) {
+    while (!rlk_checkup_take(&p, &nil)) {
     }
-    rlk_probe_take_time(&p, &nil, 1000, 1300);
-    rlk_probe_take_time(&p, &nil, 2000, 2100);
-    rlk_probe_end(&p, 3000, 3300);
+    rlk_checkup_take_time(&p, &nil, 1000, 1300);
+    rlk_checkup_take_time(&p, &nil, 2000, 2100);
+    rlk_checkup_end(&p, 3000, 3300);
     ck_assert_uint_eq(p.pings, 2);
-    rlk_probe_end(&p, 3000, 303000);
-    rlk_probe_tell(&p, &x);
+    rlk_checkup_end(&p, 3000, 303000);
+    rlk_checkup_write(&p, &x);
     ck_assert_uint_eq(x.pings, 3);
     ck_assert_uint_eq(x.ping_min_us, 100);
     ck_assert_uint_eq(x.ping_median_us, 300);
@@ -351,20 +351,20 @@ END_TEST
 
 /* ---- rights ---- */
 
-START_TEST(each_missing_right_has_its_cost_and_its_mend)
+START_TEST(each_missing_right_has_its_cost_and_its_fix)
 {
     unsigned i;
 
     ck_assert_uint_eq(rlk_rights_count, 14);
     for (i = 0; i < rlk_rights_count; i++) {
         struct redlock_examined x = well();
-        char mend[64];
+        char fix[64];
 
         ck_assert_uint_eq(rlk_rights[i].bit, 1U << i);
         x.denied = rlk_rights[i].bit;
-        snprintf(mend, sizeof(mend), "ACL SETUSER app +%s", rlk_rights[i].acl);
+        snprintf(fix, sizeof(fix), "ACL SETUSER app +%s", rlk_rights[i].acl);
         must_find_only(&x, REDLOCK_FOUND_RIGHTS, rlk_rights[i].severity, rlk_rights[i].cost);
-        ck_assert_str_eq(notes.finding[0].mend, mend);
+        ck_assert_str_eq(notes.finding[0].fix, fix);
         x.denied = 0;
         x.missing = rlk_rights[i].bit;
         must_find_only(&x, REDLOCK_FOUND_RIGHTS, rlk_rights[i].severity, rlk_rights[i].command);
@@ -381,7 +381,7 @@ START_TEST(all_rights_missing_have_one_line_that_mends)
     judge(&x);
     ck_assert_uint_eq(notes.n, 1);
     ck_assert_int_eq(notes.worst, REDLOCK_UNUSABLE);
-    ck_assert_str_eq(notes.finding[0].mend,
+    ck_assert_str_eq(notes.finding[0].fix,
                      "ACL SETUSER app +set +get +del +pexpire +pttl +eval +evalsha +script|load "
                      "+time +info +client|setname +client|kill +config|get +hello");
     ck_assert_ptr_nonnull(strstr(notes.finding[0].text, rlk_rights[rlk_rights_count - 1].cost));
@@ -390,14 +390,14 @@ END_TEST
 
 START_TEST(keys_that_are_denied_matter_most_behind_our_prefix)
 {
-    const struct rlk_norms prefixed = {.key_prefix = "job:", .node_timeout_us = 500000};
+    const struct rlk_diagnosis_context prefixed = {.key_prefix = "job:", .node_timeout_us = 500000};
     struct redlock_examined x = well();
 
     x.keys_denied = 1;
     must_find_only(&x, REDLOCK_FOUND_KEYS, REDLOCK_WARNING, "redlock:");
     rlk_diagnose_node(&x, RLK_TROUBLE_NONE, 3, &prefixed, &notes);
     must_find(REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE, "job:redlock:");
-    ck_assert_str_eq(notes.finding[0].mend, "ACL SETUSER app ~job:*");
+    ck_assert_str_eq(notes.finding[0].fix, "ACL SETUSER app ~job:*");
 }
 END_TEST
 
@@ -408,7 +408,7 @@ START_TEST(a_database_that_is_denied_makes_a_master_unusable)
     x.database = 3;
     x.database_denied = 1;
     must_find_only(&x, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE, "the user app database 3");
-    ck_assert_str_eq(notes.finding[0].mend, "ACL SETUSER app db=3");
+    ck_assert_str_eq(notes.finding[0].fix, "ACL SETUSER app db=3");
 }
 END_TEST
 
@@ -416,7 +416,7 @@ END_TEST
 START_TEST(everything_at_once_has_room)
 {
     static char prefix[1024], user[64], refusal[160], error[256];
-    const struct rlk_norms long_norms = {.key_prefix = prefix, .node_timeout_us = 1};
+    const struct rlk_diagnosis_context long_norms = {.key_prefix = prefix, .node_timeout_us = 1};
     struct redlock_examined x = well();
     size_t i;
 
@@ -436,7 +436,7 @@ START_TEST(everything_at_once_has_room)
     x.policy = REDLOCK_QUARANTINE_OFF;
     rlk_diagnose_node(&x, RLK_TROUBLE_NONE, 0, &long_norms, &notes);
     ck_assert_uint_lt(notes.n, RLK_NOTES_MAX);
-    ck_assert_uint_lt(notes.used, sizeof(notes.room) - 1);
+    ck_assert_uint_lt(notes.used, sizeof(notes.buffer) - 1);
     for (i = 0; i < notes.n; i++) {
         ck_assert_str_ne(notes.finding[i].text, "");
         ck_assert_str_ne(notes.finding[i].code, "");
@@ -446,7 +446,7 @@ END_TEST
 
 START_TEST(notes_without_room_are_cut_and_not_overrun)
 {
-    static char text[RLK_NOTES_ROOM];
+    static char text[RLK_NOTES_SIZE];
     size_t i;
 
     memset(text, 'x', sizeof(text) - 1);
@@ -456,7 +456,7 @@ START_TEST(notes_without_room_are_cut_and_not_overrun)
     }
     ck_assert_uint_eq(notes.n, RLK_NOTES_MAX);
     ck_assert_uint_eq(strlen(notes.finding[1].text), 1500);
-    ck_assert_uint_eq(strlen(notes.finding[2].text), RLK_NOTES_ROOM - 2 * 1501 - 1);
+    ck_assert_uint_eq(strlen(notes.finding[2].text), RLK_NOTES_SIZE - 2 * 1501 - 1);
     ck_assert_str_eq(notes.finding[3].text, "");
 }
 END_TEST
@@ -635,7 +635,7 @@ static Suite *diagnosis_suite(void)
     tcase_add_test(tcase, replicas_are_remarks_and_failover_a_warning);
     tcase_add_test(tcase, the_way_there_is_looked_at);
     tcase_add_test(tcase, a_ping_without_an_answer_counts_if_none_took_longer);
-    tcase_add_test(tcase, each_missing_right_has_its_cost_and_its_mend);
+    tcase_add_test(tcase, each_missing_right_has_its_cost_and_its_fix);
     tcase_add_test(tcase, all_rights_missing_have_one_line_that_mends);
     tcase_add_test(tcase, keys_that_are_denied_matter_most_behind_our_prefix);
     tcase_add_test(tcase, a_database_that_is_denied_makes_a_master_unusable);

@@ -46,37 +46,38 @@ static void say(struct race *r, uint64_t nodes, enum rlk_vote v)
 /* Its clock went forward, or it may have forgotten a vote: a round makes no difference. */
 static void doubt(struct race *r, unsigned node, int how)
 {
-    tell(r, (struct rlk_event){.kind = how ? RLK_EVENT_BARRED : RLK_EVENT_MISTIMED, .node = node});
+    tell(r, (struct rlk_event){.kind = how ? RLK_EVENT_QUARANTINED : RLK_EVENT_CLOCK_SUSPECT,
+                               .node = node});
 }
 
 static void stand(struct race *r, uint64_t by_us)
 {
-    tell(r, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = by_us});
+    tell(r, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = by_us});
 }
 
-START_TEST(a_barred_vote_does_not_count)
+START_TEST(a_quarantined_vote_does_not_count)
 {
     struct race r;
 
     race(&r, 3);
     say(&r, 0x1, RLK_VOTE_YES);
-    say(&r, 0x2, RLK_VOTE_BARRED);
+    say(&r, 0x2, RLK_VOTE_QUARANTINED);
     ck_assert_int_eq(r.round.state, RLK_ROUND_ASKING);
     say(&r, 0x2, RLK_VOTE_YES); /* it has voted */
     ck_assert_int_eq(r.round.state, RLK_ROUND_ASKING);
     say(&r, 0x4, RLK_VOTE_YES);
     ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
     ck_assert_uint_eq(r.round.yes, 0x5);
-    ck_assert_uint_eq(r.round.barred, 0x2);
+    ck_assert_uint_eq(r.round.quarantined, 0x2);
 }
 END_TEST
 
-START_TEST(a_barred_vote_is_released_and_is_no_refusal)
+START_TEST(a_quarantined_vote_is_released_and_is_no_refusal)
 {
     struct race r;
 
     race(&r, 3);
-    say(&r, 0x3, RLK_VOTE_BARRED);
+    say(&r, 0x3, RLK_VOTE_QUARANTINED);
     ck_assert_int_eq(r.round.state, RLK_ROUND_LOST);
     ck_assert_int_eq(r.round.status, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(r.out.release, 0x7);
@@ -84,14 +85,14 @@ START_TEST(a_barred_vote_is_released_and_is_no_refusal)
 }
 END_TEST
 
-START_TEST(a_barred_vote_after_the_win_adds_nothing)
+START_TEST(a_quarantined_vote_after_the_win_adds_nothing)
 {
     struct race r;
 
     race(&r, 3);
     r.round.end_us[0] -= 500;
     say(&r, 0x3, RLK_VOTE_YES);
-    say(&r, 0x4, RLK_VOTE_BARRED);
+    say(&r, 0x4, RLK_VOTE_QUARANTINED);
     ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
     ck_assert_uint_eq(r.round.valid_until_us, T0 + LEASE - 500);
 }
@@ -106,7 +107,7 @@ START_TEST(a_yes_by_a_clock_that_went_forward_is_none_after_all)
     doubt(&r, 0, _i);
     ck_assert_int_eq(r.round.state, RLK_ROUND_ASKING);
     ck_assert_uint_eq(r.round.yes, 0);
-    ck_assert_uint_eq(r.round.barred, 1);
+    ck_assert_uint_eq(r.round.quarantined, 1);
     say(&r, 0x2, RLK_VOTE_YES);
     ck_assert_int_eq(r.round.state, RLK_ROUND_ASKING);
     if (_i) {
@@ -131,7 +132,7 @@ START_TEST(a_clock_matters_of_those_only_that_said_yes)
     doubt(&r, 0, _i);
     doubt(&r, 1, _i);
     doubt(&r, 2, _i); /* its answer is weighed when it comes */
-    ck_assert_uint_eq(r.round.barred, 0);
+    ck_assert_uint_eq(r.round.quarantined, 0);
     say(&r, 0x1c, RLK_VOTE_YES);
     ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
     ck_assert_uint_eq(r.round.yes, 0x1c);
@@ -146,11 +147,11 @@ START_TEST(a_steady_answer_excuses_a_clock)
     race(&r, 3);
     doubt(&r, 0, 0);
     doubt(&r, 1, 0);
-    ck_assert_uint_eq(r.round.mistimed, 0x3);
+    ck_assert_uint_eq(r.round.clock_suspect, 0x3);
     say(&r, 0x1, RLK_VOTE_UNKNOWN);
     say(&r, 0x6, RLK_VOTE_YES);
     ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(r.round.mistimed, 0x1);
+    ck_assert_uint_eq(r.round.clock_suspect, 0x1);
 }
 END_TEST
 
@@ -161,7 +162,7 @@ START_TEST(a_clock_is_no_news_before_anybody_is_asked)
     race(&r, 3);
     rlk_round_init(&r.round);
     doubt(&r, 0, 0);
-    ck_assert_uint_eq(r.round.mistimed, 0);
+    ck_assert_uint_eq(r.round.clock_suspect, 0);
 }
 END_TEST
 
@@ -227,7 +228,7 @@ START_TEST(a_win_that_we_stood_through_is_not_delivered)
 }
 END_TEST
 
-START_TEST(standing_for_longer_than_there_is_time_is_no_time_at_all)
+START_TEST(quarantine_for_longer_than_there_is_time_is_no_time_at_all)
 {
     struct race r;
 
@@ -281,15 +282,15 @@ START_TEST(a_round_lost_by_doubt_is_followed_by_another)
     struct rlk_actions out;
 
     try(&a, &out, false);
-    votes(&a, &out, 0x1, RLK_VOTE_BARRED);
+    votes(&a, &out, 0x1, RLK_VOTE_QUARANTINED);
     votes(&a, &out, 0x2, RLK_VOTE_YES);
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_MISTIMED, .node = 1});
+    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_CLOCK_SUSPECT, .node = 1});
     ck_assert_int_eq(a.state, RLK_ATTEMPT_WAITING);
     ck_assert_int_eq(a.reason, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(out.release, 0x7);
     attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_TIMER, .now_us = out.deadline_us});
     ck_assert(out.fresh);
-    ck_assert_uint_eq(a.round.barred | a.round.unknown, 0);
+    ck_assert_uint_eq(a.round.quarantined | a.round.unknown, 0);
     votes(&a, &out, 0x3, RLK_VOTE_YES);
     ck_assert_int_eq(a.state, RLK_ATTEMPT_WON);
 }
@@ -298,19 +299,20 @@ END_TEST
 /* _i: a clock, or we, or what a node may have forgotten. */
 START_TEST(what_is_heard_between_the_win_and_the_delivery_matters)
 {
-    static const enum rlk_event_kind kinds[] = {RLK_EVENT_MISTIMED, RLK_EVENT_STOOD,
-                                                RLK_EVENT_BARRED};
+    static const enum rlk_event_kind kinds[] = {RLK_EVENT_CLOCK_SUSPECT, RLK_EVENT_SUSPENDED,
+                                                RLK_EVENT_QUARANTINED};
     struct rlk_attempt a;
     struct rlk_actions out;
 
     try(&a, &out, false);
     votes(&a, &out, 0x3, RLK_VOTE_YES);
-    ck_assert(out.tell);
+    ck_assert(out.report);
     attempt(&a, &out, (struct rlk_event){.kind = kinds[_i], .by_us = LEASE});
     ck_assert_int_eq(a.state, RLK_ATTEMPT_WON);
     attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_DELIVER});
     ck_assert_int_eq(a.state, RLK_ATTEMPT_WAITING);
-    ck_assert_int_eq(a.reason, kinds[_i] == RLK_EVENT_STOOD ? REDLOCK_ETOOSLOW : REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(a.reason,
+                     kinds[_i] == RLK_EVENT_SUSPENDED ? REDLOCK_ETOOSLOW : REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(out.release, 0x7);
 }
 END_TEST
@@ -325,8 +327,8 @@ START_TEST(doubt_is_of_no_interest_while_it_waits_and_when_it_is_held)
     attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_DELIVER});
     ck_assert_int_eq(a.state, _i ? RLK_ATTEMPT_HELD : RLK_ATTEMPT_WAITING);
     memcpy(&before, &a, sizeof(a));
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = LEASE});
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_MISTIMED, .node = 0});
+    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = LEASE});
+    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_CLOCK_SUSPECT, .node = 0});
     ck_assert_mem_eq(&a, &before, sizeof(a));
 }
 END_TEST
@@ -358,9 +360,9 @@ END_TEST
 
 /* ---- while it is held ---- */
 
-/* Won by `yes`; `barred` granted as well. */
-static void start_barred(struct world *w, const struct rlk_hold_config *c, uint64_t yes,
-                         uint64_t barred)
+/* Won by `yes`; `quarantined` granted as well. */
+static void start_quarantined(struct world *w, const struct rlk_hold_config *c, uint64_t yes,
+                              uint64_t quarantined)
 {
     struct rlk_round won;
     unsigned node;
@@ -370,7 +372,7 @@ static void start_barred(struct world *w, const struct rlk_hold_config *c, uint6
     won.state = RLK_ROUND_WON;
     won.asked = rlk_mask_all(c->nodes);
     won.yes = yes;
-    won.unknown = won.barred = barred;
+    won.unknown = won.quarantined = quarantined;
     won.started_us = T0;
     won.valid_until_us = T0 + LEASE;
     for (node = 0; node < c->nodes; node++) {
@@ -382,31 +384,31 @@ static void start_barred(struct world *w, const struct rlk_hold_config *c, uint6
 
 static void clock_of(struct world *w, unsigned node, uint64_t now_us)
 {
-    step(w, (struct rlk_event){.kind = RLK_EVENT_MISTIMED, .node = node, .now_us = now_us});
+    step(w, (struct rlk_event){.kind = RLK_EVENT_CLOCK_SUSPECT, .node = node, .now_us = now_us});
 }
 
 static void we_stood(struct world *w, uint64_t by_us, uint64_t now_us)
 {
-    step(w, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = by_us, .now_us = now_us});
+    step(w, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = by_us, .now_us = now_us});
 }
 
-static void mistimed_answer(struct world *w, unsigned node, enum rlk_answer a, uint64_t now_us)
+static void clock_suspect_answer(struct world *w, unsigned node, enum rlk_answer a, uint64_t now_us)
 {
     step(w, (struct rlk_event){.kind = RLK_EVENT_ANSWER,
                                .node = node,
                                .answer = a,
-                               .mistimed = true,
+                               .clock_suspect = true,
                                .now_us = now_us});
 }
 
 /* It may have forgotten another lock when it granted this one; this one it has. */
-START_TEST(a_barred_node_is_there_and_counts_from_the_next_success)
+START_TEST(a_quarantined_node_is_there_and_counts_from_the_next_success)
 {
     struct rlk_hold_config c = config();
     struct world w;
     uint64_t at_us;
 
-    start_barred(&w, &c, 0x07, 0x18);
+    start_quarantined(&w, &c, 0x07, 0x18);
     ck_assert_uint_eq(w.h.leases.present, ALL5);
     ck_assert_uint_eq(w.h.leases.counted, 0x07);
     ck_assert_uint_eq(w.h.leases.doubtful, 0);
@@ -422,13 +424,13 @@ START_TEST(a_barred_node_is_there_and_counts_from_the_next_success)
 }
 END_TEST
 
-START_TEST(barred_nodes_do_not_stand_in_for_one_that_forgot)
+START_TEST(quarantined_nodes_do_not_stand_in_for_one_that_forgot)
 {
     struct rlk_hold_config c = config();
     struct world w;
     uint64_t at_us;
 
-    start_barred(&w, &c, 0x07, 0x18);
+    start_quarantined(&w, &c, 0x07, 0x18);
     at_us = renewal(&w);
     answer(&w, 0x1b, RLK_ANSWER_OURS, at_us + 10);
     answer(&w, 0x04, RLK_ANSWER_GONE, at_us + 10);
@@ -438,19 +440,19 @@ START_TEST(barred_nodes_do_not_stand_in_for_one_that_forgot)
 END_TEST
 
 /* A late vote, and one to heal: as an early one. */
-START_TEST(a_late_barred_vote_is_like_an_early_one)
+START_TEST(a_late_quarantined_vote_is_like_an_early_one)
 {
     struct rlk_hold_config c = config();
     struct world w;
 
     start_won(&w, &c, 0x07, 0);
-    vote(&w, 0x08, RLK_VOTE_BARRED, T0 + 10);
+    vote(&w, 0x08, RLK_VOTE_QUARANTINED, T0 + 10);
     vote(&w, 0x10, RLK_VOTE_UNKNOWN, T0 + 10);
     ck_assert_uint_eq(w.h.leases.present, 0x0f);
     ck_assert_uint_eq(w.h.leases.counted, 0x07);
     timer(&w, w.h.heal_us);
     ck_assert_uint_eq(w.out.heal, 0x10);
-    vote(&w, 0x10, RLK_VOTE_BARRED, T0 + 20000);
+    vote(&w, 0x10, RLK_VOTE_QUARANTINED, T0 + 20000);
     ck_assert_uint_eq(w.h.leases.present, ALL5);
     ck_assert_uint_eq(w.h.leases.counted, 0x07);
     renewed(&w);
@@ -473,7 +475,7 @@ START_TEST(a_clock_that_went_forward_does_not_count)
     clock_of(&w, 2, T0 + 10);
     ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
     ck_assert_int_eq(w.h.reason, REDLOCK_ELOST);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
     ck_assert_uint_eq(due(&w), RLK_NEVER);
 }
 END_TEST
@@ -496,7 +498,7 @@ START_TEST(without_a_clock_that_counted_it_is_valid_for_as_long_as_the_others)
 }
 END_TEST
 
-START_TEST(a_mistimed_answer_is_no_confirmation)
+START_TEST(a_clock_suspect_answer_is_no_confirmation)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -505,10 +507,10 @@ START_TEST(a_mistimed_answer_is_no_confirmation)
     start(&w, &c);
     at_us = renewal(&w);
     answer(&w, 0x03, RLK_ANSWER_OURS, at_us + 10);
-    mistimed_answer(&w, 2, RLK_ANSWER_OURS, at_us + 10);
+    clock_suspect_answer(&w, 2, RLK_ANSWER_OURS, at_us + 10);
     ck_assert(!w.h.leases.success);
     ck_assert_uint_eq(w.h.leases.counted, 0x1b);
-    mistimed_answer(&w, 3, RLK_ANSWER_OURS, at_us + 10);
+    clock_suspect_answer(&w, 3, RLK_ANSWER_OURS, at_us + 10);
     ck_assert(!w.h.leases.success);
     ck_assert_int_eq(w.h.state, RLK_HOLD_HELD);
     answer(&w, 0x10, RLK_ANSWER_OURS, at_us + 10);
@@ -583,7 +585,7 @@ START_TEST(what_was_asked_before_a_clock_moved_is_worth_nothing)
     extend(&w, c.ttl_us, T0 + 20);
     answer(&w, 0x5, RLK_ANSWER_OURS, T0 + 30);
     if (_i) {
-        mistimed_answer(&w, 1, RLK_ANSWER_OURS, T0 + 40);
+        clock_suspect_answer(&w, 1, RLK_ANSWER_OURS, T0 + 40);
     } else {
         clock_of(&w, 1, T0 + 40);
         answer(&w, 0x2, RLK_ANSWER_OURS, T0 + 50);
@@ -595,7 +597,7 @@ START_TEST(what_was_asked_before_a_clock_moved_is_worth_nothing)
 }
 END_TEST
 
-START_TEST(a_mistimed_vote_to_heal_does_not_count_at_the_success)
+START_TEST(a_clock_suspect_vote_to_heal_does_not_count_at_the_success)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -607,7 +609,7 @@ START_TEST(a_mistimed_vote_to_heal_does_not_count_at_the_success)
     step(&w, (struct rlk_event){.kind = RLK_EVENT_VOTE,
                                 .node = 4,
                                 .vote = RLK_VOTE_YES,
-                                .mistimed = true,
+                                .clock_suspect = true,
                                 .now_us = T0 + 50000});
     ck_assert_uint_eq(due(&w), T0 + THIRD);
     at_us = renewal(&w);
@@ -618,10 +620,11 @@ START_TEST(a_mistimed_vote_to_heal_does_not_count_at_the_success)
 }
 END_TEST
 
-static void exchanged(struct world *w, unsigned node, uint64_t now_us)
+static void data_replaced(struct world *w, unsigned node, uint64_t now_us)
 {
-    step(w, (struct rlk_event){
-                .kind = RLK_EVENT_BARRED, .node = node, .exchanged = true, .now_us = now_us});
+    step(w,
+         (struct rlk_event){
+             .kind = RLK_EVENT_QUARANTINED, .node = node, .data_replaced = true, .now_us = now_us});
 }
 
 /* [S7] Our key is there as a copy of another server's: it may have been gone in between. */
@@ -633,8 +636,8 @@ START_TEST(who_has_other_data_counts_from_the_success_after_it_confirms)
 
     start(&w, &c);
     at_us = renewed(&w);
-    exchanged(&w, 3, at_us + 20);
-    exchanged(&w, 4, at_us + 20);
+    data_replaced(&w, 3, at_us + 20);
+    data_replaced(&w, 4, at_us + 20);
     ck_assert_uint_eq(w.h.leases.counted, 0x07);
     ck_assert_uint_eq(w.h.leases.present, 0x07);
     at_us = renewal(&w);
@@ -656,14 +659,14 @@ START_TEST(who_has_other_data_and_our_key_is_no_duplicate)
 
     start(&w, &c);
     at_us = renewed(&w);
-    exchanged(&w, 4, at_us + 20);
+    data_replaced(&w, 4, at_us + 20);
     at_us = renewal(&w);
     answer(&w, 0x0f, RLK_ANSWER_OURS, at_us + 10);
     answer(&w, 0x10, RLK_ANSWER_UNKNOWN, at_us + 10);
     timer(&w, due(&w));
     ck_assert_uint_eq(w.out.heal, 0x10);
     vote(&w, 0x10, RLK_VOTE_OURS, at_us + 30);
-    ck_assert_uint_eq(w.h.leases.twins, 0);
+    ck_assert_uint_eq(w.h.leases.duplicates, 0);
     ck_assert_uint_eq(w.h.leases.present, ALL5);
 }
 END_TEST
@@ -677,11 +680,11 @@ START_TEST(what_is_answered_behind_the_look_has_its_lease)
 
     start(&w, &c);
     at_us = renewal(&w);
-    exchanged(&w, 4, at_us + 5);
+    data_replaced(&w, 4, at_us + 5);
     answer(&w, 0x10, RLK_ANSWER_OURS, at_us + 5);
     answer(&w, 0x0f, RLK_ANSWER_OURS, at_us + 10);
-    exchanged(&w, 0, at_us + 20);
-    exchanged(&w, 1, at_us + 20);
+    data_replaced(&w, 0, at_us + 20);
+    data_replaced(&w, 1, at_us + 20);
     ck_assert_int_eq(w.h.state, RLK_HOLD_HELD);
     ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), at_us + LEASE);
 }
@@ -693,12 +696,12 @@ START_TEST(when_a_majority_has_other_data_it_is_lost_at_once)
     struct world w;
 
     start(&w, &c);
-    step(&w, (struct rlk_event){.kind = RLK_EVENT_BARRED, .node = 0, .now_us = T0 + 10});
+    step(&w, (struct rlk_event){.kind = RLK_EVENT_QUARANTINED, .node = 0, .now_us = T0 + 10});
     ck_assert_uint_eq(w.h.leases.counted, ALL5); /* who has our key has not forgotten it */
-    exchanged(&w, 0, T0 + 20);
-    exchanged(&w, 1, T0 + 20);
+    data_replaced(&w, 0, T0 + 20);
+    data_replaced(&w, 1, T0 + 20);
     ck_assert_int_eq(w.h.state, RLK_HOLD_HELD);
-    exchanged(&w, 2, T0 + 20);
+    data_replaced(&w, 2, T0 + 20);
     ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
     ck_assert_int_eq(w.h.reason, REDLOCK_ELOST);
 }
@@ -734,7 +737,7 @@ START_TEST(an_answer_that_was_under_way_while_we_stood_ends_sooner_too)
 END_TEST
 
 /* _i: one microsecond is left, or none. */
-START_TEST(standing_still_until_its_end_is_the_loss_at_once)
+START_TEST(quarantine_still_until_its_end_is_the_loss_at_once)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -781,9 +784,9 @@ static TCase *in_a_round(void)
 {
     TCase *c = tcase_create("rounds");
 
-    tcase_add_test(c, a_barred_vote_does_not_count);
-    tcase_add_test(c, a_barred_vote_is_released_and_is_no_refusal);
-    tcase_add_test(c, a_barred_vote_after_the_win_adds_nothing);
+    tcase_add_test(c, a_quarantined_vote_does_not_count);
+    tcase_add_test(c, a_quarantined_vote_is_released_and_is_no_refusal);
+    tcase_add_test(c, a_quarantined_vote_after_the_win_adds_nothing);
     tcase_add_loop_test(c, a_yes_by_a_clock_that_went_forward_is_none_after_all, 0, 2);
     tcase_add_test(c, a_steady_answer_excuses_a_clock);
     tcase_add_test(c, a_clock_is_no_news_before_anybody_is_asked);
@@ -792,7 +795,7 @@ static TCase *in_a_round(void)
     tcase_add_test(c, every_lease_of_a_round_ends_sooner_when_we_stood);
     tcase_add_test(c, who_is_asked_after_we_stood_has_the_whole_lease);
     tcase_add_loop_test(c, a_win_that_we_stood_through_is_not_delivered, 0, 2);
-    tcase_add_test(c, standing_for_longer_than_there_is_time_is_no_time_at_all);
+    tcase_add_test(c, quarantine_for_longer_than_there_is_time_is_no_time_at_all);
     return c;
 }
 
@@ -811,12 +814,12 @@ static TCase *while_held(void)
 {
     TCase *c = tcase_create("holding");
 
-    tcase_add_test(c, a_barred_node_is_there_and_counts_from_the_next_success);
-    tcase_add_test(c, barred_nodes_do_not_stand_in_for_one_that_forgot);
-    tcase_add_test(c, a_late_barred_vote_is_like_an_early_one);
+    tcase_add_test(c, a_quarantined_node_is_there_and_counts_from_the_next_success);
+    tcase_add_test(c, quarantined_nodes_do_not_stand_in_for_one_that_forgot);
+    tcase_add_test(c, a_late_quarantined_vote_is_like_an_early_one);
     tcase_add_test(c, a_clock_that_went_forward_does_not_count);
     tcase_add_test(c, without_a_clock_that_counted_it_is_valid_for_as_long_as_the_others);
-    tcase_add_test(c, a_mistimed_answer_is_no_confirmation);
+    tcase_add_test(c, a_clock_suspect_answer_is_no_confirmation);
     tcase_add_test(c, a_clock_that_can_be_relied_on_again_counts_from_the_next_success);
     tcase_add_test(c, what_was_promised_before_a_clock_moved_is_worth_nothing);
     tcase_add_loop_test(c, what_was_asked_before_a_clock_moved_is_worth_nothing, 0, 2);
@@ -824,10 +827,10 @@ static TCase *while_held(void)
     tcase_add_test(c, who_has_other_data_and_our_key_is_no_duplicate);
     tcase_add_test(c, what_is_answered_behind_the_look_has_its_lease);
     tcase_add_test(c, when_a_majority_has_other_data_it_is_lost_at_once);
-    tcase_add_test(c, a_mistimed_vote_to_heal_does_not_count_at_the_success);
+    tcase_add_test(c, a_clock_suspect_vote_to_heal_does_not_count_at_the_success);
     tcase_add_test(c, it_ends_sooner_and_is_renewed_sooner_when_we_stood);
     tcase_add_test(c, an_answer_that_was_under_way_while_we_stood_ends_sooner_too);
-    tcase_add_loop_test(c, standing_still_until_its_end_is_the_loss_at_once, 0, 2);
+    tcase_add_loop_test(c, quarantine_still_until_its_end_is_the_loss_at_once, 0, 2);
     tcase_add_loop_test(c, the_longest_hold_is_over_sooner, 0, 2);
     tcase_add_test(c, without_renewals_nothing_is_planned_when_we_stood);
     return c;

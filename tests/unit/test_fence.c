@@ -330,7 +330,7 @@ END_TEST
 
 static void no_longer_counts(struct world *w, unsigned node)
 {
-    step(w, (struct rlk_event){.kind = RLK_EVENT_BARRED, .node = node});
+    step(w, (struct rlk_event){.kind = RLK_EVENT_QUARANTINED, .node = node});
 }
 
 static void deliver(struct world *w)
@@ -529,13 +529,13 @@ START_TEST(who_was_not_asked_to_confirm_is_not_heard)
 END_TEST
 
 /* [S11] A number from who does not vote is none. */
-START_TEST(a_barred_vote_has_no_say_in_the_fence)
+START_TEST(a_quarantined_vote_has_no_say_in_the_fence)
 {
     struct world w;
 
     start(&w, 3);
     step(&w, (struct rlk_event){
-                 .kind = RLK_EVENT_VOTE, .node = 2, .vote = RLK_VOTE_BARRED, .fence = 90});
+                 .kind = RLK_EVENT_VOTE, .node = 2, .vote = RLK_VOTE_QUARANTINED, .fence = 90});
     yes(&w, 0, 5);
     yes(&w, 1, 5);
     ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
@@ -586,7 +586,7 @@ static TCase *rounds(void)
     tcase_add_test(c, after_the_win_nothing_is_asked);
     tcase_add_loop_test(c, a_confirmation_after_the_win_tells_who_agrees, 0, 2);
     tcase_add_test(c, who_was_not_asked_to_confirm_is_not_heard);
-    tcase_add_test(c, a_barred_vote_has_no_say_in_the_fence);
+    tcase_add_test(c, a_quarantined_vote_has_no_say_in_the_fence);
     tcase_add_loop_test(c, without_a_fence_numbers_do_not_matter, 0, 2);
     return c;
 }

@@ -42,7 +42,7 @@ START_TEST(each_is_kept_until_the_server_has_heard_of_it)
     begin();
     for (id = 1; id <= 3; id++) {
         rlk_former_ended(&f, "abc", id, 2);
-        rlk_former_meet(&f, "abc");
+        rlk_former_note_run(&f, "abc");
     }
     expect(3, 1);
     rlk_former_drop(&f);
@@ -72,13 +72,13 @@ START_TEST(those_of_another_process_have_ended_with_it)
     begin();
     rlk_former_ended(&f, "abc", 5, 1);
     if (_i == 0) {
-        rlk_former_meet(&f, "abd");
+        rlk_former_note_run(&f, "abd");
         expect(0, 0);
     } else {
         rlk_former_ended(&f, "abd", 9, 1);
         expect(1, 9);
     }
-    rlk_former_meet(&f, "abc");
+    rlk_former_note_run(&f, "abc");
     expect(0, 0);
 }
 END_TEST

@@ -186,7 +186,7 @@ START_TEST(trouble_is_told_when_there_is_nobody_to_ask)
     start(&w, &c);
     w.ready = 0;
     timer(&w, due(&w));
-    ck_assert(w.out.tell && w.h.trouble);
+    ck_assert(w.out.report && w.h.trouble);
     ck_assert_uint_eq(w.out.extend, 0);
     ck_assert_uint_le(due(&w), T0 + THIRD + TTL / 100);
 }
@@ -202,7 +202,7 @@ START_TEST(lost_at_the_deadline_without_a_reply)
     at_us = renewed(&w);
     renewal(&w); /* and never an answer */
     ck_assert_uint_eq(silence(&w), at_us + LEASE);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
     ck_assert_uint_eq(due(&w), RLK_NEVER);
     ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), 0);
     ck_assert_int_eq(w.h.reason, REDLOCK_ENOQUORUM);
@@ -221,7 +221,7 @@ START_TEST(lost_one_microsecond_before_it_is_not_and_then_it_is)
     ck_assert_int_eq(w.h.state, RLK_HOLD_HELD);
     pet(&w, T0 + LEASE);
     ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
 }
 END_TEST
 
@@ -250,7 +250,7 @@ START_TEST(lost_at_once_after_a_suspend)
         step(&w, ev);
         ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
         ck_assert_int_eq(w.h.reason, REDLOCK_ESUSPENDED);
-        ck_assert(w.out.tell);
+        ck_assert(w.out.report);
         ck_assert_uint_eq(w.out.extend | w.out.heal, 0);
         ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), 0);
     }
@@ -285,8 +285,9 @@ START_TEST(a_loss_is_explained_by_what_was_due_and_not_done)
     ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
     c.renew = true;
     start(&w, &c);
-    step(&w, (struct rlk_event){
-                 .kind = RLK_EVENT_STOOD, .now_us = T0 + THIRD - 1, .by_us = LEASE - THIRD + 1});
+    step(&w, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED,
+                                .now_us = T0 + THIRD - 1,
+                                .by_us = LEASE - THIRD + 1});
     ck_assert_int_eq(w.h.reason, REDLOCK_ESUSPENDED);
 }
 END_TEST
@@ -305,7 +306,7 @@ START_TEST(lost_at_once_when_no_majority_can_have_had_it)
     answer(&w, 0x04, _i ? RLK_ANSWER_TAKEN : RLK_ANSWER_GONE, at_us + 10);
     ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
     ck_assert_int_eq(w.h.reason, REDLOCK_ELOST);
-    ck_assert(w.out.tell);
+    ck_assert(w.out.report);
     ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), 0);
 }
 END_TEST
@@ -325,7 +326,7 @@ START_TEST(a_loss_in_between_is_seen)
     answer(&w, 0x04, RLK_ANSWER_GONE, T0 + 2 * TENTH + 10);
     ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
     ck_assert_int_eq(w.h.reason, REDLOCK_ELOST);
-    ck_assert(w.out.tell_extended);
+    ck_assert(w.out.report_extended);
     ck_assert_int_eq(w.h.extended, REDLOCK_ELOST);
 }
 END_TEST

@@ -21,7 +21,7 @@ START_TEST(an_extension_is_told_when_it_has_succeeded)
     answer(&w, 0x03, RLK_ANSWER_OURS, T0 + 2000);
     ck_assert_uint_eq(w.extended, 0);
     answer(&w, 0x04, RLK_ANSWER_OURS, T0 + 2000);
-    ck_assert(w.out.tell_extended);
+    ck_assert(w.out.report_extended);
     ck_assert_int_eq(w.h.extended, REDLOCK_OK);
     ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + 1000 + lease_us);
     answer(&w, 0x18, RLK_ANSWER_OURS, T0 + 3000);
@@ -62,7 +62,7 @@ START_TEST(an_extension_with_nobody_to_ask_fails_at_once)
     start(&w, &c);
     w.ready = 0;
     extend(&w, TTL, T0 + 1000);
-    ck_assert(w.out.tell_extended);
+    ck_assert(w.out.report_extended);
     ck_assert_int_eq(w.h.extended, REDLOCK_ENOQUORUM);
 }
 END_TEST
@@ -119,7 +119,7 @@ START_TEST(an_extension_ends_with_the_lock)
         timer(&w, T0 + LEASE);
     }
     ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
-    ck_assert(w.out.tell && w.out.tell_extended);
+    ck_assert(w.out.report && w.out.report_extended);
     ck_assert_int_eq(w.h.extended, REDLOCK_ELOST);
     answer(&w, ALL5, RLK_ANSWER_OURS, at_us + 20);
     ck_assert_uint_eq(w.extended, 1);
@@ -297,7 +297,7 @@ START_TEST(our_key_is_where_the_former_holder_set_it)
     ck_assert_uint_eq(w.out.heal, 0x18);
     vote(&w, 0x18, RLK_VOTE_OURS, T0 + 5000);
     ck_assert_uint_eq(w.h.leases.present, ALL5);
-    ck_assert_uint_eq(w.h.leases.twins, 0);
+    ck_assert_uint_eq(w.h.leases.duplicates, 0);
 }
 END_TEST
 

@@ -24,7 +24,7 @@ START_TEST(so_many_renewals_and_no_more)
     ck_assert_uint_eq(at_us, last_us + THIRD);
     timer(&w, at_us);
     ck_assert_uint_eq(w.out.extend, 0);
-    ck_assert(w.out.tell && w.h.trouble);
+    ck_assert(w.out.report && w.h.trouble);
     ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
     ck_assert_uint_eq(due(&w), last_us + LEASE);
     ck_assert_uint_eq(silence(&w), last_us + LEASE);
@@ -114,7 +114,7 @@ START_TEST(each_renewal_uses_up_the_pets)
     }
     timer(&w, due(&w));
     ck_assert_uint_eq(w.out.extend, 0);
-    ck_assert(w.out.tell && w.h.trouble);
+    ck_assert(w.out.report && w.h.trouble);
     ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
     ck_assert_uint_eq(due(&w), at_us + LEASE);
     pet(&w, at_us + THIRD + 7);

@@ -77,7 +77,7 @@ static bool does_count(const struct walk *w, unsigned i)
 {
     const struct hold_model_node *n = &w->model.node[i];
 
-    return n->since && n->since <= w->model.success_step && !n->mistimed;
+    return n->since && n->since <= w->model.success_step && !n->clock_suspect;
 }
 
 static void check_validity(const struct walk *w)
@@ -192,7 +192,7 @@ static void hear(struct walk *w, unsigned i)
     bool broke = chance(w, 12);
     struct rlk_event ev = {.kind = s->keep ? RLK_EVENT_ANSWER : RLK_EVENT_VOTE,
                            .node = i,
-                           .mistimed = w->now_us < s->doubted_until_us};
+                           .clock_suspect = w->now_us < s->doubted_until_us};
 
     if (s->asked && (s->done || broke)) {
         s->asked = false;
@@ -200,7 +200,7 @@ static void hear(struct walk *w, unsigned i)
         if (!s->keep) {
             ev.vote = broke                          ? RLK_VOTE_UNKNOWN
                       : s->answer != RLK_ANSWER_OURS ? RLK_VOTE_NO
-                      : chance(w, 4)                 ? RLK_VOTE_BARRED
+                      : chance(w, 4)                 ? RLK_VOTE_QUARANTINED
                                                      : RLK_VOTE_YES;
         }
         step(w, ev);
@@ -228,7 +228,7 @@ static void tell_of_clock(struct walk *w, unsigned i)
     if (s->ahead) {
         s->ahead = false;
         s->doubted_until_us = w->now_us + DOUBT_US;
-        step(w, (struct rlk_event){.kind = RLK_EVENT_MISTIMED, .node = i});
+        step(w, (struct rlk_event){.kind = RLK_EVENT_CLOCK_SUSPECT, .node = i});
     }
 }
 
@@ -243,7 +243,7 @@ static void stand_still(struct walk *w)
 
         s->expires_us = s->expires_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(s->expires_us, by_us);
     }
-    step(w, (struct rlk_event){.kind = RLK_EVENT_STOOD, .by_us = by_us});
+    step(w, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = by_us});
 }
 
 static void rival(struct walk *w, struct server *s)
@@ -316,14 +316,14 @@ static void win(struct walk *w, struct rlk_round *won)
         won->end_us[i] = w->now_us + rlk_validity_lease_us(TTL, 10000);
         w->server[i] = (struct server){.asked = true, .ttl_us = TTL};
         if (chance(w, 3)) {
-            won->barred |= rlk_mask_bit(i) & ~won->yes;
+            won->quarantined |= rlk_mask_bit(i) & ~won->yes;
         }
-        if ((won->yes | won->barred) >> i & 1) {
+        if ((won->yes | won->quarantined) >> i & 1) {
             carry_out(w, &w->server[i]);
             w->server[i].asked = false;
         }
     }
-    won->unknown = won->barred;
+    won->unknown = won->quarantined;
     won->valid_until_us = w->now_us + rlk_validity_lease_us(TTL, 10000);
 }
 

@@ -88,12 +88,12 @@ START_TEST(what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing)
     struct rlk_round round = won_round(0x07);
     struct rlk_leases l;
 
-    round.barred = round.unknown = 0x08;
-    round.mistimed = 0x18;
+    round.quarantined = round.unknown = 0x08;
+    round.clock_suspect = 0x18;
     round.end_us[3] = round.end_us[4] = T0;
     rlk_leases_init(&l, 5, &round);
-    rlk_leases_mistimed(&l, 3, false);
-    rlk_leases_mistimed(&l, 4, false);
+    rlk_leases_suspect_clock(&l, 3, false);
+    rlk_leases_suspect_clock(&l, 4, false);
     vote(&l, 0x10, RLK_VOTE_YES);
     ck_assert_uint_eq(l.present, ALL5);
     ck_assert_uint_eq(l.end_us[3], 0);
@@ -466,7 +466,7 @@ START_TEST(answers_that_nobody_asked_for_change_nothing)
 END_TEST
 
 /* [S10] 4 is another address of a server that has voted: it never counts, and is released. */
-START_TEST(a_twin_is_never_asked_again)
+START_TEST(a_duplicate_is_never_asked_again)
 {
     struct rlk_leases l = won(5, 0x1f, 0x07, 0x08);
 
@@ -484,7 +484,7 @@ START_TEST(a_twin_is_never_asked_again)
 END_TEST
 
 /* The SET was carried out, and its answer lost. */
-START_TEST(our_key_where_an_answer_was_lost_is_no_twin)
+START_TEST(our_key_where_an_answer_was_lost_is_no_duplicate)
 {
     struct rlk_leases l = won(5, 0x1f, 0x0f, 0);
 
@@ -601,8 +601,8 @@ static TCase *questions(void)
     tcase_add_test(c, who_has_answered_the_old_question_joins_the_round_once);
     tcase_add_test(c, who_cannot_have_our_key_does_not_join);
     tcase_add_test(c, answers_that_nobody_asked_for_change_nothing);
-    tcase_add_test(c, a_twin_is_never_asked_again);
-    tcase_add_test(c, our_key_where_an_answer_was_lost_is_no_twin);
+    tcase_add_test(c, a_duplicate_is_never_asked_again);
+    tcase_add_test(c, our_key_where_an_answer_was_lost_is_no_duplicate);
     tcase_add_test(c, unknown_is_never_a_no);
     return c;
 }

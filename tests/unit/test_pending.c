@@ -38,20 +38,20 @@ START_TEST(it_is_told_again_after_a_while_when_no_answer_will_make_room)
     struct rlk_pending p = reason(_i);
     bool unanswered = _i & 2, refused = _i & 4;
 
-    ck_assert_int_eq(rlk_pending_rests(&p), !unanswered || refused);
+    ck_assert_int_eq(rlk_pending_waits(&p), !unanswered || refused);
 }
 END_TEST
 
 /* What was not sent was not carried out. */
 START_TEST(a_lost_set_owes_nothing_and_a_lost_release_itself)
 {
-    enum rlk_left left = (enum rlk_left)(_i / 2);
+    enum rlk_leftover left = (enum rlk_leftover)(_i / 2);
     bool sent = _i % 2;
     struct rlk_loss loss = rlk_pending_loss(left, sent);
 
-    ck_assert_int_eq(loss.set_lost, sent && left == RLK_LEFT_KEYS);
-    ck_assert_int_eq(loss.owed, left == RLK_LEFT_RELEASE);
-    ck_assert_int_eq(loss.unknown, !loss.owed || sent);
+    ck_assert_int_eq(loss.set_lost, sent && left == RLK_LEFTOVER_KEYS);
+    ck_assert_int_eq(loss.pending, left == RLK_LEFTOVER_RELEASE);
+    ck_assert_int_eq(loss.unknown, !loss.pending || sent);
 }
 END_TEST
 

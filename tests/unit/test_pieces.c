@@ -1,4 +1,4 @@
-/* The small pieces of io: the ring, the debts, tokens, the parser, the status texts. */
+/* The small pieces of io: the ring, the pending_releases, tokens, the parser, the status texts. */
 #include <redlock/redlock.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "net/entropy.h"
 #include "net/reply.h"
 #include "node/claim.h"
-#include "node/debt.h"
+#include "node/pending_list.h"
 #include "node/inflight.h"
 
 static struct rlk_pool pool;
@@ -25,7 +25,7 @@ static struct rlk_claim *claim(const char *key)
 START_TEST(the_ring_is_a_fifo_that_grows_to_its_bound)
 {
     struct rlk_inflight q = {0};
-    struct rlk_request r = {0};
+    struct rlk_exchange r = {0};
     size_t in = 0, out = 0, i;
 
     while (rlk_inflight_reserve(&q)) {
@@ -46,44 +46,44 @@ START_TEST(the_ring_is_a_fifo_that_grows_to_its_bound)
 }
 END_TEST
 
-START_TEST(expired_debts_are_not_paid)
+START_TEST(expired_pending_releases_are_not_paid)
 {
-    struct rlk_debts d = {0};
+    struct rlk_pending_list d = {0};
     struct rlk_claim *a = claim("a"), *b = claim("b");
 
-    rlk_debts_add(&d, a, 100);
-    rlk_debts_add(&d, b, 300);
-    ck_assert_ptr_eq(rlk_debts_first(&d, 99), a);
-    ck_assert_ptr_eq(rlk_debts_first(&d, 100), b);
+    rlk_pending_list_add(&d, a, 100);
+    rlk_pending_list_add(&d, b, 300);
+    ck_assert_ptr_eq(rlk_pending_list_first(&d, 99), a);
+    ck_assert_ptr_eq(rlk_pending_list_first(&d, 100), b);
     ck_assert_uint_eq(a->refs, 1);
     ck_assert_uint_eq(b->refs, 2);
-    rlk_debts_drop(&d);
-    ck_assert_ptr_null(rlk_debts_first(&d, 100));
+    rlk_pending_list_drop(&d);
+    ck_assert_ptr_null(rlk_pending_list_first(&d, 100));
     ck_assert_uint_eq(b->refs, 1);
     rlk_claim_unref(a);
     rlk_claim_unref(b);
-    rlk_debts_end(&d);
+    rlk_pending_list_end(&d);
 }
 END_TEST
 
-START_TEST(debts_are_bounded_and_the_oldest_goes_first)
+START_TEST(pending_releases_are_bounded_and_the_oldest_goes_first)
 {
-    struct rlk_debts d = {0};
+    struct rlk_pending_list d = {0};
     struct rlk_claim *c = claim("a");
     size_t i, n = 0;
 
-    for (i = 0; i < RLK_DEBT_MAX + 10; i++) {
-        rlk_debts_add(&d, c, 1000 + i);
+    for (i = 0; i < RLK_PENDING_MAX + 10; i++) {
+        rlk_pending_list_add(&d, c, 1000 + i);
     }
-    ck_assert_uint_eq(d.ring.count, RLK_DEBT_MAX);
-    ck_assert_uint_eq(c->refs, RLK_DEBT_MAX + 1);
-    for (; rlk_debts_first(&d, 1009); n++) {
-        rlk_debts_drop(&d);
+    ck_assert_uint_eq(d.ring.count, RLK_PENDING_MAX);
+    ck_assert_uint_eq(c->refs, RLK_PENDING_MAX + 1);
+    for (; rlk_pending_list_first(&d, 1009); n++) {
+        rlk_pending_list_drop(&d);
     }
-    ck_assert_uint_eq(n, RLK_DEBT_MAX);
+    ck_assert_uint_eq(n, RLK_PENDING_MAX);
     ck_assert_uint_eq(c->refs, 1);
-    rlk_debts_add(&d, c, 5000);
-    rlk_debts_end(&d);
+    rlk_pending_list_add(&d, c, 5000);
+    rlk_pending_list_end(&d);
     ck_assert_uint_eq(c->refs, 1);
     rlk_claim_unref(c);
 }
@@ -266,8 +266,8 @@ static Suite *suite(void)
     TCase *c = tcase_create("pieces");
 
     tcase_add_test(c, the_ring_is_a_fifo_that_grows_to_its_bound);
-    tcase_add_test(c, expired_debts_are_not_paid);
-    tcase_add_test(c, debts_are_bounded_and_the_oldest_goes_first);
+    tcase_add_test(c, expired_pending_releases_are_not_paid);
+    tcase_add_test(c, pending_releases_are_bounded_and_the_oldest_goes_first);
     tcase_add_test(c, tokens_are_forty_hex_digits_and_never_the_same);
     tcase_add_test(c, long_and_short_keys_are_kept_whole);
     tcase_add_test(c, a_nested_array_becomes_a_row);

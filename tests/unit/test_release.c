@@ -45,7 +45,7 @@ START_TEST(every_answer_vector_is_decided_once)
                 deleted += a == RLK_ANSWER_OURS;
             }
             answer(&r, i, a);
-            told += out.tell;
+            told += out.report;
         }
         ck_assert_uint_eq(told, 1);
         ck_assert_int_eq(r.status == REDLOCK_ENOQUORUM, answered < quorum);
@@ -116,7 +116,7 @@ START_TEST(silence_ends_at_the_deadline_as_unreachable)
     ev.now_us = T0 + 500;
     rlk_release_step(&r, &ev, &out);
     ck_assert_int_eq(r.status, REDLOCK_ENOQUORUM);
-    ck_assert(out.tell);
+    ck_assert(out.report);
 }
 END_TEST
 
@@ -131,7 +131,7 @@ START_TEST(without_a_majority_that_could_answer_it_is_unreachable_at_once)
 }
 END_TEST
 
-START_TEST(a_debt_that_is_paid_in_time_counts)
+START_TEST(a_pending_release_that_is_paid_in_time_counts)
 {
     struct rlk_release r;
 
@@ -166,7 +166,7 @@ static Suite *suite(void)
     tcase_add_test(c, gone_and_taken_are_told_apart);
     tcase_add_test(c, silence_ends_at_the_deadline_as_unreachable);
     tcase_add_test(c, without_a_majority_that_could_answer_it_is_unreachable_at_once);
-    tcase_add_test(c, a_debt_that_is_paid_in_time_counts);
+    tcase_add_test(c, a_pending_release_that_is_paid_in_time_counts);
     tcase_add_test(c, after_a_lost_answer_only_our_own_key_counts);
     tcase_add_test(c, doubled_answers_count_once);
     suite_add_tcase(s, c);

@@ -102,7 +102,7 @@ static const struct {
 
 START_TEST(the_holder_is_told_where_we_know_that_it_is)
 {
-    ck_assert(rlk_server_tells_holder(versions[_i].name, versions[_i].version) ==
+    ck_assert(rlk_server_returns_holder(versions[_i].name, versions[_i].version) ==
               versions[_i].tells);
 }
 END_TEST

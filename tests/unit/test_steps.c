@@ -14,20 +14,21 @@
 #define EPOCH (UINT64_C(1700000000) * S)
 
 static struct rlk_clocks clocks;
-static struct rlk_standing standings[NODES];
-static struct rlk_standing *const standing[NODES] = {&standings[0], &standings[1], &standings[2]};
+static struct rlk_quarantine standings[NODES];
+static struct rlk_quarantine *const quarantine[NODES] = {&standings[0], &standings[1],
+                                                         &standings[2]};
 static struct rlk_steps_actions out;
 static uint64_t now_us, distance_us[NODES];
 
-static void greet(struct rlk_standing *s, enum rlk_quarantine policy)
+static void greet(struct rlk_quarantine *s, enum rlk_quarantine_policy policy)
 {
     struct rlk_facts facts = {.run = "abc",
                               .birth = {.mark = 77, .born_us = EPOCH, .server_us = EPOCH},
                               .age_us = RLK_NEVER,
                               .data_age_us = RLK_NEVER};
 
-    rlk_standing_init(s, policy, TTL, 10000);
-    rlk_standing_greet(s, &facts, now_us);
+    rlk_quarantine_init(s, policy, TTL, 10000);
+    rlk_quarantine_greet(s, &facts, now_us);
 }
 
 /* A node tells the time, half a second after the one before. */
@@ -38,13 +39,13 @@ static void hear(unsigned node)
     now_us += S / 2;
     sample = (struct rlk_clock_sample){
         .sent_us = now_us, .received_us = now_us, .server_us = now_us + distance_us[node]};
-    rlk_steps_hear(&clocks, standing, node, &sample, &out);
+    rlk_steps_take_sample(&clocks, quarantine, node, &sample, &out);
 }
 
-static void expect(bool mistimed, uint64_t stood_us, uint64_t note, uint64_t ask)
+static void expect(bool clock_suspect, uint64_t suspended_us, uint64_t note, uint64_t ask)
 {
-    ck_assert_int_eq(out.mistimed, mistimed);
-    ck_assert_uint_eq(out.stood_us, stood_us);
+    ck_assert_int_eq(out.clock_suspect, clock_suspect);
+    ck_assert_uint_eq(out.suspended_us, suspended_us);
     ck_assert_uint_eq(out.note, note);
     ck_assert_uint_eq(out.ask, ask);
 }
@@ -55,7 +56,7 @@ static void expect_nothing(void)
 }
 
 /* All have told the time twice, and kept it. */
-static void set_up(enum rlk_quarantine policy)
+static void set_up(enum rlk_quarantine_policy policy)
 {
     unsigned i;
 
@@ -63,7 +64,7 @@ static void set_up(enum rlk_quarantine policy)
     rlk_clocks_init(&clocks, NODES, 10000, TTL);
     for (i = 0; i < NODES; i++) {
         distance_us[i] = EPOCH + i * 3600 * S;
-        greet(standing[i], policy);
+        greet(quarantine[i], policy);
     }
     for (i = 0; i < 2 * NODES; i++) {
         hear(i % NODES);
@@ -71,9 +72,9 @@ static void set_up(enum rlk_quarantine policy)
     }
 }
 
-static enum rlk_bar bar_of(unsigned node)
+static enum rlk_quarantine_reason bar_of(unsigned node)
 {
-    return rlk_standing_bar(standing[node], now_us, NULL);
+    return rlk_quarantine_reason(quarantine[node], now_us, NULL);
 }
 
 START_TEST(a_clock_that_goes_forward_bars_its_master_alone)
@@ -82,10 +83,10 @@ START_TEST(a_clock_that_goes_forward_bars_its_master_alone)
     distance_us[1] += 10 * S;
     hear(1);
     expect(true, 0, 0, 5); /* whoever can witness it is asked */
-    ck_assert_int_eq(bar_of(1), RLK_BAR_CLOCK);
-    ck_assert(rlk_standing_is_mistimed(standing[1], now_us));
-    ck_assert_int_eq(bar_of(0), RLK_BAR_NONE);
-    ck_assert_int_eq(bar_of(2), RLK_BAR_NONE);
+    ck_assert_int_eq(bar_of(1), RLK_QUARANTINED_CLOCK);
+    ck_assert(rlk_quarantine_is_clock_suspect(quarantine[1], now_us));
+    ck_assert_int_eq(bar_of(0), RLK_QUARANTINED_NOT);
+    ck_assert_int_eq(bar_of(2), RLK_QUARANTINED_NOT);
 }
 END_TEST
 
@@ -103,7 +104,7 @@ START_TEST(what_is_certain_is_put_on_record_until_it_is_there)
     hear(0);
     expect(false, 0, 2, 0);
     birth.born_us = birth.server_us = now_us + distance_us[1];
-    rlk_standing_born(standing[1], &birth, now_us);
+    rlk_quarantine_check_birth(quarantine[1], &birth, now_us);
     hear(2);
     expect_nothing();
 }
@@ -115,15 +116,15 @@ START_TEST(a_clock_that_keeps_time_again_bars_leases_for_a_second_and_votes_for_
     distance_us[1] += 10 * S;
     hear(1);
     hear(1);
-    ck_assert(rlk_standing_is_mistimed(standing[1], now_us));
+    ck_assert(rlk_quarantine_is_clock_suspect(quarantine[1], now_us));
     hear(1);
-    ck_assert(!rlk_standing_is_mistimed(standing[1], now_us));
-    ck_assert_int_eq(bar_of(1), RLK_BAR_CLOCK);
+    ck_assert(!rlk_quarantine_is_clock_suspect(quarantine[1], now_us));
+    ck_assert_int_eq(bar_of(1), RLK_QUARANTINED_CLOCK);
 }
 END_TEST
 
 /* A majority got ahead: we stood still, and none of them has moved. */
-START_TEST(a_standstill_of_ours_is_told_and_excuses_the_masters)
+START_TEST(a_suspension_of_ours_is_told_and_excuses_the_masters)
 {
     unsigned i;
 
@@ -132,14 +133,14 @@ START_TEST(a_standstill_of_ours_is_told_and_excuses_the_masters)
         distance_us[i] += 10 * S;
     }
     hear(0);
-    ck_assert(out.mistimed && out.stood_us == 0);
+    ck_assert(out.clock_suspect && out.suspended_us == 0);
     hear(1);
     expect(false, 10 * S, 0, 0);
     hear(2);
     expect_nothing();
     for (i = 0; i < NODES; i++) {
-        ck_assert_int_eq(bar_of(i), RLK_BAR_NONE);
-        ck_assert(!rlk_standing_is_mistimed(standing[i], now_us));
+        ck_assert_int_eq(bar_of(i), RLK_QUARANTINED_NOT);
+        ck_assert(!rlk_quarantine_is_clock_suspect(quarantine[i], now_us));
     }
 }
 END_TEST
@@ -150,17 +151,17 @@ START_TEST(a_clock_that_falls_behind_hurts_nobody)
     distance_us[1] -= 10 * S;
     hear(1);
     expect_nothing();
-    ck_assert_int_eq(bar_of(1), RLK_BAR_NONE);
+    ck_assert_int_eq(bar_of(1), RLK_QUARANTINED_NOT);
 }
 END_TEST
 
-START_TEST(with_the_quarantine_off_only_our_own_standstill_is_told)
+START_TEST(with_the_quarantine_off_only_our_own_suspension_is_told)
 {
     set_up(RLK_QUARANTINE_OFF);
     distance_us[0] += 10 * S;
     hear(0);
     expect_nothing();
-    ck_assert_int_eq(bar_of(0), RLK_BAR_NONE);
+    ck_assert_int_eq(bar_of(0), RLK_QUARANTINED_NOT);
     distance_us[1] += 10 * S;
     hear(1);
     expect(false, 10 * S, 0, 0);
@@ -175,9 +176,9 @@ static Suite *suite(void)
     tcase_add_test(c, a_clock_that_goes_forward_bars_its_master_alone);
     tcase_add_test(c, what_is_certain_is_put_on_record_until_it_is_there);
     tcase_add_test(c, a_clock_that_keeps_time_again_bars_leases_for_a_second_and_votes_for_long);
-    tcase_add_test(c, a_standstill_of_ours_is_told_and_excuses_the_masters);
+    tcase_add_test(c, a_suspension_of_ours_is_told_and_excuses_the_masters);
     tcase_add_test(c, a_clock_that_falls_behind_hurts_nobody);
-    tcase_add_test(c, with_the_quarantine_off_only_our_own_standstill_is_told);
+    tcase_add_test(c, with_the_quarantine_off_only_our_own_suspension_is_told);
     suite_add_tcase(s, c);
     return s;
 }

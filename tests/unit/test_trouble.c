@@ -43,13 +43,13 @@ static const struct {
     {{.kind = RLK_TROUBLE_DUPLICATE, .other = "redis://b:6379/0", .words = "0123abcd"},
      "is the same server as redis://b:6379/0 (run_id 0123abcd...): list each master once"},
     {{.kind = RLK_TROUBLE_SILENT, .number = 501}, "has not answered for 501 ms"},
-    {{.kind = RLK_TROUBLE_QUARANTINE, .bar = RLK_BAR_RESTARTED, .number = 299},
+    {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_RESTARTED, .number = 299},
      "does not vote for another 299 s (max_ttl; see quarantine): it has restarted, or does not say "
      "whether it has"},
-    {{.kind = RLK_TROUBLE_QUARANTINE, .bar = RLK_BAR_EVICTS, .number = 299},
+    {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_EVICTS, .number = 299},
      "does not vote for another 299 s (max_ttl; see quarantine): it may have thrown keys away "
      "until just now"},
-    {{.kind = RLK_TROUBLE_QUARANTINE, .bar = RLK_BAR_EVICTS, .number = RLK_NEVER},
+    {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_EVICTS, .number = RLK_NEVER},
      "does not vote: it may throw keys away when memory is short: set its maxmemory-policy to "
      "noeviction"},
 };
@@ -86,8 +86,8 @@ START_TEST(every_reason_has_its_words)
     char before[512] = "";
     int i;
 
-    for (i = RLK_BAR_NONE + 1; i < RLK_BARS; i++) {
-        t.bar = (enum rlk_bar)i;
+    for (i = RLK_QUARANTINED_NOT + 1; i < RLK_QUARANTINE_REASONS; i++) {
+        t.reason = (enum rlk_quarantine_reason)i;
         write_text(&t);
         ck_assert_str_ne(text, "does not vote: ");
         ck_assert_str_ne(text, before);

@@ -1,5 +1,5 @@
-/* board.h - what redlock and the warden tell each other: the deadline and the end in memory that
- * they share, and reports by a pipe; see warden.h.
+/* board.h - what redlock and the supervisor tell each other: the deadline and the end in memory
+ * that they share, and reports by a pipe; see supervisor.h.
  */
 #ifndef CLI_LOCK_BOARD_H
 #define CLI_LOCK_BOARD_H
@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* In memory that redlock, the warden and CMD (until it runs) share. */
+/* In memory that redlock, the supervisor and CMD (until it runs) share. */
 struct cli_board {
     /* When to kill, on cli/system/clock.h; 0: not known yet; CLI_BOARD_OVER: it was done. */
     _Atomic uint64_t kill_us;
@@ -17,7 +17,7 @@ struct cli_board {
 
 #define CLI_BOARD_OVER UINT64_MAX
 
-/* From the warden. */
+/* From the supervisor. */
 enum cli_report_kind {
     /* CMD has been forked; its number. */
     CLI_REPORT_STARTED,

@@ -24,7 +24,7 @@
 #define LOOK_FIRST_US 5000
 #define LOOK_MAX_US 200000
 
-/* See where the lock ends now. While we do not run, the warden acts upon that. */
+/* See where the lock ends now. While we do not run, the supervisor acts upon that. */
 static void update_deadline(struct cli_command *command)
 {
     struct cli_deadline *deadline = &command->deadline;
@@ -40,8 +40,8 @@ static void update_deadline(struct cli_command *command)
     if (change == CLI_DEADLINE_SAME || change == CLI_DEADLINE_DENIED) {
         return;
     }
-    if (cli_warden_move(&command->warden, deadline->kill_us) != 0) {
-        deadline->kill_us = 0; /* the warden was first: it is over */
+    if (cli_supervisor_move(&command->supervisor, deadline->kill_us) != 0) {
+        deadline->kill_us = 0; /* the supervisor was first: it is over */
     }
 }
 
@@ -59,8 +59,8 @@ static void ask_to_end(struct cli_command *command, uint64_t now_us)
     char left[CLI_DURATION_TEXT];
 
     command->stage = CLI_COMMAND_ENDING;
-    cli_warden_signal_all(&command->warden, SIGTERM);
-    cli_warden_signal_all(&command->warden, SIGCONT);
+    cli_supervisor_signal_all(&command->supervisor, SIGTERM);
+    cli_supervisor_signal_all(&command->supervisor, SIGCONT);
     cli_say("the lock '%s' ends in %s and its command still runs: sent it SIGTERM",
             command->terms->key,
             cli_duration_print(cli_deadline_before(command->deadline.end_us, now_us) / 1000, left));
@@ -75,7 +75,7 @@ static void put_to_end(struct cli_command *command, uint64_t now_us)
     command->stage = CLI_COMMAND_KILLED;
     command->look_us = 0;
     command->look_span_us = LOOK_FIRST_US;
-    cli_warden_kill(&command->warden, &refused);
+    cli_supervisor_kill(&command->supervisor, &refused);
     cli_command_say_killed(command->terms, command->rl, command->lock,
                            now_us >= command->deadline.end_us ? CLI_COMMAND_OVERSLEPT
                                                               : command->lost);
@@ -89,14 +89,14 @@ static void kill_rest(struct cli_command *command)
 {
     int refused;
 
-    command->done = !cli_warden_kill(&command->warden, &refused);
+    command->done = !cli_supervisor_kill(&command->supervisor, &refused);
     if (command->done && refused) {
         cli_command_say_left(command->terms, refused);
     }
 }
 
 /* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. */
-static void lose_warden(struct cli_command *command)
+static void lose_supervisor(struct cli_command *command)
 {
     cli_say("the process that watches over the command was killed: killed the command");
     command->alone = 1;
@@ -111,11 +111,11 @@ void cli_command_take_reports(struct cli_command *command)
     if (command->alone) {
         return;
     }
-    if (cli_warden_read(&command->warden) != 0) {
-        lose_warden(command);
-    } else if (command->warden.ended && !command->warden.late &&
+    if (cli_supervisor_read(&command->supervisor) != 0) {
+        lose_supervisor(command);
+    } else if (command->supervisor.ended && !command->supervisor.late &&
                command->stage == CLI_COMMAND_RUNNING && command->deadline.kill_us > 0) {
-        cli_warden_dismiss(&command->warden);
+        cli_supervisor_dismiss(&command->supervisor);
         command->done = 1;
     }
 }
@@ -156,14 +156,14 @@ void cli_command_check_rest(struct cli_command *command)
     uint64_t now = cli_clock_us();
 
     if (command->done || command->stage == CLI_COMMAND_RUNNING ||
-        (command->stage == CLI_COMMAND_ENDING && !command->warden.ended)) {
+        (command->stage == CLI_COMMAND_ENDING && !command->supervisor.ended)) {
         return;
     }
     if (now >= command->look_us) {
         if (command->stage == CLI_COMMAND_KILLED) {
             kill_rest(command);
         } else {
-            command->done = !cli_warden_has_any(&command->warden);
+            command->done = !cli_supervisor_has_any(&command->supervisor);
         }
         command->look_us = now + command->look_span_us;
         command->look_span_us *= command->look_span_us < LOOK_MAX_US ? 2 : 1;
@@ -203,7 +203,7 @@ int cli_command_open(struct cli_command *command, const struct cli_terms *terms,
     *command = (struct cli_command){
         .terms = terms, .rl = rl, .lock = lock, .alarm_fd = -1, .look_span_us = LOOK_FIRST_US};
     cli_deadline_init(&command->deadline, terms, cli_clock_us());
-    code = cli_warden_open(&command->warden);
+    code = cli_supervisor_open(&command->supervisor);
     if (code != CLI_OK) {
         return code;
     }
@@ -222,16 +222,16 @@ int cli_command_start(struct cli_command *command, char *const argv[])
         cli_say("the lock '%s' ended before the command could begin", command->terms->key);
         return CLI_LOST;
     }
-    return cli_warden_start(&command->warden, argv);
+    return cli_supervisor_start(&command->supervisor, argv);
 }
 
-/* If the loop broke down, the command does not go on unguarded: the warden sees to it. */
+/* If the loop broke down, the command does not go on unguarded: the supervisor sees to it. */
 int cli_command_result(const struct cli_command *command, int code)
 {
     int refused;
 
     if (code != CLI_GO_ON) {
-        while (cli_warden_kill(&command->warden, &refused) > 0) {
+        while (cli_supervisor_kill(&command->supervisor, &refused) > 0) {
         }
         return code;
     }
@@ -241,8 +241,8 @@ int cli_command_result(const struct cli_command *command, int code)
     if (command->stage != CLI_COMMAND_RUNNING) {
         return CLI_LOST;
     }
-    cli_say_detail("the command ended with exit code %d", command->warden.code);
-    return command->warden.code;
+    cli_say_detail("the command ended with exit code %d", command->supervisor.code);
+    return command->supervisor.code;
 }
 
 void cli_command_close(struct cli_command *command)
@@ -250,7 +250,7 @@ void cli_command_close(struct cli_command *command)
     if (command->alarm_fd >= 0) {
         close(command->alarm_fd);
     }
-    if (command->warden.board) {
-        cli_warden_end(&command->warden);
+    if (command->supervisor.board) {
+        cli_supervisor_end(&command->supervisor);
     }
 }

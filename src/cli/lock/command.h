@@ -10,7 +10,7 @@
  * SIGTERM and SIGKILL go to the command and to all processes that descend from it. "Nobody" means
  * of them all; but a command that ends by itself may leave somebody behind.
  *
- * While redlock does not run the warden (cli/lock/warden.h) does what the clock asks for.
+ * While redlock does not run the supervisor (cli/lock/supervisor.h) does what the clock asks for.
  */
 #ifndef CLI_LOCK_COMMAND_H
 #define CLI_LOCK_COMMAND_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "cli/lock/deadline.h"
-#include "cli/lock/warden.h"
+#include "cli/lock/supervisor.h"
 
 struct cli_terms;
 struct redlock;
@@ -35,12 +35,12 @@ struct cli_command {
     const struct cli_terms *terms;
     const struct redlock *rl;
     const struct redlock_lock *lock;
-    struct cli_warden warden;
+    struct cli_supervisor supervisor;
     struct cli_deadline deadline;
     /* Can be read when the clock asks for something. */
     int alarm_fd;
     enum cli_command_stage stage;
-    /* The warden was killed. */
+    /* The supervisor was killed. */
     int alone;
     /* When to look whether all have ended; and how long that was after the look before. */
     uint64_t look_us;
@@ -64,7 +64,7 @@ int cli_command_start(struct cli_command *command, char *const argv[]);
  * when the deadline may have moved. */
 void cli_command_check_clock(struct cli_command *command);
 
-/* Read what the warden has reported while we did not run. */
+/* Read what the supervisor has reported while we did not run. */
 void cli_command_take_reports(struct cli_command *command);
 
 /* The command was asked to end and has ended, or was killed: see whether anybody is left. */

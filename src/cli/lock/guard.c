@@ -78,18 +78,18 @@ static void on_report(evutil_socket_t fd, short what, void *arg)
 static void on_signal(void *arg, int signo)
 {
     struct cli_guard_run *run = arg;
-    const struct cli_warden *warden = &run->command.warden;
+    const struct cli_supervisor *supervisor = &run->command.supervisor;
 
     cli_command_check_clock(&run->command);
     cli_command_take_reports(&run->command);
     if (!cli_signals_pass(signo) || run->command.done ||
-        (run->signals->typed && cli_warden_shares_group(warden))) {
+        (run->signals->typed && cli_supervisor_shares_group(supervisor))) {
         return;
     }
     cli_say_detail("passed %s on to the command", cli_signals_name(signo));
-    cli_warden_signal_group(warden, signo);
+    cli_supervisor_signal_group(supervisor, signo);
     if (cli_signals_ends(signo)) {
-        cli_warden_signal_group(warden, SIGCONT);
+        cli_supervisor_signal_group(supervisor, SIGCONT);
     }
 }
 
@@ -116,7 +116,8 @@ static int prepare(struct cli_guard_run *run, const struct cli_guard *guard,
     if (code == CLI_OK) {
         code = watch(run, command->alarm_fd, on_alarm, &run->alarm);
     }
-    return code == CLI_OK ? watch(run, command->warden.report_fd, on_report, &run->reports) : code;
+    return code == CLI_OK ? watch(run, command->supervisor.report_fd, on_report, &run->reports)
+                          : code;
 }
 
 static void clean_up(struct cli_guard_run *run)

@@ -9,7 +9,7 @@ enum cli_exit {
     CLI_GO_ON = -1,
 
     CLI_OK = 0,
-    /* `redlock doctor`: it works, and something is to be mended. */
+    /* `redlock doctor`: it works, and something is to be fixed. */
     CLI_WARNED = 1,
     /* The command line or the configuration is wrong. */
     CLI_USAGE = 64,

@@ -39,7 +39,7 @@ void cli_masters_say(const struct redlock *rl, size_t index)
                  info.error[0] ? ": " : "", info.error);
 }
 
-/* How many are up; of these, how many may vote, and how many could if something were mended. */
+/* How many are up; of these, how many may vote, and how many could if something were fixed. */
 static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret_unfit)
 {
     struct redlock_node_info info = {.size = sizeof(info)};

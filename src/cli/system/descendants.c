@@ -177,7 +177,7 @@ static int visit(struct search *search, pid_t pid)
 }
 
 /* Returns whether anybody new was found. */
-static int look(struct search *search)
+static int search_once(struct search *search)
 {
     DIR *processes = cli_proc_open();
     pid_t pid;
@@ -194,7 +194,7 @@ struct cli_descendants cli_descendants_signal(pid_t root, pid_t group, int signo
     struct search search = {.root = root, .group = group, .signo = signo};
     int looks = 0;
 
-    while (root > 0 && looks < LOOKS_MAX && look(&search)) {
+    while (root > 0 && looks < LOOKS_MAX && search_once(&search)) {
         looks++;
     }
     free(search.found);

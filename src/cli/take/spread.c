@@ -41,7 +41,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 static int has_key(const struct redlock_node_detail *detail)
 {
-    return detail->vote == REDLOCK_VOTE_YES || detail->vote == REDLOCK_VOTE_UNCOUNTED;
+    return detail->vote == REDLOCK_VOTE_YES || detail->vote == REDLOCK_VOTE_QUARANTINED;
 }
 
 /* Until when a master is waited for; 0: not at all. One that complains, or has somebody else's key,

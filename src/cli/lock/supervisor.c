@@ -1,0 +1,292 @@
+/* supervisor.c - redlock's side of the supervisor; see supervisor.h. */
+#include "cli/lock/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/lock/board.h"
+#include "cli/lock/supervisor_process.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/system/clock.h"
+#include "cli/system/descendants.h"
+#include "cli/system/exec.h"
+
+static struct cli_board *make_board(void)
+{
+    void *memory = mmap(NULL, sizeof(struct cli_board), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void close_if_open(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+static int make_pipe(int *ret_read_fd, int *ret_write_fd)
+{
+    int fds[2];
+
+    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return -1;
+    }
+    *ret_read_fd = fds[0];
+    *ret_write_fd = fds[1];
+    return 0;
+}
+
+int cli_supervisor_open(struct cli_supervisor *ret_supervisor)
+{
+    struct cli_supervisor supervisor = {
+        .life_fd = -1, .report_fd = -1, .its_life_fd = -1, .its_report_fd = -1};
+
+    supervisor.board = make_board();
+    if (!supervisor.board || make_pipe(&supervisor.its_life_fd, &supervisor.life_fd) != 0 ||
+        make_pipe(&supervisor.report_fd, &supervisor.its_report_fd) != 0) {
+        cli_say("cannot prepare the process that watches over the command: %s", strerror(errno));
+        cli_supervisor_end(&supervisor);
+        return CLI_INTERNAL;
+    }
+    *ret_supervisor = supervisor;
+    return CLI_OK;
+}
+
+/* Children that we have already (a shell's, that has become redlock) are not CMD's. */
+static int adopt(void)
+{
+    siginfo_t info;
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD &&
+           prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}
+
+/* Returns 1 for a report, 0 when there is none, -1 at the end of them. */
+static int read_one(struct cli_supervisor *supervisor, struct cli_report *ret_report)
+{
+    ssize_t n = read(supervisor->report_fd, ret_report, sizeof(*ret_report));
+
+    if (n < 0) {
+        return 0;
+    }
+    if (n != (ssize_t)sizeof(*ret_report)) {
+        return -1;
+    }
+    if (ret_report->kind == CLI_REPORT_STARTED) {
+        supervisor->command = ret_report->value;
+    } else if (ret_report->kind == CLI_REPORT_NOT_RUN) {
+        supervisor->exec_error = ret_report->value;
+    }
+    return 1;
+}
+
+/* Nobody watches until CMD has a number and we go on: not beyond the deadline, as ever. */
+static int await_start(struct cli_supervisor *supervisor)
+{
+    struct pollfd fd = {.fd = supervisor->report_fd, .events = POLLIN};
+    struct cli_report report = {CLI_REPORT_NOT_STARTED, ETIME};
+    int status = 0;
+
+    while (!supervisor->command && status >= 0) {
+        uint64_t now_us = cli_clock_us();
+        uint64_t kill_us = atomic_load(&supervisor->board->kill_us);
+
+        if (now_us >= kill_us || kill_us == CLI_BOARD_OVER) {
+            break;
+        }
+        poll(&fd, 1, (int)((kill_us - now_us) / 1000) + 1);
+        status = read_one(supervisor, &report);
+        if (status > 0 && report.kind == CLI_REPORT_NOT_STARTED) {
+            break;
+        }
+    }
+    if (!supervisor->command) {
+        cli_say("cannot start '%s': %s", supervisor->name, strerror(report.value));
+    }
+    return supervisor->command ? CLI_OK : CLI_INTERNAL;
+}
+
+static void end_supervisor(struct cli_supervisor *supervisor, int signo)
+{
+    if (supervisor->pid > 0) {
+        kill(supervisor->pid, signo);
+    }
+    while (supervisor->pid > 0 && waitpid(supervisor->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    supervisor->pid = 0;
+}
+
+int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[])
+{
+    int code;
+
+    supervisor->name = argv[0];
+    supervisor->adopts = adopt();
+    supervisor->pid = fork();
+    if (supervisor->pid == 0) {
+        close(supervisor->life_fd);
+        cli_supervisor_process_run(supervisor->board, supervisor->its_life_fd,
+                                   supervisor->its_report_fd, argv);
+    }
+    close_if_open(&supervisor->its_life_fd);
+    close_if_open(&supervisor->its_report_fd);
+    if (supervisor->pid < 0) {
+        cli_say("cannot start '%s': %s", supervisor->name, strerror(errno));
+        supervisor->pid = 0;
+        return CLI_INTERNAL;
+    }
+    code = await_start(supervisor);
+    if (code != CLI_OK) {
+        end_supervisor(supervisor, SIGKILL);
+    }
+    return code;
+}
+
+static void take_end(struct cli_supervisor *supervisor, int status, int late)
+{
+    supervisor->ended = 1;
+    supervisor->late = late;
+    supervisor->code = cli_exec_code(status);
+    if (supervisor->exec_error) {
+        cli_exec_explain(supervisor->name, supervisor->exec_error);
+    }
+}
+
+int cli_supervisor_read(struct cli_supervisor *supervisor)
+{
+    struct cli_report report;
+    int status;
+
+    while ((status = read_one(supervisor, &report)) > 0) {
+        if (report.kind == CLI_REPORT_ENDED || report.kind == CLI_REPORT_ENDED_LATE) {
+            take_end(supervisor, report.value, report.kind == CLI_REPORT_ENDED_LATE);
+        }
+    }
+    if (status < 0) {
+        end_supervisor(supervisor, SIGKILL);
+    }
+    return status;
+}
+
+/* A supervisor that sleeps until later is woken. When the pipe is full it is about to be. */
+static void poke(const struct cli_supervisor *supervisor)
+{
+    while (write(supervisor->life_fd, "", 1) < 0 && errno == EINTR) {
+    }
+}
+
+int cli_supervisor_move(const struct cli_supervisor *supervisor, uint64_t kill_us)
+{
+    uint64_t before_us = atomic_load(&supervisor->board->kill_us);
+
+    if (before_us == CLI_BOARD_OVER ||
+        !atomic_compare_exchange_strong(&supervisor->board->kill_us, &before_us, kill_us)) {
+        return -1;
+    }
+    if (before_us == 0 || kill_us < before_us) {
+        poke(supervisor);
+    }
+    return 0;
+}
+
+void cli_supervisor_dismiss(const struct cli_supervisor *supervisor)
+{
+    atomic_store(&supervisor->board->dismissed, 1);
+}
+
+/* ---- CMD's processes ---- */
+
+/* The process whose descendants they are. */
+static pid_t root(const struct cli_supervisor *supervisor)
+{
+    return supervisor->pid > 0 ? supervisor->pid : supervisor->adopts ? getpid() : 0;
+}
+
+/* CMD's number is CMD's as long as the supervisor or we are its parent. */
+static pid_t group(const struct cli_supervisor *supervisor)
+{
+    return supervisor->command > 0 && !supervisor->ended && root(supervisor) > 0
+               ? getpgid(supervisor->command)
+               : -1;
+}
+
+int cli_supervisor_shares_group(const struct cli_supervisor *supervisor)
+{
+    return group(supervisor) == getpgrp();
+}
+
+/* Only a group that CMD leads is all its own. */
+void cli_supervisor_signal_group(const struct cli_supervisor *supervisor, int signo)
+{
+    pid_t its_group = group(supervisor);
+
+    if (its_group > 0 && its_group == supervisor->command) {
+        kill(-its_group, signo);
+    } else if (its_group > 0 &&
+               !cli_descendants_signal(root(supervisor), its_group, signo).reached) {
+        kill(supervisor->command, signo);
+    }
+}
+
+void cli_supervisor_signal_all(const struct cli_supervisor *supervisor, int signo)
+{
+    if (!cli_descendants_signal(root(supervisor), 0, signo).reached) {
+        cli_supervisor_signal_group(supervisor, signo);
+    }
+}
+
+int cli_supervisor_kill(const struct cli_supervisor *supervisor, int *ret_refused)
+{
+    pid_t its_group = group(supervisor);
+    struct cli_descendants found;
+
+    cli_supervisor_move(supervisor, 1);
+    if (supervisor->pid > 0) {
+        kill(supervisor->pid, SIGCONT);
+    }
+    if (its_group > 0) {
+        kill(its_group == supervisor->command ? -its_group : supervisor->command, SIGKILL);
+    }
+    found = cli_descendants_signal(root(supervisor), 0, SIGKILL);
+    *ret_refused = found.refused;
+    return found.reached;
+}
+
+int cli_supervisor_has_any(const struct cli_supervisor *supervisor)
+{
+    struct cli_descendants found;
+
+    if (!supervisor->ended) {
+        return 1;
+    }
+    found = cli_descendants_signal(root(supervisor), 0, 0);
+    return found.reached || found.refused;
+}
+
+void cli_supervisor_end(struct cli_supervisor *supervisor)
+{
+    if (supervisor->board) {
+        cli_supervisor_dismiss(supervisor);
+    }
+    close_if_open(&supervisor->life_fd);
+    end_supervisor(supervisor, SIGCONT);
+    while (supervisor->adopts && waitpid(-1, NULL, WNOHANG) > 0) {
+    }
+    close_if_open(&supervisor->report_fd);
+    close_if_open(&supervisor->its_life_fd);
+    close_if_open(&supervisor->its_report_fd);
+    if (supervisor->board) {
+        munmap(supervisor->board, sizeof(*supervisor->board));
+    }
+}

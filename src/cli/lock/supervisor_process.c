@@ -1,0 +1,211 @@
+/* supervisor_process.c - the supervisor's own side: plain ppoll(2), as there is nothing to wait for
+ * but a pipe, a timer and the ends of its children.
+ */
+#include "cli/lock/supervisor_process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/lock/board.h"
+#include "cli/say/exit.h"
+#include "cli/system/clock.h"
+#include "cli/system/descendants.h"
+#include "cli/system/detach.h"
+#include "cli/system/exec.h"
+#include "cli/system/terminal.h"
+#include "cli/system/title.h"
+
+/* How long to wait for processes to die before they are looked for anew. */
+static const struct timespec dying = {0, 2000000};
+
+struct service {
+    struct cli_board *board;
+    int life_fd;
+    int report_fd;
+    int alarm_fd;
+    /* CMD. When it has ended it stays a zombie: redlock uses its number, which nobody else may get
+     * as long as we are there. */
+    pid_t command;
+    int ended;
+    /* The deadline has come, or redlock is gone before CMD had ended. */
+    int kills;
+    /* redlock is gone, or has dismissed us. */
+    int alone;
+};
+
+static void report(int fd, enum cli_report_kind kind, int value)
+{
+    struct cli_report report = {kind, value};
+
+    while (write(fd, &report, sizeof(report)) < 0 && errno == EINTR) {
+    }
+}
+
+/* ---- CMD's process ---- */
+
+/* The deadline may have passed before there was anybody to kill. */
+static void become(const struct service *service, char *const argv[], pid_t supervisor,
+                   int own_group)
+{
+    int error;
+
+    if (own_group) {
+        setpgid(0, 0);
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != supervisor || atomic_load(&service->board->kill_us) == CLI_BOARD_OVER) {
+        _exit(CLI_INTERNAL);
+    }
+    error = cli_exec_become(argv);
+    report(service->report_fd, CLI_REPORT_NOT_RUN, error);
+    _exit(cli_exec_failed(argv[0], error));
+}
+
+static void start(struct service *service, char *const argv[])
+{
+    pid_t supervisor = getpid();
+    int own_group = !cli_terminal_exists();
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        become(service, argv, supervisor, own_group);
+    }
+    if (pid < 0) {
+        report(service->report_fd, CLI_REPORT_NOT_STARTED, errno);
+        _exit(CLI_INTERNAL);
+    }
+    if (own_group) {
+        setpgid(pid, pid); /* as in the child: whichever comes first */
+    }
+    service->command = pid;
+    report(service->report_fd, CLI_REPORT_STARTED, pid);
+}
+
+/* ---- the supervisor ---- */
+
+static void on_child(int signo)
+{
+    (void)signo;
+}
+
+/* Nothing reaches us but the pipe and, while we wait, SIGCHLD. Without a timer, and CMD with us, we
+ * have no use. */
+static void withdraw(struct service *service)
+{
+    struct sigaction action = {.sa_handler = on_child};
+
+    cli_detach(&service->life_fd, &service->report_fd);
+    cli_title_set("lock-supervisor");
+    sigaction(SIGCHLD, &action, NULL);
+    service->alarm_fd = cli_clock_alarm();
+    if (service->alarm_fd < 0) {
+        _exit(CLI_INTERNAL);
+    }
+}
+
+static int is_dismissed(const struct service *service)
+{
+    return atomic_load(&service->board->dismissed);
+}
+
+/* Take the deadline if it has passed. One that is moved at this moment is looked at anew. */
+static void check_deadline(struct service *service)
+{
+    uint64_t at_us = atomic_load(&service->board->kill_us);
+
+    if (at_us > 0 && at_us != CLI_BOARD_OVER && cli_clock_us() >= at_us &&
+        atomic_compare_exchange_strong(&service->board->kill_us, &at_us, CLI_BOARD_OVER)) {
+        service->kills = 1;
+    }
+    cli_clock_set(service->alarm_fd, at_us == CLI_BOARD_OVER ? 0 : at_us);
+}
+
+/* The group as a whole first: nobody in it can start another one then. */
+static int kill_all(const struct service *service)
+{
+    if (getpgid(service->command) == service->command) {
+        kill(-service->command, SIGKILL);
+    }
+    return cli_descendants_signal(getpid(), 0, SIGKILL).reached;
+}
+
+/* When the deadline has not passed by now, CMD has ended before it. */
+static void take_end(struct service *service, const siginfo_t *info)
+{
+    int status = info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status;
+
+    if (!service->ended) {
+        service->ended = 1;
+        check_deadline(service);
+        report(service->report_fd, service->kills ? CLI_REPORT_ENDED_LATE : CLI_REPORT_ENDED,
+               status);
+    }
+}
+
+/* Whoever became our child when its parent died. CMD is kept, and told first of all that have
+ * ended: the others are looked for by their numbers then. */
+static void reap(struct service *service)
+{
+    siginfo_t info = {0};
+
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
+        if (info.si_pid == service->command) {
+            take_end(service, &info);
+            cli_descendants_reap(service->command);
+            return;
+        }
+        waitpid(info.si_pid, NULL, WNOHANG);
+        info.si_pid = 0;
+    }
+}
+
+/* SIGCHLD is let through only here. */
+static void wait_for(struct service *service, const struct timespec *patience)
+{
+    struct pollfd fds[] = {{.fd = service->alone ? -1 : service->life_fd, .events = POLLIN},
+                           {.fd = service->alarm_fd, .events = POLLIN}};
+    char pokes[64];
+    sigset_t mask;
+
+    sigfillset(&mask);
+    sigdelset(&mask, SIGCHLD);
+    if (ppoll(fds, 2, patience, &mask) > 0 && fds[0].revents &&
+        read(service->life_fd, pokes, sizeof(pokes)) == 0) {
+        service->alone = service->kills = 1;
+    }
+}
+
+/* Until redlock is gone and nobody is left that we may kill. Whom CMD has left behind when it ended
+ * in time is left alone. */
+static void watch(struct service *service)
+{
+    int left;
+
+    for (;;) {
+        check_deadline(service);
+        left = service->kills && !is_dismissed(service) ? kill_all(service) : 0;
+        reap(service);
+        if (service->alone && left == 0) {
+            return;
+        }
+        wait_for(service, left > 0 ? &dying : NULL);
+    }
+}
+
+void cli_supervisor_process_run(struct cli_board *board, int life_fd, int report_fd,
+                                char *const argv[])
+{
+    struct service service = {.board = board, .life_fd = life_fd, .report_fd = report_fd};
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    start(&service, argv);
+    withdraw(&service);
+    watch(&service);
+    waitpid(service.command, NULL, WNOHANG); /* so that its process group is gone with us */
+    _exit(0);
+}

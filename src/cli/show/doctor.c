@@ -1,0 +1,116 @@
+/* doctor.c - redlock doctor: examines the masters, and prints that as text or as JSON. */
+#include "cli/show/doctor.h"
+
+#include <redlock/redlock.h>
+
+#include "cli/args/args.h"
+#include "cli/args/help.h"
+#include "cli/show/doctor_json.h"
+#include "cli/show/doctor_text.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+
+enum {
+    OPTION_JSON = CLI_OPTION_OWN
+};
+
+static const char help[] =
+    "usage: redlock doctor [--json] [OPTION...]\n"
+    "\n"
+    "Find out whether the masters are fit to keep locks: who can be reached, votes, and may fail;\n"
+    "clocks, persistence, memory, rights (ACL), replicas, speed. Says how to fix what is wrong.\n"
+    "Every right is tried with a key that nobody has; nothing is changed on any master.\n"
+    "\n"
+    "  --json              as a JSON object\n" CLI_HELP_CONNECT "\n"
+    "examples:\n"
+    "  redlock doctor\n"
+    "  redlock doctor --json | jq -r '.findings[] | .node, .text, .fix'\n"
+    "\n"
+    "exit status: 0 all is well, 1 something must be fixed, 69 no majority of the masters is\n"
+    "usable, 64 usage, or a server is listed twice, 70 internal\n";
+
+static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON},
+                                        CLI_ARGS_CONNECT,
+                                        CLI_ARGS_ALWAYS,
+                                        {NULL, 0, NULL, 0}};
+
+/* An examination on its way. */
+struct visit {
+    int json;
+    int done;
+    int status;
+    enum redlock_severity verdict;
+};
+
+static void on_examined(const struct redlock_report *report, int status, void *arg)
+{
+    struct visit *visit = arg;
+
+    visit->done = 1;
+    visit->status = status;
+    if (!report) {
+        return;
+    }
+    visit->verdict = report->verdict;
+    if (visit->json) {
+        cli_doctor_json_print(report);
+    } else {
+        cli_doctor_text_print(report, status);
+    }
+}
+
+static int finish(const struct visit *visit)
+{
+    if (cli_say_flush() != CLI_OK) {
+        return CLI_INTERNAL;
+    }
+    switch (visit->status) {
+    case 0:
+        return visit->verdict == REDLOCK_FINE ? CLI_OK : CLI_WARNED;
+    case REDLOCK_ENOQUORUM:
+        return CLI_UNREACHABLE;
+    case REDLOCK_ECONFIG:
+        return CLI_USAGE;
+    default:
+        cli_say("cannot examine the masters: %s", redlock_strerror(visit->status));
+        return CLI_INTERNAL;
+    }
+}
+
+static int examine(struct cli_session *session, int json)
+{
+    struct visit visit = {.json = json};
+    int code = CLI_GO_ON;
+
+    visit.status = redlock_examine(session->rl, on_examined, &visit);
+    if (visit.status == 0) {
+        code = cli_loop_run(&session->loop, &visit.done);
+    }
+    return code == CLI_GO_ON ? finish(&visit) : code;
+}
+
+int cli_doctor_main(int argc, char **argv)
+{
+    int json = 0;
+    struct cli_args args = {.command = "doctor",
+                            .help = help,
+                            .short_options = ":hv",
+                            .options = options,
+                            .own = cli_args_flag,
+                            .arg = &json};
+    struct cli_session session;
+    int code = cli_args_read(&args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = cli_args_end(args.command, argc, argv);
+    }
+    if (code == CLI_GO_ON) {
+        code = cli_session_open(args.command, &args.connect, &session);
+        if (code == CLI_OK) {
+            code = examine(&session, json);
+            cli_session_close(&session);
+        }
+    }
+    return code;
+}

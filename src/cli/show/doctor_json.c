@@ -1,0 +1,143 @@
+/* doctor_json.c - an examination as JSON. What is not known is null. */
+#include "cli/show/doctor_json.h"
+
+#include <stdio.h>
+
+#include <redlock/examine.h>
+
+#include "cli/show/doctor_text.h"
+#include "cli/say/json.h"
+#include "cli/session/masters.h"
+
+/* "": not known. */
+static void print_text(const char *name, const char *text)
+{
+    cli_json_text(name, text[0] ? text : NULL);
+}
+
+static void print_clock(int64_t clock_us, uint64_t error_us)
+{
+    int known = error_us != UINT64_MAX;
+
+    cli_json_number("clock_us", known, clock_us);
+    cli_json_number("clock_error_us", known, (int64_t)error_us);
+}
+
+/* -1: for as long as nothing changes. */
+static void print_quarantine(const struct redlock_examined *x)
+{
+    cli_json_number("quarantine_ms", x->answered,
+                    x->quarantine_ms == UINT64_MAX ? -1 : (int64_t)x->quarantine_ms);
+}
+
+static void print_names(const char *name, unsigned rights)
+{
+    static const char *const rights_in_order[] = {
+        "SET",         "GET",  "DEL",  "PEXPIRE",        "PTTL",        "EVAL",       "EVALSHA",
+        "SCRIPT LOAD", "TIME", "INFO", "CLIENT SETNAME", "CLIENT KILL", "CONFIG GET", "HELLO"};
+    const char *between = "";
+
+    printf(", \"%s\": [", name);
+    for (unsigned i = 0; i < sizeof(rights_in_order) / sizeof(rights_in_order[0]); i++) {
+        if (rights & (1U << i)) {
+            printf("%s\"%s\"", between, rights_in_order[i]);
+            between = ", ";
+        }
+    }
+    printf("]");
+}
+
+/* What INFO and CONFIG GET tell. */
+static void print_info(const struct redlock_examined *x)
+{
+    int known = !((x->denied | x->missing) & REDLOCK_RIGHT_INFO);
+
+    cli_json_number("uptime_s", x->uptime_s >= 0, x->uptime_s);
+    cli_json_flag("loading", known ? x->loading : -1);
+    cli_json_flag("rdb", x->rdb);
+    cli_json_flag("aof", x->aof);
+    print_text("fsync", x->fsync);
+    cli_json_flag("disk_fails", known ? x->disk_fails : -1);
+    cli_json_number("maxmemory", known, (int64_t)x->maxmemory);
+    cli_json_number("used_memory", known, (int64_t)x->used_memory);
+    print_text("eviction", x->eviction);
+    cli_json_number("evicted_keys", known, (int64_t)x->evicted_keys);
+    cli_json_number("replicas", known, x->replicas);
+    cli_json_number("min_replicas", !((x->denied | x->missing) & REDLOCK_RIGHT_CONFIG_GET),
+                    x->min_replicas);
+    cli_json_flag("promoted", known ? x->promoted : -1);
+}
+
+static void print_pings(const struct redlock_examined *x)
+{
+    int known = x->pings > 0;
+
+    cli_json_number("pings", 1, x->pings);
+    cli_json_number("ping_min_us", known, (int64_t)x->ping_min_us);
+    cli_json_number("ping_median_us", known, (int64_t)x->ping_median_us);
+    cli_json_number("ping_max_us", known, (int64_t)x->ping_max_us);
+}
+
+static void print_server(const struct redlock_examined *x)
+{
+    print_text("product", x->product);
+    print_text("version", x->version);
+    print_text("run_id", x->run_id);
+    print_text("role", x->role);
+    print_text("mode", x->mode);
+    print_text("user", x->user);
+    print_info(x);
+    print_names("denied", x->denied);
+    print_names("missing", x->missing);
+    cli_json_flag("keys_denied", x->keys_denied);
+    cli_json_number("database", 1, x->database);
+    cli_json_flag("database_denied", x->database_denied);
+    print_text("refusal", x->refusal);
+    cli_json_flag("remote", x->remote);
+    print_pings(x);
+    print_clock(x->clock_us, x->clock_error_us);
+}
+
+static void print_master(const struct redlock_examined *x)
+{
+    printf("  {\"node\": ");
+    cli_json_string(x->name);
+    print_text("verdict", cli_doctor_text_verdict(x->verdict));
+    print_text("state", cli_masters_state((int)x->state));
+    print_text("error", x->error);
+    print_quarantine(x);
+    cli_json_flag("answered", x->answered);
+    if (x->answered) {
+        print_server(x);
+    }
+    printf("}");
+}
+
+static void print_finding(const struct redlock_report *report, const struct redlock_finding *f)
+{
+    printf("  {\"severity\": \"%s\", \"code\": \"%s\"", cli_doctor_text_verdict(f->severity),
+           f->code);
+    print_text("node", f->node < 0 ? "" : report->nodes[f->node]->name);
+    print_text("text", f->text);
+    print_text("fix", f->fix);
+    printf("}");
+}
+
+void cli_doctor_json_print(const struct redlock_report *report)
+{
+    printf("{\"verdict\": \"%s\", \"quorum\": %zu, \"voting\": %zu, \"usable\": %zu",
+           cli_doctor_text_verdict(report->verdict), report->quorum, report->voting,
+           report->usable);
+    print_clock(report->clock_us, report->clock_error_us);
+    printf(", \"nodes\": [\n");
+    for (size_t i = 0; i < report->n_nodes; i++) {
+        print_master(report->nodes[i]);
+        printf(i + 1 < report->n_nodes ? ",\n" : "\n");
+    }
+    printf(" ], \"findings\": [\n");
+    for (size_t i = 0; i < report->n_findings; i++) {
+        print_finding(report, report->findings[i]);
+        printf(i + 1 < report->n_findings ? ",\n" : "\n");
+    }
+    printf(" ]}\n");
+}

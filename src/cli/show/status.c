@@ -1,0 +1,163 @@
+/* status.c - redlock status: who holds a key, on which masters, for how long.
+ *
+ * The keys are asked for one after the other, so that the answers come in their order.
+ */
+#include "cli/show/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args/args.h"
+#include "cli/args/help.h"
+#include "cli/show/status_json.h"
+#include "cli/show/status_text.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/masters.h"
+#include "cli/session/session.h"
+
+enum {
+    OPTION_JSON = CLI_OPTION_OWN
+};
+
+static const char help[] =
+    "usage: redlock status KEY... [--json] [OPTION...]\n"
+    "\n"
+    "Show who holds the locks KEY..., on which masters, and for how long. Nothing is changed.\n"
+    "What it shows may have ended by the time it is read: to do something only while nobody\n"
+    "else does, use `redlock lock`.\n"
+    "\n"
+    "  --json              as a JSON array with an object for each KEY\n" CLI_HELP_CONNECT "\n"
+    "examples:\n"
+    "  redlock status nightly\n"
+    "  redlock status nightly --json | jq -r '.[0].owner'\n"
+    "\n"
+    "exit status: 0 a majority of the masters answered (whether or not the lock is held), 69\n"
+    "no majority can be reached, 64 usage, 70 internal\n";
+
+static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON},
+                                        CLI_ARGS_CONNECT,
+                                        CLI_ARGS_ALWAYS,
+                                        {NULL, 0, NULL, 0}};
+
+/* A query on its way. */
+struct query {
+    struct redlock *rl;
+    const char *key;
+    int json;
+    int done;
+    int status;
+};
+
+static void on_answered(const struct redlock_query_result *result, int status, void *arg)
+{
+    struct query *query = arg;
+
+    query->done = 1;
+    query->status = status;
+    if (!result) {
+        return;
+    }
+    if (query->json) {
+        cli_status_json_print(query->rl, query->key, result);
+    } else {
+        cli_status_text_print(query->rl, query->key, result, status);
+    }
+}
+
+static int finish(const struct query *query)
+{
+    if (query->status == 0) {
+        return CLI_OK;
+    }
+    if (query->status == REDLOCK_ENOQUORUM) {
+        return cli_masters_explain(query->rl);
+    }
+    cli_say("cannot ask for '%s': %s", query->key, redlock_strerror(query->status));
+    return CLI_INTERNAL;
+}
+
+/* Ask for a key and print the answer. */
+static int ask(struct cli_session *session, const char *key, int json)
+{
+    struct query query = {.rl = session->rl, .key = key, .json = json};
+    int status = redlock_query(session->rl, key, on_answered, &query);
+    int code;
+
+    query.status = status;
+    code = status == 0 ? cli_loop_run(&session->loop, &query.done) : CLI_GO_ON;
+    return code == CLI_GO_ON ? finish(&query) : code;
+}
+
+/* All are looked at before anything is printed. */
+static int check_lengths(const struct cli_session *session, char **keys, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (strlen(keys[i]) + session->prefix_len > REDLOCK_MAX_KEY) {
+            return cli_args_key_refused("status");
+        }
+    }
+    return CLI_OK;
+}
+
+static int ask_all(struct cli_session *session, char **keys, int n, int json)
+{
+    int worst = check_lengths(session, keys, n);
+
+    if (worst != CLI_OK) {
+        return worst;
+    }
+    for (int i = 0; i < n; i++) {
+        int code;
+
+        printf("%s", !json ? "" : i == 0 ? "[\n" : ",\n");
+        code = ask(session, keys[i], json);
+        worst = code == CLI_OK ? worst : code;
+        if (code != CLI_OK && code != CLI_UNREACHABLE) {
+            return code;
+        }
+    }
+    printf("%s", json ? "\n]\n" : "");
+    return cli_say_flush() == CLI_OK ? worst : CLI_INTERNAL;
+}
+
+/* Each operand must be a key. */
+static int check_keys(int argc, char **argv)
+{
+    int first = optind;
+    const char *key;
+    int code;
+
+    do {
+        code = cli_args_key("status", argc, argv, &key);
+    } while (code == CLI_GO_ON && optind < argc);
+    optind = first;
+    return code;
+}
+
+int cli_status_main(int argc, char **argv)
+{
+    int json = 0;
+    struct cli_args args = {.command = "status",
+                            .help = help,
+                            .short_options = ":hv",
+                            .options = options,
+                            .own = cli_args_flag,
+                            .arg = &json};
+    struct cli_session session;
+    int code = cli_args_read(&args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = check_keys(argc, argv);
+    }
+    if (code == CLI_GO_ON) {
+        code = cli_session_open(args.command, &args.connect, &session);
+        if (code == CLI_OK) {
+            code = ask_all(&session, argv + optind, argc - optind, json);
+            cli_session_close(&session);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,52 @@
+/* status_json.c - who holds a key, as JSON. What is not known is null. */
+#include "cli/show/status_json.h"
+
+#include <stdio.h>
+
+#include <redlock/query.h>
+
+#include "cli/say/json.h"
+#include "cli/session/masters.h"
+
+/* -1 for a key that never ends, as PTTL says. */
+static void print_ttl(int known, uint64_t ttl_ms)
+{
+    cli_json_number("ttl_ms", known, ttl_ms == UINT64_MAX ? -1 : (int64_t)ttl_ms);
+}
+
+static void print_node(const char *name, const struct redlock_query_node *node)
+{
+    static const char *const answers[] = {"none", "free", "held"};
+    int known = node->answer != REDLOCK_ANSWER_NONE;
+
+    printf("{\"node\": ");
+    cli_json_string(name);
+    cli_json_text("answer", answers[node->answer]);
+    cli_json_text("token", known ? node->token : NULL);
+    print_ttl(known, node->answer == REDLOCK_ANSWER_HELD ? node->ttl_ms : 0);
+    cli_json_text("error", node->error);
+    printf("}");
+}
+
+void cli_status_json_print(const struct redlock *rl, const char *key,
+                           const struct redlock_query_result *result)
+{
+    int known = !result->unknown;
+
+    printf(" {\"key\": ");
+    cli_json_string(key);
+    cli_json_flag("held", known ? result->held : -1);
+    cli_json_text("owner", known ? result->owner : NULL);
+    cli_json_text("token", known ? result->token : NULL);
+    print_ttl(known, result->ttl_ms);
+    cli_json_number("fence", known, (int64_t)result->fence);
+    cli_json_number("holding", 1, (int64_t)result->holding);
+    cli_json_number("answered", 1, (int64_t)result->answered);
+    printf(", \"nodes\": [\n");
+    for (size_t i = 0; i < result->n_nodes; i++) {
+        printf("  ");
+        print_node(cli_masters_name(rl, i), result->nodes[i]);
+        printf(i + 1 < result->n_nodes ? ",\n" : "\n");
+    }
+    printf(" ]}");
+}

@@ -1,0 +1,95 @@
+/* status_text.c - a line for the key, and one for each master. */
+#include "cli/show/status_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <redlock/query.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/say.h"
+#include "cli/session/masters.h"
+
+static const char *answer_text(enum redlock_query_answer answer)
+{
+    switch (answer) {
+    case REDLOCK_ANSWER_NONE:
+        return "no answer";
+    case REDLOCK_ANSWER_FREE:
+        return "free";
+    case REDLOCK_ANSWER_HELD:
+        return "held";
+    }
+    return "unknown";
+}
+
+static const char *shown(const char *token)
+{
+    return token[0] ? token : "an empty value";
+}
+
+static void print_node(const char *name, const struct redlock_query_node *node)
+{
+    char left[CLI_DURATION_TEXT];
+
+    cli_say_out("    %s  %s", name, answer_text(node->answer));
+    if (node->answer == REDLOCK_ANSWER_HELD) {
+        cli_say_out("  %s  %s",
+                    node->ttl_ms == UINT64_MAX ? "never ends"
+                                               : cli_duration_print(node->ttl_ms, left),
+                    shown(node->token));
+    } else if (node->answer == REDLOCK_ANSWER_NONE && node->error[0]) {
+        cli_say_out(": %s", node->error);
+    }
+    putchar('\n');
+}
+
+static void print_held(const char *key, const struct redlock_query_result *result)
+{
+    char left[CLI_DURATION_TEXT];
+    int named = result->owner[0] != '\0';
+    const char *how = named ? "by" : result->token[0] ? "with the token" : "with";
+
+    cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", key, how,
+                named ? result->owner : shown(result->token),
+                result->ttl_ms == UINT64_MAX ? "without an end"
+                                             : cli_duration_print(result->ttl_ms, left),
+                result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
+    if (result->fence) {
+        printf("    fence %" PRIu64 "\n", result->fence);
+    }
+}
+
+static void print_unknown(const char *key, const struct redlock_query_result *result, int status)
+{
+    if (status != 0) {
+        cli_say_out("%s: not known: only %zu of %zu masters answered\n", key, result->answered,
+                    result->n_nodes);
+    } else {
+        cli_say_out(
+            "%s: not known: %zu of %zu masters have the same value, %zu did not answer, and "
+            "%zu are needed\n",
+            key, result->holding, result->n_nodes, result->n_nodes - result->answered,
+            result->n_nodes / 2 + 1);
+    }
+}
+
+void cli_status_text_print(const struct redlock *rl, const char *key,
+                           const struct redlock_query_result *result, int status)
+{
+    if (result->held) {
+        print_held(key, result);
+    } else if (result->unknown) {
+        print_unknown(key, result, status);
+    } else if (result->holding) {
+        cli_say_out("%s: held by nobody: the same value is on %zu of %zu masters at the most, and "
+                    "%zu are needed\n",
+                    key, result->holding, result->n_nodes, result->n_nodes / 2 + 1);
+    } else {
+        cli_say_out("%s: free (%zu of %zu masters answered)\n", key, result->answered,
+                    result->n_nodes);
+    }
+    for (size_t i = 0; i < result->n_nodes; i++) {
+        print_node(cli_masters_name(rl, i), result->nodes[i]);
+    }
+}

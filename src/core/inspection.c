@@ -1,0 +1,213 @@
+#include "core/inspection.h"
+
+#include <stddef.h>
+
+#include "base/time.h"
+
+/* Along with renewals, but not with each of many. */
+#define AGAIN_AFTER_US 20000
+
+/* Of so many looks one asks whether it evicts, and of so many while it does. */
+#define MEMORY_TURN 30
+#define MEMORY_TURN_EVICTING 2
+
+/* ---- what it is asked ---- */
+
+void rlk_inspection_begin(struct rlk_inspection *l)
+{
+    l->asked = l->refused = l->denies_info = false;
+}
+
+bool rlk_inspection_reads_mark(const struct rlk_inspection *l, const struct rlk_quarantine *s,
+                               const struct rlk_server *server)
+{
+    return s->policy != RLK_QUARANTINE_OFF && !l->refused && server->run_id[0] != '\0';
+}
+
+bool rlk_inspection_is_free(const struct rlk_inspection *l)
+{
+    return !l->asked;
+}
+
+bool rlk_inspection_is_due(const struct rlk_inspection *l, uint64_t now_us)
+{
+    return rlk_inspection_is_free(l) && now_us >= rlk_time_add(l->sent_us, AGAIN_AFTER_US);
+}
+
+/* INFO tells more. */
+static enum rlk_inspection_role role_question(const struct rlk_inspection *l,
+                                              const struct rlk_server *server)
+{
+    if (server->role[0] != '\0' && !l->denies_info) {
+        return RLK_INSPECTION_BY_INFO;
+    }
+    return l->tells_role ? RLK_INSPECTION_BY_HELLO : RLK_INSPECTION_NO_ROLE;
+}
+
+struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *l,
+                                                  const struct rlk_quarantine *s,
+                                                  const struct rlk_server *server, uint64_t now_us)
+{
+    bool known = rlk_quarantine_knows(s, server->run_id);
+
+    l->asked = true;
+    l->sent_us = now_us;
+    return (struct rlk_inspection_question){
+        .role = role_question(l, server),
+        .mark = rlk_inspection_reads_mark(l, s, server),
+        .believed_us = rlk_server_believed_us(server, known),
+        .keeps_data = rlk_server_keeps_data(server),
+        .note_us = l->notes ? rlk_quarantine_step_to_record(s, now_us) : 0};
+}
+
+/* Whether it evicts may be changed at any time: it is asked again now and then, and more often
+ * while it is to be changed. */
+bool rlk_inspection_count(struct rlk_inspection *l, const struct rlk_quarantine *s,
+                          const struct rlk_server *server)
+{
+    unsigned turn = rlk_server_evicts(server) ? MEMORY_TURN_EVICTING : MEMORY_TURN;
+
+    l->looks++;
+    return s->policy == RLK_QUARANTINE_STRICT && l->looks % turn == 0;
+}
+
+bool rlk_inspection_note(struct rlk_inspection *l, const struct rlk_quarantine *s,
+                         const struct rlk_server *server)
+{
+    if (l->notes || !rlk_inspection_reads_mark(l, s, server)) {
+        return false;
+    }
+    l->notes = true;
+    return true;
+}
+
+/* ---- what its answers mean ---- */
+
+static bool votes(const struct rlk_quarantine *s, uint64_t now_us)
+{
+    return rlk_quarantine_reason(s, now_us, NULL) == RLK_QUARANTINED_NOT;
+}
+
+/* Whether another look may tell more: it could not answer just now, or it could before and gives
+ * any other error than that it may not. */
+static bool may_answer_later(const struct rlk_quarantine *s, enum rlk_inspection_error error)
+{
+    return error == RLK_INSPECTION_NOT_NOW ||
+           ((s->mark != 0 || s->lost) && error != RLK_INSPECTION_DENIED);
+}
+
+/* Without an answer it does not vote before it was looked at; or it is asked for the time only,
+ * until the next greeting, and votes unseen. */
+static void greeted(struct rlk_inspection *l, struct rlk_quarantine *s,
+                    const struct rlk_server *server, const struct rlk_inspection_event *ev,
+                    struct rlk_inspection_actions *out)
+{
+    bool later = ev->error != RLK_INSPECTION_ANSWERED && may_answer_later(s, ev->error);
+    struct rlk_facts facts = rlk_server_facts(server, &ev->birth, later);
+
+    l->asked = false;
+    l->refused = ev->error != RLK_INSPECTION_ANSWERED && !later;
+    out->replaced = rlk_quarantine_greet(s, &facts, ev->now_us);
+}
+
+/* That it did not run the script says nothing of its data [S7]. */
+static void failed(struct rlk_inspection *l, struct rlk_quarantine *s,
+                   const struct rlk_server *server, const struct rlk_inspection_event *ev)
+{
+    l->refused = l->refused || !may_answer_later(s, ev->error);
+    rlk_quarantine_set_unread(s, rlk_inspection_reads_mark(l, s, server));
+}
+
+static void told(struct rlk_inspection *l, struct rlk_quarantine *s,
+                 const struct rlk_server *server, const struct rlk_inspection_event *ev,
+                 struct rlk_inspection_actions *out)
+{
+    l->asked = false;
+    if (ev->error != RLK_INSPECTION_ANSWERED) {
+        failed(l, s, server, ev);
+        return;
+    }
+    rlk_quarantine_check_birth(s, &ev->birth, ev->now_us);
+    l->notes = l->notes && rlk_quarantine_step_to_record(s, ev->now_us) != 0;
+    if (ev->birth.mark != 0 && rlk_quarantine_check_mark(s, ev->birth.mark, ev->now_us)) {
+        out->anew = RLK_REGREET_DATA_REPLACED;
+    }
+}
+
+/* Whatever the policy: it is no master, or was none since it was greeted. */
+static void judge_role(struct rlk_quarantine *s, enum rlk_unfit unfit, uint64_t promotion,
+                       uint64_t now_us, struct rlk_inspection_actions *out)
+{
+    if (rlk_quarantine_check_role(s, unfit == RLK_UNFIT_NOT, promotion, now_us)) {
+        out->quarantined = true;
+        out->anew = unfit == RLK_UNFIT_NOT ? RLK_REGREET_REPLICA : RLK_REGREET_UNFIT;
+        out->unfit = unfit;
+    }
+}
+
+/* What it does not say is not held against it: without INFO nobody sees more than that. */
+static void on_info(struct rlk_inspection *l, struct rlk_quarantine *s,
+                    const struct rlk_server *server, const struct rlk_inspection_event *ev,
+                    struct rlk_inspection_actions *out)
+{
+    l->denies_info = ev->error == RLK_INSPECTION_DENIED;
+    judge_role(s, rlk_server_unfit(server->role, server->mode), server->promotion, ev->now_us, out);
+}
+
+static void dispatch(struct rlk_inspection *l, struct rlk_quarantine *s,
+                     const struct rlk_server *server, const struct rlk_inspection_event *ev,
+                     struct rlk_inspection_actions *out)
+{
+    switch (ev->kind) {
+    case RLK_INSPECTION_GREETED:
+        greeted(l, s, server, ev, out);
+        break;
+    case RLK_INSPECTION_TOLD:
+        told(l, s, server, ev, out);
+        break;
+    case RLK_INSPECTION_BROKEN:
+        l->asked = false;
+        break;
+    case RLK_INSPECTION_INFO:
+        on_info(l, s, server, ev, out);
+        break;
+    case RLK_INSPECTION_ROLE:
+        judge_role(s, ev->unfit, 0, ev->now_us, out);
+        break;
+    case RLK_INSPECTION_MEMORY:
+        rlk_quarantine_set_evicts(s, rlk_server_evicts(server), ev->now_us);
+        break;
+    case RLK_INSPECTION_MISSED:
+        rlk_quarantine_check_mark(s, 0, ev->now_us);
+        break;
+    }
+}
+
+/* [S11] What it has granted before counts no more either; nor does what a lock that is held has
+ * there, if these are other data [S7]. What it granted over a connection before may be of another
+ * run. */
+void rlk_inspection_step(struct rlk_inspection *l, struct rlk_quarantine *s,
+                         const struct rlk_server *server, const struct rlk_inspection_event *ev,
+                         struct rlk_inspection_actions *out)
+{
+    bool voted = ev->kind == RLK_INSPECTION_GREETED || votes(s, ev->now_us);
+
+    *out = (struct rlk_inspection_actions){.quarantined = false};
+    dispatch(l, s, server, ev, out);
+    out->quarantined = out->quarantined || (voted && !votes(s, ev->now_us)) || s->data_replaced;
+}
+
+/* ---- what nobody sees ---- */
+
+enum rlk_blind_spot rlk_inspection_blind_spot(const struct rlk_inspection *l,
+                                              const struct rlk_quarantine *s,
+                                              const struct rlk_server *server)
+{
+    if (s->policy == RLK_QUARANTINE_OFF) {
+        return RLK_BLIND_TO_NOTHING;
+    }
+    if (server->run_id[0] == '\0') {
+        return l->tells_role ? RLK_BLIND_TO_RESTART : RLK_BLIND_TO_RESTART_AND_ROLE;
+    }
+    return l->refused ? RLK_BLIND_TO_DATA : RLK_BLIND_TO_NOTHING;
+}

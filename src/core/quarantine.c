@@ -1,0 +1,337 @@
+#include "core/quarantine.h"
+
+#include <string.h>
+
+#include "base/time.h"
+#include "core/validity.h"
+
+/* Ages are told in whole seconds, rounded to either side. */
+#define AGE_GRAIN_US 1000000
+
+/* So long a clock has to keep time to be relied on again. */
+#define STEADY_FOR_US 1000000
+
+void rlk_quarantine_init(struct rlk_quarantine *s, enum rlk_quarantine_policy policy,
+                         uint64_t max_ttl_us, uint32_t drift_ppm)
+{
+    memset(s, 0, sizeof(*s));
+    s->policy = policy;
+    s->quarantine_us = rlk_validity_gone_us(max_ttl_us, drift_ppm);
+    s->old_us = rlk_time_add(s->quarantine_us, AGE_GRAIN_US);
+}
+
+/* In a longer time without a look a step hides in the drift that is allowed. */
+#define WATCH_US 2000000
+
+/* A bar never gets shorter by another one for the same reason. */
+static void quarantine(struct rlk_quarantine *s, enum rlk_quarantine_reason reason,
+                       uint64_t until_us)
+{
+    if (s->policy != RLK_QUARANTINE_OFF) {
+        s->until_us[reason] = rlk_time_max(s->until_us[reason], until_us);
+    }
+}
+
+static void quarantine_from(struct rlk_quarantine *s, enum rlk_quarantine_reason reason,
+                            uint64_t now_us)
+{
+    quarantine(s, reason, rlk_time_add(now_us, s->quarantine_us));
+}
+
+/* Whether this is another run than that of the last greeting. One that is not told may be any. */
+static bool is_another_run(const struct rlk_quarantine *s, const char *run)
+{
+    return s->met && strncmp(s->run, run, RLK_RUN_MAX) != 0;
+}
+
+bool rlk_quarantine_knows(const struct rlk_quarantine *s, const char *run)
+{
+    return s->met && !is_another_run(s, run);
+}
+
+static void remember_run(struct rlk_quarantine *s, const char *run)
+{
+    size_t len = 0;
+
+    while (len < RLK_RUN_MAX && run[len] != '\0') {
+        len++;
+    }
+    if (len > 0) {
+        memcpy(s->run, run, len);
+        s->run[len] = '\0';
+    }
+}
+
+/* As long as no run of it is known it could be any server: we have seen it no better than one that
+ * was never met. */
+static void judge_age(struct rlk_quarantine *s, uint64_t age_us, uint64_t now_us)
+{
+    if (age_us < s->old_us) {
+        quarantine(s, RLK_QUARANTINED_YOUNG, rlk_time_add(now_us, s->old_us - age_us));
+    }
+}
+
+/* [S11] A durable server that has its data has their mark. One that shows none at all may be empty,
+ * whatever it says of its disk. */
+static bool keeps_data(const struct rlk_facts *facts)
+{
+    return facts->durable && (facts->birth.mark != 0 || facts->unread);
+}
+
+/* A restart of a durable server is nothing; that its data were thrown away is, of any. */
+static void judge_ages(struct rlk_quarantine *s, const struct rlk_facts *facts, uint64_t now_us)
+{
+    if (s->policy != RLK_QUARANTINE_STRICT || s->run[0] != '\0') {
+        return;
+    }
+    if (!keeps_data(facts)) {
+        judge_age(s, facts->age_us, now_us);
+    }
+    judge_age(s, facts->data_age_us, now_us);
+}
+
+/* While it is known to evict there is no end to it; when it says that it no longer does, what it
+ * has thrown away until then is still to be waited for. */
+void rlk_quarantine_set_evicts(struct rlk_quarantine *s, bool evicts, uint64_t now_us)
+{
+    if (s->policy == RLK_QUARANTINE_STRICT && evicts) {
+        quarantine(s, RLK_QUARANTINED_EVICTS, RLK_NEVER);
+    } else if (s->until_us[RLK_QUARANTINED_EVICTS] == RLK_NEVER) {
+        s->until_us[RLK_QUARANTINED_EVICTS] = rlk_time_add(now_us, s->quarantine_us);
+    }
+}
+
+/* While there is no mark where one was, data can be lost again and nobody sees it: so the bar
+ * begins anew with each look, up to and with the one that finds a new mark. And a server that was
+ * met without one may have lost them before its first mark was read. */
+static bool judge_mark(struct rlk_quarantine *s, uint64_t mark, uint64_t now_us)
+{
+    bool first = s->mark == 0 && mark != 0 && s->met;
+    bool another = s->lost || first || (s->mark != 0 && mark != s->mark);
+
+    if (another) {
+        quarantine_from(s, RLK_QUARANTINED_FORGOT, now_us);
+        s->data_replaced = s->data_replaced || s->lost || !first;
+    }
+    s->lost = mark == 0 && (s->lost || s->mark != 0);
+    s->mark = mark;
+    s->until_us[RLK_QUARANTINED_UNREAD] = 0;
+    return another && mark != 0;
+}
+
+void rlk_quarantine_set_unread(struct rlk_quarantine *s, bool unread)
+{
+    s->until_us[RLK_QUARANTINED_UNREAD] = 0;
+    if (unread) {
+        quarantine(s, RLK_QUARANTINED_UNREAD, RLK_NEVER);
+    }
+}
+
+/* Its data are its master's, or were and may not be any more: no mark of before says anything. */
+static void judge_copy(struct rlk_quarantine *s, uint64_t now_us)
+{
+    quarantine_from(s, RLK_QUARANTINED_FORGOT, now_us);
+    s->mark = 0;
+}
+
+/* Promoted since, when nobody looked. */
+static bool was_replica(const struct rlk_quarantine *s, uint64_t promotion)
+{
+    return promotion != 0 && promotion != s->promotion;
+}
+
+bool rlk_quarantine_check_role(struct rlk_quarantine *s, bool master, uint64_t promotion,
+                               uint64_t now_us)
+{
+    bool copies = !master || was_replica(s, promotion);
+
+    if (copies) {
+        judge_copy(s, now_us);
+        s->replica = s->data_replaced = true;
+    }
+    return copies;
+}
+
+/* It is a master now. What its master lost and got again meanwhile, it did, too. Not so one that
+ * was promoted in the place of the run that we knew, unless it has another mark: until then it had
+ * what that one had. */
+static void judge_past(struct rlk_quarantine *s, const struct rlk_facts *facts, uint64_t now_us)
+{
+    uint64_t mark = facts->birth.mark;
+    bool another_mark = s->mark != 0 && mark != 0 && mark != s->mark;
+
+    if (s->replica || (s->met && was_replica(s, facts->promotion))) {
+        s->data_replaced = s->data_replaced || another_mark || !is_another_run(s, facts->run);
+        judge_copy(s, now_us);
+    }
+    s->replica = false;
+    s->promotion = facts->promotion;
+}
+
+/* A step before we watched it is over when a lock that was there by then is. */
+static void judge_note(struct rlk_quarantine *s, uint64_t age_us, uint64_t now_us)
+{
+    uint64_t until_us = rlk_time_add(now_us, rlk_time_sub(s->old_us, age_us));
+
+    quarantine(s, RLK_QUARANTINED_YOUNG,
+               rlk_time_min(until_us, rlk_time_add(s->since_us, s->old_us)));
+}
+
+/* It is watched only from now on when it was not looked at for long. */
+static void watch(struct rlk_quarantine *s, uint64_t now_us)
+{
+    if (now_us > rlk_time_add(s->inspected_us, WATCH_US)) {
+        s->since_us = now_us;
+    }
+    s->inspected_us = now_us;
+}
+
+/* The step that we saw, as it is put on record. */
+static uint64_t ours_us(const struct rlk_quarantine *s, const struct rlk_birth *birth)
+{
+    return rlk_time_min(s->note_us, birth->server_us);
+}
+
+/* What we put on record ourselves is no news. And a record that is older than our last look, by the
+ * server's clock as it goes now, is of an earlier step than one that shows now.
+ * before_us: when we looked last. */
+static void take_birth(struct rlk_quarantine *s, const struct rlk_birth *birth, uint64_t before_us,
+                       uint64_t now_us)
+{
+    bool later = birth->mark == s->mark && s->born_us != 0 && birth->born_us > s->born_us;
+    bool news = later && birth->born_us != ours_us(s, birth);
+    uint64_t age_us = rlk_time_sub(birth->server_us, birth->born_us);
+
+    s->noted = news && age_us <= rlk_time_sub(now_us, before_us);
+    s->born_us = birth->born_us;
+    if (news) {
+        judge_note(s, age_us, now_us);
+    }
+}
+
+void rlk_quarantine_check_birth(struct rlk_quarantine *s, const struct rlk_birth *birth,
+                                uint64_t now_us)
+{
+    uint64_t before_us = s->inspected_us;
+
+    if (birth->mark == 0) {
+        return;
+    }
+    watch(s, now_us);
+    take_birth(s, birth, before_us, now_us);
+    if (birth->born_us >= ours_us(s, birth)) {
+        s->note_us = 0;
+    }
+}
+
+/* Whatever was seen of the one before. When it has its data, and another has put on record since
+ * that these are young (of a replica that took its place, or for a step of its clock), we have
+ * watched it no better than a stranger. */
+static void meet_run(struct rlk_quarantine *s, const struct rlk_birth *birth, bool keeps_data,
+                     uint64_t now_us)
+{
+    uint64_t before_us = s->inspected_us;
+
+    s->since_us = s->inspected_us = now_us;
+    s->noted = false;
+    if (!keeps_data) {
+        s->born_us = birth->born_us;
+    } else if (birth->mark != 0) {
+        take_birth(s, birth, before_us, now_us);
+    }
+    s->note_us = 0;
+}
+
+bool rlk_quarantine_greet(struct rlk_quarantine *s, const struct rlk_facts *facts, uint64_t now_us)
+{
+    /* What the run before had lost by its end is not made good by a later one that is durable. */
+    bool restarted = is_another_run(s, facts->run) && !(s->durable && keeps_data(facts));
+
+    if (!s->met || is_another_run(s, facts->run)) {
+        meet_run(s, &facts->birth, !restarted, now_us);
+    } else {
+        rlk_quarantine_check_birth(s, &facts->birth, now_us);
+    }
+    judge_ages(s, facts, now_us);
+    judge_past(s, facts, now_us);
+    rlk_quarantine_set_evicts(s, facts->evicts, now_us);
+    if (restarted) {
+        quarantine_from(s, RLK_QUARANTINED_RESTARTED, now_us);
+    }
+    if (facts->birth.mark != 0) {
+        judge_mark(s, facts->birth.mark, now_us);
+    } else {
+        rlk_quarantine_set_unread(s, facts->unread);
+    }
+    remember_run(s, facts->run);
+    s->met = true;
+    s->durable = facts->durable;
+    return restarted;
+}
+
+bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *s)
+{
+    bool data_replaced = s->data_replaced;
+
+    s->data_replaced = false;
+    return data_replaced;
+}
+
+bool rlk_quarantine_check_mark(struct rlk_quarantine *s, uint64_t mark, uint64_t now_us)
+{
+    return judge_mark(s, mark, now_us);
+}
+
+uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *s, uint64_t now_us)
+{
+    return s->until_us[RLK_QUARANTINED_CLOCK] > now_us ? s->note_us : 0;
+}
+
+void rlk_quarantine_clock_moved(struct rlk_quarantine *s, uint64_t server_us, uint64_t now_us)
+{
+    quarantine_from(s, RLK_QUARANTINED_CLOCK, now_us);
+    s->clock_suspect = s->policy != RLK_QUARANTINE_OFF;
+    s->moved_us = now_us;
+    s->note_us = s->noted ? 0 : server_us;
+}
+
+void rlk_quarantine_clock_steady(struct rlk_quarantine *s, uint64_t now_us)
+{
+    if (now_us >= rlk_time_add(s->moved_us, STEADY_FOR_US)) {
+        s->clock_suspect = false;
+    }
+}
+
+void rlk_quarantine_clock_excused(struct rlk_quarantine *s)
+{
+    s->until_us[RLK_QUARANTINED_CLOCK] = 0;
+    s->clock_suspect = false;
+    s->note_us = 0;
+}
+
+/* RLK_NEVER does not come, whatever the time. */
+static bool is_over(uint64_t until_us, uint64_t now_us)
+{
+    return until_us <= now_us && until_us != RLK_NEVER;
+}
+
+enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *s, uint64_t now_us,
+                                                 uint64_t *ret_until_us)
+{
+    unsigned longest = RLK_QUARANTINED_NOT, reason;
+
+    for (reason = RLK_QUARANTINED_NOT + 1; reason < RLK_QUARANTINE_REASONS; reason++) {
+        if (!is_over(s->until_us[reason], now_us) && s->until_us[reason] > s->until_us[longest]) {
+            longest = reason;
+        }
+    }
+    if (ret_until_us != NULL) {
+        *ret_until_us = s->until_us[longest];
+    }
+    return (enum rlk_quarantine_reason)longest;
+}
+
+bool rlk_quarantine_is_clock_suspect(const struct rlk_quarantine *s, uint64_t now_us)
+{
+    return s->clock_suspect && !is_over(s->until_us[RLK_QUARANTINED_CLOCK], now_us);
+}

@@ -1,0 +1,306 @@
+#include "doctor/checkup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "core/classify.h"
+#include "core/reply.h"
+#include "net/reply.h"
+#include "net/uri.h"
+#include "node/info.h"
+#include "node/node.h"
+#include "node/options.h"
+#include "scripts/scripts.h"
+
+struct step {
+    const char *word[8];
+    unsigned right;
+    void (*take)(struct rlk_checkup *p, const struct rlk_reply *reply);
+};
+
+/* Without one of these a lock cannot live there, whatever the reason. */
+#define KEEPS_LOCKS                                                                                \
+    (REDLOCK_RIGHT_SET | REDLOCK_RIGHT_GET | REDLOCK_RIGHT_DEL | REDLOCK_RIGHT_PEXPIRE |           \
+     REDLOCK_RIGHT_PTTL | REDLOCK_RIGHT_EVAL | REDLOCK_RIGHT_EVALSHA)
+
+/* ---- what comes back ---- */
+
+/* They all say that they are some version of Redis, and then what they are. */
+static void read_product(struct rlk_checkup *p, const char *text)
+{
+    static const char *const names[] = {"valkey", "dragonfly", "garnet", "redict", "kvrocks"};
+    char line[24], program[64] = "", version[24];
+    unsigned i;
+
+    rlk_info_text(text, "redis_version", p->version, sizeof(p->version));
+    rlk_info_text(text, "executable", program, sizeof(program));
+    if (strstr(program, "keydb")) {
+        snprintf(p->product, sizeof(p->product), "keydb");
+    }
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(line, sizeof(line), "%s_version", names[i]);
+        version[0] = '\0';
+        rlk_info_text(text, line, version, sizeof(version));
+        if (version[0]) {
+            snprintf(p->product, sizeof(p->product), "%s", names[i]);
+            snprintf(p->version, sizeof(p->version), "%s", version);
+        }
+    }
+}
+
+static void take_info(struct rlk_checkup *p, const struct rlk_reply *reply)
+{
+    char status[8] = "";
+    long long n;
+
+    if (reply->type != RLK_REPLY_STRING) {
+        return;
+    }
+    rlk_info_read(&p->info, reply);
+    read_product(p, reply->str);
+    if (rlk_info_number(reply->str, "used_memory", &n)) {
+        p->used_memory = n > 0 ? (uint64_t)n : 0;
+    }
+    if (rlk_info_number(reply->str, "evicted_keys", &n)) {
+        p->evicted_keys = n > 0 ? (uint64_t)n : 0;
+    }
+    rlk_info_text(reply->str, "rdb_last_bgsave_status", status, sizeof(status));
+    if (status[0]) {
+        p->rdb_fails = strcmp(status, "ok") != 0;
+    }
+}
+
+/* The value that CONFIG GET tells; NULL when it does not. */
+static const char *setting(const struct rlk_reply *reply)
+{
+    bool told = reply->type == RLK_REPLY_ARRAY && reply->integer == 2 &&
+                reply[1].type == RLK_REPLY_STRING && reply[2].type == RLK_REPLY_STRING;
+
+    return told ? reply[2].str : NULL;
+}
+
+static void take_fsync(struct rlk_checkup *p, const struct rlk_reply *reply)
+{
+    rlk_info_read_fsync(&p->info, reply);
+    rlk_reply_make_printable(p->info.fsync);
+}
+
+static void take_save(struct rlk_checkup *p, const struct rlk_reply *reply)
+{
+    const char *value = setting(reply);
+
+    p->rdb = value ? value[0] != '\0' : -1;
+}
+
+static void take_min_replicas(struct rlk_checkup *p, const struct rlk_reply *reply)
+{
+    const char *value = setting(reply);
+
+    p->min_replicas = value ? (unsigned)strtoul(value, NULL, 10) : 0;
+}
+
+static void take_user(struct rlk_checkup *p, const struct rlk_reply *reply)
+{
+    if (reply->type == RLK_REPLY_STRING || reply->type == RLK_REPLY_STATUS) {
+        snprintf(p->user, sizeof(p->user), "%.63s", reply->str);
+        rlk_reply_make_printable(p->user);
+    }
+}
+
+/* Why not: our rights, its commands, or its state. The text of what it does not let us do with keys
+ * differs between versions, but speaks of access; that about a database (Valkey 9.1) does as well.
+ */
+static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk_reply *reply)
+{
+    if (rlk_classify_is_error(reply, "NOPERM")) {
+        if (strstr(reply->str, "access database")) {
+            p->database_denied = true;
+        } else if (strstr(reply->str, "access")) {
+            p->keys_denied = true;
+        } else {
+            p->denied |= right;
+        }
+    } else if (rlk_classify_unknown_command(reply)) {
+        p->missing |= right & ~(unsigned)REDLOCK_RIGHT_HELLO; /* a server below 6 */
+    } else if ((right & KEEPS_LOCKS) && p->refusal[0] == '\0' && !rlk_classify_no_script(reply)) {
+        snprintf(p->refusal, sizeof(p->refusal), "%.159s", reply->str);
+        rlk_reply_make_printable(p->refusal);
+    }
+}
+
+/* ---- what goes out ---- */
+
+/* Stand for what differs from node to node. */
+static const char the_key[] = "key", our_name[] = "name";
+
+/* No script has this SHA-1: who may run one is told that it is not there. */
+#define NO_SHA "0000000000000000000000000000000000000000"
+
+static const struct step row[] = {
+    {{"INFO", "server"}, REDLOCK_RIGHT_INFO, take_info},
+    {{"INFO", "memory"}, REDLOCK_RIGHT_INFO, take_info},
+    {{"INFO", "persistence"}, REDLOCK_RIGHT_INFO, take_info},
+    {{"INFO", "replication"}, REDLOCK_RIGHT_INFO, take_info},
+    {{"INFO", "stats"}, REDLOCK_RIGHT_INFO, take_info},
+    {{"CONFIG", "GET", "appendfsync"}, REDLOCK_RIGHT_CONFIG_GET, take_fsync},
+    {{"CONFIG", "GET", "save"}, REDLOCK_RIGHT_CONFIG_GET, take_save},
+    {{"CONFIG", "GET", "min-replicas-to-write"}, REDLOCK_RIGHT_CONFIG_GET, take_min_replicas},
+    {{"ACL", "WHOAMI"}, 0, take_user},
+    {{"SET", the_key, "0", "XX", "PX", "10"}, REDLOCK_RIGHT_SET, NULL},
+    {{"GET", the_key}, REDLOCK_RIGHT_GET, NULL},
+    {{"DEL", the_key}, REDLOCK_RIGHT_DEL, NULL},
+    {{"PEXPIRE", the_key, "10"}, REDLOCK_RIGHT_PEXPIRE, NULL},
+    {{"PTTL", the_key}, REDLOCK_RIGHT_PTTL, NULL},
+    {{"EVAL", rlk_script_may_write.text, "1", the_key}, REDLOCK_RIGHT_EVAL, NULL},
+    {{"EVALSHA", NO_SHA, "1", the_key, "0"}, REDLOCK_RIGHT_EVALSHA, NULL},
+    {{"SCRIPT", "LOAD", rlk_script_release.text}, REDLOCK_RIGHT_SCRIPT_LOAD, NULL},
+    {{"CLIENT", "SETNAME", our_name}, REDLOCK_RIGHT_CLIENT_SETNAME, NULL},
+    {{"CLIENT", "KILL", "ID", "0"}, REDLOCK_RIGHT_CLIENT_KILL, NULL},
+    {{"HELLO", "2"}, REDLOCK_RIGHT_HELLO, NULL},
+};
+#define STEPS (sizeof(row) / sizeof(row[0]))
+
+bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
+                       struct rlk_checkup_words *ret)
+{
+    unsigned i;
+
+    if (at >= STEPS) {
+        return false;
+    }
+    for (i = 0; i < sizeof(row[at].word) / sizeof(row[at].word[0]); i++) {
+        const char *word = row[at].word[i];
+
+        ret->word[i] = word == the_key ? key : word == our_name ? n->options->client_name : word;
+    }
+    ret->word[i] = NULL;
+    return true;
+}
+
+bool rlk_checkup_take(struct rlk_checkup *p, const struct rlk_reply *reply)
+{
+    const struct step *s = &row[p->at++];
+
+    if (reply->type == RLK_REPLY_ERROR) {
+        take_refusal(p, s->right, reply);
+    } else if (s->take) {
+        s->take(p, reply);
+    }
+    return p->at == STEPS;
+}
+
+/* ---- the time ---- */
+
+static void keep_ping(struct rlk_checkup *p, uint64_t took_us)
+{
+    unsigned i = p->pings++;
+
+    for (; i > 0 && p->ping_us[i - 1] > took_us; i--) {
+        p->ping_us[i] = p->ping_us[i - 1];
+    }
+    p->ping_us[i] = took_us;
+}
+
+static bool is_time(const struct rlk_reply *reply)
+{
+    return reply->type == RLK_REPLY_ARRAY && reply->integer == 2 &&
+           reply[1].type == RLK_REPLY_STRING && reply[2].type == RLK_REPLY_STRING;
+}
+
+static uint64_t time_us(const struct rlk_reply *reply)
+{
+    uint64_t s = strtoull(reply[1].str, NULL, 10), us = strtoull(reply[2].str, NULL, 10);
+
+    return s > RLK_NEVER / 2000000 ? RLK_NEVER / 2 : rlk_time_add(s * 1000000, us);
+}
+
+/* The quicker the answer, the less is unknown of when it looked at its clock. */
+void rlk_checkup_take_time(struct rlk_checkup *p, const struct rlk_reply *reply, uint64_t sent_us,
+                           uint64_t now_us)
+{
+    uint64_t took_us = rlk_time_sub(now_us, sent_us);
+
+    if (p->pings == RLK_CHECKUP_PINGS) {
+        return;
+    }
+    keep_ping(p, took_us);
+    if (reply->type == RLK_REPLY_ERROR) {
+        take_refusal(p, REDLOCK_RIGHT_TIME, reply);
+    } else if (is_time(reply) && p->ping_us[0] == took_us) {
+        p->time = (struct rlk_clock_sample){
+            .sent_us = sent_us, .received_us = now_us, .server_us = time_us(reply)};
+    }
+}
+
+void rlk_checkup_end(struct rlk_checkup *p, uint64_t sent_us, uint64_t now_us)
+{
+    uint64_t took_us = rlk_time_sub(now_us, sent_us);
+
+    if (p->at == STEPS && p->pings < RLK_CHECKUP_PINGS &&
+        (p->pings == 0 || took_us > p->ping_us[p->pings - 1])) {
+        keep_ping(p, took_us);
+    }
+}
+
+/* ---- all of it ---- */
+
+void rlk_checkup_init(struct rlk_checkup *p)
+{
+    memset(p, 0, sizeof(*p));
+    rlk_server_init(&p->info);
+    p->rdb = -1;
+}
+
+void rlk_checkup_note_connection(struct rlk_checkup *p, const struct rlk_node *n)
+{
+    p->remote = n->uri->path == NULL && rlk_conn_is_remote(&n->conn);
+    snprintf(p->user, sizeof(p->user), "%.63s", n->uri->user ? n->uri->user : "default");
+    rlk_reply_make_printable(p->user);
+    p->database = n->uri->db;
+    snprintf(p->product, sizeof(p->product), "%.*s", (int)strcspn(n->server, " "), n->server);
+}
+
+static void write_persistence(const struct rlk_checkup *p, struct redlock_examined *ret)
+{
+    bool told = (p->denied & REDLOCK_RIGHT_INFO) == 0;
+
+    ret->rdb = p->rdb;
+    ret->aof = told ? p->info.aof : -1;
+    ret->fsync = p->info.aof ? p->info.fsync : "";
+    ret->disk_fails = (p->info.aof && p->info.aof_fails) || p->rdb_fails;
+}
+
+void rlk_checkup_write(const struct rlk_checkup *p, struct redlock_examined *ret)
+{
+    ret->answered = p->at == STEPS;
+    ret->product = p->product;
+    ret->version = p->version;
+    ret->run_id = p->info.run_id;
+    ret->role = p->info.role;
+    ret->mode = p->info.mode;
+    ret->user = p->user;
+    ret->uptime_s = p->info.uptime_s;
+    ret->loading = p->info.loading;
+    write_persistence(p, ret);
+    ret->maxmemory = p->info.maxmemory;
+    ret->used_memory = p->used_memory;
+    ret->eviction = p->info.policy;
+    ret->evicted_keys = p->evicted_keys;
+    ret->replicas = p->info.replicas;
+    ret->min_replicas = p->min_replicas;
+    ret->promoted = p->info.promotion != 0;
+    ret->denied = p->denied;
+    ret->missing = p->missing;
+    ret->keys_denied = p->keys_denied;
+    ret->database = p->database;
+    ret->database_denied = p->database_denied;
+    ret->refusal = p->refusal;
+    ret->remote = p->remote;
+    ret->pings = p->pings;
+    ret->ping_min_us = p->ping_us[0];
+    ret->ping_median_us = p->pings ? p->ping_us[(p->pings - 1) / 2] : 0;
+    ret->ping_max_us = p->pings ? p->ping_us[p->pings - 1] : 0;
+    ret->clock_error_us = UINT64_MAX;
+}

@@ -1,0 +1,238 @@
+/* attempt.c - drives an attempt: from START to its callback.
+ *
+ * It is stepped with what is asked for, heard (ask.c) or due, and what the step asks for is
+ * carried out. Nothing else. */
+#include "lock/drive_attempt.h"
+
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/time.h"
+#include "lock/ask.h"
+#include "lock/drive_hold.h"
+#include "lock/lock.h"
+#include "net/clock.h"
+
+static bool is_adoption(const struct redlock_lock *lock)
+{
+    return lock->hold.config.adopted;
+}
+
+/* ---- carrying out ---- */
+
+/* [S12] The wall clock makes the masters agree at once; nothing depends on it being right. */
+static uint64_t hint(const struct redlock_lock *lock)
+{
+    uint64_t wanted = rlk_time_max(lock->seen_fence + 1, rlk_clock_wall_us());
+
+    return rlk_time_min(wanted, RLK_FENCE_LIMIT - 1);
+}
+
+/* A round has its own token [S4]; the first round's claim is made with the handle. */
+static int fresh_claim(struct redlock_lock *lock)
+{
+    struct rlk_claim *old = lock->claim, *claim = old;
+    int status;
+
+    if (lock->attempt.tries > 1) {
+        claim = rlk_claim_again(old);
+        if (claim == NULL) {
+            return REDLOCK_ENOMEM;
+        }
+        rlk_lock_set_claim(lock, claim);
+    }
+    lock->nameless = 0;
+    rlk_detail_reset(lock->details, lock->rl->options.n_nodes);
+    claim->round = lock->attempt.tries;
+    claim->hint = hint(lock);
+    if (is_adoption(lock)) {
+        return 0; /* its token is what it is all about */
+    }
+    status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->owner);
+    if (status == 0 && lock->holders) {
+        memset(lock->holders, 0, lock->rl->options.n_nodes * sizeof(*lock->holders));
+    }
+    return status;
+}
+
+/* A lock that is taken over lives already, and has to be renewed in time. */
+static enum rlk_rank rank(const struct redlock_lock *lock)
+{
+    return is_adoption(lock) ? RLK_RANK_URGENT : RLK_RANK_FRESH;
+}
+
+/* Or leave the line. */
+static void enter_queue(struct redlock_lock *lock, const struct rlk_actions *out)
+{
+    if (out->queue) {
+        rlk_queue_wait(&lock->rl->queue, rank(lock), &lock->queue);
+    } else if (lock->attempt.state != RLK_ATTEMPT_QUEUED) {
+        rlk_list_remove(&lock->queue.link);
+    }
+}
+
+static enum rlk_ask first_question(const struct redlock_lock *lock)
+{
+    if (is_adoption(lock)) {
+        return RLK_ASK_ADOPT;
+    }
+    if (lock->attempt.config.terms.fenced) {
+        return RLK_ASK_FENCED;
+    }
+    return lock->claim->n_keys > 1 ? RLK_ASK_SET_ALL : RLK_ASK_SET;
+}
+
+/* A lock that could not be taken over is left as it is. What is asked comes last: it may step
+ * again. */
+static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+{
+    if (out->release && !lock->trouble && !is_adoption(lock)) {
+        rlk_ask(lock, RLK_ASK_RELEASE, out->release, 0, now_us);
+    }
+    if (out->report) {
+        rlk_turn_report(&lock->rl->loop.turn, &lock->report);
+    }
+    if (out->fresh) {
+        lock->trouble = fresh_claim(lock);
+        if (lock->trouble) {
+            rlk_lock_cancel_attempt(lock); /* nothing was sent: the callback gets the trouble */
+            return;
+        }
+        rlk_queue_expect(&lock->rl->queue, lock->attempt.round.coming);
+    }
+    enter_queue(lock, out);
+    rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
+    if (out->acquire) {
+        rlk_ask(lock, first_question(lock), out->acquire, lock->claim->ttl_ms, now_us);
+    } else if (out->confirm) {
+        lock->claim->fence = out->fence;
+        rlk_ask(lock, RLK_ASK_CONFIRM, out->confirm, lock->claim->ttl_ms, now_us);
+    }
+}
+
+static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    struct rlk_actions out;
+
+    rlk_attempt_step(&lock->attempt, ev, &out);
+    carry_out(lock, &out, ev->now_us);
+}
+
+/* A START, a TIMER or a DEQUEUED may begin a round, which has to know whom it can ask. */
+static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = kind, .now_us = now_us};
+
+    rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
+    step(lock, &ev);
+}
+
+/* It is its turn. */
+static void on_dequeued(struct rlk_call *call)
+{
+    step_with_nodes(RLK_CONTAINER(call, struct redlock_lock, queue), RLK_EVENT_DEQUEUED,
+                    rlk_clock_us());
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    step_with_nodes(RLK_CONTAINER(t, struct redlock_lock, timer), RLK_EVENT_TIMER, now_us);
+}
+
+void rlk_lock_cancel_attempt(struct redlock_lock *lock)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = rlk_clock_us()};
+
+    step(lock, &ev);
+}
+
+/* [S10] Whoever counts on five masters and has four is to know it: nothing is acquired. */
+static void refuse_duplicates(struct redlock_lock *lock)
+{
+    if (rlk_manager_has_duplicates(lock->rl) && !is_adoption(lock)) {
+        rlk_lock_cancel_attempt(lock);
+        lock->trouble = REDLOCK_ECONFIG;
+    }
+}
+
+/* ---- what the manager tells ---- */
+
+/* Who has the key of a lock that is taken over has not forgotten it [S7]. */
+static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
+
+    if (lock->phase != RLK_LOCK_PENDING) {
+        return;
+    }
+    if (ev->kind == RLK_EVENT_NODE_DOWN) {
+        refuse_duplicates(lock);
+    }
+    if (!(ev->kind == RLK_EVENT_QUARANTINED && is_adoption(lock))) {
+        step(lock, ev);
+    }
+}
+
+static void on_close(struct rlk_waiter *w)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
+
+    if (lock->phase == RLK_LOCK_PENDING) {
+        rlk_lock_cancel_attempt(lock);
+    }
+}
+
+/* ---- telling the user ---- */
+
+/* Of an existing lock a refusal means that it is no longer there. */
+static int failure(const struct redlock_lock *lock)
+{
+    if (lock->trouble) {
+        return lock->trouble;
+    }
+    if (is_adoption(lock) && lock->attempt.status == REDLOCK_EHELD) {
+        return rlk_round_is_refused(&lock->attempt.round, lock->rl->options.n_nodes)
+                   ? REDLOCK_ELOST
+                   : REDLOCK_ENOQUORUM;
+    }
+    return lock->attempt.status;
+}
+
+/* The last look: a win that has grown too old while it stood in line is none. */
+static void on_report(struct rlk_call *call)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
+    struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = rlk_clock_us()};
+
+    refuse_duplicates(lock);
+    step(lock, &ev);
+    rlk_list_remove(&lock->report.link);
+    if (lock->attempt.state == RLK_ATTEMPT_HELD) {
+        lock->claim->fence = lock->attempt.round.fence.value;
+        rlk_lock_begin_hold(lock, ev.now_us);
+        rlk_lock_count_out(lock);
+        lock->acquire_cb(lock, REDLOCK_OK, lock->arg);
+    } else if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
+        lock->phase = RLK_LOCK_REPORTED;
+        rlk_lock_count_out(lock);
+        lock->acquire_cb(lock, failure(lock), lock->arg);
+        rlk_lock_free(lock);
+    }
+}
+
+/* ---- the beginning ---- */
+
+void rlk_lock_begin_attempt(struct redlock_lock *lock)
+{
+    static const struct rlk_lock_driver driver = {
+        .waiter = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
+        .timer = on_timer,
+        .report = on_report,
+        .dequeued = on_dequeued};
+
+    rlk_lock_enter(lock, RLK_LOCK_PENDING, &driver);
+    refuse_duplicates(lock);
+    step_with_nodes(lock, RLK_EVENT_START, rlk_clock_us());
+}

@@ -1,0 +1,240 @@
+/* hold.c - drives a hold: from the win to the release, or to the notice that the lock is lost.
+ *
+ * The same as in attempt.c: it is stepped with what is asked for, heard or due, and what the step
+ * asks for is carried out. */
+#include "lock/drive_hold.h"
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "lock/ask.h"
+#include "lock/lock.h"
+#include "lock/drive_release.h"
+#include "lock/request.h"
+#include "net/clock.h"
+#include "node/health.h"
+
+/* ---- carrying out ---- */
+
+/* [S11] The time is asked first: so it is known when the answers are here. */
+static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
+                            uint64_t now_us)
+{
+    struct rlk_claim *claim = lock->claim;
+    uint64_t left = nodes;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        rlk_health_ask(&lock->rl->nodes[node], now_us);
+    }
+    claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
+    claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
+    rlk_ask(lock, RLK_ASK_KEEP, nodes, ttl_ms, now_us);
+}
+
+static bool has_moved(const struct redlock_lock *lock)
+{
+    return lock->notifies_moves && lock->hold.state == RLK_HOLD_HELD &&
+           rlk_hold_valid_until_us(&lock->hold) != lock->reported_deadline_us;
+}
+
+static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+{
+    lock->has_news = lock->has_news || out->report;
+    if (lock->notice_cb && (out->report || has_moved(lock))) {
+        rlk_turn_report(&lock->rl->loop.turn, &lock->report);
+    }
+    if (out->report_extended) {
+        rlk_turn_report(&lock->rl->loop.turn, &lock->report_extended);
+    }
+    if (out->queue) {
+        rlk_queue_wait(&lock->rl->queue, RLK_RANK_URGENT, &lock->queue);
+    } else if (!lock->hold.queued) {
+        rlk_list_remove(&lock->queue.link);
+    }
+    rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
+    if (out->extend) {
+        send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: it may step again */
+    } else if (out->heal) {
+        rlk_ask(lock, RLK_ASK_HEAL, out->heal, out->ttl_ms, now_us);
+    }
+}
+
+static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    struct rlk_actions out;
+
+    rlk_hold_step(&lock->hold, ev, &out);
+    carry_out(lock, &out, ev->now_us);
+}
+
+static void step_with_nodes(struct redlock_lock *lock, struct rlk_event *ev)
+{
+    rlk_queue_survey(&lock->rl->queue, RLK_RANK_URGENT, ev);
+    step(lock, ev);
+}
+
+/* It is its turn. */
+static void on_dequeued(struct rlk_call *call)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_DEQUEUED, .now_us = rlk_clock_us()};
+
+    step_with_nodes(RLK_CONTAINER(call, struct redlock_lock, queue), &ev);
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = now_us};
+
+    step_with_nodes(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
+}
+
+/* ---- what the manager tells ---- */
+
+static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
+{
+    step(RLK_CONTAINER(w, struct redlock_lock, waiter), ev);
+}
+
+static void on_close(struct rlk_waiter *w)
+{
+    rlk_lock_release_for_close(RLK_CONTAINER(w, struct redlock_lock, waiter));
+}
+
+/* ---- telling the user ---- */
+
+/* The last look: what was valid when it was put in line may have ended since [S3]. */
+static void check_validity(struct redlock_lock *lock)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = rlk_clock_us()};
+
+    step_with_nodes(lock, &ev);
+}
+
+static void on_notice(struct rlk_call *call)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
+    const struct rlk_hold *h = &lock->hold;
+    struct redlock_notice notice = {.size = sizeof(notice)};
+    bool has_news;
+
+    check_validity(lock);
+    rlk_list_remove(&lock->report.link);
+    has_news = lock->has_news;
+    lock->has_news = false;
+    if (h->state == RLK_HOLD_LOST) {
+        notice.kind = REDLOCK_NOTICE_LOST;
+        notice.reason = h->reason;
+    } else if (has_news && h->trouble) {
+        notice.kind = REDLOCK_NOTICE_TROUBLE;
+        notice.reason = h->reason;
+    } else if (has_moved(lock)) {
+        notice.kind = REDLOCK_NOTICE_MOVED;
+    } else {
+        return; /* it is over */
+    }
+    notice.left_ms = redlock_lock_validity_ms(lock);
+    notice.deadline_us = lock->reported_deadline_us = redlock_lock_deadline_us(lock);
+    lock->notice_cb(lock, &notice, lock->notice_arg);
+}
+
+static void on_extended(struct rlk_call *call)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report_extended);
+    redlock_extend_cb *cb = lock->extend_cb;
+    int status = REDLOCK_ECANCELED;
+
+    if (lock->phase == RLK_LOCK_HELD) {
+        check_validity(lock);
+        status = lock->hold.state == RLK_HOLD_LOST ? REDLOCK_ELOST : lock->hold.extended;
+    }
+    lock->extend_cb = NULL;
+    rlk_lock_count_out(lock);
+    cb(lock, status, lock->extend_arg);
+}
+
+/* ---- the beginning ---- */
+
+void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
+{
+    static const struct rlk_lock_driver driver = {
+        .waiter = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
+        .timer = on_timer,
+        .report = on_notice,
+        .dequeued = on_dequeued};
+    struct rlk_actions out;
+
+    rlk_lock_enter(lock, RLK_LOCK_HELD, &driver);
+    rlk_call_init(&lock->report_extended, on_extended);
+    rlk_hold_start(&lock->hold, &lock->attempt.round, now_us, &out);
+    lock->reported_deadline_us = rlk_hold_valid_until_us(&lock->hold); /* as the callback sees it */
+    carry_out(lock, &out, now_us);
+}
+
+/* ---- the public calls ---- */
+
+static int check(const struct redlock_lock *lock)
+{
+    if (lock == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    return lock->phase == RLK_LOCK_HELD && !lock->rl->closing ? 0 : REDLOCK_ESTATE;
+}
+
+static int check_extension(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb)
+{
+    struct redlock *rl = lock->rl;
+    int status = check(lock);
+
+    rl->error_text[0] = '\0';
+    if (cb == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
+    }
+    if (status == REDLOCK_ESTATE) {
+        return rlk_manager_refuse(rl, status, "the lock is not held, or the manager closes");
+    }
+    if (status) {
+        return status;
+    }
+    if (lock->extend_cb) {
+        return rlk_manager_refuse(rl, REDLOCK_ESTATE, "another extension is under way");
+    }
+    if (redlock_lock_validity_ms(lock) == 0) {
+        return rlk_manager_refuse(rl, REDLOCK_ESTATE, "the lock is lost");
+    }
+    return ttl_ms ? rlk_request_ttl(rl, ttl_ms) : 0;
+}
+
+REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
+                                  void *arg)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_EXTEND, .now_us = rlk_clock_us()};
+    int status = lock ? check_extension(lock, ttl_ms, cb) : REDLOCK_EINVAL;
+
+    if (status) {
+        return status;
+    }
+    ev.ttl_us = ttl_ms ? rlk_time_from_ms(ttl_ms) : lock->hold.config.ttl_us;
+    lock->extend_cb = cb;
+    lock->extend_arg = arg;
+    lock->rl->pending++;
+    step_with_nodes(lock, &ev);
+    return 0;
+}
+
+REDLOCK_EXPORT int redlock_lock_pet(struct redlock_lock *lock)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_PET, .now_us = rlk_clock_us()};
+    int status = check(lock);
+
+    if (status) {
+        return status;
+    }
+    step(lock, &ev);
+    return lock->hold.state == RLK_HOLD_HELD ? 0 : REDLOCK_ESTATE;
+}

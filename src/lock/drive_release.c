@@ -1,0 +1,164 @@
+/* release.c - drives a release: of a lock that is let go, or of a token.
+ *
+ * That of a round that failed or was cancelled is sent as well, and nobody waits for its answers
+ * (attempt.c). */
+#include "lock/drive_release.h"
+
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/lock.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "lock/ask.h"
+#include "lock/lock.h"
+#include "lock/request.h"
+#include "net/clock.h"
+
+static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    struct rlk_actions out;
+
+    rlk_release_step(&lock->release, ev, &out);
+    if (out.release) {
+        rlk_ask(lock, RLK_ASK_RELEASE, out.release, 0, ev->now_us);
+    }
+    rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out.deadline_us);
+    if (out.report) {
+        rlk_turn_report(&lock->rl->loop.turn, &lock->report);
+    }
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = now_us};
+
+    step(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
+}
+
+/* ---- what the manager tells ---- */
+
+static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
+{
+    step(RLK_CONTAINER(w, struct redlock_lock, waiter), ev);
+}
+
+/* It is on its way to its end already, and that is bounded by node_timeout_ms. */
+static void on_close(struct rlk_waiter *w)
+{
+    (void)w;
+}
+
+/* ---- telling the user ---- */
+
+static void on_report(struct rlk_call *call)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
+
+    rlk_lock_count_out(lock);
+    if (lock->owned) {
+        lock->phase = RLK_LOCK_ENDED;
+        return;
+    }
+    if (lock->release_cb) {
+        lock->release_cb(lock->by_token ? NULL : lock, lock->release.status, lock->arg);
+    }
+    rlk_lock_free(lock);
+}
+
+/* Its time begins now. Who is stuck gets the release behind what it has not answered yet [S5]. */
+static void start(struct redlock_lock *lock, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
+    unsigned n_nodes = lock->rl->options.n_nodes;
+
+    rlk_release_init(&lock->release, n_nodes,
+                     lock->by_token ? rlk_mask_all(n_nodes) : lock->hold.leases.touched,
+                     rlk_time_add(now_us, lock->rl->options.node_timeout_us));
+    rlk_manager_nodes(lock->rl, now_us, NULL, &ev.coming, &ev.ready);
+    step(lock, &ev);
+}
+
+static void on_dequeued(struct rlk_call *call)
+{
+    start(RLK_CONTAINER(call, struct redlock_lock, queue), rlk_clock_us());
+}
+
+/* On every node that may have our key, when it is its turn. */
+static void begin(struct redlock_lock *lock)
+{
+    static const struct rlk_lock_driver driver = {
+        .waiter = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
+        .timer = on_timer,
+        .report = on_report,
+        .dequeued = on_dequeued};
+    struct rlk_event look = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
+
+    rlk_lock_enter(lock, RLK_LOCK_RELEASING, &driver);
+    rlk_queue_survey(&lock->rl->queue, RLK_RANK_URGENT, &look);
+    if (look.full) {
+        rlk_queue_wait(&lock->rl->queue, RLK_RANK_URGENT, &lock->queue);
+    } else {
+        start(lock, look.now_us);
+    }
+}
+
+static void begin_held(struct redlock_lock *lock)
+{
+    lock->rl->pending++;
+    begin(lock);
+}
+
+void rlk_lock_release_for_close(struct redlock_lock *lock)
+{
+    lock->owned = true;
+    begin_held(lock);
+}
+
+REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
+{
+    if (lock == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    if (lock->phase != RLK_LOCK_HELD || lock->rl->closing) {
+        return REDLOCK_ESTATE;
+    }
+    lock->release_cb = cb;
+    lock->arg = arg;
+    begin_held(lock);
+    return 0;
+}
+
+REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
+                                         const char *token, redlock_release_cb *cb, void *arg)
+{
+    struct redlock_lock *lock;
+    struct rlk_terms request;
+    int status = rlk_manager_check_call(rl, RLK_OPERATION_RELEASE);
+
+    if (status) {
+        return status;
+    }
+    status = rlk_request_keys(rl, keys, n_keys, &request);
+    if (status == 0) {
+        status = rlk_request_token(rl, token);
+    }
+    if (status) {
+        return status;
+    }
+    lock = rlk_lock_new(rl, RLK_OPERATION_RELEASE, request.keys, request.n_keys,
+                        rl->options.max_ttl_ms);
+    if (lock == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    rlk_claim_set_token(lock->claim, token, strlen(token));
+    lock->release_cb = cb;
+    lock->arg = arg;
+    lock->by_token = true;
+    begin(lock);
+    return 0;
+}

@@ -1,0 +1,149 @@
+#include "lock/queue.h"
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/event.h"
+#include "core/validity.h"
+#include "net/clock.h"
+#include "net/loop.h"
+#include "node/node.h"
+#include "node/options.h"
+
+static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)
+{
+    return rank == RLK_RANK_FRESH && n->expected >= RLK_QUEUE_EXPECTED;
+}
+
+/* What the nodes are good for now. */
+struct view {
+    uint64_t crowded; /* being connected, and waited for by enough others already */
+    unsigned roomy, holding, left_out;
+};
+
+static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk_event *ev,
+                        struct view *v)
+{
+    uint64_t bit = rlk_mask_bit(n->index);
+
+    if (rlk_node_ready(n, ev->now_us)) {
+        enum rlk_load place = rlk_capacity_load(n, rank, ev->now_us);
+
+        ev->ready |= place == RLK_LOAD_LEFT_OUT ? 0 : bit;
+        ev->late |= place == RLK_LOAD_LEFT_OUT && rank == RLK_RANK_URGENT ? bit : 0;
+        v->roomy += place == RLK_LOAD_FREE;
+        v->holding += place == RLK_LOAD_FULL;
+        v->left_out += place == RLK_LOAD_LEFT_OUT;
+    } else if (rlk_node_coming(n)) {
+        *(is_expected_enough(n, rank) ? &v->crowded : &ev->coming) |= bit;
+    }
+}
+
+/* Who is being connected and cannot be waited for by more is waited for in queue, when there would
+ * be no majority without it. */
+static bool is_full(const struct rlk_queue *queue, enum rlk_rank rank, struct rlk_event *ev)
+{
+    unsigned i, n = queue->options->n_nodes, quorum = rlk_validity_quorum(n), ready, had;
+    struct view v = {0};
+
+    ev->ready = ev->late = ev->coming = 0;
+    for (i = 0; i < n; i++) {
+        survey_node(&queue->nodes[i], rank, ev, &v);
+    }
+    if (v.holding > 0 || v.roomy >= quorum) {
+        return v.holding > 0;
+    }
+    ready = rlk_mask_count(ev->ready) + v.left_out;
+    had = ready + rlk_mask_count(ev->coming);
+    return v.roomy < ready || (had < quorum && had + rlk_mask_count(v.crowded) >= quorum);
+}
+
+static bool has_waiters(const struct rlk_queue *queue, enum rlk_rank rank)
+{
+    return !rlk_list_empty(&queue->rank[RLK_RANK_URGENT]) ||
+           (rank == RLK_RANK_FRESH && !rlk_list_empty(&queue->rank[RLK_RANK_FRESH]));
+}
+
+void rlk_queue_survey(const struct rlk_queue *queue, enum rlk_rank rank, struct rlk_event *ev)
+{
+    ev->full = is_full(queue, rank, ev);
+    ev->full = ev->kind != RLK_EVENT_DEQUEUED && (ev->full || has_waiters(queue, rank));
+}
+
+/* Answers are what makes room. A node without any is not waited for in the end: time has to be
+ * looked at as well. */
+static void survey_later(struct rlk_queue *queue)
+{
+    uint64_t later_us = queue->options->node_timeout_us / 8;
+
+    rlk_timer_set(&queue->loop->timers, &queue->timer, rlk_time_add(rlk_clock_us(), later_us));
+}
+
+/* True when all of them had their turn. */
+static bool serve(struct rlk_queue *queue, enum rlk_rank rank)
+{
+    struct rlk_event ev = {.now_us = rlk_clock_us()};
+
+    while (!rlk_list_empty(&queue->rank[rank])) {
+        struct rlk_list *head;
+
+        if (is_full(queue, rank, &ev)) {
+            survey_later(queue);
+            return false;
+        }
+        head = rlk_list_pop(&queue->rank[rank]);
+        RLK_CONTAINER(head, struct rlk_call, link)->run(RLK_CONTAINER(head, struct rlk_call, link));
+    }
+    return true;
+}
+
+static void on_serve(struct rlk_call *call)
+{
+    struct rlk_queue *queue = RLK_CONTAINER(call, struct rlk_queue, serve);
+
+    rlk_timer_cancel(&queue->loop->timers, &queue->timer);
+    if (serve(queue, RLK_RANK_URGENT)) {
+        serve(queue, RLK_RANK_FRESH);
+    }
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    (void)now_us;
+    rlk_queue_wake(RLK_CONTAINER(t, struct rlk_queue, timer));
+}
+
+void rlk_queue_init(struct rlk_queue *queue, struct rlk_loop *loop,
+                    const struct rlk_options *options, struct rlk_node *nodes)
+{
+    queue->loop = loop;
+    queue->options = options;
+    queue->nodes = nodes;
+    rlk_list_init(&queue->rank[RLK_RANK_URGENT]);
+    rlk_list_init(&queue->rank[RLK_RANK_FRESH]);
+    rlk_call_init(&queue->serve, on_serve);
+    rlk_timer_init(&queue->timer, on_timer);
+}
+
+void rlk_queue_wake(struct rlk_queue *queue)
+{
+    if (has_waiters(queue, RLK_RANK_FRESH)) {
+        rlk_turn_report(&queue->loop->turn, &queue->serve);
+    }
+}
+
+void rlk_queue_wait(struct rlk_queue *queue, enum rlk_rank rank, struct rlk_call *c)
+{
+    if (rlk_list_empty(&c->link)) {
+        rlk_list_push(&queue->rank[rank], &c->link);
+        rlk_queue_wake(queue);
+    }
+}
+
+void rlk_queue_expect(struct rlk_queue *queue, uint64_t coming)
+{
+    unsigned node;
+
+    RLK_MASK_EACH (node, coming) {
+        queue->nodes[node].expected++;
+    }
+}

@@ -1,0 +1,328 @@
+#include "node/greeting.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/classify.h"
+#include "net/uri.h"
+#include "node/health.h"
+#include "node/hello.h"
+#include "node/info.h"
+#include "node/node.h"
+#include "node/options.h"
+#include "scripts/scripts.h"
+
+static void refuse(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
+{
+    rlk_node_refuse(n, &(struct rlk_trouble){.kind = kind, .words = words});
+}
+
+/* Whether it lets nobody in from other machines. */
+static bool is_protected(const struct rlk_reply *reply)
+{
+    return rlk_classify_is_error(reply, "DENIED");
+}
+
+static void send_next(struct rlk_node *n, uint64_t now_us);
+
+/* A connection that breaks while we greet is told to the node, not to each command. */
+static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+{
+    (void)n;
+    (void)r;
+    (void)now_us;
+}
+
+static void on_ignored(struct rlk_node *n, const struct rlk_exchange *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)n;
+    (void)r;
+    (void)reply;
+    (void)now_us;
+}
+
+static void on_auth(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    char word[64];
+
+    (void)r;
+    (void)now_us;
+    if (reply->type == RLK_REPLY_ERROR) {
+        /* Its first word only: some servers repeat what they were sent. */
+        snprintf(word, sizeof(word), "%.*s", (int)strcspn(reply->str, " "), reply->str);
+        refuse(n, is_protected(reply) ? RLK_TROUBLE_PROTECTED : RLK_TROUBLE_LOGIN, word);
+    }
+}
+
+static void on_select(struct rlk_node *n, const struct rlk_exchange *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    (void)now_us;
+    if (reply->type == RLK_REPLY_ERROR) {
+        rlk_node_refuse(n, &(struct rlk_trouble){.kind = rlk_classify_is_error(reply, "NOPERM")
+                                                             ? RLK_TROUBLE_DATABASE_DENIED
+                                                             : RLK_TROUBLE_DATABASE,
+                                                 .number = n->uri->db,
+                                                 .words = reply->str});
+    }
+}
+
+static void refuse_unfit(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
+{
+    if (unfit != RLK_UNFIT_NOT) {
+        rlk_health_judge_role(n, unfit, now_us);
+    }
+}
+
+static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, uint64_t now_us)
+{
+    const char *server = rlk_hello_text(list, "server"), *version = rlk_hello_text(list, "version");
+    const struct rlk_reply *id = rlk_hello_field(list, "id");
+
+    snprintf(n->server, sizeof(n->server), "%.20s %.20s", server, version);
+    rlk_reply_make_printable(n->server);
+    n->returns_holder = rlk_server_returns_holder(server, version);
+    n->inspection.tells_role = true;
+    n->client_id = id && id->type == RLK_REPLY_INTEGER ? id->integer : 0;
+    refuse_unfit(n, rlk_hello_unfit(list), now_us);
+}
+
+/* A server below 6 does not know HELLO, and 6.0 denies it to a user without the right to it. Role
+ * and mode are in INFO, which is asked for anyway. */
+static bool is_without_hello(const struct rlk_reply *reply)
+{
+    return rlk_classify_is_error(reply, "NOPERM") || rlk_classify_unknown_command(reply);
+}
+
+/* The last that was asked. */
+static void on_client_id(struct rlk_node *n, const struct rlk_exchange *r,
+                         const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    n->client_id = reply->type == RLK_REPLY_INTEGER ? reply->integer : 0;
+    send_next(n, now_us);
+}
+
+/* [S5] The number that this connection is ended by, should it break; HELLO would have told it. */
+static bool send_client_id(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_client_id, .broken = on_broken};
+    const char *const words[] = {"CLIENT", "ID", NULL};
+
+    return rlk_node_send_words(n, &kind, words, now_us);
+}
+
+static void refuse_greeting(struct rlk_node *n, const struct rlk_reply *reply)
+{
+    if (rlk_classify_is_error(reply, "NOAUTH")) {
+        refuse(n, RLK_TROUBLE_PASSWORD_MISSING, NULL);
+    } else if (is_protected(reply)) {
+        refuse(n, RLK_TROUBLE_PROTECTED, reply->str);
+    } else if (reply->type == RLK_REPLY_ERROR) {
+        refuse(n, RLK_TROUBLE_GREETING_REFUSED, reply->str); /* e.g. too many clients */
+    } else {
+        refuse(n, RLK_TROUBLE_NOT_REDIS, NULL);
+    }
+}
+
+static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
+                     const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    n->returns_holder = n->inspection.tells_role = false;
+    n->scripts = 0;
+    n->client_id = 0;
+    snprintf(n->server, sizeof(n->server), "redis");
+    if (reply->type == RLK_REPLY_ARRAY && rlk_hello_text(reply, "role")[0]) {
+        learn_from_hello(n, reply, now_us);
+    } else if (!is_without_hello(reply)) {
+        refuse_greeting(n, reply);
+    } else if (!send_client_id(n, now_us)) {
+        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+    }
+}
+
+/* [S11] Who cannot say just now who it is, is asked again: it is not to vote unseen. */
+static bool refuses_for_now(struct rlk_node *n, const struct rlk_reply *reply)
+{
+    bool refuses = rlk_classify_is_error(reply, "BUSY") || rlk_classify_is_error(reply, "LOADING");
+
+    if (refuses) {
+        refuse(n, RLK_TROUBLE_BUSY, reply->str);
+    }
+    return refuses;
+}
+
+/* A section of INFO; what it says of role and mode counts whichever section that was. */
+static void on_info(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    (void)r;
+    if (refuses_for_now(n, reply)) {
+        return;
+    }
+    rlk_info_read(&n->info, reply);
+    if (strcmp(n->server, "redis") == 0 && n->info.version[0]) {
+        snprintf(n->server, sizeof(n->server), "redis %s", n->info.version);
+    }
+    refuse_unfit(n, rlk_server_unfit(n->info.role, n->info.mode), now_us);
+}
+
+static void on_fsync(struct rlk_node *n, const struct rlk_exchange *r,
+                     const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    (void)now_us;
+    rlk_info_read_fsync(&n->info, reply);
+}
+
+static const struct rlk_exchange_kind ignored = {.answered = on_ignored, .broken = on_broken};
+
+/* Whatever it says: the connection has ended, or we may not end it. */
+static void on_killed(struct rlk_node *n, const struct rlk_exchange *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    (void)reply;
+    (void)now_us;
+    rlk_former_drop(&n->former);
+}
+
+/* [S5] What may still arrive over them must not come behind the pending_releases. */
+static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_killed, .broken = on_broken};
+    char id[24];
+    const char *const words[] = {"CLIENT", "KILL", "ID", id, NULL};
+    unsigned i;
+
+    rlk_former_note_run(&n->former, n->info.run_id);
+    for (i = 0; i < n->former.count; i++) {
+        snprintf(id, sizeof(id), "%" PRId64, n->former.ids[i]);
+        if (!rlk_node_send_words(n, &kind, words, now_us)) {
+            break;
+        }
+    }
+}
+
+/* [S10] One server has one vote, whatever its addresses. */
+static bool is_duplicate(struct rlk_node *n)
+{
+    const struct rlk_node *other = n->hooks->duplicate(n);
+    char run[9];
+
+    if (other) {
+        snprintf(run, sizeof(run), "%.8s", n->info.run_id);
+        rlk_node_refuse(n, &(struct rlk_trouble){.kind = RLK_TROUBLE_DUPLICATE,
+                                                 .other = other->uri->name,
+                                                 .words = run});
+    }
+    return other != NULL;
+}
+
+/* What is known of the node is not to be overwritten by what another server says. */
+static void accept_node(struct rlk_node *n, const struct rlk_reply *mark, uint64_t now_us)
+{
+    if (!is_duplicate(n)) {
+        rlk_health_begin(n, mark, now_us);
+        kill_former_connections(n, now_us);
+        rlk_node_greeted(n, now_us);
+    }
+}
+
+static void on_mark(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
+                    uint64_t now_us)
+{
+    (void)r;
+    if (!refuses_for_now(n, reply)) {
+        accept_node(n, reply, now_us);
+    }
+}
+
+/* All of the first half has been answered, and went well. */
+static void send_next(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_mark, .broken = on_broken};
+
+    if (n->info.loading) {
+        refuse(n, RLK_TROUBLE_LOADING, NULL);
+    } else if (!rlk_health_is_wanted(n)) {
+        accept_node(n, NULL, now_us);
+    } else if (!rlk_health_greet(n, &kind, now_us)) {
+        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL); /* nor to trust it unseen */
+    }
+}
+
+/* Whether the script could be loaded does not matter, EVAL brings it along. [S5] But nothing is
+ * asked over a connection that nobody could end: its number may still be on its way. */
+static void on_script(struct rlk_node *n, const struct rlk_exchange *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    (void)reply;
+    if (n->inflight.ring.count == 0) {
+        send_next(n, now_us);
+    }
+}
+
+static bool send_auth(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_auth, .broken = on_broken};
+    const char *const both[] = {"AUTH", n->uri->user, n->uri->password, NULL};
+    const char *const alone[] = {"AUTH", n->uri->password, NULL};
+
+    if (n->uri->password == NULL) {
+        return true;
+    }
+    return rlk_node_send_words(n, &kind, n->uri->user ? both : alone, now_us);
+}
+
+static bool send_select(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_select, .broken = on_broken};
+    char db[12];
+    const char *const words[] = {"SELECT", db, NULL};
+
+    snprintf(db, sizeof(db), "%u", n->uri->db);
+    return n->uri->db == 0 || rlk_node_send_words(n, &kind, words, now_us);
+}
+
+static bool send_info(struct rlk_node *n, const char *section, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_info, .broken = on_broken};
+    const char *const words[] = {"INFO", section, NULL};
+
+    return rlk_node_send_words(n, &kind, words, now_us);
+}
+
+/* [S11] What tells whether it may have forgotten something. */
+static bool send_more_info(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_fsync, .broken = on_broken};
+    static const char *const words[] = {"CONFIG", "GET", "*appendfsync*", NULL};
+
+    if (n->quarantine.policy == RLK_QUARANTINE_OFF) {
+        return true;
+    }
+    return send_info(n, "memory", now_us) && send_info(n, "persistence", now_us) &&
+           send_info(n, "commandstats", now_us) && rlk_node_send_words(n, &kind, words, now_us);
+}
+
+bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind hello = {.answered = on_hello, .broken = on_broken},
+                                          script = {.answered = on_script, .broken = on_broken};
+    const char *const hello_words[] = {"HELLO", "2", NULL};
+    const char *const name_words[] = {"CLIENT", "SETNAME", n->options->client_name, NULL};
+    const char *const script_words[] = {"SCRIPT", "LOAD", rlk_script_release.text, NULL};
+
+    rlk_server_init(&n->info);
+    return send_auth(n, now_us) && rlk_node_send_words(n, &hello, hello_words, now_us) &&
+           send_select(n, now_us) && rlk_node_send_words(n, &ignored, name_words, now_us) &&
+           send_info(n, "server", now_us) && send_info(n, "replication", now_us) &&
+           send_more_info(n, now_us) && rlk_node_send_words(n, &script, script_words, now_us);
+}

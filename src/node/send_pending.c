@@ -1,0 +1,59 @@
+/* send_pending.c - tells a node the releases that it is owed [S5].
+ *
+ * As soon as it is connected, and from then on whenever an answer of it has made room. */
+#include "base/time.h"
+#include "core/pending.h"
+#include "net/loop.h"
+#include "node/claim.h"
+#include "node/command.h"
+#include "node/node.h"
+#include "node/options.h"
+#include "node/capacity.h"
+
+static bool send_release(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+{
+    struct rlk_command c;
+
+    rlk_command_release(&c, claim, false);
+    return rlk_node_send(n, &c, claim->release, claim, now_us);
+}
+
+static void wait_a_while(struct rlk_node *n, uint64_t now_us)
+{
+    if (n->state == RLK_NODE_UP && !n->timer.set) {
+        rlk_timer_set(&n->loop->timers, &n->timer, rlk_time_add(now_us, RLK_PENDING_AGAIN_US));
+    }
+}
+
+void rlk_node_send_pending(struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_claim *claim;
+
+    while (rlk_node_can_send_pending(n) && rlk_capacity_is_free(n, RLK_RANK_FRESH) &&
+           (claim = rlk_pending_list_first(&n->pending, now_us)) != NULL) {
+        if (!send_release(n, claim, now_us)) {
+            wait_a_while(n, now_us);
+            return;
+        }
+        rlk_pending_list_drop(&n->pending);
+    }
+}
+
+void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,
+                          uint64_t now_us)
+{
+    struct rlk_pending p = {.set_lost = claim->set_lost,
+                            .unanswered = n->state == RLK_NODE_UP && n->inflight.ring.count > 0,
+                            .refused = refused,
+                            .life_us = rlk_time_from_ms(claim->life_ms)};
+    bool many = n->pending.ring.count >= RLK_PENDING_MAX;
+
+    if (!rlk_pending_list_add(&n->pending, claim,
+                              rlk_pending_until_us(&p, n->options->drift_ppm, now_us))) {
+        rlk_node_note_kind(n, many ? RLK_TROUBLE_RELEASES_MANY : RLK_TROUBLE_RELEASES_NO_MEMORY,
+                           NULL);
+    }
+    if (rlk_pending_waits(&p)) {
+        wait_a_while(n, now_us);
+    }
+}

@@ -1,0 +1,263 @@
+#!/bin/sh
+# redlock lock: when redlock itself is stopped or killed its command does not go on.
+. "$(dirname "$0")/lib.sh"
+in_sandbox "$0"
+
+filled() { [ -s "$1" ]; }
+said() { grep -qF -e "$1" "$work/err"; }
+
+# Cannot be asked to end.
+cat >"$work/worker" <<'SCRIPT'
+trap '' TERM
+echo $$ >>"$1"
+while :; do sleep 1; done
+SCRIPT
+
+# A command whose workers are in its process group, in one of their own, in a session of their own,
+# and there without a parent.
+cat >"$work/stubborn" <<'SCRIPT'
+trap '' TERM
+sh "${0%/*}/worker" "$1.part" &
+timeout 600 sh "${0%/*}/worker" "$1.part" &
+setsid sh "${0%/*}/worker" "$1.part" &
+(setsid sh "${0%/*}/worker" "$1.part" &)
+while [ "$(cat "$1.part" 2>/dev/null | wc -l)" -lt 4 ]; do sleep 0.02; done
+echo $$ >>"$1.part"
+mv "$1.part" "$1"
+while :; do sleep 1; done
+SCRIPT
+
+# start [OPTION...]: sets $locker, and $pids to those of the command and all its workers.
+start() {
+    rm -f "$work/pids"
+    "$REDLOCK" lock k -v "$@" -- sh "$work/stubborn" "$work/pids" >/dev/null 2>"$work/err" &
+    locker=$!
+    until_true filled "$work/pids"
+    pids=$(cat "$work/pids")
+}
+
+# find_supervisor: sets $supervisor, the child of redlock that watches.
+find_supervisor() {
+    supervisor=
+    for file in $(grep -lsx "PPid:	$locker" /proc/[0-9]*/status); do
+        if grep -qsx 'Name:	lock-supervisor' "$file"; then
+            supervisor=${file#/proc/}
+            supervisor=${supervisor%/status}
+        fi
+    done
+    [ -n "$supervisor" ]
+}
+
+# alive PID...: prints those that are.
+cat >"$work/alive" <<'SCRIPT'
+for pid in "$@"; do grep "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; done
+true
+SCRIPT
+
+# --- stopped ---
+
+# next_one OPTION...: redlock is stopped; whoever gets the lock next looks at those that had it.
+next_one() {
+    start "$@"
+    [ "$1" = --no-renew ] || until_late said "renewed 'k'"
+    kill -STOP "$locker"
+    # shellcheck disable=SC2086
+    run "$REDLOCK" lock k -- sh "$work/alive" $pids
+    next_status=$status
+    mv "$work/out" "$work/found"
+    kill -CONT "$locker"
+    await "$locker"
+    [ ! -s "$work/found" ]
+}
+
+check "the command of a redlock that is stopped, and what that has started, are dead when it ends" \
+    some_time next_one --ttl 8s --grace 300ms
+check "so the next one can get the lock" [ "$next_status" -eq 0 ]
+status_is 76 "when redlock goes on, it gives 76"
+check "and says why" grep -q 'did not run in time before the end .* which is lost' "$work/err"
+
+check "so it is without renewals" some_time next_one --no-renew --ttl 5s --grace 300ms
+status_is 76 "and then it gives 76, too"
+
+# The number of a command that the supervisor has killed is nobody else's while redlock may use it.
+start --no-renew --ttl 3s --grace 0
+command=$(tail -n 1 "$work/pids")
+others=$(head -n 4 "$work/pids")
+kill -STOP "$locker"
+check "the supervisor kills the command of a redlock that is stopped" until_late is_dead "$command"
+all_gone() {
+    for pid in "$@"; do is_gone "/proc/$pid" || return 1; done
+}
+# shellcheck disable=SC2086
+check "and reaps what that has started" until_true all_gone $others
+check "but not the command" [ -e "/proc/$command" ]
+kill -CONT "$locker"
+await "$locker"
+status_is 76 "redlock says that it was killed"
+check "and its number is free when redlock has ended" until_true is_gone "/proc/$command"
+
+# A command that ends in time, while redlock is stopped until the deadline has passed.
+ends_alone() {
+    rm -f "$work/pids" "$work/go"
+    "$REDLOCK" lock k --no-renew --ttl 5s --grace 0 -- sh -c '
+        echo $$ >"$0"
+        while ! [ -e "$1" ]; do sleep 0.02; done
+        exit 7' "$work/pids" "$work/go" 2>"$work/err" &
+    locker=$!
+    until_true filled "$work/pids"
+    kill -STOP "$locker"
+    until_true is_stopped "$locker"
+    touch "$work/go"
+    until_late is_free k
+    kill -CONT "$locker"
+    await "$locker"
+    [ "$status" -eq 7 ]
+}
+check "a command that ends in time has ended by itself, though redlock learns it late" \
+    some_time ends_alone
+says_not "SIGKILL" "and nobody says that it was killed"
+
+# A stop that is over in time: nothing is killed.
+start --ttl 9s
+until_late said "renewed 'k'"
+kill -STOP "$locker"
+until_true is_stopped "$locker"
+kill -CONT "$locker"
+count() { grep -c "renewed 'k'" "$work/err"; }
+before=$(count)
+more() { [ "$(count)" -ge $((before + 2)) ]; }
+check "a redlock that was stopped shortly goes on renewing" until_late more
+# shellcheck disable=SC2086
+check "and its command lives, with all that it has started" kill -0 $pids
+
+# --- killed ---
+
+kill -KILL "$locker"
+# shellcheck disable=SC2086
+check "a redlock that is killed takes the command with it, and all that this has started" \
+    until_true all_dead $pids
+await "$locker"
+check "and its lock ends with its ttl" until_late is_free k
+
+start --ttl 60s
+check "there is a process that watches" until_true find_supervisor
+check "which is not called redlock, by its name or arguments" \
+    sh -c '! cat "/proc/$1/comm" "/proc/$1/cmdline" | grep -aq redlock' sh "$supervisor"
+kill -KILL "$supervisor"
+await "$locker"
+check "when it is killed that is said" said "the process that watches"
+# shellcheck disable=SC2086
+check "and the command is killed, with all that it has started" all_dead $pids
+status_is 70 "and redlock gives 70"
+check "having released the lock" until_true is_free k
+
+start --ttl 60s
+until_true find_supervisor
+command=$(tail -n 1 "$work/pids")
+kill -STOP "$locker"
+until_true is_stopped "$locker"
+kill -KILL "$supervisor"
+check "while redlock is stopped the kernel kills the command of a supervisor that is killed" \
+    until_true is_dead "$command"
+# Something else waits in redlock's loop: its connections have ended.
+each_master client kill type normal
+kill -CONT "$locker"
+check "and redlock ends when it goes on" until_true is_dead "$locker"
+kill -KILL "$locker" 2>/dev/null
+await "$locker"
+status_is 70 "with 70"
+# shellcheck disable=SC2086
+check "having killed the others" until_true all_dead $pids
+# shellcheck disable=SC2086
+kill -KILL $pids 2>/dev/null
+each_master del k
+
+# --- a process without its first thread ---
+
+cat >"$work/headless" <<'SCRIPT'
+import ctypes, os, signal, sys, threading, time
+
+def stay():
+    while not open(f'/proc/{os.getpid()}/stat').read().rsplit(')', 1)[1].startswith(' Z'):
+        time.sleep(0.01)
+    with open(sys.argv[1] + '.part', 'w', encoding='ascii') as file:
+        file.write(str(os.getpid()))
+    os.rename(sys.argv[1] + '.part', sys.argv[1])
+    time.sleep(600)
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+threading.Thread(target=stay).start()
+ctypes.CDLL(None).pthread_exit(None)
+SCRIPT
+has_no_thread() { ! cat "/proc/$1/task/"*/status 2>/dev/null | grep -q '^State:.[^ZX]'; }
+rm -f "$work/pids"
+"$REDLOCK" lock k --ttl 60s -- sh -c 'setsid python3 "$0" "$1" & sleep 600' \
+    "$work/headless" "$work/pids" >/dev/null 2>&1 &
+locker=$!
+until_true filled "$work/pids"
+kill -KILL "$locker"
+check "a process whose first thread has ended does not outlive redlock" \
+    until_true has_no_thread "$(cat "$work/pids")"
+kill -KILL "$(cat "$work/pids")" 2>/dev/null
+await "$locker"
+each_master del k
+
+# Who is started by a child that a shell had before it became redlock is not the command's.
+rm -f "$work/pids"
+sh -c 'sleep 60 & echo $! >"$1"; shift; exec "$@"' sh "$work/elder" \
+    "$REDLOCK" lock k --ttl 60s -- sh "$work/stubborn" "$work/pids" >/dev/null 2>&1 &
+locker=$!
+until_true filled "$work/pids"
+until_true find_supervisor
+kill -KILL "$supervisor"
+await "$locker"
+check "a child that redlock has not started is left alone" kill -0 "$(cat "$work/elder")"
+# shellcheck disable=SC2046
+kill -KILL $(cat "$work/elder" "$work/pids") 2>/dev/null
+each_master del k
+
+# Each starts the next one, in a session of its own, and ends.
+cat >"$work/runner" <<'SCRIPT'
+: >>"$1"
+setsid sh "$0" "$1" &
+SCRIPT
+left_of() { grep -qasF "REDLOCK_TOKEN=$1" /proc/[0-9]*/environ; }
+none_left() { ! left_of "$1"; }
+rm -f "$work/ran"
+"$REDLOCK" lock k --ttl 60s -- sh -c 'sh "$1" "$2"; echo "$REDLOCK_TOKEN" >"$3"; sleep 600' sh \
+    "$work/runner" "$work/ran" "$work/token" >/dev/null 2>&1 &
+locker=$!
+until_true filled "$work/token"
+token=$(cat "$work/token")
+check "processes that run away are there" left_of "$token"
+kill -KILL "$locker"
+check "and are caught when redlock is killed" until_true none_left "$token"
+await "$locker"
+each_master del k
+
+# --- at a normal end ---
+
+cat >"$work/leaver" <<'SCRIPT'
+sleep 60 &
+echo $! >"$1"
+setsid sleep 60 &
+echo $! >>"$1"
+SCRIPT
+run "$REDLOCK" lock k -- sh "$work/leaver" "$work/left"
+status_is 0 "a command that leaves somebody behind ends as it likes"
+# shellcheck disable=SC2046
+check "and who is left behind is left alone" kill -0 $(cat "$work/left")
+# shellcheck disable=SC2046
+kill -KILL $(cat "$work/left")
+rm -f "$work/pids"
+"$REDLOCK" lock k -- sh -c '
+    echo x >"$0"
+    while ! [ -e "$1" ]; do sleep 0.02; done' "$work/pids" "$work/stop" 2>/dev/null &
+locker=$!
+until_true filled "$work/pids"
+check "the process that watches is there" until_true find_supervisor
+touch "$work/stop"
+await "$locker"
+check "and goes with redlock" until_true is_dead "$supervisor"
+
+finish

@@ -1,0 +1,192 @@
+/* io/rig.c - see rig.h. */
+#include "io/rig.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/suspend.h"
+
+struct farm rig;
+
+void rig_set_up(enum redlock_quarantine policy, uint32_t health_ms)
+{
+    farm_start(&rig, 3, FAKE_UNIX);
+    rig.options.quarantine = policy;
+    rig.options.health_ms = health_ms;
+}
+
+void rig_start(enum redlock_quarantine policy, uint32_t health_ms)
+{
+    rig_set_up(policy, health_ms);
+    farm_open(&rig);
+}
+
+struct model *rig_model(size_t node)
+{
+    return fake_model(rig.nodes[node]);
+}
+
+void rig_set_clock_forward(size_t node, uint64_t by_ms)
+{
+    rig_model(node)->clock_us += by_ms * 1000;
+}
+
+/* What is on its way arrives before: or it would be overdue. */
+void rig_pass_ms(unsigned ms)
+{
+    size_t i;
+
+    loop_settle(rig.base);
+    for (i = 0; i < rig.n; i++) {
+        rig_set_clock_forward(i, ms);
+        rig_model(i)->uptime_s += ms / 1000;
+    }
+    suspend_ms(ms);
+}
+
+void rig_set_mark(size_t node, const char *run, uint64_t born_us)
+{
+    char value[128];
+
+    snprintf(value, sizeof(value), "%s 00000000deadbeef %" PRIu64, run, born_us);
+    model_set(rig_model(node), "redlock:incarnation", value, 0);
+}
+
+long long rig_data_age_s(size_t node)
+{
+    const char *value = model_get(rig_model(node), "redlock:incarnation");
+
+    ck_assert_ptr_nonnull(value);
+    ck_assert(strncmp(value, rig_model(node)->run_id, 40) == 0);
+    return ((long long)model_now_us(rig_model(node)) - strtoll(strrchr(value, ' '), NULL, 10)) /
+           1000000;
+}
+
+uint64_t rig_bar_ms(size_t node)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    ck_assert_int_eq(redlock_node_info(rig.rl, node, &info), REDLOCK_OK);
+    return info.quarantine_ms;
+}
+
+const char *rig_name(size_t node)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    ck_assert_int_eq(redlock_node_info(rig.rl, node, &info), REDLOCK_OK);
+    return info.name;
+}
+
+void rig_must_be_quarantined(size_t node, const char *why)
+{
+    ck_assert_uint_gt(rig_bar_ms(node), 0);
+    ck_assert_ptr_nonnull(strstr(farm_error(&rig, node), "does not vote"));
+    ck_assert_msg(strstr(farm_error(&rig, node), why) != NULL, "%s", farm_error(&rig, node));
+}
+
+/* Something else may be said about it. */
+void rig_must_count(size_t node)
+{
+    ck_assert_msg(rig_bar_ms(node) == 0, "%s", farm_error(&rig, node));
+    ck_assert_msg(strstr(farm_error(&rig, node), "does not vote") == NULL, "%s",
+                  farm_error(&rig, node));
+}
+
+size_t rig_greetings(size_t node)
+{
+    return fake_count(rig.nodes[node], "CLIENT SETNAME");
+}
+
+void rig_wait_until_greeted(size_t node, size_t before)
+{
+    farm_wait_count(&rig, node, "CLIENT SETNAME", before + 1);
+    farm_wait(&rig, node, REDLOCK_NODE_UP);
+}
+
+void rig_reconnect(size_t node)
+{
+    size_t before = rig_greetings(node);
+
+    fake_hang_up(rig.nodes[node]);
+    rig_wait_until_greeted(node, before);
+}
+
+void rig_restart(size_t node)
+{
+    model_restart(rig_model(node));
+    rig_reconnect(node);
+}
+
+/* Acquire where node 1 refuses: so nodes 0 and 2 are both needed. */
+static struct outcome acquire_without_1(const char *key, int fence)
+{
+    struct redlock_request request = outcome_request(key);
+
+    request.fence = fence;
+    model_set(rig_model(1), key, "somebody", 0);
+    return farm_acquire_as(&rig, &request);
+}
+
+/* What node 0 granted is on record, is not counted, and is given back. */
+void rig_vote_must_not_count(const char *key, int fence, const char *why)
+{
+    struct outcome got = acquire_without_1(key, fence);
+
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
+    ck_assert_msg(strstr(got.votes[0].error, why) != NULL, "%s", got.votes[0].error);
+    model_del(rig_model(1), key);
+    farm_wait_gone(&rig, key);
+}
+
+void rig_vote_must_count(const char *key, int fence)
+{
+    struct outcome got = acquire_without_1(key, fence);
+
+    ck_assert_msg(got.status == REDLOCK_OK, "%d: %s", got.status, got.votes[0].error);
+    ck_assert_int_eq(farm_release(&rig, got.lock), REDLOCK_OK);
+}
+
+/* What to wait for, of a node. */
+static size_t the_node;
+
+static bool is_quarantined(void *arg)
+{
+    (void)arg;
+    return rig_bar_ms(the_node) != 0;
+}
+
+static bool counts(void *arg)
+{
+    (void)arg;
+    return rig_bar_ms(the_node) == 0;
+}
+
+void rig_wait_until_quarantined(size_t node)
+{
+    the_node = node;
+    loop_must_true(rig.base, is_quarantined, NULL);
+}
+
+void rig_wait_until_it_counts(size_t node)
+{
+    the_node = node;
+    loop_must_true(rig.base, counts, NULL);
+}
+
+void rig_probe_all(void)
+{
+    size_t i, before[3];
+
+    for (i = 0; i < 3; i++) {
+        before[i] = fake_count(rig.nodes[i], "EVAL");
+    }
+    rig_pass_ms(RIG_HEALTH_MS);
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&rig, i, "EVAL", before[i] + 1);
+    }
+    loop_settle(rig.base);
+}

@@ -1,0 +1,68 @@
+/* io/rig.h - three masters some of which may not vote; what is said of them, and what they do.
+ *
+ *     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+ *     rig_restart(0);
+ *     rig_must_be_quarantined(0, "it has restarted");
+ *     rig_vote_must_not_count("k", 0, "it has restarted");
+ *     rig_pass_ms(RIG_QUARANTINE_MS);
+ *     rig_vote_must_count("k", 0);
+ *     farm_end(&rig);
+ *
+ * Time passes by rig_pass_ms() only, for us and for the servers alike. */
+#ifndef RLK_TESTS_IO_RIG_H
+#define RLK_TESTS_IO_RIG_H
+
+#include "io/farm.h"
+
+/* Longer than the longest ttl, 300 s, with its drift. */
+#define RIG_QUARANTINE_MS 304000u
+
+/* Of the probe: it comes when the test lets so much time pass, and not by itself; or not at all
+ * where little time passes. */
+#define RIG_HEALTH_MS 50000u
+#define RIG_NO_HEALTH_MS 60000u
+
+extern struct farm rig;
+
+/* Make the servers; the second also opens the manager. */
+void rig_set_up(enum redlock_quarantine policy, uint32_t health_ms);
+void rig_start(enum redlock_quarantine policy, uint32_t health_ms);
+
+struct model *rig_model(size_t node);
+
+void rig_set_clock_forward(size_t node, uint64_t by_ms);
+void rig_pass_ms(unsigned ms);
+
+/* Its incarnation key by hand, as that run has written it at that time. */
+void rig_set_mark(size_t node, const char *run, uint64_t born_us);
+
+/* How many seconds ago, by its clock, the key says that its data began. */
+long long rig_data_age_s(size_t node);
+
+/* What the manager says: how long it does not vote, and its name. */
+uint64_t rig_bar_ms(size_t node);
+const char *rig_name(size_t node);
+
+/* Whether the text about it says that it does not vote, and why; or does not say so. */
+void rig_must_be_quarantined(size_t node, const char *why);
+void rig_must_count(size_t node);
+void rig_wait_until_quarantined(size_t node);
+void rig_wait_until_it_counts(size_t node);
+
+/* How often it was greeted; wait until that is once more than `before`, and it is UP again. */
+size_t rig_greetings(size_t node);
+void rig_wait_until_greeted(size_t node, size_t before);
+
+/* Break the connection, and wait for the next one; restart it before. */
+void rig_reconnect(size_t node);
+void rig_restart(size_t node);
+
+/* Acquire, with node 1 refusing: so both others are needed. What node 0 grants must not be counted,
+ * for that reason, and is given back; or must be. */
+void rig_vote_must_not_count(const char *key, int fence, const char *why);
+void rig_vote_must_count(const char *key, int fence);
+
+/* Let the next probe be due, and wait until every master has answered one. */
+void rig_probe_all(void);
+
+#endif

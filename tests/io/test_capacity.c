@@ -1,0 +1,537 @@
+/* io/test_capacity.c - rule S13: what the masters have no room for waits for its turn, and nobody
+ * hears of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "io/held.h"
+#include "io/scripts.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+#include "io/watch.h"
+
+/* So many acquires are asked at once, and so many while a master is being connected. */
+#define DEQUEUED 1024
+#define EXPECTED 128
+#define MORE 20
+
+static struct farm f;
+static struct held h;
+
+static struct {
+    int keys; /* have been asked for, each another one */
+    int told, held, cancelled;
+} all;
+
+static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)arg;
+    all.told++;
+    all.held += status == REDLOCK_OK;
+    all.cancelled += status == REDLOCK_ECANCELED;
+}
+
+static void acquire_many(int n)
+{
+    struct redlock_request request;
+    char key[16];
+
+    for (; n > 0; n--) {
+        snprintf(key, sizeof(key), "many%d", all.keys++);
+        request = outcome_request(key);
+        ck_assert_int_eq(redlock_acquire(f.rl, &request, on_acquired, NULL, NULL), REDLOCK_OK);
+    }
+}
+
+static bool are_held(void *arg)
+{
+    ck_assert_int_eq(all.held, all.told);
+    return all.held == *(int *)arg;
+}
+
+static bool are_told(void *arg)
+{
+    (void)arg;
+    return all.told == all.keys;
+}
+
+static void wait_held(int n)
+{
+    loop_must_true(f.base, are_held, &n);
+}
+
+/* A majority answers nothing, and has been asked as much as it may be. */
+static void fill(void)
+{
+    size_t i, before = fake_count(f.nodes[0], "SET");
+
+    for (i = 0; i < f.n / 2 + 1; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    acquire_many(DEQUEUED);
+    farm_wait_count(&f, 0, "SET", before + DEQUEUED);
+    loop_settle(f.base);
+    ck_assert_int_eq(all.told, 0);
+}
+
+static void go_on(void)
+{
+    size_t i;
+
+    for (i = 0; i < f.n; i++) {
+        fake_go_on(f.nodes[i]);
+    }
+}
+
+static void start_filled(void)
+{
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    fill();
+}
+
+START_TEST(rounds_wait_until_a_majority_has_room)
+{
+    start_filled();
+    acquire_many(MORE);
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), DEQUEUED);
+    ck_assert_int_eq(all.told, 0);
+    go_on();
+    wait_held(DEQUEUED + MORE);
+    farm_wait_count(&f, 0, "SET", DEQUEUED + MORE);
+    farm_end(&f);
+}
+END_TEST
+
+/* [S6] It is asked, too, and answers when it can. */
+START_TEST(a_minority_that_stands_still_holds_nobody_up)
+{
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    fake_pause(f.nodes[0]);
+    acquire_many(DEQUEUED);
+    acquire_many(MORE);
+    wait_held(DEQUEUED + MORE);
+    farm_wait_count(&f, 0, "SET", DEQUEUED + MORE);
+    go_on();
+    farm_end(&f);
+}
+END_TEST
+
+/* Node 0 answers nothing, and has been asked all that it may be asked: it holds fresh rounds up.
+ * The others have answered. `more` has been asked of it since. */
+static void fill_one(int more)
+{
+    fake_pause(f.nodes[0]);
+    acquire_many(2 * DEQUEUED - more);
+    wait_held(2 * DEQUEUED - more);
+}
+
+/* Half of the time that makes it stuck. Then it is not asked, either. */
+START_TEST(a_slow_minority_holds_up_what_is_fresh_for_a_while)
+{
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    fill_one(0);
+    acquire_many(MORE);
+    suspend_ms(FARM_NEVER_MS / 3);
+    loop_settle(f.base);
+    ck_assert_int_eq(all.told, 2 * DEQUEUED);
+    suspend_ms(FARM_NEVER_MS / 5);
+    wait_held(2 * DEQUEUED + MORE);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 2 * DEQUEUED);
+    ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
+    go_on();
+    farm_end(&f);
+}
+END_TEST
+
+/* What stands in line is told of it. */
+START_TEST(a_stuck_majority_is_not_waited_for)
+{
+    start_filled();
+    acquire_many(MORE);
+    loop_settle(f.base);
+    ck_assert_int_eq(all.told, 0);
+    farm_time_out(&f);
+    loop_must_true(f.base, are_told, NULL);
+    ck_assert_int_eq(all.held, 0);
+    ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), DEQUEUED);
+    farm_end(&f);
+}
+END_TEST
+
+/* In order, and while others come behind them. */
+START_TEST(the_line_is_served_in_order)
+{
+    const struct resp_request *last;
+
+    start_filled();
+    acquire_many(MORE);
+    go_on();
+    farm_wait_count(&f, 2, "SET", DEQUEUED + MORE);
+    last = fake_request(f.nodes[2], 0, fake_n_commands(f.nodes[2], 0) - 1);
+    ck_assert(resp_is(last, 1, "many1043"));
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(the_wait_ends_in_line)
+{
+    struct redlock_request request = outcome_request("late");
+    struct outcome got = {.n = 3};
+
+    start_filled();
+    request.wait_ms = 1000;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    loop_settle(f.base);
+    ck_assert_int_eq(got.calls, 0);
+    suspend_ms(1000);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(got.reason, REDLOCK_ELIMIT);
+    ck_assert_uint_eq(got.tries, 0);
+    go_on();
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_count(f.nodes[2], "SET late"), 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(who_cancels_leaves_the_line)
+{
+    struct redlock_request request = outcome_request("late");
+    struct outcome got = {.n = 3};
+    struct redlock_lock *lock;
+
+    start_filled();
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &lock), 0);
+    acquire_many(MORE);
+    ck_assert_int_eq(redlock_cancel(lock), REDLOCK_OK);
+    loop_must(f.base, &got.calls);
+    ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
+    go_on();
+    wait_held(DEQUEUED + MORE);
+    ck_assert_uint_eq(fake_count(f.nodes[2], "SET late"), 0);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_close_sends_nothing_of_what_is_in_line)
+{
+    start_filled();
+    acquire_many(MORE);
+    go_on();
+    farm_close(&f);
+    ck_assert_int_eq(all.held + all.cancelled, DEQUEUED + MORE);
+    ck_assert_int_ge(all.cancelled, MORE);
+    ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), DEQUEUED);
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+static void on_queried(const struct redlock_query_result *result, int status, void *arg)
+{
+    (void)result;
+    ck_assert_int_eq(status, REDLOCK_OK);
+    ++*(int *)arg;
+}
+
+START_TEST(a_query_waits_for_its_turn)
+{
+    int queried = 0;
+
+    start_filled();
+    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, &queried), REDLOCK_OK);
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_count(f.nodes[2], "GET"), 0);
+    go_on();
+    loop_must(f.base, &queried);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- held locks ---- */
+
+/* And acquires in line. No answer is overdue before a renewal is due. */
+static void start_with_lock(void)
+{
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    held_acquire_key(&h, &f, "k");
+    loop_settle(f.base);
+    fill();
+    acquire_many(MORE);
+}
+
+START_TEST(a_renewal_does_not_wait_behind_acquires)
+{
+    start_with_lock();
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_count(f.nodes[4], "SET"), DEQUEUED + 1);
+    go_on();
+    loop_settle(f.base);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
+    ck_assert_str_eq(h.order, "");
+    farm_end(&f);
+}
+END_TEST
+
+/* Its answer to the next renewal comes when it has room for the question. */
+START_TEST(a_slow_minority_does_not_hold_up_a_renewal)
+{
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    held_acquire_key(&h, &f, "k");
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS / 10);
+    loop_settle(f.base);
+    fill_one(0);
+    suspend_time();
+    suspend_ms(HELD_THIRD_MS / 10 * 9);
+    scripts_wait(&f, 1, &rlk_script_keep, 1);
+    scripts_wait(&f, 2, &rlk_script_keep, 1);
+    loop_settle(f.base);
+    suspend_go_on();
+    ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
+    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_keep), 0);
+    ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
+    ck_assert_str_eq(h.order, "");
+    go_on();
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait(&f, 0, &rlk_script_keep, 1);
+    farm_end(&f);
+}
+END_TEST
+
+/* [S5] It follows when there is room, however late the SET before it is carried out. */
+START_TEST(a_release_without_room_outlives_its_unanswered_set)
+{
+    struct redlock_request request = outcome_request("late");
+    struct outcome got;
+
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    fake_pause(f.nodes[0]);
+    request.ttl_ms = 30000;
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    fill_one(1);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    loop_settle(f.base);
+    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_release), 0);
+    suspend_ms(35000);
+    loop_settle(f.base);
+    ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
+    go_on();
+    farm_wait_gone(&f, "late");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_release_does_not_wait_behind_acquires)
+{
+    start_with_lock();
+    ck_assert_int_eq(held_release(&h), REDLOCK_OK);
+    scripts_wait_all(&f, 0, 5, &rlk_script_release, 1);
+    ck_assert_uint_eq(fake_count(f.nodes[4], "SET"), DEQUEUED + 1);
+    go_on();
+    loop_must(f.base, &h.released);
+    farm_end(&f);
+}
+END_TEST
+
+#define LOCKS 40
+
+/* At a third of the ttl at the latest, and not all at one moment before. */
+START_TEST(renewals_are_spread)
+{
+    struct held locks[LOCKS];
+    char key[16];
+    size_t i, n;
+
+    held_start(&f);
+    for (i = 0; i < LOCKS; i++) {
+        snprintf(key, sizeof(key), "k%zu", i);
+        held_acquire_key(&locks[i], &f, key);
+    }
+    loop_settle(f.base);
+    suspend_ms(HELD_THIRD_MS / 8 * 7);
+    loop_settle(f.base);
+    n = scripts_count(&f, 1, &rlk_script_keep);
+    ck_assert_uint_gt(n, 0);
+    ck_assert_uint_lt(n, LOCKS);
+    suspend_ms(HELD_THIRD_MS / 8);
+    scripts_wait(&f, 1, &rlk_script_keep, LOCKS);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- masters that are being connected ---- */
+
+START_TEST(not_all_wait_for_a_master_that_is_being_connected)
+{
+    size_t i;
+
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    farm_open_at_once(&f);
+    acquire_many(DEQUEUED);
+    loop_settle(f.base);
+    fake_go_on(f.nodes[0]);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), EXPECTED);
+    ck_assert_int_eq(all.told, 0);
+    fake_go_on(f.nodes[1]);
+    fake_go_on(f.nodes[2]);
+    wait_held(DEQUEUED);
+    farm_end(&f);
+}
+END_TEST
+
+static void on_closed(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void release_by_token(void)
+{
+    static const char *const keys[] = {"k"};
+    struct outcome_released released = {0, 0};
+
+    ck_assert_int_eq(redlock_release_token(f.rl, keys, 1, "token", outcome_on_released, &released),
+                     0);
+    loop_must(f.base, &released.calls);
+    ck_assert_int_eq(released.status, REDLOCK_OK);
+}
+
+/* Node 2 has the key, does not greet, and a majority has answered. */
+static void start_without_the_third(void)
+{
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        model_set(fake_model(f.nodes[i]), "k", "token", 60000);
+    }
+    fake_on(f.nodes[2], "SCRIPT LOAD", FAKE_STALL, NULL);
+    farm_open_at_once(&f);
+    farm_wait_count(&f, 2, "SCRIPT LOAD", 1);
+}
+
+/* A tenth of a second at the most. */
+START_TEST(a_close_tells_a_master_that_is_being_connected_of_a_release)
+{
+    int closed = 0;
+
+    start_without_the_third();
+    release_by_token();
+    suspend_time();
+    ck_assert_int_eq(redlock_close(f.rl, on_closed, &closed), REDLOCK_OK);
+    f.rl = NULL;
+    loop_settle(f.base);
+    ck_assert_int_eq(closed, 0);
+    if (_i == 0) {
+        fake_go_on(f.nodes[2]);
+        loop_must(f.base, &closed);
+        ck_assert_ptr_null(model_get(fake_model(f.nodes[2]), "k"));
+    } else {
+        suspend_ms(101);
+        loop_must(f.base, &closed);
+    }
+    suspend_go_on();
+    farm_end(&f);
+}
+END_TEST
+
+/* [S5, S6] It has more pending releases than are sent at once, and answers none of them. */
+START_TEST(a_minority_with_pending_releases_holds_nobody_up)
+{
+    struct outcome_released released = {0, 0};
+    const char *keys[1];
+    struct outcome got;
+    char key[16];
+    int i;
+
+    start_without_the_third();
+    for (i = 0; i <= DEQUEUED; i++) {
+        keys[0] = key;
+        snprintf(key, sizeof(key), "k%d", i);
+        model_set(fake_model(f.nodes[0]), key, "token", 60000);
+        model_set(fake_model(f.nodes[1]), key, "token", 60000);
+        ck_assert_int_eq(
+            redlock_release_token(f.rl, keys, 1, "token", outcome_on_released, &released), 0);
+    }
+    loop_must(f.base, &released.calls);
+    loop_settle(f.base);
+    fake_on(f.nodes[2], "EVALSHA", FAKE_STALL, NULL);
+    fake_go_on(f.nodes[2]);
+    scripts_wait(&f, 2, &rlk_script_release, DEQUEUED);
+    got = farm_acquire(&f, "l");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), 0);
+    fake_behave(f.nodes[2]);
+    go_on();
+    scripts_wait(&f, 2, &rlk_script_release, DEQUEUED + 1);
+    farm_end(&f);
+}
+END_TEST
+
+/* Who is owed nothing is not waited for: no time passes. */
+START_TEST(a_close_does_not_wait_for_a_master_that_is_being_connected)
+{
+    struct outcome got;
+
+    start_without_the_third();
+    fake_behave(f.nodes[0]);
+    got = farm_acquire(&f, "l");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    suspend_time();
+    watch_close(f.base, f.rl);
+    f.rl = NULL;
+    suspend_go_on();
+    farm_end(&f);
+}
+END_TEST
+
+Suite *capacity_suite(void)
+{
+    Suite *suite = suite_create("capacity");
+    TCase *tcase = tcase_create("capacity");
+
+    tcase_add_test(tcase, rounds_wait_until_a_majority_has_room);
+    tcase_add_test(tcase, a_minority_that_stands_still_holds_nobody_up);
+    tcase_add_test(tcase, a_slow_minority_holds_up_what_is_fresh_for_a_while);
+    tcase_add_test(tcase, a_stuck_majority_is_not_waited_for);
+    tcase_add_test(tcase, the_line_is_served_in_order);
+    tcase_add_test(tcase, the_wait_ends_in_line);
+    tcase_add_test(tcase, who_cancels_leaves_the_line);
+    tcase_add_test(tcase, a_close_sends_nothing_of_what_is_in_line);
+    tcase_add_test(tcase, a_query_waits_for_its_turn);
+    tcase_add_test(tcase, a_renewal_does_not_wait_behind_acquires);
+    tcase_add_test(tcase, a_slow_minority_does_not_hold_up_a_renewal);
+    tcase_add_test(tcase, a_release_without_room_outlives_its_unanswered_set);
+    tcase_add_test(tcase, a_release_does_not_wait_behind_acquires);
+    tcase_add_test(tcase, renewals_are_spread);
+    tcase_add_test(tcase, not_all_wait_for_a_master_that_is_being_connected);
+    tcase_add_loop_test(tcase, a_close_tells_a_master_that_is_being_connected_of_a_release, 0, 2);
+    tcase_add_test(tcase, a_minority_with_pending_releases_holds_nobody_up);
+    tcase_add_test(tcase, a_close_does_not_wait_for_a_master_that_is_being_connected);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

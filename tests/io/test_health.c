@@ -1,0 +1,410 @@
+/* io/test_health.c - what masters are asked of themselves, and what of it they may refuse. */
+#include "io/suites.h"
+#include "io/rig.h"
+
+/* ---- what may be asked of it ---- */
+
+#define NOPERM "-NOPERM this user has no permissions to run the '%s' command\r\n"
+
+/* Then only its clock is looked at, and its votes count. */
+START_TEST(a_master_that_runs_no_script_for_us_is_asked_for_the_time)
+{
+    size_t before;
+
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
+    farm_open(&rig);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    before = fake_count(rig.nodes[0], "EVAL");
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "TIME", 1);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "TIME", 2);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before);
+    rig_set_clock_forward(0, 100000);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
+    rig_must_be_quarantined(0, "clock");
+
+    fake_behave(rig.nodes[0]);
+    rig_reconnect(0);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
+    ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
+    farm_end(&rig);
+}
+END_TEST
+
+/* It did at first, and does not any more. */
+START_TEST(a_master_that_stops_running_it_is_asked_for_the_time)
+{
+    size_t before;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
+    before = fake_count(rig.nodes[0], "EVAL");
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "EVAL", before + 1);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "TIME", 1);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
+}
+END_TEST
+
+/* It may again in a moment: then it is asked again, and does not vote before. */
+START_TEST(a_master_that_is_out_of_memory_is_asked_again)
+{
+    size_t before;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    fake_on_next(rig.nodes[0], 1, "EVAL", FAKE_REPLY, "-OOM no\r\n", 9);
+    before = fake_count(rig.nodes[0], "EVAL");
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
+    rig_must_be_quarantined(0, "cannot say for now");
+    ck_assert(rig_bar_ms(0) == UINT64_MAX);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "EVAL", before + 2);
+    rig_wait_until_it_counts(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
+}
+END_TEST
+
+START_TEST(a_master_that_tells_nothing_of_itself_votes)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    fake_on(rig.nodes[0], "INFO", FAKE_REPLY, NOPERM);
+    fake_on(rig.nodes[0], "CONFIG", FAKE_REPLY, NOPERM);
+    rig_model(0)->uptime_s = 0;
+    farm_open(&rig);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "TIME", 1);
+    farm_end(&rig);
+}
+END_TEST
+
+static void must_have_been_asked(size_t node, const char *const *words)
+{
+    size_t i;
+
+    for (i = 0; words[i]; i++) {
+        ck_assert_msg(fake_find(rig.nodes[node], 0, i, words[i]) == (long)i, "%zu: %s, not %s", i,
+                      fake_text(rig.nodes[node], 0, i), words[i]);
+    }
+    ck_assert_uint_eq(fake_n_commands(rig.nodes[node], 0), i);
+}
+
+START_TEST(the_greeting_is_in_order)
+{
+    static const char *const all[] = {"HELLO 2",
+                                      "CLIENT SETNAME",
+                                      "INFO server",
+                                      "INFO replication",
+                                      "INFO memory",
+                                      "INFO persistence",
+                                      "INFO commandstats",
+                                      "CONFIG GET *appendfsync*",
+                                      "SCRIPT LOAD",
+                                      "EVAL",
+                                      NULL};
+    static const char *const few[] = {"HELLO 2",          "CLIENT SETNAME", "INFO server",
+                                      "INFO replication", "SCRIPT LOAD",    NULL};
+
+    rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
+    must_have_been_asked(0, _i == REDLOCK_QUARANTINE_OFF ? few : all);
+    farm_end(&rig);
+}
+END_TEST
+
+START_TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_model(0)->whole_scripts = true;
+    farm_open(&rig);
+    ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
+    farm_end(&rig);
+}
+END_TEST
+
+START_TEST(the_incarnation_key_has_the_prefix)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig.options.key_prefix = "app:";
+    farm_open(&rig);
+    ck_assert_ptr_nonnull(model_get(rig_model(0), "app:redlock:incarnation"));
+    ck_assert_uint_eq(model_count(rig_model(0)), 1);
+    farm_end(&rig);
+}
+END_TEST
+
+START_TEST(with_the_quarantine_off_no_key_is_left)
+{
+    rig_start(REDLOCK_QUARANTINE_OFF, RIG_HEALTH_MS);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "TIME", 1);
+    ck_assert_uint_eq(model_count(rig_model(0)), 0);
+    farm_end(&rig);
+}
+END_TEST
+
+/* Without a mark what it says of its commands is all that there is. */
+START_TEST(without_a_mark_a_suspect_does_not_vote)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
+    rig_model(0)->flushes = _i == 0;
+    rig_model(0)->promoted = _i == 1;
+    farm_open(&rig);
+    rig_must_be_quarantined(0, "lost its data");
+    rig_vote_must_not_count("k", 0, "lost its data");
+    rig_pass_ms(RIG_QUARANTINE_MS + 1000);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
+}
+END_TEST
+
+/* It votes, and whether it should nobody looks: that is said. */
+START_TEST(what_is_not_looked_at_is_said)
+{
+    static const char *const refused[] = {"INFO", "EVAL"};
+    static const char *const texts[] = {"allow us INFO", "allow us EVAL"};
+
+    rig_set_up((enum redlock_quarantine)(_i / 2), RIG_NO_HEALTH_MS);
+    fake_on(rig.nodes[0], refused[_i % 2], FAKE_REPLY, NOPERM);
+    farm_open(&rig);
+    rig_must_count(0);
+    if (_i / 2 == REDLOCK_QUARANTINE_OFF) {
+        ck_assert_ptr_null(strstr(farm_error(&rig, 0), "allow us"));
+    } else {
+        ck_assert_ptr_nonnull(strstr(farm_error(&rig, 0), texts[_i % 2]));
+    }
+    ck_assert_ptr_null(strstr(farm_error(&rig, 1), "allow us"));
+    farm_end(&rig);
+}
+END_TEST
+
+/* ---- who cannot say anything just now ---- */
+
+static const struct {
+    const char *command;
+    const char *bytes;
+} for_now[] = {
+    {"INFO server", "-BUSY Redis is busy running a script.\r\n"},
+    {"INFO server", "-LOADING Redis is loading the dataset in memory\r\n"},
+    {"INFO replication", "-LOADING Redis is loading the dataset in memory\r\n"},
+    {"INFO persistence", "-BUSY Redis is busy running a script.\r\n"},
+    {"EVAL", "-BUSY Redis is busy running a script.\r\n"},
+    {"EVAL", "-LOADING Redis is loading the dataset in memory\r\n"},
+};
+#define N_FOR_NOW ((int)(sizeof(for_now) / sizeof(for_now[0])))
+
+/* It has lost its data a moment ago, which it would not say: it is not let in unseen. */
+START_TEST(who_cannot_say_who_it_is_is_asked_again)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_model(0)->uptime_s = 0;
+    fake_on(rig.nodes[0], for_now[_i].command, FAKE_REPLY, for_now[_i].bytes);
+    farm_open_at_once(&rig);
+    farm_wait_error(&rig, 0, "for now");
+    farm_wait_count(&rig, 0, "HELLO", 3);
+    ck_assert_int_ne(farm_state(&rig, 0), REDLOCK_NODE_UP);
+    fake_behave(rig.nodes[0]);
+    farm_wait(&rig, 0, REDLOCK_NODE_UP);
+    rig_must_be_quarantined(0, "only just");
+    farm_end(&rig);
+}
+END_TEST
+
+/* Without memory it refuses the script, and votes for nobody either. When it has some again, its
+ * data may have been thrown away to get it, before its first mark was read. */
+START_TEST(who_has_no_memory_is_greeted_and_does_not_vote)
+{
+    size_t greetings;
+
+    rig_set_up((enum redlock_quarantine)_i, RIG_HEALTH_MS);
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-OOM command not allowed\r\n");
+    farm_open(&rig);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), 1);
+    rig_must_be_quarantined(0, "cannot say for now");
+    model_flush(rig_model(0));
+    fake_behave(rig.nodes[0]);
+    rig_vote_must_not_count("k", 0, "cannot say for now");
+    greetings = rig_greetings(0);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_greeted(0, greetings);
+    rig_must_be_quarantined(0, "thrown away");
+    rig_vote_must_not_count("k", 0, "thrown away");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_count(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
+}
+END_TEST
+
+/* It is known, and cannot say at its next greeting whether it is as before: when it can, and has
+ * the mark that we know, it votes at once. */
+START_TEST(a_known_mark_that_is_read_again_counts_at_once)
+{
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-MISCONF cannot save\r\n");
+    rig_reconnect(0);
+    rig_must_be_quarantined(0, "cannot say for now");
+    fake_behave(rig.nodes[0]);
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_it_counts(0);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
+}
+END_TEST
+
+/* EVAL is allowed only now: its data may have been thrown away before. */
+START_TEST(the_first_mark_that_may_be_read_bars)
+{
+    rig_set_up((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
+    farm_open(&rig);
+    rig_must_count(0);
+    fake_behave(rig.nodes[0]);
+    rig_reconnect(0);
+    rig_must_be_quarantined(0, "thrown away");
+    farm_end(&rig);
+}
+END_TEST
+
+/* INFO was allowed, and is not any more (the ACL is in the configuration, so it was restarted); or
+ * the other way round. */
+START_TEST(a_run_that_is_told_no_more_or_only_now_bars)
+{
+    rig_set_up((enum redlock_quarantine)(_i / 2), RIG_NO_HEALTH_MS);
+    if (_i % 2) {
+        fake_on(rig.nodes[0], "INFO", FAKE_REPLY, NOPERM);
+    }
+    farm_open(&rig);
+    rig_must_count(0);
+    if (_i % 2) {
+        fake_behave(rig.nodes[0]);
+    } else {
+        fake_on(rig.nodes[0], "INFO", FAKE_REPLY, NOPERM);
+    }
+    rig_reconnect(0);
+    rig_must_be_quarantined(0, "restarted");
+    farm_end(&rig);
+}
+END_TEST
+
+/* Its clock was set back since it started: below 0 seconds up is no great age. */
+START_TEST(an_uptime_below_nought_is_young)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_model(0)->uptime_s = -3599;
+    if (_i) {
+        fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
+    }
+    farm_open(&rig);
+    rig_must_be_quarantined(0, "only just");
+    rig_pass_ms(RIG_QUARANTINE_MS + 1000);
+    rig_must_count(0);
+    farm_end(&rig);
+}
+END_TEST
+
+START_TEST(who_is_loading_its_data_is_asked_again)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_model(0)->loading = true;
+    farm_open_at_once(&rig);
+    farm_wait_error(&rig, 0, "is loading its data");
+    farm_wait_count(&rig, 0, "HELLO", 3);
+    ck_assert_int_ne(farm_state(&rig, 0), REDLOCK_NODE_UP);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), 0);
+    rig_model(0)->loading = false;
+    farm_wait(&rig, 0, REDLOCK_NODE_UP);
+    farm_end(&rig);
+}
+END_TEST
+
+/* ---- probes ---- */
+
+START_TEST(a_master_is_probed_as_long_as_it_is_connected)
+{
+    size_t i, before;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    for (i = 1; i <= 3; i++) {
+        rig_pass_ms(RIG_HEALTH_MS);
+        farm_wait_count(&rig, 0, "EVAL", 1 + i);
+        farm_wait_count(&rig, 1, "EVAL", 1 + i);
+    }
+    fake_down(rig.nodes[0]);
+    farm_wait(&rig, 0, REDLOCK_NODE_DOWN);
+    before = fake_count(rig.nodes[0], "EVAL");
+    for (i = 5; i <= 8; i++) {
+        rig_pass_ms(RIG_HEALTH_MS);
+        farm_wait_count(&rig, 1, "EVAL", i);
+    }
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before);
+    fake_up(rig.nodes[0]);
+    farm_wait(&rig, 0, REDLOCK_NODE_UP);
+    rig_must_count(0);
+    farm_wait_count(&rig, 0, "EVAL", before + 1);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "EVAL", before + 2);
+    farm_end(&rig);
+}
+END_TEST
+
+START_TEST(probes_do_not_pile_up_where_nobody_answers)
+{
+    size_t i, before;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    before = fake_count(rig.nodes[0], "EVAL");
+    fake_pause(rig.nodes[0]);
+    for (i = 0; i < 5; i++) {
+        rig_pass_ms(RIG_HEALTH_MS);
+        farm_wait_count(&rig, 1, "EVAL", 2 + i);
+    }
+    fake_go_on(rig.nodes[0]);
+    farm_wait_count(&rig, 0, "EVAL", before + 1);
+    loop_settle(rig.base);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "EVAL", before + 2);
+    farm_end(&rig);
+}
+END_TEST
+
+Suite *health_suite(void)
+{
+    Suite *suite = suite_create("health");
+    TCase *tcase = tcase_create("health");
+
+    tcase_add_test(tcase, a_master_that_runs_no_script_for_us_is_asked_for_the_time);
+    tcase_add_test(tcase, a_master_that_stops_running_it_is_asked_for_the_time);
+    tcase_add_test(tcase, a_master_that_is_out_of_memory_is_asked_again);
+    tcase_add_test(tcase, a_master_that_tells_nothing_of_itself_votes);
+    tcase_add_loop_test(tcase, the_greeting_is_in_order, 0, 3);
+    tcase_add_test(tcase, the_incarnation_key_is_written_where_whole_scripts_are_replicated);
+    tcase_add_test(tcase, the_incarnation_key_has_the_prefix);
+    tcase_add_test(tcase, with_the_quarantine_off_no_key_is_left);
+    tcase_add_test(tcase, a_master_is_probed_as_long_as_it_is_connected);
+    tcase_add_test(tcase, probes_do_not_pile_up_where_nobody_answers);
+    tcase_add_loop_test(tcase, without_a_mark_a_suspect_does_not_vote, 0, 2);
+    tcase_add_loop_test(tcase, what_is_not_looked_at_is_said, 0, 6);
+    tcase_add_loop_test(tcase, who_cannot_say_who_it_is_is_asked_again, 0, N_FOR_NOW);
+    tcase_add_loop_test(tcase, who_has_no_memory_is_greeted_and_does_not_vote, 0, 2);
+    tcase_add_test(tcase, a_known_mark_that_is_read_again_counts_at_once);
+    tcase_add_loop_test(tcase, the_first_mark_that_may_be_read_bars, 0, 2);
+    tcase_add_loop_test(tcase, a_run_that_is_told_no_more_or_only_now_bars, 0, 4);
+    tcase_add_loop_test(tcase, an_uptime_below_nought_is_young, 0, 2);
+    tcase_add_test(tcase, who_is_loading_its_data_is_asked_again);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,384 @@
+/* live/test_quarantine.c - whose votes count, on real masters. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "live/site.h"
+#include "live/suites.h"
+
+/* What is waited for takes at least so long; what is not is far longer. */
+#define SHORT_TTL_MS 3000u
+#define LONG_TTL_MS 120000u
+
+#define HEALTH_MS 50u
+
+static struct site s;
+static struct outcome got;
+
+static void open_with(enum redlock_quarantine policy, uint32_t max_ttl_ms, uint32_t health_ms)
+{
+    s.options.quarantine = policy;
+    s.options.max_ttl_ms = max_ttl_ms;
+    s.options.health_ms = health_ms;
+    site_open(&s);
+}
+
+static struct redlock_node_info info_of(size_t manager, size_t node)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    ck_assert_int_eq(redlock_node_info(s.rl[manager], node, &info), REDLOCK_OK);
+    return info;
+}
+
+static void must_be_quarantined(size_t node, const char *why)
+{
+    struct redlock_node_info info = info_of(0, node);
+
+    ck_assert_uint_gt(info.quarantine_ms, 0);
+    ck_assert_ptr_nonnull(strstr(info.error, "does not vote"));
+    ck_assert_msg(strstr(info.error, why) != NULL, "%s", info.error);
+}
+
+/* What both managers are to see of a node. */
+static size_t the_node;
+
+static bool are_both_cut_off(void *arg)
+{
+    (void)arg;
+    return info_of(0, the_node).state != REDLOCK_NODE_UP &&
+           info_of(1, the_node).state != REDLOCK_NODE_UP;
+}
+
+/* It loses everything, and is there again. Returns when both managers have noticed. */
+static void restart(size_t node)
+{
+    the_node = node;
+    master_kill(s.masters[node]);
+    loop_must_true(s.base, are_both_cut_off, NULL);
+    master_restart(s.masters[node]);
+    watch_for_state(s.base, s.rl[0], node, REDLOCK_NODE_UP);
+    watch_for_state(s.base, s.rl[1], node, REDLOCK_NODE_UP);
+}
+
+static bool is_quarantined(void *arg)
+{
+    (void)arg;
+    struct redlock_node_info info = info_of(0, the_node);
+
+    return info.state == REDLOCK_NODE_UP && info.quarantine_ms > 0; /* greeted anew */
+}
+
+static void wait_until_quarantined(size_t node)
+{
+    the_node = node;
+    loop_must_true(s.base, is_quarantined, NULL);
+}
+
+/* ---- one server under two addresses ---- */
+
+static bool is_a_duplicate_refused(void *arg)
+{
+    size_t *duplicate = arg;
+
+    for (*duplicate = 0; *duplicate < 2; ++*duplicate) {
+        if (strstr(info_of(0, *duplicate).error, "same server")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Server 0 is the first two nodes: with two names, or over TCP and a unix socket. */
+START_TEST(one_server_under_two_addresses_is_refused)
+{
+    struct master_options both = {.where = MASTER_TCP4};
+    char config[256], other[256];
+    size_t duplicate;
+
+    snprintf(config, sizeof(config), "unixsocket %s/duplicate-%d", rlk_test_folder(), _i);
+    both.config = config;
+    site_start(&s, 1, &both);
+    if (_i == 0) {
+        snprintf(other, sizeof(other), "unix://%s/duplicate-%d", rlk_test_folder(), _i);
+    } else {
+        snprintf(other, sizeof(other), "redis://localhost:%d", master_port(s.masters[0]));
+    }
+    s.masters[1] = master_start(NULL);
+    s.n = 2;
+    s.uris[1] = other;
+    s.uris[2] = master_uri(s.masters[1]);
+    s.options.n_nodes = 3;
+    s.options.quarantine =
+        (enum redlock_quarantine)(_i == 0 ? REDLOCK_QUARANTINE_OBSERVED : REDLOCK_QUARANTINE_OFF);
+    site_open_at_once(&s);
+    loop_must_true(s.base, is_a_duplicate_refused, &duplicate);
+    ck_assert_ptr_nonnull(strstr(info_of(0, duplicate).error, info_of(0, 1 - duplicate).name));
+    ck_assert_str_ne(info_of(0, 0).name, info_of(0, 1).name);
+    watch_for_state(s.base, s.rl[0], 2, REDLOCK_NODE_UP);
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_ECONFIG);
+    ck_assert_str_eq(master_ask(s.masters[0], "EXISTS k"), "0");
+    ck_assert_str_eq(master_ask(s.masters[1], "EXISTS k"), "0");
+    site_end(&s);
+}
+END_TEST
+
+/* ---- restarts ---- */
+
+static long evals(size_t node)
+{
+    const char *stats =
+        strstr(master_ask(s.masters[node], "INFO commandstats"), "cmdstat_eval:calls=");
+
+    return stats ? strtol(stats + strlen("cmdstat_eval:calls="), NULL, 10) : 0;
+}
+
+static long evals_before;
+
+static bool was_asked_again(void *arg)
+{
+    (void)arg;
+    return evals(2) > evals_before;
+}
+
+static struct outcome first;
+
+/* The first client holds the lock by masters 0 and 1. Master 2 was busy with another lock, which is
+ * over; master 1 forgets everything. By their keys the latter two are a majority for a second
+ * client. */
+static struct outcome second_holder_after_a_restart(enum redlock_quarantine policy)
+{
+    struct redlock_request request = outcome_request("k");
+
+    site_start(&s, 3, NULL);
+    open_with(policy, LONG_TTL_MS, 0);
+    master_ask(s.masters[2], "SET k another");
+    evals_before = evals(2);
+    first = site_acquire(&s, "k");
+    ck_assert_int_eq(first.status, REDLOCK_OK);
+    loop_must_true(s.base, was_asked_again, NULL); /* to heal it, for once */
+    master_ask(s.masters[2], "DEL k");
+    restart(1);
+    return site_acquire_with(&s, 1, &request);
+}
+
+START_TEST(a_restart_does_not_give_a_lock_to_two)
+{
+    got = second_holder_after_a_restart(REDLOCK_QUARANTINE_OBSERVED);
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_QUARANTINED);
+    ck_assert_ptr_nonnull(strstr(got.votes[1].error, "it has restarted"));
+    site_wait_answer(&s, 1, "0", "EXISTS k");
+    site_end(&s);
+}
+END_TEST
+
+/* The same without a quarantine: so the schedule is the one that it is there for. */
+START_TEST(without_a_quarantine_it_does)
+{
+    got = second_holder_after_a_restart(REDLOCK_QUARANTINE_OFF);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_gt(redlock_lock_validity_ms(first.lock), 0);
+    ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
+    site_end(&s);
+}
+END_TEST
+
+static long uptime_s(size_t node)
+{
+    const char *info = strstr(master_ask(s.masters[node], "INFO server"), "uptime_in_seconds:");
+
+    ck_assert_ptr_nonnull(info);
+    return strtol(info + strlen("uptime_in_seconds:"), NULL, 10);
+}
+
+static void acquire_in_time(void)
+{
+    struct redlock_request request = outcome_request("k");
+
+    request.ttl_ms = SHORT_TTL_MS;
+    request.wait_ms = REDLOCK_FOREVER;
+    got = site_acquire_with(&s, 0, &request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+}
+
+/* One of the two that restarted must have voted. */
+START_TEST(masters_that_restarted_vote_again_after_max_ttl)
+{
+    site_start(&s, 3, NULL);
+    open_with(REDLOCK_QUARANTINE_OBSERVED, SHORT_TTL_MS, 0);
+    restart(1);
+    restart(2);
+    acquire_in_time();
+    ck_assert_int_ge(uptime_s(1) > uptime_s(2) ? uptime_s(1) : uptime_s(2), SHORT_TTL_MS / 1000);
+    site_end(&s);
+}
+END_TEST
+
+/* Nobody has seen them before. */
+START_TEST(masters_that_are_young_do_not_vote_before_max_ttl)
+{
+    site_start(&s, 3, NULL);
+    open_with(REDLOCK_QUARANTINE_STRICT, SHORT_TTL_MS, 0);
+    acquire_in_time();
+    ck_assert_int_ge(uptime_s(0), SHORT_TTL_MS / 1000);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(a_durable_master_keeps_its_vote)
+{
+    const struct master_options options = {.config = _i == 0
+                                                         ? "appendonly yes\nappendfsync always"
+                                                         : "appendonly yes\nappendfsync everysec"};
+
+    site_start(&s, 3, &options);
+    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, 0);
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    site_wait_answer(&s, 0, got.token, "GET k");
+    restart(0);
+    if (_i == 0) {
+        ck_assert_uint_eq(info_of(0, 0).quarantine_ms, 0);
+        ck_assert_str_eq(master_ask(s.masters[0], "GET k"), got.token);
+    } else {
+        must_be_quarantined(0, "it has restarted");
+    }
+    site_end(&s);
+}
+END_TEST
+
+/* [S11] Its disk was data_replaced: its log is written always, its run is new, and what it had
+ * granted is gone. Nobody of those who come now has seen it before. */
+START_TEST(a_durable_master_that_comes_back_empty_waits_for_strangers)
+{
+    const struct master_options options = {.config = "appendonly yes\nappendfsync always"};
+    size_t i;
+
+    site_start(&s, 3, &options);
+    for (i = 0; i < 3; i++) {
+        site_make_old(&s, i);
+    }
+    ck_assert_str_eq(master_ask(s.masters[0], "FLUSHALL"), "OK");
+    master_restart(s.masters[0]);
+    master_restart(s.masters[1]);
+    open_with(REDLOCK_QUARANTINE_STRICT, LONG_TTL_MS, 0);
+    must_be_quarantined(0, "lost its data");
+    ck_assert_uint_eq(info_of(0, 1).quarantine_ms, 0);
+    ck_assert_uint_eq(info_of(0, 2).quarantine_ms, 0);
+    site_end(&s);
+}
+END_TEST
+
+/* ---- data that are gone ---- */
+
+START_TEST(a_flushall_is_seen_by_the_probe)
+{
+    site_start(&s, 3, NULL);
+    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, HEALTH_MS);
+    ck_assert_uint_eq(info_of(0, 0).quarantine_ms, 0);
+    ck_assert_str_eq(master_ask(s.masters[0], "FLUSHALL"), "OK");
+    wait_until_quarantined(0);
+    must_be_quarantined(0, "its data were thrown away");
+    ck_assert_uint_eq(info_of(0, 1).quarantine_ms, 0);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
+{
+    struct redlock_request request = outcome_request("k");
+
+    site_start(&s, 3, NULL);
+    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, 0);
+    ck_assert_str_eq(master_ask(s.masters[0], "FLUSHALL"), "OK");
+    master_ask(s.masters[1], "SET k another");
+    request.fence = 1;
+    got = site_acquire_with(&s, 0, &request);
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
+    ck_assert_ptr_nonnull(strstr(got.votes[0].error, "its data were thrown away"));
+    master_ask(s.masters[1], "DEL k");
+    got = site_acquire_with(&s, 0, &request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    wait_until_quarantined(0);
+    must_be_quarantined(0, "its data were thrown away");
+    site_end(&s);
+}
+END_TEST
+
+/* ---- what they allow, and how they are configured ---- */
+
+static bool has_told_the_time(void *arg)
+{
+    return strstr(master_ask(arg, "INFO commandstats"), "cmdstat_time:calls=") != NULL;
+}
+
+START_TEST(a_master_that_runs_no_script_for_us_votes_and_tells_the_time)
+{
+    const struct master_options options = {.config = "user default on nopass ~* &* +@all -eval"};
+
+    site_start(&s, 3, &options);
+    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, HEALTH_MS);
+    loop_must_true(s.base, has_told_the_time, s.masters[0]);
+    ck_assert_str_eq(master_ask(s.masters[0], "EXISTS redlock:incarnation"), "0");
+    got = site_acquire(&s, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(masters_that_evict_do_not_vote)
+{
+    const struct master_options options = {.config = "maxmemory 64mb\n"
+                                                     "maxmemory-policy allkeys-lru"};
+
+    site_start(&s, 3, &options);
+    open_with(REDLOCK_QUARANTINE_STRICT, SHORT_TTL_MS, 0);
+    must_be_quarantined(0, "maxmemory-policy");
+    ck_assert_uint_eq(info_of(0, 0).quarantine_ms, UINT64_MAX);
+    site_end(&s);
+}
+END_TEST
+
+/* What the script writes there: the run, a mark, and since when. */
+START_TEST(the_mark_is_of_the_run)
+{
+    const char *run;
+    char run_id[41] = "";
+
+    site_start(&s, 3, NULL);
+    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, HEALTH_MS);
+    run = strstr(master_ask(s.masters[0], "INFO server"), "run_id:");
+    ck_assert_ptr_nonnull(run);
+    memcpy(run_id, run + strlen("run_id:"), 40);
+    ck_assert_int_eq(strncmp(master_ask(s.masters[0], "GET redlock:incarnation"), run_id, 40), 0);
+    ck_assert_str_eq(master_ask(s.masters[0], "PTTL redlock:incarnation"), "-1");
+    site_end(&s);
+}
+END_TEST
+
+Suite *quarantine_suite(void)
+{
+    Suite *suite = suite_create("quarantine");
+    TCase *tcase = tcase_create("quarantine");
+
+    tcase_add_loop_test(tcase, one_server_under_two_addresses_is_refused, 0, 2);
+    tcase_add_test(tcase, a_restart_does_not_give_a_lock_to_two);
+    tcase_add_test(tcase, without_a_quarantine_it_does);
+    tcase_add_test(tcase, masters_that_restarted_vote_again_after_max_ttl);
+    tcase_add_test(tcase, masters_that_are_young_do_not_vote_before_max_ttl);
+    tcase_add_loop_test(tcase, a_durable_master_keeps_its_vote, 0, 2);
+    tcase_add_test(tcase, a_durable_master_that_comes_back_empty_waits_for_strangers);
+    tcase_add_test(tcase, a_flushall_is_seen_by_the_probe);
+    tcase_add_test(tcase, a_flushall_is_seen_by_a_vote_with_a_fence);
+    tcase_add_test(tcase, a_master_that_runs_no_script_for_us_votes_and_tells_the_time);
+    tcase_add_test(tcase, masters_that_evict_do_not_vote);
+    tcase_add_test(tcase, the_mark_is_of_the_run);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

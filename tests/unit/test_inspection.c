@@ -1,0 +1,379 @@
+/* What a connected master is asked, and what its answers mean, or that it gives none [S7, S11]. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "core/inspection.h"
+#include "lib/runner.h"
+
+#define S UINT64_C(1000000)
+#define NOW (1000 * S)
+#define TTL (10 * S)
+#define MARK 77
+
+static struct rlk_inspection inspection;
+static struct rlk_quarantine quarantine;
+static struct rlk_server server;
+static struct rlk_inspection_actions out;
+
+static void step(enum rlk_inspection_event_kind kind, enum rlk_inspection_error error,
+                 uint64_t mark)
+{
+    struct rlk_inspection_event ev = {.kind = kind, .now_us = NOW, .error = error};
+
+    if (error == RLK_INSPECTION_ANSWERED) {
+        ev.birth = (struct rlk_birth){.mark = mark, .born_us = NOW, .server_us = NOW + 86400 * S};
+    }
+    rlk_inspection_step(&inspection, &quarantine, &server, &ev, &out);
+}
+
+/* A master that says what it is, has been up for a day, and is not greeted yet. */
+static void set_up(enum rlk_quarantine_policy policy)
+{
+    memset(&inspection, 0, sizeof(inspection));
+    rlk_quarantine_init(&quarantine, policy, TTL, 10000);
+    rlk_server_init(&server);
+    strcpy(server.role, "master");
+    strcpy(server.run_id, "abc");
+    server.uptime_s = 86400;
+    rlk_inspection_begin(&inspection);
+}
+
+/* The same, and it votes. */
+static void set_up_known(enum rlk_quarantine_policy policy)
+{
+    set_up(policy);
+    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
+}
+
+static bool votes(void)
+{
+    return rlk_quarantine_reason(&quarantine, NOW, NULL) == RLK_QUARANTINED_NOT;
+}
+
+static enum rlk_quarantine_reason bar(void)
+{
+    return rlk_quarantine_reason(&quarantine, NOW, NULL);
+}
+
+/* ---- what it is asked ---- */
+
+/* Role told by INFO, INFO denied since, told by HELLO. */
+START_TEST(its_role_is_asked_by_what_tells_it)
+{
+    bool told = _i & 1, denies_info = _i & 2, hello = _i & 4;
+    enum rlk_inspection_role expected = told && !denies_info ? RLK_INSPECTION_BY_INFO
+                                        : hello              ? RLK_INSPECTION_BY_HELLO
+                                                             : RLK_INSPECTION_NO_ROLE;
+
+    set_up_known(RLK_QUARANTINE_STRICT);
+    if (!told) {
+        server.role[0] = '\0';
+    }
+    inspection.tells_role = hello;
+    step(RLK_INSPECTION_INFO, denies_info ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
+    ck_assert_int_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).role, expected);
+}
+END_TEST
+
+/* Policy, run told, script denied. */
+START_TEST(its_mark_is_read_where_that_is_wanted_and_allowed)
+{
+    bool run = _i & 1, denied = _i & 2;
+    enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 4);
+    bool expected = policy != RLK_QUARANTINE_OFF && run && !denied;
+
+    set_up(policy);
+    if (!run) {
+        server.run_id[0] = '\0';
+    }
+    step(RLK_INSPECTION_GREETED, denied ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
+    ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), expected);
+    ck_assert_int_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).mark, expected);
+}
+END_TEST
+
+START_TEST(a_stranger_is_asked_with_its_age_and_one_that_is_known_without)
+{
+    set_up(RLK_QUARANTINE_STRICT);
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_us,
+                      86400 * S);
+    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_us, 0);
+}
+END_TEST
+
+START_TEST(it_is_looked_at_once_at_a_time_and_not_all_the_time)
+{
+    static const enum rlk_inspection_event_kind ends[] = {
+        RLK_INSPECTION_GREETED, RLK_INSPECTION_TOLD, RLK_INSPECTION_BROKEN};
+
+    set_up_known(RLK_QUARANTINE_STRICT);
+    ck_assert(rlk_inspection_is_free(&inspection) && rlk_inspection_is_due(&inspection, NOW));
+    rlk_inspection_ask(&inspection, &quarantine, &server, NOW);
+    ck_assert(!rlk_inspection_is_free(&inspection) && !rlk_inspection_is_due(&inspection, NOW + S));
+    step(ends[_i / 2], _i % 2 ? RLK_INSPECTION_NOT_NOW : RLK_INSPECTION_ANSWERED, MARK);
+    ck_assert(rlk_inspection_is_free(&inspection));
+    ck_assert(!rlk_inspection_is_due(&inspection, NOW + 19999) &&
+              rlk_inspection_is_due(&inspection, NOW + 20000));
+}
+END_TEST
+
+START_TEST(a_new_connection_has_nothing_outstanding_and_nothing_denied)
+{
+    set_up(RLK_QUARANTINE_STRICT);
+    inspection.asked = inspection.refused = inspection.denies_info = inspection.notes = true;
+    rlk_inspection_begin(&inspection);
+    ck_assert(!inspection.asked && !inspection.refused && !inspection.denies_info);
+    ck_assert(inspection.notes); /* a step is not on record for that */
+}
+END_TEST
+
+/* Policy, evicting. */
+START_TEST(whether_it_evicts_is_asked_now_and_then_and_more_often_while_it_does)
+{
+    enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 2);
+    unsigned i, asked = 0, turn = _i % 2 ? 2 : 30;
+
+    set_up_known(policy);
+    server.maxmemory = 1;
+    strcpy(server.policy, _i % 2 ? "allkeys-lru" : "noeviction");
+    for (i = 1; i <= 60; i++) {
+        bool ask = rlk_inspection_count(&inspection, &quarantine, &server);
+
+        ck_assert(!ask || i % turn == 0);
+        asked += ask;
+    }
+    ck_assert_uint_eq(asked, policy == RLK_QUARANTINE_STRICT ? 60 / turn : 0);
+}
+END_TEST
+
+START_TEST(a_step_is_noted_with_each_look_until_it_is_on_record)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    rlk_quarantine_clock_moved(&quarantine, NOW + 86400 * S + 9, NOW);
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).note_us, 0);
+    ck_assert(rlk_inspection_note(&inspection, &quarantine, &server));
+    ck_assert(!rlk_inspection_note(&inspection, &quarantine, &server));
+    step(RLK_INSPECTION_TOLD, RLK_INSPECTION_ANSWERED, MARK); /* its write was refused */
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).note_us,
+                      NOW + 86400 * S + 9);
+    rlk_inspection_step(&inspection, &quarantine, &server,
+                        &(struct rlk_inspection_event){.kind = RLK_INSPECTION_TOLD,
+                                                       .now_us = NOW,
+                                                       .birth = {.mark = MARK,
+                                                                 .born_us = NOW + 86400 * S + 9,
+                                                                 .server_us = NOW + 86400 * S + 9}},
+                        &out);
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).note_us, 0);
+    ck_assert(!inspection.notes);
+}
+END_TEST
+
+START_TEST(where_no_mark_is_read_no_step_is_noted)
+{
+    set_up_known(RLK_QUARANTINE_OFF);
+    ck_assert(!rlk_inspection_note(&inspection, &quarantine, &server));
+    set_up(RLK_QUARANTINE_STRICT);
+    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_DENIED, 0);
+    ck_assert(!rlk_inspection_note(&inspection, &quarantine, &server));
+}
+END_TEST
+
+/* ---- what its answers mean ---- */
+
+START_TEST(who_is_as_it_was_votes_on)
+{
+    static const enum rlk_inspection_event_kind kinds[] = {
+        RLK_INSPECTION_GREETED, RLK_INSPECTION_TOLD, RLK_INSPECTION_BROKEN,
+        RLK_INSPECTION_INFO,    RLK_INSPECTION_ROLE, RLK_INSPECTION_MEMORY};
+
+    set_up_known(RLK_QUARANTINE_STRICT);
+    ck_assert(votes() && !out.quarantined);
+    step(kinds[_i], RLK_INSPECTION_ANSWERED, MARK);
+    ck_assert(votes() && !out.quarantined && !out.replaced && out.anew == RLK_REGREET_NOT);
+}
+END_TEST
+
+/* At the greeting: in quarantine already, and the votes over the connection before are of another
+ * run. */
+START_TEST(another_run_takes_the_votes_back)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    strcpy(server.run_id, "abd");
+    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
+    ck_assert(out.quarantined && out.replaced && !votes());
+    strcpy(server.run_id, "abe");
+    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
+    ck_assert(out.quarantined && out.replaced && !votes());
+}
+END_TEST
+
+START_TEST(another_mark_takes_the_votes_back_and_is_greeted_anew)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    step(RLK_INSPECTION_TOLD, RLK_INSPECTION_ANSWERED, MARK + 1);
+    ck_assert(out.quarantined && !votes());
+    ck_assert_int_eq(out.anew, RLK_REGREET_DATA_REPLACED);
+}
+END_TEST
+
+/* Only the time was asked for. */
+START_TEST(no_mark_at_all_says_nothing)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    step(RLK_INSPECTION_TOLD, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(votes() && !out.quarantined && out.anew == RLK_REGREET_NOT);
+}
+END_TEST
+
+/* A vote saw that. What it wrote is told by the look that follows. */
+START_TEST(a_vote_that_misses_the_mark_takes_the_votes_back)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    step(RLK_INSPECTION_MISSED, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(out.quarantined && !votes() && out.anew == RLK_REGREET_NOT);
+    quarantine.data_replaced = false; /* that was told */
+    step(RLK_INSPECTION_TOLD, RLK_INSPECTION_ANSWERED, MARK + 1);
+    ck_assert_int_eq(out.anew, RLK_REGREET_DATA_REPLACED);
+}
+END_TEST
+
+/* Who voted by no means has nothing to take back, but for what other data mean for a lock. */
+START_TEST(votes_are_taken_back_once)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    server.maxmemory = 1;
+    strcpy(server.policy, "allkeys-lru");
+    step(RLK_INSPECTION_MEMORY, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(out.quarantined && !votes());
+    step(RLK_INSPECTION_MEMORY, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(!out.quarantined && !votes());
+    quarantine.data_replaced = true;
+    step(RLK_INSPECTION_MEMORY, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(out.quarantined);
+}
+END_TEST
+
+static const struct {
+    const char *role;
+    uint64_t promotion;
+    enum rlk_regreet anew;
+    enum rlk_unfit unfit;
+} roles[] = {{"master", 0, RLK_REGREET_NOT, RLK_UNFIT_NOT},
+             {"slave", 0, RLK_REGREET_UNFIT, RLK_UNFIT_REPLICA},
+             {"arbiter", 0, RLK_REGREET_UNFIT, RLK_UNFIT_ROLE},
+             {"master", 9, RLK_REGREET_REPLICA, RLK_UNFIT_NOT}};
+
+/* Whatever the policy. */
+START_TEST(who_is_no_master_or_was_none_is_greeted_anew)
+{
+    int row = _i % 4;
+
+    set_up_known((enum rlk_quarantine_policy)(_i / 4));
+    strcpy(server.role, roles[row].role);
+    server.promotion = roles[row].promotion;
+    step(RLK_INSPECTION_INFO, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert_int_eq(out.anew, roles[row].anew);
+    ck_assert_int_eq(out.unfit, roles[row].unfit);
+    ck_assert_int_eq(out.quarantined, roles[row].anew != RLK_REGREET_NOT);
+}
+END_TEST
+
+START_TEST(hello_tells_of_a_role_as_info_does)
+{
+    struct rlk_inspection_event ev = {
+        .kind = RLK_INSPECTION_ROLE, .now_us = NOW, .unfit = RLK_UNFIT_REPLICA};
+
+    set_up_known(RLK_QUARANTINE_STRICT);
+    rlk_inspection_step(&inspection, &quarantine, &server, &ev, &out);
+    ck_assert(out.quarantined && out.anew == RLK_REGREET_UNFIT && out.unfit == RLK_UNFIT_REPLICA);
+}
+END_TEST
+
+/* Its mark is known or not, was told or is gone; which error. */
+START_TEST(an_error_bars_the_votes_until_it_can_tell_or_lets_it_vote_unseen)
+{
+    static const enum rlk_inspection_error errors[] = {RLK_INSPECTION_NOT_NOW,
+                                                       RLK_INSPECTION_DENIED, RLK_INSPECTION_ODD};
+    enum rlk_inspection_event_kind kind = _i < 9 ? RLK_INSPECTION_TOLD : RLK_INSPECTION_GREETED;
+    enum rlk_inspection_error error = errors[_i % 3];
+    int before = _i / 3 % 3; /* it had no mark, had one, has lost it */
+    bool later = error == RLK_INSPECTION_NOT_NOW || (error == RLK_INSPECTION_ODD && before != 0);
+
+    set_up(RLK_QUARANTINE_OBSERVED);
+    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, before == 0 ? 0 : MARK);
+    if (before == 2) {
+        step(RLK_INSPECTION_MISSED, RLK_INSPECTION_ANSWERED, 0);
+        quarantine.data_replaced = false;
+        quarantine.until_us[RLK_QUARANTINED_FORGOT] = 0; /* long ago */
+    }
+    step(kind, error, 0);
+    ck_assert_int_eq(bar(), later ? RLK_QUARANTINED_UNREAD : RLK_QUARANTINED_NOT);
+    ck_assert_int_eq(out.quarantined, later);
+    ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), later);
+    ck_assert_int_eq(out.anew, RLK_REGREET_NOT);
+    ck_assert(!quarantine.data_replaced); /* an error says nothing of its data */
+}
+END_TEST
+
+/* ---- what nobody sees ---- */
+
+/* Policy; run told, role told by HELLO, script denied. */
+START_TEST(what_nobody_sees_is_said)
+{
+    bool run = _i & 1, hello = _i & 2, denied = _i & 4;
+    enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 8);
+    enum rlk_blind_spot expected = RLK_BLIND_TO_NOTHING;
+
+    if (policy != RLK_QUARANTINE_OFF && !run) {
+        expected = hello ? RLK_BLIND_TO_RESTART : RLK_BLIND_TO_RESTART_AND_ROLE;
+    } else if (policy != RLK_QUARANTINE_OFF && denied) {
+        expected = RLK_BLIND_TO_DATA;
+    }
+    set_up(policy);
+    if (!run) {
+        server.run_id[0] = '\0';
+    }
+    inspection.tells_role = hello;
+    step(RLK_INSPECTION_GREETED, denied ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
+    ck_assert_int_eq(rlk_inspection_blind_spot(&inspection, &quarantine, &server), expected);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("look");
+    TCase *asks = tcase_create("asks"), *means = tcase_create("means");
+
+    tcase_add_loop_test(asks, its_role_is_asked_by_what_tells_it, 0, 8);
+    tcase_add_loop_test(asks, its_mark_is_read_where_that_is_wanted_and_allowed, 0, 12);
+    tcase_add_test(asks, a_stranger_is_asked_with_its_age_and_one_that_is_known_without);
+    tcase_add_loop_test(asks, it_is_looked_at_once_at_a_time_and_not_all_the_time, 0, 6);
+    tcase_add_test(asks, a_new_connection_has_nothing_outstanding_and_nothing_denied);
+    tcase_add_loop_test(asks, whether_it_evicts_is_asked_now_and_then_and_more_often_while_it_does,
+                        0, 6);
+    tcase_add_test(asks, a_step_is_noted_with_each_look_until_it_is_on_record);
+    tcase_add_test(asks, where_no_mark_is_read_no_step_is_noted);
+    suite_add_tcase(s, asks);
+    tcase_add_loop_test(means, who_is_as_it_was_votes_on, 0, 6);
+    tcase_add_test(means, another_run_takes_the_votes_back);
+    tcase_add_test(means, another_mark_takes_the_votes_back_and_is_greeted_anew);
+    tcase_add_test(means, no_mark_at_all_says_nothing);
+    tcase_add_test(means, a_vote_that_misses_the_mark_takes_the_votes_back);
+    tcase_add_test(means, votes_are_taken_back_once);
+    tcase_add_loop_test(means, who_is_no_master_or_was_none_is_greeted_anew, 0, 12);
+    tcase_add_test(means, hello_tells_of_a_role_as_info_does);
+    tcase_add_loop_test(means, an_error_bars_the_votes_until_it_can_tell_or_lets_it_vote_unseen, 0,
+                        18);
+    tcase_add_loop_test(means, what_nobody_sees_is_said, 0, 24);
+    suite_add_tcase(s, means);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}

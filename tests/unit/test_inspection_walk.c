@@ -1,0 +1,370 @@
+/* Everything that may happen to one master, in any order, and one client that looks at it [S11].
+ *
+ * The world of this test knows when the master last lost a vote. Whenever the client has just
+ * looked (at the greeting or later) its votes must not count before every lock of then is over; and
+ * when nothing is lost any more they must count again. Every sequence of so many steps is tried. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "core/inspection.h"
+#include "lib/runner.h"
+
+#define S UINT64_C(1000000)
+#define TTL (10 * S)
+#define GONE_US (TTL + 100000 + 2000) /* with 1 % and 2 ms */
+#define LONG_AGO (50 * 86400 * S)
+#define DEPTH 6
+
+enum move {
+    FLUSH,         /* its data are thrown away, under the same run */
+    STRANGER,      /* another client looks at it for the first time */
+    RESTART_EMPTY, /* not of a durable one */
+    RESTART_KEPT,  /* with its data; a durable one has all, another a copy of before */
+    TAKEOVER,      /* a replica answers in its place, and lacks what was granted last */
+    COPY,          /* it was a replica for a while, under the same run, and has other data */
+    GREET,
+    GREET_BUSY, /* its key cannot be read for now */
+    LOOK,
+    LOOK_ODD, /* it answers with some error */
+    VOTE,     /* with a fence: that looks at the mark, too */
+    WAIT,
+    MOVES
+};
+
+static const char *const names[] = {"FLUSH",    "STRANGER", "RESTART_EMPTY", "RESTART_KEPT",
+                                    "TAKEOVER", "COPY",     "GREET",         "GREET_BUSY",
+                                    "LOOK",     "LOOK_ODD", "VOTE",          "WAIT"};
+
+/* The incarnation key. */
+struct key {
+    uint64_t run, mark, born_us; /* run 0: there is none */
+};
+
+struct world {
+    uint64_t now_us;
+    uint64_t run, started_us, promotion, marks;
+    bool durable, flushed;
+    struct key key;
+    uint64_t lost_us; /* when it last may have lost a vote */
+    bool looked_at;   /* by anybody, in this run */
+    bool is_copy;     /* nobody can see that: guarantees.md */
+
+    bool connected;
+    struct rlk_inspection inspection;
+    struct rlk_quarantine quarantine;
+    struct rlk_server server;
+};
+
+static enum move path[DEPTH];
+
+static void begin(struct world *w, bool durable)
+{
+    memset(w, 0, sizeof(*w));
+    w->now_us = 2 * LONG_AGO;
+    w->started_us = w->lost_us = LONG_AGO;
+    w->run = 1;
+    w->durable = durable;
+    rlk_quarantine_init(&w->quarantine, RLK_QUARANTINE_STRICT, TTL, 10000);
+    rlk_server_init(&w->server);
+}
+
+/* ---- the master ---- */
+
+/* What it says of itself. */
+static void describe(const struct world *w, struct rlk_server *s)
+{
+    rlk_server_init(s);
+    snprintf(s->run_id, sizeof(s->run_id), "run-%u", (unsigned)w->run);
+    strcpy(s->role, "master");
+    strcpy(s->fsync, w->durable ? "always" : "no");
+    s->aof = w->durable;
+    s->uptime_s = (int64_t)((w->now_us - w->started_us) / S);
+    s->promotion = w->promotion;
+    s->flushed = w->flushed;
+}
+
+/* scripts/incarnation.lua */
+static struct rlk_birth run_script(struct world *w, const struct rlk_inspection_question *q)
+{
+    uint64_t from_us = w->now_us - rlk_time_min(q->believed_us, w->now_us);
+
+    if (w->key.run != 0 && (w->key.run == w->run || q->keeps_data)) {
+        from_us = rlk_time_min(rlk_time_max(w->key.born_us, q->note_us), w->now_us);
+    }
+    w->looked_at = true;
+    w->key = (struct key){
+        .run = w->run, .mark = w->key.run ? w->key.mark : ++w->marks, .born_us = from_us};
+    return (struct rlk_birth){
+        .mark = w->key.mark, .born_us = w->key.born_us, .server_us = w->now_us};
+}
+
+/* A durable master has all its data, unless these are those of a replica that took its place, and
+ * nobody has looked at it in between. */
+static void restart(struct world *w, bool keeps_key)
+{
+    w->is_copy = w->is_copy || (w->durable && w->promotion != 0 && !w->looked_at);
+    w->looked_at = false;
+    w->run++;
+    w->started_us = w->now_us;
+    w->flushed = w->connected = false;
+    w->promotion = 0;
+    if (!keeps_key) {
+        w->key.run = 0;
+    }
+    if (!w->durable) {
+        w->lost_us = w->now_us;
+    }
+}
+
+static void flush(struct world *w)
+{
+    w->key.run = 0;
+    w->flushed = true;
+    w->lost_us = w->now_us;
+}
+
+static void take_over(struct world *w)
+{
+    restart(w, true);
+    w->promotion = w->run;
+    w->started_us = LONG_AGO; /* as a replica */
+    w->lost_us = w->now_us;
+}
+
+/* Of a master that lost other things than we had granted there: all of ours. */
+static void copy(struct world *w)
+{
+    w->key = (struct key){.run = 1000, .mark = ++w->marks, .born_us = LONG_AGO};
+    w->promotion = 1000 + w->marks;
+    w->lost_us = w->now_us;
+    w->looked_at = false;
+}
+
+/* ---- the client ---- */
+
+static void step(struct world *w, struct rlk_inspection_event *ev)
+{
+    struct rlk_inspection_actions out;
+
+    ev->now_us = w->now_us;
+    rlk_inspection_step(&w->inspection, &w->quarantine, &w->server, ev, &out);
+    w->quarantine.data_replaced = false; /* whoever is told takes it */
+    w->connected = w->connected && out.anew == RLK_REGREET_NOT;
+}
+
+static void ask(struct world *w, enum rlk_inspection_event_kind kind,
+                enum rlk_inspection_error error)
+{
+    struct rlk_inspection_question q =
+        rlk_inspection_ask(&w->inspection, &w->quarantine, &w->server, w->now_us);
+    struct rlk_inspection_event ev = {.kind = kind, .error = error};
+
+    if (error == RLK_INSPECTION_ANSWERED && q.mark) {
+        ev.birth = run_script(w, &q);
+    }
+    step(w, &ev);
+}
+
+static void greet(struct world *w, enum rlk_inspection_error error)
+{
+    describe(w, &w->server);
+    rlk_inspection_begin(&w->inspection);
+    w->connected = true;
+    ask(w, RLK_INSPECTION_GREETED, error);
+}
+
+static void look_at(struct world *w, enum rlk_inspection_error error)
+{
+    struct rlk_inspection_event role = {.kind = RLK_INSPECTION_INFO};
+
+    if (w->connected) {
+        w->server.promotion = w->promotion;
+        step(w, &role);
+    }
+    if (w->connected) {
+        ask(w, RLK_INSPECTION_TOLD, error);
+    }
+}
+
+static void vote(struct world *w)
+{
+    struct rlk_inspection_event missed = {.kind = RLK_INSPECTION_MISSED};
+
+    if (w->connected && w->quarantine.mark != 0 &&
+        (w->key.run != w->run || w->key.mark != w->quarantine.mark)) {
+        step(w, &missed);
+    }
+}
+
+static void forget_all(struct world *w)
+{
+    memset(&w->inspection, 0, sizeof(w->inspection));
+    rlk_quarantine_init(&w->quarantine, RLK_QUARANTINE_STRICT, TTL, 10000);
+    w->connected = false;
+}
+
+/* Another client: it changes the master only. */
+static void meet_stranger(struct world *w)
+{
+    struct world other = *w;
+
+    forget_all(&other);
+    greet(&other, RLK_INSPECTION_ANSWERED);
+    w->key = other.key;
+    w->marks = other.marks;
+    w->looked_at = true;
+}
+
+static void make(struct world *w, enum move move)
+{
+    switch (move) {
+    case FLUSH:
+        flush(w);
+        break;
+    case STRANGER:
+        meet_stranger(w);
+        break;
+    case RESTART_EMPTY:
+        restart(w, w->durable);
+        break;
+    case RESTART_KEPT:
+        restart(w, true);
+        break;
+    case TAKEOVER:
+        take_over(w);
+        break;
+    case COPY:
+        copy(w);
+        break;
+    case GREET:
+        greet(w, RLK_INSPECTION_ANSWERED);
+        break;
+    case GREET_BUSY:
+        greet(w, RLK_INSPECTION_NOT_NOW);
+        break;
+    case LOOK:
+        look_at(w, RLK_INSPECTION_ANSWERED);
+        break;
+    case LOOK_ODD:
+        look_at(w, RLK_INSPECTION_ODD);
+        break;
+    case VOTE:
+        vote(w);
+        break;
+    case WAIT:
+        w->now_us += GONE_US / 2 + S;
+        break;
+    case MOVES:
+        break;
+    }
+}
+
+/* ---- what must be ---- */
+
+static bool votes(const struct world *w)
+{
+    return w->connected &&
+           rlk_quarantine_reason(&w->quarantine, w->now_us, NULL) == RLK_QUARANTINED_NOT;
+}
+
+static void complain(unsigned depth, const char *what)
+{
+    char text[256] = "";
+    unsigned i;
+
+    for (i = 0; i <= depth; i++) {
+        strcat(strcat(text, " "), names[path[i]]);
+    }
+    ck_abort_msg("%s after%s", what, text);
+}
+
+static bool looks(enum move move)
+{
+    return move == GREET || move == GREET_BUSY || move == LOOK;
+}
+
+/* Where nobody may look it votes unseen. */
+static bool is_wrong(const struct world *w)
+{
+    bool seen = rlk_inspection_blind_spot(&w->inspection, &w->quarantine, &w->server) ==
+                RLK_BLIND_TO_NOTHING;
+
+    return seen && !w->is_copy && votes(w) && w->now_us < w->lost_us + GONE_US;
+}
+
+static void check_safety(const struct world *w, unsigned depth)
+{
+    struct world stranger = *w;
+
+    if (looks(path[depth]) && is_wrong(w)) {
+        complain(depth, "a vote may be given twice");
+    }
+    forget_all(&stranger);
+    greet(&stranger, RLK_INSPECTION_ANSWERED);
+    if (is_wrong(&stranger)) {
+        complain(depth, "a stranger takes a vote that may be given twice");
+    }
+}
+
+static void check_liveness(struct world w, unsigned depth)
+{
+    unsigned i;
+
+    for (i = 0; i < 4; i++) {
+        make(&w, GREET);
+        make(&w, WAIT);
+    }
+    if (!votes(&w)) {
+        complain(depth, "it does not vote again");
+    }
+}
+
+static void walk(const struct world *from, unsigned depth, unsigned *ret_walked)
+{
+    enum move move;
+
+    for (move = FLUSH; move < MOVES; move++) {
+        struct world w = *from;
+
+        path[depth] = move;
+        make(&w, move);
+        check_safety(&w, depth);
+        ++*ret_walked;
+        if (depth + 1 < DEPTH) {
+            walk(&w, depth + 1, ret_walked);
+        } else {
+            check_liveness(w, depth);
+        }
+    }
+}
+
+START_TEST(no_vote_is_given_twice_and_all_are_given_again)
+{
+    unsigned walked = 0;
+    struct world w;
+
+    begin(&w, _i);
+    walk(&w, 0, &walked);
+    ck_assert_uint_eq(walked, 3257436); /* 12 + 12^2 + ... + 12^6 */
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("look-walk");
+    TCase *c = tcase_create("look-walk");
+
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, no_vote_is_given_twice_and_all_are_given_again, 0, 2);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
