@@ -6,6 +6,7 @@
 #include "fence/key.h"
 #include "fence/print.h"
 #include "fence/search.h"
+#include "lib/place.h"
 
 #define DEFAULT_LIMIT 250000000u
 
@@ -251,6 +252,7 @@ static const char *verdict(const struct config *c, const struct result *r,
 static bool search_one(const struct options *o, const struct config *c,
                        const struct result *duplicate, struct result *ret_result, struct totals *t)
 {
+    char program[300];
     const char *text;
     bool good;
 
@@ -269,6 +271,10 @@ static bool search_one(const struct options *o, const struct config *c,
            ret_result->seconds, ret_result->bytes >> 20, text);
     if (ret_result->wrong) {
         print_trace(c, ret_result, o->tap ? "# " : "    ");
+    }
+    if (!good && !o->is_own) {
+        place_of_program(program, sizeof(program));
+        printf("%srepeat: %s --config %s\n", o->tap ? "# " : "    ", program, c->name);
     }
     fflush(stdout);
     search_end(ret_result);

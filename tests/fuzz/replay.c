@@ -1,7 +1,7 @@
 /* replay.c - runs a fuzz target over the files of its corpus, as plain tests.
  *
- *     fuzz-round corpus/round            every file of the folder, one line of TAP each
- *     fuzz-round crash-0f3a...           that file alone
+ *     replay_round corpus/round            every file of the folder, one line of TAP each
+ *     replay_round crash-0f3a...           that file alone
  *
  * Each file runs in a process of its own: one that breaks a rule, crashes, leaks (under the
  * sanitizers) or hangs is "not ok", and the others go on. With FUZZ_FORK=no nothing is forked,
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "lib/place.h"
 
 /* Seconds for one file; each takes milliseconds. */
 #define PATIENCE_S 60
@@ -97,13 +98,21 @@ static int run_apart(const char *path)
     return status;
 }
 
-static bool passes(const char *path)
+/* The line of TAP. Returns whether it passes. */
+static bool replay(const char *path, int number)
 {
-    const char *fork_wanted = getenv("FUZZ_FORK");
+    const char *fork_wanted = getenv("FUZZ_FORK"), *slash = strrchr(path, '/');
     int status = fork_wanted && strcmp(fork_wanted, "no") == 0 ? run(path) : run_apart(path);
+    char program[300], input[4096];
 
+    printf("%s %d - %s\n", status ? "not ok" : "ok", number, slash ? slash + 1 : path);
     if (WIFSIGNALED(status)) {
         printf("# ended by signal %d, %s\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    }
+    if (status) {
+        place_of_program(program, sizeof(program));
+        place_of_file(path, input, sizeof(input));
+        printf("# repeat: %s %s\n", program, input);
     }
     return status == 0;
 }
@@ -126,12 +135,8 @@ static int replay_folder(const char *folder)
     }
     printf("1..%d\n", n);
     for (i = 0; i < n; i++) {
-        bool good;
-
         snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
-        good = passes(path);
-        failed += !good;
-        printf("%s %d - %s\n", good ? "ok" : "not ok", i + 1, files[i]->d_name);
+        failed += !replay(path, i + 1);
         free(files[i]);
     }
     free(files);
@@ -141,7 +146,6 @@ static int replay_folder(const char *folder)
 int main(int argc, char **argv)
 {
     struct stat st;
-    bool good;
 
     if (argc != 2 || stat(argv[1], &st)) {
         fprintf(stderr, "usage: %s FOLDER|FILE\n", argv[0]);
@@ -150,7 +154,6 @@ int main(int argc, char **argv)
     if (S_ISDIR(st.st_mode)) {
         return replay_folder(argv[1]) ? 1 : 0;
     }
-    good = passes(argv[1]);
-    printf("1..1\n%s 1 - %s\n", good ? "ok" : "not ok", argv[1]);
-    return good ? 0 : 1;
+    printf("1..1\n");
+    return replay(argv[1], 1) ? 0 : 1;
 }

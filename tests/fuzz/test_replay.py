@@ -4,6 +4,7 @@
 REPLAY is replay.c with the target fuzz_selftest.c, which does what its input says.
 """
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,8 @@ def claims(program):
         write(folder, {'b-break': 'break'})
         done = replay(program, os.path.join(folder, 'b-break'))
         yield 'a single file can be replayed', done.returncode == 1 and 'not ok 1' in done.stdout
+        yield 'and the command is printed', re.search(
+            rf'^# repeat: \S*{os.path.basename(program)} {folder}/b-break$', done.stdout, re.MULTILINE)
         done = replay(program, os.path.join(folder, 'nowhere'))
         yield 'no such file is a failure', done.returncode == 2
 

@@ -81,6 +81,8 @@ def explain(build, run):
             print(f'    {line}')
     for line in (run.get('stderr') or '').splitlines()[-LAST_LINES:]:
         print(f'    {line}')
+    if 'repeat: ' not in (run.get('stdout') or ''):
+        print(f'    repeat: meson test -C {build} -v {run["name"].split(" / ")[-1]}')
 
 
 def count_build(build):

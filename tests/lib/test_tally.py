@@ -26,14 +26,26 @@ CASES = [
 ]
 
 
-def tally(*args):
+def printed(*args):
     done = subprocess.run([sys.executable, TALLY, *args], stdout=subprocess.PIPE, text=True)
-    return done.stdout.splitlines()[-1], done.returncode
+    return done.stdout.splitlines(), done.returncode
+
+
+def tally(*args):
+    lines, status = printed(*args)
+    return lines[-1], status
+
+
+def repeats(folder, *told):
+    """The commands that are printed when a test has failed and said so."""
+    build = os.path.join(folder, f'failed-{len(told)}')
+    write_log(build, '\n'.join(['not ok 1 a', *told, '1..1']), 'FAIL', 1)
+    return [line.strip().replace(build, 'B') for line in printed(build)[0] if 'repeat: ' in line]
 
 
 def write_log(build, out, result, status):
     os.makedirs(os.path.join(build, 'meson-logs'))
-    run = {'name': 'x', 'stdout': out, 'result': result, 'returncode': status}
+    run = {'name': 'project:suite / x', 'stdout': out, 'result': result, 'returncode': status}
     with open(os.path.join(build, 'meson-logs', 'testlog.json'), 'w', encoding='utf-8') as log:
         log.write(json.dumps(run) + '\n')
 
@@ -53,6 +65,10 @@ def main():
                         tally(builds[0], os.path.join(folder, 'none')) == ('2 passed, 1 failed', 1)))
         results.append(('a build that broke is a failure',
                         tally('--broken', '1', builds[0]) == ('2 passed, 1 failed', 1)))
+        results.append(('a failed program is to be repeated by meson',
+                        repeats(folder) == ['repeat: meson test -C B -v x']))
+        results.append(('or as it says itself',
+                        repeats(folder, '# repeat: x 1') == ['# repeat: x 1']))
     print(f'1..{len(results)}')
     for i, (claim, good) in enumerate(results, 1):
         print(f'{"ok" if good else "not ok"} {i} - {claim}')

@@ -61,9 +61,9 @@ LAYERS = {
     'src/cli': [r'cli/.*', *OF_USERS],
     # It links all that ships above the network, and is in the place of that.
     'tests/sim': [r'sim/.*', r'(net|node|lock|scripts)/.*', r'core/.*', r'base/.*', r'redlock/.*',
-                  SYSTEM],
-    'tests/small': [r'small/.*', r'core/.*', r'base/.*', r'lib/runner\.h', r'check\.h',
-                    r'redlock/error\.h', SYSTEM],
+                  r'lib/place\.h', SYSTEM],
+    'tests/small': [r'small/.*', r'core/.*', r'base/.*', r'lib/place\.h', r'redlock/error\.h',
+                    SYSTEM],
 }
 
 

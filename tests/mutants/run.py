@@ -234,6 +234,8 @@ class Report:
             self.killed += killed
         head, *rest = text.splitlines()
         head = f'{row["rule"]} {row["name"]}: {head} ({seconds:.1f} s)'
+        if not killed:
+            rest.append(f'repeat: python3 -B tests/mutants/run.py --only {row["name"]}')
         self.line(killed, '\n'.join([head, *rest]))
 
     def finish(self, good):

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/place.h"
 #include "sim/history.h"
 
 /* Violations that are printed in full. */
@@ -49,13 +50,20 @@ static void add(struct figures *f, const struct world *w)
     f->violations += w->violated;
 }
 
+static void show_command(const char *before, uint64_t seed, enum assumption broken)
+{
+    char program[300], text[64];
+
+    place_of_program(program, sizeof(program));
+    printf("%srepeat: %s --seed %" PRIu64 "%s --trace\n", before, program, seed,
+           broken_text(broken, text, sizeof(text)));
+    fflush(stdout);
+}
+
 static void show(const struct world *w)
 {
-    char text[64];
-
-    printf("seed %" PRIu64 ": %s\n    redlock-sim --seed %" PRIu64 "%s --trace\n", w->o.seed,
-           w->violation, w->o.seed, broken_text(w->o.broken, text, sizeof(text)));
-    fflush(stdout);
+    printf("seed %" PRIu64 ": %s\n", w->o.seed, w->violation);
+    show_command("", w->o.seed, w->o.broken);
 }
 
 /* Every jobs-th seed from the job-th on. */
@@ -156,6 +164,7 @@ int run_hunt(const struct run *r)
         caught = world.violated;
     }
     if (caught) {
+        show_command("", world.o.seed, world.o.broken);
         printf("caught by seed %" PRIu64 ": %s\n", world.o.seed, world.violation);
     } else {
         printf("%" PRIu64 " histories, no violation\n", r->histories);
@@ -217,6 +226,7 @@ static bool good_seed(uint64_t seed, enum assumption broken)
                world.hash != hash ? "two histories"
                : world.violated   ? world.violation
                                   : "no violation, with an assumption broken");
+        show_command("# ", seed, broken);
     }
     return good;
 }

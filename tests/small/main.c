@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/place.h"
 #include "small/check.h"
 #include "small/faults.h"
 #include "small/print.h"
@@ -154,6 +155,7 @@ static void search_one(const struct options *o, const struct config *chosen, str
 {
     struct config c = *chosen;
     struct result r;
+    char program[300];
     bool good;
 
     if (o->new_faults) {
@@ -173,6 +175,10 @@ static void search_one(const struct options *o, const struct config *chosen, str
     putchar('\n');
     if (r.wrong && (!o->tap || !good)) {
         print_trace(&r, o->tap ? "# " : "  ");
+    }
+    if (!good) {
+        place_of_program(program, sizeof(program));
+        printf("%srepeat: %s --config %s\n", o->tap ? "# " : "  ", program, c.name);
     }
     fflush(stdout);
     search_end(&r);
