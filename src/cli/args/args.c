@@ -188,10 +188,10 @@ int cli_args_read(struct cli_args *args, int argc, char **argv)
 
 int cli_args_flag(void *arg, int option, const char *value)
 {
-    int *flag = arg;
+    bool *flag = arg;
 
     (void)option;
     (void)value;
-    *flag = 1;
+    *flag = true;
     return CLI_GO_ON;
 }

@@ -4,6 +4,7 @@
 #ifndef CLI_ARGS_ARGS_H
 #define CLI_ARGS_ARGS_H
 
+#include <stdbool.h>
 #include <getopt.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,14 +69,14 @@ struct cli_args {
     void *arg;
     struct cli_connect connect;
     /* Whether the options ended with "--". */
-    int ended;
+    bool ended;
 };
 
 /* Read options from argv[optind] on. Returns CLI_GO_ON, with optind behind them, or the
  * code to exit with: CLI_OK after --help, CLI_USAGE after a mistake, which was told. */
 int cli_args_read(struct cli_args *args, int argc, char **argv);
 
-/* The `own` of a command with one option of its own, which has no value: sets the int at arg. */
+/* The `own` of a command with one option of its own, which has no value: sets the bool at arg. */
 int cli_args_flag(void *arg, int option, const char *value);
 
 /* Read the value of an option as milliseconds, min to max. Returns CLI_GO_ON or CLI_USAGE. */

@@ -4,6 +4,7 @@
 #ifndef CLI_LOCK_BOARD_H
 #define CLI_LOCK_BOARD_H
 
+#include <stdbool.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -12,7 +13,7 @@ struct cli_board {
     /* When to kill, on cli/system/clock.h; 0: not known yet; CLI_BOARD_OVER: it was done. */
     _Atomic uint64_t kill_us;
     /* CMD has ended: nobody is to be killed any more. */
-    _Atomic int dismissed;
+    _Atomic bool dismissed;
 };
 
 #define CLI_BOARD_OVER UINT64_MAX

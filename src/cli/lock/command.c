@@ -69,7 +69,7 @@ static void ask_to_end(struct cli_command *command, uint64_t now_us)
 
 static void put_to_end(struct cli_command *command, uint64_t now_us)
 {
-    int was_asked = command->stage == CLI_COMMAND_ENDING;
+    bool was_asked = command->stage == CLI_COMMAND_ENDING;
     int refused;
 
     command->stage = CLI_COMMAND_KILLED;
@@ -99,7 +99,7 @@ static void kill_rest(struct cli_command *command)
 static void lose_supervisor(struct cli_command *command)
 {
     cli_say("the process that watches over the command was killed: killed the command");
-    command->alone = 1;
+    command->alone = true;
     command->stage = CLI_COMMAND_KILLED;
     kill_rest(command);
 }
@@ -116,7 +116,7 @@ void cli_command_take_reports(struct cli_command *command)
     } else if (command->supervisor.ended && !command->supervisor.late &&
                command->stage == CLI_COMMAND_RUNNING && command->deadline.kill_us > 0) {
         cli_supervisor_dismiss(&command->supervisor);
-        command->done = 1;
+        command->done = true;
     }
 }
 

@@ -15,6 +15,7 @@
 #ifndef CLI_LOCK_COMMAND_H
 #define CLI_LOCK_COMMAND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/lock/deadline.h"
@@ -41,7 +42,7 @@ struct cli_command {
     int alarm_fd;
     enum cli_command_stage stage;
     /* The supervisor was killed. */
-    int alone;
+    bool alone;
     /* When to look whether all have ended; and how long that was after the look before. */
     uint64_t look_us;
     uint64_t look_span_us;
@@ -49,7 +50,7 @@ struct cli_command {
     int trouble;
     /* The reason of the loss that was told of; 0: none was. */
     int lost;
-    int done;
+    bool done;
 };
 
 /* `lock` is held on these terms from now on. Returns CLI_OK; or says what is wrong and returns

@@ -8,7 +8,7 @@
 #include "cli/say/say.h"
 #include "cli/take/trouble.h"
 
-void cli_command_say_why(const struct cli_terms *terms, int trouble, int at_most)
+void cli_command_say_why(const struct cli_terms *terms, int trouble, bool at_most)
 {
     char time[CLI_DURATION_TEXT];
 

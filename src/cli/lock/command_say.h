@@ -2,13 +2,15 @@
 #ifndef CLI_LOCK_COMMAND_SAY_H
 #define CLI_LOCK_COMMAND_SAY_H
 
+#include <stdbool.h>
+
 struct cli_terms;
 struct redlock;
 struct redlock_lock;
 
 /* Why the lock ends: after the line that says that it does. `trouble`: the reason of the trouble
  * that no renewal has ended; `at_most`: it ends when --max-hold does. */
-void cli_command_say_why(const struct cli_terms *terms, int trouble, int at_most);
+void cli_command_say_why(const struct cli_terms *terms, int trouble, bool at_most);
 
 /* For `reason` below: redlock did not run when the lock ended. */
 #define CLI_COMMAND_OVERSLEPT (-1)

@@ -45,7 +45,7 @@ static void move(struct cli_deadline *deadline, uint64_t end_us)
 /* The validity is rounded: a millisecond more or less is the same end. The end of a lock that was
  * denied is now. */
 enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint64_t now_us,
-                                             uint64_t validity_ms, int asked)
+                                             uint64_t validity_ms, bool asked)
 {
     uint64_t old_us = deadline->end_us;
     uint64_t renewed_us = old_us + (uint64_t)deadline->terms->ttl_ms * 50 + 1000;

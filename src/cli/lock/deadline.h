@@ -10,6 +10,7 @@
 #ifndef CLI_LOCK_DEADLINE_H
 #define CLI_LOCK_DEADLINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cli_terms;
@@ -41,7 +42,7 @@ void cli_deadline_init(struct cli_deadline *deadline, const struct cli_terms *te
 /* The lock is valid for validity_ms at now_us, which was read first: so the deadline comes out
  * early rather than late. `asked`: SIGTERM was sent. */
 enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint64_t now_us,
-                                             uint64_t validity_ms, int asked);
+                                             uint64_t validity_ms, bool asked);
 
 /* at_us less span_us, 0 at the least. */
 uint64_t cli_deadline_before(uint64_t at_us, uint64_t span_us);

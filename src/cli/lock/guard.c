@@ -139,7 +139,7 @@ static int run_command(struct cli_guard_run *run, struct cli_guard *guard)
     if (code != CLI_OK) {
         return code;
     }
-    guard->began = 1;
+    guard->began = true;
     run->signals->on = on_signal;
     loop->on_turn = on_turn;
     run->signals->arg = loop->arg = guard->run = run;
@@ -155,7 +155,7 @@ int cli_guard_run(struct cli_guard *guard, struct cli_session *session, struct c
                   const struct redlock_lock *lock)
 {
     struct cli_guard_run run = {.session = session, .signals = signals};
-    int had_terminal = cli_terminal_ours();
+    bool had_terminal = cli_terminal_ours();
     int code = prepare(&run, guard, lock);
 
     if (code == CLI_OK) {

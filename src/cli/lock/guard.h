@@ -2,6 +2,8 @@
 #ifndef CLI_LOCK_GUARD_H
 #define CLI_LOCK_GUARD_H
 
+#include <stdbool.h>
+
 #include "cli/lock/terms.h"
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
@@ -13,7 +15,7 @@ struct cli_guard {
     struct cli_terms terms;
     char *const *argv;
     /* Written by cli_guard_run(): the command was started. */
-    int began;
+    bool began;
     /* While the command runs; for cli_guard_notice(). */
     struct cli_guard_run *run;
 };

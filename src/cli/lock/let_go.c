@@ -22,7 +22,7 @@ static void on_answered(struct redlock_lock *lock, int status, void *arg)
 
     (void)lock;
     let_go->status = status;
-    let_go->done = 1;
+    let_go->done = true;
 }
 
 /* Wait for the answer, or for the end of the wait. Returns 0, or -1 when the loop broke down. */
@@ -33,7 +33,7 @@ static int settle(struct cli_let_go *let_go)
 
 /* ---- released ---- */
 
-static void say_gone(const char *key, int taken)
+static void say_gone(const char *key, bool taken)
 {
     cli_say("the lock '%s' was gone before its time%s", key,
             taken ? ", and somebody else has it now" : "");
@@ -42,7 +42,7 @@ static void say_gone(const char *key, int taken)
 }
 
 /* `lost`: the lock had ended anyway. Otherwise it should have been there. */
-static void say_released(const char *key, int status, int lost)
+static void say_released(const char *key, int status, bool lost)
 {
     if (status == REDLOCK_OK) {
         cli_say_detail("released '%s'", key);
@@ -59,7 +59,7 @@ static void say_released(const char *key, int status, int lost)
     }
 }
 
-static void release(struct cli_let_go *let_go, int lost)
+static void release(struct cli_let_go *let_go, bool lost)
 {
     let_go->status = redlock_release(let_go->lock, on_answered, let_go);
     let_go->done = let_go->status != 0;
@@ -83,7 +83,7 @@ static uint64_t left_ms(const struct cli_let_go *let_go)
     return let_go->until_us > now ? (let_go->until_us - now + 999) / 1000 : 0;
 }
 
-static void say_left(const struct cli_let_go *let_go, int confirmed)
+static void say_left(const struct cli_let_go *let_go, bool confirmed)
 {
     char left[CLI_DURATION_TEXT];
 
@@ -112,7 +112,7 @@ static void leave_keys(struct cli_let_go *let_go)
         cli_spread(let_go->session, let_go->lock, (uint32_t)left, let_go->signals);
     }
     if (let_go->status == REDLOCK_ELOST || redlock_lock_forget(let_go->lock) != 0) {
-        release(let_go, 0);
+        release(let_go, false);
     } else {
         say_left(let_go, let_go->status == 0);
     }
@@ -126,7 +126,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    let_go->done = 1;
+    let_go->done = true;
 }
 
 static void on_signal(void *arg, int signo)
@@ -163,7 +163,7 @@ static void wait_for_end(struct cli_let_go *let_go)
 
 void cli_let_go_begin(struct cli_let_go *let_go, uint32_t ttl_ms, uint32_t at_least_ms)
 {
-    let_go->done = 1;
+    let_go->done = true;
     if (at_least_ms > 0) {
         let_go->until_us = cli_clock_us() + (uint64_t)at_least_ms * 1000;
     }
@@ -172,7 +172,7 @@ void cli_let_go_begin(struct cli_let_go *let_go, uint32_t ttl_ms, uint32_t at_le
     }
 }
 
-void cli_let_go_end(struct cli_let_go *let_go, int hurry)
+void cli_let_go_end(struct cli_let_go *let_go, bool hurry)
 {
     uint64_t left, valid;
 
@@ -190,7 +190,7 @@ void cli_let_go_end(struct cli_let_go *let_go, int hurry)
         left = left_ms(let_go);
     }
     if (valid > 0 && left > 0 && redlock_lock_forget(let_go->lock) == 0) {
-        say_left(let_go, 1);
+        say_left(let_go, true);
     } else {
         release(let_go, redlock_lock_validity_ms(let_go->lock) == 0);
     }
@@ -199,5 +199,5 @@ void cli_let_go_end(struct cli_let_go *let_go, int hurry)
 void cli_let_go_now(struct cli_let_go *let_go)
 {
     let_go->until_us = 0;
-    cli_let_go_end(let_go, 1);
+    cli_let_go_end(let_go, true);
 }

@@ -17,6 +17,7 @@
 #ifndef CLI_LOCK_LET_GO_H
 #define CLI_LOCK_LET_GO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cli_session;
@@ -32,7 +33,7 @@ struct cli_let_go {
     /* Until when the lock stays (cli/system/clock.h); 0: until it is released. */
     uint64_t until_us;
     /* The library has answered the last call, and what; or the wait has ended. */
-    int done;
+    bool done;
     int status;
 };
 
@@ -42,7 +43,7 @@ void cli_let_go_begin(struct cli_let_go *let_go, uint32_t ttl_ms, uint32_t at_le
 
 /* The command has ended: let go of the lock, and say what is worth to be known. `hurry`: without a
  * wait; rather let it stay longer. */
-void cli_let_go_end(struct cli_let_go *let_go, int hurry);
+void cli_let_go_end(struct cli_let_go *let_go, bool hurry);
 
 /* The command did not begin, so that there is nothing that others should be kept from: release. */
 void cli_let_go_now(struct cli_let_go *let_go);

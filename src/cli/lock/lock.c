@@ -5,6 +5,7 @@
 #include "cli/lock/lock.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,7 @@ static int take_option(void *arg, int option, const char *value)
         return cli_args_duration("lock", "--grace", value, 0, REDLOCK_MAX_TTL_MS,
                                  &lock->guard.terms.grace_ms);
     case OPTION_NO_RENEW:
-        lock->take.renew = 0;
+        lock->take.renew = false;
         return CLI_GO_ON;
     case OPTION_MAX_HOLD:
         return cli_args_duration("lock", "--max-hold", value, REDLOCK_MIN_TTL_MS, UINT32_MAX,
@@ -107,7 +108,7 @@ static int take_option(void *arg, int option, const char *value)
     }
 }
 
-static int has_dashes(int argc, char **argv)
+static bool has_dashes(int argc, char **argv)
 {
     int i = optind;
 
@@ -122,7 +123,7 @@ static int has_dashes(int argc, char **argv)
 static int read_keys(struct cli_args *args, struct cli_keys *keys, int argc, char **argv)
 {
     int code = cli_args_read(args, argc, argv);
-    int several = !args->ended && has_dashes(argc, argv);
+    bool several = !args->ended && has_dashes(argc, argv);
 
     do {
         if (code == CLI_GO_ON) {
@@ -161,8 +162,8 @@ static void fit_grace(struct lock_args *lock)
 static int set_key_variables(const struct cli_keys *keys)
 {
     char *lines = cli_keys_join(keys, "\n");
-    int failed = !lines || setenv("REDLOCK_KEY", keys->keys[0], 1) != 0 ||
-                 setenv("REDLOCK_KEYS", lines, 1) != 0;
+    bool failed = !lines || setenv("REDLOCK_KEY", keys->keys[0], 1) != 0 ||
+                  setenv("REDLOCK_KEYS", lines, 1) != 0;
 
     free(lines);
     return failed ? -1 : 0;
@@ -202,7 +203,8 @@ static int set_environment(const struct cli_keys *keys, const struct redlock_loc
 static int run_held(struct lock_args *lock, struct cli_session *session,
                     struct cli_signals *signals, struct redlock_lock *held)
 {
-    struct cli_let_go let_go = {session, signals, held, lock->take.keys.name, 0, 0, 0};
+    struct cli_let_go let_go = {
+        .session = session, .signals = signals, .lock = held, .key = lock->take.keys.name};
     int code = set_environment(&lock->take.keys, held);
 
     cli_let_go_begin(&let_go, lock->take.ttl_ms, lock->take.at_least_ms);
@@ -262,7 +264,7 @@ int cli_lock_main(int argc, char **argv)
     int code;
 
     cli_take_init(&lock.take, args.command);
-    lock.take.renew = 1;
+    lock.take.renew = true;
     code = read_args(&args, &lock, argc, argv);
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &session);

@@ -64,7 +64,7 @@ int cli_supervisor_open(struct cli_supervisor *ret_supervisor)
 }
 
 /* Children that we have already (a shell's, that has become redlock) are not CMD's. */
-static int adopt(void)
+static bool adopt(void)
 {
     siginfo_t info;
 
@@ -153,9 +153,9 @@ int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[])
     return code;
 }
 
-static void take_end(struct cli_supervisor *supervisor, int status, int late)
+static void take_end(struct cli_supervisor *supervisor, int status, bool late)
 {
-    supervisor->ended = 1;
+    supervisor->ended = true;
     supervisor->late = late;
     supervisor->code = cli_exec_code(status);
     if (supervisor->exec_error) {
@@ -202,7 +202,7 @@ int cli_supervisor_move(const struct cli_supervisor *supervisor, uint64_t kill_u
 
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor)
 {
-    atomic_store(&supervisor->board->dismissed, 1);
+    atomic_store(&supervisor->board->dismissed, true);
 }
 
 /* ---- CMD's processes ---- */
@@ -221,7 +221,7 @@ static pid_t group(const struct cli_supervisor *supervisor)
                : -1;
 }
 
-int cli_supervisor_shares_group(const struct cli_supervisor *supervisor)
+bool cli_supervisor_shares_group(const struct cli_supervisor *supervisor)
 {
     return group(supervisor) == getpgrp();
 }
@@ -263,12 +263,12 @@ int cli_supervisor_kill(const struct cli_supervisor *supervisor, int *ret_refuse
     return found.reached;
 }
 
-int cli_supervisor_has_any(const struct cli_supervisor *supervisor)
+bool cli_supervisor_has_any(const struct cli_supervisor *supervisor)
 {
     struct cli_descendants found;
 
     if (!supervisor->ended) {
-        return 1;
+        return true;
     }
     found = cli_descendants_signal(root(supervisor), 0, 0);
     return found.reached || found.refused;

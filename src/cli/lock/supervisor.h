@@ -34,6 +34,7 @@
 #ifndef CLI_LOCK_SUPERVISOR_H
 #define CLI_LOCK_SUPERVISOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -55,11 +56,11 @@ struct cli_supervisor {
     int exec_error;
     /* Whether CMD has ended, whether the supervisor had begun to kill before that, and the code to
      * exit with. */
-    int ended;
-    int late;
+    bool ended;
+    bool late;
     int code;
     /* What the supervisor leaves behind when it is killed becomes ours. */
-    int adopts;
+    bool adopts;
 };
 
 /* Make what redlock and the supervisor share. Returns CLI_OK, and cli_supervisor_end() is to be
@@ -82,7 +83,7 @@ int cli_supervisor_move(const struct cli_supervisor *supervisor, uint64_t kill_u
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor);
 
 /* Whether CMD is in redlock's process group. */
-int cli_supervisor_shares_group(const struct cli_supervisor *supervisor);
+bool cli_supervisor_shares_group(const struct cli_supervisor *supervisor);
 
 /* Send a signal to CMD's process group, or to that part of it that descends from CMD. */
 void cli_supervisor_signal_group(const struct cli_supervisor *supervisor, int signo);
@@ -95,7 +96,7 @@ void cli_supervisor_signal_all(const struct cli_supervisor *supervisor, int sign
 int cli_supervisor_kill(const struct cli_supervisor *supervisor, int *ret_refused);
 
 /* Whether CMD or any of its descendants lives. */
-int cli_supervisor_has_any(const struct cli_supervisor *supervisor);
+bool cli_supervisor_has_any(const struct cli_supervisor *supervisor);
 
 /* Dismiss it, and wait until it is gone. */
 void cli_supervisor_end(struct cli_supervisor *supervisor);

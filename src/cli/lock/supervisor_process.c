@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,11 +32,11 @@ struct service {
     /* CMD. When it has ended it stays a zombie: redlock uses its number, which nobody else may get
      * as long as we are there. */
     pid_t command;
-    int ended;
+    bool ended;
     /* The deadline has come, or redlock is gone before CMD had ended. */
-    int kills;
+    bool kills;
     /* redlock is gone, or has dismissed us. */
-    int alone;
+    bool alone;
 };
 
 static void report(int fd, enum cli_report_kind kind, int value)
@@ -50,7 +51,7 @@ static void report(int fd, enum cli_report_kind kind, int value)
 
 /* The deadline may have passed before there was anybody to kill. */
 static void become(const struct service *service, char *const argv[], pid_t supervisor,
-                   int own_group)
+                   bool own_group)
 {
     int error;
 
@@ -69,7 +70,7 @@ static void become(const struct service *service, char *const argv[], pid_t supe
 static void start(struct service *service, char *const argv[])
 {
     pid_t supervisor = getpid();
-    int own_group = !cli_terminal_exists();
+    bool own_group = !cli_terminal_exists();
     pid_t pid = fork();
 
     if (pid == 0) {
@@ -108,7 +109,7 @@ static void withdraw(struct service *service)
     }
 }
 
-static int is_dismissed(const struct service *service)
+static bool is_dismissed(const struct service *service)
 {
     return atomic_load(&service->board->dismissed);
 }
@@ -120,7 +121,7 @@ static void check_deadline(struct service *service)
 
     if (at_us > 0 && at_us != CLI_BOARD_OVER && cli_clock_us() >= at_us &&
         atomic_compare_exchange_strong(&service->board->kill_us, &at_us, CLI_BOARD_OVER)) {
-        service->kills = 1;
+        service->kills = true;
     }
     cli_clock_set(service->alarm_fd, at_us == CLI_BOARD_OVER ? 0 : at_us);
 }
@@ -140,7 +141,7 @@ static void take_end(struct service *service, const siginfo_t *info)
     int status = info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status;
 
     if (!service->ended) {
-        service->ended = 1;
+        service->ended = true;
         check_deadline(service);
         report(service->report_fd, service->kills ? CLI_REPORT_ENDED_LATE : CLI_REPORT_ENDED,
                status);
@@ -176,7 +177,7 @@ static void wait_for(struct service *service, const struct timespec *patience)
     sigdelset(&mask, SIGCHLD);
     if (ppoll(fds, 2, patience, &mask) > 0 && fds[0].revents &&
         read(service->life_fd, pokes, sizeof(pokes)) == 0) {
-        service->alone = service->kills = 1;
+        service->alone = service->kills = true;
     }
 }
 

@@ -19,7 +19,7 @@ struct birth {
     char *const *argv;
     pid_t parent;
     int exec_fd;
-    int has_terminal;
+    bool has_terminal;
 };
 
 /* Runs in the child: becomes the command, or reports why not. SIGTTOU is still blocked. */
@@ -131,7 +131,7 @@ void cli_child_resume(struct cli_child *child)
     }
 }
 
-static int is_pending(int signo)
+static bool is_pending(int signo)
 {
     sigset_t set;
 

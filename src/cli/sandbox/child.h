@@ -12,6 +12,7 @@
 #ifndef CLI_SANDBOX_CHILD_H
 #define CLI_SANDBOX_CHILD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 enum cli_child_state {
@@ -34,7 +35,7 @@ struct cli_child {
     /* Where it writes the errno of an exec that failed. */
     int exec_fd;
     /* It was lent the terminal. */
-    int has_terminal;
+    bool has_terminal;
 };
 
 /* Start argv. Returns CLI_OK; or says why not and returns CLI_INTERNAL. That the command cannot be

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +67,7 @@ struct start {
     char report[1024];
     size_t reported;
     /* What has ended the start: the end of the report, or a signal. */
-    int done;
+    bool done;
     int signo;
 };
 
@@ -77,7 +78,7 @@ static void on_signal(void *arg, int signo)
 
     if (cli_signals_ends(signo) && !start->signo) {
         start->signo = signo;
-        start->done = 1;
+        start->done = true;
     }
 }
 
@@ -91,7 +92,7 @@ static void on_report(evutil_socket_t fd, short what, void *arg)
     if (n > 0) {
         start->reported += (size_t)n;
     } else if (n == 0 || errno != EAGAIN) {
-        start->done = 1;
+        start->done = true;
     }
 }
 

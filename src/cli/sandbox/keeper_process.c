@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,7 +54,7 @@ static void report(const struct keep *keep, const char *format, ...)
 }
 
 /* Read what redlock sandbox says. Returns 0 when it is gone. */
-static int listen_to_life(struct keep *keep)
+static bool listen_to_life(struct keep *keep)
 {
     pid_t group;
     ssize_t n = read(keep->life_fd, &group, sizeof(group));
@@ -66,7 +67,7 @@ static int listen_to_life(struct keep *keep)
 
 /* Wait for a sign of life, the end of a child, or until patience (NULL: none) ends. Returns 0
  * when redlock sandbox is gone. SIGCHLD is let through only here. */
-static int wait_for(struct keep *keep, const struct timespec *patience)
+static bool wait_for(struct keep *keep, const struct timespec *patience)
 {
     struct pollfd life = {.fd = keep->life_fd, .events = POLLIN};
     sigset_t mask;
@@ -196,7 +197,7 @@ void cli_keeper_process_run(const char *program, int n, const char *folder, int 
 {
     struct keep keep = {
         .program = program, .n = n, .life_fd = life_fd, .report_fd = report_fd, .folder = folder};
-    int started;
+    bool started;
 
     withdraw(&keep);
     started = start_all(&keep) == 0;

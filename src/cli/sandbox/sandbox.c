@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,9 +78,9 @@ struct sandbox {
     struct cli_keeper keeper;
     struct cli_child child;
     struct event *kill_timer;
-    int done;
+    bool done;
     /* The keeper died before its time. */
-    int alone;
+    bool alone;
 };
 
 static int take_masters(struct sandbox *sandbox, const char *value)
@@ -148,7 +149,7 @@ static void look_at_keeper(struct sandbox *sandbox)
 {
     if (!sandbox->alone && waitpid(sandbox->keeper.pid, NULL, WNOHANG) == sandbox->keeper.pid) {
         cli_say("the process that keeps the masters was killed: the sandbox ends");
-        sandbox->alone = 1;
+        sandbox->alone = true;
         sandbox->keeper.pid = 0;
         cli_child_signal(&sandbox->child, SIGKILL);
     }
@@ -163,7 +164,7 @@ static void look_at_child(struct sandbox *sandbox)
         cli_child_pause(&sandbox->child);
         return;
     case CLI_CHILD_ENDED:
-        sandbox->done = 1;
+        sandbox->done = true;
         return;
     }
 }
@@ -186,7 +187,7 @@ static void on_signal(void *arg, int signo)
     }
 }
 
-static void greet(const struct sandbox *sandbox, int is_shell)
+static void greet(const struct sandbox *sandbox, bool is_shell)
 {
     cli_say_detail("%d masters run in %s", sandbox->n, sandbox->keeper.folder);
     if (is_shell && isatty(STDERR_FILENO)) {

@@ -24,7 +24,7 @@
 /* Enough for the path of a file in the folder. */
 #define FILE_PATH (CLI_FOLDER_PATH + 16)
 
-static int find_named(const char *name, char *path, size_t size)
+static bool find_named(const char *name, char *path, size_t size)
 {
     if (strchr(name, '/')) {
         return snprintf(path, size, "%s", name) < (int)size && cli_path_is_program(path);
@@ -85,7 +85,7 @@ int cli_server_configure(const char *folder, int number)
 {
     char path[FILE_PATH];
     FILE *file;
-    int failed;
+    bool failed;
 
     file_path(folder, number, "conf", path);
     file = fopen(path, "we");
@@ -148,7 +148,7 @@ pid_t cli_server_start(const char *program, const char *folder, int number)
 }
 
 /* Ask PING on a connection, and give it a second. */
-static int ask(int fd)
+static bool ask(int fd)
 {
     static const char pong[] = "+PONG";
     struct timeval patience = {1, 0};
@@ -160,14 +160,14 @@ static int ask(int fd)
            memcmp(answer, pong, sizeof(pong) - 1) == 0;
 }
 
-int cli_server_answers(const char *folder, int number)
+bool cli_server_answers(const char *folder, int number)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int answers;
+    bool answers;
 
     if (fd < 0) {
-        return 0;
+        return false;
     }
     snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.sock", folder, number);
     answers = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && ask(fd);

@@ -7,6 +7,7 @@
 #ifndef CLI_SANDBOX_SERVER_H
 #define CLI_SANDBOX_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -24,7 +25,7 @@ int cli_server_configure(const char *folder, int number);
 pid_t cli_server_start(const char *program, const char *folder, int number);
 
 /* Whether a master answers PING. */
-int cli_server_answers(const char *folder, int number);
+bool cli_server_answers(const char *folder, int number);
 
 /* Read the end of a master's log into text, for an error message; "" when there is none. */
 void cli_server_last_words(const char *folder, int number, char *text, size_t size);

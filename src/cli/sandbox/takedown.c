@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@
 /* The state of a socket in /proc/net/unix that listens, or that was bound and will. */
 #define UNCONNECTED 1
 
-static int kill_server(pid_t pid)
+static bool kill_server(pid_t pid)
 {
     return pid > 1 && pid != getpid() && kill(pid, SIGKILL) == 0;
 }
@@ -56,7 +57,7 @@ static pid_t listener(const char *folder, const char *name)
 }
 
 /* Not a symbolic link to one: that leads out of the folder. */
-static int is_socket(DIR *entries, const struct dirent *entry)
+static bool is_socket(DIR *entries, const struct dirent *entry)
 {
     struct stat file;
 
@@ -124,28 +125,28 @@ static void find_sockets(struct sockets *sockets, const char *folder)
     }
 }
 
-static int is_one_of(const struct sockets *sockets, const char *link)
+static bool is_one_of(const struct sockets *sockets, const char *link)
 {
     unsigned long inode;
 
     if (sscanf(link, "socket:[%lu]", &inode) != 1) {
-        return 0;
+        return false;
     }
     for (size_t i = 0; i < sockets->n; i++) {
         if (sockets->inode[i] == inode) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-static int has_one_of(const struct sockets *sockets, pid_t pid)
+static bool has_one_of(const struct sockets *sockets, pid_t pid)
 {
     char path[sizeof("/proc//fd/") + 2 * 20];
     char link[64];
     const struct dirent *entry;
     DIR *files;
-    int found = 0;
+    bool found = false;
 
     snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
     files = opendir(path);

@@ -2,13 +2,14 @@
 #include "cli/say/duration.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 /* The digits behind the point that are looked at; more are refused. */
 #define MAX_FRACTION 9
 
-static int is_digit(char c)
+static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -84,7 +85,7 @@ static int read_number(const char **text, uint64_t *ret_whole, uint64_t *ret_par
 
 /* Read a number and its unit, which must be smaller than *unit: it becomes that. A number that is
  * all there is means seconds. */
-static int read_term(const char **text, int first, uint64_t *unit, uint64_t *ret_ms)
+static int read_term(const char **text, bool first, uint64_t *unit, uint64_t *ret_ms)
 {
     uint64_t whole, part, scale, own;
 
@@ -113,14 +114,14 @@ static int read_term(const char **text, int first, uint64_t *unit, uint64_t *ret
 int cli_duration_parse(const char *text, uint64_t *ret_ms)
 {
     uint64_t unit = UINT64_MAX, total = 0, ms;
-    int first = 1;
+    bool first = true;
 
     do {
         if (read_term(&text, first, &unit, &ms) != 0 || ms > UINT64_MAX - total) {
             return -1;
         }
         total += ms;
-        first = 0;
+        first = false;
         if (text[0] == ' ' && text[strspn(text, " ")]) { /* no blank behind the last one */
             text += strspn(text, " ");
         }

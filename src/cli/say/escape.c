@@ -20,7 +20,7 @@ static size_t announced(unsigned char first)
 }
 
 /* Whether the second byte makes a character overlong, a surrogate or too large. */
-static int is_out_of_range(unsigned char first, unsigned char second)
+static bool is_out_of_range(unsigned char first, unsigned char second)
 {
     return (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
            (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
@@ -39,7 +39,7 @@ size_t cli_escape_character(const char *text)
     return length > 1 && is_out_of_range(s[0], s[1]) ? 0 : length;
 }
 
-int cli_escape_is_control(const char *text, size_t length)
+bool cli_escape_is_control(const char *text, size_t length)
 {
     const unsigned char *s = (const unsigned char *)text;
 
@@ -52,7 +52,7 @@ int cli_escape_is_control(const char *text, size_t length)
         return s[0] == 0xe2 && ((s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xae) ||
                                 (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9));
     default:
-        return 0;
+        return false;
     }
 }
 
@@ -62,7 +62,7 @@ size_t cli_escape_text(const char *text, char *buf, size_t size)
 
     while (*text) {
         size_t length = cli_escape_character(text);
-        int shown = length > 0 && !cli_escape_is_control(text, length);
+        bool shown = length > 0 && !cli_escape_is_control(text, length);
         char escaped[5];
 
         if (!shown) {

@@ -5,6 +5,7 @@
 #ifndef CLI_SAY_ESCAPE_H
 #define CLI_SAY_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The length of the UTF-8 character at s, which is not at its end; 0 for a byte that begins none.
@@ -13,7 +14,7 @@ size_t cli_escape_character(const char *s);
 
 /* Whether a character of this length does something, and shows nothing: a control character, or one
  * that changes the direction of what follows. */
-int cli_escape_is_control(const char *s, size_t length);
+bool cli_escape_is_control(const char *s, size_t length);
 
 /* Write text to buf as it can be shown: controls and what is not UTF-8 as "\xHH", byte by byte.
  * What does not fit is left out. Returns buf's length; size is at least 1. */

@@ -53,7 +53,7 @@ void cli_json_text(const char *name, const char *text)
     }
 }
 
-void cli_json_number(const char *name, int known, int64_t number)
+void cli_json_number(const char *name, bool known, int64_t number)
 {
     if (known) {
         printf(", \"%s\": %" PRId64, name, number);

@@ -2,6 +2,7 @@
 #ifndef CLI_SAY_JSON_H
 #define CLI_SAY_JSON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Print text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD. */
@@ -9,7 +10,7 @@ void cli_json_string(const char *text);
 
 /* A field that is not the first one: ", " and its name before the value. */
 void cli_json_text(const char *name, const char *text); /* NULL: not known */
-void cli_json_number(const char *name, int known, int64_t number);
+void cli_json_number(const char *name, bool known, int64_t number);
 void cli_json_flag(const char *name, int flag); /* below 0: not known */
 
 #endif

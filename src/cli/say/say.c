@@ -13,14 +13,14 @@
 #include "cli/say/escape.h"
 #include "cli/say/exit.h"
 
-static int verbose;
+static bool verbose;
 
 void cli_say_verbose(void)
 {
-    verbose = 1;
+    verbose = true;
 }
 
-int cli_say_is_verbose(void)
+bool cli_say_is_verbose(void)
 {
     return verbose;
 }
@@ -99,7 +99,7 @@ void cli_say_out(const char *format, ...)
     char text[8192];
     char shown[4 * sizeof(text)];
     size_t length = strlen(format);
-    int ended = length > 0 && format[length - 1] == '\n';
+    bool ended = length > 0 && format[length - 1] == '\n';
     va_list args;
     int n;
 

@@ -3,9 +3,11 @@
 #ifndef CLI_SAY_SAY_H
 #define CLI_SAY_SAY_H
 
+#include <stdbool.h>
+
 /* Let cli_say_detail() speak. */
 void cli_say_verbose(void);
-int cli_say_is_verbose(void);
+bool cli_say_is_verbose(void);
 
 /* "redlock: ", the text and a newline, in one write. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

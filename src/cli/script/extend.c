@@ -5,6 +5,7 @@
 #include "cli/script/extend.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <redlock/redlock.h>
@@ -54,7 +55,7 @@ struct extension {
     uint32_t ttl_ms;
     struct cli_session session;
     struct redlock_lock *lock;
-    int done;
+    bool done;
     int code;
 };
 
@@ -112,7 +113,7 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
 {
     struct extension *extension = arg;
 
-    extension->done = 1;
+    extension->done = true;
     switch (status) {
     case 0:
         extension->lock = lock;
@@ -158,7 +159,7 @@ static int extend(struct extension *extension)
     redlock_request_init(&request);
     cli_keys_ask(&extension->keys, &request);
     request.ttl_ms = extension->ttl_ms;
-    request.renew = 0;
+    request.renew = false;
     status = redlock_adopt(extension->session.rl, &request, extension->token, on_adopted, extension,
                            NULL);
     if (status != 0) {

@@ -1,6 +1,8 @@
 /* release.c - redlock release: let go of a lock by its token. */
 #include "cli/script/release.h"
 
+#include <stdbool.h>
+
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
@@ -37,7 +39,7 @@ static const struct option options[] = {{"token", required_argument, NULL, OPTIO
 
 /* A release on its way. */
 struct release {
-    int done;
+    bool done;
     int status;
 };
 
@@ -56,7 +58,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
 
     (void)lock;
     release->status = status;
-    release->done = 1;
+    release->done = true;
 }
 
 static int explain(struct redlock *rl, const char *key, int status)
@@ -85,7 +87,7 @@ static int explain(struct redlock *rl, const char *key, int status)
 static int release_token(struct cli_session *session, const struct cli_keys *keys,
                          const char *token)
 {
-    struct release release = {0, 0};
+    struct release release = {.done = false};
     int status =
         redlock_release_token(session->rl, keys->keys, keys->n, token, on_released, &release);
     int code;

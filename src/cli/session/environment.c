@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +22,14 @@ static char *find_file(const char *path)
     return path && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? realpath(path, NULL) : NULL;
 }
 
-static int is_secret(const struct cli_config *config)
+static bool is_secret(const struct cli_config *config)
 {
     for (size_t i = 0; i < config->n; i++) {
         if (cli_node_list_has_secret(config->uris[i])) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* A URI without its password; its user stays. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,7 +28,7 @@ static int wait_for(int fd, int patience_ms)
     return n > 0 || (n < 0 && errno == EINTR) ? 0 : -1;
 }
 
-static int is_fifo(int fd)
+static bool is_fifo(int fd)
 {
     struct stat status;
 
@@ -40,7 +41,7 @@ static int is_fifo(int fd)
  * One that has a writer is waited for, as every pipe is: somebody may be typing a password. */
 static ssize_t read_all(int fd, char *buf, size_t size)
 {
-    int lacks_writer = is_fifo(fd);
+    bool lacks_writer = is_fifo(fd);
     size_t used = 0;
 
     while (used < size) {

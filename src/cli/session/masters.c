@@ -76,7 +76,7 @@ static enum hindrance say_masters(const struct redlock *rl)
                                : voting <= n / 2    ? HINDRANCE_QUARANTINE
                                                     : HINDRANCE_THEMSELVES;
 
-    int held_back = up > n / 2 && voting <= n / 2;
+    bool held_back = up > n / 2 && voting <= n / 2;
 
     cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[hindrance],
             held_back ? voting : up, n, held_back ? "may" : "are up", n / 2 + 1);
@@ -86,7 +86,7 @@ static enum hindrance say_masters(const struct redlock *rl)
     return hindrance;
 }
 
-int cli_masters_advise(const struct redlock *rl)
+bool cli_masters_advise(const struct redlock *rl)
 {
     enum hindrance hindrance = say_masters(rl);
 

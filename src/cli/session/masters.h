@@ -2,6 +2,7 @@
 #ifndef CLI_SESSION_MASTERS_H
 #define CLI_SESSION_MASTERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct redlock;
@@ -17,7 +18,7 @@ void cli_masters_say(const struct redlock *rl, size_t index);
 
 /* Say that no majority of the masters did what was asked, what is wrong with each, and what to do.
  * Returns whether a majority can be reached at all. */
-int cli_masters_advise(const struct redlock *rl);
+bool cli_masters_advise(const struct redlock *rl);
 
 /* The same, for a command that ends there. Returns CLI_UNREACHABLE. */
 int cli_masters_explain(const struct redlock *rl);

@@ -20,7 +20,7 @@ static int no_memory(void)
 }
 
 /* Read the file, if there is one: CLI_GO_ON when there is none and it was not `wanted`. */
-static int read_config(const char *path, int wanted, struct cli_node_list *nodes)
+static int read_config(const char *path, bool wanted, struct cli_node_list *nodes)
 {
     if (cli_file_read(path, MAX_FILE, &nodes->text) == 0) {
         cli_say_detail("the masters are those of %s", path);
@@ -54,7 +54,7 @@ static int read_own_config(struct cli_node_list *nodes)
     if (n < 0) {
         return no_memory();
     }
-    code = read_config(path, 0, nodes);
+    code = read_config(path, false, nodes);
     free(path);
     return code;
 }
@@ -65,11 +65,11 @@ static int find_in_files(struct cli_node_list *nodes)
     int code;
 
     if (path && path[0]) {
-        return read_config(path, 1, nodes);
+        return read_config(path, true, nodes);
     }
     code = read_own_config(nodes);
     if (code == CLI_GO_ON) {
-        code = read_config("/etc/redlock/nodes", 0, nodes);
+        code = read_config("/etc/redlock/nodes", false, nodes);
     }
     return code;
 }
@@ -124,7 +124,7 @@ void cli_node_list_free(struct cli_node_list *nodes)
 }
 
 /* Only the part of a redis:// URI before an '@' can hold one. */
-int cli_node_list_has_secret(const char *uri)
+bool cli_node_list_has_secret(const char *uri)
 {
     return strncmp(uri, "unix:", 5) != 0 && strchr(uri, '@') != NULL;
 }

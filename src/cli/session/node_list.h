@@ -2,6 +2,8 @@
 #ifndef CLI_SESSION_NODE_LIST_H
 #define CLI_SESSION_NODE_LIST_H
 
+#include <stdbool.h>
+
 #include "cli/session/config.h"
 
 struct cli_node_list {
@@ -27,6 +29,6 @@ int cli_node_list_find(const char *option, struct cli_node_list *ret_nodes);
 void cli_node_list_free(struct cli_node_list *nodes);
 
 /* Whether a URI may hold a password. */
-int cli_node_list_has_secret(const char *uri);
+bool cli_node_list_has_secret(const char *uri);
 
 #endif

@@ -98,7 +98,7 @@ static void on_closed(void *arg)
 {
     struct cli_session *session = arg;
 
-    session->closed = 1;
+    session->closed = true;
 }
 
 void cli_session_close(struct cli_session *session)

@@ -2,6 +2,7 @@
 #ifndef CLI_SESSION_SESSION_H
 #define CLI_SESSION_SESSION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,7 @@ struct redlock;
 struct cli_session {
     struct cli_loop loop;
     struct redlock *rl;
-    int closed;
+    bool closed;
     /* The longest ttl that the manager takes. */
     uint32_t max_ttl_ms;
     /* How long a master may take to answer. */

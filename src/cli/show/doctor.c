@@ -1,6 +1,8 @@
 /* doctor.c - redlock doctor: examines the masters, and prints that as text or as JSON. */
 #include "cli/show/doctor.h"
 
+#include <stdbool.h>
+
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
@@ -37,8 +39,8 @@ static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON}
 
 /* An examination on its way. */
 struct visit {
-    int json;
-    int done;
+    bool json;
+    bool done;
     int status;
     enum redlock_severity verdict;
 };
@@ -47,7 +49,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
 {
     struct visit *visit = arg;
 
-    visit->done = 1;
+    visit->done = true;
     visit->status = status;
     if (!report) {
         return;
@@ -78,7 +80,7 @@ static int finish(const struct visit *visit)
     }
 }
 
-static int examine(struct cli_session *session, int json)
+static int examine(struct cli_session *session, bool json)
 {
     struct visit visit = {.json = json};
     int code = CLI_GO_ON;
@@ -92,7 +94,7 @@ static int examine(struct cli_session *session, int json)
 
 int cli_doctor_main(int argc, char **argv)
 {
-    int json = 0;
+    bool json = false;
     struct cli_args args = {.command = "doctor",
                             .help = help,
                             .short_options = ":hv",

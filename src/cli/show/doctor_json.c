@@ -1,6 +1,7 @@
 /* doctor_json.c - an examination as JSON. What is not known is null. */
 #include "cli/show/doctor_json.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <redlock/examine.h>
@@ -17,7 +18,7 @@ static void print_text(const char *name, const char *text)
 
 static void print_clock(int64_t clock_us, uint64_t error_us)
 {
-    int known = error_us != UINT64_MAX;
+    bool known = error_us != UINT64_MAX;
 
     cli_json_number("clock_us", known, clock_us);
     cli_json_number("clock_error_us", known, (int64_t)error_us);
@@ -50,7 +51,7 @@ static void print_names(const char *name, unsigned rights)
 /* What INFO and CONFIG GET tell. */
 static void print_info(const struct redlock_examined *x)
 {
-    int known = !((x->denied | x->missing) & REDLOCK_RIGHT_INFO);
+    bool known = !((x->denied | x->missing) & REDLOCK_RIGHT_INFO);
 
     cli_json_number("uptime_s", x->uptime_s >= 0, x->uptime_s);
     cli_json_flag("loading", known ? x->loading : -1);
@@ -70,9 +71,9 @@ static void print_info(const struct redlock_examined *x)
 
 static void print_pings(const struct redlock_examined *x)
 {
-    int known = x->pings > 0;
+    bool known = x->pings > 0;
 
-    cli_json_number("pings", 1, x->pings);
+    cli_json_number("pings", true, x->pings);
     cli_json_number("ping_min_us", known, (int64_t)x->ping_min_us);
     cli_json_number("ping_median_us", known, (int64_t)x->ping_median_us);
     cli_json_number("ping_max_us", known, (int64_t)x->ping_max_us);
@@ -90,7 +91,7 @@ static void print_server(const struct redlock_examined *x)
     print_names("denied", x->denied);
     print_names("missing", x->missing);
     cli_json_flag("keys_denied", x->keys_denied);
-    cli_json_number("database", 1, x->database);
+    cli_json_number("database", true, x->database);
     cli_json_flag("database_denied", x->database_denied);
     print_text("refusal", x->refusal);
     cli_json_flag("remote", x->remote);

@@ -4,6 +4,7 @@
 #include "cli/show/doctor_text.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,20 +103,20 @@ static void print_master(const struct redlock_examined *x, size_t width)
 
 /* ---- what was found ---- */
 
-static int is_same(const struct redlock_finding *a, const struct redlock_finding *b)
+static bool is_same(const struct redlock_finding *a, const struct redlock_finding *b)
 {
     return a->node >= 0 && b->node >= 0 && a->severity == b->severity && a->kind == b->kind &&
            strcmp(a->text, b->text) == 0 && strcmp(a->fix, b->fix) == 0;
 }
 
-static int was_said(const struct redlock_report *report, size_t index)
+static bool was_said(const struct redlock_report *report, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
         if (is_same(report->findings[i], report->findings[index])) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static size_t count_same(const struct redlock_report *report, size_t index)

@@ -6,6 +6,7 @@
 #include "cli/show/nodes.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <redlock/redlock.h>
@@ -34,7 +35,7 @@ static const struct option options[] = {CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL
 
 /* The question on its way. */
 struct probe {
-    int done;
+    bool done;
     int status;
 };
 
@@ -52,7 +53,7 @@ static void on_answered(const struct redlock_query_result *result, int status, v
 
     (void)result;
     probe->status = status;
-    probe->done = 1;
+    probe->done = true;
 }
 
 static void print_master(const struct redlock *rl, size_t index)

@@ -4,6 +4,7 @@
  */
 #include "cli/show/status.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,8 +47,8 @@ static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON}
 struct query {
     struct redlock *rl;
     const char *key;
-    int json;
-    int done;
+    bool json;
+    bool done;
     int status;
 };
 
@@ -55,7 +56,7 @@ static void on_answered(const struct redlock_query_result *result, int status, v
 {
     struct query *query = arg;
 
-    query->done = 1;
+    query->done = true;
     query->status = status;
     if (!result) {
         return;
@@ -80,7 +81,7 @@ static int finish(const struct query *query)
 }
 
 /* Ask for a key and print the answer. */
-static int ask(struct cli_session *session, const char *key, int json)
+static int ask(struct cli_session *session, const char *key, bool json)
 {
     struct query query = {.rl = session->rl, .key = key, .json = json};
     int status = redlock_query(session->rl, key, on_answered, &query);
@@ -102,7 +103,7 @@ static int check_lengths(const struct cli_session *session, char **keys, int n)
     return CLI_OK;
 }
 
-static int ask_all(struct cli_session *session, char **keys, int n, int json)
+static int ask_all(struct cli_session *session, char **keys, int n, bool json)
 {
     int worst = check_lengths(session, keys, n);
 
@@ -139,7 +140,7 @@ static int check_keys(int argc, char **argv)
 
 int cli_status_main(int argc, char **argv)
 {
-    int json = 0;
+    bool json = false;
     struct cli_args args = {.command = "status",
                             .help = help,
                             .short_options = ":hv",

@@ -1,6 +1,7 @@
 /* status_json.c - who holds a key, as JSON. What is not known is null. */
 #include "cli/show/status_json.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <redlock/query.h>
@@ -9,7 +10,7 @@
 #include "cli/session/masters.h"
 
 /* -1 for a key that never ends, as PTTL says. */
-static void print_ttl(int known, uint64_t ttl_ms)
+static void print_ttl(bool known, uint64_t ttl_ms)
 {
     cli_json_number("ttl_ms", known, ttl_ms == UINT64_MAX ? -1 : (int64_t)ttl_ms);
 }
@@ -17,7 +18,7 @@ static void print_ttl(int known, uint64_t ttl_ms)
 static void print_node(const char *name, const struct redlock_query_node *node)
 {
     static const char *const answers[] = {"none", "free", "held"};
-    int known = node->answer != REDLOCK_ANSWER_NONE;
+    bool known = node->answer != REDLOCK_ANSWER_NONE;
 
     printf("{\"node\": ");
     cli_json_string(name);
@@ -31,7 +32,7 @@ static void print_node(const char *name, const struct redlock_query_node *node)
 void cli_status_json_print(const struct redlock *rl, const char *key,
                            const struct redlock_query_result *result)
 {
-    int known = !result->unknown;
+    bool known = !result->unknown;
 
     printf(" {\"key\": ");
     cli_json_string(key);
@@ -40,8 +41,8 @@ void cli_status_json_print(const struct redlock *rl, const char *key,
     cli_json_text("token", known ? result->token : NULL);
     print_ttl(known, result->ttl_ms);
     cli_json_number("fence", known, (int64_t)result->fence);
-    cli_json_number("holding", 1, (int64_t)result->holding);
-    cli_json_number("answered", 1, (int64_t)result->answered);
+    cli_json_number("holding", true, (int64_t)result->holding);
+    cli_json_number("answered", true, (int64_t)result->answered);
     printf(", \"nodes\": [\n");
     for (size_t i = 0; i < result->n_nodes; i++) {
         printf("  ");

@@ -2,6 +2,7 @@
 #include "cli/show/status_text.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <redlock/query.h>
@@ -47,7 +48,7 @@ static void print_node(const char *name, const struct redlock_query_node *node)
 static void print_held(const char *key, const struct redlock_query_result *result)
 {
     char left[CLI_DURATION_TEXT];
-    int named = result->owner[0] != '\0';
+    bool named = result->owner[0] != '\0';
     const char *how = named ? "by" : result->token[0] ? "with the token" : "with";
 
     cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", key, how,

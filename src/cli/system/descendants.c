@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ struct search {
 };
 
 /* The name, in parentheses, may contain anything. */
-static int parse(const char *text, struct process *ret_process)
+static bool parse(const char *text, struct process *ret_process)
 {
     const char *rest = strrchr(text, ')');
 
@@ -56,7 +57,7 @@ static int parse(const char *text, struct process *ret_process)
                           &ret_process->threads, &ret_process->start) == 5;
 }
 
-static int read_process(pid_t pid, struct process *ret_process)
+static bool read_process(pid_t pid, struct process *ret_process)
 {
     char path[64];
     char text[1024];
@@ -66,12 +67,12 @@ static int read_process(pid_t pid, struct process *ret_process)
     snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return 0;
+        return false;
     }
     n = read(fd, text, sizeof(text) - 1);
     close(fd);
     if (n <= 0) {
-        return 0;
+        return false;
     }
     text[n] = '\0';
     ret_process->pid = pid;
@@ -88,7 +89,7 @@ static const struct process *find(const struct search *search, pid_t pid)
     return NULL;
 }
 
-static int is_same(const struct process *process)
+static bool is_same(const struct process *process)
 {
     struct process now;
 
@@ -96,7 +97,7 @@ static int is_same(const struct process *process)
 }
 
 /* Whether its parent is in the tree, now: a parent's number may have been given away. */
-static int descends(const struct search *search, const struct process *process)
+static bool descends(const struct search *search, const struct process *process)
 {
     const struct process *parent = find(search, process->parent);
 
@@ -104,7 +105,7 @@ static int descends(const struct search *search, const struct process *process)
 }
 
 /* A process whose first thread has ended looks like a zombie while its other threads run. */
-static int is_alive(const struct process *process)
+static bool is_alive(const struct process *process)
 {
     return (process->state != 'Z' && process->state != 'X') || process->threads > 1;
 }
@@ -145,7 +146,7 @@ static void signal_one(struct search *search, const struct process *process)
 }
 
 /* Returns 0 when there is no memory for it. */
-static int add(struct search *search, const struct process *process)
+static bool add(struct search *search, const struct process *process)
 {
     struct process *found = search->found;
 
@@ -154,34 +155,34 @@ static int add(struct search *search, const struct process *process)
         found = realloc(found, search->room * sizeof(*found));
         if (!found) {
             search->room = search->n;
-            return 0;
+            return false;
         }
         search->found = found;
     }
     found[search->n++] = *process;
-    return 1;
+    return true;
 }
 
 /* Returns whether the process is one that was not found before. */
-static int visit(struct search *search, pid_t pid)
+static bool visit(struct search *search, pid_t pid)
 {
     const struct process *before = find(search, pid);
     struct process process;
 
     if (!read_process(pid, &process) || (before && before->start == process.start) ||
         !descends(search, &process)) {
-        return 0;
+        return false;
     }
     signal_one(search, &process);
     return add(search, &process);
 }
 
 /* Returns whether anybody new was found. */
-static int search_once(struct search *search)
+static bool search_once(struct search *search)
 {
     DIR *processes = cli_proc_open();
     pid_t pid;
-    int found = 0;
+    bool found = false;
 
     while ((pid = cli_proc_next(processes)) > 0) {
         found |= visit(search, pid);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include "cli/system/signals.h"
 
 /* What could not be run for ENOENT is there: then it is its interpreter that is not. */
-static int is_there(const char *name)
+static bool is_there(const char *name)
 {
     char path[PATH_MAX];
 

@@ -15,9 +15,9 @@
 static const struct timeval watch_tick = {0, 2000};
 
 struct watch {
-    int (*is_over)(void *arg);
+    bool (*is_over)(void *arg);
     void *arg;
-    int done;
+    bool done;
 };
 
 int cli_loop_open(struct cli_loop *ret_loop)
@@ -35,7 +35,7 @@ int cli_loop_open(struct cli_loop *ret_loop)
     return CLI_OK;
 }
 
-int cli_loop_run(struct cli_loop *loop, const int *done)
+int cli_loop_run(struct cli_loop *loop, const bool *done)
 {
     while (!*done) {
         if (event_base_loop(loop->base, EVLOOP_ONCE) != 0) {
@@ -58,7 +58,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     watch->done = watch->is_over(watch->arg);
 }
 
-int cli_loop_watch(struct cli_loop *loop, int (*is_over)(void *arg), void *arg)
+int cli_loop_watch(struct cli_loop *loop, bool (*is_over)(void *arg), void *arg)
 {
     struct watch watch = {is_over, arg, is_over(arg)};
     struct event *tick = event_new(loop->base, -1, EV_PERSIST, on_tick, &watch);

@@ -6,6 +6,8 @@
 #ifndef CLI_SYSTEM_LOOP_H
 #define CLI_SYSTEM_LOOP_H
 
+#include <stdbool.h>
+
 struct event_base;
 
 struct cli_loop {
@@ -26,11 +28,11 @@ int cli_loop_open(struct cli_loop *ret_loop);
 
 /* Run it until *done. Returns CLI_GO_ON, or CLI_INTERNAL when the loop is broken, which was said.
  */
-int cli_loop_run(struct cli_loop *loop, const int *done);
+int cli_loop_run(struct cli_loop *loop, const bool *done);
 
 /* Run it until is_over(arg), which is asked now and again every few milliseconds. Returns as
  * cli_loop_run(). */
-int cli_loop_watch(struct cli_loop *loop, int (*is_over)(void *arg), void *arg);
+int cli_loop_watch(struct cli_loop *loop, bool (*is_over)(void *arg), void *arg);
 
 void cli_loop_close(struct cli_loop *loop);
 

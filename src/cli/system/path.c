@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int cli_path_is_program(const char *path)
+bool cli_path_is_program(const char *path)
 {
     struct stat status;
 
     return access(path, X_OK) == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-int cli_path_find(const char *name, char *path, size_t size)
+bool cli_path_find(const char *name, char *path, size_t size)
 {
     const char *folders = getenv("PATH");
 
@@ -23,9 +23,9 @@ int cli_path_find(const char *name, char *path, size_t size)
         int n = snprintf(path, size, "%.*s/%s", (int)length, at, name);
 
         if (length > 0 && n > 0 && (size_t)n < size && cli_path_is_program(path)) {
-            return 1;
+            return true;
         }
         at += length + (at[length] == ':');
     }
-    return 0;
+    return false;
 }

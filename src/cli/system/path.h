@@ -2,12 +2,13 @@
 #ifndef CLI_SYSTEM_PATH_H
 #define CLI_SYSTEM_PATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Whether it is a file that may be executed. */
-int cli_path_is_program(const char *path);
+bool cli_path_is_program(const char *path);
 
 /* Look for a name in PATH. Returns whether such a program is there, and writes its path. */
-int cli_path_find(const char *name, char *path, size_t size);
+bool cli_path_find(const char *name, char *path, size_t size);
 
 #endif

@@ -36,7 +36,7 @@ void cli_signals_restore(void)
     sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
 }
 
-static int is_ignored(int signo)
+static bool is_ignored(int signo)
 {
     struct sigaction action;
 
@@ -55,7 +55,7 @@ static void fill(sigset_t *set)
 }
 
 /* A hangup comes from the kernel as well, but only to the leader of the session. */
-static int is_typed(const struct signalfd_siginfo *info)
+static bool is_typed(const struct signalfd_siginfo *info)
 {
     return info->ssi_code == SI_KERNEL && (info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT);
 }
@@ -127,12 +127,12 @@ void cli_signals_die(const struct cli_signals *signals, int code)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int cli_signals_ends(int signo)
+bool cli_signals_ends(int signo)
 {
     return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT;
 }
 
-int cli_signals_pass(int signo)
+bool cli_signals_pass(int signo)
 {
     return cli_signals_ends(signo) || signo == SIGUSR1 || signo == SIGUSR2;
 }

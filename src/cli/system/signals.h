@@ -7,6 +7,8 @@
 #ifndef CLI_SYSTEM_SIGNALS_H
 #define CLI_SYSTEM_SIGNALS_H
 
+#include <stdbool.h>
+
 struct cli_loop;
 struct event;
 
@@ -17,7 +19,7 @@ struct cli_signals {
     void (*on)(void *arg, int signo);
     void *arg;
     /* While `on` is called: a key of the terminal has sent it (Ctrl-C, Ctrl-\). */
-    int typed;
+    bool typed;
     /* The last one that a key has sent; 0: none has. */
     int last_typed;
 };
@@ -43,10 +45,10 @@ void cli_signals_die(const struct cli_signals *signals, int code);
 void cli_signals_restore(void);
 
 /* Whether a signal asks for an end: INT, TERM, HUP or QUIT. */
-int cli_signals_ends(int signo);
+bool cli_signals_ends(int signo);
 
 /* Whether a signal is meant for the command: one that ends, USR1 or USR2. */
-int cli_signals_pass(int signo);
+bool cli_signals_pass(int signo);
 
 /* "SIGTERM" for SIGTERM; never NULL. */
 const char *cli_signals_name(int signo);

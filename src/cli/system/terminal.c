@@ -16,7 +16,7 @@ static int open_terminal(void)
     return open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 }
 
-int cli_terminal_exists(void)
+bool cli_terminal_exists(void)
 {
     int fd = open_terminal();
 
@@ -37,7 +37,7 @@ pid_t cli_terminal_foreground(void)
     return group;
 }
 
-int cli_terminal_ours(void)
+bool cli_terminal_ours(void)
 {
     return cli_terminal_foreground() == getpgrp();
 }

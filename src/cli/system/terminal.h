@@ -5,13 +5,14 @@
 #ifndef CLI_SYSTEM_TERMINAL_H
 #define CLI_SYSTEM_TERMINAL_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Whether we have a terminal: one that controls our session. */
-int cli_terminal_exists(void);
+bool cli_terminal_exists(void);
 
 /* Whether we are in its foreground. */
-int cli_terminal_ours(void);
+bool cli_terminal_ours(void);
 
 /* The process group in its foreground; -1 when there is no terminal. */
 pid_t cli_terminal_foreground(void);

@@ -1,6 +1,8 @@
 /* explain.c - turning outcomes and what the masters said into sentences. */
 #include "cli/take/explain.h"
 
+#include <stdbool.h>
+
 #include <redlock/redlock.h>
 
 #include "cli/say/duration.h"
@@ -34,7 +36,7 @@ static void say_holder(const struct redlock *rl, const struct redlock_lock *lock
 }
 
 static int explain_held(struct redlock *rl, const struct redlock_lock *lock, const char *key,
-                        int waited)
+                        bool waited)
 {
     say_holder(rl, lock, key);
     cli_say_more("Look at it with: redlock status '%s'. %s", key,
@@ -51,7 +53,7 @@ int cli_explain_slow(const char *done, const char *key)
 }
 
 static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key,
-                          int reason, int waited)
+                          int reason, bool waited)
 {
     switch (reason) {
     case REDLOCK_ENOQUORUM:
@@ -82,11 +84,11 @@ int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, con
 {
     switch (status) {
     case REDLOCK_EDEADLINE:
-        return explain_reason(rl, lock, key, redlock_lock_reason(lock), 1);
+        return explain_reason(rl, lock, key, redlock_lock_reason(lock), true);
     case REDLOCK_EHELD:
     case REDLOCK_ETOOSLOW:
     case REDLOCK_ENOQUORUM:
-        return explain_reason(rl, lock, key, status, 0);
+        return explain_reason(rl, lock, key, status, false);
     case REDLOCK_ECONFIG:
         return explain_config(rl, key, status);
     default:
@@ -117,7 +119,7 @@ void cli_explain_waiting(const struct redlock *rl, const char *key)
 void cli_explain_holder(const char *key, const struct redlock_query_result *result)
 {
     char left[CLI_DURATION_TEXT];
-    int ends = result->ttl_ms != UINT64_MAX;
+    bool ends = result->ttl_ms != UINT64_MAX;
 
     cli_say("waiting for '%s', held by %s, %s%s, on %zu of %zu masters", key,
             result->owner[0] ? result->owner : result->token,

@@ -5,6 +5,8 @@
  */
 #include "cli/take/spread.h"
 
+#include <stdbool.h>
+
 #include <redlock/redlock.h>
 
 #include "cli/say/exit.h"
@@ -30,7 +32,7 @@ struct spread {
     uint64_t others_until_us;
     uint64_t next_us; /* those without the key are asked again */
     uint64_t pause_us;
-    int extending;
+    bool extending;
     int signo;
 };
 
@@ -39,19 +41,19 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static int has_key(const struct redlock_node_detail *detail)
+static bool has_key(const struct redlock_node_detail *detail)
 {
     return detail->vote == REDLOCK_VOTE_YES || detail->vote == REDLOCK_VOTE_QUARANTINED;
 }
 
 /* Until when a master is waited for; 0: not at all. One that complains, or has somebody else's key,
  * may never have ours. */
-static uint64_t wait_until_us(const struct spread *spread, size_t index, int *ret_up)
+static uint64_t wait_until_us(const struct spread *spread, size_t index, bool *ret_up)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     struct redlock_node_detail detail = {.size = sizeof(detail)};
 
-    *ret_up = 0;
+    *ret_up = false;
     if (redlock_node_info(spread->rl, index, &info) != 0 ||
         redlock_lock_node(spread->lock, index, &detail) != 0 || has_key(&detail)) {
         return 0;
@@ -64,15 +66,15 @@ static uint64_t wait_until_us(const struct spread *spread, size_t index, int *re
 }
 
 /* Whether a master is waited for; *ret_ask: one of them can be asked. */
-static int is_waiting(const struct spread *spread, uint64_t now_us, int *ret_ask)
+static bool is_waiting(const struct spread *spread, uint64_t now_us, bool *ret_ask)
 {
-    int waiting = 0;
-    int up;
+    bool waiting = false;
+    bool up;
 
-    *ret_ask = 0;
+    *ret_ask = false;
     for (size_t i = 0; i < redlock_node_count(spread->rl); i++) {
         if (now_us < wait_until_us(spread, i, &up)) {
-            waiting = 1;
+            waiting = true;
             *ret_ask |= up;
         }
     }
@@ -85,28 +87,28 @@ static void on_extended(struct redlock_lock *lock, int status, void *arg)
 
     (void)lock;
     (void)status;
-    spread->extending = 0;
+    spread->extending = false;
 }
 
-static int is_over(void *arg)
+static bool is_over(void *arg)
 {
     struct spread *spread = arg;
     uint64_t now_us = cli_clock_us();
-    int ask;
+    bool ask;
 
     if (spread->extending) {
-        return 0;
+        return false;
     }
     if (spread->signo || redlock_lock_validity_ms(spread->lock) == 0 ||
         !is_waiting(spread, now_us, &ask)) {
-        return 1;
+        return true;
     }
     if (ask && now_us >= spread->next_us) {
         spread->extending = redlock_extend(spread->lock, 0, on_extended, spread) == 0;
         spread->next_us = now_us + spread->pause_us;
         spread->pause_us *= 2;
     }
-    return 0;
+    return false;
 }
 
 static void on_signal(void *arg, int signo)

@@ -29,7 +29,7 @@ struct attempt {
     struct redlock_lock *lock;
     struct cli_wait *wait;
     int signo;
-    int done;
+    bool done;
     int code;
 };
 
@@ -83,11 +83,11 @@ int cli_take_option(struct cli_take *take, int option, const char *value)
         take->wait_ms = 0;
         return CLI_GO_ON;
     case CLI_TAKE_FENCE:
-        take->fence = 1;
+        take->fence = true;
         return CLI_GO_ON;
     case 'q':
     case CLI_TAKE_QUIET:
-        take->quiet = 1;
+        take->quiet = true;
         return CLI_GO_ON;
     case 'E':
     case CLI_TAKE_CONFLICT:
@@ -131,7 +131,7 @@ static void say_held(const struct cli_take *take, const struct redlock_lock *loc
 }
 
 /* Whether somebody else holds it: not that the masters were too slow, or out of reach. */
-static int is_conflict(const struct redlock_lock *lock, int status)
+static bool is_conflict(const struct redlock_lock *lock, int status)
 {
     return status == REDLOCK_EHELD ||
            (status == REDLOCK_EDEADLINE && redlock_lock_reason(lock) == REDLOCK_EHELD);
@@ -140,7 +140,7 @@ static int is_conflict(const struct redlock_lock *lock, int status)
 static int fail(const struct attempt *attempt, const struct redlock_lock *lock, int status)
 {
     const struct cli_take *take = attempt->take;
-    int conflict = is_conflict(lock, status);
+    bool conflict = is_conflict(lock, status);
     int code = CLI_OK;
 
     if (!conflict || !take->quiet) {
@@ -163,7 +163,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct attempt *attempt = arg;
 
-    attempt->done = 1;
+    attempt->done = true;
     if (attempt->signo) {
         say_gave_up(attempt);
     }

@@ -2,6 +2,7 @@
 #ifndef CLI_TAKE_TAKE_H
 #define CLI_TAKE_TAKE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <redlock/lock.h>
@@ -51,11 +52,11 @@ struct cli_take {
      * than that. */
     uint32_t at_least_ms;
     /* That somebody else holds the lock is not said, and what to exit with then. */
-    int quiet;
+    bool quiet;
     int conflict_code;
     /* As in struct redlock_request; no fence and no renewal by default. */
-    int fence;
-    int renew;
+    bool fence;
+    bool renew;
     uint32_t max_hold_ms;
     redlock_notice_cb *notice_cb;
     void *notice_arg;

@@ -2,6 +2,7 @@
 #include "cli/take/trouble.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <redlock/redlock.h>
@@ -47,9 +48,9 @@ static void append_last(struct line *line, const struct redlock_node_detail *det
 }
 
 /* One that is up has not answered, or has and is not to be relied on for the reason that it has. */
-static void append_state(struct line *line, const struct redlock_node_info *info, int relied_on)
+static void append_state(struct line *line, const struct redlock_node_info *info, bool relied_on)
 {
-    int up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
+    bool up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
     const char *state = up ? "no answer" : cli_masters_state((int)info->state);
 
     append(line, "%s%s%s", alone ? "" : state, alone || !info->error[0] ? "" : ": ", info->error);
@@ -57,7 +58,7 @@ static void append_state(struct line *line, const struct redlock_node_info *info
 
 /* "a (down: refused; had it 9.2 s ago)", "b (held by alice)", "c (has no such key: ...)". */
 static void append_master(struct line *line, const struct redlock_node_info *info,
-                          const struct redlock_node_detail *detail, int relied_on)
+                          const struct redlock_node_detail *detail, bool relied_on)
 {
     const char *owner = cli_holder_owner(detail->holder);
 
@@ -73,27 +74,27 @@ static void append_master(struct line *line, const struct redlock_node_info *inf
 }
 
 /* Whether a master stands in the way of a renewal. What it said last may be long ago. */
-static int is_wrong(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
+static bool is_wrong(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
 {
     return detail->vote != REDLOCK_VOTE_YES || info->state != REDLOCK_NODE_UP;
 }
 
 /* Who has said that it has no key of ours. */
-static int lacks_it(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
+static bool lacks_it(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
 {
     (void)info;
     return detail->vote == REDLOCK_VOTE_NO;
 }
 
 /* Of whom it is not sure that it has had it all the time. */
-static int is_doubted(const struct redlock_node_info *info,
-                      const struct redlock_node_detail *detail)
+static bool is_doubted(const struct redlock_node_info *info,
+                       const struct redlock_node_detail *detail)
 {
     return detail->vote != REDLOCK_VOTE_NO && (is_wrong(info, detail) || info->error[0]);
 }
 
-typedef int is_listed(const struct redlock_node_info *info,
-                      const struct redlock_node_detail *detail);
+typedef bool is_listed(const struct redlock_node_info *info,
+                       const struct redlock_node_detail *detail);
 
 static size_t list(const struct redlock *rl, const struct redlock_lock *lock, is_listed *which,
                    struct line *line)

@@ -32,10 +32,10 @@ struct cli_wait {
     /* Questions that are not answered yet. */
     unsigned asked;
     /* The holder was named. */
-    int named;
+    bool named;
     /* The masters were looked at, within the last LOOK_SECONDS. */
-    int looked;
-    int gave_up;
+    bool looked;
+    bool gave_up;
 };
 
 static void free_if_over(struct cli_wait *wait)
@@ -53,7 +53,7 @@ static void on_holder(const struct redlock_query_result *result, int status, voi
 
     wait->asked--;
     if (status == 0 && result->held && wait->lock && !wait->named) {
-        wait->named = 1;
+        wait->named = true;
         cli_explain_holder(wait->style.keys->name, result);
     }
     free_if_over(wait);
@@ -71,12 +71,12 @@ static void ask_for_holder(struct cli_wait *wait)
 /* ---- whether it is of use ---- */
 
 /* What a master has that no time heals. */
-static int is_permanent(const struct redlock_finding *finding)
+static bool is_permanent(const struct redlock_finding *finding)
 {
     static const enum redlock_finding_kind kinds[] = {REDLOCK_FOUND_LOGIN, REDLOCK_FOUND_ROLE,
                                                       REDLOCK_FOUND_RIGHTS, REDLOCK_FOUND_KEYS,
                                                       REDLOCK_FOUND_DATABASE};
-    int found = 0;
+    bool found = false;
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         found |= finding->kind == kinds[i];
@@ -86,7 +86,8 @@ static int is_permanent(const struct redlock_finding *finding)
 
 /* The examination shows that this user may not use all keys; that this key is one of those shows
  * in the vote. */
-static int is_denied(const struct redlock_examined *node, const struct redlock_lock *lock, size_t i)
+static bool is_denied(const struct redlock_examined *node, const struct redlock_lock *lock,
+                      size_t i)
 {
     struct redlock_node_detail detail = {.size = sizeof(detail)};
 
@@ -100,12 +101,12 @@ static size_t count_lost(const struct redlock_report *report, const struct redlo
 
     for (size_t i = 0; i < report->n_nodes; i++) {
         const struct redlock_examined *node = report->nodes[i];
-        int is_lost = node->quarantine_ms == UINT64_MAX || is_denied(node, lock, i);
+        bool is_lost = node->quarantine_ms == UINT64_MAX || is_denied(node, lock, i);
 
         for (size_t f = 0; f < report->n_findings; f++) {
             is_lost |= report->findings[f]->node == (int)i && is_permanent(report->findings[f]);
         }
-        lost += is_lost != 0;
+        lost += is_lost;
     }
     return lost;
 }
@@ -120,7 +121,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
     if (report && wait->lock && redlock_lock_reason(wait->lock) == REDLOCK_ENOQUORUM) {
         lost = count_lost(report, wait->lock);
         if (report->n_nodes - lost < report->quorum && redlock_cancel(wait->lock) == 0) {
-            wait->gave_up = 1;
+            wait->gave_up = true;
             cli_explain_useless(wait->session->rl, wait->style.keys->name, lost);
         }
     }
@@ -136,7 +137,7 @@ static void on_turn(void *arg)
 
     if (wait->style.give_up && !wait->looked &&
         redlock_lock_reason(wait->lock) == REDLOCK_ENOQUORUM) {
-        wait->looked = 1;
+        wait->looked = true;
         wait->asked += redlock_examine(wait->session->rl, on_examined, wait) == 0;
     }
 }
@@ -149,7 +150,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
     (void)what;
     wait->seconds++;
     if (wait->seconds % LOOK_SECONDS == 0) {
-        wait->looked = 0;
+        wait->looked = false;
     }
     if (redlock_lock_reason(wait->lock) != REDLOCK_ENOQUORUM) {
         if (wait->style.tell && !wait->named) {
@@ -189,12 +190,12 @@ void cli_wait_explain(const struct cli_wait *wait)
     }
 }
 
-int cli_wait_end(struct cli_wait *wait)
+bool cli_wait_end(struct cli_wait *wait)
 {
-    int gave_up = wait && wait->gave_up;
+    bool gave_up = wait && wait->gave_up;
 
     if (!wait) {
-        return 0;
+        return false;
     }
     wait->session->loop.on_turn = NULL;
     if (wait->timer) {

@@ -8,6 +8,8 @@
 #ifndef CLI_TAKE_WAIT_H
 #define CLI_TAKE_WAIT_H
 
+#include <stdbool.h>
+
 struct cli_keys;
 struct cli_session;
 struct cli_wait;
@@ -18,9 +20,9 @@ struct cli_wait_style {
     /* The keys that are asked about, and their name for messages. */
     const struct cli_keys *keys;
     /* Who holds the lock is said after a second. */
-    int tell;
+    bool tell;
     /* It is ended when it is of no use. */
-    int give_up;
+    bool give_up;
 };
 
 /* Begin, for an acquire that is pending. NULL when out of memory: the wait is silent, then. */
@@ -32,7 +34,7 @@ struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock
 void cli_wait_explain(const struct cli_wait *wait);
 
 /* The acquire has ended, for which it is not too late in its callback. Returns whether it was
- * cancelled because it was of no use, which was said. NULL: 0. */
-int cli_wait_end(struct cli_wait *wait);
+ * cancelled because it was of no use, which was said. NULL: false. */
+bool cli_wait_end(struct cli_wait *wait);
 
 #endif
