@@ -71,7 +71,9 @@ static int print_version(void)
 
 static int run(const char *name, int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    size_t i;
+
+    for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(name, commands[i].name) == 0) {
             return commands[i].run(argc, argv);
         }
@@ -98,7 +100,9 @@ static int run_help(const char *name)
  * opened the wrong way round, so that reading 0 and writing 1 or 2 fail as on a closed file. */
 static int fill_standard_files(void)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+    int fd;
+
+    for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0 &&
             open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
             return -1;

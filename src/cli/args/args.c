@@ -142,11 +142,12 @@ static const char *unknown(const struct cli_args *args, const char *at)
 {
     size_t length = strcspn(at, "=");
     int matches = 0;
+    const struct option *option;
 
     if (optopt >= CLI_OPTION_NODES) {
         return "takes no value";
     }
-    for (const struct option *option = args->options; optopt == 0 && option->name; option++) {
+    for (option = args->options; optopt == 0 && option->name; option++) {
         matches += length > 2 && strncmp(option->name, at + 2, length - 2) == 0;
     }
     return matches > 1 ? "is short for several: write it in full" : "is unknown here";

@@ -11,7 +11,9 @@
 
 static int add(struct cli_keys *keys, const char *command, const char *key)
 {
-    for (size_t i = 0; i < keys->n; i++) {
+    size_t i;
+
+    for (i = 0; i < keys->n; i++) {
         if (strcmp(keys->keys[i], key) == 0) {
             return cli_say_usage(command, "KEY '%s' is given twice", key);
         }
@@ -44,14 +46,14 @@ int cli_keys_read(struct cli_keys *keys, const char *command, int argc, char **a
 
 char *cli_keys_join(const struct cli_keys *keys, const char *between)
 {
-    size_t size = 1;
+    size_t size = 1, i;
     char *text;
 
-    for (size_t i = 0; i < keys->n; i++) {
+    for (i = 0; i < keys->n; i++) {
         size += strlen(keys->keys[i]) + strlen(between);
     }
     text = calloc(1, size);
-    for (size_t i = 0; text && i < keys->n; i++) {
+    for (i = 0; text && i < keys->n; i++) {
         strcat(text, i > 0 ? between : "");
         strcat(text, keys->keys[i]);
     }

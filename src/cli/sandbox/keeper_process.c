@@ -84,7 +84,9 @@ static void reap(struct keep *keep)
     pid_t pid;
 
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
-        for (int i = 0; i < keep->n; i++) {
+        int i;
+
+        for (i = 0; i < keep->n; i++) {
             keep->masters[i] = keep->masters[i] == pid ? 0 : keep->masters[i];
         }
     }
@@ -118,7 +120,9 @@ static void report_dead(const struct keep *keep, int number)
 
 static int await_one(struct keep *keep, int number)
 {
-    for (int i = 0; i < ASK_TIMES; i++) {
+    int i;
+
+    for (i = 0; i < ASK_TIMES; i++) {
         if (cli_server_answers(keep->folder, number)) {
             return 0;
         }
@@ -137,16 +141,18 @@ static int await_one(struct keep *keep, int number)
 
 static int start_all(struct keep *keep)
 {
+    int number;
+
     if (mkdir(keep->folder, 0700) != 0) {
         report(keep, "-cannot make the folder %s: %s", keep->folder, strerror(errno));
         return -1;
     }
-    for (int number = 1; number <= keep->n; number++) {
+    for (number = 1; number <= keep->n; number++) {
         if (start_one(keep, number) != 0) {
             return -1;
         }
     }
-    for (int number = 1; number <= keep->n; number++) {
+    for (number = 1; number <= keep->n; number++) {
         if (await_one(keep, number) != 0) {
             return -1;
         }
@@ -157,8 +163,10 @@ static int start_all(struct keep *keep)
 
 static void end_masters(struct keep *keep)
 {
+    int i;
+
     reap(keep);
-    for (int i = 0; i < keep->n; i++) {
+    for (i = 0; i < keep->n; i++) {
         if (keep->masters[i] > 0) {
             kill(-keep->masters[i], SIGKILL);
         }

@@ -105,11 +105,13 @@ static int take_option(void *arg, int option, const char *value)
 
 static int set_nodes(const char *folder, int n)
 {
+    int number;
+
     /* An escaped path is three times as long at the most. */
     char list[REDLOCK_MAX_NODES * (3 * CLI_FOLDER_PATH + 32)];
     size_t used = 0;
 
-    for (int number = 1; number <= n; number++) {
+    for (number = 1; number <= n; number++) {
         if (number > 1) {
             list[used++] = ' ';
         }

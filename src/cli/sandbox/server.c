@@ -60,8 +60,10 @@ static void file_path(const char *folder, int number, const char *suffix, char p
 /* A line with the path of a file; inside quotes, Redis knows \xHH. */
 static void put_path(FILE *file, const char *name, const char *path)
 {
+    const unsigned char *p;
+
     fprintf(file, "%s \"", name);
-    for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+    for (p = (const unsigned char *)path; *p; p++) {
         if (*p < 0x20 || *p > 0x7e || *p == '"' || *p == '\\') {
             fprintf(file, "\\x%02x", *p);
         } else {
@@ -201,9 +203,10 @@ int cli_server_uri(const char *folder, int number, char *uri, size_t size)
 {
     char path[FILE_PATH];
     size_t used = (size_t)snprintf(uri, size, "unix://");
+    const unsigned char *p;
 
     file_path(folder, number, "sock", path);
-    for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+    for (p = (const unsigned char *)path; *p; p++) {
         if (used + 4 > size) {
             return -1;
         }

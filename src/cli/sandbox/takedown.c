@@ -128,11 +128,12 @@ static void find_sockets(struct sockets *sockets, const char *folder)
 static bool is_one_of(const struct sockets *sockets, const char *link)
 {
     unsigned long inode;
+    size_t i;
 
     if (sscanf(link, "socket:[%lu]", &inode) != 1) {
         return false;
     }
-    for (size_t i = 0; i < sockets->n; i++) {
+    for (i = 0; i < sockets->n; i++) {
         if (sockets->inode[i] == inode) {
             return true;
         }
@@ -203,9 +204,10 @@ static void rename_folder(const char *folder, char away[CLI_FOLDER_PATH])
 int cli_takedown(const char *folder)
 {
     char away[CLI_FOLDER_PATH];
+    int i;
 
     rename_folder(folder, away);
-    for (int i = 0; i < LOOK_TIMES && kill_listeners(away) + kill_displaced(folder) > 0; i++) {
+    for (i = 0; i < LOOK_TIMES && kill_listeners(away) + kill_displaced(folder) > 0; i++) {
         poll(NULL, 0, LOOK_MS);
     }
     if (cli_folder_remove(away) != 0) {

@@ -41,9 +41,9 @@ static uint64_t read_unit(const char **text)
         uint64_t ms;
     } units[] = {{"ms", 1},      {"s", 1000},    {"m", 60000},
                  {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
-    size_t length = strspn(*text, "abcdefghijklmnopqrstuvwxyz");
+    size_t length = strspn(*text, "abcdefghijklmnopqrstuvwxyz"), i;
 
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (strlen(units[i].name) == length && strncmp(units[i].name, *text, length) == 0) {
             *text += length;
             return units[i].ms;

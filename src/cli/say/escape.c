@@ -29,9 +29,9 @@ static bool is_out_of_range(unsigned char first, unsigned char second)
 size_t cli_escape_character(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
-    size_t length = announced(s[0]);
+    size_t length = announced(s[0]), i;
 
-    for (size_t i = 1; i < length; i++) {
+    for (i = 1; i < length; i++) {
         if ((s[i] & 0xc0) != 0x80) {
             return 0;
         }

@@ -49,8 +49,9 @@ static int grow(struct cli_config *config)
 static int cut_uris(char *line, unsigned number, struct cli_config *config)
 {
     char *save;
+    char *uri;
 
-    for (char *uri = strtok_r(line, cli_config_separators, &save); uri;
+    for (uri = strtok_r(line, cli_config_separators, &save); uri;
          uri = strtok_r(NULL, cli_config_separators, &save)) {
         if (grow(config) != 0) {
             cli_say("out of memory");
@@ -77,7 +78,9 @@ static char *trim(char *text)
 static int take_value(const char *path, unsigned number, const char *name, char *value,
                       struct cli_config *config)
 {
-    for (int i = 0; i < CLI_CONFIG_NAMES; i++) {
+    int i;
+
+    for (i = 0; i < CLI_CONFIG_NAMES; i++) {
         if (strcmp(name, names[i]) != 0) {
             continue;
         }
@@ -138,7 +141,9 @@ int cli_config_cut(char *text, const char *path, struct cli_config *ret_config)
 /* Each URI is a string of its own. */
 void cli_config_free(struct cli_config *config)
 {
-    for (size_t i = 0; i < config->n; i++) {
+    size_t i;
+
+    for (i = 0; i < config->n; i++) {
         explicit_bzero((char *)(uintptr_t)config->uris[i], strlen(config->uris[i]));
     }
     free(config->uris);

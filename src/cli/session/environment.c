@@ -24,7 +24,9 @@ static char *find_file(const char *path)
 
 static bool is_secret(const struct cli_config *config)
 {
-    for (size_t i = 0; i < config->n; i++) {
+    size_t i;
+
+    for (i = 0; i < config->n; i++) {
         if (cli_node_list_has_secret(config->uris[i])) {
             return true;
         }
@@ -50,18 +52,18 @@ static void append_uri(char *list, const char *uri)
 
 static int set_list(const struct cli_config *config)
 {
-    size_t size = 1;
+    size_t size = 1, i;
     char *list;
     int result;
 
-    for (size_t i = 0; i < config->n; i++) {
+    for (i = 0; i < config->n; i++) {
         size += strlen(config->uris[i]) + 1;
     }
     list = calloc(1, size);
     if (!list) {
         return -1;
     }
-    for (size_t i = 0; i < config->n; i++) {
+    for (i = 0; i < config->n; i++) {
         append_uri(list, config->uris[i]);
     }
     result = setenv("REDLOCK_NODES", list, 1);

@@ -118,11 +118,12 @@ int cli_file_read(const char *path, size_t max, char **ret_text)
 int cli_file_password(const char *path, char **ret_password)
 {
     char *text;
+    size_t end;
 
     if (cli_file_read(path, MAX_PASSWORD, &text) != 0) {
         return -1;
     }
-    for (size_t end = strcspn(text, "\r\n"); text[end]; end++) {
+    for (end = strcspn(text, "\r\n"); text[end]; end++) {
         text[end] = '\0';
     }
     if (!text[0]) {

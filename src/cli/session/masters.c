@@ -43,10 +43,10 @@ void cli_masters_say(const struct redlock *rl, size_t index)
 static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret_unfit)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
-    size_t up = 0;
+    size_t up = 0, i;
 
     *ret_voting = *ret_unfit = 0;
-    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+    for (i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
             up++;
             *ret_voting += info.quarantine_ms == 0;
@@ -70,7 +70,7 @@ static enum hindrance say_masters(const struct redlock *rl)
                                         "did what was asked"};
     size_t n = redlock_node_count(rl);
     size_t voting, unfit;
-    size_t up = count_up(rl, &voting, &unfit);
+    size_t up = count_up(rl, &voting, &unfit), i;
     enum hindrance hindrance = up <= n / 2          ? HINDRANCE_WAY
                                : n - unfit <= n / 2 ? HINDRANCE_CONFIG
                                : voting <= n / 2    ? HINDRANCE_QUARANTINE
@@ -80,7 +80,7 @@ static enum hindrance say_masters(const struct redlock *rl)
 
     cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[hindrance],
             held_back ? voting : up, n, held_back ? "may" : "are up", n / 2 + 1);
-    for (size_t i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) {
         cli_masters_say(rl, i);
     }
     return hindrance;

@@ -127,11 +127,12 @@ static int find_quarantine(const char *command, const struct cli_connect *connec
 {
     struct value word = find_value(&settings->nodes, CLI_CONFIG_QUARANTINE, connect->quarantine,
                                    "--quarantine", "REDLOCK_QUARANTINE");
+    int i;
 
     if (!word.text) {
         return CLI_GO_ON;
     }
-    for (int i = 0; i < 3; i++) {
+    for (i = 0; i < 3; i++) {
         if (strcmp(word.text, cli_settings_quarantines[i]) == 0) {
             settings->options.quarantine = (enum redlock_quarantine)i;
             return CLI_GO_ON;

@@ -37,9 +37,10 @@ static void print_names(const char *name, unsigned rights)
         "SET",         "GET",  "DEL",  "PEXPIRE",        "PTTL",        "EVAL",       "EVALSHA",
         "SCRIPT LOAD", "TIME", "INFO", "CLIENT SETNAME", "CLIENT KILL", "CONFIG GET", "HELLO"};
     const char *between = "";
+    unsigned i;
 
     printf(", \"%s\": [", name);
-    for (unsigned i = 0; i < sizeof(rights_in_order) / sizeof(rights_in_order[0]); i++) {
+    for (i = 0; i < sizeof(rights_in_order) / sizeof(rights_in_order[0]); i++) {
         if (rights & (1U << i)) {
             printf("%s\"%s\"", between, rights_in_order[i]);
             between = ", ";
@@ -126,17 +127,19 @@ static void print_finding(const struct redlock_report *report, const struct redl
 
 void cli_doctor_json_print(const struct redlock_report *report)
 {
+    size_t i;
+
     printf("{\"verdict\": \"%s\", \"quorum\": %zu, \"voting\": %zu, \"usable\": %zu",
            cli_doctor_text_verdict(report->verdict), report->quorum, report->voting,
            report->usable);
     print_clock(report->clock_us, report->clock_error_us);
     printf(", \"nodes\": [\n");
-    for (size_t i = 0; i < report->n_nodes; i++) {
+    for (i = 0; i < report->n_nodes; i++) {
         print_master(report->nodes[i]);
         printf(i + 1 < report->n_nodes ? ",\n" : "\n");
     }
     printf(" ], \"findings\": [\n");
-    for (size_t i = 0; i < report->n_findings; i++) {
+    for (i = 0; i < report->n_findings; i++) {
         print_finding(report, report->findings[i]);
         printf(i + 1 < report->n_findings ? ",\n" : "\n");
     }

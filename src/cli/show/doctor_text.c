@@ -30,9 +30,9 @@ const char *cli_doctor_text_verdict(enum redlock_severity severity)
 
 static size_t longest_name(const struct redlock_report *report)
 {
-    size_t longest = 0;
+    size_t longest = 0, i;
 
-    for (size_t i = 0; i < report->n_nodes; i++) {
+    for (i = 0; i < report->n_nodes; i++) {
         size_t length = strlen(report->nodes[i]->name);
 
         longest = length > longest ? length : longest;
@@ -111,7 +111,9 @@ static bool is_same(const struct redlock_finding *a, const struct redlock_findin
 
 static bool was_said(const struct redlock_report *report, size_t index)
 {
-    for (size_t i = 0; i < index; i++) {
+    size_t i;
+
+    for (i = 0; i < index; i++) {
         if (is_same(report->findings[i], report->findings[index])) {
             return true;
         }
@@ -121,9 +123,9 @@ static bool was_said(const struct redlock_report *report, size_t index)
 
 static size_t count_same(const struct redlock_report *report, size_t index)
 {
-    size_t n = 0;
+    size_t n = 0, i;
 
-    for (size_t i = index; i < report->n_findings; i++) {
+    for (i = index; i < report->n_findings; i++) {
         n += is_same(report->findings[i], report->findings[index]) != 0;
     }
     return n;
@@ -133,12 +135,13 @@ static size_t count_same(const struct redlock_report *report, size_t index)
 static void print_names(const struct redlock_report *report, size_t index)
 {
     const char *between = "";
+    size_t i;
 
     if (report->n_nodes > 1 && count_same(report, index) == report->n_nodes) {
         printf("all masters: ");
         return;
     }
-    for (size_t i = index; i < report->n_findings; i++) {
+    for (i = index; i < report->n_findings; i++) {
         if (is_same(report->findings[i], report->findings[index])) {
             cli_say_out("%s%s", between, report->nodes[report->findings[i]->node]->name);
             between = ", ";
@@ -173,12 +176,12 @@ static void print_sum(const struct redlock_report *report, int status)
 
 void cli_doctor_text_print(const struct redlock_report *report, int status)
 {
-    size_t width = longest_name(report);
+    size_t width = longest_name(report), i;
 
-    for (size_t i = 0; i < report->n_nodes; i++) {
+    for (i = 0; i < report->n_nodes; i++) {
         print_master(report->nodes[i], width);
     }
-    for (size_t i = 0; i < report->n_findings; i++) {
+    for (i = 0; i < report->n_findings; i++) {
         if (!was_said(report, i)) {
             print_finding(report, i);
         }

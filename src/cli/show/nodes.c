@@ -76,9 +76,9 @@ static void print_master(const struct redlock *rl, size_t index)
 
 static int print_masters(const struct redlock *rl, int status)
 {
-    size_t n = redlock_node_count(rl);
+    size_t n = redlock_node_count(rl), i;
 
-    for (size_t i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) {
         print_master(rl, i);
     }
     if (n % 2 == 0) {

@@ -95,7 +95,9 @@ static int ask(struct cli_session *session, const char *key, bool json)
 /* All are looked at before anything is printed. */
 static int check_lengths(const struct cli_session *session, char **keys, int n)
 {
-    for (int i = 0; i < n; i++) {
+    int i;
+
+    for (i = 0; i < n; i++) {
         if (strlen(keys[i]) + session->prefix_len > REDLOCK_MAX_KEY) {
             return cli_args_key_refused("status");
         }
@@ -105,12 +107,12 @@ static int check_lengths(const struct cli_session *session, char **keys, int n)
 
 static int ask_all(struct cli_session *session, char **keys, int n, bool json)
 {
-    int worst = check_lengths(session, keys, n);
+    int worst = check_lengths(session, keys, n), i;
 
     if (worst != CLI_OK) {
         return worst;
     }
-    for (int i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) {
         int code;
 
         printf("%s", !json ? "" : i == 0 ? "[\n" : ",\n");

@@ -33,6 +33,7 @@ void cli_status_json_print(const struct redlock *rl, const char *key,
                            const struct redlock_query_result *result)
 {
     bool known = !result->unknown;
+    size_t i;
 
     printf(" {\"key\": ");
     cli_json_string(key);
@@ -44,7 +45,7 @@ void cli_status_json_print(const struct redlock *rl, const char *key,
     cli_json_number("holding", true, (int64_t)result->holding);
     cli_json_number("answered", true, (int64_t)result->answered);
     printf(", \"nodes\": [\n");
-    for (size_t i = 0; i < result->n_nodes; i++) {
+    for (i = 0; i < result->n_nodes; i++) {
         printf("  ");
         print_node(cli_masters_name(rl, i), result->nodes[i]);
         printf(i + 1 < result->n_nodes ? ",\n" : "\n");

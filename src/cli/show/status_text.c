@@ -78,6 +78,8 @@ static void print_unknown(const char *key, const struct redlock_query_result *re
 void cli_status_text_print(const struct redlock *rl, const char *key,
                            const struct redlock_query_result *result, int status)
 {
+    size_t i;
+
     if (result->held) {
         print_held(key, result);
     } else if (result->unknown) {
@@ -90,7 +92,7 @@ void cli_status_text_print(const struct redlock *rl, const char *key,
         cli_say_out("%s: free (%zu of %zu masters answered)\n", key, result->answered,
                     result->n_nodes);
     }
-    for (size_t i = 0; i < result->n_nodes; i++) {
+    for (i = 0; i < result->n_nodes; i++) {
         print_node(cli_masters_name(rl, i), result->nodes[i]);
     }
 }

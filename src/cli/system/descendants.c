@@ -81,7 +81,9 @@ static bool read_process(pid_t pid, struct process *ret_process)
 
 static const struct process *find(const struct search *search, pid_t pid)
 {
-    for (size_t i = search->n; i-- > 0;) {
+    size_t i;
+
+    for (i = search->n; i-- > 0;) {
         if (search->found[i].pid == pid) {
             return &search->found[i];
         }

@@ -25,9 +25,9 @@ static void leave_session(void)
 
 static void put_null(void)
 {
-    int null = open("/dev/null", O_RDWR);
+    int null = open("/dev/null", O_RDWR), fd;
 
-    for (int fd = 0; fd < KEPT_FD; fd++) {
+    for (fd = 0; fd < KEPT_FD; fd++) {
         dup2(null, fd);
     }
 }

@@ -17,8 +17,9 @@ bool cli_path_is_program(const char *path)
 bool cli_path_find(const char *name, char *path, size_t size)
 {
     const char *folders = getenv("PATH");
+    const char *at;
 
-    for (const char *at = folders ? folders : "/usr/bin:/bin"; *at;) {
+    for (at = folders ? folders : "/usr/bin:/bin"; *at;) {
         size_t length = strcspn(at, ":");
         int n = snprintf(path, size, "%.*s/%s", (int)length, at, name);
 

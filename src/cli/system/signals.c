@@ -46,8 +46,10 @@ static bool is_ignored(int signo)
 /* A blocked signal reaches a signalfd even if it is ignored, so the ignored are left out. */
 static void fill(sigset_t *set)
 {
+    size_t i;
+
     sigemptyset(set);
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+    for (i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
         if (!is_ignored(taken[i])) {
             sigaddset(set, taken[i]);
         }

@@ -69,9 +69,10 @@ static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, c
 static int explain_config(const struct redlock *rl, const char *key, int status)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
 
     cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
-    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+    for (i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_node_info(rl, i, &info) == 0 && info.state != REDLOCK_NODE_UP) {
             cli_masters_say(rl, i);
         }
@@ -129,12 +130,12 @@ void cli_explain_holder(const char *key, const struct redlock_query_result *resu
 
 void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost)
 {
-    size_t n = redlock_node_count(rl);
+    size_t n = redlock_node_count(rl), i;
 
     cli_say("it is of no use to wait for '%s': %zu of %zu masters cannot be used as they are, and "
             "%zu are needed",
             key, lost, n, n / 2 + 1);
-    for (size_t i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) {
         cli_masters_say(rl, i);
     }
     cli_say_more("Fix that (redlock doctor says how), or use --wait TIME to wait until somebody "

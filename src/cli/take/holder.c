@@ -22,9 +22,9 @@ static const char *token_at(const struct redlock_lock *lock, size_t index)
 
 static size_t count_token(const struct redlock_lock *lock, size_t n, const char *token)
 {
-    size_t count = 0;
+    size_t count = 0, i;
 
-    for (size_t i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) {
         const char *other = token_at(lock, i);
 
         count += other && strcmp(other, token) == 0;
@@ -35,9 +35,9 @@ static size_t count_token(const struct redlock_lock *lock, size_t n, const char 
 struct cli_holder cli_holder_find(const struct redlock *rl, const struct redlock_lock *lock)
 {
     struct cli_holder holder = {"", 0, 0};
-    size_t n = redlock_node_count(rl);
+    size_t n = redlock_node_count(rl), i;
 
-    for (size_t i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) {
         const char *token = token_at(lock, i);
         size_t masters = token ? count_token(lock, n, token) : 0;
 

@@ -70,9 +70,10 @@ static bool is_waiting(const struct spread *spread, uint64_t now_us, bool *ret_a
 {
     bool waiting = false;
     bool up;
+    size_t i;
 
     *ret_ask = false;
-    for (size_t i = 0; i < redlock_node_count(spread->rl); i++) {
+    for (i = 0; i < redlock_node_count(spread->rl); i++) {
         if (now_us < wait_until_us(spread, i, &up)) {
             waiting = true;
             *ret_ask |= up;

@@ -104,11 +104,12 @@ int cli_take_option(struct cli_take *take, int option, const char *value)
 static void default_owner(char *owner, size_t size)
 {
     char host[48] = "";
+    char *p;
 
     if (gethostname(host, sizeof(host) - 1) != 0 || !host[0]) {
         strcpy(host, "localhost");
     }
-    for (char *p = host; *p; p++) {
+    for (p = host; *p; p++) {
         if (*p < 0x21 || *p > 0x7e) {
             *p = '?';
         }

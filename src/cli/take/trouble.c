@@ -101,9 +101,9 @@ static size_t list(const struct redlock *rl, const struct redlock_lock *lock, is
 {
     struct redlock_node_detail detail = {.size = sizeof(detail)};
     struct redlock_node_info info = {.size = sizeof(info)};
-    size_t listed = 0;
+    size_t listed = 0, i;
 
-    for (size_t i = 0; i < redlock_node_count(rl); i++) {
+    for (i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_lock_node(lock, i, &detail) == 0 && redlock_node_info(rl, i, &info) == 0 &&
             which(&info, &detail)) {
             append_master(line, &info, &detail, which != is_doubted);
@@ -155,9 +155,9 @@ int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, cons
     size_t n = redlock_node_count(rl);
     struct redlock_node_detail detail = {.size = sizeof(detail)};
     struct line line = {"", 0};
-    size_t confirmed = 0, gone = 0, taken = 0;
+    size_t confirmed = 0, gone = 0, taken = 0, i;
 
-    for (size_t i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) {
         if (redlock_lock_node(lock, i, &detail) == 0) {
             confirmed += detail.vote == REDLOCK_VOTE_YES;
             gone += detail.vote == REDLOCK_VOTE_NO && !detail.holder[0];

@@ -62,8 +62,9 @@ static void on_holder(const struct redlock_query_result *result, int status, voi
 static void ask_for_holder(struct cli_wait *wait)
 {
     const struct cli_keys *keys = wait->style.keys;
+    size_t i;
 
-    for (size_t i = 0; i < keys->n; i++) {
+    for (i = 0; i < keys->n; i++) {
         wait->asked += redlock_query(wait->session->rl, keys->keys[i], on_holder, wait) == 0;
     }
 }
@@ -77,8 +78,9 @@ static bool is_permanent(const struct redlock_finding *finding)
                                                       REDLOCK_FOUND_RIGHTS, REDLOCK_FOUND_KEYS,
                                                       REDLOCK_FOUND_DATABASE};
     bool found = false;
+    size_t i;
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         found |= finding->kind == kinds[i];
     }
     return found && finding->severity == REDLOCK_UNUSABLE;
@@ -97,13 +99,14 @@ static bool is_denied(const struct redlock_examined *node, const struct redlock_
 
 static size_t count_lost(const struct redlock_report *report, const struct redlock_lock *lock)
 {
-    size_t lost = 0;
+    size_t lost = 0, i;
 
-    for (size_t i = 0; i < report->n_nodes; i++) {
+    for (i = 0; i < report->n_nodes; i++) {
         const struct redlock_examined *node = report->nodes[i];
         bool is_lost = node->quarantine_ms == UINT64_MAX || is_denied(node, lock, i);
+        size_t f;
 
-        for (size_t f = 0; f < report->n_findings; f++) {
+        for (f = 0; f < report->n_findings; f++) {
             is_lost |= report->findings[f]->node == (int)i && is_permanent(report->findings[f]);
         }
         lost += is_lost;
