@@ -57,19 +57,16 @@ struct cli_connect {
 
 /* A command line being read. */
 struct cli_args {
-    /* The command's name and what its --help prints. */
-    const char *command;
-    const char *help;
-    /* For getopt_long(). The short ones begin with "+:" when a CMD follows (its options are
-     * its own) and with ":" otherwise. */
-    const char *short_options;
-    const struct option *options;
-    /* Takes the options from CLI_OPTION_OWN on; returns CLI_GO_ON or an exit code. */
-    int (*own)(void *arg, int option, const char *value);
-    void *arg;
+    const char *command;          /* its name */
+    const char *help;             /* what its --help prints */
+    const char *short_options;    /* begin with "+:" when a CMD follows, whose options are its own,
+                                     else with ":" */
+    const struct option *options; /* the long ones */
+    int (*own)(void *arg, int option, const char *value); /* takes those from CLI_OPTION_OWN on;
+                                                             returns CLI_GO_ON or an exit code */
+    void *arg;                                            /* its first argument */
     struct cli_connect connect;
-    /* Whether the options ended with "--". */
-    bool ended;
+    bool ended; /* the options ended with "--" */
 };
 
 /* Read options from argv[optind] on. Returns CLI_GO_ON, with optind behind them, or the

@@ -7,11 +7,9 @@
 #include <redlock/redlock.h>
 
 struct cli_keys {
-    /* Borrowed from argv. */
-    const char *keys[REDLOCK_MAX_KEYS];
+    const char *keys[REDLOCK_MAX_KEYS]; /* borrowed from argv */
     size_t n;
-    /* For messages, to stand between quotes: "a", or "a' 'b". */
-    char *name;
+    char *name; /* for messages, to stand between quotes: "a", or "a' 'b" */
 };
 
 /* Take the operand argv[optind] as one more key. Returns CLI_GO_ON, with optind behind it; or

@@ -10,25 +10,20 @@
 
 /* In memory that redlock, the supervisor and CMD (until it runs) share. */
 struct cli_board {
-    /* When to kill, on cli/system/clock.h; 0: not known yet; CLI_BOARD_OVER: it was done. */
-    _Atomic uint64_t kill_us;
-    /* CMD has ended: nobody is to be killed any more. */
-    _Atomic bool dismissed;
+    _Atomic uint64_t kill_us; /* when to kill, on cli/system/clock.h; 0: not known yet;
+                                 CLI_BOARD_OVER: it was done */
+    _Atomic bool dismissed;   /* CMD has ended: nobody is to be killed any more */
 };
 
 #define CLI_BOARD_OVER UINT64_MAX
 
 /* From the supervisor. */
 enum cli_report_kind {
-    /* CMD has been forked; its number. */
-    CLI_REPORT_STARTED,
-    /* It could not be forked; the errno. */
-    CLI_REPORT_NOT_STARTED,
-    /* It could not be run; the errno. CMD's process says this, and ends. */
-    CLI_REPORT_NOT_RUN,
-    /* It has ended before the deadline, or after it (and was killed); as waitpid() tells it. */
-    CLI_REPORT_ENDED,
-    CLI_REPORT_ENDED_LATE
+    CLI_REPORT_STARTED,     /* CMD has been forked; its number */
+    CLI_REPORT_NOT_STARTED, /* it could not be forked; the errno */
+    CLI_REPORT_NOT_RUN,     /* it could not be run; the errno. CMD's process says this, and ends */
+    CLI_REPORT_ENDED,       /* before the deadline; as waitpid() tells it */
+    CLI_REPORT_ENDED_LATE   /* after it, and was killed */
 };
 
 struct cli_report {

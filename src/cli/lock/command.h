@@ -38,18 +38,13 @@ struct cli_command {
     const struct redlock_lock *lock;
     struct cli_supervisor supervisor;
     struct cli_deadline deadline;
-    /* Can be read when the clock asks for something. */
-    int alarm_fd;
+    int alarm_fd; /* can be read when the clock asks for something */
     enum cli_command_stage stage;
-    /* The supervisor was killed. */
-    bool alone;
-    /* When to look whether all have ended; and how long that was after the look before. */
-    uint64_t look_us;
-    uint64_t look_span_us;
-    /* The reason of the trouble that was told of, and that no renewal has ended. */
-    int trouble;
-    /* The reason of the loss that was told of; 0: none was. */
-    int lost;
+    bool alone;            /* the supervisor was killed */
+    uint64_t look_us;      /* when to look whether all have ended */
+    uint64_t look_span_us; /* how long that is after the look before */
+    int trouble; /* the reason of the trouble that was told of, and that no renewal has ended */
+    int lost;    /* the reason of the loss that was told of; 0: none was */
     bool done;
 };
 

@@ -17,10 +17,8 @@ struct cli_terms;
 
 struct cli_deadline {
     const struct cli_terms *terms;
-    /* The last moment that is allowed, by --max-hold. */
-    uint64_t most_us;
-    /* When the lock ends; 0: not known yet. */
-    uint64_t end_us;
+    uint64_t most_us; /* the last moment that is allowed, by --max-hold */
+    uint64_t end_us;  /* when the lock ends; 0: not known yet */
     uint64_t term_us;
     uint64_t kill_us;
 };
@@ -28,11 +26,8 @@ struct cli_deadline {
 enum cli_deadline_change {
     CLI_DEADLINE_SAME,
     CLI_DEADLINE_MOVED,
-    /* Moved, by so much that the lock was renewed. */
-    CLI_DEADLINE_RENEWED,
-    /* The lock is denied: kill_us is 0, and end_us what it was, which tells this from a lock that
-     * came to its end. */
-    CLI_DEADLINE_DENIED
+    CLI_DEADLINE_RENEWED, /* moved, by so much that the lock was renewed */
+    CLI_DEADLINE_DENIED /* kill_us is 0, and end_us what it was: other than at the end of a lock */
 };
 
 /* The lock is held from now on. */

@@ -14,10 +14,8 @@ struct redlock_notice;
 struct cli_guard {
     struct cli_terms terms;
     char *const *argv;
-    /* Written by cli_guard_run(): the command was started. */
-    bool began;
-    /* While the command runs; for cli_guard_notice(). */
-    struct cli_guard_run *run;
+    bool began;                /* written by cli_guard_run(): the command was started */
+    struct cli_guard_run *run; /* while the command runs; for cli_guard_notice() */
 };
 
 /* Run the command while `lock` is held. When this returns, the command has ended; the lock

@@ -28,13 +28,10 @@ struct cli_let_go {
     struct cli_session *session;
     struct cli_signals *signals;
     struct redlock_lock *lock;
-    /* The lock's name, for messages. */
-    const char *key;
-    /* Until when the lock stays (cli/system/clock.h); 0: until it is released. */
-    uint64_t until_us;
-    /* The library has answered the last call, and what; or the wait has ended. */
-    bool done;
-    int status;
+    const char *key;   /* the lock's name, for messages */
+    uint64_t until_us; /* until when the lock stays (cli/system/clock.h); 0: until it is released */
+    bool done;         /* the library has answered the last call, or the wait has ended */
+    int status;        /* what it has answered */
 };
 
 /* The lock is held now. `let_go` has its first four fields; at_least_ms 0: it does not stay. It

@@ -41,26 +41,19 @@
 struct cli_board;
 
 struct cli_supervisor {
-    /* 0: it is dead. */
-    pid_t pid;
+    pid_t pid; /* 0: it is dead */
     struct cli_board *board;
-    /* Ours of the life pipe and, not blocking, of the reports. */
-    int life_fd;
-    int report_fd;
-    /* The supervisor's ends, until it has been forked. */
-    int its_life_fd;
+    int life_fd;     /* our end of the life pipe */
+    int report_fd;   /* our end of the reports, not blocking */
+    int its_life_fd; /* the supervisor's ends, until it has been forked */
     int its_report_fd;
-    /* What CMD is called (borrowed), its number, and the errno of an exec that failed. */
-    const char *name;
-    pid_t command;
-    int exec_error;
-    /* Whether CMD has ended, whether the supervisor had begun to kill before that, and the code to
-     * exit with. */
-    bool ended;
-    bool late;
-    int code;
-    /* What the supervisor leaves behind when it is killed becomes ours. */
-    bool adopts;
+    const char *name; /* what CMD is called; borrowed */
+    pid_t command;    /* its number */
+    int exec_error;   /* the errno of an exec that failed */
+    bool ended;       /* CMD has ended */
+    bool late;        /* the supervisor had begun to kill before that */
+    int code;         /* the code to exit with */
+    bool adopts;      /* what the supervisor leaves behind when it is killed becomes ours */
 };
 
 /* Make what redlock and the supervisor share. Returns CLI_OK, and cli_supervisor_end() is to be

@@ -29,14 +29,11 @@ struct service {
     int life_fd;
     int report_fd;
     int alarm_fd;
-    /* CMD. When it has ended it stays a zombie: redlock uses its number, which nobody else may get
-     * as long as we are there. */
-    pid_t command;
+    pid_t command; /* CMD. When it has ended it stays a zombie: redlock uses its number, which
+                      nobody else may get as long as we are there */
     bool ended;
-    /* The deadline has come, or redlock is gone before CMD had ended. */
-    bool kills;
-    /* redlock is gone, or has dismissed us. */
-    bool alone;
+    bool kills; /* the deadline has come, or redlock is gone before CMD had ended */
+    bool alone; /* redlock is gone, or has dismissed us */
 };
 
 static void report(int fd, enum cli_report_kind kind, int value)

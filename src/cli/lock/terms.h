@@ -6,14 +6,11 @@
 #include <stdint.h>
 
 struct cli_terms {
-    /* The lock's name, and what it was asked for. */
-    const char *key;
-    uint32_t ttl_ms;
-    /* It is renewed, until max_hold_ms (0: no limit) have passed since it was acquired. */
-    bool renew;
-    uint32_t max_hold_ms;
-    /* How long before the end of the lock the command is asked to end. */
-    uint32_t grace_ms;
+    const char *key;      /* the lock's name */
+    uint32_t ttl_ms;      /* what it was asked for */
+    bool renew;           /* until max_hold_ms have passed since it was acquired */
+    uint32_t max_hold_ms; /* 0: no limit */
+    uint32_t grace_ms;    /* how long before the end of the lock the command is asked to end */
 };
 
 #endif

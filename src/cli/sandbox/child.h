@@ -17,25 +17,18 @@
 
 enum cli_child_state {
     CLI_CHILD_RUNNING,
-    /* Stopped by the terminal (Ctrl-Z, or it wanted to read in the background). */
-    CLI_CHILD_STOPPED,
+    CLI_CHILD_STOPPED, /* by the terminal: Ctrl-Z, or it wanted to read in the background */
     CLI_CHILD_ENDED
 };
 
 struct cli_child {
-    /* Its argv[0]; borrowed. */
-    const char *name;
-    /* Also the number of its process group. 0: there is none. */
-    pid_t pid;
-    /* When it has ended: the code to exit with. */
-    int code;
+    const char *name; /* its argv[0]; borrowed */
+    pid_t pid;        /* also the number of its process group; 0: there is none */
+    int code;         /* when it has ended: the code to exit with */
     enum cli_child_state state;
-    /* What stopped it, when it is CLI_CHILD_STOPPED. */
-    int stop_signal;
-    /* Where it writes the errno of an exec that failed. */
-    int exec_fd;
-    /* It was lent the terminal. */
-    bool has_terminal;
+    int stop_signal;   /* what stopped it, when it is CLI_CHILD_STOPPED */
+    int exec_fd;       /* where it writes the errno of an exec that failed */
+    bool has_terminal; /* it was lent the terminal */
 };
 
 /* Start argv. Returns CLI_OK; or says why not and returns CLI_INTERNAL. That the command cannot be

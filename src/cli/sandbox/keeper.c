@@ -63,12 +63,10 @@ int cli_keeper_start(struct cli_keeper *keeper, const char *program, int n)
 
 /* The masters on their way. */
 struct start {
-    /* What the keeper has reported so far. */
-    char report[1024];
+    char report[1024]; /* what the keeper has reported so far */
     size_t reported;
-    /* What has ended the start: the end of the report, or a signal. */
-    bool done;
-    int signo;
+    bool done; /* its report has ended, or a signal has come */
+    int signo; /* that signal; 0: none */
 };
 
 /* One that ends us ends the start; the keeper cleans up. */

@@ -23,13 +23,10 @@ struct cli_signals;
 
 struct cli_keeper {
     pid_t pid;
-    /* Ours of the life pipe. */
-    int life_fd;
-    /* Ours of the report pipe, not blocking: '+' when all masters answer, or '-' and why there
-     * are none; then its end. */
-    int report_fd;
-    /* The folder of the masters. */
-    char folder[CLI_FOLDER_PATH];
+    int life_fd;   /* our end of the life pipe */
+    int report_fd; /* our end of the report pipe, not blocking: '+' when all masters answer, or '-'
+                      and why there are none; then its end */
+    char folder[CLI_FOLDER_PATH]; /* of the masters */
 };
 
 /* Fork the keeper of n masters. Returns CLI_OK; or says what is wrong and returns

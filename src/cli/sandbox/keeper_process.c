@@ -30,10 +30,8 @@ struct keep {
     int life_fd;
     int report_fd;
     const char *folder;
-    /* By number - 1; 0 for one that has ended. */
-    pid_t masters[REDLOCK_MAX_NODES];
-    /* What to kill when redlock sandbox dies. */
-    pid_t group;
+    pid_t masters[REDLOCK_MAX_NODES]; /* by number - 1; 0 for one that has ended */
+    pid_t group;                      /* what to kill when redlock sandbox dies */
 };
 
 static void report(const struct keep *keep, const char *format, ...)

@@ -79,8 +79,7 @@ struct sandbox {
     struct cli_child child;
     struct event *kill_timer;
     bool done;
-    /* The keeper died before its time. */
-    bool alone;
+    bool alone; /* the keeper died before its time */
 };
 
 static int take_masters(struct sandbox *sandbox, const char *value)

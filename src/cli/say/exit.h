@@ -5,28 +5,18 @@
 #define CLI_SAY_EXIT_H
 
 enum cli_exit {
-    /* Not an exit code: there is more to do. */
-    CLI_GO_ON = -1,
+    CLI_GO_ON = -1, /* not an exit code: there is more to do */
 
     CLI_OK = 0,
-    /* `redlock doctor`: it works, and something is to be fixed. */
-    CLI_WARNED = 1,
-    /* The command line or the configuration is wrong. */
-    CLI_USAGE = 64,
-    /* No majority of the masters can be reached. */
-    CLI_UNREACHABLE = 69,
-    /* Out of memory, or the system refused something, a write to stdout included. */
-    CLI_INTERNAL = 70,
-    /* Somebody else holds the lock; of an extension also: it is gone. */
-    CLI_HELD = 75,
-    /* The lock ended, or was lost, while the command ran. */
-    CLI_LOST = 76,
-    /* The command is there and cannot be run. */
-    CLI_CANNOT_RUN = 126,
-    /* The command is not there. */
-    CLI_NOT_FOUND = 127,
-    /* Plus the number of the signal that ended the command, or our waiting. */
-    CLI_SIGNALED = 128
+    CLI_WARNED = 1,       /* `redlock doctor`: it works, and something is to be fixed */
+    CLI_USAGE = 64,       /* the command line or the configuration is wrong */
+    CLI_UNREACHABLE = 69, /* no majority of the masters can be reached */
+    CLI_INTERNAL = 70, /* out of memory, or the system refused something, also a write to stdout */
+    CLI_HELD = 75,     /* somebody else holds the lock; of an extension also: it is gone */
+    CLI_LOST = 76,     /* the lock ended, or was lost, while the command ran */
+    CLI_CANNOT_RUN = 126, /* the command is there and cannot be run */
+    CLI_NOT_FOUND = 127,  /* the command is not there */
+    CLI_SIGNALED = 128    /* plus the number of the signal that ended the command, or our waiting */
 };
 
 #endif

@@ -23,13 +23,11 @@ enum cli_config_name {
 };
 
 struct cli_config {
-    /* The URIs, and the line of each. */
-    const char **uris;
-    unsigned *lines;
+    const char **uris; /* the masters */
+    unsigned *lines;   /* the line of each */
     size_t n;
-    /* What else it says, NULL for nothing, and the line of each. */
-    const char *values[CLI_CONFIG_NAMES];
-    unsigned value_lines[CLI_CONFIG_NAMES];
+    const char *values[CLI_CONFIG_NAMES];   /* what else it says; NULL: nothing */
+    unsigned value_lines[CLI_CONFIG_NAMES]; /* the line of each */
 };
 
 /* Cut a text, into which the result points. `path`: the file that it was read from; NULL: it is a

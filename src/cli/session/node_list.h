@@ -8,13 +8,10 @@
 
 struct cli_node_list {
     struct cli_config config;
-    /* What it points into. */
-    char *text;
-    /* The file that names them; NULL: they are named by from. */
-    char *path;
-    /* Where they are named: "--nodes", "REDLOCK_NODES", or the path. "" when they are named
-     * nowhere. */
-    const char *from;
+    char *text; /* what it points into */
+    char *path; /* the file that names them; NULL: they are named by from */
+    const char
+        *from; /* where they are named: "--nodes", "REDLOCK_NODES", or the path; "": nowhere */
 };
 
 /* Find the masters: in `option` (the value of --nodes, or NULL), else REDLOCK_NODES, else

@@ -15,12 +15,9 @@ struct cli_session {
     struct cli_loop loop;
     struct redlock *rl;
     bool closed;
-    /* The longest ttl that the manager takes. */
-    uint32_t max_ttl_ms;
-    /* How long a master may take to answer. */
-    uint32_t node_timeout_ms;
-    /* How much longer a KEY is on the masters. */
-    size_t prefix_len;
+    uint32_t max_ttl_ms;      /* the longest ttl that the manager takes */
+    uint32_t node_timeout_ms; /* how long a master may take to answer */
+    size_t prefix_len;        /* how much longer a KEY is on the masters */
 };
 
 /* Find the masters and begin to connect to them. A child inherits how we do that, and nothing that

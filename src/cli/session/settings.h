@@ -12,10 +12,9 @@
 struct cli_settings {
     struct cli_node_list nodes;
     char *password;
-    /* Of the password; NULL: there is none. */
-    const char *password_file;
-    /* Points into all of these, the command line and the environment. */
-    struct redlock_options options;
+    const char *password_file; /* of the password; NULL: there is none */
+    struct redlock_options
+        options; /* points into all of these, the command line and the environment */
 };
 
 /* The words for enum redlock_quarantine. */

@@ -27,19 +27,16 @@ struct process {
     pid_t pid;
     pid_t parent;
     pid_t group;
-    /* That of its first thread; and how many there are. */
-    char state;
-    int threads;
-    /* With the number, this tells a process from all others. */
-    unsigned long long start;
+    char state;               /* that of its first thread */
+    int threads;              /* how many there are */
+    unsigned long long start; /* with the number, this tells a process from all others */
 };
 
 struct search {
     pid_t root;
     pid_t group;
     int signo;
-    /* Those found so far. */
-    struct process *found;
+    struct process *found; /* those found so far */
     size_t n;
     size_t room;
     struct cli_descendants result;

@@ -13,10 +13,8 @@
 #include <sys/types.h>
 
 struct cli_descendants {
-    /* How many processes got the signal. */
-    int reached;
-    /* How many we may not send signals to: they run as another user. */
-    int refused;
+    int reached; /* how many processes got the signal */
+    int refused; /* how many we may not send signals to: they run as another user */
 };
 
 /* Send `signo` (0: none, they are counted only) to each living descendant of `root`, but not to

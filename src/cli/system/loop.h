@@ -12,8 +12,8 @@ struct event_base;
 
 struct cli_loop {
     struct event_base *base;
-    /* Called after each turn; NULL: nothing is. To be changed at will. */
-    void (*on_turn)(void *arg);
+    void (*on_turn)(
+        void *arg); /* called after each turn; NULL: nothing is. To be changed at will */
     void *arg;
 };
 

@@ -15,13 +15,11 @@ struct event;
 struct cli_signals {
     int fd;
     struct event *event;
-    /* Told of each signal; NULL: it is dropped. To be changed at will. */
-    void (*on)(void *arg, int signo);
+    void (*on)(void *arg,
+               int signo); /* told of each signal; NULL: it is dropped. To be changed at will */
     void *arg;
-    /* While `on` is called: a key of the terminal has sent it (Ctrl-C, Ctrl-\). */
-    bool typed;
-    /* The last one that a key has sent; 0: none has. */
-    int last_typed;
+    bool typed;     /* while `on` is called: a key of the terminal has sent it (Ctrl-C, Ctrl-\) */
+    int last_typed; /* the last one that a key has sent; 0: none has */
 };
 
 /* For the start of every command: a pipe that nobody reads is an error, not our death, and

@@ -8,12 +8,10 @@ struct redlock;
 struct redlock_lock;
 
 struct cli_holder {
-    /* Whom most of the refusing masters named, "" when none named anybody; and how many did.
-     * Lives as long as the lock's details. */
-    const char *token;
-    size_t masters;
-    /* How many masters have refused, whomever they named. */
-    size_t refusals;
+    const char *token; /* whom most of the refusing masters named; "": none named anybody. It lives
+                          as long as the lock's details */
+    size_t masters;    /* how many did */
+    size_t refusals;   /* how many masters have refused, whomever they named */
 };
 
 /* Look at how the masters have voted last. */

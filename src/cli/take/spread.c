@@ -26,11 +26,9 @@
 struct spread {
     const struct redlock *rl;
     struct redlock_lock *lock;
-    /* Until when masters are waited for that are up; that are being connected, or may not set it.
-     */
-    uint64_t up_until_us;
-    uint64_t others_until_us;
-    uint64_t next_us; /* those without the key are asked again */
+    uint64_t up_until_us;     /* until when masters that are up are waited for */
+    uint64_t others_until_us; /* those that are being connected, or may not set it */
+    uint64_t next_us;         /* those without the key are asked again */
     uint64_t pause_us;
     bool extending;
     int signo;

@@ -20,8 +20,7 @@ enum cli_take_option {
     CLI_TAKE_FENCE,
     CLI_TAKE_QUIET,
     CLI_TAKE_CONFLICT,
-    /* The options of the commands themselves begin here. */
-    CLI_TAKE_OWN
+    CLI_TAKE_OWN /* the options of the commands themselves begin here */
 };
 
 /* For the tables of both commands. */
@@ -45,23 +44,18 @@ enum cli_take_option {
 struct cli_take {
     const char *command;
     struct cli_keys keys;
-    /* 0: not given; to be filled in by cli_session_ttl() before cli_take_run(). */
-    uint32_t ttl_ms;
+    uint32_t ttl_ms; /* 0: not given; cli_session_ttl() fills it in before cli_take_run() */
     uint32_t wait_ms;
-    /* How long the lock is to stay after it was acquired, however short its ttl is; 0: no longer
-     * than that. */
-    uint32_t at_least_ms;
-    /* That somebody else holds the lock is not said, and what to exit with then. */
-    bool quiet;
-    int conflict_code;
-    /* As in struct redlock_request; no fence and no renewal by default. */
-    bool fence;
+    uint32_t at_least_ms; /* how long the lock is to stay after it was acquired, however short its
+                             ttl is; 0: no longer than that */
+    bool quiet;           /* that somebody else holds the lock is not said */
+    int conflict_code;    /* what to exit with then */
+    bool fence;           /* this and the following as in struct redlock_request; off by default */
     bool renew;
     uint32_t max_hold_ms;
     redlock_notice_cb *notice_cb;
     void *notice_arg;
-    /* Who holds it, for those who look: NULL for "host:pid". */
-    const char *owner;
+    const char *owner; /* who holds it, for those who look; NULL: "host:pid" */
 };
 
 /* Fill in the defaults; cli_keys_free() is to be called for the keys. */

@@ -24,17 +24,13 @@ static const struct timeval second = {1, 0};
 
 struct cli_wait {
     struct cli_session *session;
-    /* NULL: the wait is over. */
-    struct redlock_lock *lock;
+    struct redlock_lock *lock; /* NULL: the wait is over */
     struct cli_wait_style style;
     struct event *timer;
     unsigned seconds;
-    /* Questions that are not answered yet. */
-    unsigned asked;
-    /* The holder was named. */
-    bool named;
-    /* The masters were looked at, within the last LOOK_SECONDS. */
-    bool looked;
+    unsigned asked; /* questions that are not answered yet */
+    bool named;     /* the holder was named */
+    bool looked;    /* the masters were looked at, within the last LOOK_SECONDS */
     bool gave_up;
 };
 

@@ -17,12 +17,9 @@ struct redlock_lock;
 
 /* How to wait. */
 struct cli_wait_style {
-    /* The keys that are asked about, and their name for messages. */
-    const struct cli_keys *keys;
-    /* Who holds the lock is said after a second. */
-    bool tell;
-    /* It is ended when it is of no use. */
-    bool give_up;
+    const struct cli_keys *keys; /* the keys that are asked about, and their name for messages */
+    bool tell;                   /* who holds the lock is said after a second */
+    bool give_up;                /* it is ended when it is of no use */
 };
 
 /* Begin, for an acquire that is pending. NULL when out of memory: the wait is silent, then. */
