@@ -24,6 +24,20 @@ keys = json.load(open(sys.argv[1], encoding='utf-8'))
 assert ($1)" "$work/out"
 }
 
+# Each byte in a key of its own, and what is almost UTF-8: too long a form, a surrogate, beyond the
+# last character, cut short. A byte that begins no character becomes U+FFFD.
+every_byte() {
+    ! command -v python3 >/dev/null || python3 - "$REDLOCK" <<'EOF'
+import json, subprocess, sys
+almost = [b'\xc0\x80', b'\xed\xa0\x80', b'\xf4\x90\x80\x80', b'\xe2\x82', b'\xf0\x9f\x98\xff']
+keys = [b'k' + bytes([byte]) for byte in range(1, 256)] + almost + ['\u20ac \U0001f600'.encode()]
+done = subprocess.run([sys.argv[1], 'status', '--json', '--', *keys], stdout=subprocess.PIPE)
+shown = [entry['key'] for entry in json.loads(done.stdout.decode('utf-8'))]
+assert shown == [''.join(chr(b) if b < 0x80 else '\ufffd' for b in key) for key in keys[:-1]] + [
+    '\u20ac \U0001f600']
+EOF
+}
+
 # --- values ---
 
 for number in 1 2 3 4 5; do put "$number" bytes "a\\000$number"; done
@@ -64,6 +78,7 @@ check "on stdout" no_controls "$work/out"
 run "$REDLOCK" status "$bad" --json
 check "and in JSON" no_controls "$work/out"
 check "which has all of it" json "keys[0]['key'] == 'k\\x1b[31m\\x01\\n\\x9bx'"
+check "whatever bytes a key has" every_byte
 run "$REDLOCK" release "$bad" --token x -v
 check "and on stderr" no_controls "$work/err"
 says 'k\x1b[31m' "which names it"
