@@ -62,8 +62,9 @@ struct cli_args {
     const char *short_options;    /* begin with "+:" when a CMD follows, whose options are its own,
                                      else with ":" */
     const struct option *options; /* the long ones */
-    int (*own)(void *arg, int option, const char *value); /* takes those from CLI_OPTION_OWN on;
-                                                             returns CLI_GO_ON or an exit code */
+    int (*own)(void *arg, int option, const char *value); /* takes those from CLI_OPTION_OWN on, if
+                                                             there are any; returns CLI_GO_ON or an
+                                                             exit code */
     void *arg;                                            /* its first argument */
     struct cli_connect connect;
     bool ended; /* the options ended with "--" */

@@ -1,12 +1,14 @@
 /* nodes.c - redlock nodes: how each master is.
  *
- * All are asked for a key that nobody uses; when they have answered, or have had their time
- * for it, the manager knows how they are.
+ * A manager connects to its masters by itself. When each is up, or could not be connected, or has
+ * had its time for it, the manager knows how they are: nothing else is asked of them, least of all
+ * for a key, which this user may not be allowed to use.
  */
 #include "cli/show/nodes.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <redlock/redlock.h>
@@ -17,8 +19,7 @@
 #include "cli/say/say.h"
 #include "cli/session/masters.h"
 #include "cli/session/session.h"
-
-#define PROBE_KEY "redlock:probe"
+#include "cli/system/clock.h"
 
 static const char help[] =
     "usage: redlock nodes [OPTION...]\n"
@@ -33,53 +34,50 @@ static const char help[] =
 
 static const struct option options[] = {CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
 
-/* The question on its way. */
-struct probe {
-    bool done;
-    int status;
+/* Masters that are being connected. */
+struct start {
+    const struct redlock *rl;
+    uint64_t until_us; /* when they have had their time */
+    uint64_t tried;    /* those that are up, or could not be connected once: a bit for each */
 };
 
-static int take_option(void *arg, int option, const char *value)
+static bool is_over(void *arg)
 {
-    (void)arg;
-    (void)option;
-    (void)value;
-    return CLI_GO_ON;
-}
-
-static void on_answered(const struct redlock_query_result *result, int status, void *arg)
-{
-    struct probe *probe = arg;
-
-    (void)result;
-    probe->status = status;
-    probe->done = true;
-}
-
-static void print_master(const struct redlock *rl, size_t index)
-{
+    struct start *start = arg;
     struct redlock_node_info info = {.size = sizeof(info)};
-
-    if (redlock_node_info(rl, index, &info) != 0) {
-        return;
-    }
-    cli_say_out("%s  %s", info.name, cli_masters_state((int)info.state));
-    if (info.server[0]) {
-        cli_say_out("  %s", info.server);
-    }
-    if (info.state == REDLOCK_NODE_UP) {
-        cli_say_out("  answers in %" PRIu64 ".%03" PRIu64 " ms", info.rtt_us / 1000,
-                    info.rtt_us % 1000);
-    }
-    cli_say_out("%s%s\n", info.error[0] ? ": " : "", info.error);
-}
-
-static int print_masters(const struct redlock *rl, int status)
-{
-    size_t n = redlock_node_count(rl), i;
+    size_t n = redlock_node_count(start->rl), i;
 
     for (i = 0; i < n; i++) {
-        print_master(rl, i);
+        if (redlock_node_info(start->rl, i, &info) == 0 && info.state != REDLOCK_NODE_CONNECTING) {
+            start->tried |= UINT64_C(1) << i;
+        }
+    }
+    return start->tried == (UINT64_C(1) << n) - 1 || cli_clock_us() >= start->until_us;
+}
+
+static void print_master(const struct redlock_node_info *info)
+{
+    cli_say_out("%s  %s", info->name, cli_masters_state((int)info->state));
+    if (info->server[0]) {
+        cli_say_out("  %s", info->server);
+    }
+    if (info->state == REDLOCK_NODE_UP) {
+        cli_say_out("  answers in %" PRIu64 ".%03" PRIu64 " ms", info->rtt_us / 1000,
+                    info->rtt_us % 1000);
+    }
+    cli_say_out("%s%s\n", info->error[0] ? ": " : "", info->error);
+}
+
+static int print_masters(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t n = redlock_node_count(rl), up = 0, i;
+
+    for (i = 0; i < n; i++) {
+        if (redlock_node_info(rl, i, &info) == 0) {
+            print_master(&info);
+            up += info.state == REDLOCK_NODE_UP;
+        }
     }
     if (n % 2 == 0) {
         cli_say("%zu masters bear no more failures than %zu: use an odd number", n, n - 1);
@@ -87,30 +85,22 @@ static int print_masters(const struct redlock *rl, int status)
     if (cli_say_flush() != CLI_OK) {
         return CLI_INTERNAL;
     }
-    return status == 0 ? CLI_OK : CLI_UNREACHABLE;
+    return up > n / 2 ? CLI_OK : CLI_UNREACHABLE;
 }
 
-static int probe_masters(struct cli_session *session)
+static int show_masters(struct cli_session *session)
 {
-    struct probe probe = {0, 0};
-    int status = redlock_query(session->rl, PROBE_KEY, on_answered, &probe);
-    int code;
+    struct start start = {.rl = session->rl,
+                          .until_us = cli_clock_us() + session->node_timeout_ms * UINT64_C(1000)};
+    int code = cli_loop_watch(&session->loop, is_over, &start);
 
-    if (status != 0) {
-        cli_say("cannot ask the masters: %s", redlock_strerror(status));
-        return CLI_INTERNAL;
-    }
-    code = cli_loop_run(&session->loop, &probe.done);
-    return code == CLI_GO_ON ? print_masters(session->rl, probe.status) : code;
+    return code == CLI_GO_ON ? print_masters(session->rl) : code;
 }
 
 int cli_nodes_main(int argc, char **argv)
 {
-    struct cli_args args = {.command = "nodes",
-                            .help = help,
-                            .short_options = ":hv",
-                            .options = options,
-                            .own = take_option};
+    struct cli_args args = {
+        .command = "nodes", .help = help, .short_options = ":hv", .options = options};
     struct cli_session session;
     int code = cli_args_read(&args, argc, argv);
 
@@ -120,7 +110,7 @@ int cli_nodes_main(int argc, char **argv)
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {
-            code = probe_masters(&session);
+            code = show_masters(&session);
             cli_session_close(&session);
         }
     }
