@@ -1,7 +1,7 @@
 /* clock.h - the one clock of the library [S3].
  *
- * CLOCK_BOOTTIME: monotonic, and goes on counting while the machine is suspended, so that a
- * laptop or a virtual machine that slept does not believe in a lock that has expired. */
+ * The clock is CLOCK_BOOTTIME: it is monotonic, and it counts the time in which the machine is
+ * suspended. After a resume a lock that expired meanwhile is therefore seen as expired. */
 #ifndef RLK_NET_CLOCK_H
 #define RLK_NET_CLOCK_H
 
@@ -10,8 +10,8 @@
 /* Microseconds since some point in the past. */
 uint64_t rlk_clock_us(void);
 
-/* The wall clock: microseconds since 1970. For numbers that people read and masters are hinted at,
- * never for a decision. */
+/* The wall clock: microseconds since 1970. Only for numbers that people read and for the hint of a
+ * fence [S12]; no decision depends on it. */
 uint64_t rlk_clock_wall_us(void);
 
 #endif

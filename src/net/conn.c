@@ -13,7 +13,7 @@
 #include "net/clock.h"
 #include "net/loop.h"
 
-/* A peer whose machine is gone is noticed after about so long, by the kernel. */
+/* The kernel ends the connection about 30 s after the machine of the peer has disappeared. */
 #define KEEPALIVE_IDLE_S 15
 #define KEEPALIVE_INTERVAL_S 5
 #define KEEPALIVE_PROBES 3
@@ -54,8 +54,8 @@ static void free_event(struct event **event)
     }
 }
 
-/* Answers that nobody has read would turn the close into a reset. A server that writes faster than
- * we read gets one all the same. */
+/* The kernel sends a reset instead of a normal close when received bytes are unread, so read them.
+ * A server that writes faster than we read is reset all the same. */
 static void drain(struct rlk_conn *c)
 {
     size_t taken = 0;
@@ -101,7 +101,7 @@ static struct rlk_fault fault_of_system(int error)
     return (struct rlk_fault){RLK_FAULT_SYSTEM, strerror(error)};
 }
 
-static void break_off(struct rlk_conn *c, struct rlk_fault fault)
+static void fail(struct rlk_conn *c, struct rlk_fault fault)
 {
     rlk_conn_close(c, true);
     c->handler->broken(c, &fault);
@@ -118,8 +118,9 @@ static bool arm_write(struct rlk_conn *c, bool on)
     return c->write_armed == on;
 }
 
-/* One send; what does not fit waits for EV_WRITE. An error shows itself to the reader, which
- * may still find replies before it. */
+/* Send once; bytes that the socket does not take wait for EV_WRITE. A send error is noted for
+ * on_readable(), which reads the replies that came before the error and then ends the connection.
+ */
 static void flush(struct rlk_conn *c)
 {
     ssize_t n;
@@ -162,12 +163,12 @@ static void on_connected(struct rlk_conn *c)
         error = errno;
     }
     if (error) {
-        break_off(c, fault_of_system(error));
+        fail(c, fault_of_system(error));
         return;
     }
     arm_write(c, false);
     if (event_add(c->read_event, NULL)) {
-        break_off(c, fault_of(RLK_FAULT_MEMORY));
+        fail(c, fault_of(RLK_FAULT_MEMORY));
         return;
     }
     c->state = RLK_CONN_OPEN;
@@ -189,8 +190,9 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* Hand up what is complete. A handler may close this connection, and even open it anew. */
-static void hand_up(struct rlk_conn *c, uint64_t now_us)
+/* Pass on every complete reply. The handler may close this connection, and may even open it again:
+ * then the rest of the bytes does not belong to the new socket. */
+static void deliver_replies(struct rlk_conn *c, uint64_t now_us)
 {
     const struct rlk_reply *reply;
     uint64_t opened = c->opened;
@@ -199,7 +201,7 @@ static void hand_up(struct rlk_conn *c, uint64_t now_us)
     for (;;) {
         got = rlk_reply_next(&c->in, &reply);
         if (got < 0) {
-            break_off(c, fault_of(rlk_reply_fault(&c->in)));
+            fail(c, fault_of(rlk_reply_fault(&c->in)));
         }
         if (got <= 0) {
             return;
@@ -226,17 +228,16 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         int status = rlk_reply_feed(&c->in, c->loop->read, (size_t)n);
 
         if (status) {
-            break_off(c,
-                      fault_of(status == REDLOCK_ENOMEM ? RLK_FAULT_MEMORY : RLK_FAULT_TOO_LARGE));
+            fail(c, fault_of(status == REDLOCK_ENOMEM ? RLK_FAULT_MEMORY : RLK_FAULT_TOO_LARGE));
             return;
         }
-        hand_up(c, rlk_clock_us());
+        deliver_replies(c, rlk_clock_us());
     } else if (n == 0) {
-        break_off(c, fault_of(RLK_FAULT_CLOSED));
+        fail(c, fault_of(RLK_FAULT_CLOSED));
     } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-        break_off(c, fault_of_system(errno));
+        fail(c, fault_of_system(errno));
     } else if (c->send_error) {
-        break_off(c, fault_of_system(c->send_error));
+        fail(c, fault_of_system(c->send_error));
     }
 }
 
@@ -254,7 +255,7 @@ static void set_tcp_options(int fd)
     };
     size_t i;
 
-    /* A refusal costs speed or patience, never correctness. */
+    /* Without an option the connection is slower, or its end is noticed later; nothing else. */
     for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
     }

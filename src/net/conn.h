@@ -1,13 +1,14 @@
 /* conn.h - one socket: bytes out, replies in.
  *
  *   CLOSED --rlk_conn_open--> CONNECTING --writable--> OPEN --error, end, bad bytes--> CLOSED
- *                                                                (the handler is told once)
+ *                                                              (handler->broken is called once)
  *
- * Commands are appended to a buffer and leave in one send at the end of the loop turn,
- * however many they are. EV_WRITE is armed only while the socket takes no more. Replies are
- * handed up in order; who asked what is known above (inflight.h).
+ * Commands are appended to a buffer and leave in one send at the end of the loop turn, however
+ * many they are. EV_WRITE is armed only while the socket accepts no more bytes. Replies are passed
+ * to the handler in the order in which they come; node/inflight.h knows which command each belongs
+ * to.
  *
- * Why not hiredis' async context: see docs/design.md. */
+ * docs/design.md says why hiredis' async context is not used. */
 #ifndef RLK_NET_CONN_H
 #define RLK_NET_CONN_H
 
@@ -24,17 +25,17 @@ struct event;
 struct rlk_conn;
 struct rlk_loop;
 
-/* Text and commands that wait to be sent, at the most; more is refused [S13]. */
+/* The most bytes of unsent commands; rlk_conn_reserve() refuses more [S13]. */
 #define RLK_CONN_OUT_MAX (4 * 1024 * 1024)
 
-/* What is still taken of a connection that is closed: a millisecond's work. */
+/* The most bytes that a close reads and drops: about a millisecond of work. */
 #define RLK_CONN_DRAIN_MAX (1024 * 1024)
 
 struct rlk_conn_handler {
     void (*opened)(struct rlk_conn *c);
-    /* One complete reply, borrowed. now_us was read after its bytes had come. */
+    /* One complete reply, borrowed for the call. now_us: the clock, read after the bytes came. */
     void (*replied)(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us);
-    /* The connection has ended, or could not be made; it is closed already. */
+    /* The connection has ended, or could not be made. It is closed already. */
     void (*broken)(struct rlk_conn *c, const struct rlk_fault *fault);
 };
 
@@ -49,10 +50,10 @@ struct rlk_conn {
     const struct rlk_conn_handler *handler;
     enum rlk_conn_state state;
     int fd;
-    uint64_t opened; /* counts the sockets: tells an event's own from a successor */
+    uint64_t opened; /* how many sockets there were: to see that this one was replaced */
     struct event *read_event, *write_event;
     bool write_armed;
-    int send_error; /* the errno of a send that failed for good; 0 */
+    int send_error; /* the errno of a send that failed permanently; 0: none failed */
     struct rlk_call flush;
     char *out;
     size_t out_len, out_cap;
@@ -62,26 +63,26 @@ struct rlk_conn {
 void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
                    const struct rlk_conn_handler *handler);
 
-/* Closes, and frees what it kept. */
+/* Close, and free the memory. The handler is not called. */
 void rlk_conn_end(struct rlk_conn *c);
 
-/* Begin to connect. 0: the handler is told how it went, later. Otherwise *ret_fault is why not, and
- * the handler is not told. */
+/* Begin to connect. Returns 0: handler->opened or handler->broken is called later. Otherwise
+ * *ret_fault says why not, the connection is closed, and no handler is called. */
 int rlk_conn_open(struct rlk_conn *c, const struct sockaddr *addr, socklen_t len,
                   struct rlk_fault *ret_fault);
 
-/* Whether `len` bytes can be appended now. False for want of memory or room. */
+/* Make room for `len` more bytes. False: out of memory, or more than RLK_CONN_OUT_MAX. */
 bool rlk_conn_reserve(struct rlk_conn *c, size_t len);
 
-/* Append bytes that were reserved; they leave at the end of the turn. */
+/* Append bytes for which room was reserved; they leave at the end of the turn. */
 void rlk_conn_append(struct rlk_conn *c, const char *bytes, size_t len);
 
-/* Close without telling the handler. hard: what was not sent yet is dropped, by a reset
- * [S5]; otherwise the kernel still delivers what it has, unless more answers than
- * RLK_CONN_DRAIN_MAX wait to be read. */
+/* Close; the handler is not called. hard: by a reset, so that the kernel drops bytes that have not
+ * left yet [S5]. Otherwise the kernel still delivers the bytes that it has, unless more than
+ * RLK_CONN_DRAIN_MAX bytes of replies are unread. */
 void rlk_conn_close(struct rlk_conn *c, bool hard);
 
-/* Whether it leads to another machine, as far as its address tells. */
+/* Whether the peer is on another machine, judged by its address. */
 bool rlk_conn_is_remote(const struct rlk_conn *c);
 
 #endif

@@ -11,8 +11,8 @@ void rlk_entropy_init(struct rlk_entropy *e)
     e->left = 0;
 }
 
-/* GRND_NONBLOCK: on a machine that has just booted it is better to say so than to stop the
- * loop. */
+/* GRND_NONBLOCK: on a machine that has just booted the kernel may have no random bytes yet. Then
+ * the call fails, because waiting would block the event loop. */
 static int refill(struct rlk_entropy *e)
 {
     size_t have = 0;

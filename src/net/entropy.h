@@ -1,7 +1,8 @@
 /* entropy.h - random bytes for tokens, from getrandom(2) and nothing else [S4].
  *
- * Fetched in pieces of some kilobytes, because the call costs more than all the rest of a
- * round. A forked child never gets here: its manager refuses every call. */
+ * The bytes are fetched some kilobytes at a time, because the system call costs more than all the
+ * rest of a round. A forked child would have the same bytes, but never gets here: its manager
+ * refuses every call [S13]. */
 #ifndef RLK_NET_ENTROPY_H
 #define RLK_NET_ENTROPY_H
 
@@ -14,7 +15,7 @@ struct rlk_entropy {
 
 void rlk_entropy_init(struct rlk_entropy *e);
 
-/* Fill `out`, len ≤ sizeof pool. 0, or REDLOCK_ESYSTEM when the kernel has none yet. */
+/* Fill `out`; len is at most sizeof pool. 0, or REDLOCK_ESYSTEM: the kernel gave no bytes. */
 int rlk_entropy_take(struct rlk_entropy *e, void *out, size_t len);
 
 #endif

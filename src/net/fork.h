@@ -1,7 +1,7 @@
-/* fork.h - notices that the process is a forked child, without a system call per question.
+/* fork.h - tells whether this process is a forked child, without a system call for each check.
  *
- * A page that the kernel wipes in the child (MADV_WIPEONFORK) holds a mark; kernels before
- * 4.14 compare process ids instead. */
+ * A page of memory holds a 1, and the kernel clears that page in a child (MADV_WIPEONFORK). On
+ * kernels before 4.14 the process id is compared instead. */
 #ifndef RLK_NET_FORK_H
 #define RLK_NET_FORK_H
 

@@ -1,13 +1,14 @@
-/* format.h - words into the bytes of a command; hiredis does it. */
+/* format.h - makes the bytes of a command from its words, by hiredis. */
 #ifndef RLK_NET_FORMAT_H
 #define RLK_NET_FORMAT_H
 
 #include <stddef.h>
 
+/* The most words of a command. */
 #define RLK_FORMAT_WORDS 10
 
-/* From words that end with NULL, RLK_FORMAT_WORDS at most. 0 and *ret_bytes, to be given back to
- * rlk_format_free(); or REDLOCK_ENOMEM. */
+/* words: ends with NULL. Returns 0 and *ret_bytes, to be freed by rlk_format_free(); or
+ * REDLOCK_ENOMEM. */
 int rlk_format_words(const char *const *words, const char **ret_bytes, size_t *ret_len);
 void rlk_format_free(const char *bytes);
 

@@ -38,7 +38,7 @@ int rlk_loop_init(struct rlk_loop *l, struct event_base *base, void (*finish)(st
 void rlk_loop_end(struct rlk_loop *l)
 {
     if (l->base == NULL) {
-        return; /* never begun */
+        return; /* rlk_loop_init() was not called */
     }
     if (l->dns) {
         evdns_base_free(l->dns, 0);

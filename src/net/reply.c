@@ -13,11 +13,11 @@
 #define ARRAY_LENGTH int
 #endif
 
-/* NULL from any of the functions below makes the reader give up. That is what they do with the
- * types of RESP3, which a later hiredis understands and we never asked for: what counts as an
- * answer must not depend on the library beneath. */
+/* When one of the functions below returns NULL, the reader reports an error. They return NULL for
+ * the types of RESP3: a later hiredis parses these, but we never ask for RESP3, and which replies
+ * are valid must not depend on the version of hiredis. */
 
-/* The parser behind a task. */
+/* The parser that a task of the reader belongs to. */
 static struct rlk_reply_parser *parser(const redisReadTask *task)
 {
     return task->privdata;
@@ -56,9 +56,9 @@ static void keep_text(struct rlk_reply_parser *p, struct rlk_reply *item, const 
     p->used += item->len + 1;
 }
 
-/* Whether the bytes have come. Where size_t has 32 bits, hiredis adds to the announced length of
- * 4294967295 until that is small, and takes the string for complete. */
-static bool has_come(const struct rlk_reply_parser *p, size_t len)
+/* Whether the bytes of a string are really there. Where size_t has 32 bits, an announced length of
+ * 4294967295 overflows inside hiredis, which then takes the string for complete. */
+static bool is_received(const struct rlk_reply_parser *p, size_t len)
 {
     return len <= p->reader->len;
 }
@@ -72,7 +72,7 @@ static void *create_string(const redisReadTask *task, char *str, size_t len)
         type = RLK_REPLY_STATUS;
     } else if (task->type == REDIS_REPLY_ERROR) {
         type = RLK_REPLY_ERROR;
-    } else if (task->type != REDIS_REPLY_STRING || !has_come(parser(task), len)) {
+    } else if (task->type != REDIS_REPLY_STRING || !is_received(parser(task), len)) {
         return NULL;
     }
     item = add(task, type);
@@ -108,13 +108,13 @@ static void *create_integer(const redisReadTask *task, long long value)
 
 static void *create_nil(const redisReadTask *task)
 {
-    /* "$-1" and "*-1" are a string and an array that are not there; "_" is RESP3's. */
+    /* "$-1" and "*-1" are RESP2's nil, as a string and as an array; "_" is RESP3's. */
     return task->type == REDIS_REPLY_NIL ? NULL : add(task, RLK_REPLY_NIL);
 }
 
 static void free_object(void *object)
 {
-    (void)object; /* it lives in the parser */
+    (void)object; /* it is an entry of the parser's array */
 }
 
 static redisReplyObjectFunctions functions = {
@@ -158,7 +158,7 @@ int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_repl
     void *object = NULL;
 
     if (p->reader->ridx == -1) {
-        p->items = 0; /* the last reply is complete; else go on with the one begun */
+        p->items = 0; /* no reply is begun: the last one is no longer needed */
         p->used = 0;
     }
     if (redisReaderGetReply(p->reader, &object) != REDIS_OK) {

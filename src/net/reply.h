@@ -1,8 +1,8 @@
-/* reply.h - bytes of a server into small values; hiredis' reader does the parsing.
+/* reply.h - makes small values from the bytes of a server; hiredis' reader does the parsing.
  *
- * The reader's object functions are ours: an element becomes the next entry of a fixed array,
- * its text goes into a fixed buffer. No reply is ever a tree on the heap, and none can cost
- * more than the limits below [S13]. */
+ * The reader calls our functions for each element: the element becomes the next entry of a fixed
+ * array, and its text goes into a fixed buffer. A reply is never a tree on the heap, and uses no
+ * more memory than the limits below [S13]. */
 #ifndef RLK_NET_REPLY_H
 #define RLK_NET_REPLY_H
 
@@ -13,15 +13,15 @@
 
 struct redisReader;
 
-/* The most elements of a reply, arrays and what is in them counted alike. */
+/* The most elements of a reply; an array counts as one, and each of its elements as well. */
 #define RLK_REPLY_ITEMS 128
 
-/* Text that is kept of one reply, over all its strings; what goes over is cut. INFO's
- * sections need 2 to 4 KiB. */
+/* The most bytes of text that are kept of one reply, for all its strings together; longer texts are
+ * cut. A section of INFO has 2 to 4 KiB. */
 #define RLK_REPLY_TEXT 8192
 
-/* The most bytes of a reply that has not arrived completely. Whoever sends more is cut off:
- * a lock's value has 105 bytes at most. */
+/* The most bytes of a reply that has not arrived completely. A server that sends more loses its
+ * connection: the value of a lock has 105 bytes at most. */
 #define RLK_REPLY_BYTES (1024 * 1024)
 
 struct rlk_reply_parser {
@@ -31,28 +31,29 @@ struct rlk_reply_parser {
     char text[RLK_REPLY_TEXT];
 };
 
-/* 0 or REDLOCK_ENOMEM. Ends with rlk_reply_parser_end, which takes a failed one too. */
+/* 0 or REDLOCK_ENOMEM. rlk_reply_parser_end() also accepts a parser whose init failed. */
 int rlk_reply_parser_init(struct rlk_reply_parser *p);
 void rlk_reply_parser_end(struct rlk_reply_parser *p);
 
-/* Add bytes. 0; REDLOCK_ENOMEM; or -1 when too much has come for one reply. */
+/* Add bytes. 0; REDLOCK_ENOMEM; or -1: the reply is longer than RLK_REPLY_BYTES. */
 int rlk_reply_feed(struct rlk_reply_parser *p, const char *bytes, size_t len);
 
-/* Take the next complete reply: 1 and *ret_reply (valid until the next call), 0 when there is
- * none yet, -1 when the bytes are no protocol or exceed a limit: rlk_reply_fault() says why,
- * and the parser is of no more use. */
+/* Take the next complete reply. 1: *ret_reply is valid until the next call. 0: no reply is
+ * complete yet. -1: the bytes are not in the Redis protocol, or exceed a limit; rlk_reply_fault()
+ * says which, and the parser can only be ended. */
 int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_reply);
 
-/* Put a '?' for everything but printable ASCII: texts from the network go to terminals. */
+/* Replace every byte that is not printable ASCII by '?': texts from the network go to terminals. */
 void rlk_reply_make_printable(char *text);
 
-/* How long a text was when it came; more than its len when it was cut. */
+/* The length of a text as it was received; more than reply->len when it was cut. */
 size_t rlk_reply_whole(const struct rlk_reply *reply);
 
-/* Show a value, whatever bytes it has: printable ASCII as it is, "\xHH" for every other byte, and
- * "..." behind what does not fit. size is at least 8. */
+/* Write a value of any bytes as text: printable ASCII as it is, "\xHH" for every other byte, and
+ * "..." at the end when it does not fit. size: at least 8. */
 void rlk_reply_show(const struct rlk_reply *reply, char *to, size_t size);
 
+/* Why rlk_reply_next() returned -1. */
 enum rlk_fault_kind rlk_reply_fault(const struct rlk_reply_parser *p);
 
 #endif

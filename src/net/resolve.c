@@ -24,7 +24,7 @@ static void add_unix(struct rlk_resolve *r, const char *path)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
 
-    memcpy(un.sun_path, path, strlen(path)); /* rlk_uri_parse saw to it that it fits */
+    memcpy(un.sun_path, path, strlen(path)); /* rlk_uri_parse() checked that it fits */
     add(r, &un, sizeof(un));
 }
 
@@ -41,7 +41,7 @@ static bool add_numeric(struct rlk_resolve *r, const struct rlk_uri *uri)
     return r->n > 0;
 }
 
-/* A lookup outlives its cancellation: evdns answers that one too, later. */
+/* One name lookup. It outlives its cancellation: evdns calls on_name() for that, too, later. */
 struct rlk_lookup {
     struct rlk_loop *loop;
     struct rlk_resolve *r; /* NULL: cancelled */
@@ -66,7 +66,7 @@ static void on_name(int result, struct evutil_addrinfo *list, void *arg)
     struct evutil_addrinfo *ai;
 
     if (rlk_fork_is_child(&lookup->loop->fork)) {
-        return; /* the parent's */
+        return; /* the lookup belongs to the parent process */
     }
     lookup->loop->lookups--;
     rlk_free(lookup);
@@ -81,14 +81,14 @@ static void on_name(int result, struct evutil_addrinfo *list, void *arg)
     }
 }
 
-/* Made when the first name needs it: a set of numeric addresses does without. */
+/* Made when the first name is looked up: numeric addresses do not need it. */
 static struct evdns_base *dns_base(struct rlk_loop *loop)
 {
     if (loop->dns == NULL) {
         loop->dns = evdns_base_new(loop->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
         if (loop->dns) {
             evdns_base_resolv_conf_parse(loop->dns, DNS_OPTIONS_ALL, "/etc/resolv.conf");
-            /* One family's answer does not wait long for the other's. */
+            /* When one of IPv4 and IPv6 is answered, wait 0.3 s at most for the other. */
             evdns_base_set_option(loop->dns, "getaddrinfo-allow-skew:", "0.3");
         }
     }
@@ -115,7 +115,7 @@ static void start_name(struct rlk_resolve *r, struct rlk_loop *loop, const struc
     snprintf(port, sizeof(port), "%u", uri->port);
     request = evdns_getaddrinfo(dns, uri->host, port, &hints, on_name, lookup);
     if (request) {
-        lookup->request = request; /* NULL: on_name has run, and freed it */
+        lookup->request = request; /* NULL: on_name() has run already, and freed `lookup` */
     }
 }
 

@@ -1,6 +1,6 @@
-/* resolve.h - from a URI to socket addresses, without ever blocking the loop.
+/* resolve.h - finds the socket addresses of a URI without blocking the loop.
  *
- * Unix paths and numeric addresses are ready at once; names go to libevent's evdns. */
+ * Unix paths and numeric addresses are ready at once; libevent's evdns looks up names. */
 #ifndef RLK_NET_RESOLVE_H
 #define RLK_NET_RESOLVE_H
 
@@ -16,18 +16,18 @@ struct rlk_uri;
 #define RLK_RESOLVE_MAX 8
 
 struct rlk_resolve {
-    struct rlk_lookup *lookup; /* of a name, under way */
+    struct rlk_lookup *lookup; /* the name lookup under way; NULL: none */
     unsigned n;
     socklen_t len[RLK_RESOLVE_MAX];
     struct sockaddr_storage address[RLK_RESOLVE_MAX];
-    /* Told once for each start that was not cancelled, perhaps before it returns: NULL when there
-     * is an address. */
+    /* Called once for each start that is not cancelled, perhaps before rlk_resolve_start() returns.
+     * fault: NULL when there is at least one address. */
     void (*done)(struct rlk_resolve *r, const struct rlk_fault *fault);
 };
 
 void rlk_resolve_start(struct rlk_resolve *r, struct rlk_loop *loop, const struct rlk_uri *uri);
 
-/* `done` will not be called. Harmless when nothing is under way. */
+/* `done` will not be called. Does nothing when no lookup is under way. */
 void rlk_resolve_cancel(struct rlk_resolve *r);
 
 #endif

@@ -1,10 +1,10 @@
-/* timers.h - all deadlines of a manager behind one descriptor.
+/* timers.h - all deadlines of a manager, with one file descriptor.
  *
- * A heap of timers, and one timerfd on CLOCK_BOOTTIME that is set to the earliest: it has
- * the clock's own resolution and fires right after a resume [S3]. Setting or cancelling a
- * timer touches the kernel only when a new one is earlier than all before; a cancelled one
- * leaves the timerfd as it is, and a wake-up for nothing is harmless. A timer only wakes:
- * decisions read the clock. */
+ * A heap of timers, and one timerfd on CLOCK_BOOTTIME that is set to the earliest of them. The
+ * timerfd has the resolution of the clock and fires right after a resume [S3]. Setting a timer
+ * makes a system call only when the timer is earlier than all others. Cancelling one never does:
+ * the timerfd stays as it is, and may fire when no timer is due, which is harmless. A timer only
+ * wakes the manager; decisions read the clock. */
 #ifndef RLK_NET_TIMERS_H
 #define RLK_NET_TIMERS_H
 
@@ -28,7 +28,7 @@ struct rlk_timers {
     const struct rlk_fork *fork;
     struct event *event;
     int fd;
-    uint64_t armed_us; /* what the timerfd is set to; RLK_NEVER: not set */
+    uint64_t armed_us; /* the time that the timerfd is set to; RLK_NEVER: not set */
 };
 
 /* 0, REDLOCK_ESYSTEM or REDLOCK_ENOMEM. `fork` is borrowed. */
@@ -37,16 +37,16 @@ void rlk_timers_end(struct rlk_timers *ts);
 
 void rlk_timer_init(struct rlk_timer *t, void (*fire)(struct rlk_timer *t, uint64_t now_us));
 
-/* To `due_us`, whether it was set or not; RLK_NEVER cancels. */
+/* Fire at `due_us`, whether the timer was set before or not; RLK_NEVER cancels it. */
 void rlk_timer_set(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us);
 
 void rlk_timer_cancel(struct rlk_timers *ts, struct rlk_timer *t);
 
-/* For whoever wakes the manager (wake.c): take the first timer that is due out of the heap, to be
- * fired; NULL when none is. */
+/* For wake.c: take the earliest timer out of the heap, for it to be fired; NULL when none is due.
+ */
 struct rlk_timer *rlk_timers_take(struct rlk_timers *ts, uint64_t now_us);
 
-/* Wake the manager then, and note it in armed_us. */
+/* Set the timerfd to `due_us`, and armed_us with it. */
 void rlk_timers_arm(struct rlk_timers *ts, uint64_t due_us);
 
 #endif

@@ -1,10 +1,10 @@
 #include "net/turn.h"
 
-static void run_all(struct rlk_list *line)
+static void run_all(struct rlk_list *queue)
 {
     struct rlk_list *link, now;
 
-    rlk_list_take(&now, line);
+    rlk_list_take(&now, queue);
     while ((link = rlk_list_pop(&now)) != NULL) {
         struct rlk_call *c = RLK_CONTAINER(link, struct rlk_call, link);
 
@@ -28,10 +28,10 @@ void rlk_call_init(struct rlk_call *c, void (*run)(struct rlk_call *c))
     c->run = run;
 }
 
-static void put(struct rlk_turn *t, struct rlk_list *line, struct rlk_call *c)
+static void enqueue(struct rlk_turn *t, struct rlk_list *queue, struct rlk_call *c)
 {
     if (rlk_list_empty(&c->link)) {
-        rlk_list_push(line, &c->link);
+        rlk_list_push(queue, &c->link);
     }
     if (!t->due) {
         t->due = true;
@@ -41,10 +41,10 @@ static void put(struct rlk_turn *t, struct rlk_list *line, struct rlk_call *c)
 
 void rlk_turn_report(struct rlk_turn *t, struct rlk_call *c)
 {
-    put(t, &t->report, c);
+    enqueue(t, &t->report, c);
 }
 
 void rlk_turn_flush(struct rlk_turn *t, struct rlk_call *c)
 {
-    put(t, &t->flush, c);
+    enqueue(t, &t->flush, c);
 }

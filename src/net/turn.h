@@ -1,12 +1,12 @@
-/* turn.h - what happens at the end of a loop turn: the user is told, then bytes leave.
+/* turn.h - the end of a turn of the event loop: first the user's callbacks, then the sends.
  *
- * During a turn replies are read and machines step; whatever is to be told to the user and
- * whatever is to be sent is put in line here. One event, activated once, then
- *   1. runs the callbacks, in the order in which they were put in line: so a callback never
- *      runs inside a library call, and its own requests leave in this very turn;
+ * During a turn the library reads replies and steps its machines. The callbacks to run and the
+ * connections to flush are queued here. One event, activated once, then
+ *   1. runs the callbacks in the order in which they were queued: so a callback never runs inside
+ *      a call of the library, and commands that a callback causes leave in the same turn;
  *   2. flushes every connection that has bytes: one send for each, however many commands.
- * Callbacks put in line meanwhile wait for the next turn, so that a callback that asks again
- * and again cannot starve the loop. */
+ * A callback that is queued meanwhile waits for the next turn: a callback that always starts the
+ * next operation does not keep the loop from reading its sockets. */
 #ifndef RLK_NET_TURN_H
 #define RLK_NET_TURN_H
 
@@ -18,9 +18,9 @@ struct event;
 struct event_base;
 struct rlk_fork;
 
-/* Something that is to be called once at the end of the turn. */
+/* A function to be called once at the end of the turn. */
 struct rlk_call {
-    struct rlk_list link;
+    struct rlk_list link; /* empty: not queued */
     void (*run)(struct rlk_call *c);
 };
 
@@ -37,15 +37,15 @@ void rlk_turn_end(struct rlk_turn *t);
 
 void rlk_call_init(struct rlk_call *c, void (*run)(struct rlk_call *c));
 
-/* Put in line. One that stands there already keeps its place: it tells how things are when it runs.
- * A call in line is taken out with rlk_list_remove(&c->link). */
+/* Queue a call: to report to the user, or to flush a connection. A call that is queued already
+ * keeps its place. rlk_list_remove(&c->link) takes it out of the queue. */
 void rlk_turn_report(struct rlk_turn *t, struct rlk_call *c);
 void rlk_turn_flush(struct rlk_turn *t, struct rlk_call *c);
 
-/* For whoever wakes the manager (wake.c): the turn ends now. */
+/* For wake.c: the turn ends now. */
 void rlk_turn_run(struct rlk_turn *t);
 
-/* See that the turn ends: this one, or another one behind it. */
+/* Have rlk_turn_run() called: at the end of this turn, or in the next one (another). */
 void rlk_turn_wake(struct rlk_turn *t, bool another);
 
 #endif

@@ -97,7 +97,7 @@ static bool number(const char *text, size_t len, unsigned min, unsigned max, uns
     return value >= min && value <= max;
 }
 
-/* A reason that is told by its address. */
+/* This reason is recognised by its address. */
 static const char no_memory[] = "out of memory";
 
 /* Copy and unescape. NULL, or why not. */
@@ -110,7 +110,7 @@ static const char *part(const char *text, size_t len, char **ret, const char *br
     return unescape(*ret) ? NULL : broken;
 }
 
-/* What stands before the '@': user, user:password or :password. */
+/* The text before the '@': user, user:password or :password. */
 static const char *parse_login(const char *text, size_t len, struct rlk_uri *u)
 {
     const char *colon = memchr(text, ':', len);
@@ -128,7 +128,7 @@ static const char *parse_login(const char *text, size_t len, struct rlk_uri *u)
     return why;
 }
 
-/* How many of the first characters may stand in a name or an IPv4 address, or in [ ]. */
+/* How many characters at the beginning are allowed in a name or an IPv4 address, or in [ ]. */
 static size_t host_span(const char *text, bool bracket)
 {
     return strspn(text, bracket ? "0123456789abcdefABCDEF:."
@@ -176,7 +176,7 @@ int rlk_uri_quarantine(const char *word, size_t len)
     return -1;
 }
 
-/* One of "name=value", with its end at `len`; `given`: those that stood there before. */
+/* One "name=value" of `len` bytes. given: the bits of the parameters before this one. */
 static const char *parse_parameter(const char *text, size_t len, unsigned *given, struct rlk_uri *u)
 {
     enum {
@@ -203,7 +203,7 @@ static const char *parse_parameter(const char *text, size_t len, unsigned *given
                      "understood";
 }
 
-/* What stands behind the '?', with '&' between. */
+/* The parameters after the '?', separated by '&'. */
 static const char *parse_query(const char *query, struct rlk_uri *u)
 {
     const char *why = NULL;

@@ -1,5 +1,7 @@
-/* wake.c - what wakes a manager: a timerfd for its timers, an event for the end of a turn. What it
- * does then is timers.c and turn.c, which know no system. */
+/* wake.c - wakes a manager: a timerfd for its timers, an event for the end of a turn.
+ *
+ * timers.c and turn.c do the work then; they make no system call, and the simulator uses them as
+ * they are. */
 #include <event2/event.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -40,7 +42,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         return;
     }
     n = read(fd, &expirations, sizeof(expirations));
-    (void)n; /* EAGAIN: set anew since; the heap tells */
+    (void)n; /* EAGAIN: it was set to a later time since; the heap knows which timers are due */
     now_us = rlk_clock_us();
     ts->armed_us = RLK_NEVER;
     while ((t = rlk_timers_take(ts, now_us)) != NULL) {
@@ -98,8 +100,8 @@ void rlk_turn_wake(struct rlk_turn *t, bool another)
 {
     static const struct timeval at_once = {0, 0};
 
-    /* Another turn comes as a timer and not as an active event: sockets get theirs first. Without
-     * memory for a timer it comes all the same. */
+    /* Another turn is a timer and not an active event, so that sockets are read first. When there
+     * is no memory for the timer it is an active event all the same. */
     if (!another || event_add(t->event, &at_once)) {
         event_active(t->event, 0, 0);
     }
