@@ -12,7 +12,7 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static const char *behind_number(const char *text)
+static const char *skip_number(const char *text)
 {
     while (*text == ' ' || (*text >= '0' && *text <= '9')) {
         text++;
@@ -28,7 +28,7 @@ static const char *behind_number(const char *text)
  *     ERR Error running script (call to f_...): @user_script:5: @user_script: 5: -MISCONF ...
  *     ERR Error running script (call to f_...): @user_script:5: WRONGTYPE ...
  */
-static const char *behind_places(const char *text)
+static const char *skip_places(const char *text)
 {
     const char *place = text;
 
@@ -42,7 +42,7 @@ static const char *behind_places(const char *text)
         return text;
     }
     while (begins_with(place, PLACE)) {
-        place = behind_number(place + strlen(PLACE));
+        place = skip_number(place + strlen(PLACE));
     }
     return place + (*place == '-');
 }
@@ -55,7 +55,7 @@ bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word)
     if (reply->type != RLK_REPLY_ERROR) {
         return false;
     }
-    text = behind_places(reply->str);
+    text = skip_places(reply->str);
     return begins_with(text, word) && (text[len] == ' ' || text + len == reply->str + reply->len);
 }
 

@@ -93,11 +93,11 @@ static bool agree(uint64_t a, uint64_t b)
 
 /* A suspension that others have shown, and that this node was not asked after until now, is told:
  * leases are shortened already. But for no more than that: what is beyond it is the node's own. */
-static struct change excused(struct change change, uint64_t explained_us)
+static struct change excused(struct change change, uint64_t known_suspension_us)
 {
-    if (change.verdict == RLK_CLOCK_AHEAD && explained_us != 0 &&
-        agree(change.by_us, explained_us)) {
-        change.by_us = rlk_time_sub(change.by_us, explained_us);
+    if (change.verdict == RLK_CLOCK_AHEAD && known_suspension_us != 0 &&
+        agree(change.by_us, known_suspension_us)) {
+        change.by_us = rlk_time_sub(change.by_us, known_suspension_us);
         change.verdict = change.by_us <= change.bound_us ? RLK_CLOCK_STEADY : RLK_CLOCK_AHEAD;
     }
     return change;
@@ -211,7 +211,7 @@ static void reset_baselines(struct rlk_clock *k, const struct rlk_reading *readi
 {
     k->base = *reading;
     k->far = *reading;
-    k->explained_us = 0;
+    k->known_suspension_us = 0;
 }
 
 static void start_clock(struct rlk_clock *k, const struct rlk_reading *reading)
@@ -246,7 +246,7 @@ static void explain(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
         if (k->recent[0].sent_us > c->suspended_at_us) {
             reset_baselines(k, &k->recent[0]);
         } else {
-            k->explained_us = rlk_time_add(k->explained_us, by_us);
+            k->known_suspension_us = rlk_time_add(k->known_suspension_us, by_us);
         }
     }
 }
@@ -266,7 +266,7 @@ static bool is_due(const struct rlk_clocks *c, const struct rlk_reading *far,
 static void move_baselines(const struct rlk_clocks *c, struct rlk_clock *k,
                            const struct rlk_reading *now, bool showed)
 {
-    if (showed || (k->explained_us != 0 && now->sent_us > c->suspended_at_us)) {
+    if (showed || (k->known_suspension_us != 0 && now->sent_us > c->suspended_at_us)) {
         reset_baselines(k, now);
     }
     if (now->at_us - k->base.at_us >= BASELINE_US) {
@@ -321,7 +321,7 @@ static struct change compare_with_baselines(const struct rlk_clocks *c, struct r
         struct change change = compare(c, before[i], now);
 
         showed = showed || (!is_last && change.verdict != RLK_CLOCK_STEADY);
-        change = excused(change, k->explained_us);
+        change = excused(change, k->known_suspension_us);
         if (change.verdict == RLK_CLOCK_AHEAD) {
             *ret_since_us = rlk_time_max(*ret_since_us, before[i]->sent_us);
         }

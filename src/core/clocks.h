@@ -68,7 +68,8 @@ struct rlk_clock {
     struct rlk_span latest; /* and the last, which may be the same */
     uint64_t latest_us;     /* by how much it got ahead in the last part */
     uint64_t witnesses;     /* the others that have shown that we did not stand still for so long */
-    uint64_t explained_us;  /* what others have shown that we stood still, since it was asked */
+    uint64_t
+        known_suspension_us; /* what others have shown that we stood still, since it was asked */
 };
 
 struct rlk_clocks {

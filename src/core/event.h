@@ -35,8 +35,8 @@ enum rlk_answer {
 
 enum rlk_event_kind {
     RLK_EVENT_START = 0,
-    RLK_EVENT_NODE_UP,   /* a node that was coming is connected now */
-    RLK_EVENT_NODE_DOWN, /* a node that was coming could not be connected */
+    RLK_EVENT_NODE_UP,   /* a node that was connecting is connected now */
+    RLK_EVENT_NODE_DOWN, /* a node that was connecting could not be connected */
     RLK_EVENT_VOTE,
     RLK_EVENT_ANSWER,
     RLK_EVENT_CONFIRM, /* a node has raised its counter to the fence, or has not [S12] */
@@ -59,14 +59,14 @@ struct rlk_event {
     unsigned node;   /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, QUARANTINED, CLOCK_SUSPECT */
     uint64_t now_us; /* all */
     union {
-        struct {             /* START, TIMER, EXTEND, DEQUEUED: something may begin */
-            uint64_t ready;  /* nodes that can be asked at once */
-            uint64_t late;   /* others that can be asked, and have no room: to be asked only by who
-                                has no majority without them [S7, S13]; not for START */
-            uint64_t coming; /* nodes being connected; may become ready; not for EXTEND */
-            uint64_t ttl_us; /* EXTEND: whole milliseconds */
-            bool full;       /* they have no room: what would begin stands in line [S13]; not for
-                                DEQUEUED */
+        struct {                 /* START, TIMER, EXTEND, DEQUEUED: something may begin */
+            uint64_t ready;      /* nodes that can be asked at once */
+            uint64_t backlogged; /* others that can be asked, and have no room: to be asked only by
+                              who has no majority without them [S7, S13]; not for START */
+            uint64_t connecting; /* nodes being connected; may become ready; not for EXTEND */
+            uint64_t ttl_us;     /* EXTEND: whole milliseconds */
+            bool full; /* they have no room: what would begin stands in line [S13]; not for
+                          DEQUEUED */
         };
         struct {                    /* VOTE, ANSWER, CONFIRM: a node has answered, or never will */
             enum rlk_vote vote;     /* VOTE */

@@ -100,7 +100,7 @@ static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out
         h->config.ttl_us = h->round_ttl_us;
     }
     h->failures = 0;
-    h->trouble = h->waits_for_pet = h->paid = false;
+    h->trouble = h->waits_for_pet = h->renewal_started = false;
     h->round_until_us =
         rlk_time_min(h->round_until_us, rlk_time_add(h->round_us, h->config.ttl_us / SOON_PARTS));
     plan_renewal(h);
@@ -159,7 +159,7 @@ static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_ev
                         struct rlk_actions *out)
 {
     uint64_t patience_us = rlk_time_min(h->config.timeout_us, h->config.ttl_us / RENEW_PARTS);
-    uint64_t nodes = rlk_leases_reach(&h->leases, ev->ready, ev->late);
+    uint64_t nodes = rlk_leases_reach(&h->leases, ev->ready, ev->backlogged);
 
     h->renew_us = h->heal_us = RLK_NEVER;
     h->round_us = ev->now_us;
@@ -219,9 +219,9 @@ static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
 /* It is due. The user's extension is to be tried in any case. */
 static void check_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
-    bool petless = h->config.gated && !h->petted && !h->paid;
+    bool lacks_pet = h->config.gated && !h->petted && !h->renewal_started;
 
-    if (h->extend_next || (may_renew(h, now_us) && !petless)) {
+    if (h->extend_next || (may_renew(h, now_us) && !lacks_pet)) {
         return;
     }
     h->waits_for_pet = may_renew(h, now_us);
@@ -236,7 +236,7 @@ static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
         begin_round(h, h->wanted_ttl_us, ev, out);
     } else {
         h->petted = false;
-        h->renewing = h->paid = true;
+        h->renewing = h->renewal_started = true;
         begin_round(h, h->config.ttl_us, ev, out);
     }
 }
@@ -303,8 +303,8 @@ static void on_extend(struct rlk_hold *h, const struct rlk_event *ev, struct rlk
  * success, too. */
 static void count_renewal(struct rlk_hold *h)
 {
-    if (h->renewing && h->paid) {
-        h->paid = false;
+    if (h->renewing && h->renewal_started) {
+        h->renewal_started = false;
         h->renewals++;
     }
 }

@@ -58,15 +58,15 @@ struct rlk_hold {
      * REDLOCK_ENOQUORUM: no majority confirmed, REDLOCK_ESUSPENDED: nobody stepped this machine
      * when it was due, REDLOCK_ELIMIT: its renewal still stands in line. */
     int reason;
-    bool trouble;       /* it should be renewed, and is not */
-    bool extending;     /* the user waits for a round: */
-    bool extend_next;   /* the next one */
-    bool renewing;      /* the round is a renewal, and not an extension */
-    bool queued;        /* for what is due: a round, or to heal */
-    int extended;       /* how that ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
-    bool petted;        /* the application was heard of; a renewal uses this up */
-    bool paid;          /* by a pet, for the renewal that has not succeeded yet */
-    bool waits_for_pet; /* a renewal is due */
+    bool trouble;         /* it should be renewed, and is not */
+    bool extending;       /* the user waits for a round: */
+    bool extend_next;     /* the next one */
+    bool renewing;        /* the round is a renewal, and not an extension */
+    bool queued;          /* for what is due: a round, or to heal */
+    int extended;         /* how that ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
+    bool petted;          /* the application was heard of; a renewal uses this up */
+    bool renewal_started; /* by a pet, for the renewal that has not succeeded yet */
+    bool waits_for_pet;   /* a renewal is due */
     uint32_t renewals, failures;
     uint64_t held_us;        /* since when */
     uint64_t round_us;       /* when the last round began */

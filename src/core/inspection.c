@@ -55,9 +55,9 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *l,
     return (struct rlk_inspection_question){
         .role = role_question(l, server),
         .mark = rlk_inspection_reads_mark(l, s, server),
-        .believed_us = rlk_server_believed_us(server, known),
+        .believed_age_us = rlk_server_believed_age_us(server, known),
         .keeps_data = rlk_server_keeps_data(server),
-        .note_us = l->notes ? rlk_quarantine_step_to_record(s, now_us) : 0};
+        .step_us = l->records_step ? rlk_quarantine_step_to_record(s, now_us) : 0};
 }
 
 /* Whether it evicts may be changed at any time: it is asked again now and then, and more often
@@ -67,17 +67,17 @@ bool rlk_inspection_count(struct rlk_inspection *l, const struct rlk_quarantine 
 {
     unsigned turn = rlk_server_evicts(server) ? MEMORY_TURN_EVICTING : MEMORY_TURN;
 
-    l->looks++;
-    return s->policy == RLK_QUARANTINE_STRICT && l->looks % turn == 0;
+    l->regular++;
+    return s->policy == RLK_QUARANTINE_STRICT && l->regular % turn == 0;
 }
 
-bool rlk_inspection_note(struct rlk_inspection *l, const struct rlk_quarantine *s,
-                         const struct rlk_server *server)
+bool rlk_inspection_record_step(struct rlk_inspection *l, const struct rlk_quarantine *s,
+                                const struct rlk_server *server)
 {
-    if (l->notes || !rlk_inspection_reads_mark(l, s, server)) {
+    if (l->records_step || !rlk_inspection_reads_mark(l, s, server)) {
         return false;
     }
-    l->notes = true;
+    l->records_step = true;
     return true;
 }
 
@@ -93,7 +93,7 @@ static bool votes(const struct rlk_quarantine *s, uint64_t now_us)
 static bool may_answer_later(const struct rlk_quarantine *s, enum rlk_inspection_error error)
 {
     return error == RLK_INSPECTION_NOT_NOW ||
-           ((s->mark != 0 || s->lost) && error != RLK_INSPECTION_DENIED);
+           ((s->mark != 0 || s->mark_lost) && error != RLK_INSPECTION_DENIED);
 }
 
 /* Without an answer it does not vote before it was looked at; or it is asked for the time only,
@@ -107,7 +107,7 @@ static void greeted(struct rlk_inspection *l, struct rlk_quarantine *s,
 
     l->asked = false;
     l->refused = ev->error != RLK_INSPECTION_ANSWERED && !later;
-    out->replaced = rlk_quarantine_greet(s, &facts, ev->now_us);
+    out->restarted = rlk_quarantine_greet(s, &facts, ev->now_us);
 }
 
 /* That it did not run the script says nothing of its data [S7]. */
@@ -128,9 +128,9 @@ static void told(struct rlk_inspection *l, struct rlk_quarantine *s,
         return;
     }
     rlk_quarantine_check_birth(s, &ev->birth, ev->now_us);
-    l->notes = l->notes && rlk_quarantine_step_to_record(s, ev->now_us) != 0;
+    l->records_step = l->records_step && rlk_quarantine_step_to_record(s, ev->now_us) != 0;
     if (ev->birth.mark != 0 && rlk_quarantine_check_mark(s, ev->birth.mark, ev->now_us)) {
-        out->anew = RLK_REGREET_DATA_REPLACED;
+        out->regreet = RLK_REGREET_DATA_REPLACED;
     }
 }
 
@@ -140,7 +140,7 @@ static void judge_role(struct rlk_quarantine *s, enum rlk_unfit unfit, uint64_t 
 {
     if (rlk_quarantine_check_role(s, unfit == RLK_UNFIT_NOT, promotion, now_us)) {
         out->quarantined = true;
-        out->anew = unfit == RLK_UNFIT_NOT ? RLK_REGREET_REPLICA : RLK_REGREET_UNFIT;
+        out->regreet = unfit == RLK_UNFIT_NOT ? RLK_REGREET_REPLICA : RLK_REGREET_UNFIT;
         out->unfit = unfit;
     }
 }
@@ -162,7 +162,7 @@ static void dispatch(struct rlk_inspection *l, struct rlk_quarantine *s,
     case RLK_INSPECTION_GREETED:
         greeted(l, s, server, ev, out);
         break;
-    case RLK_INSPECTION_TOLD:
+    case RLK_INSPECTION_REPLY:
         told(l, s, server, ev, out);
         break;
     case RLK_INSPECTION_BROKEN:
@@ -177,7 +177,7 @@ static void dispatch(struct rlk_inspection *l, struct rlk_quarantine *s,
     case RLK_INSPECTION_MEMORY:
         rlk_quarantine_set_evicts(s, rlk_server_evicts(server), ev->now_us);
         break;
-    case RLK_INSPECTION_MISSED:
+    case RLK_INSPECTION_MARK_MISSED:
         rlk_quarantine_check_mark(s, 0, ev->now_us);
         break;
     }

@@ -20,13 +20,13 @@
 #include "core/quarantine.h"
 
 struct rlk_inspection {
-    bool tells_role;  /* HELLO does */
-    bool asked;       /* an answer is outstanding */
-    bool refused;     /* it does not run the script for us: only the time is asked for */
-    bool denies_info; /* it denies us INFO, since it was greeted */
-    bool notes;       /* that its clock moved is to be put on record */
-    unsigned looks;   /* that were due, for this manager */
-    uint64_t sent_us; /* when it was asked last */
+    bool tells_role;   /* HELLO does */
+    bool asked;        /* an answer is outstanding */
+    bool refused;      /* it does not run the script for us: only the time is asked for */
+    bool denies_info;  /* it denies us INFO, since it was greeted */
+    bool records_step; /* that its clock moved is to be put on record */
+    unsigned regular;  /* that were due, for this manager */
+    uint64_t sent_us;  /* when it was asked last */
 };
 
 /* What it is asked at once. */
@@ -38,10 +38,10 @@ enum rlk_inspection_role {
 
 struct rlk_inspection_question {
     enum rlk_inspection_role role;
-    bool mark;            /* read, or write, its incarnation key; otherwise the time only */
-    uint64_t believed_us; /* of a mark: how old its data are if it has no key */
-    bool keeps_data;      /* the key of another run is true of this one */
-    uint64_t note_us;     /* since when they are to be said to be there, at least */
+    bool mark;                /* read, or write, its incarnation key; otherwise the time only */
+    uint64_t believed_age_us; /* of a mark: how old its data are if it has no key */
+    bool keeps_data;          /* the key of another run is true of this one */
+    uint64_t step_us;         /* since when they are to be said to be there, at least */
 };
 
 /* How it answered. */
@@ -49,17 +49,17 @@ enum rlk_inspection_error {
     RLK_INSPECTION_ANSWERED = 0,
     RLK_INSPECTION_NOT_NOW, /* it refuses everything for the moment */
     RLK_INSPECTION_DENIED,  /* an ACL does */
-    RLK_INSPECTION_ODD      /* any other error, or no answer to that question */
+    RLK_INSPECTION_OTHER    /* any other error, or no answer to that question */
 };
 
 enum rlk_inspection_event_kind {
     RLK_INSPECTION_GREETED = 0, /* with an answer or an error, if its mark was to be read */
-    RLK_INSPECTION_TOLD,        /* the mark and the time, or only that; or an error */
+    RLK_INSPECTION_REPLY,       /* the mark and the time, or only that; or an error */
     RLK_INSPECTION_BROKEN,      /* the connection ended before */
     RLK_INSPECTION_INFO,        /* the section with its role was read, or denied */
     RLK_INSPECTION_ROLE,        /* HELLO told its role */
     RLK_INSPECTION_MEMORY,      /* the section that tells whether it evicts was read */
-    RLK_INSPECTION_MISSED       /* a vote did not find the mark that we know */
+    RLK_INSPECTION_MARK_MISSED  /* a vote did not find the mark that we know */
 };
 
 struct rlk_inspection_event {
@@ -79,10 +79,10 @@ enum rlk_regreet {
 };
 
 struct rlk_inspection_actions {
-    bool replaced;    /* it restarted, and was not durable: its clock may be another one */
+    bool restarted;   /* it restarted, and was not durable: its clock may be another one */
     bool quarantined; /* its votes that nobody was told yet are taken back; what a held lock has
                     there may   be of other data */
-    enum rlk_regreet anew;
+    enum rlk_regreet regreet;
     enum rlk_unfit unfit; /* of RLK_REGREET_UNFIT */
 };
 
@@ -108,8 +108,8 @@ bool rlk_inspection_count(struct rlk_inspection *l, const struct rlk_quarantine 
 
 /* It is certain that its clock moved: that is put on record, with this look and with each until it
  * is there. True when that is news: it is to be looked at now. */
-bool rlk_inspection_note(struct rlk_inspection *l, const struct rlk_quarantine *s,
-                         const struct rlk_server *server);
+bool rlk_inspection_record_step(struct rlk_inspection *l, const struct rlk_quarantine *s,
+                                const struct rlk_server *server);
 
 /* What happened. */
 void rlk_inspection_step(struct rlk_inspection *l, struct rlk_quarantine *s,

@@ -27,10 +27,10 @@ uint64_t rlk_pending_until_us(const struct rlk_pending *p, uint32_t drift_ppm, u
     if (p->set_lost || is_open(p)) {
         return RLK_NEVER;
     }
-    return rlk_time_add(now_us, rlk_validity_gone_us(p->life_us, drift_ppm));
+    return rlk_time_add(now_us, rlk_validity_gone_us(p->max_life_us, drift_ppm));
 }
 
-bool rlk_pending_waits(const struct rlk_pending *p)
+bool rlk_pending_needs_timer(const struct rlk_pending *p)
 {
     return !is_open(p);
 }

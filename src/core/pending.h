@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* How long to wait before a node is told again what it would not hear. */
-#define RLK_PENDING_AGAIN_US 250000
+#define RLK_PENDING_RETRY_US 250000
 
 /* What a node may have of ours when its answer to a question never comes. */
 enum rlk_leftover {
@@ -32,16 +32,16 @@ struct rlk_loss rlk_pending_loss(enum rlk_leftover left, bool sent);
 
 /* Why it is pending. */
 struct rlk_pending {
-    bool set_lost;    /* the connection broke before a SET of this token was answered */
-    bool unanswered;  /* the node is connected, and has something to answer */
-    bool refused;     /* it has answered the release: not now */
-    uint64_t life_us; /* the longest that the key may live from now on, by the node's clock */
+    bool set_lost;        /* the connection broke before a SET of this token was answered */
+    bool unanswered;      /* the node is connected, and has something to answer */
+    bool refused;         /* it has answered the release: not now */
+    uint64_t max_life_us; /* the longest that the key may live from now on, by the node's clock */
 };
 
 /* Until when the key may be there; RLK_NEVER: who knows. */
 uint64_t rlk_pending_until_us(const struct rlk_pending *p, uint32_t drift_ppm, uint64_t now_us);
 
-/* It is told again after RLK_PENDING_AGAIN_US; otherwise with the next answer. */
-bool rlk_pending_waits(const struct rlk_pending *p);
+/* It is told again after RLK_PENDING_RETRY_US; otherwise with the next answer. */
+bool rlk_pending_needs_timer(const struct rlk_pending *p);
 
 #endif

@@ -17,7 +17,7 @@ void rlk_quarantine_init(struct rlk_quarantine *s, enum rlk_quarantine_policy po
     memset(s, 0, sizeof(*s));
     s->policy = policy;
     s->quarantine_us = rlk_validity_gone_us(max_ttl_us, drift_ppm);
-    s->old_us = rlk_time_add(s->quarantine_us, AGE_GRAIN_US);
+    s->old_enough_us = rlk_time_add(s->quarantine_us, AGE_GRAIN_US);
 }
 
 /* In a longer time without a look a step hides in the drift that is allowed. */
@@ -41,12 +41,12 @@ static void quarantine_from(struct rlk_quarantine *s, enum rlk_quarantine_reason
 /* Whether this is another run than that of the last greeting. One that is not told may be any. */
 static bool is_another_run(const struct rlk_quarantine *s, const char *run)
 {
-    return s->met && strncmp(s->run, run, RLK_RUN_MAX) != 0;
+    return s->greeted && strncmp(s->run, run, RLK_RUN_MAX) != 0;
 }
 
 bool rlk_quarantine_knows(const struct rlk_quarantine *s, const char *run)
 {
-    return s->met && !is_another_run(s, run);
+    return s->greeted && !is_another_run(s, run);
 }
 
 static void remember_run(struct rlk_quarantine *s, const char *run)
@@ -66,8 +66,8 @@ static void remember_run(struct rlk_quarantine *s, const char *run)
  * was never met. */
 static void judge_age(struct rlk_quarantine *s, uint64_t age_us, uint64_t now_us)
 {
-    if (age_us < s->old_us) {
-        quarantine(s, RLK_QUARANTINED_YOUNG, rlk_time_add(now_us, s->old_us - age_us));
+    if (age_us < s->old_enough_us) {
+        quarantine(s, RLK_QUARANTINED_YOUNG, rlk_time_add(now_us, s->old_enough_us - age_us));
     }
 }
 
@@ -106,14 +106,14 @@ void rlk_quarantine_set_evicts(struct rlk_quarantine *s, bool evicts, uint64_t n
  * met without one may have lost them before its first mark was read. */
 static bool judge_mark(struct rlk_quarantine *s, uint64_t mark, uint64_t now_us)
 {
-    bool first = s->mark == 0 && mark != 0 && s->met;
-    bool another = s->lost || first || (s->mark != 0 && mark != s->mark);
+    bool first = s->mark == 0 && mark != 0 && s->greeted;
+    bool another = s->mark_lost || first || (s->mark != 0 && mark != s->mark);
 
     if (another) {
         quarantine_from(s, RLK_QUARANTINED_FORGOT, now_us);
-        s->data_replaced = s->data_replaced || s->lost || !first;
+        s->data_replaced = s->data_replaced || s->mark_lost || !first;
     }
-    s->lost = mark == 0 && (s->lost || s->mark != 0);
+    s->mark_lost = mark == 0 && (s->mark_lost || s->mark != 0);
     s->mark = mark;
     s->until_us[RLK_QUARANTINED_UNREAD] = 0;
     return another && mark != 0;
@@ -128,14 +128,14 @@ void rlk_quarantine_set_unread(struct rlk_quarantine *s, bool unread)
 }
 
 /* Its data are its master's, or were and may not be any more: no mark of before says anything. */
-static void judge_copy(struct rlk_quarantine *s, uint64_t now_us)
+static void distrust_copy(struct rlk_quarantine *s, uint64_t now_us)
 {
     quarantine_from(s, RLK_QUARANTINED_FORGOT, now_us);
     s->mark = 0;
 }
 
 /* Promoted since, when nobody looked. */
-static bool was_replica(const struct rlk_quarantine *s, uint64_t promotion)
+static bool is_promoted_since(const struct rlk_quarantine *s, uint64_t promotion)
 {
     return promotion != 0 && promotion != s->promotion;
 }
@@ -143,10 +143,10 @@ static bool was_replica(const struct rlk_quarantine *s, uint64_t promotion)
 bool rlk_quarantine_check_role(struct rlk_quarantine *s, bool master, uint64_t promotion,
                                uint64_t now_us)
 {
-    bool copies = !master || was_replica(s, promotion);
+    bool copies = !master || is_promoted_since(s, promotion);
 
     if (copies) {
-        judge_copy(s, now_us);
+        distrust_copy(s, now_us);
         s->replica = s->data_replaced = true;
     }
     return copies;
@@ -155,41 +155,42 @@ bool rlk_quarantine_check_role(struct rlk_quarantine *s, bool master, uint64_t p
 /* It is a master now. What its master lost and got again meanwhile, it did, too. Not so one that
  * was promoted in the place of the run that we knew, unless it has another mark: until then it had
  * what that one had. */
-static void judge_past(struct rlk_quarantine *s, const struct rlk_facts *facts, uint64_t now_us)
+static void judge_promotion(struct rlk_quarantine *s, const struct rlk_facts *facts,
+                            uint64_t now_us)
 {
     uint64_t mark = facts->birth.mark;
     bool another_mark = s->mark != 0 && mark != 0 && mark != s->mark;
 
-    if (s->replica || (s->met && was_replica(s, facts->promotion))) {
+    if (s->replica || (s->greeted && is_promoted_since(s, facts->promotion))) {
         s->data_replaced = s->data_replaced || another_mark || !is_another_run(s, facts->run);
-        judge_copy(s, now_us);
+        distrust_copy(s, now_us);
     }
     s->replica = false;
     s->promotion = facts->promotion;
 }
 
 /* A step before we watched it is over when a lock that was there by then is. */
-static void judge_note(struct rlk_quarantine *s, uint64_t age_us, uint64_t now_us)
+static void quarantine_for_record(struct rlk_quarantine *s, uint64_t age_us, uint64_t now_us)
 {
-    uint64_t until_us = rlk_time_add(now_us, rlk_time_sub(s->old_us, age_us));
+    uint64_t until_us = rlk_time_add(now_us, rlk_time_sub(s->old_enough_us, age_us));
 
     quarantine(s, RLK_QUARANTINED_YOUNG,
-               rlk_time_min(until_us, rlk_time_add(s->since_us, s->old_us)));
+               rlk_time_min(until_us, rlk_time_add(s->watched_since_us, s->old_enough_us)));
 }
 
 /* It is watched only from now on when it was not looked at for long. */
 static void watch(struct rlk_quarantine *s, uint64_t now_us)
 {
     if (now_us > rlk_time_add(s->inspected_us, WATCH_US)) {
-        s->since_us = now_us;
+        s->watched_since_us = now_us;
     }
     s->inspected_us = now_us;
 }
 
 /* The step that we saw, as it is put on record. */
-static uint64_t ours_us(const struct rlk_quarantine *s, const struct rlk_birth *birth)
+static uint64_t recorded_step_us(const struct rlk_quarantine *s, const struct rlk_birth *birth)
 {
-    return rlk_time_min(s->note_us, birth->server_us);
+    return rlk_time_min(s->step_us, birth->server_us);
 }
 
 /* What we put on record ourselves is no news. And a record that is older than our last look, by the
@@ -199,13 +200,13 @@ static void take_birth(struct rlk_quarantine *s, const struct rlk_birth *birth, 
                        uint64_t now_us)
 {
     bool later = birth->mark == s->mark && s->born_us != 0 && birth->born_us > s->born_us;
-    bool news = later && birth->born_us != ours_us(s, birth);
+    bool news = later && birth->born_us != recorded_step_us(s, birth);
     uint64_t age_us = rlk_time_sub(birth->server_us, birth->born_us);
 
-    s->noted = news && age_us <= rlk_time_sub(now_us, before_us);
+    s->recorded_by_other = news && age_us <= rlk_time_sub(now_us, before_us);
     s->born_us = birth->born_us;
     if (news) {
-        judge_note(s, age_us, now_us);
+        quarantine_for_record(s, age_us, now_us);
     }
 }
 
@@ -219,27 +220,27 @@ void rlk_quarantine_check_birth(struct rlk_quarantine *s, const struct rlk_birth
     }
     watch(s, now_us);
     take_birth(s, birth, before_us, now_us);
-    if (birth->born_us >= ours_us(s, birth)) {
-        s->note_us = 0;
+    if (birth->born_us >= recorded_step_us(s, birth)) {
+        s->step_us = 0;
     }
 }
 
 /* Whatever was seen of the one before. When it has its data, and another has put on record since
  * that these are young (of a replica that took its place, or for a step of its clock), we have
  * watched it no better than a stranger. */
-static void meet_run(struct rlk_quarantine *s, const struct rlk_birth *birth, bool keeps_data,
-                     uint64_t now_us)
+static void watch_run(struct rlk_quarantine *s, const struct rlk_birth *birth, bool keeps_data,
+                      uint64_t now_us)
 {
     uint64_t before_us = s->inspected_us;
 
-    s->since_us = s->inspected_us = now_us;
-    s->noted = false;
+    s->watched_since_us = s->inspected_us = now_us;
+    s->recorded_by_other = false;
     if (!keeps_data) {
         s->born_us = birth->born_us;
     } else if (birth->mark != 0) {
         take_birth(s, birth, before_us, now_us);
     }
-    s->note_us = 0;
+    s->step_us = 0;
 }
 
 bool rlk_quarantine_greet(struct rlk_quarantine *s, const struct rlk_facts *facts, uint64_t now_us)
@@ -247,13 +248,13 @@ bool rlk_quarantine_greet(struct rlk_quarantine *s, const struct rlk_facts *fact
     /* What the run before had lost by its end is not made good by a later one that is durable. */
     bool restarted = is_another_run(s, facts->run) && !(s->durable && keeps_data(facts));
 
-    if (!s->met || is_another_run(s, facts->run)) {
-        meet_run(s, &facts->birth, !restarted, now_us);
+    if (!s->greeted || is_another_run(s, facts->run)) {
+        watch_run(s, &facts->birth, !restarted, now_us);
     } else {
         rlk_quarantine_check_birth(s, &facts->birth, now_us);
     }
     judge_ages(s, facts, now_us);
-    judge_past(s, facts, now_us);
+    judge_promotion(s, facts, now_us);
     rlk_quarantine_set_evicts(s, facts->evicts, now_us);
     if (restarted) {
         quarantine_from(s, RLK_QUARANTINED_RESTARTED, now_us);
@@ -264,7 +265,7 @@ bool rlk_quarantine_greet(struct rlk_quarantine *s, const struct rlk_facts *fact
         rlk_quarantine_set_unread(s, facts->unread);
     }
     remember_run(s, facts->run);
-    s->met = true;
+    s->greeted = true;
     s->durable = facts->durable;
     return restarted;
 }
@@ -284,7 +285,7 @@ bool rlk_quarantine_check_mark(struct rlk_quarantine *s, uint64_t mark, uint64_t
 
 uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *s, uint64_t now_us)
 {
-    return s->until_us[RLK_QUARANTINED_CLOCK] > now_us ? s->note_us : 0;
+    return s->until_us[RLK_QUARANTINED_CLOCK] > now_us ? s->step_us : 0;
 }
 
 void rlk_quarantine_clock_moved(struct rlk_quarantine *s, uint64_t server_us, uint64_t now_us)
@@ -292,7 +293,7 @@ void rlk_quarantine_clock_moved(struct rlk_quarantine *s, uint64_t server_us, ui
     quarantine_from(s, RLK_QUARANTINED_CLOCK, now_us);
     s->clock_suspect = s->policy != RLK_QUARANTINE_OFF;
     s->moved_us = now_us;
-    s->note_us = s->noted ? 0 : server_us;
+    s->step_us = s->recorded_by_other ? 0 : server_us;
 }
 
 void rlk_quarantine_clock_steady(struct rlk_quarantine *s, uint64_t now_us)
@@ -306,7 +307,7 @@ void rlk_quarantine_clock_excused(struct rlk_quarantine *s)
 {
     s->until_us[RLK_QUARANTINED_CLOCK] = 0;
     s->clock_suspect = false;
-    s->note_us = 0;
+    s->step_us = 0;
 }
 
 /* RLK_NEVER does not come, whatever the time. */

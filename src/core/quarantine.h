@@ -62,21 +62,21 @@ struct rlk_facts {
 struct rlk_quarantine {
     enum rlk_quarantine_policy policy;
     uint64_t quarantine_us; /* the longest ttl, with the drift against us */
-    uint64_t old_us;        /* told ages are old enough from here on: they come in whole seconds */
-    bool met;               /* greeted at least once */
+    uint64_t old_enough_us; /* told ages are old enough from here on: they come in whole seconds */
+    bool greeted;           /* greeted at least once */
     char run[RLK_RUN_MAX + 1]; /* the last that was told, "": none yet */
-    uint64_t since_us;         /* since when this run is watched: looked at again and again */
+    uint64_t watched_since_us; /* since when this run is watched: looked at again and again */
     uint64_t inspected_us;     /* when it was looked at last */
     uint64_t mark;             /* the last that was told or seen, 0: none */
     uint64_t born_us;          /* the last that was told, by its clock; 0: none */
-    bool noted;         /* another has put on record since the last look that its clock moved */
-    uint64_t note_us;   /* what its clock showed when we did, and that is not on record; 0 */
-    bool lost;          /* there is none any more, and there was one */
-    bool replica;       /* it was no master when its role was seen last */
-    bool data_replaced; /* its data are not those that it had, and nobody was told yet */
-    uint64_t promotion; /* as it was told last */
-    bool durable;       /* as of the last greeting */
-    bool clock_suspect; /* since its clock moved it has not kept time */
+    bool recorded_by_other; /* another has put on record since the last look that its clock moved */
+    uint64_t step_us;       /* what its clock showed when we did, and that is not on record; 0 */
+    bool mark_lost;         /* there is none any more, and there was one */
+    bool replica;           /* it was no master when its role was seen last */
+    bool data_replaced;     /* its data are not those that it had, and nobody was told yet */
+    uint64_t promotion;     /* as it was told last */
+    bool durable;           /* as of the last greeting */
+    bool clock_suspect;     /* since its clock moved it has not kept time */
     uint64_t moved_us;
     uint64_t
         until_us[RLK_QUARANTINE_REASONS]; /* by reason; 0: not quarantined, RLK_NEVER: for good */

@@ -7,14 +7,14 @@
 
 enum rlk_reach {
     RLK_REACH_NOT = 0, /* nobody waits for it: what fails once may fail for long */
-    RLK_REACH_COMING,
+    RLK_REACH_CONNECTING,
     RLK_REACH_READY,
     RLK_REACH_STUCK /* it owes an answer for too long: whatever it is asked would wait with that */
 };
 
 struct rlk_reach_facts {
     bool up;             /* connected and greeted */
-    bool trying;         /* on its way to that */
+    bool connecting;     /* on its way to that */
     bool failed;         /* the last try has, and it was not up since */
     uint64_t overdue_us; /* when the oldest answer that it owes is; RLK_NEVER: it owes none */
 };

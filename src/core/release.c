@@ -81,7 +81,7 @@ static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk
 static void start(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
 {
     r->state = RLK_RELEASE_ASKING;
-    r->open = r->asked & (ev->ready | ev->coming);
+    r->open = r->asked & (ev->ready | ev->connecting);
     out->release = r->asked;
     settle(r, false, out);
 }

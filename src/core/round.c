@@ -9,7 +9,7 @@ void rlk_round_init(struct rlk_round *r)
 {
     r->state = RLK_ROUND_IDLE;
     r->status = 0;
-    r->asked = r->coming = 0;
+    r->asked = r->connecting = 0;
     r->yes = r->no = r->unknown = r->duplicates = r->quarantined = r->clock_suspect = 0;
     rlk_fence_init(&r->fence);
     r->started_us = 0;
@@ -25,7 +25,7 @@ static void lose(struct rlk_round *r, int status, struct rlk_actions *out)
     r->status = status;
     r->deadline_us = RLK_NEVER;
     r->valid_until_us = 0;
-    r->coming = 0;
+    r->connecting = 0;
     out->release = r->asked & ~r->no;
 }
 
@@ -97,7 +97,7 @@ static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
 {
     unsigned quorum = rlk_validity_quorum(terms->nodes);
     uint64_t all = rlk_mask_all(terms->nodes);
-    uint64_t open = (r->asked & ~(r->yes | r->no | r->unknown)) | r->coming;
+    uint64_t open = (r->asked & ~(r->yes | r->no | r->unknown)) | r->connecting;
 
     if (has_majority(r, terms)) {
         recompute_validity(r, terms);
@@ -134,7 +134,7 @@ static void ask(struct rlk_round *r, const struct rlk_round_terms *terms, uint64
         r->end_us[node] = rlk_time_add(now_us, terms->lease_us);
     }
     r->asked |= nodes;
-    r->coming &= ~nodes;
+    r->connecting &= ~nodes;
     out->acquire = nodes;
 }
 
@@ -152,13 +152,13 @@ static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint
                   const struct rlk_event *ev, struct rlk_actions *out)
 {
     uint64_t all = rlk_mask_all(terms->nodes);
-    uint64_t ready = (ev->ready | ev->late) & all;
+    uint64_t ready = (ev->ready | ev->backlogged) & all;
 
     r->state = RLK_ROUND_ASKING;
     r->started_us = ev->now_us;
     r->deadline_us = latest_deadline(terms, ev->now_us, limit_us);
-    r->coming = ev->coming & all & ~ready;
-    if (rlk_mask_count(ready | r->coming) < rlk_validity_quorum(terms->nodes)) {
+    r->connecting = ev->connecting & all & ~ready;
+    if (rlk_mask_count(ready | r->connecting) < rlk_validity_quorum(terms->nodes)) {
         lose(r, REDLOCK_ENOQUORUM, out); /* nothing was sent, so nothing is left behind */
         return;
     }
@@ -326,7 +326,7 @@ static void deliver(struct rlk_round *r, const struct rlk_round_terms *terms,
 
 static bool is_waited_for(const struct rlk_round *r, unsigned node)
 {
-    return r->state == RLK_ROUND_ASKING && (r->coming & rlk_mask_bit(node));
+    return r->state == RLK_ROUND_ASKING && (r->connecting & rlk_mask_bit(node));
 }
 
 static void node_up(struct rlk_round *r, const struct rlk_round_terms *terms,
@@ -341,7 +341,7 @@ static void node_down(struct rlk_round *r, const struct rlk_round_terms *terms,
                       const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (is_waited_for(r, ev->node)) {
-        r->coming &= ~rlk_mask_bit(ev->node);
+        r->connecting &= ~rlk_mask_bit(ev->node);
         settle(r, terms, ev, out);
     }
 }

@@ -40,7 +40,7 @@ enum rlk_round_state {
 struct rlk_round {
     enum rlk_round_state state;
     int status; /* LOST: REDLOCK_EHELD, _ENOQUORUM, _ETOOSLOW or _ECANCELED */
-    uint64_t asked, coming;
+    uint64_t asked, connecting;
     uint64_t yes, no, unknown;
     uint64_t duplicates;    /* of the unknown: another address of a server that has voted [S10] */
     uint64_t quarantined;   /* of the unknown: granted, and not counted [S11] */

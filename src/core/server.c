@@ -80,7 +80,7 @@ static uint64_t uptime_us(const struct rlk_server *s)
 /* Who meets a run without a key has to believe what it says of its age, unless it says as well that
  * its data were thrown away since. A durable master that has its data has its key: one without is
  * no older than its run, either. Who knew the run before believes nothing. */
-uint64_t rlk_server_believed_us(const struct rlk_server *s, bool known)
+uint64_t rlk_server_believed_age_us(const struct rlk_server *s, bool known)
 {
     return known || is_suspect(s) ? 0 : uptime_us(s);
 }

@@ -62,7 +62,7 @@ bool rlk_server_keeps_data(const struct rlk_server *s);
 
 /* How old its data are believed to be when it has no incarnation key: that is written into the key,
  * for those who never saw it. `known`: we knew this run before. */
-uint64_t rlk_server_believed_us(const struct rlk_server *s, bool known);
+uint64_t rlk_server_believed_age_us(const struct rlk_server *s, bool known);
 
 /* What a greeting has told, for rlk_quarantine_greet: it borrows the run. `birth` is what its
  * incarnation key says; unread: it could not be asked for that for the moment. */

@@ -267,15 +267,15 @@ static struct rlk_exam *make(struct redlock *rl)
 
 static void start(struct rlk_exam *e)
 {
-    uint64_t now_us = rlk_clock_us(), ready, coming;
+    uint64_t now_us = rlk_clock_us(), ready, connecting;
     unsigned node;
 
-    rlk_manager_nodes(e->rl, now_us, &ready, &coming, NULL);
-    e->waited = ready | coming;
+    rlk_manager_nodes(e->rl, now_us, &ready, &connecting, NULL);
+    e->waited = ready | connecting;
     if (e->waited == 0) {
         finish(e);
     }
-    RLK_MASK_EACH (node, coming) {
+    RLK_MASK_EACH (node, connecting) {
         rlk_timer_set(&e->rl->loop.timers, &e->entries[node].timer,
                       rlk_time_add(now_us, e->rl->options.connect_timeout_us));
     }

@@ -86,7 +86,7 @@ static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, ui
 {
     uint64_t since_us = rlk_time_max(rl->reported_us, n->heard_us);
 
-    if (rlk_node_coming(n) && n->pending.ring.count > 0) {
+    if (rlk_node_connecting(n) && n->pending.ring.count > 0) {
         return now_us < rlk_time_add(rl->close_us, CONNECTING_US);
     }
     return n->inflight.ring.count > 0 && rlk_node_ready(n, now_us) &&

@@ -100,7 +100,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
             rlk_lock_cancel_attempt(lock); /* nothing was sent: the callback gets the trouble */
             return;
         }
-        rlk_queue_expect(&lock->rl->queue, lock->attempt.round.coming);
+        rlk_queue_expect(&lock->rl->queue, lock->attempt.round.connecting);
     }
     enter_queue(lock, out);
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);

@@ -76,7 +76,7 @@ static void start(struct redlock_lock *lock, uint64_t now_us)
     rlk_release_init(&lock->release, n_nodes,
                      lock->by_token ? rlk_mask_all(n_nodes) : lock->hold.leases.touched,
                      rlk_time_add(now_us, lock->rl->options.node_timeout_us));
-    rlk_manager_nodes(lock->rl, now_us, NULL, &ev.coming, &ev.ready);
+    rlk_manager_nodes(lock->rl, now_us, NULL, &ev.connecting, &ev.ready);
     step(lock, &ev);
 }
 

@@ -46,9 +46,9 @@ void rlk_manager_reported(struct redlock *rl, struct rlk_waiter *w)
 }
 
 void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,
-                       uint64_t *ret_coming, uint64_t *ret_open)
+                       uint64_t *ret_connecting, uint64_t *ret_open)
 {
-    uint64_t ready = 0, coming = 0, open = 0;
+    uint64_t ready = 0, connecting = 0, open = 0;
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
@@ -56,14 +56,14 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
         uint64_t bit = rlk_mask_bit(i);
 
         ready |= rlk_node_ready(n, now_us) ? bit : 0;
-        coming |= rlk_node_coming(n) ? bit : 0;
+        connecting |= rlk_node_connecting(n) ? bit : 0;
         open |= n->state == RLK_NODE_UP ? bit : 0;
     }
     if (ret_ready) {
         *ret_ready = ready;
     }
-    if (ret_coming) {
-        *ret_coming = coming;
+    if (ret_connecting) {
+        *ret_connecting = connecting;
     }
     if (ret_open) {
         *ret_open = open;

@@ -74,7 +74,7 @@ struct redlock {
 
 /* Sets of nodes by what can be done with them now. Any may be NULL. open: UP, stuck or not. */
 void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,
-                       uint64_t *ret_coming, uint64_t *ret_open);
+                       uint64_t *ret_connecting, uint64_t *ret_open);
 
 /* One of the nodes is the same server as another [S10]. */
 bool rlk_manager_has_duplicates(const struct redlock *rl);

@@ -206,8 +206,8 @@ static void start(struct rlk_query *q, const struct rlk_event *nodes)
     uint64_t left = nodes->ready;
     unsigned node;
 
-    q->waited = nodes->ready | nodes->coming;
-    rlk_queue_expect(&q->rl->queue, nodes->coming);
+    q->waited = nodes->ready | nodes->connecting;
+    rlk_queue_expect(&q->rl->queue, nodes->connecting);
     rlk_timer_set(&q->rl->loop.timers, &q->timer,
                   rlk_time_add(nodes->now_us, q->rl->options.node_timeout_us));
     if (q->waited == 0) {

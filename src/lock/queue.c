@@ -29,12 +29,12 @@ static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk
         enum rlk_load place = rlk_capacity_load(n, rank, ev->now_us);
 
         ev->ready |= place == RLK_LOAD_LEFT_OUT ? 0 : bit;
-        ev->late |= place == RLK_LOAD_LEFT_OUT && rank == RLK_RANK_URGENT ? bit : 0;
+        ev->backlogged |= place == RLK_LOAD_LEFT_OUT && rank == RLK_RANK_URGENT ? bit : 0;
         v->roomy += place == RLK_LOAD_FREE;
         v->holding += place == RLK_LOAD_FULL;
         v->left_out += place == RLK_LOAD_LEFT_OUT;
-    } else if (rlk_node_coming(n)) {
-        *(is_expected_enough(n, rank) ? &v->crowded : &ev->coming) |= bit;
+    } else if (rlk_node_connecting(n)) {
+        *(is_expected_enough(n, rank) ? &v->crowded : &ev->connecting) |= bit;
     }
 }
 
@@ -45,7 +45,7 @@ static bool is_full(const struct rlk_queue *queue, enum rlk_rank rank, struct rl
     unsigned i, n = queue->options->n_nodes, quorum = rlk_validity_quorum(n), ready, had;
     struct view v = {0};
 
-    ev->ready = ev->late = ev->coming = 0;
+    ev->ready = ev->backlogged = ev->connecting = 0;
     for (i = 0; i < n; i++) {
         survey_node(&queue->nodes[i], rank, ev, &v);
     }
@@ -53,7 +53,7 @@ static bool is_full(const struct rlk_queue *queue, enum rlk_rank rank, struct rl
         return v.holding > 0;
     }
     ready = rlk_mask_count(ev->ready) + v.left_out;
-    had = ready + rlk_mask_count(ev->coming);
+    had = ready + rlk_mask_count(ev->connecting);
     return v.roomy < ready || (had < quorum && had + rlk_mask_count(v.crowded) >= quorum);
 }
 
@@ -139,11 +139,11 @@ void rlk_queue_wait(struct rlk_queue *queue, enum rlk_rank rank, struct rlk_call
     }
 }
 
-void rlk_queue_expect(struct rlk_queue *queue, uint64_t coming)
+void rlk_queue_expect(struct rlk_queue *queue, uint64_t connecting)
 {
     unsigned node;
 
-    RLK_MASK_EACH (node, coming) {
+    RLK_MASK_EACH (node, connecting) {
         queue->nodes[node].expected++;
     }
 }

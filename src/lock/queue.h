@@ -50,7 +50,7 @@ struct rlk_queue {
 void rlk_queue_init(struct rlk_queue *queue, struct rlk_loop *loop,
                     const struct rlk_options *options, struct rlk_node *nodes);
 
-/* Fill in ready, coming and full of an event. Not full: what it begins may be asked at once, of
+/* Fill in ready, connecting and full of an event. Not full: what it begins may be asked at once, of
  * those that are ready. */
 void rlk_queue_survey(const struct rlk_queue *queue, enum rlk_rank rank, struct rlk_event *ev);
 
@@ -59,7 +59,7 @@ void rlk_queue_survey(const struct rlk_queue *queue, enum rlk_rank rank, struct 
 void rlk_queue_wait(struct rlk_queue *queue, enum rlk_rank rank, struct rlk_call *c);
 
 /* A round has begun that also asks these nodes when they are connected. */
-void rlk_queue_expect(struct rlk_queue *queue, uint64_t coming);
+void rlk_queue_expect(struct rlk_queue *queue, uint64_t connecting);
 
 /* Something may have changed: look whose turn it is, at the end of this turn of the loop. */
 void rlk_queue_wake(struct rlk_queue *queue);

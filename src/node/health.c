@@ -33,8 +33,8 @@ static bool send_mark(struct rlk_node *n, const struct rlk_exchange_kind *kind,
 
     write_key(n, key);
     snprintf(mark, sizeof(mark), "%016" PRIx64, rlk_prng_next(&n->prng) | 1);
-    snprintf(age, sizeof(age), "%" PRIu64, q->believed_us);
-    snprintf(note, sizeof(note), "%" PRIu64, q->note_us);
+    snprintf(age, sizeof(age), "%" PRIu64, q->believed_age_us);
+    snprintf(note, sizeof(note), "%" PRIu64, q->step_us);
     return rlk_node_send_words(n, kind, words, now_us);
 }
 
@@ -92,7 +92,7 @@ static void carry_out(struct rlk_node *n, const struct rlk_inspection_event *ev,
                                                   [RLK_REGREET_DATA_REPLACED] =
                                                       RLK_TROUBLE_DATA_REPLACED};
 
-    if (out->replaced) {
+    if (out->restarted) {
         n->hooks->restarted(n);
     }
     if (out->quarantined) {
@@ -101,8 +101,8 @@ static void carry_out(struct rlk_node *n, const struct rlk_inspection_event *ev,
     if (ev->birth.server_us) {
         report_time(n, ev->birth.server_us, ev->now_us);
     }
-    if (out->anew != RLK_REGREET_NOT) {
-        rlk_node_refuse(n, &(struct rlk_trouble){.kind = kinds[out->anew], .unfit = out->unfit});
+    if (out->regreet != RLK_REGREET_NOT) {
+        rlk_node_refuse(n, &(struct rlk_trouble){.kind = kinds[out->regreet], .unfit = out->unfit});
     }
 }
 
@@ -125,7 +125,7 @@ static enum rlk_inspection_error error_of(const struct rlk_reply *reply)
     if (rlk_classify_refused_for_now(reply)) {
         return RLK_INSPECTION_NOT_NOW;
     }
-    return rlk_classify_is_error(reply, "NOPERM") ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ODD;
+    return rlk_classify_is_error(reply, "NOPERM") ? RLK_INSPECTION_DENIED : RLK_INSPECTION_OTHER;
 }
 
 static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind kind,
@@ -143,7 +143,7 @@ static void on_inspected(struct rlk_node *n, const struct rlk_exchange *r,
                          const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)r;
-    step_with_reply(n, RLK_INSPECTION_TOLD, reply, now_us);
+    step_with_reply(n, RLK_INSPECTION_REPLY, reply, now_us);
 }
 
 /* The section that the greeting has asked for as well. */
@@ -248,7 +248,7 @@ void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
 
 void rlk_health_note(struct rlk_node *n, uint64_t now_us)
 {
-    if (rlk_inspection_note(&n->inspection, &n->quarantine, &n->info)) {
+    if (rlk_inspection_record_step(&n->inspection, &n->quarantine, &n->info)) {
         rlk_health_ask_now(n, now_us);
     }
 }
@@ -313,7 +313,7 @@ void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATIO
 
 void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us)
 {
-    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_MISSED, .now_us = now_us});
+    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_MARK_MISSED, .now_us = now_us});
     rlk_health_ask_now(n, now_us);
 }
 

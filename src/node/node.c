@@ -286,7 +286,7 @@ uint64_t rlk_node_overdue_us(const struct rlk_node *n)
 static enum rlk_reach reach(const struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_reach_facts facts = {.up = n->state == RLK_NODE_UP,
-                                    .trying = n->state != RLK_NODE_DOWN,
+                                    .connecting = n->state != RLK_NODE_DOWN,
                                     .failed = n->failed,
                                     .overdue_us = rlk_node_overdue_us(n)};
 
@@ -303,9 +303,9 @@ bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us)
     return reach(n, now_us) == RLK_REACH_STUCK;
 }
 
-bool rlk_node_coming(const struct rlk_node *n)
+bool rlk_node_connecting(const struct rlk_node *n)
 {
-    return reach(n, 0) == RLK_REACH_COMING;
+    return reach(n, 0) == RLK_REACH_CONNECTING;
 }
 
 static bool queue(struct rlk_node *n, const struct rlk_command *c,

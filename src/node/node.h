@@ -126,7 +126,7 @@ uint64_t rlk_node_overdue_us(const struct rlk_node *n);
 bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us);
 
 /* On its way to be UP, and worth waiting for. */
-bool rlk_node_coming(const struct rlk_node *n);
+bool rlk_node_connecting(const struct rlk_node *n);
 
 /* Ask an UP node. False when it is not UP, or at a limit, or for want of memory: nothing was
  * queued, and the kind is not told. A request in flight has a reference to its context. */

@@ -21,7 +21,7 @@ static bool send_release(struct rlk_node *n, struct rlk_claim *claim, uint64_t n
 static void wait_a_while(struct rlk_node *n, uint64_t now_us)
 {
     if (n->state == RLK_NODE_UP && !n->timer.set) {
-        rlk_timer_set(&n->loop->timers, &n->timer, rlk_time_add(now_us, RLK_PENDING_AGAIN_US));
+        rlk_timer_set(&n->loop->timers, &n->timer, rlk_time_add(now_us, RLK_PENDING_RETRY_US));
     }
 }
 
@@ -45,7 +45,7 @@ void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refu
     struct rlk_pending p = {.set_lost = claim->set_lost,
                             .unanswered = n->state == RLK_NODE_UP && n->inflight.ring.count > 0,
                             .refused = refused,
-                            .life_us = rlk_time_from_ms(claim->life_ms)};
+                            .max_life_us = rlk_time_from_ms(claim->life_ms)};
     bool many = n->pending.ring.count >= RLK_PENDING_MAX;
 
     if (!rlk_pending_list_add(&n->pending, claim,
@@ -53,7 +53,7 @@ void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refu
         rlk_node_note_kind(n, many ? RLK_TROUBLE_RELEASES_MANY : RLK_TROUBLE_RELEASES_NO_MEMORY,
                            NULL);
     }
-    if (rlk_pending_waits(&p)) {
+    if (rlk_pending_needs_timer(&p)) {
         wait_a_while(n, now_us);
     }
 }

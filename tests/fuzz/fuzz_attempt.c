@@ -285,7 +285,7 @@ static void step(struct world *w, struct rlk_event ev)
     ev.now_us = w->now_us;
     if (event_has_nodes(&ev)) {
         ev.ready = w->ready;
-        ev.coming = w->coming;
+        ev.connecting = w->coming;
         ev.full = w->full;
     }
     if (before.state == RLK_ATTEMPT_IDLE && ev.kind == RLK_EVENT_START) {

@@ -48,7 +48,7 @@ static void take_in(struct world *w, const struct rlk_event *ev)
     uint64_t bit = UINT64_C(1) << ev->node;
 
     if (w->state == RLK_RELEASE_IDLE) {
-        w->open = w->asked & (ev->ready | ev->coming);
+        w->open = w->asked & (ev->ready | ev->connecting);
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         w->open &= ~bit;
     } else if (ev->kind == RLK_EVENT_ANSWER && (w->asked & ~heard(w) & bit)) {
@@ -156,7 +156,7 @@ static void start(struct world *w, struct fuzz_script *s)
     struct rlk_event ev = {.kind = RLK_EVENT_START};
 
     ev.ready = fuzz_mask(s);
-    ev.coming = fuzz_mask(s);
+    ev.connecting = fuzz_mask(s);
     step(w, ev);
 }
 

@@ -72,7 +72,7 @@ static void start(struct world *w, struct fuzz_script *s)
     struct rlk_event ev = {.kind = RLK_EVENT_START};
 
     ev.ready = fuzz_mask(s);
-    ev.coming = fuzz_mask(s);
+    ev.connecting = fuzz_mask(s);
     step(w, ev);
 }
 

@@ -132,7 +132,7 @@ static void asked_now(struct round_model *m, uint64_t nodes, uint64_t now_us,
 static void start(struct round_model *m, uint64_t limit_us, const struct rlk_event *ev,
                   const struct rlk_actions *out)
 {
-    uint64_t ready = ev->ready & all(m), coming = ev->coming & all(m) & ~ready;
+    uint64_t ready = ev->ready & all(m), coming = ev->connecting & all(m) & ~ready;
     uint64_t patience = rlk_time_min(m->terms->timeout_us, useful_us(m));
 
     m->state = RLK_ROUND_ASKING;

@@ -122,7 +122,7 @@ void check_decided(struct world *w, unsigned client, unsigned worker)
     const struct worker *k = world_worker(w, client, worker);
     const struct rlk_round *r = &k->lock->attempt.round;
     unsigned nodes = w->clients[client].nodes;
-    uint64_t open = (r->asked | r->coming) & ~(r->yes | r->no | r->unknown);
+    uint64_t open = (r->asked | r->connecting) & ~(r->yes | r->no | r->unknown);
     uint64_t yes = r->yes, hope = r->yes;
 
     if (k->fenced && k->claim != NONE &&

@@ -42,11 +42,11 @@ static bool is_of_use(const struct cell *cell, bool luck)
 {
     struct rlk_reach_facts facts = {
         .up = is_connected(cell),
-        .trying = luck,
+        .connecting = luck,
         .overdue_us = config.stuck && has_unanswered(cell) && !luck ? 0 : RLK_NEVER};
     enum rlk_reach reach = rlk_reach_of(&facts, NOW_US);
 
-    return reach == RLK_REACH_READY || reach == RLK_REACH_COMING;
+    return reach == RLK_REACH_READY || reach == RLK_REACH_CONNECTING;
 }
 
 void drive_nodes(const struct world *w, unsigned c, unsigned *ret_sure, unsigned *ret_perhaps)
@@ -67,7 +67,7 @@ static void owe(struct cell *cell, unsigned claim, bool set_lost)
 {
     struct rlk_pending p = {.set_lost = set_lost && !(config.slips & SLIP_SHORT_DEBT),
                             .unanswered = is_connected(cell) && has_unanswered(cell),
-                            .life_us = limits.ttl_us};
+                            .max_life_us = limits.ttl_us};
     uint8_t ticks = packed_ticks(rlk_pending_until_us(&p, DRIFT_PPM, NOW_US));
 
     ticks = ticks == TICKS_NEVER ? DEBT_NEVER : ticks;
@@ -174,7 +174,7 @@ static void step_with_nodes(struct world *w, unsigned c, enum rlk_event_kind kin
 {
     unsigned up = connected(w, c);
     struct rlk_event ev = {
-        .kind = kind, .now_us = NOW_US, .ready = nodes & up, .coming = nodes & ~up};
+        .kind = kind, .now_us = NOW_US, .ready = nodes & up, .connecting = nodes & ~up};
 
     step(w, c, &ev);
 }

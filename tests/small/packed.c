@@ -92,7 +92,7 @@ void packed_load(const struct packed *mind, unsigned c, struct rlk_attempt *a)
     a->retry_us = deadline_of(mind->retry);
     a->round.state = (enum rlk_round_state)mind->round;
     a->round.asked = mind->asked;
-    a->round.coming = mind->coming;
+    a->round.connecting = mind->coming;
     a->round.yes = mind->yes;
     a->round.no = mind->no;
     a->round.unknown = mind->unknown;
@@ -144,8 +144,8 @@ bool packed_is_quiet(const struct rlk_attempt *a)
 {
     static bool known[2][CLAIMS][1u << 5 * MASTERS];
     const struct rlk_round *r = &a->round;
-    uint64_t look = r->asked | r->coming << MASTERS | r->yes << 2 * MASTERS | r->no << 3 * MASTERS |
-                    r->unknown << 4 * MASTERS;
+    uint64_t look = r->asked | r->connecting << MASTERS | r->yes << 2 * MASTERS |
+                    r->no << 3 * MASTERS | r->unknown << 4 * MASTERS;
     bool *quiet = &known[a->state == RLK_ATTEMPT_FAILED][a->tries % CLAIMS][look];
 
     *quiet = *quiet || is_quiet(a);
@@ -192,7 +192,7 @@ void packed_store(struct packed *mind, const struct rlk_attempt *a)
     mind->deadline = packed_ticks(r->deadline_us);
     mind->until = r->valid_until_us ? age_of(r->valid_until_us) : NO_AGE;
     mind->asked = (uint8_t)r->asked;
-    mind->coming = (uint8_t)r->coming;
+    mind->coming = (uint8_t)r->connecting;
     mind->yes = (uint8_t)r->yes;
     mind->no = (uint8_t)r->no;
     mind->unknown = (uint8_t)r->unknown;

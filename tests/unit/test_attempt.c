@@ -29,8 +29,11 @@ static struct rlk_attempt_config config(void)
 
 static void step(struct world *w, enum rlk_event_kind kind, uint64_t now_us)
 {
-    struct rlk_event ev = {
-        .kind = kind, .now_us = now_us, .ready = w->ready, .coming = w->coming, .full = w->full};
+    struct rlk_event ev = {.kind = kind,
+                           .now_us = now_us,
+                           .ready = w->ready,
+                           .connecting = w->coming,
+                           .full = w->full};
 
     rlk_attempt_step(&w->a, &ev, &w->out);
 }

@@ -205,7 +205,8 @@ START_TEST(who_is_asked_after_we_stood_has_the_whole_lease)
 
     r.terms = (struct rlk_round_terms){3, LEASE, MIN_LEFT, TIMEOUT, false};
     rlk_round_init(&r.round);
-    tell(&r, (struct rlk_event){.kind = RLK_EVENT_START, .now_us = T0, .ready = 1, .coming = 6});
+    tell(&r,
+         (struct rlk_event){.kind = RLK_EVENT_START, .now_us = T0, .ready = 1, .connecting = 6});
     stand(&r, 5000);
     tell(&r, (struct rlk_event){.kind = RLK_EVENT_NODE_UP, .node = 1});
     tell(&r, (struct rlk_event){.kind = RLK_EVENT_NODE_UP, .node = 2});

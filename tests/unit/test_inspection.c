@@ -96,17 +96,18 @@ END_TEST
 START_TEST(a_stranger_is_asked_with_its_age_and_one_that_is_known_without)
 {
     set_up(RLK_QUARANTINE_STRICT);
-    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_us,
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_age_us,
                       86400 * S);
     step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
-    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_us, 0);
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_age_us,
+                      0);
 }
 END_TEST
 
 START_TEST(it_is_looked_at_once_at_a_time_and_not_all_the_time)
 {
     static const enum rlk_inspection_event_kind ends[] = {
-        RLK_INSPECTION_GREETED, RLK_INSPECTION_TOLD, RLK_INSPECTION_BROKEN};
+        RLK_INSPECTION_GREETED, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN};
 
     set_up_known(RLK_QUARANTINE_STRICT);
     ck_assert(rlk_inspection_is_free(&inspection) && rlk_inspection_is_due(&inspection, NOW));
@@ -122,10 +123,10 @@ END_TEST
 START_TEST(a_new_connection_has_nothing_outstanding_and_nothing_denied)
 {
     set_up(RLK_QUARANTINE_STRICT);
-    inspection.asked = inspection.refused = inspection.denies_info = inspection.notes = true;
+    inspection.asked = inspection.refused = inspection.denies_info = inspection.records_step = true;
     rlk_inspection_begin(&inspection);
     ck_assert(!inspection.asked && !inspection.refused && !inspection.denies_info);
-    ck_assert(inspection.notes); /* a step is not on record for that */
+    ck_assert(inspection.records_step); /* a step is not on record for that */
 }
 END_TEST
 
@@ -152,31 +153,31 @@ START_TEST(a_step_is_noted_with_each_look_until_it_is_on_record)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     rlk_quarantine_clock_moved(&quarantine, NOW + 86400 * S + 9, NOW);
-    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).note_us, 0);
-    ck_assert(rlk_inspection_note(&inspection, &quarantine, &server));
-    ck_assert(!rlk_inspection_note(&inspection, &quarantine, &server));
-    step(RLK_INSPECTION_TOLD, RLK_INSPECTION_ANSWERED, MARK); /* its write was refused */
-    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).note_us,
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).step_us, 0);
+    ck_assert(rlk_inspection_record_step(&inspection, &quarantine, &server));
+    ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK); /* its write was refused */
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).step_us,
                       NOW + 86400 * S + 9);
     rlk_inspection_step(&inspection, &quarantine, &server,
-                        &(struct rlk_inspection_event){.kind = RLK_INSPECTION_TOLD,
+                        &(struct rlk_inspection_event){.kind = RLK_INSPECTION_REPLY,
                                                        .now_us = NOW,
                                                        .birth = {.mark = MARK,
                                                                  .born_us = NOW + 86400 * S + 9,
                                                                  .server_us = NOW + 86400 * S + 9}},
                         &out);
-    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).note_us, 0);
-    ck_assert(!inspection.notes);
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).step_us, 0);
+    ck_assert(!inspection.records_step);
 }
 END_TEST
 
 START_TEST(where_no_mark_is_read_no_step_is_noted)
 {
     set_up_known(RLK_QUARANTINE_OFF);
-    ck_assert(!rlk_inspection_note(&inspection, &quarantine, &server));
+    ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
     set_up(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_GREETED, RLK_INSPECTION_DENIED, 0);
-    ck_assert(!rlk_inspection_note(&inspection, &quarantine, &server));
+    ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
 }
 END_TEST
 
@@ -185,13 +186,13 @@ END_TEST
 START_TEST(who_is_as_it_was_votes_on)
 {
     static const enum rlk_inspection_event_kind kinds[] = {
-        RLK_INSPECTION_GREETED, RLK_INSPECTION_TOLD, RLK_INSPECTION_BROKEN,
-        RLK_INSPECTION_INFO,    RLK_INSPECTION_ROLE, RLK_INSPECTION_MEMORY};
+        RLK_INSPECTION_GREETED, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN,
+        RLK_INSPECTION_INFO,    RLK_INSPECTION_ROLE,  RLK_INSPECTION_MEMORY};
 
     set_up_known(RLK_QUARANTINE_STRICT);
     ck_assert(votes() && !out.quarantined);
     step(kinds[_i], RLK_INSPECTION_ANSWERED, MARK);
-    ck_assert(votes() && !out.quarantined && !out.replaced && out.anew == RLK_REGREET_NOT);
+    ck_assert(votes() && !out.quarantined && !out.restarted && out.regreet == RLK_REGREET_NOT);
 }
 END_TEST
 
@@ -202,19 +203,19 @@ START_TEST(another_run_takes_the_votes_back)
     set_up_known(RLK_QUARANTINE_STRICT);
     strcpy(server.run_id, "abd");
     step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
-    ck_assert(out.quarantined && out.replaced && !votes());
+    ck_assert(out.quarantined && out.restarted && !votes());
     strcpy(server.run_id, "abe");
     step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
-    ck_assert(out.quarantined && out.replaced && !votes());
+    ck_assert(out.quarantined && out.restarted && !votes());
 }
 END_TEST
 
 START_TEST(another_mark_takes_the_votes_back_and_is_greeted_anew)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
-    step(RLK_INSPECTION_TOLD, RLK_INSPECTION_ANSWERED, MARK + 1);
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK + 1);
     ck_assert(out.quarantined && !votes());
-    ck_assert_int_eq(out.anew, RLK_REGREET_DATA_REPLACED);
+    ck_assert_int_eq(out.regreet, RLK_REGREET_DATA_REPLACED);
 }
 END_TEST
 
@@ -222,8 +223,8 @@ END_TEST
 START_TEST(no_mark_at_all_says_nothing)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
-    step(RLK_INSPECTION_TOLD, RLK_INSPECTION_ANSWERED, 0);
-    ck_assert(votes() && !out.quarantined && out.anew == RLK_REGREET_NOT);
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(votes() && !out.quarantined && out.regreet == RLK_REGREET_NOT);
 }
 END_TEST
 
@@ -231,11 +232,11 @@ END_TEST
 START_TEST(a_vote_that_misses_the_mark_takes_the_votes_back)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
-    step(RLK_INSPECTION_MISSED, RLK_INSPECTION_ANSWERED, 0);
-    ck_assert(out.quarantined && !votes() && out.anew == RLK_REGREET_NOT);
+    step(RLK_INSPECTION_MARK_MISSED, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(out.quarantined && !votes() && out.regreet == RLK_REGREET_NOT);
     quarantine.data_replaced = false; /* that was told */
-    step(RLK_INSPECTION_TOLD, RLK_INSPECTION_ANSWERED, MARK + 1);
-    ck_assert_int_eq(out.anew, RLK_REGREET_DATA_REPLACED);
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK + 1);
+    ck_assert_int_eq(out.regreet, RLK_REGREET_DATA_REPLACED);
 }
 END_TEST
 
@@ -258,7 +259,7 @@ END_TEST
 static const struct {
     const char *role;
     uint64_t promotion;
-    enum rlk_regreet anew;
+    enum rlk_regreet regreet;
     enum rlk_unfit unfit;
 } roles[] = {{"master", 0, RLK_REGREET_NOT, RLK_UNFIT_NOT},
              {"slave", 0, RLK_REGREET_UNFIT, RLK_UNFIT_REPLICA},
@@ -274,9 +275,9 @@ START_TEST(who_is_no_master_or_was_none_is_greeted_anew)
     strcpy(server.role, roles[row].role);
     server.promotion = roles[row].promotion;
     step(RLK_INSPECTION_INFO, RLK_INSPECTION_ANSWERED, 0);
-    ck_assert_int_eq(out.anew, roles[row].anew);
+    ck_assert_int_eq(out.regreet, roles[row].regreet);
     ck_assert_int_eq(out.unfit, roles[row].unfit);
-    ck_assert_int_eq(out.quarantined, roles[row].anew != RLK_REGREET_NOT);
+    ck_assert_int_eq(out.quarantined, roles[row].regreet != RLK_REGREET_NOT);
 }
 END_TEST
 
@@ -287,7 +288,8 @@ START_TEST(hello_tells_of_a_role_as_info_does)
 
     set_up_known(RLK_QUARANTINE_STRICT);
     rlk_inspection_step(&inspection, &quarantine, &server, &ev, &out);
-    ck_assert(out.quarantined && out.anew == RLK_REGREET_UNFIT && out.unfit == RLK_UNFIT_REPLICA);
+    ck_assert(out.quarantined && out.regreet == RLK_REGREET_UNFIT &&
+              out.unfit == RLK_UNFIT_REPLICA);
 }
 END_TEST
 
@@ -295,16 +297,16 @@ END_TEST
 START_TEST(an_error_bars_the_votes_until_it_can_tell_or_lets_it_vote_unseen)
 {
     static const enum rlk_inspection_error errors[] = {RLK_INSPECTION_NOT_NOW,
-                                                       RLK_INSPECTION_DENIED, RLK_INSPECTION_ODD};
-    enum rlk_inspection_event_kind kind = _i < 9 ? RLK_INSPECTION_TOLD : RLK_INSPECTION_GREETED;
+                                                       RLK_INSPECTION_DENIED, RLK_INSPECTION_OTHER};
+    enum rlk_inspection_event_kind kind = _i < 9 ? RLK_INSPECTION_REPLY : RLK_INSPECTION_GREETED;
     enum rlk_inspection_error error = errors[_i % 3];
     int before = _i / 3 % 3; /* it had no mark, had one, has lost it */
-    bool later = error == RLK_INSPECTION_NOT_NOW || (error == RLK_INSPECTION_ODD && before != 0);
+    bool later = error == RLK_INSPECTION_NOT_NOW || (error == RLK_INSPECTION_OTHER && before != 0);
 
     set_up(RLK_QUARANTINE_OBSERVED);
     step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, before == 0 ? 0 : MARK);
     if (before == 2) {
-        step(RLK_INSPECTION_MISSED, RLK_INSPECTION_ANSWERED, 0);
+        step(RLK_INSPECTION_MARK_MISSED, RLK_INSPECTION_ANSWERED, 0);
         quarantine.data_replaced = false;
         quarantine.until_us[RLK_QUARANTINED_FORGOT] = 0; /* long ago */
     }
@@ -312,7 +314,7 @@ START_TEST(an_error_bars_the_votes_until_it_can_tell_or_lets_it_vote_unseen)
     ck_assert_int_eq(bar(), later ? RLK_QUARANTINED_UNREAD : RLK_QUARANTINED_NOT);
     ck_assert_int_eq(out.quarantined, later);
     ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), later);
-    ck_assert_int_eq(out.anew, RLK_REGREET_NOT);
+    ck_assert_int_eq(out.regreet, RLK_REGREET_NOT);
     ck_assert(!quarantine.data_replaced); /* an error says nothing of its data */
 }
 END_TEST

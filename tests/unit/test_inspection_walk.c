@@ -88,10 +88,10 @@ static void describe(const struct world *w, struct rlk_server *s)
 /* scripts/incarnation.lua */
 static struct rlk_birth run_script(struct world *w, const struct rlk_inspection_question *q)
 {
-    uint64_t from_us = w->now_us - rlk_time_min(q->believed_us, w->now_us);
+    uint64_t from_us = w->now_us - rlk_time_min(q->believed_age_us, w->now_us);
 
     if (w->key.run != 0 && (w->key.run == w->run || q->keeps_data)) {
-        from_us = rlk_time_min(rlk_time_max(w->key.born_us, q->note_us), w->now_us);
+        from_us = rlk_time_min(rlk_time_max(w->key.born_us, q->step_us), w->now_us);
     }
     w->looked_at = true;
     w->key = (struct key){
@@ -151,7 +151,7 @@ static void step(struct world *w, struct rlk_inspection_event *ev)
     ev->now_us = w->now_us;
     rlk_inspection_step(&w->inspection, &w->quarantine, &w->server, ev, &out);
     w->quarantine.data_replaced = false; /* whoever is told takes it */
-    w->connected = w->connected && out.anew == RLK_REGREET_NOT;
+    w->connected = w->connected && out.regreet == RLK_REGREET_NOT;
 }
 
 static void ask(struct world *w, enum rlk_inspection_event_kind kind,
@@ -184,13 +184,13 @@ static void look_at(struct world *w, enum rlk_inspection_error error)
         step(w, &role);
     }
     if (w->connected) {
-        ask(w, RLK_INSPECTION_TOLD, error);
+        ask(w, RLK_INSPECTION_REPLY, error);
     }
 }
 
 static void vote(struct world *w)
 {
-    struct rlk_inspection_event missed = {.kind = RLK_INSPECTION_MISSED};
+    struct rlk_inspection_event missed = {.kind = RLK_INSPECTION_MARK_MISSED};
 
     if (w->connected && w->quarantine.mark != 0 &&
         (w->key.run != w->run || w->key.mark != w->quarantine.mark)) {
@@ -248,7 +248,7 @@ static void make(struct world *w, enum move move)
         look_at(w, RLK_INSPECTION_ANSWERED);
         break;
     case LOOK_ODD:
-        look_at(w, RLK_INSPECTION_ODD);
+        look_at(w, RLK_INSPECTION_OTHER);
         break;
     case VOTE:
         vote(w);

@@ -14,7 +14,7 @@
 static struct rlk_pending reason(int i)
 {
     return (struct rlk_pending){
-        .set_lost = i & 1, .unanswered = i & 2, .refused = i & 4, .life_us = TTL};
+        .set_lost = i & 1, .unanswered = i & 2, .refused = i & 4, .max_life_us = TTL};
 }
 
 /* A SET may still wait in the socket of a server that stands still, and its ttl begin when that
@@ -38,7 +38,7 @@ START_TEST(it_is_told_again_after_a_while_when_no_answer_will_make_room)
     struct rlk_pending p = reason(_i);
     bool unanswered = _i & 2, refused = _i & 4;
 
-    ck_assert_int_eq(rlk_pending_waits(&p), !unanswered || refused);
+    ck_assert_int_eq(rlk_pending_needs_timer(&p), !unanswered || refused);
 }
 END_TEST
 
@@ -60,7 +60,7 @@ START_TEST(an_end_beyond_the_end_of_time_is_never)
     struct rlk_pending p = reason(0);
 
     ck_assert_uint_eq(rlk_pending_until_us(&p, 10000, RLK_NEVER - TTL), RLK_NEVER);
-    p.life_us = RLK_NEVER;
+    p.max_life_us = RLK_NEVER;
     ck_assert_uint_eq(rlk_pending_until_us(&p, 10000, NOW), RLK_NEVER);
 }
 END_TEST

@@ -11,7 +11,7 @@
 static enum rlk_reach reach(int i, uint64_t overdue_us)
 {
     struct rlk_reach_facts f = {
-        .up = i & 1, .trying = i & 2, .failed = i & 4, .overdue_us = overdue_us};
+        .up = i & 1, .connecting = i & 2, .failed = i & 4, .overdue_us = overdue_us};
 
     return rlk_reach_of(&f, NOW);
 }
@@ -31,8 +31,8 @@ START_TEST(who_is_not_up_is_waited_for_in_its_first_try_only)
     int facts = _i & ~1;
     bool comes = (facts & 2) && !(facts & 4);
 
-    ck_assert_int_eq(reach(facts, RLK_NEVER), comes ? RLK_REACH_COMING : RLK_REACH_NOT);
-    ck_assert_int_eq(reach(facts, NOW - 1), comes ? RLK_REACH_COMING : RLK_REACH_NOT);
+    ck_assert_int_eq(reach(facts, RLK_NEVER), comes ? RLK_REACH_CONNECTING : RLK_REACH_NOT);
+    ck_assert_int_eq(reach(facts, NOW - 1), comes ? RLK_REACH_CONNECTING : RLK_REACH_NOT);
 }
 END_TEST
 

@@ -28,7 +28,8 @@ static void step(struct world *w, enum rlk_event_kind kind, unsigned node, enum 
 
 static void start_with(struct world *w, unsigned n, uint64_t ready, uint64_t coming)
 {
-    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = T0, .ready = ready, .coming = coming};
+    struct rlk_event ev = {
+        .kind = RLK_EVENT_START, .now_us = T0, .ready = ready, .connecting = coming};
 
     w->terms = (struct rlk_round_terms){n, LEASE, MIN_LEFT, TIMEOUT, false};
     w->out = (struct rlk_actions){0};

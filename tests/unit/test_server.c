@@ -118,7 +118,7 @@ START_TEST(a_run_is_as_old_as_it_says_and_not_older_than_now)
     struct rlk_server s = started(uptimes[_i].uptime_s);
 
     ck_assert_uint_eq(facts_of(&s, 1, 0).age_us, uptimes[_i].us);
-    ck_assert_uint_eq(rlk_server_believed_us(&s, false), uptimes[_i].us);
+    ck_assert_uint_eq(rlk_server_believed_age_us(&s, false), uptimes[_i].us);
 }
 END_TEST
 
@@ -166,7 +166,7 @@ START_TEST(who_has_no_key_is_believed_by_strangers_and_without_suspicion)
 
     s.flushed = _i & 2;
     s.promotion = _i & 4 ? 77 : 0;
-    ck_assert_uint_eq(rlk_server_believed_us(&s, _i & 1), _i == 0 ? 7 * S : 0);
+    ck_assert_uint_eq(rlk_server_believed_age_us(&s, _i & 1), _i == 0 ? 7 * S : 0);
 }
 END_TEST
 
