@@ -9,6 +9,7 @@
 #include "core/clocks.h"
 #include "lib/rows.h"
 #include "lib/runner.h"
+#include "lib/story.h"
 
 #define S UINT64_C(1000000)
 #define MS UINT64_C(1000)
@@ -168,10 +169,6 @@ static void expect_to_ask(struct world *w, const struct step *s)
     ck_assert_msg(nodes == s->nodes, "step %u: %" PRIx64 " are to be asked", w->step, nodes);
 }
 
-#define STEP(...)                                                                                  \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
 #define NODES(n) STEP(.take = begin_with, .node = (n))
 #define MET(n) STEP(.take = meet, .node = (n)) /* and each has been asked */
 #define WAIT(time) STEP(.take = wait_for, .us = (time))

@@ -4,19 +4,19 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/leases.h"
+#include "lib/rows.h"
 #include "lib/runner.h"
+#include "lib/story.h"
 
 #define T0 UINT64_C(1000000)
 #define ALL5 UINT64_C(0x1f)
 
 /* A round that was won by `yes`, refused by `no`, all asked for a key until T0. */
-static struct rlk_leases won(unsigned nodes, uint64_t asked, uint64_t yes, uint64_t no)
+static struct rlk_round won_round(unsigned nodes, uint64_t asked, uint64_t yes, uint64_t no)
 {
     struct rlk_round round;
-    struct rlk_leases l;
     unsigned node;
 
-    memset(&l, 0xff, sizeof(l)); /* it must be written completely */
     rlk_round_init(&round);
     round.state = RLK_ROUND_WON;
     round.asked = asked;
@@ -26,6 +26,15 @@ static struct rlk_leases won(unsigned nodes, uint64_t asked, uint64_t yes, uint6
         round.end_us[node] = T0;
     }
     round.valid_until_us = T0;
+    return round;
+}
+
+static struct rlk_leases won(unsigned nodes, uint64_t asked, uint64_t yes, uint64_t no)
+{
+    struct rlk_round round = won_round(nodes, asked, yes, no);
+    struct rlk_leases l;
+
+    memset(&l, 0xff, sizeof(l)); /* it must be written completely */
     rlk_leases_init(&l, nodes, &round);
     return l;
 }
@@ -48,49 +57,125 @@ static void vote(struct rlk_leases *l, uint64_t nodes, enum rlk_vote v)
     }
 }
 
-/* ---- the win ---- */
+/* ---- the steps of a story ---- */
 
-static struct rlk_round won_round(uint64_t yes)
+struct world {
+    struct rlk_leases l;
+    uint64_t asked; /* by the last question */
+    bool possible;
+    unsigned step;
+};
+
+struct step {
+    void (*take)(struct world *w, const struct step *s);
+    uint64_t nodes; /* or how many */
+    uint64_t us;
+    unsigned node;
+    enum rlk_vote vote;
+    enum rlk_answer answer;
+    uint64_t asked, yes, no, agreed;
+    struct story_field field;
+    uint64_t value;
+};
+
+struct story {
+    const char *claim;
+    struct step steps[20];
+};
+
+static void win(struct world *w, const struct step *s)
 {
-    struct rlk_round round;
+    struct rlk_round round = won_round((unsigned)s->nodes, s->asked, s->yes, s->no);
 
-    rlk_round_init(&round);
-    round.state = RLK_ROUND_WON;
-    round.asked = ALL5;
-    round.yes = yes;
-    return round;
+    round.fence.value = s->agreed ? 7 : 0;
+    round.fence.agreed = s->agreed;
+    memset(&w->l, 0xff, sizeof(w->l)); /* it must be written completely */
+    rlk_leases_init(&w->l, (unsigned)s->nodes, &round);
 }
 
-/* [S12] A majority that agrees on the fence has made it a lock. Who said yes with another number
- * has our key: it counts from the next success on. */
-START_TEST(with_a_fence_those_that_agree_count)
+static void begin(struct world *w, const struct step *s)
 {
-    struct rlk_round round = won_round(0x0f);
-    struct rlk_leases l;
+    w->asked = rlk_leases_begin(&w->l, s->nodes, s->us);
+}
 
-    round.fence.value = 7;
-    round.fence.agreed = 0x17;
-    rlk_leases_init(&l, 5, &round);
-    ck_assert_uint_eq(l.counted, 0x07);
-    ck_assert_uint_eq(l.present, 0x0f);
-    rlk_leases_begin(&l, ALL5, T0);
-    answer(&l, 0x0b, RLK_ANSWER_OURS);
-    ck_assert(!l.success);
-    answer(&l, 0x04, RLK_ANSWER_OURS);
-    ck_assert(l.success);
-    ck_assert_uint_eq(l.counted, 0x0f);
+static void join(struct world *w, const struct step *s)
+{
+    w->asked = rlk_leases_join(&w->l, s->node, s->us);
+}
+
+static void heal(struct world *w, const struct step *s)
+{
+    w->asked = rlk_leases_heal(&w->l, s->nodes, s->us);
+}
+
+static void hear_answers(struct world *w, const struct step *s)
+{
+    answer(&w->l, s->nodes, s->answer);
+}
+
+static void hear_votes(struct world *w, const struct step *s)
+{
+    vote(&w->l, s->nodes, s->vote);
+}
+
+static void expect(struct world *w, const struct step *s)
+{
+    w->possible = rlk_leases_possible(&w->l);
+    story_expect(w, &s->field, s->value, w->step);
+}
+
+/* Keys end so long after T0. */
+#define WON(n, all, y, x) STEP(.take = win, .nodes = (n), .asked = (all), .yes = (y), .no = (x))
+#define BEGIN(who, after) STEP(.take = begin, .nodes = (who), .us = T0 + (after))
+#define JOIN(i, after) STEP(.take = join, .node = (i), .us = T0 + (after))
+#define HEAL(who, after) STEP(.take = heal, .nodes = (who), .us = T0 + (after))
+#define ANSWER(who, what) STEP(.take = hear_answers, .nodes = (who), .answer = RLK_ANSWER_##what)
+#define VOTE(who, what) STEP(.take = hear_votes, .nodes = (who), .vote = RLK_VOTE_##what)
+#define IS(member, x) STEP(.take = expect, .field = STORY_FIELD(struct world, member), .value = (x))
+#define ASKED(who) IS(asked, who)
+#define VALID(after) IS(l.valid_until_us, T0 + (after))
+
+static void tell(const struct story *story)
+{
+    struct world w = {.step = 0};
+    const struct step *s;
+
+    for (s = story->steps; s->take; s++) {
+        w.step++;
+        s->take(&w, s);
+    }
+}
+
+/* ---- the win ---- */
+
+static const struct story of_the_win[] = {
+    /* [S12] A majority that agrees on the fence has made it a lock. Who said yes with another
+     * number has our key: it counts from the next success on. */
+    {"with_a_fence_those_that_agree_count",
+     {STEP(.take = win, .nodes = 5, .asked = ALL5, .yes = 0x0f, .agreed = 0x17),
+      IS(l.counted, 0x07), IS(l.present, 0x0f), BEGIN(ALL5, 0), ANSWER(0x0b, OURS),
+      IS(l.success, false), ANSWER(0x04, OURS), IS(l.success, true), IS(l.counted, 0x0f)}},
+
+    /* All that had granted by the time at which the user was told count at once. */
+    {"whoever_granted_before_the_user_was_told_counts",
+     {WON(5, ALL5, 0x1b, 0x04), IS(l.counted, 0x1b), IS(l.touched, 0x1b), IS(l.open, 0),
+      BEGIN(ALL5, 500), ANSWER(0x19, OURS), IS(l.success, true)}},
+};
+
+START_TEST(the_win)
+{
+    tell(&of_the_win[_i]);
 }
 END_TEST
 
 /* [S11] Whether it had voted or not: it was asked before its clock moved. */
 START_TEST(what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing)
 {
-    struct rlk_round round = won_round(0x07);
+    struct rlk_round round = won_round(5, ALL5, 0x07, 0);
     struct rlk_leases l;
 
     round.quarantined = round.unknown = 0x08;
     round.clock_suspect = 0x18;
-    round.end_us[3] = round.end_us[4] = T0;
     rlk_leases_init(&l, 5, &round);
     rlk_leases_suspect_clock(&l, 3, false);
     rlk_leases_suspect_clock(&l, 4, false);
@@ -105,13 +190,9 @@ END_TEST
  * be asked. An answer that is still to come counts as asked. */
 START_TEST(a_late_node_is_asked_when_those_that_count_are_too_few)
 {
-    struct rlk_round round;
+    struct rlk_round round = won_round(5, ALL5, 0x13, 0);
     struct rlk_leases l;
 
-    rlk_round_init(&round);
-    round.state = RLK_ROUND_WON;
-    round.asked = ALL5;
-    round.yes = 0x13;
     round.unknown = 0x0c;
     rlk_leases_init(&l, 5, &round);
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x13, 0x0c), 0x13);
@@ -205,244 +286,124 @@ START_TEST(valid_until_the_majority_th_largest_end_of_those_that_count)
 }
 END_TEST
 
-START_TEST(an_extension_never_shortens)
+static const struct story of_validity[] = {
+    {"an_extension_never_shortens",
+     {WON(5, ALL5, ALL5, 0), BEGIN(ALL5, -500), ANSWER(ALL5, OURS), IS(l.success, true), VALID(0)}},
+
+    {"one_that_fails_changes_nothing",
+     {WON(5, ALL5, ALL5, 0), BEGIN(ALL5, 500), ANSWER(0x03, OURS), ANSWER(0x1c, UNKNOWN),
+      IS(l.success, false), VALID(0), IS(l.counted, ALL5), IS(possible, true)}},
+
+    /* It was extended for long, alone with two that do not all count (0 and 3 do, 4 does not yet);
+     * it forgot; it was set again for a short time. The long lease died with the key. */
+    {"a_lease_dies_with_its_key",
+     {WON(5, ALL5, 0x0f, 0), VOTE(0x10, YES), BEGIN(ALL5, 9000000), ANSWER(0x19, OURS),
+      ANSWER(0x06, UNKNOWN), IS(l.success, false), BEGIN(ALL5, 100), ANSWER(0x17, OURS),
+      ANSWER(0x08, GONE), VALID(100), HEAL(ALL5, 90), ASKED(0x08), VOTE(0x08, YES),
+      BEGIN(ALL5, 200), ANSWER(0x17, OURS), IS(l.counted, ALL5), VALID(200)}},
+
+    {"an_end_at_the_end_of_all_times_is_an_end_like_others",
+     {WON(3, 7, 7, 0), BEGIN(7, RLK_NEVER - T0), ANSWER(1, OURS), VALID(0), ANSWER(2, OURS),
+      IS(l.valid_until_us, RLK_NEVER)}},
+};
+
+START_TEST(validity)
 {
-    struct rlk_leases l = won(5, ALL5, ALL5, 0);
-
-    rlk_leases_begin(&l, ALL5, T0 - 500);
-    answer(&l, ALL5, RLK_ANSWER_OURS);
-    ck_assert(l.success);
-    ck_assert_uint_eq(l.valid_until_us, T0);
-}
-END_TEST
-
-START_TEST(one_that_fails_changes_nothing)
-{
-    struct rlk_leases l = won(5, ALL5, ALL5, 0);
-
-    rlk_leases_begin(&l, ALL5, T0 + 500);
-    answer(&l, 0x03, RLK_ANSWER_OURS);
-    answer(&l, 0x1c, RLK_ANSWER_UNKNOWN);
-    ck_assert(!l.success);
-    ck_assert_uint_eq(l.valid_until_us, T0);
-    ck_assert_uint_eq(l.counted, ALL5);
-    ck_assert(rlk_leases_possible(&l));
-}
-END_TEST
-
-/* It was extended for long, alone with two that do not all count; it forgot; it was set again for
- * a short time. The long lease died with the key. */
-START_TEST(a_lease_dies_with_its_key)
-{
-    struct rlk_leases l = won(5, 0x1f, 0x0f, 0);
-
-    vote(&l, 0x10, RLK_VOTE_YES);
-    rlk_leases_begin(&l, ALL5, T0 + 9000000);
-    answer(&l, 0x19, RLK_ANSWER_OURS); /* 0 and 3 count, 4 does not yet: no majority */
-    answer(&l, 0x06, RLK_ANSWER_UNKNOWN);
-    ck_assert(!l.success);
-    rlk_leases_begin(&l, ALL5, T0 + 100);
-    answer(&l, 0x17, RLK_ANSWER_OURS);
-    answer(&l, 0x08, RLK_ANSWER_GONE);
-    ck_assert_uint_eq(l.valid_until_us, T0 + 100);
-    ck_assert_uint_eq(rlk_leases_heal(&l, ALL5, T0 + 90), 0x08);
-    vote(&l, 0x08, RLK_VOTE_YES);
-    rlk_leases_begin(&l, ALL5, T0 + 200);
-    answer(&l, 0x17, RLK_ANSWER_OURS);
-    ck_assert_uint_eq(l.counted, ALL5);
-    ck_assert_uint_eq(l.valid_until_us, T0 + 200);
-}
-END_TEST
-
-START_TEST(an_end_at_the_end_of_all_times_is_an_end_like_others)
-{
-    struct rlk_leases l = won(3, 7, 7, 0);
-
-    rlk_leases_begin(&l, 7, RLK_NEVER);
-    answer(&l, 1, RLK_ANSWER_OURS);
-    ck_assert_uint_eq(l.valid_until_us, T0);
-    answer(&l, 2, RLK_ANSWER_OURS);
-    ck_assert_uint_eq(l.valid_until_us, RLK_NEVER);
+    tell(&of_validity[_i]);
 }
 END_TEST
 
 /* ---- S7 ---- */
 
-/* SAFETY: A holds 0, 1, 2; node 2 restarts empty; B takes 2, 3, 4, works, releases; A extends in
- * time. If A set the key again where it is missing it would count five, and never know. */
-START_TEST(a_restart_behind_which_somebody_had_the_lock_is_a_loss)
+static const struct story of_counting[] = {
+    /* SAFETY: A holds 0, 1, 2; node 2 restarts empty; B takes 2, 3, 4, works, releases; A extends
+     * in time. If A set the key again where it is missing it would count five, and never know. It
+     * asks 0, 1 and 2: 3 and 4 have refused. */
+    {"a_restart_behind_which_somebody_had_the_lock_is_a_loss",
+     {WON(5, ALL5, 0x07, 0x18), BEGIN(ALL5, 500), ASKED(0x07), ANSWER(0x03, OURS),
+      IS(l.success, false), ANSWER(0x04, GONE), IS(l.success, false), IS(possible, false),
+      IS(l.valid_until_us, 0)}},
+
+    /* The same while B has it still, and with 3 and 4 not asked before. */
+    {"a_restart_while_somebody_has_the_lock_is_a_loss",
+     {WON(5, 0x07, 0x07, 0), BEGIN(ALL5, 500), ANSWER(0x04, TAKEN), IS(possible, false),
+      ANSWER(0x03, OURS), IS(l.success, false), IS(l.valid_until_us, 0)}},
+
+    /* SAFETY: H = {1, 2, 3}; 3 forgets at t1; 4 is healed at t2. Between t1 and t2 a rival could
+     * hold and release {0, 3, 4}: that 1, 2 and 4 confirm now proves nothing. */
+    {"a_healed_node_does_not_stand_in_for_one_that_forgot",
+     {WON(5, 0x0e, 0x0e, 0), HEAL(0x10, -10), ASKED(0x10), VOTE(0x10, YES), BEGIN(ALL5, 500),
+      ASKED(0x1e), ANSWER(0x16, OURS), IS(l.success, false), VALID(0), ANSWER(0x08, GONE),
+      IS(possible, false)}},
+
+    /* With 3 alive all of them succeed, and from there on 4 counts as any other. */
+    {"a_healed_node_counts_from_the_next_success_on",
+     {WON(5, 0x0e, 0x0e, 0), HEAL(0x10, -10), VOTE(0x10, YES), IS(l.counted, 0x0e),
+      BEGIN(ALL5, 500), ANSWER(0x1e, OURS), IS(l.success, true), IS(l.counted, 0x1e),
+      BEGIN(ALL5, 900), ANSWER(0x16, OURS), IS(l.success, true), VALID(900)}},
+
+    /* A late yes of the first round, and the first yes of a node whose SET was lost: as a healed
+     * one. */
+    {"late_votes_count_from_the_next_success_on",
+     {WON(5, ALL5, 0x07, 0), VOTE(0x08, YES), VOTE(0x10, UNKNOWN), IS(l.present, 0x0f),
+      IS(l.counted, 0x07), BEGIN(ALL5, 500), ANSWER(0x1b, OURS), IS(l.success, false), VALID(0),
+      ANSWER(0x04, OURS), IS(l.success, true), IS(l.counted, ALL5)}},
+
+    {"the_late_answers_of_a_round_that_has_succeeded_do_not_count_in_it",
+     {WON(5, ALL5, 0x07, 0), VOTE(0x18, UNKNOWN), BEGIN(ALL5, 500), ANSWER(0x07, OURS),
+      IS(l.success, true), ANSWER(0x18, OURS), IS(l.present, ALL5), IS(l.counted, 0x07)}},
+};
+
+START_TEST(counting)
 {
-    struct rlk_leases l = won(5, ALL5, 0x07, 0x18);
-
-    ck_assert_uint_eq(rlk_leases_begin(&l, ALL5, T0 + 500), 0x07); /* 3 and 4 have refused */
-    answer(&l, 0x03, RLK_ANSWER_OURS);
-    ck_assert(!l.success);
-    answer(&l, 0x04, RLK_ANSWER_GONE);
-    ck_assert(!l.success);
-    ck_assert(!rlk_leases_possible(&l));
-    ck_assert_uint_eq(l.valid_until_us, 0);
-}
-END_TEST
-
-/* The same while B has it still, and with 3 and 4 not asked before. */
-START_TEST(a_restart_while_somebody_has_the_lock_is_a_loss)
-{
-    struct rlk_leases l = won(5, 0x07, 0x07, 0);
-
-    rlk_leases_begin(&l, ALL5, T0 + 500);
-    answer(&l, 0x04, RLK_ANSWER_TAKEN);
-    ck_assert(!rlk_leases_possible(&l));
-    answer(&l, 0x03, RLK_ANSWER_OURS);
-    ck_assert(!l.success);
-    ck_assert_uint_eq(l.valid_until_us, 0);
-}
-END_TEST
-
-/* SAFETY: H = {1, 2, 3}; 3 forgets at t1; 4 is healed at t2. Between t1 and t2 a rival could hold
- * and release {0, 3, 4}: that 1, 2 and 4 confirm now proves nothing. */
-START_TEST(a_healed_node_does_not_stand_in_for_one_that_forgot)
-{
-    struct rlk_leases l = won(5, 0x0e, 0x0e, 0);
-
-    ck_assert_uint_eq(rlk_leases_heal(&l, 0x10, T0 - 10), 0x10);
-    vote(&l, 0x10, RLK_VOTE_YES);
-    ck_assert_uint_eq(rlk_leases_begin(&l, ALL5, T0 + 500), 0x1e);
-    answer(&l, 0x16, RLK_ANSWER_OURS); /* 1, 2 and 4 */
-    ck_assert(!l.success);
-    ck_assert_uint_eq(l.valid_until_us, T0);
-    answer(&l, 0x08, RLK_ANSWER_GONE);
-    ck_assert(!rlk_leases_possible(&l));
-}
-END_TEST
-
-/* With 3 alive all of them succeed, and from there on 4 counts as any other. */
-START_TEST(a_healed_node_counts_from_the_next_success_on)
-{
-    struct rlk_leases l = won(5, 0x0e, 0x0e, 0);
-
-    rlk_leases_heal(&l, 0x10, T0 - 10);
-    vote(&l, 0x10, RLK_VOTE_YES);
-    ck_assert_uint_eq(l.counted, 0x0e);
-    rlk_leases_begin(&l, ALL5, T0 + 500);
-    answer(&l, 0x1e, RLK_ANSWER_OURS);
-    ck_assert(l.success);
-    ck_assert_uint_eq(l.counted, 0x1e);
-    rlk_leases_begin(&l, ALL5, T0 + 900);
-    answer(&l, 0x16, RLK_ANSWER_OURS);
-    ck_assert(l.success);
-    ck_assert_uint_eq(l.valid_until_us, T0 + 900);
-}
-END_TEST
-
-/* A late yes of the first round, and the first yes of a node whose SET was lost: as a healed one.
- */
-START_TEST(late_votes_count_from_the_next_success_on)
-{
-    struct rlk_leases l = won(5, ALL5, 0x07, 0);
-
-    vote(&l, 0x08, RLK_VOTE_YES);
-    vote(&l, 0x10, RLK_VOTE_UNKNOWN);
-    ck_assert_uint_eq(l.present, 0x0f);
-    ck_assert_uint_eq(l.counted, 0x07);
-    rlk_leases_begin(&l, ALL5, T0 + 500);
-    answer(&l, 0x1b, RLK_ANSWER_OURS);
-    ck_assert(!l.success);
-    ck_assert_uint_eq(l.valid_until_us, T0);
-    answer(&l, 0x04, RLK_ANSWER_OURS);
-    ck_assert(l.success);
-    ck_assert_uint_eq(l.counted, ALL5);
-}
-END_TEST
-
-START_TEST(the_late_answers_of_a_round_that_has_succeeded_do_not_count_in_it)
-{
-    struct rlk_leases l = won(5, ALL5, 0x07, 0);
-
-    vote(&l, 0x18, RLK_VOTE_UNKNOWN);
-    rlk_leases_begin(&l, ALL5, T0 + 500);
-    answer(&l, 0x07, RLK_ANSWER_OURS);
-    ck_assert(l.success);
-    answer(&l, 0x18, RLK_ANSWER_OURS);
-    ck_assert_uint_eq(l.present, ALL5);
-    ck_assert_uint_eq(l.counted, 0x07);
-}
-END_TEST
-
-/* All that had granted by the time at which the user was told count at once. */
-START_TEST(whoever_granted_before_the_user_was_told_counts)
-{
-    struct rlk_leases l = won(5, ALL5, 0x1b, 0x04);
-
-    ck_assert_uint_eq(l.counted, 0x1b);
-    ck_assert_uint_eq(l.touched, 0x1b);
-    ck_assert_uint_eq(l.open, 0);
-    rlk_leases_begin(&l, ALL5, T0 + 500);
-    answer(&l, 0x19, RLK_ANSWER_OURS);
-    ck_assert(l.success);
+    tell(&of_counting[_i]);
 }
 END_TEST
 
 /* ---- which question an answer belongs to ---- */
 
-START_TEST(an_answer_to_an_older_question_is_none_to_this_one)
+static const struct story of_questions[] = {
+    /* 1 and 2 owe an answer still. All three lived until 500, each by itself. */
+    {"an_answer_to_an_older_question_is_none_to_this_one",
+     {WON(3, 7, 7, 0), BEGIN(7, 500), ANSWER(1, OURS), BEGIN(7, 900), ASKED(1), ANSWER(6, OURS),
+      IS(l.success, false), IS(l.end_us[1], T0 + 500), IS(l.end_us[2], T0 + 500), VALID(500),
+      ANSWER(1, OURS), IS(l.success, false), VALID(500)}},
+
+    /* [S2] Three leases, whatever the rounds. */
+    {"a_round_counts_no_confirmation_of_the_one_before",
+     {WON(5, ALL5, ALL5, 0), BEGIN(ALL5, 500), ANSWER(0x03, OURS), ANSWER(0x1c, UNKNOWN),
+      BEGIN(ALL5, 900), ANSWER(0x04, OURS), ANSWER(0x1b, UNKNOWN), IS(l.success, false),
+      VALID(500)}},
+
+    /* 2 has not answered; 0 is asked already. */
+    {"who_has_answered_the_old_question_joins_the_round_once",
+     {WON(3, 7, 7, 0), BEGIN(4, 500), BEGIN(7, 900), JOIN(2, 950), ASKED(0), JOIN(0, 950), ASKED(0),
+      ANSWER(4, UNKNOWN), JOIN(2, 950), ASKED(4), JOIN(2, 990), ASKED(0), ANSWER(1, OURS),
+      ANSWER(4, OURS), IS(l.success, true), IS(l.end_us[2], T0 + 950), VALID(900)}},
+
+    {"who_cannot_have_our_key_does_not_join",
+     {WON(3, 7, 3, 4), BEGIN(7, 500), JOIN(2, 500), ASKED(0), JOIN(63, 500), ASKED(0)}},
+
+    /* [S10] 4 is another address of a server that has voted: it never counts, and is released. And
+     * so is 3, which had refused, and now has our token. */
+    {"a_duplicate_is_never_asked_again",
+     {WON(5, ALL5, 0x07, 0x08), VOTE(0x10, OURS), HEAL(ALL5, -10), ASKED(0x08), VOTE(0x08, OURS),
+      IS(l.present, 0x07), BEGIN(ALL5, 500), ASKED(0x07), JOIN(4, 500), ASKED(0),
+      ANSWER(0x07, OURS), HEAL(ALL5, 0), ASKED(0), IS(l.counted, 0x07), IS(l.touched, ALL5)}},
+
+    /* The SET was carried out, and its answer lost. */
+    {"our_key_where_an_answer_was_lost_is_no_duplicate",
+     {WON(5, ALL5, 0x0f, 0), VOTE(0x10, UNKNOWN), HEAL(ALL5, -10), ASKED(0x10), VOTE(0x10, OURS),
+      IS(l.present, ALL5), IS(l.counted, 0x0f)}},
+
+    {"unknown_is_never_a_no",
+     {WON(3, 7, 7, 0), BEGIN(7, 500), ANSWER(7, UNKNOWN), IS(l.present, 7), IS(l.counted, 7),
+      IS(l.touched, 7), VALID(0)}},
+};
+
+START_TEST(question)
 {
-    struct rlk_leases l = won(3, 7, 7, 0);
-
-    rlk_leases_begin(&l, 7, T0 + 500);
-    answer(&l, 1, RLK_ANSWER_OURS);
-    ck_assert_uint_eq(rlk_leases_begin(&l, 7, T0 + 900), 1); /* 1 and 2 owe an answer still */
-    answer(&l, 6, RLK_ANSWER_OURS);
-    ck_assert(!l.success);
-    ck_assert_uint_eq(l.end_us[1], T0 + 500);
-    ck_assert_uint_eq(l.end_us[2], T0 + 500);
-    ck_assert_uint_eq(l.valid_until_us, T0 + 500); /* all three lived that long, each by itself */
-    answer(&l, 1, RLK_ANSWER_OURS);
-    ck_assert(!l.success);
-    ck_assert_uint_eq(l.valid_until_us, T0 + 500);
-}
-END_TEST
-
-START_TEST(a_round_counts_no_confirmation_of_the_one_before)
-{
-    struct rlk_leases l = won(5, ALL5, ALL5, 0);
-
-    rlk_leases_begin(&l, ALL5, T0 + 500);
-    answer(&l, 0x03, RLK_ANSWER_OURS);
-    answer(&l, 0x1c, RLK_ANSWER_UNKNOWN);
-    rlk_leases_begin(&l, ALL5, T0 + 900);
-    answer(&l, 0x04, RLK_ANSWER_OURS);
-    answer(&l, 0x1b, RLK_ANSWER_UNKNOWN);
-    ck_assert(!l.success);
-    ck_assert_uint_eq(l.valid_until_us, T0 + 500); /* [S2] three leases, whatever the rounds */
-}
-END_TEST
-
-START_TEST(who_has_answered_the_old_question_joins_the_round_once)
-{
-    struct rlk_leases l = won(3, 7, 7, 0);
-
-    rlk_leases_begin(&l, 4, T0 + 500);
-    rlk_leases_begin(&l, 7, T0 + 900);
-    ck_assert_uint_eq(rlk_leases_join(&l, 2, T0 + 950), 0); /* has not answered */
-    ck_assert_uint_eq(rlk_leases_join(&l, 0, T0 + 950), 0); /* is asked already */
-    answer(&l, 4, RLK_ANSWER_UNKNOWN);
-    ck_assert_uint_eq(rlk_leases_join(&l, 2, T0 + 950), 4);
-    ck_assert_uint_eq(rlk_leases_join(&l, 2, T0 + 990), 0);
-    answer(&l, 1, RLK_ANSWER_OURS);
-    answer(&l, 4, RLK_ANSWER_OURS);
-    ck_assert(l.success);
-    ck_assert_uint_eq(l.end_us[2], T0 + 950);
-    ck_assert_uint_eq(l.valid_until_us, T0 + 900);
-}
-END_TEST
-
-START_TEST(who_cannot_have_our_key_does_not_join)
-{
-    struct rlk_leases l = won(3, 7, 3, 4);
-
-    rlk_leases_begin(&l, 7, T0 + 500);
-    ck_assert_uint_eq(rlk_leases_join(&l, 2, T0 + 500), 0);
-    ck_assert_uint_eq(rlk_leases_join(&l, 63, T0 + 500), 0);
+    tell(&of_questions[_i]);
 }
 END_TEST
 
@@ -465,130 +426,55 @@ START_TEST(answers_that_nobody_asked_for_change_nothing)
 }
 END_TEST
 
-/* [S10] 4 is another address of a server that has voted: it never counts, and is released. */
-START_TEST(a_duplicate_is_never_asked_again)
-{
-    struct rlk_leases l = won(5, 0x1f, 0x07, 0x08);
-
-    vote(&l, 0x10, RLK_VOTE_OURS);
-    ck_assert_uint_eq(rlk_leases_heal(&l, 0x1f, T0 - 10), 0x08);
-    vote(&l, 0x08, RLK_VOTE_OURS); /* it had refused, and now has our token */
-    ck_assert_uint_eq(l.present, 0x07);
-    ck_assert_uint_eq(rlk_leases_begin(&l, 0x1f, T0 + 500), 0x07);
-    ck_assert_uint_eq(rlk_leases_join(&l, 4, T0 + 500), 0);
-    answer(&l, 0x07, RLK_ANSWER_OURS);
-    ck_assert_uint_eq(rlk_leases_heal(&l, 0x1f, T0), 0);
-    ck_assert_uint_eq(l.counted, 0x07);
-    ck_assert_uint_eq(l.touched, 0x1f);
-}
-END_TEST
-
-/* The SET was carried out, and its answer lost. */
-START_TEST(our_key_where_an_answer_was_lost_is_no_duplicate)
-{
-    struct rlk_leases l = won(5, 0x1f, 0x0f, 0);
-
-    vote(&l, 0x10, RLK_VOTE_UNKNOWN);
-    ck_assert_uint_eq(rlk_leases_heal(&l, 0x1f, T0 - 10), 0x10);
-    vote(&l, 0x10, RLK_VOTE_OURS);
-    ck_assert_uint_eq(l.present, 0x1f);
-    ck_assert_uint_eq(l.counted, 0x0f);
-}
-END_TEST
-
-START_TEST(unknown_is_never_a_no)
-{
-    struct rlk_leases l = won(3, 7, 7, 0);
-
-    rlk_leases_begin(&l, 7, T0 + 500);
-    answer(&l, 7, RLK_ANSWER_UNKNOWN);
-    ck_assert_uint_eq(l.present, 7);
-    ck_assert_uint_eq(l.counted, 7);
-    ck_assert_uint_eq(l.touched, 7);
-    ck_assert_uint_eq(l.valid_until_us, T0);
-}
-END_TEST
-
 /* ---- S8, S5 ---- */
 
-/* 4 owes its vote, 5 and 6 were not asked at first, 6 is not there. */
-START_TEST(healed_is_whoever_is_ready_and_has_no_key_and_no_open_question)
-{
-    struct rlk_leases l = won(7, 0x1f, 0x0f, 0);
+static const struct story of_healing[] = {
+    /* 4 owes its vote, 5 and 6 were not asked at first, 6 is not there. Who was asked is to be
+     * released, whatever comes of it. */
+    {"healed_is_whoever_is_ready_and_has_no_key_and_no_open_question",
+     {WON(7, ALL5, 0x0f, 0), HEAL(UINT64_MAX & ~UINT64_C(0x40), -10), ASKED(0x20),
+      IS(l.touched, 0x3f), HEAL(UINT64_MAX, -10), ASKED(0x40), VOTE(0x10, UNKNOWN), VOTE(0x20, YES),
+      VOTE(0x40, NO), IS(l.present, 0x2f), HEAL(UINT64_MAX, -10), ASKED(0x50)}},
 
-    ck_assert_uint_eq(rlk_leases_heal(&l, UINT64_MAX & ~UINT64_C(0x40), T0 - 10), 0x20);
-    ck_assert_uint_eq(l.touched, 0x3f); /* to be released, whatever comes of it */
-    ck_assert_uint_eq(rlk_leases_heal(&l, UINT64_MAX, T0 - 10), 0x40);
-    vote(&l, 0x10, RLK_VOTE_UNKNOWN);
-    vote(&l, 0x20, RLK_VOTE_YES);
-    vote(&l, 0x40, RLK_VOTE_NO);
-    ck_assert_uint_eq(l.present, 0x2f);
-    ck_assert_uint_eq(rlk_leases_heal(&l, UINT64_MAX, T0 - 10), 0x50);
+    {"somebody_else_s_key_is_left_in_peace_until_the_next_round",
+     {WON(5, ALL5, ALL5, 0), BEGIN(ALL5, 500), ANSWER(0x01, TAKEN), ANSWER(0x02, GONE),
+      ANSWER(0x1c, OURS), HEAL(ALL5, 400), ASKED(0x02), VOTE(0x02, YES), BEGIN(ALL5, 900),
+      ASKED(ALL5), ANSWER(0x1e, OURS), ANSWER(0x01, GONE), HEAL(ALL5, 800), ASKED(0x01)}},
+
+    /* A late no of the first SET spares the node the release. One of a heal does not: of several
+     * keys some may have been set by a lost SET before. */
+    {"a_refusal_spares_a_node_that_was_never_healed",
+     {WON(5, ALL5, 0x07, 0), VOTE(0x08, NO), VOTE(0x10, UNKNOWN), IS(l.touched, 0x17),
+      HEAL(ALL5, -10), ASKED(0x18), VOTE(0x18, NO), IS(l.touched, ALL5), BEGIN(ALL5, 500),
+      ASKED(ALL5)}},
+};
+
+START_TEST(healing)
+{
+    tell(&of_healing[_i]);
 }
 END_TEST
 
-START_TEST(somebody_else_s_key_is_left_in_peace_until_the_next_round)
-{
-    struct rlk_leases l = won(5, ALL5, ALL5, 0);
-
-    rlk_leases_begin(&l, ALL5, T0 + 500);
-    answer(&l, 0x01, RLK_ANSWER_TAKEN);
-    answer(&l, 0x02, RLK_ANSWER_GONE);
-    answer(&l, 0x1c, RLK_ANSWER_OURS);
-    ck_assert_uint_eq(rlk_leases_heal(&l, ALL5, T0 + 400), 0x02);
-    vote(&l, 0x02, RLK_VOTE_YES);
-    ck_assert_uint_eq(rlk_leases_begin(&l, ALL5, T0 + 900), ALL5);
-    answer(&l, 0x1e, RLK_ANSWER_OURS);
-    answer(&l, 0x01, RLK_ANSWER_GONE);
-    ck_assert_uint_eq(rlk_leases_heal(&l, ALL5, T0 + 800), 0x01);
-}
-END_TEST
-
-/* A late no of the first SET spares the node the release. One of a heal does not: of several keys
- * some may have been set by a lost SET before. */
-START_TEST(a_refusal_spares_a_node_that_was_never_healed)
-{
-    struct rlk_leases l = won(5, ALL5, 0x07, 0);
-
-    vote(&l, 0x08, RLK_VOTE_NO);
-    vote(&l, 0x10, RLK_VOTE_UNKNOWN);
-    ck_assert_uint_eq(l.touched, 0x17);
-    ck_assert_uint_eq(rlk_leases_heal(&l, ALL5, T0 - 10), 0x18);
-    vote(&l, 0x18, RLK_VOTE_NO);
-    ck_assert_uint_eq(l.touched, ALL5);
-    ck_assert_uint_eq(rlk_leases_begin(&l, ALL5, T0 + 500), ALL5);
-}
-END_TEST
-
-static TCase *validity(void)
+static TCase *validities(void)
 {
     TCase *c = tcase_create("validity");
 
-    tcase_add_test(c, with_a_fence_those_that_agree_count);
+    tcase_add_rows(c, the_win, of_the_win);
     tcase_add_test(c, a_late_node_is_asked_when_those_that_count_are_too_few);
     tcase_add_test(c, what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing);
 
     tcase_set_timeout(c, 60); /* every way in which four nodes answer three times */
     tcase_add_loop_test(c, valid_until_the_majority_th_largest_end_of_those_that_count, 1,
                         5); /* N = 1 to 4 */
-    tcase_add_test(c, an_extension_never_shortens);
-    tcase_add_test(c, one_that_fails_changes_nothing);
-    tcase_add_test(c, a_lease_dies_with_its_key);
-    tcase_add_test(c, an_end_at_the_end_of_all_times_is_an_end_like_others);
+    tcase_add_rows(c, validity, of_validity);
     return c;
 }
 
-static TCase *counting(void)
+static TCase *counts(void)
 {
     TCase *c = tcase_create("counting");
 
-    tcase_add_test(c, a_restart_behind_which_somebody_had_the_lock_is_a_loss);
-    tcase_add_test(c, a_restart_while_somebody_has_the_lock_is_a_loss);
-    tcase_add_test(c, a_healed_node_does_not_stand_in_for_one_that_forgot);
-    tcase_add_test(c, a_healed_node_counts_from_the_next_success_on);
-    tcase_add_test(c, late_votes_count_from_the_next_success_on);
-    tcase_add_test(c, the_late_answers_of_a_round_that_has_succeeded_do_not_count_in_it);
-    tcase_add_test(c, whoever_granted_before_the_user_was_told_counts);
+    tcase_add_rows(c, counting, of_counting);
     return c;
 }
 
@@ -596,24 +482,16 @@ static TCase *questions(void)
 {
     TCase *c = tcase_create("questions");
 
-    tcase_add_test(c, an_answer_to_an_older_question_is_none_to_this_one);
-    tcase_add_test(c, a_round_counts_no_confirmation_of_the_one_before);
-    tcase_add_test(c, who_has_answered_the_old_question_joins_the_round_once);
-    tcase_add_test(c, who_cannot_have_our_key_does_not_join);
+    tcase_add_rows(c, question, of_questions);
     tcase_add_test(c, answers_that_nobody_asked_for_change_nothing);
-    tcase_add_test(c, a_duplicate_is_never_asked_again);
-    tcase_add_test(c, our_key_where_an_answer_was_lost_is_no_duplicate);
-    tcase_add_test(c, unknown_is_never_a_no);
     return c;
 }
 
-static TCase *healing(void)
+static TCase *heals(void)
 {
     TCase *c = tcase_create("healing");
 
-    tcase_add_test(c, healed_is_whoever_is_ready_and_has_no_key_and_no_open_question);
-    tcase_add_test(c, somebody_else_s_key_is_left_in_peace_until_the_next_round);
-    tcase_add_test(c, a_refusal_spares_a_node_that_was_never_healed);
+    tcase_add_rows(c, healing, of_healing);
     return c;
 }
 
@@ -621,10 +499,10 @@ static Suite *suite(void)
 {
     Suite *s = suite_create("leases");
 
-    suite_add_tcase(s, validity());
-    suite_add_tcase(s, counting());
+    suite_add_tcase(s, validities());
+    suite_add_tcase(s, counts());
     suite_add_tcase(s, questions());
-    suite_add_tcase(s, healing());
+    suite_add_tcase(s, heals());
     return s;
 }
 

@@ -10,6 +10,7 @@
 #include "core/quarantine.h"
 #include "lib/rows.h"
 #include "lib/runner.h"
+#include "lib/story.h"
 
 #define S UINT64_C(1000000)
 #define TTL (10 * S)
@@ -206,10 +207,6 @@ static void expect_known(struct world *w, const struct step *s)
 /* All times are from NOW. What a server says of itself is as a_master() does, but for ...: these
  * take the place of that. */
 #pragma GCC diagnostic ignored "-Woverride-init"
-#define STEP(...)                                                                                  \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
 #define AT(time, ...) STEP(.at_us = NOW + (time), __VA_ARGS__)
 #define SAYS(...)                                                                                  \
     .facts = {.run = "run-a", .birth = {.mark = 77}, .age_us = OLD, .data_age_us = OLD, __VA_ARGS__}
