@@ -4,22 +4,22 @@
 #include "node/node.h"
 #include "node/options.h"
 
-/* What may be unanswered. */
-struct mark {
-    size_t requests, bytes;
+/* How much may be unanswered. */
+struct limit {
+    size_t commands, bytes;
 };
 
-/* By rank, of a node that has capacity, and of one that is behind. */
-static const struct mark capacity[RLK_RANKS] = {
+/* By rank. Below `capacity` a node is free, below `behind` it is behind. */
+static const struct limit capacity[RLK_RANKS] = {
     [RLK_RANK_URGENT] = {2 * RLK_CAPACITY_COMMANDS, 2 * RLK_CAPACITY_BYTES},
     [RLK_RANK_FRESH] = {RLK_CAPACITY_COMMANDS, RLK_CAPACITY_BYTES}};
-static const struct mark behind[RLK_RANKS] = {
+static const struct limit behind[RLK_RANKS] = {
     [RLK_RANK_URGENT] = {3 * RLK_CAPACITY_COMMANDS, 2 * RLK_CAPACITY_BYTES},
     [RLK_RANK_FRESH] = {2 * RLK_CAPACITY_COMMANDS, RLK_CAPACITY_BYTES}};
 
-static bool is_below(const struct rlk_node *n, const struct mark *m)
+static bool is_below(const struct rlk_node *n, const struct limit *most)
 {
-    return n->inflight.ring.count < m->requests && n->inflight.bytes < m->bytes;
+    return n->inflight.ring.count < most->commands && n->inflight.bytes < most->bytes;
 }
 
 bool rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank)
@@ -27,6 +27,7 @@ bool rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank)
     return is_below(n, &capacity[rank]);
 }
 
+/* Whether its oldest command has been unanswered for more than node_timeout_ms / part. */
 static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
 {
     uint64_t oldest_us = rlk_inflight_oldest_us(&n->inflight);
@@ -34,10 +35,12 @@ static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
     return now_us > rlk_time_add(oldest_us, n->options->node_timeout_us / part);
 }
 
-/* Who is some way behind a majority delays nobody [S6]. But if all that we ask took it to where its
- * answers are overdue [S14], we would spend the nodes that may fail on our own haste: so it is
- * waited for, but not beyond half of the time that makes it stuck. [S5]
- * Pending releases are sent before anything fresh. */
+/* A node that is some way behind a majority delays nobody [S6]. But our own commands must not make
+ * a node so slow that it is stuck [S14]: that would use up the nodes that may fail. So rounds wait
+ * for a node that is full, until its oldest command has been unanswered for half of
+ * node_timeout_ms.
+ *
+ * [S5] A node with pending releases is sent these before any fresh command. */
 enum rlk_load rlk_capacity_load(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us)
 {
     if (rank == RLK_RANK_FRESH && rlk_node_can_send_pending(n)) {

@@ -1,8 +1,8 @@
-/* capacity.h - whether a node has room for one more question [S13].
+/* capacity.h - whether a node can take one more command [S13].
  *
- * A master answers one question after the other. An answer that comes after node_timeout_ms is
- * none, so no more is asked of a master at once than it answers in a small part of that time. Who
- * waits for room, and in which order, is lock/queue.h. */
+ * A master carries out one command after the other, and a reply that comes after node_timeout_ms
+ * is too late for its round. So a master has no more commands in flight than it answers in a small
+ * part of that time. lock/queue.h has the operations that wait for capacity, in their order. */
 #ifndef RLK_NODE_CAPACITY_H
 #define RLK_NODE_CAPACITY_H
 
@@ -12,31 +12,31 @@
 
 struct rlk_node;
 
-/* What is asked of a master and not answered, at most, of fresh questions; with urgent ones it is
- * twice that. One that is behind a majority is asked more, in between this and RLK_CONN_OUT_MAX:
- * the rest of that is for what needs no turn. */
+/* The most commands in flight to a master, and their bytes, for a fresh command to be added; for an
+ * urgent one it is twice that. A master that is behind a majority takes up to 1024 commands more of
+ * either rank, but no more bytes. What lies between that and RLK_CONN_OUT_MAX is left for commands
+ * that do not wait in the queue. */
 #define RLK_CAPACITY_COMMANDS 1024
 #define RLK_CAPACITY_BYTES ((size_t)512 * 1024)
 
 enum rlk_rank {
-    RLK_RANK_URGENT = 0,
-    RLK_RANK_FRESH,
+    RLK_RANK_URGENT = 0, /* for a lock that is held: renew, extend, heal, release, adopt */
+    RLK_RANK_FRESH,      /* acquires and queries */
     RLK_RANKS
 };
 
-/* Of a node that can be asked. */
+/* How loaded a node is that can be asked. */
 enum rlk_load {
     RLK_LOAD_FREE = 0,
-    RLK_LOAD_BEHIND,  /* asked, and not waited for: a majority has room */
-    RLK_LOAD_FULL,    /* waited for */
-    RLK_LOAD_LEFT_OUT /* not waited for when a majority has room; asked only by a lock that needs
-                          it */
+    RLK_LOAD_BEHIND,  /* asked, but a round begins as soon as a majority is free */
+    RLK_LOAD_FULL,    /* a round waits until it has answered something */
+    RLK_LOAD_LEFT_OUT /* a round begins without it; only a held lock that needs it asks it */
 };
 
-/* One more question may be asked, whoever waits, and whatever is pending. */
+/* Whether one more command may be sent; ignores the queue and pending releases. */
 bool rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank);
 
-/* How it stands to others that have room or not. */
+/* Whether a round asks this node, waits for it, or leaves it out. */
 enum rlk_load rlk_capacity_load(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us);
 
 #endif

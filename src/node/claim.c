@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "net/entropy.h"
 
-/* Everything but the bytes of the keys, for which there is room. */
+/* A claim with `room` bytes of memory for the keys, which the caller writes. */
 static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_keys, uint32_t ttl_ms)
 {
     struct rlk_claim *c = rlk_pool_take(pool, sizeof(*c));

@@ -1,8 +1,8 @@
-/* claim.h - one round's claim to a key, or several: keys, token, ttl.
+/* claim.h - the claim of one round: keys, token and ttl.
  *
- * Whoever may still need it refers to it: the lock, each request in flight, each pending_release.
- * It is given back when the last of these lets go, so a late answer or a broken connection always
- * finds the key and the token that it is about [S5]. */
+ * The lock, each command in flight and each pending release hold a reference to the claim. The
+ * claim is freed with its last reference, so a late reply or a broken connection always finds the
+ * keys and the token that it is about, even when the lock has long been freed [S5]. */
 #ifndef RLK_NODE_CLAIM_H
 #define RLK_NODE_CLAIM_H
 
@@ -25,21 +25,22 @@ struct rlk_exchange_kind;
 struct rlk_claim {
     unsigned refs;
     struct rlk_pool *pool;
-    const struct rlk_exchange_kind *release; /* who hears the answers to its release. NULL: it was
-                                               neither sent nor is it owed. Behind it nothing is
-                                               asked for again */
-    bool set_lost; /* what sets or keeps the key was not answered, and may yet be carried out: no
-                      pending_release ages */
-    struct redlock_lock *lock; /* whose votes these are; NULL when it no longer cares */
-    uint32_t round;
-    uint32_t ttl_ms;  /* the longest that we ever asked for */
-    uint32_t life_ms; /* the longest that the keys may live: also by who had the token before */
-    uint64_t resent;  /* nodes that were sent a script by its text, having forgotten it */
-    uint64_t hint;    /* what these should at least become */
-    uint64_t fence;   /* what they are to be: of a lock that is held; 0: not known yet */
+    const struct rlk_exchange_kind *release; /* handles the replies to its release. NULL: the
+                                                release was not sent and is not pending. After
+                                                it no script is sent again for this claim */
+    bool set_lost; /* a command that sets or keeps the key was not answered, and may still be
+                      carried out: pending releases of this claim do not expire */
+    struct redlock_lock *lock; /* gets the replies; NULL: it no longer wants them */
+    uint32_t round;            /* the number of the round */
+    uint32_t ttl_ms;           /* the longest ttl that we asked for */
+    uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
+                         had this token before */
+    uint64_t resent;  /* nodes that had forgotten a script, and were sent its text */
+    uint64_t hint;    /* [S12] the counters become at least that */
+    uint64_t fence;   /* [S12] the fence; 0: the lock has none, or not yet */
     unsigned n_keys;
     uint16_t key_len[REDLOCK_MAX_KEYS];
-    char *key; /* key_inline, or memory of its own: each followed by a NUL and the next */
+    char *key; /* key_inline, or allocated: the keys one by one, each with a NUL after it */
     size_t token_len;
     char token[RLK_TOKEN_MAX + 1];
     char key_inline[RLK_CLAIM_KEY_INLINE];
@@ -51,29 +52,29 @@ struct rlk_key {
     size_t len;
 };
 
-/* A claim with one reference, no lock, and no token yet, on 1 to REDLOCK_MAX_KEYS keys, each
- * behind the prefix. NULL when there is no memory. */
+/* A claim to 1 to REDLOCK_MAX_KEYS keys, each with the prefix before it. It has one reference, no
+ * lock and no token yet. NULL: out of memory. */
 struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *prefix,
                                 const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
 
-/* Another one on the same keys. */
+/* A new claim to the same keys, for another round. NULL: out of memory. */
 struct rlk_claim *rlk_claim_again(const struct rlk_claim *old);
 
 /* A fresh token [S4]: 20 random bytes as hex digits, then ":owner" unless owner is "".
  * 0 or REDLOCK_ESYSTEM. */
 int rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy, const char *owner);
 
-/* It can be one: 1 to RLK_TOKEN_MAX bytes. */
+/* Whether this can be a token: 1 to RLK_TOKEN_MAX bytes. */
 bool rlk_claim_is_token(const char *token);
 
-/* The owner in a token as rlk_claim_fresh_token() makes them; "" where there is none. What other
- * libraries set may have a ':' as well, with something else behind it. */
+/* The owner in a token that rlk_claim_fresh_token() made; "" when it has no owner. A ':' alone does
+ * not show an owner: values that other libraries set may have one, too. */
 const char *rlk_claim_owner(const char *token);
 
-/* A token that is known already; at most RLK_TOKEN_MAX bytes. */
+/* Use a token that is known already; at most RLK_TOKEN_MAX bytes. */
 void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len);
 
 struct rlk_claim *rlk_claim_ref(struct rlk_claim *c);
-void rlk_claim_unref(struct rlk_claim *c); /* takes NULL */
+void rlk_claim_unref(struct rlk_claim *c); /* accepts NULL */
 
 #endif

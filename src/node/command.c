@@ -5,7 +5,7 @@
 #include "net/format.h"
 #include "node/claim.h"
 
-/* One element in wire form, for words that are known when this is compiled. */
+/* A word of 2 or 3 bytes in RESP, made by the compiler. */
 #define BULK2(text) "$2\r\n" text "\r\n"
 #define BULK3(text) "$3\r\n" text "\r\n"
 
@@ -105,7 +105,7 @@ static void put_keys(struct rlk_command *c, const struct rlk_claim *claim)
     }
 }
 
-/* The script, the keys and the token; `more` further arguments are to come. */
+/* The script, the keys and the token. The caller adds `more` arguments. */
 static void begin_script(struct rlk_command *c, const struct rlk_script *script, bool text,
                          const struct rlk_claim *claim, unsigned more)
 {
@@ -130,9 +130,9 @@ void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, b
     begin_script(c, &rlk_script_release, text, claim, 0);
 }
 
-/* Take and keep: the ttl, and the fence of a lock that has one. */
-static void put_lasting(struct rlk_command *c, const struct rlk_script *script, bool text,
-                        const struct rlk_claim *claim, uint32_t ttl_ms)
+/* Take or keep: the ttl follows, and the fence when the lock has one. */
+static void format_with_ttl(struct rlk_command *c, const struct rlk_script *script, bool text,
+                            const struct rlk_claim *claim, uint32_t ttl_ms)
 {
     begin_script(c, script, text, claim, claim->fence ? 2 : 1);
     put_number(c, ttl_ms);
@@ -144,13 +144,13 @@ static void put_lasting(struct rlk_command *c, const struct rlk_script *script, 
 void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text)
 {
-    put_lasting(c, &rlk_script_take, text, claim, ttl_ms);
+    format_with_ttl(c, &rlk_script_take, text, claim, ttl_ms);
 }
 
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text)
 {
-    put_lasting(c, &rlk_script_keep, text, claim, ttl_ms);
+    format_with_ttl(c, &rlk_script_keep, text, claim, ttl_ms);
 }
 
 void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, const char *key,

@@ -1,10 +1,10 @@
-/* explain.c - what is wrong with a node now, for people. */
+/* explain.c - says what is wrong with a node now, for people. */
 #include <string.h>
 
 #include "base/time.h"
 #include "node/node.h"
 
-/* Why its votes do not count, and for how long; or what nobody sees of it. */
+/* Why its votes do not count, and for how long; or what we cannot see of a node that votes. */
 static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now_us)
 {
     static const enum rlk_trouble_kind kinds[] = {
@@ -41,7 +41,7 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
     return vote.kind != RLK_TROUBLE_NONE ? vote : n->trouble;
 }
 
-static bool is_of_its_vote(enum rlk_trouble_kind kind)
+static bool is_about_vote(enum rlk_trouble_kind kind)
 {
     return kind == RLK_TROUBLE_QUARANTINE || kind == RLK_TROUBLE_BLIND_TO_RESTART ||
            kind == RLK_TROUBLE_BLIND_TO_ROLE || kind == RLK_TROUBLE_BLIND_TO_DATA;
@@ -54,7 +54,7 @@ const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
     size_t len;
 
     rlk_trouble_write(&t, n->text, RLK_NODE_TEXT);
-    if (is_of_its_vote(t.kind) && n->trouble.kind != RLK_TROUBLE_NONE) {
+    if (is_about_vote(t.kind) && n->trouble.kind != RLK_TROUBLE_NONE) {
         len = strlen(n->text);
         memcpy(n->text + len, besides, sizeof(besides));
         rlk_trouble_write(&n->trouble, n->text + len + sizeof(besides) - 1, RLK_NODE_TEXT);
