@@ -29,13 +29,16 @@ die() {
     exit 1
 }
 
+# The log has no name any more while it is written, so that nothing is left by an interrupt.
 quietly() {
-    local log status=0
+    local log fd status=0
 
     log=$(mktemp)
-    "$@" >"$log" 2>&1 || status=$?
-    [ $status = 0 ] || cat "$log"
+    exec {fd}<>"$log"
     rm -f "$log"
+    "$@" >&$fd 2>&1 {fd}>&- || status=$?
+    [ $status = 0 ] || cat "/proc/self/fd/$fd"
+    exec {fd}>&-
     return $status
 }
 

@@ -2,7 +2,7 @@
 """Shows that the tests find every known bug of table.toml.
 
     run.py [--build DIR] [--jobs J] [--seeds N] [--tap] [--one-in N] [--only NAME...] [--by TEST...]
-           [--list]
+           [--minutes N] [--list]
 
 Each job has a copy of the source tree below DIR (build-test/mutants), and a build of that copy; both
 stay for the next run. First, without any bug, all the tests that the table names must pass. Then,
@@ -10,14 +10,15 @@ for each mutant: put it into the copy, build what its tests need, run them, and 
 Every one of its tests must fail. "sim" among them is the simulator, which hunts through the seeds 1
 to N. A mutant that does not build is not killed but broken. --by tries other tests than those of
 the table. --one-in N takes one mutant in N, others whenever the table changes: for a suite that
-has not the time for all of them.
+has not the time for all of them. --minutes N begins no mutant after so long; which ones come first
+is drawn each time.
 
 The last line is "M mutants, K killed", the exit status 0 if M is K.
 """
 import argparse
-import json
 import os
 import queue
+import random
 import re
 import subprocess
 import sys
@@ -28,6 +29,8 @@ import mutate
 import shadow
 
 ROOT = mutate.ROOT
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'lib'))
+import builds  # noqa: E402  (what all tests share)
 
 # Whatever is fast to build: the tests decide, not the compiler.
 OPTIONS = ['-Dbuildtype=plain', '-Dbench=false', '-Dtests=true', '-Dwerror=false']
@@ -121,6 +124,7 @@ class Build:
     def __init__(self, folder, seeds):
         self.tree = shadow.Tree(os.path.join(folder, 'tree'))
         self.folder = os.path.join(folder, 'build')
+        self.known = builds.Build(self.folder)
         self.seeds = seeds
 
     def prepare(self):
@@ -135,39 +139,22 @@ class Build:
         """The build of a mutant, while this lasts."""
         return self.tree.changed(row['file'], mutate.mutated(row, self.tree.folder))
 
-    def info(self, name):
-        with open(os.path.join(self.folder, 'meson-info', f'intro-{name}.json'),
-                  encoding='utf-8') as file:
-            return json.load(file)
-
     def test(self, killer):
         """What meson knows of a test: "suite:case" is the test "suite"."""
-        name = killer.split(':')[0]
-        for test in self.info('tests'):
-            if test['name'] == name:
-                return test
-        raise Broken(f'there is no test called {name}')
+        try:
+            return self.known.test(killer.split(':')[0])
+        except builds.Missing as problem:
+            raise Broken(str(problem))
 
     def sim(self):
         """The program of the simulator; None in a tree without one."""
-        for target in self.info('targets'):
-            if target['name'] == 'redlock-sim':
-                return target['filename'][0]
-        return None
-
-    def files_of(self, killers):
-        """What has to be built for them."""
-        targets = {target['id']: target['filename'][0] for target in self.info('targets')}
-        files = set()
-        for killer in killers:
-            if killer == 'sim':
-                files.add(self.sim())
-            else:
-                files.update(targets[needed] for needed in self.test(killer)['depends'])
-        return sorted(os.path.relpath(file, self.folder) for file in files)
+        return self.known.program('redlock-sim')
 
     def make(self, killers):
-        must(['ninja', '-C', self.folder, '-j', '2', *self.files_of(killers)], self.tree.lock)
+        files = self.known.files_of([self.test(killer) for killer in killers if killer != 'sim'])
+        if 'sim' in killers:
+            files.append(os.path.relpath(self.sim(), self.folder))
+        must(['ninja', '-C', self.folder, '-j', '2', *files], self.tree.lock)
 
     def run(self, killer, hurried=True):
         if killer == 'sim':
@@ -215,6 +202,7 @@ class Report:
         self.lock = threading.Lock()
         self.mutants = mutants
         self.killed = 0
+        self.left = 0
         self.told = 0
         self.tap = tap
         if tap:
@@ -238,9 +226,15 @@ class Report:
             rest.append(f'repeat: python3 -B tests/mutants/run.py --only {row["name"]}')
         self.line(killed, '\n'.join([head, *rest]))
 
+    def not_tried(self):
+        with self.lock:
+            self.left += 1
+
     def finish(self, good):
-        print(f'{"# " if self.tap else ""}{self.mutants} mutants, {self.killed} killed', flush=True)
-        return 0 if good and self.killed == self.mutants else 1
+        left = f', {self.left} not tried' if self.left else ''
+        print(f'{"# " if self.tap else ""}{self.mutants} mutants, {self.killed} killed{left}',
+              flush=True)
+        return 0 if good and self.killed + self.left == self.mutants else 1
 
 
 def in_parallel(builds, items, work):
@@ -296,14 +290,20 @@ def run(rows, options):
               for i in range(options.jobs)]
     wrong, with_sim = sound(builds, rows)
 
+    until = time.monotonic() + 60 * options.minutes if options.minutes else float('inf')
+
     def work(build, row):
         begun = time.monotonic()
+        if begun > until:
+            report.not_tried()
+            return
         killed, text = judge(build, row, with_sim)
         report.mutant(row, killed, text, time.monotonic() - begun)
 
     report.line(not wrong, wrong or 'without any bug the tests pass')
     if not wrong:
-        in_parallel(builds, rows[::-1], work)  # the slow ones are the last of the table
+        # The slow ones are the last of the table.
+        in_parallel(builds, random.sample(rows, len(rows)) if options.minutes else rows[::-1], work)
     return report.finish(not wrong)
 
 
@@ -320,6 +320,7 @@ def main(args):
     parser.add_argument('--seeds', type=int, default=10000, help='how far the simulator hunts')
     parser.add_argument('--tap', action='store_true', help='for meson')
     parser.add_argument('--one-in', type=int, default=1, metavar='N')
+    parser.add_argument('--minutes', type=float, metavar='N', help='begin none after so long')
     parser.add_argument('--only', nargs='+', metavar='NAME')
     parser.add_argument('--by', nargs='+', metavar='TEST', help='instead of those of the table')
     parser.add_argument('--list', action='store_true', help='print the table and run nothing')

@@ -1,0 +1,82 @@
+# shellcheck shell=bash
+# stages.sh - how test, check, deep and torture build and run tests; to be sourced after lib.sh.
+#
+#   need_test_packages          what every build of the tests needs
+#   build NAME [OPTION...]      set up or refresh build-test/NAME with these options of meson
+#   stage TITLE NAME [OPTION...] [-- ARGUMENT...]
+#                               build all of it, and run `meson test` with the arguments
+#   sum_up                      the last line: "N passed, N failed"; its status is the result
+#   sanitized                   the options of a build under the sanitizers
+#   stop_when_interrupted       for a subshell; the script itself does so
+
+builds=build-test
+broken=0
+ran=()
+# shellcheck disable=SC2034
+sanitized=('-Db_sanitize=address,undefined')
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
+
+# meson answers an interrupt by ending its tests, and exits: that is not the end of the script yet.
+stop_when_interrupted() {
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+stop_when_interrupted
+
+need_test_packages() {
+    need_packages gcc libc6-dev binutils python3 meson ninja-build pkg-config libevent-dev \
+        libhiredis-dev check redis-server "$@"
+    mkdir -p "$builds"
+}
+
+configure() { # NAME [OPTION...]
+    local dir=$builds/$1
+    shift
+
+    if [ ! -e "$dir/build.ninja" ]; then
+        quietly meson setup "$dir" -Dwerror=true "$@"
+    elif [ $# -gt 0 ]; then
+        quietly meson configure "$dir" "$@"
+    fi
+}
+
+build() { # NAME [OPTION...]
+    configure "$@" && quietly ninja -C "$builds/$1"
+}
+
+run() { # NAME [ARGUMENT OF MESON TEST...]
+    local dir=$builds/$1
+    shift
+
+    rm -f "$dir/meson-logs/testlog.json"
+    ran+=("$dir")
+    # Many tests wait more than they compute: twice as many at once as there are processors.
+    meson test -C "$dir" --no-rebuild --num-processes $((2 * $(nproc))) "$@" ||
+        true # tally.py says what failed
+}
+
+does_not_build() { # TITLE
+    oops "== $1: does not build"
+    broken=$((broken + 1))
+}
+
+stage() { # TITLE NAME [OPTION OF MESON...] [-- ARGUMENT OF MESON TEST...]
+    local title=$1 name=$2 options=()
+    shift 2
+
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    [ $# -eq 0 ] || shift
+    say "== $title"
+    if build "$name" "${options[@]}"; then
+        run "$name" "$@"
+    else
+        does_not_build "$title"
+    fi
+}
+
+sum_up() {
+    python3 -B tests/lib/tally.py --broken $broken "${ran[@]}"
+}

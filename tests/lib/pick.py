@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Build and run tests by name, and nothing else: `pick.py BUILD NAME...`, at the top of the tree.
+
+A NAME is what a failure report or a search in the sources shows of a test:
+
+    the_holder_is_named              a test function of Check
+    each_order[2]                    one run of it, if it runs in a loop
+    tests/io/test_wire.c             all tests of a file; so for .sh and .py
+    io-wire                          a test of meson (`meson test -C BUILD --list`)
+    tests/fuzz/corpus/uri/two-dbs    an input of a fuzz target
+    quorum-half                      a bug of tests/mutants/table.toml
+    "true runs under a lock"         words of a claim in a .sh or .py: the program that makes it
+
+`pick.py BUILD --make SUITE...` builds what the tests of these suites need, and runs nothing.
+"""
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import builds
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
+
+
+class Run:
+    """A command, what it needs, and in what environment it runs."""
+
+    def __init__(self, cmd, files=(), env=None):
+        self.cmd = cmd
+        self.files = files
+        self.env = env or {}
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def sources(*suffixes):
+    for folder, _, names in sorted(os.walk(os.path.join(ROOT, 'tests'))):
+        for name in sorted(names):
+            if name.startswith('test_') and name.endswith(suffixes):
+                yield os.path.join(folder, name)
+
+
+def functions(text):
+    return re.findall(r'^START_TEST\((\w+)\)', text, re.MULTILINE)
+
+
+def run_of_test(build, test, words=()):
+    return Run([*test['cmd'], *words], build.files_of([test]), test['env'])
+
+
+def runs_of_functions(build, path, names):
+    """Of those that are compiled from the file; the torture of it is a program of its own."""
+    for program in build.programs_of(path):
+        if not os.path.basename(program).startswith('torture_'):
+            yield Run([program, *names], [os.path.relpath(program, build.folder)])
+
+
+def by_test_of_meson(build, name):
+    try:
+        yield run_of_test(build, build.test(name))
+    except builds.Missing:
+        pass
+
+
+def by_function(build, name):
+    for path in sources('.c'):
+        if re.sub(r'\[\d+\]$', '', name) in functions(read(path)):
+            yield from runs_of_functions(build, path, [name])
+
+
+def by_script(build, path):
+    for test in build.tests():
+        if any(os.path.realpath(word) == path for word in test['cmd']):
+            yield run_of_test(build, test)
+
+
+def by_file(build, name):
+    path = os.path.realpath(name)
+    corpus = os.path.join(ROOT, 'tests', 'fuzz', 'corpus')
+    if not os.path.isfile(path):
+        return
+    if path.startswith(corpus):
+        test = build.test('fuzz-' + os.path.basename(os.path.dirname(path)))
+        yield Run([test['cmd'][0], path], build.files_of([test]))
+    elif path.endswith('.c'):
+        yield from runs_of_functions(build, path, functions(read(path)))
+    else:
+        yield from by_script(build, path)
+
+
+def by_mutant(_build, name):
+    table = read(os.path.join(ROOT, 'tests', 'mutants', 'table.toml'))
+    if re.search(rf"^name = ['\"]{re.escape(name)}['\"]$", table, re.MULTILINE):
+        yield Run(['python3', '-B', 'tests/mutants/run.py', '--only', name])
+
+
+def by_claim(build, name):
+    for path in sources('.sh', '.py'):
+        if name in read(path):
+            yield from by_script(build, path)
+
+
+def runs_of(build, name):
+    for way in (by_test_of_meson, by_function, by_file, by_mutant, by_claim):
+        found = list(way(build, name))
+        if found:
+            return found
+    raise builds.Missing(f'no test is called {name!r}')
+
+
+def make(build, files):
+    """Says what went wrong, and nothing when nothing did."""
+    if not files:
+        return True
+    done = subprocess.run(['ninja', '-C', build.folder, *sorted(set(files))], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        print(done.stdout, file=sys.stderr)
+    return done.returncode == 0
+
+
+def from_here(word):
+    """A word of a command as short as it can be here."""
+    if not os.path.isabs(word):
+        return word
+    path = os.path.relpath(os.path.realpath(word), ROOT)
+    return word if path.startswith('..') else path
+
+
+def run(one):
+    print('+ ' + shlex.join(from_here(word) for word in one.cmd), flush=True)
+    return subprocess.run(one.cmd, env={**os.environ, **one.env}, cwd=ROOT).returncode == 0
+
+
+def main(folder, *names):
+    build = builds.Build(os.path.realpath(folder))
+    if not make(build, ['build.ninja']):  # what meson knows is of the tree as it is now
+        return 1
+    try:
+        if names[:1] == ('--make',):
+            return 0 if make(build, build.files_of(
+                [test for test in build.tests()
+                 if {suite.split(':')[-1] for suite in test['suite']} & set(names)])) else 1
+        found = [one for name in names for one in runs_of(build, name)]
+    except builds.Missing as problem:
+        print(f'pick.py: {problem}', file=sys.stderr)
+        return 64
+    if not make(build, [file for one in found for file in one.files]):
+        return 1
+    results = [run(one) for one in found]
+    return 0 if all(results) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

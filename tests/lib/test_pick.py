@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""What a name means to pick.py: `test_pick.py BUILD`. Nothing is built. Speaks TAP."""
+import os
+import sys
+
+import builds
+import pick
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
+from tap import Tap  # noqa: E402
+
+
+def means(build, name, *wanted):
+    """The commands, as short as they can be."""
+    try:
+        got = [' '.join(os.path.basename(word) for word in run.cmd)
+               for run in pick.runs_of(build, name)]
+    except builds.Missing as problem:
+        got = [str(problem)]
+    return [] if got == list(wanted) else [f'{name!r} means {got}']
+
+
+def needs(build, name, *wanted):
+    got = [os.path.basename(file) for run in pick.runs_of(build, name) for file in run.files]
+    return [] if got == list(wanted) else [f'{name!r} needs {got}']
+
+
+def main(folder):
+    build = builds.Build(folder)
+    tap = Tap()
+    os.chdir(pick.ROOT)
+    tap.claim('a function', means(build, 'every_way_to_end_is_a_line_of_tap',
+                                  'test_lib_runner every_way_to_end_is_a_line_of_tap'))
+    tap.claim('a run of it', means(build, 'other_runs_in_a_loop[2]',
+                                   'test_lib_runner other_runs_in_a_loop[2]'))
+    tap.claim('its program is built', needs(build, 'other_runs_in_a_loop', 'test_lib_runner'))
+    tap.claim('a test of meson', means(build, 'lib-runner', 'test_lib_runner'))
+    tap.claim('a file of functions', means(
+        build, 'tests/lib/test_master.c',
+        ' '.join(['test_lib_master', *pick.functions(pick.read('tests/lib/test_master.c'))])))
+    tap.claim('a script', means(build, 'tests/lib/test_tally.py', 'python3 -B test_tally.py'))
+    tap.claim('a claim of a script', means(build, 'builds are ' + 'summed', 'python3 -B test_tally.py'))
+    tap.claim('an input of a fuzz target', means(build, 'tests/fuzz/corpus/uri/two-dbs',
+                                                 'replay_uri two-dbs'))
+    none = 'no_such' + '_test'
+    tap.claim('no such name', means(build, none, f'no test is called {none!r}'))
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
