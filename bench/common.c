@@ -1,3 +1,4 @@
+/* common.c - the shared part of the clients: reading arguments, timing, counting, printing. */
 #include "common.h"
 
 #include <errno.h>

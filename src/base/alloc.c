@@ -1,3 +1,4 @@
+/* alloc.c - calloc(3) and its like, behind the hook of the tests. */
 #include "base/alloc.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* pool.c - the list of what was given back; an object that waits there begins with its link. */
 #include "base/pool.h"
 
 #include "base/alloc.h"

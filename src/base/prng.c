@@ -1,3 +1,4 @@
+/* prng.c - SplitMix64. */
 #include "base/prng.h"
 
 void rlk_prng_seed(struct rlk_prng *p, uint64_t seed)

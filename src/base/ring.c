@@ -1,3 +1,4 @@
+/* ring.c - how a ring grows. */
 #include "base/ring.h"
 
 #include <string.h>

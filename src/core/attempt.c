@@ -1,3 +1,4 @@
+/* attempt.c - the attempt's step: a function for each event, above the round's. */
 #include "core/attempt.h"
 
 #include <redlock/error.h>

@@ -1,3 +1,4 @@
+/* backoff.c - one draw. */
 #include "core/backoff.h"
 
 uint64_t rlk_backoff_us(struct rlk_prng *prng, uint32_t failures, uint64_t min_us, uint64_t max_us)

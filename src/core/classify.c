@@ -1,3 +1,4 @@
+/* classify.c - what each question may be answered, literally; all else is no proof. */
 #include "core/classify.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* clocks.c - comparing each time that a master tells with its own before, and with the others'. */
 #include "core/clocks.h"
 
 #include <string.h>

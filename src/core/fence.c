@@ -1,3 +1,4 @@
+/* fence.c - the largest counter among the votes, and who has it. */
 #include "core/fence.h"
 
 #include "base/mask.h"

@@ -1,3 +1,4 @@
+/* former.c - remembering connections, and forgetting them with their process. */
 #include "core/former.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* hold.c - the hold's step: a function for each event, and the plan for the next. */
 #include "core/hold.h"
 
 #include <redlock/error.h>

@@ -1,3 +1,4 @@
+/* inspection.c - what is due to be asked of a master, and what follows from each answer. */
 #include "core/inspection.h"
 
 #include <stddef.h>

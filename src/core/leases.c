@@ -1,3 +1,5 @@
+/* leases.c - the book of a lock's leases: a lease end for each node, and what a majority of them is
+ * worth. */
 #include "core/leases.h"
 
 #include "base/mask.h"

@@ -1,3 +1,4 @@
+/* pending.c - the times of a pending release. */
 #include "core/pending.h"
 
 #include "base/time.h"

@@ -1,3 +1,4 @@
+/* quarantine.c - judging a server by its run, its data, its role and its clock. */
 #include "core/quarantine.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* round.c - the round's step: a function for each event, and the verdict. */
 #include "core/round.h"
 
 #include <redlock/error.h>

@@ -1,3 +1,4 @@
+/* server.c - versions, roles and ages, from the facts that a server tells. */
 #include "core/server.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* steps.c - carrying the verdict about a clock to the quarantines and to ours. */
 #include "core/steps.h"
 
 #include "base/mask.h"

@@ -1,3 +1,4 @@
+/* checkup.c - the row of commands, and reading an answer to each. */
 #include "doctor/checkup.h"
 
 #include <stdio.h>

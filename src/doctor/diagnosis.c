@@ -1,3 +1,4 @@
+/* diagnosis.c - what is wrong with one master. */
 #include "doctor/diagnosis.h"
 
 #include <inttypes.h>

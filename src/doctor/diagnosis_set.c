@@ -1,3 +1,5 @@
+/* diagnosis_set.c - what is wrong with all of them together: their number, their clocks, who votes.
+ */
 #include "doctor/diagnosis.h"
 
 #include <inttypes.h>

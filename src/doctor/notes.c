@@ -1,3 +1,4 @@
+/* notes.c - the codes, and texts in a buffer that does not grow. */
 #include "doctor/notes.h"
 
 #include <stdarg.h>

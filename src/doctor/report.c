@@ -1,3 +1,4 @@
+/* report.c - from the checkups of all masters to the report of the public API. */
 #include "doctor/report.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* rights.c - the table of commands. */
 #include "doctor/rights.h"
 
 const struct rlk_right rlk_rights[] = {

@@ -1,3 +1,4 @@
+/* ask.c - sending a question, and stepping whoever drives the lock with each answer. */
 #include "lock/ask.h"
 
 #include "base/mask.h"

@@ -1,3 +1,4 @@
+/* detail.c - noting what a master said. */
 #include "lock/detail.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* attempt.c - drives an attempt: from START to its callback.
+/* drive_attempt.c - drives an attempt: from START to its callback.
  *
  * It is stepped with what is asked for, heard (ask.c) or due, and what the step asks for is
  * carried out. Nothing else. */

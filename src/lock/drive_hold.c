@@ -1,4 +1,5 @@
-/* hold.c - drives a hold: from the win to the release, or to the notice that the lock is lost.
+/* drive_hold.c - drives a hold: from the win to the release, or to the notice that the lock is
+ * lost.
  *
  * The same as in attempt.c: it is stepped with what is asked for, heard or due, and what the step
  * asks for is carried out. */

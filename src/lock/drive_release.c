@@ -1,4 +1,4 @@
-/* release.c - drives a release: of a lock that is let go, or of a token.
+/* drive_release.c - drives a release: of a lock that is let go, or of a token.
  *
  * That of a round that failed or was cancelled is sent as well, and nobody waits for its answers
  * (attempt.c). */

@@ -1,3 +1,4 @@
+/* found.c - reading a master's answers to a query. */
 #include "lock/found.h"
 
 #include <stdint.h>

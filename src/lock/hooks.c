@@ -1,3 +1,4 @@
+/* hooks.c - the hooks: each passes on what a node tells to those who wait. */
 #include "lock/hooks.h"
 
 #include "base/list.h"

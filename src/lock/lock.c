@@ -1,3 +1,4 @@
+/* lock.c - making and freeing a handle, and handing it from one driver to the next. */
 #include "lock/lock.h"
 
 #include <string.h>

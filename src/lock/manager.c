@@ -1,3 +1,4 @@
+/* manager.c - the list of those who wait for the nodes, and what every call checks first. */
 #include "lock/manager.h"
 
 #include <stdarg.h>

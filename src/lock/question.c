@@ -1,3 +1,4 @@
+/* question.c - the table of questions. */
 #include "lock/question.h"
 
 #include "base/time.h"

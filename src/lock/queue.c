@@ -1,3 +1,4 @@
+/* queue.c - two queues, urgent and fresh, served while the masters have capacity. */
 #include "lock/queue.h"
 
 #include "base/mask.h"

@@ -1,3 +1,4 @@
+/* result.c - which value a majority of the masters has, and telling that. */
 #include "lock/result.h"
 
 #include <stdio.h>

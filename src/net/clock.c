@@ -1,3 +1,4 @@
+/* clock.c - clock_gettime(2). */
 #include "net/clock.h"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+/* conn.c - a socket with its two events; the states of conn.h. */
 #include "net/conn.h"
 
 #include <errno.h>

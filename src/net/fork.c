@@ -1,3 +1,4 @@
+/* fork.c - the page that a child finds wiped. */
 #include "net/fork.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* format.c - redisFormatCommandArgv(), and what it has allocated. */
 #include "net/format.h"
 
 #include <hiredis/hiredis.h>

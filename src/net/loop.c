@@ -1,3 +1,4 @@
+/* loop.c - the beginning and the end of what is shared, after all that is in flight has ended. */
 #include "net/loop.h"
 
 #include <event2/dns.h>

@@ -1,3 +1,4 @@
+/* reply.c - hiredis' reader with object functions of ours: an answer is entries of an array. */
 #include "net/reply.h"
 
 #include <hiredis/hiredis.h>

@@ -1,3 +1,4 @@
+/* resolve.c - paths and numbers at once, names by evdns. */
 #include "net/resolve.h"
 
 #include <arpa/inet.h>

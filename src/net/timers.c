@@ -1,3 +1,4 @@
+/* timers.c - setting, cancelling and taking timers from the heap. */
 #include "net/timers.h"
 
 #include "base/list.h"

@@ -1,3 +1,4 @@
+/* uri.c - parsing a URI, character by character. */
 #include "net/uri.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* capacity.c - the marks up to which a node is asked. */
 #include "node/capacity.h"
 
 #include "base/time.h"

@@ -1,3 +1,4 @@
+/* claim.c - making a claim, and counting who refers to it. */
 #include "node/claim.h"
 
 #include <string.h>

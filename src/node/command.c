@@ -1,3 +1,4 @@
+/* command.c - writing RESP for SET and the scripts. */
 #include "node/command.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* greeting.c - the greeting, question by question, and what an answer to each means. */
 #include "node/greeting.h"
 
 #include <inttypes.h>

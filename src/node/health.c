@@ -1,3 +1,4 @@
+/* health.c - sending what core/inspection.h wants to know, and stepping it with the answers. */
 #include "node/health.h"
 
 #include <inttypes.h>

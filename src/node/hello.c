@@ -1,3 +1,4 @@
+/* hello.c - the fields of HELLO that matter. */
 #include "node/hello.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* inflight.c - a ring of exchanges. */
 #include "node/inflight.h"
 
 #include "base/time.h"

@@ -1,3 +1,4 @@
+/* info.c - the fields of INFO that matter. */
 #include "node/info.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* node.c - the states of a node: what each event of its connection, name and timer does. */
 #include "node/node.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* options.c - checking each option, and copying them. */
 #include "node/options.h"
 
 #include <stdarg.h>

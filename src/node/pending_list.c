@@ -1,3 +1,4 @@
+/* pending_list.c - a ring of pending releases. */
 #include "node/pending_list.h"
 
 #include "node/claim.h"

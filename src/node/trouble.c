@@ -1,3 +1,4 @@
+/* trouble.c - the sentences, one for each kind of trouble. */
 #include "node/trouble.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* config.c - the schemes and the named configurations. */
 #include "fence/config.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* key.c - packing a world, and choosing one order for those that differ in names. */
 #include "fence/key.h"
 
 #include "fence/moves.h"

@@ -1,3 +1,4 @@
+/* moves.c - which step each attempt can take next. */
 #include "fence/moves.h"
 
 #define CLOCKS 2u /* what a wall clock that may be wrong shows: one of so many */

@@ -1,3 +1,4 @@
+/* table.c - hashing keys, and growing. */
 #include "fence/table.h"
 
 #include <stdio.h>

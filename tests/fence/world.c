@@ -1,3 +1,4 @@
+/* world.c - what each step does to the masters and to the attempt. */
 #include "fence/world.h"
 
 /* ---- the masters ---- */

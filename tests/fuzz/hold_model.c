@@ -1,3 +1,4 @@
+/* hold_model.c - what the rules say of each event, computed anew at each step. */
 #include "hold_model.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* story.c - comparing a field of a world, whatever its size, and naming the step. */
 #include "lib/story.h"
 
 #include <check.h>

@@ -1,3 +1,4 @@
+/* check.c - a violation ends the history; and what must hold of each vote and each time told. */
 #include "sim/check.h"
 
 #include <stdarg.h>

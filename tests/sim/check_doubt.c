@@ -1,6 +1,6 @@
-/* [S11] What is known of a node reaches whoever relies on it: its time is compared, a suspension of
- * ours is told, and data that were data_replaced, a vote looks at the data when it can, and no lock
- * is handed out by the vote of a node that may have forgotten by now. */
+/* check_doubt.c - [S11] What is known of a node reaches whoever relies on it: its time is compared,
+ * a suspension of ours is told, and data that were replaced, a vote looks at the data when it
+ * can, and no lock is handed out by the vote of a node that may have forgotten by now. */
 #include "base/mask.h"
 #include "sim/check.h"
 #include "sim/trace.h"

@@ -1,5 +1,5 @@
-/* At one instant of true time no two holders of one key are inside their validity, each by its own
- * clock.
+/* check_exclusion.c - at one instant of true time no two holders of one key are inside their
+ * validity, each by its own clock.
  *
  * And what a winner believes follows from the votes that it has heard, before anybody collides.
  *

@@ -1,6 +1,6 @@
-/* [S12] A fence grows from each holder of a key to the next, in the order in which they are told;
- * a majority has its counter at exactly that while it has the key; and when nobody contends it
- * takes one question to each node.
+/* check_fence.c - [S12] A fence grows from each holder of a key to the next, in the order in which
+ * they are told; a majority has its counter at exactly that while it has the key; and when nobody
+ * contends it takes one question to each node.
  *
  * All is reckoned once more from the votes: the fence is the largest counter among the first
  * majority of votes that count. */

@@ -1,4 +1,4 @@
-/* What a holder believes, asks for and is told.
+/* check_hold.c - what a holder believes, asks for and is told.
  *
  * [S2, S7] is reckoned once more, from what was asked of whom and when, and what was answered: a
  * node counts when it had confirmed the key before the last success; a success is a majority of

@@ -1,5 +1,5 @@
-/* When all faults have ended and every release has had its time, no server has a key of a claim
- * that was let go, and no client owes anything.
+/* check_left.c - when all faults have ended and every release has had its time, no server has a key
+ * of a claim that was let go, and no client owes anything.
  *
  * Excused are only the keys of a process that died; where CLIENT KILL is not allowed, those of a
  * SET that lay in the socket of a server that stood still when the connection broke; and where a

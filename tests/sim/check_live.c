@@ -1,5 +1,6 @@
-/* When the faults have ended, every worker gets one more lock within a bound: the keys of those
- * who died end after a ttl, connections come back, and the others take their turns. */
+/* check_live.c - when the faults have ended, every worker gets one more lock within a bound: the
+ * keys of those who died end after a ttl, connections come back, and the others take their turns.
+ */
 #include "base/time.h"
 #include "sim/check.h"
 

@@ -1,5 +1,5 @@
-/* Every call that was accepted is told exactly once, not later than it promised, and what it is
- * told is true. */
+/* check_reported.c - every call that was accepted is told exactly once, not later than it promised,
+ * and what it is told is true. */
 #include <redlock/error.h>
 
 #include "base/time.h"

@@ -1,6 +1,6 @@
-/* [S11] While all steps of the masters' clocks have been noticed a holder believes in its lock for
- * no longer than a majority of the masters has the keys: by what stands in their memory, and not by
- * what was asked and answered.
+/* check_steps.c - [S11] While all steps of the masters' clocks have been noticed a holder believes
+ * in its lock for no longer than a majority of the masters has the keys: by what stands in their
+ * memory, and not by what was asked and answered.
  *
  * Only where nothing else takes keys away. */
 #include "base/mask.h"

@@ -1,6 +1,7 @@
-/* [S11] A step of a server's clock is put on record there by a client that was connected before and
- * after it, and by a time that follows from the options: from then on a process that meets the
- * server first does not count its votes, for as long as a lock that the step has ended could live.
+/* check_strangers.c - [S11] A step of a server's clock is put on record there by a client that was
+ * connected before and after it, and by a time that follows from the options: from then on a
+ * process that meets the server first does not count its votes, for as long as a lock that the step
+ * has ended could live.
  *
  * Only steps are looked at that nothing hides: no other server's clock stepped just before or after
  * it, its own was not set back then, and one client saw it through. */

@@ -1,4 +1,4 @@
-/* Not more messages than the rules allow, and time goes on.
+/* check_work.c - not more messages than the rules allow, and time goes on.
  *
  * A round sends one SET to a node at most [S4], and one release; each further release has a
  * reason: it was refused, or could not be sent, or its connection broke. A node whose oldest

@@ -1,3 +1,4 @@
+/* clock.c - three readings from true time, a rate and what has been done to the clock. */
 #include "sim/clock.h"
 
 #define MILLION 1000000

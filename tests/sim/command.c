@@ -1,3 +1,4 @@
+/* command.c - reading RESP, and finding the script by its text or SHA-1. */
 #include "sim/command.h"
 
 #include <string.h>

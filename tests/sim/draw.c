@@ -1,3 +1,4 @@
+/* draw.c - draws of several shapes. */
 #include "sim/draw.h"
 
 #include "base/mask.h"

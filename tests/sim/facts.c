@@ -1,3 +1,4 @@
+/* facts.c - a server's account of itself, from the world's. */
 #include "sim/facts.h"
 
 #include "base/time.h"

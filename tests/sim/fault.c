@@ -1,3 +1,4 @@
+/* fault.c - each fault: how it begins, and what ends it. */
 #include "sim/fault.h"
 
 #include "base/mask.h"

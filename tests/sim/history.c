@@ -1,3 +1,4 @@
+/* history.c - the loop of a history: take the next event, hand it to whom it is for. */
 #include "sim/history.h"
 
 #include "base/time.h"

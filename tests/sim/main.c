@@ -1,4 +1,4 @@
-/* redlock-sim - runs the library through faulty histories and watches what must hold.
+/* main.c - redlock-sim: runs the library through faulty histories and watches what must hold.
  *
  * See docs/simulator.md. A run is its seed and the commit: the same on every machine. */
 #include <errno.h>

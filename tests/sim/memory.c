@@ -1,3 +1,4 @@
+/* memory.c - growing and freeing. */
 #include "sim/memory.h"
 
 #include <stdio.h>

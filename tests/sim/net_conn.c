@@ -1,5 +1,5 @@
-/* src/net/conn.h: bytes out, replies in, over the wires of the world. As the connection that ships,
- * it sends at the end of the turn what was appended in it. */
+/* net_conn.c - src/net/conn.h: bytes out, replies in, over the wires of the world. As the
+ * connection that ships, it sends at the end of the turn what was appended in it. */
 #include "net/conn.h"
 
 #include <netinet/in.h>

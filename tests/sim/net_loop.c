@@ -1,5 +1,6 @@
-/* In place of src/net/loop.c and wake.c: when things happen is up to the schedule of the world.
- * What happens then, in a turn and with a timer, is as it ships (src/net/turn.c, timers.c). */
+/* net_loop.c - in place of src/net/loop.c and wake.c: when things happen is up to the schedule of
+ * the world. What happens then, in a turn and with a timer, is as it ships (src/net/turn.c,
+ * timers.c). */
 #include "net/loop.h"
 
 #include "base/time.h"

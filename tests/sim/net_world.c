@@ -1,6 +1,6 @@
-/* src/net/clock.h, entropy.h, resolve.h, fork.h and format.h: the time of the client that runs,
- * chance from the seed, names that are known, no children, and words into bytes without sprintf, of
- * which hiredis is fond: it was half of a history. */
+/* net_world.c - src/net/clock.h, entropy.h, resolve.h, fork.h and format.h: the time of the client
+ * that runs, chance from the seed, names that are known, no children, and words into bytes without
+ * sprintf, of which hiredis is fond: it was half of a history. */
 #include <arpa/inet.h>
 #include <redlock/error.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* options.c - drawing each option; which faults a history may have follows from its assumptions. */
 #include "sim/options.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* process.c - a client's life: made, entered and left with each event, ended or crashed. */
 #include "sim/process.h"
 
 #include <stdio.h>

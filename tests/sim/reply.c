@@ -1,3 +1,4 @@
+/* reply.c - writing what the model answers as the small values of the library. */
 #include "sim/reply.h"
 
 #include <string.h>

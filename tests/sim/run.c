@@ -1,3 +1,4 @@
+/* run.c - choosing seeds, sharing them among processes, gathering what they found. */
 #include "sim/run.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* schedule.c - a binary heap. */
 #include "sim/schedule.h"
 
 #include "base/time.h"

@@ -1,3 +1,4 @@
+/* server.c - what each command does to the model of a master. */
 #include "sim/server.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* trace.c - one line for each event. */
 #include "sim/trace.h"
 
 #include <stdarg.h>

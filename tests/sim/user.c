@@ -1,3 +1,4 @@
+/* user.c - what a worker draws and does next. */
 #include "sim/user.h"
 
 #include <redlock/error.h>

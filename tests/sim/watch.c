@@ -1,3 +1,4 @@
+/* watch.c - what is seen on the wires. */
 #include "sim/watch.h"
 
 #include <string.h>

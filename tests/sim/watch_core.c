@@ -1,5 +1,5 @@
-/* What the drivers that ship tell the machines of src/core, and their nodes: the linker has put
- * these between them (-Wl,--wrap, meson.build). */
+/* watch_core.c - what the drivers that ship tell the machines of src/core, and their nodes: the
+ * linker has put these between them (-Wl,--wrap, meson.build). */
 #include <string.h>
 
 #include "base/mask.h"

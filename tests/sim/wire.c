@@ -1,3 +1,4 @@
+/* wire.c - moving messages: sent, on the way, read, answered, lost. */
 #include "sim/wire.h"
 
 #include "base/time.h"

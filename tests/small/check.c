@@ -1,3 +1,4 @@
+/* check.c - the properties, each a function of one world. */
 #include "small/check.h"
 
 #include "core/attempt.h"

@@ -1,3 +1,4 @@
+/* drive.c - stepping the core, and carrying out its actions in the world. */
 #include "small/drive.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* faults.c - what each fault changes. */
 #include "small/faults.h"
 
 #include <string.h>

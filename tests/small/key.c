@@ -1,3 +1,4 @@
+/* key.c - packing a world, and choosing one order for those that differ in names. */
 #include "small/key.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* master.c - the commands that a master knows. */
 #include "small/master.h"
 
 #include <stdio.h>

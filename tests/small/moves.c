@@ -1,3 +1,4 @@
+/* moves.c - which moves a world has, and making them. */
 #include "small/moves.h"
 
 #include "core/attempt.h"

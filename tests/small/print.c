@@ -1,3 +1,4 @@
+/* print.c - the words for each move, and for what it has changed. */
 #include "small/print.h"
 
 #include <stdio.h>

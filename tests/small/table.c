@@ -1,3 +1,4 @@
+/* table.c - hashing keys, and growing. */
 #include "small/table.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* hold_world.c - the driver, and the answers that a story gives it. */
 #include "hold_world.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The attempt: retries, limits, deadline, cancel, and a fresh token for every round [S4]. */
+/* test_attempt.c - the attempt: retries, limits, deadline, cancel, and a fresh token for every
+ * round [S4]. */
 #include <redlock/error.h>
 
 #include "base/mask.h"

@@ -1,4 +1,4 @@
-/* The leaf helpers. */
+/* test_base.c - the leaf helpers. */
 #include <stdbool.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
-/* Replies into votes: only a proof is a yes or a no, for every reply a server gives [S5]. */
+/* test_classify.c - replies into votes: only a proof is a yes or a no, for every reply a server
+ * gives [S5]. */
 #include <string.h>
 
 #include "core/classify.h"

@@ -1,5 +1,6 @@
-/* Whether the masters' clocks go as ours does. In the world of these tests every master's clock is
- * ours and a distance: the clock moves when that changes, and we are suspended when all change. */
+/* test_clocks.c - whether the masters' clocks go as ours does. In the world of these tests every
+ * master's clock is ours and a distance: the clock moves when that changes, and we are suspended
+ * when all change. */
 #include <inttypes.h>
 #include <string.h>
 

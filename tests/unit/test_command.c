@@ -1,5 +1,5 @@
-/* The commands that are written without hiredis, byte for byte as hiredis writes them; and the
- * digests of the scripts. */
+/* test_command.c - the commands that are written without hiredis, byte for byte as hiredis writes
+ * them; and the digests of the scripts. */
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
 #include <stdio.h>

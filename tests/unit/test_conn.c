@@ -1,6 +1,6 @@
-/* The end of a connection: what the other side has written is taken, so that the close is no reset;
- * but a server that writes without end does not hold the loop. The linker puts our own recv() in
- * between (--wrap). */
+/* test_conn.c - the end of a connection: what the other side has written is taken, so that the
+ * close is no reset; but a server that writes without end does not hold the loop. The linker puts
+ * our own recv() in between (--wrap). */
 #include <errno.h>
 #include <event2/event.h>
 #include <sys/socket.h>

@@ -1,5 +1,6 @@
-/* What is heard from servers that cannot be relied on: a vote that does not count, a clock that
- * went forward, and our own that stood still [S11]; in a round, in an attempt, while it is held. */
+/* test_doubt.c - what is heard from servers that cannot be relied on: a vote that does not count, a
+ * clock that went forward, and our own that stood still [S11]; in a round, in an attempt, while it
+ * is held. */
 #include <redlock/error.h>
 #include <string.h>
 

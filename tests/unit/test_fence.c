@@ -1,5 +1,5 @@
-/* Agreeing on a fence [S12]: every history of three nodes, random ones of five, and what a round
- * that wants a fence makes of it. */
+/* test_fence.c - agreeing on a fence [S12]: every history of three nodes, random ones of five, and
+ * what a round that wants a fence makes of it. */
 #include <redlock/error.h>
 
 #include "base/mask.h"

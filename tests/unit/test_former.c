@@ -1,5 +1,5 @@
-/* Connections that ended with something unanswered: which are to be ended on the server, and until
- * when that is said [S5]. */
+/* test_former.c - connections that ended with something unanswered: which are to be ended on the
+ * server, and until when that is said [S5]. */
 #include <stdbool.h>
 #include <string.h>
 

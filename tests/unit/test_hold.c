@@ -1,4 +1,4 @@
-/* A lock that is held: renewed, in trouble, and lost [S3, S7, S9]. */
+/* test_hold.c - a lock that is held: renewed, in trouble, and lost [S3, S7, S9]. */
 #include <string.h>
 
 #include <redlock/error.h>

@@ -1,4 +1,4 @@
-/* Extended because the user says so, and healed [S7, S8]. */
+/* test_hold_extend.c - extended because the user says so, and healed [S7, S8]. */
 #include <redlock/error.h>
 
 #include "base/time.h"

@@ -1,4 +1,4 @@
-/* How often, how long and for whom a lock is renewed. */
+/* test_hold_limits.c - how often, how long and for whom a lock is renewed. */
 #include <string.h>
 
 #include <redlock/error.h>

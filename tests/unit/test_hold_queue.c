@@ -1,4 +1,5 @@
-/* A held lock for which the nodes have no room: what is due waits for its turn [S13]. */
+/* test_hold_queue.c - a held lock for which the nodes have no room: what is due waits for its turn
+ * [S13]. */
 #include <redlock/error.h>
 
 #include "base/time.h"

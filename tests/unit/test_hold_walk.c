@@ -1,6 +1,7 @@
-/* Long random walks of a lock that is held among servers that forget, or whose clocks go forward,
- * and a rival that takes what it can get; now and then our own clock stands still. After each step
- * the model (fuzz/hold_model.h) has its say, and then what is true on the servers:
+/* test_hold_walk.c - long random walks of a lock that is held among servers that forget, or whose
+ * clocks go forward, and a rival that takes what it can get; now and then our own clock stands
+ * still. After each step the model (fuzz/hold_model.h) has its say, and then what is true on the
+ * servers:
  *
  *     [S2]  while it is valid a majority has our key, but for those that have forgotten it since;
  *     [S11] and for those whose clocks went forward, until we are told;

@@ -1,4 +1,5 @@
-/* What a server says of itself: read whole, by whatever it is told in, and without harm [S11]. */
+/* test_info.c - what a server says of itself: read whole, by whatever it is told in, and without
+ * harm [S11]. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* What a connected master is asked, and what its answers mean, or that it gives none [S7, S11]. */
+/* test_inspection.c - what a connected master is asked, and what its answers mean, or that it gives
+ * none [S7, S11]. */
 #include <stdbool.h>
 #include <string.h>
 

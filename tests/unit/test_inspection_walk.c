@@ -1,4 +1,5 @@
-/* Everything that may happen to one master, in any order, and one client that looks at it [S11].
+/* test_inspection_walk.c - everything that may happen to one master, in any order, and one client
+ * that looks at it [S11].
  *
  * The world of this test knows when the master last lost a vote. Whenever the client has just
  * looked (at the greeting or later) its votes must not count before every lock of then is over; and

@@ -1,4 +1,5 @@
-/* What each node has said of our key, and how long the lock is valid for that [S2, S7, S8]. */
+/* test_leases.c - what each node has said of our key, and how long the lock is valid for that [S2,
+ * S7, S8]. */
 #include <string.h>
 
 #include "base/mask.h"

@@ -1,6 +1,6 @@
-/* Without memory an acquire is refused or told, and never forgotten. White box: allocations are
- * made to fail, by the hook, and by torture (lib/torture.h), which runs this file too; the masters
- * are sockets that do not exist. */
+/* test_memory.c - without memory an acquire is refused or told, and never forgotten. White box:
+ * allocations are made to fail, by the hook, and by torture (lib/torture.h), which runs this file
+ * too; the masters are sockets that do not exist. */
 #include <event2/event.h>
 #include <redlock/redlock.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Until when a pending release is kept, and when it is told again [S5]: every reason for it. */
+/* test_pending.c - until when a pending release is kept, and when it is told again [S5]: every
+ * reason for it. */
 #include <stdbool.h>
 
 #include "base/time.h"

@@ -1,4 +1,5 @@
-/* The small pieces of io: the ring, the pending_releases, tokens, the parser, the status texts. */
+/* test_pieces.c - the small pieces of io: the ring, the pending releases, tokens, the parser, the
+ * status texts. */
 #include <redlock/redlock.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Whose votes count, and from when on [S11].
+/* test_quarantine.c - whose votes count, and from when on [S11].
  *
  * The cases of the first half are schedules in which two clients would hold one lock if a vote
  * counted too early. In them "a lock" is one that somebody else took just before, with a vote of

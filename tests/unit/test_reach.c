@@ -1,4 +1,4 @@
-/* Whether a master can be asked, or waited for [S6, S14]: every set of facts. */
+/* test_reach.c - whether a master can be asked, or waited for [S6, S14]: every set of facts. */
 #include <stdbool.h>
 
 #include "base/time.h"

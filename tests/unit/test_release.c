@@ -1,4 +1,4 @@
-/* Counting the answers to a release, by enumeration. */
+/* test_release.c - counting the answers to a release, by enumeration. */
 #include <redlock/error.h>
 
 #include "base/mask.h"

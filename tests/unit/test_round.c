@@ -1,4 +1,5 @@
-/* The round: every vote vector in every order for N up to 5, and what comes late [S1, S5, S6]. */
+/* test_round.c - the round: every vote vector in every order for N up to 5, and what comes late
+ * [S1, S5, S6]. */
 #include <redlock/error.h>
 
 #include "base/mask.h"

@@ -1,5 +1,5 @@
-/* The scripts, on a real server: each state of one key and of two, before and after. What they have
- * to do is said here once more, without Lua. */
+/* test_scripts.c - the scripts, on a real server: each state of one key and of two, before and
+ * after. What they have to do is said here once more, without Lua. */
 #include <hiredis/hiredis.h>
 #include <stdarg.h>
 #include <stdio.h>

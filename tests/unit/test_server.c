@@ -1,4 +1,5 @@
-/* What follows from what a server says of itself [S11]: every combination of what matters. */
+/* test_server.c - what follows from what a server says of itself [S11]: every combination of what
+ * matters. */
 #include <stdbool.h>
 #include <string.h>
 

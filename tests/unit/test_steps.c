@@ -1,5 +1,5 @@
-/* What follows for the masters, and for us, when the clock of one moved, or ours stood still [S11].
- * Which of the two it was is test_clocks.c. */
+/* test_steps.c - what follows for the masters, and for us, when the clock of one moved, or ours
+ * stood still [S11]. Which of the two it was is test_clocks.c. */
 #include <stdbool.h>
 #include <string.h>
 

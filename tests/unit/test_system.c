@@ -1,5 +1,5 @@
-/* What the system is asked: which clock, which timer, whose random bytes [S3, S4]. The linker
- * puts our own versions of the three calls in between (--wrap). */
+/* test_system.c - what the system is asked: which clock, which timer, whose random bytes [S3, S4].
+ * The linker puts our own versions of the three calls in between (--wrap). */
 #include <errno.h>
 #include <event2/event.h>
 #include <redlock/redlock.h>

@@ -1,4 +1,4 @@
-/* Node URIs, right and wrong. */
+/* test_uri.c - node URIs, right and wrong. */
 #include <redlock/error.h>
 #include <string.h>
 

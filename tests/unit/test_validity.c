@@ -1,4 +1,4 @@
-/* Leases, the majority-th largest end, and the back-off [S1, S2]. */
+/* test_validity.c - leases, the majority-th largest end, and the back-off [S1, S2]. */
 #include "base/mask.h"
 #include "base/prng.h"
 #include "base/time.h"
