@@ -1,12 +1,12 @@
 /* redlock/error.h - the status codes of libredlock.
  *
- * Codes are permanent: a number is never reused and never changes its meaning.
- * Zero is success, positive codes are outcomes that are not errors, negative
- * codes are errors, in ranges by who can act on them:
+ * Codes are permanent: a number is never reused and never changes its meaning. Zero is success.
+ * Positive codes are outcomes that are not errors. Negative codes are errors, in ranges by who can
+ * act on them:
  *
  *     -1xx   the caller      the call was wrong; trying again will not help
- *     -2xx   nobody          the lock was not had; this is daily life, try later
- *     -3xx   the operator    masters, network, memory: the environment
+ *     -2xx   nobody          the lock was not acquired, or has ended; this is normal, try later
+ *     -3xx   the operator    the environment: masters, network, memory
  *
  * This header includes nothing.
  */
@@ -18,64 +18,66 @@ extern "C" {
 #endif
 
 enum redlock_status {
-    /* Done as asked. From a release: our key was there and was deleted. */
+    /* Success. From a release: our key was there and was deleted. */
     REDLOCK_OK = 0,
-    /* Release only: a majority answered, and our key was no longer there (its ttl
-     * had ended, or it had been deleted). Nothing of ours is left. */
+    /* Release only: a majority answered, and our key was no longer there (its ttl had ended, or
+     * somebody had deleted it). Nothing of ours is left. */
     REDLOCK_GONE = 1,
-    /* Release only: as REDLOCK_GONE, and somebody else holds the key now. */
+    /* Release only: like REDLOCK_GONE, and somebody else holds the key now. */
     REDLOCK_TAKEN = 2,
 
-    /* An argument is out of its documented range. Nothing was begun. */
+    /* An argument is out of its documented range. The call did nothing. */
     REDLOCK_EINVAL = -101,
-    /* The call does not fit the state of the object (releasing twice, using a
-     * manager that is closing). Nothing was begun. */
+    /* The object is not in a state that allows this call (for example: releasing a lock twice, or
+     * using a manager that is closing). The call did nothing. */
     REDLOCK_ESTATE = -102,
-    /* A node URI could not be understood. */
+    /* The URI of a master is not valid. */
     REDLOCK_EURI = -103,
     /* The ttl is below 10 ms or above the manager's max_ttl_ms. */
     REDLOCK_ETTL = -104,
-    /* The process forked after redlock_new: the child must make its own manager. */
+    /* The process was forked after redlock_new(). The child must make its own manager. */
     REDLOCK_EFORK = -105,
-    /* A limit of the manager was reached: 65536 acquires, releases by token, or queries are
-     * pending, each counted by itself. Nothing was begun. As a reason: too many requests of this
-     * manager stood in line before this one; the masters have nothing to do with it. */
+    /* A limit of the manager is reached: 65536 acquires, 65536 releases by token, or 65536 queries
+     * are pending (each kind has its own limit). The call did nothing. As a reason of a failure or
+     * a notice: too many requests of this manager waited in the queue before this one; the masters
+     * are not the cause. */
     REDLOCK_ELIMIT = -106,
 
-    /* So many masters refused that no majority was possible: somebody else holds
-     * the key, or several contenders split the votes. */
+    /* So many masters refused that no majority was possible: somebody else holds the key, or
+     * several clients split the votes. */
     REDLOCK_EHELD = -201,
-    /* The masters were too slow for the ttl: a majority granted the lock so late that less
-     * than min_validity_ms was left of it, or that time came before a majority had answered.
-     * What was granted was released. */
+    /* The masters were too slow for the ttl: a majority granted the lock so late that less than
+     * min_validity_ms was left of it, or no majority had answered by the time when so little would
+     * be left. What was granted is released. */
     REDLOCK_ETOOSLOW = -202,
-    /* wait_ms passed; the reason of the last try is in redlock_lock_reason(). */
+    /* wait_ms has passed. redlock_lock_reason() says why the last try failed. */
     REDLOCK_EDEADLINE = -203,
-    /* redlock_cancel, redlock_release or redlock_close was called. What was granted is
+    /* redlock_cancel(), redlock_release() or redlock_close() was called. What was granted is
      * released. */
     REDLOCK_ECANCELED = -204,
-    /* The lock is lost: its time is over, or so many masters have said that our key is not
-     * there (restarted empty, evicted, deleted, taken), or have a clock that went forward, so
-     * that the key may end early there, that it cannot be relied on. */
+    /* The lock is lost. Either its time is over; or so many masters no longer have our key
+     * (restarted without data, evicted, deleted, taken), or may end it early because their clock
+     * went forward, that nobody can rely on the lock. */
     REDLOCK_ELOST = -205,
-    /* Notices only: the time of a lock was over before it could be renewed, because this process
-     * did not run when that was due: it was stopped, its machine suspended, or its loop blocked
-     * in a callback; or the masters' clocks showed that ours had stood still. */
+    /* Notices only: the time of the lock ended before the library could renew it, because this
+     * process did not run when the renewal was due: the process was stopped, its machine was
+     * suspended, or a callback blocked the loop. Or the masters' clocks showed that our machine was
+     * suspended in a way that its own clock did not count. */
     REDLOCK_ESUSPENDED = -206,
-    /* Notices only: the lock is not renewed (any more): request.renew is 0, max_hold_ms or
-     * max_renewals is reached, or nobody has called redlock_lock_pet(). */
+    /* Notices only: the lock is not renewed, because request.renew is 0, max_hold_ms or
+     * max_renewals is reached, or the application did not call redlock_lock_pet(). */
     REDLOCK_EUNRENEWED = -207,
 
-    /* So many masters are down, silent or answer with errors that no majority
-     * could be had. redlock_lock_node() says which and why. */
+    /* So many masters are down, do not answer, or answer with errors that no majority was possible.
+     * redlock_lock_node() says which masters and why. */
     REDLOCK_ENOQUORUM = -301,
     /* Out of memory. Nothing is held. */
     REDLOCK_ENOMEM = -302,
-    /* The system refused something (random bytes, a timer, a descriptor). */
+    /* The operating system refused random bytes, a timer or a file descriptor. */
     REDLOCK_ESYSTEM = -303,
-    /* Two of the masters are one server under two addresses, which has one vote only:
-     * redlock_node_info() names both. Fix the list; nothing is acquired before. Locks that are
-     * held go on. */
+    /* Two of the masters are one server at two addresses. That server has one vote only.
+     * redlock_node_info() names both addresses. No lock is acquired until the list is fixed; locks
+     * that are already held go on. */
     REDLOCK_ECONFIG = -304
 };
 

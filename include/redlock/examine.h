@@ -1,5 +1,5 @@
-/* redlock/examine.h - whether the masters are fit to keep locks: what each says of itself, what is
- * wrong with it, and how to fix that. Observes only: no key is written on any master. */
+/* redlock/examine.h - whether the masters are fit for locks: what each master says about itself,
+ * what is wrong with it, and how to fix that. An examination writes no key on any master. */
 #ifndef REDLOCK_EXAMINE_H
 #define REDLOCK_EXAMINE_H
 
@@ -13,20 +13,20 @@
 extern "C" {
 #endif
 
-/* How bad it is. A master's verdict is the worst of what was found out about it. */
+/* How bad a finding is. The verdict on a master is the severity of its worst finding. */
 enum redlock_severity {
-    /* Nothing to be done; of a finding: a remark. */
+    /* Nothing to fix. As the severity of a finding: a remark. */
     REDLOCK_FINE = 0,
-    /* Locks work there, and something is not as it should be. */
+    /* Locks work on this master, but something is not as it should be. */
     REDLOCK_WARNING = 1,
-    /* It answers, and its votes do not count: for a time, or until something is changed. */
+    /* The master answers, but its votes do not count: for some time, or until something changes. */
     REDLOCK_NO_VOTE = 2,
-    /* No locks there. */
+    /* No lock can be acquired on this master. */
     REDLOCK_UNUSABLE = 3
 };
 
-/* What the library asks of a master, as bits. AUTH needs no right; HELLO needs one on Redis 6.0
- * only. A SELECT that is denied is REDLOCK_FOUND_DATABASE. */
+/* The commands that the library needs on a master, as bits. AUTH needs no right; HELLO needs one on
+ * Redis 6.0 only. A denied SELECT is REDLOCK_FOUND_DATABASE. */
 enum redlock_right {
     REDLOCK_RIGHT_SET = 1,
     REDLOCK_RIGHT_GET = 2,
@@ -44,59 +44,59 @@ enum redlock_right {
     REDLOCK_RIGHT_HELLO = 8192
 };
 
-/* One thing that is worth knowing. The numbers are permanent. */
+/* The kinds of findings. The numbers are permanent. */
 enum redlock_finding_kind {
     /* About one master. */
-    REDLOCK_FOUND_DOWN = 1,          /* it cannot be reached */
-    REDLOCK_FOUND_SILENT = 2,        /* connected, and does not answer */
-    REDLOCK_FOUND_LOGIN = 3,         /* it does not let us in */
-    REDLOCK_FOUND_DUPLICATE = 4,     /* it is the same server as another one */
-    REDLOCK_FOUND_ROLE = 5,          /* it is no independent master */
-    REDLOCK_FOUND_LOADING = 6,       /* it reads its data from the disk */
-    REDLOCK_FOUND_REFUSES = 7,       /* it refuses to write for another reason than rights */
-    REDLOCK_FOUND_RIGHTS = 8,        /* commands that it does not let us use */
-    REDLOCK_FOUND_KEYS = 9,          /* keys that it does not let us use */
+    REDLOCK_FOUND_DOWN = 1,          /* the master cannot be reached */
+    REDLOCK_FOUND_SILENT = 2,        /* it is connected, but does not answer in time */
+    REDLOCK_FOUND_LOGIN = 3,         /* it refused our login */
+    REDLOCK_FOUND_DUPLICATE = 4,     /* it is the same server as another one in the list */
+    REDLOCK_FOUND_ROLE = 5,          /* it is not an independent master */
+    REDLOCK_FOUND_LOADING = 6,       /* it is loading its data from the disk */
+    REDLOCK_FOUND_REFUSES = 7,       /* it refuses to write, for another reason than its ACL */
+    REDLOCK_FOUND_RIGHTS = 8,        /* it denies us commands, or does not know them */
+    REDLOCK_FOUND_KEYS = 9,          /* it denies us keys */
     REDLOCK_FOUND_QUARANTINE = 10,   /* its votes do not count yet */
-    REDLOCK_FOUND_EVICTION = 11,     /* it may throw locks away */
-    REDLOCK_FOUND_MEMORY = 12,       /* it is nearly full */
-    REDLOCK_FOUND_DISK = 13,         /* it cannot write its data to the disk */
-    REDLOCK_FOUND_FORGETS = 14,      /* it forgets locks, and no quarantine covers that */
+    REDLOCK_FOUND_EVICTION = 11,     /* it may evict locks */
+    REDLOCK_FOUND_MEMORY = 12,       /* its memory is nearly full */
+    REDLOCK_FOUND_DISK = 13,         /* it could not write its data to the disk */
+    REDLOCK_FOUND_FORGETS = 14,      /* a restart may lose locks, and there is no quarantine */
     REDLOCK_FOUND_REPLICAS = 15,     /* it has replicas */
-    REDLOCK_FOUND_PROMOTED = 16,     /* it was a replica */
-    REDLOCK_FOUND_MIN_REPLICAS = 17, /* without replicas it refuses to write */
-    REDLOCK_FOUND_PLAINTEXT = 18,    /* another machine, and nothing is encrypted */
-    REDLOCK_FOUND_PRODUCT = 19,      /* neither Redis nor Valkey */
-    REDLOCK_FOUND_SLOW = 20,         /* its answers come nearly too late */
-    REDLOCK_FOUND_DATABASE = 21,     /* the database that its URI names is not there, or denied */
-    /* About all of them. */
-    REDLOCK_FOUND_NO_MAJORITY = 50, /* too few are usable */
-    REDLOCK_FOUND_NOT_YET = 51,     /* enough are, and too few vote as yet */
-    REDLOCK_FOUND_NO_SPARE = 52,    /* none more may fail */
-    REDLOCK_FOUND_FEW = 53,         /* with one or two masters none may ever fail */
-    REDLOCK_FOUND_EVEN = 54,        /* an even number */
-    REDLOCK_FOUND_CLOCKS = 55,      /* the masters' clocks are apart */
-    REDLOCK_FOUND_OWN_CLOCK = 56,   /* ours is, from theirs */
-    REDLOCK_FOUND_POLICIES = 57,    /* some masters have another quarantine policy */
-    REDLOCK_FOUND_SAME_SERVERS = 58 /* nothing is acquired as long as a server is listed twice */
+    REDLOCK_FOUND_PROMOTED = 16,     /* it was a replica before */
+    REDLOCK_FOUND_MIN_REPLICAS = 17, /* it refuses to write when it has too few replicas */
+    REDLOCK_FOUND_PLAINTEXT = 18,    /* it is on another machine, and nothing is encrypted */
+    REDLOCK_FOUND_PRODUCT = 19,      /* it is neither Redis nor Valkey */
+    REDLOCK_FOUND_SLOW = 20,         /* it answers nearly too late */
+    REDLOCK_FOUND_DATABASE = 21,     /* the database of its URI does not exist, or is denied */
+    /* About all masters. */
+    REDLOCK_FOUND_NO_MAJORITY = 50, /* too few masters are usable */
+    REDLOCK_FOUND_NOT_YET = 51,     /* enough are usable, but too few of them vote yet */
+    REDLOCK_FOUND_NO_SPARE = 52,    /* no other master may fail */
+    REDLOCK_FOUND_FEW = 53,         /* one or two masters: none of them may ever fail */
+    REDLOCK_FOUND_EVEN = 54,        /* the number of masters is even */
+    REDLOCK_FOUND_CLOCKS = 55,      /* the masters' clocks differ */
+    REDLOCK_FOUND_OWN_CLOCK = 56,   /* the clock of this machine differs from theirs */
+    REDLOCK_FOUND_POLICIES = 57,    /* the masters do not all have the same quarantine policy */
+    REDLOCK_FOUND_SAME_SERVERS = 58 /* a server is listed twice: no lock can be acquired */
 };
 
 struct redlock_finding {
     /* sizeof(struct redlock_finding) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
-    /* The master, as an index; -1 for all of them. */
+    /* The index of the master; -1 for a finding about all masters. */
     int node;
     enum redlock_severity severity;
     enum redlock_finding_kind kind;
-    /* A permanent word for the kind, such as "eviction". */
+    /* A word for the kind that never changes, such as "eviction". */
     const char *code;
-    /* What it is: a sentence, about one master without its subject ("may throw keys away ..."). */
+    /* What was found: a sentence. About one master it is without its subject ("may evict ..."). */
     const char *text;
-    /* How to fix it, a sentence; "" when there is nothing to do. */
+    /* How to fix that: a sentence; "" when there is nothing to do. */
     const char *fix;
 };
 
-/* What is known of one master. Texts are "" and numbers as said where nothing is known; texts of
- * the server have only printable characters. */
+/* What is known about one master. A text is "" when it is not known; a number says below what it is
+ * then, otherwise 0. Texts of the server have printable characters only. */
 struct redlock_examined {
     /* sizeof(struct redlock_examined) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
@@ -106,9 +106,9 @@ struct redlock_examined {
     const char *error;
     uint64_t quarantine_ms;
     enum redlock_severity verdict;
-    /* Its policy. */
+    /* The quarantine policy for this master. */
     enum redlock_quarantine policy;
-    /* It has answered all that is below. */
+    /* 1: the master has answered every question about what follows. */
     int answered;
     /* "redis", "valkey", "keydb", "dragonfly" ...; "7.0.15". */
     const char *product;
@@ -117,85 +117,90 @@ struct redlock_examined {
     /* "master"; "standalone". */
     const char *role;
     const char *mode;
-    /* Whom it takes us for. */
+    /* The user that we are on this master. */
     const char *user;
-    /* By its own clock; below 0: unknown. */
+    /* Seconds since it started, by its own clock; below 0: unknown. */
     int64_t uptime_s;
     int loading;
-    /* Persistence: 1 yes, 0 no, -1 unknown; "always", "everysec", "no"; whether it fails. */
+    /* Persistence. rdb, aof: 1 on, 0 off, -1 unknown. fsync: "always", "everysec" or "no".
+     * disk_fails: 1 when the last write to the disk failed. */
     int rdb;
     int aof;
     const char *fsync;
     int disk_fails;
-    /* Bytes, 0 for no limit; and what it throws away at the limit, and how often it did. */
+    /* Memory in bytes (maxmemory 0: no limit), the eviction policy at that limit
+     * (maxmemory-policy), and the number of keys evicted so far. */
     uint64_t maxmemory;
     uint64_t used_memory;
     const char *eviction;
     uint64_t evicted_keys;
-    /* Replicas that are connected, and how many it needs for a write; whether it was one. */
+    /* The number of connected replicas; how many of them a write needs (min-replicas-to-write);
+     * whether this master itself was a replica before. */
     unsigned replicas;
     unsigned min_replicas;
     int promoted;
-    /* Bits of enum redlock_right: what its ACL denies us; what it does not know by this name. */
+    /* Bits of enum redlock_right: the commands that its ACL denies us, and the commands that it
+     * does not know. */
     unsigned denied;
     unsigned missing;
-    /* Its ACL denies us keys that begin with key_prefix and "redlock:". */
+    /* 1: its ACL denies us keys that begin with key_prefix + "redlock:". */
     int keys_denied;
-    /* Why it refuses to write, in its own words. */
+    /* Why it refuses to write: the error of the server. */
     const char *refusal;
-    /* Neither a unix socket nor a loopback address. */
+    /* 1: its address is neither a unix socket nor a loopback address. */
     int remote;
-    /* How many times it was asked for the time, one after the other, and how long that took. The
-     * last one may not have been answered. */
+    /* How often it was asked for the time, one question after the other, and the round trip times.
+     * The last question may have been cut off by the timeout. */
     unsigned pings;
     uint64_t ping_min_us;
     uint64_t ping_median_us;
     uint64_t ping_max_us;
-    /* How far its clock is ahead of the median of all, and how far that may be off; the latter is
-     * UINT64_MAX when it is not known. */
+    /* How far its clock is ahead of the median of all masters, and the largest error of that
+     * number; the error is UINT64_MAX when the clock is not known. */
     int64_t clock_us;
     uint64_t clock_error_us;
-    /* The number of the database that its URI names, and whether its ACL denies us all of it. */
+    /* The database of its URI, and whether its ACL denies us all of that database. */
     unsigned database;
     int database_denied;
 };
 
-/* Everything is borrowed for the time of the callback. */
+/* Everything is borrowed: it lives until the callback returns. */
 struct redlock_report {
     /* sizeof(struct redlock_report) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     /* One for each master, in the order of options.nodes. */
     const struct redlock_examined *const *nodes;
     size_t n_nodes;
-    /* What was found, the masters in their order, then what concerns all of them. */
+    /* The findings: about each master in its order, then about all masters. */
     const struct redlock_finding *const *findings;
     size_t n_findings;
-    /* The worst of them. */
+    /* The severity of the worst finding. */
     enum redlock_severity verdict;
-    /* How many masters make a majority; how many vote now; and how many do, or will when their
-     * quarantine is over. usable - quorum more may fail. */
+    /* quorum: how many masters are a majority. voting: how many vote now. usable: how many vote now
+     * or will vote when their quarantine or loading is over. usable - quorum more may fail. */
     size_t quorum;
     size_t voting;
     size_t usable;
-    /* How far our wall clock is ahead of the median of theirs, and how far that may be off; the
-     * latter is UINT64_MAX when it is not known. */
+    /* How far the wall clock of this machine is ahead of the median of the masters, and the largest
+     * error of that number; the error is UINT64_MAX when no clock is known. */
     int64_t clock_us;
     uint64_t clock_error_us;
 };
 
-/* Told once. status 0: a majority of the masters is usable. REDLOCK_ENOQUORUM: fewer are.
- * REDLOCK_ECONFIG: a server is listed twice. Each with a report. REDLOCK_ECANCELED: the manager was
- * closed; report NULL. */
+/* The end of an examination; called once. status 0: a majority of the masters is usable.
+ * REDLOCK_ENOQUORUM: no majority is. REDLOCK_ECONFIG: a server is listed twice. With all three
+ * comes a report. REDLOCK_ECANCELED: the manager was closed; report is NULL. */
 typedef void redlock_examine_cb(const struct redlock_report *report, int status, void *arg);
 
-/* Find out whether the masters are fit to keep locks.
+/* Examine whether the masters are fit for locks.
  *
- * Each is asked what it is, and for everything that the library does with a lock, in ways that
- * change nothing and with a key that nobody has; then for the time, some twenty times. Whatever a
- * master refuses is a finding. (Its ACL LOG may note it.)
+ * Asks each master what it is. Then tries every command that the library uses for locks, on a key
+ * that does not exist and in a way that changes nothing. Then asks for the time, twenty times.
+ * Every command that a master refuses is a finding. (The ACL LOG of the master may record it.)
  *
- * cb, arg   told once; cb not NULL. A master has node_timeout_ms for all of it; one that is being
- *           connected has connect_timeout_ms before that. Nobody waits for one that is down.
+ * cb, arg   called once, at the end; cb must not be NULL. Each master has node_timeout_ms for all
+ *           answers; a master that is being connected has connect_timeout_ms before that. The
+ *           examination does not wait for a master that is down.
  *
  * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT (65536 queries and
  * examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK. From: the loop's thread, callbacks

@@ -1,4 +1,4 @@
-/* redlock/query.h - who holds a key. Observes only: nothing is changed on any master. */
+/* redlock/query.h - who holds a key. A query only reads: it changes nothing on any master. */
 #ifndef REDLOCK_QUERY_H
 #define REDLOCK_QUERY_H
 
@@ -13,11 +13,11 @@ extern "C" {
 
 struct redlock;
 
-/* What one master said of the key. */
+/* What one master answered about the key. */
 enum redlock_query_answer {
-    /* It did not answer in time, or is not connected, or answered with an error. */
+    /* The master did not answer in time, is not connected, or answered with an error. */
     REDLOCK_ANSWER_NONE = 0,
-    /* The key is free there. */
+    /* The key does not exist there. */
     REDLOCK_ANSWER_FREE = 1,
     /* The key has a value there. */
     REDLOCK_ANSWER_HELD = 2
@@ -27,57 +27,61 @@ struct redlock_query_node {
     /* sizeof(struct redlock_query_node) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     enum redlock_query_answer answer;
-    /* The value, to be shown: printable ASCII as it is, "\xHH" for every other byte, "..." behind
-     * what is longer than some 500 characters. "" when free, or when the value is empty. */
+    /* The value, for people: printable ASCII as it is, "\xHH" for every other byte, and "..." at
+     * the end of a value that is longer than some 500 characters. "" when the key is free or its
+     * value is empty. */
     const char *token;
-    /* Milliseconds until it expires there; UINT64_MAX for a key without expiry. */
+    /* Milliseconds until the key expires there; UINT64_MAX for a key without expiry. */
     uint64_t ttl_ms;
-    /* Why there is no answer; "" when there is one. */
+    /* Why the master gave no answer; "" when it gave one. */
     const char *error;
-    /* The lock's counter there (redlock/lock.h, fence), 0 when there is none. */
+    /* The lock's fence counter there (request.fence in redlock/lock.h); 0: it has none. */
     uint64_t counter;
 };
 
-/* Everything is borrowed for the time of the callback. */
+/* Everything is borrowed: it lives until the callback returns. */
 struct redlock_query_result {
     /* sizeof(struct redlock_query_result) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     /* One for each master, in the order of options.nodes. */
     const struct redlock_query_node *const *nodes;
     size_t n_nodes;
-    /* How many answered at all, and on how many the key has the same value: that of which most
-     * have the same (0: the key is free on all that answered). Whole values are compared; of one
-     * that is longer than 8 KiB, its length and its beginning. */
+    /* How many masters answered, and how many of them have the most common value of the key
+     * (0: the key is free on all masters that answered). Whole values are compared; for values
+     * longer than 8 KiB, the length and the beginning. */
     size_t answered;
     size_t holding;
-    /* That value, shown as in struct redlock_query_node (with as many: the one that is first); it
-     * may be "". It holds the lock when holding is a majority of n_nodes. */
+    /* The most common value, written as in struct redlock_query_node; it may be "". When two values
+     * are equally common, this is the one that is first in the list. Its owner holds the lock when
+     * `holding` is a majority of n_nodes. */
     const char *token;
-    /* The owner in the token, "" when there is none, or it is no token of this library. */
+    /* The owner text in the token; "" when the token has no owner text, or was not made by this
+     * library. */
     const char *owner;
-    /* How long a majority will still hold it: the majority-th largest remaining time; 0
-     * when no majority holds it. */
+    /* How long a majority will still have that value: the majority-th largest remaining time. 0
+     * when no majority has it. */
     uint64_t ttl_ms;
-    /* 1 when a majority has the same value. */
+    /* 1 when a majority has the same value: the lock is held. */
     int held;
-    /* The fence of the holder, or of the last one: the largest number that a majority has reached
-     * (that of the majority-th counter); 0 when nobody asked for fences. While a lock is being
-     * acquired it may still be that of the one before. */
+    /* The fence of the holder, or of the last holder when the lock is free: the largest number that
+     * a majority of the counters has reached; 0 when no client asked for fences. While a client
+     * acquires the lock this may still be the fence of the previous holder. */
     uint64_t fence;
-    /* 1 when held is 0, and nobody can tell whether it is: fewer than a majority answered, or the
-     * value is on a majority if those that did not answer have it. */
+    /* 1 when `held` is 0 and the lock may be held all the same: fewer than a majority answered, or
+     * the masters that did not answer could make it a majority. */
     int unknown;
 };
 
-/* Told once. status 0: a majority of the masters answered. REDLOCK_ENOQUORUM: fewer did;
- * the result tells what is known. REDLOCK_ECANCELED: the manager was closed; result NULL. */
+/* The end of a query; called once. status 0: a majority of the masters answered.
+ * REDLOCK_ENOQUORUM: fewer answered; the result has what they said. REDLOCK_ECANCELED: the manager
+ * was closed; result is NULL. */
 typedef void redlock_query_cb(const struct redlock_query_result *result, int status, void *arg);
 
 /* Ask all masters who holds a key.
  *
  * key       NUL terminated, without the manager's key_prefix.
- * cb, arg   told once, when all have answered or node_timeout_ms has passed since it was sent; cb
- *           not NULL.
+ * cb, arg   called once, when all masters have answered, or node_timeout_ms after the question was
+ *           sent; cb must not be NULL.
  *
  * Returns 0; REDLOCK_EINVAL (redlock_error_text() says why); REDLOCK_ESTATE (closing);
  * REDLOCK_ELIMIT (65536 queries and examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK.

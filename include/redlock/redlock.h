@@ -1,45 +1,45 @@
 /* redlock/redlock.h - the whole of libredlock. Include this one.
  *
- * libredlock lets programs agree, over N independent Redis or Valkey masters, on
- * who may do a thing now. A lock is held when a majority of the masters has
- * granted it and enough of its time to live is left.
+ * With libredlock, programs agree over N independent Redis or Valkey masters which of them may do
+ * something now. A lock is held when a majority of the masters has granted it and enough of its
+ * time to live is left.
  *
  *     redlock/manager.h   struct redlock: the masters, on your event loop
- *     redlock/lock.h      acquire, cancel, release; what a held lock tells
+ *     redlock/lock.h      acquire, extend, release; what can be asked about a lock
  *     redlock/query.h     who holds a key
- *     redlock/examine.h   whether the masters are fit to keep locks
+ *     redlock/examine.h   whether the masters are fit for locks
  *     redlock/error.h     every status code
  *     redlock/version.h   the version
  *
- * The rules that hold for every function, each of them tested:
+ * These rules hold for every function. Each of them is tested.
  *
- *  1. Nothing blocks, prints, starts a thread, installs a signal handler, or ends
- *     the process. There is no global state.
- *  2. A manager belongs to one thread: the one that runs its event_base. Every call
- *     about it and its locks is made from that thread. Several managers may live in
- *     several threads.
- *  3. A call that takes a callback and returns 0 calls it back exactly once. A call
- *     that returns an error does not call back.
- *  4. A callback never runs inside a library call: always later, from the loop.
- *  5. From inside a callback every function may be called, redlock_close included.
- *  6. The state is final before the callback runs: what it sees will not change by
- *     itself, except that time goes on.
- *  7. Callbacks run in the order in which they fell due: when the thing that each tells was first
- *     decided. What is told is how things are when it runs: a later decision about the same thing
- *     (a cancel after a win, a loss after trouble, a win that has grown too old) takes the place of
- *     the earlier one, and does not go to the end of the line.
- *  8. Inputs are copied before a call returns. What a callback or an accessor hands
- *     out is borrowed: its life is said where it is declared.
- *  9. After fork() the child gets REDLOCK_EFORK from every call on the parent's
- *     manager, and never touches the parent's sockets. It makes its own manager.
- *
- * 10. A struct that begins with its `size` may be longer in a later version: fields are only ever
- *     appended, never moved. So a program runs with an older and with a newer library than it
- *     was built for. Of what it hands in, the library reads no more than `size`: the fields
- *     behind it have their defaults. A field that the library does not know yet must be zero, or
- *     the call returns REDLOCK_EINVAL. Of what it gets filled in, no more than `size` is written,
- *     and what the library does not know is zero. In what a callback gets, `size` is the
- *     library's: look at it before reading a field that was added after 0.1.
+ *  1. No function blocks, prints, starts a thread, installs a signal handler, or ends the process.
+ *     There is no global state.
+ *  2. A manager belongs to one thread: the thread that runs its event_base. Call every function
+ *     about the manager and its locks from that thread. Several managers may live in several
+ *     threads.
+ *  3. A call that takes a callback and returns 0 calls it back exactly once. A call that returns an
+ *     error does not call back.
+ *  4. A callback never runs inside a library call. It runs later, from the loop.
+ *  5. A callback may call every function, redlock_close() included.
+ *  6. The state is final before the callback runs. What the callback sees does not change by
+ *     itself, except that time passes.
+ *  7. Callbacks run in the order in which their events were decided. A callback reports the state
+ *     at the time when it runs. A later decision about the same event (a cancel after a win, a loss
+ *     after trouble, a win that has become too old) replaces the earlier one and keeps its place in
+ *     the order.
+ *  8. Inputs are copied before a call returns. What a callback or an accessor hands out is
+ *     borrowed; its declaration says how long it lives.
+ *  9. After fork() the child gets REDLOCK_EFORK from every call on the parent's manager, and never
+ *     touches the parent's sockets. The child must make its own manager.
+ * 10. A struct that begins with its `size` may be longer in a later version: fields are only
+ *     appended, never moved. So a program runs with an older and with a newer library than it was
+ *     built for. The library reads no more than `size` bytes of a struct that the program passes;
+ *     the fields after them have their defaults. A field that the library does not know must be
+ *     zero, otherwise the call returns REDLOCK_EINVAL. The library writes no more than `size` bytes
+ *     of a struct that it fills in, and zero where it does not know the field. In a struct that a
+ *     callback gets, `size` is the library's: check it before you read a field that was added
+ *     after 0.1.
  *
  * All headers compile as C99 and as C++.
  */

@@ -40,6 +40,7 @@ PATTERNS = [(re.compile(r'(?<![A-Za-z])(%s)(?![A-Za-z])' % old, re.I), new)
 # The folders and files whose texts are held.
 HELD = [
     'src/net',
+    'include',
 ]
 
 # A line that says another thing by the same word.
