@@ -84,7 +84,7 @@ static void on_end(struct rlk_loop *loop)
 static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t patience_us,
                           uint64_t now_us)
 {
-    uint64_t since_us = rlk_time_max(rl->reported_us, n->heard_us);
+    uint64_t since_us = rlk_time_max(rl->reported_us, n->last_reply_us);
 
     if (rlk_node_connecting(n) && n->pending.ring.count > 0) {
         return now_us < rlk_time_add(rl->close_us, CONNECTING_US);

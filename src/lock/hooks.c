@@ -42,7 +42,7 @@ static void on_node_down(struct rlk_node *n, uint64_t now_us)
     notify_of_node(n, RLK_EVENT_NODE_DOWN, now_us);
 }
 
-static void on_node_eased(struct rlk_node *n, uint64_t now_us)
+static void on_node_capacity_freed(struct rlk_node *n, uint64_t now_us)
 {
     struct redlock *rl = n->owner;
 
@@ -118,7 +118,7 @@ static const struct rlk_node *on_node_duplicate(const struct rlk_node *n)
 const struct rlk_node_hooks rlk_hooks = {.greet = rlk_greeting_begin,
                                          .up = on_node_up,
                                          .down = on_node_down,
-                                         .eased = on_node_eased,
+                                         .capacity_freed = on_node_capacity_freed,
                                          .quarantined = on_node_quarantined,
                                          .restarted = on_node_restarted,
                                          .timed = on_node_timed,

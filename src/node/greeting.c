@@ -19,7 +19,7 @@ static void refuse(struct rlk_node *n, enum rlk_trouble_kind kind, const char *w
     rlk_node_refuse(n, &(struct rlk_trouble){.kind = kind, .words = words});
 }
 
-/* Whether it lets nobody in from other machines. */
+/* The error of protected mode: the server accepts no connections from other machines. */
 static bool is_protected(const struct rlk_reply *reply)
 {
     return rlk_classify_is_error(reply, "DENIED");
@@ -27,7 +27,7 @@ static bool is_protected(const struct rlk_reply *reply)
 
 static void send_next(struct rlk_node *n, uint64_t now_us);
 
-/* A connection that breaks while we greet is told to the node, not to each command. */
+/* When the connection breaks during the greeting, node.c handles it for all commands together. */
 static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
     (void)n;
@@ -52,7 +52,7 @@ static void on_auth(struct rlk_node *n, const struct rlk_exchange *r, const stru
     (void)r;
     (void)now_us;
     if (reply->type == RLK_REPLY_ERROR) {
-        /* Its first word only: some servers repeat what they were sent. */
+        /* Keep the first word only: some servers repeat the password in their error. */
         snprintf(word, sizeof(word), "%.*s", (int)strcspn(reply->str, " "), reply->str);
         refuse(n, is_protected(reply) ? RLK_TROUBLE_PROTECTED : RLK_TROUBLE_LOGIN, word);
     }
@@ -92,14 +92,14 @@ static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, u
     refuse_unfit(n, rlk_hello_unfit(list), now_us);
 }
 
-/* A server below 6 does not know HELLO, and 6.0 denies it to a user without the right to it. Role
- * and mode are in INFO, which is asked for anyway. */
+/* A server before 6.0 does not know HELLO, and 6.0 denies it to a user without the right to it.
+ * Then role and mode come from INFO, which is sent anyway. */
 static bool is_without_hello(const struct rlk_reply *reply)
 {
     return rlk_classify_is_error(reply, "NOPERM") || rlk_classify_unknown_command(reply);
 }
 
-/* The last that was asked. */
+/* The reply to the last command of the first half. */
 static void on_client_id(struct rlk_node *n, const struct rlk_exchange *r,
                          const struct rlk_reply *reply, uint64_t now_us)
 {
@@ -108,7 +108,7 @@ static void on_client_id(struct rlk_node *n, const struct rlk_exchange *r,
     send_next(n, now_us);
 }
 
-/* [S5] The number that this connection is ended by, should it break; HELLO would have told it. */
+/* [S5] CLIENT KILL needs the id of this connection, should it break. HELLO tells it otherwise. */
 static bool send_client_id(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {.answered = on_client_id, .broken = on_broken};
@@ -147,8 +147,8 @@ static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
     }
 }
 
-/* [S11] Who cannot say just now who it is, is asked again: it is not to vote unseen. */
-static bool refuses_for_now(struct rlk_node *n, const struct rlk_reply *reply)
+/* [S11] Retry later; never count a server before it is identified. */
+static bool refuse_if_busy(struct rlk_node *n, const struct rlk_reply *reply)
 {
     bool refuses = rlk_classify_is_error(reply, "BUSY") || rlk_classify_is_error(reply, "LOADING");
 
@@ -158,12 +158,12 @@ static bool refuses_for_now(struct rlk_node *n, const struct rlk_reply *reply)
     return refuses;
 }
 
-/* A section of INFO; what it says of role and mode counts whichever section that was. */
+/* A section of INFO. Role and mode are checked after each section, whichever has them. */
 static void on_info(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
     (void)r;
-    if (refuses_for_now(n, reply)) {
+    if (refuse_if_busy(n, reply)) {
         return;
     }
     rlk_info_read(&n->info, reply);
@@ -183,7 +183,7 @@ static void on_fsync(struct rlk_node *n, const struct rlk_exchange *r,
 
 static const struct rlk_exchange_kind ignored = {.answered = on_ignored, .broken = on_broken};
 
-/* Whatever it says: the connection has ended, or we may not end it. */
+/* Any reply will do: the connection has ended, or we have no right to end it. */
 static void on_killed(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
@@ -193,7 +193,7 @@ static void on_killed(struct rlk_node *n, const struct rlk_exchange *r,
     rlk_former_drop(&n->former);
 }
 
-/* [S5] What may still arrive over them must not come behind the pending_releases. */
+/* [S5] Commands that may still arrive over them must not come after the pending releases. */
 static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {.answered = on_killed, .broken = on_broken};
@@ -225,7 +225,7 @@ static bool is_duplicate(struct rlk_node *n)
     return other != NULL;
 }
 
-/* What is known of the node is not to be overwritten by what another server says. */
+/* Check for a duplicate first: its data must not overwrite what is known of this node. */
 static void accept_node(struct rlk_node *n, const struct rlk_reply *mark, uint64_t now_us)
 {
     if (!is_duplicate(n)) {
@@ -239,12 +239,12 @@ static void on_mark(struct rlk_node *n, const struct rlk_exchange *r, const stru
                     uint64_t now_us)
 {
     (void)r;
-    if (!refuses_for_now(n, reply)) {
+    if (!refuse_if_busy(n, reply)) {
         accept_node(n, reply, now_us);
     }
 }
 
-/* All of the first half has been answered, and went well. */
+/* The first half of the greeting was answered, and the server was not refused. */
 static void send_next(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {.answered = on_mark, .broken = on_broken};
@@ -254,12 +254,12 @@ static void send_next(struct rlk_node *n, uint64_t now_us)
     } else if (!rlk_health_is_wanted(n)) {
         accept_node(n, NULL, now_us);
     } else if (!rlk_health_greet(n, &kind, now_us)) {
-        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL); /* nor to trust it unseen */
+        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
     }
 }
 
-/* Whether the script could be loaded does not matter, EVAL brings it along. [S5] But nothing is
- * asked over a connection that nobody could end: its number may still be on its way. */
+/* It does not matter whether the script was loaded: EVAL sends its text. [S5] But wait for the
+ * reply to CLIENT ID, if it was sent: a connection without an id could not be ended later. */
 static void on_script(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
@@ -300,7 +300,7 @@ static bool send_info(struct rlk_node *n, const char *section, uint64_t now_us)
     return rlk_node_send_words(n, &kind, words, now_us);
 }
 
-/* [S11] What tells whether it may have forgotten something. */
+/* [S11] What we need to judge whether the server may have forgotten a lock. */
 static bool send_more_info(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {.answered = on_fsync, .broken = on_broken};

@@ -1,12 +1,16 @@
-/* greeting.h - how we introduce ourselves to a master, and what we learn of it.
+/* greeting.h - the commands that a new connection begins with, and what their replies tell of the
+ * server.
  *
- * All in one trip: AUTH (with a password), HELLO 2, SELECT (with a database), CLIENT SETNAME,
- * INFO server, INFO replication, SCRIPT LOAD. Then, on a connection that replaces a broken
- * one to which releases are owed, CLIENT KILL of the old one, so that nothing which still
- * waits in its socket is carried out after the releases [S5].
+ * The first half is sent at once: AUTH (with a password), HELLO 2, SELECT (with a database), CLIENT
+ * SETNAME, INFO server and INFO replication; unless quarantine=off, INFO memory, persistence and
+ * commandstats and CONFIG GET *appendfsync*; and SCRIPT LOAD of the release. When all of it is
+ * answered the incarnation key is read (node/health.h).
  *
- * A server that does not know HELLO, or denies it to our user, is greeted by the rest of these and
- * asked for CLIENT ID.
+ * After that CLIENT KILL ends our former connections to the same server process, so that a command
+ * which still waits in their sockets is not carried out after the pending releases [S5]; the node
+ * is UP then.
+ *
+ * A server that does not know HELLO, or denies it to our user, is asked for CLIENT ID instead.
  * A replica, a cluster node and a sentinel are refused [S11]. */
 #ifndef RLK_NODE_GREETING_H
 #define RLK_NODE_GREETING_H
@@ -19,8 +23,8 @@
 struct rlk_node;
 struct rlk_reply;
 
-/* On a connection that has just opened; ends in rlk_node_greeted or rlk_node_refuse. False
- * when there is no memory. */
+/* Begin the greeting on a connection that has just opened. It ends with rlk_node_greeted() or
+ * rlk_node_refuse(). False: out of memory. */
 bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us);
 
 #endif

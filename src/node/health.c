@@ -16,7 +16,7 @@
 #include "node/options.h"
 #include "scripts/scripts.h"
 
-/* ---- what goes out ---- */
+/* ---- sending ---- */
 
 static void write_key(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE])
 {
@@ -47,15 +47,15 @@ static bool send_mark_or_time(struct rlk_node *n, const struct rlk_exchange_kind
     return q->mark ? send_mark(n, kind, q, now_us) : rlk_node_send_words(n, kind, words, now_us);
 }
 
-/* ---- what comes back ---- */
+/* ---- reading replies ---- */
 
 static uint64_t number(const char *text, int base)
 {
     return strtoull(text, NULL, base);
 }
 
-/* TIME: seconds and microseconds. scripts/incarnation.lua: "run mark born", and the time. 0 is
- * what is not told. */
+/* The reply to TIME: seconds and microseconds. To scripts/incarnation.lua: "run mark born" and the
+ * time in microseconds. A value that is missing is 0. */
 static bool read_answer(const struct rlk_reply *reply, struct rlk_birth *ret)
 {
     const char *mark;
@@ -84,7 +84,7 @@ static void report_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
     n->hooks->timed(n, &sample);
 }
 
-/* What the core answers to an event, at once. The connection may have ended by the end of it. */
+/* Carry out the actions of a step. The connection may have ended when this returns. */
 static void carry_out(struct rlk_node *n, const struct rlk_inspection_event *ev,
                       const struct rlk_inspection_actions *out)
 {
@@ -147,7 +147,7 @@ static void on_inspected(struct rlk_node *n, const struct rlk_exchange *r,
     step_with_reply(n, RLK_INSPECTION_REPLY, reply, now_us);
 }
 
-/* The section that the greeting has asked for as well. */
+/* The reply to INFO replication. */
 static void on_info(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
@@ -191,7 +191,7 @@ static void on_ignored_end(struct rlk_node *n, const struct rlk_exchange *r, uin
     (void)now_us;
 }
 
-/* ---- the life of a connection ---- */
+/* ---- inspections ---- */
 
 static bool send_role(struct rlk_node *n, enum rlk_inspection_role role, uint64_t now_us)
 {

@@ -1,15 +1,15 @@
-/* health.h - whether a connected server is still a master, has its data, and what time it has
- * [S11].
+/* health.h - inspects a connected server: is it still a master, does it still have its data, and
+ * what does its clock say [S11].
  *
- * On every server stands one key that nobody deletes, the incarnation key: the run that wrote it,
- * a random mark, and since when by the server's clock. A server whose data were thrown away has
- * none, or, when another client was there before us, one with another mark: whoever knew the
- * former one sees it. A server that restarted with its data, and a replica that took its master's
- * place, have one of another run.
+ * Every server has one key that no client deletes, the incarnation key. Its value is the run that
+ * wrote it, a random mark, and the birth of the data by the server's clock. When the data of a
+ * server were thrown away, the key is missing, or has another mark when another client wrote it
+ * first: every client that knew the former mark sees the change. A server that restarted with its
+ * data, and a replica that was promoted, have a key that another run wrote.
  *
- * A script looks at it (and writes it anew where that has to be), and tells the time: at the end
- * of the greeting, every health_ms, and along with renewals. What is asked, and what follows from
- * the answers, is core/inspection.h. */
+ * A script reads the key, writes it again where that is necessary, and returns the time: at the end
+ * of the greeting, every health_ms, and along with renewals. core/inspection.h decides what to ask
+ * and what follows from the replies. */
 #ifndef RLK_NODE_HEALTH_H
 #define RLK_NODE_HEALTH_H
 
@@ -23,36 +23,36 @@ struct rlk_node;
 struct rlk_reply;
 struct rlk_exchange_kind;
 
-/* For the greeting: whether there is something to ask; and ask, and hear the answer. False when
- * there is no memory. */
+/* For the greeting. _is_wanted: whether there is anything to ask. _greet: ask it; `kind` gets the
+ * reply; false: out of memory. */
 bool rlk_health_is_wanted(struct rlk_node *n);
 bool rlk_health_greet(struct rlk_node *n, const struct rlk_exchange_kind *kind, uint64_t now_us);
 
-/* The greeting is over, with that answer, or without one (NULL). From here on it is asked now and
- * then. */
+/* The greeting is over. reply: to rlk_health_greet(), or NULL when it was not sent. From here on
+ * the server is inspected every health_ms. */
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
 
-/* Ask it now, ahead of what is asked next; not when an answer is outstanding. The second: not when
- * that was a moment ago, either. */
+/* Inspect the server now, before the next command, unless an inspection is in flight. The second
+ * does nothing either when the last inspection was a moment ago, or when health_ms is 0. */
 void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us);
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us);
 
-/* It is certain that its clock moved: put that on record, with this look and with each until it is
- * there [S11]. */
+/* It is certain that the server's clock was set: write that into the incarnation key, with this
+ * inspection and each one after it, until it is written [S11]. */
 void rlk_health_note(struct rlk_node *n, uint64_t now_us);
 
-/* The incarnation key, and what its value is to begin with; "" when that is not known or not to be
- * looked at. */
+/* The incarnation key, and how its value must begin; both "" when the mark is not known, or is not
+ * checked. */
 void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
                        char start[RLK_COMMAND_START_SIZE]);
 
-/* HELLO, or the greeting, told its role. Ends the connection of one that is no master. */
+/* HELLO or the greeting told the role. Ends the connection when the server is not a master. */
 void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us);
 
-/* It was looked at along with a vote, and was not as expected. */
+/* A vote with a fence read the incarnation key, and did not find the expected mark. */
 void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us);
 
-/* The connection has ended. */
+/* Stop the inspections of this node. */
 void rlk_health_end(struct rlk_node *n);
 
 #endif

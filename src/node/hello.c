@@ -9,7 +9,7 @@ const struct rlk_reply *rlk_hello_field(const struct rlk_reply *list, const char
 {
     int64_t i;
 
-    /* A nested list can only come last ("modules"), so the elements stand in a row before. */
+    /* Only the last value ("modules") can be an array, so before it every entry is an element. */
     for (i = 1; i + 1 <= list->integer && list[i].type != RLK_REPLY_ARRAY; i += 2) {
         if (strcmp(list[i].str, name) == 0) {
             return &list[i + 1];

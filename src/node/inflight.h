@@ -1,4 +1,6 @@
-/* inflight.h - what has been asked on a connection and not been answered yet, in order. */
+/* inflight.h - the commands in flight on a connection, in the order in which they were sent.
+ *
+ * A server replies in that order, so a reply belongs to the oldest command. */
 #ifndef RLK_NODE_INFLIGHT_H
 #define RLK_NODE_INFLIGHT_H
 
@@ -12,45 +14,47 @@
 struct rlk_node;
 struct rlk_exchange;
 
-/* The most requests that wait for an answer on one connection [S13]. */
+/* The most commands in flight on one connection [S13]. */
 #define RLK_INFLIGHT_MAX 65536
 
-/* What a kind of request does with its end: exactly one of the first two is called, once. */
+/* The functions for one kind of command: exactly one of the first two is called, once. */
 struct rlk_exchange_kind {
+    /* The reply came. It is valid during the call. */
     void (*answered)(struct rlk_node *n, const struct rlk_exchange *r,
                      const struct rlk_reply *reply, uint64_t now_us);
-    /* The connection ended first: it may or may not have been carried out. */
+    /* The connection ended before the reply: the command may or may not have been carried out. */
     void (*broken)(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us);
-    /* rlk_node_send() takes a reference to the context for the request; it is given back when that
-     * has ended. Both NULL: it needs none. */
+    /* rlk_node_send() takes a reference to the context, and drops it after one of the two above was
+     * called. Both NULL: the context is not counted. */
     void (*ref)(void *context);
     void (*unref)(void *context);
 };
 
+/* One command in flight. */
 struct rlk_exchange {
     const struct rlk_exchange_kind *kind;
-    void *context; /* who asks, or what for */
+    void *context; /* passed to nobody but the functions of `kind` */
     uint64_t sent_us;
-    size_t len; /* of its command */
+    size_t len; /* the bytes of the command */
 };
 
 struct rlk_inflight {
     struct rlk_ring ring; /* of struct rlk_exchange */
-    size_t bytes;         /* of their commands */
+    size_t bytes;         /* the bytes of all of them */
 };
 
 void rlk_inflight_end(struct rlk_inflight *q);
 
-/* Whether one more can be pushed: false for want of memory, or at the bound. */
+/* Make room for one more. False: out of memory, or RLK_INFLIGHT_MAX are in flight. */
 bool rlk_inflight_reserve(struct rlk_inflight *q);
 
-/* After a reserve. */
+/* Add one, after rlk_inflight_reserve() returned true. */
 void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_exchange *r);
 
-/* Take the oldest; false when there is none. */
+/* Take out the oldest; false: nothing is in flight. */
 bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_exchange *ret);
 
-/* When the oldest was sent; RLK_NEVER when there is none. */
+/* When the oldest was sent; RLK_NEVER: nothing is in flight. */
 uint64_t rlk_inflight_oldest_us(const struct rlk_inflight *q);
 
 #endif

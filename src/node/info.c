@@ -76,7 +76,7 @@ static void read_persistence(struct rlk_server *s, const char *text)
     }
 }
 
-/* A master that was a replica has taken a replication id of its own when that ended. */
+/* When a replica is promoted it takes a new replication id: this identifies the promotion. */
 static uint64_t read_promotion(const char *text)
 {
     char id[17] = "";
@@ -98,8 +98,8 @@ static void read_replication(struct rlk_server *s, const char *text)
     }
 }
 
-/* Commands that leave the run what it is, and its data not. Of statistics that were too long to be
- * kept nothing is known. */
+/* Whether a command was run that can throw the data away under the same run. Statistics that were
+ * cut prove nothing, so they count as if one was. */
 static void read_commands(struct rlk_server *s, const char *text, size_t len)
 {
     static const char *const names[] = {"cmdstat_flushall", "cmdstat_flushdb", "cmdstat_swapdb",

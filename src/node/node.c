@@ -14,7 +14,7 @@
 #define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
 
-/* A connection that lasted so long was a good one: its end is no reason to wait. */
+/* When a connection that lasted so long ends, the node is connected again without a back-off. */
 #define GOOD_AFTER_US 1000000
 
 static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us);
@@ -45,8 +45,8 @@ static void unref_context(const struct rlk_exchange *r)
     }
 }
 
-/* Every request in flight learns that its answer will not come. */
-static void break_requests(struct rlk_node *n, uint64_t now_us)
+/* No reply will come to the commands in flight: call `broken` for each. */
+static void break_exchanges(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_inflight broken = n->inflight;
     struct rlk_exchange r;
@@ -59,7 +59,7 @@ static void break_requests(struct rlk_node *n, uint64_t now_us)
     rlk_inflight_end(&broken);
 }
 
-static void try_again(struct rlk_node *n, uint64_t now_us)
+static void reconnect(struct rlk_node *n, uint64_t now_us)
 {
     uint64_t delay_us = 0;
 
@@ -74,12 +74,12 @@ static void try_again(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-/* The way up, or the connection, has ended. */
+/* The connection, or the attempt to make one, has ended. */
 static void go_down(struct rlk_node *n, uint64_t now_us)
 {
     bool was_up = n->state == RLK_NODE_UP;
 
-    /* Whatever else it fell for shows nothing of that. */
+    /* Any other reason says that the duplicate was not seen this time. */
     n->duplicate = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
 
     rlk_resolve_cancel(&n->resolve);
@@ -96,10 +96,10 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
         n->failures++;
         n->failed = true;
     }
-    break_requests(n, now_us);
-    try_again(n, now_us);
+    break_exchanges(n, now_us);
+    reconnect(n, now_us);
     if (was_up) {
-        n->hooks->eased(n, now_us);
+        n->hooks->capacity_freed(n, now_us);
     } else {
         n->hooks->down(n, now_us);
     }
@@ -111,7 +111,7 @@ void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t)
     go_down(n, rlk_clock_us());
 }
 
-/* It is not UP by the time that it had for that. */
+/* connect_timeout_ms is over, and the node is not UP. */
 static void give_up(struct rlk_node *n, uint64_t now_us)
 {
     static const enum rlk_trouble_kind kinds[] = {
@@ -134,7 +134,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
         return;
     }
     if (n->state == RLK_NODE_UP) {
-        n->hooks->eased(n, now_us);
+        n->hooks->capacity_freed(n, now_us);
         return;
     }
     if (n->state == RLK_NODE_CONNECTING && n->next_address < n->resolve.n) {
@@ -165,7 +165,7 @@ static void set_give_up(struct rlk_node *n, uint64_t now_us)
                   rlk_time_add(now_us, n->options->connect_timeout_us));
 }
 
-/* Try the addresses one after the other; `fault` is that of the last one. */
+/* Connect to the next address. fault: why the last attempt failed, for when none is left. */
 static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us)
 {
     n->state = RLK_NODE_CONNECTING;
@@ -206,12 +206,12 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
         return;
     }
     took_us = rlk_time_sub(now_us, r.sent_us);
-    n->heard_us = now_us;
+    n->last_reply_us = now_us;
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
     r.kind->answered(n, &r, reply, now_us);
     unref_context(&r);
     if (n->state == RLK_NODE_UP) {
-        n->hooks->eased(n, now_us);
+        n->hooks->capacity_freed(n, now_us);
     }
 }
 
@@ -263,7 +263,7 @@ void rlk_node_end(struct rlk_node *n)
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
     n->state = RLK_NODE_DOWN;
-    break_requests(n, rlk_clock_us());
+    break_exchanges(n, rlk_clock_us());
     rlk_pending_list_end(&n->pending);
     rlk_conn_end(&n->conn);
 }

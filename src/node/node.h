@@ -1,14 +1,14 @@
-/* node.h - one master: connected, greeted, asked, and connected again by itself.
+/* node.h - one master: its connection, the commands in flight, and reconnecting.
  *
  *            time is up         an address          connected          greeted
  *   DOWN -----------------> RESOLVING -------> CONNECTING -------> GREETING -------> UP
  *    ^                          |                   |                 |               |
  *    +--------------------------+-------------------+-----------------+---------------+
- *                    failed: again after a back-off with full jitter, 10 ms to 2 s
+ *                   failed: retry after a back-off with full jitter, 10 ms to 2 s
  *
- * Nothing is ever queued for a node that is not UP: what it has to be told later is a
- * pending_release [S5]. A node whose oldest answer is overdue is stuck [S14]: still UP, but not
- * asked until it answers. A timeout by itself never closes a connection. */
+ * No command is ever queued for a node that is not UP; only releases wait for it, as pending
+ * releases [S5]. A node whose oldest reply is overdue is stuck [S14]: it is still UP, but rounds do
+ * not ask it until it replies. A timeout by itself never closes a connection. */
 #ifndef RLK_NODE_NODE_H
 #define RLK_NODE_NODE_H
 
@@ -28,7 +28,7 @@
 #include "node/inflight.h"
 #include "node/trouble.h"
 
-/* The most of a sentence about it. */
+/* The most bytes of a sentence about what is wrong with a node. */
 #define RLK_NODE_TEXT 256
 
 struct rlk_claim;
@@ -45,23 +45,25 @@ enum rlk_node_state {
     RLK_NODE_UP
 };
 
-/* What a node's owner is told. */
+/* What a node calls when something happens to it; n->owner says whose node it is. */
 struct rlk_node_hooks {
-    /* It is connected: begin the greeting, which ends in rlk_node_greeted or rlk_node_refuse.
-     * False when there is no memory. */
+    /* The node is connected: begin the greeting, which ends with rlk_node_greeted() or
+     * rlk_node_refuse(). False: out of memory. */
     bool (*greet)(struct rlk_node *n, uint64_t now_us);
+    /* The node is UP. */
     void (*up)(struct rlk_node *n, uint64_t now_us);
-    /* It could not be connected, or refused us. */
+    /* An attempt to connect failed, or the node was refused in its greeting. */
     void (*down)(struct rlk_node *n, uint64_t now_us);
-    /* It has answered something, or will not any more: there is room for more. */
-    void (*eased)(struct rlk_node *n, uint64_t now_us);
-    /* Its votes do not count from now on. */
+    /* The node has fewer commands in flight: it replied, or its connection ended. Also when it is
+     * time to send pending releases again. */
+    void (*capacity_freed)(struct rlk_node *n, uint64_t now_us);
+    /* The votes of the node do not count from now on. */
     void (*quarantined)(struct rlk_node *n, uint64_t now_us);
-    /* It restarted, and was not durable: the clock may be another, too. */
+    /* The server restarted and is not durable: its clock may be another one, too. */
     void (*restarted)(struct rlk_node *n);
-    /* It told the time. */
+    /* The server told its time. */
     void (*timed)(struct rlk_node *n, const struct rlk_clock_sample *sample);
-    /* Another node that is UP and the same server [S10]; NULL for none. */
+    /* Another node that is UP and is the same server [S10]; NULL: there is no duplicate. */
     const struct rlk_node *(*duplicate)(const struct rlk_node *n);
 };
 
@@ -74,93 +76,99 @@ struct rlk_node {
     unsigned index;
 
     enum rlk_node_state state;
-    bool failed; /* the last attempt to connect did: nobody waits for the next one */
-    unsigned failures;
+    bool failed;       /* the last attempt to connect failed: no round waits for the next one */
+    unsigned failures; /* in a row, for the back-off */
     struct rlk_prng prng;
-    struct rlk_timer timer; /* DOWN: when to try again; until UP: when to give up; UP: when to
-                               pay what it is still owed and would not hear; not set: at once */
+    struct rlk_timer timer; /* DOWN: when to connect; until UP: when to give up; UP: when to send
+                               the pending releases that it refused; not set: with the next reply */
     struct rlk_resolve resolve;
     unsigned next_address;
     struct rlk_conn conn;
     struct rlk_inflight inflight;
     struct rlk_pending_list pending;
-    uint64_t since_us; /* of being UP, or of not being UP */
-    uint64_t rtt_us;
-    uint64_t heard_us; /* when it answered last */
-    unsigned expected; /* rounds that have begun since it began to be connected, and wait for it */
+    uint64_t since_us; /* when it became UP, or stopped being UP */
+    uint64_t rtt_us;   /* the average time from a command to its reply; 0: unknown */
+    uint64_t last_reply_us;
+    unsigned expected; /* operations that wait for it to be connected, to ask it then */
 
     /* From the greeting. */
     bool returns_holder; /* SET ... NX GET works */
-    unsigned
-        scripts;     /* their bits: it has run them over this connection, so it knows their SHA-1 */
-    char server[48]; /* "redis 7.0.15" */
+    unsigned scripts;    /* bits of the scripts that ran over this connection: sent by SHA-1 now */
+    char server[48];     /* "redis 7.0.15" */
     struct rlk_server info;
     int64_t client_id; /* 0: unknown */
     struct rlk_former former;
-    bool duplicate; /* it was another node's server when it fell last [S10] */
+    bool duplicate; /* it was refused as a duplicate when it went down last [S10] */
     struct rlk_quarantine quarantine;
     struct rlk_inspection inspection;
-    struct rlk_timer inspection_timer; /* when to look again: node/health.c */
+    struct rlk_timer inspection_timer; /* when to inspect it next: node/health.c */
 
     struct rlk_trouble trouble;    /* the last thing that went wrong */
-    char words[RLK_TROUBLE_WORDS]; /* of that */
-    char text[2 * RLK_NODE_TEXT];  /* what is wrong, when somebody asked for it */
+    char words[RLK_TROUBLE_WORDS]; /* the words of `trouble` */
+    char text[2 * RLK_NODE_TEXT];  /* what rlk_node_explain() returned last */
 };
 
+/* A node that is DOWN. index: its place in options->uris. The pointers are borrowed until
+ * rlk_node_end(). */
 void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
                    unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed);
 
 /* Begin to connect. */
 void rlk_node_start(struct rlk_node *n, uint64_t now_us);
 
-/* Close, and let go of everything. Requests in flight are told that they are broken before. */
+/* Close, and free all memory. Before that `broken` is called for every command in flight. */
 void rlk_node_end(struct rlk_node *n);
 
-/* UP, and no answer is overdue. */
+/* The node is UP, and no reply is overdue. */
 bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us);
 
-/* When the oldest answer to come is overdue; RLK_NEVER: there is none. */
+/* When the reply to the oldest command in flight is overdue; RLK_NEVER: nothing is in flight. */
 uint64_t rlk_node_overdue_us(const struct rlk_node *n);
 
-/* UP, and an answer is overdue [S14]. */
+/* The node is UP, and a reply is overdue [S14]. */
 bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us);
 
-/* On its way to be UP, and worth waiting for. */
+/* The node is being connected, and its last attempt did not fail: rounds wait for it. */
 bool rlk_node_connecting(const struct rlk_node *n);
 
-/* Ask an UP node. False when it is not UP, or at a limit, or for want of memory: nothing was
- * queued, and the kind is not told. A request in flight has a reference to its context. */
+/* Send a command. False: the node is not UP, a limit is reached [S13], or out of memory; then
+ * nothing is sent, and no function of `kind` is called. A command in flight has a reference to
+ * `context`. */
 bool rlk_node_send(struct rlk_node *n, const struct rlk_command *c,
                    const struct rlk_exchange_kind *kind, void *context, uint64_t now_us);
 
-/* Ask it with few words and no context, in any state with an open connection: for the greeting. */
+/* Send a command of few words, without a context. Needs an open connection, but not that the node
+ * is UP: for the greeting. False: a limit, or out of memory. */
 bool rlk_node_send_words(struct rlk_node *n, const struct rlk_exchange_kind *kind,
                          const char *const *words, uint64_t now_us);
 
-/* Owe it the release of a claim, for as long as its key may be there; a reference is taken. It is
- * told as soon as it is UP and has room; a little later when it refused (for now). */
+/* Keep the release of a claim as pending, for as long as the key may be there. Takes a reference to
+ * the claim. The release is sent as soon as the node is UP and has capacity; after
+ * RLK_PENDING_AGAIN_US when no reply can be waited for, or when the node has refused it for now
+ * (`refused`). */
 void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,
                           uint64_t now_us);
 
-/* It is owed something, and can be told. */
+/* Releases are pending, and can be sent now. */
 bool rlk_node_can_send_pending(const struct rlk_node *n);
 
-/* Tell it what it is owed, as far as it has room. */
+/* Send pending releases, the oldest first, as many as the node has capacity for. */
 void rlk_node_send_pending(struct rlk_node *n, uint64_t now_us);
 
-/* For the greeting: it is UP now; or it is not fit, close and try again later. */
+/* For the greeting. _greeted: the node is UP. _refuse: close the connection, note why, and connect
+ * again after the back-off. */
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
 void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t);
 
-/* Note what went wrong; the words are copied. The second: a kind with words, or none (NULL). */
+/* Note what went wrong; the words are copied. _kind: with these words, or none (NULL). */
 void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t);
 void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words);
 
-/* What is wrong with it now; its words are valid until something else goes wrong. */
+/* What is wrong with the node now. Its words are valid until the next rlk_node_note(). */
 struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us);
 
-/* The same in words, and behind why its vote does not count what else went wrong. "" for nothing;
- * valid until the next call. */
+/* The same as a sentence. When it says why the vote does not count, what else went wrong follows.
+ * "" when nothing is wrong; valid until the next call. */
 const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us);
 
 #endif

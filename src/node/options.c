@@ -18,7 +18,7 @@
 #define MAX_DRIFT_PPM 500000
 #define MAX_CLIENT_NAME 64
 
-/* What every version of the struct has. */
+/* The fields that every version of the struct has. */
 #define LEAST RLK_SIZED_UP_TO(struct redlock_options, n_nodes)
 
 static const struct redlock_options defaults = {
@@ -109,7 +109,7 @@ static int check_texts(const struct redlock_options *p)
     return 0;
 }
 
-/* The password that goes without saying. */
+/* Use user and password of the options where the URI has none. */
 static int fill_login(const struct redlock_options *p, struct rlk_uri *u)
 {
     if (u->password || p->password == NULL) {

@@ -9,26 +9,26 @@
 
 struct rlk_options {
     unsigned n_nodes;
-    struct rlk_uri *uris; /* user and password are filled in from the defaults */
+    struct rlk_uri *uris; /* with the user and password of the options where a URI has none */
     char *key_prefix;     /* never NULL */
     size_t key_prefix_len;
     char *client_name; /* never NULL */
     uint64_t node_timeout_us, connect_timeout_us;
-    uint64_t health_us; /* 0: never */
+    uint64_t health_us; /* 0: no health checks */
     uint32_t max_ttl_ms, drift_ppm;
     enum redlock_quarantine quarantine;
 };
 
-/* The caller's struct, of whatever version, as one of ours. 0; REDLOCK_EINVAL when it was not
- * initialised (then no field of it is looked at), or sets what we do not know. error_text is
- * cleared, and written on failure. */
+/* Copy the caller's struct, of whatever version, into one of our version. 0; REDLOCK_EINVAL: it was
+ * not initialised (then no field of it is read), or it sets a field that we do not know. The
+ * caller's error_text is cleared, and written when a field is unknown. */
 int rlk_options_read(const struct redlock_options *theirs, struct redlock_options *ret_public);
 
-/* 0, REDLOCK_EINVAL, _EURI or _ENOMEM; public->error_text is written on failure, and nothing
- * is kept. */
+/* Check and copy the options. 0, REDLOCK_EINVAL, _EURI or _ENOMEM. On failure public->error_text
+ * says why, and no memory is kept. */
 int rlk_options_load(struct rlk_options *o, const struct redlock_options *public);
 
-/* The policy for one node. */
+/* The policy for one node: that of its URI, else that of the options. */
 enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o,
                                                          unsigned node);
 

@@ -1,11 +1,13 @@
-/* pending_list.h - releases that are owed to a node, because it could not be told when it was time.
+/* pending_list.h - the releases that are pending for a node, because they could not be sent to it,
+ * or were not answered.
  *
- * A release was in flight when the connection broke, or there was none, or the node had no ear or
- * no room for it: it may have our key. It is told when it can be, before it is asked for anything
- * new [S5]. A lock that is held, or may yet be, owes nothing: its keys are wanted.
+ * The connection broke while the release was in flight, or the node was not connected, refused the
+ * release for now, or had no capacity: the node may still have our key. A pending release is sent
+ * as soon as possible, before any fresh command [S5]. A lock that is held, or may still be
+ * acquired, has no pending releases: it wants its keys.
  *
- * Bounded in number (the oldest goes first) and, where it is known when the key expires at the
- * latest, in age: a key that has expired needs no release. */
+ * The list is bounded in number: the oldest goes first. Where it is known when the key expires at
+ * the latest, a release is dropped then: an expired key needs no release. */
 #ifndef RLK_NODE_PENDING_LIST_H
 #define RLK_NODE_PENDING_LIST_H
 
@@ -17,32 +19,33 @@
 
 struct rlk_claim;
 
-/* The most pending_releases to one node. */
+/* The most pending releases for one node. */
 #define RLK_PENDING_MAX 65536
 
 struct rlk_pending_release {
     struct rlk_claim *claim;
-    uint64_t until_us;
+    uint64_t until_us; /* when the key has expired for certain; RLK_NEVER: unknown */
 };
 
 struct rlk_pending_list {
     struct rlk_ring ring; /* of struct rlk_pending_release */
 };
 
-/* Frees, and lets go of every claim. */
+/* Free the list and its references to claims. */
 void rlk_pending_list_end(struct rlk_pending_list *d);
 
-/* The pending_release at place `i` of d->ring.count, 0 for the oldest. */
+/* The pending release at place `i`, below d->ring.count; 0 is the oldest. */
 const struct rlk_pending_release *rlk_pending_list_at(const struct rlk_pending_list *d, size_t i);
 
-/* Take a reference to the claim and keep it until `until_us`. False without memory: it is not
- * kept, or an older one is not, and the key ends with its ttl. */
+/* Add the release of a claim, until `until_us`; takes a reference. False: at RLK_PENDING_MAX or out
+ * of memory. Then the oldest was dropped in its favour, or, when the list is empty, this one is not
+ * kept; the key of the one dropped ends with its ttl. */
 bool rlk_pending_list_add(struct rlk_pending_list *d, struct rlk_claim *claim, uint64_t until_us);
 
-/* The oldest that has not expired; NULL for none. It stays. */
+/* The oldest that has not expired; it stays in the list. Drops those that have. NULL: none left. */
 struct rlk_claim *rlk_pending_list_first(struct rlk_pending_list *d, uint64_t now_us);
 
-/* The oldest is paid: let go of it. */
+/* Drop the oldest, and its reference: it was sent. */
 void rlk_pending_list_drop(struct rlk_pending_list *d);
 
 #endif

@@ -1,6 +1,6 @@
-/* send_pending.c - tells a node the releases that it is owed [S5].
+/* send_pending.c - sends a node its pending releases [S5].
  *
- * As soon as it is connected, and from then on whenever an answer of it has made room. */
+ * They are sent as soon as the node is UP, and later whenever a reply has made room. */
 #include "base/time.h"
 #include "core/pending.h"
 #include "net/loop.h"
@@ -18,7 +18,7 @@ static bool send_release(struct rlk_node *n, struct rlk_claim *claim, uint64_t n
     return rlk_node_send(n, &c, claim->release, claim, now_us);
 }
 
-static void wait_a_while(struct rlk_node *n, uint64_t now_us)
+static void send_later(struct rlk_node *n, uint64_t now_us)
 {
     if (n->state == RLK_NODE_UP && !n->timer.set) {
         rlk_timer_set(&n->loop->timers, &n->timer, rlk_time_add(now_us, RLK_PENDING_RETRY_US));
@@ -32,7 +32,7 @@ void rlk_node_send_pending(struct rlk_node *n, uint64_t now_us)
     while (rlk_node_can_send_pending(n) && rlk_capacity_is_free(n, RLK_RANK_FRESH) &&
            (claim = rlk_pending_list_first(&n->pending, now_us)) != NULL) {
         if (!send_release(n, claim, now_us)) {
-            wait_a_while(n, now_us);
+            send_later(n, now_us);
             return;
         }
         rlk_pending_list_drop(&n->pending);
@@ -54,6 +54,6 @@ void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refu
                            NULL);
     }
     if (rlk_pending_needs_timer(&p)) {
-        wait_a_while(n, now_us);
+        send_later(n, now_us);
     }
 }

@@ -9,7 +9,8 @@
 #include "net/reply.h"
 #include "node/command.h"
 
-/* Each is about the node. In it stand # for the number, @ for the other node and $ for the words.
+/* The subject of each is the node. # is replaced by the number, @ by the other node, $ by the
+ * words.
  */
 static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_NONE] = "",

@@ -1,8 +1,9 @@
-/* trouble.h - what is wrong with a node: a code with its details, and in the source the only
- * sentences that are made of it.
+/* trouble.h - what is wrong with a node: a code with its details; trouble.c has the sentences.
  *
- * A node keeps the last that went wrong with it. Who has to decide something goes by the code;
- * texts are for people: redlock_node_info(), the details of a lock, what the doctor finds. */
+ * A node keeps the last thing that went wrong. Decisions use the code. The texts are for people:
+ * redlock_node_info(), the details of a lock, the findings of the doctor.
+ *
+ * The comment of a code names the details that come with it. */
 #ifndef RLK_NODE_TROUBLE_H
 #define RLK_NODE_TROUBLE_H
 
@@ -16,65 +17,66 @@
 enum rlk_trouble_kind {
     RLK_TROUBLE_NONE = 0,
 
-    /* It is not connected. */
-    RLK_TROUBLE_CONNECTING, /* not yet: nothing went wrong */
+    /* The node is not connected. */
+    RLK_TROUBLE_CONNECTING, /* not yet; nothing went wrong */
     RLK_TROUBLE_NAME,       /* fault: its name could not be resolved */
-    RLK_TROUBLE_NAME_LATE,  /* number: the same, not within so many ms */
+    RLK_TROUBLE_NAME_LATE,  /* number: the same, within so many ms */
     RLK_TROUBLE_CONNECT,    /* fault */
     RLK_TROUBLE_CONNECT_LATE,
     RLK_TROUBLE_GREETING_LATE,
-    RLK_TROUBLE_GREETING_BROKEN, /* fault: the connection broke while we greeted */
+    RLK_TROUBLE_GREETING_BROKEN, /* fault: the connection broke during the greeting */
     RLK_TROUBLE_BROKEN,          /* fault: it broke later */
-    RLK_TROUBLE_UNASKED,         /* words: it answered what it was not asked */
+    RLK_TROUBLE_UNASKED,         /* words: a reply without a command */
 
-    /* It did not let us in. */
+    /* The server refused the greeting. */
     RLK_TROUBLE_NOT_REDIS,
-    RLK_TROUBLE_GREETING_REFUSED, /* words, for another reason than those below */
-    RLK_TROUBLE_PROTECTED,        /* words: it lets nobody in from other machines */
-    RLK_TROUBLE_PASSWORD_MISSING, /* we have none, and it wants one */
-    RLK_TROUBLE_LOGIN,            /* words: it wants another user or password */
-    RLK_TROUBLE_DATABASE,         /* number, words: it does not have that database */
+    RLK_TROUBLE_GREETING_REFUSED, /* words: for another reason than those below */
+    RLK_TROUBLE_PROTECTED,        /* words: it accepts no connections from other machines */
+    RLK_TROUBLE_PASSWORD_MISSING, /* we have none, and the server wants one */
+    RLK_TROUBLE_LOGIN,            /* words: user or password are wrong */
+    RLK_TROUBLE_DATABASE,         /* number, words: the database does not exist */
     RLK_TROUBLE_DATABASE_DENIED,  /* number, words: our user may not use it */
-    RLK_TROUBLE_BUSY,             /* words: it refuses everything for now */
+    RLK_TROUBLE_BUSY,             /* words: it refuses every command for now */
     RLK_TROUBLE_LOADING,
 
-    /* It is not fit to vote [S10, S11]. */
-    RLK_TROUBLE_UNFIT,         /* unfit: it is no independent master */
-    RLK_TROUBLE_WAS_REPLICA,   /* since it was greeted: it is greeted anew */
-    RLK_TROUBLE_DATA_REPLACED, /* its data: it is greeted anew */
-    RLK_TROUBLE_DUPLICATE,     /* other, words (its run): it is the same server as that node */
-    RLK_TROUBLE_VOTED_TWICE,   /* the same, seen by our token */
+    /* The server must not vote [S10, S11]. */
+    RLK_TROUBLE_UNFIT,         /* unfit: it is not an independent master */
+    RLK_TROUBLE_WAS_REPLICA,   /* it was a replica since the greeting: it is greeted again */
+    RLK_TROUBLE_DATA_REPLACED, /* the data were replaced: it is greeted again */
+    RLK_TROUBLE_DUPLICATE,     /* other, words (the run): it is the same server as that node */
+    RLK_TROUBLE_VOTED_TWICE,   /* the same, seen by our token in its key */
 
-    /* It is connected, and refused something: words. */
+    /* The node is connected, and answered with an error. words: the error. */
     RLK_TROUBLE_SET_REFUSED,
     RLK_TROUBLE_FENCE_REFUSED,
     RLK_TROUBLE_EXTEND_REFUSED,
     RLK_TROUBLE_HEAL_REFUSED,
     RLK_TROUBLE_RELEASE_REFUSED,
-    RLK_TROUBLE_NONSENSE, /* an answer that is none to what it was asked */
+    RLK_TROUBLE_NONSENSE, /* no words: a reply that no master gives to this command */
 
-    /* It has not told what it was asked about a lock. */
+    /* What the node said of a lock is not known. */
     RLK_TROUBLE_UNANSWERED,
     RLK_TROUBLE_ERROR,
     RLK_TROUBLE_NOT_ASKED_AGAIN,
     RLK_TROUBLE_QUERY_REFUSED, /* words */
     RLK_TROUBLE_ANSWER_LOST,
 
-    /* It could not be asked. */
-    RLK_TROUBLE_TOO_MANY,  /* requests wait for it */
-    RLK_TROUBLE_NO_MEMORY, /* for a request */
+    /* A command could not be sent. */
+    RLK_TROUBLE_TOO_MANY,  /* too many commands are in flight, or unsent */
+    RLK_TROUBLE_NO_MEMORY, /* for a command */
     RLK_TROUBLE_NO_MEMORY_TO_GREET,
     RLK_TROUBLE_NO_MEMORY_TO_INSPECT,
     RLK_TROUBLE_NOT_EXAMINED,
-    RLK_TROUBLE_RELEASES_MANY, /* more are pending than there is room for */
+    RLK_TROUBLE_RELEASES_MANY, /* more than RLK_PENDING_MAX are pending */
     RLK_TROUBLE_RELEASES_NO_MEMORY,
 
-    /* As it is now. */
-    RLK_TROUBLE_SILENT,     /* number: its answer is overdue, for so many ms [S14] */
-    RLK_TROUBLE_QUARANTINE, /* reason; number: for so many seconds, RLK_NEVER: until that changes */
-    RLK_TROUBLE_BLIND_TO_RESTART, /* it votes, and it is not seen when it restarts */
-    RLK_TROUBLE_BLIND_TO_ROLE,    /* nor when it becomes a replica */
-    RLK_TROUBLE_BLIND_TO_DATA,    /* it votes, and it is not seen when its data are thrown away */
+    /* The state of the node now; these are not kept. */
+    RLK_TROUBLE_SILENT,     /* number: stuck [S14], no reply for so many ms */
+    RLK_TROUBLE_QUARANTINE, /* reason; number: for so many seconds; RLK_NEVER: until the reason ends
+                             */
+    RLK_TROUBLE_BLIND_TO_RESTART, /* it votes, but we cannot see when it restarts */
+    RLK_TROUBLE_BLIND_TO_ROLE,    /* the same, nor when it becomes a replica */
+    RLK_TROUBLE_BLIND_TO_DATA,    /* it votes, but we cannot see when its data are thrown away */
     RLK_TROUBLES
 };
 
@@ -85,16 +87,16 @@ struct rlk_trouble {
     enum rlk_quarantine_reason reason;
     uint64_t number;
     const char *other; /* the name of another node */
-    const char *words; /* of the server, or of the system behind a fault; NULL: none */
+    const char *words; /* the text of the server, or of a fault; NULL: none */
 };
 
-/* Of the words so much is kept. */
+/* The most bytes of words that a node keeps. */
 #define RLK_TROUBLE_WORDS 240
 
-/* That of a kind without details. */
+/* The sentence of a kind that has no details. */
 const char *rlk_trouble_plain(enum rlk_trouble_kind kind);
 
-/* The sentence, without its subject, printable and cut to size; "" for none. */
+/* Write the sentence, without its subject, printable and cut to size; "" for RLK_TROUBLE_NONE. */
 void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size);
 
 #endif
