@@ -6,24 +6,24 @@
 #include "base/mask.h"
 #include "base/time.h"
 
-/* What the clocks' grain, and a server that looks at its own once a command, may add. */
+/* The grain of the clocks, and of servers that read their clock only once per command. */
 #define FLOOR_US 2000
 
-/* Over a shorter time drift would be lost in the errors of the two round trips. */
+/* Within a shorter time the errors of the two round trips hide the drift. */
 #define BASELINE_US 1000000
 
-/* How much amounts by which clocks got ahead may differ and still be about the same: a tenth of
- * the largest, and this. */
+/* Two clocks went ahead by about the same amount when the amounts differ by no more than a tenth of
+ * the larger one, and this. */
 #define AGREE_US 50000
 
-/* Offsets beyond this are as good as it: 36,000 years. Sums of a few are exact. */
+/* Larger offsets are cut to this, 36,000 years: a sum of a few offsets cannot overflow. */
 #define OFFSET_MAX_US (UINT64_C(1) << 60)
 
-/* What a comparison of two samples shows. */
+/* What two readings of one clock show. */
 struct change {
     enum rlk_clock_verdict verdict;
-    uint64_t by_us;    /* how much the difference between the clocks has changed */
-    uint64_t bound_us; /* up to here it is no wonder */
+    uint64_t by_us;    /* by how much the difference to our clock has changed */
+    uint64_t bound_us; /* drift and round trips explain as much */
 };
 
 void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, uint32_t drift_ppm, uint64_t max_ttl_us)
@@ -41,7 +41,7 @@ void rlk_clocks_forget(struct rlk_clocks *c, unsigned node)
     }
 }
 
-/* By how much two clocks may come apart in this time, rounded up. */
+/* By how much two clocks may drift apart in this time, rounded up. */
 static uint64_t drift_us(const struct rlk_clocks *c, uint64_t time_us)
 {
     uint64_t whole = time_us / 1000000, part = time_us % 1000000, product;
@@ -57,7 +57,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* How far the difference of two readings can be from the truth. */
+/* The error of the difference of two readings, at most. */
 static uint64_t bound_us(const struct rlk_clocks *c, const struct rlk_reading *a,
                          const struct rlk_reading *b)
 {
@@ -92,9 +92,9 @@ static bool agree(uint64_t a, uint64_t b)
     return distance(a, b) <= rlk_time_max(a, b) / 10 + AGREE_US;
 }
 
-/* A suspension that others have shown, and that this node was not asked after until now, is told:
- * leases are shortened already. But for no more than that: what is beyond it is the node's own. */
-static struct change excused(struct change change, uint64_t known_suspension_us)
+/* Other nodes have shown a suspension of ours since this node was asked last. It was reported then,
+ * and the leases are shortened. What goes beyond it is a step of this node's own clock. */
+static struct change without_suspension(struct change change, uint64_t known_suspension_us)
 {
     if (change.verdict == RLK_CLOCK_AHEAD && known_suspension_us != 0 &&
         agree(change.by_us, known_suspension_us)) {
@@ -109,8 +109,8 @@ static bool is_unexplained(const struct rlk_clocks *c, const struct rlk_clock *k
     return k->ahead_us != 0 && rlk_time_sub(now_us, k->latest.to_us) <= c->forget_us;
 }
 
-/* What was unexplained before belongs to it: two suspensions in a row show in two amounts to a node
- * that is asked between them, and in one to a node that is not. */
+/* Add a step to those that nothing has explained yet. Two suspensions in a row are two steps for a
+ * node that is asked between them, and one for a node that is not: only the sums agree. */
 static void remember_ahead(const struct rlk_clocks *c, struct rlk_clock *k, uint64_t by_us,
                            const struct rlk_span *when)
 {
@@ -124,7 +124,7 @@ static void remember_ahead(const struct rlk_clocks *c, struct rlk_clock *k, uint
     k->witnesses = 0;
 }
 
-/* The nodes that got ahead lately by about this amount, and by no more. */
+/* The nodes that recently went ahead by about this amount, and by no more. */
 static uint64_t agreeing(const struct rlk_clocks *c, uint64_t most_us, uint64_t now_us)
 {
     uint64_t mask = 0;
@@ -145,8 +145,7 @@ static bool is_majority(const struct rlk_clocks *c, uint64_t nodes)
     return rlk_mask_count(nodes) >= rlk_validity_quorum(c->nodes);
 }
 
-/* Those of the nodes whose first part, or last part, may have happened at this instant. One that
- * was steady after it, or before it, is not among them. */
+/* Those of `nodes` whose first step, or latest step, may have happened at this instant. */
 static uint64_t possibly_moved_at(const struct rlk_clocks *c, uint64_t nodes, bool latest,
                                   uint64_t at_us)
 {
@@ -163,29 +162,31 @@ static uint64_t possibly_moved_at(const struct rlk_clocks *c, uint64_t nodes, bo
     return mask;
 }
 
-/* The most of the nodes, this one included, that have an instant in common for their first parts,
- * and one for their last: whoever has any has those at which the last of each begins. */
-static uint64_t largest_simultaneous(const struct rlk_clocks *c, uint64_t nodes, unsigned with)
+/* The largest subset of `nodes` with `member` in it whose first steps may have happened at one
+ * instant, and whose latest steps may have, too. Intervals that have an instant in common have the
+ * latest of their beginnings in common: so only beginnings are tried. */
+static uint64_t largest_simultaneous(const struct rlk_clocks *c, uint64_t nodes, unsigned member)
 {
     uint64_t firsts = nodes, best = 0;
     unsigned first, last;
 
     RLK_MASK_EACH (first, firsts) {
-        uint64_t some = possibly_moved_at(c, nodes, false, c->clock[first].first.from_us);
-        uint64_t lasts = is_majority(c, some) ? some : 0;
+        uint64_t at_first = possibly_moved_at(c, nodes, false, c->clock[first].first.from_us);
+        uint64_t lasts = is_majority(c, at_first) ? at_first : 0;
 
         RLK_MASK_EACH (last, lasts) {
-            uint64_t met = possibly_moved_at(c, some, true, c->clock[last].latest.from_us);
+            uint64_t common = possibly_moved_at(c, at_first, true, c->clock[last].latest.from_us);
 
-            if (met & rlk_mask_bit(with) && rlk_mask_count(met) > rlk_mask_count(best)) {
-                best = met;
+            if (common & rlk_mask_bit(member) && rlk_mask_count(common) > rlk_mask_count(best)) {
+                best = common;
             }
         }
     }
     return best;
 }
 
-/* The largest amount that a majority agrees on; 0 when there is none. */
+/* For how long we were suspended: the largest amount that a majority agrees on, 0 when there is
+ * none. *ret_nodes: that majority; written only when there is one. */
 static uint64_t suspension_us(const struct rlk_clocks *c, uint64_t now_us, uint64_t *ret_nodes)
 {
     uint64_t most_us = 0;
@@ -207,7 +208,7 @@ static uint64_t suspension_us(const struct rlk_clocks *c, uint64_t now_us, uint6
     return most_us;
 }
 
-/* Nothing from before it is compared with any more. */
+/* Later readings are compared with this one, and with none before it. */
 static void reset_baselines(struct rlk_clock *k, const struct rlk_reading *reading)
 {
     k->base = *reading;
@@ -227,9 +228,10 @@ static void start_clock(struct rlk_clock *k, const struct rlk_reading *reading)
     }
 }
 
-/* It is explained for those that showed it, and for those that were asked before it only. It was
- * over when the first of the former had answered. Whoever was asked since has had its say, and if
- * that was hidden in an error it is not to come up later. */
+/* A suspension explains the steps of the nodes that showed it. It was over when the first of them
+ * answered. A node that was last asked before that will show it later, and must not be blamed then.
+ * A node that was asked since has shown what it had to show: if its errors hid the suspension, that
+ * must not appear later either. */
 static void explain(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
 {
     uint64_t left = nodes;
@@ -252,18 +254,18 @@ static void explain(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
     }
 }
 
-/* The far one is too old, or much worse than this one: not a trifle, for what it has seen so far is
- * lost with it. */
-static bool is_due(const struct rlk_clocks *c, const struct rlk_reading *far,
-                   const struct rlk_reading *now)
+/* Whether the far baseline has to be replaced: it is too old, or this reading is much more exact.
+ * Not for a slightly better one: the time that it covers is lost with it. */
+static bool is_far_due(const struct rlk_clocks *c, const struct rlk_reading *far,
+                       const struct rlk_reading *now)
 {
     return now->at_us - far->at_us >= c->forget_us / 4 ||
            rlk_time_add(now->error_us, FLOOR_US) <= far->error_us / 2;
 }
 
-/* The sample is what the next one is compared with, unless that would come too soon; but what it
- * showed, if anything, the next one is not to show again. Neither is a suspension that others have
- * shown, once this node was asked after it: its error may have hidden it. */
+/* This reading becomes a baseline when the present one is old enough. It does so at once when it
+ * showed a change, which the next reading must not show again. The same holds for a suspension that
+ * other nodes have shown, once this node was asked after it: its errors may have hidden it. */
 static void move_baselines(const struct rlk_clocks *c, struct rlk_clock *k,
                            const struct rlk_reading *now, bool showed)
 {
@@ -273,7 +275,7 @@ static void move_baselines(const struct rlk_clocks *c, struct rlk_clock *k,
     if (now->at_us - k->base.at_us >= BASELINE_US) {
         k->base = *now;
     }
-    if (is_due(c, &k->far, now)) {
+    if (is_far_due(c, &k->far, now)) {
         k->far = *now;
     }
     memmove(&k->recent[1], &k->recent[0], sizeof(k->recent) - sizeof(k->recent[0]));
@@ -290,7 +292,7 @@ static struct rlk_reading reading(const struct rlk_clock_sample *sample)
                                 .error_us = trip_us - trip_us / 2};
 }
 
-/* What a sample that got ahead makes of all of them. */
+/* One more clock went ahead: do enough of them agree now? */
 static enum rlk_clock_verdict judge_ahead(struct rlk_clocks *c, uint64_t now_us,
                                           uint64_t *ret_by_us, uint64_t *ret_nodes)
 {
@@ -305,14 +307,16 @@ static enum rlk_clock_verdict judge_ahead(struct rlk_clocks *c, uint64_t now_us,
     return RLK_CLOCK_WE_WERE_SUSPENDED;
 }
 
-/* What this reading of a clock shows against the two baselines: the closer one is the more exact.
- * *ret_since_us: when it got ahead, if it did: after the latest of the readings that it shows
- * against. The last one may have been steady only because it hid the half of it in its error. */
+/* Compare a reading with the near baseline, which is the more exact one, and then with the far one.
+ * The comparison with the last reading only narrows the time of a step.
+ * *ret_since_us: the step happened after this, which is when the latest of the three readings that
+ * show it was asked for; 0: there is no step. It need not be the last reading, whose error may hide
+ * half of the step. */
 static struct change compare_with_baselines(const struct rlk_clocks *c, struct rlk_clock *k,
                                             const struct rlk_reading *now, uint64_t *ret_since_us)
 {
     const struct rlk_reading *before[] = {&k->base, &k->far, &k->recent[0]};
-    struct change told = {RLK_CLOCK_STEADY, 0, 0};
+    struct change result = {RLK_CLOCK_STEADY, 0, 0};
     bool showed = false;
     unsigned i;
 
@@ -322,19 +326,19 @@ static struct change compare_with_baselines(const struct rlk_clocks *c, struct r
         struct change change = compare(c, before[i], now);
 
         showed = showed || (!is_last && change.verdict != RLK_CLOCK_STEADY);
-        change = excused(change, k->known_suspension_us);
+        change = without_suspension(change, k->known_suspension_us);
         if (change.verdict == RLK_CLOCK_AHEAD) {
             *ret_since_us = rlk_time_max(*ret_since_us, before[i]->sent_us);
         }
-        told = is_last || told.verdict != RLK_CLOCK_STEADY ? told : change;
+        result = is_last || result.verdict != RLK_CLOCK_STEADY ? result : change;
     }
     move_baselines(c, k, now, showed);
-    return told;
+    return result;
 }
 
-/* By how much a clock may have got ahead between two readings, at most. */
-static uint64_t most_us(const struct rlk_clocks *c, const struct rlk_reading *before,
-                        const struct rlk_reading *after)
+/* By how much a clock may have gone ahead between two readings, at most. */
+static uint64_t max_ahead_us(const struct rlk_clocks *c, const struct rlk_reading *before,
+                             const struct rlk_reading *after)
 {
     uint64_t theirs_us = rlk_time_sub(after->server_us, before->server_us);
 
@@ -342,27 +346,29 @@ static uint64_t most_us(const struct rlk_clocks *c, const struct rlk_reading *be
                         after->at_us - before->at_us);
 }
 
-/* It was asked before and after, and so long a suspension would have shown in between. */
-static bool has_kept_time(const struct rlk_clocks *c, const struct rlk_reading *before,
-                          const struct rlk_reading *now, const struct rlk_clock *ahead)
+/* Whether a clock kept time over the latest step of `ahead`: it was asked before and after the
+ * step, and a suspension of that length would show in between. */
+static bool kept_time_between(const struct rlk_clocks *c, const struct rlk_reading *before,
+                              const struct rlk_reading *now, const struct rlk_clock *ahead)
 {
     return before->sent_us <= ahead->latest.from_us && now->sent_us >= ahead->latest.to_us &&
-           most_us(c, before, now) < ahead->latest_us;
+           max_ahead_us(c, before, now) < ahead->latest_us;
 }
 
-static bool kept_time(const struct rlk_clocks *c, const struct rlk_clock *k,
-                      const struct rlk_reading *now, const struct rlk_clock *ahead)
+static bool kept_time_over(const struct rlk_clocks *c, const struct rlk_clock *k,
+                           const struct rlk_reading *now, const struct rlk_clock *ahead)
 {
-    bool kept = has_kept_time(c, &k->base, now, ahead) || has_kept_time(c, &k->far, now, ahead);
+    bool kept =
+        kept_time_between(c, &k->base, now, ahead) || kept_time_between(c, &k->far, now, ahead);
     unsigned i;
 
     for (i = 0; !kept && i < RLK_CLOCK_RECENT; i++) {
-        kept = has_kept_time(c, &k->recent[i], now, ahead);
+        kept = kept_time_between(c, &k->recent[i], now, ahead);
     }
     return kept;
 }
 
-/* Whose getting ahead was no suspension of ours, by this reading of another node. */
+/* Record this node as a witness of each step, of another node, that it kept time over. */
 static void record_witness(struct rlk_clocks *c, unsigned node, const struct rlk_reading *now)
 {
     const struct rlk_clock *k = &c->clock[node];
@@ -371,7 +377,7 @@ static void record_witness(struct rlk_clocks *c, unsigned node, const struct rlk
     for (i = 0; i < c->nodes; i++) {
         struct rlk_clock *ahead = &c->clock[i];
 
-        if (i != node && is_unexplained(c, ahead, now->at_us) && kept_time(c, k, now, ahead)) {
+        if (i != node && is_unexplained(c, ahead, now->at_us) && kept_time_over(c, k, now, ahead)) {
             ahead->witnesses |= rlk_mask_bit(node);
         }
     }
@@ -413,7 +419,7 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     return judge_ahead(c, when.to_us, ret_by_us, ret_nodes);
 }
 
-/* The nodes that have kept time over it, and did not get ahead themselves since. */
+/* The witnesses of the latest step of `ahead`. A node whose own clock went ahead since is none. */
 static uint64_t witnesses(const struct rlk_clocks *c, const struct rlk_clock *ahead,
                           uint64_t now_us)
 {
@@ -458,7 +464,7 @@ uint64_t rlk_clocks_to_ask(const struct rlk_clocks *c, unsigned node)
     return mask;
 }
 
-/* Server's clock less ours, within what can be reckoned with. */
+/* The server's clock minus ours, cut to what can be added up. */
 static int64_t offset(const struct rlk_reading *k)
 {
     uint64_t far_us = rlk_time_min(distance(k->server_us, k->at_us), OFFSET_MAX_US);
@@ -466,7 +472,7 @@ static int64_t offset(const struct rlk_reading *k)
     return k->server_us > k->at_us ? (int64_t)far_us : -(int64_t)far_us;
 }
 
-/* Put it in its place among `n` that are sorted. */
+/* Insert a value into `n` sorted ones. */
 static void insert(int64_t *sorted, unsigned n, int64_t value)
 {
     for (; n > 0 && sorted[n - 1] > value; n--) {
@@ -475,7 +481,7 @@ static void insert(int64_t *sorted, unsigned n, int64_t value)
     sorted[n] = value;
 }
 
-/* The middle one; of an even number, the middle of the middle two. */
+/* Of an even number of values: the middle between the middle two. */
 static int64_t median(const int64_t *sorted, unsigned n)
 {
     int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
@@ -500,7 +506,7 @@ bool rlk_clocks_offset(const struct rlk_clocks *c, unsigned node, int64_t *ret_o
 
         if (c->clock[i].known) {
             insert(ahead_us, n++, offset(own) - offset(k));
-            /* A median is off by no more than the worst of what it is made of. */
+            /* The error of a median is at most the largest error of its values. */
             error_us = i == node ? error_us : rlk_time_max(error_us, bound_us(c, own, k));
         }
     }

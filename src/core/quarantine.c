@@ -6,10 +6,10 @@
 #include "base/time.h"
 #include "core/validity.h"
 
-/* Ages are told in whole seconds, rounded to either side. */
+/* Servers tell ages in whole seconds, rounded up or down. */
 #define AGE_GRAIN_US 1000000
 
-/* So long a clock has to keep time to be relied on again. */
+/* A clock has to keep time for so long to be relied on again. */
 #define STEADY_FOR_US 1000000
 
 void rlk_quarantine_init(struct rlk_quarantine *s, enum rlk_quarantine_policy policy,
@@ -21,10 +21,10 @@ void rlk_quarantine_init(struct rlk_quarantine *s, enum rlk_quarantine_policy po
     s->old_enough_us = rlk_time_add(s->quarantine_us, AGE_GRAIN_US);
 }
 
-/* In a longer time without a look a step hides in the drift that is allowed. */
+/* The longest gap between inspections: over a longer one the allowed drift could hide a step. */
 #define WATCH_US 2000000
 
-/* A bar never gets shorter by another one for the same reason. */
+/* A second quarantine for the same reason never ends the first one sooner. */
 static void quarantine(struct rlk_quarantine *s, enum rlk_quarantine_reason reason,
                        uint64_t until_us)
 {
@@ -39,7 +39,7 @@ static void quarantine_from(struct rlk_quarantine *s, enum rlk_quarantine_reason
     quarantine(s, reason, rlk_time_add(now_us, s->quarantine_us));
 }
 
-/* Whether this is another run than that of the last greeting. One that is not told may be any. */
+/* Whether this is another run than that of the last greeting. A run that is not told may be any. */
 static bool is_another_run(const struct rlk_quarantine *s, const char *run)
 {
     return s->greeted && strncmp(s->run, run, RLK_RUN_MAX) != 0;
@@ -63,8 +63,8 @@ static void remember_run(struct rlk_quarantine *s, const char *run)
     }
 }
 
-/* As long as no run of it is known it could be any server: we have seen it no better than one that
- * was never met. */
+/* The server counts as one that we have never seen until one of its runs is known: before that it
+ * could be any server. */
 static void judge_age(struct rlk_quarantine *s, uint64_t age_us, uint64_t now_us)
 {
     if (age_us < s->old_enough_us) {
@@ -72,14 +72,14 @@ static void judge_age(struct rlk_quarantine *s, uint64_t age_us, uint64_t now_us
     }
 }
 
-/* [S11] A durable server that has its data has their mark. One that shows none at all may be empty,
- * whatever it says of its disk. */
+/* [S11] A durable server that has its data has their mark, too. One without a mark may be empty,
+ * whatever it says about its disk. */
 static bool keeps_data(const struct rlk_facts *facts)
 {
     return facts->durable && (facts->birth.mark != 0 || facts->unread);
 }
 
-/* A restart of a durable server is nothing; that its data were thrown away is, of any. */
+/* The age of the run does not matter when it kept its data. The age of the data always does. */
 static void judge_ages(struct rlk_quarantine *s, const struct rlk_facts *facts, uint64_t now_us)
 {
     if (s->policy != RLK_QUARANTINE_STRICT || s->run[0] != '\0') {
@@ -91,8 +91,8 @@ static void judge_ages(struct rlk_quarantine *s, const struct rlk_facts *facts, 
     judge_age(s, facts->data_age_us, now_us);
 }
 
-/* While it is known to evict there is no end to it; when it says that it no longer does, what it
- * has thrown away until then is still to be waited for. */
+/* The quarantine has no end while the server may evict. After that the locks that it may have
+ * evicted until then still have to expire. */
 void rlk_quarantine_set_evicts(struct rlk_quarantine *s, bool evicts, uint64_t now_us)
 {
     if (s->policy == RLK_QUARANTINE_STRICT && evicts) {
@@ -102,9 +102,9 @@ void rlk_quarantine_set_evicts(struct rlk_quarantine *s, bool evicts, uint64_t n
     }
 }
 
-/* While there is no mark where one was, data can be lost again and nobody sees it: so the bar
- * begins anew with each look, up to and with the one that finds a new mark. And a server that was
- * met without one may have lost them before its first mark was read. */
+/* While a mark is missing, data can be lost again and nobody sees it: so each inspection begins the
+ * quarantine anew, up to and including the one that finds a new mark. A server that was greeted
+ * without a mark may have lost its data before the first mark was read. */
 static bool judge_mark(struct rlk_quarantine *s, uint64_t mark, uint64_t now_us)
 {
     bool first = s->mark == 0 && mark != 0 && s->greeted;
@@ -128,14 +128,15 @@ void rlk_quarantine_set_unread(struct rlk_quarantine *s, bool unread)
     }
 }
 
-/* Its data are its master's, or were and may not be any more: no mark of before says anything. */
+/* A replica has the data of its master, now or until it was promoted: the mark that we knew says
+ * nothing about them. */
 static void distrust_copy(struct rlk_quarantine *s, uint64_t now_us)
 {
     quarantine_from(s, RLK_QUARANTINED_FORGOT, now_us);
     s->mark = 0;
 }
 
-/* Promoted since, when nobody looked. */
+/* The server was promoted between two inspections: so it was a replica. */
 static bool is_promoted_since(const struct rlk_quarantine *s, uint64_t promotion)
 {
     return promotion != 0 && promotion != s->promotion;
@@ -153,9 +154,9 @@ bool rlk_quarantine_check_role(struct rlk_quarantine *s, bool master, uint64_t p
     return copies;
 }
 
-/* It is a master now. What its master lost and got again meanwhile, it did, too. Not so one that
- * was promoted in the place of the run that we knew, unless it has another mark: until then it had
- * what that one had. */
+/* The server is a master now. If it was a replica, it lost and got what its master did. But if it
+ * was promoted in the place of the run that we knew, its keys are those of that run, unless it has
+ * another mark. */
 static void judge_promotion(struct rlk_quarantine *s, const struct rlk_facts *facts,
                             uint64_t now_us)
 {
@@ -170,7 +171,7 @@ static void judge_promotion(struct rlk_quarantine *s, const struct rlk_facts *fa
     s->promotion = facts->promotion;
 }
 
-/* A step before we watched it is over when a lock that was there by then is. */
+/* A step before we began to watch matters until the locks of that time have expired. */
 static void quarantine_for_record(struct rlk_quarantine *s, uint64_t age_us, uint64_t now_us)
 {
     uint64_t until_us = rlk_time_add(now_us, rlk_time_sub(s->old_enough_us, age_us));
@@ -179,7 +180,7 @@ static void quarantine_for_record(struct rlk_quarantine *s, uint64_t age_us, uin
                rlk_time_min(until_us, rlk_time_add(s->watched_since_us, s->old_enough_us)));
 }
 
-/* It is watched only from now on when it was not looked at for long. */
+/* Note an inspection. After a longer gap the server is watched only from now on. */
 static void watch(struct rlk_quarantine *s, uint64_t now_us)
 {
     if (now_us > rlk_time_add(s->inspected_us, WATCH_US)) {
@@ -188,15 +189,15 @@ static void watch(struct rlk_quarantine *s, uint64_t now_us)
     s->inspected_us = now_us;
 }
 
-/* The step that we saw, as it is put on record. */
+/* The birth that records the step that we saw: never later than the server's clock shows now. */
 static uint64_t recorded_step_us(const struct rlk_quarantine *s, const struct rlk_birth *birth)
 {
     return rlk_time_min(s->step_us, birth->server_us);
 }
 
-/* What we put on record ourselves is no news. And a record that is older than our last look, by the
- * server's clock as it goes now, is of an earlier step than one that shows now.
- * before_us: when we looked last. */
+/* A later birth under the same mark is the record of a step, and it is news unless we wrote it.
+ * It belongs to a step that this inspection shows only when it is no older than the inspection
+ * before, by the server's clock as it goes now. before_us: when that inspection was. */
 static void take_birth(struct rlk_quarantine *s, const struct rlk_birth *birth, uint64_t before_us,
                        uint64_t now_us)
 {
@@ -226,9 +227,9 @@ void rlk_quarantine_check_birth(struct rlk_quarantine *s, const struct rlk_birth
     }
 }
 
-/* Whatever was seen of the one before. When it has its data, and another has put on record since
- * that these are young (of a replica that took its place, or for a step of its clock), we have
- * watched it no better than a stranger. */
+/* Begin to watch another run; what we saw of the one before no longer helps. If the data were kept,
+ * another client may have recorded since then that they are young (a replica took the server's
+ * place, or its clock stepped): then we know no more about them than a client that is new here. */
 static void watch_run(struct rlk_quarantine *s, const struct rlk_birth *birth, bool keeps_data,
                       uint64_t now_us)
 {
@@ -246,7 +247,8 @@ static void watch_run(struct rlk_quarantine *s, const struct rlk_birth *birth, b
 
 bool rlk_quarantine_greet(struct rlk_quarantine *s, const struct rlk_facts *facts, uint64_t now_us)
 {
-    /* What the run before had lost by its end is not made good by a later one that is durable. */
+    /* If the run before was not durable, it may have lost keys; that a later run is durable does
+     * not help. */
     bool restarted = is_another_run(s, facts->run) && !(s->durable && keeps_data(facts));
 
     if (!s->greeted || is_another_run(s, facts->run)) {
@@ -311,7 +313,7 @@ void rlk_quarantine_clock_excused(struct rlk_quarantine *s)
     s->step_us = 0;
 }
 
-/* RLK_NEVER does not come, whatever the time. */
+/* RLK_NEVER is never over, even at now_us == RLK_NEVER. */
 static bool is_over(uint64_t until_us, uint64_t now_us)
 {
     return until_us <= now_us && until_us != RLK_NEVER;

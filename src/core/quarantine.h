@@ -1,152 +1,170 @@
-/* quarantine.h - whether the votes of a server count, and until when they do not [S11].
+/* quarantine.h - whether a server's votes count, and when they count again [S11].
  *
- * A server that restarted may have forgotten a vote that was counted, and give it again. So for
- * as long as a lock can live after its restart its votes are asked for, and not counted. The same
- * holds when its data were thrown away under the same run, and when its clock went forward: then
- * keys have ended before their time.
+ * A server that restarted may have forgotten a key that it granted, and grant it once more. So its
+ * votes are asked for, but do not count until every lock that it may have forgotten has expired.
+ * A server can forget in other ways, too. It is in quarantine for these reasons:
  *
- *     What we saw ourselves comes first: another run, another mark, than those that we knew. What
- *     the server says of its age is by its wall clock, which may be set; it decides only for a
- *     server that we had never seen.
+ *     YOUNG       we see the server for the first time, and its data are     until they are old
+ *                 younger than the longest ttl; or another client put a      enough
+ *                 step of its clock on record
+ *     RESTARTED   it has another run than the one that we knew               for the longest ttl
+ *     FORGOT      it has another mark than the one that we knew, or lost     for the longest ttl
+ *                 it: its data were thrown away or replaced; or it was
+ *                 a replica
+ *     CLOCK       its clock went ahead: keys expired early                   for the longest ttl
+ *     EVICTS      it may evict keys                                          as long as it may, and
+ *                                                                            for the longest ttl
+ *     UNREAD      its mark cannot be read for the moment                     until it is read
  *
- *     What could not be read is not as before: the first run or mark that is told after one that
- *     was not counts as another one, and so does a run that is not told any more.
+ * Two rules decide what counts as a change:
  *
- * All lengths of time are by our clock, from when we saw it: that is after it happened. */
+ *     What we saw ourselves comes before what the server says. Its age is by its wall clock, which
+ *     may have been set, so the age decides only for a server that we had never seen.
+ *
+ *     What could not be read counts as changed. The first run or mark that is read after one that
+ *     could not be read counts as another one, and so does a run that can no longer be read.
+ *
+ * Every duration is by our clock, and begins when we saw the change: that is after it happened.
+ * "The longest ttl" is always meant with the drift added. */
 #ifndef RLK_CORE_QUARANTINE_H
 #define RLK_CORE_QUARANTINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How much of this is wanted. */
+/* How much of this applies: enum redlock_quarantine, of the manager or in a master's URI. */
 enum rlk_quarantine_policy {
-    RLK_QUARANTINE_STRICT = 0, /* all of it */
-    RLK_QUARANTINE_OBSERVED,   /* only what this process saw happen */
-    RLK_QUARANTINE_OFF         /* nothing: the masters keep their data, somebody says */
+    RLK_QUARANTINE_STRICT = 0, /* all reasons */
+    RLK_QUARANTINE_OBSERVED,   /* only what this process saw happen: neither ages nor EVICTS */
+    RLK_QUARANTINE_OFF         /* none: the user says that the masters keep their data */
 };
 
-/* Why a vote does not count. */
+/* Why a vote does not count: see above. */
 enum rlk_quarantine_reason {
     RLK_QUARANTINED_NOT = 0, /* it counts */
-    RLK_QUARANTINED_YOUNG,   /* never seen before, and its data are younger than the longest ttl */
-    RLK_QUARANTINED_RESTARTED, /* another run than the one that we knew */
-    RLK_QUARANTINED_FORGOT, /* other data than those that we knew, under the same run or durably */
-    RLK_QUARANTINED_CLOCK,  /* its clock went forward, or too fast */
-    RLK_QUARANTINED_EVICTS, /* it may throw keys away to make room: while it says so, and after */
-    RLK_QUARANTINED_UNREAD, /* it cannot say for now whether it still has its data */
+    RLK_QUARANTINED_YOUNG,
+    RLK_QUARANTINED_RESTARTED,
+    RLK_QUARANTINED_FORGOT,
+    RLK_QUARANTINED_CLOCK,
+    RLK_QUARANTINED_EVICTS,
+    RLK_QUARANTINED_UNREAD,
     RLK_QUARANTINE_REASONS
 };
 
 #define RLK_RUN_MAX 40
 
-/* What its incarnation key says of its data, and its clock at that moment. */
+/* What a server's incarnation key says of its data. */
 struct rlk_birth {
-    uint64_t mark;      /* 0: unknown */
-    uint64_t born_us;   /* since when the data are there, by its clock */
-    uint64_t server_us; /* what that shows now */
+    uint64_t mark;      /* a random number that stays as long as the data do; 0: unknown */
+    uint64_t born_us;   /* since when the data are there, by the server's clock */
+    uint64_t server_us; /* what the server's clock showed when the key was read */
 };
 
-/* What a server said of itself when it was greeted. */
+/* What a greeting has found out about a server. */
 struct rlk_facts {
-    const char *run; /* run_id, at most RLK_RUN_MAX bytes of it count; "": it does not tell */
+    const char *run; /* run_id, of which RLK_RUN_MAX bytes count; "": it could not be read */
     struct rlk_birth birth;
-    bool unread;          /* it has one, and could not be asked for it for the moment */
-    uint64_t promotion;   /* which promotion made it a master; 0: none, or it does not tell */
-    uint64_t age_us;      /* of the run, as it says; RLK_NEVER: it does not tell */
-    uint64_t data_age_us; /* since its data were last thrown away, likewise */
-    bool durable; /* every write is on its disk before it is answered: restarts lose nothing */
-    bool evicts;  /* memory is limited, and the policy is another than noeviction */
+    bool unread;          /* the incarnation key could not be read for the moment */
+    uint64_t promotion;   /* which promotion made it a master; 0: none, or unknown */
+    uint64_t age_us;      /* of the run, by its own account; RLK_NEVER: unknown, taken for old */
+    uint64_t data_age_us; /* of the data, likewise */
+    bool durable;         /* every write is on disk before the reply: a restart loses nothing */
+    bool evicts;          /* it has a maxmemory, and another policy than noeviction */
 };
 
 struct rlk_quarantine {
     enum rlk_quarantine_policy policy;
-    uint64_t quarantine_us; /* the longest ttl, with the drift against us */
-    uint64_t old_enough_us; /* told ages are old enough from here on: they come in whole seconds */
-    bool greeted;           /* greeted at least once */
-    char run[RLK_RUN_MAX + 1]; /* the last that was told, "": none yet */
-    uint64_t watched_since_us; /* since when this run is watched: looked at again and again */
-    uint64_t inspected_us;     /* when it was looked at last */
-    uint64_t mark;             /* the last that was told or seen, 0: none */
-    uint64_t born_us;          /* the last that was told, by its clock; 0: none */
-    bool recorded_by_other; /* another has put on record since the last look that its clock moved */
-    uint64_t step_us;       /* what its clock showed when we did, and that is not on record; 0 */
-    bool mark_lost;         /* there is none any more, and there was one */
-    bool replica;           /* it was no master when its role was seen last */
-    bool data_replaced;     /* its data are not those that it had, and nobody was told yet */
-    uint64_t promotion;     /* as it was told last */
-    bool durable;           /* as of the last greeting */
-    bool clock_suspect;     /* since its clock moved it has not kept time */
-    uint64_t moved_us;
-    uint64_t
-        until_us[RLK_QUARANTINE_REASONS]; /* by reason; 0: not quarantined, RLK_NEVER: for good */
+    uint64_t quarantine_us;    /* the longest ttl and the drift: how long a quarantine lasts */
+    uint64_t old_enough_us;    /* the least age of data that have forgotten no lock */
+    bool greeted;              /* at least once */
+    char run[RLK_RUN_MAX + 1]; /* the last run that was read; "": none yet */
+    uint64_t watched_since_us; /* since when this run is inspected without a gap of 2 s */
+    uint64_t inspected_us;     /* the last inspection */
+    uint64_t mark;             /* the last mark that was read; 0: none */
+    uint64_t born_us;          /* the last birth that was read, by the server's clock; 0: none */
+    bool recorded_by_other; /* since the inspection before, another client recorded a clock step */
+    uint64_t step_us;   /* what the server's clock showed when we saw it step, as long as that is
+                           not on record; 0: nothing to record */
+    bool mark_lost;     /* the server had a mark, and none was found since */
+    bool replica;       /* it was no master when its role was read last */
+    bool data_replaced; /* it has other data than before, and that was not reported yet */
+    uint64_t promotion; /* the last that was read */
+    bool durable;       /* as of the last greeting */
+    bool clock_suspect; /* its clock moved, and has not kept time for a second since */
+    uint64_t moved_us;  /* when we saw that */
+    uint64_t until_us[RLK_QUARANTINE_REASONS]; /* 0: no quarantine for this reason; RLK_NEVER: no
+                                                  end as long as nothing changes */
 };
 
 void rlk_quarantine_init(struct rlk_quarantine *s, enum rlk_quarantine_policy policy,
                          uint64_t max_ttl_us, uint32_t drift_ppm);
 
-/* It was greeted as a master, for the first time or again. Its age is looked at as long as no run
- * of it is known. A restart loses nothing when the server is durable and was so when it was greeted
- * before; and if the mark says otherwise it is believed less than the mark. True when it is
- * quarantined for a restart: then its clock may be another one. That of who kept its keys over a
- * restart ends them, whatever machine it is now, and is compared on. */
+/* The server was greeted as a master, for the first time or again. Its age counts as long as none
+ * of its runs is known. A restart loses nothing when the server is durable, has a mark, and was
+ * durable at the greeting before; another mark counts all the same.
+ *
+ * True when the server restarted and may have lost its data: its clock may be another one, too, and
+ * has to be forgotten. The clock of a server that kept its keys over a restart is compared further:
+ * that clock decides when these keys expire, whatever machine it runs on. */
 bool rlk_quarantine_greet(struct rlk_quarantine *s, const struct rlk_facts *facts, uint64_t now_us);
 
-/* It is the run that was greeted last. */
+/* Whether this is the run that was greeted last. */
 bool rlk_quarantine_knows(const struct rlk_quarantine *s, const char *run);
 
-/* The mark of its data was looked at: by the health check, or along with a vote. 0: it has none
- * any more, which is as good as another one; then the bar begins anew with each look until, and
- * with, the one that finds a mark, for without one nobody sees that data are lost again. True when
- * a mark was found, and these are other data than those that were greeted: it has to be greeted
- * again. */
+/* The mark of the data was read, by the health check or along with a vote. 0: there is none, which
+ * counts as another one. Without a mark nobody can see that the data are lost again, so each
+ * inspection begins the quarantine anew, up to and including the one that finds a mark.
+ *
+ * True when a mark was found, and it is not that of the data that were greeted: the server has to
+ * be greeted again. */
 bool rlk_quarantine_check_mark(struct rlk_quarantine *s, uint64_t mark, uint64_t now_us);
 
-/* It could not be looked at for the moment: its votes do not count until it was. Or it cannot be
- * looked at at all, and they count unseen. */
+/* The mark could not be read. `unread`: only for the moment, so the votes do not count until it is
+ * read. Otherwise it can never be read, and the votes count without it. */
 void rlk_quarantine_set_unread(struct rlk_quarantine *s, bool unread);
 
-/* Its role was looked at. True when it is no master, or was none since it was greeted: it has to be
- * greeted again. What it has then is a copy of its master's data, so it is quarantined from the
- * next greeting that finds it a master. */
+/* The role was read. True when the server is no master, or was a replica since it was greeted: it
+ * has to be greeted again. Its data are a copy of another master's then, so it is in quarantine,
+ * which begins anew with the greeting that finds it a master. */
 bool rlk_quarantine_check_role(struct rlk_quarantine *s, bool master, uint64_t promotion,
                                uint64_t now_us);
 
-/* Its data are not those that it had when this was asked last: a key that it has now it may not
- * have had all the time [S7]. */
+/* Whether the data were replaced since this was called last: the server may have a key now that it
+ * did not have all the time [S7]. */
 bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *s);
 
-/* It may throw keys away, or does so no longer: when that was asked again. */
+/* Whether the server may evict keys was read again. */
 void rlk_quarantine_set_evicts(struct rlk_quarantine *s, bool evicts, uint64_t now_us);
 
-/* Its clock goes as it should, as far as this look tells. */
+/* The clock kept time, as far as the last sample shows. */
 void rlk_quarantine_clock_steady(struct rlk_quarantine *s, uint64_t now_us);
 
-/* The birth of its data was told by a look, ahead of what else that says. A later one than before,
- * of the same data, is the record of a step: strangers wait by it, and so does who has compared its
- * clock for a shorter time than a lock lives. Who has for longer would have seen a step that
- * matters, and relies on that. */
+/* An inspection has read the birth of the data. Call this before rlk_quarantine_check_mark(), with
+ * the same reply. A later birth than before, under the same mark, is the record of a clock step.
+ * Clients that are new to this server wait for it, and so do we, unless we have watched the clock
+ * for longer than a lock lives: then we would have seen a step that matters ourselves. */
 void rlk_quarantine_check_birth(struct rlk_quarantine *s, const struct rlk_birth *birth,
                                 uint64_t now_us);
 
-/* Its clock went forward, and shows this now; or it was not that, ours had stood still. */
+/* The clock went ahead, and shows server_us now; or it did not: this client was suspended. */
 void rlk_quarantine_clock_moved(struct rlk_quarantine *s, uint64_t server_us, uint64_t now_us);
 void rlk_quarantine_clock_excused(struct rlk_quarantine *s);
 
-/* Since when, by its clock, its data are to be said to be there, for strangers to wait: a step that
- * we saw and that is not on record; 0 for nothing. Once for each step: who finds a record of
- * another in the look that shows the step, and no older than the look before, leaves it at that. */
+/* The birth, by the server's clock, that has to be written into the incarnation key, so that
+ * clients that are new to this server wait: we saw a step that is not on record. 0: nothing to
+ * write. A step is recorded once: when the inspection that shows the step also finds the record of
+ * another client, and that is no older than the inspection before, it is enough. */
 uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *s, uint64_t now_us);
 
-/* Why its votes do not count now, by the reason that lasts longest; RLK_QUARANTINED_NOT when they
- * do. *ret_until_us (NULL to do without): at which moment that is over, RLK_NEVER for as long as
- * nothing changes, 0 when they count. */
+/* Why the votes do not count now: the reason that lasts longest; RLK_QUARANTINED_NOT when they
+ * count. *ret_until_us (may be NULL): when that is over; RLK_NEVER: not as long as nothing changes;
+ * 0 when the votes count. */
 enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *s, uint64_t now_us,
                                                  uint64_t *ret_until_us);
 
-/* [S7] Whether what it confirms of a lock that is held does not count: only a clock that cannot be
- * relied on reasons that, until it has kept time for a second. Who still has our key has not
- * forgotten it. */
+/* [S7] Whether a lease on this server does not count either: its clock moved, and has not kept time
+ * for a second since. No other reason touches a lock that is held: a server that still has our key
+ * has not forgotten it. */
 bool rlk_quarantine_is_clock_suspect(const struct rlk_quarantine *s, uint64_t now_us);
 
 #endif

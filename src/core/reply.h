@@ -1,7 +1,7 @@
-/* reply.h - an answer of a server as a small value.
+/* reply.h - the reply of a server as a small value.
  *
  * An array is its head followed by its elements, depth first, in one piece of memory: a
- * reply is never a tree on the heap. `str` is borrowed from whoever parsed it.
+ * reply is never a tree on the heap. `str` belongs to the parser.
  */
 #ifndef RLK_CORE_REPLY_H
 #define RLK_CORE_REPLY_H
@@ -20,10 +20,10 @@ enum rlk_reply_type {
 
 struct rlk_reply {
     enum rlk_reply_type type;
-    int64_t integer; /* INTEGER: the number; ARRAY: how many elements; STRING: how long it was when
-                        it came, which may be more than was kept of it */
+    int64_t integer; /* INTEGER: the number; ARRAY: the number of elements; STRING: the length that
+                        the server sent, which may be more than `len`: a long text is cut */
     const char *str; /* STATUS, ERROR, STRING: NUL terminated; "" otherwise */
-    size_t len;      /* of str */
+    size_t len;      /* of str, in bytes, without the NUL */
 };
 
 #endif

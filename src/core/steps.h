@@ -1,9 +1,11 @@
-/* steps.h - what follows for all masters, and for us, from the time that one of them has told
- * [S11].
+/* steps.h - what one TIME reply means for all masters, and for this client [S11].
  *
- * core/clocks.h says who moved; here its votes stop to count, or those that seemed to have moved
- * are excused because it was we who stood still. And what those present saw is put on record for
- * strangers, when it is certain; the others are asked for the time at once to make it so. */
+ * core/clocks.h finds out which clock moved. A master whose clock went ahead goes into quarantine.
+ * When this client was suspended instead, the masters that seemed to have moved leave the
+ * quarantine that this began.
+ *
+ * A step that is certain is put on record in the master's incarnation key, for clients that did not
+ * see it. To make it certain, the other masters are asked for the time at once. */
 #ifndef RLK_CORE_STEPS_H
 #define RLK_CORE_STEPS_H
 
@@ -14,13 +16,14 @@
 #include "core/quarantine.h"
 
 struct rlk_steps_actions {
-    bool clock_suspect;    /* locks are told: no lease from this node can be relied on */
-    uint64_t suspended_us; /* locks are told: we stood still for so long; 0: we did not */
-    uint64_t note;         /* nodes: their step is put on record */
-    uint64_t ask;          /* nodes: they are asked for the time now */
+    bool clock_suspect;    /* report to all locks: no lease on this node can be relied on */
+    uint64_t suspended_us; /* report to all locks: the client was suspended for so long; 0: not */
+    uint64_t record;       /* nodes whose step is to be put on record */
+    uint64_t ask;          /* nodes that are to be asked for the time now */
 };
 
-/* A node has told the time. `quarantine` is that of each node, by its number. */
+/* A node has answered TIME. `quarantine`: that of each node, by its number. `out` is written
+ * completely. */
 void rlk_steps_take_sample(struct rlk_clocks *c, struct rlk_quarantine *const *quarantine,
                            unsigned node, const struct rlk_clock_sample *sample,
                            struct rlk_steps_actions *out);

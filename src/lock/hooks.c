@@ -73,7 +73,7 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
         ev.by_us = out.suspended_us;
         notify_waiters(rl, &ev);
     }
-    RLK_MASK_EACH (node, out.note) {
+    RLK_MASK_EACH (node, out.record) {
         rlk_health_note(&rl->nodes[node], sample->received_us);
     }
     RLK_MASK_EACH (node, out.ask) {

@@ -46,7 +46,7 @@ static void expect(bool clock_suspect, uint64_t suspended_us, uint64_t note, uin
 {
     ck_assert_int_eq(out.clock_suspect, clock_suspect);
     ck_assert_uint_eq(out.suspended_us, suspended_us);
-    ck_assert_uint_eq(out.note, note);
+    ck_assert_uint_eq(out.record, note);
     ck_assert_uint_eq(out.ask, ask);
 }
 
