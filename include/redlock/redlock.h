@@ -8,6 +8,7 @@
  *     redlock/lock.h      acquire, extend, release; what can be asked about a lock
  *     redlock/query.h     who holds a key
  *     redlock/examine.h   whether the masters are fit for locks
+ *     redlock/trace.h     everything that happens, as it happens
  *     redlock/error.h     every status code
  *     redlock/version.h   the version
  *
@@ -51,6 +52,7 @@
 #include <redlock/lock.h>
 #include <redlock/manager.h>
 #include <redlock/query.h>
+#include <redlock/trace.h>
 #include <redlock/version.h>
 
 #endif

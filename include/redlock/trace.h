@@ -1,0 +1,162 @@
+/* redlock/trace.h - everything that happens, as it happens.
+ *
+ * A manager reports all that it sends, hears and decides to options.trace_cb: one struct for each
+ * event. redlock_trace_line() writes an event as a line of text:
+ *
+ *      12.345678  c0.1  asks for nightly, ttl 10000 ms, renewed
+ *      12.345712  c0.1  round 1: t5f3a9c01
+ *      12.345790  c0.1  sends SET nightly t5f3a9c01 for 10000 ms to n0 n1 n2
+ *      12.346102  c0.1  n0 says yes to t5f3a9c01
+ *      12.346155  c0.1  n2 says yes to t5f3a9c01
+ *      12.346161  c0.1  has a majority with t5f3a9c01
+ *      12.346170  c0.1  HOLDS nightly with t5f3a9c01, 9897.542 ms left
+ *
+ * `redlock --trace` prints these lines, and the project's simulator writes its histories with the
+ * same function. docs/simulator.md explains how to read them.
+ *
+ * No event contains a password, or more of a token than the first 8 of its 40 hex digits. Where a
+ * text quotes a server, it is printable, cut, and whatever looks like a token is cut too.
+ *
+ * trace_cb is the exception to rules 4 and 5 of redlock/redlock.h. It runs at once, on the loop's
+ * thread: inside the calls of this library too, and before redlock_new() has returned. It never
+ * runs inside itself. It may call the accessors (redlock_node_info(), redlock_lock_validity_ms(),
+ * redlock_strerror() and so on). A call that would begin, change or end something of the same
+ * manager returns REDLOCK_ESTATE there, and does nothing: note what you want to do, and do it from
+ * the loop. Keep the callback short, because the manager waits for it.
+ *
+ * If the library was built where <sys/sdt.h> is, each kind of event is also a USDT probe of the
+ * provider "redlock", with its name in lower case: redlock:sent, redlock:lost. Its arguments are
+ * lock, node, key, token, text, question, answer and status. The probes do not need a trace_cb.
+ *
+ * Without a trace_cb and without a listener to the probes, each place costs one test.
+ */
+#ifndef REDLOCK_TRACE_H
+#define REDLOCK_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <redlock/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What happened, and which fields say more. More may come in later versions. */
+enum redlock_trace_kind {
+    /* The manager. No fields. */
+    REDLOCK_TRACE_CLOSING = 1,
+    REDLOCK_TRACE_CLOSED = 2,
+
+    /* A master: node. */
+    REDLOCK_TRACE_CONNECTED = 10,    /* and greeted; text: product and version */
+    REDLOCK_TRACE_DISCONNECTED = 11, /* what it had not answered has no answer */
+    REDLOCK_TRACE_TROUBLED = 12,     /* text: what went wrong, as in struct redlock_node_info */
+    REDLOCK_TRACE_QUARANTINED = 13,  /* its votes do not count; text: why, and for how long */
+    REDLOCK_TRACE_AHEAD = 14,        /* its clock went forward by us */
+    REDLOCK_TRACE_SUSPENDED = 15,    /* its clock shows that we were suspended, for us */
+    REDLOCK_TRACE_PENDING = 16,      /* a release could not be sent to it; token */
+
+    /* A lock: lock, key and token. */
+    REDLOCK_TRACE_ASKED = 20,   /* redlock_acquire(); ttl_ms; text: "fenced, renewed" */
+    REDLOCK_TRACE_ADOPTED = 21, /* redlock_adopt(); ttl_ms */
+    REDLOCK_TRACE_ROUND = 22,   /* a try begins, with a token of its own; round */
+    REDLOCK_TRACE_SENT = 23,    /* question, to nodes; ttl_ms, fence. lock is -1, and node is set,
+                                   when it is sent because the master is back */
+    REDLOCK_TRACE_VOTED = 24, /* node, question, answer; fence: its counter. lock is -1 when nobody
+                                 waits for it any more, as with ANSWERED */
+    REDLOCK_TRACE_ANSWERED = 25,  /* node, question, answer */
+    REDLOCK_TRACE_DECIDED = 26,   /* round; status: REDLOCK_OK for a majority, or why it failed; us:
+                                     until the next round, 0: it was the last */
+    REDLOCK_TRACE_HELD = 27,      /* the callback reports success; us left; fence */
+    REDLOCK_TRACE_FAILED = 28,    /* the callback reports a failure: status; round: how many */
+    REDLOCK_TRACE_CANCELED = 29,  /* redlock_cancel() */
+    REDLOCK_TRACE_EXTENDING = 30, /* redlock_extend(); ttl_ms */
+    REDLOCK_TRACE_PETTED = 31,    /* redlock_lock_pet() */
+    REDLOCK_TRACE_RENEWED = 32,   /* a majority confirmed a renewal or an extension; us left */
+    REDLOCK_TRACE_STRUGGLING = 33, /* it should be renewed, and is not: status; us left */
+    REDLOCK_TRACE_LOST = 34,       /* it is lost: status */
+    REDLOCK_TRACE_EXTENDED = 35,   /* the callback reports how the extension ended: status */
+    REDLOCK_TRACE_RELEASING = 36,  /* redlock_release(), or a close */
+    REDLOCK_TRACE_RELEASED = 37,   /* how the release ended: status */
+    REDLOCK_TRACE_FORGOTTEN = 38   /* redlock_lock_forget() */
+};
+
+/* What the library asks a master about a lock. */
+enum redlock_question {
+    REDLOCK_QUESTION_SET = 0,     /* set our key if the key is free */
+    REDLOCK_QUESTION_SET_ALL = 1, /* the same of several keys, all or none */
+    REDLOCK_QUESTION_FENCED = 2,  /* the same, and count */
+    REDLOCK_QUESTION_ADOPT = 3,   /* keep our keys, which somebody else acquired */
+    REDLOCK_QUESTION_CONFIRM = 4, /* let the counters be the fence */
+    REDLOCK_QUESTION_EXTEND = 5,  /* keep our keys */
+    REDLOCK_QUESTION_HEAL = 6,    /* set our keys again */
+    REDLOCK_QUESTION_RELEASE = 7, /* delete our keys */
+    REDLOCK_QUESTION_HOLDER = 8   /* who holds the key: redlock_query() */
+};
+
+/* What the master says. */
+enum redlock_trace_answer {
+    REDLOCK_SAYS_NOTHING = 0, /* an error, or no answer: it may have been done */
+    REDLOCK_SAYS_YES = 1,
+    REDLOCK_SAYS_NO = 2,          /* somebody else has the key */
+    REDLOCK_SAYS_OURS = 3,        /* it had our token before: one server under two addresses */
+    REDLOCK_SAYS_QUARANTINED = 4, /* yes, and its vote does not count: it is in quarantine */
+    REDLOCK_SAYS_GONE = 5,        /* there is no such key */
+    REDLOCK_SAYS_TAKEN = 6        /* another key is in its place */
+};
+
+struct redlock_trace {
+    /* sizeof(struct redlock_trace) of the library; see rule 10 in redlock/redlock.h. In a copy, set
+     * it to yours. */
+    size_t size;
+    enum redlock_trace_kind kind;
+    /* When, by redlock_clock_us(). */
+    uint64_t time_us;
+    /* The X of "cX" in a line; 0. Set it in a copy, if the lines of several managers or processes
+     * go to one place. */
+    uint64_t client;
+    /* Which lock; -1: no lock. A manager numbers its handles from 0, in the order in which they are
+     * made. */
+    int64_t lock;
+    /* Which master, by its place in options.nodes; -1: no master. And a set of masters, bit by bit.
+     */
+    int node;
+    uint64_t nodes;
+    /* The keys with their prefix, several with '+' between them, printable and cut; "" for none. */
+    const char *key;
+    /* The first 8 hex digits; "?" for a token that this library did not make, "" for none. */
+    const char *token;
+    /* More, in words; "" for none. These texts are borrowed for the time of the callback. */
+    const char *text;
+    enum redlock_question question;
+    enum redlock_trace_answer answer;
+    /* Of redlock/error.h. */
+    int status;
+    uint32_t round;
+    uint32_t ttl_ms;
+    /* A span in microseconds. */
+    uint64_t us;
+    uint64_t fence;
+};
+
+/* options.trace_cb: gets each event. `event` is borrowed for the time of the callback. */
+typedef void redlock_trace_cb(const struct redlock_trace *event, void *arg);
+
+/* Enough for every line, its NUL included. */
+#define REDLOCK_TRACE_LINE 1024
+
+/* Write an event as a line: when, in seconds; who (cX: the client, cX.Y: its lock Y, cX-nY: its
+ * connection to master Y); and what. Printable, without a newline, NUL terminated and cut to size.
+ *
+ * event   not NULL; its texts may be NULL.
+ * out     `size` bytes, at least 1.
+ *
+ * Returns the length of what was written. From any thread, and inside the callback. Since 0.1. */
+REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char *out, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,283 @@
+/* trace_line.c - an event as a line of text.
+ *
+ * What happened is a sentence with marks in it, a row for each kind. The simulator prints its own
+ * clients by the same rows. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <redlock/error.h>
+#include <redlock/trace.h>
+
+#include "base/mask.h"
+#include "base/sized.h"
+
+/* ---- the sentences ---- */
+
+/* A mark is a % and a letter: k the keys, t the token, x the text, m the ttl, u a span, r the
+ * round, s the status, f the fence, a the answer, N the nodes, n the node unless the line has begun
+ * with it. What stands in [] is left out when its mark is 0 or "". */
+static const char *const sentences[] = {
+    [REDLOCK_TRACE_CLOSING] = "closes",
+    [REDLOCK_TRACE_CLOSED] = "is closed",
+
+    [REDLOCK_TRACE_CONNECTED] = "connected[: %x]",
+    [REDLOCK_TRACE_DISCONNECTED] = "disconnected",
+    [REDLOCK_TRACE_TROUBLED] = "trouble: %x",
+    [REDLOCK_TRACE_QUARANTINED] = "quarantined: %x",
+    [REDLOCK_TRACE_AHEAD] = "its clock got ahead by %u ms",
+    [REDLOCK_TRACE_SUSPENDED] = "its clock shows that we were suspended for %u ms",
+    [REDLOCK_TRACE_PENDING] = "the release of %t is pending",
+
+    [REDLOCK_TRACE_ASKED] = "asks for %k, ttl %m ms[, %x]",
+    [REDLOCK_TRACE_ADOPTED] = "wants to take over %k with %t, ttl %m ms[, %x]",
+    [REDLOCK_TRACE_ROUND] = "round %r: %t",
+    [REDLOCK_TRACE_VOTED] = "%nsays %a to %t[, fence %f]",
+    [REDLOCK_TRACE_HELD] = "HOLDS %k with %t, %u ms left[, fence %f]",
+    [REDLOCK_TRACE_FAILED] = "fails with %s after round %r",
+    [REDLOCK_TRACE_CANCELED] = "cancels",
+    [REDLOCK_TRACE_EXTENDING] = "wants %t extended by %m ms",
+    [REDLOCK_TRACE_PETTED] = "pets %t",
+    [REDLOCK_TRACE_RENEWED] = "%t is renewed, %u ms left",
+    [REDLOCK_TRACE_STRUGGLING] = "%t is in trouble: %s, %u ms left",
+    [REDLOCK_TRACE_LOST] = "%t is LOST: %s",
+    [REDLOCK_TRACE_EXTENDED] = "the extension of %t ended with %s",
+    [REDLOCK_TRACE_RELEASING] = "lets go of %k with %t",
+    [REDLOCK_TRACE_RELEASED] = "the release of %t ended with %s",
+    [REDLOCK_TRACE_FORGOTTEN] = "forgets %t, and leaves its keys",
+};
+
+static const char *const sent[] = {
+    [REDLOCK_QUESTION_SET] = "sends SET %k %t for %m ms to %N",
+    [REDLOCK_QUESTION_SET_ALL] = "sends take %k %t for %m ms to %N",
+    [REDLOCK_QUESTION_FENCED] = "sends vote %k %t for %m ms to %N",
+    [REDLOCK_QUESTION_ADOPT] = "takes over %k with %t for %m ms on %N",
+    [REDLOCK_QUESTION_CONFIRM] = "confirms %t with fence %f on %N",
+    [REDLOCK_QUESTION_EXTEND] = "extends %t by %m ms on %N",
+    [REDLOCK_QUESTION_HEAL] = "heals %t for %m ms on %N",
+    [REDLOCK_QUESTION_RELEASE] = "releases %t on %N",
+    [REDLOCK_QUESTION_HOLDER] = "asks %N who holds %k",
+};
+
+static const char *const answered[] = {
+    [REDLOCK_QUESTION_CONFIRM] = "%nsays %a to the fence of %t",
+    [REDLOCK_QUESTION_EXTEND] = "%nsays %a to the extension of %t",
+    [REDLOCK_QUESTION_HEAL] = "%nsays %a to the heal of %t",
+    [REDLOCK_QUESTION_RELEASE] = "%nsays %a to the release of %t",
+    [REDLOCK_QUESTION_HOLDER] = "%nsays %a to who holds %k",
+};
+
+static const char *const answers[] = {
+    [REDLOCK_SAYS_NOTHING] = "nothing",
+    [REDLOCK_SAYS_YES] = "yes",
+    [REDLOCK_SAYS_NO] = "no",
+    [REDLOCK_SAYS_OURS] = "ours",
+    [REDLOCK_SAYS_QUARANTINED] = "quarantined",
+    [REDLOCK_SAYS_GONE] = "gone",
+    [REDLOCK_SAYS_TAKEN] = "somebody else's",
+};
+
+#define PICK(table, index)                                                                         \
+    ((size_t)(index) < sizeof(table) / sizeof(table[0]) ? table[index] : NULL)
+
+/* NULL for what is not known. */
+static const char *sentence_of(const struct redlock_trace *ev)
+{
+    switch ((int)ev->kind) {
+    case REDLOCK_TRACE_SENT:
+        return PICK(sent, ev->question);
+    case REDLOCK_TRACE_ANSWERED:
+        return PICK(answered, ev->question);
+    case REDLOCK_TRACE_DECIDED:
+        return ev->status == REDLOCK_OK ? "has a majority with %t"
+                                        : "round %r failed: %s[; again in %u ms]";
+    default:
+        return PICK(sentences, ev->kind);
+    }
+}
+
+static const char *name_of_status(int status)
+{
+    static const struct {
+        int status;
+        const char *name;
+    } names[] = {
+        {REDLOCK_OK, "OK"},
+        {REDLOCK_GONE, "GONE"},
+        {REDLOCK_TAKEN, "TAKEN"},
+        {REDLOCK_EINVAL, "EINVAL"},
+        {REDLOCK_ESTATE, "ESTATE"},
+        {REDLOCK_EURI, "EURI"},
+        {REDLOCK_ETTL, "ETTL"},
+        {REDLOCK_EFORK, "EFORK"},
+        {REDLOCK_ELIMIT, "ELIMIT"},
+        {REDLOCK_EHELD, "EHELD"},
+        {REDLOCK_ETOOSLOW, "ETOOSLOW"},
+        {REDLOCK_EDEADLINE, "EDEADLINE"},
+        {REDLOCK_ECANCELED, "ECANCELED"},
+        {REDLOCK_ELOST, "ELOST"},
+        {REDLOCK_ESUSPENDED, "ESUSPENDED"},
+        {REDLOCK_EUNRENEWED, "EUNRENEWED"},
+        {REDLOCK_ENOQUORUM, "ENOQUORUM"},
+        {REDLOCK_ENOMEM, "ENOMEM"},
+        {REDLOCK_ESYSTEM, "ESYSTEM"},
+        {REDLOCK_ECONFIG, "ECONFIG"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i].status == status) {
+            return names[i].name;
+        }
+    }
+    return "?";
+}
+
+/* ---- writing ---- */
+
+struct line {
+    char *out;
+    size_t size, len;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct line *l, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(l->out + l->len, l->size - l->len, format, args);
+    va_end(args);
+    if (n > 0) {
+        l->len += (size_t)n < l->size - l->len ? (size_t)n : l->size - l->len - 1;
+    }
+}
+
+static void put_text(struct line *l, const char *text)
+{
+    put(l, "%s", text ? text : "");
+}
+
+static void put_span(struct line *l, uint64_t us)
+{
+    put(l, "%" PRIu64 ".%03" PRIu64, us / 1000, us % 1000);
+}
+
+static void put_nodes(struct line *l, uint64_t nodes)
+{
+    const char *between = "";
+    unsigned node;
+
+    RLK_MASK_EACH (node, nodes) {
+        put(l, "%sn%u", between, node);
+        between = " ";
+    }
+}
+
+static void put_node(struct line *l, const struct redlock_trace *ev)
+{
+    if (ev->lock >= 0) {
+        put(l, "n%d ", ev->node);
+    }
+}
+
+static void put_mark(struct line *l, const struct redlock_trace *ev, char mark)
+{
+    switch (mark) {
+    case 'k':
+        put_text(l, ev->key);
+        break;
+    case 't':
+        put(l, "t%s", ev->token ? ev->token : "");
+        break;
+    case 'x':
+        put_text(l, ev->text);
+        break;
+    case 'm':
+        put(l, "%" PRIu32, ev->ttl_ms);
+        break;
+    case 'u':
+        put_span(l, ev->us);
+        break;
+    case 'r':
+        put(l, "%" PRIu32, ev->round);
+        break;
+    case 's':
+        put_text(l, name_of_status(ev->status));
+        break;
+    case 'f':
+        put(l, "%" PRIu64, ev->fence);
+        break;
+    case 'a':
+        put_text(l, PICK(answers, ev->answer));
+        break;
+    case 'N':
+        put_nodes(l, ev->nodes);
+        break;
+    default:
+        put_node(l, ev);
+        break;
+    }
+}
+
+/* Of the marks that may stand in []. */
+static bool is_there(const struct redlock_trace *ev, char mark)
+{
+    if (mark == 'x') {
+        return ev->text && ev->text[0] != '\0';
+    }
+    return mark == 'u' ? ev->us > 0 : ev->fence > 0;
+}
+
+static void put_part(struct line *l, const struct redlock_trace *ev, const char *at,
+                     const char *end)
+{
+    const char *close;
+
+    for (; at < end; at++) {
+        if (*at == '%') {
+            put_mark(l, ev, *++at);
+        } else if (*at == '[') {
+            close = strchr(at, ']');
+            if (is_there(ev, strchr(at, '%')[1])) {
+                put_part(l, ev, at + 1, close);
+            }
+            at = close;
+        } else {
+            put(l, "%c", *at);
+        }
+    }
+}
+
+static void put_who(struct line *l, const struct redlock_trace *ev)
+{
+    size_t from = l->len;
+
+    put(l, "c%" PRIu64, ev->client);
+    if (ev->lock >= 0) {
+        put(l, ".%" PRId64, ev->lock);
+    } else if (ev->node >= 0) {
+        put(l, "-n%d", ev->node);
+    }
+    put(l, "%*s", l->len - from < 4 ? (int)(6 - (l->len - from)) : 2, "");
+}
+
+REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char *out, size_t size)
+{
+    struct redlock_trace ev = {.lock = -1, .node = -1};
+    struct line l = {out, size, 0};
+    const char *sentence;
+
+    rlk_sized_read(event, RLK_SIZED_UP_TO(struct redlock_trace, time_us), &ev, sizeof(ev));
+    put(&l, "%4" PRIu64 ".%06" PRIu64 "  ", ev.time_us / 1000000, ev.time_us % 1000000);
+    put_who(&l, &ev);
+    sentence = sentence_of(&ev);
+    if (sentence) {
+        put_part(&l, &ev, sentence, sentence + strlen(sentence));
+    } else {
+        put(&l, "kind %d: this library is too old to have words for it", (int)ev.kind);
+    }
+    return l.len;
+}

@@ -1,0 +1,202 @@
+/* unit/test_trace.c - an event as a line. */
+#include <check.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+#include "lib/runner.h"
+
+static char line[REDLOCK_TRACE_LINE];
+
+static const char *line_of(struct redlock_trace ev)
+{
+    size_t len;
+
+    ev.size = sizeof(ev);
+    len = redlock_trace_line(&ev, line, sizeof(line));
+    ck_assert_uint_eq(len, strlen(line));
+    return line;
+}
+
+/* ---- the lines ---- */
+
+#define LOCK .lock = 3, .node = -1, .key = "k", .token = "5f3a9c01"
+#define SAID .lock = 3, .node = 2, .key = "k", .token = "5f3a9c01"
+#define CONNECTION .lock = -1, .node = 2
+
+static const struct {
+    struct redlock_trace ev;
+    const char *line;
+} rows[] = {
+    {{.kind = REDLOCK_TRACE_CLOSING, .lock = -1, .node = -1}, "c0    closes"},
+    {{.kind = REDLOCK_TRACE_CLOSED, .lock = -1, .node = -1, .client = 12345}, "c12345  is closed"},
+    {{.kind = REDLOCK_TRACE_CONNECTED, CONNECTION, .text = "redis 7.2.4"},
+     "c0-n2  connected: redis 7.2.4"},
+    {{.kind = REDLOCK_TRACE_CONNECTED, CONNECTION, .text = ""}, "c0-n2  connected"},
+    {{.kind = REDLOCK_TRACE_DISCONNECTED, CONNECTION}, "c0-n2  disconnected"},
+    {{.kind = REDLOCK_TRACE_TROUBLED, CONNECTION, .text = "cannot connect: no"},
+     "c0-n2  trouble: cannot connect: no"},
+    {{.kind = REDLOCK_TRACE_QUARANTINED, CONNECTION, .text = "does not vote"},
+     "c0-n2  quarantined: does not vote"},
+    {{.kind = REDLOCK_TRACE_AHEAD, CONNECTION, .us = 80200},
+     "c0-n2  its clock got ahead by 80.200 ms"},
+    {{.kind = REDLOCK_TRACE_SUSPENDED, CONNECTION, .us = 1},
+     "c0-n2  its clock shows that we were suspended for 0.001 ms"},
+    {{.kind = REDLOCK_TRACE_PENDING, CONNECTION, .token = "5f3a9c01"},
+     "c0-n2  the release of t5f3a9c01 is pending"},
+    {{.kind = REDLOCK_TRACE_ASKED, LOCK, .ttl_ms = 250, .text = "fenced, renewed"},
+     "c0.3  asks for k, ttl 250 ms, fenced, renewed"},
+    {{.kind = REDLOCK_TRACE_ASKED, LOCK, .ttl_ms = 250}, "c0.3  asks for k, ttl 250 ms"},
+    {{.kind = REDLOCK_TRACE_ADOPTED, LOCK, .ttl_ms = 250},
+     "c0.3  wants to take over k with t5f3a9c01, ttl 250 ms"},
+    {{.kind = REDLOCK_TRACE_ROUND, LOCK, .round = 2}, "c0.3  round 2: t5f3a9c01"},
+    {{.kind = REDLOCK_TRACE_SENT, LOCK, .nodes = 5, .ttl_ms = 250},
+     "c0.3  sends SET k t5f3a9c01 for 250 ms to n0 n2"},
+    {{.kind = REDLOCK_TRACE_SENT,
+      LOCK,
+      .question = REDLOCK_QUESTION_EXTEND,
+      .nodes = 1,
+      .ttl_ms = 250},
+     "c0.3  extends t5f3a9c01 by 250 ms on n0"},
+    {{.kind = REDLOCK_TRACE_SENT,
+      CONNECTION,
+      .question = REDLOCK_QUESTION_RELEASE,
+      .nodes = 4,
+      .token = "5f3a9c01"},
+     "c0-n2  releases t5f3a9c01 on n2"},
+    {{.kind = REDLOCK_TRACE_VOTED, SAID, .answer = REDLOCK_SAYS_YES},
+     "c0.3  n2 says yes to t5f3a9c01"},
+    {{.kind = REDLOCK_TRACE_VOTED, SAID, .answer = REDLOCK_SAYS_YES, .fence = 1795},
+     "c0.3  n2 says yes to t5f3a9c01, fence 1795"},
+    {{.kind = REDLOCK_TRACE_VOTED, SAID, .answer = REDLOCK_SAYS_QUARANTINED},
+     "c0.3  n2 says quarantined to t5f3a9c01"},
+    {{.kind = REDLOCK_TRACE_VOTED, CONNECTION, .token = "?"}, "c0-n2  says nothing to t?"},
+    {{.kind = REDLOCK_TRACE_ANSWERED,
+      SAID,
+      .question = REDLOCK_QUESTION_EXTEND,
+      .answer = REDLOCK_SAYS_GONE},
+     "c0.3  n2 says gone to the extension of t5f3a9c01"},
+    {{.kind = REDLOCK_TRACE_ANSWERED,
+      SAID,
+      .question = REDLOCK_QUESTION_RELEASE,
+      .answer = REDLOCK_SAYS_TAKEN},
+     "c0.3  n2 says somebody else's to the release of t5f3a9c01"},
+    {{.kind = REDLOCK_TRACE_DECIDED, LOCK, .round = 2, .status = REDLOCK_EHELD, .us = 12345},
+     "c0.3  round 2 failed: EHELD; again in 12.345 ms"},
+    {{.kind = REDLOCK_TRACE_DECIDED, LOCK, .round = 2, .status = REDLOCK_ENOQUORUM},
+     "c0.3  round 2 failed: ENOQUORUM"},
+    {{.kind = REDLOCK_TRACE_DECIDED, LOCK, .round = 2}, "c0.3  has a majority with t5f3a9c01"},
+    {{.kind = REDLOCK_TRACE_HELD, LOCK, .us = 241652},
+     "c0.3  HOLDS k with t5f3a9c01, 241.652 ms left"},
+    {{.kind = REDLOCK_TRACE_HELD, LOCK, .us = 241652, .fence = 1795},
+     "c0.3  HOLDS k with t5f3a9c01, 241.652 ms left, fence 1795"},
+    {{.kind = REDLOCK_TRACE_FAILED, LOCK, .status = REDLOCK_EHELD, .round = 3},
+     "c0.3  fails with EHELD after round 3"},
+    {{.kind = REDLOCK_TRACE_RENEWED, LOCK, .us = 241652},
+     "c0.3  t5f3a9c01 is renewed, 241.652 ms left"},
+    {{.kind = REDLOCK_TRACE_STRUGGLING, LOCK, .us = 241652, .status = REDLOCK_ENOQUORUM},
+     "c0.3  t5f3a9c01 is in trouble: ENOQUORUM, 241.652 ms left"},
+    {{.kind = REDLOCK_TRACE_LOST, LOCK, .status = REDLOCK_ELOST}, "c0.3  t5f3a9c01 is LOST: ELOST"},
+    {{.kind = REDLOCK_TRACE_RELEASED, LOCK, .status = REDLOCK_GONE},
+     "c0.3  the release of t5f3a9c01 ended with GONE"},
+};
+
+#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+START_TEST(an_event_is_a_line)
+{
+    char expected[REDLOCK_TRACE_LINE];
+    struct redlock_trace ev = rows[_i].ev;
+
+    ev.time_us = 12345678;
+    snprintf(expected, sizeof(expected), "  12.345678  %s", rows[_i].line);
+    ck_assert_str_eq(line_of(ev), expected);
+}
+END_TEST
+
+/* What the enums have, the tables have: also those that no row is about. */
+START_TEST(every_kind_question_answer_and_status_has_its_words)
+{
+    int i;
+
+    for (i = REDLOCK_TRACE_CLOSING; i <= REDLOCK_TRACE_FORGOTTEN; i++) {
+        bool is_one = i <= REDLOCK_TRACE_CLOSED ||
+                      (i >= REDLOCK_TRACE_CONNECTED && i <= REDLOCK_TRACE_PENDING) ||
+                      i >= REDLOCK_TRACE_ASKED;
+
+        line_of((struct redlock_trace){
+            .kind = (enum redlock_trace_kind)i, LOCK, .question = REDLOCK_QUESTION_EXTEND});
+        ck_assert_msg((strstr(line, "too old") == NULL) == is_one, "%d: %s", i, line);
+    }
+    for (i = REDLOCK_QUESTION_SET; i <= REDLOCK_QUESTION_HOLDER; i++) {
+        line_of((struct redlock_trace){
+            .kind = REDLOCK_TRACE_SENT, LOCK, .question = (enum redlock_question)i});
+        ck_assert_msg(strstr(line, "too old") == NULL, "%s", line);
+        line_of((struct redlock_trace){
+            .kind = REDLOCK_TRACE_ANSWERED, LOCK, .question = (enum redlock_question)i});
+        ck_assert_msg((strstr(line, "too old") == NULL) == (i >= REDLOCK_QUESTION_CONFIRM), "%s",
+                      line);
+    }
+    for (i = -400; i <= REDLOCK_TAKEN; i++) {
+        bool is_one = strstr(redlock_strerror(i), "unknown status") == NULL;
+
+        line_of((struct redlock_trace){.kind = REDLOCK_TRACE_LOST, LOCK, .status = i});
+        ck_assert_msg((strchr(line, '?') == NULL) == is_one, "%d: %s", i, line);
+    }
+}
+END_TEST
+
+/* Rule 10: a program that was built with another version has another struct. */
+START_TEST(what_a_struct_does_not_have_is_not_read)
+{
+    struct redlock_trace ev = {.size = offsetof(struct redlock_trace, lock),
+                               .kind = REDLOCK_TRACE_CLOSED,
+                               .time_us = 1,
+                               .client = 7,
+                               .lock = 9};
+
+    redlock_trace_line(&ev, line, sizeof(line));
+    ck_assert_str_eq(line, "   0.000001  c7    is closed");
+    ev.size = 0;
+    redlock_trace_line(&ev, line, sizeof(line));
+    ck_assert_str_eq(line,
+                     "   0.000000  c0    kind 0: this library is too old to have words for it");
+}
+END_TEST
+
+START_TEST(a_line_is_cut_to_its_size)
+{
+    struct redlock_trace ev = rows[0].ev;
+    size_t size;
+
+    ev.size = sizeof(ev);
+    for (size = 1; size < 30; size++) {
+        memset(line, 'x', sizeof(line));
+        ck_assert_uint_eq(redlock_trace_line(&ev, line, size), size < 26 ? size - 1 : 25);
+        ck_assert_int_eq(line[size - 1 < 25 ? size - 1 : 25], '\0');
+        ck_assert_int_eq(line[size], 'x');
+    }
+}
+END_TEST
+
+static Suite *trace_suite(void)
+{
+    Suite *s = suite_create("trace");
+    TCase *c = tcase_create("trace");
+
+    tcase_add_loop_test(c, an_event_is_a_line, 0, (int)N_ROWS);
+    tcase_add_test(c, every_kind_question_answer_and_status_has_its_words);
+    tcase_add_test(c, what_a_struct_does_not_have_is_not_read);
+    tcase_add_test(c, a_line_is_cut_to_its_size);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {trace_suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
