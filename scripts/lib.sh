@@ -52,6 +52,7 @@ have_package() {
     libhiredis-dev) pkg-config --exists hiredis ;;
     lua5.1) command -v luac5.1 >/dev/null ;;
     check) pkg-config --exists check ;;
+    systemtap-sdt-dev) find /usr/include -path '*/sys/sdt.h' | grep -q . ;;
     redis-server) command -v redis-server >/dev/null || command -v valkey-server >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
     esac

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <redlock/export.h>
+#include <redlock/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -116,6 +117,10 @@ struct redlock_options {
      * keep the pointer. */
     char *error_text;
     size_t error_text_size;
+    /* Gets everything that happens, as it happens; NULL (default): no callback. It may do less than
+     * other callbacks: see redlock/trace.h. */
+    redlock_trace_cb *trace_cb;
+    void *trace_arg;
 };
 
 /* Like redlock_options_init(), for languages that cannot use a C header: writes no more than `size`

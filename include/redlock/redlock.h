@@ -22,7 +22,8 @@
  *  3. A call that takes a callback and returns 0 calls it back exactly once. A call that returns an
  *     error does not call back.
  *  4. A callback never runs inside a library call. It runs later, from the loop.
- *  5. A callback may call every function, redlock_close() included.
+ *  5. A callback may call every function, redlock_close() included. (A trace_cb is the exception to
+ *     this rule and the one before: redlock/trace.h.)
  *  6. The state is final before the callback runs. What the callback sees does not change by
  *     itself, except that time passes.
  *  7. Callbacks run in the order in which their events were decided. A callback reports the state

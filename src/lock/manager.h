@@ -14,6 +14,7 @@
 #include "net/loop.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "node/trace.h"
 
 /* The most operations of one sort that are pending at once [S13]. */
 #define RLK_MANAGER_MAX_PENDING 65536
@@ -50,6 +51,7 @@ struct rlk_waiter {
 struct redlock {
     struct rlk_loop loop;
     struct rlk_options options;
+    struct rlk_tracer tracer;
     struct rlk_node *nodes;
     struct rlk_entropy entropy;
     struct rlk_prng prng;
@@ -57,6 +59,7 @@ struct redlock {
     struct rlk_clocks clocks;
     struct rlk_quarantine *quarantine[RLK_MAX_NODES]; /* of each node */
     struct rlk_list waiters;
+    int64_t n_locks; /* handles made so far: each has its number */
     struct rlk_queue queue;
     unsigned pending; /* acquires, releases, extensions and queries that have not been told yet */
     unsigned operations[RLK_OPERATIONS];
@@ -78,6 +81,10 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
 
 /* One of the nodes is the same server as another [S10]. */
 bool rlk_manager_has_duplicates(const struct redlock *rl);
+
+/* 0, or why nothing can be begun, changed or ended now: REDLOCK_EFORK, or REDLOCK_ESTATE inside its
+ * trace_cb. */
+int rlk_manager_check(const struct redlock *rl);
 
 /* 0, or why a call that begins something cannot: REDLOCK_EINVAL (NULL), _EFORK, _ESTATE
  * (closing) or _ELIMIT. What the call before had to say is forgotten. */

@@ -40,6 +40,12 @@ static int make_nodes(struct redlock *rl)
     return 0;
 }
 
+static void set_tracer(struct redlock *rl, const struct redlock_options *public)
+{
+    rl->tracer = (struct rlk_tracer){.cb = public->trace_cb, .arg = public->trace_arg};
+    rl->options.tracer = public->trace_cb ? &rl->tracer : NULL;
+}
+
 static struct redlock *make(void)
 {
     struct redlock *rl = rlk_alloc(sizeof(*rl));
@@ -80,6 +86,7 @@ REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_opt
     rl = make();
     status = rl ? rlk_options_load(&rl->options, &public) : REDLOCK_ENOMEM;
     if (status == 0) {
+        set_tracer(rl, &public);
         status = rlk_close_prepare(rl, base);
     }
     if (status == 0) {

@@ -7,6 +7,8 @@
 #include "core/quarantine.h"
 #include "net/uri.h"
 
+struct rlk_tracer;
+
 struct rlk_options {
     unsigned n_nodes;
     struct rlk_uri *uris; /* with the user and password of the options where a URI has none */
@@ -17,6 +19,7 @@ struct rlk_options {
     uint64_t health_us; /* 0: no health checks */
     uint32_t max_ttl_ms, drift_ppm;
     enum redlock_quarantine quarantine;
+    struct rlk_tracer *tracer; /* NULL: nobody is told (node/trace.h) */
 };
 
 /* Copy the caller's struct, of whatever version, into one of our version. 0; REDLOCK_EINVAL: it was

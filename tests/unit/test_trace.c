@@ -1,12 +1,12 @@
-/* unit/test_trace.c - an event as a line. */
+/* unit/test_trace.c - an event as a line, and what is never in one. */
 #include <check.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
 
 #include "lib/runner.h"
+#include "node/trace.h"
 
 static char line[REDLOCK_TRACE_LINE];
 
@@ -181,6 +181,33 @@ START_TEST(a_line_is_cut_to_its_size)
 }
 END_TEST
 
+/* ---- what others wrote ---- */
+
+#define HEX40 "0123456789abcdef0123456789ABCDEF01234567"
+
+static const struct {
+    const char *text, *shown;
+} masked[] = {
+    {"", ""},
+    {"OOM command not allowed", "OOM command not allowed"},
+    {HEX40, "01234567"},
+    {"ERR unknown command 'SET', with args beginning with: 'k' '" HEX40 "' 'NX'",
+     "ERR unknown command 'SET', with args beginning with: 'k' '01234567' 'NX'"},
+    {"'" HEX40 ":the owner's' 'NX'", "'01234567"},
+    {HEX40 HEX40 " " HEX40, "01234567 01234567"},
+    {"run_id 0123456789abcdef...", "run_id 0123456789abcdef..."},
+};
+
+START_TEST(a_token_that_a_server_repeats_is_cut)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "%s", masked[_i].text);
+    rlk_trace_mask(text);
+    ck_assert_str_eq(text, masked[_i].shown);
+}
+END_TEST
+
 static Suite *trace_suite(void)
 {
     Suite *s = suite_create("trace");
@@ -190,6 +217,8 @@ static Suite *trace_suite(void)
     tcase_add_test(c, every_kind_question_answer_and_status_has_its_words);
     tcase_add_test(c, what_a_struct_does_not_have_is_not_read);
     tcase_add_test(c, a_line_is_cut_to_its_size);
+    tcase_add_loop_test(c, a_token_that_a_server_repeats_is_cut, 0,
+                        (int)(sizeof(masked) / sizeof(masked[0])));
     suite_add_tcase(s, c);
     return s;
 }

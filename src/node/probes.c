@@ -1,0 +1,86 @@
+/* probes.c - the probes themselves; built only where <sys/sdt.h> is.
+ *
+ * A probe is an instruction that does nothing, and a note (readelf -n): where it is, what its
+ * arguments are, and which counter tells that somebody listens. */
+#include "node/probes.h"
+
+#define _SDT_HAS_SEMAPHORES 1 /* the name by which that header wants to be asked for it */
+#include <sys/sdt.h>
+
+#include <redlock/trace.h>
+
+volatile unsigned short rlk_probes_listeners __attribute__((section(".probes")));
+
+/* All have one counter: who tells something asks whether anybody listens, and not to what. */
+#define COUNTER(name)                                                                              \
+    extern volatile unsigned short redlock_##name##_semaphore                                      \
+        __attribute__((alias("rlk_probes_listeners"), visibility("hidden")))
+
+COUNTER(closing);
+COUNTER(closed);
+COUNTER(connected);
+COUNTER(disconnected);
+COUNTER(troubled);
+COUNTER(quarantined);
+COUNTER(ahead);
+COUNTER(suspended);
+COUNTER(pending);
+COUNTER(asked);
+COUNTER(adopted);
+COUNTER(round);
+COUNTER(sent);
+COUNTER(voted);
+COUNTER(answered);
+COUNTER(decided);
+COUNTER(held);
+COUNTER(failed);
+COUNTER(canceled);
+COUNTER(extending);
+COUNTER(petted);
+COUNTER(renewed);
+COUNTER(struggling);
+COUNTER(lost);
+COUNTER(extended);
+COUNTER(releasing);
+COUNTER(released);
+COUNTER(forgotten);
+
+#define PROBE(kind, name)                                                                          \
+    case REDLOCK_TRACE_##kind:                                                                     \
+        STAP_PROBE8(redlock, name, ev->lock, ev->node, ev->key, ev->token, ev->text, ev->question, \
+                    ev->answer, ev->status);                                                       \
+        break
+
+void rlk_probes_fire(const struct redlock_trace *ev)
+{
+    switch (ev->kind) {
+        PROBE(CLOSING, closing);
+        PROBE(CLOSED, closed);
+        PROBE(CONNECTED, connected);
+        PROBE(DISCONNECTED, disconnected);
+        PROBE(TROUBLED, troubled);
+        PROBE(QUARANTINED, quarantined);
+        PROBE(AHEAD, ahead);
+        PROBE(SUSPENDED, suspended);
+        PROBE(PENDING, pending);
+        PROBE(ASKED, asked);
+        PROBE(ADOPTED, adopted);
+        PROBE(ROUND, round);
+        PROBE(SENT, sent);
+        PROBE(VOTED, voted);
+        PROBE(ANSWERED, answered);
+        PROBE(DECIDED, decided);
+        PROBE(HELD, held);
+        PROBE(FAILED, failed);
+        PROBE(CANCELED, canceled);
+        PROBE(EXTENDING, extending);
+        PROBE(PETTED, petted);
+        PROBE(RENEWED, renewed);
+        PROBE(STRUGGLING, struggling);
+        PROBE(LOST, lost);
+        PROBE(EXTENDED, extended);
+        PROBE(RELEASING, releasing);
+        PROBE(RELEASED, released);
+        PROBE(FORGOTTEN, forgotten);
+    }
+}

@@ -1,0 +1,101 @@
+/* trace.c - completes an event and hands it to whoever listens; cuts what nobody may see. */
+#include "node/trace.h"
+
+#include <string.h>
+
+#include "net/clock.h"
+#include "net/reply.h"
+#include "node/claim.h"
+#include "node/probes.h"
+
+/* Of a token so much is shown. */
+#define SHOWN 8
+
+/* Of the keys. */
+#define KEYS_SHOWN 128
+
+static const char hex[] = "0123456789abcdefABCDEF";
+
+/* ---- texts that may be seen ---- */
+
+struct texts {
+    char key[KEYS_SHOWN];
+    char token[SHOWN + 1];
+};
+
+/* Another library's token may be anything: a word that is a secret, too. */
+static void show_token(const struct rlk_claim *claim, char out[SHOWN + 1])
+{
+    if (strspn(claim->token, hex) >= RLK_TOKEN_HEX) {
+        memcpy(out, claim->token, SHOWN);
+        out[SHOWN] = '\0';
+    } else {
+        strcpy(out, claim->token_len > 0 ? "?" : "");
+    }
+}
+
+static void show_keys(const struct rlk_claim *claim, char out[KEYS_SHOWN])
+{
+    const char *key = claim->key;
+    size_t used = 0;
+    unsigned i;
+
+    for (i = 0; i < claim->n_keys && used + 8 < KEYS_SHOWN; i++) {
+        struct rlk_reply bytes = {RLK_REPLY_STRING, claim->key_len[i], key, claim->key_len[i]};
+
+        if (i > 0) {
+            out[used++] = '+';
+        }
+        rlk_reply_show(&bytes, out + used, KEYS_SHOWN - used);
+        used += strlen(out + used);
+        key += claim->key_len[i] + 1;
+    }
+}
+
+/* Where an owner ends nobody knows: it may have any character. So it takes the rest along. */
+void rlk_trace_mask(char *text)
+{
+    while (*text) {
+        size_t digits = strspn(text, hex);
+        const char *behind = text + digits;
+
+        if (digits >= RLK_TOKEN_HEX) {
+            behind += *behind == ':' ? strlen(behind) : 0;
+            text += SHOWN;
+            memmove(text, behind, strlen(behind) + 1);
+        } else {
+            text += digits + (text[digits] != '\0');
+        }
+    }
+}
+
+/* ---- telling ---- */
+
+static void fill_in(struct redlock_trace *ev, const struct rlk_claim *claim, struct texts *texts)
+{
+    texts->key[0] = texts->token[0] = '\0';
+    if (claim) {
+        show_keys(claim, texts->key);
+        show_token(claim, texts->token);
+    }
+    ev->size = sizeof(*ev);
+    ev->time_us = rlk_clock_us();
+    ev->key = texts->key;
+    ev->token = texts->token;
+    ev->text = ev->text ? ev->text : "";
+}
+
+void rlk_trace_tell(const struct rlk_options *o, const struct rlk_claim *claim,
+                    struct redlock_trace *ev)
+{
+    struct rlk_tracer *t = o->tracer;
+    struct texts texts;
+
+    fill_in(ev, claim, &texts);
+    rlk_probes_fire(ev);
+    if (t) {
+        t->is_telling = true;
+        t->cb(ev, t->arg);
+        t->is_telling = false;
+    }
+}
