@@ -23,6 +23,7 @@ static void apply_verdict(struct rlk_clocks *c, struct rlk_quarantine *const *qu
     switch (rlk_clocks_sample(c, node, sample, &by_us, &nodes)) {
     case RLK_CLOCK_AHEAD:
         rlk_quarantine_clock_moved(quarantine[node], sample->server_us, now_us);
+        out->ahead_us = by_us;
         out->clock_suspect = rlk_quarantine_is_clock_suspect(quarantine[node], now_us);
         break;
     case RLK_CLOCK_WE_WERE_SUSPENDED:

@@ -16,6 +16,7 @@
 #include "core/quarantine.h"
 
 struct rlk_steps_actions {
+    uint64_t ahead_us;     /* its clock went forward by so much; 0: it did not */
     bool clock_suspect;    /* report to all locks: no lease on this node can be relied on */
     uint64_t suspended_us; /* report to all locks: the client was suspended for so long; 0: not */
     uint64_t record;       /* nodes whose step is to be put on record */

@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "node/node.h"
+#include "node/trace.h"
 
 /* Why its votes do not count, and for how long; or what we cannot see of a node that votes. */
 static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now_us)
@@ -60,4 +61,19 @@ const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
         rlk_trouble_write(&n->trouble, n->text + len + sizeof(besides) - 1, RLK_NODE_TEXT);
     }
     return n->text;
+}
+
+void rlk_node_trace_quarantine(const struct rlk_node *n, uint64_t now_us)
+{
+    char text[RLK_NODE_TEXT];
+    struct rlk_trouble t;
+
+    if (!rlk_trace_is_on(n->options) || n->state != RLK_NODE_UP) {
+        return;
+    }
+    t = trouble_of_vote(n, now_us);
+    if (t.kind == RLK_TROUBLE_QUARANTINE) {
+        rlk_trouble_write(&t, text, sizeof(text));
+        RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_QUARANTINED, .text = text);
+    }
 }

@@ -97,6 +97,7 @@ static void carry_out(struct rlk_node *n, const struct rlk_inspection_event *ev,
         n->hooks->restarted(n);
     }
     if (out->quarantined) {
+        rlk_node_trace_quarantine(n, ev->now_us);
         n->hooks->quarantined(n, ev->now_us);
     }
     if (ev->birth.server_us) {

@@ -10,6 +10,7 @@
 #include "net/clock.h"
 #include "net/loop.h"
 #include "node/options.h"
+#include "node/trace.h"
 
 #define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
@@ -19,11 +20,23 @@
 
 static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us);
 
+static void trace_trouble(const struct rlk_node *n)
+{
+    char text[RLK_NODE_TEXT];
+
+    rlk_trouble_write(&n->trouble, text, sizeof(text));
+    rlk_trace_mask(text);
+    RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_TROUBLED, .text = text);
+}
+
 void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t)
 {
     n->trouble = *t;
     snprintf(n->words, sizeof(n->words), "%s", t->words ? t->words : "");
     n->trouble.words = n->words;
+    if (rlk_trace_is_on(n->options)) {
+        trace_trouble(n);
+    }
 }
 
 void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
@@ -89,6 +102,7 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
     n->state = RLK_NODE_DOWN;
     n->expected = 0;
     if (was_up) {
+        RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_DISCONNECTED);
         n->failures = now_us - n->since_us >= GOOD_AFTER_US ? 0 : n->failures + 1;
         n->since_us = now_us;
         rlk_former_ended(&n->former, n->info.run_id, n->client_id, n->inflight.ring.count);
@@ -262,6 +276,9 @@ void rlk_node_end(struct rlk_node *n)
     rlk_resolve_cancel(&n->resolve);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
+    if (n->state == RLK_NODE_UP) {
+        RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_DISCONNECTED);
+    }
     n->state = RLK_NODE_DOWN;
     break_exchanges(n, rlk_clock_us());
     rlk_pending_list_end(&n->pending);
@@ -276,6 +293,8 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     n->expected = 0;
     n->since_us = now_us;
     n->trouble.kind = RLK_TROUBLE_NONE;
+    RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_CONNECTED, .text = n->server);
+    rlk_node_trace_quarantine(n, now_us);
     n->hooks->up(n, now_us);
 }
 

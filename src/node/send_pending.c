@@ -1,6 +1,7 @@
 /* send_pending.c - sends a node its pending releases [S5].
  *
  * They are sent as soon as the node is UP, and later whenever a reply has made room. */
+#include "base/mask.h"
 #include "base/time.h"
 #include "core/pending.h"
 #include "net/loop.h"
@@ -9,13 +10,19 @@
 #include "node/node.h"
 #include "node/options.h"
 #include "node/capacity.h"
+#include "node/trace.h"
 
 static bool send_release(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
 {
     struct rlk_command c;
 
     rlk_command_release(&c, claim, false);
-    return rlk_node_send(n, &c, claim->release, claim, now_us);
+    if (!rlk_node_send(n, &c, claim->release, claim, now_us)) {
+        return false;
+    }
+    RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_SENT, .question = REDLOCK_QUESTION_RELEASE,
+                    .nodes = rlk_mask_bit(n->index));
+    return true;
 }
 
 static void send_later(struct rlk_node *n, uint64_t now_us)
@@ -48,6 +55,7 @@ void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refu
                             .max_life_us = rlk_time_from_ms(claim->life_ms)};
     bool many = n->pending.ring.count >= RLK_PENDING_MAX;
 
+    RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_PENDING);
     if (!rlk_pending_list_add(&n->pending, claim,
                               rlk_pending_until_us(&p, n->options->drift_ppm, now_us))) {
         rlk_node_note_kind(n, many ? RLK_TROUBLE_RELEASES_MANY : RLK_TROUBLE_RELEASES_NO_MEMORY,
