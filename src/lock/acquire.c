@@ -7,6 +7,7 @@
 #include "lock/drive_attempt.h"
 #include "lock/lock.h"
 #include "lock/request.h"
+#include "lock/trace.h"
 
 static struct redlock_lock *make(struct redlock *rl, const struct redlock_request *q,
                                  struct rlk_terms *r)
@@ -31,6 +32,18 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
     return lock;
 }
 
+static void trace_wish(const struct redlock_lock *lock)
+{
+    static const char *const words[2][2][2] = {
+        {{"", ""}, {"renewed", "renewed when petted"}},
+        {{"fenced", "fenced"}, {"fenced, renewed", "fenced, renewed when petted"}}};
+    const struct rlk_hold_config *h = &lock->hold.config;
+
+    RLK_TRACE_LOCK(lock, .kind = h->adopted ? REDLOCK_TRACE_ADOPTED : REDLOCK_TRACE_ASKED,
+                   .ttl_ms = lock->claim->ttl_ms,
+                   .text = words[lock->attempt.config.terms.fenced][h->renew][h->gated]);
+}
+
 static int begin(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,
                  struct redlock_lock **ret_lock)
 {
@@ -42,6 +55,7 @@ static int begin(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,
     if (ret_lock) {
         *ret_lock = lock;
     }
+    trace_wish(lock);
     rlk_lock_begin_attempt(lock);
     return 0;
 }
@@ -93,15 +107,15 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
 
 REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock)
 {
-    if (lock == NULL) {
-        return REDLOCK_EINVAL;
-    }
-    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
-        return REDLOCK_EFORK;
+    int status = lock ? rlk_manager_check(lock->rl) : REDLOCK_EINVAL;
+
+    if (status) {
+        return status;
     }
     if (lock->phase != RLK_LOCK_PENDING) {
         return REDLOCK_ESTATE;
     }
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_CANCELED);
     rlk_lock_cancel_attempt(lock);
     return 0;
 }

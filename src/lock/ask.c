@@ -5,6 +5,7 @@
 #include "core/classify.h"
 #include "lock/lock.h"
 #include "lock/script.h"
+#include "lock/trace.h"
 
 static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us);
@@ -21,6 +22,61 @@ static void unref(void *claim);
 static const struct rlk_exchange_kind kinds[] = {KIND, KIND, KIND, KIND, KIND, KIND, KIND, KIND};
 
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == RLK_ASKS, "each question has a kind");
+
+/* ---- for who traces it ---- */
+
+_Static_assert((int)RLK_ASK_KEEP == (int)REDLOCK_QUESTION_EXTEND &&
+                   (int)RLK_ASK_RELEASE == (int)REDLOCK_QUESTION_RELEASE,
+               "the questions are in the order of redlock/trace.h");
+
+static enum redlock_question public_question(const struct rlk_question *q)
+{
+    return (enum redlock_question)(q - rlk_questions);
+}
+
+static enum redlock_trace_answer public_answer(const struct rlk_question *q,
+                                               const struct rlk_event *ev)
+{
+    static const enum redlock_trace_answer votes[] = {[RLK_VOTE_UNKNOWN] = REDLOCK_SAYS_NOTHING,
+                                                      [RLK_VOTE_YES] = REDLOCK_SAYS_YES,
+                                                      [RLK_VOTE_NO] = REDLOCK_SAYS_NO,
+                                                      [RLK_VOTE_OURS] = REDLOCK_SAYS_OURS,
+                                                      [RLK_VOTE_QUARANTINED] =
+                                                          REDLOCK_SAYS_QUARANTINED};
+    static const enum redlock_trace_answer answers[] = {[RLK_ANSWER_UNKNOWN] = REDLOCK_SAYS_NOTHING,
+                                                        [RLK_ANSWER_OURS] = REDLOCK_SAYS_YES,
+                                                        [RLK_ANSWER_GONE] = REDLOCK_SAYS_GONE,
+                                                        [RLK_ANSWER_TAKEN] = REDLOCK_SAYS_TAKEN};
+
+    return q->event == RLK_EVENT_VOTE ? votes[ev->vote] : answers[ev->answer];
+}
+
+/* -1: it has let go of this claim, and cares no more. */
+static int64_t number_of(const struct rlk_claim *claim)
+{
+    return claim->lock ? claim->lock->number : -1;
+}
+
+static void trace_said(const struct rlk_question *q, const struct rlk_node *n,
+                       const struct rlk_claim *claim, const struct rlk_event *ev)
+{
+    bool votes = q->event == RLK_EVENT_VOTE && q != &rlk_questions[RLK_ASK_HEAL];
+
+    RLK_TRACE(n->options, claim, .lock = number_of(claim), .node = (int)n->index,
+              .kind = votes ? REDLOCK_TRACE_VOTED : REDLOCK_TRACE_ANSWERED,
+              .question = public_question(q), .answer = public_answer(q, ev),
+              .fence = votes ? ev->fence : 0);
+}
+
+static void trace_sent(const struct rlk_question *q, const struct rlk_options *options,
+                       const struct rlk_claim *claim, uint64_t nodes, uint32_t ttl_ms)
+{
+    if (nodes != 0) {
+        RLK_TRACE(options, claim, .lock = number_of(claim), .node = -1, .kind = REDLOCK_TRACE_SENT,
+                  .question = public_question(q), .nodes = nodes, .ttl_ms = ttl_ms,
+                  .fence = claim->fence);
+    }
+}
 
 static const struct rlk_exchange_kind *kind_of(const struct rlk_question *q)
 {
@@ -47,12 +103,15 @@ static void step_driver(const struct rlk_question *q, const struct rlk_node *n,
 {
     struct redlock_lock *lock = claim->lock;
 
-    if (lock == NULL || (q->heard & 1u << lock->phase) == 0) {
-        return;
-    }
     ev->clock_suspect = rlk_quarantine_is_clock_suspect(&n->quarantine, ev->now_us);
     if (ev->vote == RLK_VOTE_YES && q->is_quarantined && q->is_quarantined(n, ev->now_us)) {
         ev->vote = RLK_VOTE_QUARANTINED;
+    }
+    if (rlk_trace_is_on(n->options)) {
+        trace_said(q, n, claim, ev);
+    }
+    if (lock == NULL || (q->heard & 1u << lock->phase) == 0) {
+        return;
     }
     lock->waiter.kind->event(&lock->waiter, ev);
 }
@@ -136,6 +195,7 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
 
     claim->release = q->left == RLK_LEFTOVER_RELEASE ? kind_of(q) : claim->release;
     unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
+    trace_sent(q, &rl->options, claim, nodes & ~unsent, ttl_ms);
     if (q->left == RLK_LEFTOVER_KEYS) {
         rlk_detail_asked(lock->details, nodes, now_us);
     }
@@ -175,9 +235,17 @@ static uint32_t again_ms(const struct rlk_question *q, const struct rlk_node *n,
 static bool is_asked_again(const struct rlk_question *q, struct rlk_node *n,
                            struct rlk_claim *claim, const struct rlk_reply *reply, uint64_t now_us)
 {
-    return rlk_script_is_forgotten(n, q->script, claim, reply) &&
-           rlk_script_send_text(n, q->script, claim, again_ms(q, n, claim, now_us), kind_of(q),
-                                now_us);
+    uint32_t ttl_ms;
+
+    if (!rlk_script_is_forgotten(n, q->script, claim, reply)) {
+        return false;
+    }
+    ttl_ms = again_ms(q, n, claim, now_us);
+    if (!rlk_script_send_text(n, q->script, claim, ttl_ms, kind_of(q), now_us)) {
+        return false;
+    }
+    trace_sent(q, n->options, claim, rlk_mask_bit(n->index), ttl_ms);
+    return true;
 }
 
 /* ---- the end of a request ---- */

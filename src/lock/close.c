@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "core/validity.h"
 #include "lock/manager.h"
+#include "lock/trace.h"
 #include "net/clock.h"
 #include "node/health.h"
 
@@ -60,6 +61,7 @@ static void on_end(struct rlk_loop *loop)
         rlk_loop_finish_later(&rl->loop);
         return;
     }
+    RLK_TRACE(&rl->options, NULL, .kind = REDLOCK_TRACE_CLOSED, .lock = -1, .node = -1);
     rlk_close_free_waiters(rl); /* as late as this, for the accessors */
     rlk_close_destroy(rl);
     if (cb) {
@@ -163,11 +165,10 @@ int rlk_close_prepare(struct redlock *rl, struct event_base *base)
 
 REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
 {
-    if (rl == NULL) {
-        return REDLOCK_EINVAL;
-    }
-    if (rlk_fork_is_child(&rl->loop.fork)) {
-        return REDLOCK_EFORK;
+    int status = rl ? rlk_manager_check(rl) : REDLOCK_EINVAL;
+
+    if (status) {
+        return status;
     }
     if (rl->closing) {
         return REDLOCK_ESTATE;
@@ -176,6 +177,7 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     rl->close_cb = cb;
     rl->close_arg = arg;
     rl->close_us = rlk_clock_us();
+    RLK_TRACE(&rl->options, NULL, .kind = REDLOCK_TRACE_CLOSING, .lock = -1, .node = -1);
     close_waiters(rl);
     rlk_manager_settle(rl);
     return 0;

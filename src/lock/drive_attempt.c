@@ -13,6 +13,7 @@
 #include "lock/ask.h"
 #include "lock/drive_hold.h"
 #include "lock/lock.h"
+#include "lock/trace.h"
 #include "net/clock.h"
 
 static bool is_adoption(const struct redlock_lock *lock)
@@ -51,6 +52,7 @@ static int fresh_claim(struct redlock_lock *lock)
         return 0; /* its token is what it is all about */
     }
     status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->owner);
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_ROUND, .round = claim->round);
     if (status == 0 && lock->holders) {
         memset(lock->holders, 0, lock->rl->options.n_nodes * sizeof(*lock->holders));
     }
@@ -112,11 +114,28 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     }
 }
 
+/* How a round has ended, or that there will be none. */
+static void trace_decision(const struct redlock_lock *lock, uint64_t now_us)
+{
+    const struct rlk_attempt *a = &lock->attempt;
+    bool goes_on = a->state == RLK_ATTEMPT_WAITING;
+
+    if (goes_on || a->state == RLK_ATTEMPT_WON || a->state == RLK_ATTEMPT_FAILED) {
+        RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_DECIDED, .round = a->tries,
+                       .status = goes_on ? a->round.status : a->status,
+                       .us = goes_on ? rlk_time_sub(a->retry_us, now_us) : 0);
+    }
+}
+
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 {
+    enum rlk_attempt_state before = lock->attempt.state;
     struct rlk_actions out;
 
     rlk_attempt_step(&lock->attempt, ev, &out);
+    if (rlk_trace_is_on(&lock->rl->options) && lock->attempt.state != before) {
+        trace_decision(lock, ev->now_us);
+    }
     carry_out(lock, &out, ev->now_us);
 }
 
@@ -200,6 +219,26 @@ static int failure(const struct redlock_lock *lock)
     return lock->attempt.status;
 }
 
+static void tell_held(struct redlock_lock *lock, uint64_t now_us)
+{
+    lock->claim->fence = lock->attempt.round.fence.value;
+    rlk_lock_begin_hold(lock, now_us);
+    rlk_lock_count_out(lock);
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_HELD, .fence = lock->claim->fence,
+                   .us = rlk_time_sub(rlk_hold_valid_until_us(&lock->hold), rlk_clock_us()));
+    lock->acquire_cb(lock, REDLOCK_OK, lock->arg);
+}
+
+static void tell_failed(struct redlock_lock *lock)
+{
+    lock->phase = RLK_LOCK_REPORTED;
+    rlk_lock_count_out(lock);
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_FAILED, .status = failure(lock),
+                   .round = lock->attempt.tries);
+    lock->acquire_cb(lock, failure(lock), lock->arg);
+    rlk_lock_free(lock);
+}
+
 /* The last look: a win that has grown too old while it stood in line is none. */
 static void on_report(struct rlk_call *call)
 {
@@ -210,15 +249,9 @@ static void on_report(struct rlk_call *call)
     step(lock, &ev);
     rlk_list_remove(&lock->report.link);
     if (lock->attempt.state == RLK_ATTEMPT_HELD) {
-        lock->claim->fence = lock->attempt.round.fence.value;
-        rlk_lock_begin_hold(lock, ev.now_us);
-        rlk_lock_count_out(lock);
-        lock->acquire_cb(lock, REDLOCK_OK, lock->arg);
+        tell_held(lock, ev.now_us);
     } else if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
-        lock->phase = RLK_LOCK_REPORTED;
-        rlk_lock_count_out(lock);
-        lock->acquire_cb(lock, failure(lock), lock->arg);
-        rlk_lock_free(lock);
+        tell_failed(lock);
     }
 }
 

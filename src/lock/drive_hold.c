@@ -14,6 +14,7 @@
 #include "lock/lock.h"
 #include "lock/drive_release.h"
 #include "lock/request.h"
+#include "lock/trace.h"
 #include "net/clock.h"
 #include "node/health.h"
 
@@ -63,11 +64,36 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     }
 }
 
+/* What a step has changed; `before` is the hold before it. */
+struct before {
+    enum rlk_hold_state state;
+    bool success, trouble;
+};
+
+static void trace_change(const struct redlock_lock *lock, const struct before *before,
+                         uint64_t now_us)
+{
+    const struct rlk_hold *h = &lock->hold;
+    uint64_t left_us = rlk_time_sub(rlk_hold_valid_until_us(h), now_us);
+
+    if (h->state != before->state) {
+        RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_LOST, .status = h->reason);
+    } else if (h->leases.success && !before->success) {
+        RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RENEWED, .us = left_us);
+    } else if (h->trouble && !before->trouble) {
+        RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_STRUGGLING, .status = h->reason, .us = left_us);
+    }
+}
+
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 {
+    struct before before = {lock->hold.state, lock->hold.leases.success, lock->hold.trouble};
     struct rlk_actions out;
 
     rlk_hold_step(&lock->hold, ev, &out);
+    if (rlk_trace_is_on(&lock->rl->options)) {
+        trace_change(lock, &before, ev->now_us);
+    }
     carry_out(lock, &out, ev->now_us);
 }
 
@@ -153,6 +179,7 @@ static void on_extended(struct rlk_call *call)
     }
     lock->extend_cb = NULL;
     rlk_lock_count_out(lock);
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_EXTENDED, .status = status);
     cb(lock, status, lock->extend_arg);
 }
 
@@ -178,11 +205,10 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
 
 static int check(const struct redlock_lock *lock)
 {
-    if (lock == NULL) {
-        return REDLOCK_EINVAL;
-    }
-    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
-        return REDLOCK_EFORK;
+    int status = lock ? rlk_manager_check(lock->rl) : REDLOCK_EINVAL;
+
+    if (status) {
+        return status;
     }
     return lock->phase == RLK_LOCK_HELD && !lock->rl->closing ? 0 : REDLOCK_ESTATE;
 }
@@ -224,6 +250,7 @@ REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, re
     lock->extend_cb = cb;
     lock->extend_arg = arg;
     lock->rl->pending++;
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_EXTENDING, .ttl_ms = (uint32_t)(ev.ttl_us / 1000));
     step_with_nodes(lock, &ev);
     return 0;
 }
@@ -236,6 +263,7 @@ REDLOCK_EXPORT int redlock_lock_pet(struct redlock_lock *lock)
     if (status) {
         return status;
     }
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_PETTED);
     step(lock, &ev);
     return lock->hold.state == RLK_HOLD_HELD ? 0 : REDLOCK_ESTATE;
 }

@@ -14,6 +14,7 @@
 #include "lock/ask.h"
 #include "lock/lock.h"
 #include "lock/request.h"
+#include "lock/trace.h"
 #include "net/clock.h"
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)
@@ -57,6 +58,7 @@ static void on_report(struct rlk_call *call)
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
 
     rlk_lock_count_out(lock);
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASED, .status = lock->release.status);
     if (lock->owned) {
         lock->phase = RLK_LOCK_ENDED;
         return;
@@ -95,6 +97,7 @@ static void begin(struct redlock_lock *lock)
         .dequeued = on_dequeued};
     struct rlk_event look = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
 
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASING);
     rlk_lock_enter(lock, RLK_LOCK_RELEASING, &driver);
     rlk_queue_survey(&lock->rl->queue, RLK_RANK_URGENT, &look);
     if (look.full) {
@@ -118,11 +121,10 @@ void rlk_lock_release_for_close(struct redlock_lock *lock)
 
 REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
 {
-    if (lock == NULL) {
-        return REDLOCK_EINVAL;
-    }
-    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
-        return REDLOCK_EFORK;
+    int status = lock ? rlk_manager_check(lock->rl) : REDLOCK_EINVAL;
+
+    if (status) {
+        return status;
     }
     if (lock->phase != RLK_LOCK_HELD || lock->rl->closing) {
         return REDLOCK_ESTATE;

@@ -7,6 +7,7 @@
 #include "lock/manager.h"
 #include "node/greeting.h"
 #include "node/health.h"
+#include "node/trace.h"
 
 /* A waiter may leave the list while it is told, but none may make another one leave. */
 static void notify_waiters(struct redlock *rl, const struct rlk_event *ev)
@@ -55,6 +56,16 @@ static void on_node_capacity_freed(struct rlk_node *n, uint64_t now_us)
     }
 }
 
+static void trace_clock(const struct rlk_node *n, const struct rlk_steps_actions *out)
+{
+    if (out->ahead_us > 0) {
+        RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_AHEAD, .us = out->ahead_us);
+    }
+    if (out->suspended_us > 0) {
+        RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_SUSPENDED, .us = out->suspended_us);
+    }
+}
+
 /* [S11] What follows from that is core/steps.h. */
 static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sample)
 {
@@ -64,6 +75,7 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
     unsigned node;
 
     rlk_steps_take_sample(&rl->clocks, rl->quarantine, n->index, sample, &out);
+    trace_clock(n, &out);
     if (out.clock_suspect) {
         ev.kind = RLK_EVENT_CLOCK_SUSPECT;
         notify_waiters(rl, &ev);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/mask.h"
+#include "lock/trace.h"
 
 struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operation,
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
@@ -26,6 +27,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operati
     lock->claim->lock = lock;
     lock->first = rlk_claim_ref(lock->claim);
     lock->rl = rl;
+    lock->number = rl->n_locks++;
     lock->phase = RLK_LOCK_PENDING;
     lock->trouble = 0;
     lock->owned = false;
@@ -132,15 +134,15 @@ void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct
 
 REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
 {
-    if (lock == NULL) {
-        return REDLOCK_EINVAL;
-    }
-    if (rlk_fork_is_child(&lock->rl->loop.fork)) {
-        return REDLOCK_EFORK;
+    int status = lock ? rlk_manager_check(lock->rl) : REDLOCK_EINVAL;
+
+    if (status) {
+        return status;
     }
     if (lock->phase != RLK_LOCK_HELD || lock->extend_cb) {
         return REDLOCK_ESTATE;
     }
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_FORGOTTEN);
     rlk_lock_free(lock);
     return 0;
 }

@@ -26,6 +26,7 @@ enum rlk_lock_phase {
 struct redlock_lock {
     struct rlk_waiter waiter;
     struct redlock *rl;
+    int64_t number; /* of the manager's handles, from 0 */
     enum rlk_lock_phase phase;
     int trouble;            /* why a round could not even begin; 0 for nothing */
     bool owned;             /* RELEASING, ENDED: by a close, the handle is still the user's */

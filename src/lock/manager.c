@@ -86,14 +86,25 @@ REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl)
     return rl ? rl->error_text : "";
 }
 
+int rlk_manager_check(const struct redlock *rl)
+{
+    if (rlk_fork_is_child(&rl->loop.fork)) {
+        return REDLOCK_EFORK;
+    }
+    return rl->tracer.is_telling ? REDLOCK_ESTATE : 0;
+}
+
 int rlk_manager_check_call(struct redlock *rl, enum rlk_operation operation)
 {
+    int status;
+
     if (rl == NULL) {
         return REDLOCK_EINVAL;
     }
     rl->error_text[0] = '\0';
-    if (rlk_fork_is_child(&rl->loop.fork)) {
-        return REDLOCK_EFORK;
+    status = rlk_manager_check(rl);
+    if (status) {
+        return status;
     }
     if (rl->closing) {
         return REDLOCK_ESTATE;

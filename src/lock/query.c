@@ -16,6 +16,7 @@
 #include "lock/found.h"
 #include "lock/manager.h"
 #include "lock/result.h"
+#include "lock/trace.h"
 #include "net/clock.h"
 #include "node/claim.h"
 
@@ -83,6 +84,17 @@ struct part {
     bool last;
 };
 
+static void trace_found(const struct rlk_query *q, const struct rlk_node *n)
+{
+    static const enum redlock_trace_answer answers[] = {[REDLOCK_ANSWER_NONE] =
+                                                            REDLOCK_SAYS_NOTHING,
+                                                        [REDLOCK_ANSWER_FREE] = REDLOCK_SAYS_GONE,
+                                                        [REDLOCK_ANSWER_HELD] = REDLOCK_SAYS_YES};
+
+    RLK_TRACE_CLAIM(n, q->key, .kind = REDLOCK_TRACE_ANSWERED, .question = REDLOCK_QUESTION_HOLDER,
+                    .answer = answers[q->found[n->index].public.answer]);
+}
+
 static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
@@ -94,6 +106,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
         p->take(&q->found[n->index], reply);
     }
     if (p->last) {
+        trace_found(q, n);
         node_done(q, n->index);
     }
 }
@@ -143,7 +156,10 @@ static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
     } while (asked && !p++->last);
     if (!asked) {
         node_done(q, n->index);
+        return;
     }
+    RLK_TRACE_CLAIM(n, q->key, .kind = REDLOCK_TRACE_SENT, .question = REDLOCK_QUESTION_HOLDER,
+                    .nodes = rlk_mask_bit(n->index));
 }
 
 static struct rlk_query *query_of(struct rlk_waiter *w)

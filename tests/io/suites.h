@@ -26,6 +26,7 @@ Suite *release_suite(void);
 Suite *restarts_suite(void);
 Suite *capacity_suite(void);
 Suite *stuck_suite(void);
+Suite *trace_suite(void);
 Suite *duplicates_suite(void);
 Suite *versions_suite(void);
 Suite *wire_suite(void);

@@ -1,0 +1,371 @@
+/* io/test_trace.c - what a manager tells as it happens: the lines of a whole cycle, what is never
+ * in one, and what may not be done in the middle of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "io/held.h"
+#include "io/scripts.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+
+#define LINES 400
+
+static struct farm f;
+static struct held h;
+
+/* ---- what was told ---- */
+
+static char lines[LINES][REDLOCK_TRACE_LINE];
+static size_t n_lines, at;
+static uint64_t last_us;
+static bool is_inside;
+
+/* The time in front of a line is not what these tests are about. */
+static void on_event(const struct redlock_trace *ev, void *arg)
+{
+    char line[REDLOCK_TRACE_LINE];
+
+    ck_assert_ptr_eq(arg, lines);
+    ck_assert_uint_eq(ev->size, sizeof(*ev));
+    ck_assert(!is_inside);
+    ck_assert_uint_ge(ev->time_us, last_us);
+    last_us = ev->time_us;
+    redlock_trace_line(ev, line, sizeof(line));
+    ck_assert_uint_lt(n_lines, LINES);
+    snprintf(lines[n_lines++], sizeof(lines[0]), "%s", strchr(line, 'c'));
+}
+
+static void start(void)
+{
+    n_lines = at = 0;
+    last_us = 0;
+    memset(&h, 0, sizeof(h));
+    farm_start(&f, 5, FAKE_UNIX);
+    f.options.node_timeout_ms = HELD_TIMEOUT_MS;
+    f.options.max_ttl_ms = OUTCOME_TTL_MS;
+    f.options.trace_cb = on_event;
+    f.options.trace_arg = lines;
+}
+
+static void die(const char *what)
+{
+    size_t i;
+
+    for (i = 0; i < n_lines; i++) {
+        fprintf(stderr, "%s\n", lines[i]);
+    }
+    ck_abort_msg("no line \"%s\" from line %zu on", what, at);
+}
+
+/* A $ stands for the token's part that is shown. */
+static void fill_in(const char *text, char out[256])
+{
+    const char *mark = strchr(text, '$');
+
+    snprintf(out, 256, "%.*s%.*s%s", (int)strcspn(text, "$"), text, mark ? 8 : 0, h.token,
+             mark ? mark + 1 : "");
+}
+
+/* From `from` on there is a line that begins so. Returns what is behind it. */
+static size_t find(const char *text, size_t from)
+{
+    char begin[256];
+
+    fill_in(text, begin);
+    while (from < n_lines && strncmp(lines[from], begin, strlen(begin)) != 0) {
+        from++;
+    }
+    if (from == n_lines) {
+        die(begin);
+    }
+    return from + 1;
+}
+
+/* Behind the line that was found last. */
+static void must_follow(const char *text)
+{
+    at = find(text, at);
+}
+
+/* For each of these nodes, in any order; a # stands for its number. */
+static void must_follow_of_each(size_t first, size_t last, const char *pattern)
+{
+    size_t node, behind, from = at;
+    char text[256];
+
+    snprintf(text, sizeof(text), "%s", pattern);
+    for (node = first; node < last; node++) {
+        text[strcspn(pattern, "#")] = (char)('0' + node);
+        behind = find(text, from);
+        at = behind > at ? behind : at;
+    }
+}
+
+/* ---- the lines ---- */
+
+START_TEST(a_lock_is_told_from_the_wish_to_the_end)
+{
+    start();
+    farm_open(&f);
+    must_follow_of_each(0, 5, "c0-n#  connected: redis");
+    held_acquire_key(&h, &f, "k");
+    must_follow("c0.0  asks for k, ttl 120000 ms, renewed");
+    must_follow("c0.0  round 1: t$");
+    must_follow("c0.0  sends SET k t$ for 120000 ms to n0 n1 n2 n3 n4");
+    must_follow("c0.0  has a majority with t$");
+    must_follow("c0.0  HOLDS k with t$, 1");
+    at = 0;
+    must_follow_of_each(0, 5, "c0.0  n# says yes to t$");
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
+    loop_settle(f.base);
+    must_follow("c0.0  extends t$ by 120000 ms on n0 n1 n2 n3 n4");
+    must_follow("c0.0  t$ is renewed, 1");
+    at = find("c0.0  extends", 0);
+    must_follow_of_each(0, 5, "c0.0  n# says yes to the extension of t$");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    must_follow("c0.0  lets go of k with t$");
+    must_follow("c0.0  releases t$ on n0 n1 n2 n3 n4");
+    must_follow("c0.0  the release of t$ ended with OK");
+    farm_end(&f);
+    must_follow("c0    closes");
+    must_follow_of_each(0, 5, "c0-n#  disconnected");
+    must_follow("c0    is closed");
+}
+END_TEST
+
+START_TEST(a_loss_is_told_with_what_has_led_to_it)
+{
+    start();
+    farm_open(&f);
+    held_acquire_key(&h, &f, "k");
+    held_stand_still(&f, 1, 5);
+    while (h.lost == 0) {
+        suspend_ms(5000);
+        loop_settle(f.base);
+    }
+    must_follow("c0.0  extends t$");
+    must_follow("c0.0  t$ is in trouble: ENOQUORUM, ");
+    must_follow("c0.0  t$ is LOST: ENOQUORUM");
+    ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
+    must_follow("c0.0  forgets t$");
+    held_go_on(&f, 1, 5);
+    loop_settle(f.base);
+    must_follow_of_each(1, 5, "c0-n#  says yes to the extension of t$");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_round_that_failed_is_told_with_its_reason)
+{
+    struct outcome got;
+    size_t i;
+
+    start();
+    farm_open(&f);
+    for (i = 0; i < 3; i++) {
+        model_set(fake_model(f.nodes[i]), "k", "another", OUTCOME_TTL_MS);
+    }
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    snprintf(h.token, sizeof(h.token), "%s", got.token);
+    must_follow_of_each(0, 3, "c0.0  n# says no to t$");
+    must_follow("c0.0  round 1 failed: EHELD");
+    must_follow("c0.0  fails with EHELD after round 1");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_release_that_is_pending_is_told_and_when_it_is_sent)
+{
+    start();
+    farm_open(&f);
+    held_acquire_key(&h, &f, "k");
+    fake_down(f.nodes[4]);
+    farm_wait(&f, 4, REDLOCK_NODE_DOWN);
+    must_follow("c0-n4  trouble: the connection broke");
+    must_follow("c0-n4  disconnected");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    must_follow("c0.0  releases t$ on n0 n1 n2 n3");
+    must_follow("c0-n4  the release of t$ is pending");
+    fake_up(f.nodes[4]);
+    suspend_ms(5000);
+    farm_wait_clean(&f);
+    must_follow("c0-n4  connected");
+    must_follow("c0-n4  releases t$ on n4");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_master_whose_vote_does_not_count_is_told)
+{
+    size_t i;
+
+    start();
+    f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
+    for (i = 0; i < 5; i++) {
+        fake_model(f.nodes[i])->uptime_s = 0;
+    }
+    farm_open(&f);
+    must_follow_of_each(0, 5, "c0-n#  quarantined: does not vote for another ");
+    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_ENOQUORUM);
+    must_follow_of_each(0, 2, "c0.0  n# says quarantined to t");
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- what is in no line ---- */
+
+#define PASSWORD "a-very-secret-word"
+#define OWNER "another-secret"
+
+static void must_be_nowhere(const char *secret)
+{
+    size_t i;
+
+    for (i = 0; i < n_lines; i++) {
+        ck_assert_msg(strstr(lines[i], secret) == NULL, "%s", lines[i]);
+    }
+}
+
+/* The first server repeats all that it was sent, the second does not let us in and says the
+ * password, the third has a key that would do something to a terminal. */
+START_TEST(neither_a_password_nor_a_whole_token_is_told)
+{
+    struct redlock_request request;
+    char says[256], some[10];
+
+    start();
+    f.options.password = PASSWORD;
+    fake_on(f.nodes[0], "AUTH", FAKE_REPLY, "+OK\r\n");
+    fake_on(f.nodes[1], "AUTH", FAKE_REPLY, "-WRONGPASS " PASSWORD " is wrong\r\n");
+    farm_open_at_once(&f);
+    farm_wait_error(&f, 1, "refused our user");
+    request = held_request(&h, &f, "\x1b[31mk\n");
+    request.owner = OWNER;
+    held_acquire(&h, &request);
+    ck_assert_ptr_nonnull(strstr(h.token, OWNER));
+    snprintf(says, sizeof(says), "-ERR unknown command 'EVAL', with args: '%s'\r\n", h.token);
+    fake_on(f.nodes[0], "EVAL", FAKE_REPLY, says);
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait(&f, 2, &rlk_script_keep, 1);
+    loop_settle(f.base);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    ck_assert_int_eq(
+        redlock_release_token(f.rl, (const char *const[]){"k"}, 1, PASSWORD, NULL, NULL),
+        REDLOCK_OK);
+    farm_end(&f);
+    must_follow("c0.0  asks for \\x1b[31mk\\x0a, ttl");
+    must_follow(
+        "c0-n0  trouble: refused to extend the lock: ERR unknown command 'EVAL', with args: "
+        "'$");
+    must_follow("c0.1  releases t? on n0");
+    snprintf(some, sizeof(some), "%.9s", h.token);
+    must_be_nowhere(PASSWORD);
+    must_be_nowhere(OWNER);
+    must_be_nowhere(some);
+}
+END_TEST
+
+/* ---- what may be done meanwhile ---- */
+
+static unsigned refused;
+
+static void never_called(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)arg;
+    ck_abort_msg("a callback with %d of a call that was refused", status);
+}
+
+static void never_told(const struct redlock_query_result *result, int status, void *arg)
+{
+    (void)result;
+    never_called(NULL, status, arg);
+}
+
+static void never_examined(const struct redlock_report *report, int status, void *arg)
+{
+    (void)report;
+    never_called(NULL, status, arg);
+}
+
+static void try_all(struct redlock *rl)
+{
+    const char *const keys[] = {"other"};
+    struct redlock_request request = outcome_request("other");
+
+    ck_assert_int_eq(redlock_acquire(rl, &request, never_called, NULL, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_adopt(rl, &request, "token", never_called, NULL, NULL),
+                     REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_release_token(rl, keys, 1, "token", never_called, NULL),
+                     REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_query(rl, "other", never_told, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_examine(rl, never_examined, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_close(rl, NULL, NULL), REDLOCK_ESTATE);
+}
+
+static void try_lock(struct redlock_lock *lock)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+
+    ck_assert_int_eq(redlock_cancel(lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_release(lock, never_called, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_extend(lock, 0, never_called, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_pet(lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_forget(lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_node(lock, 0, &detail), REDLOCK_OK);
+    redlock_lock_validity_ms(lock);
+    ck_assert_str_eq(redlock_lock_key(lock, NULL), "k");
+}
+
+static void on_event_try(const struct redlock_trace *ev, void *arg)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    on_event(ev, arg);
+    is_inside = true;
+    if (f.rl) {
+        try_all(f.rl);
+        ck_assert_int_eq(redlock_node_info(f.rl, 0, &info), REDLOCK_OK);
+        refused++;
+    }
+    if (h.lock) {
+        try_lock(h.lock);
+    }
+    is_inside = false;
+}
+
+START_TEST(nothing_of_the_manager_can_be_begun_or_ended_while_it_tells)
+{
+    start();
+    f.options.trace_cb = on_event_try;
+    farm_open(&f);
+    held_acquire_key(&h, &f, "k");
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
+    loop_settle(f.base);
+    must_follow("c0.0  t$ is renewed");
+    ck_assert_uint_gt(refused, 20);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    ck_assert_uint_eq(farm_count(&f, "k", NULL), 5);
+    f.options.trace_cb = NULL;
+    farm_end(&f);
+}
+END_TEST
+
+Suite *trace_suite(void)
+{
+    Suite *s = suite_create("trace");
+    TCase *c = tcase_create("trace");
+
+    tcase_add_test(c, a_lock_is_told_from_the_wish_to_the_end);
+    tcase_add_test(c, a_loss_is_told_with_what_has_led_to_it);
+    tcase_add_test(c, a_round_that_failed_is_told_with_its_reason);
+    tcase_add_test(c, a_release_that_is_pending_is_told_and_when_it_is_sent);
+    tcase_add_test(c, a_master_whose_vote_does_not_count_is_told);
+    tcase_add_test(c, neither_a_password_nor_a_whole_token_is_told);
+    tcase_add_test(c, nothing_of_the_manager_can_be_begun_or_ended_while_it_tells);
+    suite_add_tcase(s, c);
+    return s;
+}
