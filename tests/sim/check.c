@@ -75,7 +75,7 @@ void check_comes_from(struct world *w, unsigned claim, unsigned node, bool told,
                       const struct message *m)
 {
     if (told && m == NULL) {
-        check_violated(w, "told", "n%u is taken to have said something of t%u, and did not", node,
+        check_violated(w, "told", "n%u is taken to have said something of t%08x, and did not", node,
                        claim);
     }
 }

@@ -53,7 +53,7 @@ void check_vote_looks(struct world *w, unsigned client, unsigned node, const str
 
     if (m->kind == MESSAGE_VOTE && m->mark.mark == 0 && knows && !p->unread &&
         w->o.policy != RLK_QUARANTINE_OFF) {
-        check_violated(w, "fence", "t%u asks n%u to vote, and not whether it has its data",
+        check_violated(w, "fence", "t%08x asks n%u to vote, and not whether it has its data",
                        m->claim, node);
     }
 }

@@ -24,12 +24,12 @@ static void against(struct world *w, unsigned client, unsigned worker, unsigned 
 
     if (k != l && (k->keys & l->keys) && process_holds(w, other, other_worker) &&
         !is_exposed(w, k) && !is_exposed(w, l)) {
-        check_violated(w, "exclusion",
-                       "%s is held by c%u.%u (t%u, %.3f ms left) and by c%u.%u (t%u, %.3f ms left)",
-                       trace_key_mask(k->keys & l->keys), client, worker, k->claim,
-                       trace_ms(world_client_us(w, client), process_valid_until_us(k)), other,
-                       other_worker, l->claim,
-                       trace_ms(world_client_us(w, other), process_valid_until_us(l)));
+        check_violated(
+            w, "exclusion",
+            "%s is held by c%u.%u (t%08x, %.3f ms left) and by c%u.%u (t%08x, %.3f ms left)",
+            trace_key_mask(k->keys & l->keys), client, worker, k->claim,
+            trace_ms(world_client_us(w, client), process_valid_until_us(k)), other, other_worker,
+            l->claim, trace_ms(world_client_us(w, other), process_valid_until_us(l)));
     }
 }
 
@@ -63,7 +63,7 @@ void check_validity(struct world *w, unsigned client, unsigned worker)
                    k->lock->attempt.round.valid_until_us <= c->sent_us[node] + lease_us;
     }
     if (lasting <= nodes / 2 && k->lock->attempt.round.valid_until_us > 0) {
-        check_violated(w, "exclusion", "t%u of c%u.%u is valid for longer than a majority has it",
+        check_violated(w, "exclusion", "t%08x of c%u.%u is valid for longer than a majority has it",
                        k->claim, client, c->worker);
     }
 }

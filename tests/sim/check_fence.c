@@ -99,18 +99,18 @@ void check_confirm_sent(struct world *w, unsigned claim, unsigned node, uint64_t
 
     w->confirms++;
     if (fence != c->due || !(c->granted & bit) || c->counter[node] >= fence) {
-        check_violated(w, "fence", "n%u is asked to confirm %llu for t%u, and has no lower vote",
+        check_violated(w, "fence", "n%u is asked to confirm %llu for t%08x, and has no lower vote",
                        node, (unsigned long long)fence, claim);
     }
     if (c->confirming & bit) {
-        check_violated(w, "work", "n%u is asked twice to confirm the fence of t%u", node, claim);
+        check_violated(w, "work", "n%u is asked twice to confirm the fence of t%08x", node, claim);
     }
     if (rlk_mask_count(check_fence_agreed(w, claim)) > w->clients[c->client].nodes / 2) {
-        check_violated(w, "work", "n%u is asked to confirm the fence of t%u, which is agreed on",
+        check_violated(w, "work", "n%u is asked to confirm the fence of t%08x, which is agreed on",
                        node, claim);
     }
     if (c->ahead && kept_since(w, c->asked_us) && largest_counter(w, claim) <= c->hint) {
-        check_violated(w, "work", "t%u takes a second round trip, and nobody contends", claim);
+        check_violated(w, "work", "t%08x takes a second round trip, and nobody contends", claim);
     }
     c->confirming |= bit;
 }
@@ -142,8 +142,9 @@ static void grows(struct world *w, unsigned client, unsigned worker, uint64_t fe
 
     RLK_MASK_EACH (key, left) {
         if (fence <= w->fences[key] && w->o.ordered) {
-            check_violated(w, "fence", "k%u: c%u.%u is told %llu (t%u), and somebody was told %llu",
-                           key, client, worker, (unsigned long long)fence, k->claim,
+            check_violated(w, "fence",
+                           "k%u: c%u.%u is told %llu (t%08x), and somebody was told %llu", key,
+                           client, worker, (unsigned long long)fence, k->claim,
                            (unsigned long long)w->fences[key]);
         }
         w->fences[key] = rlk_time_max(w->fences[key], fence);
@@ -159,8 +160,6 @@ void check_fence_told(struct world *w, unsigned client, unsigned worker)
         return;
     }
     w->fenced++;
-    trace(w, "c%u.%u  the fence of t%u is %llu", client, worker, k->claim,
-          (unsigned long long)c->fence);
     if (c->fence == 0 || c->fence != c->due ||
         rlk_mask_count(check_fence_agreed(w, k->claim)) <= w->clients[client].nodes / 2) {
         check_violated(w, "fence", "c%u.%u is told %llu, on which only %s agree", client, worker,

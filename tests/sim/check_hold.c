@@ -123,7 +123,7 @@ static void check_heal_time(struct world *w, const struct held *h, unsigned clai
                             uint64_t now_us)
 {
     if (now_us + rlk_time_from_ms(ttl_ms) > h->valid_us) {
-        check_violated(w, "left", "t%u is healed for %u ms, and the lock has %.3f left", claim,
+        check_violated(w, "left", "t%08x is healed for %u ms, and the lock has %.3f left", claim,
                        ttl_ms, trace_ms(now_us, h->valid_us));
     }
 }
@@ -134,7 +134,7 @@ void check_healed_again(struct world *w, unsigned node, const struct message *m)
     struct worker *k = process_owner(w, m->claim);
 
     if (k == NULL || k->phase != WORKER_HELD) {
-        check_violated(w, "left", "t%u is healed, and nobody holds it", m->claim);
+        check_violated(w, "left", "t%08x is healed, and nobody holds it", m->claim);
         return;
     }
     check_heal_time(w, &k->held, m->claim, m->ttl_ms, m->sent_us);
@@ -148,7 +148,7 @@ void check_kept_again(struct world *w, unsigned node, const struct message *m)
     const struct worker *k = process_owner(w, m->claim);
 
     if (k == NULL || k->phase != WORKER_HELD || k->lock->hold.state != RLK_HOLD_HELD) {
-        check_violated(w, "work", "n%u is asked again to keep t%u, and nobody holds it", node,
+        check_violated(w, "work", "n%u is asked again to keep t%08x, and nobody holds it", node,
                        m->claim);
     }
 }
@@ -161,7 +161,7 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
     struct held *h = &k->held;
 
     if (!process_owner(w, m->claim) || k->phase != WORKER_HELD || c->let_go) {
-        check_violated(w, "work", "t%u was %s after c%u.%u let go", m->claim,
+        check_violated(w, "work", "t%08x was %s after c%u.%u let go", m->claim,
                        m->heal ? "healed" : "extended", client, worker);
     }
     not_too_much(w, client, worker, node, m->heal);
@@ -289,7 +289,7 @@ void check_heard(struct world *w, unsigned client, unsigned node, const struct m
         m->kind == MESSAGE_KEEP || m->kind == MESSAGE_TAKE ? process_owner(w, m->claim) : NULL;
 
     if (k && k->phase == WORKER_HELD && (k->held.open & rlk_mask_bit(node))) {
-        check_violated(w, "work", "c%u waits for n%u to answer for t%u, and it is disconnected",
+        check_violated(w, "work", "c%u waits for n%u to answer for t%08x, and it is disconnected",
                        client, node, m->claim);
     }
 }
@@ -342,16 +342,16 @@ static void check_lost(struct world *w, unsigned client, unsigned worker)
     k->held.lost = true;
     k->held.due_us = w->now_us;
     if (!over && is_majority(w, client, k->held.counts)) {
-        check_violated(w, "told", "c%u.%u loses t%u with %.3f ms left", client, worker, k->claim,
+        check_violated(w, "told", "c%u.%u loses t%08x with %.3f ms left", client, worker, k->claim,
                        trace_ms(world_client_us(w, client), k->held.valid_us));
     }
     if (k->lock->hold.reason == REDLOCK_ELOST && !w->harmed) {
-        check_violated(w, "told", "c%u.%u is told that masters forgot t%u, and none did", client,
+        check_violated(w, "told", "c%u.%u is told that masters forgot t%08x, and none did", client,
                        worker, k->claim);
     }
     if (k->held.safe) {
-        check_violated(w, "live", "c%u.%u loses t%u (%d), though nothing is wrong", client, worker,
-                       k->claim, k->lock->hold.reason);
+        check_violated(w, "live", "c%u.%u loses t%08x (%d), though nothing is wrong", client,
+                       worker, k->claim, k->lock->hold.reason);
     }
 }
 
@@ -365,7 +365,7 @@ static void check_lost_in_time(struct world *w, unsigned client, unsigned worker
 
     due_us = rlk_time_max(due_us, c->busy_us);
     if (!k->held.lost_told && w->now_us > rlk_time_add(due_us, 2000 + 2 * w->o.turn_us)) {
-        check_violated(w, "told", "c%u.%u is not told that t%u is lost, for %.1f ms", client,
+        check_violated(w, "told", "c%u.%u is not told that t%08x is lost, for %.1f ms", client,
                        worker, k->claim, trace_ms(due_us, w->now_us));
     }
 }
@@ -378,11 +378,11 @@ static void check_validity_of_hold(struct world *w, unsigned client, unsigned wo
     uint64_t now_us = rlk_hold_valid_until_us(&k->lock->hold);
 
     if (now_us > k->held.valid_us) {
-        check_violated(w, "exclusion", "c%u.%u believes in t%u for %.3f ms longer than it may",
+        check_violated(w, "exclusion", "c%u.%u believes in t%08x for %.3f ms longer than it may",
                        client, worker, k->claim, trace_ms(k->held.valid_us, now_us));
     }
     if (now_us < until_us && !k->held.lost && !w->harmed) {
-        check_violated(w, "told", "c%u.%u: an answer makes t%u live %.3f ms shorter", client,
+        check_violated(w, "told", "c%u.%u: an answer makes t%08x live %.3f ms shorter", client,
                        worker, k->claim, trace_ms(now_us, until_us));
     }
 }
@@ -415,7 +415,7 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
     if (out->report_extended && k->lock->hold.extended == REDLOCK_OK &&
         rlk_hold_valid_until_us(&k->lock->hold) + h->suspended_us + 1 <
             k->extend_us + lease_us(w, (uint32_t)(lease_for_us / 1000))) {
-        check_violated(w, "told", "c%u.%u is told that t%u was extended, and it was not", client,
+        check_violated(w, "told", "c%u.%u is told that t%08x was extended, and it was not", client,
                        worker, k->claim);
     }
 }
@@ -465,7 +465,7 @@ static void check_still_held(struct world *w, unsigned client, unsigned worker)
     const struct worker *k = world_worker(w, client, worker);
 
     if (k->phase != WORKER_HELD) {
-        check_violated(w, "told", "c%u.%u is told of t%u, which it has let go", client, worker,
+        check_violated(w, "told", "c%u.%u is told of t%08x, which it has let go", client, worker,
                        k->claim);
     }
 }

@@ -49,8 +49,8 @@ void check_let_go(struct world *w, unsigned claim)
     c->let_go_us = w->now_us;
     RLK_MASK_EACH (node, left) {
         if (!c->orphan && !will_be_released(w, claim, c->client, node)) {
-            check_violated(w, "left", "t%u of c%u.%u was let go, and not on n%u", claim, c->client,
-                           c->worker, node);
+            check_violated(w, "left", "t%08x of c%u.%u was let go, and not on n%u", claim,
+                           c->client, c->worker, node);
         }
     }
 }
@@ -143,13 +143,13 @@ void check_expired(struct world *w, unsigned claim, unsigned node)
     }
     if (c->unanswered & rlk_mask_bit(node)) {
         check_violated(w, "left",
-                       "a pending_release of t%u to n%u ages, which may yet set it or extend it",
+                       "a pending_release of t%08x to n%u ages, which may yet set it or extend it",
                        claim, node);
     }
     RLK_MASK_EACH (key, left) {
         if (server_value(w, server, key) == claim && !c->orphan &&
             !server_will_hear(w, claim, server)) {
-            check_violated(w, "left", "t%u of c%u.%u is not released by n%u, and is still there",
+            check_violated(w, "left", "t%08x of c%u.%u is not released by n%u, and is still there",
                            claim, c->client, c->worker, node);
         }
     }
@@ -161,11 +161,11 @@ void check_granted(struct world *w, unsigned claim, unsigned server, enum messag
     const struct claim *c = world_claim(w, claim);
 
     if (by == MESSAGE_KEEP) {
-        check_violated(w, "left", "t%u of c%u.%u was set on n%u by an extension", claim, c->client,
-                       c->worker, server);
+        check_violated(w, "left", "t%08x of c%u.%u was set on n%u by an extension", claim,
+                       c->client, c->worker, server);
     }
     if (c->let_go && !c->orphan && !server_will_hear(w, claim, server)) {
-        check_violated(w, "left", "t%u of c%u.%u was set on n%u after all its releases", claim,
+        check_violated(w, "left", "t%08x of c%u.%u was set on n%u after all its releases", claim,
                        c->client, c->worker, server);
     }
 }
@@ -175,7 +175,7 @@ void check_refused(struct world *w, unsigned claim, unsigned node)
     const struct claim *c = world_claim(w, claim);
 
     if (!will_be_released(w, claim, c->client, node)) {
-        check_violated(w, "left", "t%u of c%u.%u was not released by n%u, and is not to be again",
+        check_violated(w, "left", "t%08x of c%u.%u was not released by n%u, and is not to be again",
                        claim, c->client, c->worker, node);
     }
 }
@@ -196,7 +196,7 @@ static void check_key(struct world *w, unsigned server, unsigned key)
     }
     c = world_claim(w, claim);
     if (c->let_go && !c->orphan) {
-        check_violated(w, "left", "t%u of c%u.%u, let go %.1f ms ago, is still on n%u", claim,
+        check_violated(w, "left", "t%08x of c%u.%u, let go %.1f ms ago, is still on n%u", claim,
                        c->client, c->worker, trace_ms(c->let_go_us, w->now_us), server);
     }
 }

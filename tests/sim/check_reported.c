@@ -62,7 +62,7 @@ static void nobody_waits(struct world *w, unsigned client)
             check_violated(w, "told", "c%u.%u was never told, and its manager is gone", client,
                            worker);
         } else if (kept) {
-            check_violated(w, "left", "t%u of c%u.%u was held at the close, and is not released",
+            check_violated(w, "left", "t%08x of c%u.%u was held at the close, and is not released",
                            k->claim, client, worker);
         }
     }
@@ -118,7 +118,7 @@ static void true_win(struct world *w, unsigned client, unsigned worker)
     uint64_t left_us = rlk_time_sub(process_valid_until_us(k), now_us);
 
     if (left_us < rlk_time_from_ms(k->ttl_ms) / 10) {
-        check_violated(w, "told", "c%u.%u was handed t%u with %.3f ms left, less than a tenth",
+        check_violated(w, "told", "c%u.%u was handed t%08x with %.3f ms left, less than a tenth",
                        client, worker, k->claim, (double)left_us / 1e3);
     }
 }
@@ -129,13 +129,13 @@ static void true_release(struct world *w, unsigned client, unsigned worker, int 
     const struct worker *k = world_worker(w, client, worker);
 
     if (status == REDLOCK_OK && world_claim(w, k->claim)->deleted == 0) {
-        check_violated(w, "told", "c%u.%u: t%u was released, but no server deleted it", client,
+        check_violated(w, "told", "c%u.%u: t%08x was released, but no server deleted it", client,
                        worker, k->claim);
     }
     if ((status == REDLOCK_GONE || status == REDLOCK_TAKEN) &&
         world_client_us(w, client) < k->valid_us && !w->harmed) {
-        check_violated(w, "told", "c%u.%u: t%u was %s while it was valid", client, worker, k->claim,
-                       status == REDLOCK_GONE ? "gone" : "somebody else's");
+        check_violated(w, "told", "c%u.%u: t%08x was %s while it was valid", client, worker,
+                       k->claim, status == REDLOCK_GONE ? "gone" : "somebody else's");
     }
 }
 
@@ -171,7 +171,7 @@ void check_reported(struct world *w, unsigned client, unsigned worker, int statu
         check_fence_told(w, client, worker);
         check_exclusion(w, client, worker);
         if (k->cancelled) {
-            check_violated(w, "told", "c%u.%u has cancelled, and is handed t%u", client, worker,
+            check_violated(w, "told", "c%u.%u has cancelled, and is handed t%08x", client, worker,
                            k->claim);
         }
     } else if (k->lock->attempt.state == RLK_ATTEMPT_FAILED) {

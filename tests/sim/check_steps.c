@@ -70,7 +70,7 @@ void check_steps(struct world *w, unsigned client, unsigned worker)
     }
     if (lasting <= nodes / 2) {
         check_violated(w, "exclusion",
-                       "c%u.%u believes in t%u for %.3f ms, and has seen that no majority has it "
+                       "c%u.%u believes in t%08x for %.3f ms, and has seen that no majority has it "
                        "for so long",
                        client, worker, k->claim, (double)believed_us / 1e3);
     }

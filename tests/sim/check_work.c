@@ -30,7 +30,7 @@ void check_pending_releases_first(struct world *w, unsigned claim, unsigned node
         const struct rlk_pending_release *pending_release = rlk_pending_list_at(d, i);
 
         if (world_client_us(w, client) < pending_release->until_us) {
-            check_violated(w, "work", "t%u was sent to n%u before the pending_release of t%u",
+            check_violated(w, "work", "t%08x was sent to n%u before the pending_release of t%08x",
                            claim, node, watch_claim(w, pending_release->claim));
         }
     }
@@ -44,8 +44,8 @@ void check_not_stuck(struct world *w, unsigned claim, unsigned node)
     uint64_t oldest_us = wire_oldest_us(w, w->clients[client].peers[node].wire);
 
     if (rlk_time_add(oldest_us, w->o.timeout_us) < now_us) {
-        check_violated(w, "work", "t%u was sent to n%u, which has not answered for %.1f ms", claim,
-                       node, trace_ms(oldest_us, now_us));
+        check_violated(w, "work", "t%08x was sent to n%u, which has not answered for %.1f ms",
+                       claim, node, trace_ms(oldest_us, now_us));
     }
 }
 
@@ -54,7 +54,7 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
     struct claim *c = world_claim(w, claim);
 
     if (c->asked & rlk_mask_bit(node)) {
-        check_violated(w, "work", "t%u was sent to n%u twice", claim, node);
+        check_violated(w, "work", "t%08x was sent to n%u twice", claim, node);
     }
     check_pending_releases_first(w, claim, node);
     check_not_stuck(w, claim, node);
@@ -86,7 +86,7 @@ void check_set_again(struct world *w, unsigned claim, unsigned node)
     const struct claim *c = world_claim(w, claim);
 
     if (c->released || c->let_go || !is_in_use(w, claim) || !(c->asked & rlk_mask_bit(node))) {
-        check_violated(w, "work", "t%u was sent to n%u again, and nobody wants it", claim, node);
+        check_violated(w, "work", "t%08x was sent to n%u again, and nobody wants it", claim, node);
     }
 }
 
@@ -95,14 +95,14 @@ void check_release_sent(struct world *w, unsigned claim, unsigned node)
     struct claim *c = world_claim(w, claim);
 
     if (is_in_use(w, claim)) {
-        check_violated(w, "work", "t%u was released on n%u while it was held, or could be", claim,
+        check_violated(w, "work", "t%08x was released on n%u while it was held, or could be", claim,
                        node);
     }
     c->releases++;
     c->released = true;
     c->told |= rlk_mask_bit(node);
     if (c->releases > w->clients[c->client].nodes + c->excuses) {
-        check_violated(w, "work", "release %u of t%u (to n%u): %u would have been enough",
+        check_violated(w, "work", "release %u of t%08x (to n%u): %u would have been enough",
                        c->releases, claim, node, w->clients[c->client].nodes + c->excuses);
     }
 }

@@ -93,6 +93,8 @@ static int make(struct world *w, struct client *c)
     o.drift_ppm = w->o.drift_ppm;
     o.quarantine = policy_of(&w->o);
     o.health_ms = (uint32_t)(w->o.health_us / 1000);
+    o.trace_cb = w->tracing ? trace_event : NULL;
+    o.trace_arg = c;
     return redlock_new((struct event_base *)c, &o, &c->rl);
 }
 
@@ -150,6 +152,7 @@ void process_ended(struct world *w, unsigned client)
         c->workers[i].op++;
         c->workers[i].phase = WORKER_IDLE;
         c->workers[i].lock = NULL;
+        c->workers[i].number = -1;
         c->workers[i].extending = c->workers[i].lets_go = c->workers[i].stands = false;
         c->workers[i].data_replaced = 0;
         check_forgotten(w, client, i);

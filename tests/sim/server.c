@@ -163,13 +163,13 @@ static void set(struct world *w, unsigned server, struct message *m)
     if (f.free == 0 && server != w->o.liar) {
         m->answer = m->get ? ANSWER_STRING : ANSWER_NIL;
         m->integer = f.ours ? m->claim : f.other;
-        trace(w, "n%u    SET %s t%u: refused, t%lld has it", server, trace_keys(w, m->claim),
-              m->claim, (long long)m->integer);
+        trace(w, "n%u    SET %s t%08x: refused, t%08x has it", server, trace_keys(w, m->claim),
+              m->claim, (unsigned)m->integer);
         return;
     }
     write_keys(w, server, m);
     m->answer = m->get ? ANSWER_NIL : ANSWER_OK;
-    trace(w, "n%u    SET %s t%u: granted", server, trace_keys(w, m->claim), m->claim);
+    trace(w, "n%u    SET %s t%08x: granted", server, trace_keys(w, m->claim), m->claim);
 }
 
 /* All keys or none: 1 done, 2 all were ours already, or the value of another's. */
@@ -180,7 +180,7 @@ static void take(struct world *w, unsigned server, struct message *m)
     if (f.other != NONE && server != w->o.liar) {
         m->answer = ANSWER_STRING;
         m->integer = f.other;
-        trace(w, "n%u    take %s t%u: refused, t%u has one", server, trace_keys(w, m->claim),
+        trace(w, "n%u    take %s t%08x: refused, t%08x has one", server, trace_keys(w, m->claim),
               m->claim, f.other);
         return;
     }
@@ -188,7 +188,7 @@ static void take(struct world *w, unsigned server, struct message *m)
     raise_counters(w, server, m);
     m->answer = ANSWER_INTEGER;
     m->integer = f.free ? 1 : 2;
-    trace(w, "n%u    take %s t%u for %u ms: %s", server, trace_keys(w, m->claim), m->claim,
+    trace(w, "n%u    take %s t%08x for %u ms: %s", server, trace_keys(w, m->claim), m->claim,
           m->ttl_ms, f.free ? "granted" : "it had them");
 }
 
@@ -205,7 +205,7 @@ static void keep(struct world *w, unsigned server, struct message *m)
         m->integer = 1;
         m->since_us = f.since_us;
     }
-    trace(w, "n%u    extend %s t%u by %u ms: %s", server, trace_keys(w, m->claim), m->claim,
+    trace(w, "n%u    extend %s t%08x by %u ms: %s", server, trace_keys(w, m->claim), m->claim,
           m->ttl_ms,
           f.other != NONE ? "somebody else's"
           : f.free > 0    ? "no key"
@@ -235,7 +235,7 @@ static void vote(struct world *w, unsigned server, struct message *m)
     if ((f.other != NONE || f.ours > 0) && server != w->o.liar) {
         m->answer = f.other != NONE ? ANSWER_STRING : ANSWER_INTEGER;
         m->integer = f.other != NONE ? f.other : 2;
-        trace(w, "n%u    vote %s t%u: refused, t%u has one", server, trace_keys(w, m->claim),
+        trace(w, "n%u    vote %s t%08x: refused, t%08x has one", server, trace_keys(w, m->claim),
               m->claim, f.other != NONE ? f.other : m->claim);
         return;
     }
@@ -247,8 +247,8 @@ static void vote(struct world *w, unsigned server, struct message *m)
     }
     m->answer = ANSWER_PAIR;
     m->integer = (int64_t)fence;
-    trace(w, "n%u    vote %s t%u: granted, fence %llu%s", server, trace_keys(w, m->claim), m->claim,
-          (unsigned long long)fence, m->same ? "" : ", other data");
+    trace(w, "n%u    vote %s t%08x: granted, fence %llu%s", server, trace_keys(w, m->claim),
+          m->claim, (unsigned long long)fence, m->same ? "" : ", other data");
 }
 
 /* 1 the keys are ours and the counters that now; 0 not. */
@@ -268,7 +268,7 @@ static void confirm(struct world *w, unsigned server, struct message *m)
     }
     m->answer = ANSWER_INTEGER;
     m->integer = good;
-    trace(w, "n%u    confirm %s t%u, fence %llu: %s", server, trace_keys(w, m->claim), m->claim,
+    trace(w, "n%u    confirm %s t%08x, fence %llu: %s", server, trace_keys(w, m->claim), m->claim,
           (unsigned long long)m->fence, good ? "done" : "no");
 }
 
@@ -292,7 +292,7 @@ static void release(struct world *w, unsigned server, struct message *m)
     }
     m->answer = ANSWER_INTEGER;
     m->integer = taken ? -1 : !gone;
-    trace(w, "n%u    release %s t%u: %s", server, trace_keys(w, m->claim), m->claim,
+    trace(w, "n%u    release %s t%08x: %s", server, trace_keys(w, m->claim), m->claim,
           m->integer > 0    ? "deleted"
           : m->integer == 0 ? "no key"
                             : "somebody else's");
@@ -337,7 +337,7 @@ static bool knows(struct world *w, unsigned server, struct message *m)
     if (m->kind != MESSAGE_SET && !m->text && !(s->scripts & bit)) {
         m->answer = ANSWER_ERROR;
         m->error = "NOSCRIPT No matching script. Please use EVAL.";
-        trace(w, "n%u    %s t%u: %s", server, name_of(m), m->claim, m->error);
+        trace(w, "n%u    %s t%08x: %s", server, name_of(m), m->claim, m->error);
         return false;
     }
     s->scripts |= bit;
@@ -394,7 +394,7 @@ static bool refuses(struct world *w, unsigned server, struct message *m)
         return false;
     }
     m->answer = ANSWER_ERROR;
-    trace(w, "n%u    %s t%u: %.10s...", server, name_of(m), m->claim, m->error);
+    trace(w, "n%u    %s t%08x: %.10s...", server, name_of(m), m->claim, m->error);
     return true;
 }
 

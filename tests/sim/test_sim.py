@@ -13,7 +13,9 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
+for folder in ['lint', 'lib']:
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', folder))
+from sentences import strangers  # noqa: E402
 from tap import Tap  # noqa: E402
 
 ASSUMPTIONS = ['quarantine', 'steps', 'rates', 'memory', 'boot-clock', 'truth', 'same-nodes',
@@ -80,6 +82,26 @@ def jobs_agree(sim):
         yield f'{one!r} and {three!r}'
 
 
+# What happens to a client, and it does not know: these lines are the simulator's own.
+OF_THE_WORLD = ['stalls for', 'stands still for', 'is suspended for', 'and its clock stand still for',
+                'its wall clock is set', 'dies', 'is started again', 'its clock is off by',
+                'nothing gets', 'everything to and from', 'the connection breaks']
+
+
+def lines_of_others(sim):
+    """What a client tells of itself it tells in the words of the library."""
+    told = 0
+    for seed in range(1, 40):
+        lines = [line for line in sim('--seed', str(seed), '--trace')[1].splitlines()
+                 if re.match(r' *\d+\.\d{6}  c', line)]
+        told += len(lines)
+        for line in strangers(lines):
+            if not any(words in line for words in OF_THE_WORLD):
+                yield f'seed {seed}: {line}'
+    if told < 10000:
+        yield f'there are only {told} lines'
+
+
 def usage(sim):
     for words in [['--seeds', 'x'], ['--seeds', '-1'], ['--jobs', '0'], ['--break', 'nothing'],
                   ['--nonsense'], ['word'], ['--seconds', '0']]:
@@ -111,6 +133,7 @@ def main(program, seconds):
     tap = Tap()
     tap.claim('a seed is a history, with or without a trace', same_twice(sim))
     tap.claim('the number of jobs does not matter', jobs_agree(sim))
+    tap.claim('clients are traced in the words of the library', lines_of_others(sim))
     tap.claim('wrong usage is said', usage(sim))
     with tempfile.TemporaryDirectory() as folder:
         tap.claim('a file of seeds that is wrong is said', bad_seed_files(sim, folder))

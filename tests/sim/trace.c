@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mask.h"
+#include "sim/process.h"
 
 void trace_line(const struct world *w, const char *format, ...)
 {
@@ -17,6 +18,41 @@ void trace_line(const struct world *w, const char *format, ...)
     vprintf(format, args);
     va_end(args);
     putchar('\n');
+}
+
+/* The lock of an acquire that is being called has a number, and its worker does not know it yet. */
+static int64_t worker_of(struct client *c, const struct redlock_trace *ev)
+{
+    unsigned i;
+
+    for (i = 0; i < SIM_WORKERS && ev->lock >= 0; i++) {
+        struct worker *k = &c->workers[i];
+
+        if (ev->kind == REDLOCK_TRACE_ASKED && k->phase == WORKER_PENDING && k->number < 0) {
+            k->number = ev->lock;
+        }
+        if (k->number == ev->lock) {
+            return i;
+        }
+    }
+    return ev->lock;
+}
+
+void trace_event(const struct redlock_trace *event, void *arg)
+{
+    const struct world *w = process_world();
+    struct client *c = arg;
+    struct redlock_trace ev = *event;
+    char line[REDLOCK_TRACE_LINE];
+
+    if (w->ending) {
+        return;
+    }
+    ev.time_us = w->now_us;
+    ev.client = c->index;
+    ev.lock = worker_of(c, event);
+    redlock_trace_line(&ev, line, sizeof(line));
+    puts(line);
 }
 
 const char *trace_nodes(uint64_t mask)

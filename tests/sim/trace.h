@@ -6,6 +6,8 @@
 #ifndef RLK_TESTS_SIM_TRACE_H
 #define RLK_TESTS_SIM_TRACE_H
 
+#include <redlock/trace.h>
+
 #include "sim/world.h"
 
 #define trace(w, ...)                                                                              \
@@ -17,6 +19,10 @@
 
 __attribute__((format(printf, 2, 3))) void trace_line(const struct world *w, const char *format,
                                                       ...);
+
+/* What a client (arg) tells of itself: by the line of the library, with true time, and with the
+ * worker in the place of the lock. */
+redlock_trace_cb trace_event;
 
 /* "n0 n2" in a buffer that the next but one call uses again. */
 const char *trace_nodes(uint64_t mask);

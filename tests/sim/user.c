@@ -101,6 +101,7 @@ static void note(struct worker *k, const struct redlock_request *q, unsigned key
     k->op++;
     k->keys = keys;
     k->claim = NONE;
+    k->number = -1;
     k->ttl_ms = q->ttl_ms;
     k->renew = q->renew != 0;
     k->gated = q->needs_pet != 0;
@@ -154,7 +155,6 @@ static void extend_by(struct world *w, struct worker *k, uint32_t ttl_ms)
     if (k->extending || process_valid_until_us(k) < world_client_us(w, k->client) + 1000) {
         return;
     }
-    trace(w, "c%u.%u  wants t%u extended by %u ms", k->client, k->index, k->claim, ttl_ms);
     check_extending(w, k->client, k->index, ttl_ms);
     accepted(w, k, "an extension", redlock_extend(k->lock, ttl_ms, on_extended, k));
 }
@@ -183,8 +183,6 @@ static void ask(struct world *w, unsigned client, unsigned worker)
         q.wait_ms = REDLOCK_FOREVER;
         q.max_retries = REDLOCK_FOREVER;
     }
-    trace(w, "c%u.%u  asks for %s, ttl %u ms%s%s%s", client, worker, trace_key_mask(keys), q.ttl_ms,
-          q.fence ? ", fenced" : "", q.renew ? ", renewed" : "", q.needs_pet ? " when petted" : "");
     acquire(w, world_worker(w, client, worker), &q, keys);
     if (!w->healed && draw_chance(&w->prng, 80000)) {
         schedule_push(&w->schedule, w->now_us + draw_scale(&w->prng, 50, w->o.hold_us + 100),
@@ -261,7 +259,6 @@ void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned sta
     }
     process_enter(w, client);
     if (k->gated && draw_chance(&w->prng, 800000)) {
-        trace(w, "c%u.%u  pets t%u", client, worker, k->claim);
         redlock_lock_pet(k->lock);
     }
     if (draw_chance(&w->prng, w->o.extend_ppm)) {
@@ -286,31 +283,13 @@ void user_renewing(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-static void user_troubled(struct world *w, unsigned client, unsigned worker)
-{
-    const struct worker *k = world_worker(w, client, worker);
-
-    trace(w, "c%u.%u  is told that t%u is in trouble (%d), %.3f ms left", client, worker, k->claim,
-          k->lock->hold.reason,
-          trace_ms(world_client_us(w, client), rlk_hold_valid_until_us(&k->lock->hold)));
-}
-
 /* What is left of it is released, soon or later. */
 static void user_lost(struct world *w, unsigned client, unsigned worker)
 {
-    const struct worker *k = world_worker(w, client, worker);
-
-    trace(w, "c%u.%u  is told that t%u is LOST (%d)", client, worker, k->claim,
-          k->lock->hold.reason);
     w->lost++;
     if (draw_chance(&w->prng, 700000)) {
         later(w, client, worker, draw_tail(&w->prng, 200));
     }
-}
-
-static void user_extended(struct world *w, unsigned client, unsigned worker, int status)
-{
-    trace(w, "c%u.%u  is told that the extension ended with %d", client, worker, status);
 }
 
 /* Its last one. When all had theirs, some time has to pass. */
@@ -328,13 +307,10 @@ static void user_acquired(struct world *w, unsigned client, unsigned worker, int
     const struct worker *k = world_worker(w, client, worker);
 
     if (status == REDLOCK_OK) {
-        trace(w, "c%u.%u  HOLDS %s with t%u, %.3f ms left", client, worker, trace_key_mask(k->keys),
-              k->claim, trace_ms(world_client_us(w, client), process_valid_until_us(k)));
         w->acquired++;
         use(w, client, worker);
         return;
     }
-    trace(w, "c%u.%u  is told %d after %u rounds", client, worker, status, k->lock->attempt.tries);
     if (status == REDLOCK_ECONFIG && k->last) {
         finish(w, client, worker); /* there will be none */
     } else {
@@ -342,11 +318,10 @@ static void user_acquired(struct world *w, unsigned client, unsigned worker, int
     }
 }
 
-static void user_released(struct world *w, unsigned client, unsigned worker, int status)
+static void user_released(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
 
-    trace(w, "c%u.%u  is told that the release ended with %d", client, worker, status);
     if (k->last && !k->done) {
         finish(w, client, worker);
         return;
@@ -375,7 +350,6 @@ void user_close(struct world *w, unsigned client)
     if (!c->alive || c->closing) {
         return;
     }
-    trace(w, "c%u    closes", client);
     c->closing = true;
     check_closing(w, client);
     for (i = 0; i < w->o.workers; i++) {
@@ -391,7 +365,6 @@ static void on_closed(void *arg)
     struct world *w = process_world();
     struct client *c = arg;
 
-    trace(w, "c%u    is closed", c->index);
     check_closed(w, c->index);
     c->rl = NULL; /* its memory is given back */
     process_ended(w, c->index);
@@ -426,7 +399,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     (void)lock;
     k->phase = WORKER_IDLE;
     check_reported(w, k->client, k->index, status);
-    user_released(w, k->client, k->index, status);
+    user_released(w, k->client, k->index);
     k->lock = NULL;
 }
 
@@ -436,8 +409,8 @@ static void on_extended(struct redlock_lock *lock, int status, void *arg)
     const struct worker *k = arg;
 
     (void)lock;
+    (void)status;
     check_extended(w, k->client, k->index);
-    user_extended(w, k->client, k->index, status);
 }
 
 static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
@@ -451,7 +424,6 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
         user_lost(w, k->client, k->index);
     } else {
         check_trouble_told(w, k->client, k->index);
-        user_troubled(w, k->client, k->index);
     }
 }
 
@@ -463,7 +435,6 @@ void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned s
         return;
     }
     if (k->phase == WORKER_HELD) {
-        trace(w, "c%u.%u  lets go of %s", client, worker, trace_key_mask(k->keys));
         release(w, k);
     } else if (k->phase == WORKER_IDLE && k->lingers && w->healed && w->now_us < w->linger_us) {
         later(w, client, worker, w->linger_us - w->now_us);
@@ -477,7 +448,6 @@ void user_on_cancel(struct world *w, unsigned client, unsigned worker, unsigned 
     struct worker *k = world_worker(w, client, worker);
 
     if (k->op == stamp && k->phase == WORKER_PENDING && !w->clients[client].closing) {
-        trace(w, "c%u.%u  cancels", client, worker);
         check_cancelled(w, client, worker);
         process_enter(w, client);
         accepted(w, k, "a cancel", redlock_cancel(k->lock));

@@ -7,7 +7,6 @@
 #include "sim/check.h"
 #include "sim/command.h"
 #include "sim/process.h"
-#include "sim/trace.h"
 
 unsigned watch_claim(const struct world *w, const struct rlk_claim *claim)
 {
@@ -152,7 +151,6 @@ void watch_closes(struct world *w, unsigned wire)
     if (w->ending) {
         return;
     }
-    trace(w, "c%u-n%u  disconnected", x->client, x->node);
     check_looks_away(w, x->client);
     for (m = x->unanswered; m != NONE; m = w->messages[m].next) {
         is_unanswered(w, x->client, x->node, &w->messages[m]);

@@ -7,7 +7,6 @@
 #include "sim/check.h"
 #include "sim/memory.h"
 #include "sim/process.h"
-#include "sim/trace.h"
 #include "sim/user.h"
 #include "sim/watch.h"
 
@@ -61,23 +60,14 @@ static const struct message *heard_of(const struct world *w, unsigned claim)
 
 static void note_vote(struct world *w, unsigned claim, const struct rlk_event *ev)
 {
-    static const char *const names[] = {"nothing", "yes", "no", "ours", "quarantined"};
-    const struct claim *c = world_claim(w, claim);
-
-    trace(w, "c%u.%u  n%u says %s to t%u", c->client, c->worker, ev->node, names[ev->vote], claim);
     check_voted(w, ev->node, claim, heard_of(w, claim), ev->vote, ev->fence);
     w->noted = true;
 }
 
 static void note_confirmation(struct world *w, unsigned claim, const struct rlk_event *ev)
 {
-    const struct claim *c = world_claim(w, claim);
-    bool agrees = ev->answer == RLK_ANSWER_OURS;
-
-    trace(w, "c%u.%u  n%u %s the fence of t%u", c->client, c->worker, ev->node,
-          agrees ? "confirms" : "does not confirm", claim);
     check_comes_from(w, claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, heard_of(w, claim));
-    check_confirmed(w, claim, ev->node, agrees);
+    check_confirmed(w, claim, ev->node, ev->answer == RLK_ANSWER_OURS);
 }
 
 /* [S11] A clock, or what a node may have forgotten. */
@@ -145,7 +135,6 @@ static void fresh(struct world *w, struct worker *k, const struct rlk_claim *cla
                         .fenced = k->fenced,
                         .hint = claim->hint};
     memcpy(c->token, claim->token, TOKEN_ROOM);
-    trace(w, "c%u.%u  round %u: t%u", k->client, k->index, c->round, k->claim);
 }
 
 int __wrap_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy,
@@ -189,11 +178,8 @@ static void note_late_vote(struct world *w, struct worker *k, const struct rlk_e
 
 static void note_answer(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
-    static const char *const names[] = {"nothing", "yes", "gone", "somebody else's"};
     const struct message *m = heard_of(w, k->claim);
 
-    trace(w, "c%u.%u  n%u says %s to the extension of t%u", k->client, k->index, ev->node,
-          names[ev->answer], k->claim);
     check_comes_from(w, k->claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, m);
     check_held_answered(w, k->client, k->index, ev->node, ev->answer, m ? m->since_us : w->now_us,
                         ev->clock_suspect);
@@ -207,17 +193,6 @@ static void before_hold(struct world *w, struct worker *k, const struct rlk_even
         note_answer(w, k, ev);
     } else if (is_doubt(ev)) {
         note_doubt(w, k, ev);
-    }
-}
-
-static void trace_asked(struct world *w, const struct worker *k, const struct rlk_actions *out)
-{
-    if (out->extend) {
-        trace(w, "c%u.%u  extends t%u by %u ms on %s", k->client, k->index, k->claim, out->ttl_ms,
-              trace_nodes(out->extend));
-    } else if (out->heal) {
-        trace(w, "c%u.%u  heals t%u for %u ms on %s", k->client, k->index, k->claim, out->ttl_ms,
-              trace_nodes(out->heal));
     }
 }
 
@@ -235,7 +210,6 @@ void __wrap_rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct
     __real_rlk_hold_step(h, ev, out);
     check_held_stepped(w, k->client, k->index, until_us, out);
     check_exclusion(w, k->client, k->index);
-    trace_asked(w, k, out);
     process_stall(w, k->client);
     if (out->extend) {
         user_renewing(w, k->client, k->index);
@@ -286,9 +260,6 @@ enum rlk_clock_verdict __wrap_rlk_clocks_sample(struct rlk_clocks *c, unsigned n
         stood(w, &w->clients[w->running]);
     }
     if (verdict == RLK_CLOCK_AHEAD || verdict == RLK_CLOCK_WE_WERE_SUSPENDED) {
-        trace(w, "c%u-n%u  %s by %.1f ms", w->running, node,
-              verdict == RLK_CLOCK_AHEAD ? "its clock got ahead" : "finds that we stood still",
-              (double)*ret_by_us / 1e3);
         check_ahead(w, w->running, node);
     }
     return verdict;
@@ -343,7 +314,6 @@ void __wrap_rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     struct peer *p = &w->clients[w->running].peers[n->index];
 
     p->owed_before = p->owed;
-    trace(w, "c%u-n%u  connected", w->running, n->index);
     __real_rlk_node_greeted(n, now_us);
 }
 

@@ -258,6 +258,7 @@ struct worker {
     enum worker_phase phase;
     struct redlock_lock *lock; /* NULL: IDLE */
     unsigned op, keys, claim;
+    int64_t number; /* of its lock, as the library counts; -1: not known yet, or nobody traces */
     uint32_t ttl_ms;
     bool renew, gated, fenced;
     uint64_t max_hold_us;
