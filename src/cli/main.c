@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     }
     cli_title_init(argc, argv);
     cli_signals_init();
-    if (!first) {
+    if (first == NULL) {
         return cli_say_usage(NULL, "a command is missing: lock, acquire, extend, release, status, "
                                    "nodes, doctor or sandbox");
     }

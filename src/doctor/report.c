@@ -24,7 +24,7 @@ int rlk_report_init(struct rlk_report *r, size_t n_nodes)
     r->node_list = rlk_alloc(n_nodes * sizeof(*r->node_list));
     r->findings = rlk_alloc((n_nodes + 1) * RLK_NOTES_MAX * sizeof(*r->findings));
     r->parts = rlk_alloc(n_nodes * sizeof(*r->parts));
-    if (!r->nodes || !r->node_list || !r->findings || !r->parts) {
+    if (r->nodes == NULL || r->node_list == NULL || r->findings == NULL || r->parts == NULL) {
         rlk_report_end(r);
         return REDLOCK_ENOMEM;
     }

@@ -74,7 +74,7 @@ int cli_args_key_refused(const char *command)
 
 int cli_args_token(const char *command, const char *token)
 {
-    if (!token || !token[0]) {
+    if (token == NULL || !token[0]) {
         return cli_say_usage(command, "--token is missing: give what `redlock acquire` printed");
     }
     return CLI_GO_ON;

@@ -63,7 +63,7 @@ char *cli_keys_join(const struct cli_keys *keys, const char *between)
 int cli_keys_finish(struct cli_keys *keys)
 {
     keys->name = cli_keys_join(keys, "' '");
-    if (!keys->name) {
+    if (keys->name == NULL) {
         cli_say("out of memory");
         return CLI_INTERNAL;
     }

@@ -99,7 +99,7 @@ static void on_signal(void *arg, int signo)
 static int watch(struct cli_guard_run *run, int fd, event_callback_fn on, struct event **ret_event)
 {
     *ret_event = event_new(run->session->loop.base, fd, EV_READ | EV_PERSIST, on, run);
-    if (!*ret_event || event_priority_set(*ret_event, CLI_LOOP_URGENT) != 0 ||
+    if (*ret_event == NULL || event_priority_set(*ret_event, CLI_LOOP_URGENT) != 0 ||
         event_add(*ret_event, NULL) != 0) {
         cli_say("cannot watch over the command: %s", strerror(errno));
         return CLI_INTERNAL;

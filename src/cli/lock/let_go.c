@@ -148,7 +148,7 @@ static void wait_for_end(struct cli_let_go *let_go)
     cli_clock_set(fd, let_go->until_us);
     let_go->signals->on = on_signal;
     let_go->signals->arg = let_go;
-    let_go->done = !alarm || event_add(alarm, NULL) != 0;
+    let_go->done = alarm == NULL || event_add(alarm, NULL) != 0;
     settle(let_go);
     let_go->signals->on = NULL;
     if (alarm) {

@@ -162,7 +162,7 @@ static void fit_grace(struct lock_args *lock)
 static int set_key_variables(const struct cli_keys *keys)
 {
     char *lines = cli_keys_join(keys, "\n");
-    bool failed = !lines || setenv("REDLOCK_KEY", keys->keys[0], 1) != 0 ||
+    bool failed = lines == NULL || setenv("REDLOCK_KEY", keys->keys[0], 1) != 0 ||
                   setenv("REDLOCK_KEYS", lines, 1) != 0;
 
     free(lines);

@@ -16,7 +16,7 @@ static int choose_under(const char *parent, char path[CLI_FOLDER_PATH])
     char real[PATH_MAX];
     uint64_t number;
 
-    if (!realpath(parent, real) || access(real, W_OK | X_OK) != 0 ||
+    if (realpath(parent, real) == NULL || access(real, W_OK | X_OK) != 0 ||
         getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number)) {
         return -1;
     }

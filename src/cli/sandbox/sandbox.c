@@ -203,7 +203,7 @@ static int run_child(struct sandbox *sandbox, char *const argv[])
     int code;
 
     sandbox->kill_timer = evtimer_new(sandbox->loop.base, on_kill_timer, sandbox);
-    if (!sandbox->kill_timer) {
+    if (sandbox->kill_timer == NULL) {
         cli_say("out of memory");
         return CLI_INTERNAL;
     }
@@ -234,7 +234,7 @@ static int run_command(struct sandbox *sandbox, char **argv)
         return code;
     }
     snprintf(path, sizeof(path), "%s", shell && shell[0] ? shell : "/bin/sh");
-    greet(sandbox, !argv[0]);
+    greet(sandbox, argv[0] == NULL);
     return run_child(sandbox, argv[0] ? argv : own);
 }
 

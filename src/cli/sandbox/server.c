@@ -91,7 +91,7 @@ int cli_server_configure(const char *folder, int number)
 
     file_path(folder, number, "conf", path);
     file = fopen(path, "we");
-    if (!file) {
+    if (file == NULL) {
         return -1;
     }
     fputs("# Written by redlock sandbox. Starts this master again (redis-server THIS-FILE,\n"

@@ -74,7 +74,7 @@ static int kill_listeners(const char *folder)
     const struct dirent *entry;
     int killed = 0;
 
-    if (!entries) {
+    if (entries == NULL) {
         return 0;
     }
     while ((entry = readdir(entries))) {

@@ -34,12 +34,12 @@ static int grow(struct cli_config *config)
     const char **uris = realloc(config->uris, (config->n + 1) * sizeof(*uris));
     unsigned *lines;
 
-    if (!uris) {
+    if (uris == NULL) {
         return -1;
     }
     config->uris = uris;
     lines = realloc(config->lines, (config->n + 1) * sizeof(*lines));
-    if (!lines) {
+    if (lines == NULL) {
         return -1;
     }
     config->lines = lines;

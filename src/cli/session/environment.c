@@ -42,7 +42,7 @@ static void append_uri(char *list, const char *uri)
     const char *colon = login && end ? memchr(login + 3, ':', (size_t)(end - login - 3)) : NULL;
 
     strcat(list, list[0] ? " " : "");
-    if (!colon) {
+    if (colon == NULL) {
         strcat(list, uri);
         return;
     }
@@ -60,7 +60,7 @@ static int set_list(const struct cli_config *config)
         size += strlen(config->uris[i]) + 1;
     }
     list = calloc(1, size);
-    if (!list) {
+    if (list == NULL) {
         return -1;
     }
     for (i = 0; i < config->n; i++) {
@@ -77,7 +77,7 @@ static int set_nodes(const struct cli_node_list *nodes)
     char *path = is_secret(&nodes->config) ? find_file(nodes->path) : NULL;
     int result;
 
-    if (!path) {
+    if (path == NULL) {
         return set_list(&nodes->config);
     }
     unsetenv("REDLOCK_NODES");

@@ -78,7 +78,7 @@ static int read_text(int fd, size_t max, char **ret_text)
     char *text = malloc(max + 2);
     ssize_t n;
 
-    if (!text) {
+    if (text == NULL) {
         return -1;
     }
     n = read_all(fd, text, max + 1);

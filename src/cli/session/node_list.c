@@ -78,7 +78,7 @@ static int find(const char *option, struct cli_node_list *nodes)
 {
     const char *list = option ? option : getenv("REDLOCK_NODES");
 
-    if (!option && (!list || !list[0])) {
+    if (option == NULL && (list == NULL || !list[0])) {
         return find_in_files(nodes);
     }
     nodes->from = option ? "--nodes" : "REDLOCK_NODES";

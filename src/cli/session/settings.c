@@ -72,7 +72,7 @@ static int find_password(const struct cli_connect *connect, struct cli_settings 
         return CLI_USAGE;
     }
     settings->password = password ? strdup(password) : NULL;
-    if (password && !settings->password) {
+    if (password && settings->password == NULL) {
         cli_say("out of memory");
         return CLI_INTERNAL;
     }
@@ -83,7 +83,7 @@ static int find_username(const char *command, const struct cli_connect *connect,
                          struct redlock_options *options)
 {
     options->username = setting(connect->username, "REDLOCK_USERNAME");
-    if (options->username && !options->password) {
+    if (options->username && options->password == NULL) {
         return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password: use "
                                       "--password-file FILE or REDLOCK_PASSWORD");
     }
@@ -129,7 +129,7 @@ static int find_quarantine(const char *command, const struct cli_connect *connec
                                    "--quarantine", "REDLOCK_QUARANTINE");
     int i;
 
-    if (!word.text) {
+    if (word.text == NULL) {
         return CLI_GO_ON;
     }
     for (i = 0; i < 3; i++) {

@@ -51,7 +51,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
 
     visit->done = true;
     visit->status = status;
-    if (!report) {
+    if (report == NULL) {
         return;
     }
     visit->verdict = report->verdict;

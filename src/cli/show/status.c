@@ -58,7 +58,7 @@ static void on_answered(const struct redlock_query_result *result, int status, v
 
     query->done = true;
     query->status = status;
-    if (!result) {
+    if (result == NULL) {
         return;
     }
     if (query->json) {

@@ -152,7 +152,7 @@ static bool add(struct search *search, const struct process *process)
     if (search->n == search->room) {
         search->room = search->room ? 2 * search->room : 64;
         found = realloc(found, search->room * sizeof(*found));
-        if (!found) {
+        if (found == NULL) {
             search->room = search->n;
             return false;
         }

@@ -24,7 +24,7 @@ int cli_loop_open(struct cli_loop *ret_loop)
 {
     struct event_base *base = event_base_new();
 
-    if (!base || event_base_priority_init(base, PRIORITIES) != 0) {
+    if (base == NULL || event_base_priority_init(base, PRIORITIES) != 0) {
         cli_say("cannot make an event loop: %s", strerror(errno));
         if (base) {
             event_base_free(base);

@@ -88,7 +88,7 @@ int cli_signals_start(struct cli_signals *signals, const struct cli_loop *loop)
         signals->event =
             event_new(loop->base, signals->fd, EV_READ | EV_PERSIST, on_readable, signals);
     }
-    if (!signals->event || event_priority_set(signals->event, CLI_LOOP_URGENT) != 0 ||
+    if (signals->event == NULL || event_priority_set(signals->event, CLI_LOOP_URGENT) != 0 ||
         event_add(signals->event, NULL) != 0) {
         cli_say("cannot watch for signals: %s", strerror(errno));
         cli_signals_stop(signals);

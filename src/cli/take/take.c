@@ -223,7 +223,7 @@ static int begin(struct attempt *attempt)
     request.max_hold_ms = take->max_hold_ms;
     request.notice_cb = take->notice_cb;
     request.notice_arg = take->notice_arg;
-    request.owner = !take->owner ? owner : take->owner[0] ? take->owner : NULL;
+    request.owner = take->owner == NULL ? owner : take->owner[0] ? take->owner : NULL;
     status = redlock_acquire(attempt->session->rl, &request, on_acquired, attempt, &attempt->lock);
     return status == 0 ? CLI_GO_ON : refuse(take, attempt->session, status);
 }

@@ -36,7 +36,7 @@ struct cli_wait {
 
 static void free_if_over(struct cli_wait *wait)
 {
-    if (!wait->lock && wait->asked == 0) {
+    if (wait->lock == NULL && wait->asked == 0) {
         free(wait);
     }
 }
@@ -165,7 +165,7 @@ struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock
 {
     struct cli_wait *wait = calloc(1, sizeof(*wait));
 
-    if (!wait) {
+    if (wait == NULL) {
         return NULL;
     }
     wait->session = session;
@@ -193,7 +193,7 @@ bool cli_wait_end(struct cli_wait *wait)
 {
     bool gave_up = wait && wait->gave_up;
 
-    if (!wait) {
+    if (wait == NULL) {
         return false;
     }
     wait->session->loop.on_turn = NULL;
