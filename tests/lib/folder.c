@@ -89,6 +89,7 @@ void rlk_test_begin(const char *name)
 {
     setenv("CK_DEFAULT_TIMEOUT", "120", 0);
     make_folder(name);
+    setenv("TEMP", folder, 1); /* where Check has its file, which it leaves when it is killed */
     pthread_atfork(NULL, NULL, die_with_parent);
 }
 

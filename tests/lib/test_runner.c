@@ -2,11 +2,14 @@
  *
  * The program runs itself with "self" and words of a command line, and reads the TAP that comes
  * out. */
+#include <dirent.h>
 #include <event2/event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/loop.h"
@@ -43,6 +46,8 @@ END_TEST
 
 START_TEST(bad_hangs)
 {
+    printf("# hangs\n");
+    fflush(stdout);
     for (;;) {
         pause();
     }
@@ -164,6 +169,70 @@ START_TEST(the_folder_is_gone_after_the_run)
 }
 END_TEST
 
+static bool is_empty(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    bool empty = true;
+
+    ck_assert_ptr_nonnull(dir);
+    while ((entry = readdir(dir)) != NULL) {
+        empty = empty && entry->d_name[0] == '.';
+    }
+    closedir(dir);
+    return empty;
+}
+
+/* Start the test that hangs, with that folder for temporary files. What it prints comes through
+ * the pipe, which all of its processes hold but the one that removes its folder. */
+static pid_t start_hanging(const char *tmp, FILE **ret_output)
+{
+    int ends[2];
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0); /* Check ends its whole group */
+        dup2(ends[1], 1);
+        close(ends[0]);
+        close(ends[1]);
+        unsetenv("TEMP");
+        setenv("TMPDIR", tmp, 1);
+        execl(self, self, "self", "bad_hangs", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    *ret_output = fdopen(ends[0], "r");
+    return pid;
+}
+
+START_TEST(a_run_that_is_ended_from_outside_leaves_nothing)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGKILL};
+    char tmp[300], line[300];
+    FILE *output;
+    pid_t pid;
+    int tries;
+
+    snprintf(tmp, sizeof(tmp), "%s/%d", rlk_test_folder(), _i);
+    ck_assert_int_eq(mkdir(tmp, 0700), 0);
+    pid = start_hanging(tmp, &output);
+    ck_assert_ptr_nonnull(fgets(line, sizeof(line), output));
+    ck_assert_str_eq(line, "# hangs\n");
+    ck_assert(!is_empty(tmp));
+    kill(pid, signals[_i]);
+    while (fgets(line, sizeof(line), output)) {
+    }
+    waitpid(pid, NULL, 0);
+    for (tries = 1000; tries > 0 && !is_empty(tmp); tries--) {
+        usleep(10000);
+    }
+    ck_assert(is_empty(tmp));
+    fclose(output);
+}
+END_TEST
+
 START_TEST(a_run_without_a_test_is_a_failure)
 {
     char out[1024];
@@ -243,6 +312,7 @@ static Suite *good_suite(void)
 
     tcase_add_test(tcase, every_way_to_end_is_a_line_of_tap);
     tcase_add_test(tcase, the_folder_is_gone_after_the_run);
+    tcase_add_loop_test(tcase, a_run_that_is_ended_from_outside_leaves_nothing, 0, 3);
     tcase_add_test(tcase, a_run_without_a_test_is_a_failure);
     tcase_add_test(tcase, one_test_is_run_by_its_name);
     tcase_add_test(tcase, a_name_that_nothing_has_is_a_failure);
