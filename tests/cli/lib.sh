@@ -25,7 +25,13 @@ unset REDLOCK_CONFIG REDLOCK_USERNAME REDLOCK_PASSWORD REDLOCK_PASSWORD_FILE \
 server=$(command -v redis-server || command -v valkey-server)
 rediscli=$(command -v redis-cli || command -v valkey-cli)
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-test-XXXXXX") || exit 1
+# Inside a sandbox in its folder, which goes even if this program is killed.
+if [ "${CLI_TEST_SANDBOX:-}" = yes ]; then
+    work=$REDLOCK_SANDBOX/work
+    mkdir "$work" || exit 1
+else
+    work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-test-XXXXXX") || exit 1
+fi
 trap 'rm -rf "$work"' EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
+from tap import Tap  # noqa: E402
+
 INPUTS = {'a-good': 'good', 'b-break': 'break', 'c-crash': 'crash', 'd-empty': '',
           'e-hang': 'hang', 'f-leave': 'leave', 'g-good': 'good'}
 BAD = {'b-break', 'c-crash', 'e-hang', 'f-leave'}
@@ -54,11 +57,10 @@ def claims(program):
 
 
 def main(program):
-    found = list(claims(program))
-    print(f'1..{len(found)}')
-    for number, (text, holds) in enumerate(found, 1):
-        print(f'{"ok" if holds else "not ok"} {number} - {text}')
-    return 0 if all(holds for _, holds in found) else 1
+    tap = Tap()
+    for text, holds in claims(program):
+        tap.claim(text, [] if holds else ['it does not'])
+    return tap.finish()
 
 
 if __name__ == '__main__':

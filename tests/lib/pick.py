@@ -49,8 +49,15 @@ def functions(text):
     return re.findall(r'^START_TEST\((\w+)\)', text, re.MULTILINE)
 
 
-def run_of_test(build, test, words=()):
-    return Run([*test['cmd'], *words], build.files_of([test]), test['env'])
+def absolute(build, word):
+    """Meson runs tests in the folder of the build, and names programs from there."""
+    path = os.path.join(build.folder, word)
+    return path if os.path.isfile(path) else word
+
+
+def run_of_test(build, test):
+    cmd = [absolute(build, word) for word in test['cmd']]
+    return Run(cmd, build.files_of([test]), test['env'])
 
 
 def runs_of_functions(build, path, names):

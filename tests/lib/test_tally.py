@@ -6,6 +6,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
+from tap import Tap  # noqa: E402
+
 TALLY = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'tally.py')
 
 # What a program printed, meson's result, its exit status, and the line that must come out.
@@ -69,10 +72,10 @@ def main():
                         repeats(folder) == ['repeat: meson test -C B -v x']))
         results.append(('or as it says itself',
                         repeats(folder, '# repeat: x 1') == ['# repeat: x 1']))
-    print(f'1..{len(results)}')
-    for i, (claim, good) in enumerate(results, 1):
-        print(f'{"ok" if good else "not ok"} {i} - {claim}')
-    return 0 if all(good for _, good in results) else 1
+    tap = Tap()
+    for claim, good in results:
+        tap.claim(claim, [] if good else ['it does not'])
+    return tap.finish()
 
 
 if __name__ == '__main__':

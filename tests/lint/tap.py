@@ -1,5 +1,12 @@
-"""The few lines of TAP that the lints need."""
+"""The few lines of TAP that the tests in Python need.
+
+Whoever imports this and is told to end unwinds first, so that it removes its folders and ends
+what it has started.
+"""
+import signal
 import sys
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 class Tap:
