@@ -45,8 +45,20 @@ def sources(*suffixes):
                 yield os.path.join(folder, name)
 
 
+def claims(text, table):
+    """The first field of each row of a table that rows.h makes tests of."""
+    body = re.search(rf'^static const .*\b{table}\[\] = {{$(.*?)^}};$|^}} {table}\[\] = {{$(.*?)^}};$',
+                     text, re.MULTILINE | re.DOTALL)
+    return re.findall(r'^    {"(\w+)",', body[1] or body[2], re.MULTILINE)
+
+
 def functions(text):
-    return re.findall(r'^START_TEST\((\w+)\)', text, re.MULTILINE)
+    """The names of the tests: of each START_TEST(), or of the rows for which it is added."""
+    tables = dict(re.findall(r'tcase_add_rows\(\w+, (\w+), (\w+)\)', text))
+    names = []
+    for name in re.findall(r'^START_TEST\((\w+)\)', text, re.MULTILINE):
+        names += claims(text, tables[name]) if name in tables else [name]
+    return names
 
 
 def absolute(build, word):

@@ -33,11 +33,16 @@ def main(folder):
                                   'test_lib_runner every_way_to_end_is_a_line_of_tap'))
     tap.claim('a run of it', means(build, 'other_runs_in_a_loop[2]',
                                    'test_lib_runner other_runs_in_a_loop[2]'))
+    tap.claim('a row of a table', means(build, 'half_of_an_even_set_is_no_majority',
+                                        'test_unit_clocks half_of_an_even_set_is_no_majority'))
     tap.claim('its program is built', needs(build, 'other_runs_in_a_loop', 'test_lib_runner'))
     tap.claim('a test of meson', means(build, 'lib-runner', 'test_lib_runner'))
     tap.claim('a file of functions', means(
         build, 'tests/lib/test_master.c',
         ' '.join(['test_lib_master', *pick.functions(pick.read('tests/lib/test_master.c'))])))
+    tap.claim('a file of rows', means(
+        build, 'tests/unit/test_leases.c',
+        ' '.join(['test_unit_leases', *pick.functions(pick.read('tests/unit/test_leases.c'))])))
     tap.claim('a script', means(build, 'tests/lib/test_tally.py', 'python3 -B test_tally.py'))
     tap.claim('a claim of a script', means(build, 'builds are ' + 'summed', 'python3 -B test_tally.py'))
     tap.claim('an input of a fuzz target', means(build, 'tests/fuzz/corpus/uri/two-dbs',
