@@ -1,3 +1,4 @@
+/* lib/story.c - see story.h. */
 /* story.c - comparing a field of a world, whatever its size, and naming the step. */
 #include "lib/story.h"
 
@@ -5,11 +6,31 @@
 #include <inttypes.h>
 #include <string.h>
 
-static uint64_t value_of(const void *world, const struct story_field *field)
+void story_set(void *world, const struct story_field *field, uint64_t value)
+{
+    char *at = (char *)world + field->offset;
+    uint32_t half = (uint32_t)value;
+    uint8_t byte = (uint8_t)value;
+
+    switch (field->size) {
+    case sizeof(value):
+        memcpy(at, &value, sizeof(value));
+        return;
+    case sizeof(half):
+        memcpy(at, &half, sizeof(half));
+        return;
+    default:
+        memcpy(at, &byte, sizeof(byte));
+        return;
+    }
+}
+
+/* What is not a set of nodes or a time has a sign: a status is negative. */
+static int64_t value_of(const void *world, const struct story_field *field)
 {
     const char *at = (const char *)world + field->offset;
-    uint64_t whole;
-    uint32_t half;
+    int64_t whole;
+    int32_t half;
     uint8_t byte;
 
     switch (field->size) {
@@ -27,9 +48,9 @@ static uint64_t value_of(const void *world, const struct story_field *field)
 
 void story_expect(const void *world, const struct story_field *field, uint64_t value, unsigned step)
 {
-    uint64_t is = value_of(world, field);
+    int64_t is = value_of(world, field), wanted = (int64_t)value;
 
-    ck_assert_msg(is == value,
-                  "step %u: %s is %" PRIu64 " (0x%" PRIx64 "), not %" PRIu64 " (0x%" PRIx64 ")",
-                  step, field->name, is, is, value, value);
+    ck_assert_msg(is == wanted,
+                  "step %u: %s is %" PRId64 " (0x%" PRIx64 "), not %" PRId64 " (0x%" PRIx64 ")",
+                  step, field->name, is, (uint64_t)is, wanted, value);
 }

@@ -27,6 +27,8 @@ struct story_field {
 #member, offsetof(type, member), sizeof(((type *)0)->member)                               \
     }
 
+void story_set(void *world, const struct story_field *field, uint64_t value);
+
 /* The test fails unless the field has this value. */
 void story_expect(const void *world, const struct story_field *field, uint64_t value,
                   unsigned step);

@@ -7,241 +7,12 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/attempt.h"
+#include "doubt.h"
 #include "hold_world.h"
 #include "lib/events.h"
 #include "lib/runner.h"
 
 #define MIN_LEFT 1000000
-
-/* ---- in a round ---- */
-
-struct race {
-    struct rlk_round_terms terms;
-    struct rlk_round round;
-    struct rlk_actions out;
-};
-
-static void tell(struct race *r, struct rlk_event ev)
-{
-    ev.now_us = ev.now_us ? ev.now_us : T0 + 100;
-    r->out = (struct rlk_actions){0};
-    rlk_round_step(&r->round, &r->terms, RLK_NEVER, &ev, &r->out);
-}
-
-static void race(struct race *r, unsigned n)
-{
-    r->terms = (struct rlk_round_terms){n, LEASE, MIN_LEFT, TIMEOUT, false};
-    rlk_round_init(&r->round);
-    tell(r, (struct rlk_event){.kind = RLK_EVENT_START, .now_us = T0, .ready = rlk_mask_all(n)});
-}
-
-static void say(struct race *r, uint64_t nodes, enum rlk_vote v)
-{
-    unsigned node;
-
-    RLK_MASK_EACH (node, nodes) {
-        tell(r, (struct rlk_event){.kind = RLK_EVENT_VOTE, .node = node, .vote = v});
-    }
-}
-
-/* Its clock went forward, or it may have forgotten a vote: a round makes no difference. */
-static void doubt(struct race *r, unsigned node, int how)
-{
-    tell(r, (struct rlk_event){.kind = how ? RLK_EVENT_QUARANTINED : RLK_EVENT_CLOCK_SUSPECT,
-                               .node = node});
-}
-
-static void stand(struct race *r, uint64_t by_us)
-{
-    tell(r, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = by_us});
-}
-
-START_TEST(a_quarantined_vote_does_not_count)
-{
-    struct race r;
-
-    race(&r, 3);
-    say(&r, 0x1, RLK_VOTE_YES);
-    say(&r, 0x2, RLK_VOTE_QUARANTINED);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_ASKING);
-    say(&r, 0x2, RLK_VOTE_YES); /* it has voted */
-    ck_assert_int_eq(r.round.state, RLK_ROUND_ASKING);
-    say(&r, 0x4, RLK_VOTE_YES);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(r.round.yes, 0x5);
-    ck_assert_uint_eq(r.round.quarantined, 0x2);
-}
-END_TEST
-
-START_TEST(a_quarantined_vote_is_released_and_is_no_refusal)
-{
-    struct race r;
-
-    race(&r, 3);
-    say(&r, 0x3, RLK_VOTE_QUARANTINED);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_LOST);
-    ck_assert_int_eq(r.round.status, REDLOCK_ENOQUORUM);
-    ck_assert_uint_eq(r.out.release, 0x7);
-    ck_assert(!rlk_round_is_refused(&r.round, 3));
-}
-END_TEST
-
-START_TEST(a_quarantined_vote_after_the_win_adds_nothing)
-{
-    struct race r;
-
-    race(&r, 3);
-    r.round.end_us[0] -= 500;
-    say(&r, 0x3, RLK_VOTE_YES);
-    say(&r, 0x4, RLK_VOTE_QUARANTINED);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(r.round.valid_until_us, T0 + LEASE - 500);
-}
-END_TEST
-
-START_TEST(a_yes_by_a_clock_that_went_forward_is_none_after_all)
-{
-    struct race r;
-
-    race(&r, 3);
-    say(&r, 0x1, RLK_VOTE_YES);
-    doubt(&r, 0, _i);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_ASKING);
-    ck_assert_uint_eq(r.round.yes, 0);
-    ck_assert_uint_eq(r.round.quarantined, 1);
-    say(&r, 0x2, RLK_VOTE_YES);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_ASKING);
-    if (_i) {
-        say(&r, 0x4, RLK_VOTE_YES);
-        ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
-    } else {
-        doubt(&r, 1, _i);
-        ck_assert_int_eq(r.round.state, RLK_ROUND_LOST);
-        ck_assert_uint_eq(r.out.release, 0x7);
-        ck_assert_int_eq(r.round.status, REDLOCK_ENOQUORUM);
-    }
-}
-END_TEST
-
-START_TEST(a_clock_matters_of_those_only_that_said_yes)
-{
-    struct race r;
-
-    race(&r, 5);
-    say(&r, 0x1, RLK_VOTE_NO);
-    say(&r, 0x2, RLK_VOTE_UNKNOWN);
-    doubt(&r, 0, _i);
-    doubt(&r, 1, _i);
-    doubt(&r, 2, _i); /* its answer is weighed when it comes */
-    ck_assert_uint_eq(r.round.quarantined, 0);
-    say(&r, 0x1c, RLK_VOTE_YES);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(r.round.yes, 0x1c);
-}
-END_TEST
-
-/* It was we who stood still: its answer says so. One that never comes says nothing. */
-START_TEST(a_steady_answer_excuses_a_clock)
-{
-    struct race r;
-
-    race(&r, 3);
-    doubt(&r, 0, 0);
-    doubt(&r, 1, 0);
-    ck_assert_uint_eq(r.round.clock_suspect, 0x3);
-    say(&r, 0x1, RLK_VOTE_UNKNOWN);
-    say(&r, 0x6, RLK_VOTE_YES);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(r.round.clock_suspect, 0x1);
-}
-END_TEST
-
-START_TEST(a_clock_is_no_news_before_anybody_is_asked)
-{
-    struct race r;
-
-    race(&r, 3);
-    rlk_round_init(&r.round);
-    doubt(&r, 0, 0);
-    ck_assert_uint_eq(r.round.clock_suspect, 0);
-}
-END_TEST
-
-/* Between the win and its delivery: with a yes to spare it is still one. */
-START_TEST(a_win_by_a_clock_that_went_forward_is_not_delivered)
-{
-    struct race r;
-
-    race(&r, 3);
-    say(&r, _i ? 0x7 : 0x3, RLK_VOTE_YES);
-    doubt(&r, 0, _i);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(r.round.valid_until_us, _i ? T0 + LEASE : 0);
-    tell(&r, (struct rlk_event){.kind = RLK_EVENT_DELIVER});
-    ck_assert_int_eq(r.round.state, _i ? RLK_ROUND_WON : RLK_ROUND_LOST);
-    ck_assert_uint_eq(r.out.release, _i ? 0 : 0x7);
-}
-END_TEST
-
-START_TEST(every_lease_of_a_round_ends_sooner_when_we_stood)
-{
-    struct race r;
-
-    race(&r, 3);
-    say(&r, 0x1, RLK_VOTE_YES);
-    stand(&r, 700);
-    say(&r, 0x2, RLK_VOTE_YES);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(r.round.valid_until_us, T0 + LEASE - 700);
-    stand(&r, 300);
-    ck_assert_uint_eq(r.round.valid_until_us, T0 + LEASE - 1000);
-    say(&r, 0x4, RLK_VOTE_YES);
-    ck_assert_uint_eq(r.round.valid_until_us, T0 + LEASE - 1000);
-}
-END_TEST
-
-START_TEST(who_is_asked_after_we_stood_has_the_whole_lease)
-{
-    struct race r;
-
-    r.terms = (struct rlk_round_terms){3, LEASE, MIN_LEFT, TIMEOUT, false};
-    rlk_round_init(&r.round);
-    tell(&r,
-         (struct rlk_event){.kind = RLK_EVENT_START, .now_us = T0, .ready = 1, .connecting = 6});
-    stand(&r, 5000);
-    tell(&r, (struct rlk_event){.kind = RLK_EVENT_NODE_UP, .node = 1});
-    tell(&r, (struct rlk_event){.kind = RLK_EVENT_NODE_UP, .node = 2});
-    say(&r, 0x6, RLK_VOTE_YES);
-    ck_assert_uint_eq(r.round.valid_until_us, T0 + 100 + LEASE);
-}
-END_TEST
-
-/* _i: just enough is left, or not. */
-START_TEST(a_win_that_we_stood_through_is_not_delivered)
-{
-    struct race r;
-
-    race(&r, 3);
-    say(&r, 0x3, RLK_VOTE_YES);
-    stand(&r, LEASE - MIN_LEFT - 100 + (_i ? 1 : 0));
-    tell(&r, (struct rlk_event){.kind = RLK_EVENT_DELIVER});
-    ck_assert_int_eq(r.round.state, _i ? RLK_ROUND_LOST : RLK_ROUND_WON);
-    ck_assert_int_eq(r.round.status, _i ? REDLOCK_ETOOSLOW : 0);
-}
-END_TEST
-
-START_TEST(quarantine_for_longer_than_there_is_time_is_no_time_at_all)
-{
-    struct race r;
-
-    race(&r, 3);
-    stand(&r, RLK_NEVER);
-    say(&r, 0x3, RLK_VOTE_YES);
-    ck_assert_int_eq(r.round.state, RLK_ROUND_LOST);
-    ck_assert_int_eq(r.round.status, REDLOCK_ETOOSLOW);
-    ck_assert_uint_eq(r.out.release, 0x7);
-}
-END_TEST
 
 /* ---- in an attempt ---- */
 
@@ -782,25 +553,6 @@ START_TEST(without_renewals_nothing_is_planned_when_we_stood)
 }
 END_TEST
 
-static TCase *in_a_round(void)
-{
-    TCase *c = tcase_create("rounds");
-
-    tcase_add_test(c, a_quarantined_vote_does_not_count);
-    tcase_add_test(c, a_quarantined_vote_is_released_and_is_no_refusal);
-    tcase_add_test(c, a_quarantined_vote_after_the_win_adds_nothing);
-    tcase_add_loop_test(c, a_yes_by_a_clock_that_went_forward_is_none_after_all, 0, 2);
-    tcase_add_test(c, a_steady_answer_excuses_a_clock);
-    tcase_add_test(c, a_clock_is_no_news_before_anybody_is_asked);
-    tcase_add_loop_test(c, a_clock_matters_of_those_only_that_said_yes, 0, 2);
-    tcase_add_loop_test(c, a_win_by_a_clock_that_went_forward_is_not_delivered, 0, 2);
-    tcase_add_test(c, every_lease_of_a_round_ends_sooner_when_we_stood);
-    tcase_add_test(c, who_is_asked_after_we_stood_has_the_whole_lease);
-    tcase_add_loop_test(c, a_win_that_we_stood_through_is_not_delivered, 0, 2);
-    tcase_add_test(c, quarantine_for_longer_than_there_is_time_is_no_time_at_all);
-    return c;
-}
-
 static TCase *in_an_attempt(void)
 {
     TCase *c = tcase_create("attempts");
@@ -842,7 +594,7 @@ static Suite *suite(void)
 {
     Suite *s = suite_create("doubt");
 
-    suite_add_tcase(s, in_a_round());
+    suite_add_tcase(s, doubt_in_a_round());
     suite_add_tcase(s, in_an_attempt());
     suite_add_tcase(s, while_held());
     return s;

@@ -5,19 +5,16 @@
 #include "base/mask.h"
 #include "base/prng.h"
 #include "base/time.h"
-#include "core/round.h"
+#include "lib/rows.h"
 #include "lib/runner.h"
+#include "round_story.h"
 
-#define T0 1000000
-#define LEASE 9898000
-#define MIN_LEFT 1000000
-#define TIMEOUT 500000
 #define TOP 3 /* counters are 1 to this */
 
 /* ---- the fence alone ---- */
 
 /* What has happened so far, and what must be true of it by the rule's own words. */
-struct story {
+struct history {
     struct rlk_fence f;
     unsigned n;
     uint64_t voted, yes, pending; /* pending: asked to confirm, and has not answered */
@@ -26,7 +23,7 @@ struct story {
     uint64_t counter[5];
 };
 
-static uint64_t highest(const struct story *s)
+static uint64_t highest(const struct history *s)
 {
     uint64_t value = 0;
     unsigned i;
@@ -38,7 +35,7 @@ static uint64_t highest(const struct story *s)
 }
 
 /* Those of `nodes` whose counter is below, at, or above the fence: sign -1, 0 or 1. */
-static uint64_t that_gave(const struct story *s, uint64_t nodes, int sign)
+static uint64_t that_gave(const struct history *s, uint64_t nodes, int sign)
 {
     uint64_t found = 0, value = highest(s);
     unsigned i;
@@ -51,7 +48,7 @@ static uint64_t that_gave(const struct story *s, uint64_t nodes, int sign)
     return found;
 }
 
-static void check(const struct story *s)
+static void check(const struct history *s)
 {
     ck_assert_uint_eq(s->f.value, highest(s));
     if (s->first) {
@@ -63,7 +60,7 @@ static void check(const struct story *s)
     }
 }
 
-static void vote_of(struct story *s, unsigned node, uint64_t counter)
+static void vote_of(struct history *s, unsigned node, uint64_t counter)
 {
     uint64_t bit = rlk_mask_bit(node), asked, wanted = 0;
 
@@ -84,7 +81,7 @@ static void vote_of(struct story *s, unsigned node, uint64_t counter)
     check(s);
 }
 
-static void confirm_of(struct story *s, unsigned node, bool agrees)
+static void confirm_of(struct history *s, unsigned node, bool agrees)
 {
     s->pending &= ~rlk_mask_bit(node);
     s->confirmed |= agrees ? rlk_mask_bit(node) : 0;
@@ -93,15 +90,15 @@ static void confirm_of(struct story *s, unsigned node, bool agrees)
     check(s);
 }
 
-static void begin(struct story *s, unsigned n)
+static void begin(struct history *s, unsigned n)
 {
-    *s = (struct story){.n = n};
+    *s = (struct history){.n = n};
     rlk_fence_init(&s->f);
     check(s);
 }
 
 /* All that can come after this; returns how many histories there are. */
-static unsigned go_on(const struct story *s)
+static unsigned go_on(const struct history *s)
 {
     unsigned node, ends = 0, way;
     bool over = true;
@@ -110,7 +107,7 @@ static unsigned go_on(const struct story *s)
         bool pending = s->pending >> node & 1, voted = s->voted >> node & 1;
 
         for (way = 0; way < (pending ? 2 : voted ? 0 : TOP); way++) {
-            struct story next = *s;
+            struct history next = *s;
 
             over = false;
             if (pending) {
@@ -129,14 +126,14 @@ START_TEST(every_history_of_up_to_three_nodes)
     /* Of two: each order of nine pairs of counters, three of which are the same; of the others one
      * is asked, and says either. */
     static const unsigned least[] = {0, TOP, 2 * (3 + 6 * 2), 900};
-    struct story s;
+    struct history s;
 
     begin(&s, (unsigned)_i);
     ck_assert_uint_ge(go_on(&s), least[_i]);
 }
 END_TEST
 
-static void wander(struct story *s, struct rlk_prng *prng)
+static void wander(struct history *s, struct rlk_prng *prng)
 {
     unsigned left = 2 * s->n * s->n;
 
@@ -154,7 +151,7 @@ static void wander(struct story *s, struct rlk_prng *prng)
 START_TEST(many_histories_of_five)
 {
     struct rlk_prng prng;
-    struct story s;
+    struct history s;
     unsigned i, asked = 0, late = 0;
 
     rlk_prng_seed(&prng, (uint64_t)_i);
@@ -171,7 +168,7 @@ END_TEST
 
 START_TEST(who_was_not_asked_cannot_confirm)
 {
-    struct story s;
+    struct history s;
 
     begin(&s, 3);
     vote_of(&s, 0, 2);
@@ -187,373 +184,117 @@ END_TEST
 
 /* ---- a round that wants one ---- */
 
-struct world {
-    struct rlk_round_terms terms;
-    struct rlk_round round;
-    struct rlk_actions out;
+#define FENCED(n) START(n), SET(terms.fenced, true)
+
+static const struct story of_rounds[] = {
+    {"one_question_is_enough_when_all_agree",
+     {FENCED(5), YES(0, 7), YES(1, 7), ASKING, YES(2, 7), WON, IS(out.confirm, 0),
+      IS(round.fence.value, 7), VALID(LEASE)}},
+
+    {"those_that_gave_less_are_asked_and_nobody_else",
+     {FENCED(5), YES(0, 5), IS(out.confirm, 0), YES(3, 9), IS(out.confirm, 0), YES(4, 5), ASKING,
+      IS(out.confirm, 0x11), IS(out.fence, 9), CONFIRM(0, OURS), ASKING, IS(out.confirm, 0),
+      CONFIRM(4, OURS), WON, IS(round.fence.value, 9)}},
+
+    /* One that comes while the others are asked: the same number agrees, a lower one is asked. */
+    {"late_votes_help_to_agree",
+     {FENCED(5), YES(0, 5), YES(1, 6), YES(2, 6), IS(out.confirm, 0x01), YES(3, 6),
+      IS(out.confirm, 0), WON, IS(round.fence.value, 6)}},
+    {"a_late_lower_vote_is_asked_to_agree",
+     {FENCED(5), YES(0, 5), YES(1, 6), YES(2, 6), YES(3, 4), IS(out.confirm, 0x08),
+      IS(out.fence, 6), ASKING, CONFIRM(3, OURS), WON, IS(round.fence.value, 6)}},
+
+    /* A master with more has given that number away, perhaps to a later holder: it has our key, and
+     * so a lease, and does not agree. */
+    {"a_late_greater_one_has_a_lease_and_no_say",
+     {FENCED(3), YES(0, 5), YES(1, 6), IS(out.confirm, 0x1), YES(2, 7), IS(out.confirm, 0), ASKING,
+      IS(round.fence.value, 6), IS(round.yes, 0x7), CONFIRM(0, OURS), WON}},
+    /* 1 and 2 have our key, and 6 and 7. */
+    {"a_late_greater_one_does_not_agree_for_another",
+     {FENCED(3), YES(0, 5), YES(1, 6), YES(2, 7), CONFIRM(0, GONE), LOST(ENOQUORUM, 0x7)}},
+
+    /* The win is valid as long as a majority of those that agree: nobody else made it a win. */
+    {"a_late_greater_one_does_not_count_for_the_validity",
+     {FENCED(3), SET(round.end_us[0], T0 + LEASE - 500), YES(0, 5), YES(1, 6), YES(2, 7),
+      CONFIRM(0, OURS), WON, IS(counted, 0x3), VALID(LEASE - 500)}},
+
+    /* Whether the late one, or the one that no longer counts, is first. There is a majority of yes
+     * votes with enough time, and no majority that agrees. */
+    {"a_late_greater_one_does_not_replace_one_that_no_longer_counts",
+     {FENCED(3), YES(0, 5), YES(1, 5), WON, YES(2, 9), QUARANTINE(0x2), IS(round.yes, 0x5),
+      IS(round.valid_until_us, 0), DELIVER(100), LOST(ENOQUORUM, 0x7)}},
+    {"a_later_greater_one_does_not_replace_one_that_no_longer_counts",
+     {FENCED(3), YES(0, 5), YES(1, 5), WON, QUARANTINE(0x2), YES(2, 9), IS(round.yes, 0x5),
+      IS(round.valid_until_us, 0), DELIVER(100), LOST(ENOQUORUM, 0x7)}},
+
+    {"a_late_equal_one_replaces_one_that_no_longer_counts",
+     {FENCED(3), YES(0, 5), YES(1, 5), YES(2, 5), QUARANTINE(0x2), DELIVER(100), WON,
+      IS(counted, 0x5), VALID(LEASE)}},
+
+    /* It is lost as soon as those that agree, those asked and those to come are too few. */
+    {"without_hope_it_is_lost_at_once",
+     {FENCED(3), YES(0, 6), YES(1, 5), VOTE(0x4, NO), ASKING, CONFIRM(1, UNKNOWN),
+      IS(round.state, RLK_ROUND_LOST), IS(out.release, 0x3)}},
+
+    {"confirmations_are_waited_for_until_the_deadline",
+     {FENCED(3), YES(0, 5), YES(1, 6), IS(out.deadline_us, T0 + TIMEOUT), TIMER(TIMEOUT - 1),
+      ASKING, TIMER(TIMEOUT), LOST(ENOQUORUM, 0x7), CONFIRM(0, OURS),
+      IS(round.state, RLK_ROUND_LOST)}},
+
+    /* [S2] The leases are those of the votes, however late it is agreed. */
+    {"agreeing_takes_of_the_validity",
+     {FENCED(3), YES(0, 5), YES(1, 6), AT(LEASE - MIN_LEFT, CONFIRM, .answer = RLK_ANSWER_OURS),
+      WON, VALID(LEASE), FENCED(3), YES(0, 5), YES(1, 6),
+      AT(LEASE - MIN_LEFT + 1, CONFIRM, .answer = RLK_ANSWER_OURS), LOST(ETOOSLOW, 0x7)}},
+
+    {"a_yes_without_a_number_is_unknown",
+     {FENCED(3), YES(0, 0), YES(1, 0), LOST(ENOQUORUM, 0x7), IS(round.yes, 0)}},
+
+    {"after_the_win_nothing_is_asked",
+     {FENCED(5), YES(0, 6), YES(1, 6), YES(2, 6), YES(3, 5), IS(out.confirm, 0), YES(4, 9),
+      IS(out.confirm, 0), WON, IS(round.fence.value, 6), IS(round.yes, 0x1f)}},
+
+    /* Who does not confirm has no key of ours; the win stands without it. */
+    {"a_confirmation_after_the_win_tells_who_agrees",
+     {FENCED(5), YES(0, 5), YES(1, 6), YES(2, 6), YES(3, 6), WON, CONFIRM(0, OURS), WON,
+      IS(round.yes, 0xf), IS(counted, 0xf), VALID(LEASE)}},
+    {"a_refusal_to_confirm_after_the_win_leaves_it_a_win",
+     {FENCED(5), YES(0, 5), YES(1, 6), YES(2, 6), YES(3, 6), WON, CONFIRM(0, GONE), WON,
+      IS(round.yes, 0xe), IS(counted, 0xe), VALID(LEASE)}},
+
+    /* At first there is no fence yet. */
+    {"who_was_not_asked_to_confirm_is_not_heard",
+     {FENCED(5), YES(0, 5), YES(1, 6), CONFIRM(0, GONE), IS(round.yes, 0x3), YES(2, 6),
+      CONFIRM(1, GONE), CONFIRM(3, OURS), IS(round.yes, 0x7), ASKING, CONFIRM(0, OURS), WON}},
+
+    /* [S11] A number from who does not vote is none. */
+    {"a_quarantined_vote_has_no_say_in_the_fence",
+     {FENCED(3),
+      EVENT(.kind = RLK_EVENT_VOTE, .node = 2, .vote = RLK_VOTE_QUARANTINED, .fence = 90),
+      YES(0, 5), YES(1, 5), WON, IS(round.fence.value, 5)}},
+
+    {"without_a_fence_numbers_do_not_matter",
+     {START(3), YES(0, 5), YES(1, 6), WON, IS(out.confirm, 0), IS(round.fence.value, 0), START(3),
+      YES(0, 5), YES(1, 0), WON, IS(out.confirm, 0), IS(round.fence.value, 0)}},
 };
 
-static void step(struct world *w, struct rlk_event ev)
+START_TEST(a_round)
 {
-    ev.now_us = ev.now_us ? ev.now_us : T0 + 100;
-    w->out = (struct rlk_actions){0};
-    rlk_round_step(&w->round, &w->terms, RLK_NEVER, &ev, &w->out);
-}
-
-static void start(struct world *w, unsigned n)
-{
-    w->terms = (struct rlk_round_terms){n, LEASE, MIN_LEFT, TIMEOUT, true};
-    rlk_round_init(&w->round);
-    step(w, (struct rlk_event){.kind = RLK_EVENT_START, .now_us = T0, .ready = rlk_mask_all(n)});
-}
-
-static void yes(struct world *w, unsigned node, uint64_t counter)
-{
-    step(w, (struct rlk_event){
-                .kind = RLK_EVENT_VOTE, .node = node, .vote = RLK_VOTE_YES, .fence = counter});
-}
-
-static void vote(struct world *w, unsigned node, enum rlk_vote v)
-{
-    step(w, (struct rlk_event){.kind = RLK_EVENT_VOTE, .node = node, .vote = v});
-}
-
-static void confirm(struct world *w, unsigned node, enum rlk_answer a)
-{
-    step(w, (struct rlk_event){.kind = RLK_EVENT_CONFIRM, .node = node, .answer = a});
-}
-
-START_TEST(one_question_is_enough_when_all_agree)
-{
-    struct world w;
-
-    start(&w, 5);
-    yes(&w, 0, 7);
-    yes(&w, 1, 7);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-    yes(&w, 2, 7);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(w.out.confirm, 0);
-    ck_assert_uint_eq(w.round.fence.value, 7);
-    ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE);
+    round_tell(&of_rounds[_i]);
 }
 END_TEST
 
-START_TEST(those_that_gave_less_are_asked_and_nobody_else)
-{
-    struct world w;
-
-    start(&w, 5);
-    yes(&w, 0, 5);
-    ck_assert_uint_eq(w.out.confirm, 0);
-    yes(&w, 3, 9);
-    ck_assert_uint_eq(w.out.confirm, 0);
-    yes(&w, 4, 5);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-    ck_assert_uint_eq(w.out.confirm, 0x11);
-    ck_assert_uint_eq(w.out.fence, 9);
-    confirm(&w, 0, RLK_ANSWER_OURS);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-    ck_assert_uint_eq(w.out.confirm, 0);
-    confirm(&w, 4, RLK_ANSWER_OURS);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(w.round.fence.value, 9);
-}
-END_TEST
-
-/* One that comes while the others are asked: the same number agrees, a lower one is asked too. */
-START_TEST(late_votes_help_to_agree)
-{
-    struct world w;
-
-    start(&w, 5);
-    yes(&w, 0, 5);
-    yes(&w, 1, 6);
-    yes(&w, 2, 6);
-    ck_assert_uint_eq(w.out.confirm, 0x01);
-    if (_i) {
-        yes(&w, 3, 6);
-        ck_assert_uint_eq(w.out.confirm, 0);
-    } else {
-        yes(&w, 3, 4);
-        ck_assert_uint_eq(w.out.confirm, 0x08);
-        ck_assert_uint_eq(w.out.fence, 6);
-        ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-        confirm(&w, 3, RLK_ANSWER_OURS);
-    }
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(w.round.fence.value, 6);
-}
-END_TEST
-
-/* A master with more has given that number away, perhaps to a later holder: it has our key, and
- * so a lease, and does not agree. */
-START_TEST(a_late_greater_one_has_a_lease_and_no_say)
-{
-    struct world w;
-
-    start(&w, 3);
-    yes(&w, 0, 5);
-    yes(&w, 1, 6);
-    ck_assert_uint_eq(w.out.confirm, 0x1);
-    yes(&w, 2, 7);
-    ck_assert_uint_eq(w.out.confirm, 0);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-    ck_assert_uint_eq(w.round.fence.value, 6);
-    ck_assert_uint_eq(w.round.yes, 0x7);
-    confirm(&w, 0, _i ? RLK_ANSWER_OURS : RLK_ANSWER_GONE);
-    if (_i) {
-        ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    } else {
-        ck_assert_int_eq(w.round.state, RLK_ROUND_LOST); /* 1 and 2 have our key, and 6 and 7 */
-        ck_assert_uint_eq(w.out.release, 0x7);
-    }
-}
-END_TEST
-
-/* The win is valid as long as a majority of those that agree: nobody else has made it a win. */
-START_TEST(a_late_greater_one_does_not_count_for_the_validity)
-{
-    struct world w;
-
-    start(&w, 3);
-    w.round.end_us[0] -= 500;
-    yes(&w, 0, 5);
-    yes(&w, 1, 6);
-    yes(&w, 2, 7);
-    confirm(&w, 0, RLK_ANSWER_OURS);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(rlk_round_counted(&w.round), 0x3);
-    ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE - 500);
-}
-END_TEST
-
-static void no_longer_counts(struct world *w, unsigned node)
-{
-    step(w, (struct rlk_event){.kind = RLK_EVENT_QUARANTINED, .node = node});
-}
-
-static void deliver(struct world *w)
-{
-    step(w, (struct rlk_event){.kind = RLK_EVENT_DELIVER});
-}
-
-/* _i: whether the late one, or the one that no longer counts, is first. There is a majority of yes
- * votes with enough time, and no majority that agrees. */
-START_TEST(a_late_greater_one_does_not_replace_one_that_no_longer_counts)
-{
-    struct world w;
-
-    start(&w, 3);
-    yes(&w, 0, 5);
-    yes(&w, 1, 5);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    if (_i) {
-        yes(&w, 2, 9);
-        no_longer_counts(&w, 1);
-    } else {
-        no_longer_counts(&w, 1);
-        yes(&w, 2, 9);
-    }
-    ck_assert_uint_eq(w.round.yes, 0x5);
-    ck_assert_uint_eq(w.round.valid_until_us, 0);
-    deliver(&w);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_LOST);
-    ck_assert_int_eq(w.round.status, REDLOCK_ENOQUORUM);
-    ck_assert_uint_eq(w.out.release, 0x7);
-}
-END_TEST
-
-START_TEST(a_late_equal_one_replaces_one_that_no_longer_counts)
-{
-    struct world w;
-
-    start(&w, 3);
-    yes(&w, 0, 5);
-    yes(&w, 1, 5);
-    yes(&w, 2, 5);
-    no_longer_counts(&w, 1);
-    deliver(&w);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(rlk_round_counted(&w.round), 0x5);
-    ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE);
-}
-END_TEST
-
-/* _i: what it says instead. */
+/* _i: what it says instead. Its key may be there still. */
 START_TEST(who_does_not_confirm_has_not_voted)
 {
     static const enum rlk_answer answers[] = {RLK_ANSWER_UNKNOWN, RLK_ANSWER_GONE,
                                               RLK_ANSWER_TAKEN};
     struct world w;
 
-    start(&w, 5);
-    yes(&w, 0, 5);
-    yes(&w, 1, 6);
-    yes(&w, 2, 6);
-    confirm(&w, 0, answers[_i]);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-    ck_assert_uint_eq(w.round.yes, 0x6);
-    ck_assert_uint_eq(w.round.unknown, 0x1);
-    vote(&w, 3, RLK_VOTE_NO);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-    vote(&w, 4, RLK_VOTE_UNKNOWN);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_LOST);
-    ck_assert_uint_eq(w.out.release, 0x17); /* its key may be there still */
-}
-END_TEST
-
-/* It is lost as soon as those that agree, those asked and those to come are too few. */
-START_TEST(without_hope_it_is_lost_at_once)
-{
-    struct world w;
-
-    start(&w, 3);
-    yes(&w, 0, 6);
-    yes(&w, 1, 5);
-    vote(&w, 2, RLK_VOTE_NO);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-    confirm(&w, 1, RLK_ANSWER_UNKNOWN);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_LOST);
-    ck_assert_uint_eq(w.out.release, 0x3);
-}
-END_TEST
-
-START_TEST(confirmations_are_waited_for_until_the_deadline)
-{
-    struct world w;
-
-    start(&w, 3);
-    yes(&w, 0, 5);
-    yes(&w, 1, 6);
-    ck_assert_uint_eq(w.out.deadline_us, T0 + TIMEOUT);
-    step(&w, (struct rlk_event){.kind = RLK_EVENT_TIMER, .now_us = T0 + TIMEOUT - 1});
-    ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-    step(&w, (struct rlk_event){.kind = RLK_EVENT_TIMER, .now_us = T0 + TIMEOUT});
-    ck_assert_int_eq(w.round.state, RLK_ROUND_LOST);
-    ck_assert_uint_eq(w.out.release, 0x7);
-    confirm(&w, 0, RLK_ANSWER_OURS);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_LOST);
-}
-END_TEST
-
-/* [S2] The leases are those of the votes, however late it is agreed. */
-START_TEST(agreeing_takes_of_the_validity)
-{
-    struct world w;
-    struct rlk_event ev = {.kind = RLK_EVENT_CONFIRM, .answer = RLK_ANSWER_OURS};
-
-    start(&w, 3);
-    yes(&w, 0, 5);
-    yes(&w, 1, 6);
-    ev.now_us = T0 + LEASE - MIN_LEFT + (_i ? 1 : 0);
-    step(&w, ev);
-    ck_assert_int_eq(w.round.state, _i ? RLK_ROUND_LOST : RLK_ROUND_WON);
-    if (_i) {
-        ck_assert_int_eq(w.round.status, REDLOCK_ETOOSLOW);
-        ck_assert_uint_eq(w.out.release, 0x7);
-    } else {
-        ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE);
-    }
-}
-END_TEST
-
-START_TEST(a_yes_without_a_number_is_unknown)
-{
-    struct world w;
-
-    start(&w, 3);
-    yes(&w, 0, 0);
-    yes(&w, 1, 0);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_LOST);
-    ck_assert_int_eq(w.round.status, REDLOCK_ENOQUORUM);
-    ck_assert_uint_eq(w.round.yes, 0);
-    ck_assert_uint_eq(w.out.release, 0x7);
-}
-END_TEST
-
-START_TEST(after_the_win_nothing_is_asked)
-{
-    struct world w;
-
-    start(&w, 5);
-    yes(&w, 0, 6);
-    yes(&w, 1, 6);
-    yes(&w, 2, 6);
-    yes(&w, 3, 5);
-    ck_assert_uint_eq(w.out.confirm, 0);
-    yes(&w, 4, 9);
-    ck_assert_uint_eq(w.out.confirm, 0);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(w.round.fence.value, 6);
-    ck_assert_uint_eq(w.round.yes, 0x1f);
-}
-END_TEST
-
-/* Who does not confirm has no key of ours; the win stands without it. */
-START_TEST(a_confirmation_after_the_win_tells_who_agrees)
-{
-    struct world w;
-
-    start(&w, 5);
-    yes(&w, 0, 5);
-    yes(&w, 1, 6);
-    yes(&w, 2, 6);
-    yes(&w, 3, 6);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    confirm(&w, 0, _i ? RLK_ANSWER_OURS : RLK_ANSWER_GONE);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(w.round.yes, _i ? 0xf : 0xe);
-    ck_assert_uint_eq(rlk_round_counted(&w.round), _i ? 0xf : 0xe);
-    ck_assert_uint_eq(w.round.valid_until_us, T0 + LEASE);
-}
-END_TEST
-
-START_TEST(who_was_not_asked_to_confirm_is_not_heard)
-{
-    struct world w;
-
-    start(&w, 5);
-    yes(&w, 0, 5);
-    yes(&w, 1, 6);
-    confirm(&w, 0, RLK_ANSWER_GONE); /* there is no fence yet */
-    ck_assert_uint_eq(w.round.yes, 0x3);
-    yes(&w, 2, 6);
-    confirm(&w, 1, RLK_ANSWER_GONE);
-    confirm(&w, 3, RLK_ANSWER_OURS);
-    ck_assert_uint_eq(w.round.yes, 0x7);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_ASKING);
-    confirm(&w, 0, RLK_ANSWER_OURS);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-}
-END_TEST
-
-/* [S11] A number from who does not vote is none. */
-START_TEST(a_quarantined_vote_has_no_say_in_the_fence)
-{
-    struct world w;
-
-    start(&w, 3);
-    step(&w, (struct rlk_event){
-                 .kind = RLK_EVENT_VOTE, .node = 2, .vote = RLK_VOTE_QUARANTINED, .fence = 90});
-    yes(&w, 0, 5);
-    yes(&w, 1, 5);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(w.round.fence.value, 5);
-}
-END_TEST
-
-START_TEST(without_a_fence_numbers_do_not_matter)
-{
-    struct world w;
-
-    start(&w, 3);
-    w.terms.fenced = false;
-    yes(&w, 0, 5);
-    yes(&w, 1, _i ? 6 : 0);
-    ck_assert_int_eq(w.round.state, RLK_ROUND_WON);
-    ck_assert_uint_eq(w.out.confirm, 0);
-    ck_assert_uint_eq(w.round.fence.value, 0);
+    PLAY(&w, FENCED(5), YES(0, 5), YES(1, 6), YES(2, 6),
+         EVENT(.kind = RLK_EVENT_CONFIRM, .answer = answers[_i]), ASKING, IS(round.yes, 0x6),
+         IS(round.unknown, 0x1), VOTE(0x8, NO), ASKING, VOTE(0x10, UNKNOWN),
+         IS(round.state, RLK_ROUND_LOST), IS(out.release, 0x17));
 }
 END_TEST
 
@@ -571,23 +312,8 @@ static TCase *rounds(void)
 {
     TCase *c = tcase_create("rounds");
 
-    tcase_add_test(c, one_question_is_enough_when_all_agree);
-    tcase_add_test(c, those_that_gave_less_are_asked_and_nobody_else);
-    tcase_add_loop_test(c, late_votes_help_to_agree, 0, 2);
-    tcase_add_loop_test(c, a_late_greater_one_has_a_lease_and_no_say, 0, 2);
-    tcase_add_test(c, a_late_greater_one_does_not_count_for_the_validity);
-    tcase_add_loop_test(c, a_late_greater_one_does_not_replace_one_that_no_longer_counts, 0, 2);
-    tcase_add_test(c, a_late_equal_one_replaces_one_that_no_longer_counts);
+    tcase_add_rows(c, a_round, of_rounds);
     tcase_add_loop_test(c, who_does_not_confirm_has_not_voted, 0, 3);
-    tcase_add_test(c, without_hope_it_is_lost_at_once);
-    tcase_add_test(c, confirmations_are_waited_for_until_the_deadline);
-    tcase_add_loop_test(c, agreeing_takes_of_the_validity, 0, 2);
-    tcase_add_test(c, a_yes_without_a_number_is_unknown);
-    tcase_add_test(c, after_the_win_nothing_is_asked);
-    tcase_add_loop_test(c, a_confirmation_after_the_win_tells_who_agrees, 0, 2);
-    tcase_add_test(c, who_was_not_asked_to_confirm_is_not_heard);
-    tcase_add_test(c, a_quarantined_vote_has_no_say_in_the_fence);
-    tcase_add_loop_test(c, without_a_fence_numbers_do_not_matter, 0, 2);
     return c;
 }
 
