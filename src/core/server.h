@@ -34,8 +34,7 @@ struct rlk_server {
     bool fsync_pauses;   /* while the log is written anew */
     unsigned replicas;
     uint64_t promotion; /* it was somebody's replica: a number of when that ended; 0: it was none */
-    bool
-        flushed; /* its data were thrown away or data_replaced since it started, or may have been */
+    bool flushed;       /* its data were deleted or replaced since it started, or may have been */
 };
 
 /* Nothing known yet. */

@@ -50,7 +50,7 @@ static bool is_about_vote(enum rlk_trouble_kind kind)
 
 const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
 {
-    static const char besides[] = "; besides: ";
+    static const char besides[] = "; also: ";
     struct rlk_trouble t = rlk_node_trouble(n, now_us);
     size_t len;
 

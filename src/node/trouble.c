@@ -9,110 +9,112 @@
 #include "net/reply.h"
 #include "node/command.h"
 
-/* The subject of each is the node. # is replaced by the number, @ by the other node, $ by the
- * words.
- */
+/* Each sentence is about the master, and has no subject. # is replaced by the number, @ by the name
+ * of the other master, $ by the words. */
 static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_NONE] = "",
 
     [RLK_TROUBLE_CONNECTING] = "is still being connected",
     [RLK_TROUBLE_NAME] = "its name could not be resolved: $",
     [RLK_TROUBLE_NAME_LATE] = "its name could not be resolved within # ms (connect_timeout_ms)",
-    [RLK_TROUBLE_CONNECT] = "cannot connect: $",
-    [RLK_TROUBLE_CONNECT_LATE] = "could not be connected within # ms (connect_timeout_ms)",
+    [RLK_TROUBLE_CONNECT] = "cannot be reached: $",
+    [RLK_TROUBLE_CONNECT_LATE] = "could not be reached within # ms (connect_timeout_ms)",
     [RLK_TROUBLE_GREETING_LATE] = "did not answer our greeting within # ms (connect_timeout_ms)",
     [RLK_TROUBLE_GREETING_BROKEN] = "the connection broke during our greeting: $",
     [RLK_TROUBLE_BROKEN] = "the connection broke: $",
-    [RLK_TROUBLE_UNASKED] = "answered without having been asked: $",
+    [RLK_TROUBLE_UNASKED] = "sent an answer that nobody asked for: $",
 
-    [RLK_TROUBLE_NOT_REDIS] =
-        "did not answer our greeting like a Redis server: is the address right?",
+    [RLK_TROUBLE_NOT_REDIS] = "did not answer our greeting like a Redis server; check its address",
     [RLK_TROUBLE_GREETING_REFUSED] = "refused our greeting: $",
     [RLK_TROUBLE_PROTECTED] = "refused our greeting: $",
-    [RLK_TROUBLE_PASSWORD_MISSING] = "wants a password, and we were given none for it",
+    [RLK_TROUBLE_PASSWORD_MISSING] = "requires a password, and none was given for it",
     [RLK_TROUBLE_LOGIN] = "refused our user and password: $",
     [RLK_TROUBLE_DATABASE] = "refused database #: $",
     [RLK_TROUBLE_DATABASE_DENIED] = "refused database #: $",
-    [RLK_TROUBLE_BUSY] = "refuses everything for now: $",
-    [RLK_TROUBLE_LOADING] = "is loading its data; it is asked again when that is done",
+    [RLK_TROUBLE_BUSY] = "refuses all commands for now: $",
+    [RLK_TROUBLE_LOADING] = "is loading its data; we retry until it has finished",
 
     [RLK_TROUBLE_UNFIT] = "$",
-    [RLK_TROUBLE_WAS_REPLICA] = "was a replica for a while: it has other data",
-    [RLK_TROUBLE_DATA_REPLACED] = "its data were thrown away or data_replaced: it is greeted anew",
-    [RLK_TROUBLE_DUPLICATE] = "is the same server as @ (run_id $...): list each master once",
+    [RLK_TROUBLE_WAS_REPLICA] =
+        "was a replica for a while, so its data were replaced; we connect to it again",
+    [RLK_TROUBLE_DATA_REPLACED] = "its data were deleted or replaced; we connect to it again",
+    [RLK_TROUBLE_DUPLICATE] = "is the same server as @ (run_id $...); list each master once",
     [RLK_TROUBLE_VOTED_TWICE] =
-        "is a server that has voted already under another address: list each master once",
+        "is a server that has already voted at another address; list each master once",
 
     [RLK_TROUBLE_SET_REFUSED] = "refused to set the key: $",
-    [RLK_TROUBLE_FENCE_REFUSED] = "refused to raise the lock's counter: $",
+    [RLK_TROUBLE_FENCE_REFUSED] = "refused to raise the fence counter: $",
     [RLK_TROUBLE_EXTEND_REFUSED] = "refused to extend the lock: $",
     [RLK_TROUBLE_HEAL_REFUSED] = "refused to set the key again: $",
     [RLK_TROUBLE_RELEASE_REFUSED] = "refused to release the key: $",
-    [RLK_TROUBLE_NONSENSE] = "gave an answer that a master never gives: is it a proxy? List the "
-                             "masters themselves",
+    [RLK_TROUBLE_NONSENSE] =
+        "gave an answer that no Redis server gives; if it is a proxy, list the masters behind it",
 
     [RLK_TROUBLE_UNANSWERED] = "has not answered in time",
     [RLK_TROUBLE_ERROR] = "answered with an error",
-    [RLK_TROUBLE_NOT_ASKED_AGAIN] = "was not asked again before the time of our key was over",
-    [RLK_TROUBLE_QUERY_REFUSED] = "refused to be asked: $",
-    [RLK_TROUBLE_ANSWER_LOST] = "its answer was not kept: out of memory",
+    [RLK_TROUBLE_NOT_ASKED_AGAIN] = "was not asked again before our key expired there",
+    [RLK_TROUBLE_QUERY_REFUSED] = "refused the query: $",
+    [RLK_TROUBLE_ANSWER_LOST] = "its answer was dropped: out of memory",
 
-    [RLK_TROUBLE_TOO_MANY] = "too many requests wait for it",
-    [RLK_TROUBLE_NO_MEMORY] = "no memory for a request to it",
-    [RLK_TROUBLE_NO_MEMORY_TO_GREET] = "no memory to greet it",
-    [RLK_TROUBLE_NO_MEMORY_TO_INSPECT] = "no memory to ask whether it still has its data",
-    [RLK_TROUBLE_NOT_EXAMINED] = "there was no room or no memory to ask it",
-    [RLK_TROUBLE_RELEASES_MANY] = "no room for all the releases that it is owed; the oldest are "
-                                  "left out, and their keys end with their ttl",
-    [RLK_TROUBLE_RELEASES_NO_MEMORY] = "no memory for all the releases that it is owed; the oldest "
-                                       "are left out, and their keys end with their ttl",
+    [RLK_TROUBLE_TOO_MANY] = "too many requests are pending for it",
+    [RLK_TROUBLE_NO_MEMORY] = "out of memory: a request to it was not sent",
+    [RLK_TROUBLE_NO_MEMORY_TO_GREET] = "out of memory: it could not be greeted",
+    [RLK_TROUBLE_NO_MEMORY_TO_INSPECT] =
+        "out of memory: it could not be asked whether it still has its data",
+    [RLK_TROUBLE_NOT_EXAMINED] =
+        "could not be asked: too many requests are pending for it, or out of memory",
+    [RLK_TROUBLE_RELEASES_MANY] = "too many releases are pending for it; the oldest were dropped, "
+                                  "and their keys expire with their ttl",
+    [RLK_TROUBLE_RELEASES_NO_MEMORY] = "out of memory for its pending releases; the oldest were "
+                                       "dropped, and their keys expire with their ttl",
 
     [RLK_TROUBLE_SILENT] = "has not answered for # ms",
     [RLK_TROUBLE_QUARANTINE] = "does not vote: $",
-    [RLK_TROUBLE_BLIND_TO_RESTART] = "may vote after a restart, unseen: allow us INFO (quarantine)",
-    [RLK_TROUBLE_BLIND_TO_ROLE] = "may vote after a restart, or as a writable replica, unseen: "
-                                  "allow us INFO (quarantine)",
-    [RLK_TROUBLE_BLIND_TO_DATA] =
-        "may vote after its data were thrown away, unseen: allow us EVAL "
-        "with GET, SET and TIME on " RLK_COMMAND_INCARNATION " (quarantine)",
+    [RLK_TROUBLE_BLIND_TO_RESTART] =
+        "votes even after a restart, because we would not notice it; allow us INFO (quarantine)",
+    [RLK_TROUBLE_BLIND_TO_ROLE] = "votes even after a restart or as a writable replica, because we "
+                                  "would not notice it; allow us INFO (quarantine)",
+    [RLK_TROUBLE_BLIND_TO_DATA] = "votes even after its data were deleted, because we would not "
+                                  "notice it; allow us EVAL with "
+                                  "GET, SET and TIME on " RLK_COMMAND_INCARNATION " (quarantine)",
 };
 
-static const char for_a_time[] = "does not vote for another # s (max_ttl; see quarantine): $";
+static const char for_a_time[] = "does not vote for another # s (quarantine; see max_ttl): $";
 
 static const char *text_of_unfit(enum rlk_unfit unfit)
 {
     switch (unfit) {
     case RLK_UNFIT_REPLICA:
-        return "is a replica: its master can forget what it never heard; list masters only";
+        return "is a replica, not a master; list independent masters only";
     case RLK_UNFIT_CLUSTER:
-        return "is a cluster node: locks need independent masters, without cluster mode";
+        return "is a cluster node; list independent masters, without cluster mode";
     case RLK_UNFIT_SENTINEL:
-        return "is a sentinel: it holds no keys; list the masters themselves";
+        return "is a sentinel, which has no keys; list the masters themselves";
     case RLK_UNFIT_ROLE:
-        return "is no master by its own account (its role is another): list masters only";
+        return "says that its role is not master; list independent masters only";
     case RLK_UNFIT_NOT:
         break;
     }
     return "";
 }
 
-static const char *words_of_reason(enum rlk_quarantine_reason reason, bool for_good)
+static const char *words_of_reason(enum rlk_quarantine_reason reason, bool permanent)
 {
     switch (reason) {
     case RLK_QUARANTINED_YOUNG:
-        return "it has started, or lost its data, or its clock was set, only just";
+        return "it started, lost its data or had its clock set a short time ago";
     case RLK_QUARANTINED_RESTARTED:
-        return "it has restarted, or does not say whether it has";
+        return "it restarted, or does not say whether it did";
     case RLK_QUARANTINED_FORGOT:
-        return "its data were thrown away or data_replaced";
+        return "its data were deleted or replaced";
     case RLK_QUARANTINED_CLOCK:
-        return "its clock was set forward, or is too fast";
+        return "its clock was set forward, or runs too fast";
     case RLK_QUARANTINED_EVICTS:
-        return for_good ? "it may throw keys away when memory is short: set its maxmemory-policy "
-                          "to noeviction"
-                        : "it may have thrown keys away until just now";
+        return permanent ? "it may evict keys when memory is short; set its maxmemory-policy to "
+                           "noeviction"
+                         : "it may have evicted keys until just now";
     case RLK_QUARANTINED_UNREAD:
-        return "it cannot say for now whether it still has its data";
+        return "it cannot show for now whether it still has its data";
     case RLK_QUARANTINED_NOT:
     case RLK_QUARANTINE_REASONS:
         break;
@@ -130,11 +132,11 @@ static const char *text_of_fault(const struct rlk_trouble *t)
     case RLK_FAULT_MEMORY:
         return "out of memory";
     case RLK_FAULT_TOO_LARGE:
-        return "an answer that is too large";
+        return "its answer is too large";
     case RLK_FAULT_TOO_MANY:
-        return "an answer with too many elements";
+        return "its answer has too many elements";
     case RLK_FAULT_GARBLED:
-        return "an answer that is not in the Redis protocol";
+        return "its answer is not in the Redis protocol";
     case RLK_FAULT_NONE:
     case RLK_FAULT_SYSTEM:
         break;

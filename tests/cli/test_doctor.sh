@@ -172,7 +172,7 @@ kill -KILL "$(master_pid 5)"
 until_true all_dead "$(master_pid 5)"
 doctor 1 2 5 -- --quarantine observed
 status_is 1 "one of three that is dead gives 1"
-prints_line "unusable: $(nodes 5 | tr -d ' '):" "cannot connect" "and is unusable"
+prints_line "unusable: $(nodes 5 | tr -d ' '):" "cannot be reached" "and is unusable"
 prints "2 of 3 masters vote, 2 make a majority; 0 more may fail." "and no more may fail"
 kill -KILL "$(master_pid 4)"
 until_true all_dead "$(master_pid 4)"

@@ -47,7 +47,7 @@ lock_once_more
 status_is 69 "that a majority of the masters refuses our password ends the wait at once"
 says "5 of 5 masters cannot be used as they are, and 3 are needed" "and is said"
 # It may be connected once more at that moment.
-check "with what each says" grep -qE -e '1\.sock  (down|connecting): wants a password' "$work/err"
+check "with what each says" grep -qE -e '1\.sock  (down|connecting): requires a password' "$work/err"
 check "and the command does not run" is_gone "$work/ran"
 lock_once_more --wait 300ms
 status_is 69 "with --wait it is waited for"

@@ -2,8 +2,8 @@
  *
  *     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
  *     rig_restart(0);
- *     rig_must_be_quarantined(0, "it has restarted");
- *     rig_vote_must_not_count("k", 0, "it has restarted");
+ *     rig_must_be_quarantined(0, "it restarted");
+ *     rig_vote_must_not_count("k", 0, "it restarted");
  *     rig_pass_ms(RIG_QUARANTINE_MS);
  *     rig_vote_must_count("k", 0);
  *     farm_end(&rig);

@@ -375,12 +375,12 @@ START_TEST(a_master_in_quarantine_counts_for_what_it_has)
     leave_a_lock(RIG_NO_HEALTH_MS);
     model_restart_durably(rig_model(0));
     rig_reconnect(0);
-    rig_must_be_quarantined(0, "it has restarted");
+    rig_must_be_quarantined(0, "it restarted");
     model_del(rig_model(1), "k");
     request = held_request(&h, &rig, "k");
     held_adopt(&h, rig.rl, &request, taken_over);
     ck_assert_int_eq(h.status, REDLOCK_OK);
-    rig_must_be_quarantined(0, "it has restarted");
+    rig_must_be_quarantined(0, "it restarted");
     farm_end(&rig);
 }
 END_TEST

@@ -115,9 +115,9 @@ START_TEST(a_step_is_on_record_for_strangers)
 
     farm_close(&rig);
     farm_open(&rig);
-    rig_must_be_quarantined(0, "its clock was set, only just");
+    rig_must_be_quarantined(0, "had its clock set a short time ago");
     rig_must_count(1);
-    rig_vote_must_not_count("k", 0, "its clock was set, only just");
+    rig_vote_must_not_count("k", 0, "had its clock set a short time ago");
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
@@ -139,8 +139,8 @@ START_TEST(a_step_stays_on_record_when_the_clock_is_put_right)
     rig_model(0)->clock_us -= STEP_MS * UINT64_C(1000);
     for (i = 0; i < 2; i++) {
         farm_open(&rig);
-        rig_must_be_quarantined(0, "its clock was set, only just");
-        rig_vote_must_not_count("k", 0, "its clock was set, only just");
+        rig_must_be_quarantined(0, "had its clock set a short time ago");
+        rig_vote_must_not_count("k", 0, "had its clock set a short time ago");
         ck_assert_int_ge(rig_data_age_s(0), 0);
         ck_assert_int_lt(rig_data_age_s(0), 1000);
         if (i == 0) {
@@ -219,7 +219,7 @@ START_TEST(a_record_of_another_bars_who_has_not_watched)
     model_set(rig_model(0), "redlock:incarnation", value, 0);
     rig_probe_all();
     rig_wait_until_quarantined(0);
-    rig_must_be_quarantined(0, "its clock was set, only just");
+    rig_must_be_quarantined(0, "had its clock set a short time ago");
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
     rig_must_count(0);
     ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
@@ -492,7 +492,7 @@ START_TEST(a_master_in_quarantine_is_healed_and_counts_for_what_is_held)
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     hold_everywhere(0);
     rig_restart(0);
-    rig_must_be_quarantined(0, "it has restarted");
+    rig_must_be_quarantined(0, "it restarted");
     before = fake_count(rig.nodes[0], "EVAL");
     extend_again(REDLOCK_OK);
     farm_wait_count(&rig, 0, "EVAL", before + 2); /* to keep it, and to set it again */
@@ -502,7 +502,7 @@ START_TEST(a_master_in_quarantine_is_healed_and_counts_for_what_is_held)
     model_del(rig_model(1), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
-    rig_must_be_quarantined(0, "it has restarted");
+    rig_must_be_quarantined(0, "it restarted");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_gone(&rig, "k");
     farm_end(&rig);

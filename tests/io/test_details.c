@@ -100,7 +100,7 @@ START_TEST(whose_time_is_over_has_no_key_of_ours)
     held_wait(&h, &h.lost, 1);
     for (i = 0; i < 5; i++) {
         must_have_said(i, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_SET);
-        ck_assert_ptr_nonnull(strstr(detail_at(i).error, "the time of our key"));
+        ck_assert_ptr_nonnull(strstr(detail_at(i).error, "before our key expired"));
     }
     farm_end(&f);
 }

@@ -102,7 +102,7 @@ START_TEST(a_duplicate_that_is_down_is_none)
 
     ck_assert_int_eq(farm_acquire(&rig, "k").status, REDLOCK_ECONFIG);
     fake_down(rig.nodes[duplicate]);
-    farm_wait_error(&rig, duplicate, "connect");
+    farm_wait_error(&rig, duplicate, "cannot be reached");
     must_acquire("k");
     farm_end(&rig);
 }

@@ -323,7 +323,7 @@ START_TEST(one_that_is_down_is_not_waited_for)
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_uint_eq(seen.report.usable, 2);
     ck_assert_int_eq(seen.nodes[1].verdict, REDLOCK_UNUSABLE);
-    must_find(1, REDLOCK_FOUND_DOWN, "cannot connect");
+    must_find(1, REDLOCK_FOUND_DOWN, "cannot be reached");
     must_find(-1, REDLOCK_FOUND_NO_SPARE, "2 of 3");
     farm_end(&f);
 }
@@ -595,7 +595,7 @@ START_TEST(whoever_is_not_let_in_is_told_so)
     farm_open_at_once(&f);
     examine();
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
-    must_find(0, REDLOCK_FOUND_LOGIN, "wants a password");
+    must_find(0, REDLOCK_FOUND_LOGIN, "requires a password");
     must_find(1, REDLOCK_FOUND_ROLE, "is a replica");
     must_find(2, REDLOCK_FOUND_LOGIN, "protected mode");
     farm_end(&f);

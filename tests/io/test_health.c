@@ -64,7 +64,7 @@ START_TEST(a_master_that_is_out_of_memory_is_asked_again)
     before = fake_count(rig.nodes[0], "EVAL");
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
-    rig_must_be_quarantined(0, "cannot say for now");
+    rig_must_be_quarantined(0, "cannot show for now");
     ck_assert(rig_bar_ms(0) == UINT64_MAX);
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "EVAL", before + 2);
@@ -217,7 +217,7 @@ START_TEST(who_cannot_say_who_it_is_is_asked_again)
     ck_assert_int_ne(farm_state(&rig, 0), REDLOCK_NODE_UP);
     fake_behave(rig.nodes[0]);
     farm_wait(&rig, 0, REDLOCK_NODE_UP);
-    rig_must_be_quarantined(0, "only just");
+    rig_must_be_quarantined(0, "a short time ago");
     farm_end(&rig);
 }
 END_TEST
@@ -232,15 +232,15 @@ START_TEST(who_has_no_memory_is_greeted_and_does_not_vote)
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-OOM command not allowed\r\n");
     farm_open(&rig);
     ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), 1);
-    rig_must_be_quarantined(0, "cannot say for now");
+    rig_must_be_quarantined(0, "cannot show for now");
     model_flush(rig_model(0));
     fake_behave(rig.nodes[0]);
-    rig_vote_must_not_count("k", 0, "cannot say for now");
+    rig_vote_must_not_count("k", 0, "cannot show for now");
     greetings = rig_greetings(0);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_greeted(0, greetings);
-    rig_must_be_quarantined(0, "thrown away");
-    rig_vote_must_not_count("k", 0, "thrown away");
+    rig_must_be_quarantined(0, "data were deleted");
+    rig_vote_must_not_count("k", 0, "data were deleted");
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
@@ -255,7 +255,7 @@ START_TEST(a_known_mark_that_is_read_again_counts_at_once)
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-MISCONF cannot save\r\n");
     rig_reconnect(0);
-    rig_must_be_quarantined(0, "cannot say for now");
+    rig_must_be_quarantined(0, "cannot show for now");
     fake_behave(rig.nodes[0]);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_it_counts(0);
@@ -273,7 +273,7 @@ START_TEST(the_first_mark_that_may_be_read_bars)
     rig_must_count(0);
     fake_behave(rig.nodes[0]);
     rig_reconnect(0);
-    rig_must_be_quarantined(0, "thrown away");
+    rig_must_be_quarantined(0, "data were deleted");
     farm_end(&rig);
 }
 END_TEST
@@ -308,7 +308,7 @@ START_TEST(an_uptime_below_nought_is_young)
         fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
     }
     farm_open(&rig);
-    rig_must_be_quarantined(0, "only just");
+    rig_must_be_quarantined(0, "a short time ago");
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
     rig_must_count(0);
     farm_end(&rig);

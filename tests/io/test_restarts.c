@@ -13,13 +13,13 @@ START_TEST(a_master_that_restarted_does_not_vote_for_max_ttl)
     rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
     rig_vote_must_count("before", 0);
     rig_restart(0);
-    rig_must_be_quarantined(0, "it has restarted");
+    rig_must_be_quarantined(0, "it restarted");
     rig_must_count(1);
     rig_must_count(2);
     ck_assert_uint_gt(rig_bar_ms(0), 240000);
     ck_assert_uint_le(rig_bar_ms(0), RIG_QUARANTINE_MS);
-    rig_vote_must_not_count("k", 0, "it has restarted");
-    rig_vote_must_not_count("fenced", 1, "it has restarted");
+    rig_vote_must_not_count("k", 0, "it restarted");
+    rig_vote_must_not_count("fenced", 1, "it restarted");
 
     got = farm_acquire(&rig, "other");
     ck_assert_int_eq(got.status, REDLOCK_OK);
@@ -135,7 +135,7 @@ START_TEST(a_master_never_seen_before_counts_by_its_age)
     ck_assert_uint_ge(rig_bar_ms(0), strangers[_i].least_ms);
     ck_assert_uint_le(rig_bar_ms(0), strangers[_i].most_ms);
     if (strangers[_i].most_ms) {
-        rig_vote_must_not_count("k", _i == 0, "only just");
+        rig_vote_must_not_count("k", _i == 0, "a short time ago");
         rig_pass_ms(strangers[_i].most_ms);
         rig_must_count(0);
     }
@@ -151,7 +151,7 @@ START_TEST(an_uptime_that_lies_does_not_help_who_was_seen_before)
     model_restart(rig_model(0));
     rig_model(0)->uptime_s = 1000000;
     rig_reconnect(0);
-    rig_must_be_quarantined(0, "it has restarted");
+    rig_must_be_quarantined(0, "it restarted");
     farm_end(&rig);
 }
 END_TEST
@@ -180,7 +180,7 @@ START_TEST(one_master_may_have_a_policy_of_its_own)
     rig_model(0)->uptime_s = rig_model(2)->uptime_s = 0;
     farm_open(&rig);
     rig_must_count(0);
-    rig_must_be_quarantined(2, "only just");
+    rig_must_be_quarantined(2, "a short time ago");
     rig_restart(0);
     rig_must_count(0);
     ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), 0);
@@ -197,7 +197,7 @@ START_TEST(one_master_may_be_in_quarantine_where_no_other_is)
     rig.uris[0] = uri;
     rig_model(0)->uptime_s = rig_model(2)->uptime_s = 0;
     farm_open(&rig);
-    rig_must_be_quarantined(0, "only just");
+    rig_must_be_quarantined(0, "a short time ago");
     rig_must_count(2);
     farm_end(&rig);
 }
@@ -247,7 +247,7 @@ START_TEST(a_master_that_is_not_quite_durable_may_not)
         model_restart_durably(rig_model(0));
     }
     rig_reconnect(0);
-    rig_must_be_quarantined(0, _i == 2 ? "its data were thrown away" : "it has restarted");
+    rig_must_be_quarantined(0, _i == 2 ? "its data were deleted" : "it restarted");
     farm_end(&rig);
 }
 END_TEST
@@ -289,7 +289,7 @@ END_TEST
 #define DAY_US UINT64_C(86400000000)
 #define ANOTHER_RUN "0123456789012345678901234567890123456789"
 
-/* A restart of it loses nothing. That its data were thrown away does, whoever says so: the
+/* A restart of it loses nothing. That its data were deleted does, whoever says so: the
  * statistics, or the key that another client has written since, or that is not there any more; or
  * it is the replica of the one that had them. */
 static const struct {

@@ -238,7 +238,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
 
     come(c, status);
     for (i = 0; report && i < report->n_findings; i++) {
-        if (strstr(report->findings[i]->text, "memory to ask")) {
+        if (strstr(report->findings[i]->text, "could not be asked")) {
             torture_was_told("an examination: %s", report->findings[i]->text);
         }
     }

@@ -142,7 +142,7 @@ struct message {
     uint64_t forgot_us;
     int64_t steps_us;
     bool misleading; /* its incarnation key said that the data were older than that */
-    bool disguised;  /* it said that they are the same, though they were data_replaced */
+    bool disguised;  /* it said that they are the same, though they were replaced */
 };
 
 /* One connection: its messages in order, and how far server and client have come. */

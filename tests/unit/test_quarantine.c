@@ -351,7 +351,7 @@ static const struct story schedules[] = {
       PROMOTED(4 * S, 10), QUARANTINED(FORGOT, 4 * S), NEW(OBSERVED), GREET(0, .promotion = 9),
       COUNTED(0)}},
 
-    {"a_look_finds_data_data_replaced",
+    {"a_look_finds_other_data",
      {MET(STRICT), LOOK(S, 77), KEPT, FIND_OTHER(2 * S, 78), EXCHANGED, LOOK(3 * S, 0), EXCHANGED,
       FIND_OTHER(4 * S, 78), EXCHANGED}},
 

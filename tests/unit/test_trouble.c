@@ -30,27 +30,27 @@ static const struct {
      "its name could not be resolved: temporary failure"},
     {{.kind = RLK_TROUBLE_NAME, .fault = RLK_FAULT_NO_ADDRESS, .words = ""},
      "its name could not be resolved: it has no address"},
-    {{.kind = RLK_TROUBLE_CONNECT, .fault = RLK_FAULT_MEMORY}, "cannot connect: out of memory"},
+    {{.kind = RLK_TROUBLE_CONNECT, .fault = RLK_FAULT_MEMORY}, "cannot be reached: out of memory"},
     {{.kind = RLK_TROUBLE_CONNECT_LATE, .number = 2000},
-     "could not be connected within 2000 ms (connect_timeout_ms)"},
+     "could not be reached within 2000 ms (connect_timeout_ms)"},
     {{.kind = RLK_TROUBLE_GREETING_BROKEN, .fault = RLK_FAULT_TOO_LARGE},
-     "the connection broke during our greeting: an answer that is too large"},
+     "the connection broke during our greeting: its answer is too large"},
     {{.kind = RLK_TROUBLE_BROKEN, .fault = RLK_FAULT_CLOSED, .words = ""},
      "the connection broke: it closed the connection"},
     {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"}, "refused our user and password: WRONGPASS"},
     {{.kind = RLK_TROUBLE_DATABASE, .number = 99, .words = "ERR DB index is out of range"},
      "refused database 99: ERR DB index is out of range"},
     {{.kind = RLK_TROUBLE_DUPLICATE, .other = "redis://b:6379/0", .words = "0123abcd"},
-     "is the same server as redis://b:6379/0 (run_id 0123abcd...): list each master once"},
+     "is the same server as redis://b:6379/0 (run_id 0123abcd...); list each master once"},
     {{.kind = RLK_TROUBLE_SILENT, .number = 501}, "has not answered for 501 ms"},
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_RESTARTED, .number = 299},
-     "does not vote for another 299 s (max_ttl; see quarantine): it has restarted, or does not say "
-     "whether it has"},
+     "does not vote for another 299 s (quarantine; see max_ttl): it restarted, or does not say "
+     "whether it did"},
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_EVICTS, .number = 299},
-     "does not vote for another 299 s (max_ttl; see quarantine): it may have thrown keys away "
-     "until just now"},
+     "does not vote for another 299 s (quarantine; see max_ttl): it may have evicted keys until "
+     "just now"},
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_EVICTS, .number = RLK_NEVER},
-     "does not vote: it may throw keys away when memory is short: set its maxmemory-policy to "
+     "does not vote: it may evict keys when memory is short; set its maxmemory-policy to "
      "noeviction"},
 };
 
