@@ -1,4 +1,4 @@
-/* accessors.c - what a handle tells of its lock. */
+/* accessors.c - the calls that read the state of a lock. */
 #include <redlock/error.h>
 #include <redlock/lock.h>
 
@@ -67,7 +67,7 @@ REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_
     }
 }
 
-/* ---- what each master has to do with it ---- */
+/* ---- redlock_lock_node() ---- */
 
 static enum redlock_vote vote_in_round(const struct rlk_round *r, uint64_t bit)
 {
@@ -83,18 +83,19 @@ static enum redlock_vote vote_in_round(const struct rlk_round *r, uint64_t bit)
     return r->asked & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
 }
 
-/* It has said that it has our key since the last round began, or may yet say so in this one. */
-static bool is_heard(const struct redlock_lock *lock, unsigned node)
+/* Whether the node has confirmed our key since the last round began, or still has time to do so in
+ * the present one. */
+static bool is_confirmed(const struct redlock_lock *lock, unsigned node)
 {
     const struct rlk_hold *h = &lock->hold;
     const struct rlk_detail *d = &lock->details[node];
-    bool in_time = h->round_until_us != RLK_NEVER && h->leases.asked & rlk_mask_bit(node);
+    bool may_confirm = h->round_until_us != RLK_NEVER && h->leases.asked & rlk_mask_bit(node);
 
-    return d->said != REDLOCK_SAID_ERROR && (in_time || d->said_us >= h->round_us);
+    return d->said != REDLOCK_SAID_ERROR && (may_confirm || d->said_us >= h->round_us);
 }
 
-/* Of a lock that is held, or was: who has said so once has our key until it says something else,
- * its time is over, or it is silent when it is asked again. */
+/* For a lock that is held, or was. A node that confirmed our key counts as yes until it says
+ * something else, its lease ends, or it does not answer in a later round. */
 static enum redlock_vote vote_in_hold(const struct redlock_lock *lock, unsigned node,
                                       uint64_t now_us)
 {
@@ -107,7 +108,7 @@ static enum redlock_vote vote_in_hold(const struct redlock_lock *lock, unsigned 
     if ((l->present & bit) == 0) {
         return l->touched & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
     }
-    if (!is_heard(lock, node) || l->end_us[node] <= now_us) {
+    if (!is_confirmed(lock, node) || l->end_us[node] <= now_us) {
         return REDLOCK_VOTE_UNKNOWN;
     }
     return l->clock_suspect & bit ? REDLOCK_VOTE_QUARANTINED : REDLOCK_VOTE_YES;
@@ -115,13 +116,13 @@ static enum redlock_vote vote_in_hold(const struct redlock_lock *lock, unsigned 
 
 static const char *holder_at(const struct redlock_lock *lock, unsigned node)
 {
-    if (lock->nameless & rlk_mask_bit(node)) {
+    if (lock->unnamed & rlk_mask_bit(node)) {
         return "(out of memory)";
     }
     return lock->holders ? lock->holders[node] : "";
 }
 
-/* Why it has not said yes. */
+/* Why the node has not voted yes. */
 static const char *error_at(const struct redlock_lock *lock, unsigned node, uint64_t now_us)
 {
     const struct rlk_detail *d = &lock->details[node];

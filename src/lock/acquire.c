@@ -1,4 +1,4 @@
-/* acquire.c - the calls that begin an attempt, or end it before its time. */
+/* acquire.c - the calls that begin an attempt, or cancel it. */
 #include <string.h>
 
 #include <redlock/error.h>
@@ -95,7 +95,7 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
         return status;
     }
     r.attempt.wait_us = 0;
-    r.attempt.terms.fenced = false; /* what it is only its holder knows */
+    r.attempt.terms.fenced = false; /* only the former holder knows the fence */
     r.hold.adopted = true;
     lock = make(rl, &q, &r);
     if (lock) {

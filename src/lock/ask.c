@@ -18,7 +18,7 @@ static void unref(void *claim);
         on_answer, on_broken, ref, unref                                                           \
     }
 
-/* One for each question: a request leads to its row by its place in here. */
+/* One for each row of rlk_questions, at the same place: so a command in flight leads to its row. */
 static const struct rlk_exchange_kind kinds[] = {KIND, KIND, KIND, KIND, KIND, KIND, KIND, KIND};
 
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == RLK_ASKS, "each question has a kind");
@@ -88,7 +88,7 @@ static const struct rlk_question *question_of(const struct rlk_exchange *r)
     return &rlk_questions[r->kind - kinds];
 }
 
-/* ---- what comes back ---- */
+/* ---- events ---- */
 
 static struct rlk_event event_of(const struct rlk_question *q, const struct rlk_node *n,
                                  const struct rlk_claim *claim, uint64_t now_us)
@@ -97,7 +97,7 @@ static struct rlk_event event_of(const struct rlk_question *q, const struct rlk_
         .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};
 }
 
-/* Step whoever drives the lock of this claim, if he still cares. */
+/* Pass the event to the driver of the claim's lock, if the lock still wants it in its phase. */
 static void step_driver(const struct rlk_question *q, const struct rlk_node *n,
                         const struct rlk_claim *claim, struct rlk_event *ev)
 {
@@ -110,15 +110,15 @@ static void step_driver(const struct rlk_question *q, const struct rlk_node *n,
     if (rlk_trace_is_on(n->options)) {
         trace_said(q, n, claim, ev);
     }
-    if (lock == NULL || (q->heard & 1u << lock->phase) == 0) {
+    if (lock == NULL || (q->phases & 1u << lock->phase) == 0) {
         return;
     }
     lock->waiter.kind->event(&lock->waiter, ev);
 }
 
-/* [S5] No answer will come. */
-static void handle_loss(const struct rlk_question *q, struct rlk_node *n, struct rlk_claim *claim,
-                        bool sent, uint64_t now_us)
+/* [S5] No reply will come: the command could not be sent, or the connection broke (sent). */
+static void handle_lost_command(const struct rlk_question *q, struct rlk_node *n,
+                                struct rlk_claim *claim, bool sent, uint64_t now_us)
 {
     struct rlk_loss loss = rlk_pending_loss(q->left, sent);
     struct rlk_event ev = event_of(q, n, claim, now_us);
@@ -132,10 +132,10 @@ static void handle_loss(const struct rlk_question *q, struct rlk_node *n, struct
     }
 }
 
-/* What is known by now of the lock, for its user. */
-static void note(const struct rlk_question *q, const struct rlk_node *n,
-                 const struct rlk_claim *claim, enum redlock_said said,
-                 const struct rlk_reply *reply, uint64_t now_us)
+/* Note what the node said, for redlock_lock_node(). */
+static void note_said(const struct rlk_question *q, const struct rlk_node *n,
+                      const struct rlk_claim *claim, enum redlock_said said,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
     if (claim->lock == NULL || q->left != RLK_LEFTOVER_KEYS) {
         return;
@@ -158,14 +158,16 @@ static void note_trouble(const struct rlk_question *q, struct rlk_node *n,
     }
 }
 
-/* ---- asking ---- */
+/* ---- sending ---- */
 
-static bool has_room(const struct rlk_question *q, const struct rlk_node *n)
+/* A release waits for capacity, as a pending release; everything else had its turn in the queue, or
+ * takes the place of a command that was just answered. */
+static bool has_capacity(const struct rlk_question *q, const struct rlk_node *n)
 {
     return q->left != RLK_LEFTOVER_RELEASE || rlk_capacity_is_free(n, RLK_RANK_URGENT);
 }
 
-/* Returns the nodes that it could not be sent to. */
+/* Returns the nodes to which the command could not be sent. */
 static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struct rlk_claim *claim,
                          uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
@@ -177,7 +179,7 @@ static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struc
     RLK_MASK_EACH (node, nodes) {
         struct rlk_node *n = &rl->nodes[node];
 
-        if (!has_room(q, n) || !rlk_script_send(&forms, n, kind_of(q), now_us)) {
+        if (!has_capacity(q, n) || !rlk_script_send(&forms, n, kind_of(q), now_us)) {
             unsent |= rlk_mask_bit(node);
         }
     }
@@ -188,7 +190,7 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
              uint64_t now_us)
 {
     const struct rlk_question *q = &rlk_questions[what];
-    struct rlk_claim *claim = rlk_claim_ref(lock->claim); /* a step may take another one */
+    struct rlk_claim *claim = rlk_claim_ref(lock->claim); /* a step may change lock->claim */
     struct redlock *rl = lock->rl;
     uint64_t unsent;
     unsigned node;
@@ -200,13 +202,13 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
         rlk_detail_asked(lock->details, nodes, now_us);
     }
     RLK_MASK_EACH (node, unsent) {
-        handle_loss(q, &rl->nodes[node], claim, false, now_us);
+        handle_lost_command(q, &rl->nodes[node], claim, false, now_us);
     }
     rlk_claim_unref(claim);
 }
 
-/* Whoever drives the lock now still wants the answer. A lock that is lost or forgotten wants none;
- * behind the release it would be too late to undo it. */
+/* Whether the lock still wants this done. A lock that is lost or forgotten does not; nor one whose
+ * release was sent, because the command would come after the release and undo it. */
 static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *claim)
 {
     const struct redlock_lock *lock = claim->lock;
@@ -214,14 +216,14 @@ static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *clai
     if (q->left == RLK_LEFTOVER_RELEASE) {
         return true;
     }
-    return claim->release == NULL && lock && (q->heard & 1u << lock->phase) != 0 &&
+    return claim->release == NULL && lock && (q->phases & 1u << lock->phase) != 0 &&
            (lock->phase != RLK_LOCK_HELD || lock->hold.state == RLK_HOLD_HELD);
 }
 
-/* For how long the keys are to live when it is asked again: at least as long as the lease that was
- * computed with, a heal for what is left [S8]. 0: not at all. */
-static uint32_t again_ms(const struct rlk_question *q, const struct rlk_node *n,
-                         const struct rlk_claim *claim, uint64_t now_us)
+/* The ttl for sending a script again. It is at least as long as the lease that was computed from
+ * the first time; for a heal it is what is left of the validity [S8]. 0: do not send it. */
+static uint32_t resend_ttl_ms(const struct rlk_question *q, const struct rlk_node *n,
+                              const struct rlk_claim *claim, uint64_t now_us)
 {
     if (!is_wanted(q, claim)) {
         return 0;
@@ -231,16 +233,16 @@ static uint32_t again_ms(const struct rlk_question *q, const struct rlk_node *n,
                : claim->ttl_ms;
 }
 
-/* The server had forgotten the script, and was sent its text. */
-static bool is_asked_again(const struct rlk_question *q, struct rlk_node *n,
-                           struct rlk_claim *claim, const struct rlk_reply *reply, uint64_t now_us)
+/* If the server has forgotten the script, send its text. True: sent, and its reply will come. */
+static bool resend(const struct rlk_question *q, struct rlk_node *n, struct rlk_claim *claim,
+                   const struct rlk_reply *reply, uint64_t now_us)
 {
     uint32_t ttl_ms;
 
     if (!rlk_script_is_forgotten(n, q->script, claim, reply)) {
         return false;
     }
-    ttl_ms = again_ms(q, n, claim, now_us);
+    ttl_ms = resend_ttl_ms(q, n, claim, now_us);
     if (!rlk_script_send_text(n, q->script, claim, ttl_ms, kind_of(q), now_us)) {
         return false;
     }
@@ -248,7 +250,7 @@ static bool is_asked_again(const struct rlk_question *q, struct rlk_node *n,
     return true;
 }
 
-/* ---- the end of a request ---- */
+/* ---- replies ---- */
 
 static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
@@ -258,11 +260,11 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
     struct rlk_event ev = event_of(q, n, claim, now_us);
     enum redlock_said said;
 
-    if (is_asked_again(q, n, claim, reply, now_us)) {
+    if (resend(q, n, claim, reply, now_us)) {
         return;
     }
     said = rlk_question_read(q, n, claim, reply, &ev);
-    note(q, n, claim, said, reply, now_us);
+    note_said(q, n, claim, said, reply, now_us);
     if (said == REDLOCK_SAID_ERROR) {
         note_trouble(q, n, reply, &ev);
     }
@@ -274,7 +276,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
 
 static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
-    handle_loss(question_of(r), n, r->context, true, now_us);
+    handle_lost_command(question_of(r), n, r->context, true, now_us);
 }
 
 static void ref(void *claim)

@@ -1,11 +1,12 @@
-/* ask.h - a lock asks the masters, and what becomes of the answers.
+/* ask.h - sends a question of a lock to nodes, and turns their replies into events.
  *
- * Each question is a row of the table in question.c. An answer goes one way, whatever was asked:
+ * Each question is a row of the table in question.c. Every reply takes the same way:
  *
- *     conn -> node (whose request is it?) -> the row: read it, note who said what, complain
- *          -> an event for whoever drives the lock now (attempt.c, hold.c, release.c) -> its step
+ *     conn -> node (which command is it for?) -> the row: classify it, note what the node said
+ *          -> an event for the driver of the lock (drive_attempt, drive_hold, drive_release)
  *
- * A master that breaks the connection, or cannot be asked, gives the same event: unknown. */
+ * When the connection breaks, or the command cannot be sent, the driver gets the same event, with
+ * an unknown vote or answer. */
 #ifndef RLK_LOCK_ASK_H
 #define RLK_LOCK_ASK_H
 
@@ -15,9 +16,10 @@
 
 struct redlock_lock;
 
-/* Ask these nodes, for the lock's present claim; the keys are to live for ttl_ms. A node that
- * cannot be asked is owed the release; of everything else its answer is unknown, told when all
- * others have been asked: so the lock may be stepped before this returns. */
+/* Ask these nodes, with the lock's present claim; ttl_ms: how long the keys shall live. When a
+ * release cannot be sent to a node, it becomes pending there. When any other question cannot be
+ * sent, the driver gets an unknown answer after all other nodes were asked: so the lock may be
+ * stepped before this returns. */
 void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint32_t ttl_ms,
              uint64_t now_us);
 

@@ -1,10 +1,10 @@
-/* close.c - the end of a manager.
+/* close.c - closes a manager.
  *
- *   redlock_close     what is pending is cancelled, what is held is released
- *   -> settle         everybody has been told, every node that is not stuck has been told what it
- *                     is owed and has answered all that it was asked; or the patience for that is
- *                     over
- *   -> on_end         connections and memory are given back, the callback runs
+ *   redlock_close     cancels every pending operation, releases every held lock
+ *   -> settle         waits until every operation was reported, every node that is not stuck was
+ *                     sent its pending releases, and all replies are in; or until the time for that
+ *                     is over
+ *   -> on_end         closes the connections, frees the memory, runs the callback
  */
 #include "lock/close.h"
 
@@ -48,8 +48,8 @@ static void end_nodes(struct redlock *rl)
     }
 }
 
-/* Nothing of the manager is on the stack. A lookup that was cancelled a moment ago is still to be
- * answered, and needs the loop until then. */
+/* No other function of the manager is on the stack. evdns still calls back for a name lookup that
+ * was cancelled, and the loop's memory is needed until then. */
 static void on_end(struct rlk_loop *loop)
 {
     struct redlock *rl = RLK_CONTAINER(loop, struct redlock, loop);
@@ -62,27 +62,26 @@ static void on_end(struct rlk_loop *loop)
         return;
     }
     RLK_TRACE(&rl->options, NULL, .kind = REDLOCK_TRACE_CLOSED, .lock = -1, .node = -1);
-    rlk_close_free_waiters(rl); /* as late as this, for the accessors */
+    rlk_close_free_waiters(rl); /* not earlier: the accessors work until now */
     rlk_close_destroy(rl);
     if (cb) {
         cb(cb_arg);
     }
 }
 
-/* How often to look again while nothing comes. */
-#define LOOK_AGAIN_US 20000
+/* How often to check whether the manager can end when no reply comes. */
+#define CHECK_AGAIN_US 20000
 
-/* How long a minority that says nothing is waited for when a majority has answered. */
+/* How long to wait for the replies of a minority when a majority has answered everything. */
 #define MINORITY_US 250000
 
-/* How long a node that is being connected is waited for when it is owed something. */
+/* How long to wait for a node that is being connected and has pending releases. */
 #define CONNECTING_US 100000
 
-/* Whoever is still to answer is waited for, unless it is stuck; each answer makes room for its
- * pending releases, so there is no last one before these. What was sent is not enough: a
- * server that reads a SET, cannot deliver its answer because we are gone, and drops the
- * connection, never reads the release behind it. As long as it goes on answering it may have much
- * to answer. */
+/* Wait for every node with commands in flight, unless it is stuck: each reply makes room for its
+ * pending releases. It is not enough that the releases were sent: a server that reads a SET and
+ * cannot send its reply, because we are gone, drops the connection and never reads the release
+ * after the SET. A node that keeps replying is waited for as long as that takes. */
 static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t patience_us,
                           uint64_t now_us)
 {
@@ -112,8 +111,8 @@ static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
     return waited == 0;
 }
 
-/* Whoever looks at the masters on and on would never have all answers, where these take longer than
- * health_ms. One that is connected meanwhile would begin with it anew. */
+/* Where replies take longer than health_ms, an inspection would always be in flight, and the close
+ * would never end. Called at each check, because a node that becomes UP starts its inspections. */
 static void stop_inspections(struct redlock *rl)
 {
     unsigned i;
@@ -136,7 +135,7 @@ static void on_close_check(struct rlk_call *call)
         rlk_loop_finish(&rl->loop);
         return;
     }
-    rlk_timer_set(&rl->loop.timers, &rl->close_timer, rlk_time_add(now_us, LOOK_AGAIN_US));
+    rlk_timer_set(&rl->loop.timers, &rl->close_timer, rlk_time_add(now_us, CHECK_AGAIN_US));
 }
 
 static void on_close_timer(struct rlk_timer *t, uint64_t now_us)

@@ -1,8 +1,7 @@
 /* detail.h - what each master last said of a lock, and when: for redlock_lock_node().
  *
- * The machines of core/ know what counts. This is what a person wants to know when they have
- * decided: whoever kept the lock until a moment ago is not the same as who has been silent for
- * seconds. */
+ * The machines of core/ know which votes count. A person also wants to know why: a master that
+ * confirmed the lock a moment ago is not the same as one that has not answered for seconds. */
 #ifndef RLK_LOCK_DETAIL_H
 #define RLK_LOCK_DETAIL_H
 
@@ -11,21 +10,21 @@
 
 #include <redlock/lock.h>
 
-/* About one master; all zero: it was not asked. */
+/* What one master said; all zero: it was not asked. */
 struct rlk_detail {
     enum redlock_said said;
-    bool waiting;      /* what it was asked last has no answer, and may never get one */
-    uint64_t said_us;  /* when */
-    uint64_t asked_us; /* when it was asked last */
+    bool waiting;      /* the last question has no reply yet, and may never get one */
+    uint64_t said_us;  /* when the last reply came; 0: none came */
+    uint64_t asked_us; /* when it was last asked; 0: never */
 };
 
-/* Nothing was asked yet: a round begins. */
+/* A round begins: no master was asked yet. */
 void rlk_detail_reset(struct rlk_detail *details, unsigned n_nodes);
 
-/* These are asked now; details: by node. */
+/* These nodes are asked now. details: by node. */
 void rlk_detail_asked(struct rlk_detail *details, uint64_t nodes, uint64_t now_us);
 
-/* One has answered. */
+/* A node has answered. */
 void rlk_detail_said(struct rlk_detail *d, enum redlock_said said, uint64_t now_us);
 
 #endif

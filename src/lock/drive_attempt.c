@@ -1,7 +1,7 @@
-/* drive_attempt.c - drives an attempt: from START to its callback.
+/* drive_attempt.c - drives an attempt of core/attempt.h: from START to the callback.
  *
- * It is stepped with what is asked for, heard (ask.c) or due, and what the step asks for is
- * carried out. Nothing else. */
+ * Calls of the user, replies (ask.c) and timers become events; this file steps the attempt with
+ * them and carries out the actions. It decides nothing itself. */
 #include "lock/drive_attempt.h"
 
 #include <string.h>
@@ -21,17 +21,18 @@ static bool is_adoption(const struct redlock_lock *lock)
     return lock->hold.config.adopted;
 }
 
-/* ---- carrying out ---- */
+/* ---- carrying out actions ---- */
 
-/* [S12] The wall clock makes the masters agree at once; nothing depends on it being right. */
-static uint64_t hint(const struct redlock_lock *lock)
+/* [S12] The wall clock makes masters with different counters answer the same number. Correctness
+ * does not depend on the clock. */
+static uint64_t fence_hint(const struct redlock_lock *lock)
 {
     uint64_t wanted = rlk_time_max(lock->seen_fence + 1, rlk_clock_wall_us());
 
     return rlk_time_min(wanted, RLK_FENCE_LIMIT - 1);
 }
 
-/* A round has its own token [S4]; the first round's claim is made with the handle. */
+/* Each round has its own token [S4]. The claim of the first round was made with the handle. */
 static int fresh_claim(struct redlock_lock *lock)
 {
     struct rlk_claim *old = lock->claim, *claim = old;
@@ -44,12 +45,12 @@ static int fresh_claim(struct redlock_lock *lock)
         }
         rlk_lock_set_claim(lock, claim);
     }
-    lock->nameless = 0;
+    lock->unnamed = 0;
     rlk_detail_reset(lock->details, lock->rl->options.n_nodes);
     claim->round = lock->attempt.tries;
-    claim->hint = hint(lock);
+    claim->hint = fence_hint(lock);
     if (is_adoption(lock)) {
-        return 0; /* its token is what it is all about */
+        return 0; /* the user gave the token */
     }
     status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->owner);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_ROUND, .round = claim->round);
@@ -59,13 +60,13 @@ static int fresh_claim(struct redlock_lock *lock)
     return status;
 }
 
-/* A lock that is taken over lives already, and has to be renewed in time. */
+/* A lock that is taken over has its keys already, and they must be renewed in time. */
 static enum rlk_rank rank(const struct redlock_lock *lock)
 {
     return is_adoption(lock) ? RLK_RANK_URGENT : RLK_RANK_FRESH;
 }
 
-/* Or leave the line. */
+/* Enter the queue when the step asks for it; leave it when the attempt no longer waits. */
 static void enter_queue(struct redlock_lock *lock, const struct rlk_actions *out)
 {
     if (out->queue) {
@@ -86,8 +87,8 @@ static enum rlk_ask first_question(const struct redlock_lock *lock)
     return lock->claim->n_keys > 1 ? RLK_ASK_SET_ALL : RLK_ASK_SET;
 }
 
-/* A lock that could not be taken over is left as it is. What is asked comes last: it may step
- * again. */
+/* A lock that could not be taken over is not released. rlk_ask() comes last, because it may step
+ * the attempt again. */
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
     if (out->release && !lock->trouble && !is_adoption(lock)) {
@@ -99,7 +100,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     if (out->fresh) {
         lock->trouble = fresh_claim(lock);
         if (lock->trouble) {
-            rlk_lock_cancel_attempt(lock); /* nothing was sent: the callback gets the trouble */
+            rlk_lock_cancel_attempt(lock); /* nothing was sent; the callback gets lock->trouble */
             return;
         }
         rlk_queue_expect(&lock->rl->queue, lock->attempt.round.connecting);
@@ -139,7 +140,7 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
     carry_out(lock, &out, ev->now_us);
 }
 
-/* A START, a TIMER or a DEQUEUED may begin a round, which has to know whom it can ask. */
+/* START, TIMER and DEQUEUED may begin a round, so the event needs the nodes that can be asked. */
 static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = kind, .now_us = now_us};
@@ -148,7 +149,7 @@ static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind,
     step(lock, &ev);
 }
 
-/* It is its turn. */
+/* The lock is the first in the queue, and the masters have capacity. */
 static void on_dequeued(struct rlk_call *call)
 {
     step_with_nodes(RLK_CONTAINER(call, struct redlock_lock, queue), RLK_EVENT_DEQUEUED,
@@ -167,7 +168,8 @@ void rlk_lock_cancel_attempt(struct redlock_lock *lock)
     step(lock, &ev);
 }
 
-/* [S10] Whoever counts on five masters and has four is to know it: nothing is acquired. */
+/* [S10] With a duplicate in the list there are fewer masters than configured: acquire nothing, so
+ * that the user notices. */
 static void refuse_duplicates(struct redlock_lock *lock)
 {
     if (rlk_manager_has_duplicates(lock->rl) && !is_adoption(lock)) {
@@ -176,9 +178,10 @@ static void refuse_duplicates(struct redlock_lock *lock)
     }
 }
 
-/* ---- what the manager tells ---- */
+/* ---- events of the manager ---- */
 
-/* Who has the key of a lock that is taken over has not forgotten it [S7]. */
+/* QUARANTINED does not matter when a lock is taken over: a node that has its key has not forgotten
+ * it [S7]. */
 static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
     struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
@@ -203,10 +206,10 @@ static void on_close(struct rlk_waiter *w)
     }
 }
 
-/* ---- telling the user ---- */
+/* ---- reporting to the user ---- */
 
-/* Of an existing lock a refusal means that it is no longer there. */
-static int failure(const struct redlock_lock *lock)
+/* The status of a failed attempt. When a lock that exists already is refused, it is lost. */
+static int failure_status(const struct redlock_lock *lock)
 {
     if (lock->trouble) {
         return lock->trouble;
@@ -219,7 +222,7 @@ static int failure(const struct redlock_lock *lock)
     return lock->attempt.status;
 }
 
-static void tell_held(struct redlock_lock *lock, uint64_t now_us)
+static void report_held(struct redlock_lock *lock, uint64_t now_us)
 {
     lock->claim->fence = lock->attempt.round.fence.value;
     rlk_lock_begin_hold(lock, now_us);
@@ -229,17 +232,18 @@ static void tell_held(struct redlock_lock *lock, uint64_t now_us)
     lock->acquire_cb(lock, REDLOCK_OK, lock->arg);
 }
 
-static void tell_failed(struct redlock_lock *lock)
+static void report_failed(struct redlock_lock *lock)
 {
     lock->phase = RLK_LOCK_REPORTED;
     rlk_lock_count_out(lock);
-    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_FAILED, .status = failure(lock),
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_FAILED, .status = failure_status(lock),
                    .round = lock->attempt.tries);
-    lock->acquire_cb(lock, failure(lock), lock->arg);
+    lock->acquire_cb(lock, failure_status(lock), lock->arg);
     rlk_lock_free(lock);
 }
 
-/* The last look: a win that has grown too old while it stood in line is none. */
+/* Check once more: a win that became too old while its callback was queued is not delivered [S2].
+ */
 static void on_report(struct rlk_call *call)
 {
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
@@ -249,13 +253,13 @@ static void on_report(struct rlk_call *call)
     step(lock, &ev);
     rlk_list_remove(&lock->report.link);
     if (lock->attempt.state == RLK_ATTEMPT_HELD) {
-        tell_held(lock, ev.now_us);
+        report_held(lock, ev.now_us);
     } else if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
-        tell_failed(lock);
+        report_failed(lock);
     }
 }
 
-/* ---- the beginning ---- */
+/* ---- beginning ---- */
 
 void rlk_lock_begin_attempt(struct redlock_lock *lock)
 {

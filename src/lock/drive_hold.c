@@ -1,8 +1,8 @@
-/* drive_hold.c - drives a hold: from the win to the release, or to the notice that the lock is
- * lost.
+/* drive_hold.c - drives a hold of core/hold.h: from the win to the release, or to the notice that
+ * the lock is lost.
  *
- * The same as in attempt.c: it is stepped with what is asked for, heard or due, and what the step
- * asks for is carried out. */
+ * It works like drive_attempt.c: calls, replies and timers become events, and the actions of each
+ * step are carried out. */
 #include "lock/drive_hold.h"
 
 #include <redlock/error.h>
@@ -18,9 +18,9 @@
 #include "net/clock.h"
 #include "node/health.h"
 
-/* ---- carrying out ---- */
+/* ---- carrying out actions ---- */
 
-/* [S11] The time is asked first: so it is known when the answers are here. */
+/* [S11] Ask for the time first, so that the clock is judged before the confirmation comes. */
 static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
                             uint64_t now_us)
 {
@@ -36,7 +36,7 @@ static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t 
     rlk_ask(lock, RLK_ASK_KEEP, nodes, ttl_ms, now_us);
 }
 
-static bool has_moved(const struct redlock_lock *lock)
+static bool is_deadline_moved(const struct redlock_lock *lock)
 {
     return lock->notifies_moves && lock->hold.state == RLK_HOLD_HELD &&
            rlk_hold_valid_until_us(&lock->hold) != lock->reported_deadline_us;
@@ -45,7 +45,7 @@ static bool has_moved(const struct redlock_lock *lock)
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
     lock->has_news = lock->has_news || out->report;
-    if (lock->notice_cb && (out->report || has_moved(lock))) {
+    if (lock->notice_cb && (out->report || is_deadline_moved(lock))) {
         rlk_turn_report(&lock->rl->loop.turn, &lock->report);
     }
     if (out->report_extended) {
@@ -58,7 +58,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     }
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->extend) {
-        send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: it may step again */
+        send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: may step the hold again */
     } else if (out->heal) {
         rlk_ask(lock, RLK_ASK_HEAL, out->heal, out->ttl_ms, now_us);
     }
@@ -103,7 +103,7 @@ static void step_with_nodes(struct redlock_lock *lock, struct rlk_event *ev)
     step(lock, ev);
 }
 
-/* It is its turn. */
+/* The lock is the first in the queue, and the masters have capacity. */
 static void on_dequeued(struct rlk_call *call)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_DEQUEUED, .now_us = rlk_clock_us()};
@@ -118,7 +118,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     step_with_nodes(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
 }
 
-/* ---- what the manager tells ---- */
+/* ---- events of the manager ---- */
 
 static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
@@ -130,9 +130,9 @@ static void on_close(struct rlk_waiter *w)
     rlk_lock_release_for_close(RLK_CONTAINER(w, struct redlock_lock, waiter));
 }
 
-/* ---- telling the user ---- */
+/* ---- reporting to the user ---- */
 
-/* The last look: what was valid when it was put in line may have ended since [S3]. */
+/* Check once more: a lock that was valid when its callback was queued may have ended since [S3]. */
 static void check_validity(struct redlock_lock *lock)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = rlk_clock_us()};
@@ -157,10 +157,10 @@ static void on_notice(struct rlk_call *call)
     } else if (has_news && h->trouble) {
         notice.kind = REDLOCK_NOTICE_TROUBLE;
         notice.reason = h->reason;
-    } else if (has_moved(lock)) {
+    } else if (is_deadline_moved(lock)) {
         notice.kind = REDLOCK_NOTICE_MOVED;
     } else {
-        return; /* it is over */
+        return; /* the trouble is over */
     }
     notice.left_ms = redlock_lock_validity_ms(lock);
     notice.deadline_us = lock->reported_deadline_us = redlock_lock_deadline_us(lock);
@@ -183,7 +183,7 @@ static void on_extended(struct rlk_call *call)
     cb(lock, status, lock->extend_arg);
 }
 
-/* ---- the beginning ---- */
+/* ---- beginning ---- */
 
 void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
 {
@@ -197,7 +197,8 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
     rlk_lock_enter(lock, RLK_LOCK_HELD, &driver);
     rlk_call_init(&lock->report_extended, on_extended);
     rlk_hold_start(&lock->hold, &lock->attempt.round, now_us, &out);
-    lock->reported_deadline_us = rlk_hold_valid_until_us(&lock->hold); /* as the callback sees it */
+    lock->reported_deadline_us =
+        rlk_hold_valid_until_us(&lock->hold); /* the callback can read this one */
     carry_out(lock, &out, now_us);
 }
 

@@ -1,7 +1,7 @@
-/* drive_release.c - drives a release: of a lock that is let go, or of a token.
+/* drive_release.c - drives a release of core/release.h: of a held lock, or by token.
  *
- * That of a round that failed or was cancelled is sent as well, and nobody waits for its answers
- * (attempt.c). */
+ * drive_attempt.c releases the keys of a round that failed or was cancelled; nothing waits for
+ * those replies. */
 #include "lock/drive_release.h"
 
 #include <string.h>
@@ -38,20 +38,20 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     step(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
 }
 
-/* ---- what the manager tells ---- */
+/* ---- events of the manager ---- */
 
 static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
     step(RLK_CONTAINER(w, struct redlock_lock, waiter), ev);
 }
 
-/* It is on its way to its end already, and that is bounded by node_timeout_ms. */
+/* Nothing to do: a release ends by itself, within node_timeout_ms. */
 static void on_close(struct rlk_waiter *w)
 {
     (void)w;
 }
 
-/* ---- telling the user ---- */
+/* ---- reporting and beginning ---- */
 
 static void on_report(struct rlk_call *call)
 {
@@ -59,7 +59,7 @@ static void on_report(struct rlk_call *call)
 
     rlk_lock_count_out(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASED, .status = lock->release.status);
-    if (lock->owned) {
+    if (lock->owned_by_user) {
         lock->phase = RLK_LOCK_ENDED;
         return;
     }
@@ -69,7 +69,7 @@ static void on_report(struct rlk_call *call)
     rlk_lock_free(lock);
 }
 
-/* Its time begins now. Who is stuck gets the release behind what it has not answered yet [S5]. */
+/* Its timeout begins now. A stuck node gets the release, too: after the commands in flight [S5]. */
 static void start(struct redlock_lock *lock, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
@@ -87,7 +87,7 @@ static void on_dequeued(struct rlk_call *call)
     start(RLK_CONTAINER(call, struct redlock_lock, queue), rlk_clock_us());
 }
 
-/* On every node that may have our key, when it is its turn. */
+/* Release on every node that may have our key, at once or after waiting in the queue. */
 static void begin(struct redlock_lock *lock)
 {
     static const struct rlk_lock_driver driver = {
@@ -95,15 +95,15 @@ static void begin(struct redlock_lock *lock)
         .timer = on_timer,
         .report = on_report,
         .dequeued = on_dequeued};
-    struct rlk_event look = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
+    struct rlk_event survey = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
 
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASING);
     rlk_lock_enter(lock, RLK_LOCK_RELEASING, &driver);
-    rlk_queue_survey(&lock->rl->queue, RLK_RANK_URGENT, &look);
-    if (look.full) {
+    rlk_queue_survey(&lock->rl->queue, RLK_RANK_URGENT, &survey);
+    if (survey.full) {
         rlk_queue_wait(&lock->rl->queue, RLK_RANK_URGENT, &lock->queue);
     } else {
-        start(lock, look.now_us);
+        start(lock, survey.now_us);
     }
 }
 
@@ -115,7 +115,7 @@ static void begin_held(struct redlock_lock *lock)
 
 void rlk_lock_release_for_close(struct redlock_lock *lock)
 {
-    lock->owned = true;
+    lock->owned_by_user = true;
     begin_held(lock);
 }
 

@@ -4,7 +4,7 @@
 
 struct redlock_lock;
 
-/* A HELD lock, whose manager is closing, begins to be released; the handle stays its user's. */
+/* Begin to release a HELD lock because its manager closes. The user still owns the handle. */
 void rlk_lock_release_for_close(struct redlock_lock *lock);
 
 #endif

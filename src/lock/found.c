@@ -65,7 +65,8 @@ void rlk_found_take_value(struct rlk_found *f, const struct rlk_reply *reply)
     }
 }
 
-/* -1: no expiry; -2: no key, it went between the two. */
+/* The reply to PTTL is -1 for a key that does not expire, and -2 for no key: it ended after the
+ * GET. */
 void rlk_found_take_ttl(struct rlk_found *f, const struct rlk_reply *reply)
 {
     if (f->public.answer != REDLOCK_ANSWER_HELD) {

@@ -1,4 +1,4 @@
-/* found.h - what a query finds of a key on one master. */
+/* found.h - what one master replied to a query of a key. */
 #ifndef RLK_LOCK_FOUND_H
 #define RLK_LOCK_FOUND_H
 
@@ -8,31 +8,31 @@
 
 struct rlk_reply;
 
-/* What is shown of a value. */
+/* The most bytes of a value as text. */
 #define RLK_FOUND_SHOWN 512
 
 struct rlk_found {
     struct redlock_query_node public;
-    char *value; /* as it is on the node, len bytes that are kept of `whole`; NULL: there is none */
+    char *value; /* the value, cut to `len` of `whole` bytes; NULL: the key is free, or not known */
     size_t len, whole;
-    char token[RLK_FOUND_SHOWN];
-    char error[160];
+    char token[RLK_FOUND_SHOWN]; /* the value as printable text */
+    char error[160];             /* why there is no answer; "" */
 };
 
-/* The reply to GET of the key. */
+/* Take the reply to GET of the key. */
 void rlk_found_take_value(struct rlk_found *f, const struct rlk_reply *reply);
 
-/* To PTTL, asked behind it. */
+/* Take the reply to PTTL, which was sent after GET. */
 void rlk_found_take_ttl(struct rlk_found *f, const struct rlk_reply *reply);
 
-/* To GET of its counter. Whoever may not look at it (an ACL) sees no fence: the rest is worth
- * knowing. */
+/* Take the reply to GET of the counter. An error (an ACL forbids it) only means that the fence is
+ * not known; the rest of the answer stays. */
 void rlk_found_take_counter(struct rlk_found *f, const struct rlk_reply *reply);
 
-/* The connection ended before all of it was there. */
+/* The connection broke before all replies came: there is no answer. */
 void rlk_found_lose(struct rlk_found *f);
 
-/* Give back its memory. */
+/* Free the value. */
 void rlk_found_forget(struct rlk_found *f);
 
 #endif

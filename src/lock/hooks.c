@@ -9,7 +9,7 @@
 #include "node/health.h"
 #include "node/trace.h"
 
-/* A waiter may leave the list while it is told, but none may make another one leave. */
+/* A waiter may remove itself from the list in its event function, but no other waiter. */
 static void notify_waiters(struct redlock *rl, const struct rlk_event *ev)
 {
     struct rlk_list *link, *next;
@@ -31,7 +31,7 @@ static void notify_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_
     rlk_manager_settle(rl);
 }
 
-/* [S5] What it is owed goes first. */
+/* [S5] Pending releases are sent before anything else. */
 static void on_node_up(struct rlk_node *n, uint64_t now_us)
 {
     rlk_node_send_pending(n, now_us);
@@ -66,7 +66,7 @@ static void trace_clock(const struct rlk_node *n, const struct rlk_steps_actions
     }
 }
 
-/* [S11] What follows from that is core/steps.h. */
+/* [S11] core/steps.h decides what follows from the time of a master. */
 static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sample)
 {
     struct redlock *rl = n->owner;
@@ -93,7 +93,7 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
     }
 }
 
-/* [S11] What it has granted for a lock that is not told yet counts no more. */
+/* [S11] Its votes for locks that were not reported to the user yet no longer count. */
 static void on_node_quarantined(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_QUARANTINED,

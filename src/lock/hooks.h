@@ -1,4 +1,4 @@
-/* hooks.h - what a node tells its manager, and to whom the manager passes it on. */
+/* hooks.h - what a manager does when something happens to one of its nodes. */
 #ifndef RLK_LOCK_HOOKS_H
 #define RLK_LOCK_HOOKS_H
 

@@ -30,7 +30,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operati
     lock->number = rl->n_locks++;
     lock->phase = RLK_LOCK_PENDING;
     lock->trouble = 0;
-    lock->owned = false;
+    lock->owned_by_user = false;
     lock->by_token = false;
     lock->acquire_cb = NULL;
     lock->release_cb = NULL;
@@ -42,7 +42,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operati
     lock->notifies_moves = lock->has_news = false;
     lock->reported_deadline_us = 0;
     lock->holders = NULL;
-    lock->nameless = 0;
+    lock->unnamed = 0;
     lock->seen_fence = 0;
     lock->owner[0] = '\0';
     lock->attempt.state = RLK_ATTEMPT_IDLE;
@@ -57,7 +57,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operati
     return lock;
 }
 
-/* How an extension under way has ended is told behind the hold. */
+/* An extension in flight is still reported, after the hold has ended. */
 static void leave_phase(struct redlock_lock *lock)
 {
     rlk_list_remove(&lock->report.link);
@@ -126,9 +126,9 @@ void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct
     if (lock->holders) {
         rlk_reply_show(reply->type == RLK_REPLY_ERROR ? &not_text : reply, lock->holders[node],
                        sizeof(lock->holders[node]));
-        lock->nameless &= ~rlk_mask_bit(node);
+        lock->unnamed &= ~rlk_mask_bit(node);
     } else {
-        lock->nameless |= rlk_mask_bit(node);
+        lock->unnamed |= rlk_mask_bit(node);
     }
 }
 

@@ -1,8 +1,9 @@
-/* lock.h - the inside of a handle, from the request to the end of the release.
+/* lock.h - the inside of a lock's handle, from the request to the end of the release.
  *
- *   attempt.c drives the attempt, hold.c the time that it is held, release.c the release; lock.c
- *   makes and frees it, detail.c knows what the masters said, accessors.c tells it. The first three
- *   drive a machine of core/ each, the same way: step, then carry out. */
+ * drive_attempt.c drives the attempt, drive_hold.c the time in which the lock is held,
+ * drive_release.c the release. Each of the three drives a machine of core/ in the same way: it
+ * steps the machine with an event, then carries out the actions. lock.c makes and frees the handle,
+ * detail.c keeps what the masters said, accessors.c has the calls that read it. */
 #ifndef RLK_LOCK_LOCK_H
 #define RLK_LOCK_LOCK_H
 
@@ -18,9 +19,9 @@
 enum rlk_lock_phase {
     RLK_LOCK_PENDING = 0, /* being acquired */
     RLK_LOCK_REPORTED,    /* failed; its callback is running */
-    RLK_LOCK_HELD,        /* or lost: the hold knows */
+    RLK_LOCK_HELD,        /* or lost: hold.state tells which */
     RLK_LOCK_RELEASING,
-    RLK_LOCK_ENDED /* released by a close: only there for the accessors */
+    RLK_LOCK_ENDED /* released by a close; only the accessors use the handle now */
 };
 
 struct redlock_lock {
@@ -28,28 +29,28 @@ struct redlock_lock {
     struct redlock *rl;
     int64_t number; /* of the manager's handles, from 0 */
     enum rlk_lock_phase phase;
-    int trouble;            /* why a round could not even begin; 0 for nothing */
-    bool owned;             /* RELEASING, ENDED: by a close, the handle is still the user's */
-    bool by_token;          /* made by redlock_release_token: there is no handle */
-    struct rlk_call report; /* how the acquire or the release ended; notices */
-    struct rlk_call report_extended; /* how an extension ended */
-    struct rlk_call queue;           /* its place while the masters have no room */
+    int trouble;            /* the status of an attempt that the driver ended; 0: it did not */
+    bool owned_by_user;     /* RELEASING, ENDED: by a close, so the user still has the handle */
+    bool by_token;          /* made by redlock_release_token(): the user has no handle */
+    struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
+    struct rlk_call report_extended; /* runs extend_cb */
+    struct rlk_call queue;           /* its place in the queue [S13] */
     struct rlk_timer timer;
     struct rlk_claim *claim; /* of the present round */
-    struct rlk_claim *first; /* of the first one: its key lives as long as the handle */
+    struct rlk_claim *first; /* of the first round: redlock_lock_key() points into it */
     redlock_acquire_cb *acquire_cb;
     redlock_release_cb *release_cb;
-    void *arg;                    /* of the acquire's or the release's callback */
-    redlock_extend_cb *extend_cb; /* NULL: no extension is under way */
+    void *arg;                    /* of acquire_cb, later of release_cb */
+    redlock_extend_cb *extend_cb; /* NULL: no extension is in flight */
     void *extend_arg;
-    redlock_notice_cb *notice_cb; /* NULL: nobody wants to know */
+    redlock_notice_cb *notice_cb; /* NULL: the user wants no notices */
     void *notice_arg;
-    bool notifies_moves;                /* of the deadline, too */
-    bool has_news;                      /* trouble or the loss is to be told */
-    uint64_t reported_deadline_us;      /* the user knows this one */
-    char (*holders)[RLK_TOKEN_MAX + 1]; /* by node; NULL before the first refusal */
-    uint64_t seen_fence;                /* the largest counter that any node told [S12] */
-    uint64_t nameless; /* nodes that refused, and there was no memory for whom they named */
+    bool notifies_moves;                /* the user wants a notice when the deadline moves */
+    bool has_news;                      /* trouble or the loss is not reported yet */
+    uint64_t reported_deadline_us;      /* the deadline that was reported last */
+    char (*holders)[RLK_TOKEN_MAX + 1]; /* by node: who has the key; NULL before a refusal */
+    uint64_t seen_fence;                /* the largest counter that a node replied [S12] */
+    uint64_t unnamed;                   /* nodes whose holder was not kept: out of memory */
     char owner[REDLOCK_MAX_OWNER + 1];
     struct rlk_attempt attempt;
     struct rlk_hold hold;
@@ -57,36 +58,37 @@ struct redlock_lock {
     struct rlk_detail details[]; /* by node */
 };
 
-/* Who drives a lock: what he does when something happens to it. */
+/* What drives a lock in one phase: the functions for what may happen to it. */
 struct rlk_lock_driver {
     struct rlk_waiter_kind waiter;
     void (*timer)(struct rlk_timer *t, uint64_t now_us);
     void (*report)(struct rlk_call *call);
-    void (*dequeued)(struct rlk_call *call); /* it is its turn in line */
+    void (*dequeued)(struct rlk_call *call); /* the first in the queue, and there is capacity */
 };
 
-/* A handle with a claim on prefix and keys, counted and listed; to enter PENDING or RELEASING now.
- * NULL when there is no memory. */
+/* A handle with a claim to the keys, each with the prefix before it. It is counted as pending and
+ * is a waiter of the manager; the caller calls rlk_lock_enter() next. NULL: out of memory. */
 struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operation,
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
 
-/* Another one drives it from now on; nothing is due, and the one before has nothing more to tell
- * but how an extension under way has ended. */
+/* Enter a phase: another driver takes over. Timer, queue and callback of the former phase are
+ * cancelled; only an extension in flight is still reported. */
 void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
                     const struct rlk_lock_driver *driver);
 
-/* Unlist and free. Requests in flight keep its claim. */
+/* Remove the handle from all lists and free it. Commands in flight keep the claim. */
 void rlk_lock_free(struct redlock_lock *lock);
 void rlk_lock_on_free(struct rlk_waiter *w); /* the same, of a waiter's lock */
 
-/* It is decided, or told: it no longer counts as pending. */
+/* Its callback is about to run: the operation is no longer pending. */
 void rlk_lock_count_out(struct redlock_lock *lock);
 
-/* The claim answers to this lock from now on, and the one before to nobody. Takes over the
- * reference. */
+/* Use this claim from now on (NULL: none); takes over the reference. Replies for the former claim
+ * no longer reach the lock. */
 void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim);
 
-/* A node named who has the key: "" for nobody. */
+/* Keep the value that a node has as its key, from a reply that refused us; "" when it named none.
+ */
 void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply);
 
 #endif

@@ -1,4 +1,4 @@
-/* node_info.c - what a manager tells of its masters. */
+/* node_info.c - the calls that read the state of the masters. */
 #include <redlock/error.h>
 #include <redlock/manager.h>
 

@@ -1,4 +1,4 @@
-/* open.c - the beginning of a manager. */
+/* open.c - makes a manager. */
 #include <string.h>
 
 #include <redlock/error.h>
@@ -11,7 +11,7 @@
 #include "lock/manager.h"
 #include "net/clock.h"
 
-/* What is kept of memory that was given back. */
+/* How many freed objects a pool keeps for the next one. */
 #define KEEP_LOCKS 1024
 #define KEEP_CLAIMS 4096
 

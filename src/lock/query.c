@@ -1,7 +1,8 @@
-/* query.c - asks every master for the value of a key and the time it has left.
+/* query.c - asks every master for the value of a key and the time that it has left.
  *
- * GET, PTTL and GET of its counter, pipelined on the connection that the locks use; nothing is
- * written. Told when every master has answered all or is known not to, or the time is up. */
+ * Each master gets GET, PTTL and GET of the counter, on the connection that the locks use; nothing
+ * is written. The query is reported when each master has answered all of it, or cannot answer, or
+ * after node_timeout_ms. */
 #include <redlock/query.h>
 
 #include <stdbool.h>
@@ -21,16 +22,16 @@
 #include "node/claim.h"
 
 struct rlk_query {
-    struct rlk_waiter waiter; /* until told */
+    struct rlk_waiter waiter; /* until it is reported */
     struct redlock *rl;
     struct rlk_call report;
-    struct rlk_call queue; /* its place while the masters have no room */
+    struct rlk_call queue; /* its place in the queue [S13] */
     struct rlk_timer timer;
     redlock_query_cb *cb;
     void *arg;
     bool cancelled;
-    unsigned refs;   /* requests in flight, and one until told */
-    uint64_t waited; /* nodes whose last answer is still to come, or who are being connected */
+    unsigned refs;    /* commands in flight, and one until it is reported */
+    uint64_t awaited; /* nodes whose last reply has not come, or that are being connected */
     struct rlk_claim *key;
     struct rlk_found found[];
 };
@@ -51,7 +52,7 @@ static void unref(struct rlk_query *q)
 
 static void finish(struct rlk_query *q)
 {
-    q->waited = 0;
+    q->awaited = 0;
     rlk_list_remove(&q->queue.link);
     rlk_timer_cancel(&q->rl->loop.timers, &q->timer);
     rlk_turn_report(&q->rl->loop.turn, &q->report);
@@ -61,22 +62,22 @@ static void node_done(struct rlk_query *q, unsigned node)
 {
     uint64_t bit = rlk_mask_bit(node);
 
-    if (q->waited & bit) {
-        q->waited &= ~bit;
-        if (q->waited == 0) {
+    if (q->awaited & bit) {
+        q->awaited &= ~bit;
+        if (q->awaited == 0) {
             finish(q);
         }
     }
 }
 
-/* ---- what comes back ---- */
+/* ---- replies ---- */
 
-static bool still_asked(const struct rlk_query *q, unsigned node)
+static bool is_awaited(const struct rlk_query *q, unsigned node)
 {
-    return (q->waited & rlk_mask_bit(node)) != 0;
+    return (q->awaited & rlk_mask_bit(node)) != 0;
 }
 
-/* A node is asked these, in this order. */
+/* The commands for each node, in this order. */
 struct part {
     struct rlk_exchange_kind kind;
     const char *verb; /* NULL: GET of its counter */
@@ -98,11 +99,11 @@ static void trace_found(const struct rlk_query *q, const struct rlk_node *n)
 static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
-    const struct part *p = (const void *)r->kind; /* its first member */
+    const struct part *p = (const void *)r->kind; /* `kind` is the first member */
     struct rlk_query *q = r->context;
 
     (void)now_us;
-    if (still_asked(q, n->index)) {
+    if (is_awaited(q, n->index)) {
         p->take(&q->found[n->index], reply);
     }
     if (p->last) {
@@ -116,7 +117,7 @@ static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t
     struct rlk_query *q = r->context;
 
     (void)now_us;
-    if (still_asked(q, n->index)) {
+    if (is_awaited(q, n->index)) {
         rlk_found_lose(&q->found[n->index]);
     }
     node_done(q, n->index);
@@ -138,7 +139,7 @@ static const struct part parts[] = {
     {{on_answer, on_broken, ref_query, unref_query}, NULL, rlk_found_take_counter, true},
 };
 
-/* ---- what goes out ---- */
+/* ---- sending ---- */
 
 static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
 {
@@ -171,7 +172,7 @@ static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
     struct rlk_query *q = query_of(w);
 
-    if (ev->kind == RLK_EVENT_NODE_UP && still_asked(q, ev->node)) {
+    if (ev->kind == RLK_EVENT_NODE_UP && is_awaited(q, ev->node)) {
         ask(q, &q->rl->nodes[ev->node], ev->now_us);
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         node_done(q, ev->node);
@@ -184,7 +185,7 @@ static void on_close(struct rlk_waiter *w)
     finish(query_of(w));
 }
 
-/* A closed manager has no queries: each was told before. */
+/* Not called: a manager is freed after all its queries were reported. */
 static void on_free(struct rlk_waiter *w)
 {
     unref(query_of(w));
@@ -199,7 +200,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     finish(RLK_CONTAINER(t, struct rlk_query, timer));
 }
 
-/* ---- telling the user ---- */
+/* ---- reporting, and the beginning ---- */
 
 static void on_report(struct rlk_call *call)
 {
@@ -216,17 +217,17 @@ static void on_report(struct rlk_call *call)
     unref(q);
 }
 
-/* Its time begins now. */
+/* Ask every node; the timeout begins now. */
 static void start(struct rlk_query *q, const struct rlk_event *nodes)
 {
     uint64_t left = nodes->ready;
     unsigned node;
 
-    q->waited = nodes->ready | nodes->connecting;
+    q->awaited = nodes->ready | nodes->connecting;
     rlk_queue_expect(&q->rl->queue, nodes->connecting);
     rlk_timer_set(&q->rl->loop.timers, &q->timer,
                   rlk_time_add(nodes->now_us, q->rl->options.node_timeout_us));
-    if (q->waited == 0) {
+    if (q->awaited == 0) {
         finish(q);
     }
     RLK_MASK_EACH (node, left) {
@@ -234,7 +235,7 @@ static void start(struct rlk_query *q, const struct rlk_event *nodes)
     }
 }
 
-/* When it is its turn, which may be at once. */
+/* Start at once, or wait in the queue. */
 static void begin(struct rlk_query *q, enum rlk_event_kind kind)
 {
     struct rlk_event nodes = {.kind = kind, .now_us = rlk_clock_us()};

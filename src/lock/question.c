@@ -11,7 +11,8 @@ static void read_set(struct rlk_node *n, const struct rlk_claim *claim,
     ev->vote = rlk_classify_key(reply, n->returns_holder, claim->token, claim->token_len);
 }
 
-/* [S12] */
+/* [S12] The vote has also checked the mark [S11]. When it is a wrong one, inspect the node at once.
+ */
 static void read_fenced(struct rlk_node *n, const struct rlk_claim *claim,
                         const struct rlk_reply *reply, struct rlk_event *ev)
 {
@@ -24,15 +25,17 @@ static void read_fenced(struct rlk_node *n, const struct rlk_claim *claim,
     }
 }
 
-/* [S11] What a master grants that may have forgotten another lock is on record, and not counted. It
- * is looked at when the answer is here: a lock that it may have forgotten is over when it counts
- * again, and this one is not relied on before. */
+/* [S11] A master in quarantine may have forgotten another lock: its yes sets the key, but does not
+ * count. Decide this when the reply comes, not when the command is sent: if the quarantine has
+ * ended by then, every lock that the master may have forgotten has expired, and nobody relied on
+ * this lock before. */
 static bool is_quarantined(const struct rlk_node *n, uint64_t now_us)
 {
     return rlk_quarantine_reason(&n->quarantine, now_us, NULL) != RLK_QUARANTINED_NOT;
 }
 
-/* Who has the key of a lock that is taken over has not forgotten it [S7]. */
+/* When a lock is taken over, a node that has its key has not forgotten it [S7]. Only a clock that
+ * went forward makes its yes worthless. */
 static bool is_clock_suspect(const struct rlk_node *n, uint64_t now_us)
 {
     return rlk_quarantine_is_clock_suspect(&n->quarantine, now_us);
@@ -46,21 +49,21 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                      .read = read_set,
                      .is_quarantined = is_quarantined,
                      .event = RLK_EVENT_VOTE,
-                     .heard = RLK_WHILE_PENDING | RLK_WHILE_HELD},
+                     .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
     [RLK_ASK_SET_ALL] = {.script = &rlk_script_take,
                          .left = RLK_LEFTOVER_KEYS,
                          .refused = RLK_TROUBLE_SET_REFUSED,
                          .vote = rlk_classify_take,
                          .is_quarantined = is_quarantined,
                          .event = RLK_EVENT_VOTE,
-                         .heard = RLK_WHILE_PENDING | RLK_WHILE_HELD},
+                         .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
     [RLK_ASK_FENCED] = {.script = &rlk_script_vote,
                         .left = RLK_LEFTOVER_KEYS,
                         .refused = RLK_TROUBLE_SET_REFUSED,
                         .read = read_fenced,
                         .is_quarantined = is_quarantined,
                         .event = RLK_EVENT_VOTE,
-                        .heard = RLK_WHILE_PENDING | RLK_WHILE_HELD},
+                        .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
     [RLK_ASK_ADOPT] = {.script = &rlk_script_keep,
                        .left = RLK_LEFTOVER_KEYS,
                        .refused = RLK_TROUBLE_SET_REFUSED,
@@ -68,34 +71,34 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                        .answer = rlk_classify_keep,
                        .is_quarantined = is_clock_suspect,
                        .event = RLK_EVENT_VOTE,
-                       .heard = RLK_WHILE_PENDING | RLK_WHILE_HELD},
+                       .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
     [RLK_ASK_CONFIRM] = {.script = &rlk_script_confirm,
                          .left = RLK_LEFTOVER_NOTHING,
                          .refused = RLK_TROUBLE_FENCE_REFUSED,
                          .answer = rlk_classify_confirm,
                          .event = RLK_EVENT_CONFIRM,
-                         .heard = RLK_WHILE_PENDING},
+                         .phases = RLK_WHILE_PENDING},
     [RLK_ASK_KEEP] = {.script = &rlk_script_keep,
                       .left = RLK_LEFTOVER_KEYS,
                       .refused = RLK_TROUBLE_EXTEND_REFUSED,
                       .answer = rlk_classify_keep,
                       .event = RLK_EVENT_ANSWER,
-                      .heard = RLK_WHILE_HELD},
+                      .phases = RLK_WHILE_HELD},
     [RLK_ASK_HEAL] = {.script = &rlk_script_take,
                       .left = RLK_LEFTOVER_KEYS,
                       .refused = RLK_TROUBLE_HEAL_REFUSED,
                       .vote = rlk_classify_take,
                       .event = RLK_EVENT_VOTE,
-                      .heard = RLK_WHILE_HELD},
+                      .phases = RLK_WHILE_HELD},
     [RLK_ASK_RELEASE] = {.script = &rlk_script_release,
                          .left = RLK_LEFTOVER_RELEASE,
                          .refused = RLK_TROUBLE_RELEASE_REFUSED,
                          .answer = rlk_classify_release,
                          .event = RLK_EVENT_ANSWER,
-                         .heard = RLK_WHILE_RELEASING},
+                         .phases = RLK_WHILE_RELEASING},
 };
 
-/* ---- how it is used ---- */
+/* ---- reading replies ---- */
 
 bool rlk_question_shows_duplicate(const struct rlk_question *q, const struct rlk_event *ev)
 {

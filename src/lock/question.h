@@ -1,7 +1,7 @@
-/* question.h - what a lock may ask of the masters, a row for each question.
+/* question.h - the questions that a lock may ask the masters, as a table.
  *
- * A row says what is asked, how the answer is read, and what it is to whoever drives the lock. What
- * is sent, and what becomes of an answer, is ask.c. */
+ * A row says which command is sent, how its reply is classified, and which event the driver of the
+ * lock gets. ask.c sends the command and handles the reply, for all rows alike. */
 #ifndef RLK_LOCK_QUESTION_H
 #define RLK_LOCK_QUESTION_H
 
@@ -19,18 +19,18 @@
 #include "scripts/scripts.h"
 
 enum rlk_ask {
-    RLK_ASK_SET = 0, /* set our key, where there is none */
-    RLK_ASK_SET_ALL, /* the same of several keys, or none of them */
-    RLK_ASK_FENCED,  /* the same of one or several, and count the acquisitions [S12] */
-    RLK_ASK_ADOPT,   /* keep our keys: somebody else acquired them */
-    RLK_ASK_CONFIRM, /* let the counters be the fence [S12] */
-    RLK_ASK_KEEP,    /* keep our keys [S7] */
+    RLK_ASK_SET = 0, /* set our key, if there is no key */
+    RLK_ASK_SET_ALL, /* set several keys, all or none of them */
+    RLK_ASK_FENCED,  /* set one or several keys, and raise their counters [S12] */
+    RLK_ASK_ADOPT,   /* let keys live longer that another client acquired */
+    RLK_ASK_CONFIRM, /* raise the counters to the fence [S12] */
+    RLK_ASK_KEEP,    /* let our keys live longer [S7] */
     RLK_ASK_HEAL,    /* set our keys again [S8] */
     RLK_ASK_RELEASE, /* delete our keys [S5] */
     RLK_ASKS
 };
 
-/* While its lock is in which phases somebody cares for an answer. */
+/* The phases of a lock, as bits. */
 enum rlk_while {
     RLK_WHILE_PENDING = 1u << RLK_LOCK_PENDING,
     RLK_WHILE_HELD = 1u << RLK_LOCK_HELD,
@@ -39,28 +39,31 @@ enum rlk_while {
 
 struct rlk_question {
     const struct rlk_script *script; /* NULL: SET */
-    enum rlk_leftover left;          /* [S5] */
-    enum rlk_trouble_kind refused;   /* of a node that answers with an error */
+    enum rlk_leftover left;          /* [S5] what a node may have of ours when no reply comes */
+    enum rlk_trouble_kind refused;   /* noted for a node that replies with an error */
 
-    /* How a reply is classified: by one of these, or by both of the last two. */
+    /* How a reply is classified: by one of these, or by both of the last two (ADOPT). */
     void (*read)(struct rlk_node *n, const struct rlk_claim *claim, const struct rlk_reply *reply,
                  struct rlk_event *ev);
     enum rlk_vote (*vote)(const struct rlk_reply *reply);
     enum rlk_answer (*answer)(const struct rlk_reply *reply);
 
-    bool (*is_quarantined)(const struct rlk_node *n, uint64_t now_us); /* its yes; NULL: never */
-    enum rlk_event_kind event;
-    unsigned heard; /* of enum rlk_while: when the lock cares */
+    bool (*is_quarantined)(const struct rlk_node *n,
+                           uint64_t now_us); /* whether a yes does not count; NULL: it does */
+    enum rlk_event_kind event;               /* that the driver gets */
+    unsigned phases; /* bits of enum rlk_while: where the driver wants the event */
 };
 
 extern const struct rlk_question rlk_questions[RLK_ASKS];
 
-/* Read a reply into an event that is all zero but for when, where and of which round. */
+/* Classify a reply: fills in the vote, answer or fence of an event that has its kind, node, time
+ * and round already. */
 enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_node *n,
                                     const struct rlk_claim *claim, const struct rlk_reply *reply,
                                     struct rlk_event *ev);
 
-/* [S10] Our key cannot have been there before the round that it is made for. */
+/* [S10] Whether a vote found our own token already there. The token is fresh for the round, so
+ * another address of the same server was asked before. */
 bool rlk_question_shows_duplicate(const struct rlk_question *q, const struct rlk_event *ev);
 
 #endif

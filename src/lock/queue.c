@@ -15,10 +15,10 @@ static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)
     return rank == RLK_RANK_FRESH && n->expected >= RLK_QUEUE_EXPECTED;
 }
 
-/* What the nodes are good for now. */
+/* How many nodes are how loaded. */
 struct view {
-    uint64_t crowded; /* being connected, and waited for by enough others already */
-    unsigned roomy, holding, left_out;
+    uint64_t crowded; /* being connected, and enough operations wait for that already */
+    unsigned free, full, left_out;
 };
 
 static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk_event *ev,
@@ -27,20 +27,20 @@ static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk
     uint64_t bit = rlk_mask_bit(n->index);
 
     if (rlk_node_ready(n, ev->now_us)) {
-        enum rlk_load place = rlk_capacity_load(n, rank, ev->now_us);
+        enum rlk_load load = rlk_capacity_load(n, rank, ev->now_us);
 
-        ev->ready |= place == RLK_LOAD_LEFT_OUT ? 0 : bit;
-        ev->backlogged |= place == RLK_LOAD_LEFT_OUT && rank == RLK_RANK_URGENT ? bit : 0;
-        v->roomy += place == RLK_LOAD_FREE;
-        v->holding += place == RLK_LOAD_FULL;
-        v->left_out += place == RLK_LOAD_LEFT_OUT;
+        ev->ready |= load == RLK_LOAD_LEFT_OUT ? 0 : bit;
+        ev->backlogged |= load == RLK_LOAD_LEFT_OUT && rank == RLK_RANK_URGENT ? bit : 0;
+        v->free += load == RLK_LOAD_FREE;
+        v->full += load == RLK_LOAD_FULL;
+        v->left_out += load == RLK_LOAD_LEFT_OUT;
     } else if (rlk_node_connecting(n)) {
         *(is_expected_enough(n, rank) ? &v->crowded : &ev->connecting) |= bit;
     }
 }
 
-/* Who is being connected and cannot be waited for by more is waited for in queue, when there would
- * be no majority without it. */
+/* Whether an operation must wait in the queue. It must, too, when only the crowded nodes would make
+ * a majority: it waits until they are connected. */
 static bool is_full(const struct rlk_queue *queue, enum rlk_rank rank, struct rlk_event *ev)
 {
     unsigned i, n = queue->options->n_nodes, quorum = rlk_validity_quorum(n), ready, had;
@@ -50,12 +50,12 @@ static bool is_full(const struct rlk_queue *queue, enum rlk_rank rank, struct rl
     for (i = 0; i < n; i++) {
         survey_node(&queue->nodes[i], rank, ev, &v);
     }
-    if (v.holding > 0 || v.roomy >= quorum) {
-        return v.holding > 0;
+    if (v.full > 0 || v.free >= quorum) {
+        return v.full > 0;
     }
     ready = rlk_mask_count(ev->ready) + v.left_out;
     had = ready + rlk_mask_count(ev->connecting);
-    return v.roomy < ready || (had < quorum && had + rlk_mask_count(v.crowded) >= quorum);
+    return v.free < ready || (had < quorum && had + rlk_mask_count(v.crowded) >= quorum);
 }
 
 static bool has_waiters(const struct rlk_queue *queue, enum rlk_rank rank)
@@ -70,16 +70,16 @@ void rlk_queue_survey(const struct rlk_queue *queue, enum rlk_rank rank, struct 
     ev->full = ev->kind != RLK_EVENT_DEQUEUED && (ev->full || has_waiters(queue, rank));
 }
 
-/* Answers are what makes room. A node without any is not waited for in the end: time has to be
- * looked at as well. */
-static void survey_later(struct rlk_queue *queue)
+/* A reply makes room and wakes the queue. But a node that does not reply is left out after a time,
+ * so the queue is checked by a timer as well. */
+static void check_later(struct rlk_queue *queue)
 {
     uint64_t later_us = queue->options->node_timeout_us / 8;
 
     rlk_timer_set(&queue->loop->timers, &queue->timer, rlk_time_add(rlk_clock_us(), later_us));
 }
 
-/* True when all of them had their turn. */
+/* Begin the operations of a rank. True: all of them have begun. */
 static bool serve(struct rlk_queue *queue, enum rlk_rank rank)
 {
     struct rlk_event ev = {.now_us = rlk_clock_us()};
@@ -88,7 +88,7 @@ static bool serve(struct rlk_queue *queue, enum rlk_rank rank)
         struct rlk_list *head;
 
         if (is_full(queue, rank, &ev)) {
-            survey_later(queue);
+            check_later(queue);
             return false;
         }
         head = rlk_list_pop(&queue->rank[rank]);

@@ -16,7 +16,7 @@
 
 #define MAX_RETRY_MS 60000
 
-/* What every version of the struct has. */
+/* The fields that every version of the struct has. */
 #define LEAST RLK_SIZED_UP_TO(struct redlock_request, wait_ms)
 
 static const struct redlock_request defaults = {
@@ -91,7 +91,7 @@ static bool same(const struct rlk_key *a, const struct rlk_key *b)
     return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
 }
 
-/* Names that the library has for itself: a counter's, and the incarnation key's. */
+/* Names that the library uses itself: those of counters, and the incarnation key. */
 static bool is_reserved(const char *bytes, size_t len)
 {
     const size_t tail = sizeof(RLK_COMMAND_COUNTER) - 1, key = sizeof(RLK_COMMAND_INCARNATION) - 1;
@@ -119,7 +119,7 @@ static int check_key(struct redlock *rl, const struct rlk_key *key, unsigned num
     return 0;
 }
 
-/* One more key. A lock on the same key twice is a mistake of whoever wrote the list. */
+/* Add a key. The same key twice is a mistake of the caller. */
 static int add_key(struct redlock *rl, struct rlk_terms *r, const char *bytes, size_t len)
 {
     struct rlk_key *key = &r->keys[r->n_keys];
@@ -174,7 +174,7 @@ static int check_keys(struct redlock *rl, const struct redlock_request *q, struc
     return add_key(rl, r, q->key, q->key_len ? q->key_len : strlen(q->key));
 }
 
-/* ---- the whole ---- */
+/* ---- token, ttl and the whole request ---- */
 
 int rlk_request_token(struct redlock *rl, const char *token)
 {

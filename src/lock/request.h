@@ -1,4 +1,4 @@
-/* request.h - a request, checked and translated for the attempt. */
+/* request.h - checks a request, and translates it for the attempt and the hold. */
 #ifndef RLK_LOCK_REQUEST_H
 #define RLK_LOCK_REQUEST_H
 
@@ -12,27 +12,27 @@ struct redlock;
 struct redlock_request;
 
 struct rlk_terms {
-    struct rlk_key keys[REDLOCK_MAX_KEYS]; /* borrowed from the user's */
+    struct rlk_key keys[REDLOCK_MAX_KEYS]; /* borrowed from the user's request */
     unsigned n_keys;
     struct rlk_attempt_config attempt; /* the seeds of both are left to the caller */
     struct rlk_hold_config hold;
 };
 
-/* What fails here leaves a sentence for redlock_error_text().
+/* Each function here that fails writes a sentence for redlock_error_text().
  *
- * The caller's struct, of whatever version, as one of ours, and checked. 0, REDLOCK_EINVAL or
- * REDLOCK_ETTL. */
+ * Copy the caller's struct, of whatever version, into one of our version, and check it. 0,
+ * REDLOCK_EINVAL or REDLOCK_ETTL. */
 int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
                       struct redlock_request *ret_q, struct rlk_terms *ret_terms);
 
-/* The same for 1 to REDLOCK_MAX_KEYS keys alone. */
+/* Check 1 to REDLOCK_MAX_KEYS keys alone. 0 or REDLOCK_EINVAL. */
 int rlk_request_keys(struct redlock *rl, const char *const *keys, size_t n_keys,
                      struct rlk_terms *ret_terms);
 
-/* The same for a token: it can be one. */
+/* Check that a text can be a token. 0 or REDLOCK_EINVAL. */
 int rlk_request_token(struct redlock *rl, const char *token);
 
-/* 0, or REDLOCK_ETTL. */
+/* Check a ttl. 0 or REDLOCK_ETTL. */
 int rlk_request_ttl(struct redlock *rl, uint32_t ttl_ms);
 
 #endif

@@ -12,7 +12,7 @@
 #include "node/claim.h"
 #include "node/node.h"
 
-/* Of values so long that they were cut, the beginning and the length are compared. */
+/* Of long values that were cut, only the beginning and the whole length are compared. */
 static bool is_same(const struct rlk_found *a, const struct rlk_found *b)
 {
     return a->len == b->len && a->whole == b->whole && memcmp(a->value, b->value, a->len) == 0;
@@ -36,7 +36,7 @@ static void find_holder(const struct rlk_found *found, const uint64_t *ttl_ms,
                         struct redlock_query_result *r)
 {
     unsigned n_nodes = (unsigned)r->n_nodes, quorum = rlk_validity_quorum(n_nodes), i;
-    unsigned silent = n_nodes - (unsigned)r->answered;
+    unsigned unanswered = n_nodes - (unsigned)r->answered;
     uint64_t best = 0, nodes;
 
     for (i = 0; i < n_nodes; i++) {
@@ -52,11 +52,11 @@ static void find_holder(const struct rlk_found *found, const uint64_t *ttl_ms,
     r->owner = rlk_claim_owner(r->token);
     r->holding = rlk_mask_count(best);
     r->held = r->holding >= quorum;
-    r->unknown = !r->held && (r->answered < quorum || r->holding + silent >= quorum);
+    r->unknown = !r->held && (r->answered < quorum || r->holding + unanswered >= quorum);
     r->ttl_ms = rlk_validity_until(ttl_ms, best, quorum);
 }
 
-/* Why there is no answer. */
+/* Say why there is no answer, if nothing was noted yet. */
 static void explain(struct rlk_found *f, struct rlk_node *n, uint64_t now_us)
 {
     if (f->public.answer == REDLOCK_ANSWER_NONE && f->error[0] == '\0') {

@@ -1,4 +1,4 @@
-/* result.h - who holds a key, from what was found on each master. */
+/* result.h - decides who holds a key, from what was found on each master. */
 #ifndef RLK_LOCK_RESULT_H
 #define RLK_LOCK_RESULT_H
 
@@ -8,7 +8,7 @@
 
 struct rlk_node;
 
-/* Run a query's callback; the arrays are by node. */
+/* Decide, and run the callback of the query. The arrays are by node. */
 void rlk_result_report(struct rlk_found *found, struct rlk_node *nodes, unsigned n_nodes,
                        redlock_query_cb *cb, void *arg);
 

@@ -17,7 +17,7 @@ void rlk_script_init(struct rlk_script_forms *f, const struct rlk_script *script
     rlk_command_init(&f->form[1]);
 }
 
-/* [S11] The vote looks whether the data are still those that we knew. */
+/* [S11] A vote with a fence also checks the mark in the incarnation key. */
 static void form_vote(struct rlk_command *c, const struct rlk_claim *claim,
                       const struct rlk_node *n, bool text)
 {
@@ -46,7 +46,7 @@ static void form(struct rlk_script_forms *f, const struct rlk_node *n, bool seco
     }
 }
 
-/* A vote is formatted anew for each node: each has a mark of its own. */
+/* A vote is formatted again for each node, because each node has its own mark. */
 static bool send_form(struct rlk_script_forms *f, bool second, struct rlk_node *n,
                       const struct rlk_exchange_kind *kind, uint64_t now_us)
 {

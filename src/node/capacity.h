@@ -20,7 +20,7 @@ struct rlk_node;
 #define RLK_CAPACITY_BYTES ((size_t)512 * 1024)
 
 enum rlk_rank {
-    RLK_RANK_URGENT = 0, /* for a lock that is held: renew, extend, heal, release, adopt */
+    RLK_RANK_URGENT = 0, /* renewals, extensions, heals, releases, adoptions */
     RLK_RANK_FRESH,      /* acquires and queries */
     RLK_RANKS
 };
