@@ -5,5 +5,6 @@
 #include <check.h>
 
 TCase *doubt_in_a_round(void);
+TCase *doubt_while_held(void);
 
 #endif

@@ -21,17 +21,19 @@ struct rlk_hold_config config(void)
     return c;
 }
 
-void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, uint64_t no)
+void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, uint64_t no,
+               uint64_t quarantined)
 {
     struct rlk_round won;
     unsigned node;
 
-    memset(w, 0, sizeof(*w));
+    *w = (struct world){.c = *c, .at_us = T0};
     rlk_round_init(&won);
     won.state = RLK_ROUND_WON;
     won.asked = rlk_mask_all(c->nodes);
     won.yes = yes;
     won.no = no;
+    won.unknown = won.quarantined = quarantined;
     won.started_us = T0;
     for (node = 0; node < c->nodes; node++) {
         won.end_us[node] = T0 + LEASE;
@@ -46,7 +48,7 @@ void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, u
 
 void start(struct world *w, const struct rlk_hold_config *c)
 {
-    start_won(w, c, rlk_mask_all(c->nodes), 0);
+    start_won(w, c, rlk_mask_all(c->nodes), 0, 0);
 }
 
 void step(struct world *w, struct rlk_event ev)
@@ -64,16 +66,6 @@ void step(struct world *w, struct rlk_event ev)
 void timer(struct world *w, uint64_t now_us)
 {
     step(w, (struct rlk_event){.kind = RLK_EVENT_TIMER, .now_us = now_us});
-}
-
-void extend(struct world *w, uint64_t ttl_us, uint64_t now_us)
-{
-    step(w, (struct rlk_event){.kind = RLK_EVENT_EXTEND, .now_us = now_us, .ttl_us = ttl_us});
-}
-
-void pet(struct world *w, uint64_t now_us)
-{
-    step(w, (struct rlk_event){.kind = RLK_EVENT_PET, .now_us = now_us});
 }
 
 void answer(struct world *w, uint64_t nodes, enum rlk_answer a, uint64_t now_us)

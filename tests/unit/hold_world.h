@@ -16,25 +16,29 @@
 #define ALL5 UINT64_C(0x1f)
 
 struct world {
+    struct rlk_hold_config c;
     struct rlk_hold h;
     struct rlk_actions out;
     uint64_t ready;
     bool full;               /* the nodes have no room */
     unsigned told, extended; /* how often */
+    uint64_t at_us;          /* when the last renewal began, or it was won */
+    uint64_t left_us;        /* for which it was valid then */
+    unsigned step;           /* of a story */
 };
 
 /* Renewed for ever, on five nodes. */
 struct rlk_hold_config config(void);
 
-/* Won by all; or by `yes` and refused by `no`. All were asked. */
+/* Won by all; or by `yes` and refused by `no`, and `quarantined` granted as well. All were asked.
+ */
 void start(struct world *w, const struct rlk_hold_config *c);
-void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, uint64_t no);
+void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, uint64_t no,
+               uint64_t quarantined);
 
 /* One event. */
 void step(struct world *w, struct rlk_event ev);
 void timer(struct world *w, uint64_t now_us);
-void extend(struct world *w, uint64_t ttl_us, uint64_t now_us);
-void pet(struct world *w, uint64_t now_us);
 
 /* One for each of these nodes. */
 void answer(struct world *w, uint64_t nodes, enum rlk_answer a, uint64_t now_us);

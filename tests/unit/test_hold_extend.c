@@ -2,141 +2,88 @@
 #include <redlock/error.h>
 
 #include "base/time.h"
-#include "hold_world.h"
+#include "hold_story.h"
+#include "lib/rows.h"
 
 /* ---- extending ---- */
 
+/* _i: whether it is renewed by itself, here and below. Then a third of the new ttl is waited. */
 START_TEST(an_extension_is_told_when_it_has_succeeded)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t lease_us = rlk_validity_lease_us(3 * TTL, c.drift_ppm);
+    struct world w = {.c = config()};
+    uint64_t lease_us = LEASE_OF(3 * TTL);
 
-    c.renew = _i;
-    start(&w, &c);
-    extend(&w, 3 * TTL, T0 + 1000);
-    ck_assert_uint_eq(w.out.extend, ALL5);
-    ck_assert_uint_eq(w.out.ttl_ms, 3 * TTL / 1000);
-    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + LEASE);
-    answer(&w, 0x03, RLK_ANSWER_OURS, T0 + 2000);
-    ck_assert_uint_eq(w.extended, 0);
-    answer(&w, 0x04, RLK_ANSWER_OURS, T0 + 2000);
-    ck_assert(w.out.report_extended);
-    ck_assert_int_eq(w.h.extended, REDLOCK_OK);
-    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + 1000 + lease_us);
-    answer(&w, 0x18, RLK_ANSWER_OURS, T0 + 3000);
-    ck_assert_uint_eq(w.extended, 1);
-    ck_assert_uint_eq(due(&w), T0 + 1000 + (_i ? TTL : lease_us)); /* a third of the new ttl */
-    ck_assert_uint_eq(w.told, 0);
+    PLAY(&w, CONFIG(renew, _i), HOLD, EXTEND(1000, 3 * TTL), IS(out.extend, ALL5),
+         IS(out.ttl_ms, 3 * TTL / 1000), VALID(LEASE), ANSWER(2000, 0x03, OURS), IS(extended, 0),
+         ANSWER(2000, 0x04, OURS), IS(out.report_extended, true), EXTENDED(OK),
+         VALID(1000 + lease_us), ANSWER(3000, 0x18, OURS), IS(extended, 1),
+         DUE(1000 + (_i ? TTL : lease_us)), IS(told, 0));
 }
 END_TEST
 
+/* Renewals go on with the old ttl. A lock that is renewed is in trouble. */
 START_TEST(an_extension_that_fails_leaves_the_lock_as_it_was)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
+    struct world w = {.c = config()};
 
-    c.renew = _i;
-    start(&w, &c);
-    extend(&w, 2 * TTL, T0 + 1000);
-    answer(&w, 0x03, RLK_ANSWER_OURS, T0 + 2000);
-    timer(&w, T0 + 1000 + TIMEOUT - 1);
-    ck_assert_uint_eq(w.extended, 0);
-    timer(&w, T0 + 1000 + TIMEOUT);
-    ck_assert_uint_eq(w.extended, 1);
-    ck_assert_int_eq(w.h.extended, REDLOCK_ENOQUORUM);
-    ck_assert_int_eq(w.h.state, RLK_HOLD_HELD);
-    ck_assert_uint_eq(w.h.config.ttl_us, TTL); /* which renewals go on with */
-    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + LEASE);
-    ck_assert_uint_eq(w.told, _i); /* a lock that is renewed is in trouble */
-    silence(&w);
-    ck_assert_uint_eq(w.extended, 1);
+    PLAY(&w, CONFIG(renew, _i), HOLD, EXTEND(1000, 2 * TTL), ANSWER(2000, 0x03, OURS),
+         TIMER(1000 + TIMEOUT - 1), IS(extended, 0), TIMER(1000 + TIMEOUT), EXTENDED(ENOQUORUM),
+         HELD, IS(h.config.ttl_us, TTL), VALID(LEASE), IS(told, (uint64_t)_i), SILENCE(LEASE),
+         IS(extended, 1));
 }
 END_TEST
 
-START_TEST(an_extension_with_nobody_to_ask_fails_at_once)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-
-    start(&w, &c);
-    w.ready = 0;
-    extend(&w, TTL, T0 + 1000);
-    ck_assert(w.out.report_extended);
-    ck_assert_int_eq(w.h.extended, REDLOCK_ENOQUORUM);
-}
-END_TEST
-
+/* _i: the round succeeds; or it does not, and the others owe an answer. What has ended then is not
+ * the extension. */
 START_TEST(an_extension_waits_for_the_round_under_way)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
+    struct world w = {.c = config()};
+    uint64_t turn_us = _i ? TIMEOUT : 20;
 
-    c.max_renewals = 1;
-    start(&w, &c);
-    at_us = renewal(&w);
-    extend(&w, 2 * TTL, at_us + 10);
-    ck_assert_uint_eq(w.out.extend, 0);
-    if (_i == 0) {
-        answer(&w, 0x07, RLK_ANSWER_OURS, at_us + 20);
-        at_us += 20;
-        ck_assert_uint_eq(due(&w), at_us);
+    PLAY(&w, CONFIG(max_renewals, 1), HOLD, RENEWAL, EXTEND(10, 2 * TTL), IS(out.extend, 0));
+    if (_i) {
+        PLAY(&w, TIMER(turn_us), IS(extended, 0), IS(out.extend, 0));
     } else {
-        timer(&w, at_us + TIMEOUT);
-        at_us += TIMEOUT;
+        PLAY(&w, ANSWER(turn_us, 0x07, OURS), DUE(turn_us), IS(extended, 0), TIMER(turn_us),
+             IS(out.extend, 0x07));
     }
-    ck_assert_uint_eq(w.extended, 0); /* what has ended is not the extension */
-    if (_i == 0) {
-        timer(&w, at_us);
-    }
-    ck_assert_uint_eq(w.out.extend, _i == 0 ? 0x07 : 0); /* the others owe an answer */
-    ck_assert_uint_eq(w.out.ttl_ms, 2 * TTL / 1000);
-    answer(&w, ALL5, RLK_ANSWER_OURS, at_us + 30);
-    answer(&w, ALL5, RLK_ANSWER_OURS, at_us + 40);
-    ck_assert_uint_eq(w.extended, 1);
-    ck_assert_int_eq(w.h.extended, REDLOCK_OK);
-    ck_assert_uint_ge(rlk_hold_valid_until_us(&w.h),
-                      at_us + rlk_validity_lease_us(2 * TTL, c.drift_ppm));
+    PLAY(&w, IS(out.ttl_ms, 2 * TTL / 1000), ANSWER(turn_us + 30, ALL5, OURS),
+         ANSWER(turn_us + 40, ALL5, OURS), EXTENDED(OK),
+         VALID_AT_LEAST(turn_us + LEASE_OF(2 * TTL)));
 }
 END_TEST
 
 /* In line, or asked: it ends with the lock, and once. */
 START_TEST(an_extension_ends_with_the_lock)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us = T0 + THIRD;
+    struct world w = {.c = config()};
 
-    start(&w, &c);
+    PLAY(&w, HOLD);
     if (_i & 1) {
-        timer(&w, at_us);
+        PLAY(&w, TIMER(THIRD));
     }
-    extend(&w, TTL, at_us);
+    PLAY(&w, EXTEND(THIRD, TTL));
     if (_i & 2) {
-        answer(&w, 0x07, RLK_ANSWER_GONE, at_us + 10);
+        PLAY(&w, ANSWER(THIRD + 10, 0x07, GONE));
     } else {
-        timer(&w, T0 + LEASE);
+        PLAY(&w, TIMER(LEASE));
     }
-    ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
-    ck_assert(w.out.report && w.out.report_extended);
-    ck_assert_int_eq(w.h.extended, REDLOCK_ELOST);
-    answer(&w, ALL5, RLK_ANSWER_OURS, at_us + 20);
-    ck_assert_uint_eq(w.extended, 1);
-    ck_assert_uint_eq(w.told, 1);
+    PLAY(&w, IS(h.state, RLK_HOLD_LOST), IS(out.report, true), IS(out.report_extended, true),
+         EXTENDED(ELOST), ANSWER(THIRD + 20, ALL5, OURS), IS(extended, 1), IS(told, 1));
 }
 END_TEST
 
-START_TEST(a_shorter_extension_shortens_nothing)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
+static const struct story of_extending[] = {
+    {"an_extension_with_nobody_to_ask_fails_at_once",
+     {HOLD, SET(ready, 0), EXTEND(1000, TTL), IS(out.report_extended, true), EXTENDED(ENOQUORUM)}},
 
-    start(&w, &c);
-    extend(&w, TTL / 100, T0 + 1000);
-    answer(&w, ALL5, RLK_ANSWER_OURS, T0 + 2000);
-    ck_assert_int_eq(w.h.extended, REDLOCK_OK);
-    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + LEASE);
+    {"a_shorter_extension_shortens_nothing",
+     {HOLD, EXTEND(1000, TTL / 100), ANSWER(2000, ALL5, OURS), EXTENDED(OK), VALID(LEASE)}},
+};
+
+START_TEST(extending)
+{
+    hold_tell(&of_extending[_i]);
 }
 END_TEST
 
@@ -144,24 +91,16 @@ END_TEST
 
 START_TEST(healed_after_a_bare_majority_with_what_is_left)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t left_us;
+    struct world w = {.c = config()};
+    uint64_t wait_us;
 
-    start_won(&w, &c, 0x07, 0x18);
-    ck_assert_uint_gt(due(&w), T0); /* whoever split the votes is let go */
-    ck_assert_uint_le(due(&w), T0 + TENTH);
-    left_us = T0 + LEASE - due(&w);
-    timer(&w, due(&w));
-    ck_assert_uint_eq(w.out.heal, 0x18);
-    ck_assert_uint_eq(w.out.extend, 0);
-    ck_assert_uint_eq(w.out.ttl_ms, left_us / 1000);
-    vote(&w, 0x18, RLK_VOTE_YES, T0 + 2000);
-    ck_assert_uint_eq(w.h.leases.counted, 0x07); /* [S7] */
-    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + LEASE);
-    ck_assert_uint_eq(due(&w), T0 + TENTH);
-    renewed(&w);
-    ck_assert_uint_eq(w.h.leases.counted, ALL5);
+    PLAY(&w, HOLD_BY(0x07, 0x18));
+    wait_us = due(&w) - T0;
+    ck_assert_uint_gt(wait_us, 0); /* whoever split the votes is let go */
+    ck_assert_uint_le(wait_us, TENTH);
+    PLAY(&w, WAKE, IS(out.heal, 0x18), IS(out.extend, 0), IS(out.ttl_ms, (LEASE - wait_us) / 1000),
+         VOTE(2000, 0x18, YES), COUNTED(0x07), /* [S7] */
+         VALID(LEASE), DUE(TENTH), RENEWED, COUNTED(ALL5));
 }
 END_TEST
 
@@ -192,19 +131,13 @@ END_TEST
 
 START_TEST(not_healed_after_a_failure_or_while_a_round_runs)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
+    struct world w = {.c = config()};
     int i;
 
-    start(&w, &c);
+    PLAY(&w, HOLD);
     for (i = 0; i < 4; i++) {
-        at_us = renewal(&w);
-        answer(&w, 0x10, RLK_ANSWER_GONE, at_us + 10);
-        answer(&w, 0x03, RLK_ANSWER_OURS, at_us + 10);
-        ck_assert_uint_eq(w.out.heal, 0);
-        answer(&w, 0x0c, RLK_ANSWER_UNKNOWN, at_us + 10);
-        ck_assert_uint_eq(w.h.heal_us, RLK_NEVER);
+        PLAY(&w, RENEWAL, ANSWER(10, 0x10, GONE), ANSWER(10, 0x03, OURS), IS(out.heal, 0),
+             ANSWER(10, 0x0c, UNKNOWN), IS(h.heal_us, RLK_NEVER));
     }
 }
 END_TEST
@@ -242,7 +175,7 @@ START_TEST(healed_again_for_what_is_left_then)
     uint64_t at_us, left_ms;
 
     c.renew = false;
-    start_won(&w, &c, 0x0f, 0x10);
+    start_won(&w, &c, 0x0f, 0x10, 0);
     timer(&w, w.h.heal_us);
     ck_assert_uint_eq(w.out.heal, 0x10);
     at_us = T0 + THIRD;
@@ -257,17 +190,20 @@ START_TEST(healed_again_for_what_is_left_then)
 }
 END_TEST
 
-START_TEST(a_remainder_is_not_worth_a_key)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t left_us = 10000 - (uint64_t)_i;
+static const struct story of_healing[] = {
+    {"a_remainder_is_not_worth_a_key",
+     {CONFIG(renew, false), HOLD_BY(0x07, 0x18), TIMER(LEASE - 10000), IS(out.heal, 0x18),
+      DUE(LEASE), HOLD_BY(0x07, 0x18), TIMER(LEASE - 9999), IS(out.heal, 0), DUE(LEASE)}},
 
-    c.renew = false;
-    start_won(&w, &c, 0x07, 0x18);
-    timer(&w, T0 + LEASE - left_us);
-    ck_assert_uint_eq(w.out.heal, _i ? 0 : 0x18);
-    ck_assert_uint_eq(due(&w), T0 + LEASE);
+    /* A lock that was taken over: what is found is no second address of a server [S10]. */
+    {"our_key_is_where_the_former_holder_set_it",
+     {CONFIG(adopted, true), HOLD_BY(0x07, 0x18), IS(h.leases.touched, ALL5), WAKE,
+      IS(out.heal, 0x18), VOTE(5000, 0x18, OURS), PRESENT(ALL5), IS(h.leases.duplicates, 0)}},
+};
+
+START_TEST(healing)
+{
+    hold_tell(&of_healing[_i]);
 }
 END_TEST
 
@@ -277,40 +213,21 @@ TCase *hold_extending(void)
 
     tcase_add_loop_test(c, an_extension_is_told_when_it_has_succeeded, 0, 2);
     tcase_add_loop_test(c, an_extension_that_fails_leaves_the_lock_as_it_was, 0, 2);
-    tcase_add_test(c, an_extension_with_nobody_to_ask_fails_at_once);
     tcase_add_loop_test(c, an_extension_waits_for_the_round_under_way, 0, 2);
     tcase_add_loop_test(c, an_extension_ends_with_the_lock, 0, 4);
-    tcase_add_test(c, a_shorter_extension_shortens_nothing);
+    tcase_add_rows(c, extending, of_extending);
     return c;
 }
-
-/* A lock that was taken over: what is found is no second address of a server [S10]. */
-START_TEST(our_key_is_where_the_former_holder_set_it)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-
-    c.adopted = true;
-    start_won(&w, &c, 0x07, 0x18);
-    ck_assert_uint_eq(w.h.leases.touched, ALL5);
-    timer(&w, due(&w));
-    ck_assert_uint_eq(w.out.heal, 0x18);
-    vote(&w, 0x18, RLK_VOTE_OURS, T0 + 5000);
-    ck_assert_uint_eq(w.h.leases.present, ALL5);
-    ck_assert_uint_eq(w.h.leases.duplicates, 0);
-}
-END_TEST
 
 TCase *hold_healing(void)
 {
     TCase *c = tcase_create("healing");
 
-    tcase_add_test(c, our_key_is_where_the_former_holder_set_it);
     tcase_add_test(c, healed_after_a_bare_majority_with_what_is_left);
     tcase_add_loop_test(c, healed_once_after_each_success, 0, 2);
     tcase_add_test(c, not_healed_after_a_failure_or_while_a_round_runs);
     tcase_add_test(c, who_is_silent_does_not_keep_the_others_from_being_healed);
     tcase_add_test(c, healed_again_for_what_is_left_then);
-    tcase_add_loop_test(c, a_remainder_is_not_worth_a_key, 0, 2);
+    tcase_add_rows(c, healing, of_healing);
     return c;
 }

@@ -5,54 +5,20 @@
 
 #include "base/mask.h"
 #include "base/time.h"
-#include "hold_world.h"
+#include "hold_story.h"
+#include "lib/rows.h"
 
 START_TEST(so_many_renewals_and_no_more)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us, last_us = T0;
-    uint32_t i;
+    struct world w = {.c = config()};
+    int i;
 
-    c.max_renewals = (uint32_t)_i;
-    start(&w, &c);
-    for (i = 0; i < c.max_renewals; i++) {
-        last_us = renewed(&w);
+    PLAY(&w, CONFIG(max_renewals, (uint64_t)_i), HOLD);
+    for (i = 0; i < _i; i++) {
+        PLAY(&w, RENEWED);
     }
-    ck_assert_uint_eq(w.told, 0);
-    at_us = due(&w);
-    ck_assert_uint_eq(at_us, last_us + THIRD);
-    timer(&w, at_us);
-    ck_assert_uint_eq(w.out.extend, 0);
-    ck_assert(w.out.report && w.h.trouble);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
-    ck_assert_uint_eq(due(&w), last_us + LEASE);
-    ck_assert_uint_eq(silence(&w), last_us + LEASE);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
-    ck_assert_uint_eq(w.told, 2);
-}
-END_TEST
-
-/* The renewal that an extension waits for is one of them; the extension is none. */
-START_TEST(extensions_are_no_renewals)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
-
-    start(&w, &c);
-    extend(&w, TTL, T0 + 1000);
-    answer(&w, ALL5, RLK_ANSWER_OURS, T0 + 2000);
-    ck_assert_uint_eq(w.h.renewals, 0);
-    at_us = renewal(&w);
-    extend(&w, TTL, at_us + 10);
-    answer(&w, ALL5, RLK_ANSWER_OURS, at_us + 20);
-    ck_assert_uint_eq(w.h.renewals, 1);
-    at_us = renewal(&w);
-    ck_assert_uint_eq(at_us, due(&w) - TIMEOUT);
-    answer(&w, ALL5, RLK_ANSWER_OURS, at_us + 20);
-    ck_assert_uint_eq(w.h.renewals, 1);
-    ck_assert_uint_eq(w.extended, 2);
+    PLAY(&w, IS(told, 0), DUE(THIRD), WAKE, IS(out.extend, 0), IS(out.report, true),
+         TROUBLE(EUNRENEWED), DUE(LEASE), SILENCE(LEASE), LOST(EUNRENEWED), IS(told, 2));
 }
 END_TEST
 
@@ -76,155 +42,70 @@ START_TEST(never_renewed_beyond_max_hold)
 }
 END_TEST
 
-/* To the microsecond. */
-START_TEST(a_renewal_that_ends_with_max_hold_is_the_last)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-
-    c.max_hold_us = TTL + THIRD;
-    start(&w, &c);
-    renewed(&w);
-    timer(&w, due(&w));
-    ck_assert_uint_eq(w.out.extend, 0);
-    c.max_hold_us--;
-    start(&w, &c);
-    timer(&w, due(&w));
-    ck_assert_uint_eq(w.out.extend, 0);
-    ck_assert(w.h.trouble);
-}
-END_TEST
-
 START_TEST(each_renewal_uses_up_the_pets)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
+    struct world w = {.c = config()};
     int i;
 
-    c.gated = true;
-    start(&w, &c);
-    pet(&w, T0 + 5);
-    pet(&w, T0 + 6);
-    at_us = renewed(&w);
+    PLAY(&w, CONFIG(gated, true), HOLD, PET(5), PET(6), RENEWED);
     for (i = 0; i < 5; i++) {
-        pet(&w, at_us + 5000);
-        ck_assert_uint_eq(due(&w), at_us + THIRD); /* not due, not begun */
-        at_us = renewed(&w);
+        PLAY(&w, PET(5000), DUE(THIRD), RENEWED); /* not due, not begun */
     }
-    timer(&w, due(&w));
-    ck_assert_uint_eq(w.out.extend, 0);
-    ck_assert(w.out.report && w.h.trouble);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
-    ck_assert_uint_eq(due(&w), at_us + LEASE);
-    pet(&w, at_us + THIRD + 7);
-    ck_assert_uint_eq(due(&w), at_us + THIRD + 7); /* due: at once */
-    renewed(&w);
-    ck_assert(!w.h.trouble);
-    ck_assert_uint_eq(w.told, 1);
+    PLAY(&w, WAKE, IS(out.extend, 0), IS(out.report, true), TROUBLE(EUNRENEWED), DUE(LEASE),
+         PET(THIRD + 7), DUE(THIRD + 7), RENEWED, IS(h.trouble, false), IS(told, 1));
 }
 END_TEST
 
-START_TEST(whoever_is_not_petted_is_lost_with_its_time)
+static const struct story stories[] = {
+    /* The renewal that an extension waits for is one of them; the extension is none. */
+    {"extensions_are_no_renewals",
+     {HOLD, EXTEND(1000, TTL), ANSWER(2000, ALL5, OURS), IS(h.renewals, 0), RENEWAL,
+      EXTEND(10, TTL), ANSWER(20, ALL5, OURS), IS(h.renewals, 1), RENEWAL, DUE(TIMEOUT),
+      ANSWER(20, ALL5, OURS), IS(h.renewals, 1), IS(extended, 2)}},
+
+    /* To the microsecond. */
+    {"a_renewal_that_ends_with_max_hold_is_the_last",
+     {CONFIG(max_hold_us, TTL + THIRD), HOLD, RENEWED, WAKE, IS(out.extend, 0),
+      CONFIG(max_hold_us, TTL + THIRD - 1), HOLD, WAKE, IS(out.extend, 0), IS(h.trouble, true)}},
+
+    {"whoever_is_not_petted_is_lost_with_its_time",
+     {CONFIG(gated, true), HOLD, PET(5), RENEWED, SILENCE(LEASE), LOST(EUNRENEWED), PET(LEASE + 1),
+      IS(told, 2), IS(h.state, RLK_HOLD_LOST)}},
+
+    /* A pet is for a renewal, not for a round: its retries go on. */
+    {"a_renewal_that_fails_needs_no_other_pet",
+     {CONFIG(gated, true), HOLD, PET(5), RENEWAL, ANSWER(10, ALL5, UNKNOWN), RENEWED, WAKE,
+      IS(out.extend, 0)}},
+
+    /* That a node was healed is a reason to renew soon, but none to complain that nobody was petted
+     * in a tenth of the ttl. */
+    {"a_healed_node_wants_no_pet_sooner_than_a_third",
+     {CONFIG(gated, true), HOLD, PET(5), RENEWAL, ANSWER(10, 0x0f, OURS), ANSWER(10, 0x10, GONE),
+      WAKE, IS(out.heal, 0x10), VOTE(20, 0x10, YES), DUE(THIRD), PET(THIRD - 1), RENEWED,
+      IS(told, 0)}},
+
+    /* What was due when nobody was petted is no longer due when the user extends. */
+    {"after_an_extension_a_pet_hurries_nothing",
+     {CONFIG(gated, true), HOLD, PET(5), RENEWED, TIMER(THIRD), IS(h.trouble, true),
+      EXTEND(THIRD + 5, TTL), ANSWER(THIRD + 10, ALL5, OURS), IS(h.trouble, false), PET(THIRD + 20),
+      DUE(THIRD + 5 + THIRD)}},
+
+    /* The application extends in one thread and hangs in another: only pets are pets. It is the
+     * same trouble, then. */
+    {"an_extension_that_fails_is_no_pet",
+     {CONFIG(gated, true), HOLD, PET(5), RENEWED, EXTEND(1000, TTL), ANSWER(2000, ALL5, UNKNOWN),
+      EXTENDED(ENOQUORUM), IS(told, 1), WAKE, IS(out.extend, 0), IS(told, 1), PET(2 * TENTH),
+      RENEWED}},
+
+    /* It lives for longer than it is asked for: there is nothing to do. */
+    {"extended_by_less_than_it_has_it_is_not_renewed_sooner",
+     {HOLD, EXTEND(1000, 10000), ANSWER(1200, ALL5, OURS), EXTENDED(OK), VALID(LEASE),
+      DUE_BETWEEN(LEASE - 10000, LEASE)}},
+};
+
+START_TEST(a_story)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
-
-    c.gated = true;
-    start(&w, &c);
-    pet(&w, T0 + 5);
-    at_us = renewed(&w);
-    ck_assert_uint_eq(silence(&w), at_us + LEASE);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
-    pet(&w, at_us + LEASE + 1);
-    ck_assert_uint_eq(w.told, 2);
-    ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
-}
-END_TEST
-
-/* A pet is for a renewal, not for a round: its retries go on. */
-START_TEST(a_renewal_that_fails_needs_no_other_pet)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
-
-    c.gated = true;
-    start(&w, &c);
-    pet(&w, T0 + 5);
-    at_us = renewal(&w);
-    answer(&w, ALL5, RLK_ANSWER_UNKNOWN, at_us + 10);
-    renewed(&w);
-    timer(&w, due(&w));
-    ck_assert_uint_eq(w.out.extend, 0);
-}
-END_TEST
-
-/* That a node was healed is a reason to renew soon, but none to complain that nobody was petted in
- * a tenth of the ttl. */
-START_TEST(a_healed_node_wants_no_pet_sooner_than_a_third)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
-
-    c.gated = true;
-    start(&w, &c);
-    pet(&w, T0 + 5);
-    at_us = renewal(&w);
-    answer(&w, 0x0f, RLK_ANSWER_OURS, at_us + 10);
-    answer(&w, 0x10, RLK_ANSWER_GONE, at_us + 10);
-    timer(&w, due(&w));
-    vote(&w, w.out.heal, RLK_VOTE_YES, at_us + 20);
-    ck_assert_uint_eq(due(&w), at_us + THIRD);
-    pet(&w, at_us + THIRD - 1);
-    renewed(&w);
-    ck_assert_uint_eq(w.told, 0);
-}
-END_TEST
-
-/* What was due when nobody was petted is no longer due when the user extends. */
-START_TEST(after_an_extension_a_pet_hurries_nothing)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
-
-    c.gated = true;
-    start(&w, &c);
-    pet(&w, T0 + 5);
-    at_us = renewed(&w);
-    timer(&w, at_us + THIRD);
-    ck_assert(w.h.trouble);
-    extend(&w, TTL, at_us + THIRD + 5);
-    answer(&w, ALL5, RLK_ANSWER_OURS, at_us + THIRD + 10);
-    ck_assert(!w.h.trouble);
-    pet(&w, at_us + THIRD + 20);
-    ck_assert_uint_eq(due(&w), at_us + THIRD + 5 + THIRD);
-}
-END_TEST
-
-/* The application extends in one thread and hangs in another: only pets are pets. */
-START_TEST(an_extension_that_fails_is_no_pet)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
-
-    c.gated = true;
-    start(&w, &c);
-    pet(&w, T0 + 5);
-    at_us = renewed(&w);
-    extend(&w, TTL, at_us + 1000);
-    answer(&w, ALL5, RLK_ANSWER_UNKNOWN, at_us + 2000);
-    ck_assert_int_eq(w.h.extended, REDLOCK_ENOQUORUM);
-    w.told = 0;
-    timer(&w, due(&w));
-    ck_assert_uint_eq(w.out.extend, 0);
-    ck_assert_uint_eq(w.told, 0); /* it is the same trouble */
-    pet(&w, at_us + 2 * TENTH);
-    renewed(&w);
+    hold_tell(&stories[_i]);
 }
 END_TEST
 
@@ -288,36 +169,14 @@ START_TEST(slow_masters_change_no_limit)
 }
 END_TEST
 
-/* It lives for longer than it is asked for: there is nothing to do. */
-START_TEST(extended_by_less_than_it_has_it_is_not_renewed_sooner)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-
-    start(&w, &c);
-    extend(&w, 10000, T0 + 1000);
-    answer(&w, ALL5, RLK_ANSWER_OURS, T0 + 1200);
-    ck_assert_int_eq(w.h.extended, REDLOCK_OK);
-    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + LEASE);
-    ck_assert_uint_ge(due(&w), T0 + LEASE - 10000);
-}
-END_TEST
-
 TCase *hold_limits(void)
 {
     TCase *c = tcase_create("limits");
 
     tcase_add_loop_test(c, so_many_renewals_and_no_more, 0, 4);
-    tcase_add_test(c, extensions_are_no_renewals);
-    tcase_add_loop_test(c, slow_masters_change_no_limit, 0, 2);
-    tcase_add_test(c, extended_by_less_than_it_has_it_is_not_renewed_sooner);
     tcase_add_loop_test(c, never_renewed_beyond_max_hold, 0, 3);
-    tcase_add_test(c, a_renewal_that_ends_with_max_hold_is_the_last);
     tcase_add_test(c, each_renewal_uses_up_the_pets);
-    tcase_add_test(c, whoever_is_not_petted_is_lost_with_its_time);
-    tcase_add_test(c, a_renewal_that_fails_needs_no_other_pet);
-    tcase_add_test(c, a_healed_node_wants_no_pet_sooner_than_a_third);
-    tcase_add_test(c, after_an_extension_a_pet_hurries_nothing);
-    tcase_add_test(c, an_extension_that_fails_is_no_pet);
+    tcase_add_rows(c, a_story, stories);
+    tcase_add_loop_test(c, slow_masters_change_no_limit, 0, 2);
     return c;
 }

@@ -3,220 +3,89 @@
 #include <redlock/error.h>
 
 #include "base/time.h"
-#include "hold_world.h"
+#include "hold_story.h"
+#include "lib/rows.h"
 
-static void room(struct world *w, uint64_t now_us)
+#define TURN (THIRD + TTL / 5)        /* when it is the turn of what was due after a third */
+#define SHORT_OF_TIME (LEASE - THIRD) /* a third of the ttl is left */
+
+static const struct story stories[] = {
+    /* It is not due again and again. */
+    {"renewal_waits_for_its_turn_and_its_time_begins_then",
+     {HOLD, DUE(THIRD), QUEUED, DUE(SHORT_OF_TIME), DEQUEUED(TURN), IS(out.extend, ALL5),
+      IS(h.queued, false), IS(out.queue, false), DUE(TURN + TIMEOUT), ANSWER(TURN + 10, ALL5, OURS),
+      VALID(TURN + LEASE), DUE(TURN + THIRD), IS(told, 0)}},
+
+    {"our_own_limit_is_no_trouble_before_time_is_short",
+     {HOLD, QUEUED, DUE(SHORT_OF_TIME), TIMER(SHORT_OF_TIME - 1), IS(told, 0), TIMER(SHORT_OF_TIME),
+      IS(told, 1), TROUBLE(ELIMIT), DUE(LEASE), DEQUEUED(SHORT_OF_TIME + 10), IS(out.extend, ALL5),
+      ANSWER(SHORT_OF_TIME + 20, ALL5, OURS), IS(h.trouble, false), IS(told, 1)}},
+
+    {"lost_in_line_says_why",
+     {HOLD, QUEUED, WAKE, TIMER(LEASE), LOST(ELIMIT), IS(told, 2), NEVER_DUE, DEQUEUED(LEASE + 1),
+      IS(out.extend, 0)}},
+
+    /* Who waits for it is told when the lock is lost before. */
+    {"extension_in_line_ends_with_the_lock",
+     {CONFIG(renew, false), HOLD, SET(full, true), EXTEND(1000, TTL), DUE(LEASE), TIMER(LEASE),
+      EXTENDED(ELOST), IS(told, 1)}},
+
+    /* Not even when less than a third of the ttl is left: it is what is late that is told. */
+    {"heal_in_line_is_no_trouble",
+     {HOLD, RENEWAL, ANSWER(10, 0x07, OURS), ANSWER(10, 0x10, GONE), QUEUED, SUSPECT(TIMEOUT, 0x01),
+      VALID(LEASE - THIRD), TIMER(SHORT_OF_TIME - THIRD), IS(h.queued, true), IS(told, 0),
+      DUE(THIRD), TIMER(THIRD), IS(told, 1), TROUBLE(ELIMIT)}},
+
+    {"heal_in_line_hides_no_renewal",
+     {CONFIG(max_renewals, 0), HOLD_BY(0x0f, 0x10), QUEUED, DUE(THIRD), TIMER(THIRD), IS(told, 1),
+      TROUBLE(EUNRENEWED)}},
+
+    /* It takes no turn to see that it is not to be renewed. */
+    {"who_is_not_to_be_renewed_does_not_stand_in_line",
+     {CONFIG(max_renewals, 0), HOLD, SET(full, true), WAKE, IS(out.queue, false),
+      IS(h.queued, false), TROUBLE(EUNRENEWED), DUE(LEASE)}},
+};
+
+START_TEST(a_story)
 {
-    w->full = false;
-    step(w, (struct rlk_event){.kind = RLK_EVENT_DEQUEUED, .now_us = now_us});
-}
-
-/* Due, and in line. Returns since when. */
-static uint64_t enter_queue(struct world *w)
-{
-    uint64_t at_us = due(w);
-
-    w->full = true;
-    timer(w, at_us);
-    ck_assert(w->out.queue);
-    ck_assert(w->h.queued);
-    ck_assert_uint_eq(w->out.extend | w->out.heal, 0);
-    return at_us;
-}
-
-START_TEST(renewal_waits_for_its_turn_and_its_time_begins_then)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
-
-    start(&w, &c);
-    at_us = enter_queue(&w);
-    ck_assert_uint_eq(at_us, T0 + THIRD);
-    ck_assert_uint_gt(due(&w), at_us); /* not again and again */
-    at_us += TTL / 5;
-    room(&w, at_us);
-    ck_assert_uint_eq(w.out.extend, ALL5);
-    ck_assert(!w.h.queued && !w.out.queue);
-    ck_assert_uint_eq(due(&w), at_us + TIMEOUT);
-    answer(&w, ALL5, RLK_ANSWER_OURS, at_us + 10);
-    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), at_us + LEASE);
-    ck_assert_uint_eq(due(&w), at_us + THIRD);
-    ck_assert_uint_eq(w.told, 0);
-}
-END_TEST
-
-/* When a third of the ttl is left, and not before. */
-START_TEST(our_own_limit_is_no_trouble_before_time_is_short)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t late_us = T0 + LEASE - THIRD;
-
-    start(&w, &c);
-    enter_queue(&w);
-    ck_assert_uint_eq(due(&w), late_us);
-    timer(&w, late_us - 1);
-    ck_assert_uint_eq(w.told, 0);
-    timer(&w, late_us);
-    ck_assert_uint_eq(w.told, 1);
-    ck_assert(w.h.trouble);
-    ck_assert_int_eq(w.h.reason, REDLOCK_ELIMIT);
-    ck_assert_uint_eq(due(&w), T0 + LEASE);
-    room(&w, late_us + 10);
-    ck_assert_uint_eq(w.out.extend, ALL5);
-    answer(&w, ALL5, RLK_ANSWER_OURS, late_us + 20);
-    ck_assert(!w.h.trouble);
-    ck_assert_uint_eq(w.told, 1);
+    hold_tell(&stories[_i]);
 }
 END_TEST
 
-START_TEST(lost_in_line_says_why)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-
-    start(&w, &c);
-    enter_queue(&w);
-    timer(&w, due(&w));
-    timer(&w, T0 + LEASE);
-    ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
-    ck_assert_int_eq(w.h.reason, REDLOCK_ELIMIT);
-    ck_assert_uint_eq(w.told, 2);
-    ck_assert_uint_eq(due(&w), RLK_NEVER);
-    room(&w, T0 + LEASE + 1);
-    ck_assert_uint_eq(w.out.extend, 0);
-}
-END_TEST
-
+/* _i: whether it is renewed. */
 START_TEST(extension_waits_for_its_turn)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
+    struct world w = {.c = config()};
 
-    c.renew = _i;
-    start(&w, &c);
-    w.full = true;
-    extend(&w, 2 * TTL, T0 + 1000);
-    ck_assert(w.out.queue);
-    ck_assert_uint_eq(w.out.extend, 0);
-    ck_assert_uint_eq(w.extended, 0);
-    room(&w, T0 + 5000);
-    ck_assert_uint_eq(w.out.extend, ALL5);
-    ck_assert_uint_eq(w.out.ttl_ms, 2 * TTL / 1000);
-    answer(&w, ALL5, RLK_ANSWER_OURS, T0 + 6000);
-    ck_assert_uint_eq(w.extended, 1);
-    ck_assert_int_eq(w.h.extended, REDLOCK_OK);
-    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + 5000 + 2 * TTL - 2 * TTL / 100 - 2000);
-    ck_assert_uint_eq(w.h.renewals, 0);
-}
-END_TEST
-
-/* Who waits for it is told when the lock is lost before. */
-START_TEST(extension_in_line_ends_with_the_lock)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-
-    c.renew = false;
-    start(&w, &c);
-    w.full = true;
-    extend(&w, TTL, T0 + 1000);
-    ck_assert_uint_eq(due(&w), T0 + LEASE);
-    timer(&w, T0 + LEASE);
-    ck_assert_uint_eq(w.extended, 1);
-    ck_assert_int_eq(w.h.extended, REDLOCK_ELOST);
-    ck_assert_uint_eq(w.told, 1);
+    PLAY(&w, CONFIG(renew, _i), HOLD, SET(full, true), EXTEND(1000, 2 * TTL), IS(out.queue, true),
+         IS(out.extend, 0), IS(extended, 0), DEQUEUED(5000), IS(out.extend, ALL5),
+         IS(out.ttl_ms, 2 * TTL / 1000), ANSWER(6000, ALL5, OURS), EXTENDED(OK),
+         VALID(5000 + LEASE_OF(2 * TTL)), IS(h.renewals, 0));
 }
 END_TEST
 
 START_TEST(heal_waits_for_its_turn)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
+    struct world w = {.c = config()};
+    uint64_t wait_us;
 
-    start_won(&w, &c, 0x0f, 0x10);
-    at_us = enter_queue(&w);
-    ck_assert_uint_lt(at_us, T0 + TENTH);
-    ck_assert_uint_gt(due(&w), at_us);
-    room(&w, at_us + 1000);
-    ck_assert_uint_eq(w.out.heal, 0x10);
-    ck_assert_uint_eq(w.told, 0);
-}
-END_TEST
-
-/* Not even when less than a third of the ttl is left: it is what is late that is told. */
-START_TEST(heal_in_line_is_no_trouble)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
-
-    start(&w, &c);
-    at_us = renewal(&w);
-    answer(&w, 0x07, RLK_ANSWER_OURS, at_us + 10);
-    answer(&w, 0x10, RLK_ANSWER_GONE, at_us + 10);
-    w.full = true;
-    timer(&w, due(&w));
-    ck_assert(w.h.queued);
-    step(&w, (struct rlk_event){.kind = RLK_EVENT_CLOCK_SUSPECT, .now_us = at_us + TIMEOUT});
-    ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), T0 + LEASE);
-    timer(&w, T0 + LEASE - THIRD);
-    ck_assert(w.h.queued);
-    ck_assert_uint_eq(w.told, 0);
-    ck_assert_uint_eq(due(&w), at_us + THIRD);
-    timer(&w, at_us + THIRD);
-    ck_assert_uint_eq(w.told, 1);
-    ck_assert_int_eq(w.h.reason, REDLOCK_ELIMIT);
-}
-END_TEST
-
-START_TEST(heal_in_line_hides_no_renewal)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-
-    c.max_renewals = 0;
-    start_won(&w, &c, 0x0f, 0x10);
-    enter_queue(&w);
-    ck_assert_uint_eq(due(&w), T0 + THIRD);
-    timer(&w, T0 + THIRD);
-    ck_assert_uint_eq(w.told, 1);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
-}
-END_TEST
-
-/* It takes no turn to see that it is not to be renewed. */
-START_TEST(who_is_not_to_be_renewed_does_not_stand_in_line)
-{
-    struct rlk_hold_config c = config();
-    struct world w;
-
-    c.max_renewals = 0;
-    start(&w, &c);
-    w.full = true;
-    timer(&w, due(&w));
-    ck_assert(!w.out.queue && !w.h.queued);
-    ck_assert(w.h.trouble);
-    ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
-    ck_assert_uint_eq(due(&w), T0 + LEASE);
+    PLAY(&w, HOLD_BY(0x0f, 0x10));
+    wait_us = due(&w) - T0;
+    ck_assert_uint_lt(wait_us, TENTH);
+    PLAY(&w, QUEUED, DUE_BETWEEN(wait_us + 1, LEASE), DEQUEUED(wait_us + 1000), IS(out.heal, 0x10),
+         IS(told, 0));
 }
 END_TEST
 
 /* Sooner, never later: each by its own part. */
 START_TEST(locks_of_one_moment_are_not_renewed_at_one_moment)
 {
-    struct rlk_hold_config c = config();
-    struct world w;
-    uint64_t at_us;
+    struct world w = {.c = config()};
+    uint64_t early_ppm = (uint64_t)_i * (RLK_HOLD_EARLY_PPM / 5);
+    uint64_t due_us = THIRD - THIRD / 1000 * early_ppm / 1000;
 
-    c.early_ppm = (uint32_t)_i * (RLK_HOLD_EARLY_PPM / 5);
-    start(&w, &c);
-    ck_assert_uint_eq(due(&w), T0 + THIRD - THIRD / 1000 * c.early_ppm / 1000);
-    ck_assert_uint_ge(due(&w), T0 + TTL / 4 - 1000);
-    at_us = renewed(&w);
-    ck_assert_uint_eq(due(&w), at_us + THIRD - THIRD / 1000 * c.early_ppm / 1000);
+    PLAY(&w, CONFIG(early_ppm, early_ppm), HOLD, DUE(due_us), DUE_BETWEEN(TTL / 4 - 1000, THIRD),
+         RENEWED, DUE(due_us));
 }
 END_TEST
 
@@ -224,15 +93,9 @@ TCase *hold_line(void)
 {
     TCase *c = tcase_create("line");
 
-    tcase_add_test(c, renewal_waits_for_its_turn_and_its_time_begins_then);
-    tcase_add_test(c, our_own_limit_is_no_trouble_before_time_is_short);
-    tcase_add_test(c, lost_in_line_says_why);
+    tcase_add_rows(c, a_story, stories);
     tcase_add_loop_test(c, extension_waits_for_its_turn, 0, 2);
-    tcase_add_test(c, extension_in_line_ends_with_the_lock);
     tcase_add_test(c, heal_waits_for_its_turn);
-    tcase_add_test(c, heal_in_line_is_no_trouble);
-    tcase_add_test(c, heal_in_line_hides_no_renewal);
-    tcase_add_test(c, who_is_not_to_be_renewed_does_not_stand_in_line);
     tcase_add_loop_test(c, locks_of_one_moment_are_not_renewed_at_one_moment, 0, 6);
     return c;
 }
