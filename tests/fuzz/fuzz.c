@@ -116,6 +116,49 @@ void fuzz_move_to(uint64_t *now_us, uint64_t to_us)
     }
 }
 
+static void read_field(struct fuzz_script *s, char field, struct rlk_event *ev)
+{
+    switch (field) {
+    case 'n':
+        ev->node = fuzz_node(s);
+        break;
+    case 'r':
+        ev->ready = fuzz_mask(s);
+        break;
+    case 'c':
+        ev->connecting = fuzz_mask(s);
+        break;
+    case 'f':
+        ev->fence = fuzz_number(s);
+        break;
+    case 'o':
+        ev->round = (uint32_t)fuzz_number(s);
+        break;
+    case 'b':
+        ev->by_us = fuzz_number(s);
+        break;
+    default:
+        abort(); /* the table is wrong */
+    }
+}
+
+bool fuzz_event(struct fuzz_script *s, const struct fuzz_event *table, int letter,
+                struct rlk_event *ret_ev)
+{
+    const char *field;
+
+    for (; table->letter && table->letter != letter; table++) {
+    }
+    if (table->letter == 0) {
+        return false;
+    }
+    *ret_ev = table->ev;
+    for (field = table->reads; *field; field++) {
+        read_field(s, *field, ret_ev);
+    }
+    return true;
+}
+
 bool fuzz_time(struct fuzz_script *s, int letter, uint64_t *now_us, uint64_t deadline_us)
 {
     switch (letter) {

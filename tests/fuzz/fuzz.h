@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/event.h"
+
 /* The entry that libFuzzer knows. Returns 0; a broken rule ends the process by abort(). */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -57,6 +59,21 @@ uint64_t fuzz_later(uint64_t now_us, uint64_t by_us);
 
 /* The same to a point in time, unless that is past, or does not come. */
 void fuzz_move_to(uint64_t *now_us, uint64_t to_us);
+
+/* A letter that stands for an event. What follows it in the script is read in the order of `reads`:
+ *
+ *     n  the number of a node            r, c  the nodes that are ready; connecting
+ *     f  the fence that a vote brings    o     the round that it is for
+ *     b  for how long we were suspended */
+struct fuzz_event {
+    int letter; /* 0 ends a table */
+    const char *reads;
+    struct rlk_event ev;
+};
+
+/* The event of this letter and of what follows it. Returns false for a letter that is none. */
+bool fuzz_event(struct fuzz_script *s, const struct fuzz_event *table, int letter,
+                struct rlk_event *ret_ev);
 
 /* The letters of time: '+' and a number; '@' to the deadline; '<' to just before it. Returns
  * false for a letter that is none. */

@@ -3,20 +3,13 @@
  *
  * The script begins with nine numbers: nodes, lease, least validity, timeout, wait, first and
  * last bound of the back-off (all in microseconds), retries and the seed of the jitter. Then
- * each letter is a step:
+ * each letter is a step: an event (see `events` below), or
  *
  *     r READY COMING   from now on these nodes can be asked, are being connected (hexadecimal)
- *     s                start
+ *     F                the nodes have no room, or have some again
  *     f                with a fence, from the start on
- *     y N, n N, ? N    a vote of node N in the present round
- *     Y N FENCE, b N   a yes with a number; one that is quarantined
- *     C N, X N         node N confirms, or does not
- *     m N, S TIME      its clock went forward; we stood still for so long
- *     o ROUND N        a yes of node N in that round, whichever runs
- *     u N, d N         node N is up, is down
- *     F, R             the nodes have no room, or have some again; it is its turn
- *     t, c, D, a       timer, cancel, deliver, an answer to a release
- *     +TIME            time goes by                @, <   to the deadline, or to just before it
+ *     +TIME            time goes by
+ *     @, <             to the deadline, or to just before it
  *     e, E             to the last moment at which a win leaves enough, or just behind
  *
  * Ends with a driver that does what it is told until nothing is left to be done. */
@@ -304,107 +297,40 @@ static uint64_t edge(const struct world *w)
     return rlk_time_sub(w->a.round.valid_until_us, w->a.config.terms.min_validity_us);
 }
 
-static void simple(struct world *w, enum rlk_event_kind kind, unsigned node)
-{
-    step(w, (struct rlk_event){.kind = kind, .node = node});
-}
-
-static void vote(struct world *w, uint32_t round, unsigned node, enum rlk_vote v)
-{
-    step(w, (struct rlk_event){.kind = RLK_EVENT_VOTE, .node = node, .round = round, .vote = v});
-}
-
-static void numbered(struct world *w, struct fuzz_script *s)
-{
-    struct rlk_event ev = {
-        .kind = RLK_EVENT_VOTE, .round = w->a.tries, .vote = RLK_VOTE_YES, .node = fuzz_node(s)};
-
-    ev.fence = fuzz_number(s);
-    step(w, ev);
-}
-
-static void confirm(struct world *w, unsigned node, enum rlk_answer answer)
-{
-    step(w, (struct rlk_event){
-                .kind = RLK_EVENT_CONFIRM, .node = node, .round = w->a.tries, .answer = answer});
-}
-
-/* What has to do with fences, and with servers that cannot be relied on. */
-static void play_doubt(struct world *w, struct fuzz_script *s, int letter)
-{
-    switch (letter) {
-    case 'f':
-        w->a.config.terms.fenced = w->a.config.terms.fenced || w->a.state == RLK_ATTEMPT_IDLE;
-        break;
-    case 'Y':
-        numbered(w, s);
-        break;
-    case 'b':
-        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_QUARANTINED);
-        break;
-    case 'C':
-        confirm(w, fuzz_node(s), RLK_ANSWER_OURS);
-        break;
-    case 'X':
-        confirm(w, fuzz_node(s), RLK_ANSWER_GONE);
-        break;
-    case 'm':
-        simple(w, RLK_EVENT_CLOCK_SUSPECT, fuzz_node(s));
-        break;
-    case 'S':
-        step(w, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = fuzz_number(s)});
-        break;
-    default:
-        break;
-    }
-}
+/* A vote without a round is one in the round that runs. Some are no business of an attempt. */
+static const struct fuzz_event events[] = {
+    {'s', "", {.kind = RLK_EVENT_START}},
+    {'y', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
+    {'Y', "nf", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
+    {'o', "on", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
+    {'n', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_NO}},
+    {'?', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_UNKNOWN}},
+    {'b', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_QUARANTINED}},
+    {'C', "n", {.kind = RLK_EVENT_CONFIRM, .answer = RLK_ANSWER_OURS}},
+    {'X', "n", {.kind = RLK_EVENT_CONFIRM, .answer = RLK_ANSWER_GONE}},
+    {'m', "n", {.kind = RLK_EVENT_CLOCK_SUSPECT}},
+    {'S', "b", {.kind = RLK_EVENT_SUSPENDED}},
+    {'u', "n", {.kind = RLK_EVENT_NODE_UP}},
+    {'d', "n", {.kind = RLK_EVENT_NODE_DOWN}},
+    {'a', "", {.kind = RLK_EVENT_ANSWER}},
+    {'t', "", {.kind = RLK_EVENT_TIMER}},
+    {'R', "", {.kind = RLK_EVENT_DEQUEUED}},
+    {'c', "", {.kind = RLK_EVENT_CANCEL}},
+    {'D', "", {.kind = RLK_EVENT_DELIVER}},
+    {0},
+};
 
 static void play_event(struct world *w, struct fuzz_script *s, int letter)
 {
-    uint32_t round;
+    struct rlk_event ev;
 
-    switch (letter) {
-    case 's':
-        simple(w, RLK_EVENT_START, 0);
-        break;
-    case 'y':
-        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_YES);
-        break;
-    case 'n':
-        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_NO);
-        break;
-    case '?':
-        vote(w, w->a.tries, fuzz_node(s), RLK_VOTE_UNKNOWN);
-        break;
-    case 'o':
-        round = (uint32_t)fuzz_number(s);
-        vote(w, round, fuzz_node(s), RLK_VOTE_YES);
-        break;
-    case 'u':
-        simple(w, RLK_EVENT_NODE_UP, fuzz_node(s));
-        break;
-    case 'd':
-        simple(w, RLK_EVENT_NODE_DOWN, fuzz_node(s));
-        break;
-    case 't':
-        simple(w, RLK_EVENT_TIMER, 0);
-        break;
-    case 'R':
-        simple(w, RLK_EVENT_DEQUEUED, 0);
-        break;
-    case 'c':
-        simple(w, RLK_EVENT_CANCEL, 0);
-        break;
-    case 'D':
-        simple(w, RLK_EVENT_DELIVER, 0);
-        break;
-    case 'a':
-        simple(w, RLK_EVENT_ANSWER, 0);
-        break;
-    default:
-        play_doubt(w, s, letter);
-        break;
+    if (!fuzz_event(s, events, letter, &ev)) {
+        return;
     }
+    if ((ev.kind == RLK_EVENT_VOTE && letter != 'o') || ev.kind == RLK_EVENT_CONFIRM) {
+        ev.round = w->a.tries;
+    }
+    step(w, ev);
 }
 
 static void play(struct world *w, struct fuzz_script *s, int letter)
@@ -417,11 +343,12 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
     case 'F':
         w->full = !w->full;
         break;
-    case 'e':
-        fuzz_move_to(&w->now_us, edge(w));
+    case 'f':
+        w->a.config.terms.fenced = w->a.config.terms.fenced || w->a.state == RLK_ATTEMPT_IDLE;
         break;
+    case 'e':
     case 'E':
-        fuzz_move_to(&w->now_us, edge(w) + 1);
+        fuzz_move_to(&w->now_us, edge(w) + (letter == 'E'));
         break;
     default:
         if (!fuzz_time(s, letter, &w->now_us, w->deadline_us)) {
@@ -439,6 +366,11 @@ static bool is_under_way(const struct world *w)
            w->a.state == RLK_ATTEMPT_WON || w->a.state == RLK_ATTEMPT_QUEUED;
 }
 
+static void simple(struct world *w, enum rlk_event_kind kind)
+{
+    step(w, (struct rlk_event){.kind = kind});
+}
+
 /* One thing that a driver owes it. */
 static void drive(struct world *w)
 {
@@ -446,14 +378,14 @@ static void drive(struct world *w)
     uint32_t tries = w->a.tries;
 
     if (was == RLK_ATTEMPT_WON) {
-        simple(w, RLK_EVENT_DELIVER, 0);
+        simple(w, RLK_EVENT_DELIVER);
     } else if (was == RLK_ATTEMPT_QUEUED) {
-        simple(w, RLK_EVENT_DEQUEUED, 0);
+        simple(w, RLK_EVENT_DEQUEUED);
     } else if (w->deadline_us == RLK_NEVER) {
-        simple(w, RLK_EVENT_CANCEL, 0);
+        simple(w, RLK_EVENT_CANCEL);
     } else {
         fuzz_move_to(&w->now_us, w->deadline_us);
-        simple(w, RLK_EVENT_TIMER, 0);
+        simple(w, RLK_EVENT_TIMER);
     }
     FUZZ_CHECK(w->a.state != was || w->a.tries != tries, "what a driver owes it makes it go on");
 }
@@ -466,7 +398,7 @@ static void come_to_an_end(struct world *w)
         drive(w);
     }
     if (is_under_way(w)) {
-        simple(w, RLK_EVENT_CANCEL, 0);
+        simple(w, RLK_EVENT_CANCEL);
         FUZZ_CHECK(!is_under_way(w), "a cancel ends it");
     }
 }

@@ -4,16 +4,14 @@
  * per million, timeout in microseconds, flags (1: renewed by itself, 2: only when petted, 4: who
  * said neither yes nor no was quarantined), longest time to hold it in microseconds, most renewals,
  * the seed of the jitter; the nodes that were asked, those that said yes and those that said no
- * (hexadecimal; more yes than these when they are no majority). Then each letter is a step:
+ * (hexadecimal; more yes than these when they are no majority). Then each letter is a step: an
+ * event (see `events` below), or
  *
- *     r READY              from now on these nodes can be asked
- *     y N, g N, k N, ? N   node N has our key, has none, has somebody else's, did not say
- *     v N, b N             a yes of node N, unless it was asked to keep the key; one that is
- * quarantined Y N, G N             as y and g, by a clock that cannot be relied on X N its data are
- * not those that it had m N, S TIME          its clock went forward; we stood still for so long x
- * TTL, p             extend for so many milliseconds; the application is alive F, R the nodes have
- * no room, or have some again; it is its turn t, c, D, u           timer, and what is no business
- * of it +TIME, @, <          time goes by; to the deadline, or to just before it
+ *     r READY     from now on these nodes can be asked
+ *     F           the nodes have no room, or have some again
+ *     x TTL       extend for so many milliseconds
+ *     +TIME       time goes by
+ *     @, <        to the deadline, or to just before it
  *
  * Ends with a driver whose nodes are silent, which must end in the loss. */
 #include <string.h>
@@ -53,35 +51,44 @@ static void step(struct world *w, struct rlk_event ev)
     w->deadline_us = out.deadline_us;
 }
 
-static void simple(struct world *w, enum rlk_event_kind kind)
-{
-    step(w, (struct rlk_event){.kind = kind});
-}
+/* ---- the script ---- */
 
-/* What a node says is an answer to what it was asked. */
-static void say_by(struct world *w, unsigned node, enum rlk_answer answer, bool clock_suspect)
+/* Some are no business of a held lock: they must change nothing. */
+static const struct fuzz_event events[] = {
+    {'y', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_OURS}},
+    {'Y', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_OURS, .clock_suspect = true}},
+    {'g', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_GONE}},
+    {'G', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_GONE, .clock_suspect = true}},
+    {'k', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_TAKEN}},
+    {'?', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_UNKNOWN}},
+    {'v', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
+    {'b', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_QUARANTINED}},
+    {'X', "n", {.kind = RLK_EVENT_QUARANTINED, .data_replaced = true}},
+    {'m', "n", {.kind = RLK_EVENT_CLOCK_SUSPECT}},
+    {'S', "b", {.kind = RLK_EVENT_SUSPENDED}},
+    {'p', "", {.kind = RLK_EVENT_PET}},
+    {'t', "", {.kind = RLK_EVENT_TIMER}},
+    {'R', "", {.kind = RLK_EVENT_DEQUEUED}},
+    {'c', "", {.kind = RLK_EVENT_CANCEL}},
+    {'D', "", {.kind = RLK_EVENT_DELIVER}},
+    {'u', "", {.kind = RLK_EVENT_NODE_UP}},
+    {0},
+};
+
+/* What a node says is an answer to what it was asked: to keep the key, or to set it again. A vote
+ * is none to the former: then it is passed over. */
+static void hear(struct world *w, struct rlk_event ev)
 {
     static const enum rlk_vote votes[] = {RLK_VOTE_UNKNOWN, RLK_VOTE_YES, RLK_VOTE_NO, RLK_VOTE_NO};
-    struct rlk_event ev = {
-        .kind = RLK_EVENT_ANSWER, .node = node, .answer = answer, .clock_suspect = clock_suspect};
+    const struct hold_model_node *n = &w->model.node[ev.node];
 
-    if (w->model.node[node].open && !w->model.node[node].keep) {
+    if (ev.kind == RLK_EVENT_ANSWER && n->open && !n->keep) {
         ev.kind = RLK_EVENT_VOTE;
-        ev.vote = votes[answer];
+        ev.vote = votes[ev.answer];
+    } else if (ev.kind == RLK_EVENT_VOTE && n->open && n->keep) {
+        return;
     }
     step(w, ev);
-}
-
-static void say(struct world *w, unsigned node, enum rlk_answer answer)
-{
-    say_by(w, node, answer, false);
-}
-
-static void vote(struct world *w, unsigned node, enum rlk_vote v)
-{
-    if (!(w->model.node[node].open && w->model.node[node].keep)) {
-        step(w, (struct rlk_event){.kind = RLK_EVENT_VOTE, .node = node, .vote = v});
-    }
 }
 
 static uint64_t ttl_us(struct fuzz_script *s)
@@ -99,87 +106,20 @@ static void extend(struct world *w, struct fuzz_script *s)
     }
 }
 
-/* What has to do with servers that cannot be relied on, and with us. */
-static void play_doubt(struct world *w, struct fuzz_script *s, int letter)
-{
-    switch (letter) {
-    case 'b':
-        vote(w, fuzz_node(s), RLK_VOTE_QUARANTINED);
-        break;
-    case 'Y':
-        say_by(w, fuzz_node(s), RLK_ANSWER_OURS, true);
-        break;
-    case 'G':
-        say_by(w, fuzz_node(s), RLK_ANSWER_GONE, true);
-        break;
-    case 'X':
-        step(w, (struct rlk_event){
-                    .kind = RLK_EVENT_QUARANTINED, .node = fuzz_node(s), .data_replaced = true});
-        break;
-    case 'm':
-        step(w, (struct rlk_event){.kind = RLK_EVENT_CLOCK_SUSPECT, .node = fuzz_node(s)});
-        break;
-    case 'S':
-        step(w, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = fuzz_number(s)});
-        break;
-    default:
-        break;
-    }
-}
-
-static void play_event(struct world *w, struct fuzz_script *s, int letter)
-{
-    switch (letter) {
-    case 'y':
-        say(w, fuzz_node(s), RLK_ANSWER_OURS);
-        break;
-    case 'g':
-        say(w, fuzz_node(s), RLK_ANSWER_GONE);
-        break;
-    case 'k':
-        say(w, fuzz_node(s), RLK_ANSWER_TAKEN);
-        break;
-    case '?':
-        say(w, fuzz_node(s), RLK_ANSWER_UNKNOWN);
-        break;
-    case 'v':
-        vote(w, fuzz_node(s), RLK_VOTE_YES);
-        break;
-    case 'x':
-        extend(w, s);
-        break;
-    case 'p':
-        simple(w, RLK_EVENT_PET);
-        break;
-    case 't':
-        simple(w, RLK_EVENT_TIMER);
-        break;
-    case 'R':
-        simple(w, RLK_EVENT_DEQUEUED);
-        break;
-    case 'c':
-        simple(w, RLK_EVENT_CANCEL);
-        break;
-    case 'D':
-        simple(w, RLK_EVENT_DELIVER);
-        break;
-    case 'u':
-        simple(w, RLK_EVENT_NODE_UP);
-        break;
-    default:
-        play_doubt(w, s, letter);
-        break;
-    }
-}
-
 static void play(struct world *w, struct fuzz_script *s, int letter)
 {
+    struct rlk_event ev;
+
     if (letter == 'r') {
         w->ready = fuzz_mask(s);
     } else if (letter == 'F') {
         w->full = !w->full;
-    } else if (!fuzz_time(s, letter, &w->now_us, w->deadline_us)) {
-        play_event(w, s, letter);
+    } else if (letter == 'x') {
+        extend(w, s);
+    } else if (fuzz_event(s, events, letter, &ev)) {
+        hear(w, ev);
+    } else {
+        fuzz_time(s, letter, &w->now_us, w->deadline_us);
     }
 }
 
@@ -189,11 +129,11 @@ static void come_to_an_end(struct world *w)
 
     for (i = 0; i < PATIENCE && w->h.state == RLK_HOLD_HELD; i++) {
         fuzz_move_to(&w->now_us, w->deadline_us);
-        simple(w, RLK_EVENT_TIMER);
+        step(w, (struct rlk_event){.kind = RLK_EVENT_TIMER});
     }
     if (w->h.state == RLK_HOLD_HELD) {
         fuzz_move_to(&w->now_us, hold_model_until(&w->model));
-        simple(w, RLK_EVENT_TIMER);
+        step(w, (struct rlk_event){.kind = RLK_EVENT_TIMER});
     }
     FUZZ_CHECK(w->h.state == RLK_HOLD_LOST && w->model.told_lost == 1,
                "[S3, S9] without a word from anybody it is lost with its time");

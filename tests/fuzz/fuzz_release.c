@@ -1,13 +1,11 @@
 /* fuzz_release.c - sequences of events into the count of a release.
  *
  * The script begins with two numbers and a set: nodes, the time until the deadline in
- * microseconds, and the nodes that may have the key. Then each letter is a step:
+ * microseconds, and the nodes that may have the key. Then each letter is a step: an event (see
+ * `events` below), or
  *
- *     s OPEN COMING          start; the nodes connected and about to be (hexadecimal)
- *     x N, g N, k N, ? N     node N deleted it, had none, has somebody else's, did not say
- *     d N, u N               node N is down, is up
- *     t, c, D, v             timer, and what is no business of a release
- *     +TIME, @, <            time goes by; to the deadline, or to just before it
+ *     +TIME       time goes by
+ *     @, <        to the deadline, or to just before it
  *
  * Ends with a timer at the deadline, which must end it. */
 #include <string.h>
@@ -141,70 +139,30 @@ static void step(struct world *w, struct rlk_event ev)
 
 /* ---- the script ---- */
 
-static void simple(struct world *w, enum rlk_event_kind kind, unsigned node)
-{
-    step(w, (struct rlk_event){.kind = kind, .node = node});
-}
-
-static void answer(struct world *w, unsigned node, enum rlk_answer a)
-{
-    step(w, (struct rlk_event){.kind = RLK_EVENT_ANSWER, .node = node, .answer = a});
-}
-
-static void start(struct world *w, struct fuzz_script *s)
-{
-    struct rlk_event ev = {.kind = RLK_EVENT_START};
-
-    ev.ready = fuzz_mask(s);
-    ev.connecting = fuzz_mask(s);
-    step(w, ev);
-}
-
-static void play_event(struct world *w, struct fuzz_script *s, int letter)
-{
-    switch (letter) {
-    case 's':
-        start(w, s);
-        break;
-    case 'x':
-        answer(w, fuzz_node(s), RLK_ANSWER_OURS);
-        break;
-    case 'g':
-        answer(w, fuzz_node(s), RLK_ANSWER_GONE);
-        break;
-    case 'k':
-        answer(w, fuzz_node(s), RLK_ANSWER_TAKEN);
-        break;
-    case '?':
-        answer(w, fuzz_node(s), RLK_ANSWER_UNKNOWN);
-        break;
-    case 'd':
-        simple(w, RLK_EVENT_NODE_DOWN, fuzz_node(s));
-        break;
-    case 'u':
-        simple(w, RLK_EVENT_NODE_UP, fuzz_node(s));
-        break;
-    case 't':
-        simple(w, RLK_EVENT_TIMER, 0);
-        break;
-    case 'c':
-        simple(w, RLK_EVENT_CANCEL, 0);
-        break;
-    case 'D':
-        simple(w, RLK_EVENT_DELIVER, 0);
-        break;
-    case 'v':
-        simple(w, RLK_EVENT_VOTE, 0);
-        break;
-    default:
-        break;
-    }
-}
+/* Some are no business of a release: they must change nothing. */
+static const struct fuzz_event events[] = {
+    {'s', "rc", {.kind = RLK_EVENT_START}},
+    {'x', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_OURS}},
+    {'g', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_GONE}},
+    {'k', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_TAKEN}},
+    {'?', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_UNKNOWN}},
+    {'d', "n", {.kind = RLK_EVENT_NODE_DOWN}},
+    {'u', "n", {.kind = RLK_EVENT_NODE_UP}},
+    {'t', "", {.kind = RLK_EVENT_TIMER}},
+    {'c', "", {.kind = RLK_EVENT_CANCEL}},
+    {'D', "", {.kind = RLK_EVENT_DELIVER}},
+    {'v', "", {.kind = RLK_EVENT_VOTE}},
+    {0},
+};
 
 static void play(struct world *w, struct fuzz_script *s, int letter)
 {
-    if (!fuzz_time(s, letter, &w->now_us, w->deadline_us)) {
-        play_event(w, s, letter);
+    struct rlk_event ev;
+
+    if (fuzz_event(s, events, letter, &ev)) {
+        step(w, ev);
+    } else {
+        fuzz_time(s, letter, &w->now_us, w->deadline_us);
     }
 }
 
@@ -227,7 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (w.state == RLK_RELEASE_ASKING && w.deadline_us != RLK_NEVER) {
         fuzz_move_to(&w.now_us, w.deadline_us);
-        simple(&w, RLK_EVENT_TIMER, 0);
+        step(&w, (struct rlk_event){.kind = RLK_EVENT_TIMER});
         FUZZ_CHECK(w.state == RLK_RELEASE_DONE, "a timer at the deadline ends it");
     }
     return 0;

@@ -1,18 +1,13 @@
 /* fuzz_round.c - sequences of events into a round.
  *
  * The script begins with five numbers: nodes, lease, least validity, timeout and the limit of
- * the round, in microseconds from its start. Then each letter is a step:
+ * the round, in microseconds from its start. Then each letter is a step: an event (see `events`
+ * below), or
  *
- *     f                with a fence, from the start on
- *     s READY COMING   start; two sets in hexadecimal    y N, n N, ? N   a vote of node N
- *     Y N FENCE        a yes with a number               b N             a yes that is quarantined
- *     C N, X N         node N confirms, or does not      m N             its clock went forward
- *     S TIME           we stood still for so long
- *     u N, d N         node N is up, is down             a N             an answer to a release
- *     t, c, D          timer, cancel, deliver
- *     +TIME            time goes by                      @, <            to the deadline, or to
- *     e, E             to the last moment at which a                     just before it
- *                      win leaves enough, or just behind
+ *     f           with a fence, from the start on
+ *     +TIME       time goes by
+ *     @, <        to the deadline, or to just before it
+ *     e, E        to the last moment at which a win leaves enough, or just behind
  *
  * Ends with a timer at the deadline, which must decide a round that is still asking. */
 #include <string.h>
@@ -48,108 +43,41 @@ static uint64_t edge(const struct world *w)
     return rlk_time_sub(w->round.valid_until_us, w->terms.min_validity_us);
 }
 
-static void of_node(struct world *w, enum rlk_event_kind kind, unsigned node, enum rlk_vote vote)
-{
-    step(w, (struct rlk_event){.kind = kind, .node = node, .vote = vote});
-}
+/* ---- the script ---- */
 
-static void numbered(struct world *w, struct fuzz_script *s)
-{
-    struct rlk_event ev = {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES};
-
-    ev.node = fuzz_node(s);
-    ev.fence = fuzz_number(s);
-    step(w, ev);
-}
-
-static void confirm(struct world *w, unsigned node, enum rlk_answer answer)
-{
-    step(w, (struct rlk_event){.kind = RLK_EVENT_CONFIRM, .node = node, .answer = answer});
-}
-
-static void start(struct world *w, struct fuzz_script *s)
-{
-    struct rlk_event ev = {.kind = RLK_EVENT_START};
-
-    ev.ready = fuzz_mask(s);
-    ev.connecting = fuzz_mask(s);
-    step(w, ev);
-}
-
-/* What has to do with fences, and with servers that cannot be relied on. */
-static bool play_doubt(struct world *w, struct fuzz_script *s, int letter)
-{
-    switch (letter) {
-    case 'f':
-        w->terms.fenced = w->terms.fenced || w->round.state == RLK_ROUND_IDLE;
-        return true;
-    case 'Y':
-        numbered(w, s);
-        return true;
-    case 'b':
-        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_QUARANTINED);
-        return true;
-    case 'C':
-        confirm(w, fuzz_node(s), RLK_ANSWER_OURS);
-        return true;
-    case 'X':
-        confirm(w, fuzz_node(s), RLK_ANSWER_GONE);
-        return true;
-    case 'm':
-        of_node(w, RLK_EVENT_CLOCK_SUSPECT, fuzz_node(s), RLK_VOTE_UNKNOWN);
-        return true;
-    case 'S':
-        step(w, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = fuzz_number(s)});
-        return true;
-    default:
-        return false;
-    }
-}
+/* Some are no business of a round: they must change nothing. */
+static const struct fuzz_event events[] = {
+    {'s', "rc", {.kind = RLK_EVENT_START}},
+    {'y', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
+    {'Y', "nf", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
+    {'n', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_NO}},
+    {'?', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_UNKNOWN}},
+    {'b', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_QUARANTINED}},
+    {'C', "n", {.kind = RLK_EVENT_CONFIRM, .answer = RLK_ANSWER_OURS}},
+    {'X', "n", {.kind = RLK_EVENT_CONFIRM, .answer = RLK_ANSWER_GONE}},
+    {'m', "n", {.kind = RLK_EVENT_CLOCK_SUSPECT}},
+    {'S', "b", {.kind = RLK_EVENT_SUSPENDED}},
+    {'u', "n", {.kind = RLK_EVENT_NODE_UP}},
+    {'d', "n", {.kind = RLK_EVENT_NODE_DOWN}},
+    {'a', "n", {.kind = RLK_EVENT_ANSWER}},
+    {'t', "", {.kind = RLK_EVENT_TIMER}},
+    {'c', "", {.kind = RLK_EVENT_CANCEL}},
+    {'D', "", {.kind = RLK_EVENT_DELIVER}},
+    {0},
+};
 
 static void play(struct world *w, struct fuzz_script *s, int letter)
 {
-    switch (letter) {
-    case 's':
-        start(w, s);
-        break;
-    case 'u':
-        of_node(w, RLK_EVENT_NODE_UP, fuzz_node(s), RLK_VOTE_UNKNOWN);
-        break;
-    case 'd':
-        of_node(w, RLK_EVENT_NODE_DOWN, fuzz_node(s), RLK_VOTE_UNKNOWN);
-        break;
-    case 'y':
-        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_YES);
-        break;
-    case 'n':
-        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_NO);
-        break;
-    case '?':
-        of_node(w, RLK_EVENT_VOTE, fuzz_node(s), RLK_VOTE_UNKNOWN);
-        break;
-    case 'a':
-        of_node(w, RLK_EVENT_ANSWER, fuzz_node(s), RLK_VOTE_UNKNOWN);
-        break;
-    case 't':
-        of_node(w, RLK_EVENT_TIMER, 0, RLK_VOTE_UNKNOWN);
-        break;
-    case 'c':
-        of_node(w, RLK_EVENT_CANCEL, 0, RLK_VOTE_UNKNOWN);
-        break;
-    case 'D':
-        of_node(w, RLK_EVENT_DELIVER, 0, RLK_VOTE_UNKNOWN);
-        break;
-    case 'e':
-        fuzz_move_to(&w->now_us, edge(w));
-        break;
-    case 'E':
-        fuzz_move_to(&w->now_us, edge(w) + 1);
-        break;
-    default:
-        if (!play_doubt(w, s, letter)) {
-            fuzz_time(s, letter, &w->now_us, w->deadline_us);
-        }
-        break;
+    struct rlk_event ev;
+
+    if (letter == 'f') {
+        w->terms.fenced = w->terms.fenced || w->round.state == RLK_ROUND_IDLE;
+    } else if (letter == 'e' || letter == 'E') {
+        fuzz_move_to(&w->now_us, edge(w) + (letter == 'E'));
+    } else if (fuzz_event(s, events, letter, &ev)) {
+        step(w, ev);
+    } else {
+        fuzz_time(s, letter, &w->now_us, w->deadline_us);
     }
 }
 
@@ -158,7 +86,7 @@ static void come_to_an_end(struct world *w)
 {
     if (w->deadline_us != RLK_NEVER) {
         fuzz_move_to(&w->now_us, w->deadline_us);
-        of_node(w, RLK_EVENT_TIMER, 0, RLK_VOTE_UNKNOWN);
+        step(w, (struct rlk_event){.kind = RLK_EVENT_TIMER});
         FUZZ_CHECK(w->round.state != RLK_ROUND_ASKING, "a timer at the deadline decides");
     }
 }
