@@ -22,7 +22,6 @@ struct search {
     struct table seen;
     struct layer now, next;
     uint32_t from; /* the number of the world whose moves are looked at */
-    uint32_t found;
     bool plain;
     struct result *result;
 };
@@ -42,13 +41,12 @@ static void on_move(const struct world *after, const struct move *move, void *ar
 
     (void)move;
     s->result->transitions++;
-    if (!table_add(&s->seen, key_of(after, s->plain), s->from)) {
+    if (s->result->wrong) {
         return;
     }
-    layer_add(&s->next, after);
-    if (after->wrong && !s->result->wrong) {
-        s->result->wrong = (enum wrong)after->wrong;
-        s->found = s->seen.n - 1;
+    s->result->wrong = (enum wrong)after->wrong;
+    if (!after->wrong && table_add(&s->seen, key_of(after, s->plain), s->from)) {
+        layer_add(&s->next, after);
     }
 }
 
@@ -77,7 +75,7 @@ static void next_layer(struct search *s)
 /* ---- the way there ---- */
 
 struct wanted {
-    uint64_t key;
+    uint64_t key; /* 0: what is wrong */
     bool plain, found;
     struct move move;
     struct world after;
@@ -87,7 +85,8 @@ static void on_candidate(const struct world *after, const struct move *move, voi
 {
     struct wanted *wanted = arg;
 
-    if (!wanted->found && key_of(after, wanted->plain) == wanted->key) {
+    if (!wanted->found &&
+        (wanted->key ? key_of(after, wanted->plain) == wanted->key : after->wrong)) {
         wanted->found = true;
         wanted->move = *move;
         wanted->after = *after;
@@ -99,7 +98,7 @@ static void on_candidate(const struct world *after, const struct move *move, voi
 static void retrace(struct search *s)
 {
     struct result *r = s->result;
-    uint32_t *line, i = s->found;
+    uint32_t *line, i = s->from;
     struct world w;
     unsigned n;
 
@@ -108,13 +107,13 @@ static void retrace(struct search *s)
     }
     line = table_room(NULL, (r->steps + 1) * sizeof(*line));
     r->trace = table_room(NULL, (r->steps + 1) * sizeof(*r->trace));
-    for (i = s->found, n = r->steps; n > 0; i = s->seen.parents[i]) {
+    for (i = s->from, n = r->steps; n > 0; i = s->seen.parents[i]) {
         line[--n] = i;
     }
     world_begin(&w);
     world_settle(&w);
-    for (n = 0; n < r->steps; n++) {
-        struct wanted wanted = {.key = s->seen.keys[line[n]], .plain = s->plain};
+    for (n = 0; n <= r->steps; n++) {
+        struct wanted wanted = {.key = n < r->steps ? s->seen.keys[line[n]] : 0, .plain = s->plain};
 
         moves_each(&w, on_candidate, &wanted);
         if (!wanted.found) {
@@ -123,6 +122,7 @@ static void retrace(struct search *s)
         r->trace[n] = wanted.move;
         w = wanted.after;
     }
+    r->steps++;
     free(line);
 }
 
