@@ -6,19 +6,11 @@
 #define RLK_FENCE_KEY_H
 
 #include "fence/world.h"
-
-struct key {
-    uint64_t high, low;
-};
+#include "search/table.h"
 
 struct key key_of(const struct world *w, const struct config *c);
 void key_world(struct key key, const struct config *c, struct world *ret_world);
 
 bool key_fits(const struct config *c);
-
-static inline bool key_equals(struct key a, struct key b)
-{
-    return a.high == b.high && a.low == b.low;
-}
 
 #endif

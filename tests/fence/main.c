@@ -5,7 +5,7 @@
 
 #include "fence/key.h"
 #include "fence/print.h"
-#include "fence/search.h"
+#include "fence/space.h"
 #include "lib/place.h"
 
 #define DEFAULT_LIMIT 250000000u
@@ -209,8 +209,8 @@ static bool is_chosen(const struct options *o, const struct config *c)
 /* ---- what came of it ---- */
 
 /* What keeps a search that found nothing from having shown anything; NULL is nothing. */
-static const char *flaw(const struct config *c, const struct result *r,
-                        const struct result *duplicate)
+static const char *flaw(const struct config *c, const struct result *r, const struct notes *notes,
+                        const struct notes *duplicate)
 {
     if (r->overflow) {
         return "NOT COMPLETE, a counter has no room";
@@ -218,25 +218,25 @@ static const char *flaw(const struct config *c, const struct result *r,
     if (!r->complete) {
         return "NOT COMPLETE, the limit is reached";
     }
-    if (r->held < c->attempts) {
+    if (notes->held < c->attempts) {
         return "EMPTY, the attempts were never all held";
     }
-    if (!r->two_trips && c->nodes > 1 && c->attempts > 1) {
+    if (!notes->two_trips && c->nodes > 1 && c->attempts > 1) {
         return "EMPTY, none was held after a CONFIRM";
     }
-    if (c->hints && !r->hinted) {
+    if (c->hints && !notes->hinted) {
         return "EMPTY, no hint was taken";
     }
-    if (c->duplicate && memcmp(&r->seen, &duplicate->seen, sizeof(r->seen)) != 0) {
+    if (c->duplicate && memcmp(&notes->seen, &duplicate->seen, sizeof(duplicate->seen)) != 0) {
         return "OTHER FENCES than in the merged steps";
     }
     return NULL;
 }
 
 static const char *verdict(const struct config *c, const struct result *r,
-                           const struct result *duplicate, bool *ret_good)
+                           const struct notes *notes, const struct notes *duplicate, bool *ret_good)
 {
-    const char *found = r->wrong ? NULL : flaw(c, r, duplicate);
+    const char *found = r->wrong ? NULL : flaw(c, r, notes, duplicate);
 
     *ret_good = c->expect ? r->wrong != 0 : !r->wrong && found == NULL;
     if (r->wrong) {
@@ -250,34 +250,36 @@ static const char *verdict(const struct config *c, const struct result *r,
 
 /* What a wrong scheme must be found to do is its claim: "finds". */
 static bool search_one(const struct options *o, const struct config *c,
-                       const struct result *duplicate, struct result *ret_result, struct totals *t)
+                       const struct notes *duplicate, struct notes *ret_notes, struct totals *t)
 {
     char program[300];
+    struct result r;
     const char *text;
     bool good;
 
-    search_run(c, o->limit, ret_result);
-    text = verdict(c, ret_result, duplicate, &good);
+    memset(ret_notes, 0, sizeof(*ret_notes));
+    search_run(&space, c, o->limit, ret_notes, &r);
+    text = verdict(c, &r, ret_notes, duplicate, &good);
     t->searches++;
-    t->states += ret_result->states;
-    t->seconds += ret_result->seconds;
-    t->bytes = ret_result->bytes > t->bytes ? ret_result->bytes : t->bytes;
+    t->states += r.states;
+    t->seconds += r.seconds;
+    t->bytes = r.bytes > t->bytes ? r.bytes : t->bytes;
     t->unexpected += !good;
     if (o->tap) {
         printf("%s %u - ", good ? "ok" : "not ok", t->searches);
     }
     printf("%s%s (%s): %llu states, depth %u, %.1f s, %zu MB: %s\n", c->expect ? "finds: " : "",
-           c->about, c->name, (unsigned long long)ret_result->states, ret_result->depth,
-           ret_result->seconds, ret_result->bytes >> 20, text);
-    if (ret_result->wrong) {
-        print_trace(c, ret_result, o->tap ? "# " : "    ");
+           c->about, c->name, (unsigned long long)r.states, r.depth, r.seconds, r.bytes >> 20,
+           text);
+    if (r.wrong) {
+        print_trace(c, &r, o->tap ? "# " : "    ");
     }
     if (!good && !o->is_own) {
         place_of_program(program, sizeof(program));
         printf("%srepeat: %s --config %s\n", o->tap ? "# " : "    ", program, c->name);
     }
     fflush(stdout);
-    search_end(ret_result);
+    search_end(&r);
     return good;
 }
 
@@ -295,15 +297,15 @@ static void list(void)
 
 static int search_own(struct options *o)
 {
-    struct result r;
+    struct notes notes;
     struct totals t = {0};
 
-    return search_one(o, &o->own, NULL, &r, &t) ? 0 : 1;
+    return search_one(o, &o->own, NULL, &notes, &t) ? 0 : 1;
 }
 
 static int search_all(const struct options *o)
 {
-    struct result results[2]; /* this one and the one before, which may be its duplicate */
+    struct notes notes[2]; /* this one and the one before, which may be its duplicate */
     struct totals t = {0};
     unsigned i, chosen = 0;
 
@@ -315,7 +317,7 @@ static int search_all(const struct options *o)
     }
     for (i = 0; i < n_configs; i++) {
         if (is_chosen(o, &configs[i])) {
-            search_one(o, &configs[i], &results[(i + 1) % 2], &results[i % 2], &t);
+            search_one(o, &configs[i], &notes[(i + 1) % 2], &notes[i % 2], &t);
         }
     }
     printf("%s%u searches, %llu states, %.1f s, at most %zu MB, %u not as they must be\n",

@@ -6,6 +6,7 @@
 #define RLK_FENCE_MOVES_H
 
 #include "fence/world.h"
+#include "search/search.h"
 
 enum move_kind {
     MOVE_START,
@@ -24,8 +25,6 @@ struct move {
     uint8_t kind, attempt, node;
     uint8_t value; /* what the counter becomes, the clock, or what the fence is */
 };
-
-typedef void on_move(const struct world *after, const struct move *move, void *arg);
 
 void moves_each(const struct world *w, const struct config *c, on_move *f, void *arg);
 

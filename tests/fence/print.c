@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 
+#include "fence/moves.h"
+#include "fence/space.h"
+
 static char name(unsigned a)
 {
     return (char)('A' + (int)a);
@@ -172,7 +175,7 @@ void print_trace(const struct config *c, const struct result *r, const char *pre
 
     for (i = 0; i < r->steps; i++) {
         before = w;
-        search_follow(&w, c, &r->trace[i]);
+        search_follow(&space, c, &w, &r->trace[i]);
         printf("%s%3u. ", prefix, i + 1);
         print_move(&before, &w, c, &r->trace[i]);
         print_change(&before, &w, &r->trace[i]);

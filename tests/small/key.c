@@ -165,32 +165,39 @@ static void write_words(const struct world *w, const struct parts *p, unsigned s
     words[WORDS - 1] = rest_word(w, swap);
 }
 
-/* The finaliser of MurmurHash3 (A. Appleby), after each word. */
-static uint64_t mix(uint64_t h)
+/* Half of a hash, one more word. For each half there are a multiplier and a shift of its own; what
+ * differs in one word only differs for certain. */
+static uint64_t mix(uint64_t half, uint64_t word, uint64_t factor, unsigned shift)
 {
-    h ^= h >> 33;
-    h *= 0xff51afd7ed558ccdu;
-    h ^= h >> 33;
-    h *= 0xc4ceb9fe1a85ec53u;
-    return h ^ h >> 33;
+    half = (half ^ word) * factor;
+    return half ^ half >> shift;
 }
 
-uint64_t key_of(const struct world *w, bool plain)
+static struct key hash(const uint64_t words[WORDS])
 {
-    uint64_t words[2][WORDS], *least = words[0], h = 0;
+    struct key key = {1, 1};
+    unsigned i;
+
+    for (i = 0; i < WORDS; i++) {
+        key.high = mix(key.high, words[i], 0xff51afd7ed558ccdu, 32);
+        key.low = mix(key.low, words[i], 0xc4ceb9fe1a85ec53u, 29);
+    }
+    return key;
+}
+
+struct key key_of(const struct world *w, const struct config *c)
+{
+    uint64_t words[2][WORDS], *least = words[0];
     struct parts p;
     unsigned i;
 
     write_parts(w, &p);
-    write_words(w, &p, 0, plain, words[0]);
-    if (!plain && !config.uneven) {
-        write_words(w, &p, 1, plain, words[1]);
+    write_words(w, &p, 0, c->plain, words[0]);
+    if (!c->plain && !c->uneven) {
+        write_words(w, &p, 1, c->plain, words[1]);
         for (i = 0; i < WORDS - 1 && words[0][i] == words[1][i]; i++) {
         }
         least = words[1][i] < words[0][i] ? words[1] : words[0];
     }
-    for (i = 0; i < WORDS; i++) {
-        h = mix(h + least[i] + 0x9e3779b97f4a7c15u);
-    }
-    return h ? h : 1;
+    return hash(least);
 }

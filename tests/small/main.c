@@ -13,8 +13,9 @@
 #include "lib/place.h"
 #include "small/check.h"
 #include "small/faults.h"
+#include "small/moves.h"
 #include "small/print.h"
-#include "small/search.h"
+#include "small/space.h"
 
 #define DEFAULT_LIMIT 400000000u
 
@@ -143,7 +144,7 @@ static void print_verdict(const struct config *c, const struct result *r)
 {
     if (r->wrong) {
         printf("; %s after %u steps: %s", r->wrong == c->expect ? "found as it must" : "VIOLATION",
-               r->steps, check_text(r->wrong));
+               r->steps, check_text((enum wrong)r->wrong));
     } else if (c->expect) {
         printf("; MISSED: %s", check_text(c->expect));
     } else if (!r->complete) {
@@ -161,7 +162,8 @@ static void search_one(const struct options *o, const struct config *chosen, str
     if (o->new_faults) {
         c.faults = o->faults;
     }
-    search_run(&c, o->plain, o->limit, &r);
+    c.plain = o->plain;
+    search_run(&space, &c, o->limit, NULL, &r);
     good = r.wrong == c.expect && (r.wrong || r.complete);
     t->configs++;
     t->states += r.states;
@@ -174,7 +176,7 @@ static void search_one(const struct options *o, const struct config *chosen, str
     print_verdict(&c, &r);
     putchar('\n');
     if (r.wrong && (!o->tap || !good)) {
-        print_trace(&r, o->tap ? "# " : "  ");
+        print_trace(&c, &r, o->tap ? "# " : "  ");
     }
     if (!good) {
         place_of_program(program, sizeof(program));

@@ -10,7 +10,7 @@
 /* What all of these need: where they start from and whom to tell. */
 struct walk {
     const struct world *from;
-    move_cb *cb;
+    on_move *f;
     void *arg;
 };
 
@@ -70,7 +70,7 @@ static void go(const struct walk *walk, enum move_kind kind, unsigned c, unsigne
         after.wrong = (uint8_t)check_world(&after);
     }
     world_settle(&after);
-    walk->cb(&after, &move, walk->arg);
+    walk->f(&after, &move, walk->arg);
 }
 
 /* A round may begin: once for each set of the nodes that it may have to leave out. */
@@ -153,9 +153,9 @@ static void moves_of_fault(const struct walk *walk, enum fault fault)
     }
 }
 
-void moves_each(const struct world *w, move_cb *cb, void *arg)
+void moves_each(const struct world *w, const struct config *chosen, on_move *f, void *arg)
 {
-    struct walk walk = {w, cb, arg};
+    struct walk walk = {w, f, arg};
     unsigned c, m, fault;
 
     go(&walk, MOVE_TICK, 0, 0, 0);
@@ -169,7 +169,7 @@ void moves_each(const struct world *w, move_cb *cb, void *arg)
         go(&walk, MOVE_GHOST, w->ghost.client, w->ghost.master, 0);
     }
     for (fault = 1; fault <= FAULT_ERROR; fault <<= 1) {
-        if (config.faults & ~w->faults & fault) {
+        if (chosen->faults & ~w->faults & fault) {
             moves_of_fault(&walk, (enum fault)fault);
         }
     }

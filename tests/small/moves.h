@@ -5,6 +5,7 @@
 #ifndef RLK_SMALL_MOVES_H
 #define RLK_SMALL_MOVES_H
 
+#include "search/search.h"
 #include "small/world.h"
 
 enum move_kind {
@@ -27,9 +28,7 @@ struct move {
     uint8_t kind, client, master, detail;
 };
 
-/* Told of each possible move and the world it leads to, settled and checked. */
-typedef void move_cb(const struct world *after, const struct move *move, void *arg);
-
-void moves_each(const struct world *w, move_cb *cb, void *arg);
+/* Each possible move, and the world that it leads to, settled and checked. */
+void moves_each(const struct world *w, const struct config *chosen, on_move *f, void *arg);
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef RLK_SMALL_PRINT_H
 #define RLK_SMALL_PRINT_H
 
-#include "small/search.h"
+#include "search/search.h"
 
 /* One line a step, each begun with `prefix`: the tick, who, what, and what came of it. */
-void print_trace(const struct result *r, const char *prefix);
+void print_trace(const struct config *c, const struct result *r, const char *prefix);
 
 #endif

@@ -11,7 +11,8 @@
 struct config config;
 struct limits limits;
 
-void world_configure(const struct config *c)
+/* Everything follows `c` from now on. */
+static void configure(const struct config *c)
 {
     config = *c;
     config.attempts = c->attempts ? c->attempts : 2;
@@ -34,10 +35,11 @@ static void begin_client(struct client *c)
     c->timer = TICKS_NEVER;
 }
 
-void world_begin(struct world *w)
+void world_begin(struct world *w, const struct config *chosen)
 {
     unsigned c, m;
 
+    configure(chosen);
     memset(w, 0, sizeof(*w));
     w->attempts = (uint8_t)config.attempts;
     for (c = 0; c < CLIENTS; c++) {
@@ -46,6 +48,7 @@ void world_begin(struct world *w)
             w->cells[c][m].link = config.connecting ? LINK_DOWN : LINK_UP;
         }
     }
+    world_settle(w);
 }
 
 unsigned world_claim(const struct client *c)

@@ -94,6 +94,7 @@ struct config {
     bool connecting;     /* no connection is up at the beginning */
     bool stuck;          /* a node with something unanswered may be left out of a round */
     bool returns_holder; /* the masters know SET NX GET */
+    bool plain;          /* worlds that differ in names only are different */
     enum wrong expect;   /* what this configuration must find */
     unsigned runs;       /* where it runs, RUN_... */
 };
@@ -214,10 +215,8 @@ struct world {
     uint8_t wrong;      /* enum wrong: found by the step that led here */
 };
 
-/* Make `c` the configuration that everything here follows. */
-void world_configure(const struct config *c);
-
-void world_begin(struct world *w);
+/* The first world of `c`, which becomes the configuration that everything here follows. */
+void world_begin(struct world *w, const struct config *c);
 
 /* The claim of the present round of a client. */
 unsigned world_claim(const struct client *c);

@@ -1,13 +1,22 @@
-/* fence/table.h - the keys that were seen, in the order in which they were, and from where.
+/* search/table.h - the keys that were seen, in the order in which they were, and from where.
  *
  * Open addressing over the list: 20 bytes for a key, and four for each slot of the index, of which
  * at most two in three are taken. */
-#ifndef RLK_FENCE_TABLE_H
-#define RLK_FENCE_TABLE_H
+#ifndef RLK_SEARCH_TABLE_H
+#define RLK_SEARCH_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "fence/key.h"
+struct key {
+    uint64_t high, low;
+};
+
+static inline bool key_equals(struct key a, struct key b)
+{
+    return a.high == b.high && a.low == b.low;
+}
 
 struct table {
     struct key *keys;  /* as found */

@@ -1,5 +1,5 @@
 /* table.c - hashing keys, and growing. */
-#include "fence/table.h"
+#include "search/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ void *table_room(void *old, size_t size)
     void *p = realloc(old, size);
 
     if (p == NULL) {
-        fprintf(stderr, "redlock-fence: out of memory\n");
+        fprintf(stderr, "out of memory\n");
         exit(2);
     }
     return p;

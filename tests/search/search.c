@@ -1,0 +1,234 @@
+/* search/search.c - breadth first, over the keys.
+ *
+ * A way to a world is found again by walking its line of keys from the beginning and taking at
+ * each the step that leads to the next key, with the names that the world had at the beginning. */
+#include "search/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The worlds of one depth, one behind the other. */
+struct layer {
+    unsigned char *worlds;
+    size_t n, room;
+};
+
+struct search {
+    const struct space *space;
+    const struct config *config;
+    struct table table;
+    struct layer now, next;     /* when keys alone do not do */
+    uint32_t from;              /* the number of the world whose moves are looked at */
+    const struct world *before; /* and that world */
+    void *notes;
+    struct result *result;
+};
+
+/* ---- the worlds of two depths ---- */
+
+static void layer_add(struct layer *l, const struct world *w, size_t size)
+{
+    if (l->n == l->room) {
+        l->room = l->room ? l->room * 2 : 1024;
+        l->worlds = table_room(l->worlds, l->room * size);
+    }
+    memcpy(l->worlds + l->n++ * size, w, size);
+}
+
+static const struct world *layer_at(const struct layer *l, size_t i, size_t size)
+{
+    return (const struct world *)(l->worlds + i * size);
+}
+
+static void next_layer(struct search *s)
+{
+    struct layer done = s->now;
+
+    s->now = s->next;
+    s->next = done;
+    s->next.n = 0;
+}
+
+/* ---- the search ---- */
+
+static void on_reached(const struct world *after, const struct move *move, void *arg)
+{
+    struct search *s = arg;
+    struct result *r = s->result;
+    unsigned wrong;
+
+    r->transitions++;
+    if (r->wrong) {
+        return;
+    }
+    wrong = s->space->judge(after, s->config);
+    if (wrong == SEARCH_NO_ROOM) {
+        r->overflow = true;
+        return;
+    }
+    if (s->space->note) {
+        s->space->note(s->before, after, move, s->config, s->notes);
+    }
+    r->wrong = wrong;
+    if (!wrong && table_add(&s->table, s->space->key(after, s->config), s->from) &&
+        !s->space->world) {
+        layer_add(&s->next, after, s->space->world_size);
+    }
+}
+
+/* The states of one depth are one stretch of the table, from `first` on. */
+static void each_state(struct search *s, struct world *room, uint64_t limit)
+{
+    uint32_t first = 0, next = 0, i;
+
+    for (i = 0; i < s->table.n && s->table.n <= limit && !s->result->wrong; i++) {
+        if (i == next) {
+            first = next;
+            next = s->table.n;
+            s->result->depth++;
+            next_layer(s);
+        }
+        s->from = i;
+        if (s->space->world) {
+            s->space->world(s->table.keys[i], s->config, room);
+            s->before = room;
+        } else {
+            s->before = layer_at(&s->now, i - first, s->space->world_size);
+        }
+        s->space->moves(s->before, s->config, on_reached, s);
+    }
+    s->result->complete = i == s->table.n && !s->result->overflow;
+}
+
+/* ---- the way there ---- */
+
+struct wanted {
+    const struct search *search;
+    const struct key *key; /* or NULL: what is wrong */
+    bool found;
+    struct move *move;
+    struct world *after;
+};
+
+static void on_candidate(const struct world *after, const struct move *move, void *arg)
+{
+    struct wanted *wanted = arg;
+    const struct space *space = wanted->search->space;
+    const struct config *c = wanted->search->config;
+    unsigned wrong = wanted->found ? SEARCH_NO_ROOM : space->judge(after, c);
+
+    if (wrong == SEARCH_NO_ROOM) {
+        return;
+    }
+    if (wanted->key ? !wrong && key_equals(space->key(after, c), *wanted->key) : wrong) {
+        wanted->found = true;
+        memcpy(wanted->move, move, space->move_size);
+        memcpy(wanted->after, after, space->world_size);
+    }
+}
+
+/* From `w` to the world of this key. */
+static void step_again(const struct search *s, struct world *w, const struct key *key,
+                       struct move *ret_move)
+{
+    struct wanted wanted = {.search = s, .key = key, .move = ret_move};
+
+    wanted.after = table_room(NULL, s->space->world_size);
+    s->space->moves(w, s->config, on_candidate, &wanted);
+    if (!wanted.found) {
+        abort(); /* a step that depends on more than the world */
+    }
+    memcpy(w, wanted.after, s->space->world_size);
+    free(wanted.after);
+}
+
+static void retrace(struct search *s, struct world *w)
+{
+    struct result *r = s->result;
+    size_t size = s->space->move_size;
+    uint32_t *line, i;
+    unsigned char *trace;
+    unsigned n;
+
+    for (i = s->from, r->steps = 1; i != 0; i = s->table.parents[i]) {
+        r->steps++;
+    }
+    line = table_room(NULL, r->steps * sizeof(*line));
+    for (i = s->from, n = r->steps - 1; n > 0; i = s->table.parents[i]) {
+        line[--n] = i;
+    }
+    trace = table_room(NULL, r->steps * size);
+    s->space->begin(w, s->config);
+    for (n = 0; n < r->steps; n++) {
+        step_again(s, w, n + 1 < r->steps ? &s->table.keys[line[n]] : NULL,
+                   (struct move *)(trace + n * size));
+    }
+    r->trace = (struct move *)trace;
+    free(line);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void search_run(const struct space *space, const struct config *c, uint64_t limit, void *notes,
+                struct result *ret_result)
+{
+    struct search s = {.space = space, .config = c, .notes = notes, .result = ret_result};
+    struct world *room = table_room(NULL, space->world_size);
+    double start = seconds();
+
+    memset(ret_result, 0, sizeof(*ret_result));
+    table_begin(&s.table);
+    space->begin(room, c);
+    table_add(&s.table, space->key(room, c), 0);
+    layer_add(&s.next, room, space->world_size);
+    each_state(&s, room, limit);
+    ret_result->states = s.table.n;
+    ret_result->bytes = table_size(&s.table);
+    if (ret_result->wrong) {
+        retrace(&s, room);
+    }
+    ret_result->seconds = seconds() - start;
+    table_end(&s.table);
+    free(s.now.worlds);
+    free(s.next.worlds);
+    free(room);
+}
+
+void search_end(struct result *r)
+{
+    free(r->trace);
+    r->trace = NULL;
+}
+
+struct followed {
+    const struct space *space;
+    const struct move *move;
+    struct world *after;
+};
+
+static void on_followed(const struct world *after, const struct move *move, void *arg)
+{
+    struct followed *f = arg;
+
+    if (memcmp(move, f->move, f->space->move_size) == 0) {
+        memcpy(f->after, after, f->space->world_size);
+    }
+}
+
+void search_follow(const struct space *space, const struct config *c, struct world *w,
+                   const struct move *move)
+{
+    struct followed f = {space, move, table_room(NULL, space->world_size)};
+
+    memcpy(f.after, w, space->world_size);
+    space->moves(w, c, on_followed, &f);
+    memcpy(w, f.after, space->world_size);
+    free(f.after);
+}
