@@ -5,14 +5,14 @@
 
 #include "base/time.h"
 
-/* Along with renewals, but not with each of many. */
+/* Renewals begin an inspection, but not each of many: at most one in this time. */
 #define AGAIN_AFTER_US 20000
 
-/* Of so many looks one asks whether it evicts, and of so many while it does. */
+/* One of so many regular inspections asks whether the master evicts; while it does, of so many. */
 #define MEMORY_TURN 30
 #define MEMORY_TURN_EVICTING 2
 
-/* ---- what it is asked ---- */
+/* ---- questions ---- */
 
 void rlk_inspection_begin(struct rlk_inspection *l)
 {
@@ -35,7 +35,7 @@ bool rlk_inspection_is_due(const struct rlk_inspection *l, uint64_t now_us)
     return rlk_inspection_is_free(l) && now_us >= rlk_time_add(l->sent_us, AGAIN_AFTER_US);
 }
 
-/* INFO tells more. */
+/* INFO tells more than HELLO: the promotion, too. */
 static enum rlk_inspection_role role_question(const struct rlk_inspection *l,
                                               const struct rlk_server *server)
 {
@@ -61,8 +61,8 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *l,
         .step_us = l->records_step ? rlk_quarantine_step_to_record(s, now_us) : 0};
 }
 
-/* Whether it evicts may be changed at any time: it is asked again now and then, and more often
- * while it is to be changed. */
+/* The policy may be changed at any time. While it evicts we ask more often, so that a master that
+ * was corrected votes again soon. */
 bool rlk_inspection_count(struct rlk_inspection *l, const struct rlk_quarantine *s,
                           const struct rlk_server *server)
 {
@@ -82,26 +82,26 @@ bool rlk_inspection_record_step(struct rlk_inspection *l, const struct rlk_quara
     return true;
 }
 
-/* ---- what its answers mean ---- */
+/* ---- replies ---- */
 
 static bool votes(const struct rlk_quarantine *s, uint64_t now_us)
 {
     return rlk_quarantine_reason(s, now_us, NULL) == RLK_QUARANTINED_NOT;
 }
 
-/* Whether another look may tell more: it could not answer just now, or it could before and gives
- * any other error than that it may not. */
+/* Whether a later inspection may read the mark: the master rejects commands only for now, or it had
+ * a mark and gives any error but a denial. */
 static bool may_answer_later(const struct rlk_quarantine *s, enum rlk_inspection_error error)
 {
     return error == RLK_INSPECTION_NOT_NOW ||
            ((s->mark != 0 || s->mark_lost) && error != RLK_INSPECTION_DENIED);
 }
 
-/* Without an answer it does not vote before it was looked at; or it is asked for the time only,
- * until the next greeting, and votes unseen. */
-static void greeted(struct rlk_inspection *l, struct rlk_quarantine *s,
-                    const struct rlk_server *server, const struct rlk_inspection_event *ev,
-                    struct rlk_inspection_actions *out)
+/* A master that could not tell its mark, but may later, does not vote before it has. One that never
+ * will is asked for the time only until the next greeting, and its votes count. */
+static void on_greeted(struct rlk_inspection *l, struct rlk_quarantine *s,
+                       const struct rlk_server *server, const struct rlk_inspection_event *ev,
+                       struct rlk_inspection_actions *out)
 {
     bool later = ev->error != RLK_INSPECTION_ANSWERED && may_answer_later(s, ev->error);
     struct rlk_facts facts = rlk_server_facts(server, &ev->birth, later);
@@ -111,21 +111,21 @@ static void greeted(struct rlk_inspection *l, struct rlk_quarantine *s,
     out->restarted = rlk_quarantine_greet(s, &facts, ev->now_us);
 }
 
-/* That it did not run the script says nothing of its data [S7]. */
-static void failed(struct rlk_inspection *l, struct rlk_quarantine *s,
-                   const struct rlk_server *server, const struct rlk_inspection_event *ev)
+/* An error of the script says nothing about the data, so no lock that is held ends [S7]. */
+static void on_error(struct rlk_inspection *l, struct rlk_quarantine *s,
+                     const struct rlk_server *server, const struct rlk_inspection_event *ev)
 {
     l->refused = l->refused || !may_answer_later(s, ev->error);
     rlk_quarantine_set_unread(s, rlk_inspection_reads_mark(l, s, server));
 }
 
-static void told(struct rlk_inspection *l, struct rlk_quarantine *s,
-                 const struct rlk_server *server, const struct rlk_inspection_event *ev,
-                 struct rlk_inspection_actions *out)
+static void on_reply(struct rlk_inspection *l, struct rlk_quarantine *s,
+                     const struct rlk_server *server, const struct rlk_inspection_event *ev,
+                     struct rlk_inspection_actions *out)
 {
     l->asked = false;
     if (ev->error != RLK_INSPECTION_ANSWERED) {
-        failed(l, s, server, ev);
+        on_error(l, s, server, ev);
         return;
     }
     rlk_quarantine_check_birth(s, &ev->birth, ev->now_us);
@@ -135,7 +135,7 @@ static void told(struct rlk_inspection *l, struct rlk_quarantine *s,
     }
 }
 
-/* Whatever the policy: it is no master, or was none since it was greeted. */
+/* Whatever the policy: a replica has no vote, nor has a master that was one since the greeting. */
 static void judge_role(struct rlk_quarantine *s, enum rlk_unfit unfit, uint64_t promotion,
                        uint64_t now_us, struct rlk_inspection_actions *out)
 {
@@ -146,7 +146,7 @@ static void judge_role(struct rlk_quarantine *s, enum rlk_unfit unfit, uint64_t 
     }
 }
 
-/* What it does not say is not held against it: without INFO nobody sees more than that. */
+/* A role that could not be read changes nothing. */
 static void on_info(struct rlk_inspection *l, struct rlk_quarantine *s,
                     const struct rlk_server *server, const struct rlk_inspection_event *ev,
                     struct rlk_inspection_actions *out)
@@ -161,10 +161,10 @@ static void dispatch(struct rlk_inspection *l, struct rlk_quarantine *s,
 {
     switch (ev->kind) {
     case RLK_INSPECTION_GREETED:
-        greeted(l, s, server, ev, out);
+        on_greeted(l, s, server, ev, out);
         break;
     case RLK_INSPECTION_REPLY:
-        told(l, s, server, ev, out);
+        on_reply(l, s, server, ev, out);
         break;
     case RLK_INSPECTION_BROKEN:
         l->asked = false;
@@ -184,9 +184,9 @@ static void dispatch(struct rlk_inspection *l, struct rlk_quarantine *s,
     }
 }
 
-/* [S11] What it has granted before counts no more either; nor does what a lock that is held has
- * there, if these are other data [S7]. What it granted over a connection before may be of another
- * run. */
+/* [S11] When a quarantine begins, earlier votes of this master that were not reported to a user are
+ * retracted. So are those of an earlier connection, which may be of another run. When the data were
+ * replaced, the key of a held lock has to be confirmed again [S7]. */
 void rlk_inspection_step(struct rlk_inspection *l, struct rlk_quarantine *s,
                          const struct rlk_server *server, const struct rlk_inspection_event *ev,
                          struct rlk_inspection_actions *out)
@@ -198,7 +198,7 @@ void rlk_inspection_step(struct rlk_inspection *l, struct rlk_quarantine *s,
     out->quarantined = out->quarantined || (voted && !votes(s, ev->now_us)) || s->data_replaced;
 }
 
-/* ---- what nobody sees ---- */
+/* ---- blind spots ---- */
 
 enum rlk_blind_spot rlk_inspection_blind_spot(const struct rlk_inspection *l,
                                               const struct rlk_quarantine *s,

@@ -40,8 +40,8 @@ static unsigned major(const char *version)
     return n;
 }
 
-/* Only servers of which we know it: one that merely ignored the GET would answer a refusal with the
- * very nil that means granted. */
+/* Only servers that are known to support it. One that ignored the GET would reply nil to a refusal,
+ * and nil means granted here. */
 bool rlk_server_returns_holder(const char *name, const char *version)
 {
     return strcmp(name, "valkey") == 0 || (strcmp(name, "redis") == 0 && major(version) >= 7);
@@ -57,20 +57,20 @@ bool rlk_server_evicts(const struct rlk_server *s)
     return s->maxmemory > 0 && s->policy[0] && strcmp(s->policy, "noeviction") != 0;
 }
 
-/* Its data may have been thrown away, or be another server's, for all that it says. */
+/* By its own account its data may have been thrown away, or be a copy of another server's. */
 static bool is_suspect(const struct rlk_server *s)
 {
     return s->flushed || s->promotion != 0;
 }
 
-/* A replica that was promoted has the key, and not all that its master granted. */
+/* A replica that was promoted has the incarnation key, but maybe not all keys of its master. */
 bool rlk_server_keeps_data(const struct rlk_server *s)
 {
     return rlk_server_is_durable(s) && !is_suspect(s);
 }
 
-/* Of the run. Below 0 when its clock was set back since it started, which says nothing of when that
- * was. */
+/* The uptime of the run. A negative one says only that the clock was set back since the start: the
+ * run counts as new. */
 static uint64_t uptime_us(const struct rlk_server *s)
 {
     uint64_t up_s = s->uptime_s > 0 ? (uint64_t)s->uptime_s : 0;
@@ -78,21 +78,21 @@ static uint64_t uptime_us(const struct rlk_server *s)
     return up_s > RLK_NEVER / 1000000 ? RLK_NEVER : up_s * 1000000;
 }
 
-/* Who meets a run without a key has to believe what it says of its age, unless it says as well that
- * its data were thrown away since. A durable master that has its data has its key: one without is
- * no older than its run, either. Who knew the run before believes nothing. */
+/* A client that sees a run for the first time, and finds no key, has only the uptime to go by;
+ * unless the server says that its data were thrown away since. That holds for durable masters, too:
+ * one that has its data has its key, so without a key its data are no older than the run. */
 uint64_t rlk_server_believed_age_us(const struct rlk_server *s, bool known)
 {
     return known || is_suspect(s) ? 0 : uptime_us(s);
 }
 
-/* Who tells us nothing of itself votes unseen. */
+/* A server that tells us nothing votes all the same. */
 static uint64_t run_age_us(const struct rlk_server *s)
 {
     return s->run_id[0] == '\0' ? RLK_NEVER : uptime_us(s);
 }
 
-/* Without a mark only what it says of its commands tells. */
+/* Without a mark, only its command statistics and its promotion tell. */
 static uint64_t data_age_us(const struct rlk_server *s, const struct rlk_birth *birth)
 {
     if (birth->mark != 0) {
