@@ -7,15 +7,15 @@
 #include "base/time.h"
 #include "core/backoff.h"
 
-/* The first renewal comes early, so that several can fail. */
+/* A renewal begins at a third of the ttl, so that several may fail before the end. */
 #define RENEW_PARTS 3
-/* A node that does not count yet is of no use: the next success is wanted soon. */
+/* At a tenth, while a node is present that counts only after the next success. */
 #define SOON_PARTS 10
-/* After a renewal that failed: up to a hundredth of the ttl, doubling up to a tenth. */
+/* The back-off after a failed round: up to a hundredth of the ttl, doubling up to a tenth. */
 #define RETRY_PARTS 100
-/* A contender that split the votes releases after about a round trip. */
+/* The least wait before a heal after a win: contenders that split the votes release meanwhile. */
 #define HEAL_FLOOR_US 1000
-/* What is left is not worth a key. */
+/* A heal for less than this is not worth a command. */
 #define HEAL_LEAST_MS 10
 
 void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config)
@@ -62,7 +62,7 @@ static void begin_trouble(struct rlk_hold *h, int reason, struct rlk_actions *ou
 
 /* ---- rounds ---- */
 
-/* Soon, but not if that were to ask for a pet sooner than at a third. */
+/* When the next renewal is due: sooner than at a third only when that needs no PET. */
 static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
     bool soon = (h->leases.present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
@@ -73,7 +73,7 @@ static uint64_t next_renewal_us(const struct rlk_hold *h)
     if (soon) {
         return rlk_time_add(h->round_us, ttl_us / SOON_PARTS);
     }
-    /* It may live for longer than this ttl. */
+    /* After an extension the lock may live for longer than its present ttl. */
     return rlk_time_max(rlk_time_add(h->round_us, part_us - early_us),
                         rlk_time_sub(h->leases.valid_until_us, ttl_us - part_us + early_us));
 }
@@ -83,7 +83,7 @@ static void plan_renewal(struct rlk_hold *h)
     h->renew_us = h->config.renew ? next_renewal_us(h) : RLK_NEVER;
 }
 
-/* An extension that had to wait for the round under way begins now. */
+/* A round has ended. The user's extension ends with it, or begins now if it had to wait. */
 static void end_or_start_extension(struct rlk_hold *h, int status, uint64_t now_us,
                                    struct rlk_actions *out)
 {
@@ -93,8 +93,8 @@ static void end_or_start_extension(struct rlk_hold *h, int status, uint64_t now_
     }
 }
 
-/* [S8] Who is silent does not keep the others from being healed before the next renewal; nor does
- * it that the last answer came when nobody waited for it any more. */
+/* [S8] The heal comes a tenth of the ttl after the round began, at the latest: a node that does not
+ * answer must not delay it until the next renewal. It also comes when the success was late. */
 static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     if (h->extending && !h->extend_next) {
@@ -122,7 +122,8 @@ static void fail(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
     end_or_start_extension(h, REDLOCK_ENOQUORUM, now_us, out);
 }
 
-/* [S8] At once where our key was forgotten; but who had refused us at first may release soon. */
+/* [S8] A node that lost our key is healed at once. After a win the wait is longer: a node may have
+ * refused us for the key of a contender that releases soon. */
 static uint64_t heal_delay_us(const struct rlk_hold *h, uint64_t now_us)
 {
     uint64_t took_us = rlk_time_sub(now_us, h->round_us);
@@ -133,7 +134,7 @@ static uint64_t heal_delay_us(const struct rlk_hold *h, uint64_t now_us)
     return rlk_time_max(HEAL_FLOOR_US, rlk_time_min(4 * took_us, h->config.ttl_us / SOON_PARTS));
 }
 
-/* Nothing more is waited for. */
+/* All answers are in, or the time for them is over. */
 static void end_round(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     h->round_until_us = RLK_NEVER;
@@ -155,7 +156,8 @@ static void extend(struct rlk_hold *h, uint64_t nodes, struct rlk_actions *out)
     out->ttl_ms = (uint32_t)(h->round_ttl_us / 1000);
 }
 
-/* It is given up early enough for another one, and for a word to the user before the end. */
+/* Answers are waited for up to a third of the ttl: that leaves time for another round, and for a
+ * notice to the user before the end. */
 static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_event *ev,
                         struct rlk_actions *out)
 {
@@ -168,11 +170,12 @@ static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_ev
     h->round_until_us = rlk_time_add(ev->now_us, patience_us);
     extend(h, rlk_leases_begin(&h->leases, nodes, end_us(h, ev->now_us)), out);
     if (h->leases.open == 0) {
-        end_round(h, ev->now_us, out); /* there is nobody to ask */
+        end_round(h, ev->now_us, out); /* there is no node to ask */
     }
 }
 
-/* Its keys are to end with the lock's time, so that they all end together. 0: not worth a key. */
+/* The ttl of a heal: what is left of the validity, so that all keys of the lock expire together. 0:
+ * too little is left. */
 static uint32_t heal_for_ms(const struct rlk_hold *h, uint64_t now_us)
 {
     uint64_t left_ms = rlk_time_sub(rlk_hold_valid_until_us(h), now_us) / 1000;
@@ -217,7 +220,7 @@ static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
                rlk_time_add(h->held_us, h->config.max_hold_us);
 }
 
-/* It is due. The user's extension is to be tried in any case. */
+/* A renewal is due. Cancel it when it is not allowed; but an extension by the user always is. */
 static void check_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     bool lacks_pet = h->config.gated && !h->petted && !h->renewal_started;
@@ -242,9 +245,9 @@ static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
     }
 }
 
-/* ---- quarantine in line ---- */
+/* ---- the queue ---- */
 
-/* Our own limit is no news of the masters, as long as the renewal will come in time. */
+/* When a queued renewal becomes trouble: when a third of the ttl is left. */
 static uint64_t queue_trouble_us(const struct rlk_hold *h)
 {
     if (h->trouble || !h->config.renew || h->renew_us == RLK_NEVER) {
@@ -253,13 +256,13 @@ static uint64_t queue_trouble_us(const struct rlk_hold *h)
     return rlk_time_sub(h->leases.valid_until_us, h->config.ttl_us / RENEW_PARTS);
 }
 
-/* When to look at who stands in line: a heal there does not keep a renewal from being due. */
+/* When a queued machine has to be stepped: a queued heal must not hide that a renewal is due. */
 static uint64_t queue_due_us(const struct rlk_hold *h, uint64_t now_us)
 {
     return h->renew_us > now_us ? h->renew_us : queue_trouble_us(h);
 }
 
-/* [S13] What is due waits for its turn. */
+/* [S13] The nodes have no room: the round or heal that is due is queued. */
 static void enter_queue(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     h->queued = true;
@@ -300,8 +303,8 @@ static void on_extend(struct rlk_hold *h, const struct rlk_event *ev, struct rlk
 
 /* ---- events ---- */
 
-/* A renewal counts as soon as the lock lives longer for it: by answers that come too late for a
- * success, too. */
+/* A renewal counts as soon as the lock lives longer because of it, even when the answers come too
+ * late for a success. */
 static void count_renewal(struct rlk_hold *h)
 {
     if (h->renewing && h->renewal_started) {
@@ -310,7 +313,7 @@ static void count_renewal(struct rlk_hold *h)
     }
 }
 
-/* What an answer has come to. */
+/* What follows from an answer. */
 static void follow_answer(struct rlk_hold *h, bool had_success, const struct rlk_event *ev,
                           struct rlk_actions *out)
 {
@@ -331,7 +334,7 @@ static void follow_answer(struct rlk_hold *h, bool had_success, const struct rlk
     }
 }
 
-/* One fewer that counts. */
+/* A node may no longer count. */
 static void lose_or_replan(struct rlk_hold *h, struct rlk_actions *out)
 {
     if (!rlk_leases_possible(&h->leases)) {
@@ -341,7 +344,7 @@ static void lose_or_replan(struct rlk_hold *h, struct rlk_actions *out)
     }
 }
 
-/* [S11] An answer that never came says nothing of the clock: it is as it was. */
+/* [S11] When an answer was lost, the clock is as suspect as it was before. */
 static void note_clock(struct rlk_hold *h, const struct rlk_event *ev, bool answered)
 {
     if (answered) {
@@ -354,7 +357,8 @@ static uint64_t shifted(uint64_t time_us, uint64_t by_us)
     return time_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(time_us, by_us);
 }
 
-/* [S11] What was begun is longer ago than our clock says, and so the next renewal is nearer. */
+/* [S11] The client was suspended: everything began longer ago than our clock says, and the next
+ * renewal is due sooner. */
 static void shift_plan(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     (void)out;
@@ -363,7 +367,7 @@ static void shift_plan(struct rlk_hold *h, const struct rlk_event *ev, struct rl
     h->renew_us = shifted(h->renew_us, ev->by_us);
 }
 
-/* Also when it is its turn. */
+/* TIMER and DEQUEUED. */
 static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     h->queued = false;
@@ -385,8 +389,8 @@ static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
     }
 }
 
-/* What could have kept the lock was due long before its end, and was not done by then; or our clock
- * has turned out to have stood still [S11]. */
+/* Whether the lock was lost because the client was suspended: it missed a step that was due a tenth
+ * of the ttl before the end; or the masters' clocks show it [S11]. */
 static bool was_suspended(const struct rlk_hold *h, const struct rlk_event *ev)
 {
     uint64_t due_us = is_under_way(h) ? h->round_until_us
@@ -408,7 +412,7 @@ static int why_over(const struct rlk_hold *h, const struct rlk_event *ev)
     return h->failures > 0 || !h->leases.success ? REDLOCK_ENOQUORUM : REDLOCK_EUNRENEWED;
 }
 
-/* [S3, S9] Whatever has happened: the clock decides. */
+/* [S3, S9] The clock decides first, whatever the event is. */
 static bool is_over(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (h->leases.valid_until_us > ev->now_us) {

@@ -1,32 +1,32 @@
-/* hold.h - a lock that is held: extended, renewed, healed, and lost.
+/* hold.h - a lock that is held: it is renewed, extended, healed, and may be lost.
  *
- *            START                     its time is over, or no majority can hold any more
+ *            START                     the validity is over, or no majority can confirm any more
  *   IDLE -----------> HELD ----------------------------------------------------------> LOST
  *                    ^    |
- *                    +----+  renewal: by a third of the ttl, or a tenth while a node is present
- *                            that does not count yet; when it fails, again after a back-off
+ *                    +----+  a round: a renewal begins at a third of the ttl, or at a tenth while a
+ *                            node is present that does not count; a failed one is retried after a
+ *                            back-off
  *
- * [S7] A round asks every node that may have our key to keep it for the whole ttl. It never sets
- *      a key, never shortens, never releases. One that fails changes nothing.
- * [S8] When a round has succeeded and its answers are in, the nodes without our key are set again,
- *      for what is left of the validity; once for each success, the first round's win included.
- * [S9] LOST is final, and told once: when the clock says so, or at once when so many nodes have
- *      said that our key is not there, or cannot be relied on for their clocks or other data [S11],
- *      that no round could ever succeed again. No reply is waited for. Before it, once in each
- *      trouble, a word that renewing does not work.
+ * [S7] A round asks every node that may have our key to keep it for the whole ttl. It never sets a
+ *      key, never shortens one and never releases one. A round that fails changes nothing.
+ * [S8] When a round has succeeded and its answers are in, the nodes without our key are asked to
+ * set it, for what is left of the validity: once after each success, and after the acquisition.
+ * [S9] LOST is final and is reported once: when the clock says that the validity is over, or at
+ * once when so many nodes no longer count that no round can succeed. Those are nodes without our
+ *      key, nodes whose clock cannot be relied on, and nodes with other data [S11]. This waits for
+ *      no reply. Before that, once in each trouble, the user gets a notice that renewing fails.
+ * [S13] When the nodes have no room for a renewal, an extension or a heal, it is queued until
+ *      DEQUEUED. That is no trouble as long as more than a third of the ttl is left.
  *
- * [S13] A renewal, an extension or a heal for which the nodes have no room stands in line until
- *      DEQUEUED. That is no trouble before a third of the ttl is all that is left.
- *
- * When the user lets go the driver does not step it any more. An EXTEND that finds the lock over
- * is not told: the driver looks at the time before it sends one. */
+ * When the user releases the lock the driver stops stepping this machine. When an EXTEND finds that
+ * the validity is over, report_extended is not set: the driver checks that before it sends one. */
 #ifndef RLK_CORE_HOLD_H
 #define RLK_CORE_HOLD_H
 
 #include "base/prng.h"
 #include "core/leases.h"
 
-/* The most: a renewal begins when a quarter to a third of the ttl is over. */
+/* The largest early_ppm: with it a renewal begins when a quarter of the ttl is over. */
 #define RLK_HOLD_EARLY_PPM 250000
 
 struct rlk_hold_config {
@@ -34,15 +34,15 @@ struct rlk_hold_config {
     uint32_t drift_ppm;
     uint64_t ttl_us; /* whole milliseconds */
     uint64_t timeout_us;
-    bool renew;            /* by itself */
-    bool gated;            /* only when the application was heard of since the last renewal */
-    uint64_t max_hold_us;  /* no renewal would let it live longer; RLK_NEVER: no limit */
+    bool renew;            /* the lock is renewed by itself */
+    bool gated;            /* no renewal without a PET since the last one */
+    uint64_t max_hold_us;  /* no renewal may make the lock live longer; RLK_NEVER: no limit */
     uint32_t max_renewals; /* UINT32_MAX: no limit */
-    bool adopted;          /* somebody else acquired it: our key may be on any node */
-    uint32_t early_ppm;    /* it is renewed by so much of a third of the ttl before the third is
-                              over, 0 to RLK_HOLD_EARLY_PPM: each lock by another part, so that
-                              those acquired together are not renewed together */
-    uint64_t seed;         /* for the jitter of what failed */
+    bool adopted;          /* another process acquired it: our key may be on any node */
+    uint32_t early_ppm;    /* a renewal begins so much of a third of the ttl before that third is
+                              over: 0 to RLK_HOLD_EARLY_PPM. Each lock has another value, so that
+                              locks that were acquired together are not renewed together */
+    uint64_t seed;         /* for the jitter of retries */
 };
 
 enum rlk_hold_state {
@@ -53,27 +53,31 @@ enum rlk_hold_state {
 
 struct rlk_hold {
     enum rlk_hold_state state;
-    /* LOST, or in trouble, why: REDLOCK_EUNRENEWED: it is not to be renewed (any more),
-     * REDLOCK_ELOST: nodes said that our key is not there, or their clocks moved,
-     * REDLOCK_ENOQUORUM: no majority confirmed, REDLOCK_ESUSPENDED: nobody stepped this machine
-     * when it was due, REDLOCK_ELIMIT: its renewal still stands in line. */
+    /* Why the lock is lost or in trouble:
+     * REDLOCK_EUNRENEWED   it is not renewed, or must not be renewed any more
+     * REDLOCK_ELOST        too few nodes count: they do not have our key, or their clocks moved
+     * REDLOCK_ENOQUORUM    no majority confirmed
+     * REDLOCK_ESUSPENDED   this machine was not stepped when a step was due
+     * REDLOCK_ELIMIT       the renewal is still queued */
     int reason;
-    bool trouble;         /* it should be renewed, and is not */
-    bool extending;       /* the user waits for a round: */
-    bool extend_next;     /* the next one */
-    bool renewing;        /* the round is a renewal, and not an extension */
-    bool queued;          /* for what is due: a round, or to heal */
-    int extended;         /* how that ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
-    bool petted;          /* the application was heard of; a renewal uses this up */
-    bool renewal_started; /* by a pet, for the renewal that has not succeeded yet */
-    bool waits_for_pet;   /* a renewal is due */
-    uint32_t renewals, failures;
-    uint64_t held_us;        /* since when */
-    uint64_t round_us;       /* when the last round began */
-    uint64_t round_ttl_us;   /* what it asks for */
-    uint64_t wanted_ttl_us;  /* of the extension that the user waits for */
-    uint64_t round_until_us; /* answers are waited for; RLK_NEVER: no more */
-    uint64_t renew_us, heal_us;
+    bool trouble;           /* the lock should be renewed, and is not */
+    bool extending;         /* the user waits for an extension */
+    bool extend_next;       /* that is the next round, and not the one under way */
+    bool renewing;          /* the last round is a renewal, and not an extension */
+    bool queued;            /* a round or a heal is due, and waits for DEQUEUED */
+    int extended;           /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
+    bool petted;            /* there was a PET since the last renewal began */
+    bool renewal_started;   /* a renewal began and is not counted yet: a retry needs no other PET */
+    bool waits_for_pet;     /* a renewal is due, and begins with the next PET */
+    uint32_t renewals;      /* counted so far */
+    uint32_t failures;      /* rounds that failed since the last success */
+    uint64_t held_us;       /* since when the lock is held */
+    uint64_t round_us;      /* when the last round began */
+    uint64_t round_ttl_us;  /* the ttl that it asked for */
+    uint64_t wanted_ttl_us; /* the ttl of the extension that comes next */
+    uint64_t round_until_us; /* answers are waited for until then; RLK_NEVER: no round is open */
+    uint64_t renew_us;       /* when the next round is due; RLK_NEVER: none is */
+    uint64_t heal_us;        /* when a heal is due; RLK_NEVER: none is */
     struct rlk_hold_config config;
     struct rlk_prng prng;
     struct rlk_leases leases;
@@ -84,12 +88,14 @@ void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config);
 /* [S3] Until when the lock is valid; 0 when it is not held. */
 uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h);
 
-/* It is held from now on: START, at the moment when the user is told. */
+/* START: the win is reported to the user, and the lock is held from now on. `out` is written
+ * completely. */
 void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
                     struct rlk_actions *out);
 
-/* [S8] A node that was asked to set the key has done nothing, and is to be asked again: for so many
- * milliseconds, which are what is left by now. 0: not at all, the lock is over, or nearly. */
+/* [S8] A node that was asked to heal did not run the command, and could be asked again. Returns the
+ * ttl to ask for, in milliseconds: what is left of the validity by now. 0: do not ask again, the
+ * lock is lost or nearly over. */
 uint32_t rlk_hold_heal_again(struct rlk_hold *h, unsigned node, uint64_t now_us);
 
 /* `out` is written completely. */

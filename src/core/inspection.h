@@ -66,8 +66,8 @@ enum rlk_inspection_event_kind {
 struct rlk_inspection_event {
     enum rlk_inspection_event_kind kind;
     uint64_t now_us;
-    enum rlk_inspection_error error; /* GREETED, TOLD, INFO */
-    struct rlk_birth birth;          /* GREETED, TOLD; 0 is what it did not tell */
+    enum rlk_inspection_error error; /* GREETED, REPLY, INFO */
+    struct rlk_birth birth;          /* GREETED, REPLY; 0 where it was not told */
     enum rlk_unfit unfit;            /* ROLE */
 };
 

@@ -5,8 +5,8 @@
 #include "base/mask.h"
 #include "base/time.h"
 
-/* [S11] What it said, or may have been about to say, when its clock moved is worth nothing: the key
- * may have ended since. The next lease begins with the next question. */
+/* [S11] The clock moved, so the key may have expired early: neither the present lease counts, nor
+ * the one that the open question would bring. The next lease begins with the next question. */
 static void forget_lease(struct rlk_leases *l, unsigned node)
 {
     l->end_us[node] = l->next_us[node] = 0;
@@ -111,7 +111,7 @@ static void confirm(struct rlk_leases *l, unsigned node)
     l->end_us[node] = rlk_time_max(l->end_us[node], l->next_us[node]);
 }
 
-/* Its lease died with the key: a new one begins anew. */
+/* The key is gone, and the lease with it. */
 static void drop_lease(struct rlk_leases *l, unsigned node)
 {
     uint64_t bit = rlk_mask_bit(node);
@@ -124,7 +124,7 @@ static void drop_lease(struct rlk_leases *l, unsigned node)
     recompute_validity(l);
 }
 
-/* [S10] Our key, where we were not known to have set it. */
+/* [S10] Our key was there before we set it. */
 static void note_unexpected_key(struct rlk_leases *l, unsigned node)
 {
     if (l->doubtful & rlk_mask_bit(node)) {
@@ -134,8 +134,8 @@ static void note_unexpected_key(struct rlk_leases *l, unsigned node)
     }
 }
 
-/* [S5] A refusal of the first SET proves that nothing of ours is there. One to heal does not: of
- * several keys some may be. */
+/* [S5] When the first SET is refused, nothing of ours is there. When a heal is refused, some of
+ * several keys may still be ours. */
 void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
 {
     uint64_t bit = rlk_mask_bit(node) & l->open;
@@ -162,8 +162,8 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
     }
 }
 
-/* The lease is as long as it was asked for, whichever round it belongs to; a confirmation that
- * came for an earlier round is no confirmation in this one. */
+/* The answer brings the lease that was asked for, whichever round that was in; but it confirms in
+ * this round only when it was asked in this round. */
 static void keep(struct rlk_leases *l, unsigned node)
 {
     unsigned quorum = rlk_validity_quorum(l->nodes);
@@ -220,7 +220,7 @@ void rlk_leases_replace_data(struct rlk_leases *l, unsigned node)
     l->present &= ~bit;
     l->counted &= ~bit;
     l->kept &= ~bit;
-    l->end_us[node] = 0; /* not that of the next answer: it comes from the data that it has now */
+    l->end_us[node] = 0; /* next_us stays: the open question is answered from the new data */
     recompute_validity(l);
 }
 
