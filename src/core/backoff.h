@@ -1,7 +1,7 @@
-/* backoff.h - how long to wait before the next try: full jitter under a doubling bound.
+/* backoff.h - how long to wait before a retry: full jitter under a bound that doubles.
  *
- * Drawn evenly from 0 to the bound (M. Brooker, "Exponential backoff and jitter", 2015):
- * contenders that failed together come back apart. */
+ * The wait is drawn evenly from 0 to the bound (M. Brooker, "Exponential backoff and jitter",
+ * 2015), so that contenders that failed at the same time retry at different times. */
 #ifndef RLK_CORE_BACKOFF_H
 #define RLK_CORE_BACKOFF_H
 
@@ -9,7 +9,7 @@
 
 #include "base/prng.h"
 
-/* The delay after `failures` failed tries (1 for the first): from 0 to
+/* The wait after `failures` failed attempts (1: the first has failed): from 0 to
  * min(max_us, min_us × 2^(failures - 1)). */
 uint64_t rlk_backoff_us(struct rlk_prng *prng, uint32_t failures, uint64_t min_us, uint64_t max_us);
 

@@ -62,11 +62,12 @@ struct rlk_event {
     union {
         struct {                 /* START, TIMER, EXTEND, DEQUEUED: a round may begin */
             uint64_t ready;      /* nodes that can be asked at once */
-            uint64_t backlogged; /* nodes that can be asked, but are far behind. A renewal asks them
-                                    only when it has no majority without them [S7, S13] */
+            uint64_t backlogged; /* nodes that can be asked, but have too many commands in flight.
+                                    A held lock asks them only when it has no majority without them
+                                    [S7, S13] */
             uint64_t connecting; /* nodes that may become ready; not for EXTEND */
             uint64_t ttl_us;     /* EXTEND: whole milliseconds */
-            bool full;           /* the nodes have no room for another command: a round has to be
+            bool full;           /* the nodes have no capacity for another round: it has to be
                                     queued [S13]; not for DEQUEUED */
         };
         struct {                    /* VOTE, ANSWER, CONFIRM: a node has answered, or never will */

@@ -20,7 +20,7 @@ static void remember_run(struct rlk_former *f, const char *run_id)
     f->run_id[len] = '\0';
 }
 
-/* By run id, because in another process a number may be somebody else's. */
+/* Ids are numbers of one process: in another run the same number may be another client's. */
 void rlk_former_note_run(struct rlk_former *f, const char *run_id)
 {
     if (strcmp(f->run_id, run_id) != 0) {

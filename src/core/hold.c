@@ -262,7 +262,7 @@ static uint64_t queue_due_us(const struct rlk_hold *h, uint64_t now_us)
     return h->renew_us > now_us ? h->renew_us : queue_trouble_us(h);
 }
 
-/* [S13] The nodes have no room: the round or heal that is due is queued. */
+/* [S13] The nodes have no capacity: the round or heal that is due is queued. */
 static void enter_queue(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     h->queued = true;

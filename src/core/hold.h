@@ -9,13 +9,14 @@
  *
  * [S7] A round asks every node that may have our key to keep it for the whole ttl. It never sets a
  *      key, never shortens one and never releases one. A round that fails changes nothing.
- * [S8] When a round has succeeded and its answers are in, the nodes without our key are asked to
- * set it, for what is left of the validity: once after each success, and after the acquisition.
+ * [S8] When a round has succeeded and its answers are in, the nodes without our key are asked
+ *      to set it, for what is left of the validity: once after each success, and after the
+ *      acquisition.
  * [S9] LOST is final and is reported once: when the clock says that the validity is over, or at
- * once when so many nodes no longer count that no round can succeed. Those are nodes without our
- *      key, nodes whose clock cannot be relied on, and nodes with other data [S11]. This waits for
- *      no reply. Before that, once in each trouble, the user gets a notice that renewing fails.
- * [S13] When the nodes have no room for a renewal, an extension or a heal, it is queued until
+ *      once when so many nodes no longer count that no round can succeed. Those are nodes without
+ *      our key, nodes whose clock cannot be relied on, and nodes with other data [S11]. This waits
+ *      for no reply. Before that, once in each trouble, the user gets a notice that renewing fails.
+ * [S13] When the nodes have no capacity for a renewal, an extension or a heal, it is queued until
  *      DEQUEUED. That is no trouble as long as more than a third of the ttl is left.
  *
  * When the user releases the lock the driver stops stepping this machine. When an EXTEND finds that
@@ -66,7 +67,7 @@ struct rlk_hold {
     bool renewing;          /* the last round is a renewal, and not an extension */
     bool queued;            /* a round or a heal is due, and waits for DEQUEUED */
     int extended;           /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
-    bool petted;            /* there was a PET since the last renewal began */
+    bool petted;            /* a PET since the last renewal began; true before the first */
     bool renewal_started;   /* a renewal began and is not counted yet: a retry needs no other PET */
     bool waits_for_pet;     /* a renewal is due, and begins with the next PET */
     uint32_t renewals;      /* counted so far */

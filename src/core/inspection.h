@@ -124,7 +124,7 @@ enum rlk_blind_spot {
     RLK_BLIND_TO_NOTHING = 0,
     RLK_BLIND_TO_RESTART,
     RLK_BLIND_TO_RESTART_AND_ROLE,
-    RLK_BLIND_TO_DATA /* whether they were thrown away */
+    RLK_BLIND_TO_DATA /* whether they were deleted */
 };
 
 enum rlk_blind_spot rlk_inspection_blind_spot(const struct rlk_inspection *l,

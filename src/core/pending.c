@@ -4,8 +4,9 @@
 #include "base/time.h"
 #include "core/validity.h"
 
-/* An unanswered SET by itself owes nothing: the lock may have won by the others, and its key is
- * wanted. A release that is still to be sent is answered when it has been. */
+/* A lost SET makes no release pending by itself: the lock may have won by the other nodes, and
+ * wants its key. A release that was never sent is not answered with unknown: it is answered later,
+ * when it was sent. */
 struct rlk_loss rlk_pending_loss(enum rlk_leftover left, bool sent)
 {
     return (struct rlk_loss){.set_lost = sent && left == RLK_LEFTOVER_KEYS,
@@ -13,16 +14,16 @@ struct rlk_loss rlk_pending_loss(enum rlk_leftover left, bool sent)
                              .unknown = sent || left != RLK_LEFTOVER_RELEASE};
 }
 
-/* Any question that the node still has to answer may be the SET, unless it has answered the release
- * behind it already. */
+/* A reply is outstanding that may be that of the SET; not when the node has replied to the release,
+ * which was sent after the SET. */
 static bool is_open(const struct rlk_pending *p)
 {
     return p->unanswered && !p->refused;
 }
 
-/* A key that was set before now ends a ttl after, by the node's clock, which may be the slower one.
- * A SET that was not answered may be carried out at any time: when a stopped server wakes and reads
- * what its socket still has. */
+/* A key that was set before now expires a ttl from now at the latest, by the node's clock, which
+ * may be slower than ours. A SET without a reply may be carried out at any time: when a stopped
+ * server runs again and reads what its socket still has. */
 uint64_t rlk_pending_until_us(const struct rlk_pending *p, uint32_t drift_ppm, uint64_t now_us)
 {
     if (p->set_lost || is_open(p)) {

@@ -9,7 +9,7 @@
  *                 step of its clock on record
  *     RESTARTED   it has another run than the one that we knew               for the longest ttl
  *     FORGOT      it has another mark than the one that we knew, or lost     for the longest ttl
- *                 it: its data were thrown away or replaced; or it was
+ *                 it: its data were deleted or replaced; or it was
  *                 a replica
  *     CLOCK       its clock went ahead: keys expired early                   for the longest ttl
  *     EVICTS      it may evict keys                                          as long as it may, and

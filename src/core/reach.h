@@ -1,4 +1,4 @@
-/* reach.h - whether a master can be asked now, or is worth waiting for [S6, S14]. */
+/* reach.h - whether a master can be asked now, or is waited for [S6, S14]. */
 #ifndef RLK_CORE_REACH_H
 #define RLK_CORE_REACH_H
 
@@ -6,17 +6,18 @@
 #include <stdint.h>
 
 enum rlk_reach {
-    RLK_REACH_NOT = 0, /* nobody waits for it: what fails once may fail for long */
+    RLK_REACH_NOT = 0, /* no round waits for it: after one failure more may follow */
     RLK_REACH_CONNECTING,
     RLK_REACH_READY,
-    RLK_REACH_STUCK /* it owes an answer for too long: whatever it is asked would wait with that */
+    RLK_REACH_STUCK /* a reply is overdue: the reply to a new command would come after that */
 };
 
 struct rlk_reach_facts {
     bool up;             /* connected and greeted */
-    bool connecting;     /* on its way to that */
-    bool failed;         /* the last try has, and it was not up since */
-    uint64_t overdue_us; /* when the oldest answer that it owes is; RLK_NEVER: it owes none */
+    bool connecting;     /* being resolved, connected or greeted */
+    bool failed;         /* the last attempt to connect failed, and it was not up since */
+    uint64_t overdue_us; /* when the reply to its oldest command is overdue; RLK_NEVER: none is in
+                            flight */
 };
 
 enum rlk_reach rlk_reach_of(const struct rlk_reach_facts *f, uint64_t now_us);

@@ -15,8 +15,8 @@ void rlk_release_init(struct rlk_release *r, unsigned nodes, uint64_t asked, uin
     r->deadline_us = deadline_us;
 }
 
-/* A lock that was held on a majority meets every other majority, so whichever majority
- * answers first tells whether ours was still there. */
+/* Any two majorities share a node: so the first majority that answers tells whether our key was
+ * still on the majority that had it. */
 static int verdict(const struct rlk_release *r, unsigned quorum)
 {
     if (rlk_mask_count(r->deleted | r->gone | r->taken) < quorum) {
@@ -28,9 +28,9 @@ static int verdict(const struct rlk_release *r, unsigned quorum)
     return r->deleted != 0 ? REDLOCK_OK : REDLOCK_GONE;
 }
 
-/* Whether the answers that are still to come could change the verdict: a majority has not
- * answered yet, or ours and somebody else's keys were found and neither's are a majority (a
- * remainder of an expired lock, or of a contender that lost). */
+/* Whether the answers that may still come could change the verdict: a majority has not answered
+ * yet; or our key and another one were found, and neither has a majority (one of them is left over
+ * from an expired lock, or from a contender that lost). */
 static bool undecided(const struct rlk_release *r, unsigned quorum)
 {
     uint64_t answered = r->deleted | r->gone | r->taken;

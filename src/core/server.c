@@ -57,7 +57,7 @@ bool rlk_server_evicts(const struct rlk_server *s)
     return s->maxmemory > 0 && s->policy[0] && strcmp(s->policy, "noeviction") != 0;
 }
 
-/* By its own account its data may have been thrown away, or be a copy of another server's. */
+/* By its own account its data may have been deleted, or be a copy of another server's. */
 static bool is_suspect(const struct rlk_server *s)
 {
     return s->flushed || s->promotion != 0;
@@ -79,7 +79,7 @@ static uint64_t uptime_us(const struct rlk_server *s)
 }
 
 /* A client that sees a run for the first time, and finds no key, has only the uptime to go by;
- * unless the server says that its data were thrown away since. That holds for durable masters, too:
+ * unless the server says that its data were deleted since. That holds for durable masters, too:
  * one that has its data has its key, so without a key its data are no older than the run. */
 uint64_t rlk_server_believed_age_us(const struct rlk_server *s, bool known)
 {

@@ -34,7 +34,7 @@ struct rlk_server {
     bool fsync_pauses;   /* it does not fsync while it rewrites the append-only file */
     unsigned replicas;
     uint64_t promotion; /* a number for the promotion that made it a master; 0: it was no replica */
-    bool flushed; /* its data were, or may have been, thrown away or replaced since it started */
+    bool flushed;       /* its data were, or may have been, deleted or replaced since it started */
 };
 
 /* Nothing is known yet. */
@@ -53,7 +53,7 @@ bool rlk_server_returns_holder(const char *name, const char *version);
 /* Whether every write is on disk before its reply, and so survives a restart. */
 bool rlk_server_is_durable(const struct rlk_server *s);
 
-/* Whether it evicts keys when it runs out of memory. Locks have a ttl, so they go first. */
+/* Whether it evicts keys when it runs out of memory. A lock is always a candidate: it has a ttl. */
 bool rlk_server_evicts(const struct rlk_server *s);
 
 /* Whether an incarnation key that another run wrote still holds: the data survived the restart. */

@@ -29,7 +29,7 @@ uint64_t rlk_validity_gone_us(uint64_t ttl_us, uint32_t drift_ppm)
     return rlk_time_add(ttl_us, drift_us(ttl_us, drift_ppm));
 }
 
-/* How many of the ends in `mask` come before `than`, and how many at the same time. */
+/* How many of the lease ends in `mask` are later than `than`, and how many are the same. */
 static void rank(const uint64_t *end_us, uint64_t mask, uint64_t than, unsigned *ret_later,
                  unsigned *ret_same)
 {
@@ -49,8 +49,8 @@ uint64_t rlk_validity_until(const uint64_t *end_us, uint64_t mask, unsigned quor
     uint64_t left = mask;
     unsigned node, later, same;
 
-    /* The k-th largest is the one with fewer than k later ones, and at least k that are
-     * later or the same. Quadratic, over a handful of nodes, and no copy to sort. */
+    /* The k-th largest has fewer than k later ones, and at least k that are later or the same.
+     * This is quadratic, but there are few nodes, and it needs no sorted copy. */
     RLK_MASK_EACH (node, left) {
         rank(end_us, mask, end_us[node], &later, &same);
         if (later < quorum && later + same >= quorum) {

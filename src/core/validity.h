@@ -1,24 +1,24 @@
-/* validity.h - how long a majority can be relied on [S1, S2]. */
+/* validity.h - the majority, and for how long it can be relied on [S1, S2]. */
 #ifndef RLK_CORE_VALIDITY_H
 #define RLK_CORE_VALIDITY_H
 
 #include <stdint.h>
 
-/* The most nodes a set can have: node numbers fit a 64-bit mask. */
+/* The most nodes: a set of nodes is a 64-bit mask, and one bit stays free. */
 #define RLK_MAX_NODES 63
 
-/* [S1] The majority of the nodes configured, whatever their state. */
+/* [S1] How many nodes are a majority of those configured, whatever their state. */
 unsigned rlk_validity_quorum(unsigned nodes);
 
-/* [S2] ttl - drift, drift = ttl × ppm / 10^6, rounded up, + 2 ms; 0 when nothing is left.
- * The formula is that of antirez/redlock-rb (ClockDriftFactor 0.01, "+2"). */
+/* [S2] How long a lease lasts: ttl - drift, where drift = ttl × ppm / 10^6, rounded up, + 2 ms; 0
+ * when nothing is left. The formula is that of antirez/redlock-rb (ClockDriftFactor 0.01, "+2"). */
 uint64_t rlk_validity_lease_us(uint64_t ttl_us, uint32_t drift_ppm);
 
-/* [S5, S11] ttl + drift: after so long a key is gone, by however slow a clock it lived. */
+/* [S5, S11] ttl + drift: after this time a key has expired, even if the master's clock is slow. */
 uint64_t rlk_validity_gone_us(uint64_t ttl_us, uint32_t drift_ppm);
 
-/* [S2] Until when a majority holds: the quorum-th largest of the lease ends of the nodes in
- * `mask`. 0 when these are fewer than a quorum. */
+/* [S2] Until when a majority of leases holds: the quorum-th largest lease end of the nodes in
+ * `mask`; 0 when the mask has fewer nodes than a quorum. */
 uint64_t rlk_validity_until(const uint64_t *end_us, uint64_t mask, unsigned quorum);
 
 #endif

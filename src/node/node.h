@@ -144,7 +144,7 @@ bool rlk_node_send_words(struct rlk_node *n, const struct rlk_exchange_kind *kin
 
 /* Keep the release of a claim as pending, for as long as the key may be there. Takes a reference to
  * the claim. The release is sent as soon as the node is UP and has capacity; after
- * RLK_PENDING_AGAIN_US when no reply can be waited for, or when the node has refused it for now
+ * RLK_PENDING_RETRY_US when no reply can be waited for, or when the node has refused it for now
  * (`refused`). */
 void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,
                           uint64_t now_us);
