@@ -224,16 +224,18 @@ static int check_extension(struct redlock_lock *lock, uint32_t ttl_ms, redlock_e
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
     }
     if (status == REDLOCK_ESTATE) {
-        return rlk_manager_refuse(rl, status, "the lock is not held, or the manager closes");
+        return rlk_manager_refuse(rl, status, "the lock is not held, or the manager is closing");
     }
     if (status) {
         return status;
     }
     if (lock->extend_cb) {
-        return rlk_manager_refuse(rl, REDLOCK_ESTATE, "another extension is under way");
+        return rlk_manager_refuse(
+            rl, REDLOCK_ESTATE,
+            "another extension of this lock is in flight; wait for its callback");
     }
     if (redlock_lock_validity_ms(lock) == 0) {
-        return rlk_manager_refuse(rl, REDLOCK_ESTATE, "the lock is lost");
+        return rlk_manager_refuse(rl, REDLOCK_ESTATE, "the lock is lost; it can only be released");
     }
     return ttl_ms ? rlk_request_ttl(rl, ttl_ms) : 0;
 }

@@ -289,11 +289,10 @@ REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_qu
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is NULL", key ? "cb" : "key");
     }
     if (key[0] == '\0' || strlen(key) > REDLOCK_MAX_KEY - rl->options.key_prefix_len) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                                  "the key has %zu bytes; it must have 1 to %zu (%d with "
-                                  "key_prefix)",
-                                  strlen(key), REDLOCK_MAX_KEY - rl->options.key_prefix_len,
-                                  REDLOCK_MAX_KEY);
+        return rlk_manager_refuse(
+            rl, REDLOCK_EINVAL,
+            "the key is %zu bytes long; it must be 1 to %zu (%d with key_prefix)", strlen(key),
+            REDLOCK_MAX_KEY - rl->options.key_prefix_len, REDLOCK_MAX_KEY);
     }
     q = make(rl, key);
     if (q == NULL) {

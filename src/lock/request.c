@@ -38,13 +38,15 @@ static int check_owner(struct redlock *rl, const char *owner)
     size_t len = owner ? strlen(owner) : 0, i;
 
     if (len > REDLOCK_MAX_OWNER) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "owner has %zu bytes; it may have %d", len,
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "owner is %zu bytes long; at most %d are allowed", len,
                                   REDLOCK_MAX_OWNER);
     }
     for (i = 0; i < len; i++) {
         if (owner[i] < ' ' || owner[i] > '~') {
-            return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                                      "owner has an unprintable byte; it must be printable ASCII");
+            return rlk_manager_refuse(
+                rl, REDLOCK_EINVAL,
+                "owner has a byte that is not printable; use printable ASCII only");
         }
     }
     return 0;
@@ -105,16 +107,19 @@ static int check_key(struct redlock *rl, const struct rlk_key *key, unsigned num
     size_t most = REDLOCK_MAX_KEY - rl->options.key_prefix_len;
 
     if (key->len < 1) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %u is empty", number);
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "key %u is empty; a key needs at least one byte", number);
     }
     if (key->len > most) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                                  "key %u has %zu bytes; it may have %zu (%d with key_prefix)",
-                                  number, key->len, most, REDLOCK_MAX_KEY);
+        return rlk_manager_refuse(
+            rl, REDLOCK_EINVAL,
+            "key %u is %zu bytes long; at most %zu are allowed (%d with key_prefix)", number,
+            key->len, most, REDLOCK_MAX_KEY);
     }
     if (is_reserved(key->bytes, key->len)) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                                  "key %u has a name that the library keeps for itself", number);
+        return rlk_manager_refuse(
+            rl, REDLOCK_EINVAL,
+            "key %u has a name that is reserved for the library; use another name", number);
     }
     return 0;
 }
@@ -130,7 +135,8 @@ static int add_key(struct redlock *rl, struct rlk_terms *r, const char *bytes, s
     status = check_key(rl, key, r->n_keys + 1);
     for (i = 0; status == 0 && i < r->n_keys; i++) {
         if (same(&r->keys[i], key)) {
-            return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %u and key %u are the same", i + 1,
+            return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                      "key %u and key %u are the same; name each key once", i + 1,
                                       r->n_keys + 1);
         }
     }
@@ -145,7 +151,7 @@ int rlk_request_keys(struct redlock *rl, const char *const *keys, size_t n_keys,
 
     ret_terms->n_keys = 0;
     if (keys == NULL || n_keys < 1 || n_keys > REDLOCK_MAX_KEYS) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%zu keys given; it must be 1 to %d",
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%zu keys are given; a lock has 1 to %d",
                                   keys ? n_keys : 0, REDLOCK_MAX_KEYS);
     }
     for (i = 0; i < n_keys; i++) {
@@ -162,13 +168,15 @@ int rlk_request_keys(struct redlock *rl, const char *const *keys, size_t n_keys,
 static int check_keys(struct redlock *rl, const struct redlock_request *q, struct rlk_terms *r)
 {
     if (q->n_keys > 0 && q->key) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key and keys are both set; set one of them");
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "key and keys are both set; set only one of them");
     }
     if (q->n_keys > 0) {
         return rlk_request_keys(rl, q->keys, q->n_keys, r);
     }
     if (q->key == NULL) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "no key given: set key, or keys and n_keys");
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "no key is given; set key, or keys and n_keys");
     }
     r->n_keys = 0;
     return add_key(rl, r, q->key, q->key_len ? q->key_len : strlen(q->key));
@@ -181,8 +189,10 @@ int rlk_request_token(struct redlock *rl, const char *token)
     if (rlk_claim_is_token(token)) {
         return 0;
     }
-    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the token must have 1 to %d bytes",
-                              RLK_TOKEN_MAX);
+    return rlk_manager_refuse(
+        rl, REDLOCK_EINVAL,
+        "the token is NULL, empty or longer than %d bytes; pass the token of the lock",
+        RLK_TOKEN_MAX);
 }
 
 int rlk_request_ttl(struct redlock *rl, uint32_t ttl_ms)
@@ -214,11 +224,11 @@ static int check_validity(struct redlock *rl, const struct rlk_round_terms *term
     if (terms->min_validity_us < terms->lease_us) {
         return 0;
     }
-    return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                              "min_validity_ms is %llu; the ttl without the drift is %llu ms, and "
-                              "must be more",
-                              (unsigned long long)terms->min_validity_us / 1000,
-                              (unsigned long long)terms->lease_us / 1000);
+    return rlk_manager_refuse(
+        rl, REDLOCK_EINVAL,
+        "min_validity_ms is %llu; it must be less than the ttl without the drift (%llu ms)",
+        (unsigned long long)terms->min_validity_us / 1000,
+        (unsigned long long)terms->lease_us / 1000);
 }
 
 static int read_request(struct redlock *rl, const struct redlock_request *theirs,
@@ -230,13 +240,13 @@ static int read_request(struct redlock *rl, const struct redlock_request *theirs
     }
     switch (rlk_sized_read(theirs, LEAST, ret_q, sizeof(*ret_q))) {
     case RLK_SIZED_INVALID:
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                                  "the request was not initialised: call redlock_request_init()");
+        return rlk_manager_refuse(
+            rl, REDLOCK_EINVAL,
+            "the request was not initialised; call redlock_request_init() first");
     case RLK_SIZED_UNKNOWN:
         return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                                  "the request sets something that this library (%s) does not know "
-                                  "yet; it is older than the headers that the program was built "
-                                  "with",
+                                  "the request sets a field that this library (%s) does not know; "
+                                  "the program was built for a newer version",
                                   redlock_version());
     case RLK_SIZED_READ:
         break;
@@ -249,7 +259,8 @@ static int check_flags(struct redlock *rl, const struct redlock_request *q)
     if ((q->flags & ~(uint64_t)REDLOCK_NOTIFY_MOVES) == 0) {
         return 0;
     }
-    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "flags has bits that this library does not know");
+    return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                              "flags has bits that this library does not know; clear them");
 }
 
 static int check_fields(struct redlock *rl, const struct redlock_request *q, struct rlk_terms *r)

@@ -120,11 +120,14 @@ static const char *parse_login(const char *text, size_t len, struct rlk_uri *u)
     const char *why = NULL;
 
     if (user_len > 0) {
-        why = part(text, user_len, &u->user, "the user has a broken %XX escape");
+        why = part(
+            text, user_len, &u->user,
+            "the user has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
     if (why == NULL && colon) {
-        why = part(colon + 1, len - user_len - 1, &u->password,
-                   "the password has a broken %XX escape");
+        why = part(
+            colon + 1, len - user_len - 1, &u->password,
+            "the password has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
     return why;
 }
@@ -151,12 +154,12 @@ static const char *parse_address(const char *text, size_t len, struct rlk_uri *u
     host_len = end ? (size_t)(end - host) : len;
     used = host_len + (bracket ? 2 : 0);
     if (host_len == 0 || host_len > MAX_HOST || host_span(host, bracket) < host_len) {
-        return "the host is missing, too long, or has a character that no host has";
+        return "the host is missing, too long, or has a character that is not allowed";
     }
     u->port = DEFAULT_PORT;
     if (used < len &&
         (text[used] != ':' || !number(text + used + 1, len - used - 1, 1, 65535, &u->port))) {
-        return "the port is not a number from 1 to 65535 (an IPv6 address goes in [ ])";
+        return "the port is not a number from 1 to 65535 (write an IPv6 address in [ ])";
     }
     u->host = rlk_uri_copy(host, host_len);
     return u->host ? NULL : no_memory;
@@ -190,18 +193,17 @@ static const char *parse_parameter(const char *text, size_t len, unsigned *given
         *given |= DB;
         return !(before & DB) && number(text + 3, len - 3, 0, MAX_DB, &u->db)
                    ? NULL
-                   : "db= is not a number from 0 to 65535, or stands twice";
+                   : "db= is not a number from 0 to 65535, or is given twice";
     }
     if (len > 11 && strncmp(text, "quarantine=", 11) == 0) {
         *given |= QUARANTINE;
         u->quarantine = rlk_uri_quarantine(text + 11, len - 11);
         return !(before & QUARANTINE) && u->quarantine >= 0
                    ? NULL
-                   : "quarantine= is not strict, observed or off, or stands twice";
+                   : "quarantine= is not strict, observed or off, or is given twice";
     }
-    return u->host ? "after the '?' only quarantine=strict, =observed or =off is understood"
-                   : "after the '?' only db=N and quarantine=strict, =observed or =off are "
-                     "understood";
+    return u->host ? "after the '?' only quarantine=strict, =observed or =off is allowed"
+                   : "after the '?' only db=N and quarantine=strict, =observed or =off are allowed";
 }
 
 /* The parameters after the '?', separated by '&'. */
@@ -256,10 +258,12 @@ static const char *parse_unix(const char *rest, struct rlk_uri *u)
     }
     why = query ? parse_query(query + 1, u) : NULL;
     if (why == NULL) {
-        why = part(rest, len, &u->path, "the path has a broken %XX escape");
+        why = part(
+            rest, len, &u->path,
+            "the path has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
     if (why == NULL && strlen(u->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
-        why = "the path is longer than a socket's address can be (107 bytes)";
+        why = "the path is longer than 107 bytes, the limit of a unix socket";
     }
     return why;
 }
@@ -289,7 +293,7 @@ int rlk_uri_parse(const char *text, struct rlk_uri *ret_uri, const char **ret_wh
     } else if (strncmp(text, "unix://", 7) == 0) {
         why = parse_unix(text + 7, &u);
     } else if (strncmp(text, "rediss://", 9) == 0) {
-        why = "TLS (rediss://) is not there yet: use redis:// over a tunnel, or unix://";
+        why = "TLS (rediss://) is not supported yet; use redis:// over a tunnel, or unix://";
     } else {
         why = "it must begin with redis:// or unix://";
     }

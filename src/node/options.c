@@ -78,8 +78,7 @@ static int check_numbers(const struct redlock_options *p)
     }
     if (p->quarantine < REDLOCK_QUARANTINE_STRICT || p->quarantine > REDLOCK_QUARANTINE_OFF) {
         return refuse(p, REDLOCK_EINVAL,
-                      "quarantine is %d; it must be one of enum "
-                      "redlock_quarantine",
+                      "quarantine is %d; it must be a value of enum redlock_quarantine",
                       (int)p->quarantine);
     }
     if (p->drift_ppm > MAX_DRIFT_PPM) {
@@ -92,11 +91,11 @@ static int check_numbers(const struct redlock_options *p)
 static int check_texts(const struct redlock_options *p)
 {
     if (p->nodes == NULL || p->n_nodes < 1 || p->n_nodes > REDLOCK_MAX_NODES) {
-        return refuse(p, REDLOCK_EINVAL, "%zu nodes given; it must be 1 to %d", p->n_nodes,
+        return refuse(p, REDLOCK_EINVAL, "%zu masters are given; it must be 1 to %d", p->n_nodes,
                       REDLOCK_MAX_NODES);
     }
     if (p->username && p->password == NULL) {
-        return refuse(p, REDLOCK_EINVAL, "a username needs a password");
+        return refuse(p, REDLOCK_EINVAL, "username is set without password; set both");
     }
     if (p->key_prefix && strlen(p->key_prefix) >= REDLOCK_MAX_KEY) {
         return refuse(p, REDLOCK_EINVAL, "key_prefix is longer than %d bytes", REDLOCK_MAX_KEY - 1);
@@ -134,7 +133,7 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
     int status;
 
     if (p->nodes[i] == NULL) {
-        return refuse(p, REDLOCK_EINVAL, "node %u is NULL", i + 1);
+        return refuse(p, REDLOCK_EINVAL, "master %u has no URI (NULL)", i + 1);
     }
     status = rlk_uri_parse(p->nodes[i], u, &why);
     if (status == 0) {
@@ -142,13 +141,14 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
         why = "it has a user but no password";
     }
     if (status == REDLOCK_EURI) {
-        return refuse(p, status, "node %u of %zu is not a URI we understand: %s", i + 1, p->n_nodes,
-                      why);
+        return refuse(p, status, "master %u of %zu has a URI that is not valid: %s", i + 1,
+                      p->n_nodes, why);
     }
     for (other = 0; status == 0 && other < i; other++) {
         if (strcmp(o->uris[other].name, u->name) == 0) {
-            return refuse(p, REDLOCK_EINVAL, "node %u and node %u are the same: %s", other + 1,
-                          i + 1, u->name);
+            return refuse(p, REDLOCK_EINVAL,
+                          "master %u and master %u are the same: %s; list each master once",
+                          other + 1, i + 1, u->name);
         }
     }
     return status;
@@ -195,8 +195,8 @@ int rlk_options_read(const struct redlock_options *theirs, struct redlock_option
     }
     if (read == RLK_SIZED_UNKNOWN) {
         return refuse(ret_public, REDLOCK_EINVAL,
-                      "the options set something that this library (%s) does not know yet; it is "
-                      "older than the headers that the program was built with",
+                      "the options set a field that this library (%s) does not know; the program "
+                      "was built for a newer version",
                       REDLOCK_VERSION);
     }
     return read == RLK_SIZED_READ ? 0 : REDLOCK_EINVAL;

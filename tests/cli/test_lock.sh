@@ -146,7 +146,7 @@ status_is 0 "a time may be written as it is printed"
 for reserved in redlock:incarnation k:redlock-fence; do
     run "$REDLOCK" lock "$reserved" -- true
     status_is 64 "$reserved is no KEY"
-    says "key 1 has a name that the library keeps for itself" "and it is said why"
+    says "key 1 has a name that is reserved for the library" "and it is said why"
 done
 run "$REDLOCK" lock k --owner "$(printf 'a\tb')" -- true
 status_is 64 "an owner that cannot be printed is refused"

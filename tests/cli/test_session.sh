@@ -136,11 +136,11 @@ says "$work/nodes:5: max-ttl was given in line 4 already" "and of what is given 
 config '# the fourth' 'redis//:hunter2@d.example'
 with_config "$REDLOCK" nodes
 status_is 64 "a URI that is wrong gives 64"
-says "$work/nodes:5: node 4 of 4 is not a URI" "and its line is named"
+says "$work/nodes:5: master 4 of 4 has a URI that is not valid" "and its line is named"
 says_not hunter2 "and its password is not"
 config "$(some 2)"
 with_config "$REDLOCK" nodes
-says "$work/nodes:4: node 2 and node 4 are the same" "and that of a master that is there twice"
+says "$work/nodes:4: master 2 and master 4 are the same" "and that of a master that is there twice"
 
 # --- what the command inherits ---
 

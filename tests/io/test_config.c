@@ -249,7 +249,7 @@ START_TEST(one_address_twice_is_refused)
     ck_assert_int_eq(try_new(&options), REDLOCK_OK);
     options.n_nodes = 3;
     ck_assert_int_eq(try_new(&options), REDLOCK_EINVAL);
-    ck_assert_ptr_nonnull(strstr(text, "node 1 and node 3 are the same"));
+    ck_assert_ptr_nonnull(strstr(text, "master 1 and master 3 are the same"));
     ck_assert_ptr_null(strstr(text, "secret"));
 }
 END_TEST
@@ -486,9 +486,9 @@ START_TEST(each_wrong_field_of_a_request_is_named)
                              *const gap[] = {"a", NULL};
     struct redlock_request bad[11], good = good_request();
     static const char *const words[] = {"not initialised",
-                                        "no key given",
+                                        "no key is given",
                                         "key 1 is empty",
-                                        "keeps for itself",
+                                        "is reserved for the library",
                                         "both set",
                                         "17 keys",
                                         "same",

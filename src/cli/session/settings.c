@@ -188,12 +188,13 @@ int cli_settings_find(const char *command, const struct cli_connect *connect,
     return CLI_OK;
 }
 
-/* The text begins with the number of the master, of two that are the same with both. */
+/* `text` is of redlock_new(). One about a master begins with "master N"; one about two that are the
+ * same begins with "master N and master M". */
 int cli_settings_refuse(const char *command, const struct cli_settings *settings, const char *text)
 {
     const struct cli_node_list *nodes = &settings->nodes;
     unsigned first, second;
-    int found = sscanf(text, "node %u and node %u", &first, &second);
+    int found = sscanf(text, "master %u and master %u", &first, &second);
     unsigned index = found == 2 ? second : first;
 
     if (nodes->path && found >= 1 && index >= 1 && index <= nodes->config.n) {
