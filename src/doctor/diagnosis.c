@@ -21,38 +21,38 @@ struct cause {
 };
 
 static const char log_in[] =
-    "Give the user and the password that it wants (ACL LIST there shows the users).";
-static const char wait_for_data[] = "Wait until it has read them.";
-static const char stop_refusing[] = "Fix what it complains of; until then it keeps no locks.";
+    "Give a user and a password that it accepts (ACL LIST on this master shows its users).";
+static const char wait_for_data[] = "Wait until it has loaded its data.";
+static const char stop_refusing[] =
+    "Fix the cause of this error; until then no lock can be acquired there.";
 
 /* Whatever its connection does. */
 static const struct cause causes[] = {
     {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE,
-     "Take one of the two out of the list of masters: a server has one vote."},
+     "Remove one of the two from the list of masters: a server has one vote."},
     {RLK_TROUBLE_UNFIT, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
      "List independent masters only: no replicas, cluster nodes or sentinels."},
     {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
-     "Name a database that it has: CONFIG GET databases there."},
+     "Use a database that it has (CONFIG GET databases shows how many)."},
     {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
-     "Give our user that database (ACL SETUSER there: +select, and db=... on Valkey 9.1 or newer), "
-     "or name another one."},
+     "Allow our user this database (ACL SETUSER: +select, and db=... on Valkey 9.1 or newer), or "
+     "use another one."},
     {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE,
-     "Give it a password (requirepass, or ACL), and us the same: protected-mode lets nobody in "
-     "from other machines without one."},
+     "Set a password on it (requirepass, or ACL), and give its clients the same: without one "
+     "protected-mode refuses other machines."},
     {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
     {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
     {RLK_TROUBLE_LOADING, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, wait_for_data},
     {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, stop_refusing},
 };
 
-static const struct cause silent = {
-    RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE,
-    "See whether it is stopped, swapping, or busy with a long command (SLOWLOG GET), or raise "
-    "node_timeout_ms."};
+static const struct cause silent = {RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE,
+                                    "Check whether it is stopped, swapping, or busy with a long "
+                                    "command (SLOWLOG GET), or raise node_timeout_ms."};
 
 static const struct cause down = {
     RLK_TROUBLE_NONE, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
-    "See that it runs, that this is its address (bind, port), and that nothing is between."};
+    "Check that it runs, that its address is right (bind, port), and that no firewall is between."};
 
 static const struct cause *cause_of(const struct redlock_examined *x, enum rlk_trouble_kind trouble)
 {
@@ -75,7 +75,7 @@ static void add_cause(const struct redlock_examined *x, enum rlk_trouble_kind tr
     const struct cause *cause = cause_of(x, trouble);
 
     rlk_note(notes, cause->found, cause->severity, cause->fix, "%s",
-             x->error[0] ? x->error : "has not answered all that it was asked");
+             x->error[0] ? x->error : "has not answered all questions");
 }
 
 /* ---- one that did ---- */
@@ -84,12 +84,12 @@ static void judge_role(const struct redlock_examined *x, struct rlk_notes *notes
 {
     if (x->role[0] && strcmp(x->role, "master") != 0) {
         rlk_note(notes, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
-                 "List independent masters only, or make it one (REPLICAOF NO ONE).",
-                 "is no independent master, but by its own word: %s", x->role);
+                 "List independent masters only, or make it a master (REPLICAOF NO ONE).",
+                 "is not an independent master: its role is %s", x->role);
     } else if (x->mode[0] && strcmp(x->mode, "standalone") != 0) {
         rlk_note(notes, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
                  "List independent masters only: set cluster-enabled no.",
-                 "is no independent master: its mode is %s", x->mode);
+                 "is not an independent master: its mode is %s", x->mode);
     }
 }
 
@@ -97,10 +97,10 @@ static void judge_writes(const struct redlock_examined *x, struct rlk_notes *not
 {
     if (x->loading) {
         rlk_note(notes, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, wait_for_data,
-                 "is reading its data from the disk");
+                 "is loading its data from the disk");
     } else if (x->refusal[0]) {
-        rlk_note(notes, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, stop_refusing, "refuses us: %s",
-                 x->refusal);
+        rlk_note(notes, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, stop_refusing,
+                 "refuses our commands: %s", x->refusal);
     }
 }
 
@@ -116,8 +116,8 @@ static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes 
     }
     rlk_note(notes, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE,
              x->quarantine_ms == UINT64_MAX
-                 ? "Fix what it says."
-                 : "Wait; or, where no lock can be left from before, use quarantine=observed.",
+                 ? "Fix the cause that it names."
+                 : "Wait; or use quarantine=observed, if no lock from before can still be held.",
              "%s", x->error[0] ? x->error : "does not vote yet");
 }
 
@@ -140,15 +140,16 @@ static void judge_memory(const struct redlock_examined *x, struct rlk_notes *not
     char used[32], most[32];
 
     if (is_evicting(x)) {
-        rlk_note(notes, REDLOCK_FOUND_EVICTION, quarantined ? REDLOCK_NO_VOTE : REDLOCK_WARNING,
-                 "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file.",
-                 "may throw locks away when memory is short (maxmemory-policy %s; %" PRIu64
-                 " keys so far)%s",
-                 x->eviction, x->evicted_keys, quarantined ? ", and does not vote for that" : "");
+        rlk_note(
+            notes, REDLOCK_FOUND_EVICTION, quarantined ? REDLOCK_NO_VOTE : REDLOCK_WARNING,
+            "CONFIG SET maxmemory-policy noeviction, and set the same in its configuration file.",
+            "may evict locks when memory is short (maxmemory-policy %s; %" PRIu64
+            " keys evicted so far)%s",
+            x->eviction, x->evicted_keys, quarantined ? ", so it does not vote" : "");
     }
     if (x->maxmemory > 0 && x->used_memory / NEARLY_FULL >= x->maxmemory / 100) {
         rlk_note(notes, REDLOCK_FOUND_MEMORY, REDLOCK_WARNING,
-                 "Raise its maxmemory, or keep other data elsewhere.",
+                 "Raise its maxmemory, or move other data to another server.",
                  "has little memory left: %s of %s are in use",
                  size_text(x->used_memory, used, sizeof(used)),
                  size_text(x->maxmemory, most, sizeof(most)));
@@ -164,38 +165,39 @@ static void judge_disk(const struct redlock_examined *x, struct rlk_notes *notes
 {
     if (x->disk_fails) {
         rlk_note(notes, REDLOCK_FOUND_DISK, REDLOCK_WARNING,
-                 "See its log, and whether its disk is full or not writable for it.",
-                 "could not write its data to the disk when it tried last");
+                 "Check its log, and whether its disk is full or read-only.",
+                 "could not write its data to the disk the last time");
     }
     if (!is_durable(x) && x->policy == REDLOCK_QUARANTINE_OFF) {
         rlk_note(
             notes, REDLOCK_FOUND_FORGETS, REDLOCK_WARNING,
-            "Use quarantine=strict, or set appendonly yes and appendfsync always there.",
-            "may forget locks when it restarts (%s), and quarantine is off: two could then hold "
-            "one lock",
-            x->aof == 1   ? "it is not written to the disk before each answer"
+            "Use quarantine=strict, or set appendonly yes and appendfsync always on this master.",
+            "may forget locks when it restarts (%s), and quarantine is off: two clients could then "
+            "hold one lock",
+            x->aof == 1   ? "it does not write to the disk before each answer"
             : x->aof == 0 ? "it has no append-only file"
-                          : "how it keeps its data is unknown");
+                          : "its persistence is unknown");
     }
 }
 
 static void judge_replicas(const struct redlock_examined *x, struct rlk_notes *notes)
 {
     if (x->replicas > 0) {
-        rlk_note(notes, REDLOCK_FOUND_REPLICAS, REDLOCK_FINE,
-                 "See that nothing (a sentinel, an operator) ever lets one answer at its address.",
-                 "has %u replica%s: of no use for locks", x->replicas, x->replicas == 1 ? "" : "s");
+        rlk_note(
+            notes, REDLOCK_FOUND_REPLICAS, REDLOCK_FINE,
+            "Make sure that nothing (a sentinel, an operator) ever puts a replica at its address.",
+            "has %u replica%s; replicas do nothing for locks", x->replicas,
+            x->replicas == 1 ? "" : "s");
     }
     if (x->promoted) {
-        rlk_note(
-            notes, REDLOCK_FOUND_PROMOTED, REDLOCK_WARNING,
-            "Take failover away from it, and restart it once nothing is locked any more.",
-            "was a replica, and was made a master: locks that its former master had granted may "
-            "be missing");
+        rlk_note(notes, REDLOCK_FOUND_PROMOTED, REDLOCK_WARNING,
+                 "Turn off its failover, and restart it when no lock is held.",
+                 "was a replica and was promoted to master: locks that its old master had granted "
+                 "may be missing");
     }
     if (x->min_replicas > 0) {
         rlk_note(notes, REDLOCK_FOUND_MIN_REPLICAS, REDLOCK_WARNING,
-                 "CONFIG SET min-replicas-to-write 0, and the same in its configuration file.",
+                 "CONFIG SET min-replicas-to-write 0, and set the same in its configuration file.",
                  "refuses locks whenever it has fewer than %u replicas", x->min_replicas);
     }
 }
@@ -204,19 +206,20 @@ static void judge_connection(const struct redlock_examined *x,
                              const struct rlk_diagnosis_context *norms, struct rlk_notes *notes)
 {
     if (x->pings > 0 && x->ping_max_us > norms->node_timeout_us / 2) {
-        rlk_note(notes, REDLOCK_FOUND_SLOW, REDLOCK_WARNING,
-                 "See what keeps it busy (SLOWLOG GET, LATENCY DOCTOR), or raise node_timeout_ms.",
-                 "took up to %" PRIu64 " ms to answer; after %" PRIu64 " ms it is left out",
-                 x->ping_max_us / 1000, norms->node_timeout_us / 1000);
+        rlk_note(
+            notes, REDLOCK_FOUND_SLOW, REDLOCK_WARNING,
+            "Check what keeps it busy (SLOWLOG GET, LATENCY DOCTOR), or raise node_timeout_ms.",
+            "took up to %" PRIu64 " ms to answer; the timeout is %" PRIu64 " ms",
+            x->ping_max_us / 1000, norms->node_timeout_us / 1000);
     }
     if (x->remote) {
         rlk_note(notes, REDLOCK_FOUND_PLAINTEXT, REDLOCK_FINE,
-                 "Reach it over a private network or an encrypted tunnel.",
-                 "is reached over a network, and everything goes in plain text, passwords too");
+                 "Connect to it over a private network or an encrypted tunnel.",
+                 "is reached over a network without encryption: passwords are sent in plain text");
     }
     if (x->product[0] && strcmp(x->product, "redis") != 0 && strcmp(x->product, "valkey") != 0) {
         rlk_note(notes, REDLOCK_FOUND_PRODUCT, REDLOCK_FINE, "",
-                 "is neither Redis nor Valkey, but %s: nobody has tested that", x->product);
+                 "is %s, neither Redis nor Valkey; this library is not tested with it", x->product);
     }
 }
 
@@ -280,8 +283,8 @@ static void judge_keys(const struct redlock_examined *x, const struct rlk_diagno
                : rlk_notes_text(notes,
                                 "ACL SETUSER %.60s ~redlock:*, and ~... for the keys of the locks.",
                                 x->user),
-        "denies the user %.60s keys that begin with %.100sredlock:%s", x->user, norms->key_prefix,
-        prefix ? "" : ", so nobody can see whether it has lost its data");
+        "denies the user %.60s the keys that begin with %.100sredlock:%s", x->user,
+        norms->key_prefix, prefix ? "" : ", so nobody can see whether it lost its data");
 }
 
 /* Nothing can be said of keys then: every command is refused. */
@@ -309,7 +312,7 @@ static void judge_rights(const struct redlock_examined *x, struct rlk_notes *not
     if (x->missing) {
         rlk_note(
             notes, REDLOCK_FOUND_RIGHTS, judge_commands(x->missing),
-            "Take rename-command for these out of its configuration file, or use a newer server.",
+            "Remove rename-command for these from its configuration file, or use a newer server.",
             "does not know %s", list_commands(x->missing, commands, sizeof(commands)));
     }
 }

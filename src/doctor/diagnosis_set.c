@@ -57,7 +57,8 @@ static void note_not_yet(const struct redlock_report *r, struct rlk_notes *notes
     if (s > 0) {
         snprintf(when, sizeof(when), "for another %" PRIu64 " s", s);
     }
-    rlk_note(notes, REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE, "Wait, or see what is said of each.",
+    rlk_note(notes, REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE,
+             "Wait, or see the findings about each master.",
              "No lock can be acquired %s: %zu of %zu masters vote, %zu are needed", when, r->voting,
              r->n_nodes, r->quorum);
 }
@@ -74,7 +75,7 @@ static void judge_majority(const struct redlock_report *r, struct rlk_notes *not
     } else if (r->usable == r->quorum && r->n_nodes > 2) {
         rlk_note(notes, REDLOCK_FOUND_NO_SPARE, REDLOCK_WARNING,
                  "Fix the masters that are unusable.",
-                 "No other master may fail: %zu of %zu are usable, and as many are needed",
+                 "No other master may fail: %zu of %zu are usable, and all of these are needed",
                  r->usable, r->n_nodes);
     }
 }
@@ -84,10 +85,10 @@ static void judge_number(const struct redlock_report *r, struct rlk_notes *notes
     if (r->n_nodes <= 2) {
         rlk_note(notes, REDLOCK_FOUND_FEW, REDLOCK_WARNING,
                  "Use three masters, of which one may fail, or five.",
-                 "With %zu master%s none may fail", r->n_nodes, r->n_nodes == 1 ? "" : "s");
+                 "With %zu master%s, none may fail", r->n_nodes, r->n_nodes == 1 ? "" : "s");
     } else if (r->n_nodes % 2 == 0) {
         rlk_note(notes, REDLOCK_FOUND_EVEN, REDLOCK_FINE, "Use an odd number of masters.",
-                 "%zu masters bear no more failures than %zu", r->n_nodes, r->n_nodes - 1);
+                 "%zu masters tolerate no more failures than %zu", r->n_nodes, r->n_nodes - 1);
     }
 }
 
@@ -123,7 +124,7 @@ static void judge_clocks(const struct redlock_report *r, struct rlk_notes *notes
     if (apart_us > rlk_time_add(APART_US, error_us)) {
         rlk_note(notes, REDLOCK_FOUND_CLOCKS, REDLOCK_WARNING,
                  "Let NTP (chrony, systemd-timesyncd) keep the clocks of all machines.",
-                 "The clocks are %" PRIu64 ".%" PRIu64 " s apart: %s is ahead, %s behind",
+                 "The clocks are %" PRIu64 ".%" PRIu64 " s apart: %s is ahead, %s is behind",
                  apart_us / 1000000, apart_us / 100000 % 10, last->name, first->name);
     }
 }
@@ -150,7 +151,7 @@ static void judge_policies(const struct redlock_report *r, struct rlk_notes *not
     }
     if (same < r->n_nodes) {
         rlk_note(notes, REDLOCK_FOUND_POLICIES, REDLOCK_FINE,
-                 "See that this is meant, and that all clients do the same.",
+                 "Check that this is intended, and that all clients use the same policies.",
                  "The quarantine policy is not the same for all masters");
     }
 }

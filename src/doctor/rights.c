@@ -8,23 +8,22 @@ const struct rlk_right rlk_rights[] = {
     {REDLOCK_RIGHT_PEXPIRE, REDLOCK_UNUSABLE, "PEXPIRE", "pexpire", "no lock can be renewed there"},
     {REDLOCK_RIGHT_PTTL, REDLOCK_UNUSABLE, "PTTL", "pttl", "no lock can be renewed there"},
     {REDLOCK_RIGHT_EVAL, REDLOCK_UNUSABLE, "EVAL", "eval",
-     "no lock can be renewed there, and nobody sees when it has lost its data"},
+     "no lock can be renewed there, and nobody sees when it loses its data"},
     {REDLOCK_RIGHT_EVALSHA, REDLOCK_UNUSABLE, "EVALSHA", "evalsha",
      "no lock can be released or renewed there"},
     {REDLOCK_RIGHT_SCRIPT_LOAD, REDLOCK_WARNING, "SCRIPT LOAD", "script|load",
      "the first release takes twice as long"},
     {REDLOCK_RIGHT_TIME, REDLOCK_WARNING, "TIME", "time", "nobody sees when its clock is set"},
     {REDLOCK_RIGHT_INFO, REDLOCK_WARNING, "INFO", "info",
-     "nobody sees that it has restarted, is listed twice, or, without HELLO, is a replica"},
+     "nobody sees that it restarted, is listed twice or, without HELLO, is a replica"},
     {REDLOCK_RIGHT_CLIENT_SETNAME, REDLOCK_FINE, "CLIENT SETNAME", "client|setname",
-     "CLIENT LIST does not show who we are"},
+     "CLIENT LIST does not show our name"},
     {REDLOCK_RIGHT_CLIENT_KILL, REDLOCK_WARNING, "CLIENT KILL", "client|kill",
-     "what a broken connection still carries may lock a key until its ttl has passed"},
+     "a late command of a broken connection may lock a key for its ttl"},
     {REDLOCK_RIGHT_CONFIG_GET, REDLOCK_FINE, "CONFIG GET", "config|get",
      "it is quarantined after each restart, even with appendfsync always"},
     {REDLOCK_RIGHT_HELLO, REDLOCK_WARNING, "HELLO", "hello",
-     "without CLIENT ID, what a broken connection still carries may lock a key until its ttl has "
-     "passed"},
+     "without CLIENT ID, a late command of a broken connection may lock a key for its ttl"},
 };
 
 const unsigned rlk_rights_count = sizeof(rlk_rights) / sizeof(rlk_rights[0]);

@@ -94,13 +94,13 @@ status_is 0 "once all is fixed it gives 0"
 
 master 2 config set appendonly yes >/dev/null
 doctor 2 -- --quarantine off
-prints_line "may forget locks" "not written to the disk before each answer" "a log each second forgets"
+prints_line "may forget locks" "does not write to the disk before each answer" "a log each second forgets"
 prints "aof everysec" "and is shown"
 master 2 config set appendfsync always >/dev/null
 doctor 2 -- --quarantine off
 check "appendfsync always does not forget" missing "may forget" "$work/out"
 prints "aof always" "and is shown"
-prints "With 1 master none may fail" "one master is too few"
+prints "With 1 master, none may fail" "one master is too few"
 master 2 config set appendonly no >/dev/null
 
 # --- rights ---
@@ -120,14 +120,14 @@ if master 3 acl whoami | grep -q '^default'; then
     status_is 0 "which mends it"
     master 3 acl setuser app resetkeys '~job:*' >/dev/null
     doctor 1 2 3 -- --quarantine observed --username app --key-prefix other:
-    prints "denies the user app keys that begin with other:redlock:" "keys that are denied are told"
+    prints "denies the user app the keys that begin with other:redlock:" "keys that are denied are told"
     prints "ACL SETUSER app ~other:*" "with the line that grants them"
     doctor 1 2 3 -- --quarantine observed --username app --key-prefix job:
     status_is 0 "the prefix that is granted is fine"
     master 3 acl setuser app -@all +set +get +del +pexpire +pttl +eval +evalsha '~*' >/dev/null
     doctor 1 2 3 -- --quarantine observed --username app
     status_is 1 "a user with the least gives 1"
-    prints "nobody sees that it has restarted" "without INFO it says what nobody sees"
+    prints "nobody sees that it restarted" "without INFO it says what nobody sees"
     check "and leaves no gap where the version would be" missing " , answers" "$work/out"
     prints "+script|load +time +info +client|setname +client|kill +config|get" "and lists what is missing"
     doctor 1 2 3 -- --username nobody
@@ -153,13 +153,13 @@ prints "List each master once" "and what to do"
 rm "$REDLOCK_SANDBOX/alias.sock"
 doctor 1 2 3 4 -- --quarantine observed
 status_is 0 "an even number is only a remark"
-prints "4 masters bear no more failures than 3" "which is made"
+prints "4 masters tolerate no more failures than 3" "which is made"
 master 3 replicaof 127.0.0.1 1 >/dev/null
 doctor 1 2 3 -- --quarantine observed
 prints_line "unusable: $(nodes 3 | tr -d ' '):" "is a replica" "a replica is unusable"
 master 3 replicaof no one >/dev/null
 doctor 1 2 3 -- --quarantine observed
-prints "was a replica, and was made a master" "one that was promoted is told"
+prints "was a replica and was promoted to master" "one that was promoted is told"
 
 # --- silence and death ---
 

@@ -291,7 +291,7 @@ START_TEST(what_info_and_config_say_is_read)
     must_find(0, REDLOCK_FOUND_REPLICAS, "2 replicas");
     must_find(0, REDLOCK_FOUND_PROMOTED, "was a replica");
     must_find(0, REDLOCK_FOUND_MIN_REPLICAS, "fewer than 2");
-    must_find(0, REDLOCK_FOUND_FORGETS, "not written to the disk before each answer");
+    must_find(0, REDLOCK_FOUND_FORGETS, "does not write to the disk before each answer");
     farm_end(&f);
 }
 END_TEST

@@ -134,7 +134,7 @@ START_TEST(one_that_did_not_answer_has_its_reason)
         {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE, "one of the two"},
         {RLK_TROUBLE_UNFIT, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, "independent masters"},
         {RLK_TROUBLE_LOADING, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, "Wait"},
-        {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, "complains"},
+        {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, "cause of this error"},
     };
     struct redlock_examined x = lost(REDLOCK_NODE_DOWN, "its text");
     enum redlock_finding_kind found = REDLOCK_FOUND_DOWN;
@@ -205,7 +205,7 @@ START_TEST(loading_passes_and_a_refusal_does_not)
 
     x.refusal = "LOADING Redis is loading the dataset in memory";
     x.loading = 1;
-    must_find_only(&x, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, "reading its data");
+    must_find_only(&x, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, "loading its data");
     x.loading = 0;
     x.refusal = "MISCONF Redis is configured to save RDB snapshots";
     must_find_only(&x, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, "MISCONF");
@@ -236,7 +236,7 @@ START_TEST(eviction_is_worse_when_it_bars_the_vote)
     must_find_only(&x, REDLOCK_FOUND_EVICTION, REDLOCK_WARNING, "volatile-lru");
     ck_assert_ptr_nonnull(strstr(notes.finding[0].fix, "maxmemory-policy noeviction"));
     x.quarantine_ms = UINT64_MAX;
-    x.error = "does not vote: it may throw keys away";
+    x.error = "does not vote: it may evict keys";
     must_find_only(&x, REDLOCK_FOUND_EVICTION, REDLOCK_NO_VOTE, "does not vote");
 }
 END_TEST
@@ -554,7 +554,7 @@ START_TEST(clocks_that_are_apart_are_told_by_name)
     nodes[2].name = "C";
     nodes[2].clock_us = 300201;
     judge_set();
-    must_find(REDLOCK_FOUND_CLOCKS, REDLOCK_WARNING, "1.0 s apart: C is ahead, A behind");
+    must_find(REDLOCK_FOUND_CLOCKS, REDLOCK_WARNING, "1.0 s apart: C is ahead, A is behind");
     nodes[2].clock_error_us = UINT64_MAX;
     judge_set();
     ck_assert_ptr_null(find(REDLOCK_FOUND_CLOCKS));
