@@ -4,66 +4,31 @@
 #include <redlock/error.h>
 #include <string.h>
 
-#include "base/mask.h"
+#include "attempt_story.h"
 #include "base/time.h"
-#include "core/attempt.h"
 #include "doubt.h"
-#include "lib/events.h"
+#include "lib/rows.h"
 #include "lib/runner.h"
-#include "round_story.h"
 
-/* ---- in an attempt ---- */
+#define AGAIN CONFIG(wait_us, RLK_NEVER)
 
-static void attempt(struct rlk_attempt *a, struct rlk_actions *out, struct rlk_event ev)
+static const struct story stories[] = {
+    {"a_round_lost_by_doubt_is_followed_by_another",
+     {AGAIN, TRY, VOTE(100, 0x1, QUARANTINED), VOTE(100, 0x2, YES), SUSPECT(100, 0x2), WAITING,
+      REASON(ENOQUORUM), IS(out.release, 0x7), WAKE, IS(out.fresh, true),
+      IS(a.round.quarantined, 0), IS(a.round.unknown, 0), VOTE(300000, 0x3, YES), WON}},
+
+    {"a_confirmation_of_an_earlier_round_is_none",
+     {AGAIN, CONFIG(terms.fenced, true), TRY, VOTE(100, 0x4, NO), VOTE(100, 0x3, YES),
+      IS(out.confirm, 0x1), IS(out.fence, 4), TIMER(TIMEOUT), WAITING, WAKE,
+      VOTE(TIMEOUT + 300000, 0x3, YES), IS(out.confirm, 0x1),
+      EVENT(2 * TIMEOUT, CONFIRM, .answer = RLK_ANSWER_OURS, .round = 1), ASKING,
+      EVENT(2 * TIMEOUT, CONFIRM, .answer = RLK_ANSWER_OURS), WON}},
+};
+
+START_TEST(an_attempt)
 {
-    ev.now_us = ev.now_us ? ev.now_us : T0 + 100;
-    if (event_has_nodes(&ev)) {
-        ev.ready = 0x7;
-    } else if (ev.kind == RLK_EVENT_VOTE || ev.kind == RLK_EVENT_CONFIRM) {
-        ev.round = a->tries;
-    }
-    rlk_attempt_step(a, &ev, out);
-}
-
-static void try(struct rlk_attempt *a, struct rlk_actions *out, bool fenced)
-{
-    struct rlk_attempt_config c = {.terms = {3, LEASE, MIN_LEFT, TIMEOUT, fenced},
-                                   .wait_us = RLK_NEVER,
-                                   .retry_max_us = 250000,
-                                   .max_retries = UINT32_MAX};
-
-    rlk_attempt_init(a, &c);
-    attempt(a, out, (struct rlk_event){.kind = RLK_EVENT_START, .now_us = T0});
-}
-
-static void votes(struct rlk_attempt *a, struct rlk_actions *out, uint64_t nodes, enum rlk_vote v)
-{
-    unsigned node;
-
-    RLK_MASK_EACH (node, nodes) {
-        attempt(
-            a, out,
-            (struct rlk_event){.kind = RLK_EVENT_VOTE, .node = node, .vote = v, .fence = 3 + node});
-    }
-}
-
-START_TEST(a_round_lost_by_doubt_is_followed_by_another)
-{
-    struct rlk_attempt a;
-    struct rlk_actions out;
-
-    try(&a, &out, false);
-    votes(&a, &out, 0x1, RLK_VOTE_QUARANTINED);
-    votes(&a, &out, 0x2, RLK_VOTE_YES);
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_CLOCK_SUSPECT, .node = 1});
-    ck_assert_int_eq(a.state, RLK_ATTEMPT_WAITING);
-    ck_assert_int_eq(a.reason, REDLOCK_ENOQUORUM);
-    ck_assert_uint_eq(out.release, 0x7);
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_TIMER, .now_us = out.deadline_us});
-    ck_assert(out.fresh);
-    ck_assert_uint_eq(a.round.quarantined | a.round.unknown, 0);
-    votes(&a, &out, 0x3, RLK_VOTE_YES);
-    ck_assert_int_eq(a.state, RLK_ATTEMPT_WON);
+    attempt_tell(&stories[_i]);
 }
 END_TEST
 
@@ -72,60 +37,30 @@ START_TEST(what_is_heard_between_the_win_and_the_delivery_matters)
 {
     static const enum rlk_event_kind kinds[] = {RLK_EVENT_CLOCK_SUSPECT, RLK_EVENT_SUSPENDED,
                                                 RLK_EVENT_QUARANTINED};
-    struct rlk_attempt a;
-    struct rlk_actions out;
+    struct world w = {.c = attempt_config()};
+    struct step heard = EVENT(100, START, .by_us = LEASE);
 
-    try(&a, &out, false);
-    votes(&a, &out, 0x3, RLK_VOTE_YES);
-    ck_assert(out.report);
-    attempt(&a, &out, (struct rlk_event){.kind = kinds[_i], .by_us = LEASE});
-    ck_assert_int_eq(a.state, RLK_ATTEMPT_WON);
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_DELIVER});
-    ck_assert_int_eq(a.state, RLK_ATTEMPT_WAITING);
-    ck_assert_int_eq(a.reason,
-                     kinds[_i] == RLK_EVENT_SUSPENDED ? REDLOCK_ETOOSLOW : REDLOCK_ENOQUORUM);
-    ck_assert_uint_eq(out.release, 0x7);
+    heard.ev.kind = kinds[_i];
+    PLAY(&w, AGAIN, TRY, VOTE(100, 0x3, YES), IS(out.report, true), heard, WON, DELIVER(100),
+         WAITING, IS(a.reason, _i == 1 ? REDLOCK_ETOOSLOW : REDLOCK_ENOQUORUM),
+         IS(out.release, 0x7));
 }
 END_TEST
 
+/* _i: it is held. */
 START_TEST(doubt_is_of_no_interest_while_it_waits_and_when_it_is_held)
 {
-    struct rlk_attempt a, before;
-    struct rlk_actions out;
+    struct world w = {.c = attempt_config()};
+    struct rlk_attempt before;
 
-    try(&a, &out, false);
-    votes(&a, &out, 0x3, _i ? RLK_VOTE_YES : RLK_VOTE_NO);
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_DELIVER});
-    ck_assert_int_eq(a.state, _i ? RLK_ATTEMPT_HELD : RLK_ATTEMPT_WAITING);
-    memcpy(&before, &a, sizeof(a));
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_SUSPENDED, .by_us = LEASE});
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_CLOCK_SUSPECT, .node = 0});
-    ck_assert_mem_eq(&a, &before, sizeof(a));
-}
-END_TEST
-
-START_TEST(a_confirmation_of_an_earlier_round_is_none)
-{
-    struct rlk_attempt a;
-    struct rlk_actions out;
-    struct rlk_event late = {.kind = RLK_EVENT_CONFIRM, .answer = RLK_ANSWER_OURS};
-
-    try(&a, &out, true);
-    votes(&a, &out, 0x4, RLK_VOTE_NO);
-    votes(&a, &out, 0x3, RLK_VOTE_YES);
-    ck_assert_uint_eq(out.confirm, 0x1);
-    ck_assert_uint_eq(out.fence, 4);
-    late.round = a.tries;
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_TIMER, .now_us = T0 + TIMEOUT});
-    ck_assert_int_eq(a.state, RLK_ATTEMPT_WAITING);
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_TIMER, .now_us = out.deadline_us});
-    votes(&a, &out, 0x3, RLK_VOTE_YES);
-    ck_assert_uint_eq(out.confirm, 0x1);
-    late.now_us = T0 + 2 * TIMEOUT;
-    rlk_attempt_step(&a, &late, &out);
-    ck_assert_int_eq(a.state, RLK_ATTEMPT_ASKING);
-    attempt(&a, &out, (struct rlk_event){.kind = RLK_EVENT_CONFIRM, .answer = RLK_ANSWER_OURS});
-    ck_assert_int_eq(a.state, RLK_ATTEMPT_WON);
+    if (_i) {
+        PLAY(&w, AGAIN, TRY, VOTE(100, 0x3, YES), DELIVER(100), HELD);
+    } else {
+        PLAY(&w, AGAIN, TRY, VOTE(100, 0x3, NO), DELIVER(100), WAITING);
+    }
+    memcpy(&before, &w.a, sizeof(before));
+    PLAY(&w, SUSPENDED(100, LEASE), SUSPECT(100, 0x1));
+    ck_assert_mem_eq(&w.a, &before, sizeof(before));
 }
 END_TEST
 
@@ -133,10 +68,9 @@ static TCase *in_an_attempt(void)
 {
     TCase *c = tcase_create("attempts");
 
-    tcase_add_test(c, a_round_lost_by_doubt_is_followed_by_another);
+    tcase_add_rows(c, an_attempt, stories);
     tcase_add_loop_test(c, what_is_heard_between_the_win_and_the_delivery_matters, 0, 3);
     tcase_add_loop_test(c, doubt_is_of_no_interest_while_it_waits_and_when_it_is_held, 0, 2);
-    tcase_add_test(c, a_confirmation_of_an_earlier_round_is_none);
     return c;
 }
 

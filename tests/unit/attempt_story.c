@@ -1,0 +1,83 @@
+/* attempt_story.c - see attempt_story.h. */
+#include "attempt_story.h"
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "lib/events.h"
+
+struct rlk_attempt_config attempt_config(void)
+{
+    return (struct rlk_attempt_config){.terms = {3, LEASE, MIN_LEFT, TIMEOUT, false},
+                                       .wait_us = 0,
+                                       .retry_max_us = 250000,
+                                       .max_retries = UINT32_MAX,
+                                       .seed = 7};
+}
+
+static void step(struct world *w, struct rlk_event ev)
+{
+    if (event_has_nodes(&ev)) {
+        ev.ready = rlk_mask_all(w->c.terms.nodes);
+        ev.full = w->full;
+    } else if ((ev.kind == RLK_EVENT_VOTE || ev.kind == RLK_EVENT_CONFIRM) && ev.round == 0) {
+        ev.round = w->a.tries;
+    }
+    rlk_attempt_step(&w->a, &ev, &w->out);
+}
+
+void attempt_begin(struct world *w, const struct step *s)
+{
+    (void)s;
+    rlk_attempt_init(&w->a, &w->c);
+    step(w, (struct rlk_event){.kind = RLK_EVENT_START, .now_us = T0});
+}
+
+void attempt_event(struct world *w, const struct step *s)
+{
+    step(w, s->ev);
+}
+
+void attempt_event_of_each(struct world *w, const struct step *s)
+{
+    struct rlk_event ev = s->ev;
+    uint64_t nodes = s->nodes;
+
+    RLK_MASK_EACH (ev.node, nodes) {
+        if (ev.kind == RLK_EVENT_VOTE) {
+            ev.fence = 3 + ev.node;
+        }
+        step(w, ev);
+    }
+}
+
+void attempt_wake(struct world *w, const struct step *s)
+{
+    (void)s;
+    step(w, (struct rlk_event){.kind = RLK_EVENT_TIMER, .now_us = w->out.deadline_us});
+}
+
+void attempt_set(struct world *w, const struct step *s)
+{
+    story_set(w, &s->field, s->value);
+}
+
+void attempt_expect(struct world *w, const struct step *s)
+{
+    story_expect(w, &s->field, s->value, w->step);
+}
+
+void attempt_play(struct world *w, const struct step *steps)
+{
+    const struct step *s;
+
+    for (s = steps, w->step = 1; s->take; s++, w->step++) {
+        s->take(w, s);
+    }
+}
+
+void attempt_tell(const struct story *story)
+{
+    struct world w = {.c = attempt_config()};
+
+    attempt_play(&w, story->steps);
+}
