@@ -1,5 +1,5 @@
-/* alloc.h - every allocation of the library goes through here, so that a test can make
- * the k-th one fail. All of them may return NULL; rlk_free takes NULL. */
+/* alloc.h - every allocation of the library goes through here, so that a test can make the k-th one
+ * fail. Each of these may return NULL; rlk_free() takes NULL. */
 #ifndef RLK_BASE_ALLOC_H
 #define RLK_BASE_ALLOC_H
 
@@ -8,13 +8,13 @@
 /* Zeroed memory. */
 void *rlk_alloc(size_t size);
 
-/* As realloc(3): on failure NULL, and the old memory is untouched. */
+/* Like realloc(3): NULL on failure, and then the old memory stays. New memory is not cleared. */
 void *rlk_realloc(void *old, size_t size);
 
 void rlk_free(void *memory);
 
-/* For tests: called before each allocation; a 0 from it makes that one fail. NULL, the
- * default: none fails. One for the process: not for use beside running threads. */
+/* For tests. `allow` is called before each allocation, which fails when it returns 0; NULL, the
+ * default, lets all succeed. The process has one hook: set it while no other thread runs. */
 void rlk_alloc_hook(int (*allow)(size_t size));
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Join two trees; either may be NULL. The one that stays on top has no siblings. */
+/* Join two trees; either may be NULL. The root of the result has no siblings. */
 static struct rlk_heap_node *meld(struct rlk_heap_node *a, struct rlk_heap_node *b)
 {
     struct rlk_heap_node *swap;
@@ -41,8 +41,8 @@ static struct rlk_heap_node *cut_first(struct rlk_heap_node **list)
     return n;
 }
 
-/* Make one tree of a list of siblings: join them in pairs, then the pairs from the last to
- * the first. That order is what makes the heap's amortised cost logarithmic. */
+/* Make one tree of a list of siblings: join them in pairs, then join the pairs from the last to the
+ * first. This order makes the amortised cost of the heap logarithmic. */
 static struct rlk_heap_node *meld_siblings(struct rlk_heap_node *list)
 {
     struct rlk_heap_node *pairs = NULL, *one, *two, *all = NULL;

@@ -1,9 +1,8 @@
 /* heap.h - an intrusive pairing heap ordered by a time, smallest first.
  *
- * Intrusive, so that putting a deadline in cannot fail and costs no memory; a pairing heap,
- * because most deadlines are put in late and taken out before they come, which is O(1) and
- * O(log n) here. Equal times leave in no particular order.
- */
+ * It is intrusive, so that an insertion cannot fail and needs no memory. It is a pairing heap,
+ * because most deadlines are inserted behind earlier ones and removed before they come: that costs
+ * O(1) and O(log n). Equal times leave in no particular order. */
 #ifndef RLK_BASE_HEAP_H
 #define RLK_BASE_HEAP_H
 
@@ -13,7 +12,7 @@ struct rlk_heap_node {
     uint64_t key;
     struct rlk_heap_node *child;
     struct rlk_heap_node *next; /* the next sibling */
-    struct rlk_heap_node *prev; /* the sibling before, or the parent of a first child */
+    struct rlk_heap_node *prev; /* the previous sibling, or the parent of a first child */
 };
 
 struct rlk_heap {

@@ -1,8 +1,7 @@
 /* list.h - an intrusive, circular, doubly linked list.
  *
- * The head is a link too. A link that is in no list points at itself, so removing it
- * again is harmless. Nothing here allocates or fails.
- */
+ * The head is a link, too. A link that is in no list points at itself, so removing it again does
+ * no harm. Nothing here allocates or fails. */
 #ifndef RLK_BASE_LIST_H
 #define RLK_BASE_LIST_H
 
@@ -16,7 +15,7 @@ struct rlk_list {
 /* The object of type `type` whose member `member` is at `link`. */
 #define RLK_CONTAINER(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
-/* For each link in the list; the one it stands at may be removed meanwhile. */
+/* For each link in the list. The body may remove `link`, and no other one. */
 #define RLK_LIST_EACH(link, next_link, head)                                                       \
     for ((link) = (head)->next; (next_link) = (link)->next, (link) != (head); (link) = (next_link))
 
@@ -47,7 +46,7 @@ static inline void rlk_list_push(struct rlk_list *head, struct rlk_list *l)
     head->prev = l;
 }
 
-/* Take the first off; NULL when there is none. */
+/* Remove and return the first link; NULL when the list is empty. */
 static inline struct rlk_list *rlk_list_pop(struct rlk_list *head)
 {
     struct rlk_list *l = head->next;

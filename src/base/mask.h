@@ -15,7 +15,7 @@ static inline uint64_t rlk_mask_all(unsigned n)
     return rlk_mask_bit(n) - 1;
 }
 
-/* Sets are small: a few turns beat the call that popcount is on a plain x86-64. */
+/* Sets are small: this loop is faster than the call that popcount becomes on a plain x86-64. */
 static inline unsigned rlk_mask_count(uint64_t mask)
 {
     unsigned n = 0;
@@ -26,7 +26,7 @@ static inline unsigned rlk_mask_count(uint64_t mask)
     return n;
 }
 
-/* For each node in the set, lowest first. `left` is a copy that is used up. */
+/* For each node in the set, lowest first. `left` is a variable with the set; it is 0 afterwards. */
 #define RLK_MASK_EACH(node, left)                                                                  \
     for (; (left) != 0 && ((node) = (unsigned)__builtin_ctzll(left), 1); (left) &= (left)-1)
 

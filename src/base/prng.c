@@ -22,6 +22,6 @@ uint64_t rlk_prng_upto(struct rlk_prng *p, uint64_t bound)
     if (bound == UINT64_MAX) {
         return rlk_prng_next(p);
     }
-    /* The bias of the remainder is below bound / 2^64: nothing for a delay in µs. */
+    /* The bias of the remainder is below bound / 2^64, which does not matter for a wait in µs. */
     return rlk_prng_next(p) % (bound + 1);
 }

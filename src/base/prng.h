@@ -1,7 +1,6 @@
-/* prng.h - a small seeded generator for jitter. Not for tokens: those are getrandom(2).
+/* prng.h - a small seeded generator for jitter. Tokens come from getrandom(2) instead.
  *
- * SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
- */
+ * SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014). */
 #ifndef RLK_BASE_PRNG_H
 #define RLK_BASE_PRNG_H
 

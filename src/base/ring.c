@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-/* The room of a ring that has its first value. */
+/* The first capacity of a ring. */
 #define FIRST_CAP 64
 
 void rlk_ring_end(struct rlk_ring *r)

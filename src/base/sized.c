@@ -24,7 +24,7 @@ static bool is_zero(const unsigned char *bytes, size_t from, size_t to)
     return from >= to;
 }
 
-/* `size` may be too small even for the size. */
+/* `size` may be too small even for the field `size`. */
 static void copy(void *theirs, size_t size, const void *own, size_t own_size)
 {
     size_t common = smaller(size, own_size);

@@ -1,9 +1,8 @@
 /* time.h - points in time and lengths of time, in whole microseconds.
  *
- * Both are uint64_t. RLK_NEVER, the largest value, is a point that does not come.
- * Sums stick at RLK_NEVER and differences stick at 0, so that no sum of a deadline
- * and a length can wrap round and make a dead lock look alive.
- */
+ * Both are uint64_t. RLK_NEVER, the largest value, is a time that never comes. Sums saturate at
+ * RLK_NEVER and differences at 0: so the sum of a deadline and a length cannot wrap around and make
+ * an expired lock look valid. */
 #ifndef RLK_BASE_TIME_H
 #define RLK_BASE_TIME_H
 

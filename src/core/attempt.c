@@ -6,7 +6,7 @@
 #include "base/time.h"
 #include "core/backoff.h"
 
-/* The least first bound of the back-off, for rounds that took no time at all. */
+/* The least first bound of the back-off: a round may have taken no time at all. */
 #define RETRY_FLOOR_US 1000
 
 void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *config)
@@ -44,14 +44,14 @@ static void back_off(struct rlk_attempt *a, uint64_t now_us)
         rlk_time_add(now_us, rlk_backoff_us(&a->prng, a->tries, min_us, a->config.retry_max_us));
 }
 
-/* A later round that the end of the wait broke off proves nothing about the nodes. */
+/* Whether the end of wait_us ended a later round early: that says nothing about the nodes. */
 static bool cut_short(const struct rlk_attempt *a, uint64_t now_us)
 {
     return a->tries > 1 && now_us >= a->give_up_us && a->round.status == REDLOCK_ENOQUORUM;
 }
 
-/* A round was lost. The one try of a request that does not wait ends with its own reason; so
- * does the last of those it was allowed. */
+/* A round was lost. Its reason is the result of the attempt when that may begin no other round:
+ * wait_us is 0, or max_retries is reached. */
 static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     if (a->round.status == REDLOCK_ECANCELED) {
@@ -70,7 +70,7 @@ static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_act
     }
 }
 
-/* What the round came to, seen from the attempt. */
+/* What the result of the round means for the attempt. */
 static void follow_round_result(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     if (a->round.state == RLK_ROUND_LOST) {
@@ -82,7 +82,7 @@ static void follow_round_result(struct rlk_attempt *a, uint64_t now_us, struct r
     }
 }
 
-/* The first round always gets its full time, the others end when the wait does. */
+/* The first round always gets its full time. Later ones end with wait_us. */
 static uint64_t round_limit(const struct rlk_attempt *a)
 {
     return a->tries <= 1 ? RLK_NEVER : a->give_up_us;
@@ -94,7 +94,7 @@ static void step_round(struct rlk_attempt *a, const struct rlk_event *ev, struct
     follow_round_result(a, ev->now_us, out);
 }
 
-/* [S4] A round has its own token: nothing that is late from another one can touch it. */
+/* [S4] Each round has its own token: nothing late from an earlier round can affect it. */
 static void begin_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     struct rlk_event start = *ev;
@@ -107,7 +107,8 @@ static void begin_round(struct rlk_attempt *a, const struct rlk_event *ev, struc
     step_round(a, &start, out);
 }
 
-/* [S13] What would not be answered in time is not asked: its time begins when it is its turn. */
+/* [S13] Nodes without capacity would answer too late. So the round is queued, and its time begins
+ * with its turn. */
 static void next_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (ev->full) {
@@ -118,13 +119,13 @@ static void next_round(struct rlk_attempt *a, const struct rlk_event *ev, struct
     }
 }
 
-/* When the place in the line is given up. */
+/* When an attempt leaves the queue without a round. */
 static uint64_t queue_limit(const struct rlk_attempt *a)
 {
     return a->config.wait_us == 0 ? RLK_NEVER : a->give_up_us;
 }
 
-/* No round is under way, and none is to begin any more. */
+/* wait_us is over, and no round is under way. */
 static void give_up(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     a->reason = a->tries == 0 ? REDLOCK_ELIMIT : a->reason;
@@ -202,7 +203,7 @@ static void step_round_if_asking(struct rlk_attempt *a, const struct rlk_event *
     }
 }
 
-/* An answer to an earlier round comes from before its release: nothing to do [S6]. */
+/* An answer to an earlier round needs nothing: the release was sent after that question [S6]. */
 static void answer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (ev->round == a->tries && a->state != RLK_ATTEMPT_WAITING &&

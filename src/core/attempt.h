@@ -1,22 +1,22 @@
-/* attempt.h - rounds until the lock is had or given up: back-off, limits, deadline, cancel.
+/* attempt.h - rounds until the lock is acquired or given up: back-off, limits, deadline, cancel.
  *
  *          START            round WON                DELIVER, still valid
  *   IDLE --(1)----> ASKING -----------> WON ------------------------------> HELD
  *                    ^  |                |
  *    back-off passed |  | round LOST     | DELIVER, too late; CANCEL
  *                   (1) v                v
- *                   WAITING <--- (may it try again?) ---> FAILED
+ *                   WAITING <------ (retry or not?) ----> FAILED
  *                      |                                    ^
  *                      +------- deadline, CANCEL -----------+
  *
- * (1) [S13] When the nodes have no room for a round, QUEUED comes first, until DEQUEUED. Nothing
- * was asked there, so deadline and CANCEL end it at once. A request that does not wait for others
- *     to let go (wait_us 0) has no deadline there: its one try is still to come.
+ * (1) [S13] When the nodes have no capacity for a round, the attempt is QUEUED first, until
+ * DEQUEUED. Nothing was asked by then, so the deadline and CANCEL end it at once. An attempt that
+ * does not wait for other holders (wait_us 0) has no deadline there: its only round is still to
+ * come.
  *
- * In WON and FAILED the user is to be told: the driver sends DELIVER just before it calls
- * back, and looks at the state again. A win that grew too old while other callbacks ran is
- * so never handed out.
- */
+ * WON and FAILED are reported to the user. The driver sends DELIVER just before the callback, and
+ * then reads the state again: a win that became too old while other callbacks ran is never
+ * reported. */
 #ifndef RLK_CORE_ATTEMPT_H
 #define RLK_CORE_ATTEMPT_H
 
@@ -25,11 +25,12 @@
 
 struct rlk_attempt_config {
     struct rlk_round_terms terms;
-    uint64_t wait_us;      /* go on for so long after the start; RLK_NEVER: for ever */
-    uint64_t retry_min_us; /* the first back-off's bound; 0: four times the failed round */
+    uint64_t wait_us; /* begin rounds for so long after the start; 0: one round only; RLK_NEVER:
+                         no limit */
+    uint64_t retry_min_us; /* the first bound of the back-off; 0: four times the failed round */
     uint64_t retry_max_us;
     uint32_t max_retries; /* UINT32_MAX: no limit */
-    uint64_t seed;        /* for the jitter */
+    uint64_t seed;        /* for the jitter of the back-off */
 };
 
 enum rlk_attempt_state {
@@ -45,12 +46,12 @@ enum rlk_attempt_state {
 struct rlk_attempt {
     enum rlk_attempt_state state;
     int status;     /* FAILED: how it ended */
-    int reason;     /* why the last round that failed did; REDLOCK_ELIMIT: it ended in line before
-                       the first; 0 when none has */
-    uint32_t tries; /* rounds begun; the number of the present one */
+    int reason;     /* why the last round failed; REDLOCK_ELIMIT: the attempt ended in the queue,
+                       before its first round; 0: no round has failed */
+    uint32_t tries; /* rounds begun, and so the number of the present round; 1 is the first */
     uint64_t started_us, decided_us;
     uint64_t give_up_us; /* no round begins after this */
-    uint64_t retry_us;   /* WAITING: when the next begins */
+    uint64_t retry_us;   /* WAITING: when the next round begins */
     struct rlk_attempt_config config;
     struct rlk_prng prng;
     struct rlk_round round;

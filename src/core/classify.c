@@ -24,7 +24,7 @@ static const char *skip_number(const char *text)
     return text;
 }
 
-/* Redis before 7.0 says first where in a script a command was refused, once or twice:
+/* Redis before 7.0 first says where in a script a command was rejected, once or twice:
  *
  *     ERR Error running script (call to f_...): @user_script:5: @user_script: 5: -MISCONF ...
  *     ERR Error running script (call to f_...): @user_script:5: WRONGTYPE ...
@@ -76,7 +76,7 @@ static bool is_number(const struct rlk_reply *reply, int64_t number)
     return reply->type == RLK_REPLY_INTEGER && reply->integer == number;
 }
 
-/* The value of somebody else's key, or a word that it is not even a string. */
+/* The value of somebody else's key, or an error that the key is no string. */
 static bool is_holder(const struct rlk_reply *reply)
 {
     return reply->type == RLK_REPLY_STRING || rlk_classify_is_error(reply, "WRONGTYPE");
@@ -111,7 +111,7 @@ enum rlk_vote rlk_classify_take(const struct rlk_reply *reply)
     return is_holder(reply) ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN;
 }
 
-/* A counter that no master would give is none. */
+/* A counter out of range proves nothing: the vote is unknown. */
 enum rlk_vote rlk_classify_fenced(const struct rlk_reply *reply, uint64_t *ret_fence)
 {
     bool pair = reply->type == RLK_REPLY_ARRAY && reply->integer == 2 &&

@@ -419,7 +419,8 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
     return judge_ahead(c, when.to_us, ret_by_us, ret_nodes);
 }
 
-/* The witnesses of the latest step of `ahead`. A node whose own clock went ahead since is none. */
+/* The witnesses of the latest step of `ahead`. A node whose own clock went ahead since does not
+ * count. */
 static uint64_t witnesses(const struct rlk_clocks *c, const struct rlk_clock *ahead,
                           uint64_t now_us)
 {

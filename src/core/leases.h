@@ -47,7 +47,7 @@ struct rlk_leases {
     bool success;   /* a majority of the nodes that count confirmed */
 
     uint64_t valid_until_us;         /* [S2]; 0 when a majority is impossible */
-    uint64_t end_us[RLK_MAX_NODES];  /* of the lease; 0: there is none */
+    uint64_t end_us[RLK_MAX_NODES];  /* of the lease; 0: no lease */
     uint64_t next_us[RLK_MAX_NODES]; /* the lease end if the open question is answered with yes */
 };
 

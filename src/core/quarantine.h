@@ -111,7 +111,7 @@ bool rlk_quarantine_greet(struct rlk_quarantine *s, const struct rlk_facts *fact
 /* Whether this is the run that was greeted last. */
 bool rlk_quarantine_knows(const struct rlk_quarantine *s, const char *run);
 
-/* The mark of the data was read, by the health check or along with a vote. 0: there is none, which
+/* The mark of the data was read, by the health check or along with a vote. 0: it is missing, which
  * counts as another one. Without a mark nobody can see that the data are lost again, so each
  * inspection begins the quarantine anew, up to and including the one that finds a mark.
  *

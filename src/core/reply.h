@@ -1,8 +1,7 @@
 /* reply.h - the reply of a server as a small value.
  *
  * An array is its head followed by its elements, depth first, in one piece of memory: a
- * reply is never a tree on the heap. `str` belongs to the parser.
- */
+ * reply is never a tree on the heap. `str` belongs to the parser. */
 #ifndef RLK_CORE_REPLY_H
 #define RLK_CORE_REPLY_H
 

@@ -18,8 +18,8 @@ void rlk_round_init(struct rlk_round *r)
     r->valid_until_us = 0;
 }
 
-/* [S5] A node that did not answer, or answered with an error, may still hold our key, so it
- * is released too: the only ones spared are those that proved another owner. */
+/* [S5] A node that did not answer, or answered with an error, may still have our key, so it gets a
+ * release, too. Only nodes that have proved another owner get none. */
 static void lose(struct rlk_round *r, int status, struct rlk_actions *out)
 {
     r->state = RLK_ROUND_LOST;
@@ -40,10 +40,10 @@ bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes)
     return rlk_mask_count(r->no) > spare_nodes(nodes);
 }
 
-/* Who is to blame that no majority was had: the refusals, or the `silent` nodes, when they
- * alone made it impossible. When neither did, a refusal is the more useful thing to know; but with
- * a fence there may be none: only votes that do not agree [S12]. */
-static int choose_status(const struct rlk_round *r, unsigned nodes, uint64_t silent)
+/* Why there was no majority: the nodes that refused, or the `unanswered` ones, if either of them
+ * alone made it impossible. If neither did, a refusal is more useful to report. With a fence there
+ * may be no refusal at all, but only votes that do not agree [S12]. */
+static int choose_status(const struct rlk_round *r, unsigned nodes, uint64_t unanswered)
 {
     if (rlk_round_is_refused(r, nodes)) {
         return REDLOCK_EHELD;
@@ -51,7 +51,7 @@ static int choose_status(const struct rlk_round *r, unsigned nodes, uint64_t sil
     if (r->no == 0) {
         return REDLOCK_ENOQUORUM;
     }
-    return rlk_mask_count(silent) > spare_nodes(nodes) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
+    return rlk_mask_count(unanswered) > spare_nodes(nodes) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
 }
 
 static bool enough_left(const struct rlk_round *r, const struct rlk_round_terms *terms,
@@ -61,7 +61,8 @@ static bool enough_left(const struct rlk_round *r, const struct rlk_round_terms 
            r->valid_until_us > now_us;
 }
 
-/* [S12] A majority of yes votes has chosen a fence: from then on only those count that agree. */
+/* [S12] The first majority of yes votes chooses the fence: from then on only nodes that agree
+ * count. */
 static bool has_fence(const struct rlk_round *r)
 {
     return r->fence.value != 0;
@@ -72,20 +73,20 @@ uint64_t rlk_round_counted(const struct rlk_round *r)
     return has_fence(r) ? r->yes & r->fence.agreed : r->yes;
 }
 
-/* Those that were asked to agree may still do so. */
+/* The yes votes that count, or may count when a node confirms. */
 static uint64_t possible_yes(const struct rlk_round *r)
 {
     return has_fence(r) ? r->yes & (r->fence.agreed | r->fence.asked) : r->yes;
 }
 
-/* [S2, S12] By those that count, and so 0 when they are too few. */
+/* [S2, S12] By the nodes that count: 0 when these are too few. */
 static void recompute_validity(struct rlk_round *r, const struct rlk_round_terms *terms)
 {
     r->valid_until_us =
         rlk_validity_until(r->end_us, rlk_round_counted(r), rlk_validity_quorum(terms->nodes));
 }
 
-/* A majority counts. It may do so no longer when a win is told. */
+/* Whether a majority counts. Between a win and its report that may change. */
 static bool has_majority(const struct rlk_round *r, const struct rlk_round_terms *terms)
 {
     return rlk_mask_count(rlk_round_counted(r)) >= rlk_validity_quorum(terms->nodes);
@@ -113,7 +114,7 @@ static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-/* What was heard changes what is to be decided, or how long the win is valid. */
+/* After an answer: decide, or compute the validity of a win anew. */
 static void reassess(struct rlk_round *r, const struct rlk_round_terms *terms,
                      const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -124,7 +125,7 @@ static void reassess(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-/* [S2] The lease of a node counts from before its request is queued. */
+/* [S2] The lease of a node counts from before its command is queued. */
 static void ask(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t nodes,
                 uint64_t now_us, struct rlk_actions *out)
 {
@@ -139,8 +140,8 @@ static void ask(struct rlk_round *r, const struct rlk_round_terms *terms, uint64
     out->acquire = nodes;
 }
 
-/* When waiting longer makes no sense: the nodes had their time, or what they grant later
- * would leave too little validity. */
+/* When waiting longer makes no sense: the nodes had their time, or a later grant would leave too
+ * little validity. */
 static uint64_t latest_deadline(const struct rlk_round_terms *terms, uint64_t now_us,
                                 uint64_t limit_us)
 {
@@ -160,14 +161,14 @@ static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint
     r->deadline_us = latest_deadline(terms, ev->now_us, limit_us);
     r->connecting = ev->connecting & all & ~ready;
     if (rlk_mask_count(ready | r->connecting) < rlk_validity_quorum(terms->nodes)) {
-        lose(r, REDLOCK_ENOQUORUM, out); /* nothing was sent, so nothing is left behind */
+        lose(r, REDLOCK_ENOQUORUM, out); /* nothing was sent, so there is nothing to release */
         return;
     }
     ask(r, terms, ready, ev->now_us, out);
 }
 
-/* [S12] Once it is won nobody is asked to agree any more: extensions raise the counters. Who gives
- * just that number agrees all the same. */
+/* [S12] After a win no node is asked to confirm: extensions raise the counters. A late vote with
+ * the very counter of the fence agrees all the same. */
 static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
                        const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -209,8 +210,8 @@ static void record(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-/* [S11] An answer tells whether the node's clock can be relied on now. One that never came says
- * nothing: it is as it was. */
+/* [S11] An answer tells whether the node's clock can be relied on now. When the answer was lost,
+ * the clock is as suspect as it was before. */
 static void note_clock(struct rlk_round *r, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
@@ -226,7 +227,7 @@ static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
                  const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (!(r->asked & ~(r->yes | r->no | r->unknown) & rlk_mask_bit(ev->node))) {
-        return; /* not asked, or has voted */
+        return; /* the node was not asked, or has voted */
     }
     note_clock(r, ev);
     record(r, terms, ev, out);
@@ -244,7 +245,7 @@ static void retract_yes(struct rlk_round *r, unsigned node)
     r->unknown |= rlk_mask_bit(node);
 }
 
-/* [S12] Who does not confirm has given our key away, or its counter is above the fence. */
+/* [S12] A node that does not confirm has no longer our key, or its counter is above the fence. */
 static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -260,8 +261,8 @@ static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
     reassess(r, terms, ev, out);
 }
 
-/* [S11] It may have forgotten other keys, or let them end before their time, and so granted what it
- * should not. */
+/* [S11] The node may have forgotten other keys, or let them expire early, and so have granted the
+ * lock wrongly: its yes no longer counts. */
 static void on_clock_or_data(struct rlk_round *r, const struct rlk_round_terms *terms,
                              const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -278,7 +279,7 @@ static void on_clock_or_data(struct rlk_round *r, const struct rlk_round_terms *
     }
 }
 
-/* [S11] What was asked for ends sooner than our clock says. */
+/* [S11] The client was suspended: leases end sooner than our clock says. */
 static void shift_leases(struct rlk_round *r, const struct rlk_round_terms *terms,
                          const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -294,7 +295,7 @@ static void shift_leases(struct rlk_round *r, const struct rlk_round_terms *term
     }
 }
 
-/* Too slow is what used up the validity; otherwise the silent nodes are to blame. */
+/* Too slow: the validity set the deadline. Otherwise nodes did not answer. */
 static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
                   const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -311,7 +312,7 @@ static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-/* Every condition of the win has to hold still: votes may have stopped to count since. */
+/* Every condition of the win must still be true: votes may have stopped to count since. */
 static void deliver(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out)
 {
