@@ -43,6 +43,9 @@ HELD = [
     'src/lock',
     'src/net',
     'include',
+    'src/base',
+    'src/core',
+    'src/scripts',
 ]
 
 # A line that says another thing by the same word.
