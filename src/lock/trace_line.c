@@ -58,7 +58,7 @@ static const char *const sent[] = {
     [REDLOCK_QUESTION_EXTEND] = "extends %t by %m ms on %N",
     [REDLOCK_QUESTION_HEAL] = "heals %t for %m ms on %N",
     [REDLOCK_QUESTION_RELEASE] = "releases %t on %N",
-    [REDLOCK_QUESTION_HOLDER] = "asks %N who holds %k",
+    [REDLOCK_QUESTION_HOLDER] = "asks who holds %k",
 };
 
 static const char *const answered[] = {
@@ -66,7 +66,12 @@ static const char *const answered[] = {
     [REDLOCK_QUESTION_EXTEND] = "%nsays %a to the extension of %t",
     [REDLOCK_QUESTION_HEAL] = "%nsays %a to the heal of %t",
     [REDLOCK_QUESTION_RELEASE] = "%nsays %a to the release of %t",
-    [REDLOCK_QUESTION_HOLDER] = "%nsays %a to who holds %k",
+};
+
+static const char *const holder[] = {
+    [REDLOCK_SAYS_NOTHING] = "does not say who holds %k",
+    [REDLOCK_SAYS_YES] = "says that %k is held",
+    [REDLOCK_SAYS_GONE] = "says that %k is free",
 };
 
 static const char *const answers[] = {
@@ -89,7 +94,8 @@ static const char *sentence_of(const struct redlock_trace *ev)
     case REDLOCK_TRACE_SENT:
         return PICK(sent, ev->question);
     case REDLOCK_TRACE_ANSWERED:
-        return PICK(answered, ev->question);
+        return ev->question == REDLOCK_QUESTION_HOLDER ? PICK(holder, ev->answer)
+                                                       : PICK(answered, ev->question);
     case REDLOCK_TRACE_DECIDED:
         return ev->status == REDLOCK_OK ? "has a majority with %t"
                                         : "round %r failed: %s[; again in %u ms]";
