@@ -20,7 +20,8 @@ failures=0
 status=0
 
 unset REDLOCK_CONFIG REDLOCK_USERNAME REDLOCK_PASSWORD REDLOCK_PASSWORD_FILE \
-    REDLOCK_KEY_PREFIX REDLOCK_MAX_TTL REDLOCK_KEY REDLOCK_KEYS REDLOCK_TOKEN REDLOCK_FENCE
+    REDLOCK_KEY_PREFIX REDLOCK_MAX_TTL REDLOCK_KEY REDLOCK_KEYS REDLOCK_TOKEN REDLOCK_FENCE \
+    REDLOCK_TRACE
 # shellcheck disable=SC2034
 server=$(command -v redis-server || command -v valkey-server)
 rediscli=$(command -v redis-cli || command -v valkey-cli)

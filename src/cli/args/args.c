@@ -119,6 +119,9 @@ static int take_connect(struct cli_args *args, int option, const char *value)
     case CLI_OPTION_QUARANTINE:
         connect->quarantine = value;
         return CLI_GO_ON;
+    case CLI_OPTION_TRACE:
+        connect->trace = true;
+        return CLI_GO_ON;
     case CLI_OPTION_MAX_TTL:
         return cli_args_duration(args->command, "--max-ttl", value, REDLOCK_MIN_TTL_MS,
                                  REDLOCK_MAX_TTL_MS, &connect->max_ttl_ms);

@@ -20,6 +20,7 @@ enum cli_option {
     CLI_OPTION_NODE_TIMEOUT,
     CLI_OPTION_MAX_TTL,
     CLI_OPTION_QUARANTINE,
+    CLI_OPTION_TRACE,
     CLI_OPTION_OWN
 };
 
@@ -40,6 +41,7 @@ enum cli_option {
         {"key-prefix", required_argument, NULL, CLI_OPTION_KEY_PREFIX},                            \
         {"node-timeout", required_argument, NULL, CLI_OPTION_NODE_TIMEOUT},                        \
         {"quarantine", required_argument, NULL, CLI_OPTION_QUARANTINE},                            \
+        {"trace", no_argument, NULL, CLI_OPTION_TRACE},                                            \
     {                                                                                              \
         "max-ttl", required_argument, NULL, CLI_OPTION_MAX_TTL                                     \
     }
@@ -53,6 +55,7 @@ struct cli_connect {
     uint32_t node_timeout_ms;
     uint32_t max_ttl_ms;
     const char *quarantine;
+    bool trace;
 };
 
 /* A command line being read. */

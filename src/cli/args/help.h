@@ -21,6 +21,7 @@
     "  --quarantine=WHICH  masters that restarted, or lost their data, do not vote for that\n"     \
     "                      long: strict (default), observed (only what this command sees)\n"       \
     "                      or off: they keep their data ($REDLOCK_QUARANTINE)\n"                   \
+    "  --trace             each thing that happens, a line on stderr ($REDLOCK_TRACE=1)\n"         \
     "TIME is 500ms, 10s, 1.5s, 2m, 1h, 1d or 1h30m; a bare number means seconds.\n"
 
 #endif

@@ -52,6 +52,15 @@ void cli_say(const char *format, ...)
     va_end(args);
 }
 
+void cli_say_bare(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    emit("", format, args);
+    va_end(args);
+}
+
 void cli_say_more(const char *format, ...)
 {
     va_list args;

@@ -15,6 +15,9 @@ void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line that belongs to the one before it: indented instead. */
 void cli_say_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A line with nothing ahead of it. */
+void cli_say_bare(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* As cli_say(), with --verbose only. */
 void cli_say_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -11,6 +11,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/file.h"
+#include "cli/session/trace.h"
 
 const char *const cli_settings_quarantines[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
                                                 [REDLOCK_QUARANTINE_OBSERVED] = "observed",
@@ -166,7 +167,10 @@ static int fill(const char *command, const struct cli_connect *connect,
     if (code == CLI_GO_ON) {
         code = find_max_ttl(command, connect, settings);
     }
-    return code == CLI_GO_ON ? find_quarantine(command, connect, settings) : code;
+    if (code == CLI_GO_ON) {
+        code = find_quarantine(command, connect, settings);
+    }
+    return code == CLI_GO_ON ? cli_trace_find(command, connect, options) : code;
 }
 
 int cli_settings_find(const char *command, const struct cli_connect *connect,

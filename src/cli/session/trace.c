@@ -1,0 +1,38 @@
+/* trace.c - prints the events of the manager, by the library's own lines. */
+#include "cli/session/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+
+/* Several commands may share a terminal or a log: each says which process it is. */
+static void on_event(const struct redlock_trace *event, void *arg)
+{
+    struct redlock_trace ev = *event;
+    char line[REDLOCK_TRACE_LINE];
+
+    (void)arg;
+    ev.client = (uint64_t)getpid();
+    redlock_trace_line(&ev, line, sizeof(line));
+    cli_say_bare("%s", line);
+}
+
+int cli_trace_find(const char *command, const struct cli_connect *connect,
+                   struct redlock_options *options)
+{
+    const char *word = getenv("REDLOCK_TRACE");
+    bool said = word && word[0] && strcmp(word, "0") != 0;
+
+    if (said && strcmp(word, "1") != 0) {
+        return cli_say_usage(command, "REDLOCK_TRACE '%s' is unknown: write 1 or 0", word);
+    }
+    if (said || connect->trace) {
+        options->trace_cb = on_event;
+    }
+    return CLI_GO_ON;
+}

@@ -1,0 +1,95 @@
+"""redlock --trace and REDLOCK_TRACE=1: the lines of the simulator, and no secret among them.
+
+Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP.
+"""
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for folder in ['lint', 'lib']:
+    sys.path.insert(0, os.path.join(HERE, '..', folder))
+from sentences import LINE, strangers  # noqa: E402
+from tap import Tap  # noqa: E402
+
+REDLOCK = os.environ['REDLOCK']
+PATIENT = ['--node-timeout', '20s']
+
+
+class Run:
+    def __init__(self, *words, **variables):
+        env = {name: value for name, value in os.environ.items() if name != 'REDLOCK_TRACE'}
+        process = subprocess.Popen([REDLOCK, *words], env={**env, **variables}, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.out, self.err = process.communicate(timeout=120)
+        self.pid, self.status = process.pid, process.returncode
+        self.lines = [line for line in self.err.splitlines() if LINE.fullmatch(line)]
+        self.rest = [line for line in self.err.splitlines() if not LINE.fullmatch(line)]
+
+    def has(self, *parts):
+        """Lines with these parts, in this order."""
+        lines = iter(self.lines)
+        return [f'no line with {part!r} in its turn: {self.err}' for part in parts
+                if not any(part in line for line in lines)]
+
+
+def traced(run, status=0):
+    if run.status != status:
+        yield f'it ends with {run.status}: {run.err}'
+    yield from strangers(run.lines)
+    yield from (f'{line} is of another process' for line in run.lines
+                if not re.search(rf' c{run.pid}\b', line))
+    if len([line for line in run.lines if ' connected: ' in line]) < 3:
+        yield f'the masters are not all there: {run.err}'
+
+
+def a_lock(tap):
+    run = Run('lock', 'k', '--trace', *PATIENT, '--', 'true')
+    tap.claim('lock --trace says what happens', traced(run))
+    tap.claim('from the wish to the end',
+              run.has('asks for k, ttl 10000 ms, renewed', 'round 1: t', 'has a majority', 'HOLDS k',
+                      'lets go of k', 'releases t', 'ended with OK', 'is closed'))
+    tap.claim('and nothing else is on stderr', run.rest)
+    tap.claim('with REDLOCK_TRACE=1, too',
+              traced(Run('lock', 'k', *PATIENT, '--', 'true', REDLOCK_TRACE='1')))
+
+
+def commands(tap):
+    token = Run('acquire', 'k', '--ttl', '2m', '--owner', 'somebody', *PATIENT).out.strip()
+    for words in [['extend', 'k', '--token', token], ['status', 'k'], ['nodes'], ['doctor'],
+                  ['release', 'k', '--token', token]]:
+        run = Run(*words, '--trace', *PATIENT)
+        tap.claim(f'{words[0]} --trace says what happens', traced(run, run.status))
+        tap.claim(f'and {words[0]} says no whole token',
+                  [line for line in run.lines if token[:9] in line or 'somebody' in line])
+
+
+def nothing(tap):
+    for value in ['', '0']:
+        run = Run('nodes', *PATIENT, REDLOCK_TRACE=value)
+        tap.claim(f"REDLOCK_TRACE='{value}' says nothing", run.lines)
+    run = Run('nodes', REDLOCK_TRACE='yes')
+    tap.claim('another value is a mistake',
+              [] if run.status == 64 and "REDLOCK_TRACE 'yes'" in run.err else [run.err])
+
+
+def secrets(tap):
+    run = Run('nodes', '--trace', *PATIENT, REDLOCK_PASSWORD='hunter2')
+    tap.claim('a password that is refused is said to be', run.has('trouble: refused our user'))
+    tap.claim('and not shown', [line for line in run.lines if 'hunter2' in line])
+
+
+def main():
+    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
+        os.environ['CLI_TEST_SANDBOX'] = 'yes'
+        os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', __file__])
+    tap = Tap()
+    for test in [a_lock, commands, nothing, secrets]:
+        test(tap)
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
