@@ -51,7 +51,7 @@ enum redlock_trace_kind {
     /* A master: node. */
     REDLOCK_TRACE_CONNECTED = 10,    /* and greeted; text: product and version */
     REDLOCK_TRACE_DISCONNECTED = 11, /* what it had not answered has no answer */
-    REDLOCK_TRACE_TROUBLED = 12,     /* text: what went wrong, as in struct redlock_node_info */
+    REDLOCK_TRACE_NODE_TROUBLE = 12, /* text: what went wrong, as in struct redlock_node_info */
     REDLOCK_TRACE_QUARANTINED = 13,  /* its votes do not count; text: why, and for how long */
     REDLOCK_TRACE_AHEAD = 14,        /* its clock went forward by us */
     REDLOCK_TRACE_SUSPENDED = 15,    /* its clock shows that we were suspended, for us */
@@ -74,12 +74,12 @@ enum redlock_trace_kind {
     REDLOCK_TRACE_EXTENDING = 30, /* redlock_extend(); ttl_ms */
     REDLOCK_TRACE_PETTED = 31,    /* redlock_lock_pet() */
     REDLOCK_TRACE_RENEWED = 32,   /* a majority confirmed a renewal or an extension; us left */
-    REDLOCK_TRACE_STRUGGLING = 33, /* it should be renewed, and is not: status; us left */
-    REDLOCK_TRACE_LOST = 34,       /* it is lost: status */
-    REDLOCK_TRACE_EXTENDED = 35,   /* the callback reports how the extension ended: status */
-    REDLOCK_TRACE_RELEASING = 36,  /* redlock_release(), or a close */
-    REDLOCK_TRACE_RELEASED = 37,   /* how the release ended: status */
-    REDLOCK_TRACE_FORGOTTEN = 38   /* redlock_lock_forget() */
+    REDLOCK_TRACE_TROUBLE = 33,   /* it should be renewed, and is not: status; us left */
+    REDLOCK_TRACE_LOST = 34,      /* it is lost: status */
+    REDLOCK_TRACE_EXTENDED = 35,  /* the callback reports how the extension ended: status */
+    REDLOCK_TRACE_RELEASING = 36, /* redlock_release(), or a close */
+    REDLOCK_TRACE_RELEASED = 37,  /* how the release ended: status */
+    REDLOCK_TRACE_FORGOTTEN = 38  /* redlock_lock_forget() */
 };
 
 /* What the library asks a master about a lock. */

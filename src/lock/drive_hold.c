@@ -81,7 +81,7 @@ static void trace_change(const struct redlock_lock *lock, const struct before *b
     } else if (h->leases.success && !before->success) {
         RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RENEWED, .us = left_us);
     } else if (h->trouble && !before->trouble) {
-        RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_STRUGGLING, .status = h->reason, .us = left_us);
+        RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_TROUBLE, .status = h->reason, .us = left_us);
     }
 }
 

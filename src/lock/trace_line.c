@@ -25,7 +25,7 @@ static const char *const sentences[] = {
 
     [REDLOCK_TRACE_CONNECTED] = "connected[: %x]",
     [REDLOCK_TRACE_DISCONNECTED] = "disconnected",
-    [REDLOCK_TRACE_TROUBLED] = "trouble: %x",
+    [REDLOCK_TRACE_NODE_TROUBLE] = "trouble: %x",
     [REDLOCK_TRACE_QUARANTINED] = "quarantined: %x",
     [REDLOCK_TRACE_AHEAD] = "its clock got ahead by %u ms",
     [REDLOCK_TRACE_SUSPENDED] = "its clock shows that we were suspended for %u ms",
@@ -41,7 +41,7 @@ static const char *const sentences[] = {
     [REDLOCK_TRACE_EXTENDING] = "wants %t extended by %m ms",
     [REDLOCK_TRACE_PETTED] = "pets %t",
     [REDLOCK_TRACE_RENEWED] = "%t is renewed, %u ms left",
-    [REDLOCK_TRACE_STRUGGLING] = "%t is in trouble: %s, %u ms left",
+    [REDLOCK_TRACE_TROUBLE] = "%t is in trouble: %s, %u ms left",
     [REDLOCK_TRACE_LOST] = "%t is LOST: %s",
     [REDLOCK_TRACE_EXTENDED] = "the extension of %t ended with %s",
     [REDLOCK_TRACE_RELEASING] = "lets go of %k with %t",

@@ -26,7 +26,7 @@ static void trace_trouble(const struct rlk_node *n)
 
     rlk_trouble_write(&n->trouble, text, sizeof(text));
     rlk_trace_mask(text);
-    RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_TROUBLED, .text = text);
+    RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_NODE_TROUBLE, .text = text);
 }
 
 void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t)

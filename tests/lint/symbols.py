@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What the objects define and need: `symbols.py NM CC ROOT LIBREDLOCK CORE_ARCHIVE`.
+"""What the objects define and need: `symbols.py NM CC ROOT LIBREDLOCK CORE_ARCHIVE LOCK_ARCHIVE`.
 
 The shared library exports what its map lists, which is what the public headers declare, and
 nothing else. The objects of base and core need nothing from outside but functions of memory:
-with no clock, allocation, printing or I/O at hand they cannot use any.
+with no clock, allocation, printing or I/O at hand they cannot use any. Those that trace take no
+memory: what happens when there is none is told, too.
 """
 import os
 import re
@@ -23,6 +24,9 @@ NEEDS = {
     'core': re.compile(f'{COMPILER}|{MEMORY}|{OWN}'),
     'base': re.compile(f'{COMPILER}|{MEMORY}|{OWN}|{ALLOCATOR}'),
 }
+# From node and lock: what runs when somebody listens.
+TRACING = ['node_trace.c.o', 'node_probes.c.o', 'lock_trace_line.c.o']
+TAKES = re.compile(rf'{ALLOCATOR}|rlk_(re)?alloc|rlk_pool_take|strn?dup|v?asprintf')
 PREFIX = re.compile(r'(redlock|rlk)_.*')
 
 
@@ -72,6 +76,12 @@ def needless(nm, archive, layer):
             yield f'{member} needs {name}'
 
 
+def taking(nm, archive):
+    for member, name in undefined(nm, archive):
+        if os.path.basename(member) in TRACING and TAKES.fullmatch(name):
+            yield f'{member} needs {name}'
+
+
 def other_names(nm, archive):
     """Global names without our prefix would clash with those of a program that links us."""
     for line in run(nm, '--defined-only', '-g', '--format=posix', archive).splitlines():
@@ -96,6 +106,9 @@ def show_that_it_fires(tap, nm, cc):
             bad = archive_of(cc, folder, f'core_{name}', f'int {name}();int rlk_x(void);'
                              f'int rlk_x(void) {{ return {name}(0); }}')
             tap.fires(f'{name} in core', needless(nm, bad, 'core'), name)
+        bad = archive_of(cc, folder, 'node_trace', 'void *rlk_alloc();void *rlk_x(void);'
+                         'void *rlk_x(void) { return rlk_alloc(1); }')
+        tap.fires('memory for a trace', taking(nm, bad), 'rlk_alloc')
         bad = archive_of(cc, folder, 'base_time', 'int time();int y(void);int y(void)'
                          ' { return time(0); }')
         tap.fires('time in base', needless(nm, bad, 'base'), 'time')
@@ -104,7 +117,7 @@ def show_that_it_fires(tap, nm, cc):
     tap.fires('a symbol too few', differences('a', {'x'}, 'b', {'x', 'y'}), 'y is in b')
 
 
-def main(nm, cc, root, library, core):
+def main(nm, cc, root, library, core, lock):
     tap = Tap()
     in_map = mapped(os.path.join(root, 'src', 'libredlock.map'))
     in_headers = declared(os.path.join(root, 'include', 'redlock'))
@@ -117,6 +130,10 @@ def main(nm, cc, root, library, core):
         seen = {m for m, _ in undefined(nm, core) if os.path.basename(m).startswith(f'{layer}_')}
         tap.claim(f'there are objects of {layer}', [] if seen else [f'none in {core}'])
         tap.claim(f'{layer} needs nothing from outside', needless(nm, core, layer))
+    seen = {os.path.basename(member) for member, _ in undefined(nm, lock)}
+    tap.claim('there are objects that trace',
+              [name for name in TRACING if name not in seen and 'probes' not in name])
+    tap.claim('tracing takes no memory', taking(nm, lock))
     tap.claim('names of base and core have the prefix', other_names(nm, core))
     show_that_it_fires(tap, nm, cc.split())
     return tap.finish()

@@ -36,7 +36,7 @@ static const struct {
      "c0-n2  connected: redis 7.2.4"},
     {{.kind = REDLOCK_TRACE_CONNECTED, CONNECTION, .text = ""}, "c0-n2  connected"},
     {{.kind = REDLOCK_TRACE_DISCONNECTED, CONNECTION}, "c0-n2  disconnected"},
-    {{.kind = REDLOCK_TRACE_TROUBLED, CONNECTION, .text = "cannot connect: no"},
+    {{.kind = REDLOCK_TRACE_NODE_TROUBLE, CONNECTION, .text = "cannot connect: no"},
      "c0-n2  trouble: cannot connect: no"},
     {{.kind = REDLOCK_TRACE_QUARANTINED, CONNECTION, .text = "does not vote"},
      "c0-n2  quarantined: does not vote"},
@@ -108,7 +108,7 @@ static const struct {
      "c0.3  fails with EHELD after round 3"},
     {{.kind = REDLOCK_TRACE_RENEWED, LOCK, .us = 241652},
      "c0.3  t5f3a9c01 is renewed, 241.652 ms left"},
-    {{.kind = REDLOCK_TRACE_STRUGGLING, LOCK, .us = 241652, .status = REDLOCK_ENOQUORUM},
+    {{.kind = REDLOCK_TRACE_TROUBLE, LOCK, .us = 241652, .status = REDLOCK_ENOQUORUM},
      "c0.3  t5f3a9c01 is in trouble: ENOQUORUM, 241.652 ms left"},
     {{.kind = REDLOCK_TRACE_LOST, LOCK, .status = REDLOCK_ELOST}, "c0.3  t5f3a9c01 is LOST: ELOST"},
     {{.kind = REDLOCK_TRACE_RELEASED, LOCK, .status = REDLOCK_GONE},
@@ -193,6 +193,42 @@ START_TEST(a_line_is_cut_to_its_size)
 }
 END_TEST
 
+/* ---- nobody listens ---- */
+
+static unsigned made;
+
+static uint64_t make(void)
+{
+    made++;
+    return 1;
+}
+
+static void on_event(const struct redlock_trace *ev, void *arg)
+{
+    ck_assert_uint_eq(ev->us, 1);
+    ck_assert_int_eq(ev->node, -1);
+    ck_assert_str_eq(ev->key, "");
+    ck_assert_str_eq(ev->token, "");
+    ck_assert_str_eq(ev->text, "");
+    *(unsigned *)arg += 1;
+}
+
+/* The event is not even made. */
+START_TEST(where_nobody_listens_nothing_is_done)
+{
+    unsigned told = 0;
+    struct rlk_tracer tracer = {.cb = on_event, .arg = &told};
+    struct rlk_options options = {.tracer = NULL};
+
+    RLK_TRACE(&options, NULL, .kind = REDLOCK_TRACE_AHEAD, .node = -1, .us = make());
+    ck_assert_uint_eq(made, 0);
+    options.tracer = &tracer;
+    RLK_TRACE(&options, NULL, .kind = REDLOCK_TRACE_AHEAD, .node = -1, .us = make());
+    ck_assert_uint_eq(made, 1);
+    ck_assert_uint_eq(told, 1);
+}
+END_TEST
+
 /* ---- what others wrote ---- */
 
 #define HEX40 "0123456789abcdef0123456789ABCDEF01234567"
@@ -229,6 +265,7 @@ static Suite *trace_suite(void)
     tcase_add_test(c, every_kind_question_answer_and_status_has_its_words);
     tcase_add_test(c, what_a_struct_does_not_have_is_not_read);
     tcase_add_test(c, a_line_is_cut_to_its_size);
+    tcase_add_test(c, where_nobody_listens_nothing_is_done);
     tcase_add_loop_test(c, a_token_that_a_server_repeats_is_cut, 0,
                         (int)(sizeof(masked) / sizeof(masked[0])));
     suite_add_tcase(s, c);
