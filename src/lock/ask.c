@@ -57,8 +57,8 @@ static int64_t number_of(const struct rlk_claim *claim)
     return claim->lock ? claim->lock->number : -1;
 }
 
-static void trace_said(const struct rlk_question *q, const struct rlk_node *n,
-                       const struct rlk_claim *claim, const struct rlk_event *ev)
+RLK_TRACES static void tell_said(const struct rlk_question *q, const struct rlk_node *n,
+                                 const struct rlk_claim *claim, const struct rlk_event *ev)
 {
     bool votes = q->event == RLK_EVENT_VOTE && q != &rlk_questions[RLK_ASK_HEAL];
 
@@ -66,6 +66,14 @@ static void trace_said(const struct rlk_question *q, const struct rlk_node *n,
               .kind = votes ? REDLOCK_TRACE_VOTED : REDLOCK_TRACE_ANSWERED,
               .question = public_question(q), .answer = public_answer(q, ev),
               .fence = votes ? ev->fence : 0);
+}
+
+static inline void trace_said(const struct rlk_question *q, const struct rlk_node *n,
+                              const struct rlk_claim *claim, const struct rlk_event *ev)
+{
+    if (rlk_trace_is_on(n->options)) {
+        tell_said(q, n, claim, ev);
+    }
 }
 
 static void trace_sent(const struct rlk_question *q, const struct rlk_options *options,
@@ -98,21 +106,20 @@ static struct rlk_event event_of(const struct rlk_question *q, const struct rlk_
 }
 
 /* Pass the event to the driver of the claim's lock, if the lock still wants it in its phase. */
-static void step_driver(const struct rlk_question *q, const struct rlk_node *n,
-                        const struct rlk_claim *claim, struct rlk_event *ev)
+static inline void step_driver(const struct rlk_question *q, const struct rlk_node *n,
+                               const struct rlk_claim *claim, struct rlk_event *ev)
 {
     struct redlock_lock *lock = claim->lock;
 
+    if (lock == NULL || (q->phases & 1u << lock->phase) == 0) {
+        trace_said(q, n, claim, ev);
+        return;
+    }
     ev->clock_suspect = rlk_quarantine_is_clock_suspect(&n->quarantine, ev->now_us);
     if (ev->vote == RLK_VOTE_YES && q->is_quarantined && q->is_quarantined(n, ev->now_us)) {
         ev->vote = RLK_VOTE_QUARANTINED;
     }
-    if (rlk_trace_is_on(n->options)) {
-        trace_said(q, n, claim, ev);
-    }
-    if (lock == NULL || (q->phases & 1u << lock->phase) == 0) {
-        return;
-    }
+    trace_said(q, n, claim, ev);
     lock->waiter.kind->event(&lock->waiter, ev);
 }
 

@@ -148,22 +148,30 @@ struct line {
     size_t size, len;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct line *l, const char *format, ...)
+static void put_bytes(struct line *l, const char *bytes, size_t len)
 {
-    va_list args;
-    int n;
+    size_t room = l->size - l->len - 1;
 
-    va_start(args, format);
-    n = vsnprintf(l->out + l->len, l->size - l->len, format, args);
-    va_end(args);
-    if (n > 0) {
-        l->len += (size_t)n < l->size - l->len ? (size_t)n : l->size - l->len - 1;
-    }
+    len = len < room ? len : room;
+    memcpy(l->out + l->len, bytes, len);
+    l->len += len;
+    l->out[l->len] = '\0';
 }
 
 static void put_text(struct line *l, const char *text)
 {
-    put(l, "%s", text ? text : "");
+    put_bytes(l, text ? text : "", text ? strlen(text) : 0);
+}
+
+__attribute__((format(printf, 2, 3))) static void put(struct line *l, const char *format, ...)
+{
+    char text[64];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    put_text(l, text);
 }
 
 static void put_span(struct line *l, uint64_t us)
@@ -196,7 +204,8 @@ static void put_mark(struct line *l, const struct redlock_trace *ev, char mark)
         put_text(l, ev->key);
         break;
     case 't':
-        put(l, "t%s", ev->token ? ev->token : "");
+        put_text(l, "t");
+        put_text(l, ev->token);
         break;
     case 'x':
         put_text(l, ev->text);
@@ -238,21 +247,33 @@ static bool is_there(const struct redlock_trace *ev, char mark)
 }
 
 static void put_part(struct line *l, const struct redlock_trace *ev, const char *at,
+                     const char *end);
+
+/* Returns what is behind it. */
+static const char *put_optional(struct line *l, const struct redlock_trace *ev, const char *open)
+{
+    const char *close = strchr(open, ']');
+
+    if (is_there(ev, strchr(open, '%')[1])) {
+        put_part(l, ev, open + 1, close);
+    }
+    return close + 1;
+}
+
+static void put_part(struct line *l, const struct redlock_trace *ev, const char *at,
                      const char *end)
 {
-    const char *close;
+    while (at < end) {
+        size_t plain = strcspn(at, "%[");
 
-    for (; at < end; at++) {
-        if (*at == '%') {
-            put_mark(l, ev, *++at);
-        } else if (*at == '[') {
-            close = strchr(at, ']');
-            if (is_there(ev, strchr(at, '%')[1])) {
-                put_part(l, ev, at + 1, close);
-            }
-            at = close;
-        } else {
-            put(l, "%c", *at);
+        plain = plain < (size_t)(end - at) ? plain : (size_t)(end - at);
+        put_bytes(l, at, plain);
+        at += plain;
+        if (at < end && *at == '%') {
+            put_mark(l, ev, at[1]);
+            at += 2;
+        } else if (at < end) {
+            at = put_optional(l, ev, at);
         }
     }
 }
@@ -283,7 +304,8 @@ REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char
     if (sentence) {
         put_part(&l, &ev, sentence, sentence + strlen(sentence));
     } else {
-        put(&l, "kind %d: this library is too old to have words for it", (int)ev.kind);
+        put(&l, "kind %d", (int)ev.kind);
+        put_text(&l, ": this library is too old to have words for it");
     }
     return l.len;
 }

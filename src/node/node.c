@@ -20,7 +20,7 @@
 
 static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us);
 
-static void trace_trouble(const struct rlk_node *n)
+RLK_TRACES static void trace_trouble(const struct rlk_node *n)
 {
     char text[RLK_NODE_TEXT];
 

@@ -14,8 +14,6 @@
 /* Of the keys. */
 #define KEYS_SHOWN 128
 
-static const char hex[] = "0123456789abcdefABCDEF";
-
 /* ---- texts that may be seen ---- */
 
 struct texts {
@@ -23,10 +21,25 @@ struct texts {
     char token[SHOWN + 1];
 };
 
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static size_t hex_len(const char *text)
+{
+    size_t len = 0;
+
+    while (is_hex(text[len])) {
+        len++;
+    }
+    return len;
+}
+
 /* Another library's token may be anything: a word that is a secret, too. */
 static void show_token(const struct rlk_claim *claim, char out[SHOWN + 1])
 {
-    if (strspn(claim->token, hex) >= RLK_TOKEN_HEX) {
+    if (hex_len(claim->token) >= RLK_TOKEN_HEX) {
         memcpy(out, claim->token, SHOWN);
         out[SHOWN] = '\0';
     } else {
@@ -56,7 +69,7 @@ static void show_keys(const struct rlk_claim *claim, char out[KEYS_SHOWN])
 void rlk_trace_mask(char *text)
 {
     while (*text) {
-        size_t digits = strspn(text, hex);
+        size_t digits = hex_len(text);
         const char *behind = text + digits;
 
         if (digits >= RLK_TOKEN_HEX) {

@@ -29,9 +29,12 @@ static inline bool rlk_trace_is_on(const struct rlk_options *o)
     return __builtin_expect(o->tracer != NULL || rlk_probes_are_on(), 0);
 }
 
+/* What runs only when somebody listens: it is kept out of what runs always. */
+#define RLK_TRACES __attribute__((cold, noinline))
+
 /* Tell it. The time, and key and token of the claim (NULL: of none) are filled in. */
-void rlk_trace_tell(const struct rlk_options *o, const struct rlk_claim *claim,
-                    struct redlock_trace *ev);
+RLK_TRACES void rlk_trace_tell(const struct rlk_options *o, const struct rlk_claim *claim,
+                               struct redlock_trace *ev);
 
 /* What follows are the fields of the event that are not 0, by their names. */
 #define RLK_TRACE(options, claim, ...)                                                             \
