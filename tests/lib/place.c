@@ -21,13 +21,32 @@ static void cut_top(const char *path, char *ret_path, size_t size)
     snprintf(ret_path, size, "%s", inside ? path + sizeof(top) - 1 : path);
 }
 
+/* The end of a path that is one from the top: a compiler cache may have compiled the same file in
+ * another copy of the repository. */
+static const char *end_from_top(const char *path)
+{
+    char here[PATH_MAX];
+
+    while ((path = strchr(path, '/')) != NULL) {
+        snprintf(here, sizeof(here), RLK_TOP "/%s", ++path);
+        if (path[0] != '.' && access(here, F_OK) == 0) {
+            return path;
+        }
+    }
+    return NULL;
+}
+
 /* The compiler is called in the folder of the build, and given paths from there. */
 void place_of_file(const char *file, char *ret_path, size_t size)
 {
     char path[PATH_MAX], real[PATH_MAX];
+    const char *end;
 
     snprintf(path, sizeof(path), "%s%s", file[0] == '/' ? "" : RLK_BUILD "/", file);
     cut_top(realpath(path, real) ? real : file, ret_path, size);
+    if (ret_path[0] == '/' && (end = end_from_top(ret_path)) != NULL) {
+        memmove(ret_path, end, strlen(end) + 1);
+    }
 }
 
 void place_of_program(char *ret_path, size_t size)
@@ -83,37 +102,41 @@ static bool parse(const char *text, struct caller *ret)
     return ret->file[0] != '/' && ret->file[0] != '?';
 }
 
-/* Check's name for the function of a test, as the test is called. */
-static bool is_test(struct caller *caller, const char *test)
-{
-    size_t len = strlen(test);
-
-    if (strncmp(caller->function, test, len) == 0 && strcmp(caller->function + len, "_fn") == 0) {
-        caller->function[len] = '\0';
-        return true;
-    }
-    return false;
-}
-
 static bool is_ours(const struct caller *caller)
 {
     return strcmp(caller->file, "tests/lib/place.c") == 0 ||
            strcmp(caller->file, "tests/lib/runner.c") == 0;
 }
 
-int place_of_callers(const char *test, const char *file, char *ret_text, size_t size)
+/* Check's name for the function of a test, as the test is called. */
+static void trim(struct caller *caller)
+{
+    size_t len = strlen(caller->function);
+
+    if (len > 3 && strcmp(caller->function + len - 3, "_fn") == 0) {
+        caller->function[len - 3] = '\0';
+    }
+}
+
+/* The runner has called the test, and was called by it: what is between is told. */
+int place_of_callers(const char *file, char *ret_text, size_t size)
 {
     FILE *names = ask_for_names();
     char text[PATH_MAX + 300];
     struct caller caller;
-    bool done = false;
+    bool inside = false, done = false;
     size_t len = 0;
     int line = 0;
 
     ret_text[0] = '\0';
     while (names && fgets(text, sizeof(text), names)) {
-        if (!done && parse(text, &caller) && !is_ours(&caller)) {
-            done = is_test(&caller, test);
+        if (done || !parse(text, &caller)) {
+            continue;
+        }
+        done = inside && is_ours(&caller);
+        if (!is_ours(&caller)) {
+            inside = true;
+            trim(&caller);
             line = line == 0 && strcmp(caller.file, file) == 0 ? caller.line : line;
             len += len < size ? (size_t)snprintf(ret_text + len, size - len, "\n  in %s (%s:%d)",
                                                  caller.function, caller.file, caller.line)

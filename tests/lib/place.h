@@ -11,10 +11,10 @@ void place_of_file(const char *file, char *ret_path, size_t size);
 /* The program that runs, by its path from the top. */
 void place_of_program(char *ret_path, size_t size);
 
-/* Who has called, innermost first, up to the function of a test of Check: a line "  in NAME
+/* Who has called, innermost first, up to the function of the test that runs: a line "  in NAME
  * (FILE:LINE)" for each that is in the repository. Returns the line at which the innermost of those
  * in `file` is, 0 when that is not known. It takes what addr2line says of the program's debug
  * information: without these, and in a thread that is not the test's, the text is empty. */
-int place_of_callers(const char *test, const char *file, char *ret_text, size_t size);
+int place_of_callers(const char *file, char *ret_text, size_t size);
 
 #endif

@@ -113,7 +113,7 @@ __attribute__((noreturn)) static void fail_at(const char *file, int line, const 
     int own;
 
     place_of_file(test->file, path, sizeof(path));
-    own = place_of_callers(test->name, path, callers, sizeof(callers));
+    own = place_of_callers(path, callers, sizeof(callers));
     if (strcmp(file, test->file) == 0) {
         __real__ck_assert_failed(file, line, "failed", "%s%s", text, callers);
     }

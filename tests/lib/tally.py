@@ -23,6 +23,9 @@ SKIPPED_BY_STATUS = 77
 # How much of what a failed program printed on stderr is shown.
 LAST_LINES = 60
 
+# How many of its failed tests.
+MOST_TESTS = 5
+
 
 class Count:
     def __init__(self):
@@ -73,12 +76,18 @@ def count_program(run):
 def explain(build, run):
     """What a person needs of a failed program: its failed tests and what they said."""
     print(f'failed in {build}: {run["name"]} ({run["result"]}, exit status {run["returncode"]})')
-    telling = False
-    for line in (run.get('stdout') or '').splitlines():
+    lines = (run.get('stdout') or '').splitlines()
+    told, telling = 0, False
+    for line in lines:
         if TEST.match(line) or PLAN.match(line):
             telling = line.startswith('not')
-        if telling:
+            told += telling
+        if telling and told <= MOST_TESTS:
             print(f'    {line}')
+    if told > MOST_TESTS:
+        print(f'    and {told - MOST_TESTS} more')
+    if not any(TEST.match(line) for line in lines):
+        print('\n'.join(f'    {line}' for line in lines[-LAST_LINES:]))
     for line in (run.get('stderr') or '').splitlines()[-LAST_LINES:]:
         print(f'    {line}')
     if 'repeat: ' not in (run.get('stdout') or ''):

@@ -34,7 +34,7 @@ def complaints(clang_format, paths):
         match = re.match(r'(.*\.[ch]):\d+:\d+: error', line)
         if match:
             first.setdefault(match.group(1), line)
-    found = [f'{line}\nmend it with: {clang_format} -i {path}' for path, line in first.items()]
+    found = [f'{line}\nfix it with: {clang_format} -i {path}' for path, line in first.items()]
     return found if found or done.returncode == 0 else [done.stdout]
 
 

@@ -210,26 +210,37 @@ static bool parse(char *line, uint64_t *ret_seed, enum assumption *ret_broken, c
     return at != line;
 }
 
-static bool good_seed(uint64_t seed, enum assumption broken)
+/* What is wrong with it, run twice; NULL: nothing. */
+static const char *judge_seed(uint64_t seed, enum assumption broken)
 {
     uint64_t hash;
-    bool good;
 
     if (broken == ASSUME_KINDS) {
-        return false;
+        return "no such assumption";
     }
     history_run(&world, seed, broken, false);
     hash = world.hash;
     history_run(&world, seed, broken, false);
-    good = world.violated == (broken != ASSUME_ALL) && world.hash == hash;
-    if (!good) {
-        printf("# seed %" PRIu64 ": %s\n", seed,
-               world.hash != hash ? "two histories"
-               : world.violated   ? world.violation
-                                  : "no violation, with an assumption broken");
-        show_command("# ", seed, broken);
+    if (world.hash != hash) {
+        return "two histories";
     }
-    return good;
+    if (world.violated == (broken != ASSUME_ALL)) {
+        return NULL;
+    }
+    return world.violated ? world.violation : "no violation, with an assumption broken";
+}
+
+/* Returns whether it is good. */
+static bool run_seed(unsigned number, uint64_t seed, enum assumption broken, const char *why)
+{
+    const char *wrong = judge_seed(seed, broken);
+
+    printf("%s %u - seed %" PRIu64 ": %s\n", wrong ? "not ok" : "ok", number, seed, why);
+    if (wrong) {
+        printf("# %s\n", wrong);
+        show_command("# ", seed, broken == ASSUME_KINDS ? ASSUME_ALL : broken);
+    }
+    return wrong == NULL;
 }
 
 int run_file(const char *path)
@@ -239,7 +250,6 @@ int run_file(const char *path)
     enum assumption broken;
     char line[512], *why;
     uint64_t seed;
-    bool good;
 
     if (f == NULL) {
         printf("Bail out! %s cannot be opened\n", path);
@@ -247,9 +257,7 @@ int run_file(const char *path)
     }
     while (fgets(line, sizeof(line), f)) {
         if (parse(line, &seed, &broken, &why)) {
-            good = good_seed(seed, broken);
-            bad += !good;
-            printf("%s %u - seed %" PRIu64 ": %s\n", good ? "ok" : "not ok", ++n, seed, why);
+            bad += !run_seed(++n, seed, broken, why);
         }
     }
     printf("1..%u\n", n);
