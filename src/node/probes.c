@@ -7,6 +7,10 @@
 #define _SDT_HAS_SEMAPHORES 1 /* the name by which that header wants to be asked for it */
 #include <sys/sdt.h>
 
+#ifdef __clang__ /* the macros of that header, not ours */
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
+
 #include <redlock/trace.h>
 
 volatile unsigned short rlk_probes_listeners __attribute__((section(".probes")));
