@@ -48,6 +48,8 @@ HELD = [
     'src/base',
     'src/core',
     'src/scripts',
+    'tests/sim',
+    'docs/simulator.md',
 ]
 
 # A line that says another thing by the same word.

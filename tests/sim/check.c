@@ -1,4 +1,4 @@
-/* check.c - a violation ends the history; and what must hold of each vote and each time told. */
+/* check.c - reports a violation, which ends the history; and checks each vote and each TIME. */
 #include "sim/check.h"
 
 #include <stdarg.h>
@@ -25,10 +25,11 @@ void check_violated(struct world *w, const char *checker, const char *format, ..
     trace(w, "VIOLATION %s", w->violation);
 }
 
-/* What the promise leaves open: who had not looked at the server since FLUSHALL, when the vote did
- * not look itself, or was shown the mark of before by data that were copied to and fro; who meets
- * it for the first time, when its key was written anew by somebody who had heard its age before
- * FLUSHALL; and with `observed`, who meets it for the first time. */
+/* What the guarantee leaves open. With FLUSHALL: a client that has not inspected the server
+ * since, when the vote did not read the mark or the data were copied back and forth and still
+ * carry the old mark; and a client that meets the server for the first time after another one
+ * wrote its key with an age read before the FLUSHALL. With `observed`: every client that meets
+ * the server for the first time. */
 static bool is_exposed(const struct world *w, unsigned client, unsigned node,
                        const struct message *m)
 {
@@ -38,7 +39,7 @@ static bool is_exposed(const struct world *w, unsigned client, unsigned node,
     if (m->flushed_us && p->inspected_us < m->flushed_us && !looks) {
         return true;
     }
-    if (m->misleading && p->first_look_us >= m->flushed_us) {
+    if (m->misleading && p->first_inspected_us >= m->flushed_us) {
         return true;
     }
     return w->o.policy == RLK_QUARANTINE_OBSERVED &&
@@ -46,9 +47,9 @@ static bool is_exposed(const struct world *w, unsigned client, unsigned node,
            rlk_time_max(m->forgot_us, m->flushed_us) > 0;
 }
 
-/* [S11] Said again of a vote that counts, from what is true: it was no replica's that this client
- * has looked at since; the data were looked at; and if that was not possible when it was met, then
- * so long ago that no lock is left from before. */
+/* [S11] The rule for a vote that counts, checked against what is true: it did not come from a
+ * replica whose role this client has read since; the data were inspected; and if that was
+ * impossible at the first greeting, so much time has passed that no lock is left from before. */
 static void check_vote_counts(struct world *w, unsigned client, unsigned node,
                               const struct message *m)
 {
@@ -57,25 +58,26 @@ static void check_vote_counts(struct world *w, unsigned client, unsigned node,
 
     if (m->replica && p->role_us >= m->flushed_us) {
         check_violated(w, "exclusion",
-                       "c%u counts the vote of n%u, a replica that it has looked at", client, node);
+                       "c%u counts the vote of n%u, which it has seen to be a replica", client,
+                       node);
     } else if (w->o.policy == RLK_QUARANTINE_OFF) {
         return;
     } else if (p->inspected_us == 0 || p->unread) {
-        check_violated(w, "exclusion", "c%u counts the vote of n%u, and could not look at its data",
+        check_violated(w, "exclusion", "c%u counts the vote of n%u, and could not read its data",
                        client, node);
-    } else if (p->first_look_us > p->met_us && w->now_us < p->first_look_us + least_us) {
+    } else if (p->first_inspected_us > p->met_us && w->now_us < p->first_inspected_us + least_us) {
         check_violated(
             w, "exclusion",
-            "c%u counts the vote of n%u, whose data it saw first %.1f ms after it met it", client,
-            node, trace_ms(p->met_us, p->first_look_us));
+            "c%u counts the vote of n%u, whose data it first read %.1f ms after its greeting",
+            client, node, trace_ms(p->met_us, p->first_inspected_us));
     }
 }
 
-void check_comes_from(struct world *w, unsigned claim, unsigned node, bool told,
+void check_comes_from(struct world *w, unsigned claim, unsigned node, bool answered,
                       const struct message *m)
 {
-    if (told && m == NULL) {
-        check_violated(w, "told", "n%u is taken to have said something of t%08x, and did not", node,
+    if (answered && m == NULL) {
+        check_violated(w, "reported", "n%u is believed to have answered t%08x, and has not", node,
                        claim);
     }
 }
@@ -93,7 +95,7 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
     }
     if (vote == RLK_VOTE_YES && m) {
         check_vote_counts(w, c->client, node, m);
-        check_stranger_counts(w, c->client, node);
+        check_newcomer_vote(w, c->client, node);
         c->granted |= rlk_mask_bit(node);
         c->exposed |= is_exposed(w, c->client, node, m) ? rlk_mask_bit(node) : 0;
         if (c->fenced) {
@@ -110,20 +112,21 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
     }
 }
 
-/* [S11] Only what went wrong is blamed. */
+/* [S11] A clock is found to be ahead only if one was set. */
 void check_ahead(struct world *w, unsigned client, unsigned node)
 {
     if (!w->moved) {
-        check_violated(w, "told", "c%u takes the clock of n%u to be ahead, and none was set",
-                       client, node);
+        check_violated(w, "reported",
+                       "c%u believes that the clock of n%u is ahead, and none was set", client,
+                       node);
     }
 }
 
-/* What a look is compared with is a second old, or what that showed: so some looks may count whose
- * answers took long. */
+/* A sample is compared with one that is a second old, or with the last one that showed a step.
+ * So the errors of several samples may add up. */
 #define BASELINE_US 1020000
 
-/* [S11] What was set forward by more than can be explained is found by the next look. */
+/* [S11] A clock step that is larger than the measurement error is found by the next sample. */
 void check_timed(struct world *w, unsigned client, unsigned node, const struct message *m,
                  enum rlk_clock_verdict verdict)
 {
@@ -134,11 +137,11 @@ void check_timed(struct world *w, unsigned client, unsigned node, const struct m
     uint64_t bound_us = 2 * (error_us + worst_us) + (w->now_us - p->timed_us) / 25 + 20000;
     bool found = verdict == RLK_CLOCK_AHEAD || verdict == RLK_CLOCK_WE_WERE_SUSPENDED;
 
-    c->stood |= verdict == RLK_CLOCK_WE_WERE_SUSPENDED;
+    c->noticed_suspension |= verdict == RLK_CLOCK_WE_WERE_SUSPENDED;
     if (p->timed_us > 0 && m->steps_us - p->timed_steps_us > (int64_t)bound_us && !found &&
-        !c->stood) {
-        check_violated(w, "told", "c%u does not see that the clock of n%u was set forward", client,
-                       node);
+        !c->noticed_suspension) {
+        check_violated(w, "reported", "c%u has not noticed that the clock of n%u was set forward",
+                       client, node);
     }
     p->timed_worst_us = rlk_time_max(p->timed_worst_us, error_us);
     if (p->timed_us == 0 || verdict != RLK_CLOCK_STEADY || w->now_us >= p->timed_us + BASELINE_US) {
@@ -149,7 +152,7 @@ void check_timed(struct world *w, unsigned client, unsigned node, const struct m
     }
 }
 
-/* A vote that counted does not any more; or all that was granted ends sooner. */
+/* A vote no longer counts; or all leases end sooner. */
 void check_clock(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
 {
     struct worker *k = world_worker(w, client, worker);

@@ -1,11 +1,12 @@
-/* check_doubt.c - [S11] What is known of a node reaches whoever relies on it: its time is compared,
- * a suspension of ours is told, and data that were replaced, a vote looks at the data when it
- * can, and no lock is handed out by the vote of a node that may have forgotten by now. */
+/* check_doubt.c - [S11] What is known about a node reaches everything that relies on it: its
+ * time is compared; every lock is notified of a suspension and of replaced data; a vote reads
+ * the mark when it can; and no lock is handed out by the vote of a node that may have forgotten
+ * by now. */
 #include "base/mask.h"
 #include "sim/check.h"
 #include "sim/trace.h"
 
-/* A replica that may be written to refuses nothing: only its role tells. */
+/* A writable replica refuses nothing: only INFO shows its role. */
 void check_role_asked(struct world *w, unsigned client, unsigned node)
 {
     const struct wire *x = &w->wires[w->clients[client].peers[node].wire];
@@ -13,48 +14,49 @@ void check_role_asked(struct world *w, unsigned client, unsigned node)
 
     if (world_node_up(w, client, node) &&
         (m == NULL || m->kind != MESSAGE_INFO || m->section != SECTION_REPLICATION)) {
-        check_violated(w, "work", "c%u looks at n%u, and does not ask for its role", client, node);
+        check_violated(w, "work", "c%u inspects n%u, and does not ask for its role", client, node);
     }
 }
 
 void check_compared(struct world *w, unsigned client, unsigned node)
 {
     if (!w->timed && world_node_up(w, client, node)) {
-        check_violated(w, "told", "c%u does not look at the time that n%u told", client, node);
+        check_violated(w, "reported", "c%u does not compare the time that n%u sent", client, node);
     }
 }
 
-void check_heard_of_suspension(struct world *w, unsigned client, unsigned worker)
+void check_suspension_notified(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
 
-    if (k->stands && (k->phase == WORKER_PENDING || k->phase == WORKER_HELD)) {
-        check_violated(w, "told", "c%u.%u is not told that its clock stood still", client, worker);
+    if (k->suspension_unnotified && (k->phase == WORKER_PENDING || k->phase == WORKER_HELD)) {
+        check_violated(w, "reported", "c%u.%u is not notified that its client was suspended",
+                       client, worker);
     }
-    k->stands = false;
+    k->suspension_unnotified = false;
 }
 
 /* [S7] */
-void check_heard_of_exchange(struct world *w, unsigned client, unsigned worker)
+void check_data_replaced_notified(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
 
     if (k->data_replaced && k->phase == WORKER_HELD) {
-        check_violated(w, "told", "c%u.%u is not told that %s has other data", client, worker,
-                       trace_nodes(k->data_replaced));
+        check_violated(w, "reported", "c%u.%u is not notified that %s has other data", client,
+                       worker, trace_nodes(k->data_replaced));
     }
     k->data_replaced = 0;
 }
 
-void check_vote_looks(struct world *w, unsigned client, unsigned node, const struct message *m)
+void check_vote_reads_mark(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     const struct peer *p = &w->clients[client].peers[node];
     bool knows = world_node(w, client, node)->quarantine.mark != 0 && p->inspected_us > 0;
 
     if (m->kind == MESSAGE_VOTE && m->mark.mark == 0 && knows && !p->unread &&
         w->o.policy != RLK_QUARANTINE_OFF) {
-        check_violated(w, "fence", "t%08x asks n%u to vote, and not whether it has its data",
-                       m->claim, node);
+        check_violated(w, "fence", "t%08x asks n%u to vote, and does not check its mark", m->claim,
+                       node);
     }
 }
 

@@ -1,23 +1,24 @@
 /* check_exclusion.c - at one instant of true time no two holders of one key are inside their
  * validity, each by its own clock.
  *
- * And what a winner believes follows from the votes that it has heard, before anybody collides.
+ * And what a winner believes follows from the votes that it got, even if no other client is
+ * there to collide.
  *
- * It is enough to look when one becomes a holder or its validity grows: a clock never goes
- * back, so a validity that has ended stays so. */
+ * It is enough to check when a client becomes a holder or its validity grows: a clock never goes
+ * back, so a validity that has ended does not come back. */
 #include "base/mask.h"
 #include "sim/check.h"
 #include "sim/process.h"
 #include "sim/trace.h"
 
-/* It won by the word of a server that it could not know to have forgotten. */
+/* It won by the vote of a server that it could not know to have forgotten. */
 static bool is_exposed(const struct world *w, const struct worker *k)
 {
     return w->claims[k->claim].exposed != 0;
 }
 
-static void against(struct world *w, unsigned client, unsigned worker, unsigned other,
-                    unsigned other_worker)
+static void check_collision(struct world *w, unsigned client, unsigned worker, unsigned other,
+                            unsigned other_worker)
 {
     const struct worker *k = world_worker(w, client, worker);
     const struct worker *l = world_worker(w, other, other_worker);
@@ -42,12 +43,12 @@ void check_exclusion(struct world *w, unsigned client, unsigned worker)
     }
     for (other = 0; other < w->o.clients; other++) {
         for (other_worker = 0; other_worker < w->o.workers; other_worker++) {
-            against(w, client, worker, other, other_worker);
+            check_collision(w, client, worker, other, other_worker);
         }
     }
 }
 
-/* [S2] Said again, and not asked of the core: a majority granted it, and agrees on its fence [S12],
+/* [S2] Computed here, and not by the core: a majority granted it, and agrees on its fence [S12],
  * each for its ttl less the drift from before it was asked. */
 void check_validity(struct world *w, unsigned client, unsigned worker)
 {
@@ -63,7 +64,8 @@ void check_validity(struct world *w, unsigned client, unsigned worker)
                    k->lock->attempt.round.valid_until_us <= c->sent_us[node] + lease_us;
     }
     if (lasting <= nodes / 2 && k->lock->attempt.round.valid_until_us > 0) {
-        check_violated(w, "exclusion", "t%08x of c%u.%u is valid for longer than a majority has it",
-                       k->claim, client, c->worker);
+        check_violated(w, "exclusion",
+                       "t%08x of c%u.%u is valid for longer than a majority granted it", k->claim,
+                       client, c->worker);
     }
 }

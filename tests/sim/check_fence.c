@@ -1,9 +1,9 @@
-/* check_fence.c - [S12] A fence grows from each holder of a key to the next, in the order in which
- * they are told; a majority has its counter at exactly that while it has the key; and when nobody
- * contends it takes one question to each node.
+/* check_fence.c - [S12] A fence grows from each holder of a key to the next, in the order in
+ * which they are reported; a majority has its counter at exactly that value while it has the
+ * key; and without contention a fence takes one question to each node.
  *
- * All is reckoned once more from the votes: the fence is the largest counter among the first
- * majority of votes that count. */
+ * Everything is computed a second time from the votes: the fence is the largest counter among
+ * the first majority of votes that count. */
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
@@ -22,7 +22,7 @@ static uint64_t largest_counter(const struct world *w, unsigned claim)
     return largest;
 }
 
-/* No counter was lost. */
+/* No server has lost its counters since then. */
 static bool kept_since(const struct world *w, uint64_t since_us)
 {
     unsigned server;
@@ -71,7 +71,7 @@ uint64_t check_fence_agreed(const struct world *w, unsigned claim)
     return agreed;
 }
 
-/* Those whose vote makes it a lock: with a fence, who agrees. */
+/* The nodes whose votes make it a lock: with a fence, those that agree on it. */
 uint64_t check_counted(const struct world *w, unsigned claim)
 {
     const struct claim *c = &w->claims[claim];
@@ -79,7 +79,7 @@ uint64_t check_counted(const struct world *w, unsigned claim)
     return c->fenced ? check_fence_agreed(w, claim) : c->granted;
 }
 
-/* Before there is a fence, anybody; then those that can be raised to it. */
+/* Before there is a fence, any node may agree; then only those that can be raised to it. */
 uint64_t check_fence_hoped(const struct world *w, unsigned claim)
 {
     const struct claim *c = &w->claims[claim];
@@ -99,8 +99,9 @@ void check_confirm_sent(struct world *w, unsigned claim, unsigned node, uint64_t
 
     w->confirms++;
     if (fence != c->due || !(c->granted & bit) || c->counter[node] >= fence) {
-        check_violated(w, "fence", "n%u is asked to confirm %llu for t%08x, and has no lower vote",
-                       node, (unsigned long long)fence, claim);
+        check_violated(w, "fence",
+                       "n%u is asked to confirm %llu for t%08x, and did not vote for less", node,
+                       (unsigned long long)fence, claim);
     }
     if (c->confirming & bit) {
         check_violated(w, "work", "n%u is asked twice to confirm the fence of t%08x", node, claim);
@@ -110,7 +111,7 @@ void check_confirm_sent(struct world *w, unsigned claim, unsigned node, uint64_t
                        node, claim);
     }
     if (c->ahead && kept_since(w, c->asked_us) && largest_counter(w, claim) <= c->hint) {
-        check_violated(w, "work", "t%08x takes a second round trip, and nobody contends", claim);
+        check_violated(w, "work", "t%08x takes a second round trip without contention", claim);
     }
     c->confirming |= bit;
 }
@@ -123,7 +124,7 @@ void check_confirmed(struct world *w, unsigned claim, unsigned node, bool agrees
 
     if (k->claim != claim || (k->lock->attempt.state != RLK_ATTEMPT_ASKING &&
                               k->lock->attempt.state != RLK_ATTEMPT_WON)) {
-        return; /* it does not matter any more */
+        return; /* the lock is already given up or decided */
     }
     if (!agrees && (c->granted & bit)) {
         c->granted &= ~bit;
@@ -133,8 +134,8 @@ void check_confirmed(struct world *w, unsigned claim, unsigned node, bool agrees
     c->confirmed |= agrees ? bit : 0;
 }
 
-/* What somebody exposed was told is no measure for others. */
-static void grows(struct world *w, unsigned client, unsigned worker, uint64_t fence)
+/* A fence reported to a client that is exposed is no measure for others. */
+static void check_grows(struct world *w, unsigned client, unsigned worker, uint64_t fence)
 {
     const struct worker *k = world_worker(w, client, worker);
     uint64_t left = w->claims[k->claim].exposed ? 0 : k->keys;
@@ -143,7 +144,7 @@ static void grows(struct world *w, unsigned client, unsigned worker, uint64_t fe
     RLK_MASK_EACH (key, left) {
         if (fence <= w->fences[key] && w->o.ordered) {
             check_violated(w, "fence",
-                           "k%u: c%u.%u is told %llu (t%08x), and somebody was told %llu", key,
+                           "k%u: c%u.%u gets fence %llu (t%08x) after somebody got %llu", key,
                            client, worker, (unsigned long long)fence, k->claim,
                            (unsigned long long)w->fences[key]);
         }
@@ -151,7 +152,7 @@ static void grows(struct world *w, unsigned client, unsigned worker, uint64_t fe
     }
 }
 
-void check_fence_told(struct world *w, unsigned client, unsigned worker)
+void check_fence_reported(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
     const struct claim *c = world_claim(w, k->claim);
@@ -162,8 +163,8 @@ void check_fence_told(struct world *w, unsigned client, unsigned worker)
     w->fenced++;
     if (c->fence == 0 || c->fence != c->due ||
         rlk_mask_count(check_fence_agreed(w, k->claim)) <= w->clients[client].nodes / 2) {
-        check_violated(w, "fence", "c%u.%u is told %llu, on which only %s agree", client, worker,
+        check_violated(w, "fence", "c%u.%u gets fence %llu, on which only %s agree", client, worker,
                        (unsigned long long)c->fence, trace_nodes(check_fence_agreed(w, k->claim)));
     }
-    grows(w, client, worker, c->fence);
+    check_grows(w, client, worker, c->fence);
 }

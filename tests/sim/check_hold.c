@@ -1,10 +1,11 @@
-/* check_hold.c - what a holder believes, asks for and is told.
+/* check_hold.c - what a holder believes, asks for and reports.
  *
- * [S2, S7] is reckoned once more, from what was asked of whom and when, and what was answered: a
- * node counts when it had confirmed the key before the last success; a success is a majority of
- * them that confirms again; the lock is valid until the majority-th last of their leases. And a
- * success is true: each of these servers has had the keys without a break since the success
- * before, whatever others have forgotten, so nobody else can have had a majority meanwhile. */
+ * [S2, S7] are computed a second time, from what each node was asked and when, and what it
+ * answered: a node counts when it had confirmed the key before the last success; a success is a
+ * majority of them that confirms again; the lock is valid until the time that a majority of
+ * their leases reaches. And a success is true: each of these servers has had the keys without a
+ * gap since the success before, whatever other servers have forgotten, so nobody else can have
+ * had a majority meanwhile. */
 #include <redlock/error.h>
 
 #include "base/mask.h"
@@ -26,8 +27,8 @@ static bool is_majority(const struct world *w, unsigned client, uint64_t nodes)
     return rlk_mask_count(nodes) > w->clients[client].nodes / 2;
 }
 
-/* The latest time that a majority of those that count lasts for. */
-static void reckon(const struct world *w, unsigned client, struct held *h)
+/* The latest time that the leases of a majority reach, among the nodes that count. */
+static void recompute_validity(const struct world *w, unsigned client, struct held *h)
 {
     uint64_t left = h->counts, lasting, before_us = h->valid_us;
     unsigned node, other;
@@ -47,7 +48,7 @@ static void reckon(const struct world *w, unsigned client, struct held *h)
     }
 }
 
-/* Nothing fails any more, or will; and the network is fast against the ttl. */
+/* Nothing fails now or later, and the network is fast compared with the ttl. */
 static bool is_safe(const struct world *w, const struct worker *k)
 {
     uint64_t way_us = w->o.delay_us + 128 * w->o.jitter_us, ttl_us = rlk_time_from_ms(k->ttl_ms);
@@ -58,8 +59,9 @@ static bool is_safe(const struct world *w, const struct worker *k)
            16 * way_us + 4 * w->o.turn_us < ttl_us;
 }
 
-/* [S11] Whatever it said, or was asked, before its clock moved: the key may have ended since. */
-static void distrust(struct held *h, unsigned node)
+/* [S11] What a node said or was asked before its clock moved proves nothing: the key may have
+ * ended since. */
+static void drop_lease(struct held *h, unsigned node)
 {
     h->clock_suspect |= rlk_mask_bit(node);
     h->lease_us[node] = h->ask_us[node] = h->ask_ttl_ms[node] = 0;
@@ -89,18 +91,18 @@ void check_held(struct world *w, unsigned client, unsigned worker)
         h->ask_ttl_ms[node] = k->ttl_ms;
         h->lease_us[node] = c->sent_us[node] + lease_us(w, k->ttl_ms);
         if (c->clock_suspect & rlk_mask_bit(node)) {
-            distrust(h, node);
+            drop_lease(h, node);
         }
     }
-    reckon(w, client, h);
+    recompute_validity(w, client, h);
     h->before_us = h->valid_us;
 }
 
 /* ---- what is asked ---- */
 
-/* One question at a time, each node once in a round, and healed once after a success. */
-static void not_too_much(struct world *w, unsigned client, unsigned worker, unsigned node,
-                         bool heal)
+/* One question at a time; each node once in a round; healed once after a success. */
+static void check_asked_once(struct world *w, unsigned client, unsigned worker, unsigned node,
+                             bool heal)
 {
     const struct held *h = &world_worker(w, client, worker)->held;
     uint64_t bit = rlk_mask_bit(node);
@@ -128,13 +130,13 @@ static void check_heal_time(struct world *w, const struct held *h, unsigned clai
     }
 }
 
-/* The same question once more, with a time of its own. */
+/* The same question once more, with its own time. */
 void check_healed_again(struct world *w, unsigned node, const struct message *m)
 {
     struct worker *k = process_owner(w, m->claim);
 
     if (k == NULL || k->phase != WORKER_HELD) {
-        check_violated(w, "left", "t%08x is healed, and nobody holds it", m->claim);
+        check_violated(w, "left", "t%08x is healed, but nobody holds it", m->claim);
         return;
     }
     check_heal_time(w, &k->held, m->claim, m->ttl_ms, m->sent_us);
@@ -142,13 +144,13 @@ void check_healed_again(struct world *w, unsigned node, const struct message *m)
     k->held.ask_ttl_ms[node] = m->ttl_ms;
 }
 
-/* [S7] Not when nobody wants it any more. */
+/* [S7] A node is not asked again when the lock is no longer held. */
 void check_kept_again(struct world *w, unsigned node, const struct message *m)
 {
     const struct worker *k = process_owner(w, m->claim);
 
     if (k == NULL || k->phase != WORKER_HELD || k->lock->hold.state != RLK_HOLD_HELD) {
-        check_violated(w, "work", "n%u is asked again to keep t%08x, and nobody holds it", node,
+        check_violated(w, "work", "n%u is asked again to keep t%08x, but nobody holds it", node,
                        m->claim);
     }
 }
@@ -164,7 +166,7 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
         check_violated(w, "work", "t%08x was %s after c%u.%u let go", m->claim,
                        m->heal ? "healed" : "extended", client, worker);
     }
-    not_too_much(w, client, worker, node, m->heal);
+    check_asked_once(w, client, worker, node, m->heal);
     check_pending_releases_first(w, m->claim, node);
     if (m->heal) {
         check_heal_time(w, h, m->claim, m->ttl_ms, m->sent_us);
@@ -175,7 +177,7 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
     h->asked |= m->heal ? 0 : rlk_mask_bit(node);
     h->healed |= m->heal ? rlk_mask_bit(node) : 0;
     h->ask_us[node] =
-        m->heal ? m->sent_us : h->round_us; /* who is asked late is not counted longer */
+        m->heal ? m->sent_us : h->round_us; /* a node that is asked late gets no longer lease */
     h->ask_ttl_ms[node] = m->ttl_ms;
 }
 
@@ -188,24 +190,24 @@ static void confirmed(const struct world *w, unsigned client, struct held *h, un
 
     h->present |= rlk_mask_bit(node);
     h->lease_us[node] = fresh ? until_us : rlk_time_max(h->lease_us[node], until_us);
-    reckon(w, client, h);
+    recompute_validity(w, client, h);
 }
 
-/* [S11] What is heard of a node says as well whether its clock can be relied on. */
-static void heard_clock(const struct world *w, unsigned client, struct held *h, unsigned node,
-                        bool clock_suspect)
+/* [S11] An answer also says whether the clock of its node can be relied on. */
+static void note_clock(const struct world *w, unsigned client, struct held *h, unsigned node,
+                       bool clock_suspect)
 {
     if (!clock_suspect) {
         h->clock_suspect &= ~rlk_mask_bit(node);
         return;
     }
-    distrust(h, node);
+    drop_lease(h, node);
     h->counts &= ~rlk_mask_bit(node);
-    reckon(w, client, h);
+    recompute_validity(w, client, h);
 }
 
-/* [S7] A key that is there now may be a copy of another server's. */
-static void lose_sight(struct world *w, unsigned client, unsigned worker, unsigned node)
+/* [S7] The data were replaced: a key that is there now may be a copy of another server's. */
+static void note_data_replaced(struct world *w, unsigned client, unsigned worker, unsigned node)
 {
     struct worker *k = world_worker(w, client, worker);
 
@@ -213,7 +215,7 @@ static void lose_sight(struct world *w, unsigned client, unsigned worker, unsign
     k->held.counts &= ~rlk_mask_bit(node);
     k->held.confirmed &= ~rlk_mask_bit(node);
     world_claim(w, k->claim)->doubt |= rlk_mask_bit(node);
-    reckon(w, client, &k->held);
+    recompute_validity(w, client, &k->held);
 }
 
 void check_held_clock(struct world *w, unsigned client, unsigned worker, const struct rlk_event *ev)
@@ -222,14 +224,14 @@ void check_held_clock(struct world *w, unsigned client, unsigned worker, const s
     unsigned node;
 
     if (ev->kind == RLK_EVENT_QUARANTINED && ev->data_replaced) {
-        lose_sight(w, client, worker, ev->node);
+        note_data_replaced(w, client, worker, ev->node);
         return;
     }
     if (ev->kind == RLK_EVENT_QUARANTINED) {
-        return; /* who has our key has not forgotten it [S7] */
+        return; /* a node that has our key has not forgotten it [S7] */
     }
     if (ev->kind == RLK_EVENT_CLOCK_SUSPECT) {
-        heard_clock(w, client, h, ev->node, true);
+        note_clock(w, client, h, ev->node, true);
         return;
     }
     for (node = 0; node < w->clients[client].nodes; node++) {
@@ -238,7 +240,7 @@ void check_held_clock(struct world *w, unsigned client, unsigned worker, const s
     }
     h->suspended_us += ev->by_us;
     h->round_us = rlk_time_sub(h->round_us, ev->by_us);
-    reckon(w, client, h);
+    recompute_validity(w, client, h);
     h->before_us = rlk_time_min(h->before_us, h->valid_us);
 }
 
@@ -252,7 +254,7 @@ void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigne
     bool granted = vote == RLK_VOTE_YES || vote == RLK_VOTE_QUARANTINED;
 
     if (vote != RLK_VOTE_UNKNOWN) {
-        heard_clock(w, client, &k->held, node, clock_suspect);
+        note_clock(w, client, &k->held, node, clock_suspect);
     }
     if ((k->held.open & bit) && (granted || found)) {
         confirmed(w, client, &k->held, node);
@@ -268,7 +270,7 @@ void check_held_answered(struct world *w, unsigned client, unsigned worker, unsi
     uint64_t bit = rlk_mask_bit(node);
 
     if (answer != RLK_ANSWER_UNKNOWN) {
-        heard_clock(w, client, h, node, clock_suspect);
+        note_clock(w, client, h, node, clock_suspect);
     }
     if (answer == RLK_ANSWER_OURS) {
         h->confirmed |= bit & h->asked & ~h->clock_suspect;
@@ -277,19 +279,20 @@ void check_held_answered(struct world *w, unsigned client, unsigned worker, unsi
     } else if (answer != RLK_ANSWER_UNKNOWN) {
         h->present &= ~bit;
         h->counts &= ~bit;
-        reckon(w, client, h);
+        recompute_validity(w, client, h);
     }
     h->open &= ~bit;
 }
 
-/* A broken connection is an answer, too. */
-void check_heard(struct world *w, unsigned client, unsigned node, const struct message *m)
+/* A broken connection counts as an answer. */
+void check_disconnect_handled(struct world *w, unsigned client, unsigned node,
+                              const struct message *m)
 {
     const struct worker *k =
         m->kind == MESSAGE_KEEP || m->kind == MESSAGE_TAKE ? process_owner(w, m->claim) : NULL;
 
     if (k && k->phase == WORKER_HELD && (k->held.open & rlk_mask_bit(node))) {
-        check_violated(w, "work", "c%u waits for n%u to answer for t%08x, and it is disconnected",
+        check_violated(w, "work", "c%u waits for n%u to answer for t%08x, but it is disconnected",
                        client, node, m->claim);
     }
 }
@@ -317,9 +320,9 @@ static void check_success(struct world *w, unsigned client, unsigned worker)
     h->counts = h->present & ~h->clock_suspect;
     h->success_us = w->now_us;
     h->healed = 0;
-    h->trouble_told = false;
+    h->trouble_reported = false;
     h->safe |= h->may_be_safe && h->counts == rlk_mask_all(w->clients[client].nodes);
-    reckon(w, client, h);
+    recompute_validity(w, client, h);
 }
 
 static void check_round(struct world *w, unsigned client, unsigned worker)
@@ -333,7 +336,7 @@ static void check_round(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* [S9] Not a majority of those that count, or its time is over. */
+/* [S9] A lock is lost when the nodes that count are no majority, or its time is over. */
 static void check_lost(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
@@ -342,12 +345,12 @@ static void check_lost(struct world *w, unsigned client, unsigned worker)
     k->held.lost = true;
     k->held.due_us = w->now_us;
     if (!over && is_majority(w, client, k->held.counts)) {
-        check_violated(w, "told", "c%u.%u loses t%08x with %.3f ms left", client, worker, k->claim,
-                       trace_ms(world_client_us(w, client), k->held.valid_us));
+        check_violated(w, "reported", "c%u.%u loses t%08x with %.3f ms left", client, worker,
+                       k->claim, trace_ms(world_client_us(w, client), k->held.valid_us));
     }
     if (k->lock->hold.reason == REDLOCK_ELOST && !w->harmed) {
-        check_violated(w, "told", "c%u.%u is told that masters forgot t%08x, and none did", client,
-                       worker, k->claim);
+        check_violated(w, "reported", "c%u.%u gets ELOST for t%08x, but no master forgot it",
+                       client, worker, k->claim);
     }
     if (k->held.safe) {
         check_violated(w, "live", "c%u.%u loses t%08x (%d), though nothing is wrong", client,
@@ -355,7 +358,7 @@ static void check_lost(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* [S9] When the time is over it is told, as soon as the loop runs. */
+/* [S9] When the time is over the loss is reported as soon as the loop runs. */
 static void check_lost_in_time(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
@@ -364,9 +367,9 @@ static void check_lost_in_time(struct world *w, unsigned client, unsigned worker
     uint64_t due_us = rlk_time_min(rlk_time_max(over_us, k->held.dropped_us), k->held.due_us);
 
     due_us = rlk_time_max(due_us, c->busy_us);
-    if (!k->held.lost_told && w->now_us > rlk_time_add(due_us, 2000 + 2 * w->o.turn_us)) {
-        check_violated(w, "told", "c%u.%u is not told that t%08x is lost, for %.1f ms", client,
-                       worker, k->claim, trace_ms(due_us, w->now_us));
+    if (!k->held.lost_reported && w->now_us > rlk_time_add(due_us, 2000 + 2 * w->o.turn_us)) {
+        check_violated(w, "reported", "c%u.%u: the loss of t%08x is not reported for %.1f ms",
+                       client, worker, k->claim, trace_ms(due_us, w->now_us));
     }
 }
 
@@ -382,7 +385,7 @@ static void check_validity_of_hold(struct world *w, unsigned client, unsigned wo
                        client, worker, k->claim, trace_ms(k->held.valid_us, now_us));
     }
     if (now_us < until_us && !k->held.lost && !w->harmed) {
-        check_violated(w, "told", "c%u.%u: an answer makes t%08x live %.3f ms shorter", client,
+        check_violated(w, "reported", "c%u.%u: an answer makes t%08x live %.3f ms shorter", client,
                        worker, k->claim, trace_ms(now_us, until_us));
     }
 }
@@ -415,12 +418,12 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
     if (out->report_extended && k->lock->hold.extended == REDLOCK_OK &&
         rlk_hold_valid_until_us(&k->lock->hold) + h->suspended_us + 1 <
             k->extend_us + lease_us(w, (uint32_t)(lease_for_us / 1000))) {
-        check_violated(w, "told", "c%u.%u is told that t%08x was extended, and it was not", client,
+        check_violated(w, "reported", "c%u.%u: t%08x is reported as extended, and is not", client,
                        worker, k->claim);
     }
 }
 
-/* ---- what the user is told ---- */
+/* ---- what is reported to the user ---- */
 
 void check_held_ends(struct world *w, unsigned client, unsigned worker)
 {
@@ -442,7 +445,7 @@ void check_extending(struct world *w, unsigned client, unsigned worker, uint32_t
     k->extend_lost_us = c->lost_us - rlk_time_sub(c->busy_us, w->now_us);
 }
 
-/* At the latest when the round under way and its own have ended. */
+/* An extension ends at the latest when the round in progress and its own round have ended. */
 void check_extended(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
@@ -451,12 +454,12 @@ void check_extended(struct world *w, unsigned client, unsigned worker)
     uint64_t worked_us = rlk_time_sub(took_us, lost_us + lost_us / 50);
 
     if (!k->extending) {
-        check_violated(w, "told", "c%u.%u is told of an extension twice", client, worker);
+        check_violated(w, "reported", "c%u.%u: an extension is reported twice", client, worker);
     }
     k->extending = false;
     if (worked_us > 2 * w->o.timeout_us + 4000 + 4 * w->o.turn_us + worked_us / 50) {
-        check_violated(w, "told", "c%u.%u was told of an extension after %.1f ms", client, worker,
-                       (double)worked_us / 1e3);
+        check_violated(w, "reported", "c%u.%u: an extension was reported after %.1f ms", client,
+                       worker, (double)worked_us / 1e3);
     }
 }
 
@@ -465,34 +468,34 @@ static void check_still_held(struct world *w, unsigned client, unsigned worker)
     const struct worker *k = world_worker(w, client, worker);
 
     if (k->phase != WORKER_HELD) {
-        check_violated(w, "told", "c%u.%u is told of t%08x, which it has let go", client, worker,
-                       k->claim);
+        check_violated(w, "reported", "c%u.%u gets a notice about t%08x, which it has let go",
+                       client, worker, k->claim);
     }
 }
 
-void check_trouble_told(struct world *w, unsigned client, unsigned worker)
+void check_trouble_reported(struct world *w, unsigned client, unsigned worker)
 {
     struct held *h = &world_worker(w, client, worker)->held;
 
-    if (h->trouble_told || h->lost) {
-        check_violated(w, "told", "c%u.%u is told of its trouble %s", client, worker,
+    if (h->trouble_reported || h->lost) {
+        check_violated(w, "reported", "c%u.%u: trouble is reported %s", client, worker,
                        h->lost ? "when the lock is lost" : "twice");
     }
-    h->trouble_told = true;
+    h->trouble_reported = true;
     check_still_held(w, client, worker);
 }
 
-void check_lost_told(struct world *w, unsigned client, unsigned worker)
+void check_lost_reported(struct world *w, unsigned client, unsigned worker)
 {
     struct held *h = &world_worker(w, client, worker)->held;
 
     check_lost_in_time(w, client, worker);
-    if (h->lost_told) {
-        check_violated(w, "told", "c%u.%u is told twice that its lock is lost", client, worker);
+    if (h->lost_reported) {
+        check_violated(w, "reported", "c%u.%u: the loss is reported twice", client, worker);
     }
     if (rlk_hold_valid_until_us(&world_worker(w, client, worker)->lock->hold) != 0) {
-        check_violated(w, "told", "c%u.%u: a lost lock is valid", client, worker);
+        check_violated(w, "reported", "c%u.%u: a lost lock is valid", client, worker);
     }
-    h->lost_told = true;
+    h->lost_reported = true;
     check_still_held(w, client, worker);
 }

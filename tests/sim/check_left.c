@@ -1,11 +1,14 @@
-/* check_left.c - when all faults have ended and every release has had its time, no server has a key
- * of a claim that was let go, and no client owes anything.
+/* check_left.c - when all faults have ended and every release has had its time, no server has a
+ * key of a claim that was let go, and no client has a pending release.
  *
- * Excused are only the keys of a process that died; where CLIENT KILL is not allowed, those of a
- * SET that lay in the socket of a server that stood still when the connection broke; and where a
- * server's clock was set back, those whose pending_release was held to have ended with its ttl;
- * those that a replica has which took over and had not heard of the release; and those of a server
- * with two addresses, of which one is refused. All end with their ttl by that clock. */
+ * These keys are excused; all of them end with their ttl, by the server's clock:
+ *
+ *   - of a process that died;
+ *   - of a SET that lay in the socket of a stopped server when the connection broke, where CLIENT
+ *     KILL is not allowed;
+ *   - where a server's clock was set back: those whose pending release was dropped after the ttl;
+ *   - on a replica that took over and had not got the release;
+ *   - on a server with two addresses, of which one is refused. */
 #include "base/mask.h"
 #include "sim/check.h"
 #include "sim/server.h"
@@ -35,11 +38,11 @@ static bool will_be_released(const struct world *w, unsigned claim, unsigned cli
     return false;
 }
 
-/* [S5] Whoever was asked and has not refused is told, or owed. */
+/* [S5] Every node that was asked and has not refused gets a release, or has one pending. */
 void check_let_go(struct world *w, unsigned claim)
 {
     struct claim *c = world_claim(w, claim);
-    uint64_t left = c->asked & ~c->refused & ~c->told;
+    uint64_t left = c->asked & ~c->refused & ~c->release_nodes;
     unsigned node;
 
     if (c->let_go) {
@@ -83,8 +86,8 @@ void check_unanswered(struct world *w, unsigned client, unsigned node, const str
     }
 }
 
-/* Over one address of the server or the other. */
-static bool server_will_hear(const struct world *w, unsigned claim, unsigned server)
+/* Over any address of the server. */
+static bool server_will_release(const struct world *w, unsigned claim, unsigned server)
 {
     unsigned client = w->claims[claim].client, node;
 
@@ -96,7 +99,7 @@ static bool server_will_hear(const struct world *w, unsigned claim, unsigned ser
     return false;
 }
 
-/* What had ended may be there again. */
+/* A key that had expired may be there again. */
 void check_set_back(struct world *w, unsigned server)
 {
     unsigned key;
@@ -110,7 +113,7 @@ void check_set_back(struct world *w, unsigned server)
     }
 }
 
-/* A replica that took over had not heard of the release. */
+/* A replica took over that had not got the release. */
 void check_resurrected(struct world *w, unsigned server)
 {
     unsigned key;
@@ -131,7 +134,7 @@ void check_copied(struct world *w, unsigned claim)
     }
 }
 
-/* [S5] A pending_release is not paid that is older than the key can be. */
+/* [S5] A pending release is dropped only after the key must have expired. */
 void check_expired(struct world *w, unsigned claim, unsigned node)
 {
     const struct claim *c = world_claim(w, claim);
@@ -143,19 +146,19 @@ void check_expired(struct world *w, unsigned claim, unsigned node)
     }
     if (c->unanswered & rlk_mask_bit(node)) {
         check_violated(w, "left",
-                       "a pending_release of t%08x to n%u ages, which may yet set it or extend it",
+                       "the pending release of t%08x is dropped, but n%u may yet set or extend it",
                        claim, node);
     }
     RLK_MASK_EACH (key, left) {
         if (server_value(w, server, key) == claim && !c->orphan &&
-            !server_will_hear(w, claim, server)) {
+            !server_will_release(w, claim, server)) {
             check_violated(w, "left", "t%08x of c%u.%u is not released by n%u, and is still there",
                            claim, c->client, c->worker, node);
         }
     }
 }
 
-/* What is set behind its release stays until its ttl, and nobody knows of it. */
+/* A key that is set after its release stays until its ttl, and nobody knows of it. */
 void check_granted(struct world *w, unsigned claim, unsigned server, enum message_kind by)
 {
     const struct claim *c = world_claim(w, claim);
@@ -164,7 +167,7 @@ void check_granted(struct world *w, unsigned claim, unsigned server, enum messag
         check_violated(w, "left", "t%08x of c%u.%u was set on n%u by an extension", claim,
                        c->client, c->worker, server);
     }
-    if (c->let_go && !c->orphan && !server_will_hear(w, claim, server)) {
+    if (c->let_go && !c->orphan && !server_will_release(w, claim, server)) {
         check_violated(w, "left", "t%08x of c%u.%u was set on n%u after all its releases", claim,
                        c->client, c->worker, server);
     }
@@ -180,7 +183,7 @@ void check_refused(struct world *w, unsigned claim, unsigned node)
     }
 }
 
-/* [S10] One of its addresses is refused, so what is owed there ends with its ttl. */
+/* [S10] One of its addresses is refused, so what is pending there is dropped after the ttl. */
 static bool is_duplicate(const struct world *w, unsigned server)
 {
     return w->o.duplicate < SIM_NODES && server == world_server(w, w->o.duplicate);
@@ -206,11 +209,12 @@ static void check_pending_releases(struct world *w, unsigned client)
     unsigned node;
 
     for (node = 0; node < w->clients[client].nodes; node++) {
-        size_t owed = world_node(w, client, node)->pending.ring.count;
+        size_t pending = world_node(w, client, node)->pending.ring.count;
 
         if (node != w->o.replica && node != w->o.dead && !is_duplicate(w, world_server(w, node)) &&
-            owed > 0) {
-            check_violated(w, "left", "c%u still owes n%u %zu releases", client, node, owed);
+            pending > 0) {
+            check_violated(w, "left", "c%u still has releases pending for n%u: %zu", client, node,
+                           pending);
         }
     }
 }

@@ -1,6 +1,5 @@
 /* check_live.c - when the faults have ended, every worker gets one more lock within a bound: the
- * keys of those who died end after a ttl, connections come back, and the others take their turns.
- */
+ * keys of clients that died end after a ttl, connections come back, and the others take turns. */
 #include "base/time.h"
 #include "sim/check.h"
 
@@ -33,13 +32,13 @@ void check_live_at_end(struct world *w)
     unsigned client, worker;
 
     if (w->o.broken == ASSUME_RATES) {
-        return; /* a master whose clock runs away is found out, and does not vote */
+        return; /* a master whose clock is too fast is found out, and does not vote */
     }
     for (client = 0; client < w->o.clients; client++) {
         check_duplicates(w, client);
         for (worker = 0; worker < w->o.workers; worker++) {
             if (!w->clients[client].workers[worker].done) {
-                check_violated(w, "live", "c%u.%u had no lock within %.1f s of the last fault",
+                check_violated(w, "live", "c%u.%u got no lock within %.1f s after the last fault",
                                client, worker, (double)(w->now_us - w->healed_us) / 1e6);
             }
         }

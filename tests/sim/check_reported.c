@@ -1,5 +1,5 @@
-/* check_reported.c - every call that was accepted is told exactly once, not later than it promised,
- * and what it is told is true. */
+/* check_reported.c - every call that was accepted gets exactly one result, not later than it
+ * promised, and the result is true. */
 #include <redlock/error.h>
 
 #include "base/time.h"
@@ -7,7 +7,7 @@
 #include "sim/process.h"
 #include "sim/trace.h"
 
-/* The time that its client stood still is not the library's. */
+/* Time in which the client was paused does not count against the library. */
 static uint64_t worked_us(const struct world *w, unsigned client, const struct worker *k)
 {
     const struct client *c = &w->clients[client];
@@ -21,7 +21,7 @@ void check_started(struct world *w, unsigned client, unsigned worker, uint64_t l
 {
     struct worker *k = world_worker(w, client, worker);
 
-    k->told = k->cancelled = false;
+    k->reported = k->cancelled = false;
     k->refusals = 0;
     k->asked_us = world_client_us(w, client);
     k->lost_us = w->clients[client].lost_us;
@@ -38,7 +38,7 @@ void check_cancelled(struct world *w, unsigned client, unsigned worker)
 
 void check_forgotten(struct world *w, unsigned client, unsigned worker)
 {
-    w->clients[client].workers[worker].told = true;
+    w->clients[client].workers[worker].reported = true;
 }
 
 void check_closing(struct world *w, unsigned client)
@@ -49,8 +49,8 @@ void check_closing(struct world *w, unsigned client)
     c->close_lost_us = c->lost_us - rlk_time_sub(c->busy_us, w->now_us);
 }
 
-/* Whoever is told after it is told with the memory gone. */
-static void nobody_waits(struct world *w, unsigned client)
+/* A result that is reported later would come after the memory of its lock is gone. */
+static void check_all_reported(struct world *w, unsigned client)
 {
     unsigned worker;
 
@@ -58,8 +58,8 @@ static void nobody_waits(struct world *w, unsigned client)
         const struct worker *k = world_worker(w, client, worker);
         bool kept = k->phase == WORKER_RELEASING && !world_claim(w, k->claim)->let_go;
 
-        if (!k->told || k->extending) {
-            check_violated(w, "told", "c%u.%u was never told, and its manager is gone", client,
+        if (!k->reported || k->extending) {
+            check_violated(w, "reported", "c%u.%u got no result, and its manager is gone", client,
                            worker);
         } else if (kept) {
             check_violated(w, "left", "t%08x of c%u.%u was held at the close, and is not released",
@@ -68,7 +68,7 @@ static void nobody_waits(struct world *w, unsigned client)
     }
 }
 
-/* A release gets its time, and who goes on answering gets more of it. */
+/* A close may take the time of a release, and more while masters go on answering. */
 void check_closed(struct world *w, unsigned client)
 {
     const struct client *c = &w->clients[client];
@@ -78,69 +78,69 @@ void check_closed(struct world *w, unsigned client)
 
     took_us = rlk_time_sub(took_us, lost_us + lost_us / 50);
     if (took_us > limit_us + took_us / 50) {
-        check_violated(w, "told", "c%u took %.1f ms to close", client, (double)took_us / 1e3);
+        check_violated(w, "reported", "c%u took %.1f ms to close", client, (double)took_us / 1e3);
     }
-    nobody_waits(w, client);
+    check_all_reported(w, client);
 }
 
-static void in_time(struct world *w, unsigned client, unsigned worker)
+static void check_in_time(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
     uint64_t took_us = worked_us(w, client, k);
     uint64_t slack_us = 2000 + w->o.turn_us * 2 + took_us / 50;
 
     if (took_us > rlk_time_add(k->limit_us, slack_us)) {
-        check_violated(w, "told", "c%u.%u was told after %.1f ms, and not within %.1f", client,
-                       worker, (double)took_us / 1e3, (double)k->limit_us / 1e3);
+        check_violated(w, "reported", "c%u.%u got its result after %.1f ms, and not within %.1f",
+                       client, worker, (double)took_us / 1e3, (double)k->limit_us / 1e3);
     }
 }
 
 /* [S10] Nothing is acquired while two nodes are known to be one server. */
-static void no_duplicates(struct world *w, unsigned client, unsigned worker)
+static void check_no_duplicates(struct world *w, unsigned client, unsigned worker)
 {
     unsigned node;
 
     for (node = 0; node < w->clients[client].nodes; node++) {
         if (world_node(w, client, node)->duplicate) {
-            check_violated(w, "told",
-                           "c%u.%u is handed a lock, and n%u is the same server as "
-                           "another",
+            check_violated(w, "reported",
+                           "c%u.%u is handed a lock, but n%u is a duplicate of another node",
                            client, worker, node);
         }
     }
 }
 
-/* What is handed out can be used. */
-static void true_win(struct world *w, unsigned client, unsigned worker)
+/* A lock that is handed out has time left to be used. */
+static void check_win_is_true(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
     uint64_t now_us = world_client_us(w, client);
     uint64_t left_us = rlk_time_sub(process_valid_until_us(k), now_us);
 
     if (left_us < rlk_time_from_ms(k->ttl_ms) / 10) {
-        check_violated(w, "told", "c%u.%u was handed t%08x with %.3f ms left, less than a tenth",
-                       client, worker, k->claim, (double)left_us / 1e3);
+        check_violated(w, "reported",
+                       "c%u.%u was handed t%08x with %.3f ms left, less than a tenth", client,
+                       worker, k->claim, (double)left_us / 1e3);
     }
 }
 
 /* While a lock is valid its key is on a majority, and every majority of answers finds it. */
-static void true_release(struct world *w, unsigned client, unsigned worker, int status)
+static void check_release_is_true(struct world *w, unsigned client, unsigned worker, int status)
 {
     const struct worker *k = world_worker(w, client, worker);
 
     if (status == REDLOCK_OK && world_claim(w, k->claim)->deleted == 0) {
-        check_violated(w, "told", "c%u.%u: t%08x was released, but no server deleted it", client,
-                       worker, k->claim);
+        check_violated(w, "reported", "c%u.%u: t%08x was released, but no server deleted it",
+                       client, worker, k->claim);
     }
     if ((status == REDLOCK_GONE || status == REDLOCK_TAKEN) &&
         world_client_us(w, client) < k->valid_us && !w->harmed) {
-        check_violated(w, "told", "c%u.%u: t%08x was %s while it was valid", client, worker,
+        check_violated(w, "reported", "c%u.%u: t%08x was %s while it was valid", client, worker,
                        k->claim, status == REDLOCK_GONE ? "gone" : "somebody else's");
     }
 }
 
-/* A reason that is given is one that there was. */
-static void true_failure(struct world *w, unsigned client, unsigned worker, int status)
+/* A failure names a reason that is true. */
+static void check_failure_is_true(struct world *w, unsigned client, unsigned worker, int status)
 {
     const struct worker *k = world_worker(w, client, worker);
     const struct rlk_attempt *a = &k->lock->attempt;
@@ -150,8 +150,8 @@ static void true_failure(struct world *w, unsigned client, unsigned worker, int 
         (status == REDLOCK_EHELD && k->refusals == 0) ||
         (status == REDLOCK_EDEADLINE && world_client_us(w, client) < a->give_up_us) ||
         (a->tries > 1 && a->tries - 1 > a->config.max_retries)) {
-        check_violated(w, "told", "c%u.%u is told %d after %u rounds, and that is not so", client,
-                       worker, status, a->tries);
+        check_violated(w, "reported", "c%u.%u gets result %d after %u rounds, and it is not true",
+                       client, worker, status, a->tries);
     }
 }
 
@@ -159,25 +159,25 @@ void check_reported(struct world *w, unsigned client, unsigned worker, int statu
 {
     struct worker *k = world_worker(w, client, worker);
 
-    if (k->told) {
-        check_violated(w, "told", "c%u.%u was told twice", client, worker);
+    if (k->reported) {
+        check_violated(w, "reported", "c%u.%u got two results", client, worker);
     }
-    k->told = true;
-    in_time(w, client, worker);
+    k->reported = true;
+    check_in_time(w, client, worker);
     if (k->phase == WORKER_HELD) {
-        true_win(w, client, worker);
+        check_win_is_true(w, client, worker);
         check_voters(w, client, worker);
-        no_duplicates(w, client, worker);
-        check_fence_told(w, client, worker);
+        check_no_duplicates(w, client, worker);
+        check_fence_reported(w, client, worker);
         check_exclusion(w, client, worker);
         if (k->cancelled) {
-            check_violated(w, "told", "c%u.%u has cancelled, and is handed t%08x", client, worker,
-                           k->claim);
+            check_violated(w, "reported", "c%u.%u has cancelled, but is handed t%08x", client,
+                           worker, k->claim);
         }
     } else if (k->lock->attempt.state == RLK_ATTEMPT_FAILED) {
-        true_failure(w, client, worker, status);
+        check_failure_is_true(w, client, worker, status);
     } else if (status >= 0) {
-        true_release(w, client, worker, status);
+        check_release_is_true(w, client, worker, status);
     }
 }
 
@@ -189,11 +189,13 @@ void check_reported_at_end(struct world *w)
         for (worker = 0; worker < w->o.workers; worker++) {
             const struct worker *k = world_worker(w, client, worker);
 
-            if (!k->told && worked_us(w, client, k) > rlk_time_add(k->limit_us, CHECK_SETTLE_US)) {
-                check_violated(w, "told", "c%u.%u was never told", client, worker);
+            if (!k->reported &&
+                worked_us(w, client, k) > rlk_time_add(k->limit_us, CHECK_SETTLE_US)) {
+                check_violated(w, "reported", "c%u.%u got no result", client, worker);
             }
             if (k->extending && w->clients[client].alive) {
-                check_violated(w, "told", "c%u.%u was never told of an extension", client, worker);
+                check_violated(w, "reported", "c%u.%u got no result of an extension", client,
+                               worker);
             }
         }
     }

@@ -1,18 +1,18 @@
-/* check_steps.c - [S11] While all steps of the masters' clocks have been noticed a holder believes
- * in its lock for no longer than a majority of the masters has the keys: by what stands in their
- * memory, and not by what was asked and answered.
+/* check_steps.c - [S11] While all steps of the masters' clocks have been noticed, a holder
+ * believes in its lock for no longer than a majority of the masters has the keys. What counts is
+ * the memory of the masters, not what was asked and answered.
  *
- * Only where nothing else takes keys away. */
+ * Checked only where nothing else takes keys away. */
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/server.h"
 #include "sim/trace.h"
 
-/* The rounding of a server to milliseconds, and of what the network hides of a step. */
+/* A server rounds to milliseconds, and the network hides the rest of a step. */
 #define GRAIN_US 25000
 
-/* Nothing but steps has happened to it, and this client has seen the last one. */
+/* Nothing but clock steps has happened to the server, and this client has seen the last one. */
 static bool is_known(const struct world *w, unsigned client, unsigned node)
 {
     const struct peer *p = &w->clients[client].peers[node];
@@ -23,7 +23,8 @@ static bool is_known(const struct world *w, unsigned client, unsigned node)
     return p->timed_us > 0 && p->timed_steps_us == s->steps_us && s->flushed_us == 0 && !hidden;
 }
 
-/* A step that is taken back before a client looks is seen by nobody: that look shows the sum. */
+/* A step that is taken back before a client compares clocks is seen by nobody: the sample shows
+ * the sum. */
 void check_steps_hidden(struct world *w, unsigned server)
 {
     unsigned i;
@@ -37,7 +38,7 @@ void check_steps_hidden(struct world *w, unsigned server)
     }
 }
 
-/* How long it has them, by its clock. */
+/* How long the server has the keys, by its own clock. */
 static uint64_t keys_left_us(const struct world *w, unsigned node, unsigned keys, unsigned claim)
 {
     const struct server *s = &w->servers[node];
@@ -60,7 +61,7 @@ void check_steps(struct world *w, unsigned client, unsigned worker)
     uint64_t believed_us = rlk_time_sub(until_us, world_client_us(w, client));
     unsigned nodes = w->clients[client].nodes, node, lasting = 0;
 
-    if (!w->o.steps || w->clients[client].stood) {
+    if (!w->o.steps || w->clients[client].noticed_suspension) {
         return;
     }
     for (node = 0; node < nodes; node++) {

@@ -1,18 +1,20 @@
-/* check_strangers.c - [S11] A step of a server's clock is put on record there by a client that was
- * connected before and after it, and by a time that follows from the options: from then on a
- * process that meets the server first does not count its votes, for as long as a lock that the step
- * has ended could live.
+/* check_strangers.c - [S11] A step of a server's clock is put on record at the server by a
+ * client that was connected before and after it, within a time that follows from the options.
+ * From then on a process that meets the server for the first time does not count its votes, for
+ * as long as a lock could live that the step has ended.
  *
- * Only steps are looked at that nothing hides: no other server's clock stepped just before or after
- * it, its own was not set back then, and one client saw it through. */
+ * Checked only for steps that nothing hides: no other server's clock stepped shortly before or
+ * after, the server's own clock was not set back then, and one client was connected all the
+ * time. */
 #include "base/time.h"
 #include "sim/check.h"
 
-/* What a look could take for drift, or for a suspension of its own. */
+/* A smaller step could be taken for drift, or for a suspension of the client. */
 #define LEAST_US 200000
 
-/* Two looks, a second for a single witness, the look that writes it, and answers that are late. */
-static uint64_t noted_within_us(const struct world *w)
+/* Two inspections, a second one for a single witness, the one that writes the record, and late
+ * answers. */
+static uint64_t recorded_within_us(const struct world *w)
 {
     return 3 * w->o.health_us + 1200000 + 2 * w->o.timeout_us +
            8 * (w->o.delay_us + w->o.jitter_us);
@@ -20,11 +22,11 @@ static uint64_t noted_within_us(const struct world *w)
 
 static bool is_recent(const struct world *w, uint64_t at_us)
 {
-    return at_us > 0 && w->now_us < at_us + noted_within_us(w);
+    return at_us > 0 && w->now_us < at_us + recorded_within_us(w);
 }
 
-/* It has compared this server's clock, and another's, for some looks: one that was met behind the
- * last look at the other shows nothing. */
+/* The client has compared this server's clock and another one's for some inspections. A server
+ * that was greeted after the last inspection of the other one shows nothing. */
 static bool is_witness(const struct world *w, const struct client *c, unsigned server)
 {
     unsigned node, others = 0;
@@ -61,7 +63,7 @@ void check_clock_set(struct world *w, unsigned server, uint64_t by_us)
     }
 }
 
-/* Two looks may show the sum of both. */
+/* Two inspections may show only the sum of both steps. */
 void check_clock_set_back(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
@@ -72,13 +74,13 @@ void check_clock_set_back(struct world *w, unsigned server)
     }
 }
 
-/* The record is one of its data. */
+/* The record is part of the server's data. */
 void check_record_lost(struct world *w, unsigned server)
 {
     w->servers[server].witnesses = 0;
 }
 
-void check_looks_away(struct world *w, unsigned client)
+void check_witness_lost(struct world *w, unsigned client)
 {
     unsigned server;
 
@@ -89,15 +91,15 @@ void check_looks_away(struct world *w, unsigned client)
     }
 }
 
-void check_stranger_counts(struct world *w, unsigned client, unsigned node)
+void check_newcomer_vote(struct world *w, unsigned client, unsigned node)
 {
     const struct peer *p = &w->clients[client].peers[node];
     const struct server *s = &w->servers[world_server(w, node)];
-    uint64_t noted_us = s->stepped_us + noted_within_us(w);
+    uint64_t recorded_us = s->stepped_us + recorded_within_us(w);
     uint64_t until_us = s->stepped_us + options_max_ttl_us(&w->o) / 100 * 97;
 
     if (w->o.policy == RLK_QUARANTINE_STRICT && s->witnesses != 0 && p->met_us > s->stepped_us &&
-        p->inspected_us > noted_us && w->now_us < until_us) {
+        p->inspected_us > recorded_us && w->now_us < until_us) {
         check_violated(w, "exclusion",
                        "c%u counts the vote of n%u, which it did not know when its clock was set",
                        client, node);

@@ -1,9 +1,9 @@
-/* check_work.c - not more messages than the rules allow, and time goes on.
+/* check_work.c - no more messages than the rules allow, and time goes on.
  *
  * A round sends one SET to a node at most [S4], and one release; each further release has a
  * reason: it was refused, or could not be sent, or its connection broke. A node whose oldest
- * answer is overdue is not asked [S14]: what it is sent is bounded. What a lock holds is released
- * nowhere [S5]. What has been decided is not waited for [S6]. */
+ * answer is overdue is not asked [S14], so the number of unanswered commands is bounded. A lock
+ * that is held is released nowhere [S5]. Nobody waits for a round that is decided [S6]. */
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
@@ -12,21 +12,22 @@
 #include "sim/watch.h"
 #include "sim/wire.h"
 
-/* So many events of one instant are a machine that asks for the same timer for ever. */
+/* So many events at one instant mean that a state machine sets the same timer again and again. */
 #define AT_ONCE 20000
 
-/* Long after the faults of any history have ended. */
+/* No history has so many events before its end. */
 #define TOO_MANY 400000
 
-/* [S5] What was owed before the connection was there is paid before anything is asked. */
+/* [S5] Releases that were pending before the connection was made are sent before anything is
+ * asked. */
 void check_pending_releases_first(struct world *w, unsigned claim, unsigned node)
 {
     unsigned client = w->claims[claim].client;
     const struct peer *p = &w->clients[client].peers[node];
     const struct rlk_pending_list *d = &world_node(w, client, node)->pending;
-    size_t oldest = p->owed - d->ring.count, i; /* they are numbered as they come */
+    size_t oldest = p->pending - d->ring.count, i; /* they are numbered in their order */
 
-    for (i = 0; i < d->ring.count && oldest + i < p->owed_before; i++) {
+    for (i = 0; i < d->ring.count && oldest + i < p->pending_before; i++) {
         const struct rlk_pending_release *pending_release = rlk_pending_list_at(d, i);
 
         if (world_client_us(w, client) < pending_release->until_us) {
@@ -65,7 +66,7 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
     c->sent_us[node] = world_client_us(w, c->client);
 }
 
-/* Its worker holds it now, or may win with it yet. */
+/* Its worker holds it now, or may still win with it. */
 static bool is_in_use(const struct world *w, unsigned claim)
 {
     const struct claim *c = &w->claims[claim];
@@ -80,7 +81,8 @@ static bool is_in_use(const struct world *w, unsigned claim)
                                            k->lock->attempt.state == RLK_ATTEMPT_WON));
 }
 
-/* The same question with its text: not behind the release, which would be too late to undo it. */
+/* The same question with the script's text. It must not come after the release, which could no
+ * longer undo it. */
 void check_set_again(struct world *w, unsigned claim, unsigned node)
 {
     const struct claim *c = world_claim(w, claim);
@@ -100,23 +102,23 @@ void check_release_sent(struct world *w, unsigned claim, unsigned node)
     }
     c->releases++;
     c->released = true;
-    c->told |= rlk_mask_bit(node);
+    c->release_nodes |= rlk_mask_bit(node);
     if (c->releases > w->clients[c->client].nodes + c->excuses) {
         check_violated(w, "work", "release %u of t%08x (to n%u): %u would have been enough",
                        c->releases, claim, node, w->clients[c->client].nodes + c->excuses);
     }
 }
 
-void check_owed(struct world *w, unsigned claim, unsigned node)
+void check_release_pending(struct world *w, unsigned claim, unsigned node)
 {
     struct claim *c = world_claim(w, claim);
 
-    c->told |= rlk_mask_bit(node);
+    c->release_nodes |= rlk_mask_bit(node);
     c->released = true;
     c->excuses++;
 }
 
-/* [S6] What has been decided is not waited for; with a fence only who agrees counts [S12]. */
+/* [S6] A decided round ends; with a fence only the nodes that agree on it count [S12]. */
 void check_decided(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
@@ -143,6 +145,6 @@ void check_work(struct world *w)
         check_violated(w, "work", "%d events, and no end", TOO_MANY);
     }
     if (w->same > AT_ONCE) {
-        check_violated(w, "work", "%d events, and time stands still", AT_ONCE);
+        check_violated(w, "work", "%d events at one instant", AT_ONCE);
     }
 }

@@ -11,7 +11,7 @@
 #define WORDS 32
 
 struct word {
-    const char *text; /* with a CR behind it */
+    const char *text; /* followed by a CR */
     size_t len;
 };
 
@@ -47,7 +47,7 @@ static uint64_t hex(const char *text, unsigned digits)
     return n;
 }
 
-/* A count behind `mark`, and its line's end; 0 when there is none. */
+/* A count after `mark`, and the end of its line; 0 when there is no count. */
 static size_t count(const char **at, const char *end, char mark)
 {
     size_t n = 0;
@@ -66,7 +66,7 @@ static size_t count(const char **at, const char *end, char mark)
     return n;
 }
 
-/* "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", and nothing behind it. An empty word is one, too. */
+/* "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n" and nothing after it. A word may be empty. */
 static bool split(const char *bytes, size_t len, struct words *out)
 {
     const char *at = bytes, *end = bytes + len;
@@ -93,7 +93,7 @@ static const struct {
                {MESSAGE_KEEP, &rlk_script_keep},       {MESSAGE_VOTE, &rlk_script_vote},
                {MESSAGE_CONFIRM, &rlk_script_confirm}, {MESSAGE_MARK, &rlk_script_incarnation}};
 
-/* By its text, or by its hash. */
+/* By its text, or by its SHA-1. */
 static bool find_script(const struct word *w, bool text, struct message *m)
 {
     unsigned i;
@@ -119,7 +119,7 @@ unsigned command_claim(const struct world *w, const char *token, size_t len)
     return claim < w->n_claims && memcmp(w->claims[claim].token, token, len) == 0 ? claim : NONE;
 }
 
-/* The keys are those of the claim: which these are the checkers know. */
+/* The keys are those of the claim; the checkers know them. */
 static bool read_claim(const struct world *w, const struct word *keys, unsigned n,
                        const struct word *token, struct message *m)
 {
@@ -138,7 +138,7 @@ static unsigned read_run(const char *text)
     return (unsigned)hex(text + 32, 8);
 }
 
-/* "run mark ", or nothing. */
+/* "run mark ", or empty. */
 static void read_expected(const struct word *w, struct mark *mark)
 {
     if (w->len > 41) {
@@ -162,7 +162,7 @@ static bool read_mark(const struct word *arg, struct message *m)
     return true;
 }
 
-/* Behind the keys and the token. */
+/* The arguments after the keys and the token. */
 static bool read_arguments(const struct word *arg, unsigned n, struct message *m)
 {
     if (m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP) {
@@ -295,12 +295,12 @@ bool command_read(struct world *w, const char *bytes, size_t len, struct message
 
     *ret = (struct message){.claim = NONE};
     if (!split(bytes, len, &words)) {
-        check_violated(w, "work", "c%u sends what is no command", w->running);
+        check_violated(w, "work", "c%u sends bytes that are not a command", w->running);
         return false;
     }
     if (!read_words(w, &words, ret)) {
-        check_violated(w, "work", "c%u: the model does not know what to do with %.*s %.*s",
-                       w->running, (int)words.word[0].len, words.word[0].text,
+        check_violated(w, "work", "c%u: the model does not know the command %.*s %.*s", w->running,
+                       (int)words.word[0].len, words.word[0].text,
                        words.n > 1 && words.word[1].len < 60 ? (int)words.word[1].len : 0,
                        words.word[1].text);
         return false;

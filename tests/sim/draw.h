@@ -29,13 +29,13 @@ static inline int32_t draw_ppm(struct rlk_prng *p, uint32_t most)
     return (int32_t)rlk_prng_upto(p, 2 * most) - (int32_t)most;
 }
 
-/* Every order of magnitude from `least` (above 0) to `most` alike. */
+/* Every order of magnitude from `least` (above 0) to `most` is equally likely. */
 uint64_t draw_scale(struct rlk_prng *p, uint64_t least, uint64_t most);
 
-/* Evenly below `usual`, and now and then many times that. */
+/* Uniform below `usual`, and now and then many times as much. */
 uint64_t draw_tail(struct rlk_prng *p, uint64_t usual);
 
-/* A choice of the nodes 0 to n - 1, never none. */
+/* A random choice of the nodes 0 to n - 1, at least one. */
 uint64_t draw_some(struct rlk_prng *p, unsigned n);
 
 #endif

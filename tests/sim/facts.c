@@ -1,4 +1,4 @@
-/* facts.c - a server's account of itself, from the world's. */
+/* facts.c - what a server reports about itself, from the state of the world. */
 #include "sim/facts.h"
 
 #include "base/time.h"
@@ -14,7 +14,7 @@ void facts_started(struct world *w, unsigned server, uint64_t ago_us)
     w->servers[server].since_us = wall_us(w, server) - ago_us;
 }
 
-/* In whole seconds, and below 0 when the clock was set back since. */
+/* In whole seconds; negative when the clock was set back since the start. */
 static int64_t uptime_s(const struct world *w, unsigned server)
 {
     return (int64_t)(wall_us(w, server) / 1000000) -
@@ -38,14 +38,14 @@ void facts_time(const struct world *w, unsigned server, struct message *m)
     m->server_us = wall_us(w, server);
 }
 
-/* As src/scripts/incarnation.lua: data that are kept get no older, and begin no later than now.
- */
+/* As in src/scripts/incarnation.lua: data that are kept do not get older, and do not begin later
+ * than now. */
 void facts_mark(struct world *w, unsigned wire, struct message *m)
 {
     unsigned server = w->wires[wire].server;
     struct server *s = &w->servers[server];
     struct mark *there = &s->mark;
-    uint64_t lost_us = s->flushed_us; /* after a restart INFO is of the new run */
+    uint64_t lost_us = s->flushed_us; /* after a restart INFO describes the new run */
 
     facts_time(w, server, m);
     if (there->mark != 0 && (there->run == m->mark.run || m->keeps)) {

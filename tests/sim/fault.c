@@ -29,7 +29,7 @@ static unsigned draw_server(struct world *w)
 
 /* ---- clients ---- */
 
-static void stand_still(struct world *w, unsigned client, uint64_t until_us)
+static void pause_until(struct world *w, unsigned client, uint64_t until_us)
 {
     struct client *c = &w->clients[client];
     uint64_t from_us = rlk_time_max(w->now_us, c->busy_us);
@@ -44,8 +44,8 @@ static void pause(struct world *w, unsigned client)
 {
     uint64_t until_us = draw_until_us(w);
 
-    trace(w, "c%u    stands still for %.1f ms", client, trace_ms(w->now_us, until_us));
-    stand_still(w, client, until_us);
+    trace(w, "c%u    is paused for %.1f ms", client, trace_ms(w->now_us, until_us));
+    pause_until(w, client, until_us);
 }
 
 static void suspend(struct world *w, unsigned client)
@@ -54,16 +54,16 @@ static void suspend(struct world *w, unsigned client)
 
     trace(w, "c%u    is suspended for %.1f ms", client, trace_ms(w->now_us, until_us));
     clock_suspend(&w->clients[client].clock, w->now_us, until_us);
-    stand_still(w, client, until_us);
+    pause_until(w, client, until_us);
 }
 
 static void freeze(struct world *w, unsigned client)
 {
     uint64_t until_us = w->now_us + draw_upto(&w->prng, 2 * options_max_ttl_us(&w->o));
 
-    trace(w, "c%u    and its clock stand still for %.1f ms", client, trace_ms(w->now_us, until_us));
+    trace(w, "c%u    and its clock freeze for %.1f ms", client, trace_ms(w->now_us, until_us));
     clock_freeze(&w->clients[client].clock, w->now_us, until_us);
-    stand_still(w, client, until_us);
+    pause_until(w, client, until_us);
 }
 
 static void set_wall(struct world *w, unsigned client)
@@ -75,7 +75,7 @@ static void set_wall(struct world *w, unsigned client)
     w->clients[client].skew_us += (int64_t)us - (int64_t)(2 * options_max_ttl_us(&w->o));
 }
 
-/* Or it ends in order, unless it stands still. */
+/* The process dies, or closes in order unless it is paused. */
 static void crash(struct world *w, unsigned client)
 {
     if (draw_chance(&w->prng, 300000) && w->clients[client].busy_us <= w->now_us) {
@@ -110,7 +110,7 @@ void fault_on_reborn(struct world *w, unsigned client)
 
 /* ---- servers ---- */
 
-/* The lease of any vote given before has ended by then. */
+/* By then the lease of every vote given before has ended. */
 static void stay_away(struct world *w, unsigned server)
 {
     uint64_t max_ttl_us = options_max_ttl_us(&w->o);
@@ -119,7 +119,7 @@ static void stay_away(struct world *w, unsigned server)
                true);
 }
 
-/* What was sent to it lies in its socket; and some give up meanwhile. */
+/* Requests stay in its socket meanwhile, and some clients give up. */
 static void stop(struct world *w, unsigned server)
 {
     unsigned client, node;
@@ -148,7 +148,7 @@ static void set_back(struct world *w, unsigned server)
     check_clock_set_back(w, server);
 }
 
-/* By the longest ttl, so that no key is left; or by less, so that some are. */
+/* By the longest ttl, so that no key is left; or by less, so that some keys are left. */
 static void set_forward(struct world *w, unsigned server)
 {
     uint64_t most_us = options_max_ttl_us(&w->o);
@@ -195,8 +195,8 @@ static bool has_replica(const struct world *w, unsigned server)
     return false;
 }
 
-/* It goes on granting what it is asked for, over the connections that it has. Often for no longer
- * than from one look to the next. */
+/* It goes on granting what it is asked for, over its old connections. Often for no longer than
+ * from one inspection to the next. */
 static void demote(struct world *w, unsigned server)
 {
     unsigned master = (server + 1 + (unsigned)draw_upto(&w->prng, w->o.nodes - 2)) % w->o.nodes;
@@ -241,9 +241,9 @@ static void change_rate(struct world *w)
     }
 }
 
-/* ---- what is between them ---- */
+/* ---- the network between them ---- */
 
-/* Now, or right behind the next SET. */
+/* It breaks now, or right after the next SET. */
 static void break_some(struct world *w)
 {
     unsigned client = draw_client(w), node;
@@ -263,10 +263,10 @@ static void block(struct world *w, unsigned client, uint64_t nodes, bool there, 
 {
     unsigned node;
 
-    trace(w, "c%u    nothing gets %s %s for %.1f ms", client,
-          there && back ? "to or from"
-          : there       ? "to"
-                        : "back from",
+    trace(w, "c%u    %s %s for %.1f ms", client,
+          there && back ? "is cut off from"
+          : there       ? "cannot reach"
+                        : "gets nothing from",
           trace_nodes(nodes), trace_ms(w->now_us, until_us));
     RLK_MASK_EACH (node, nodes) {
         struct peer *p = &w->clients[client].peers[node];
@@ -318,7 +318,7 @@ static enum fault draw_kind(struct world *w)
     return (enum fault)__builtin_ctzll(left);
 }
 
-/* One draw after the other: the order of arguments is the compiler's. */
+/* One draw a statement: the order in which arguments are evaluated is the compiler's choice. */
 static void strike(struct world *w, enum fault kind)
 {
     unsigned client = draw_client(w), server = draw_server(w);

@@ -9,11 +9,11 @@ void fault_start(struct world *w);
 /* EVENT_FAULT: the next one. */
 void fault_on_event(struct world *w);
 
-/* A process has ended: it is started again in a while; EVENT_REBORN: now. */
+/* A process has ended: it is started again after a while. EVENT_REBORN: it is started now. */
 void fault_reborn_later(struct world *w, unsigned client);
 void fault_on_reborn(struct world *w, unsigned client);
 
-/* All of them end now; a server that forgot stays away as long as it must. */
+/* All faults end now; a server that lost its data stays away as long as it must. */
 void fault_heal(struct world *w);
 
 #endif

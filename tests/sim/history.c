@@ -1,4 +1,5 @@
-/* history.c - the loop of a history: take the next event, hand it to whom it is for. */
+/* history.c - the loop of a history: take the next event, and hand it to the file that handles
+ * it. */
 #include "sim/history.h"
 
 #include "base/time.h"
@@ -14,7 +15,7 @@
 #include "sim/user.h"
 #include "sim/wire.h"
 
-/* A history that has had so many events has seen enough faults. */
+/* After so many events a history has seen enough faults. */
 #define MANY_EVENTS 60000
 
 uint64_t world_client_us(const struct world *w, unsigned client)
@@ -30,7 +31,7 @@ uint64_t world_wall_us(const struct world *w, unsigned client)
     return skew_us < 0 ? rlk_time_sub(true_us, (uint64_t)-skew_us) : true_us + (uint64_t)skew_us;
 }
 
-/* Empty, and what had been allocated. */
+/* Reset everything; keep what was allocated. */
 static void clear(struct world *w)
 {
     struct world old = *w;
@@ -75,7 +76,7 @@ static void start_client(struct world *w, unsigned client)
         c->workers[i].client = client;
         c->workers[i].index = i;
         c->workers[i].claim = NONE;
-        c->workers[i].told = true;
+        c->workers[i].reported = true;
         user_start(w, client, i);
     }
 }
@@ -95,7 +96,7 @@ static void start(struct world *w)
     schedule_push(&w->schedule, w->o.until_us, EVENT_HEAL, 0, 0, 0);
 }
 
-/* The client that an event is for, or SIM_CLIENTS. */
+/* The client that an event belongs to, or SIM_CLIENTS. */
 static unsigned client_of(const struct world *w, const struct happening *ev)
 {
     switch (ev->kind) {
@@ -123,7 +124,7 @@ static unsigned client_of(const struct world *w, const struct happening *ev)
     return SIM_CLIENTS;
 }
 
-/* The process is dead, or stands still and hears of it later. */
+/* The process is dead, or paused and gets the event later. */
 static bool put_off(struct world *w, const struct happening *ev)
 {
     unsigned client = client_of(w, ev);
@@ -212,7 +213,8 @@ static void count(struct world *w, const struct happening *ev)
     check_work(w);
 }
 
-/* A server that forgot may stay away for longer, and what is slow may still be on its way. */
+/* A server that lost its data may stay away for longer, and slow messages may still be in
+ * flight. */
 static bool put_off_end(struct world *w)
 {
     bool down = false;
@@ -222,7 +224,7 @@ static bool put_off_end(struct world *w)
         down |= w->servers[i].state != SERVER_RUNS && i != w->o.dead;
     }
     if (w->done < w->o.clients * w->o.workers) {
-        return false; /* too late for that */
+        return false; /* somebody got no lock: more time does not help */
     }
     if (!down && w->quiet_us + CHECK_SETTLE_US <= w->now_us) {
         return false;

@@ -4,8 +4,8 @@
 
 #include "sim/world.h"
 
-/* Run it in `w`, whose memory is used again; its first must be all zero. The result is in
- * w->violated, w->violation, w->events and w->hash. */
+/* Run it in `w`, whose memory is used again; before the first call `w` must be all zero. The
+ * result is in w->violated, w->violation, w->events and w->hash. */
 void history_run(struct world *w, uint64_t seed, enum assumption broken, bool tracing);
 
 void history_free(struct world *w);

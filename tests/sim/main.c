@@ -1,4 +1,5 @@
-/* main.c - redlock-sim: runs the library through faulty histories and watches what must hold.
+/* main.c - redlock-sim: runs the library through histories full of faults, and checks what must
+ * hold.
  *
  * See docs/simulator.md. A run is its seed and the commit: the same on every machine. */
 #include <errno.h>
@@ -43,7 +44,7 @@ static int usage(FILE *f, int status)
     return status;
 }
 
-/* The table is run by a script: it builds every mutant. */
+/* A script runs the table, because it builds every mutant. */
 static int run_mutants(char **names)
 {
     const char *argv[64] = {"python3", "-B", SIM_MUTANTS, NULL};

@@ -12,7 +12,7 @@ void *memory_room(void *array, size_t *cap, size_t n, size_t size)
     *cap = *cap ? *cap * 2 : 256;
     array = realloc(array, *cap * size);
     if (array == NULL) {
-        fprintf(stderr, "redlock-sim: no memory\n");
+        fprintf(stderr, "redlock-sim: out of memory\n");
         exit(70);
     }
     return array;

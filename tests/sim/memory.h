@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Room for one more behind `n` elements of `size` bytes: returns the array, moved perhaps.
- * Ends the program without memory. */
+/* Make room for one more after `n` elements of `size` bytes: returns the array, which may have
+ * moved. Ends the program when out of memory. */
 void *memory_room(void *array, size_t *cap, size_t n, size_t size);
 
 void memory_free(void *array);

@@ -1,8 +1,8 @@
 /* net.h - what the simulated world has in place of src/net.
  *
- * The library is written against the headers of src/net. Here are the same symbols once more, by
- * which it is linked: a connection is a wire (wire.h), the time is that of the world, chance comes
- * from the seed, and a turn of the loop ends when the schedule says so. These are the events. */
+ * The library is compiled against the headers of src/net, and linked with these symbols instead:
+ * a connection is a wire (wire.h), the time is that of the world, random bytes come from the
+ * seed, and a turn of the loop ends when the schedule says so. These are the events. */
 #ifndef RLK_TESTS_SIM_NET_H
 #define RLK_TESTS_SIM_NET_H
 

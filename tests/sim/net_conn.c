@@ -1,5 +1,5 @@
-/* net_conn.c - src/net/conn.h: bytes out, replies in, over the wires of the world. As the
- * connection that ships, it sends at the end of the turn what was appended in it. */
+/* net_conn.c - src/net/conn.h: bytes out, replies in, over the wires of the world. As in the
+ * library, what a turn appends is sent at its end. */
 #include "net/conn.h"
 
 #include <netinet/in.h>
@@ -67,7 +67,7 @@ bool rlk_conn_reserve(struct rlk_conn *c, size_t len)
     return c->out_len + len <= RLK_CONN_OUT_MAX;
 }
 
-/* Each is one whole command. */
+/* Each call appends one whole command. */
 void rlk_conn_append(struct rlk_conn *c, const char *bytes, size_t len)
 {
     struct world *w = process_world();
@@ -107,7 +107,7 @@ bool rlk_conn_is_remote(const struct rlk_conn *c)
 
 /* ---- what happens to it ---- */
 
-/* The connection of a wire, unless the client has let go of that. */
+/* The connection of a wire; NULL when the client has closed it. */
 static struct rlk_conn *conn_of(struct world *w, unsigned wire)
 {
     const struct wire *x = &w->wires[wire];
@@ -139,7 +139,8 @@ static void hand_up(struct world *w, struct rlk_conn *c, unsigned wire, const st
     watch_heard(w, client, node, m);
 }
 
-/* What has come together. A handler may close this connection, and even open another one. */
+/* All answers that have arrived together. A handler may close this connection, and even open
+ * another one. */
 void net_on_reply(struct world *w, unsigned wire)
 {
     struct rlk_conn *c = conn_of(w, wire);
@@ -151,7 +152,7 @@ void net_on_reply(struct world *w, unsigned wire)
     }
     process_enter(w, w->wires[wire].client);
     while (!m.ends && c->fd == (int)wire && (taken = wire_take_answer(w, wire)) != NULL) {
-        m = *taken; /* the handler makes more */
+        m = *taken; /* a handler that appends moves the array */
         hand_up(w, c, wire, &m);
     }
     process_leave(w);

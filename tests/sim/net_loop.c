@@ -1,6 +1,5 @@
-/* net_loop.c - in place of src/net/loop.c and wake.c: when things happen is up to the schedule of
- * the world. What happens then, in a turn and with a timer, is as it ships (src/net/turn.c,
- * timers.c). */
+/* net_loop.c - in place of src/net/loop.c and wake.c: the schedule of the world says when things
+ * happen. What a turn and a timer do is the library's own code (src/net/turn.c, timers.c). */
 #include "net/loop.h"
 
 #include "base/time.h"
@@ -26,7 +25,7 @@ void rlk_timers_arm(struct rlk_timers *ts, uint64_t due_us)
                   EVENT_TIMERS, c->index, 0, ++c->armed);
 }
 
-/* So many at once are one that is set for a time that has passed, again and again. */
+/* So many timers at once mean that one is set for a time that has passed, again and again. */
 #define AT_ONCE 20000
 
 static void fire_all(struct world *w, struct rlk_timers *ts, uint64_t now_us)
@@ -34,12 +33,12 @@ static void fire_all(struct world *w, struct rlk_timers *ts, uint64_t now_us)
     struct rlk_timer *t;
     unsigned fired = 0;
 
-    ts->armed_us = 0; /* once, when all have fired */
+    ts->armed_us = 0; /* one alarm, after all due timers have fired */
     while ((t = rlk_timers_take(ts, now_us)) != NULL && fired++ < AT_ONCE) {
         t->fire(t, now_us);
     }
     if (t) {
-        check_violated(w, "work", "c%u: %u timers, and time stands still", w->running, fired);
+        check_violated(w, "work", "c%u: %u timers fired at one instant", w->running, fired);
     }
     ts->armed_us = RLK_NEVER;
     if (ts->heap.root) {
@@ -71,8 +70,8 @@ void net_rate_changed(struct world *w, unsigned client)
 
 /* ---- the turn ---- */
 
-/* A win may grow too old while other callbacks run; but if every question were late for that, no
- * lock would ever be had. */
+/* A win may grow too old while other callbacks run. But if every turn took that long, no lock
+ * could ever be acquired. */
 void rlk_turn_wake(struct rlk_turn *t, bool another)
 {
     struct world *w = process_world();
@@ -112,7 +111,7 @@ int rlk_loop_init(struct rlk_loop *l, struct event_base *base, void (*finish)(st
 
 void rlk_loop_end(struct rlk_loop *l)
 {
-    (void)l; /* what is still scheduled is for a life that is over */
+    (void)l; /* what is still scheduled carries an older life */
 }
 
 void rlk_loop_finish(struct rlk_loop *l)

@@ -1,6 +1,7 @@
-/* net_world.c - src/net/clock.h, entropy.h, resolve.h, fork.h and format.h: the time of the client
- * that runs, chance from the seed, names that are known, no children, and words into bytes without
- * sprintf, of which hiredis is fond: it was half of a history. */
+/* net_world.c - src/net/clock.h, entropy.h, resolve.h, fork.h and format.h: the time of the
+ * client that runs, random bytes from the seed, names that resolve at once, no child processes,
+ * and commands formatted without sprintf, which hiredis uses and which took half the time of a
+ * history. */
 #include <arpa/inet.h>
 #include <redlock/error.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ void rlk_entropy_init(struct rlk_entropy *e)
     e->left = 0;
 }
 
-/* A token begins with its number, by which the model knows the claim (watch.c). */
+/* A token begins with its number, by which the model finds the claim (watch.c). */
 int rlk_entropy_take(struct rlk_entropy *e, void *out, size_t len)
 {
     struct world *w = process_world();
@@ -66,7 +67,7 @@ void rlk_resolve_start(struct rlk_resolve *r, struct rlk_loop *loop, const struc
 
 void rlk_resolve_cancel(struct rlk_resolve *r)
 {
-    (void)r; /* it is always over at once */
+    (void)r; /* resolving has always ended at once */
 }
 
 bool rlk_fork_is_child(const struct rlk_fork *f)
@@ -75,7 +76,7 @@ bool rlk_fork_is_child(const struct rlk_fork *f)
     return false;
 }
 
-/* ---- words ---- */
+/* ---- commands ---- */
 
 static char *put_count(char *to, char mark, size_t n)
 {

@@ -1,4 +1,4 @@
-/* options.c - drawing each option; which faults a history may have follows from its assumptions. */
+/* options.c - drawing each option. Which faults a history may have follows from its assumptions. */
 #include "sim/options.h"
 
 #include <string.h>
@@ -63,8 +63,9 @@ static void draw_set(struct options *o, struct rlk_prng *p)
                   : SIM_NODES;
 }
 
-/* A network fast enough that a lock can be had at all: nobody wins with a ttl of one round
- * trip. Short leases for what happens at their end, long ones for what is left behind. */
+/* The network is fast enough that a lock can be acquired at all: nobody wins with a ttl of one
+ * round trip. There are short leases, to see what happens at their end, and long ones, to see
+ * what is left behind. */
 static void draw_times(struct options *o, struct rlk_prng *p)
 {
     uint64_t ttl_us, least_us;
@@ -104,7 +105,7 @@ static void draw_faults(struct options *o, struct rlk_prng *p)
     o->stall_ppm = draw_upto(p, 2) == 0 ? (uint32_t)draw_scale(p, 1000, 60000) : 0;
 }
 
-/* How locks live on: in some histories they do not, as before there was renewing. */
+/* Whether locks are renewed or extended; in some histories they never are. */
 static void draw_lives(struct options *o, struct rlk_prng *p)
 {
     o->several_ppm = (uint32_t)draw_upto(p, 700000);
@@ -123,8 +124,8 @@ static void draw_kind(struct options *o, struct rlk_prng *p, enum fault kind, ui
     o->kinds |= (uint64_t)draw_chance(p, ppm) << kind;
 }
 
-/* [S11] With quarantine servers may lose their data at any time; without, they keep them, or stay
- * away for the longest ttl. */
+/* [S11] With quarantine servers may lose their data at any time. Without it they keep their
+ * data, or stay away for the longest ttl. */
 static void draw_policy(struct options *o, struct rlk_prng *p)
 {
     static const enum rlk_quarantine_policy policies[] = {
@@ -135,7 +136,7 @@ static void draw_policy(struct options *o, struct rlk_prng *p)
     o->policy = policies[draw_upto(p, 8)];
     o->health_us = draw_scale(p, o->until_us / 25, o->until_us / 6);
     o->health_us = rlk_time_max(o->health_us, options_max_ttl_us(o) / 25);
-    o->health_us = rlk_time_max(o->health_us, 50000); /* it goes on when all is quiet */
+    o->health_us = rlk_time_max(o->health_us, 50000); /* inspections go on after the faults */
     o->young = o->policy == RLK_QUARANTINE_STRICT && draw_chance(p, 80000);
     o->durable = draw_chance(p, 120000);
     if (o->policy == RLK_QUARANTINE_OFF) {
@@ -152,15 +153,15 @@ static void draw_policy(struct options *o, struct rlk_prng *p)
     }
 }
 
-/* Where counters are lost. */
+/* The wall clocks stay about right, where counters may be lost. */
 static void keep_wall_clocks(struct options *o)
 {
     o->skew_us = options_max_ttl_us(o) / 20;
     o->kinds &= ~((uint64_t)1 << FAULT_WALL);
 }
 
-/* [S12] Where counters are lost the clients' wall clocks have to be about right; where they are
- * kept, they may show anything. */
+/* [S12] Where counters may be lost the clients' wall clocks must be about right; where counters
+ * are kept, they may show anything. */
 static void draw_fences(struct options *o, struct rlk_prng *p)
 {
     o->fence_ppm = draw_chance(p, 350000)   ? 0
@@ -174,8 +175,8 @@ static void draw_fences(struct options *o, struct rlk_prng *p)
     o->ordered = !o->forgetful;
 }
 
-/* Servers forget, at any time: exclusion is not promised then, but what a holder goes on with is.
- * Or one after the other does, so slowly that renewing and healing keep the lock. */
+/* Servers lose data at any time. Then exclusion is not promised, but what a holder relies on is.
+ * Or only one after the other does, so slowly that renewing and healing keep the lock. */
 static void draw_forgetful(struct options *o, struct rlk_prng *p)
 {
     o->forgetful = draw_chance(p, 150000);
@@ -206,9 +207,9 @@ static void draw_forgetful(struct options *o, struct rlk_prng *p)
     }
 }
 
-/* Masters' clocks step by a part of a ttl, and their users extend by less than they have: what a
- * master had promised before its step is worth nothing. So slowly that each is noticed, and the
- * clock believed again. */
+/* The masters' clocks step by a part of a ttl, and the users extend by less than they have: a
+ * promise that a master made before its step is worth nothing. The steps are so slow that each
+ * is noticed, and the clock is trusted again before the next one. */
 static void draw_slow_steps(struct options *o, struct rlk_prng *p)
 {
     o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 12000, 60000);
@@ -221,8 +222,8 @@ static void draw_slow_steps(struct options *o, struct rlk_prng *p)
     o->extend_ppm = 1000000;
 }
 
-/* They step, or are emptied, all the time: also between a win and its delivery. Fences come from
- * the counters alone, and differ. */
+/* The clocks step, or the masters are emptied, all the time: also between a win and its report.
+ * Fences come from the counters alone, and the counters differ. */
 static void draw_quick_steps(struct options *o, struct rlk_prng *p)
 {
     o->clients = SIM_CLIENTS;
@@ -240,8 +241,8 @@ static void draw_quick_steps(struct options *o, struct rlk_prng *p)
     o->no_wall = true;
 }
 
-/* Drawn by itself: what a seed meant before stays. Exclusion is not promised while a step has not
- * been noticed; what a holder believes is. */
+/* Drawn from numbers of its own, so that other seeds keep their histories. Exclusion is not
+ * promised while a step has not been noticed; what a holder believes is checked. */
 static void draw_steps(struct options *o)
 {
     struct rlk_prng p;
@@ -272,7 +273,7 @@ static void draw_steps(struct options *o)
     o->retry_max_us = options_max_ttl_us(o) / 10;
 }
 
-/* Servers become writable replicas, and masters again. Drawn by itself, as well. */
+/* Servers become writable replicas, and masters again. Drawn from numbers of its own, too. */
 static void draw_replicas(struct options *o)
 {
     bool off = o->policy == RLK_QUARANTINE_OFF && o->health_us > 0 && !o->forgetful;
@@ -284,13 +285,13 @@ static void draw_replicas(struct options *o)
         draw_kind(o, &p, FAULT_REPLICA, 400000);
     }
     if (off && o->kinds & (uint64_t)1 << FAULT_REPLICA) {
-        o->ordered = false; /* no vote looks whose copy the data are */
+        o->ordered = false; /* without quarantine no vote checks whose data these are */
     }
 }
 
 /* A process is started after a step of a master's clock that others saw, and that may have been
- * put right since. */
-static void draw_strangers(struct options *o)
+ * taken back since. Drawn from numbers of its own. */
+static void draw_newcomers(struct options *o)
 {
     struct rlk_prng p;
 
@@ -300,12 +301,12 @@ static void draw_strangers(struct options *o)
         o->clients = (unsigned)draw_between(&p, 2, 4);
         draw_kind(o, &p, FAULT_BACK, 700000);
         if (o->kinds & (uint64_t)1 << FAULT_BACK && o->ttl_ms[0] >= 12000) {
-            o->health_us = draw_between(&p, 500000, 1500000); /* a stranger may look first */
+            o->health_us = draw_between(&p, 500000, 1500000); /* a newcomer may inspect first */
         }
     }
 }
 
-/* Little but these losses, one right behind the other, of locks that are not renewed. */
+/* Only these losses, one soon after the other, of locks that are not renewed. */
 static void draw_quick_losses(struct options *o, struct rlk_prng *p)
 {
     enum fault kind = draw_chance(p, 500000) ? FAULT_FAILOVER : FAULT_FORGET;
@@ -320,9 +321,10 @@ static void draw_quick_losses(struct options *o, struct rlk_prng *p)
     o->gap_us = options_max_ttl_us(o) / 12;
 }
 
-/* Durable masters come back empty, or are replaced by a replica, and processes are
- * started that had not known them before. A master that was promoted does not restart then: that
- * its data are a replica's is forgotten, which is outside the fault model. Drawn by itself. */
+/* Durable masters come back empty, or are replaced by a replica, and processes are started that
+ * did not know them before. A master that was promoted does not restart then: it would forget
+ * that its data are a replica's, which is outside the fault model. Drawn from numbers of its
+ * own. */
 static void draw_lost_disks(struct options *o)
 {
     struct rlk_prng p;
@@ -346,7 +348,7 @@ static void draw_lost_disks(struct options *o)
     }
 }
 
-/* Little else, so that the trace shows the one thing. */
+/* Few other faults, so that the trace shows this one. */
 static void break_one(struct options *o, struct rlk_prng *p)
 {
     static const uint64_t kinds[ASSUME_KINDS] = {
@@ -377,7 +379,7 @@ static void break_one(struct options *o, struct rlk_prng *p)
     }
 }
 
-/* As a user can say it. */
+/* In whole milliseconds, as the public API has them. */
 static void round_times(struct options *o)
 {
     uint64_t *times[] = {&o->timeout_us, &o->connect_us, &o->retry_max_us, &o->health_us};
@@ -404,7 +406,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     } else {
         draw_steps(o);
         draw_replicas(o);
-        draw_strangers(o);
+        draw_newcomers(o);
         draw_lost_disks(o);
     }
     round_times(o);

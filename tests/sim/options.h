@@ -1,8 +1,8 @@
 /* options.h - what a history is made of, drawn from its seed.
  *
- * Every history has contenders and a choice of the faults of the model (docs/guarantees.md);
- * each kind is left out of some, so that every combination comes up. One assumption of the
- * model can be broken on purpose. */
+ * Every history has several clients that want the same locks, and some of the faults of the
+ * model (docs/guarantees.md). Each kind of fault is missing in some histories, so that every
+ * combination comes up. One assumption of the model can be broken on purpose. */
 #ifndef RLK_TESTS_SIM_OPTIONS_H
 #define RLK_TESTS_SIM_OPTIONS_H
 
@@ -20,39 +20,39 @@
 
 enum fault {
     /* Within the model. */
-    FAULT_PAUSE = 0, /* a client stands still (SIGSTOP, garbage collection, swap) */
-    FAULT_SUSPEND,   /* its machine does, and its monotonic clock with it */
+    FAULT_PAUSE = 0, /* a client is paused (SIGSTOP, garbage collection, swap) */
+    FAULT_SUSPEND,   /* its machine is suspended, and its monotonic clock stops */
     FAULT_CRASH,     /* a client dies, or closes, and is started again */
     FAULT_WALL,      /* a client's wall clock is set */
-    FAULT_STOP,      /* a server stands still */
-    FAULT_RESTART,   /* it dies, and comes back with its data, perhaps loading it for a while */
-    FAULT_AWAY,      /* it comes back without, but not before the longest ttl has passed */
-    FAULT_BACK,      /* its clock is set back */
-    FAULT_RATE,      /* a machine's rate changes within the bound */
-    FAULT_REFUSE,    /* a server answers everything with an error */
-    FAULT_SCRIPTS,   /* it forgets the scripts */
-    FAULT_BREAK,     /* a connection breaks */
+    FAULT_STOP,      /* a server is stopped: connected, and it does not answer */
+    FAULT_RESTART, /* a server dies, and comes back with its data, perhaps loading it for a while */
+    FAULT_AWAY,    /* it comes back without its data, but not before the longest ttl has passed */
+    FAULT_BACK,    /* its clock is set back */
+    FAULT_RATE,    /* a machine's rate changes within the bound */
+    FAULT_REFUSE,  /* a server answers everything with an error */
+    FAULT_SCRIPTS, /* it forgets the scripts */
+    FAULT_BREAK,   /* a connection breaks */
     FAULT_PARTITION, /* a client and some servers cannot talk */
-    FAULT_ONE_WAY,   /* in one direction */
-    FAULT_SLOW,      /* a client's way to some servers takes long */
+    FAULT_ONE_WAY,   /* the same in one direction */
+    FAULT_SLOW,      /* a client's connections to some servers are slow */
     FAULT_KINDS,
 
-    /* With quarantine. */
+    /* Only with quarantine. */
     FAULT_FORGET = FAULT_KINDS, /* a server comes back at once, and empty */
-    FAULT_FAILOVER,             /* a replica that has not heard the last writes takes over */
+    FAULT_FAILOVER,             /* a replica that lacks the last write takes over */
 
-    /* Outside of it, or in histories of their own. */
+    /* Outside of the model, or in histories of their own. */
     FAULT_FLUSH,   /* FLUSHALL: its data are thrown away under the same run */
     FAULT_FORWARD, /* its clock is set forward */
-    FAULT_EVICT,   /* it drops its keys, and does not say so */
-    FAULT_FREEZE,  /* a client's machine stands still, and its boot clock too */
+    FAULT_EVICT,   /* it loses its keys, and reports nothing about it */
+    FAULT_FREEZE,  /* a client's machine freezes, and its boot clock too */
     FAULT_REPLICA, /* a server becomes a writable replica of another, and a master again */
     FAULT_ALL_KINDS
 };
 
-/* The assumptions that can be broken. */
+/* The assumptions that can be broken on purpose. */
 enum assumption {
-    ASSUME_ALL = 0, /* none is */
+    ASSUME_ALL = 0, /* none is broken */
     ASSUME_QUARANTINE,
     ASSUME_STEPS,
     ASSUME_RATES,
@@ -69,53 +69,55 @@ struct options {
     enum assumption broken;
     unsigned nodes, clients, workers, keys;
     uint32_t ttl_ms[2];    /* a request takes one of the two */
-    uint32_t drift_ppm;    /* what the clients allow for */
-    uint32_t rate_ppm;     /* how far a clock may be off */
+    uint32_t drift_ppm;    /* the drift that the clients allow for */
+    uint32_t rate_ppm;     /* how far a clock may really be off */
     uint64_t timeout_us;   /* node_timeout_ms */
     uint64_t connect_us;   /* connect_timeout_ms */
     uint64_t delay_us;     /* one way, at least */
     uint64_t jitter_us;    /* on top, with a long tail */
-    uint64_t turn_us;      /* from a decision to the callback, at most */
+    uint64_t turn_us;      /* from the decision to the callback, at most */
     uint64_t retry_max_us; /* of the requests */
     uint64_t hold_us;      /* how long a lock is held, roughly */
     uint64_t think_us;     /* between two locks, roughly */
-    uint64_t until_us;     /* the faults end */
+    uint64_t until_us;     /* the faults end then */
     uint64_t gap_us;       /* between two faults, on average */
     uint64_t longest_us;   /* the longest fault */
     enum rlk_quarantine_policy policy;
-    uint64_t health_us;      /* health_ms; 0: never */
-    bool durable;            /* appendfsync always: restarts lose nothing */
-    bool young;              /* the servers have only just been started */
-    bool exposed;            /* FLUSHALL: exclusion is promised to who has looked since only */
-    bool ordered;            /* fences grow */
+    uint64_t health_us; /* health_ms; 0: never */
+    bool durable;       /* appendfsync always: restarts lose nothing */
+    bool young;         /* the servers have only just been started */
+    bool exposed; /* FLUSHALL: exclusion holds only for clients that have inspected the server since
+                   */
+    bool ordered; /* fences must grow */
     uint64_t skew_us;        /* how far the clients' wall clocks are off, at most; RLK_NEVER: any */
-    bool no_wall;            /* they show 1970 */
+    bool no_wall;            /* the wall clocks show 1970 */
     uint32_t fence_ppm;      /* how often a request wants a fence */
     uint32_t stall_ppm;      /* how often a client stalls in the middle of a step */
     uint64_t kinds;          /* the faults, as bits */
     uint32_t several_ppm;    /* how often a request wants more than one key */
-    uint32_t renew_ppm;      /* is renewed */
-    uint32_t gated_ppm;      /* only when petted */
-    uint32_t bounded_ppm;    /* only for so long, or so often */
-    uint32_t extend_ppm;     /* is extended by its user */
-    uint64_t returns_holder; /* nodes that answer SET NX GET */
+    uint32_t renew_ppm;      /* how often it is renewed */
+    uint32_t gated_ppm;      /* how often only while petted */
+    uint32_t bounded_ppm;    /* how often only for so long, or so often */
+    uint32_t extend_ppm;     /* how often its user extends it */
+    uint64_t returns_holder; /* nodes that support SET NX GET */
     bool kills;              /* CLIENT KILL is allowed */
     unsigned replica;        /* this server is a replica of the next; SIM_NODES: none is */
     unsigned duplicate;      /* this node is the same server as the next; SIM_NODES: none is */
     unsigned liar;           /* this server grants everything; SIM_NODES: none does */
-    unsigned dead;           /* this server stays out for good; SIM_NODES: none does */
-    unsigned split;          /* the first client knows only so many nodes; 0: all */
-    bool forgetful;          /* servers forget: only what S7 promises is checked */
-    bool calm;               /* one after the other, and nobody else wants the lock: none is lost */
-    bool steps;              /* little happens but steps of masters' clocks, which are noticed */
+    unsigned dead;           /* this server stays down permanently; SIM_NODES: none does */
+    unsigned split;          /* the first client knows only so many nodes; 0: it knows all */
+    bool forgetful;          /* servers lose data: only the promises of S7 are checked */
+    bool calm;  /* one after the other, and no two clients want one lock: none is lost */
+    bool steps; /* little happens but steps of the masters' clocks, and each is noticed */
 };
 
-/* Draw them; `p` goes on with the history. */
+/* Draw them; the history goes on drawing from `p`. */
 void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum assumption broken);
 
 void options_print(const struct options *o, FILE *f);
 
-/* "restarts", ...; NULL for ASSUME_ALL. And back: ASSUME_KINDS for an unknown name. */
+/* The name of an assumption ("steps", ...); NULL for ASSUME_ALL. And back: ASSUME_KINDS for an
+ * unknown name. */
 const char *options_assumption_name(enum assumption a);
 enum assumption options_assumption(const char *name);
 

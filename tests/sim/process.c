@@ -1,4 +1,5 @@
-/* process.c - a client's life: made, entered and left with each event, ended or crashed. */
+/* process.c - the life of a client: created, entered and left with each event, closed or
+ * crashed. */
 #include "sim/process.h"
 
 #include <stdio.h>
@@ -50,7 +51,7 @@ void process_stall(struct world *w, unsigned client)
     }
 }
 
-/* ---- its beginning ---- */
+/* ---- the beginning ---- */
 
 static enum redlock_quarantine policy_of(const struct options *o)
 {
@@ -62,7 +63,7 @@ static enum redlock_quarantine policy_of(const struct options *o)
     return policies[o->policy];
 }
 
-/* What is known of the nodes, but for what is between. */
+/* Everything that is known of the nodes, except the state of the network. */
 static void forget_nodes(struct client *c)
 {
     unsigned node;
@@ -105,20 +106,21 @@ void process_start(struct world *w, unsigned client)
 
     c->index = client;
     c->alive = true;
-    c->stood = c->closing = false;
+    c->noticed_suspension = c->closing = false;
     c->life++;
     forget_nodes(c);
     process_enter(w, client);
     status = make(w, c);
     if (status) {
-        check_violated(w, "told", "c%u cannot be started: %d", client, status);
+        check_violated(w, "reported", "c%u cannot be started: %d", client, status);
     }
     process_leave(w);
 }
 
-/* ---- its end ---- */
+/* ---- the end ---- */
 
-/* Its memory goes as its system would take it: nobody is told, and nothing is sent. */
+/* Its memory goes as an operating system would take it: nothing is reported, and nothing is
+ * sent. */
 void process_end(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
@@ -153,16 +155,17 @@ void process_ended(struct world *w, unsigned client)
         c->workers[i].phase = WORKER_IDLE;
         c->workers[i].lock = NULL;
         c->workers[i].number = -1;
-        c->workers[i].extending = c->workers[i].lets_go = c->workers[i].stands = false;
+        c->workers[i].extending = c->workers[i].lets_go = c->workers[i].suspension_unnotified =
+            false;
         c->workers[i].data_replaced = 0;
         check_forgotten(w, client, i);
     }
-    check_looks_away(w, client);
+    check_witness_lost(w, client);
     check_died(w, client);
     fault_reborn_later(w, client);
 }
 
-/* ---- what it believes ---- */
+/* ---- what the client believes ---- */
 
 uint64_t process_valid_until_us(const struct worker *k)
 {

@@ -1,4 +1,4 @@
-/* reply.h - what a master has answered, as src/net/reply.h would hand it up. */
+/* reply.h - what a master has answered, in the form in which src/net/reply.h passes it on. */
 #ifndef RLK_TESTS_SIM_REPLY_H
 #define RLK_TESTS_SIM_REPLY_H
 

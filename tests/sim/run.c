@@ -13,7 +13,7 @@
 #include "lib/place.h"
 #include "sim/history.h"
 
-/* Violations that are printed in full. */
+/* So many violations are printed in full. */
 #define SHOWN 20
 
 struct figures {
@@ -104,7 +104,7 @@ static pid_t start_job(const struct run *r, uint64_t job, double until, int *ret
     return pid;
 }
 
-/* A job that crashed has no figures: that is a failure of the run. */
+/* A job that crashed sends no figures: the whole run has failed. */
 static bool gather(int fd, pid_t pid, struct figures *sum)
 {
     struct figures f;

@@ -1,4 +1,4 @@
-/* run.h - many histories: one after the other, in several processes, from a file. */
+/* run.h - many histories: one after the other, in several processes, or from a file. */
 #ifndef RLK_TESTS_SIM_RUN_H
 #define RLK_TESTS_SIM_RUN_H
 
@@ -9,7 +9,7 @@
 
 struct run {
     uint64_t histories, from;
-    uint64_t seconds; /* 0: so many histories; else as many as fit in the time */
+    uint64_t seconds; /* 0: that many histories; else as many as fit in the time */
     uint64_t jobs;
     enum assumption broken;
 };
@@ -20,12 +20,12 @@ int run_many(const struct run *r);
 /* Stop at the first violation: "caught by seed S: checker: text". */
 int run_hunt(const struct run *r);
 
-/* One history with its options, and all that happens. */
+/* One history: its options, and with `trace` everything that happens. */
 int run_one(uint64_t seed, enum assumption broken, bool trace);
 
 /* The seeds of a file as TAP, each run twice: no violation, and the same history both times. A
- * line is a seed, or a seed and the name of an assumption that is broken (then a violation is
- * what must be found), and behind a # why it is there. */
+ * line is a seed, or a seed and the name of an assumption that is broken (then a violation must
+ * be found), and after a # the reason why it is there. */
 int run_file(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* schedule.h - what will happen, in the order of (time, sequence).
  *
- * The one clock of a history that is right: true time, in whole microseconds. Events of one
- * instant happen in the order in which they were put in, so a seed has one history only. */
+ * True time, in whole microseconds: the one clock of a history that is right. Events of one
+ * instant happen in the order in which they were scheduled, so a seed has one history only. */
 #ifndef RLK_TESTS_SIM_SCHEDULE_H
 #define RLK_TESTS_SIM_SCHEDULE_H
 
@@ -26,7 +26,7 @@ enum event_kind {
     EVENT_PROMOTED,    /* a server: server */
     EVENT_REBORN,      /* a client: client */
     EVENT_HEAL,        /* the faults end */
-    EVENT_END          /* so does the history */
+    EVENT_END          /* the history ends */
 };
 
 struct happening {
@@ -48,7 +48,7 @@ void schedule_reset(struct schedule *s);
 void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, unsigned who,
                    unsigned which, unsigned stamp);
 
-/* Take the next one; false when there is none. */
+/* Take the next one; false when there is nothing left. */
 bool schedule_pop(struct schedule *s, struct happening *ret);
 
 void schedule_free(struct schedule *s);

@@ -17,7 +17,7 @@ static const struct value no_value = {NONE, 0, 0};
     (1U << MESSAGE_TAKE | 1U << MESSAGE_KEEP | 1U << MESSAGE_VOTE | 1U << MESSAGE_CONFIRM |        \
      1U << MESSAGE_RELEASE)
 
-/* Long before anybody looks. */
+/* Long before a history begins. */
 #define TEN_DAYS_US UINT64_C(864000000000)
 
 void server_init(struct world *w, unsigned server)
@@ -51,8 +51,8 @@ unsigned server_value(const struct world *w, unsigned server, unsigned key)
     return v->claim != NONE && server_ms(w, s) <= v->expires_ms ? v->claim : NONE;
 }
 
-/* What it has by itself gives way. The key of a lock that both had has been there all the time; one
- * that comes back so is no gap that its holder could see (docs/guarantees.md). */
+/* The copy replaces what the replica stored by itself. The key of a lock that both had has been
+ * there all the time: its holder could not see a gap (docs/guarantees.md). */
 static void copy_to(struct world *w, unsigned server, unsigned key, struct value v)
 {
     struct value *there = &w->servers[server].keys[key];
@@ -62,7 +62,7 @@ static void copy_to(struct world *w, unsigned server, unsigned key, struct value
     check_copied(w, v.claim);
 }
 
-/* Every write reaches the replica, whatever it had been made to store by itself. */
+/* Every write reaches the replica, and replaces what the replica stored by itself. */
 static void write_key(struct world *w, unsigned server, unsigned key, struct value v)
 {
     struct server *s = &w->servers[server];
@@ -77,8 +77,8 @@ static void write_key(struct world *w, unsigned server, unsigned key, struct val
     }
 }
 
-/* A command that finds a key expired removes it: it does not come back when the clock is set
- * back. */
+/* A command that finds an expired key removes it: the key does not come back when the clock is
+ * set back. */
 static unsigned look_up(struct world *w, unsigned server, unsigned key)
 {
     unsigned value = server_value(w, server, key);
@@ -89,11 +89,11 @@ static unsigned look_up(struct world *w, unsigned server, unsigned key)
     return value;
 }
 
-/* The keys of the claim are free, the claim's, or one of them somebody else's: the value of that
- * one, or the claim, or NONE. */
+/* What the keys of a claim hold: how many are the claim's own, how many are free, and another
+ * claim that has one of them. */
 struct found {
     unsigned ours, free, other; /* `other`: a claim or NONE */
-    uint64_t since_us;          /* ours */
+    uint64_t since_us;          /* of the claim's own keys */
 };
 
 static struct found look_for(struct world *w, unsigned server, unsigned claim)
@@ -124,7 +124,7 @@ static void write_counter(struct world *w, unsigned server, unsigned key, uint64
     s->counters[key] = value;
 }
 
-/* To that of the lock, which has one. */
+/* Raise them to the fence of the lock, if it has one. */
 static void raise_counters(struct world *w, unsigned server, const struct message *m)
 {
     uint64_t left = world_claim(w, m->claim)->keys;
@@ -137,7 +137,7 @@ static void raise_counters(struct world *w, unsigned server, const struct messag
     }
 }
 
-/* Set those that are not there, and let those that are live as long. */
+/* Set the keys that are not there, and prolong those that are. */
 static void write_keys(struct world *w, unsigned server, const struct message *m)
 {
     uint64_t left = world_claim(w, m->claim)->keys;
@@ -172,7 +172,7 @@ static void set(struct world *w, unsigned server, struct message *m)
     trace(w, "n%u    SET %s t%08x: granted", server, trace_keys(w, m->claim), m->claim);
 }
 
-/* All keys or none: 1 done, 2 all were ours already, or the value of another's. */
+/* All keys or none: 1 done, 2 all were ours already, else the value of another claim. */
 static void take(struct world *w, unsigned server, struct message *m)
 {
     struct found f = look_for(w, server, m->claim);
@@ -192,7 +192,8 @@ static void take(struct world *w, unsigned server, struct message *m)
           m->ttl_ms, f.free ? "granted" : "it had them");
 }
 
-/* [S7] 1 all were ours and live on, never for less than before; 0, or the value of another's. */
+/* [S7] 1: all are ours and live on, never for less than before; 0: a key is gone; else the value
+ * of another claim. */
 static void keep(struct world *w, unsigned server, struct message *m)
 {
     struct found f = look_for(w, server, m->claim);
@@ -212,7 +213,7 @@ static void keep(struct world *w, unsigned server, struct message *m)
                           : "extended");
 }
 
-/* Above all that it ever gave, and at least the hint. */
+/* Greater than every fence that it gave before, and at least the hint. */
 static uint64_t next_fence(const struct world *w, unsigned server, const struct message *m)
 {
     uint64_t left = w->claims[m->claim].keys, fence = m->fence;
@@ -224,8 +225,8 @@ static uint64_t next_fence(const struct world *w, unsigned server, const struct 
     return fence;
 }
 
-/* [S12] All keys or none, and their counters: the counter, and whether the data are those that
- * were expected; 2 some were ours already, or the value of another's. */
+/* [S12] All keys or none, and their counters: the counter, and whether the data are the expected
+ * ones; 2: some were ours already; or the value of another claim. */
 static void vote(struct world *w, unsigned server, struct message *m)
 {
     struct found f = look_for(w, server, m->claim);
@@ -251,7 +252,7 @@ static void vote(struct world *w, unsigned server, struct message *m)
           m->claim, (unsigned long long)fence, m->same ? "" : ", other data");
 }
 
-/* 1 the keys are ours and the counters that now; 0 not. */
+/* 1: the keys are ours, and the counters are raised to the fence; 0: not. */
 static void confirm(struct world *w, unsigned server, struct message *m)
 {
     struct found f = look_for(w, server, m->claim);
@@ -272,7 +273,7 @@ static void confirm(struct world *w, unsigned server, struct message *m)
           (unsigned long long)m->fence, good ? "done" : "no");
 }
 
-/* What is ours is deleted: 1 all, -1 one was somebody else's, 0 one was not there. */
+/* Delete the keys that are ours. 1: all were; -1: one was another claim's; 0: one was not there. */
 static void release(struct world *w, unsigned server, struct message *m)
 {
     struct claim *claim = world_claim(w, m->claim);
@@ -328,7 +329,7 @@ static const char *name_of(const struct message *m)
     return "";
 }
 
-/* A script that it does not know is not run, and EVAL makes it known. */
+/* A script that the server does not know is not run; EVAL makes it known. */
 static bool knows(struct world *w, unsigned server, struct message *m)
 {
     struct server *s = &w->servers[server];
@@ -381,7 +382,7 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
     }
 }
 
-/* Everything is refused for the moment, and nothing was run. */
+/* The server refuses everything at the moment, and nothing was run. */
 static bool refuses(struct world *w, unsigned server, struct message *m)
 {
     const struct server *s = &w->servers[server];
@@ -398,8 +399,8 @@ static bool refuses(struct world *w, unsigned server, struct message *m)
     return true;
 }
 
-/* What a master that is busy with a script does not even say of itself. */
-static bool is_mute(struct world *w, unsigned server, struct message *m)
+/* A master that is busy with a script does not even answer these. */
+static bool refuses_facts(struct world *w, unsigned server, struct message *m)
 {
     const struct server *s = &w->servers[server];
 
@@ -419,7 +420,7 @@ static void load(struct world *w, unsigned server, struct message *m)
     }
 }
 
-/* CLIENT KILL: one that is there, when it is allowed. */
+/* CLIENT KILL: succeeds for a connection that exists, where it is allowed. */
 static void kill_wire(struct world *w, unsigned server, struct message *m)
 {
     m->answer = ANSWER_ERROR;
@@ -434,22 +435,22 @@ static void kill_wire(struct world *w, unsigned server, struct message *m)
     }
 }
 
-/* That its data may be gone, or another's. */
-static bool tells_loss(const struct message *m)
+/* The answer says that the data may be gone, or another server's. */
+static bool reports_loss(const struct message *m)
 {
     return m->kind == MESSAGE_INFO &&
            ((m->section == SECTION_COMMANDSTATS && m->facts.flushed) ||
             (m->section == SECTION_REPLICATION && m->facts.promotion != 0));
 }
 
-/* What does not touch a lock. */
-static void attend(struct world *w, unsigned wire, struct message *m)
+/* Commands that touch no lock. */
+static void answer_facts(struct world *w, unsigned wire, struct message *m)
 {
     unsigned server = w->wires[wire].server;
 
     m->answer = ANSWER_FACTS;
     if (m->kind == MESSAGE_INFO || m->kind == MESSAGE_CONFIG) {
-        w->wires[wire].suspect |= !is_mute(w, server, m) && tells_loss(m);
+        w->wires[wire].suspect |= !refuses_facts(w, server, m) && reports_loss(m);
     } else if (m->kind == MESSAGE_TIME) {
         facts_time(w, server, m);
     } else if (m->kind == MESSAGE_MARK && !refuses(w, server, m)) {
@@ -479,7 +480,7 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     m->replica = w->servers[server].master != NONE;
     facts_of(w, server, &m->facts);
     if (m->kind < MESSAGE_SET) {
-        attend(w, wire, m);
+        answer_facts(w, wire, m);
     } else if (!refuses(w, server, m)) {
         carry_out(w, server, m);
     } else if (m->kind != MESSAGE_RELEASE && draw_chance(&w->prng, 200000)) {
@@ -488,7 +489,7 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     }
 }
 
-/* It goes on, without its keys. */
+/* It goes on running, without its keys. */
 void server_empty(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
@@ -511,8 +512,8 @@ void server_flush(struct world *w, unsigned server)
     w->servers[server].disguised = false;
 }
 
-/* Its data are gone, and those of its master in their place. What it grants by itself from now on
- * its master knows nothing of. */
+/* Its data are replaced by its master's. Its master does not know what it grants by itself from
+ * now on. */
 void server_demote(struct world *w, unsigned server, unsigned master)
 {
     struct server *s = &w->servers[server];
@@ -533,7 +534,7 @@ void server_demote(struct world *w, unsigned server, unsigned master)
     w->harmed = true;
 }
 
-/* What it has granted until now its master may have written over. */
+/* Its master may have overwritten what it has granted until now. */
 void server_promote(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
@@ -546,7 +547,7 @@ void server_promote(struct world *w, unsigned server)
     }
 }
 
-/* What answers from now on has another run, and had another start. */
+/* The replica that answers from now on has another run and another start. */
 void server_replaced(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
@@ -566,7 +567,7 @@ void server_replaced(struct world *w, unsigned server)
     wire_server_ended(w, server);
 }
 
-/* A lock that it had may be valid yet. */
+/* A lock that it had may still be valid. */
 static void come_back_empty(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
@@ -588,7 +589,7 @@ void server_stop(struct world *w, unsigned server, uint64_t until_us)
     if (s->state != SERVER_RUNS) {
         return;
     }
-    trace(w, "n%u    stands still for %.1f ms", server, trace_ms(w->now_us, until_us));
+    trace(w, "n%u    is stopped for %.1f ms", server, trace_ms(w->now_us, until_us));
     s->state = SERVER_STOPPED;
     schedule_push(&w->schedule, until_us, EVENT_CONTINUE, server, 0, ++s->stamp);
 }

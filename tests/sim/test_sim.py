@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The simulator as a person uses it: `test_sim.py REDLOCK-SIM SECONDS`.
+"""Runs the simulator as a person does: `test_sim.py REDLOCK-SIM SECONDS`.
 
-Random histories for a budget of so many seconds of processor time, the demonstration of every
-assumption of the fault model, and what is promised of the program itself. A violation is
-printed with its seed, and with the command that shows it again.
+It runs random histories for so many seconds of processor time, demonstrates every assumption of
+the fault model, and checks what the program itself promises. A violation is printed with its
+seed, and with the command that shows it again.
 
-The seeds are the same each time, so that what this says of a commit does not change. New ones are
-tried with RLK_SIM_FROM=SEED, or by hand: docs/simulator.md.
+The seeds are the same each time, so that the result depends on the commit alone. To try new ones,
+set RLK_SIM_FROM=SEED, or run the program by hand: docs/simulator.md.
 """
 import os
 import re
@@ -51,7 +51,7 @@ def first_seed(sim, *words):
 
 
 def demonstrated(sim, assumption):
-    """With it broken two hold one lock, or a fence goes back, and the trace shows how."""
+    """Without it two clients hold one lock, or a fence goes back, and the trace shows how."""
     seed, text = first_seed(sim, '--break', assumption)
     if seed is None:
         yield f'no violation: {text}'
@@ -70,36 +70,37 @@ def same_twice(sim):
         plain, again = sim('--seed', seed)[1], sim('--seed', seed)[1]
         traced = sim('--seed', seed, '--trace')[1]
         if plain != again:
-            yield f'seed {seed} has two histories'
+            yield f'seed {seed} gives two histories'
         if plain.splitlines()[-2:] != traced.splitlines()[-2:]:
             yield f'the trace of seed {seed} is of another history'
 
 
 def jobs_agree(sim):
-    """However it is divided, it is the same work."""
+    """One process or three: the same work."""
     one, three = (sim('--seeds', '300', '--jobs', jobs)[1].splitlines()[-1] for jobs in '13')
     if one != three or not re.fullmatch(r'300 histories, \d{5,} events, 0 violations', one):
         yield f'{one!r} and {three!r}'
 
 
-# What happens to a client, and it does not know: these lines are the simulator's own.
-OF_THE_WORLD = ['stalls for', 'stands still for', 'is suspended for', 'and its clock stand still for',
+# What happens to a client without its knowledge: only the simulator can print these lines.
+OF_THE_WORLD = ['stalls for', 'is paused for', 'is suspended for', 'and its clock freeze for',
                 'its wall clock is set', 'dies', 'is started again', 'its clock is off by',
-                'nothing gets', 'everything to and from', 'the connection breaks']
+                'is cut off from', 'cannot reach', 'gets nothing from', 'everything to and from',
+                'the connection breaks']
 
 
 def lines_of_others(sim):
-    """What a client tells of itself it tells in the words of the library."""
-    told = 0
+    """Every line about a client is one that redlock_trace_line() writes, or names a fault."""
+    checked = 0
     for seed in range(1, 40):
-        lines = [line for line in sim('--seed', str(seed), '--trace')[1].splitlines()
+        shown = [line for line in sim('--seed', str(seed), '--trace')[1].splitlines()
                  if re.match(r' *\d+\.\d{6}  c', line)]
-        told += len(lines)
-        for line in strangers(lines):
-            if not any(words in line for words in OF_THE_WORLD):
-                yield f'seed {seed}: {line}'
-    if told < 10000:
-        yield f'there are only {told} lines'
+        checked += len(shown)
+        for text in strangers(shown):
+            if not any(words in text for words in OF_THE_WORLD):
+                yield f'seed {seed}: {text}'
+    if checked < 10000:
+        yield f'there are only {checked} lines'
 
 
 def usage(sim):
@@ -114,7 +115,7 @@ def usage(sim):
 
 def bad_seed_files(sim, folder):
     path = os.path.join(folder, 'seeds')
-    for text, why in [('1 nothing # a name that is none', 'not ok'), ('# empty\n', '1..0'),
+    for text, why in [('1 nothing # an unknown assumption', 'not ok'), ('# empty\n', '1..0'),
                       ('1 truth # perhaps no violation\n' * 2, 'ok')]:
         with open(path, 'w', encoding='utf-8') as file:
             file.write(text)
@@ -123,7 +124,7 @@ def bad_seed_files(sim, folder):
             yield f'{text!r}: {status}, {out}'
     os.remove(path)
     if sim('--file', path)[0] != 66:
-        yield 'a file that is not there is read'
+        yield 'a missing file is accepted'
 
 
 def main(program, seconds):
@@ -133,12 +134,12 @@ def main(program, seconds):
     tap = Tap()
     tap.claim('a seed is a history, with or without a trace', same_twice(sim))
     tap.claim('the number of jobs does not matter', jobs_agree(sim))
-    tap.claim('clients are traced in the words of the library', lines_of_others(sim))
-    tap.claim('wrong usage is said', usage(sim))
+    tap.claim('the library itself writes the lines about clients', lines_of_others(sim))
+    tap.claim('wrong usage is rejected', usage(sim))
     with tempfile.TemporaryDirectory() as folder:
-        tap.claim('a file of seeds that is wrong is said', bad_seed_files(sim, folder))
+        tap.claim('a wrong file of seeds is rejected', bad_seed_files(sim, folder))
     for assumption in ASSUMPTIONS:
-        what = 'fences go back' if assumption == 'wall-clocks' else 'two can hold a lock'
+        what = 'fences go back' if assumption == 'wall-clocks' else 'two clients can hold a lock'
         tap.claim(f'without the assumption "{assumption}" {what}',
                   demonstrated(sim, assumption))
     tap.claim(f'random histories for {seconds} s of processor time', budget(sim, int(seconds)))

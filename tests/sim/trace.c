@@ -1,4 +1,4 @@
-/* trace.c - one line for each event. */
+/* trace.c - prints one line for each event. */
 #include "sim/trace.h"
 
 #include <stdarg.h>
@@ -20,7 +20,7 @@ void trace_line(const struct world *w, const char *format, ...)
     putchar('\n');
 }
 
-/* The lock of an acquire that is being called has a number, and its worker does not know it yet. */
+/* The lock of an acquire that is being called has a number that its worker does not know yet. */
 static int64_t worker_of(struct client *c, const struct redlock_trace *ev)
 {
     unsigned i;

@@ -1,4 +1,4 @@
-/* user.c - what a worker draws and does next. */
+/* user.c - what each worker draws and does next. */
 #include "sim/user.h"
 
 #include <redlock/error.h>
@@ -48,7 +48,7 @@ static uint32_t draw_wait_ms(struct world *w)
     }
 }
 
-/* One, or some of them. In calm histories nobody wants what another one has. */
+/* One key, or some of them. In calm histories no two clients want the same key. */
 static unsigned draw_keys(struct world *w, unsigned client)
 {
     unsigned keys = 1U << draw_upto(&w->prng, w->o.keys - 1);
@@ -62,7 +62,7 @@ static unsigned draw_keys(struct world *w, unsigned client)
     return keys;
 }
 
-/* How it is to live on. */
+/* How the lock is renewed or extended. */
 static void draw_life(struct world *w, struct redlock_request *q)
 {
     q->renew = draw_chance(&w->prng, w->o.renew_ppm);
@@ -94,7 +94,7 @@ static void name_keys(unsigned keys, const char *names[SIM_KEYS], struct redlock
     }
 }
 
-/* What the checkers have to know of a request. */
+/* What the checkers must know of a request. */
 static void note(struct worker *k, const struct redlock_request *q, unsigned keys)
 {
     k->phase = WORKER_PENDING;
@@ -113,7 +113,8 @@ static void note(struct worker *k, const struct redlock_request *q, unsigned key
 static void accepted(struct world *w, const struct worker *k, const char *call, int status)
 {
     if (status) {
-        check_violated(w, "told", "c%u.%u: %s is refused: %d", k->client, k->index, call, status);
+        check_violated(w, "reported", "c%u.%u: %s is refused: %d", k->client, k->index, call,
+                       status);
     }
 }
 
@@ -149,7 +150,7 @@ static void release(struct world *w, struct worker *k)
     process_leave(w);
 }
 
-/* Not when an extension is under way, or the lock is lost. */
+/* Not while an extension is in progress, and not when the lock is lost. */
 static void extend_by(struct world *w, struct worker *k, uint32_t ttl_ms)
 {
     if (k->extending || process_valid_until_us(k) < world_client_us(w, k->client) + 1000) {
@@ -159,7 +160,7 @@ static void extend_by(struct world *w, struct worker *k, uint32_t ttl_ms)
     accepted(w, k, "an extension", redlock_extend(k->lock, ttl_ms, on_extended, k));
 }
 
-/* One draw after the other: the order inside an initialiser is the compiler's. */
+/* One draw a statement: the order inside an initialiser is the compiler's choice. */
 static void ask(struct world *w, unsigned client, unsigned worker)
 {
     struct redlock_request q;
@@ -190,8 +191,7 @@ static void ask(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* Most let go in good time, some only when the lock has ended by itself, or has been renewed a
- * few times. */
+/* Most workers release in time, some only when the lock has ended, or was renewed a few times. */
 static uint64_t draw_hold_us(struct world *w, const struct worker *k)
 {
     uint64_t ttl_us = rlk_time_from_ms(k->ttl_ms);
@@ -212,7 +212,8 @@ static uint64_t draw_think_us(struct world *w)
 {
     uint64_t us = w->healed ? draw_upto(&w->prng, 1000) : draw_tail(&w->prng, w->o.think_us);
 
-    /* [S10] Whoever is told at once that it cannot be asks again, but not all the time. */
+    /* [S10] A worker that is refused at once because of duplicates asks again, but not all the
+     * time. */
     return w->o.duplicate < SIM_NODES && !w->healed ? us + w->o.until_us / 200 : us;
 }
 
@@ -222,7 +223,7 @@ static void use_later(struct world *w, unsigned client, unsigned worker, uint64_
                   world_worker(w, client, worker)->op);
 }
 
-/* For a ttl of its own, for the other one, or for as long as before. */
+/* By another ttl, by the other one of the two, or by the ttl of the request. */
 static void extend(struct world *w, unsigned client, unsigned worker)
 {
     uint32_t ttl_ms = world_worker(w, client, worker)->ttl_ms;
@@ -233,7 +234,7 @@ static void extend(struct world *w, unsigned client, unsigned worker)
     extend_by(w, world_worker(w, client, worker), ttl_ms);
 }
 
-/* It is held: what its user does with it. */
+/* The lock is held: what its user does with it. */
 static void use(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
@@ -269,7 +270,7 @@ void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned sta
               20 + draw_upto(&w->prng, rlk_time_from_ms(k->ttl_ms) / (w->o.steps ? 4 : 1)));
 }
 
-/* In the middle of it some want more, and some let go. */
+/* In the middle of a renewal some users extend, and some release. */
 void user_renewing(struct world *w, unsigned client, unsigned worker)
 {
     if (w->healed) {
@@ -283,7 +284,7 @@ void user_renewing(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* What is left of it is released, soon or later. */
+/* The rest of a lost lock is released, soon or later. */
 static void user_lost(struct world *w, unsigned client, unsigned worker)
 {
     w->lost++;
@@ -292,7 +293,7 @@ static void user_lost(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* Its last one. When all had theirs, some time has to pass. */
+/* It has had its last lock. When all workers had theirs, some time must pass. */
 static void finish(struct world *w, unsigned client, unsigned worker)
 {
     world_worker(w, client, worker)->done = true;
@@ -312,7 +313,7 @@ static void user_acquired(struct world *w, unsigned client, unsigned worker, int
         return;
     }
     if (status == REDLOCK_ECONFIG && k->last) {
-        finish(w, client, worker); /* there will be none */
+        finish(w, client, worker); /* it will never get one */
     } else {
         later(w, client, worker, draw_think_us(w));
     }
@@ -329,16 +330,17 @@ static void user_released(struct world *w, unsigned client, unsigned worker)
     later(w, client, worker, draw_think_us(w));
 }
 
-/* ---- the end of a process, in order ---- */
+/* ---- a process that ends in order ---- */
 
-/* What is pending is cancelled, what is held is released; of that nobody is told. */
+/* A call in progress is cancelled, a lock that is held is released; no result of these is
+ * reported. */
 static void end_work(struct world *w, struct worker *k)
 {
     if (k->phase == WORKER_PENDING) {
         check_cancelled(w, k->client, k->index);
     } else if (k->phase == WORKER_HELD) {
         let_go(w, k);
-        k->told = true;
+        k->reported = true;
     }
 }
 
@@ -366,11 +368,11 @@ static void on_closed(void *arg)
     struct client *c = arg;
 
     check_closed(w, c->index);
-    c->rl = NULL; /* its memory is given back */
+    c->rl = NULL; /* its memory has been freed */
     process_ended(w, c->index);
 }
 
-/* ---- what it is told ---- */
+/* ---- results and notices ---- */
 
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
@@ -420,10 +422,10 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
 
     (void)lock;
     if (notice->kind == REDLOCK_NOTICE_LOST) {
-        check_lost_told(w, k->client, k->index);
+        check_lost_reported(w, k->client, k->index);
         user_lost(w, k->client, k->index);
     } else {
-        check_trouble_told(w, k->client, k->index);
+        check_trouble_reported(w, k->client, k->index);
     }
 }
 

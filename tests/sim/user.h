@@ -1,4 +1,4 @@
-/* user.h - those who want the locks: they ask, wait, cancel, hold, let go, and ask again. */
+/* user.h - the users of the locks: they ask, wait, cancel, hold, release, and ask again. */
 #ifndef RLK_TESTS_SIM_USER_H
 #define RLK_TESTS_SIM_USER_H
 
@@ -13,7 +13,7 @@ void user_finish(struct world *w, unsigned client, unsigned worker);
 /* Its process ends in order: redlock_close(). */
 void user_close(struct world *w, unsigned client);
 
-/* A round begins of a lock that is held. */
+/* A lock that is held begins a renewal round. */
 void user_renewing(struct world *w, unsigned client, unsigned worker);
 
 void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned stamp);

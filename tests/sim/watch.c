@@ -1,4 +1,4 @@
-/* watch.c - what is seen on the wires. */
+/* watch.c - what the library sends and reads. */
 #include "sim/watch.h"
 
 #include <string.h>
@@ -18,17 +18,17 @@ static bool is_no_script(const struct message *m)
     return m->answer == ANSWER_ERROR && strncmp(m->error, "NOSCRIPT", 8) == 0;
 }
 
-/* ---- what it asks ---- */
+/* ---- what it sends ---- */
 
-/* The same question with its text, because the server has forgotten the script. */
-static bool is_again(const struct world *w, const struct message *m)
+/* The same question with the script's text, because the server has forgotten the script. */
+static bool is_asked_again(const struct world *w, const struct message *m)
 {
     const struct message *h = w->heard;
 
     return h && m->text && h->kind == m->kind && h->claim == m->claim && is_no_script(h);
 }
 
-static void asks_again(struct world *w, unsigned node, const struct message *m)
+static void note_asked_again(struct world *w, unsigned node, const struct message *m)
 {
     if (m->kind == MESSAGE_RELEASE) {
         world_claim(w, m->claim)->excuses++;
@@ -42,7 +42,7 @@ static void asks_again(struct world *w, unsigned node, const struct message *m)
     }
 }
 
-static void asks(struct world *w, unsigned client, unsigned node, const struct message *m)
+static void note_asked(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     unsigned worker = world_claim(w, m->claim)->worker;
 
@@ -67,25 +67,25 @@ void watch_asks(struct world *w, unsigned client, unsigned node, struct message 
     if (m->kind < MESSAGE_SET) {
         return;
     }
-    if (is_again(w, m)) {
+    if (is_asked_again(w, m)) {
         m->heal = w->heard->heal;
-        asks_again(w, node, m);
+        note_asked_again(w, node, m);
     } else {
         k = process_owner(w, m->claim);
-        check_vote_looks(w, client, node, m);
+        check_vote_reads_mark(w, client, node, m);
         m->heal = m->kind == MESSAGE_TAKE && !(k && k->phase == WORKER_PENDING);
-        asks(w, client, node, m);
+        note_asked(w, client, node, m);
     }
 }
 
-/* ---- what it hears ---- */
+/* ---- what it reads ---- */
 
-static void looks(struct peer *p, const struct message *m, bool up)
+static void note_inspection(struct peer *p, const struct message *m, bool up)
 {
     if (m->kind == MESSAGE_INFO && m->section == SECTION_REPLICATION && m->answer != ANSWER_ERROR) {
         p->role_us = m->done_us;
     } else if (m->kind == MESSAGE_MARK && up && m->answer != ANSWER_ERROR) {
-        p->first_look_us = p->inspected_us ? p->first_look_us : m->done_us;
+        p->first_inspected_us = p->inspected_us ? p->first_inspected_us : m->done_us;
         p->inspected_us = m->done_us;
         p->unread = false;
     } else if (m->kind == MESSAGE_MARK && up) {
@@ -93,16 +93,16 @@ static void looks(struct peer *p, const struct message *m, bool up)
     }
 }
 
-/* [S11] A look of the greeting counts when it has gone well: watch_core.c. */
+/* [S11] An inspection in a greeting counts only if the greeting succeeds: watch_core.c. */
 void watch_hears(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
-    looks(&w->clients[client].peers[node], m, world_node_up(w, client, node));
+    note_inspection(&w->clients[client].peers[node], m, world_node_up(w, client, node));
     w->heard = m;
     w->noted = w->timed = false;
 }
 
-/* What was said of a round that is over changes nothing but what has to be released. */
-static void hears_late(struct world *w, unsigned node, const struct message *m)
+/* An answer for a round that is over changes only what has to be released. */
+static void note_late_answer(struct world *w, unsigned node, const struct message *m)
 {
     struct claim *c = world_claim(w, m->claim);
     struct worker *k = world_worker(w, c->client, c->worker);
@@ -120,7 +120,7 @@ void watch_heard(struct world *w, unsigned client, unsigned node, const struct m
     bool votes = m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_VOTE;
 
     if (votes && !w->noted) {
-        hears_late(w, node, m);
+        note_late_answer(w, node, m);
     }
     if ((m->kind == MESSAGE_MARK || m->kind == MESSAGE_TIME) && m->answer != ANSWER_ERROR) {
         check_compared(w, client, node);
@@ -151,16 +151,16 @@ void watch_closes(struct world *w, unsigned wire)
     if (w->ending) {
         return;
     }
-    check_looks_away(w, x->client);
+    check_witness_lost(w, x->client);
     for (m = x->unanswered; m != NONE; m = w->messages[m].next) {
         is_unanswered(w, x->client, x->node, &w->messages[m]);
     }
     w->clients[x->client].peers[x->node].closed = wire;
 }
 
-/* ---- when its code has run ---- */
+/* ---- after the client's code has run ---- */
 
-/* Whoever was waited for over a connection that has ended is not waited for any more. */
+/* No lock may go on waiting for an answer over a connection that has ended. */
 static void check_disconnected(struct world *w, unsigned client, unsigned node)
 {
     struct peer *p = &w->clients[client].peers[node];
@@ -170,7 +170,7 @@ static void check_disconnected(struct world *w, unsigned client, unsigned node)
         return;
     }
     for (m = w->wires[p->closed].unanswered; m != NONE; m = w->messages[m].next) {
-        check_heard(w, client, node, &w->messages[m]);
+        check_disconnect_handled(w, client, node, &w->messages[m]);
     }
     p->closed = NONE;
 }
@@ -183,8 +183,8 @@ void watch_left(struct world *w, unsigned client)
     for (i = 0; i < w->o.workers; i++) {
         struct worker *k = &c->workers[i];
 
-        check_heard_of_suspension(w, client, i);
-        check_heard_of_exchange(w, client, i);
+        check_suspension_notified(w, client, i);
+        check_data_replaced_notified(w, client, i);
         if (k->lets_go) {
             k->lets_go = false;
             check_let_go(w, k->claim);

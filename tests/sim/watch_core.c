@@ -1,5 +1,5 @@
-/* watch_core.c - what the drivers that ship tell the machines of src/core, and their nodes: the
- * linker has put these between them (-Wl,--wrap, meson.build). */
+/* watch_core.c - the calls from the drivers that ship to the state machines of src/core and to
+ * their nodes. The linker puts these functions between them (-Wl,--wrap, meson.build). */
 #include <string.h>
 
 #include "base/mask.h"
@@ -52,25 +52,25 @@ bool __wrap_rlk_quarantine_take_data_replaced(struct rlk_quarantine *s);
 
 /* ---- the attempt ---- */
 
-/* The answer that this comes from; NULL: it comes from none. */
-static const struct message *heard_of(const struct world *w, unsigned claim)
+/* The answer that this event comes from; NULL when it comes from no answer. */
+static const struct message *heard_answer(const struct world *w, unsigned claim)
 {
     return w->heard && w->heard->claim == claim ? w->heard : NULL;
 }
 
 static void note_vote(struct world *w, unsigned claim, const struct rlk_event *ev)
 {
-    check_voted(w, ev->node, claim, heard_of(w, claim), ev->vote, ev->fence);
+    check_voted(w, ev->node, claim, heard_answer(w, claim), ev->vote, ev->fence);
     w->noted = true;
 }
 
 static void note_confirmation(struct world *w, unsigned claim, const struct rlk_event *ev)
 {
-    check_comes_from(w, claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, heard_of(w, claim));
+    check_comes_from(w, claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, heard_answer(w, claim));
     check_confirmed(w, claim, ev->node, ev->answer == RLK_ANSWER_OURS);
 }
 
-/* [S11] A clock, or what a node may have forgotten. */
+/* [S11] A clock, or data that a node may have lost. */
 static bool is_doubt(const struct rlk_event *ev)
 {
     return ev->kind == RLK_EVENT_QUARANTINED || ev->kind == RLK_EVENT_CLOCK_SUSPECT ||
@@ -79,7 +79,7 @@ static bool is_doubt(const struct rlk_event *ev)
 
 static void note_doubt(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
-    k->stands = k->stands && ev->kind != RLK_EVENT_SUSPENDED;
+    k->suspension_unnotified = k->suspension_unnotified && ev->kind != RLK_EVENT_SUSPENDED;
     if (ev->kind == RLK_EVENT_QUARANTINED && ev->data_replaced) {
         k->data_replaced &= ~rlk_mask_bit(ev->node);
     }
@@ -115,8 +115,8 @@ void __wrap_rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev,
     process_stall(w, k->client);
 }
 
-/* A round has a token of its own [S4]; whoever had the one before lets go of it. */
-static void fresh(struct world *w, struct worker *k, const struct rlk_claim *claim)
+/* Each round has a token of its own [S4]; the token of the round before is let go. */
+static void note_token(struct world *w, struct worker *k, const struct rlk_claim *claim)
 {
     struct claim *c;
 
@@ -144,7 +144,7 @@ int __wrap_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entrop
     int status = __real_rlk_claim_fresh_token(c, entropy, owner);
 
     if (!w->ending && status == 0) {
-        fresh(w, c->lock->arg, c);
+        note_token(w, c->lock->arg, c);
     }
     return status;
 }
@@ -164,10 +164,10 @@ void __wrap_rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint
     process_stall(w, k->client);
 }
 
-/* A late vote of the round that was won, or one of a heal. */
+/* A late vote of the round that was won, or an answer to a heal. */
 static void note_late_vote(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
-    const struct message *m = heard_of(w, k->claim);
+    const struct message *m = heard_answer(w, k->claim);
 
     if (m && !m->heal) {
         note_vote(w, k->claim, ev);
@@ -178,7 +178,7 @@ static void note_late_vote(struct world *w, struct worker *k, const struct rlk_e
 
 static void note_answer(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
-    const struct message *m = heard_of(w, k->claim);
+    const struct message *m = heard_answer(w, k->claim);
 
     check_comes_from(w, k->claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, m);
     check_held_answered(w, k->client, k->index, ev->node, ev->answer, m ? m->since_us : w->now_us,
@@ -218,7 +218,7 @@ void __wrap_rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct
 
 /* ---- the release ---- */
 
-/* Whom it is sent to or owed is known when the step has been carried out. */
+/* Which nodes got a release, or have one pending, is known only after the step. */
 void __wrap_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
                              struct rlk_actions *out)
 {
@@ -232,17 +232,17 @@ void __wrap_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
     }
 }
 
-/* ---- who may vote, and what time it is ---- */
+/* ---- quarantine and clocks ---- */
 
-/* All who rely on a lease are to hear of it. */
-static void stood(struct world *w, struct client *c)
+/* Every lock that relies on a lease must be notified. */
+static void notify_suspension(struct world *w, struct client *c)
 {
     unsigned i;
 
     for (i = 0; i < w->o.workers; i++) {
         struct worker *k = &c->workers[i];
 
-        k->stands = k->phase == WORKER_PENDING || k->phase == WORKER_HELD;
+        k->suspension_unnotified = k->phase == WORKER_PENDING || k->phase == WORKER_HELD;
     }
 }
 
@@ -257,7 +257,7 @@ enum rlk_clock_verdict __wrap_rlk_clocks_sample(struct rlk_clocks *c, unsigned n
     w->timed = true;
     check_timed(w, w->running, node, w->heard, verdict);
     if (verdict == RLK_CLOCK_WE_WERE_SUSPENDED) {
-        stood(w, &w->clients[w->running]);
+        notify_suspension(w, &w->clients[w->running]);
     }
     if (verdict == RLK_CLOCK_AHEAD || verdict == RLK_CLOCK_WE_WERE_SUSPENDED) {
         check_ahead(w, w->running, node);
@@ -273,7 +273,7 @@ void __wrap_rlk_clocks_forget(struct rlk_clocks *c, unsigned node)
     __real_rlk_clocks_forget(c, node);
 }
 
-/* [S7] Every lock that is held is to hear of it. */
+/* [S7] Every lock that is held must be notified. */
 bool __wrap_rlk_quarantine_take_data_replaced(struct rlk_quarantine *s)
 {
     struct world *w = process_world();
@@ -290,7 +290,7 @@ bool __wrap_rlk_quarantine_take_data_replaced(struct rlk_quarantine *s)
     return data_replaced;
 }
 
-/* The greeting has gone well: with a look at the incarnation key, or without one (NULL). */
+/* The greeting has succeeded: with an inspection, or without one (NULL). */
 void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
     struct world *w = process_world();
@@ -300,20 +300,20 @@ void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, 
     p->unread = reply && reply->type == RLK_REPLY_ERROR;
     p->met_us = p->met_us ? p->met_us : w->now_us;
     if (reply && m->answer != ANSWER_ERROR) {
-        p->first_look_us = p->inspected_us ? p->first_look_us : m->done_us;
+        p->first_inspected_us = p->inspected_us ? p->first_inspected_us : m->done_us;
         p->inspected_us = m->done_us;
     }
     __real_rlk_health_begin(n, reply, now_us);
 }
 
-/* ---- what is owed ---- */
+/* ---- pending releases ---- */
 
 void __wrap_rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
 {
     struct world *w = process_world();
     struct peer *p = &w->clients[w->running].peers[n->index];
 
-    p->owed_before = p->owed;
+    p->pending_before = p->pending;
     __real_rlk_node_greeted(n, now_us);
 }
 
@@ -321,16 +321,16 @@ void __wrap_rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bo
                                  uint64_t now_us)
 {
     struct world *w = process_world();
-    unsigned owed = watch_claim(w, claim);
+    unsigned pending_claim = watch_claim(w, claim);
 
     __real_rlk_node_add_pending(n, claim, refused, now_us);
-    if (!w->ending && owed != NONE) {
-        w->clients[w->running].peers[n->index].owed++;
-        check_owed(w, owed, n->index);
+    if (!w->ending && pending_claim != NONE) {
+        w->clients[w->running].peers[n->index].pending++;
+        check_release_pending(w, pending_claim, n->index);
     }
 }
 
-/* The oldest are given up when their keys have ended. */
+/* Releases are dropped when their keys have expired. */
 struct rlk_claim *__wrap_rlk_pending_list_first(struct rlk_pending_list *d, uint64_t now_us)
 {
     struct world *w = process_world();

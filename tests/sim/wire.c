@@ -19,7 +19,7 @@ static uint64_t delay_us(struct world *w, const struct peer *p)
     return p->slow_until_us > w->now_us ? us + p->slow_us : us;
 }
 
-/* When something that leaves at `from_us` is there. */
+/* When a message that leaves at `from_us` arrives. */
 static uint64_t arrives_us(struct world *w, const struct peer *p, uint64_t from_us, bool there)
 {
     uint64_t clear_us = there ? p->there_clear_us : p->back_clear_us;
@@ -58,7 +58,7 @@ unsigned wire_open(struct world *w, unsigned client, unsigned node)
     return wire;
 }
 
-/* Greetings do not count: a node that is refused is greeted for ever. */
+/* Greetings do not count: a node that is refused is greeted again and again. */
 static void not_quiet(struct world *w, const struct message *m, uint64_t until_us)
 {
     if (m->kind >= MESSAGE_SET) {
@@ -128,7 +128,7 @@ static void answer(struct world *w, unsigned wire, const struct message *m)
     }
 }
 
-/* It is followed by one that arrives along with it. */
+/* The next message arrives together with it. */
 static bool is_followed(const struct world *w, const struct wire *x, unsigned m)
 {
     unsigned next = w->messages[m].next;
@@ -136,7 +136,7 @@ static bool is_followed(const struct world *w, const struct wire *x, unsigned m)
     return next != NONE && next != x->unsent && w->messages[next].joined;
 }
 
-/* It lies in the socket, behind what does so already. */
+/* The message stays in the socket, after those that are there already. */
 static void hold(const struct world *w, struct wire *x)
 {
     unsigned m = x->unexecuted, skip = x->held;
@@ -151,7 +151,7 @@ static void hold(const struct world *w, struct wire *x)
     }
 }
 
-/* What has arrived together is answered together. */
+/* Messages that arrived together are answered together. */
 static void execute(struct world *w, unsigned wire)
 {
     struct wire *x = &w->wires[wire];
@@ -207,8 +207,8 @@ uint64_t wire_oldest_us(const struct world *w, unsigned wire)
     return oldest == NONE ? RLK_NEVER : w->messages[oldest].sent_us;
 }
 
-/* How much of what is on its way arrives all the same: all of it, when the system delivers it for a
- * process that has closed. */
+/* How many of the messages in flight still arrive: all of them, when the system delivers them
+ * for a process that has closed. */
 static void cut(struct world *w, struct wire *x, bool all)
 {
     unsigned left = 0, m;
@@ -221,7 +221,7 @@ static void cut(struct world *w, struct wire *x, bool all)
     }
     x->cut = true;
     x->survivors = all ? left : left ? (unsigned)draw_upto(&w->prng, left) : 0;
-    /* What already lies in the socket of a server that stands still is there. */
+    /* Messages in the socket of a server that is stopped have arrived. */
     x->survivors = x->survivors > x->held ? x->survivors : x->held;
     if (x->survivors > x->held && !w->healed && draw_chance(&w->prng, 500000)) {
         x->late_us = w->now_us + draw_scale(&w->prng, 1000, w->o.longest_us);

@@ -1,34 +1,34 @@
-/* wire.h - connections between clients and servers, and what is on the way.
+/* wire.h - connections between clients and servers, and the messages in flight.
  *
- * On one connection everything keeps its order; between two there is none. A message is
- * never lost while its connection lives: it is late. When a connection breaks, a first part of
- * what was on its way to the server arrives all the same, perhaps much later (the server may
- * stand still with it in its socket), and of the answers none does. */
+ * On one connection everything keeps its order; between two there is no order. A message is
+ * never lost while its connection lives: it is late. When a connection breaks, the first
+ * messages in flight to the server still arrive, perhaps much later (they may lie in the socket
+ * of a server that is stopped), and no answer arrives. */
 #ifndef RLK_TESTS_SIM_WIRE_H
 #define RLK_TESTS_SIM_WIRE_H
 
 #include "sim/world.h"
 
-/* Begin to connect; the client hears EVENT_OPENED or EVENT_BROKEN, or nothing for long. */
+/* Begin to connect; EVENT_OPENED or EVENT_BROKEN follows, or nothing for long. */
 unsigned wire_open(struct world *w, unsigned client, unsigned node);
 
-/* Append a request; send those that were: they leave when the client is not busy any more. */
+/* Append a request; send those that were appended: they leave when the client is no longer busy. */
 void wire_put(struct world *w, unsigned wire, const struct message *m);
 void wire_flush(struct world *w, unsigned wire);
 
-/* The next answer that has come, or NULL; valid until something is put. */
+/* The next answer that has arrived, or NULL; valid until the next wire_put(). */
 const struct message *wire_take_answer(struct world *w, unsigned wire);
 
-/* When the oldest unanswered request was sent; RLK_NEVER when there is none. */
+/* When the oldest unanswered request was sent; RLK_NEVER when all are answered. */
 uint64_t wire_oldest_us(const struct world *w, unsigned wire);
 
-/* The client lets go of it; hard: what was sent may be lost. */
+/* The client closes it; hard: what was sent may be lost. */
 void wire_close(struct world *w, unsigned wire, bool hard);
 
-/* It breaks on its way; the client is told a little later. */
+/* It breaks in the network; the client notices a little later. */
 void wire_break(struct world *w, unsigned wire);
 
-/* All connections of a server: it has died; it stood still and goes on. */
+/* All connections of a server: it has died; it was stopped and goes on. */
 void wire_server_ended(struct world *w, unsigned server);
 void wire_server_goes_on(struct world *w, unsigned server);
 
