@@ -36,7 +36,7 @@ static void end_extension(struct rlk_hold *h, int status, struct rlk_actions *ou
 {
     if (h->extending && !h->extend_next) {
         h->extending = false;
-        h->extended = status;
+        h->extend_status = status;
         out->report_extended = true;
     }
 }
@@ -66,7 +66,7 @@ static void begin_trouble(struct rlk_hold *h, int reason, struct rlk_actions *ou
 static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
     bool soon = (h->leases.present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
-                (h->petted || !h->config.gated);
+                (h->petted || !h->config.needs_pet);
     uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RENEW_PARTS;
     uint64_t early_us = part_us / 1000 * h->config.early_ppm / 1000;
 
@@ -169,7 +169,7 @@ static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_ev
     h->round_ttl_us = ttl_us;
     h->round_until_us = rlk_time_add(ev->now_us, patience_us);
     extend(h, rlk_leases_begin(&h->leases, nodes, end_us(h, ev->now_us)), out);
-    if (h->leases.open == 0) {
+    if (h->leases.unanswered == 0) {
         end_round(h, ev->now_us, out); /* there is no node to ask */
     }
 }
@@ -223,7 +223,7 @@ static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
 /* A renewal is due. Cancel it when it is not allowed; but an extension by the user always is. */
 static void check_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
-    bool lacks_pet = h->config.gated && !h->petted && !h->renewal_started;
+    bool lacks_pet = h->config.needs_pet && !h->petted && !h->renewal_started;
 
     if (h->extend_next || (may_renew(h, now_us) && !lacks_pet)) {
         return;
@@ -329,7 +329,7 @@ static void follow_answer(struct rlk_hold *h, bool had_success, const struct rlk
     } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->extend_next) {
         plan_renewal(h);
     }
-    if (h->round_until_us != RLK_NEVER && h->leases.open == 0) {
+    if (h->round_until_us != RLK_NEVER && h->leases.unanswered == 0) {
         end_round(h, ev->now_us, out);
     }
 }
@@ -445,7 +445,7 @@ void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t no
     h->round_us = won->started_us;
     h->round_until_us = rlk_time_add(now_us, h->config.timeout_us);
     succeed(h, now_us, out);
-    if (h->leases.open == 0) {
+    if (h->leases.unanswered == 0) {
         end_round(h, now_us, out);
     }
     out->deadline_us = deadline(h, now_us);

@@ -36,7 +36,7 @@ struct rlk_hold_config {
     uint64_t ttl_us; /* whole milliseconds */
     uint64_t timeout_us;
     bool renew;            /* the lock is renewed by itself */
-    bool gated;            /* no renewal without a PET since the last one */
+    bool needs_pet;        /* no renewal without a PET since the last one */
     uint64_t max_hold_us;  /* no renewal may make the lock live longer; RLK_NEVER: no limit */
     uint32_t max_renewals; /* UINT32_MAX: no limit */
     bool adopted;          /* another process acquired it: our key may be on any node */
@@ -66,7 +66,7 @@ struct rlk_hold {
     bool extend_next;       /* that is the next round, and not the one under way */
     bool renewing;          /* the last round is a renewal, and not an extension */
     bool queued;            /* a round or a heal is due, and waits for DEQUEUED */
-    int extended;           /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
+    int extend_status;      /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
     bool petted;            /* a PET since the last renewal began; true before the first */
     bool renewal_started;   /* a renewal began and is not counted yet: a retry needs no other PET */
     bool waits_for_pet;     /* a renewal is due, and begins with the next PET */

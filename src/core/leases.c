@@ -18,10 +18,10 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
     unsigned node;
 
     l->nodes = nodes;
-    l->touched = won->asked & ~won->no;
+    l->may_have_key = won->asked & ~won->no;
     l->present = won->yes | won->quarantined;
-    l->counted = l->kept = rlk_round_counted(won);
-    l->open = won->asked & ~(won->yes | won->no | won->unknown);
+    l->counted = l->confirmed = rlk_round_counted(won);
+    l->unanswered = won->asked & ~(won->yes | won->no | won->unknown);
     l->asked = won->asked;
     l->absent = won->no;
     l->doubtful = won->unknown & ~(won->duplicates | won->quarantined);
@@ -41,7 +41,7 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
 
 void rlk_leases_adopt(struct rlk_leases *l)
 {
-    l->touched = l->doubtful = rlk_mask_all(l->nodes);
+    l->may_have_key = l->doubtful = rlk_mask_all(l->nodes);
 }
 
 static void recompute_validity(struct rlk_leases *l)
@@ -57,30 +57,32 @@ static uint64_t ask(struct rlk_leases *l, uint64_t nodes, uint64_t end_us)
     RLK_MASK_EACH (node, left) {
         l->next_us[node] = end_us;
     }
-    l->open |= nodes;
+    l->unanswered |= nodes;
     return nodes;
 }
 
 uint64_t rlk_leases_reach(const struct rlk_leases *l, uint64_t ready, uint64_t late)
 {
-    bool enough = rlk_mask_count(l->counted & (ready | l->open)) >= rlk_validity_quorum(l->nodes);
+    bool enough =
+        rlk_mask_count(l->counted & (ready | l->unanswered)) >= rlk_validity_quorum(l->nodes);
 
     return enough ? ready : ready | late;
 }
 
 uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 {
-    uint64_t nodes = l->touched & ready & ~(l->open | l->duplicates);
+    uint64_t nodes = l->may_have_key & ready & ~(l->unanswered | l->duplicates);
 
     l->asked = nodes;
-    l->kept = l->taken = 0;
+    l->confirmed = l->taken = 0;
     l->success = false;
     return ask(l, nodes, end_us);
 }
 
 uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us)
 {
-    uint64_t nodes = rlk_mask_bit(node) & l->touched & ~(l->asked | l->open | l->duplicates);
+    uint64_t nodes =
+        rlk_mask_bit(node) & l->may_have_key & ~(l->asked | l->unanswered | l->duplicates);
 
     l->asked |= nodes;
     return ask(l, nodes, end_us);
@@ -89,16 +91,16 @@ uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us)
 uint64_t rlk_leases_heal(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 {
     uint64_t nodes =
-        rlk_mask_all(l->nodes) & ready & ~(l->present | l->open | l->taken | l->duplicates);
+        rlk_mask_all(l->nodes) & ready & ~(l->present | l->unanswered | l->taken | l->duplicates);
 
-    l->touched |= nodes;
+    l->may_have_key |= nodes;
     l->healed |= nodes;
     return ask(l, nodes, end_us);
 }
 
 void rlk_leases_ask_again(struct rlk_leases *l, unsigned node, uint64_t end_us)
 {
-    ask(l, rlk_mask_bit(node) & l->open, end_us);
+    ask(l, rlk_mask_bit(node) & l->unanswered, end_us);
 }
 
 static void confirm(struct rlk_leases *l, unsigned node)
@@ -106,7 +108,7 @@ static void confirm(struct rlk_leases *l, unsigned node)
     uint64_t bit = rlk_mask_bit(node);
 
     l->present |= bit;
-    l->kept |= bit & l->asked & ~l->clock_suspect;
+    l->confirmed |= bit & l->asked & ~l->clock_suspect;
     l->absent &= ~bit;
     l->end_us[node] = rlk_time_max(l->end_us[node], l->next_us[node]);
 }
@@ -118,7 +120,7 @@ static void drop_lease(struct rlk_leases *l, unsigned node)
 
     l->end_us[node] = 0;
     l->present &= ~bit;
-    l->kept &= ~bit;
+    l->confirmed &= ~bit;
     l->counted &= ~bit;
     l->absent |= bit;
     recompute_validity(l);
@@ -138,9 +140,9 @@ static void note_unexpected_key(struct rlk_leases *l, unsigned node)
  * several keys may still be ours. */
 void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
 {
-    uint64_t bit = rlk_mask_bit(node) & l->open;
+    uint64_t bit = rlk_mask_bit(node) & l->unanswered;
 
-    l->open &= ~bit;
+    l->unanswered &= ~bit;
     if (bit == 0) {
         return;
     }
@@ -150,7 +152,7 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
         confirm(l, node);
         break;
     case RLK_VOTE_NO:
-        l->touched &= ~(bit & ~l->healed);
+        l->may_have_key &= ~(bit & ~l->healed);
         l->absent |= bit;
         break;
     case RLK_VOTE_OURS:
@@ -169,7 +171,7 @@ static void keep(struct rlk_leases *l, unsigned node)
     unsigned quorum = rlk_validity_quorum(l->nodes);
 
     confirm(l, node);
-    if (!l->success && rlk_mask_count(l->kept & l->counted) >= quorum) {
+    if (!l->success && rlk_mask_count(l->confirmed & l->counted) >= quorum) {
         l->success = true;
         l->counted = l->present & ~l->clock_suspect;
     }
@@ -178,9 +180,9 @@ static void keep(struct rlk_leases *l, unsigned node)
 
 void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer answer)
 {
-    uint64_t bit = rlk_mask_bit(node) & l->open;
+    uint64_t bit = rlk_mask_bit(node) & l->unanswered;
 
-    l->open &= ~bit;
+    l->unanswered &= ~bit;
     if (bit == 0 || answer == RLK_ANSWER_UNKNOWN) {
         return;
     }
@@ -219,7 +221,7 @@ void rlk_leases_replace_data(struct rlk_leases *l, unsigned node)
     l->doubtful |= bit;
     l->present &= ~bit;
     l->counted &= ~bit;
-    l->kept &= ~bit;
+    l->confirmed &= ~bit;
     l->end_us[node] = 0; /* next_us stays: the open question is answered from the new data */
     recompute_validity(l);
 }

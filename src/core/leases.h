@@ -28,11 +28,11 @@
 
 struct rlk_leases {
     unsigned nodes;
-    uint64_t touched;       /* may have our key: these have to be released */
+    uint64_t may_have_key;  /* may have our key: these have to be released */
     uint64_t present;       /* have our key, by their last answer */
     uint64_t counted;       /* of the present nodes, those that count [S7] */
     uint64_t absent;        /* do not have our key, by their last answer */
-    uint64_t open;          /* were asked, and have not answered */
+    uint64_t unanswered;    /* were asked, and have not answered */
     uint64_t doubtful;      /* the answer to a SET was lost, or the data were replaced: our key may
                                be there, and finding it is no surprise */
     uint64_t duplicates;    /* have our key though we never set it there: a second address of a
@@ -41,10 +41,10 @@ struct rlk_leases {
     uint64_t clock_suspect; /* their clocks cannot be relied on, so they do not count [S11] */
 
     /* The round under way. */
-    uint64_t asked; /* the nodes of this round */
-    uint64_t kept;  /* of these, those that confirmed our key */
-    uint64_t taken; /* of these, those that have somebody else's key */
-    bool success;   /* a majority of the nodes that count confirmed */
+    uint64_t asked;     /* the nodes of this round */
+    uint64_t confirmed; /* of these, those that confirmed our key */
+    uint64_t taken;     /* of these, those that have somebody else's key */
+    bool success;       /* a majority of the nodes that count confirmed */
 
     uint64_t valid_until_us;         /* [S2]; 0 when a majority is impossible */
     uint64_t end_us[RLK_MAX_NODES];  /* of the lease; 0: no lease */

@@ -36,9 +36,9 @@ static bool undecided(const struct rlk_release *r, unsigned quorum)
     uint64_t answered = r->deleted | r->gone | r->taken;
 
     if (rlk_mask_count(answered) < quorum) {
-        return rlk_mask_count(answered | r->open) >= quorum;
+        return rlk_mask_count(answered | r->unanswered) >= quorum;
     }
-    return r->open != 0 && r->deleted != 0 && r->taken != 0 &&
+    return r->unanswered != 0 && r->deleted != 0 && r->taken != 0 &&
            rlk_mask_count(r->deleted) < quorum && rlk_mask_count(r->taken) < quorum;
 }
 
@@ -58,7 +58,7 @@ static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk
 {
     uint64_t bit = rlk_mask_bit(ev->node) & r->asked & ~(r->deleted | r->gone | r->taken);
 
-    r->open &= ~bit;
+    r->unanswered &= ~bit;
     if ((r->unknown & bit) && ev->answer != RLK_ANSWER_OURS) {
         return;
     }
@@ -82,7 +82,7 @@ static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk
 static void start(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
 {
     r->state = RLK_RELEASE_ASKING;
-    r->open = r->asked & (ev->ready | ev->connecting);
+    r->unanswered = r->asked & (ev->ready | ev->connecting);
     out->release = r->asked;
     settle(r, false, out);
 }
@@ -92,7 +92,7 @@ static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struc
     if (ev->kind == RLK_EVENT_ANSWER) {
         answer(r, ev, out);
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
-        r->open &= ~rlk_mask_bit(ev->node);
+        r->unanswered &= ~rlk_mask_bit(ev->node);
         settle(r, false, out);
     } else if (ev->kind == RLK_EVENT_TIMER && ev->now_us >= r->deadline_us) {
         settle(r, true, out);

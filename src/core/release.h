@@ -23,7 +23,7 @@ struct rlk_release {
     int status; /* DONE: REDLOCK_OK, _GONE, _TAKEN or _ENOQUORUM */
     unsigned nodes;
     uint64_t asked;
-    uint64_t open;                 /* nodes whose answer may still come */
+    uint64_t unanswered;           /* nodes whose answer may still come */
     uint64_t deleted, gone, taken; /* what the nodes answered: had our key, no key, another key */
     uint64_t unknown;              /* nodes whose answer was lost: they may have deleted our key */
     uint64_t deadline_us;

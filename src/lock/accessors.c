@@ -106,7 +106,7 @@ static enum redlock_vote vote_in_hold(const struct redlock_lock *lock, unsigned 
         return REDLOCK_VOTE_NO;
     }
     if ((l->present & bit) == 0) {
-        return l->touched & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
+        return l->may_have_key & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
     }
     if (!is_confirmed(lock, node) || l->end_us[node] <= now_us) {
         return REDLOCK_VOTE_UNKNOWN;

@@ -41,7 +41,7 @@ static void trace_wish(const struct redlock_lock *lock)
 
     RLK_TRACE_LOCK(lock, .kind = h->adopted ? REDLOCK_TRACE_ADOPTED : REDLOCK_TRACE_ASKED,
                    .ttl_ms = lock->claim->ttl_ms,
-                   .text = words[lock->attempt.config.terms.fenced][h->renew][h->gated]);
+                   .text = words[lock->attempt.config.terms.fenced][h->renew][h->needs_pet]);
 }
 
 static int begin(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,

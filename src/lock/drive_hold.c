@@ -175,7 +175,7 @@ static void on_extended(struct rlk_call *call)
 
     if (lock->phase == RLK_LOCK_HELD) {
         check_validity(lock);
-        status = lock->hold.state == RLK_HOLD_LOST ? REDLOCK_ELOST : lock->hold.extended;
+        status = lock->hold.state == RLK_HOLD_LOST ? REDLOCK_ELOST : lock->hold.extend_status;
     }
     lock->extend_cb = NULL;
     rlk_lock_count_out(lock);

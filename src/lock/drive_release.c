@@ -76,7 +76,7 @@ static void start(struct redlock_lock *lock, uint64_t now_us)
     unsigned n_nodes = lock->rl->options.n_nodes;
 
     rlk_release_init(&lock->release, n_nodes,
-                     lock->by_token ? rlk_mask_all(n_nodes) : lock->hold.leases.touched,
+                     lock->by_token ? rlk_mask_all(n_nodes) : lock->hold.leases.may_have_key,
                      rlk_time_add(now_us, lock->rl->options.node_timeout_us));
     rlk_manager_nodes(lock->rl, now_us, NULL, &ev.connecting, &ev.ready);
     step(lock, &ev);

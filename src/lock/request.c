@@ -78,7 +78,7 @@ static void fill_hold(const struct rlk_options *o, const struct redlock_request 
     c->ttl_us = rlk_time_from_ms(q->ttl_ms);
     c->timeout_us = o->node_timeout_us;
     c->renew = q->renew != 0;
-    c->gated = q->needs_pet != 0;
+    c->needs_pet = q->needs_pet != 0;
     c->max_hold_us = q->max_hold_ms ? rlk_time_from_ms(q->max_hold_ms) : RLK_NEVER;
     c->max_renewals = q->max_renewals;
     c->adopted = false;

@@ -150,7 +150,7 @@ static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *re
     c->timeout_us = rlk_time_max(1, rlk_time_min(fuzz_number(s), MAX_TIMEOUT_US));
     flags = fuzz_number(s);
     c->renew = flags & 1;
-    c->gated = flags & 2;
+    c->needs_pet = flags & 2;
     *ret_quarantined = flags & 4;
     c->max_hold_us = fuzz_number(s);
     c->max_renewals = (uint32_t)rlk_time_min(fuzz_number(s), UINT32_MAX);

@@ -353,7 +353,7 @@ static void enter_queue(struct hold_model *m, struct moment *mo)
 
 static void renew(struct hold_model *m, struct moment *mo)
 {
-    bool petless = m->config.gated && !m->petted && !m->paid;
+    bool petless = m->config.needs_pet && !m->petted && !m->paid;
 
     if (mo->ev->full && (m->extend_next || (is_allowed(m, mo->ev->now_us) && !petless))) {
         enter_queue(m, mo);
@@ -433,7 +433,8 @@ static void check_lost(struct hold_model *m, struct moment *mo, int reason)
     FUZZ_CHECK(mo->out->report && m->told_lost == 1, "[S9] the loss is told, once");
     FUZZ_CHECK(mo->out->report_extended == (m->extending || mo->extended),
                "the extension ends with the lock");
-    FUZZ_CHECK(!mo->out->report_extended || mo->extended || mo->after->extended == REDLOCK_ELOST,
+    FUZZ_CHECK(!mo->out->report_extended || mo->extended ||
+                   mo->after->extend_status == REDLOCK_ELOST,
                "and is told as lost");
     FUZZ_CHECK(mo->out->extend == 0 && mo->out->heal == 0, "a lost lock asks for nothing");
     FUZZ_CHECK(mo->out->deadline_us == RLK_NEVER, "a lost lock needs no timer");
@@ -576,7 +577,7 @@ static void check_reported(struct hold_model *m, const struct moment *mo)
     FUZZ_CHECK(mo->out->report == mo->news, "told once in each trouble, and not otherwise");
     FUZZ_CHECK(mo->after->trouble == m->trouble, "in trouble from a failure to a success");
     FUZZ_CHECK(mo->out->report_extended == mo->extended, "the end of an extension is told");
-    FUZZ_CHECK(!mo->extended || mo->after->extended == mo->extended_status, "as it was");
+    FUZZ_CHECK(!mo->extended || mo->after->extend_status == mo->extended_status, "as it was");
     FUZZ_CHECK(mo->out->queue == mo->queue && mo->after->queued == m->queued,
                "[S13] who has no room stands in line");
     m->told_extended += mo->extended;

@@ -415,7 +415,7 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
     check_validity_of_hold(w, client, worker, until_us);
     check_steps(w, client, worker);
     h->before_us = h->valid_us ? h->valid_us : h->before_us;
-    if (out->report_extended && k->lock->hold.extended == REDLOCK_OK &&
+    if (out->report_extended && k->lock->hold.extend_status == REDLOCK_OK &&
         rlk_hold_valid_until_us(&k->lock->hold) + h->suspended_us + 1 <
             k->extend_us + lease_us(w, (uint32_t)(lease_for_us / 1000))) {
         check_violated(w, "reported", "c%u.%u: t%08x is reported as extended, and is not", client,

@@ -258,7 +258,7 @@ void drive_let_go(struct world *w, unsigned c)
 
     packed_load(&client->packed, c, &a);
     rlk_leases_init(&leases, MASTERS, &a.round);
-    rlk_release_init(&release, MASTERS, leases.touched, NOW_US + TICK_US);
+    rlk_release_init(&release, MASTERS, leases.may_have_key, NOW_US + TICK_US);
     rlk_release_step(&release, &ev, &out);
     ask(w, c, out.release, message(REQUEST_RELEASE, world_claim(client)));
     end_attempt(client);

@@ -89,6 +89,6 @@ void hold_expect_valid(struct world *w, const struct step *s);
 #define HELD IS(h.state, RLK_HOLD_HELD)
 #define LOST(why) IS(h.state, RLK_HOLD_LOST), IS(h.reason, REDLOCK_##why)
 #define TROUBLE(why) IS(h.trouble, true), IS(h.reason, REDLOCK_##why)
-#define EXTENDED(result) IS(extended, 1), IS(h.extended, REDLOCK_##result)
+#define EXTENDED(result) IS(extended, 1), IS(h.extend_status, REDLOCK_##result)
 
 #endif

@@ -197,7 +197,7 @@ static const struct story of_healing[] = {
 
     /* A lock that was taken over: what is found is no second address of a server [S10]. */
     {"our_key_is_where_the_former_holder_set_it",
-     {CONFIG(adopted, true), HOLD_BY(0x07, 0x18), IS(h.leases.touched, ALL5), WAKE,
+     {CONFIG(adopted, true), HOLD_BY(0x07, 0x18), IS(h.leases.may_have_key, ALL5), WAKE,
       IS(out.heal, 0x18), VOTE(5000, 0x18, OURS), PRESENT(ALL5), IS(h.leases.duplicates, 0)}},
 };
 

@@ -47,7 +47,7 @@ START_TEST(each_renewal_uses_up_the_pets)
     struct world w = {.c = config()};
     int i;
 
-    PLAY(&w, CONFIG(gated, true), HOLD, PET(5), PET(6), RENEWED);
+    PLAY(&w, CONFIG(needs_pet, true), HOLD, PET(5), PET(6), RENEWED);
     for (i = 0; i < 5; i++) {
         PLAY(&w, PET(5000), DUE(THIRD), RENEWED); /* not due, not begun */
     }
@@ -69,33 +69,33 @@ static const struct story stories[] = {
       CONFIG(max_hold_us, TTL + THIRD - 1), HOLD, WAKE, IS(out.extend, 0), IS(h.trouble, true)}},
 
     {"whoever_is_not_petted_is_lost_with_its_time",
-     {CONFIG(gated, true), HOLD, PET(5), RENEWED, SILENCE(LEASE), LOST(EUNRENEWED), PET(LEASE + 1),
-      IS(told, 2), IS(h.state, RLK_HOLD_LOST)}},
+     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWED, SILENCE(LEASE), LOST(EUNRENEWED),
+      PET(LEASE + 1), IS(told, 2), IS(h.state, RLK_HOLD_LOST)}},
 
     /* A pet is for a renewal, not for a round: its retries go on. */
     {"a_renewal_that_fails_needs_no_other_pet",
-     {CONFIG(gated, true), HOLD, PET(5), RENEWAL, ANSWER(10, ALL5, UNKNOWN), RENEWED, WAKE,
+     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWAL, ANSWER(10, ALL5, UNKNOWN), RENEWED, WAKE,
       IS(out.extend, 0)}},
 
     /* That a node was healed is a reason to renew soon, but none to complain that nobody was petted
      * in a tenth of the ttl. */
     {"a_healed_node_wants_no_pet_sooner_than_a_third",
-     {CONFIG(gated, true), HOLD, PET(5), RENEWAL, ANSWER(10, 0x0f, OURS), ANSWER(10, 0x10, GONE),
-      WAKE, IS(out.heal, 0x10), VOTE(20, 0x10, YES), DUE(THIRD), PET(THIRD - 1), RENEWED,
-      IS(told, 0)}},
+     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWAL, ANSWER(10, 0x0f, OURS),
+      ANSWER(10, 0x10, GONE), WAKE, IS(out.heal, 0x10), VOTE(20, 0x10, YES), DUE(THIRD),
+      PET(THIRD - 1), RENEWED, IS(told, 0)}},
 
     /* What was due when nobody was petted is no longer due when the user extends. */
     {"after_an_extension_a_pet_hurries_nothing",
-     {CONFIG(gated, true), HOLD, PET(5), RENEWED, TIMER(THIRD), IS(h.trouble, true),
+     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWED, TIMER(THIRD), IS(h.trouble, true),
       EXTEND(THIRD + 5, TTL), ANSWER(THIRD + 10, ALL5, OURS), IS(h.trouble, false), PET(THIRD + 20),
       DUE(THIRD + 5 + THIRD)}},
 
     /* The application extends in one thread and hangs in another: only pets are pets. It is the
      * same trouble, then. */
     {"an_extension_that_fails_is_no_pet",
-     {CONFIG(gated, true), HOLD, PET(5), RENEWED, EXTEND(1000, TTL), ANSWER(2000, ALL5, UNKNOWN),
-      EXTENDED(ENOQUORUM), IS(told, 1), WAKE, IS(out.extend, 0), IS(told, 1), PET(2 * TENTH),
-      RENEWED}},
+     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWED, EXTEND(1000, TTL),
+      ANSWER(2000, ALL5, UNKNOWN), EXTENDED(ENOQUORUM), IS(told, 1), WAKE, IS(out.extend, 0),
+      IS(told, 1), PET(2 * TENTH), RENEWED}},
 
     /* It lives for longer than it is asked for: there is nothing to do. */
     {"extended_by_less_than_it_has_it_is_not_renewed_sooner",
@@ -164,7 +164,7 @@ START_TEST(slow_masters_change_no_limit)
     struct rlk_hold_config c = config();
 
     c.max_renewals = _i ? UINT32_MAX : 1;
-    c.gated = _i;
+    c.needs_pet = _i;
     ck_assert_uint_lt(held_for_us(&c), 3 * TTL);
 }
 END_TEST

@@ -344,7 +344,7 @@ static void begin(struct walk *w, uint64_t seed)
     memset(&won, 0, sizeof(won));
     rlk_prng_seed(&w->prng, seed);
     c.nodes = w->nodes = 1 + (unsigned)rlk_prng_upto(&w->prng, 6);
-    c.gated = chance(w, 4);
+    c.needs_pet = chance(w, 4);
     c.max_renewals = chance(w, 8) ? 10 : UINT32_MAX;
     c.max_hold_us = chance(w, 8) ? 10 * TTL : RLK_NEVER;
     w->quorum = w->nodes / 2 + 1;

@@ -159,7 +159,7 @@ static const struct story of_the_win[] = {
 
     /* All that had granted by the time at which the user was told count at once. */
     {"whoever_granted_before_the_user_was_told_counts",
-     {WON(5, ALL5, 0x1b, 0x04), IS(l.counted, 0x1b), IS(l.touched, 0x1b), IS(l.open, 0),
+     {WON(5, ALL5, 0x1b, 0x04), IS(l.counted, 0x1b), IS(l.may_have_key, 0x1b), IS(l.unanswered, 0),
       BEGIN(ALL5, 500), ANSWER(0x19, OURS), IS(l.success, true)}},
 };
 
@@ -199,7 +199,7 @@ START_TEST(a_late_node_is_asked_when_those_that_count_are_too_few)
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x13, 0x0c), 0x13);
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0x10), ALL5);
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0), 0x0f);
-    l.open = 0x10;
+    l.unanswered = 0x10;
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0x10), 0x0f);
 }
 END_TEST
@@ -390,7 +390,7 @@ static const struct story of_questions[] = {
     {"a_duplicate_is_never_asked_again",
      {WON(5, ALL5, 0x07, 0x08), VOTE(0x10, OURS), HEAL(ALL5, -10), ASKED(0x08), VOTE(0x08, OURS),
       IS(l.present, 0x07), BEGIN(ALL5, 500), ASKED(0x07), JOIN(4, 500), ASKED(0),
-      ANSWER(0x07, OURS), HEAL(ALL5, 0), ASKED(0), IS(l.counted, 0x07), IS(l.touched, ALL5)}},
+      ANSWER(0x07, OURS), HEAL(ALL5, 0), ASKED(0), IS(l.counted, 0x07), IS(l.may_have_key, ALL5)}},
 
     /* The SET was carried out, and its answer lost. */
     {"our_key_where_an_answer_was_lost_is_no_duplicate",
@@ -399,7 +399,7 @@ static const struct story of_questions[] = {
 
     {"unknown_is_never_a_no",
      {WON(3, 7, 7, 0), BEGIN(7, 500), ANSWER(7, UNKNOWN), IS(l.present, 7), IS(l.counted, 7),
-      IS(l.touched, 7), VALID(0)}},
+      IS(l.may_have_key, 7), VALID(0)}},
 };
 
 START_TEST(question)
@@ -414,7 +414,7 @@ START_TEST(answers_that_nobody_asked_for_change_nothing)
     unsigned node;
 
     vote(&l, 0x10, RLK_VOTE_UNKNOWN);
-    before.open = 0;
+    before.unanswered = 0;
     before.doubtful = 0x10;
     for (node = 0; node < 64; node++) {
         rlk_leases_answered(&l, node, RLK_ANSWER_GONE);
@@ -434,8 +434,8 @@ static const struct story of_healing[] = {
      * released, whatever comes of it. */
     {"healed_is_whoever_is_ready_and_has_no_key_and_no_open_question",
      {WON(7, ALL5, 0x0f, 0), HEAL(UINT64_MAX & ~UINT64_C(0x40), -10), ASKED(0x20),
-      IS(l.touched, 0x3f), HEAL(UINT64_MAX, -10), ASKED(0x40), VOTE(0x10, UNKNOWN), VOTE(0x20, YES),
-      VOTE(0x40, NO), IS(l.present, 0x2f), HEAL(UINT64_MAX, -10), ASKED(0x50)}},
+      IS(l.may_have_key, 0x3f), HEAL(UINT64_MAX, -10), ASKED(0x40), VOTE(0x10, UNKNOWN),
+      VOTE(0x20, YES), VOTE(0x40, NO), IS(l.present, 0x2f), HEAL(UINT64_MAX, -10), ASKED(0x50)}},
 
     {"somebody_else_s_key_is_left_in_peace_until_the_next_round",
      {WON(5, ALL5, ALL5, 0), BEGIN(ALL5, 500), ANSWER(0x01, TAKEN), ANSWER(0x02, GONE),
@@ -445,8 +445,8 @@ static const struct story of_healing[] = {
     /* A late no of the first SET spares the node the release. One of a heal does not: of several
      * keys some may have been set by a lost SET before. */
     {"a_refusal_spares_a_node_that_was_never_healed",
-     {WON(5, ALL5, 0x07, 0), VOTE(0x08, NO), VOTE(0x10, UNKNOWN), IS(l.touched, 0x17),
-      HEAL(ALL5, -10), ASKED(0x18), VOTE(0x18, NO), IS(l.touched, ALL5), BEGIN(ALL5, 500),
+     {WON(5, ALL5, 0x07, 0), VOTE(0x08, NO), VOTE(0x10, UNKNOWN), IS(l.may_have_key, 0x17),
+      HEAL(ALL5, -10), ASKED(0x18), VOTE(0x18, NO), IS(l.may_have_key, ALL5), BEGIN(ALL5, 500),
       ASKED(ALL5)}},
 };
 
