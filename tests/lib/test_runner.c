@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "lib/loop.h"
+#include "lib/rows.h"
 #include "lib/runner.h"
+#include "lib/story.h"
 
 static const char *self;
 
@@ -109,6 +111,48 @@ static Suite *other_suite(void)
 
     tcase_add_test(tcase, other_fails_in_a_helper);
     tcase_add_loop_test(tcase, other_runs_in_a_loop, 0, 4);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+struct thing {
+    uint64_t mask;
+    int status;
+    bool yes;
+};
+
+/* Of a thing whose fields are set to ~0, -5 and true; the last three are not so. */
+static const struct {
+    const char *claim;
+    struct story_field field;
+    uint64_t value;
+} rows[] = {
+    {"row_mask", STORY_FIELD(struct thing, mask), UINT64_MAX},
+    {"row_status", STORY_FIELD(struct thing, status), (uint64_t)-5},
+    {"row_yes", STORY_FIELD(struct thing, yes), true},
+    {"row_other_mask", STORY_FIELD(struct thing, mask), UINT64_MAX - 1},
+    {"row_other_status", STORY_FIELD(struct thing, status), 5},
+    {"row_no", STORY_FIELD(struct thing, yes), false},
+};
+
+START_TEST(row)
+{
+    struct thing thing = {.mask = 0};
+    size_t i;
+
+    for (i = 0; i < 3; i++) {
+        story_set(&thing, &rows[i].field, rows[i].value);
+    }
+    story_expect(&thing, &rows[_i].field, rows[_i].value, 7);
+}
+END_TEST
+
+static Suite *rows_suite(void)
+{
+    Suite *suite = suite_create("rows");
+    TCase *tcase = tcase_create("rows");
+
+    tcase_add_rows(tcase, row, rows);
     suite_add_tcase(suite, tcase);
     return suite;
 }
@@ -305,6 +349,23 @@ START_TEST(a_failure_in_a_helper_is_one_of_the_test_s_file)
 }
 END_TEST
 
+START_TEST(a_row_is_a_test_by_its_claim_and_its_story_says_the_step)
+{
+    char out[8192];
+
+    ck_assert(run_self("rows", out, sizeof(out)));
+    must_say(out, "ok 1 - rows: row_mask\nok 2 - rows: row_status\nok 3 - rows: row_yes\n");
+    must_say(out, "not ok 4 - rows: row_other_mask\n");
+    must_say(out, ": step 7: mask is -1 (0xffffffffffffffff), not -2 (0xfffffffffffffffe)\n");
+    must_say(out, "not ok 5 - rows: row_other_status\n");
+    must_say(out, ": step 7: status is -5 (0xfffffffffffffffb), not 5 (0x5)\n");
+    must_say(out, "not ok 6 - rows: row_no\n");
+    must_say(out, ": step 7: yes is 1 (0x1), not 0 (0x0)\n");
+    must_say(out, "tests/lib/test_lib_runner rows row_no\n");
+    must_say(out, "\n1..6\n");
+}
+END_TEST
+
 static Suite *good_suite(void)
 {
     Suite *suite = suite_create("runner");
@@ -319,6 +380,7 @@ static Suite *good_suite(void)
     tcase_add_test(tcase, all_names_can_be_listed);
     tcase_add_test(tcase, a_failure_tells_its_place_and_how_to_repeat_it);
     tcase_add_test(tcase, a_failure_in_a_helper_is_one_of_the_test_s_file);
+    tcase_add_test(tcase, a_row_is_a_test_by_its_claim_and_its_story_says_the_step);
     suite_add_tcase(suite, tcase);
     return suite;
 }
@@ -326,7 +388,7 @@ static Suite *good_suite(void)
 int main(int argc, char **argv)
 {
     Suite *(*const good[])(void) = {good_suite, NULL};
-    Suite *(*const bad[])(void) = {bad_suite, other_suite, empty_suite, NULL};
+    Suite *(*const bad[])(void) = {bad_suite, other_suite, rows_suite, empty_suite, NULL};
 
     self = argv[0];
     if (argc > 1 && strcmp(argv[1], "self") == 0) {
