@@ -1,4 +1,4 @@
-/* ask.c - sending a question, and stepping whoever drives the lock with each answer. */
+/* ask.c - sends questions, classifies the replies, and steps the driver of the lock with them. */
 #include "lock/ask.h"
 
 #include "base/mask.h"
@@ -23,7 +23,7 @@ static const struct rlk_exchange_kind kinds[] = {KIND, KIND, KIND, KIND, KIND, K
 
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == RLK_ASKS, "each question has a kind");
 
-/* ---- for who traces it ---- */
+/* ---- tracing ---- */
 
 _Static_assert((int)RLK_ASK_KEEP == (int)REDLOCK_QUESTION_EXTEND &&
                    (int)RLK_ASK_RELEASE == (int)REDLOCK_QUESTION_RELEASE,
@@ -51,14 +51,14 @@ static enum redlock_trace_answer public_answer(const struct rlk_question *q,
     return q->event == RLK_EVENT_VOTE ? votes[ev->vote] : answers[ev->answer];
 }
 
-/* -1: it has let go of this claim, and cares no more. */
+/* The number of the lock; -1: the lock has ended, or uses another claim now. */
 static int64_t number_of(const struct rlk_claim *claim)
 {
     return claim->lock ? claim->lock->number : -1;
 }
 
-RLK_TRACES static void tell_said(const struct rlk_question *q, const struct rlk_node *n,
-                                 const struct rlk_claim *claim, const struct rlk_event *ev)
+RLK_TRACE_COLD static void emit_said(const struct rlk_question *q, const struct rlk_node *n,
+                                     const struct rlk_claim *claim, const struct rlk_event *ev)
 {
     bool votes = q->event == RLK_EVENT_VOTE && q != &rlk_questions[RLK_ASK_HEAL];
 
@@ -72,7 +72,7 @@ static inline void trace_said(const struct rlk_question *q, const struct rlk_nod
                               const struct rlk_claim *claim, const struct rlk_event *ev)
 {
     if (rlk_trace_is_on(n->options)) {
-        tell_said(q, n, claim, ev);
+        emit_said(q, n, claim, ev);
     }
 }
 

@@ -1,4 +1,4 @@
-/* detail.c - noting what a master said. */
+/* detail.c - keeps what each master last said. */
 #include "lock/detail.h"
 
 #include <string.h>

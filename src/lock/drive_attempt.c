@@ -116,7 +116,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
 }
 
 /* How a round has ended, or that there will be none. */
-RLK_TRACES static void trace_decision(const struct redlock_lock *lock, uint64_t now_us)
+RLK_TRACE_COLD static void trace_decision(const struct redlock_lock *lock, uint64_t now_us)
 {
     const struct rlk_attempt *a = &lock->attempt;
     bool goes_on = a->state == RLK_ATTEMPT_WAITING;

@@ -70,8 +70,8 @@ struct before {
     bool success, trouble;
 };
 
-RLK_TRACES static void trace_change(const struct redlock_lock *lock, const struct before *before,
-                                    uint64_t now_us)
+RLK_TRACE_COLD static void trace_change(const struct redlock_lock *lock,
+                                        const struct before *before, uint64_t now_us)
 {
     const struct rlk_hold *h = &lock->hold;
     uint64_t left_us = rlk_time_sub(rlk_hold_valid_until_us(h), now_us);

@@ -1,4 +1,4 @@
-/* found.c - reading a master's answers to a query. */
+/* found.c - reads the replies of one master to a query. */
 #include "lock/found.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* hooks.c - the hooks: each passes on what a node tells to those who wait. */
+/* hooks.c - passes each event of a node on to the waiters of its manager. */
 #include "lock/hooks.h"
 
 #include "base/list.h"

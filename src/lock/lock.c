@@ -1,4 +1,4 @@
-/* lock.c - making and freeing a handle, and handing it from one driver to the next. */
+/* lock.c - makes and frees a handle, and changes its driver. */
 #include "lock/lock.h"
 
 #include <string.h>

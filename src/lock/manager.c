@@ -1,4 +1,4 @@
-/* manager.c - the list of those who wait for the nodes, and what every call checks first. */
+/* manager.c - the list of waiters, and the checks that every call begins with. */
 #include "lock/manager.h"
 
 #include <stdarg.h>
@@ -91,7 +91,7 @@ int rlk_manager_check(const struct redlock *rl)
     if (rlk_fork_is_child(&rl->loop.fork)) {
         return REDLOCK_EFORK;
     }
-    return rl->tracer.is_telling ? REDLOCK_ESTATE : 0;
+    return rl->tracer.in_callback ? REDLOCK_ESTATE : 0;
 }
 
 int rlk_manager_check_call(struct redlock *rl, enum rlk_operation operation)

@@ -1,4 +1,4 @@
-/* request.c - checking a request, field by field. */
+/* request.c - checks a request, field by field. */
 #include "lock/request.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* result.c - which value a majority of the masters has, and telling that. */
+/* result.c - finds the value that a majority of the masters has, and reports it. */
 #include "lock/result.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* script.c - choosing between SET, a script's text and its SHA-1, for each node. */
+/* script.c - chooses between SET, the text of a script and its SHA-1, for each node. */
 #include "lock/script.h"
 
 #include "base/mask.h"

@@ -1,7 +1,7 @@
-/* trace_line.c - an event as a line of text.
+/* trace_line.c - writes a trace event as a line of text.
  *
- * What happened is a sentence with marks in it, a row for each kind. The simulator prints its own
- * clients by the same rows. */
+ * Each kind of event has a sentence with placeholders. The simulator prints its own clients with
+ * the same sentences. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -16,9 +16,9 @@
 
 /* ---- the sentences ---- */
 
-/* A mark is a % and a letter: k the keys, t the token, x the text, m the ttl, u a span, r the
- * round, s the status, f the fence, a the answer, N the nodes, n the node unless the line has begun
- * with it. What stands in [] is left out when its mark is 0 or "". */
+/* A placeholder is a % and a letter: k the keys, t the token, x the text, m the ttl, u a duration,
+ * r the round, s the status, f the fence, a the answer, N the nodes, n the node unless the line
+ * begins with it. A part in [] is left out when its placeholder is 0 or "". */
 static const char *const sentences[] = {
     [REDLOCK_TRACE_CLOSING] = "closes",
     [REDLOCK_TRACE_CLOSED] = "is closed",
@@ -87,7 +87,7 @@ static const char *const answers[] = {
 #define PICK(table, index)                                                                         \
     ((size_t)(index) < sizeof(table) / sizeof(table[0]) ? table[index] : NULL)
 
-/* NULL for what is not known. */
+/* NULL: the kind is not known. */
 static const char *sentence_of(const struct redlock_trace *ev)
 {
     switch ((int)ev->kind) {
@@ -174,7 +174,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct line *l, const char
     put_text(l, text);
 }
 
-static void put_span(struct line *l, uint64_t us)
+static void put_ms(struct line *l, uint64_t us)
 {
     put(l, "%" PRIu64 ".%03" PRIu64, us / 1000, us % 1000);
 }
@@ -197,7 +197,7 @@ static void put_node(struct line *l, const struct redlock_trace *ev)
     }
 }
 
-static void put_mark(struct line *l, const struct redlock_trace *ev, char mark)
+static void put_placeholder(struct line *l, const struct redlock_trace *ev, char mark)
 {
     switch (mark) {
     case 'k':
@@ -214,7 +214,7 @@ static void put_mark(struct line *l, const struct redlock_trace *ev, char mark)
         put(l, "%" PRIu32, ev->ttl_ms);
         break;
     case 'u':
-        put_span(l, ev->us);
+        put_ms(l, ev->us);
         break;
     case 'r':
         put(l, "%" PRIu32, ev->round);
@@ -237,8 +237,8 @@ static void put_mark(struct line *l, const struct redlock_trace *ev, char mark)
     }
 }
 
-/* Of the marks that may stand in []. */
-static bool is_there(const struct redlock_trace *ev, char mark)
+/* Whether a part in [] is written, by its placeholder. */
+static bool has_value(const struct redlock_trace *ev, char mark)
 {
     if (mark == 'x') {
         return ev->text && ev->text[0] != '\0';
@@ -249,12 +249,12 @@ static bool is_there(const struct redlock_trace *ev, char mark)
 static void put_part(struct line *l, const struct redlock_trace *ev, const char *at,
                      const char *end);
 
-/* Returns what is behind it. */
+/* Write a part in [], and return its end. */
 static const char *put_optional(struct line *l, const struct redlock_trace *ev, const char *open)
 {
     const char *close = strchr(open, ']');
 
-    if (is_there(ev, strchr(open, '%')[1])) {
+    if (has_value(ev, strchr(open, '%')[1])) {
         put_part(l, ev, open + 1, close);
     }
     return close + 1;
@@ -270,7 +270,7 @@ static void put_part(struct line *l, const struct redlock_trace *ev, const char 
         put_bytes(l, at, plain);
         at += plain;
         if (at < end && *at == '%') {
-            put_mark(l, ev, at[1]);
+            put_placeholder(l, ev, at[1]);
             at += 2;
         } else if (at < end) {
             at = put_optional(l, ev, at);
@@ -278,7 +278,7 @@ static void put_part(struct line *l, const struct redlock_trace *ev, const char 
     }
 }
 
-static void put_who(struct line *l, const struct redlock_trace *ev)
+static void put_subject(struct line *l, const struct redlock_trace *ev)
 {
     size_t from = l->len;
 
@@ -299,7 +299,7 @@ REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char
 
     rlk_sized_read(event, RLK_SIZED_UP_TO(struct redlock_trace, time_us), &ev, sizeof(ev));
     put(&l, "%4" PRIu64 ".%06" PRIu64 "  ", ev.time_us / 1000000, ev.time_us % 1000000);
-    put_who(&l, &ev);
+    put_subject(&l, &ev);
     sentence = sentence_of(&ev);
     if (sentence) {
         put_part(&l, &ev, sentence, sentence + strlen(sentence));

@@ -1,4 +1,4 @@
-/* clock.c - clock_gettime(2). */
+/* clock.c - reads the two clocks by clock_gettime(2). */
 #include "net/clock.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/* conn.c - a socket with its two events; the states of conn.h. */
+/* conn.c - a socket and its two events of libevent, which move it through the states of conn.h. */
 #include "net/conn.h"
 
 #include <errno.h>

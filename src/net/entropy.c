@@ -1,4 +1,4 @@
-/* entropy.c - a buffer of random bytes, filled again when it is used up. */
+/* entropy.c - a buffer of random bytes, which is filled again when it is used up. */
 #include "net/entropy.h"
 
 #include <errno.h>

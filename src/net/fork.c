@@ -1,4 +1,4 @@
-/* fork.c - the page that a child finds wiped. */
+/* fork.c - the page of memory that the kernel clears in a child. */
 #include "net/fork.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* format.c - redisFormatCommandArgv(), and what it has allocated. */
+/* format.c - calls redisFormatCommandArgv(), and frees what that allocated. */
 #include "net/format.h"
 
 #include <hiredis/hiredis.h>

@@ -1,4 +1,4 @@
-/* loop.c - the beginning and the end of what is shared, after all that is in flight has ended. */
+/* loop.c - makes and frees the shared parts, and calls `finish` from an event of its own. */
 #include "net/loop.h"
 
 #include <event2/dns.h>

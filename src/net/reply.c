@@ -1,4 +1,4 @@
-/* reply.c - hiredis' reader with object functions of ours: an answer is entries of an array. */
+/* reply.c - the functions that hiredis' reader calls for each element of a reply. */
 #include "net/reply.h"
 
 #include <hiredis/hiredis.h>

@@ -1,4 +1,4 @@
-/* resolve.c - paths and numbers at once, names by evdns. */
+/* resolve.c - takes paths and numeric addresses as they are, and looks up names by evdns. */
 #include "net/resolve.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-/* timers.c - setting, cancelling and taking timers from the heap. */
+/* timers.c - sets and cancels timers, and takes the due ones from the heap. */
 #include "net/timers.h"
 
 #include "base/list.h"

@@ -1,4 +1,4 @@
-/* turn.c - the two lists of a turn: who is to be called, and what is to be flushed. */
+/* turn.c - the two queues of a turn: callbacks to run, and connections to flush. */
 #include "net/turn.h"
 
 static void run_all(struct rlk_list *queue)

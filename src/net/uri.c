@@ -1,4 +1,4 @@
-/* uri.c - parsing a URI, character by character. */
+/* uri.c - parses a URI. */
 #include "net/uri.h"
 
 #include <stdbool.h>

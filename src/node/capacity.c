@@ -1,4 +1,4 @@
-/* capacity.c - the marks up to which a node is asked. */
+/* capacity.c - compares the commands in flight with the limits. */
 #include "node/capacity.h"
 
 #include "base/time.h"

@@ -1,4 +1,4 @@
-/* claim.c - making a claim, and counting who refers to it. */
+/* claim.c - makes claims and tokens, and counts references. */
 #include "node/claim.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* command.c - writing RESP for SET and the scripts. */
+/* command.c - writes SET and the scripts in RESP. */
 #include "node/command.h"
 
 #include <string.h>

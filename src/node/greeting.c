@@ -1,4 +1,4 @@
-/* greeting.c - the greeting, question by question, and what an answer to each means. */
+/* greeting.c - sends the greeting, and handles the reply to each of its commands. */
 #include "node/greeting.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* health.c - sending what core/inspection.h wants to know, and stepping it with the answers. */
+/* health.c - drives core/inspection.h: sends its questions, and steps it with the replies. */
 #include "node/health.h"
 
 #include <inttypes.h>

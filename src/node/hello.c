@@ -1,4 +1,4 @@
-/* hello.c - the fields of HELLO that matter. */
+/* hello.c - finds the fields in the reply to HELLO. */
 #include "node/hello.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* inflight.c - a ring of exchanges. */
+/* inflight.c - the commands in flight as a ring. */
 #include "node/inflight.h"
 
 #include "base/time.h"

@@ -1,4 +1,4 @@
-/* info.c - the fields of INFO that matter. */
+/* info.c - finds the lines in the reply to INFO that matter. */
 #include "node/info.h"
 
 #include <stdio.h>

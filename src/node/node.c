@@ -1,4 +1,5 @@
-/* node.c - the states of a node: what each event of its connection, name and timer does. */
+/* node.c - moves a node through its states, by the events of its connection, name lookup and timer.
+ */
 #include "node/node.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@
 
 static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us);
 
-RLK_TRACES static void trace_trouble(const struct rlk_node *n)
+RLK_TRACE_COLD static void trace_trouble(const struct rlk_node *n)
 {
     char text[RLK_NODE_TEXT];
 

@@ -171,7 +171,7 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us);
  * "" when nothing is wrong; valid until the next call. */
 const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us);
 
-/* For who traces it: say why the votes of a node that is UP do not count, if they do not. */
+/* Emit a trace event with the reason why the votes of an UP node do not count, if they do not. */
 void rlk_node_trace_quarantine(const struct rlk_node *n, uint64_t now_us);
 
 #endif

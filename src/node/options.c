@@ -1,4 +1,4 @@
-/* options.c - checking each option, and copying them. */
+/* options.c - checks each option, and copies them. */
 #include "node/options.h"
 
 #include <stdarg.h>

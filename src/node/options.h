@@ -19,7 +19,7 @@ struct rlk_options {
     uint64_t health_us; /* 0: no health checks */
     uint32_t max_ttl_ms, drift_ppm;
     enum redlock_quarantine quarantine;
-    struct rlk_tracer *tracer; /* NULL: nobody is told (node/trace.h) */
+    struct rlk_tracer *tracer; /* NULL: no trace_cb (node/trace.h) */
 };
 
 /* Copy the caller's struct, of whatever version, into one of our version. 0; REDLOCK_EINVAL: it was

@@ -1,4 +1,4 @@
-/* pending_list.c - a ring of pending releases. */
+/* pending_list.c - the pending releases as a ring. */
 #include "node/pending_list.h"
 
 #include "node/claim.h"

@@ -1,10 +1,10 @@
-/* probes.c - the probes themselves; built only where <sys/sdt.h> is.
+/* probes.c - the USDT probes; built only where <sys/sdt.h> exists.
  *
- * A probe is an instruction that does nothing, and a note (readelf -n): where it is, what its
- * arguments are, and which counter tells that somebody listens. */
+ * A probe is an instruction that does nothing, and a note in the file (readelf -n) that says where
+ * the instruction is, what its arguments are, and which counter is not 0 while a tool listens. */
 #include "node/probes.h"
 
-#define _SDT_HAS_SEMAPHORES 1 /* the name by which that header wants to be asked for it */
+#define _SDT_HAS_SEMAPHORES 1 /* <sys/sdt.h> gives its probes counters when this is defined */
 #include <sys/sdt.h>
 
 #ifdef __clang__ /* the macros of that header, not ours */
@@ -15,7 +15,7 @@
 
 volatile unsigned short rlk_probes_listeners __attribute__((section(".probes")));
 
-/* All have one counter: who tells something asks whether anybody listens, and not to what. */
+/* All probes share one counter: the library only asks whether a tool listens to any of them. */
 #define COUNTER(name)                                                                              \
     extern volatile unsigned short redlock_##name##_semaphore                                      \
         __attribute__((alias("rlk_probes_listeners"), visibility("hidden")))

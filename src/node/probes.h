@@ -1,9 +1,9 @@
-/* probes.h - the same that trace.h tells, as probes of the system: USDT, <sys/sdt.h>.
+/* probes.h - the events of trace.h as USDT probes (<sys/sdt.h>).
  *
  *     bpftrace -e 'usdt:/usr/lib/libredlock.so:redlock:voted { printf("%s\n", str(arg3)); }'
  *
- * Each kind of struct redlock_trace is a probe by its name, with the same arguments: lock, node,
- * key, token, text, question, answer, status. Without that header there are none. */
+ * Each kind of struct redlock_trace is a probe of that name. All have the same arguments: lock,
+ * node, key, token, text, question, answer, status. Without that header there are no probes. */
 #ifndef RLK_NODE_PROBES_H
 #define RLK_NODE_PROBES_H
 
@@ -13,7 +13,7 @@ struct redlock_trace;
 
 #ifdef RLK_USDT
 
-/* How many listen, to any of them. The system counts: it is no state of ours. */
+/* How many tools listen to any probe. The system counts them; the library never writes this. */
 extern volatile unsigned short rlk_probes_listeners;
 
 static inline bool rlk_probes_are_on(void)
@@ -21,7 +21,7 @@ static inline bool rlk_probes_are_on(void)
     return rlk_probes_listeners > 0;
 }
 
-/* Its texts are not NULL. */
+/* Pass an event to its probe. The texts of the event are not NULL. */
 void rlk_probes_fire(const struct redlock_trace *ev);
 
 #else

@@ -1,4 +1,4 @@
-/* trace.c - completes an event and hands it to whoever listens; cuts what nobody may see. */
+/* trace.c - completes a trace event, hides secrets in it, and passes it to callback and probes. */
 #include "node/trace.h"
 
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "node/claim.h"
 #include "node/probes.h"
 
-/* Of a token so much is shown. */
+/* How many characters of a token are shown. */
 #define SHOWN 8
 
-/* Of the keys. */
+/* How many bytes of the keys. */
 #define KEYS_SHOWN 128
 
-/* ---- texts that may be seen ---- */
+/* ---- texts without secrets ---- */
 
 struct texts {
     char key[KEYS_SHOWN];
@@ -36,7 +36,7 @@ static size_t hex_len(const char *text)
     return len;
 }
 
-/* Another library's token may be anything: a word that is a secret, too. */
+/* A token of another library may be any text, even a password: show none of it. */
 static void show_token(const struct rlk_claim *claim, char out[SHOWN + 1])
 {
     if (hex_len(claim->token) >= RLK_TOKEN_HEX) {
@@ -65,7 +65,7 @@ static void show_keys(const struct rlk_claim *claim, char out[KEYS_SHOWN])
     }
 }
 
-/* Where an owner ends nobody knows: it may have any character. So it takes the rest along. */
+/* An owner may have any character, so its end is not known: cut the rest of the text. */
 void rlk_trace_mask(char *text)
 {
     while (*text) {
@@ -82,7 +82,7 @@ void rlk_trace_mask(char *text)
     }
 }
 
-/* ---- telling ---- */
+/* ---- emitting ---- */
 
 static void fill_in(struct redlock_trace *ev, const struct rlk_claim *claim, struct texts *texts)
 {
@@ -98,7 +98,7 @@ static void fill_in(struct redlock_trace *ev, const struct rlk_claim *claim, str
     ev->text = ev->text ? ev->text : "";
 }
 
-void rlk_trace_tell(const struct rlk_options *o, const struct rlk_claim *claim,
+void rlk_trace_emit(const struct rlk_options *o, const struct rlk_claim *claim,
                     struct redlock_trace *ev)
 {
     struct rlk_tracer *t = o->tracer;
@@ -107,8 +107,8 @@ void rlk_trace_tell(const struct rlk_options *o, const struct rlk_claim *claim,
     fill_in(ev, claim, &texts);
     rlk_probes_fire(ev);
     if (t) {
-        t->is_telling = true;
+        t->in_callback = true;
         t->cb(ev, t->arg);
-        t->is_telling = false;
+        t->in_callback = false;
     }
 }

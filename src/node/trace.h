@@ -1,8 +1,7 @@
-/* trace.h - where things happen they are told, for options.trace_cb and for the probes of the
- * system (USDT): include/redlock/trace.h has what there is to tell.
+/* trace.h - emits the events of include/redlock/trace.h, to options.trace_cb and to USDT probes.
  *
- * A place that tells something is one RLK_TRACE, which looks first whether anybody listens. Nothing
- * is allocated, and the event is not even made when nobody does. */
+ * The place in the code where something happens has one RLK_TRACE. It checks first whether there is
+ * a listener: without one the event is not even made. Nothing is ever allocated. */
 #ifndef RLK_NODE_TRACE_H
 #define RLK_NODE_TRACE_H
 
@@ -17,11 +16,11 @@
 
 struct rlk_claim;
 
-/* Who listens to a manager. */
+/* The trace_cb of a manager. */
 struct rlk_tracer {
     redlock_trace_cb *cb;
     void *arg;
-    bool is_telling; /* its callback runs: nothing may be begun, changed or ended */
+    bool in_callback; /* it runs: no call may begin, change or end anything */
 };
 
 static inline bool rlk_trace_is_on(const struct rlk_options *o)
@@ -29,31 +28,31 @@ static inline bool rlk_trace_is_on(const struct rlk_options *o)
     return __builtin_expect(o->tracer != NULL || rlk_probes_are_on(), 0);
 }
 
-/* What runs only when somebody listens: it is kept out of what runs always. */
-#define RLK_TRACES __attribute__((cold, noinline))
+/* For functions that run only with a listener: the compiler keeps them out of the hot code. */
+#define RLK_TRACE_COLD __attribute__((cold, noinline))
 
-/* Tell it. The time, and key and token of the claim (NULL: of none) are filled in. */
-RLK_TRACES void rlk_trace_tell(const struct rlk_options *o, const struct rlk_claim *claim,
-                               struct redlock_trace *ev);
+/* Emit an event. Time, and keys and token of the claim (NULL: there is no claim), are filled in. */
+RLK_TRACE_COLD void rlk_trace_emit(const struct rlk_options *o, const struct rlk_claim *claim,
+                                   struct redlock_trace *ev);
 
-/* What follows are the fields of the event that are not 0, by their names. */
+/* Emit an event if there is a listener. After the claim: the fields that are not 0, by name. */
 #define RLK_TRACE(options, claim, ...)                                                             \
     do {                                                                                           \
         if (rlk_trace_is_on(options)) {                                                            \
-            rlk_trace_tell(options, claim, &(struct redlock_trace){__VA_ARGS__});                  \
+            rlk_trace_emit(options, claim, &(struct redlock_trace){__VA_ARGS__});                  \
         }                                                                                          \
     } while (0)
 
-/* The same of a node. */
+/* The same for a node. */
 #define RLK_TRACE_NODE(n, ...)                                                                     \
     RLK_TRACE((n)->options, NULL, .node = (int)(n)->index, .lock = -1, __VA_ARGS__)
 
-/* The same of a node and a claim that no lock waits for. */
+/* The same for a node and a claim, without a lock. */
 #define RLK_TRACE_CLAIM(n, claim, ...)                                                             \
     RLK_TRACE((n)->options, claim, .node = (int)(n)->index, .lock = -1, __VA_ARGS__)
 
-/* Of a text that others wrote, make every token in it, which is 40 hex digits, its first 8; where
- * an owner follows, leave out the rest. */
+/* Cut every token in a text of a server, 40 hex digits, to its first 8; after an owner, cut the
+ * rest of the text. */
 void rlk_trace_mask(char *text);
 
 #endif

@@ -42,6 +42,7 @@ HELD = [
     'docs/design.md',
     'src/lock',
     'src/net',
+    'src/node',
     'README.md',
     'docs/guarantees.md',
     'include',
