@@ -1,4 +1,4 @@
-/* checkup.c - the row of commands, and reading an answer to each. */
+/* checkup.c - the list of commands, and a reader for each answer. */
 #include "doctor/checkup.h"
 
 #include <stdio.h>
@@ -21,14 +21,14 @@ struct step {
     void (*take)(struct rlk_checkup *p, const struct rlk_reply *reply);
 };
 
-/* Without one of these a lock cannot live there, whatever the reason. */
+/* A master that refuses one of these cannot have locks, whatever the reason is. */
 #define KEEPS_LOCKS                                                                                \
     (REDLOCK_RIGHT_SET | REDLOCK_RIGHT_GET | REDLOCK_RIGHT_DEL | REDLOCK_RIGHT_PEXPIRE |           \
      REDLOCK_RIGHT_PTTL | REDLOCK_RIGHT_EVAL | REDLOCK_RIGHT_EVALSHA)
 
-/* ---- what comes back ---- */
+/* ---- answers ---- */
 
-/* They all say that they are some version of Redis, and then what they are. */
+/* Every product reports a redis_version; most also report their own. */
 static void read_product(struct rlk_checkup *p, const char *text)
 {
     static const char *const names[] = {"valkey", "dragonfly", "garnet", "redict", "kvrocks"};
@@ -73,7 +73,7 @@ static void take_info(struct rlk_checkup *p, const struct rlk_reply *reply)
     }
 }
 
-/* The value that CONFIG GET tells; NULL when it does not. */
+/* The value in an answer to CONFIG GET; NULL in any other answer. */
 static const char *setting(const struct rlk_reply *reply)
 {
     bool told = reply->type == RLK_REPLY_ARRAY && reply->integer == 2 &&
@@ -110,9 +110,9 @@ static void take_user(struct rlk_checkup *p, const struct rlk_reply *reply)
     }
 }
 
-/* Why not: our rights, its commands, or its state. The text of what it does not let us do with keys
- * differs between versions, but speaks of access; that about a database (Valkey 9.1) does as well.
- */
+/* Sort a refusal: our rights, a command that the server does not know, or its state. The text of a
+ * NOPERM about keys differs between versions, but always has the word "access"; that about a
+ * database (Valkey 9.1) has "access database". */
 static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk_reply *reply)
 {
     if (rlk_classify_is_error(reply, "NOPERM")) {
@@ -131,15 +131,15 @@ static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk
     }
 }
 
-/* ---- what goes out ---- */
+/* ---- commands ---- */
 
-/* Stand for what differs from node to node. */
+/* Placeholders for words that differ from node to node. */
 static const char the_key[] = "key", our_name[] = "name";
 
-/* No script has this SHA-1: who may run one is told that it is not there. */
+/* No script has this SHA-1. A user who may call EVALSHA gets NOSCRIPT. */
 #define NO_SHA "0000000000000000000000000000000000000000"
 
-static const struct step row[] = {
+static const struct step steps[] = {
     {{"INFO", "server"}, REDLOCK_RIGHT_INFO, take_info},
     {{"INFO", "memory"}, REDLOCK_RIGHT_INFO, take_info},
     {{"INFO", "persistence"}, REDLOCK_RIGHT_INFO, take_info},
@@ -161,7 +161,7 @@ static const struct step row[] = {
     {{"CLIENT", "KILL", "ID", "0"}, REDLOCK_RIGHT_CLIENT_KILL, NULL},
     {{"HELLO", "2"}, REDLOCK_RIGHT_HELLO, NULL},
 };
-#define STEPS (sizeof(row) / sizeof(row[0]))
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
 
 bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
                        struct rlk_checkup_words *ret)
@@ -171,8 +171,8 @@ bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
     if (at >= STEPS) {
         return false;
     }
-    for (i = 0; i < sizeof(row[at].word) / sizeof(row[at].word[0]); i++) {
-        const char *word = row[at].word[i];
+    for (i = 0; i < sizeof(steps[at].word) / sizeof(steps[at].word[0]); i++) {
+        const char *word = steps[at].word[i];
 
         ret->word[i] = word == the_key ? key : word == our_name ? n->options->client_name : word;
     }
@@ -182,7 +182,7 @@ bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
 
 bool rlk_checkup_take(struct rlk_checkup *p, const struct rlk_reply *reply)
 {
-    const struct step *s = &row[p->at++];
+    const struct step *s = &steps[p->at++];
 
     if (reply->type == RLK_REPLY_ERROR) {
         take_refusal(p, s->right, reply);
@@ -217,7 +217,7 @@ static uint64_t time_us(const struct rlk_reply *reply)
     return s > RLK_NEVER / 2000000 ? RLK_NEVER / 2 : rlk_time_add(s * 1000000, us);
 }
 
-/* The quicker the answer, the less is unknown of when it looked at its clock. */
+/* The shorter the round trip, the better we know when the server read its clock. */
 void rlk_checkup_take_time(struct rlk_checkup *p, const struct rlk_reply *reply, uint64_t sent_us,
                            uint64_t now_us)
 {
@@ -245,7 +245,7 @@ void rlk_checkup_end(struct rlk_checkup *p, uint64_t sent_us, uint64_t now_us)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 void rlk_checkup_init(struct rlk_checkup *p)
 {

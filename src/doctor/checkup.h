@@ -1,9 +1,9 @@
-/* checkup.h - what one master is asked when it is examined, and what it answers.
+/* checkup.h - the questions of an examination to one master, and its answers.
  *
- * A row of commands, sent at once. Answers come in that order, so the place in the row tells which
- * one it is. Whether a right is there is found out by using it: on a key that does not exist, so
- * that nothing changes. An ACL that is asked itself (ACL DRYRUN) tells it only to users who need
- * not ask, and says nothing of commands that were renamed. */
+ * The questions are a list of commands that are sent at once. The answers come in the same order,
+ * so the position in the list says which command an answer belongs to. A right is tried by using
+ * it, on a key that does not exist, so that nothing changes. ACL DRYRUN cannot replace this: only
+ * users with many rights may call it, and it says nothing about commands that were renamed. */
 #ifndef RLK_DOCTOR_CHECKUP_H
 #define RLK_DOCTOR_CHECKUP_H
 
@@ -15,13 +15,13 @@
 struct rlk_node;
 struct rlk_reply;
 
-/* How often it is asked for the time. */
+/* How often a master is asked for the time. */
 #define RLK_CHECKUP_PINGS 20
 
 #define RLK_CHECKUP_KEY_SIZE 1200
 
 struct rlk_checkup {
-    unsigned at; /* how many of the row have been answered */
+    unsigned at; /* how many of the list have been answered */
     struct rlk_server info;
     char product[24], version[24], user[64], refusal[160];
     int rdb, rdb_fails;
@@ -31,35 +31,36 @@ struct rlk_checkup {
     bool keys_denied, database_denied, remote;
     unsigned database;
     unsigned pings;
-    uint64_t ping_us[RLK_CHECKUP_PINGS]; /* sorted */
-    struct rlk_clock_sample time;        /* of the quickest; received_us 0: none */
+    uint64_t ping_us[RLK_CHECKUP_PINGS]; /* round trips, sorted */
+    struct rlk_clock_sample time;        /* of the shortest round trip; received_us 0: none */
 };
 
 void rlk_checkup_init(struct rlk_checkup *p);
 
-/* The words of the command at this place of the row, ended by a NULL; false behind the last one.
- * What they need is borrowed. */
+/* The words of the command at this position of the list, ended by a NULL; false after the last
+ * command. The words are borrowed from the node, `key` and static texts. */
 struct rlk_checkup_words {
     const char *word[10];
 };
 bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
                        struct rlk_checkup_words *ret);
 
-/* The answer to the next one; true when it was the last. */
+/* The answer to the next command of the list; true when it was the last. */
 bool rlk_checkup_take(struct rlk_checkup *p, const struct rlk_reply *reply);
 
 /* The answer to TIME. */
 void rlk_checkup_take_time(struct rlk_checkup *p, const struct rlk_reply *reply, uint64_t sent_us,
                            uint64_t now_us);
 
-/* Its time is over: one that was asked for since sent_us has not come, which counts if none took
- * longer. */
+/* The timeout of the master has passed. The TIME that was sent at sent_us has no answer; its round
+ * trip up to now counts if it is the longest. */
 void rlk_checkup_end(struct rlk_checkup *p, uint64_t sent_us, uint64_t now_us);
 
-/* What does not come from answers: whom it is asked as, and over which way. */
+/* Facts that do not come from answers: the user, the database, the address, and the product from
+ * the greeting. */
 void rlk_checkup_note_connection(struct rlk_checkup *p, const struct rlk_node *n);
 
-/* All of it, but what struct redlock_node_info has, the clock and the verdict. */
+/* Write everything except the fields of struct redlock_node_info, the clock and the verdict. */
 void rlk_checkup_write(const struct rlk_checkup *p, struct redlock_examined *ret);
 
 #endif

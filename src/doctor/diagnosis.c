@@ -26,7 +26,7 @@ static const char wait_for_data[] = "Wait until it has loaded its data.";
 static const char stop_refusing[] =
     "Fix the cause of this error; until then no lock can be acquired there.";
 
-/* Whatever its connection does. */
+/* These troubles decide the finding, whatever the state of the connection is. */
 static const struct cause causes[] = {
     {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE,
      "Remove one of the two from the list of masters: a server has one vote."},
@@ -78,7 +78,7 @@ static void add_cause(const struct redlock_examined *x, enum rlk_trouble_kind tr
              x->error[0] ? x->error : "has not answered all questions");
 }
 
-/* ---- one that did ---- */
+/* ---- a master that answered ---- */
 
 static void judge_role(const struct redlock_examined *x, struct rlk_notes *notes)
 {
@@ -121,7 +121,7 @@ static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes 
              "%s", x->error[0] ? x->error : "does not vote yet");
 }
 
-/* "95 MiB", and what is smaller in smaller units. */
+/* "95 MiB"; smaller amounts in KiB or bytes. */
 static const char *size_text(uint64_t bytes, char *out, size_t size)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB"};
@@ -203,14 +203,14 @@ static void judge_replicas(const struct redlock_examined *x, struct rlk_notes *n
 }
 
 static void judge_connection(const struct redlock_examined *x,
-                             const struct rlk_diagnosis_context *norms, struct rlk_notes *notes)
+                             const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
 {
-    if (x->pings > 0 && x->ping_max_us > norms->node_timeout_us / 2) {
+    if (x->pings > 0 && x->ping_max_us > context->node_timeout_us / 2) {
         rlk_note(
             notes, REDLOCK_FOUND_SLOW, REDLOCK_WARNING,
             "Check what keeps it busy (SLOWLOG GET, LATENCY DOCTOR), or raise node_timeout_ms.",
             "took up to %" PRIu64 " ms to answer; the timeout is %" PRIu64 " ms",
-            x->ping_max_us / 1000, norms->node_timeout_us / 1000);
+            x->ping_max_us / 1000, context->node_timeout_us / 1000);
     }
     if (x->remote) {
         rlk_note(notes, REDLOCK_FOUND_PLAINTEXT, REDLOCK_FINE,
@@ -223,7 +223,7 @@ static void judge_connection(const struct redlock_examined *x,
     }
 }
 
-/* ---- what it does not let us do ---- */
+/* ---- what a master denies us ---- */
 
 static enum redlock_severity judge_commands(unsigned rights)
 {
@@ -237,7 +237,7 @@ static enum redlock_severity judge_commands(unsigned rights)
     return worst;
 }
 
-/* Each with what it costs. */
+/* "SET (no lock can be acquired there), ..." */
 static const char *list_commands(unsigned rights, char *out, size_t size)
 {
     size_t used = 0;
@@ -268,26 +268,26 @@ static const char *list_grants(unsigned rights, char *out, size_t size)
     return out;
 }
 
-/* Without a prefix locks may have any name; what we need for ourselves is known. */
-static void judge_keys(const struct redlock_examined *x, const struct rlk_diagnosis_context *norms,
-                       struct rlk_notes *notes)
+/* Without a prefix locks may have any name; then only our own keys are known. */
+static void judge_keys(const struct redlock_examined *x,
+                       const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
 {
-    bool prefix = norms->key_prefix[0] != '\0';
+    bool prefix = context->key_prefix[0] != '\0';
 
     if (!x->keys_denied) {
         return;
     }
     rlk_note(
         notes, REDLOCK_FOUND_KEYS, prefix ? REDLOCK_UNUSABLE : REDLOCK_WARNING,
-        prefix ? rlk_notes_text(notes, "ACL SETUSER %.60s ~%.100s*", x->user, norms->key_prefix)
+        prefix ? rlk_notes_text(notes, "ACL SETUSER %.60s ~%.100s*", x->user, context->key_prefix)
                : rlk_notes_text(notes,
                                 "ACL SETUSER %.60s ~redlock:*, and ~... for the keys of the locks.",
                                 x->user),
         "denies the user %.60s the keys that begin with %.100sredlock:%s", x->user,
-        norms->key_prefix, prefix ? "" : ", so nobody can see whether it lost its data");
+        context->key_prefix, prefix ? "" : ", so nobody can see whether it lost its data");
 }
 
-/* Nothing can be said of keys then: every command is refused. */
+/* A denied database refuses every command, so nothing is known about keys. */
 static void judge_database(const struct redlock_examined *x, struct rlk_notes *notes)
 {
     if (x->database_denied) {
@@ -318,7 +318,7 @@ static void judge_rights(const struct redlock_examined *x, struct rlk_notes *not
 }
 
 void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind trouble, int node,
-                       const struct rlk_diagnosis_context *norms, struct rlk_notes *notes)
+                       const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
 {
     rlk_notes_begin(notes, node);
     if (!x->answered || x->state != REDLOCK_NODE_UP) {
@@ -328,11 +328,11 @@ void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind t
     judge_role(x, notes);
     judge_writes(x, notes);
     judge_rights(x, notes);
-    judge_keys(x, norms, notes);
+    judge_keys(x, context, notes);
     judge_database(x, notes);
     judge_quarantine(x, notes);
     judge_memory(x, notes);
     judge_disk(x, notes);
     judge_replicas(x, notes);
-    judge_connection(x, norms, notes);
+    judge_connection(x, context, notes);
 }

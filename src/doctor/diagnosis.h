@@ -1,6 +1,7 @@
-/* diagnosis.h - from what is known of the masters to what is wrong, and how to fix it.
+/* diagnosis.h - finds out what is wrong with the masters and how to fix it, from what is known
+ * about them.
  *
- * Pure: facts in, sentences out. */
+ * Pure functions: facts in, sentences out. */
 #ifndef RLK_DOCTOR_DIAGNOSIS_H
 #define RLK_DOCTOR_DIAGNOSIS_H
 
@@ -9,18 +10,18 @@
 #include "doctor/notes.h"
 #include "node/trouble.h"
 
-/* What a diagnosis goes by, apart from the masters. */
+/* What a diagnosis needs to know apart from the masters. */
 struct rlk_diagnosis_context {
     const char *key_prefix;
     uint64_t node_timeout_us;
 };
 
-/* One master, and what x->error says of it as a code. *notes is written anew. */
+/* Diagnose one master. `trouble` is the code of the sentence in x->error. Overwrites *notes. */
 void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind trouble, int node,
-                       const struct rlk_diagnosis_context *norms, struct rlk_notes *notes);
+                       const struct rlk_diagnosis_context *context, struct rlk_notes *notes);
 
-/* All of them, when each has its verdict and the report what was found about it. Sets quorum,
- * voting and usable as well. */
+/* Diagnose all masters together. Each of them must have its verdict, and the report its findings.
+ * Also sets quorum, voting and usable of the report. */
 void rlk_diagnose_set(struct redlock_report *report, struct rlk_notes *notes);
 
 #endif

@@ -1,5 +1,4 @@
-/* diagnosis_set.c - what is wrong with all of them together: their number, their clocks, who votes.
- */
+/* diagnosis_set.c - what is wrong with all masters together: their number, votes and clocks. */
 #include "doctor/diagnosis.h"
 
 #include <inttypes.h>
@@ -8,7 +7,7 @@
 
 #include "base/time.h"
 
-/* Clocks that are further apart are not looked after. */
+/* Clocks that NTP keeps differ by less. */
 #define APART_US 1000000
 
 static bool will_vote(const struct redlock_examined *x)
@@ -29,7 +28,7 @@ static void count(struct redlock_report *r)
     }
 }
 
-/* Until so many vote as are needed. Of those that are usable there are as many. */
+/* The time until a majority votes. A majority must be usable. */
 static uint64_t wait_ms(const struct redlock_report *r)
 {
     uint64_t sorted[REDLOCK_MAX_NODES];
@@ -48,7 +47,7 @@ static uint64_t wait_ms(const struct redlock_report *r)
     return sorted[r->quorum - 1];
 }
 
-/* A quarantine has an end that is known; that a master has read its data has not. */
+/* The end of a quarantine is known; the time that a master needs to load its data is not. */
 static void note_not_yet(const struct redlock_report *r, struct rlk_notes *notes)
 {
     uint64_t s = (wait_ms(r) + 999) / 1000;

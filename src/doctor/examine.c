@@ -1,12 +1,12 @@
-/* examine.c - finds out whether the masters are fit to keep locks.
+/* examine.c - finds out whether the masters are fit for locks.
  *
- *              up             the row is answered         20 answers
+ *              up            the list is answered         20 answers
  *   WAITED ----------> ASKED ---------------------> TIMED -----------> done
  *      |                 |                            |
- *      +-----------------+----------------------------+--- down, broken, or no time left
+ *      +-----------------+----------------------------+--- down, broken, or timeout
  *
- * Each master goes this way by itself. Told when all are done, or at the end of the time.
- * Everything that will be needed for the report is allocated before the first is asked. */
+ * Each master goes through this by itself. The report is made when all are done, at the latest when
+ * the last timeout has passed. All its memory is allocated before the first question is sent. */
 #include <redlock/examine.h>
 
 #include <inttypes.h>
@@ -23,25 +23,25 @@
 #include "lock/manager.h"
 #include "net/clock.h"
 
-/* Nobody has a key of this name, with 64 random bits behind it. */
+/* With 64 random bits after this, no such key exists. */
 #define KEY "redlock:doctor:"
 
 struct entry {
     struct rlk_exam *exam;
     struct rlk_node *node;
-    struct rlk_timer timer; /* when it is left as it is */
-    uint64_t sent_us;       /* when it was asked for the time */
+    struct rlk_timer timer; /* the timeout of this master */
+    uint64_t sent_us;       /* when the last TIME was sent */
     struct rlk_report_node *part;
 };
 
 struct rlk_exam {
-    struct rlk_waiter waiter; /* until told */
+    struct rlk_waiter waiter; /* until the callback is called */
     struct redlock *rl;
     struct rlk_call called;
     redlock_examine_cb *cb;
     void *arg;
     bool cancelled;
-    unsigned refs;   /* requests in flight, and one until told */
+    unsigned refs;   /* requests in flight, and one until the callback is called */
     uint64_t waited; /* nodes that are not done */
     char key[REDLOCK_MAX_KEY + 48];
     struct rlk_report report;
@@ -200,7 +200,7 @@ static void on_close(struct rlk_waiter *w)
     finish(exam_of(w));
 }
 
-/* A closed manager has no examinations: each was told before. */
+/* When a manager is freed, the callback of each examination has been called. */
 static void on_free(struct rlk_waiter *w)
 {
     unref(exam_of(w));
@@ -217,7 +217,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     done(x);
 }
 
-/* ---- telling the user ---- */
+/* ---- the callback ---- */
 
 static void on_report(struct rlk_call *call)
 {

@@ -1,7 +1,7 @@
-/* notes.h - what was found out about one master, or about all of them.
+/* notes.h - the findings about one master, or about all masters.
  *
- * All in fixed room, so that an examination that has begun cannot fail for want of memory: what
- * has no room any more is cut. */
+ * They have a buffer of fixed size, so that an examination that has begun cannot run out of memory.
+ * What does not fit is cut. */
 #ifndef RLK_DOCTOR_NOTES_H
 #define RLK_DOCTOR_NOTES_H
 
@@ -18,19 +18,19 @@ struct rlk_notes {
     char buffer[RLK_NOTES_SIZE];
 };
 
-/* The permanent word for a kind; "" for a number that is none. */
+/* The permanent word for a kind; "" for a number that is not a kind. */
 const char *rlk_notes_code(enum redlock_finding_kind kind);
 
-/* Nothing yet, about this master; -1: about all of them. */
+/* Empty the notes; they are about this master from now on, -1: about all masters. */
 void rlk_notes_begin(struct rlk_notes *notes, int node);
 
-/* One finding; `fix` is borrowed. */
+/* Add a finding; `fix` is borrowed. */
 __attribute__((format(printf, 5, 6))) void rlk_note(struct rlk_notes *notes,
                                                     enum redlock_finding_kind kind,
                                                     enum redlock_severity severity, const char *fix,
                                                     const char *format, ...);
 
-/* A text that lives as long as the notes, for `fix`. */
+/* Make a text for `fix` that lives as long as the notes. */
 __attribute__((format(printf, 2, 3))) const char *rlk_notes_text(struct rlk_notes *notes,
                                                                  const char *format, ...);
 

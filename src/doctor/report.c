@@ -12,7 +12,7 @@
 #include "lock/manager.h"
 #include "net/clock.h"
 
-/* Nobody's clock is off by more, so that sums and differences are exact: 36,000 years. */
+/* A limit for the offset of a clock, so that sums and differences cannot overflow: 36,000 years. */
 #define OFFSET_MAX_US (UINT64_C(1) << 60)
 
 int rlk_report_init(struct rlk_report *r, size_t n_nodes)
@@ -47,7 +47,7 @@ void rlk_report_end(struct rlk_report *r)
 
 /* ---- each master ---- */
 
-/* Why it did not answer, or does not vote. */
+/* Why the master did not answer, or does not vote. */
 static void explain(struct rlk_report_node *part, const struct rlk_node *n, const char *error)
 {
     struct rlk_trouble own = {.kind = part->trouble};
@@ -97,8 +97,7 @@ static void compare_clocks(struct rlk_report *r, const struct redlock *rl)
     }
 }
 
-/* How far a master's clock is ahead of our wall clock, when that is our boot clock and `wall_us`.
- */
+/* How far a master's clock is ahead of our wall clock, which is our boot clock + wall_us. */
 static int64_t ahead_of_us(const struct rlk_clock_sample *s, uint64_t wall_us)
 {
     uint64_t trip_us = s->received_us - s->sent_us;
@@ -150,14 +149,14 @@ static void collect(struct rlk_report *r, const struct rlk_notes *notes)
 
 static void judge(struct rlk_report *r, const struct redlock *rl)
 {
-    const struct rlk_diagnosis_context norms = {.key_prefix = rl->options.key_prefix,
-                                                .node_timeout_us = rl->options.node_timeout_us};
+    const struct rlk_diagnosis_context context = {.key_prefix = rl->options.key_prefix,
+                                                  .node_timeout_us = rl->options.node_timeout_us};
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
         struct rlk_notes *notes = &r->parts[i].notes;
 
-        rlk_diagnose_node(&r->nodes[i], r->parts[i].trouble, (int)i, &norms, notes);
+        rlk_diagnose_node(&r->nodes[i], r->parts[i].trouble, (int)i, &context, notes);
         r->nodes[i].verdict = notes->worst;
         collect(r, notes);
     }

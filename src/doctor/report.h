@@ -1,6 +1,6 @@
-/* report.h - the report of an examination: what the masters answered, compared and judged.
+/* report.h - the report of an examination: the answers of the masters, compared and judged.
  *
- * All its memory is there from the beginning. */
+ * All its memory is allocated at the beginning. */
 #ifndef RLK_DOCTOR_REPORT_H
 #define RLK_DOCTOR_REPORT_H
 
@@ -15,8 +15,8 @@ struct redlock;
 
 /* What belongs to one master. */
 struct rlk_report_node {
-    enum rlk_trouble_kind trouble; /* RLK_TROUBLE_NONE: what the node has to say */
-    char error[256];               /* in words */
+    enum rlk_trouble_kind trouble; /* RLK_TROUBLE_NONE: use that of the node */
+    char error[256];               /* the sentence of `trouble` */
     struct rlk_checkup checkup;
     struct rlk_notes notes;
 };
@@ -25,17 +25,17 @@ struct rlk_report {
     struct redlock_report public;
     struct redlock_examined *nodes;
     const struct redlock_examined **node_list;
-    const struct redlock_finding **findings; /* which the notes keep */
-    struct rlk_report_node *parts;           /* the probes are the caller's to fill */
+    const struct redlock_finding **findings; /* owned by the notes */
+    struct rlk_report_node *parts;           /* the caller fills the checkups */
     struct rlk_notes notes;
     struct rlk_clocks clocks;
 };
 
-/* 0 or REDLOCK_ENOMEM, and then nothing is kept. */
+/* 0, or REDLOCK_ENOMEM; then nothing stays allocated. */
 int rlk_report_init(struct rlk_report *r, size_t n_nodes);
 void rlk_report_end(struct rlk_report *r);
 
-/* Write it, with what the manager knows now. The status to tell it with. */
+/* Write the report, with what the manager knows now. Returns the status to report it with. */
 int rlk_report_make(struct rlk_report *r, struct redlock *rl);
 
 #endif

@@ -1,4 +1,4 @@
-/* rights.h - the commands that the library uses, and what it costs to be without one. */
+/* rights.h - the commands that the library uses, and what does not work without each of them. */
 #ifndef RLK_DOCTOR_RIGHTS_H
 #define RLK_DOCTOR_RIGHTS_H
 
@@ -8,7 +8,7 @@ struct rlk_right {
     unsigned bit; /* an enum redlock_right */
     enum redlock_severity severity;
     const char *command; /* for people */
-    const char *acl;     /* for ACL SETUSER, behind a '+' */
+    const char *acl;     /* for ACL SETUSER, after a '+' */
     const char *cost;
 };
 

@@ -41,9 +41,11 @@ PATTERNS = [(re.compile(r'(?<![A-Za-z])(%s)(?![A-Za-z])' % old, re.I), new)
 HELD = [
     'docs/design.md',
     'src/lock',
+    'src/doctor',
     'src/net',
     'src/node',
     'README.md',
+    'docs/man',
     'docs/guarantees.md',
     'include',
     'src/base',
