@@ -1,20 +1,34 @@
 #!/usr/bin/env python3
-"""What the documents repeat is still true: `docs.py ROOT`.
+"""What the documents say of the tree is still true: `docs.py ROOT`.
 
-The README's example is the one that the build compiles, and every test that a document names by
-its function exists.
+The README's example is the one that the build compiles; the files, folders and tests that a document
+names exist; and so do the pieces in the map of docs/design.md. How many there are of something is
+counted here, or not said: whoever writes a new count adds how to count it to COUNTS.
 """
+import fnmatch
 import os
 import re
 import sys
 
 from tap import Tap
 
+WORDS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten',
+         'eleven', 'twelve', 'thirteen', 'fourteen', 'fifteen', 'sixteen']
+COUNTED = 'targets|configurations|controls|mutants|bugs|rows|lints|suites'
+ENDINGS = 'c|h|py|sh|lua|md|toml|map|build|txt|sql'
+
+# Not after a part of a path that is elsewhere: /usr/include/x.h, <event.h>, build/src/x.lua.
+BEFORE = r'(?<![\w/<.~$>*-])'
+FILE = re.compile(BEFORE + rf'((?:[\w.*-]+/)*[\w.*-]+\.(?:{ENDINGS}))(?![\w/])')
+PLACE = re.compile(BEFORE + r'((?:src|tests|docs|scripts|include|bench)/[\w/.*-]*\w)')
+
 
 def read(*path):
     with open(os.path.join(*path), encoding='utf-8') as file:
         return file.read()
 
+
+# ---- the example ----
 
 def example(source):
     """An example without the comment that heads it."""
@@ -30,34 +44,131 @@ def example_differs(markdown, source):
     return [] if first_c_block(markdown) == example(source) else ['the example differs']
 
 
+# ---- tests ----
+
 def names(markdown):
     """Words in backquotes that look like the name of a test: three parts and more."""
     return [word for word in re.findall(r'`([a-z0-9_]+)`', markdown) if word.count('_') >= 3]
 
 
 def missing_tests(markdown, tests):
+    """A test is a function, or a row of a table that begins with its claim."""
     return [f'no test is called {name}' for name in names(markdown)
-            if f'START_TEST({name})' not in tests and f'\n    {{"{name}",' not in tests]
+            if f'START_TEST({name})' not in tests and f'{{"{name}",' not in tests]
 
 
-def all_tests(root):
-    found = []
-    for folder, _, files in os.walk(os.path.join(root, 'tests')):
-        found += [read(folder, name) for name in files if name.endswith('.c')]
-    return '\n'.join(found)
+# ---- files ----
+
+def is_made_up(path):
+    """NAME in a path stands for any name."""
+    return re.search(r'(?<![a-z])(NAME|TARGET|BUILD)(?![a-z])', path) or path.startswith(
+        ('.', 'build')) or path == 'name.c'
+
+
+def missing_files(markdown, paths, folders):
+    for word in sorted({*FILE.findall(markdown), *PLACE.findall(markdown)}):
+        if not is_made_up(word) and word not in folders and not any(
+                fnmatch.fnmatch(path, word) or fnmatch.fnmatch(path, f'*/{word}')
+                for path in paths):
+            yield f'there is no {word}'
+
+
+def map_of(markdown):
+    """(folder, piece) for what the map of the tree names; a folder in a folder ends with a slash."""
+    block = markdown.split('## Where things are\n')[-1].split('\n## ')[0]
+    folder = None
+    for line in block.splitlines():
+        heading = re.match(r' {4}((?:src|include)/[\w/]+/)', line)
+        pieces = re.match(r' {8}((?:[a-z_0-9.]+/?, )*[a-z_0-9.]+/?)(?: |$)', line)
+        folder = heading.group(1) if heading else folder
+        if pieces and not heading and folder:
+            yield from ((folder, piece) for piece in pieces.group(1).split(', '))
+
+
+def missing_pieces(markdown, paths):
+    for folder, piece in map_of(markdown):
+        if not any(path == folder + piece or path.startswith((f'{folder}{piece}.', f'{folder}{piece}/'))
+                   or piece.endswith('/') and path.startswith(folder + piece) for path in paths):
+            yield f'the map names {folder}{piece}'
+
+
+# ---- counts ----
+
+def fuzz_targets(paths):
+    return len({os.path.dirname(path) for path in paths if path.startswith('tests/fuzz/corpus/')})
+
+
+# What a document counts, and how many there are.
+COUNTS = {('docs/simulator.md', 'targets'): fuzz_targets}
+
+
+def value(word):
+    return WORDS.index(word.lower()) if word.lower() in WORDS else int(word.replace(',', ''))
+
+
+def wrong_counts(document, markdown, paths, counts):
+    for word, what in re.findall(rf'\b(\d[\d,]*|{"|".join(WORDS[2:])})\s+({COUNTED})\b', markdown,
+                                 re.IGNORECASE):
+        count = counts.get((document, what))
+        if count is None:
+            yield f'{word} {what}: nothing here counts them'
+        elif count(paths) != value(word):
+            yield f'{word} {what}: there are {count(paths)}'
+
+
+# ---- all of it ----
+
+def tree(root):
+    """The paths of all files from the root, and of all folders."""
+    paths, folders = [], []
+    for folder, inside, files in os.walk(root):
+        inside[:] = [name for name in inside
+                     if name not in ('.git', '__pycache__') and
+                     not os.path.exists(os.path.join(folder, name, '.gitignore'))]
+        folders.append(os.path.relpath(folder, root))
+        paths += [os.path.relpath(os.path.join(folder, name), root) for name in files]
+    return sorted(paths), folders
+
+
+def documents(tap, root, paths, folders):
+    tests = '\n'.join(read(root, path) for path in paths
+                      if path.startswith('tests/') and path.endswith('.c'))
+    for path in paths:
+        if path.endswith('.md'):
+            text = read(root, path)
+            tap.claim(f'the tests named in {path} exist', missing_tests(text, tests))
+            tap.claim('and so do its files', missing_files(text, paths, folders))
+            tap.claim('and its counts are right', wrong_counts(path, text, paths, COUNTS))
+
+
+def fires(tap):
+    tree_of = ['src/core/round.c', 'docs/a.md', 'src/scripts/shared/keys.lua']
+    world = '## Where things are\n    src/core/   x\n        {}   y\n'
+    tap.fires('another example', example_differs('```c\nint x;\n```', '/* c */\nint y;\n'), 'differs')
+    tap.fires('a test that is gone', missing_tests('`no_such_test_here`', ''), 'no_such_test')
+    tap.claim('passes: a row', missing_tests('`a_row_of_a_table`', '  {"a_row_of_a_table", 1},'))
+    tap.fires('a file that is gone', missing_files('see `core/rond.c`', tree_of, []), 'core/rond.c')
+    tap.fires('a folder that is gone', missing_files('see `src/cor`', tree_of, []), 'src/cor')
+    tap.claim('passes: files', missing_files(
+        'round.c, core/round.c, src/core/round.c, src/core/*.c, <event2/event.h>, /usr/x.h, '
+        'tests/NAME.c, ./x.sh', tree_of, []))
+    tap.fires('a piece that is gone', missing_pieces(world.format('round, rond'), tree_of), 'rond')
+    tap.claim('passes: a map', missing_pieces(world.format('round'), tree_of))
+    tap.fires('a count that is wrong', wrong_counts('a', 'has eight\ntargets', [],
+                                                    {('a', 'targets'): len}), 'there are 0')
+    tap.fires('a count that nobody counts', wrong_counts('a', '368 bugs', [], {}), '368 bugs')
+    tap.claim('passes: a count', wrong_counts('a', 'Two targets', [1, 2], {('a', 'targets'): len}))
 
 
 def main(root):
     tap = Tap()
-    source = read(root, 'docs', 'examples', 'acquire.c')
+    paths, folders = tree(root)
     tap.claim("the README's example is docs/examples/acquire.c",
-              example_differs(read(root, 'README.md'), source))
-    tests = all_tests(root)
-    for name in ('algorithm.md', 'design.md', 'guarantees.md', 'simulator.md'):
-        tap.claim(f'the tests named in docs/{name} exist',
-                  missing_tests(read(root, 'docs', name), tests))
-    tap.fires('another example', example_differs('```c\nint x;\n```', '/* c */\nint y;\n'), 'differs')
-    tap.fires('a test that is gone', missing_tests('`no_such_test_here`', tests), 'no_such_test')
+              example_differs(read(root, 'README.md'), read(root, 'docs', 'examples', 'acquire.c')))
+    documents(tap, root, paths, folders)
+    tap.claim('the map in docs/design.md is right',
+              missing_pieces(read(root, 'docs', 'design.md'), paths))
+    fires(tap)
     return tap.finish()
 
 
