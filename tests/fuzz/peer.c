@@ -14,9 +14,15 @@
 
 const char peer_foreign_token[] = "a-token-from-elsewhere";
 
-static const char info_server[] = "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"
-                                  "run_id:0123456789abcdef0123456789abcdef01234567\r\n";
-static const char info_replication[] = "# Replication\r\nrole:master\r\n";
+/* Always the same server, and by the time that passes here. */
+static void begin_model(struct model *m)
+{
+    model_init(m);
+    m->major = 5;
+    m->clock_us = 0;
+    m->steady_us = virtual_now_us;
+    memset(m->run_id, 'a', sizeof(m->run_id) - 1);
+}
 
 void peer_begin(struct peer *p)
 {
@@ -24,6 +30,7 @@ void peer_begin(struct peer *p)
     p->fd = -1;
     p->in = evbuffer_new();
     p->out = evbuffer_new();
+    begin_model(&p->model);
 }
 
 static void hang_up(struct peer *p)
@@ -46,6 +53,7 @@ void peer_end(struct peer *p)
     hang_up(p);
     evbuffer_free(p->in);
     evbuffer_free(p->out);
+    model_free(&p->model);
 }
 
 struct peer_token *peer_find(struct peer *p, const char *token)
@@ -136,23 +144,6 @@ static void on_script(struct peer *p, const struct resp_request *r)
     }
 }
 
-static void oblige(struct peer *p, const struct resp_request *r)
-{
-    if (resp_is(r, 0, "HELLO")) {
-        resp_put_error(p->out, "ERR unknown command 'HELLO'");
-    } else if (resp_is(r, 0, "INFO")) {
-        resp_put_text(p->out, resp_is(r, 1, "server") ? info_server : info_replication);
-    } else if (resp_is(r, 0, "EVALSHA") || resp_is(r, 0, "EVAL")) {
-        resp_put_int(p->out, 1);
-    } else if (resp_is(r, 0, "GET")) {
-        resp_put_text(p->out, peer_foreign_token);
-    } else if (resp_is(r, 0, "PTTL")) {
-        resp_put_int(p->out, 1000);
-    } else {
-        resp_put_status(p->out, "OK");
-    }
-}
-
 static void on_request(struct peer *p, const struct resp_request *r)
 {
     FUZZ_CHECK(r->argc > 0, "a command has a word");
@@ -168,7 +159,7 @@ static void on_request(struct peer *p, const struct resp_request *r)
     p->requests++;
     if (p->obliging) {
         p->answers++;
-        oblige(p, r);
+        model_run(&p->model, &p->session, r, p->out);
     }
 }
 
@@ -223,7 +214,7 @@ static void meet(struct peer *p)
     if (fd >= 0) {
         lose_connection(p);
         p->fd = fd;
-        p->connections++;
+        p->session = (struct model_session){.id = ++p->connections};
         p->spoke = p->scripted = p->ahead = false;
         p->requests = p->answers = 0;
     }
@@ -270,23 +261,15 @@ void peer_say(struct peer *p, const void *bytes, size_t len, unsigned answers)
     }
 }
 
-static void put_hello(struct peer *p)
+static void put_answer(struct peer *p, const char *verb, const char *word)
 {
-    resp_put_array(p->out, 14);
-    resp_put_text(p->out, "server");
-    resp_put_text(p->out, "redis");
-    resp_put_text(p->out, "version");
-    resp_put_text(p->out, "7.0.15");
-    resp_put_text(p->out, "proto");
-    resp_put_int(p->out, 2);
-    resp_put_text(p->out, "id");
-    resp_put_int(p->out, 7);
-    resp_put_text(p->out, "mode");
-    resp_put_text(p->out, "standalone");
-    resp_put_text(p->out, "role");
-    resp_put_text(p->out, "master");
-    resp_put_text(p->out, "modules");
-    resp_put_array(p->out, 0);
+    char words[2][16], *argv[] = {words[0], words[1]};
+    size_t len[] = {strlen(verb), strlen(word)};
+    struct resp_request r = {2, argv, len};
+
+    snprintf(words[0], sizeof(words[0]), "%s", verb);
+    snprintf(words[1], sizeof(words[1]), "%s", word);
+    model_run(&p->model, &p->session, &r, p->out);
 }
 
 void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind)
@@ -299,16 +282,13 @@ void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind)
     for (; before > 0; before--) {
         resp_put_status(p->out, "OK");
     }
-    if (hello) {
-        put_hello(p);
-    } else {
-        resp_put_error(p->out, "ERR unknown command 'HELLO'");
-    }
+    p->model.major = hello ? 7 : 5;
+    put_answer(p, "HELLO", "2");
     for (; behind > 0; behind--) {
         resp_put_status(p->out, "OK");
     }
-    resp_put_text(p->out, info_server);
-    resp_put_text(p->out, info_replication);
+    put_answer(p, "INFO", "server");
+    put_answer(p, "INFO", "replication");
     resp_put_text(p->out, "d054866951eb7318cb6d2b8c2156e25fafc92d0d");
 }
 

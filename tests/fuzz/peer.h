@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct evbuffer;
+#include "lib/model.h"
 
 #define PEER_TOKENS 32
 #define PEER_TOKEN 128
@@ -30,7 +30,7 @@ struct peer {
     int fd;               /* -1: not connected */
     unsigned connections; /* so far; the number of the present one */
     bool spoke;           /* on the present connection */
-    bool obliging;        /* answers every command as a good master does */
+    bool obliging;        /* answers every command as a good master does: the model */
     bool still;           /* neither reads nor says anything */
     unsigned requests;    /* read on this connection, the greeting's with them */
     unsigned answers;     /* said on it, at the most */
@@ -40,6 +40,8 @@ struct peer {
     bool scripted;        /* something was said on this connection that the script chose */
     uint64_t sent;        /* bytes, over all connections */
     struct evbuffer *in, *out;
+    struct model model; /* of the version that greeted last; at first Redis 5 */
+    struct model_session session;
     unsigned n_tokens;
     struct peer_token tokens[PEER_TOKENS];
 };

@@ -19,9 +19,14 @@ static uint64_t read_us(clockid_t clock)
 }
 
 /* No wall clock, which somebody may set while a test runs. */
+static uint64_t steady_us(void)
+{
+    return read_us(CLOCK_MONOTONIC);
+}
+
 uint64_t model_now_us(const struct model *m)
 {
-    return m->clock_us + read_us(CLOCK_MONOTONIC);
+    return m->clock_us + m->steady_us();
 }
 
 static uint64_t now_ms(const struct model *m)
@@ -363,7 +368,8 @@ void model_init(struct model *m)
     m->uptime_s = 86400;
     m->policy = "noeviction";
     m->fsync = "everysec";
-    m->clock_us = read_us(CLOCK_REALTIME) - read_us(CLOCK_MONOTONIC);
+    m->steady_us = steady_us;
+    m->clock_us = read_us(CLOCK_REALTIME) - steady_us();
     new_run_id(m);
 }
 

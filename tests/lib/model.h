@@ -1,4 +1,5 @@
-/* lib/model.h - a small well-behaved Redis: what the fake server says by default.
+/* lib/model.h - a small well-behaved Redis: what the fake server says by default, and the server of
+ * the fuzz target `node` when it answers as a good master.
  *
  * It knows the commands that a Redlock client sends, the keys with their expiry, the
  * scripts that were loaded, and who has logged in. What a script does is told from what stands in
@@ -41,8 +42,9 @@ struct model {
     bool loading;
     bool promoted;
     unsigned flushes;
-    /* Its clock is so much ahead of one that nobody sets. */
+    /* Its clock is so much ahead of this one, which nobody sets. */
     uint64_t clock_us;
+    uint64_t (*steady_us)(void);
     struct model_key *keys;
     struct model_script *scripts;
 };
