@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "fence/moves.h"
-#include "fence/space.h"
 
 static char name(unsigned a)
 {
@@ -170,15 +169,14 @@ static void print_change(const struct world *before, const struct world *after,
 
 void print_trace(const struct config *c, const struct result *r, const char *prefix)
 {
-    struct world before, w = {0};
     unsigned i;
 
     for (i = 0; i < r->steps; i++) {
-        before = w;
-        search_follow(&space, c, &w, &r->trace[i]);
+        const struct world *before = &r->worlds[i], *after = &r->worlds[i + 1];
+
         printf("%s%3u. ", prefix, i + 1);
-        print_move(&before, &w, c, &r->trace[i]);
-        print_change(&before, &w, &r->trace[i]);
+        print_move(before, after, c, &r->trace[i]);
+        print_change(before, after, &r->trace[i]);
         putchar('\n');
     }
     printf("%s%s\n", prefix, print_wrong(r->wrong));

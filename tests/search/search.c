@@ -128,43 +128,49 @@ static void on_candidate(const struct world *after, const struct move *move, voi
     }
 }
 
-/* From `w` to the world of this key. */
-static void step_again(const struct search *s, struct world *w, const struct key *key,
-                       struct move *ret_move)
+/* The numbers of the worlds on the way to the last one, which is `s->from`. */
+static uint32_t *line_of(const struct search *s, unsigned *ret_n)
 {
-    struct wanted wanted = {.search = s, .key = key, .move = ret_move};
-
-    wanted.after = table_room(NULL, s->space->world_size);
-    s->space->moves(w, s->config, on_candidate, &wanted);
-    if (!wanted.found) {
-        abort(); /* a step that depends on more than the world */
-    }
-    memcpy(w, wanted.after, s->space->world_size);
-    free(wanted.after);
-}
-
-static void retrace(struct search *s, struct world *w)
-{
-    struct result *r = s->result;
-    size_t size = s->space->move_size;
     uint32_t *line, i;
-    unsigned char *trace;
-    unsigned n;
+    unsigned n = 0;
 
-    for (i = s->from, r->steps = 1; i != 0; i = s->table.parents[i]) {
-        r->steps++;
+    for (i = s->from; i != 0; i = s->table.parents[i]) {
+        n++;
     }
-    line = table_room(NULL, r->steps * sizeof(*line));
-    for (i = s->from, n = r->steps - 1; n > 0; i = s->table.parents[i]) {
+    *ret_n = n;
+    line = table_room(NULL, (n + 1) * sizeof(*line));
+    for (i = s->from; i != 0; i = s->table.parents[i]) {
         line[--n] = i;
     }
-    trace = table_room(NULL, r->steps * size);
-    s->space->begin(w, s->config);
+    return line;
+}
+
+static void retrace(struct search *s)
+{
+    struct result *r = s->result;
+    size_t world_size = s->space->world_size, move_size = s->space->move_size;
+    uint32_t *line = line_of(s, &r->steps);
+    unsigned char *worlds, *moves;
+    unsigned n;
+
+    r->steps++;
+    worlds = table_room(NULL, (r->steps + 1) * world_size);
+    moves = table_room(NULL, r->steps * move_size);
+    r->worlds = (struct world *)worlds;
+    r->trace = (struct move *)moves;
+    s->space->begin(r->worlds, s->config);
     for (n = 0; n < r->steps; n++) {
-        step_again(s, w, n + 1 < r->steps ? &s->table.keys[line[n]] : NULL,
-                   (struct move *)(trace + n * size));
+        struct wanted wanted = {.search = s,
+                                .key = n + 1 < r->steps ? &s->table.keys[line[n]] : NULL,
+                                .move = (struct move *)(moves + n * move_size),
+                                .after = (struct world *)(worlds + (n + 1) * world_size)};
+
+        s->space->moves((struct world *)(worlds + n * world_size), s->config, on_candidate,
+                        &wanted);
+        if (!wanted.found) {
+            abort(); /* a step that depends on more than the world */
+        }
     }
-    r->trace = (struct move *)trace;
     free(line);
 }
 
@@ -192,7 +198,7 @@ void search_run(const struct space *space, const struct config *c, uint64_t limi
     ret_result->states = s.table.n;
     ret_result->bytes = table_size(&s.table);
     if (ret_result->wrong) {
-        retrace(&s, room);
+        retrace(&s);
     }
     ret_result->seconds = seconds() - start;
     table_end(&s.table);
@@ -203,32 +209,6 @@ void search_run(const struct space *space, const struct config *c, uint64_t limi
 
 void search_end(struct result *r)
 {
+    free(r->worlds);
     free(r->trace);
-    r->trace = NULL;
-}
-
-struct followed {
-    const struct space *space;
-    const struct move *move;
-    struct world *after;
-};
-
-static void on_followed(const struct world *after, const struct move *move, void *arg)
-{
-    struct followed *f = arg;
-
-    if (memcmp(move, f->move, f->space->move_size) == 0) {
-        memcpy(f->after, after, f->space->world_size);
-    }
-}
-
-void search_follow(const struct space *space, const struct config *c, struct world *w,
-                   const struct move *move)
-{
-    struct followed f = {space, move, table_room(NULL, space->world_size)};
-
-    memcpy(f.after, w, space->world_size);
-    space->moves(w, c, on_followed, &f);
-    memcpy(w, f.after, space->world_size);
-    free(f.after);
 }

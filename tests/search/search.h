@@ -40,13 +40,14 @@ struct space {
 struct result {
     uint64_t states, transitions;
     unsigned depth;
-    double seconds; /* of the processor */
-    size_t bytes;   /* of the table */
-    bool complete;  /* everything was seen, unless something wrong was found */
-    bool overflow;  /* not complete: there was no room for some world */
-    unsigned wrong; /* the first thing found, with a shortest way there */
-    struct move *trace;
-    unsigned steps; /* of the trace */
+    double seconds;       /* of the processor */
+    size_t bytes;         /* of the table */
+    bool complete;        /* everything was seen, unless something wrong was found */
+    bool overflow;        /* not complete: there was no room for some world */
+    unsigned wrong;       /* the first thing found, with a shortest way there */
+    unsigned steps;       /* of that way */
+    struct move *trace;   /* each step */
+    struct world *worlds; /* where it is taken, and the last one, where something is wrong */
 };
 
 /* At most `limit` states. */
@@ -54,9 +55,5 @@ void search_run(const struct space *space, const struct config *c, uint64_t limi
                 struct result *ret_result);
 
 void search_end(struct result *r);
-
-/* The world after `move`. */
-void search_follow(const struct space *space, const struct config *c, struct world *w,
-                   const struct move *move);
 
 #endif

@@ -176,7 +176,7 @@ static void search_one(const struct options *o, const struct config *chosen, str
     print_verdict(&c, &r);
     putchar('\n');
     if (r.wrong && (!o->tap || !good)) {
-        print_trace(&c, &r, o->tap ? "# " : "  ");
+        print_trace(&r, o->tap ? "# " : "  ");
     }
     if (!good) {
         place_of_program(program, sizeof(program));

@@ -8,7 +8,6 @@
 #include "small/drive.h"
 #include "small/faults.h"
 #include "small/moves.h"
-#include "small/space.h"
 
 static char client_name(unsigned c)
 {
@@ -181,19 +180,15 @@ static void print_change(const struct world *before, const struct world *after)
     }
 }
 
-void print_trace(const struct config *c, const struct result *r, const char *prefix)
+void print_trace(const struct result *r, const char *prefix)
 {
     unsigned tick = 0, i;
-    struct world before, w;
 
-    world_begin(&w, c);
     for (i = 0; i < r->steps; i++) {
-        before = w;
-        search_follow(&space, c, &w, &r->trace[i]);
         tick += r->trace[i].kind == MOVE_TICK;
         printf("%s%3u. tick %u: ", prefix, i + 1, tick);
-        print_move(&before, &r->trace[i]);
-        print_change(&before, &w);
+        print_move(&r->worlds[i], &r->trace[i]);
+        print_change(&r->worlds[i], &r->worlds[i + 1]);
         putchar('\n');
     }
     printf("%s%s\n", prefix, check_text((enum wrong)r->wrong));

@@ -5,6 +5,6 @@
 #include "search/search.h"
 
 /* One line a step, each begun with `prefix`: the tick, who, what, and what came of it. */
-void print_trace(const struct config *c, const struct result *r, const char *prefix);
+void print_trace(const struct result *r, const char *prefix);
 
 #endif
