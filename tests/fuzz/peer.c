@@ -118,7 +118,8 @@ static void on_release(struct peer *p, const struct resp_request *r)
     struct peer_token *t;
 
     t = peer_find(p, r->argv[4]);
-    FUZZ_CHECK(t || p->n_tokens == PEER_TOKENS || strcmp(r->argv[4], peer_foreign_token) == 0,
+    FUZZ_CHECK(t || p->n_tokens == PEER_TOKENS || p->cut_short ||
+                   strcmp(r->argv[4], peer_foreign_token) == 0,
                "[S5] released is what was set");
     if (t) {
         t->released = true;
@@ -215,7 +216,8 @@ static void meet(struct peer *p)
         lose_connection(p);
         p->fd = fd;
         p->session = (struct model_session){.id = ++p->connections};
-        p->spoke = p->scripted = p->ahead = false;
+        p->cut_short = p->cut_short || p->ahead || p->raw;
+        p->spoke = p->scripted = p->ahead = p->raw = false;
         p->requests = p->answers = 0;
     }
 }
@@ -257,6 +259,7 @@ void peer_say(struct peer *p, const void *bytes, size_t len, unsigned answers)
     if (p->fd >= 0) {
         p->answers += answers;
         p->scripted = true;
+        p->raw = p->raw || answers == 0;
         evbuffer_add(p->out, bytes, len);
     }
 }

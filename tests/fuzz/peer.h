@@ -35,6 +35,8 @@ struct peer {
     unsigned requests;    /* read on this connection, the greeting's with them */
     unsigned answers;     /* said on it, at the most */
     bool ahead;           /* it may have answered what it had not been asked yet */
+    bool raw;             /* it may have said what is no answer */
+    bool cut_short;       /* either ended a connection, perhaps before a SET had left */
     bool lossy;           /* memory ran out: pending_releases may be forgotten */
     size_t piece;         /* sends so many bytes at once; 0: all */
     bool scripted;        /* something was said on this connection that the script chose */
