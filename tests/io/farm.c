@@ -167,6 +167,13 @@ static bool has_count(void *arg)
     return fake_count(about->f->nodes[about->node], about->word) >= about->count;
 }
 
+void farm_give_away(struct farm *f, size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        model_set(fake_model(f->nodes[first]), "k", FARM_OTHER, 0);
+    }
+}
+
 void farm_wait_count(struct farm *f, size_t node, const char *command, size_t count)
 {
     struct about about = {.f = f, .node = node, .word = command, .count = count};

@@ -79,6 +79,10 @@ int farm_release_in_silence(struct farm *f, struct redlock_lock *lock);
 /* On how many servers the key has that value; NULL: is not there. */
 size_t farm_count(struct farm *f, const char *key, const char *value);
 
+/* Somebody else gets the key "k" of these servers, from the first up to but not with the last. */
+#define FARM_OTHER "somebody"
+void farm_give_away(struct farm *f, size_t first, size_t last);
+
 /* Wait until a server has got so many commands that begin so. */
 void farm_wait_count(struct farm *f, size_t node, const char *command, size_t count);
 

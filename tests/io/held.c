@@ -137,6 +137,12 @@ void held_acquire_key(struct held *h, struct farm *f, const char *key)
     held_acquire(h, &request);
 }
 
+void held_start_with_lock(struct held *h, struct farm *f)
+{
+    held_start(f);
+    held_acquire_key(h, f, "k");
+}
+
 void held_adopt(struct held *h, struct redlock *rl, const struct redlock_request *request,
                 const char *token)
 {

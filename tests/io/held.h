@@ -44,6 +44,9 @@ void held_acquire(struct held *h, const struct redlock_request *request);
 /* What held_request() and held_acquire() do with the defaults. */
 void held_acquire_key(struct held *h, struct farm *f, const char *key);
 
+/* Five masters, up, and a lock of the key "k". */
+void held_start_with_lock(struct held *h, struct farm *f);
+
 /* Take over and wait for the callback; h->status tells how it ended. */
 void held_adopt(struct held *h, struct redlock *rl, const struct redlock_request *request,
                 const char *token);

@@ -27,6 +27,22 @@ static void copy_vote(struct redlock_lock *lock, size_t node, struct outcome_vot
     snprintf(ret->error, sizeof(ret->error), "%s", detail.error);
 }
 
+struct redlock_request outcome_fenced_request(const char *key)
+{
+    struct redlock_request request = outcome_request(key);
+
+    request.fence = 1;
+    return request;
+}
+
+void outcome_never(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)status;
+    (void)arg;
+    ck_abort_msg("a call that was refused was reported");
+}
+
 void outcome_on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct outcome *got = arg;

@@ -40,11 +40,17 @@ struct outcome_released {
 /* A request with the key, that ttl, and the defaults, but never renewed. */
 struct redlock_request outcome_request(const char *key);
 
+/* The same, with a fence. */
+struct redlock_request outcome_fenced_request(const char *key);
+
 /* For redlock_acquire(), with a struct outcome as its arg. */
 redlock_acquire_cb outcome_on_acquired;
 
 /* For redlock_release() and redlock_release_token(), with a struct outcome_released. */
 redlock_release_cb outcome_on_released;
+
+/* For a call that is refused: fails the test. */
+redlock_acquire_cb outcome_never;
 
 /* Begin, and run the loop until the callback. */
 struct outcome outcome_of_acquire(struct event_base *base, struct redlock *rl, size_t n,

@@ -12,20 +12,6 @@
 static struct farm f;
 static struct held h;
 
-static void start_with_lock(void)
-{
-    held_start(&f);
-    held_acquire_key(&h, &f, "k");
-}
-
-static void never(struct redlock_lock *lock, int status, void *arg)
-{
-    (void)lock;
-    (void)status;
-    (void)arg;
-    ck_abort_msg("a call that was refused was told");
-}
-
 static void forget(char *ret_token, size_t size)
 {
     memcpy(ret_token, h.token, size);
@@ -50,7 +36,7 @@ START_TEST(a_lock_is_adopted_by_another_manager)
     struct redlock *rl;
     char token[sizeof(h.token)];
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     rl = another_manager();
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
@@ -94,7 +80,7 @@ START_TEST(a_wrong_token_adopts_nothing)
     char token[sizeof(h.token)];
     size_t i;
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
     for (i = 0; i < 5; i++) {
         model_set(fake_model(f.nodes[i]), "k", token, OUTCOME_TTL_MS / 2);
@@ -112,7 +98,7 @@ START_TEST(a_majority_without_the_key_adopts_nothing)
     char token[sizeof(h.token)];
     size_t i;
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
     for (i = 0; i < 3; i++) {
         model_del(fake_model(f.nodes[i]), "k");
@@ -136,7 +122,7 @@ START_TEST(a_silent_majority_adopts_nothing)
     char token[sizeof(h.token)];
     int told = 0;
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
     held_stand_still(&f, 0, 3);
@@ -166,7 +152,7 @@ START_TEST(an_adoption_is_cancelled_and_nothing_released)
     int canceled = 0;
     size_t i;
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
     held_stand_still(&f, 0, 5);
@@ -193,14 +179,16 @@ START_TEST(adoption_is_checked_as_an_acquire_is)
     memset(long_token, 't', sizeof(long_token) - 1);
     long_token[sizeof(long_token) - 1] = '\0';
     held_start(&f);
-    ck_assert_int_eq(redlock_adopt(NULL, &request, "t", never, NULL, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_adopt(f.rl, NULL, "t", never, NULL, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_adopt(f.rl, &request, NULL, never, NULL, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_adopt(f.rl, &request, "", never, NULL, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_adopt(f.rl, &request, long_token, never, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_adopt(NULL, &request, "t", outcome_never, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_adopt(f.rl, NULL, "t", outcome_never, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, NULL, outcome_never, NULL, NULL),
+                     REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, "", outcome_never, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, long_token, outcome_never, NULL, NULL),
+                     REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, "t", NULL, NULL, NULL), REDLOCK_EINVAL);
     request.ttl_ms = 9;
-    ck_assert_int_eq(redlock_adopt(f.rl, &request, "t", never, NULL, NULL), REDLOCK_ETTL);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, "t", outcome_never, NULL, NULL), REDLOCK_ETTL);
     farm_end(&f);
 }
 END_TEST
@@ -237,17 +225,9 @@ static void the_others_come(struct redlock *rl)
     watch_for_state(f.base, rl, 4, REDLOCK_NODE_UP);
 }
 
-static void on_closed(void *arg)
-{
-    *(int *)arg = 1;
-}
-
 static void end(struct redlock *rl)
 {
-    int closed = 0;
-
-    ck_assert_int_eq(redlock_close(rl, on_closed, &closed), 0);
-    loop_must(f.base, &closed);
+    watch_close(f.base, rl);
     farm_end(&f);
 }
 

@@ -404,11 +404,6 @@ START_TEST(not_all_wait_for_a_master_that_is_being_connected)
 }
 END_TEST
 
-static void on_closed(void *arg)
-{
-    ++*(int *)arg;
-}
-
 static void release_by_token(void)
 {
     static const char *const keys[] = {"k"};
@@ -442,7 +437,7 @@ START_TEST(a_close_tells_a_master_that_is_being_connected_of_a_release)
     start_without_the_third();
     release_by_token();
     suspend_time();
-    ck_assert_int_eq(redlock_close(f.rl, on_closed, &closed), REDLOCK_OK);
+    ck_assert_int_eq(redlock_close(f.rl, watch_on_closed, &closed), REDLOCK_OK);
     f.rl = NULL;
     loop_settle(f.base);
     ck_assert_int_eq(closed, 0);

@@ -13,19 +13,13 @@
 static struct farm f;
 static struct held h, second;
 
-static void start_with_lock(void)
-{
-    held_start(&f);
-    held_acquire_key(&h, &f, "k");
-}
-
 /* ---- extend ---- */
 
 START_TEST(extension_moves_the_ttl_on_the_masters)
 {
     size_t i;
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
@@ -42,7 +36,7 @@ END_TEST
 /* [S5] The key may live as long as the extension said. */
 START_TEST(pending_release_of_an_extended_key_lives_as_long)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
     loop_settle(f.base);
@@ -63,7 +57,7 @@ START_TEST(extension_never_shortens)
     uint64_t before;
     size_t i;
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     before = redlock_lock_validity_ms(h.lock);
     ck_assert_int_eq(held_extend(&h, HELD_THIRD_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
@@ -79,7 +73,7 @@ END_TEST
 
 START_TEST(renewals_go_on_with_the_ttl_of_the_extension)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
     loop_settle(f.base);
@@ -147,7 +141,7 @@ START_TEST(extension_that_nobody_hears_is_told_so)
 {
     size_t i;
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     for (i = 0; i < 5; i++) {
         fake_down(f.nodes[i]);
         farm_wait_error(&f, i, "");
@@ -163,7 +157,7 @@ END_TEST
 
 START_TEST(extension_of_a_key_that_is_gone_is_a_loss)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     held_del(&f, 2, 5);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
     held_wait(&h, &h.extended, 1);
@@ -180,7 +174,7 @@ END_TEST
 
 START_TEST(extension_ends_with_the_lock)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     held_stand_still(&f, 0, 5);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     suspend_ms(OUTCOME_TTL_MS);
@@ -205,7 +199,7 @@ static void sleep_too_long(struct held *held)
 /* Confirmed in time; but the callback that stands in line before it takes too long. */
 START_TEST(extension_that_is_told_too_late_is_none)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     held_acquire_key(&second, &f, "l");
     h.on_extended = sleep_too_long;
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
@@ -223,7 +217,7 @@ END_TEST
 
 START_TEST(extension_ends_with_a_release)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     if (_i == 0) {
         held_stand_still(&f, 0, 5);
     }
@@ -260,7 +254,7 @@ END_TEST
 
 START_TEST(extension_ends_with_a_close)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
     ck_assert_int_eq(held_close(&h), REDLOCK_OK);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
@@ -275,7 +269,7 @@ END_TEST
 /* The renewal gives what it was asked for; the extension what it is asked for, and after it. */
 START_TEST(extension_waits_for_the_renewal_under_way)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     held_stand_still(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
@@ -293,33 +287,26 @@ START_TEST(extension_waits_for_the_renewal_under_way)
 }
 END_TEST
 
-static void never(struct redlock_lock *lock, int status, void *arg)
-{
-    (void)lock;
-    (void)status;
-    (void)arg;
-    ck_abort_msg("a call that was refused was told");
-}
-
 START_TEST(calls_out_of_place_are_refused)
 {
     struct redlock_lock *pending = NULL;
     struct redlock_request request;
     struct outcome got = {.n = 5};
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     request = outcome_request("other");
     held_stand_still(&f, 0, 5);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &pending), 0);
-    ck_assert_int_eq(redlock_extend(pending, 1000, never, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_extend(pending, 1000, outcome_never, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_pet(pending), REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_extend(NULL, 1000, never, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_extend(NULL, 1000, outcome_never, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_extend(h.lock, 1000, NULL, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_extend(h.lock, 9, never, NULL), REDLOCK_ETTL);
-    ck_assert_int_eq(redlock_extend(h.lock, REDLOCK_MAX_TTL_MS + 1, never, NULL), REDLOCK_ETTL);
+    ck_assert_int_eq(redlock_extend(h.lock, 9, outcome_never, NULL), REDLOCK_ETTL);
+    ck_assert_int_eq(redlock_extend(h.lock, REDLOCK_MAX_TTL_MS + 1, outcome_never, NULL),
+                     REDLOCK_ETTL);
     ck_assert_int_eq(redlock_lock_pet(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(held_extend(&h, 1000), REDLOCK_OK);
-    ck_assert_int_eq(redlock_extend(h.lock, 1000, never, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_extend(h.lock, 1000, outcome_never, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_ESTATE);
     held_go_on(&f, 0, 5);
     held_wait(&h, &h.extended, 1);
@@ -388,7 +375,7 @@ static void expect_after(char first, const char *then)
 
 START_TEST(calls_from_inside_the_callback_of_an_extension)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     h.on_extended = acts[_i].act;
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
     expect_after('e', acts[_i].then);
@@ -397,7 +384,7 @@ END_TEST
 
 START_TEST(calls_from_inside_a_notice_of_trouble)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     held_stand_still(&f, 0, 3);
     h.on_notice = acts[_i].act;
     suspend_ms(HELD_THIRD_MS);
@@ -412,7 +399,7 @@ END_TEST
 /* The last one of them, an extension, is refused then. */
 START_TEST(calls_from_inside_a_notice_of_loss)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     h.on_notice = acts[_i].act;
     suspend_ms(OUTCOME_TTL_MS);
     expect_after('l', acts[_i].then);
@@ -467,7 +454,7 @@ END_TEST
 /* It was trouble when it was put in line. Which of the two is told first is left to chance. */
 START_TEST(a_notice_is_true_when_it_is_told)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     held_acquire_key(&second, &f, "l");
     held_stand_still(&f, 0, 3);
     suspend_ms(HELD_THIRD_MS);
@@ -487,7 +474,7 @@ END_TEST
 
 START_TEST(nothing_is_told_after_the_release)
 {
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     held_stand_still(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
@@ -511,9 +498,9 @@ static int refusals_in_child(void)
     struct redlock_request request = outcome_request("child");
     int n = 0;
 
-    n += redlock_extend(h.lock, 1000, never, NULL) == REDLOCK_EFORK;
+    n += redlock_extend(h.lock, 1000, outcome_never, NULL) == REDLOCK_EFORK;
     n += redlock_lock_pet(h.lock) == REDLOCK_EFORK;
-    n += redlock_adopt(f.rl, &request, "token", never, NULL, NULL) == REDLOCK_EFORK;
+    n += redlock_adopt(f.rl, &request, "token", outcome_never, NULL, NULL) == REDLOCK_EFORK;
     n += redlock_lock_validity_ms(h.lock) == 0;
     suspend_ms(OUTCOME_TTL_MS);
     loop_settle(f.base);
@@ -526,7 +513,7 @@ START_TEST(a_forked_child_is_refused_and_told_nothing)
     int status = -1;
     pid_t child;
 
-    start_with_lock();
+    held_start_with_lock(&h, &f);
     child = fork();
     if (child == 0) {
         _exit(refusals_in_child());

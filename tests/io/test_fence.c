@@ -31,17 +31,9 @@ static struct model *model(size_t node)
     return fake_model(f.nodes[node]);
 }
 
-static struct redlock_request request_for(const char *key)
-{
-    struct redlock_request request = outcome_request(key);
-
-    request.fence = 1;
-    return request;
-}
-
 static struct outcome acquire(const char *key)
 {
-    struct redlock_request request = request_for(key);
+    struct redlock_request request = outcome_fenced_request(key);
 
     return farm_acquire_as(&f, &request);
 }
@@ -161,7 +153,7 @@ START_TEST(fences_grow)
     uint64_t last = 0, next;
     struct redlock *second;
     struct outcome got;
-    struct redlock_request request = request_for("k");
+    struct redlock_request request = outcome_fenced_request("k");
     size_t i;
 
     start(3);
@@ -283,7 +275,7 @@ static struct outcome got;
 
 static void begin_with_confirm(enum fake_how how, const char *confirm)
 {
-    struct redlock_request request = request_for("k");
+    struct redlock_request request = outcome_fenced_request("k");
 
     got = (struct outcome){.n = 3};
     set_counter(0, "k", AHEAD);
@@ -390,7 +382,7 @@ END_TEST
  * asked for more than that, so that all agree at once. */
 START_TEST(a_round_that_was_lost_teaches_the_next_one)
 {
-    struct redlock_request request = request_for("k");
+    struct redlock_request request = outcome_fenced_request("k");
     static const char refusal[] = "$8\r\nsomebody\r\n";
     size_t i;
 
@@ -425,7 +417,7 @@ static const char *const two[] = {"a", "b"};
 
 START_TEST(each_of_several_keys_has_a_counter_and_all_grow)
 {
-    struct redlock_request request = request_for(NULL);
+    struct redlock_request request = outcome_fenced_request(NULL);
     uint64_t fence;
     size_t i;
 

@@ -9,8 +9,6 @@
 static struct farm f;
 static struct held h;
 
-static const char *const other = "somebody";
-
 /* With all of them counted: at the win those who had answered by then do, the others from the next
  * renewal on. */
 static void start_with_renewed(void)
@@ -20,13 +18,6 @@ static void start_with_renewed(void)
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
-}
-
-static void give_to_another(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        model_set(fake_model(f.nodes[first]), "k", other, 0);
-    }
 }
 
 static size_t n_keeps(size_t node)
@@ -345,16 +336,16 @@ END_TEST
 START_TEST(it_is_lost_at_once_when_a_majority_gave_it_away)
 {
     start_with_renewed();
-    give_to_another(1, 4);
+    farm_give_away(&f, 1, 4);
     suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     ck_assert_int_eq(held_vote(&h, 1), REDLOCK_VOTE_NO);
     ck_assert_int_eq(held_vote(&h, 3), REDLOCK_VOTE_NO);
-    ck_assert_str_eq(held_holder(&h, 3), other);
+    ck_assert_str_eq(held_holder(&h, 3), FARM_OTHER);
     ck_assert_str_eq(h.order, "l");
     ck_assert_int_eq(held_end(&h), REDLOCK_TAKEN);
-    ck_assert_uint_eq(farm_count(&f, "k", other), 3);
+    ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), 3);
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
     farm_end(&f);
 }
@@ -455,7 +446,7 @@ START_TEST(a_bare_majority_is_healed_soon)
     struct redlock_request request = held_request(&h, &f, "k");
 
     held_start(&f);
-    give_to_another(3, 5);
+    farm_give_away(&f, 3, 5);
     h.on_acquired = contender_leaves;
     held_acquire(&h, &request);
     scripts_wait_all(&f, 3, 5, &rlk_script_take, 1);
@@ -474,13 +465,13 @@ START_TEST(a_contender_that_stays_is_named_and_left_alone)
     struct redlock_request request = held_request(&h, &f, "k");
 
     held_start(&f);
-    give_to_another(3, 5);
+    farm_give_away(&f, 3, 5);
     held_acquire(&h, &request);
     scripts_wait_all(&f, 3, 5, &rlk_script_take, 1);
     loop_settle(f.base);
-    ck_assert_uint_eq(farm_count(&f, "k", other), 2);
+    ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), 2);
     ck_assert_int_eq(held_vote(&h, 4), REDLOCK_VOTE_NO);
-    ck_assert_str_eq(held_holder(&h, 4), other);
+    ck_assert_str_eq(held_holder(&h, 4), FARM_OTHER);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);

@@ -9,8 +9,6 @@
 
 static struct farm f;
 
-static const char *const other = "somebody";
-
 /* How many SETs and how many releases a node got. */
 static size_t n_sets(size_t node)
 {
@@ -30,19 +28,12 @@ static size_t set_at(size_t node, size_t conn)
     return (size_t)at;
 }
 
-static void give_to_another(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        model_set(fake_model(f.nodes[first]), "k", other, 60000);
-    }
-}
-
 START_TEST(granted_votes_of_a_lost_round_are_released)
 {
     struct outcome got;
 
     farm_start(&f, 5, FAKE_UNIX);
-    give_to_another(0, 3);
+    farm_give_away(&f, 0, 3);
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
@@ -60,7 +51,7 @@ START_TEST(nodes_that_named_another_holder_are_spared)
     size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    give_to_another(0, 3);
+    farm_give_away(&f, 0, 3);
     farm_open(&f);
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
     farm_wait_count(&f, 4, "EVALSHA", 1);
@@ -68,7 +59,7 @@ START_TEST(nodes_that_named_another_holder_are_spared)
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(n_releases(i), 0);
     }
-    ck_assert_uint_eq(farm_count(&f, "k", other), 3);
+    ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), 3);
     farm_end(&f);
 }
 END_TEST
@@ -101,7 +92,7 @@ END_TEST
 START_TEST(a_late_grant_after_a_loss_leaves_nothing)
 {
     farm_start(&f, 5, FAKE_UNIX);
-    give_to_another(0, 3);
+    farm_give_away(&f, 0, 3);
     fake_on(f.nodes[4], "SET", FAKE_STALL, NULL);
     farm_open(&f);
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
@@ -220,7 +211,7 @@ static void break_node_0_at_its_set(void)
     struct outcome got;
 
     fake_on_next(f.nodes[0], 1, "SET", FAKE_DO_CLOSE, NULL, 0);
-    give_to_another(1, 4);
+    farm_give_away(&f, 1, 4);
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
@@ -261,8 +252,8 @@ START_TEST(pending_release_is_paid_before_a_waiting_round_asks)
 
     farm_start(&f, 3, FAKE_UNIX);
     fake_on_next(f.nodes[0], 1, "SET", FAKE_DO_CLOSE, NULL, 0);
-    model_set(fake_model(f.nodes[1]), "k", other, 60000);
-    model_set(fake_model(f.nodes[2]), "k", other, 60000);
+    model_set(fake_model(f.nodes[1]), "k", FARM_OTHER, 60000);
+    model_set(fake_model(f.nodes[2]), "k", FARM_OTHER, 60000);
     farm_open(&f);
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
     token = farm_token_at(&f, 0, 0, set_at(0, 0));
@@ -294,7 +285,7 @@ START_TEST(token_of_every_round_is_owed)
     int i;
 
     farm_start(&f, 3, FAKE_UNIX);
-    give_to_another(1, 3);
+    farm_give_away(&f, 1, 3);
     fake_on_next(f.nodes[0], 1, "SET", FAKE_STALL, NULL, 0);
     farm_open(&f);
     request.max_retries = 2;
@@ -383,7 +374,7 @@ START_TEST(every_former_connection_is_killed_until_that_is_answered)
 
     farm_start(&f, 5, FAKE_UNIX);
     fake_on_next(f.nodes[0], 1, "SET", FAKE_STALL, NULL, 0);
-    give_to_another(1, 4);
+    farm_give_away(&f, 1, 4);
     farm_open(&f);
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
     farm_wait_count(&f, 0, "EVALSHA", 1);
@@ -625,14 +616,14 @@ START_TEST(release_says_what_it_found)
         if (_i == 1) {
             model_set(fake_model(f.nodes[i]), "k", "", 1);
         } else if (_i == 2) {
-            model_set(fake_model(f.nodes[i]), "k", other, 60000);
+            model_set(fake_model(f.nodes[i]), "k", FARM_OTHER, 60000);
         }
     }
     if (_i == 1) {
         loop_must_true(f.base, is_expired, NULL);
     }
     ck_assert_int_eq(farm_release(&f, got.lock), expected[_i]);
-    ck_assert_uint_eq(farm_count(&f, "k", other), _i == 2 ? 5 : 0);
+    ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), _i == 2 ? 5 : 0);
     farm_end(&f);
 }
 END_TEST
@@ -666,7 +657,7 @@ START_TEST(every_round_has_a_fresh_token)
     size_t at;
 
     farm_start(&f, 3, FAKE_UNIX);
-    give_to_another(0, 3);
+    farm_give_away(&f, 0, 3);
     farm_open(&f);
     request.wait_ms = REDLOCK_FOREVER;
     request.max_retries = 9;

@@ -6,13 +6,6 @@
 
 static struct farm f;
 
-static void give_to_another(size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        model_set(fake_model(f.nodes[first]), "k", "somebody", 60000);
-    }
-}
-
 START_TEST(silent_minority_does_not_delay_a_win)
 {
     struct outcome got;
@@ -33,7 +26,7 @@ END_TEST
 START_TEST(silent_minority_does_not_delay_a_loss)
 {
     farm_start(&f, 5, FAKE_UNIX);
-    give_to_another(0, 3);
+    farm_give_away(&f, 0, 3);
     farm_open(&f);
     fake_pause(f.nodes[3]);
     fake_pause(f.nodes[4]);
@@ -281,7 +274,7 @@ static void begin_to_wait(struct outcome *got)
     struct redlock_request request = outcome_request("k");
 
     farm_start(&f, 3, FAKE_UNIX);
-    give_to_another(0, 3);
+    farm_give_away(&f, 0, 3);
     farm_open(&f);
     request.wait_ms = WAIT_MS;
     request.retry_min_ms = request.retry_max_ms = RETRY_MS;
@@ -348,7 +341,7 @@ START_TEST(without_waiting_there_is_one_try)
     struct outcome got;
 
     farm_start(&f, 3, FAKE_UNIX);
-    give_to_another(0, 3);
+    farm_give_away(&f, 0, 3);
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_EHELD);

@@ -68,7 +68,7 @@ void watch_for_error(struct event_base *base, struct redlock *rl, size_t node, c
     }
 }
 
-static void on_closed(void *arg)
+void watch_on_closed(void *arg)
 {
     int *closed = arg;
 
@@ -79,7 +79,7 @@ void watch_close(struct event_base *base, struct redlock *rl)
 {
     int closed = 0;
 
-    ck_assert_int_eq(redlock_close(rl, on_closed, &closed), REDLOCK_OK);
+    ck_assert_int_eq(redlock_close(rl, watch_on_closed, &closed), REDLOCK_OK);
     loop_must(base, &closed);
     loop_settle(base);
     ck_assert_int_eq(closed, 1);

@@ -19,6 +19,9 @@ void watch_for_state(struct event_base *base, struct redlock *rl, size_t node,
  * That it is being connected for the first time is no trouble yet. */
 void watch_for_error(struct event_base *base, struct redlock *rl, size_t node, const char *word);
 
+/* For redlock_close(): counts in an int. */
+redlock_close_cb watch_on_closed;
+
 /* Close, and wait for the callback. */
 void watch_close(struct event_base *base, struct redlock *rl);
 

@@ -86,16 +86,11 @@ void site_time_out(struct site *s)
     suspend_ms(SITE_NEVER_MS + 1);
 }
 
-static void on_closed(void *arg)
-{
-    ++*(int *)arg;
-}
-
 void site_close_in_silence(struct site *s, size_t manager)
 {
     int closed = 0;
 
-    ck_assert_int_eq(redlock_close(s->rl[manager], on_closed, &closed), REDLOCK_OK);
+    ck_assert_int_eq(redlock_close(s->rl[manager], watch_on_closed, &closed), REDLOCK_OK);
     s->rl[manager] = NULL;
     site_time_out(s);
     loop_must(s->base, &closed);

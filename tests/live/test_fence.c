@@ -37,14 +37,6 @@ static struct site s;
 
 /* ---- what it costs ---- */
 
-static struct redlock_request request_for(const char *key)
-{
-    struct redlock_request request = outcome_request(key);
-
-    request.fence = 1;
-    return request;
-}
-
 static bool is_free(void *arg)
 {
     return strcmp(master_ask(arg, "EXISTS k"), "0") == 0;
@@ -76,7 +68,7 @@ static bool have_all_granted(void *arg)
 /* On every master, not only on those that made the majority. */
 static uint64_t acquire_and_release(void)
 {
-    struct redlock_request request = request_for("k");
+    struct redlock_request request = outcome_fenced_request("k");
     struct outcome got = site_acquire_with(&s, 0, &request);
     uint64_t fence;
 
@@ -99,7 +91,7 @@ START_TEST(a_fence_costs_one_command_a_master)
 {
     static const char *const others[] = {"cmdstat_eval:", "cmdstat_time:", "cmdstat_script",
                                          "cmdstat_hello:", "cmdstat_ping:"};
-    struct redlock_request request = request_for("k");
+    struct redlock_request request = outcome_fenced_request("k");
     struct outcome got;
     uint64_t fence;
     size_t i, j;
@@ -148,7 +140,7 @@ END_TEST
 
 START_TEST(the_last_number_is_not_given)
 {
-    struct redlock_request request = request_for("k");
+    struct redlock_request request = outcome_fenced_request("k");
     struct outcome got;
     size_t i;
 
