@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the scripts into the library: `embed.py OUT_DIR NAME.lua... --shared NAME.lua...`
 
-Each script becomes one whole text: the shared files that its line "-- Uses: NAME, NAME" asks for, in
-that order, and then the script itself. Comments, blank lines and indentation are not sent to a
+Each script becomes one text: the shared files that its line "-- Uses: NAME, NAME" names, in that
+order, and then the script itself. Comments, blank lines and indentation are not sent to a
 server, so they are left out. Written to OUT_DIR are
 
     NAME.lua   the text as servers get it: redis-cli --eval NAME.lua KEY... , ARGUMENT...
@@ -42,13 +42,14 @@ def read(path):
 
 
 def code(source):
-    """The lines that do something. A comment has a line of its own, and no string has several."""
+    """The text without comments, blank lines and indentation. A comment fills a whole line, and no
+    string is longer than a line."""
     lines = (line.strip() for line in source.splitlines())
     return ''.join(line + '\n' for line in lines if line and not line.startswith('--'))
 
 
 def whole(source, shared):
-    """The text of a script, with what it uses ahead of it."""
+    """The text of a script, after the shared files that it uses."""
     uses = USES.search(source)
     names = uses.group(1).split(', ') if uses else []
     return ''.join(code(shared[name]) for name in names) + code(source)

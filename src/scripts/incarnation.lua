@@ -1,4 +1,4 @@
--- incarnation.lua - read or write the incarnation key, and tell the time [S11].
+-- incarnation.lua - read or write the incarnation key, and return the time [S11].
 --
 -- The value of the key is "run mark born": the server's run that wrote it, a random mark that
 -- stays as long as the data do, and since when the data are there, by this server's clock in
@@ -7,9 +7,9 @@
 -- KEYS[1]  the incarnation key
 -- ARGV[1]  the run of this server
 -- ARGV[2]  a fresh mark, for a server without one
--- ARGV[3]  how old the data are where the key does not tell, in microseconds
+-- ARGV[3]  how old the data are when the key does not tell, in microseconds
 -- ARGV[4]  1 when data survive a restart of this server, 0 when not
--- ARGV[5]  the earliest time that the data may be said to be from, in microseconds
+-- ARGV[5]  the earliest birth that the key may have, in microseconds: records a clock step
 --
 -- Answers  {value, now}  the value of the key, and the time of this server in microseconds
 -- Uses: effects
@@ -20,19 +20,19 @@ local value = redis.call('GET', KEYS[1])
 local run, mark, born = string.match(value or '', '^(%S+) (%x+) (%d+)$')
 local from = now - tonumber(ARGV[3])
 
--- Data that are kept get no older by a look, and never begin later than now: when the clock was set
--- back, clients that do not know this server wait from now on.
+-- The birth of data that were kept never becomes earlier, and is never later than now. So after the
+-- clock was set back it is now, and clients that do not know this server wait from now on.
 if born and (run == ARGV[1] or ARGV[4] == '1') then
     from = math.min(math.max(tonumber(born), tonumber(ARGV[5])), now)
 end
-local noted = string.format('%s %s %.0f', ARGV[1], mark or ARGV[2], from)
+local wanted = string.format('%s %s %.0f', ARGV[1], mark or ARGV[2], from)
 
--- A new time alone that cannot be written (out of memory) is written by a later look: this one is
--- answered all the same.
+-- When only the birth has changed and it cannot be written (out of memory), this call returns its
+-- answer all the same, and a later call writes the birth.
 if run ~= ARGV[1] then
-    redis.call('SET', KEYS[1], noted)
-    value = noted
-elseif noted ~= value and redis.pcall('SET', KEYS[1], noted).ok then
-    value = noted
+    redis.call('SET', KEYS[1], wanted)
+    value = wanted
+elseif wanted ~= value and redis.pcall('SET', KEYS[1], wanted).ok then
+    value = wanted
 end
 return {value, string.format('%.0f', now)}

@@ -7,11 +7,11 @@
 -- ARGV[2]  ttl, in milliseconds
 -- ARGV[3]  the fence; left out for a lock without one
 --
--- The keys are looked at in their order, and the first that does not have the token decides:
+-- The keys are read in their order, and the first one without the token decides the answer:
 --
 -- Answers  1        all keys have the token, and live for ttl or longer
---          0        a key is not there; nothing is changed
---          a value  the value of a key that somebody else has; nothing is changed
+--          0        that key is not there; nothing is changed
+--          a value  the value of that key, which somebody else has; nothing is changed
 --
 -- With a fence, the counters of the keys are at least the fence afterwards [S12].
 -- Uses: effects, counters, renewal

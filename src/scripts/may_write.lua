@@ -1,7 +1,7 @@
--- may_write.lua - whether a script that has asked for the time or a ttl may write.
+-- may_write.lua - may a script still write after it has read the time or a ttl?
 --
--- redlock doctor asks this. A renewal needs it, and Redis below 3.2 refuses it. Each right is asked
--- for by a command of its own, so a command that is refused here for another reason does not count.
+-- redlock doctor runs this. Renewals need it, and Redis below 3.2 rejects it. Other commands check
+-- the rights of the user, so a command that is rejected here for another reason is ignored.
 --
 -- KEYS[1]  a key, which may be there or not
 --

@@ -3,12 +3,14 @@
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
 --
--- Answers   1    all keys had the token, and are deleted
---           0    some keys were not there; those with the token are deleted
---          -1    some keys have another value; those with the token are deleted
---          -ERR  the first of these is no string (WRONGTYPE), or must not be read; likewise
+-- Answers   1    all keys had the token
+--           0    some keys were not there
+--          -1    some keys have another value
+--          -ERR  the first key with another value is no string (WRONGTYPE), or must not be read
 --
--- A counter of fences stays: it must never fall [S12].
+-- Whatever the answer, the keys that had the token are deleted.
+--
+-- The counter of a fence stays: it must never fall [S12].
 -- Uses: keys
 
 local ours, other = compare_keys(ARGV[1])

@@ -1,30 +1,30 @@
-/* scripts.h - the scripts that run inside the masters.
+/* scripts.h - the Lua scripts that run inside the masters.
  *
- * Each is a file of this folder: NAME.lua says at its top what rlk_script_NAME does, its keys, its
- * arguments and every answer. embed.py makes these constants of the files. */
+ * rlk_script_NAME is the file NAME.lua in this folder, which says at its top what it does, its
+ * keys, its arguments and every answer. embed.py turns the files into these constants. */
 #ifndef RLK_SCRIPTS_SCRIPTS_H
 #define RLK_SCRIPTS_SCRIPTS_H
 
 #include <stddef.h>
 
-/* No text is longer, its NUL included. */
+/* More than the longest text needs, with its NUL. */
 #define RLK_SCRIPT_SIZE 1536
 
 struct rlk_script {
     char text[RLK_SCRIPT_SIZE];
-    char sha[41]; /* SHA-1 of the text, in hex: how a server that has run it calls it */
-    size_t len;
-    unsigned bit; /* of this script in a set of scripts */
+    char sha[41]; /* the SHA-1 of the text, in hex: for EVALSHA */
+    size_t len;   /* of the text, without the NUL */
+    unsigned bit; /* stands for this script in a set of scripts */
 };
 
-/* On all keys of a claim. Everything is read before anything is written. */
+/* These work on all keys of a claim, and read everything before they write anything. */
 extern const struct rlk_script rlk_script_release;
 extern const struct rlk_script rlk_script_take;
 extern const struct rlk_script rlk_script_keep;
 extern const struct rlk_script rlk_script_vote;
 extern const struct rlk_script rlk_script_confirm;
 
-/* On one key. */
+/* These work on one key. */
 extern const struct rlk_script rlk_script_incarnation;
 extern const struct rlk_script rlk_script_may_write;
 

@@ -1,16 +1,16 @@
 -- take.lua - set all keys to our token for ttl, or none of them.
 --
--- This is the vote of a lock with several keys [S1], and it heals keys that were lost on this
--- master while the lock is held [S8]. Keys that we have already are lengthened and never shortened
--- [S7].
+-- This is the vote for a lock with several keys [S1], and it heals keys that were lost on this
+-- master while the lock is held [S8]. A key that has the token already gets the ttl, unless it
+-- lives longer [S7].
 --
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
 -- ARGV[2]  ttl, in milliseconds
 -- ARGV[3]  the fence; left out for a lock without one
 --
--- Answers  1        the keys are set; some or all of them were not there
---          2        all keys had the token already, and live for ttl now
+-- Answers  1        the keys are set; at least one of them was not there
+--          2        all keys had the token already, and live for ttl or longer
 --          a value  the value of a key that somebody else has; nothing is changed
 --
 -- With a fence, the counters of the keys are at least the fence afterwards [S12].

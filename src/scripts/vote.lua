@@ -1,15 +1,15 @@
--- vote.lua - set all keys to our token for ttl, or none of them, and count their fences on [S12].
+-- vote.lua - set all keys to our token for ttl, or none of them, and raise their counters [S12].
 --
--- This is the vote of a lock with a fence. The counters rise above every fence that they ever had,
--- and to the hint at least. The vote also tells whether the data of this master are still those
+-- This is the vote for a lock with a fence. All counters become one number, which is above each of
+-- them and at least the hint. The vote also tells whether the data of this master are still those
 -- that we know [S11].
 --
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
 -- ARGV[2]  ttl, in milliseconds
 -- ARGV[3]  the hint, a number
--- ARGV[4]  the name of the incarnation key; empty: do not look
--- ARGV[5]  what the value of that key should begin with; empty: do not look
+-- ARGV[4]  the name of the incarnation key; empty when ARGV[5] is
+-- ARGV[5]  what the value of that key should begin with; empty: do not read it
 --
 -- Answers  {counter, 1}  the keys and their counters are set
 --          {counter, 0}  the same, and the incarnation key is not as expected
@@ -32,7 +32,7 @@ for _, key in ipairs(KEYS) do
         fence = counter + 1
     end
 end
--- 2^52: up to here Lua counts exactly, and so does every client.
+-- 2^52: below this Lua counts exactly, and so does every client.
 if fence >= 4503599627370496 then
     return redis.error_reply('FENCE the counter has no numbers left: ' ..
         'delete it when nothing remembers its fences')

@@ -1,9 +1,9 @@
 -- counters.lua - the counters of fences [S12].
 --
--- A counter is a key of its own, named after the key that is locked. Its value is the highest fence
--- that this master knows of. It lives for a week after it was set last.
+-- A counter is a key of its own, named after the key that is locked. Its value is the largest fence
+-- that this master knows. It expires a week after it was set last.
 
--- A counter that is not there, or has a value that is no number, is 0.
+-- A counter that is not there, or whose value is no number, is 0.
 local function counter_of(key)
     return tonumber(redis.call('GET', key .. ':redlock-fence')) or 0
 end

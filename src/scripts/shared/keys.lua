@@ -1,8 +1,8 @@
 -- keys.lua - compare the keys with the token of a claim.
 
--- Returns the keys whose value is the token, and the value of the first key that has another one;
--- nil when no key has. A key that is no string, or must not be read, has the error as its value: the
--- other keys are compared all the same.
+-- Returns the keys whose value is the token, and the value of the first key with another value; nil
+-- when no key has another one. For a key that is no string, or must not be read, that value is the
+-- error; the other keys are compared all the same.
 local function compare_keys(token)
     local ours, other = {}, nil
     for _, key in ipairs(KEYS) do

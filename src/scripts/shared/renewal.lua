@@ -1,4 +1,4 @@
--- renewal.lua - what is to be changed when keys are to live for ttl and have a fence.
+-- renewal.lua - which keys and counters a renewal has to change.
 --
 -- A script calls these functions before it writes anything.
 
@@ -14,8 +14,8 @@ local function keys_that_end_before(ttl)
     return short
 end
 
--- [S12] Returns the keys whose counter is at most the fence: a counter never falls, and an equal
--- one begins its week anew. Without a fence (nil) there are none.
+-- [S12] Returns the keys whose counter is at most the fence; none without a fence (nil). A counter
+-- never falls, and an equal one is set again so that it lives for another week.
 local function keys_with_counter_up_to(fence)
     local low = {}
     for _, key in ipairs(fence and KEYS or {}) do
