@@ -115,7 +115,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     }
 }
 
-/* How a round has ended, or that there will be none. */
+/* Emit how the round ended, or that none will begin. */
 RLK_TRACE_COLD static void trace_decision(const struct redlock_lock *lock, uint64_t now_us)
 {
     const struct rlk_attempt *a = &lock->attempt;

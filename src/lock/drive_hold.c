@@ -64,7 +64,7 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     }
 }
 
-/* What a step has changed; `before` is the hold before it. */
+/* The hold before a step, to see what the step has changed. */
 struct before {
     enum rlk_hold_state state;
     bool success, trouble;
