@@ -15,7 +15,7 @@
  * caught up, or its oldest command is unanswered for half of node_timeout_ms: then rounds begin
  * without the master until it has capacity. No master is left out sooner, because a lock may need
  * just this one for its renewal [S7]. Fresh rounds also begin without a node that still has pending
- * releases.
+ * releases to be sent.
  *
  * Commands that follow from a reply (the confirmation of a fence, the text of a script, the release
  * of a lost round) do not wait: the reply has just made room for them. */
