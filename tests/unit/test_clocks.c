@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mask.h"
-#include "base/prng.h"
 #include "base/time.h"
+#include "clocks_walk.h"
 #include "core/clocks.h"
 #include "lib/rows.h"
 #include "lib/runner.h"
@@ -747,44 +747,6 @@ START_TEST(a_sample_that_cannot_be_is_ignored)
 }
 END_TEST
 
-/* Whatever a server says: nothing overflows (the sanitizers look), what is told fits the set, and a
- * node alone among three is nobody's suspension. */
-START_TEST(hostile_numbers_do_no_harm)
-{
-    static const uint64_t odd[] = {
-        0, 1, S, UINT64_C(1) << 60, UINT64_C(1) << 63, RLK_NEVER - 1, RLK_NEVER, INT64_MAX, EPOCH};
-    const uint64_t n = sizeof(odd) / sizeof(odd[0]) - 1;
-    struct rlk_prng prng;
-    int i;
-
-    rlk_prng_seed(&prng, 7);
-    for (i = 0; i < 20000; i++) {
-        unsigned nodes = 1 + (unsigned)rlk_prng_upto(&prng, RLK_MAX_NODES - 1), node, k;
-        struct rlk_clocks c;
-
-        rlk_clocks_init(&c, nodes, i % 3 ? DRIFT : UINT32_MAX, odd[rlk_prng_upto(&prng, n)]);
-        for (k = 0; k < 6; k++) {
-            struct rlk_clock_sample sample = {.sent_us = odd[rlk_prng_upto(&prng, n)],
-                                              .received_us = odd[rlk_prng_upto(&prng, n)],
-                                              .server_us = odd[rlk_prng_upto(&prng, n)]};
-            uint64_t by_us, mask, error_us;
-            int64_t offset_us;
-
-            node = (unsigned)rlk_prng_upto(&prng, 2);
-            if (rlk_clocks_sample(&c, node, &sample, &by_us, &mask) ==
-                RLK_CLOCK_WE_WERE_SUSPENDED) {
-                ck_assert_uint_ge(rlk_mask_count(mask), rlk_validity_quorum(nodes));
-                ck_assert_uint_eq(mask & ~rlk_mask_all(nodes), 0);
-                ck_assert_uint_gt(by_us, 0);
-            } else {
-                ck_assert_uint_eq(mask, 0);
-            }
-            (void)rlk_clocks_offset(&c, node, &offset_us, &error_us);
-        }
-    }
-}
-END_TEST
-
 /* ---- offsets ---- */
 
 static void expect_offset(const struct world *w, unsigned node, int64_t offset_us,
@@ -869,210 +831,6 @@ START_TEST(offsets_that_are_absurd_stick)
 }
 END_TEST
 
-/* ---- walks against the truth ---- */
-
-/* Clocks go at rates of their own, in millionths of a microsecond, and are read exactly. */
-struct truth {
-    struct rlk_clocks c;
-    struct rlk_prng prng;
-    uint64_t ours, theirs[5];
-    uint64_t rate, rates[5];
-    uint64_t stepped_us[5], stepped_at_us[5]; /* by how much, and when by our clock */
-    bool back[5];
-};
-
-static uint64_t any(struct truth *t, uint64_t from, uint64_t to)
-{
-    return from + rlk_prng_upto(&t->prng, to - from);
-}
-
-/* So that no two come apart by more than one percent: 1.0049 / 0.9951 < 1.01. */
-static void change_rates(struct truth *t)
-{
-    unsigned i;
-
-    t->rate = any(t, 995100, 1004900);
-    for (i = 0; i < 5; i++) {
-        t->rates[i] = any(t, 995100, 1004900);
-    }
-}
-
-static void start(struct truth *t, uint64_t seed)
-{
-    unsigned i;
-
-    memset(t, 0, sizeof(*t));
-    rlk_prng_seed(&t->prng, seed);
-    rlk_clocks_init(&t->c, 5, DRIFT, TTL);
-    t->ours = any(t, 1, 1000 * S) * S;
-    for (i = 0; i < 5; i++) {
-        t->theirs[i] = any(t, 1000000 * S, 2000000 * S) * S;
-    }
-    change_rates(t);
-}
-
-static void pass(struct truth *t, uint64_t time_us)
-{
-    unsigned i;
-
-    t->ours += time_us * t->rate;
-    for (i = 0; i < 5; i++) {
-        t->theirs[i] += time_us * t->rates[i];
-    }
-}
-
-/* The clock is read at any moment of the round trip. */
-static enum rlk_clock_verdict look(struct truth *t, unsigned node, uint64_t *ret_by_us,
-                                   uint64_t *ret_nodes)
-{
-    uint64_t longest_us = any(t, 0, 9) ? 20 * MS : 2 * S;
-    struct rlk_clock_sample sample;
-
-    sample.sent_us = t->ours / S;
-    pass(t, any(t, 0, longest_us));
-    sample.server_us = t->theirs[node] / S;
-    pass(t, any(t, 0, longest_us));
-    sample.received_us = t->ours / S;
-    return rlk_clocks_sample(&t->c, node, &sample, ret_by_us, ret_nodes);
-}
-
-static void wait_a_while(struct truth *t)
-{
-    pass(t, any(t, 0, 3) ? any(t, 0, 300 * MS) : any(t, 0, 20 * S));
-    if (any(t, 0, 9) == 0) {
-        change_rates(t);
-    }
-}
-
-START_TEST(rates_within_the_drift_are_never_told)
-{
-    uint64_t seed, by_us, nodes;
-
-    for (seed = 0; seed < 100; seed++) {
-        struct truth t;
-        int i;
-
-        start(&t, seed);
-        for (i = 0; i < 600; i++) {
-            wait_a_while(&t);
-            ck_assert_int_eq(look(&t, (unsigned)any(&t, 0, 4), &by_us, &nodes), RLK_CLOCK_STEADY);
-        }
-    }
-}
-END_TEST
-
-/* What a comparison with a baseline may be off by, reckoned once more. */
-static uint64_t slack_us(const struct rlk_reading *before, const struct rlk_reading *after)
-{
-    uint64_t errors = before->error_us + after->error_us;
-
-    return (after->at_us - before->at_us + errors) / 100 + errors + 2 * MS + 1;
-}
-
-static void step_a_clock(struct truth *t)
-{
-    unsigned node = (unsigned)any(t, 0, 1); /* two of five are no majority */
-    uint64_t by_us = any(t, 1, 3) * any(t, 10, 2000) * MS;
-
-    if (t->stepped_us[node] == 0 && t->c.clock[node].known) {
-        t->back[node] = any(t, 0, 1);
-        t->theirs[node] += (t->back[node] ? 0 - by_us : by_us) * S;
-        t->stepped_us[node] = by_us;
-        t->stepped_at_us[node] = t->ours / S;
-    }
-}
-
-/* A step that is larger than twice the bound is told by the first sample after it, with its sign,
- * and within the bound; and nothing is told but steps. A smaller one may be told as long as one of
- * the baselines is older. */
-static void look_at_a_step(struct truth *t, unsigned node, unsigned *told)
-{
-    const struct rlk_clock *k = &t->c.clock[node];
-    struct rlk_clock before = *k;
-    uint64_t by_us, nodes, stepped_us = t->stepped_us[node];
-    enum rlk_clock_verdict got = look(t, node, &by_us, &nodes);
-    uint64_t slack =
-        rlk_time_max(slack_us(&before.base, &k->recent[0]), slack_us(&before.far, &k->recent[0]));
-
-    ck_assert_int_ne(got, RLK_CLOCK_WE_WERE_SUSPENDED);
-    if (stepped_us == 0) {
-        ck_assert_int_eq(got, RLK_CLOCK_STEADY);
-    } else if (got != RLK_CLOCK_STEADY) {
-        ck_assert_int_eq(got, t->back[node] ? RLK_CLOCK_BEHIND : RLK_CLOCK_AHEAD);
-        ck_assert_uint_le(by_us, stepped_us + slack);
-        ck_assert_uint_ge(by_us + slack, stepped_us);
-        (*told)++;
-    } else {
-        ck_assert_uint_le(stepped_us, 2 * slack);
-    }
-    if (k->base.sent_us >= t->stepped_at_us[node] && k->far.sent_us >= t->stepped_at_us[node]) {
-        t->stepped_us[node] = 0;
-    }
-}
-
-START_TEST(steps_beyond_the_bound_are_always_told)
-{
-    unsigned told = 0;
-    uint64_t seed;
-
-    for (seed = 0; seed < 100; seed++) {
-        struct truth t;
-        int i;
-
-        start(&t, seed);
-        for (i = 0; i < 600; i++) {
-            wait_a_while(&t);
-            if (any(&t, 0, 9) == 0) {
-                step_a_clock(&t);
-            }
-            look_at_a_step(&t, (unsigned)any(&t, 0, 4), &told);
-        }
-    }
-    ck_assert_uint_gt(told, 1000);
-}
-END_TEST
-
-/* Each suspension of three seconds or more is told by the third that is asked, whoever that is,
- * and by about its length; before it two are ahead, and after it two are steady. */
-START_TEST(suspensions_are_told_by_the_majority)
-{
-    uint64_t seed;
-
-    for (seed = 0; seed < 100; seed++) {
-        struct truth t;
-        unsigned turn, i;
-
-        start(&t, seed);
-        for (turn = 0; turn < 100; turn++) {
-            uint64_t suspended_us = any(&t, 3 * S, 600 * S), by_us, nodes, mask = 0;
-            unsigned first = (unsigned)any(&t, 0, 4);
-
-            for (i = 0; i < 5; i++) {
-                enum rlk_clock_verdict want = i < 2    ? RLK_CLOCK_AHEAD
-                                              : i == 2 ? RLK_CLOCK_WE_WERE_SUSPENDED
-                                                       : RLK_CLOCK_STEADY;
-                unsigned node = (first + i) % 5;
-                struct rlk_clock_sample sample = {t.ours / S, t.ours / S + 2, t.theirs[node] / S};
-
-                mask |= rlk_mask_bit(node);
-                want = turn ? want : RLK_CLOCK_STEADY;
-                ck_assert_int_eq(rlk_clocks_sample(&t.c, node, &sample, &by_us, &nodes), want);
-                if (want == RLK_CLOCK_WE_WERE_SUSPENDED) {
-                    ck_assert_uint_eq(nodes, mask);
-                    ck_assert_uint_ge(by_us + 25 * MS, t.stepped_us[0]);
-                    ck_assert_uint_le(by_us, t.stepped_us[0] + 25 * MS);
-                }
-                pass(&t, any(&t, 0, 100 * MS));
-            }
-            pass(&t, S + any(&t, 0, 500 * MS));
-            for (i = 0; i < 5; i++) {
-                t.theirs[i] += suspended_us * S;
-            }
-            t.stepped_us[0] = suspended_us;
-        }
-    }
-}
-END_TEST
 static TCase *one(void)
 {
     TCase *c = tcase_create("one clock");
@@ -1083,7 +841,6 @@ static TCase *one(void)
     tcase_add_rows(c, one_clock, of_one_clock);
     tcase_add_rows(c, a_slew, slews);
     tcase_add_test(c, a_sample_that_cannot_be_is_ignored);
-    tcase_add_test(c, hostile_numbers_do_no_harm);
     return c;
 }
 
@@ -1122,16 +879,6 @@ static TCase *offsets(void)
     return c;
 }
 
-static TCase *walks(void)
-{
-    TCase *c = tcase_create("walks");
-
-    tcase_add_test(c, rates_within_the_drift_are_never_told);
-    tcase_add_test(c, steps_beyond_the_bound_are_always_told);
-    tcase_add_test(c, suspensions_are_told_by_the_majority);
-    return c;
-}
-
 static Suite *suite(void)
 {
     Suite *s = suite_create("clocks");
@@ -1140,7 +887,7 @@ static Suite *suite(void)
     suite_add_tcase(s, suspensions());
     suite_add_tcase(s, instants());
     suite_add_tcase(s, offsets());
-    suite_add_tcase(s, walks());
+    suite_add_tcase(s, clocks_walks());
     return s;
 }
 
