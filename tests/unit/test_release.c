@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "core/release.h"
 #include "core/validity.h"
+#include "lib/rows.h"
 #include "lib/runner.h"
 
 #define T0 1000
@@ -57,50 +58,41 @@ START_TEST(every_answer_vector_is_decided_once)
 }
 END_TEST
 
-/* The release whose answer was lost may have deleted the key, and another client have come since:
- * only that it was still there proves something. */
-START_TEST(after_a_lost_answer_only_our_own_key_counts)
+/* Each answer is a node and what it says: 'o'urs, 'g'one, 't'aken, 'u'nknown. The last one decides,
+ * and none before it. */
+static const struct {
+    const char *claim;
+    unsigned nodes;
+    const char *answers;
+    int status;
+} stories[] = {
+    {"of_those_that_answer_a_majority_is_gone", 3, "0g1g", REDLOCK_GONE},
+    {"gone_and_taken_are_told_apart", 3, "0g1t", REDLOCK_TAKEN},
+    {"a_remainder_of_a_contender_that_lost_is_not_taken", 3, "0t1o2o", REDLOCK_OK},
+    {"a_remainder_of_ours_that_expired_elsewhere_is_not_ok", 3, "0o1t2t", REDLOCK_TAKEN},
+    {"a_pending_release_that_is_paid_in_time_counts", 3, "0u1o0o", REDLOCK_OK},
+    /* The release whose answer was lost may have deleted the key, and another client have come
+     * since: only that it was still there proves something. */
+    {"after_a_lost_answer_only_our_own_key_counts", 5, "0o1u2u1t2g2o3t4t", REDLOCK_OK},
+    {"doubled_answers_count_once", 5, "2o2o2o2o2o2o2o2o2o0o1o", REDLOCK_OK},
+};
+
+START_TEST(the_last_answer_decides)
 {
+    const char *a = stories[_i].answers;
     struct rlk_release r;
 
-    start(&r, 5, 0x1f, 0x1f);
-    answer(&r, 0, RLK_ANSWER_OURS);
-    answer(&r, 1, RLK_ANSWER_UNKNOWN);
-    answer(&r, 2, RLK_ANSWER_UNKNOWN);
-    answer(&r, 1, RLK_ANSWER_TAKEN);
-    answer(&r, 2, RLK_ANSWER_GONE);
-    ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
-    answer(&r, 2, RLK_ANSWER_OURS);
-    answer(&r, 3, RLK_ANSWER_TAKEN);
-    answer(&r, 4, RLK_ANSWER_TAKEN);
+    start(&r, stories[_i].nodes, rlk_mask_all(stories[_i].nodes), rlk_mask_all(stories[_i].nodes));
+    for (; a[0]; a += 2) {
+        ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
+        answer(&r, (unsigned)(a[0] - '0'),
+               a[1] == 'o'   ? RLK_ANSWER_OURS
+               : a[1] == 'g' ? RLK_ANSWER_GONE
+               : a[1] == 't' ? RLK_ANSWER_TAKEN
+                             : RLK_ANSWER_UNKNOWN);
+    }
     ck_assert_int_eq(r.state, RLK_RELEASE_DONE);
-    ck_assert_int_eq(r.status, REDLOCK_OK);
-}
-END_TEST
-
-START_TEST(gone_and_taken_are_told_apart)
-{
-    struct rlk_release r;
-
-    start(&r, 3, 7, 7);
-    answer(&r, 0, RLK_ANSWER_GONE);
-    answer(&r, 1, RLK_ANSWER_GONE);
-    ck_assert_int_eq(r.status, REDLOCK_GONE);
-    start(&r, 3, 7, 7);
-    answer(&r, 0, RLK_ANSWER_GONE);
-    answer(&r, 1, RLK_ANSWER_TAKEN);
-    ck_assert_int_eq(r.status, REDLOCK_TAKEN);
-    start(&r, 3, 7, 7);
-    answer(&r, 0, RLK_ANSWER_TAKEN); /* a remainder of a contender that lost */
-    answer(&r, 1, RLK_ANSWER_OURS);
-    ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
-    answer(&r, 2, RLK_ANSWER_OURS);
-    ck_assert_int_eq(r.status, REDLOCK_OK);
-    start(&r, 3, 7, 7);
-    answer(&r, 0, RLK_ANSWER_OURS); /* a remainder of ours, which had expired elsewhere */
-    answer(&r, 1, RLK_ANSWER_TAKEN);
-    answer(&r, 2, RLK_ANSWER_TAKEN);
-    ck_assert_int_eq(r.status, REDLOCK_TAKEN);
+    ck_assert_int_eq(r.status, stories[_i].status);
 }
 END_TEST
 
@@ -131,44 +123,15 @@ START_TEST(without_a_majority_that_could_answer_it_is_unreachable_at_once)
 }
 END_TEST
 
-START_TEST(a_pending_release_that_is_paid_in_time_counts)
-{
-    struct rlk_release r;
-
-    start(&r, 3, 7, 7);
-    answer(&r, 0, RLK_ANSWER_UNKNOWN);
-    answer(&r, 1, RLK_ANSWER_OURS);
-    ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
-    answer(&r, 0, RLK_ANSWER_OURS);
-    ck_assert_int_eq(r.status, REDLOCK_OK);
-}
-END_TEST
-
-START_TEST(doubled_answers_count_once)
-{
-    struct rlk_release r;
-    int i;
-
-    start(&r, 5, 0x1f, 0x1f);
-    for (i = 0; i < 9; i++) {
-        answer(&r, 2, RLK_ANSWER_OURS);
-    }
-    ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
-}
-END_TEST
-
 static Suite *suite(void)
 {
     Suite *s = suite_create("release");
     TCase *c = tcase_create("release");
 
     tcase_add_loop_test(c, every_answer_vector_is_decided_once, 1, 6);
-    tcase_add_test(c, gone_and_taken_are_told_apart);
+    tcase_add_rows(c, the_last_answer_decides, stories);
     tcase_add_test(c, silence_ends_at_the_deadline_as_unreachable);
     tcase_add_test(c, without_a_majority_that_could_answer_it_is_unreachable_at_once);
-    tcase_add_test(c, a_pending_release_that_is_paid_in_time_counts);
-    tcase_add_test(c, after_a_lost_answer_only_our_own_key_counts);
-    tcase_add_test(c, doubled_answers_count_once);
     suite_add_tcase(s, c);
     return s;
 }
