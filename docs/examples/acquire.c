@@ -1,4 +1,4 @@
-/* acquire.c - take a lock, work, let go: the example of the README.
+/* acquire.c - acquire a lock, work, release it: the example of the README.
  *
  *     acquire redis://a redis://b redis://c
  */

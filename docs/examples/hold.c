@@ -1,9 +1,9 @@
-/* hold.c - hold a lock for as long as the work takes, and hear of it when that goes wrong.
+/* hold.c - hold a lock for as long as the work takes, with notices when a renewal fails.
  *
  *     hold redis://a redis://b redis://c
  *
- * Half a minute of work under a lock of two seconds: it is renewed by itself. Stop a majority of
- * the masters meanwhile to see the two notices.
+ * Half a minute of work under a lock with a ttl of two seconds: the library renews the lock. Stop a
+ * majority of the masters meanwhile to see the two notices.
  */
 #include <event2/event.h>
 #include <redlock/redlock.h>
@@ -31,7 +31,7 @@ static void end(struct work *work)
     redlock_release(work->lock, on_released, work);
 }
 
-/* Each step looks at the clock first: the notice needs the loop to run, and comes later. */
+/* Each step checks the validity first: the notice of a loss comes only when the loop runs. */
 static void on_step(evutil_socket_t fd, short what, void *arg)
 {
     struct work *work = arg;

@@ -1,11 +1,11 @@
-/* worker.c - a thread that works under a lock, and looks at the time itself.
+/* worker.c - a thread that works under a lock, and checks the deadline itself.
  *
  *     worker redis://a redis://b redis://c
  *
- * The loop's thread acquires and renews the lock, and keeps its deadline where the worker reads it.
- * The worker never asks the library about the lock: before each step it compares the deadline with
- * the clock. Stop a majority of the masters meanwhile, or the whole process: it does no step too
- * many.
+ * The loop's thread acquires and renews the lock, and keeps a copy of its deadline for the worker.
+ * The worker never calls the library about the lock: before each step it compares the deadline with
+ * the clock. Stop a majority of the masters meanwhile, or the whole process: the worker does no
+ * step after the deadline.
  */
 #include <event2/event.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ static void do_step(struct work *work)
     work->steps++;
 }
 
-/* Each step reads the deadline anew: it may have moved to an earlier time, too. */
+/* Each step reads the deadline again: it can also become earlier. */
 static void *run(void *arg)
 {
     struct work *work = arg;
@@ -61,7 +61,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     redlock_close(work->rl, NULL, NULL);
 }
 
-/* The lock is let go when nobody works under it any more. */
+/* Release the lock only when the worker has ended. */
 static void on_ended(evutil_socket_t fd, short what, void *arg)
 {
     struct work *work = arg;

@@ -24,9 +24,9 @@
  * manager returns REDLOCK_ESTATE there, and does nothing: note what you want to do, and do it from
  * the loop. Keep the callback short, because the manager waits for it.
  *
- * If the library was built where <sys/sdt.h> is, each kind of event is also a USDT probe of the
- * provider "redlock", with its name in lower case: redlock:sent, redlock:lost. Its arguments are
- * lock, node, key, token, text, question, answer and status. The probes do not need a trace_cb.
+ * If <sys/sdt.h> was present when the library was built, each kind of event is also a USDT probe of
+ * the provider "redlock", with its name in lower case: redlock:sent, redlock:lost. Its arguments
+ * are lock, node, key, token, text, question, answer and status. The probes do not need a trace_cb.
  *
  * Without a trace_cb and without a listener to the probes, each place costs one test.
  */
@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-/* What happened, and which fields say more. More may come in later versions. */
+/* What happened, and which fields have more. Later versions may add kinds. */
 enum redlock_trace_kind {
     /* The manager. No fields. */
     REDLOCK_TRACE_CLOSING = 1,
@@ -50,11 +50,11 @@ enum redlock_trace_kind {
 
     /* A master: node. */
     REDLOCK_TRACE_CONNECTED = 10,    /* and greeted; text: product and version */
-    REDLOCK_TRACE_DISCONNECTED = 11, /* what it had not answered has no answer */
+    REDLOCK_TRACE_DISCONNECTED = 11, /* its unanswered questions get no answer */
     REDLOCK_TRACE_NODE_TROUBLE = 12, /* text: what went wrong, as in struct redlock_node_info */
     REDLOCK_TRACE_QUARANTINED = 13,  /* its votes do not count; text: why, and for how long */
-    REDLOCK_TRACE_AHEAD = 14,        /* its clock went forward by us */
-    REDLOCK_TRACE_SUSPENDED = 15,    /* its clock shows that we were suspended, for us */
+    REDLOCK_TRACE_AHEAD = 14,        /* its clock went forward; us: by how much */
+    REDLOCK_TRACE_SUSPENDED = 15,    /* its clock shows that we were suspended; us: for how long */
     REDLOCK_TRACE_PENDING = 16,      /* a release could not be sent to it; token */
 
     /* A lock: lock, key and token. */
@@ -74,8 +74,8 @@ enum redlock_trace_kind {
     REDLOCK_TRACE_EXTENDING = 30, /* redlock_extend(); ttl_ms */
     REDLOCK_TRACE_PETTED = 31,    /* redlock_lock_pet() */
     REDLOCK_TRACE_RENEWED = 32,   /* a majority confirmed a renewal or an extension; us left */
-    REDLOCK_TRACE_TROUBLE = 33,   /* it should be renewed, and is not: status; us left */
-    REDLOCK_TRACE_LOST = 34,      /* it is lost: status */
+    REDLOCK_TRACE_TROUBLE = 33,   /* a renewal failed, or is not allowed: status; us left */
+    REDLOCK_TRACE_LOST = 34,      /* the lock is lost: status */
     REDLOCK_TRACE_EXTENDED = 35,  /* the callback reports how the extension ended: status */
     REDLOCK_TRACE_RELEASING = 36, /* redlock_release(), or a close */
     REDLOCK_TRACE_RELEASED = 37,  /* how the release ended: status */
@@ -85,11 +85,11 @@ enum redlock_trace_kind {
 /* What the library asks a master about a lock. */
 enum redlock_question {
     REDLOCK_QUESTION_SET = 0,     /* set our key if the key is free */
-    REDLOCK_QUESTION_SET_ALL = 1, /* the same of several keys, all or none */
-    REDLOCK_QUESTION_FENCED = 2,  /* the same, and count */
-    REDLOCK_QUESTION_ADOPT = 3,   /* keep our keys, which somebody else acquired */
-    REDLOCK_QUESTION_CONFIRM = 4, /* let the counters be the fence */
-    REDLOCK_QUESTION_EXTEND = 5,  /* keep our keys */
+    REDLOCK_QUESTION_SET_ALL = 1, /* the same for several keys, all or none */
+    REDLOCK_QUESTION_FENCED = 2,  /* the same, and raise the fence counters */
+    REDLOCK_QUESTION_ADOPT = 3,   /* keep keys that another handle acquired */
+    REDLOCK_QUESTION_CONFIRM = 4, /* raise the fence counters to our fence */
+    REDLOCK_QUESTION_EXTEND = 5,  /* keep our keys for the ttl */
     REDLOCK_QUESTION_HEAL = 6,    /* set our keys again */
     REDLOCK_QUESTION_RELEASE = 7, /* delete our keys */
     REDLOCK_QUESTION_HOLDER = 8   /* who holds the key: redlock_query() */
@@ -97,13 +97,13 @@ enum redlock_question {
 
 /* What the master says. */
 enum redlock_trace_answer {
-    REDLOCK_SAYS_NOTHING = 0, /* an error, or no answer: it may have been done */
+    REDLOCK_SAYS_NOTHING = 0, /* an error, or no answer: it may have done what was asked */
     REDLOCK_SAYS_YES = 1,
     REDLOCK_SAYS_NO = 2,          /* somebody else has the key */
-    REDLOCK_SAYS_OURS = 3,        /* it had our token before: one server under two addresses */
-    REDLOCK_SAYS_QUARANTINED = 4, /* yes, and its vote does not count: it is in quarantine */
-    REDLOCK_SAYS_GONE = 5,        /* there is no such key */
-    REDLOCK_SAYS_TAKEN = 6        /* another key is in its place */
+    REDLOCK_SAYS_OURS = 3,        /* it already had our token: one server at two addresses */
+    REDLOCK_SAYS_QUARANTINED = 4, /* yes, but its vote does not count: it is in quarantine */
+    REDLOCK_SAYS_GONE = 5,        /* it does not have the key */
+    REDLOCK_SAYS_TAKEN = 6        /* the key has the value of somebody else */
 };
 
 struct redlock_trace {

@@ -50,9 +50,9 @@ static const struct cause silent = {RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT, RE
                                     "Check whether it is stopped, swapping, or busy with a long "
                                     "command (SLOWLOG GET), or raise node_timeout_ms."};
 
-static const struct cause down = {
-    RLK_TROUBLE_NONE, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
-    "Check that it runs, that its address is right (bind, port), and that no firewall is between."};
+static const struct cause down = {RLK_TROUBLE_NONE, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
+                                  "Check that it runs, that its address is right (bind, port), and "
+                                  "that no firewall is in between."};
 
 static const struct cause *cause_of(const struct redlock_examined *x, enum rlk_trouble_kind trouble)
 {
@@ -116,7 +116,7 @@ static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes 
     }
     rlk_note(notes, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE,
              x->quarantine_ms == UINT64_MAX
-                 ? "Fix the cause that it names."
+                 ? "Fix the cause that this finding names."
                  : "Wait; or use quarantine=observed, if no lock from before can still be held.",
              "%s", x->error[0] ? x->error : "does not vote yet");
 }
@@ -166,7 +166,7 @@ static void judge_disk(const struct redlock_examined *x, struct rlk_notes *notes
     if (x->disk_fails) {
         rlk_note(notes, REDLOCK_FOUND_DISK, REDLOCK_WARNING,
                  "Check its log, and whether its disk is full or read-only.",
-                 "could not write its data to the disk the last time");
+                 "failed to write its data to the disk the last time");
     }
     if (!is_durable(x) && x->policy == REDLOCK_QUARANTINE_OFF) {
         rlk_note(

@@ -123,7 +123,8 @@ static void judge_clocks(const struct redlock_report *r, struct rlk_notes *notes
     if (apart_us > rlk_time_add(APART_US, error_us)) {
         rlk_note(notes, REDLOCK_FOUND_CLOCKS, REDLOCK_WARNING,
                  "Let NTP (chrony, systemd-timesyncd) keep the clocks of all machines.",
-                 "The clocks are %" PRIu64 ".%" PRIu64 " s apart: %s is ahead, %s is behind",
+                 "The clocks of the masters are %" PRIu64 ".%" PRIu64
+                 " s apart: %s is ahead, %s is behind",
                  apart_us / 1000000, apart_us / 100000 % 10, last->name, first->name);
     }
 }

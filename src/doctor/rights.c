@@ -15,7 +15,7 @@ const struct rlk_right rlk_rights[] = {
      "the first release takes twice as long"},
     {REDLOCK_RIGHT_TIME, REDLOCK_WARNING, "TIME", "time", "nobody sees when its clock is set"},
     {REDLOCK_RIGHT_INFO, REDLOCK_WARNING, "INFO", "info",
-     "nobody sees that it restarted, is listed twice or, without HELLO, is a replica"},
+     "nobody sees whether it restarted, is listed twice or, without HELLO, is a replica"},
     {REDLOCK_RIGHT_CLIENT_SETNAME, REDLOCK_FINE, "CLIENT SETNAME", "client|setname",
      "CLIENT LIST does not show our name"},
     {REDLOCK_RIGHT_CLIENT_KILL, REDLOCK_WARNING, "CLIENT KILL", "client|kill",

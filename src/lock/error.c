@@ -12,7 +12,8 @@ static const struct {
     {REDLOCK_TAKEN, "the lock had already ended, and somebody else holds it now"},
     {REDLOCK_EINVAL,
      "an argument is out of range; redlock_error_text() or the header of the function says which"},
-    {REDLOCK_ESTATE, "the lock or the manager is not in a state that allows this call"},
+    {REDLOCK_ESTATE, "the lock or the manager is not in a state that allows this call (closing, "
+                     "not held, lost or already released)"},
     {REDLOCK_EURI, "the URI of a master is not valid; write "
                    "redis://[user:password@]host[:port][/db] or unix:///path[?db=n]"},
     {REDLOCK_ETTL,

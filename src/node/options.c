@@ -91,14 +91,15 @@ static int check_numbers(const struct redlock_options *p)
 static int check_texts(const struct redlock_options *p)
 {
     if (p->nodes == NULL || p->n_nodes < 1 || p->n_nodes > REDLOCK_MAX_NODES) {
-        return refuse(p, REDLOCK_EINVAL, "%zu masters are given; it must be 1 to %d", p->n_nodes,
+        return refuse(p, REDLOCK_EINVAL, "%zu masters are given; there must be 1 to %d", p->n_nodes,
                       REDLOCK_MAX_NODES);
     }
     if (p->username && p->password == NULL) {
         return refuse(p, REDLOCK_EINVAL, "username is set without password; set both");
     }
     if (p->key_prefix && strlen(p->key_prefix) >= REDLOCK_MAX_KEY) {
-        return refuse(p, REDLOCK_EINVAL, "key_prefix is longer than %d bytes", REDLOCK_MAX_KEY - 1);
+        return refuse(p, REDLOCK_EINVAL, "key_prefix is %zu bytes long; at most %d are allowed",
+                      strlen(p->key_prefix), REDLOCK_MAX_KEY - 1);
     }
     if (p->client_name && !valid_client_name(p->client_name)) {
         return refuse(p, REDLOCK_EINVAL,
@@ -138,7 +139,7 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
     status = rlk_uri_parse(p->nodes[i], u, &why);
     if (status == 0) {
         status = fill_login(p, u);
-        why = "it has a user but no password";
+        why = "it has a user but no password; write user:password@";
     }
     if (status == REDLOCK_EURI) {
         return refuse(p, status, "master %u of %zu has a URI that is not valid: %s", i + 1,

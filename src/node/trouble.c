@@ -128,7 +128,7 @@ static const char *text_of_fault(const struct rlk_trouble *t)
     case RLK_FAULT_NO_ADDRESS:
         return "it has no address";
     case RLK_FAULT_CLOSED:
-        return "it closed the connection";
+        return "the server closed it";
     case RLK_FAULT_MEMORY:
         return "out of memory";
     case RLK_FAULT_TOO_LARGE:

@@ -127,7 +127,7 @@ if master 3 acl whoami | grep -q '^default'; then
     master 3 acl setuser app -@all +set +get +del +pexpire +pttl +eval +evalsha '~*' >/dev/null
     doctor 1 2 3 -- --quarantine observed --username app
     status_is 1 "a user with the least gives 1"
-    prints "nobody sees that it restarted" "without INFO it says what nobody sees"
+    prints "nobody sees whether it restarted" "without INFO it says what nobody sees"
     check "and leaves no gap where the version would be" missing " , answers" "$work/out"
     prints "+script|load +time +info +client|setname +client|kill +config|get" "and lists what is missing"
     doctor 1 2 3 -- --username nobody

@@ -124,9 +124,8 @@ static const struct {
 
     /* What it had said before it went does not count. */
     {"one_that_answered_and_went_is_down",
-     {{WELL_BUT(.state = REDLOCK_NODE_DOWN,
-                .error = "the connection broke: it closed the connection", .maxmemory = 1000,
-                .eviction = "allkeys-lru"),
+     {{WELL_BUT(.state = REDLOCK_NODE_DOWN, .error = "the connection broke: the server closed it",
+                .maxmemory = 1000, .eviction = "allkeys-lru"),
        FOUND(DOWN, UNUSABLE, "the connection broke")},
       {WELL_BUT(.state = REDLOCK_NODE_STUCK, .error = "has not answered for 510 ms",
                 .maxmemory = 1000, .eviction = "allkeys-lru"),

@@ -36,7 +36,7 @@ static const struct {
     {{.kind = RLK_TROUBLE_GREETING_BROKEN, .fault = RLK_FAULT_TOO_LARGE},
      "the connection broke during our greeting: its answer is too large"},
     {{.kind = RLK_TROUBLE_BROKEN, .fault = RLK_FAULT_CLOSED, .words = ""},
-     "the connection broke: it closed the connection"},
+     "the connection broke: the server closed it"},
     {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"}, "refused our user and password: WRONGPASS"},
     {{.kind = RLK_TROUBLE_DATABASE, .number = 99, .words = "ERR DB index is out of range"},
      "refused database 99: ERR DB index is out of range"},
