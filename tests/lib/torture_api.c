@@ -35,6 +35,7 @@ int __real_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *
 int __real_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg);
 int __real_redlock_lock_node(const struct redlock_lock *lock, size_t index,
                              struct redlock_node_detail *ret_detail);
+size_t __real_redlock_trace_line(const struct redlock_trace *event, char *out, size_t size);
 
 int __wrap_redlock_new(struct event_base *base, const struct redlock_options *options,
                        struct redlock **ret_rl);
@@ -53,6 +54,7 @@ int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *
 int __wrap_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg);
 int __wrap_redlock_lock_node(const struct redlock_lock *lock, size_t index,
                              struct redlock_node_detail *ret_detail);
+size_t __wrap_redlock_trace_line(const struct redlock_trace *event, char *out, size_t size);
 
 /* ---- who was told ---- */
 
@@ -412,6 +414,17 @@ int __wrap_redlock_lock_node(const struct redlock_lock *lock, size_t index,
                          ret_detail->error);
     }
     return status;
+}
+
+/* Whoever reads a trace is told by it, also of what is over before anybody asks. */
+size_t __wrap_redlock_trace_line(const struct redlock_trace *event, char *out, size_t size)
+{
+    size_t len = __real_redlock_trace_line(event, out, size);
+
+    if (torture_run->failed > 0 && strstr(event->text, "memory")) {
+        torture_was_told("a trace: %s", event->text);
+    }
+    return len;
 }
 
 void torture_api_close_one(struct torture_manager *m)

@@ -229,6 +229,21 @@ START_TEST(where_nobody_listens_nothing_is_done)
 }
 END_TEST
 
+#ifdef RLK_USDT
+/* The system counts who listens; one that does not exist is as good. */
+START_TEST(a_listener_to_the_probes_alone_is_told)
+{
+    struct rlk_options options = {.tracer = NULL};
+
+    rlk_probes_listeners = 1;
+    made = 0;
+    RLK_TRACE(&options, NULL, .kind = REDLOCK_TRACE_AHEAD, .node = -1, .us = make());
+    rlk_probes_listeners = 0;
+    ck_assert_uint_eq(made, 1);
+}
+END_TEST
+#endif
+
 /* ---- what others wrote ---- */
 
 #define HEX40 "0123456789abcdef0123456789ABCDEF01234567"
@@ -266,6 +281,9 @@ static Suite *trace_suite(void)
     tcase_add_test(c, what_a_struct_does_not_have_is_not_read);
     tcase_add_test(c, a_line_is_cut_to_its_size);
     tcase_add_test(c, where_nobody_listens_nothing_is_done);
+#ifdef RLK_USDT
+    tcase_add_test(c, a_listener_to_the_probes_alone_is_told);
+#endif
     tcase_add_loop_test(c, a_token_that_a_server_repeats_is_cut, 0,
                         (int)(sizeof(masked) / sizeof(masked[0])));
     suite_add_tcase(s, c);
