@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "base/mask.h"
-#include "base/time.h"
 
 void hold_win(struct world *w, const struct step *s)
 {
@@ -71,7 +70,10 @@ void hold_set(struct world *w, const struct step *s)
 
 void hold_expect(struct world *w, const struct step *s)
 {
-    w->left_us = rlk_time_sub(rlk_hold_valid_until_us(&w->h), w->at_us);
+    uint64_t until_us = rlk_hold_valid_until_us(&w->h);
+
+    w->is_valid = until_us != 0;
+    w->valid_us = until_us - w->at_us;
     story_expect(w, &s->field, s->value, w->step);
 }
 

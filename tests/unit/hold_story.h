@@ -79,7 +79,8 @@ void hold_expect_valid(struct world *w, const struct step *s);
 
 #define IS(member, x)                                                                              \
     STEP(.take = hold_expect, .field = STORY_FIELD(struct world, member), .value = (x))
-#define VALID(time) IS(left_us, time)
+#define VALID(time) IS(valid_us, time)
+#define INVALID IS(is_valid, false)
 #define VALID_AT_LEAST(time) STEP(.take = hold_expect_valid, .value = (time))
 #define DUE(time) DUE_BETWEEN(time, time)
 #define DUE_BETWEEN(from, to) STEP(.take = hold_expect_due, .value = (from), .up_to = (to))

@@ -23,8 +23,9 @@ struct world {
     bool full;               /* the nodes have no room */
     unsigned told, extended; /* how often */
     uint64_t at_us;          /* when the last renewal began, or it was won */
-    uint64_t left_us;        /* for which it was valid then */
-    unsigned step;           /* of a story */
+    uint64_t valid_us;       /* for so long after that */
+    bool is_valid;
+    unsigned step; /* of a story */
 };
 
 /* Renewed for ever, on five nodes. */

@@ -108,7 +108,7 @@ static const struct story stories[] = {
     {"being_suspended_until_its_end_is_the_loss_at_once",
      {HOLD, SUSPENDED(10, LEASE - 11), HELD, IS(told, 0), IS(out.extend, 0), VALID(11),
       IS(out.deadline_us, 0), HOLD, SUSPENDED(10, LEASE - 10), IS(h.state, RLK_HOLD_LOST),
-      IS(told, 1), IS(out.extend, 0), VALID(0), NEVER_DUE}},
+      IS(told, 1), IS(out.extend, 0), INVALID, NEVER_DUE}},
 
     /* By one microsecond less than the first renewal would need. */
     {"the_longest_hold_is_over_sooner",

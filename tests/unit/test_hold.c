@@ -111,7 +111,7 @@ static const struct story of_losing[] = {
 
     /* After the first renewal there is never an answer: there is trouble before. */
     {"lost_at_the_deadline_without_a_reply",
-     {HOLD, RENEWED, RENEWAL, SILENCE(LEASE - THIRD), IS(out.report, true), NEVER_DUE, VALID(0),
+     {HOLD, RENEWED, RENEWAL, SILENCE(LEASE - THIRD), IS(out.report, true), NEVER_DUE, INVALID,
       LOST(ENOQUORUM), IS(told, 2)}},
 
     {"lost_one_microsecond_before_it_is_not_and_then_it_is",
@@ -120,9 +120,9 @@ static const struct story of_losing[] = {
 
     {"lost_at_once_when_no_majority_can_have_had_it",
      {HOLD, RENEWAL, ANSWER(10, 0x01, GONE), ANSWER(10, 0x02, TAKEN), HELD, ANSWER(10, 0x04, GONE),
-      LOST(ELOST), IS(out.report, true), VALID(0), HOLD, RENEWAL, ANSWER(10, 0x01, GONE),
+      LOST(ELOST), IS(out.report, true), INVALID, HOLD, RENEWAL, ANSWER(10, 0x01, GONE),
       ANSWER(10, 0x02, TAKEN), HELD, ANSWER(10, 0x04, TAKEN), LOST(ELOST), IS(out.report, true),
-      VALID(0)}},
+      INVALID}},
 
     /* SAFETY: A holds 0, 1, 2; 2 restarts empty; B takes 2, 3, 4, and releases; A extends in time.
      * Only those three are ready, so that nothing is healed before. */
