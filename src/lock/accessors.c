@@ -44,9 +44,9 @@ REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock)
 REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len)
 {
     if (ret_len) {
-        *ret_len = lock ? lock->first->key_len[0] : 0;
+        *ret_len = lock ? lock->first_claim->key_len[0] : 0;
     }
-    return lock ? lock->first->key : "";
+    return lock ? lock->first_claim->key : "";
 }
 
 REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock)

@@ -141,7 +141,7 @@ static void on_close_check(struct rlk_call *call)
 static void on_close_timer(struct rlk_timer *t, uint64_t now_us)
 {
     (void)now_us;
-    rlk_manager_settle(RLK_CONTAINER(t, struct redlock, close_timer));
+    rlk_manager_check_close(RLK_CONTAINER(t, struct redlock, close_timer));
 }
 
 static void close_waiters(struct redlock *rl)
@@ -178,6 +178,6 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     rl->close_us = rlk_clock_us();
     RLK_TRACE(&rl->options, NULL, .kind = REDLOCK_TRACE_CLOSING, .lock = -1, .node = -1);
     close_waiters(rl);
-    rlk_manager_settle(rl);
+    rlk_manager_check_close(rl);
     return 0;
 }

@@ -91,16 +91,16 @@ static enum rlk_ask first_question(const struct redlock_lock *lock)
  * the attempt again. */
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
-    if (out->release && !lock->trouble && !is_adoption(lock)) {
+    if (out->release && !lock->driver_status && !is_adoption(lock)) {
         rlk_ask(lock, RLK_ASK_RELEASE, out->release, 0, now_us);
     }
     if (out->report) {
         rlk_turn_report(&lock->rl->loop.turn, &lock->report);
     }
     if (out->fresh) {
-        lock->trouble = fresh_claim(lock);
-        if (lock->trouble) {
-            rlk_lock_cancel_attempt(lock); /* nothing was sent; the callback gets lock->trouble */
+        lock->driver_status = fresh_claim(lock);
+        if (lock->driver_status) {
+            rlk_lock_cancel_attempt(lock); /* nothing was sent; this status is reported */
             return;
         }
         rlk_queue_expect(&lock->rl->queue, lock->attempt.round.connecting);
@@ -174,7 +174,7 @@ static void refuse_duplicates(struct redlock_lock *lock)
 {
     if (rlk_manager_has_duplicates(lock->rl) && !is_adoption(lock)) {
         rlk_lock_cancel_attempt(lock);
-        lock->trouble = REDLOCK_ECONFIG;
+        lock->driver_status = REDLOCK_ECONFIG;
     }
 }
 
@@ -211,8 +211,8 @@ static void on_close(struct rlk_waiter *w)
 /* The status of a failed attempt. When a lock that exists already is refused, it is lost. */
 static int failure_status(const struct redlock_lock *lock)
 {
-    if (lock->trouble) {
-        return lock->trouble;
+    if (lock->driver_status) {
+        return lock->driver_status;
     }
     if (is_adoption(lock) && lock->attempt.status == REDLOCK_EHELD) {
         return rlk_round_is_refused(&lock->attempt.round, lock->rl->options.n_nodes)
@@ -226,7 +226,7 @@ static void report_held(struct redlock_lock *lock, uint64_t now_us)
 {
     lock->claim->fence = lock->attempt.round.fence.value;
     rlk_lock_begin_hold(lock, now_us);
-    rlk_lock_count_out(lock);
+    rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_HELD, .fence = lock->claim->fence,
                    .us = rlk_time_sub(rlk_hold_valid_until_us(&lock->hold), rlk_clock_us()));
     lock->acquire_cb(lock, REDLOCK_OK, lock->arg);
@@ -235,7 +235,7 @@ static void report_held(struct redlock_lock *lock, uint64_t now_us)
 static void report_failed(struct redlock_lock *lock)
 {
     lock->phase = RLK_LOCK_REPORTED;
-    rlk_lock_count_out(lock);
+    rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_FAILED, .status = failure_status(lock),
                    .round = lock->attempt.tries);
     lock->acquire_cb(lock, failure_status(lock), lock->arg);

@@ -178,7 +178,7 @@ static void on_extended(struct rlk_call *call)
         status = lock->hold.state == RLK_HOLD_LOST ? REDLOCK_ELOST : lock->hold.extend_status;
     }
     lock->extend_cb = NULL;
-    rlk_lock_count_out(lock);
+    rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_EXTENDED, .status = status);
     cb(lock, status, lock->extend_arg);
 }

@@ -57,7 +57,7 @@ static void on_report(struct rlk_call *call)
 {
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
 
-    rlk_lock_count_out(lock);
+    rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASED, .status = lock->release.status);
     if (lock->owned_by_user) {
         lock->phase = RLK_LOCK_ENDED;

@@ -40,7 +40,7 @@ static void keep_value(struct rlk_found *f, const struct rlk_reply *reply)
     f->public.answer = REDLOCK_ANSWER_HELD;
     memcpy(f->value, reply->str, reply->len);
     f->len = reply->len;
-    f->whole = rlk_reply_whole(reply);
+    f->full_len = rlk_reply_full_len(reply);
     rlk_reply_show(reply, f->token, sizeof(f->token));
 }
 

@@ -13,8 +13,8 @@ struct rlk_reply;
 
 struct rlk_found {
     struct redlock_query_node public;
-    char *value; /* the value, cut to `len` of `whole` bytes; NULL: the key is free, or not known */
-    size_t len, whole;
+    char *value; /* cut to `len` of `full_len` bytes; NULL: the key is free, or unknown */
+    size_t len, full_len;
     char token[RLK_FOUND_SHOWN]; /* the value as printable text */
     char error[160];             /* why there is no answer; "" */
 };

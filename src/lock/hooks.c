@@ -28,7 +28,7 @@ static void notify_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_
 
     notify_waiters(rl, &ev);
     rlk_queue_wake(&rl->queue);
-    rlk_manager_settle(rl);
+    rlk_manager_check_close(rl);
 }
 
 /* [S5] Pending releases are sent before anything else. */
@@ -52,7 +52,7 @@ static void on_node_capacity_freed(struct rlk_node *n, uint64_t now_us)
     }
     rlk_queue_wake(&rl->queue);
     if (n->inflight.ring.count == 0) {
-        rlk_manager_settle(rl);
+        rlk_manager_check_close(rl);
     }
 }
 
@@ -67,7 +67,7 @@ static void trace_clock(const struct rlk_node *n, const struct rlk_steps_actions
 }
 
 /* [S11] core/steps.h decides what follows from the time of a master. */
-static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sample)
+static void on_node_clock_sampled(struct rlk_node *n, const struct rlk_clock_sample *sample)
 {
     struct redlock *rl = n->owner;
     struct rlk_event ev = {.node = n->index, .now_us = sample->received_us};
@@ -86,7 +86,7 @@ static void on_node_timed(struct rlk_node *n, const struct rlk_clock_sample *sam
         notify_waiters(rl, &ev);
     }
     RLK_MASK_EACH (node, out.record) {
-        rlk_health_note(&rl->nodes[node], sample->received_us);
+        rlk_health_record_step(&rl->nodes[node], sample->received_us);
     }
     RLK_MASK_EACH (node, out.ask) {
         rlk_health_ask_now(&rl->nodes[node], sample->received_us);
@@ -133,5 +133,5 @@ const struct rlk_node_hooks rlk_hooks = {.greet = rlk_greeting_begin,
                                          .capacity_freed = on_node_capacity_freed,
                                          .quarantined = on_node_quarantined,
                                          .restarted = on_node_restarted,
-                                         .timed = on_node_timed,
+                                         .clock_sampled = on_node_clock_sampled,
                                          .duplicate = on_node_duplicate};

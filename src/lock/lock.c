@@ -25,11 +25,11 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operati
         return NULL;
     }
     lock->claim->lock = lock;
-    lock->first = rlk_claim_ref(lock->claim);
+    lock->first_claim = rlk_claim_ref(lock->claim);
     lock->rl = rl;
     lock->number = rl->n_locks++;
     lock->phase = RLK_LOCK_PENDING;
-    lock->trouble = 0;
+    lock->driver_status = 0;
     lock->owned_by_user = false;
     lock->by_token = false;
     lock->acquire_cb = NULL;
@@ -79,7 +79,7 @@ void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
     rlk_call_init(&lock->queue, driver->dequeued);
 }
 
-void rlk_lock_count_out(struct redlock_lock *lock)
+void rlk_lock_reported(struct redlock_lock *lock)
 {
     rlk_manager_reported(lock->rl, &lock->waiter);
 }
@@ -106,7 +106,7 @@ void rlk_lock_free(struct redlock_lock *lock)
     rlk_list_remove(&lock->queue.link);
     rlk_list_remove(&lock->waiter.link);
     rlk_lock_set_claim(lock, NULL);
-    rlk_claim_unref(lock->first);
+    rlk_claim_unref(lock->first_claim);
     rlk_free(lock->holders);
     rlk_pool_give(&rl->lock_pool, lock);
 }

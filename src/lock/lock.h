@@ -27,17 +27,17 @@ enum rlk_lock_phase {
 struct redlock_lock {
     struct rlk_waiter waiter;
     struct redlock *rl;
-    int64_t number; /* of the manager's handles, from 0 */
+    int64_t number; /* the manager counts its handles from 0 */
     enum rlk_lock_phase phase;
-    int trouble;            /* the status of an attempt that the driver ended; 0: it did not */
+    int driver_status;      /* the status of an attempt that the driver ended; 0: it did not */
     bool owned_by_user;     /* RELEASING, ENDED: by a close, so the user still has the handle */
     bool by_token;          /* made by redlock_release_token(): the user has no handle */
     struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
     struct rlk_call report_extended; /* runs extend_cb */
     struct rlk_call queue;           /* its place in the queue [S13] */
     struct rlk_timer timer;
-    struct rlk_claim *claim; /* of the present round */
-    struct rlk_claim *first; /* of the first round: redlock_lock_key() points into it */
+    struct rlk_claim *claim;       /* of the present round */
+    struct rlk_claim *first_claim; /* of the first round: redlock_lock_key() points into it */
     redlock_acquire_cb *acquire_cb;
     redlock_release_cb *release_cb;
     void *arg;                    /* of acquire_cb, later of release_cb */
@@ -81,7 +81,7 @@ void rlk_lock_free(struct redlock_lock *lock);
 void rlk_lock_on_free(struct rlk_waiter *w); /* the same, of a waiter's lock */
 
 /* Its callback is about to run: the operation is no longer pending. */
-void rlk_lock_count_out(struct redlock_lock *lock);
+void rlk_lock_reported(struct redlock_lock *lock);
 
 /* Use this claim from now on (NULL: none); takes over the reference. Replies for the former claim
  * no longer reach the lock. */

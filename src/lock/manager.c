@@ -31,7 +31,7 @@ void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_
     rl->operations[operation]++;
 }
 
-void rlk_manager_settle(struct redlock *rl)
+void rlk_manager_check_close(struct redlock *rl)
 {
     if (rl->closing) {
         rlk_turn_flush(&rl->loop.turn, &rl->close_check);
@@ -43,7 +43,7 @@ void rlk_manager_reported(struct redlock *rl, struct rlk_waiter *w)
     rl->pending--;
     rl->operations[w->operation] -= w->operation != RLK_OPERATION_NONE;
     w->operation = RLK_OPERATION_NONE;
-    rlk_manager_settle(rl);
+    rlk_manager_check_close(rl);
 }
 
 void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,

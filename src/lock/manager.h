@@ -101,7 +101,7 @@ void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_
 
 /* Something ended: check at the end of this turn whether a close can go on. Does nothing when the
  * manager is not closing. */
-void rlk_manager_settle(struct redlock *rl);
+void rlk_manager_check_close(struct redlock *rl);
 
 /* An operation of this waiter is about to be reported to the user: it is no longer pending. */
 void rlk_manager_reported(struct redlock *rl, struct rlk_waiter *w);

@@ -15,7 +15,8 @@
 /* Of long values that were cut, only the beginning and the whole length are compared. */
 static bool is_same(const struct rlk_found *a, const struct rlk_found *b)
 {
-    return a->len == b->len && a->whole == b->whole && memcmp(a->value, b->value, a->len) == 0;
+    return a->len == b->len && a->full_len == b->full_len &&
+           memcmp(a->value, b->value, a->len) == 0;
 }
 
 /* The nodes on which the key has the same value as on node `which`. */

@@ -23,7 +23,7 @@ static void form_vote(struct rlk_command *c, const struct rlk_claim *claim,
 {
     char key[RLK_COMMAND_INCARNATION_SIZE], start[RLK_COMMAND_START_SIZE];
 
-    rlk_health_expect(n, key, start);
+    rlk_health_expected_mark(n, key, start);
     rlk_command_vote(c, claim, key, start, text);
 }
 

@@ -6,7 +6,7 @@
 
 enum rlk_fault_kind {
     RLK_FAULT_NONE = 0,
-    RLK_FAULT_SYSTEM,     /* the system or the resolver reports an error: `said` is its text */
+    RLK_FAULT_SYSTEM,     /* the system or the resolver reports an error: `text` is its text */
     RLK_FAULT_NO_ADDRESS, /* the name exists, but has no address */
     RLK_FAULT_CLOSED,     /* the server has closed the connection */
     RLK_FAULT_MEMORY,     /* out of memory */
@@ -18,7 +18,7 @@ enum rlk_fault_kind {
 /* Valid only during the call that passes it. */
 struct rlk_fault {
     enum rlk_fault_kind kind;
-    const char *said; /* RLK_FAULT_SYSTEM: the text; otherwise "" */
+    const char *text; /* RLK_FAULT_SYSTEM: the text; otherwise "" */
 };
 
 #endif

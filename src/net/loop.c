@@ -6,7 +6,7 @@
 
 #include <redlock/error.h>
 
-static void on_last(evutil_socket_t fd, short what, void *arg)
+static void on_finish(evutil_socket_t fd, short what, void *arg)
 {
     struct rlk_loop *l = arg;
 
@@ -30,8 +30,8 @@ int rlk_loop_init(struct rlk_loop *l, struct event_base *base, void (*finish)(st
         status = rlk_turn_init(&l->turn, base, &l->fork);
     }
     if (status == 0) {
-        l->last = event_new(base, -1, 0, on_last, l);
-        status = l->last ? 0 : REDLOCK_ENOMEM;
+        l->finish_event = event_new(base, -1, 0, on_finish, l);
+        status = l->finish_event ? 0 : REDLOCK_ENOMEM;
     }
     return status;
 }
@@ -46,22 +46,22 @@ void rlk_loop_end(struct rlk_loop *l)
     }
     rlk_timers_end(&l->timers);
     rlk_turn_end(&l->turn);
-    if (l->last) {
-        event_free(l->last);
+    if (l->finish_event) {
+        event_free(l->finish_event);
     }
     rlk_fork_end(&l->fork);
 }
 
 void rlk_loop_finish(struct rlk_loop *l)
 {
-    event_active(l->last, 0, 0);
+    event_active(l->finish_event, 0, 0);
 }
 
 void rlk_loop_finish_later(struct rlk_loop *l)
 {
     static const struct timeval soon = {0, 1000};
 
-    if (event_add(l->last, &soon)) {
-        event_active(l->last, 0, 0);
+    if (event_add(l->finish_event, &soon)) {
+        event_active(l->finish_event, 0, 0);
     }
 }

@@ -25,7 +25,7 @@ struct rlk_loop {
     struct rlk_fork fork;
     struct rlk_timers timers;
     struct rlk_turn turn;
-    struct event *last; /* calls `finish` */
+    struct event *finish_event; /* calls `finish` */
     void (*finish)(struct rlk_loop *l);
     char read[RLK_LOOP_READ];
 };

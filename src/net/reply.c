@@ -184,7 +184,7 @@ void rlk_reply_make_printable(char *text)
     }
 }
 
-size_t rlk_reply_whole(const struct rlk_reply *reply)
+size_t rlk_reply_full_len(const struct rlk_reply *reply)
 {
     return reply->type == RLK_REPLY_STRING && reply->integer > (int64_t)reply->len
                ? (size_t)reply->integer
@@ -208,7 +208,7 @@ void rlk_reply_show(const struct rlk_reply *reply, char *to, size_t size)
             to[used++] = digits[c & 15];
         }
     }
-    strcpy(to + used, i < rlk_reply_whole(reply) ? more : "");
+    strcpy(to + used, i < rlk_reply_full_len(reply) ? more : "");
 }
 
 enum rlk_fault_kind rlk_reply_fault(const struct rlk_reply_parser *p)

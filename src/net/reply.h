@@ -47,7 +47,7 @@ int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_repl
 void rlk_reply_make_printable(char *text);
 
 /* The length of a text as it was received; more than reply->len when it was cut. */
-size_t rlk_reply_whole(const struct rlk_reply *reply);
+size_t rlk_reply_full_len(const struct rlk_reply *reply);
 
 /* Write a value of any bytes as text: printable ASCII as it is, "\xHH" for every other byte, and
  * "..." at the end when it does not fit. size: at least 8. */

@@ -80,7 +80,7 @@ static bool unescape(char *text)
 }
 
 /* A decimal number from `min` to `max` that fills text[0..len). */
-static bool number(const char *text, size_t len, unsigned min, unsigned max, unsigned *ret)
+static bool parse_number(const char *text, size_t len, unsigned min, unsigned max, unsigned *ret)
 {
     unsigned value = 0;
     size_t i;
@@ -102,7 +102,7 @@ static bool number(const char *text, size_t len, unsigned min, unsigned max, uns
 static const char no_memory[] = "out of memory";
 
 /* Copy and unescape. NULL, or why not. */
-static const char *part(const char *text, size_t len, char **ret, const char *broken)
+static const char *copy_part(const char *text, size_t len, char **ret, const char *broken)
 {
     *ret = rlk_uri_copy(text, len);
     if (*ret == NULL) {
@@ -120,12 +120,12 @@ static const char *parse_login(const char *text, size_t len, struct rlk_uri *u)
     const char *why = NULL;
 
     if (user_len > 0) {
-        why = part(
+        why = copy_part(
             text, user_len, &u->user,
             "the user has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
     if (why == NULL && colon) {
-        why = part(
+        why = copy_part(
             colon + 1, len - user_len - 1, &u->password,
             "the password has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
@@ -158,7 +158,7 @@ static const char *parse_address(const char *text, size_t len, struct rlk_uri *u
     }
     u->port = DEFAULT_PORT;
     if (used < len &&
-        (text[used] != ':' || !number(text + used + 1, len - used - 1, 1, 65535, &u->port))) {
+        (text[used] != ':' || !parse_number(text + used + 1, len - used - 1, 1, 65535, &u->port))) {
         return "the port is not a number from 1 to 65535 (write an IPv6 address in [ ])";
     }
     u->host = rlk_uri_copy(host, host_len);
@@ -191,7 +191,7 @@ static const char *parse_parameter(const char *text, size_t len, unsigned *given
 
     if (len > 3 && strncmp(text, "db=", 3) == 0 && u->host == NULL) {
         *given |= DB;
-        return !(before & DB) && number(text + 3, len - 3, 0, MAX_DB, &u->db)
+        return !(before & DB) && parse_number(text + 3, len - 3, 0, MAX_DB, &u->db)
                    ? NULL
                    : "db= is not a number from 0 to 65535, or is given twice";
     }
@@ -241,7 +241,7 @@ static const char *parse_redis(const char *rest, struct rlk_uri *u)
         why = parse_address(rest, len, u);
     }
     if (why == NULL && slash && slash + 1 < end &&
-        !number(slash + 1, (size_t)(end - slash - 1), 0, MAX_DB, &u->db)) {
+        !parse_number(slash + 1, (size_t)(end - slash - 1), 0, MAX_DB, &u->db)) {
         why = "the database after the '/' is not a number from 0 to 65535";
     }
     return why || *end == '\0' ? why : parse_query(end + 1, u);
@@ -258,7 +258,7 @@ static const char *parse_unix(const char *rest, struct rlk_uri *u)
     }
     why = query ? parse_query(query + 1, u) : NULL;
     if (why == NULL) {
-        why = part(
+        why = copy_part(
             rest, len, &u->path,
             "the path has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }

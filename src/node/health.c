@@ -81,7 +81,7 @@ static void report_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
     struct rlk_clock_sample sample = {
         .sent_us = n->inspection.sent_us, .received_us = now_us, .server_us = server_us};
 
-    n->hooks->timed(n, &sample);
+    n->hooks->clock_sampled(n, &sample);
 }
 
 /* Carry out the actions of a step. The connection may have ended when this returns. */
@@ -248,7 +248,7 @@ void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-void rlk_health_note(struct rlk_node *n, uint64_t now_us)
+void rlk_health_record_step(struct rlk_node *n, uint64_t now_us)
 {
     if (rlk_inspection_record_step(&n->inspection, &n->quarantine, &n->info)) {
         rlk_health_ask_now(n, now_us);
@@ -301,8 +301,8 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
     schedule_next(n, now_us);
 }
 
-void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
-                       char start[RLK_COMMAND_START_SIZE])
+void rlk_health_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
+                              char start[RLK_COMMAND_START_SIZE])
 {
     key[0] = start[0] = '\0';
     if (rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info) &&

@@ -39,12 +39,12 @@ void rlk_health_ask(struct rlk_node *n, uint64_t now_us);
 
 /* It is certain that the server's clock was set: write that into the incarnation key, with this
  * inspection and each one after it, until it is written [S11]. */
-void rlk_health_note(struct rlk_node *n, uint64_t now_us);
+void rlk_health_record_step(struct rlk_node *n, uint64_t now_us);
 
 /* The incarnation key, and how its value must begin; both "" when the mark is not known, or is not
  * checked. */
-void rlk_health_expect(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
-                       char start[RLK_COMMAND_START_SIZE]);
+void rlk_health_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
+                              char start[RLK_COMMAND_START_SIZE]);
 
 /* HELLO or the greeting told the role. Ends the connection when the server is not a master. */
 void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us);

@@ -49,7 +49,7 @@ static void note_fault(struct rlk_node *n, enum rlk_trouble_kind kind,
                        const struct rlk_fault *fault)
 {
     rlk_node_note(n,
-                  &(struct rlk_trouble){.kind = kind, .fault = fault->kind, .words = fault->said});
+                  &(struct rlk_trouble){.kind = kind, .fault = fault->kind, .words = fault->text});
 }
 
 static void unref_context(const struct rlk_exchange *r)
@@ -109,7 +109,7 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
         rlk_former_ended(&n->former, n->info.run_id, n->client_id, n->inflight.ring.count);
     } else {
         n->failures++;
-        n->failed = true;
+        n->connect_failed = true;
     }
     break_exchanges(n, now_us);
     reconnect(n, now_us);
@@ -290,7 +290,7 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
 {
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     n->state = RLK_NODE_UP;
-    n->failed = n->duplicate = false;
+    n->connect_failed = n->duplicate = false;
     n->expected = 0;
     n->since_us = now_us;
     n->trouble.kind = RLK_TROUBLE_NONE;
@@ -308,7 +308,7 @@ static enum rlk_reach reach(const struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_reach_facts facts = {.up = n->state == RLK_NODE_UP,
                                     .connecting = n->state != RLK_NODE_DOWN,
-                                    .failed = n->failed,
+                                    .failed = n->connect_failed,
                                     .overdue_us = rlk_node_overdue_us(n)};
 
     return rlk_reach_of(&facts, now_us);

@@ -62,7 +62,7 @@ struct rlk_node_hooks {
     /* The server restarted and is not durable: its clock may be another one, too. */
     void (*restarted)(struct rlk_node *n);
     /* The server told its time. */
-    void (*timed)(struct rlk_node *n, const struct rlk_clock_sample *sample);
+    void (*clock_sampled)(struct rlk_node *n, const struct rlk_clock_sample *sample);
     /* Another node that is UP and is the same server [S10]; NULL: there is no duplicate. */
     const struct rlk_node *(*duplicate)(const struct rlk_node *n);
 };
@@ -76,8 +76,8 @@ struct rlk_node {
     unsigned index;
 
     enum rlk_node_state state;
-    bool failed;       /* the last attempt to connect failed: no round waits for the next one */
-    unsigned failures; /* in a row, for the back-off */
+    bool connect_failed; /* the last attempt to connect failed: no round waits for the next one */
+    unsigned failures;   /* in a row, for the back-off */
     struct rlk_prng prng;
     struct rlk_timer timer; /* DOWN: when to connect; until UP: when to give up; UP: when to send
                                the pending releases that it refused; not set: with the next reply */
