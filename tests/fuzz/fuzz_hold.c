@@ -16,6 +16,7 @@
  * Ends with a driver whose nodes are silent, which must end in the loss. */
 #include <string.h>
 
+#include "base/mask.h"
 #include "base/time.h"
 #include "core/hold.h"
 #include "fuzz.h"
@@ -161,7 +162,7 @@ static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *re
 static void win(struct rlk_round *r, const struct rlk_hold_config *c, bool quarantined,
                 uint64_t now_us, struct fuzz_script *s)
 {
-    uint64_t all = (UINT64_C(1) << c->nodes) - 1, lease_us;
+    uint64_t all = rlk_mask_all(c->nodes), lease_us;
     unsigned node, quorum = rlk_validity_quorum(c->nodes);
 
     rlk_round_init(r);
@@ -169,8 +170,8 @@ static void win(struct rlk_round *r, const struct rlk_hold_config *c, bool quara
     r->started_us = now_us;
     r->asked = fuzz_mask(s) & all;
     r->yes = fuzz_mask(s) & all;
-    for (node = 0; (unsigned)__builtin_popcountll(r->yes) < quorum; node++) {
-        r->yes |= UINT64_C(1) << node;
+    for (node = 0; rlk_mask_count(r->yes) < quorum; node++) {
+        r->yes |= rlk_mask_bit(node);
     }
     r->asked |= r->yes;
     r->no = fuzz_mask(s) & r->asked & ~r->yes;

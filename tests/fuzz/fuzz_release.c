@@ -12,6 +12,7 @@
 
 #include <redlock/error.h>
 
+#include "base/mask.h"
 #include "base/time.h"
 #include "core/release.h"
 #include "fuzz.h"
@@ -29,11 +30,6 @@ struct world {
     unsigned told;
 };
 
-static unsigned count(uint64_t mask)
-{
-    return (unsigned)__builtin_popcountll(mask);
-}
-
 static uint64_t heard(const struct world *w)
 {
     return w->said[RLK_ANSWER_OURS] | w->said[RLK_ANSWER_GONE] | w->said[RLK_ANSWER_TAKEN];
@@ -43,7 +39,7 @@ static uint64_t heard(const struct world *w)
 
 static void take_in(struct world *w, const struct rlk_event *ev)
 {
-    uint64_t bit = UINT64_C(1) << ev->node;
+    uint64_t bit = rlk_mask_bit(ev->node);
 
     if (w->state == RLK_RELEASE_IDLE) {
         w->open = w->asked & (ev->ready | ev->connecting);
@@ -61,7 +57,8 @@ static void take_in(struct world *w, const struct rlk_event *ev)
 /* Ours and somebody else's were found, neither on a majority, and somebody is yet to speak. */
 static bool is_mixed(const struct world *w, unsigned majority)
 {
-    unsigned ours = count(w->said[RLK_ANSWER_OURS]), theirs = count(w->said[RLK_ANSWER_TAKEN]);
+    unsigned ours = rlk_mask_count(w->said[RLK_ANSWER_OURS]),
+             theirs = rlk_mask_count(w->said[RLK_ANSWER_TAKEN]);
 
     return w->open != 0 && ours > 0 && theirs > 0 && ours < majority && theirs < majority;
 }
@@ -73,18 +70,19 @@ static bool has_to_end(const struct world *w, const struct rlk_event *ev)
     if (ev->kind == RLK_EVENT_TIMER && w->now_us >= w->deadline_us) {
         return true;
     }
-    if (count(heard(w)) >= majority) {
+    if (rlk_mask_count(heard(w)) >= majority) {
         return !is_mixed(w, majority);
     }
-    return count(heard(w) | w->open) < majority;
+    return rlk_mask_count(heard(w) | w->open) < majority;
 }
 
 static int verdict(const struct world *w)
 {
     unsigned majority = round_model_majority(w->nodes);
-    unsigned ours = count(w->said[RLK_ANSWER_OURS]), theirs = count(w->said[RLK_ANSWER_TAKEN]);
+    unsigned ours = rlk_mask_count(w->said[RLK_ANSWER_OURS]),
+             theirs = rlk_mask_count(w->said[RLK_ANSWER_TAKEN]);
 
-    if (count(heard(w)) < majority) {
+    if (rlk_mask_count(heard(w)) < majority) {
         return REDLOCK_ENOQUORUM;
     }
     if (theirs >= majority || (theirs > 0 && ours == 0)) {
@@ -178,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.nodes = fuzz_count(&s);
     w.deadline_us = rlk_time_add(w.now_us, fuzz_number(&s));
     asked = fuzz_mask(&s);
-    w.asked = asked & ((UINT64_C(1) << w.nodes) - 1);
+    w.asked = asked & rlk_mask_all(w.nodes);
     rlk_release_init(&w.r, w.nodes, asked, w.deadline_us);
     while ((letter = fuzz_letter(&s)) >= 0) {
         play(&w, &s, letter);

@@ -5,18 +5,9 @@
 
 #include <redlock/error.h>
 
+#include "base/mask.h"
 #include "base/time.h"
 #include "fuzz.h"
-
-static unsigned count(uint64_t mask)
-{
-    return (unsigned)__builtin_popcountll(mask);
-}
-
-static uint64_t bit(unsigned node)
-{
-    return UINT64_C(1) << node;
-}
 
 /* [S1] */
 unsigned round_model_majority(unsigned n)
@@ -36,7 +27,7 @@ static unsigned majority(const struct round_model *m)
 
 static uint64_t all(const struct round_model *m)
 {
-    return bit(m->terms->nodes) - 1;
+    return rlk_mask_all(m->terms->nodes);
 }
 
 void round_model_init(struct round_model *m, const struct rlk_round_terms *terms)
@@ -57,19 +48,17 @@ static uint64_t agreeing(const struct round_model *m);
 /* [S2] The majority-th largest lease end of the nodes that count, by sorting them. */
 static uint64_t majority_end(const struct round_model *m)
 {
-    uint64_t ends[64];
+    uint64_t ends[64], left = agreeing(m);
     unsigned n = 0, node, i;
 
-    for (node = 0; node < 64; node++) {
-        if (agreeing(m) & bit(node)) {
-            uint64_t end = rlk_time_sub(rlk_time_add(m->asked_us[node], m->terms->lease_us),
-                                        m->suspended_us[node]);
+    RLK_MASK_EACH (node, left) {
+        uint64_t end = rlk_time_sub(rlk_time_add(m->asked_us[node], m->terms->lease_us),
+                                    m->suspended_us[node]);
 
-            for (i = n++; i > 0 && ends[i - 1] < end; i--) {
-                ends[i] = ends[i - 1];
-            }
-            ends[i] = end;
+        for (i = n++; i > 0 && ends[i - 1] < end; i--) {
+            ends[i] = ends[i - 1];
         }
+        ends[i] = end;
     }
     return n >= majority(m) ? ends[majority(m) - 1] : 0;
 }
@@ -93,17 +82,17 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
     bool asking = m->state == RLK_ROUND_ASKING, won = m->state == RLK_ROUND_WON;
     const bool means[RLK_EVENT_KINDS] = {
         [RLK_EVENT_START] = m->state == RLK_ROUND_IDLE,
-        [RLK_EVENT_NODE_UP] = asking && (m->coming & bit(ev->node)),
-        [RLK_EVENT_NODE_DOWN] = asking && (m->coming & bit(ev->node)),
-        [RLK_EVENT_VOTE] = (m->asked & ~m->voted & bit(ev->node)) != 0,
+        [RLK_EVENT_NODE_UP] = asking && (m->coming & rlk_mask_bit(ev->node)),
+        [RLK_EVENT_NODE_DOWN] = asking && (m->coming & rlk_mask_bit(ev->node)),
+        [RLK_EVENT_VOTE] = (m->asked & ~m->voted & rlk_mask_bit(ev->node)) != 0,
         [RLK_EVENT_TIMER] = asking && ev->now_us >= m->deadline_us,
         [RLK_EVENT_CANCEL] = asking || won,
-        [RLK_EVENT_DELIVER] =
-            won && (count(agreeing(m)) < majority(m) || !round_model_enough(m, ev->now_us)),
-        [RLK_EVENT_CONFIRM] = (asking || won) && (m->owes & bit(ev->node)),
+        [RLK_EVENT_DELIVER] = won && (rlk_mask_count(agreeing(m)) < majority(m) ||
+                                      !round_model_enough(m, ev->now_us)),
+        [RLK_EVENT_CONFIRM] = (asking || won) && (m->owes & rlk_mask_bit(ev->node)),
         /* Which is noted of all that were asked. */
-        [RLK_EVENT_CLOCK_SUSPECT] = (asking || won) && (m->asked & bit(ev->node)),
-        [RLK_EVENT_QUARANTINED] = (asking || won) && (m->yes & bit(ev->node)),
+        [RLK_EVENT_CLOCK_SUSPECT] = (asking || won) && (m->asked & rlk_mask_bit(ev->node)),
+        [RLK_EVENT_QUARANTINED] = (asking || won) && (m->yes & rlk_mask_bit(ev->node)),
         [RLK_EVENT_SUSPENDED] = m->asked != 0,
     };
 
@@ -120,13 +109,11 @@ static void asked_now(struct round_model *m, uint64_t nodes, uint64_t now_us,
     FUZZ_CHECK((out->acquire & m->asked) == 0, "[S4] no node is asked twice in a round");
     FUZZ_CHECK((out->acquire & ~all(m)) == 0, "only nodes of the set are asked");
     FUZZ_CHECK(out->acquire == nodes, "exactly the nodes that can be asked are asked");
-    for (node = 0; node < 64; node++) {
-        if (nodes & bit(node)) {
-            m->asked_us[node] = now_us;
-        }
-    }
     m->asked |= nodes;
     m->coming &= ~nodes;
+    RLK_MASK_EACH (node, nodes) {
+        m->asked_us[node] = now_us;
+    }
 }
 
 static void start(struct round_model *m, uint64_t limit_us, const struct rlk_event *ev,
@@ -139,7 +126,7 @@ static void start(struct round_model *m, uint64_t limit_us, const struct rlk_eve
     m->started_us = ev->now_us;
     m->deadline_us = rlk_time_min(limit_us, rlk_time_add(ev->now_us, patience));
     m->coming = coming;
-    if (count(ready | coming) < majority(m)) {
+    if (rlk_mask_count(ready | coming) < majority(m)) {
         ready = 0; /* there is no use in asking */
         m->coming = 0;
     }
@@ -154,10 +141,10 @@ static uint64_t that_gave(const struct round_model *m, uint64_t nodes, int sign)
     uint64_t found = 0;
     unsigned node;
 
-    for (node = 0; node < 64; node++) {
+    RLK_MASK_EACH (node, nodes) {
         int is = (m->counter[node] > m->chosen) - (m->counter[node] < m->chosen);
 
-        found |= (nodes & bit(node)) && is == sign ? bit(node) : 0;
+        found |= is == sign ? rlk_mask_bit(node) : 0;
     }
     return found;
 }
@@ -180,22 +167,21 @@ static uint64_t hopeful(const struct round_model *m)
 /* The largest number of the first majority, whatever comes later. */
 static void choose(struct round_model *m)
 {
+    uint64_t left = m->yes;
     unsigned node;
 
-    for (node = 0; node < 64; node++) {
-        if (m->yes & bit(node)) {
-            m->chosen = rlk_time_max(m->chosen, m->counter[node]);
-        }
+    RLK_MASK_EACH (node, left) {
+        m->chosen = rlk_time_max(m->chosen, m->counter[node]);
     }
 }
 
 /* A yes in a round that is asking: who is to be asked to confirm for that. */
 static uint64_t numbered(struct round_model *m, const struct rlk_event *ev)
 {
-    uint64_t heard = bit(ev->node), less;
+    uint64_t heard = rlk_mask_bit(ev->node), less;
 
     if (m->chosen == 0) {
-        if (count(m->yes) < majority(m)) {
+        if (rlk_mask_count(m->yes) < majority(m)) {
             return 0;
         }
         choose(m);
@@ -210,11 +196,11 @@ static uint64_t numbered(struct round_model *m, const struct rlk_event *ev)
 
 static void confirmed(struct round_model *m, const struct rlk_event *ev)
 {
-    m->owes &= ~bit(ev->node);
+    m->owes &= ~rlk_mask_bit(ev->node);
     if (ev->answer == RLK_ANSWER_OURS) {
-        m->confirmed |= bit(ev->node);
+        m->confirmed |= rlk_mask_bit(ev->node);
     } else {
-        m->yes &= ~bit(ev->node);
+        m->yes &= ~rlk_mask_bit(ev->node);
     }
 }
 
@@ -225,14 +211,14 @@ static void voted(struct round_model *m, const struct rlk_event *ev, uint64_t *r
     bool numberless = m->terms->fenced && ev->fence == 0;
 
     if (ev->clock_suspect || ev->vote != RLK_VOTE_UNKNOWN) {
-        m->clock_suspect =
-            (m->clock_suspect & ~bit(ev->node)) | (ev->clock_suspect ? bit(ev->node) : 0);
+        m->clock_suspect = (m->clock_suspect & ~rlk_mask_bit(ev->node)) |
+                           (ev->clock_suspect ? rlk_mask_bit(ev->node) : 0);
     }
-    m->voted |= bit(ev->node);
-    m->no |= ev->vote == RLK_VOTE_NO ? bit(ev->node) : 0;
-    m->quarantined |= ev->vote == RLK_VOTE_QUARANTINED ? bit(ev->node) : 0;
+    m->voted |= rlk_mask_bit(ev->node);
+    m->no |= ev->vote == RLK_VOTE_NO ? rlk_mask_bit(ev->node) : 0;
+    m->quarantined |= ev->vote == RLK_VOTE_QUARANTINED ? rlk_mask_bit(ev->node) : 0;
     if (ev->vote == RLK_VOTE_YES && !numberless) {
-        m->yes |= bit(ev->node);
+        m->yes |= rlk_mask_bit(ev->node);
         m->counter[ev->node] = ev->fence;
         if (m->terms->fenced && m->state == RLK_ROUND_ASKING) {
             *ret_confirm = numbered(m, ev);
@@ -242,21 +228,20 @@ static void voted(struct round_model *m, const struct rlk_event *ev, uint64_t *r
 
 static void stood(struct round_model *m, uint64_t by_us)
 {
+    uint64_t left = m->asked;
     unsigned node;
 
-    for (node = 0; node < 64; node++) {
-        if (m->asked & bit(node)) {
-            m->suspended_us[node] = rlk_time_add(m->suspended_us[node], by_us);
-        }
+    RLK_MASK_EACH (node, left) {
+        m->suspended_us[node] = rlk_time_add(m->suspended_us[node], by_us);
     }
 }
 
 static void doubted(struct round_model *m, unsigned node, bool clock)
 {
-    m->clock_suspect |= clock ? bit(node) : 0;
-    if (m->yes & bit(node)) {
-        m->yes &= ~bit(node);
-        m->quarantined |= bit(node);
+    m->clock_suspect |= clock ? rlk_mask_bit(node) : 0;
+    if (m->yes & rlk_mask_bit(node)) {
+        m->yes &= ~rlk_mask_bit(node);
+        m->quarantined |= rlk_mask_bit(node);
     }
 }
 
@@ -265,7 +250,7 @@ static void hear(struct round_model *m, const struct rlk_event *ev, const struct
     uint64_t confirm = 0;
 
     if (ev->kind == RLK_EVENT_NODE_DOWN) {
-        m->coming &= ~bit(ev->node);
+        m->coming &= ~rlk_mask_bit(ev->node);
     } else if (ev->kind == RLK_EVENT_VOTE) {
         voted(m, ev, &confirm);
     } else if (ev->kind == RLK_EVENT_CONFIRM) {
@@ -286,7 +271,7 @@ static void take_in(struct round_model *m, uint64_t limit_us, const struct rlk_e
     if (ev->kind == RLK_EVENT_START) {
         start(m, limit_us, ev, out);
     } else if (ev->kind == RLK_EVENT_NODE_UP) {
-        asked_now(m, bit(ev->node), ev->now_us, out);
+        asked_now(m, rlk_mask_bit(ev->node), ev->now_us, out);
     } else {
         FUZZ_CHECK(out->acquire == 0, "only a start and a node that comes up make it ask");
     }
@@ -297,18 +282,18 @@ static void take_in(struct round_model *m, uint64_t limit_us, const struct rlk_e
 
 static bool too_few_are_left(const struct round_model *m)
 {
-    return count(hopeful(m) | open_nodes(m)) < majority(m);
+    return rlk_mask_count(hopeful(m) | open_nodes(m)) < majority(m);
 }
 
 /* Whether a loss may be put down to this. Who disagrees on a fence has had others after us. */
 static bool may_say(const struct round_model *m, const struct rlk_event *ev, int status)
 {
     unsigned spare = m->terms->nodes - majority(m);
-    bool silence = count(all(m) & ~(m->yes | m->no)) > spare;
+    bool silence = rlk_mask_count(all(m) & ~(m->yes | m->no)) > spare;
     bool useless =
         ev->kind == RLK_EVENT_TIMER && rlk_time_sub(m->deadline_us, m->started_us) >= useful_us(m);
-    bool split = m->terms->fenced && count(agreeing(m)) < count(m->yes);
-    bool taken_back = ev->kind == RLK_EVENT_DELIVER && count(agreeing(m)) < majority(m);
+    bool split = m->terms->fenced && rlk_mask_count(agreeing(m)) < rlk_mask_count(m->yes);
+    bool taken_back = ev->kind == RLK_EVENT_DELIVER && rlk_mask_count(agreeing(m)) < majority(m);
     bool ended = ev->kind == RLK_EVENT_CANCEL || ev->kind == RLK_EVENT_DELIVER;
 
     switch (status) {
@@ -316,11 +301,12 @@ static bool may_say(const struct round_model *m, const struct rlk_event *ev, int
         return ev->kind == RLK_EVENT_CANCEL;
     case REDLOCK_ETOOSLOW:
         return (ev->kind == RLK_EVENT_DELIVER && !taken_back) || useless ||
-               count(agreeing(m)) >= majority(m);
+               rlk_mask_count(agreeing(m)) >= majority(m);
     case REDLOCK_EHELD:
         return (m->no != 0 || split) && !ended && !useless;
     case REDLOCK_ENOQUORUM:
-        return taken_back || ((silence || split) && count(m->no) <= spare && !ended && !useless);
+        return taken_back ||
+               ((silence || split) && rlk_mask_count(m->no) <= spare && !ended && !useless);
     default:
         return false;
     }
@@ -336,7 +322,7 @@ static enum rlk_round_state decided(const struct round_model *m, const struct rl
     if (m->state == RLK_ROUND_WON) {
         return RLK_ROUND_WON;
     }
-    if (count(agreeing(m)) >= majority(m)) {
+    if (rlk_mask_count(agreeing(m)) >= majority(m)) {
         return round_model_enough(m, ev->now_us) ? RLK_ROUND_WON : RLK_ROUND_LOST;
     }
     return too_few_are_left(m) ? RLK_ROUND_LOST : RLK_ROUND_ASKING;
@@ -350,10 +336,10 @@ static void check_decision(struct round_model *m, const struct rlk_event *ev,
     m->until_us = was == RLK_ROUND_LOST ? 0 : majority_end(m);
     m->state = decided(m, ev);
     FUZZ_CHECK(after->state != RLK_ROUND_WON || was != RLK_ROUND_ASKING ||
-                   count(m->yes) >= majority(m),
+                   rlk_mask_count(m->yes) >= majority(m),
                "[S1] won with fewer yeses than a majority");
     FUZZ_CHECK(after->state != RLK_ROUND_WON || was != RLK_ROUND_ASKING ||
-                   count(agreeing(m)) >= majority(m),
+                   rlk_mask_count(agreeing(m)) >= majority(m),
                "[S12] won with fewer that agree than a majority");
     FUZZ_CHECK(after->state == m->state, "[S6] decided when it can be, and right");
     if (m->state != RLK_ROUND_LOST) {
