@@ -30,25 +30,6 @@
  * and at the same largest fence held before each. */
 #include "fence/moves.h"
 
-struct emit {
-    const struct config *config;
-    on_move *f;
-    void *arg;
-};
-
-/* A lock that may be held is held. */
-static void emit(const struct emit *e, struct world *after, enum move_kind kind, unsigned a,
-                 unsigned n, unsigned value)
-{
-    struct move move = {
-        .kind = (uint8_t)kind, .attempt = (uint8_t)a, .node = (uint8_t)n, .value = (uint8_t)value};
-
-    if (after->attempts[a].phase == PHASE_CLOSED && world_agreed(after, e->config, a)) {
-        world_hold(after, e->config, a);
-    }
-    e->f(after, &move, e->arg);
-}
-
 static void votes(const struct world *w, unsigned a, unsigned n, const struct emit *e)
 {
     bool first = w->cells[a][n] == CELL_UNDER_WAY;
@@ -68,21 +49,7 @@ static void votes(const struct world *w, unsigned a, unsigned n, const struct em
         if (first) {
             world_count(&after, e->config, a, n, got);
         }
-        emit(e, &after, MOVE_VOTE, a, n, value);
-    }
-}
-
-static void closes(const struct world *w, unsigned a, const struct emit *e)
-{
-    unsigned fence, fences = moves_fences(w, e->config, a, true);
-
-    for (fence = 0; fences >> fence; fence++) {
-        struct world after = *w;
-
-        if (fences >> fence & 1) {
-            world_close(&after, e->config, a, fence);
-            emit(e, &after, MOVE_CLOSE, a, 0, fence);
-        }
+        moves_emit(e, &after, MOVE_VOTE, a, n, value);
     }
 }
 
@@ -94,7 +61,7 @@ static void confirms(const struct world *w, unsigned a, unsigned n, const struct
 
     if ((w->cells[a][n] == CELL_CONFIRM || unvoted) && world_confirm(&after, e->config, a, n)) {
         after.cells[a][n] = w->attempts[a].phase == PHASE_HELD ? CELL_OVER : CELL_AGREES;
-        emit(e, &after, MOVE_CONFIRM, a, n, 0);
+        moves_emit(e, &after, MOVE_CONFIRM, a, n, 0);
     }
 }
 
@@ -108,10 +75,10 @@ static void raises(const struct world *w, unsigned a, unsigned n, const struct e
     if ((w->attempts[a].phase == PHASE_HELD && low) || early) {
         if (mine && c->extend) {
             world_raise(&after, a, n);
-            emit(e, &after, MOVE_EXTEND, a, n, 0);
+            moves_emit(e, &after, MOVE_EXTEND, a, n, 0);
         } else if (c->heal) {
             world_raise(&after, a, n);
-            emit(e, &after, MOVE_HEAL, a, n, 0);
+            moves_emit(e, &after, MOVE_HEAL, a, n, 0);
         }
     }
 }
@@ -130,7 +97,7 @@ void merged_each(const struct world *w, const struct config *c, on_move *f, void
         unsigned phase = w->attempts[a].phase;
 
         if (phase == PHASE_OPEN) {
-            closes(w, a, &e);
+            moves_close(w, a, &e);
         }
         for (n = 0; n < c->nodes; n++) {
             if ((phase == PHASE_UNBORN && !moves_may_start(w, a)) || is_out(w, c, n)) {
@@ -147,7 +114,7 @@ void merged_each(const struct world *w, const struct config *c, on_move *f, void
         struct world after = *w;
 
         world_forget(&after, n);
-        emit(&e, &after, MOVE_FORGET, 0, n, 0);
+        moves_emit(&e, &after, MOVE_FORGET, 0, n, 0);
     }
 }
 

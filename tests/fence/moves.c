@@ -51,7 +51,8 @@ static bool is_possible(const struct world *w, const struct config *c, unsigned 
     return false;
 }
 
-unsigned moves_fences(const struct world *w, const struct config *c, unsigned a, bool any)
+/* Which fences `a` can arrive at by closing now, as bits. */
+static unsigned possible_fences(const struct world *w, const struct config *c, unsigned a, bool any)
 {
     unsigned n, value, fences = 0;
 
@@ -67,6 +68,33 @@ unsigned moves_fences(const struct world *w, const struct config *c, unsigned a,
         }
     }
     return fences;
+}
+
+void moves_emit(const struct emit *e, struct world *after, enum move_kind kind, unsigned a,
+                unsigned n, unsigned value)
+{
+    struct move move = {
+        .kind = (uint8_t)kind, .attempt = (uint8_t)a, .node = (uint8_t)n, .value = (uint8_t)value};
+
+    if (!e->config->plain && after->attempts[a].phase == PHASE_CLOSED &&
+        world_agreed(after, e->config, a)) {
+        world_hold(after, e->config, a);
+    }
+    e->f(after, &move, e->arg);
+}
+
+void moves_close(const struct world *w, unsigned a, const struct emit *e)
+{
+    unsigned fence, fences = possible_fences(w, e->config, a, !e->config->plain);
+
+    for (fence = 0; fences >> fence; fence++) {
+        struct world after = *w;
+
+        if (fences >> fence & 1) {
+            world_close(&after, e->config, a, fence);
+            moves_emit(e, &after, MOVE_CLOSE, a, 0, fence);
+        }
+    }
 }
 
 unsigned moves_last_value(const struct world *w, const struct config *c, unsigned n,

@@ -31,12 +31,22 @@ void moves_each(const struct world *w, const struct config *c, on_move *f, void 
 void plain_each(const struct world *w, const struct config *c, on_move *f, void *arg);
 void merged_each(const struct world *w, const struct config *c, on_move *f, void *arg);
 
+struct emit {
+    const struct config *config;
+    on_move *f;
+    void *arg;
+};
+
+/* Hand on the world after a step. Merged: in which a lock that may be held is held. */
+void moves_emit(const struct emit *e, struct world *after, enum move_kind kind, unsigned a,
+                unsigned n, unsigned value);
+
+/* `a` closes, with each fence that it can arrive at: plain, of exactly the votes that it has read;
+ * merged, of any part of them that is a majority. */
+void moves_close(const struct world *w, unsigned a, const struct emit *e);
+
 /* Make one world out of those between which no step of merged.c can ever tell. */
 void merged_settle(struct world *w, const struct config *c);
-
-/* Which fences `a` can arrive at by closing now, as bits; exactly the votes that it has read are
- * counted, or with `any` every part of them that is a majority. */
-unsigned moves_fences(const struct world *w, const struct config *c, unsigned a, bool any);
 
 /* The values that a VOTE or a clock may take: from `ret_first`, at least one. */
 unsigned moves_last_value(const struct world *w, const struct config *c, unsigned n,

@@ -6,21 +6,6 @@
  * these is possible. */
 #include "fence/moves.h"
 
-struct emit {
-    const struct config *config;
-    on_move *f;
-    void *arg;
-};
-
-static void emit(const struct emit *e, const struct world *after, enum move_kind kind, unsigned a,
-                 unsigned n, unsigned value)
-{
-    struct move move = {
-        .kind = (uint8_t)kind, .attempt = (uint8_t)a, .node = (uint8_t)n, .value = (uint8_t)value};
-
-    e->f(after, &move, e->arg);
-}
-
 static void starts(const struct world *w, unsigned a, const struct emit *e)
 {
     unsigned value = 0, last = 0;
@@ -32,7 +17,7 @@ static void starts(const struct world *w, unsigned a, const struct emit *e)
         struct world after = *w;
 
         world_start(&after, e->config, a, value);
-        emit(e, &after, MOVE_START, a, 0, value);
+        moves_emit(e, &after, MOVE_START, a, 0, value);
     }
 }
 
@@ -56,7 +41,7 @@ static void grants(const struct world *w, unsigned a, unsigned n, const struct e
                               ? CELL_UNREAD + got
                               : CELL_OVER);
         }
-        emit(e, &after, MOVE_VOTE, a, n, value);
+        moves_emit(e, &after, MOVE_VOTE, a, n, value);
     }
 }
 
@@ -71,7 +56,7 @@ static void votes(const struct world *w, unsigned a, unsigned n, const struct em
         grants(w, a, n, e);
     } else if (w->cells[a][n] == CELL_UNDER_WAY) {
         after.cells[a][n] = CELL_OVER;
-        emit(e, &after, MOVE_VOTE, a, n, 0);
+        moves_emit(e, &after, MOVE_VOTE, a, n, 0);
     }
 }
 
@@ -87,21 +72,7 @@ static void reads(const struct world *w, unsigned a, unsigned n, const struct em
     } else {
         return;
     }
-    emit(e, &after, MOVE_READ, a, n, 0);
-}
-
-static void closes(const struct world *w, unsigned a, const struct emit *e)
-{
-    unsigned fence, fences = moves_fences(w, e->config, a, false);
-
-    for (fence = 0; fences >> fence; fence++) {
-        struct world after = *w;
-
-        if (fences >> fence & 1) {
-            world_close(&after, e->config, a, fence);
-            emit(e, &after, MOVE_CLOSE, a, 0, fence);
-        }
-    }
+    moves_emit(e, &after, MOVE_READ, a, n, 0);
 }
 
 /* A CONFIRM goes behind its VOTE on the same connection; only where it asks for no key does it
@@ -129,7 +100,7 @@ static void confirms(const struct world *w, unsigned a, unsigned n, const struct
     } else {
         after.cells[a][n] = CELL_OVER;
     }
-    emit(e, &after, MOVE_CONFIRM, a, n, 0);
+    moves_emit(e, &after, MOVE_CONFIRM, a, n, 0);
 }
 
 static void raises(const struct world *w, unsigned a, unsigned n, const struct emit *e)
@@ -142,10 +113,10 @@ static void raises(const struct world *w, unsigned a, unsigned n, const struct e
     }
     if (e->config->extend && w->nodes[n].owner == a + 1) {
         world_raise(&after, a, n);
-        emit(e, &after, MOVE_EXTEND, a, n, 0);
+        moves_emit(e, &after, MOVE_EXTEND, a, n, 0);
     } else if (e->config->heal && w->nodes[n].owner == 0) {
         world_raise(&after, a, n);
-        emit(e, &after, MOVE_HEAL, a, n, 0);
+        moves_emit(e, &after, MOVE_HEAL, a, n, 0);
     }
 }
 
@@ -161,11 +132,11 @@ static void of_attempt(const struct world *w, unsigned a, const struct emit *e)
         return;
     }
     if (w->attempts[a].phase == PHASE_OPEN) {
-        closes(w, a, e);
+        moves_close(w, a, e);
     }
     if (w->attempts[a].phase == PHASE_CLOSED && world_agreed(w, e->config, a)) {
         world_hold(&after, e->config, a);
-        emit(e, &after, MOVE_HOLD, a, 0, 0);
+        moves_emit(e, &after, MOVE_HOLD, a, 0, 0);
     }
     for (n = 0; n < e->config->nodes; n++) {
         votes(w, a, n, e);
@@ -188,11 +159,11 @@ void plain_each(const struct world *w, const struct config *c, on_move *f, void 
 
         if (w->nodes[n].owner) {
             after.nodes[n].owner = 0;
-            emit(&e, &after, MOVE_VANISH, 0, n, 0);
+            moves_emit(&e, &after, MOVE_VANISH, 0, n, 0);
         }
         if (moves_may_forget(w, c)) {
             world_forget(&after, n);
-            emit(&e, &after, MOVE_FORGET, 0, n, 0);
+            moves_emit(&e, &after, MOVE_FORGET, 0, n, 0);
         }
     }
 }
