@@ -203,8 +203,8 @@ typedef void redlock_examine_cb(const struct redlock_report *report, int status,
  *           examination does not wait for a master that is down.
  *
  * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT (65536 queries and
- * examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK. From: the loop's thread, callbacks
- * included. Since 0.1. */
+ * examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg);
 
 #ifdef __cplusplus

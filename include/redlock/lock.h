@@ -206,8 +206,8 @@ typedef void redlock_acquire_cb(struct redlock_lock *lock, int status, void *arg
  * Returns 0; REDLOCK_EINVAL or REDLOCK_ETTL (redlock_error_text() says which field is wrong, and
  * what it must be); REDLOCK_ESTATE (the manager is closing); REDLOCK_ELIMIT (65536 acquires are
  * pending, adoptions included; wait until some have ended); REDLOCK_ENOMEM; REDLOCK_ESYSTEM;
- * REDLOCK_EFORK. After an error nothing was sent. From: the loop's thread, callbacks included.
- * Since 0.1. */
+ * REDLOCK_EFORK. After an error nothing was sent.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_request *request,
                                    redlock_acquire_cb *cb, void *arg,
                                    struct redlock_lock **ret_lock);
@@ -233,13 +233,14 @@ REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock);
  *
  * request   wait_ms and the retries are ignored: there is one try, with its full time. `fence` is
  *           ignored too, and redlock_lock_fence() is 0: only the client that acquired the lock
- * knows its fence (store it with the token). token     from redlock_lock_token(), owner text
- * included; request->owner is ignored. cb, arg   called once, as by redlock_acquire(): with 0;
- * REDLOCK_ELOST when so many masters do not have this key that no majority is possible;
- * REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW, REDLOCK_ECANCELED, REDLOCK_ENOMEM.
+ *           knows its fence (store it with the token).
+ * token     from redlock_lock_token(), owner text included; request->owner is ignored.
+ * cb, arg   called once, as by redlock_acquire(): with 0; REDLOCK_ELOST when so many masters do
+ *           not have this key that no majority is possible; REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW,
+ *           REDLOCK_ECANCELED, REDLOCK_ENOMEM.
  *
- * Returns the same codes as redlock_acquire(). From: the loop's thread, callbacks included. Since
- * 0.1. */
+ * Returns the same codes as redlock_acquire().
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_request *request,
                                  const char *token, redlock_acquire_cb *cb, void *arg,
                                  struct redlock_lock **ret_lock);
@@ -344,7 +345,7 @@ REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock
  *     notice;
  *   - read the copy for each step: a thread that remembers an older value goes on too long;
  *   - before redlock_release(), redlock_lock_forget() or redlock_close(), set the copy to 0 and
- * wait for the threads: nothing is reported after these calls;
+ *     wait for the threads: nothing is reported after these calls;
  *   - until the notice has run, other threads still use the old deadline: keep the callbacks of the
  *     loop short, and use a fence too where one step too many does harm.
  * From: the loop's thread, callbacks included. Since 0.1. */

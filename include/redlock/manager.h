@@ -38,12 +38,14 @@ enum redlock_quarantine {
      *     place; the master was a replica for a while);
      *   - for max_ttl_ms after its clock went forward;
      *   - while it cannot show that it still has its data, and for max_ttl_ms after that if it
-     * could never show it before (for example because it was out of memory when it was connected);
+     *     could never show it before (for example because it was out of memory when it was
+     *     connected);
      *   - when this manager has never seen the master before: until the master says that it has
-     * run, and has had its data, for max_ttl_ms. So masters that were all started just now have no
-     *     majority for that time;
-     *   - as long as it evicts keys (maxmemory is set, with another policy than noeviction).
-     *     The library asks for this from time to time.
+     *     run, and has had its data, for max_ttl_ms. So masters that were all started just now
+     *     have no majority for that time;
+     *   - as long as it evicts keys (maxmemory is set, with another policy than noeviction). The
+     *     library asks for this from time to time.
+     *
      * This needs INFO, and EVAL with GET, SET and TIME. When one of them is denied, the library
      * cannot see what it would show, and redlock_node_info() says so. When INFO was allowed and is
      * denied later, that counts as a restart. CONFIG GET is needed to see appendfsync (see
