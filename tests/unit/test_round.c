@@ -158,7 +158,7 @@ static const struct story stories[] = {
      {START(3), VOTE(0x1, NO), CANCEL(1), LOST(ECANCELED, 0x6), CANCEL(2), IS(out.release, 0),
       START(3), VOTE(0x3, YES), CANCEL(1), LOST(ECANCELED, 0x7), IS(round.valid_until_us, 0)}},
 
-    {"a_win_that_grew_old_in_line_is_not_delivered",
+    {"a_win_that_grew_old_in_the_queue_is_not_delivered",
      {START(3), VOTE(0x3, YES), DELIVER(LEASE - MIN_LEFT), WON, DELIVER(LEASE - MIN_LEFT + 1),
       LOST(ETOOSLOW, 0x7)}},
 
