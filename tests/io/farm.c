@@ -109,7 +109,7 @@ void farm_close(struct farm *f)
     f->rl = NULL;
 }
 
-/* Whatever a test did, no client of ours may have sent what is not the protocol. */
+/* Whatever a test did, no client of ours may have sent invalid protocol. */
 void farm_end(struct farm *f)
 {
     size_t i;
@@ -151,7 +151,7 @@ void farm_time_out(struct farm *f)
     suspend_ms(FARM_NEVER_MS + 1);
 }
 
-struct outcome farm_acquire_in_silence(struct farm *f, const char *key)
+struct outcome farm_acquire_to_timeout(struct farm *f, const char *key)
 {
     struct redlock_request request = outcome_request(key);
     struct outcome got = {.n = f->n};
@@ -162,7 +162,7 @@ struct outcome farm_acquire_in_silence(struct farm *f, const char *key)
     return got;
 }
 
-int farm_release_in_silence(struct farm *f, struct redlock_lock *lock)
+int farm_release_to_timeout(struct farm *f, struct redlock_lock *lock)
 {
     struct outcome_released released = {0, 0};
 
@@ -185,7 +185,7 @@ size_t farm_count(struct farm *f, const char *key, const char *value)
     return n;
 }
 
-/* What to wait for, about one node or one key. */
+/* A condition on one node or one key. */
 struct about {
     struct farm *f;
     size_t node;
@@ -212,7 +212,7 @@ void farm_wait_count(struct farm *f, size_t node, const char *command, size_t co
     struct about about = {.f = f, .node = node, .word = command, .count = count};
 
     if (!loop_until_true(f->base, has_count, &about, LOOP_BOUND_MS)) {
-        ck_abort_msg("node %zu got %zu times %s and not %zu times", node,
+        ck_abort_msg("node %zu got %zu times %s instead of %zu times", node,
                      fake_count(f->nodes[node], command), command, count);
     }
 }
@@ -275,11 +275,11 @@ long farm_find_release(struct farm *f, size_t node, size_t conn, size_t from, co
     return -1;
 }
 
-void farm_must_release_behind(struct farm *f, size_t node, size_t conn, size_t at)
+void farm_must_release_after(struct farm *f, size_t node, size_t conn, size_t at)
 {
     const char *token = farm_token_at(f, node, conn, at);
 
     if (farm_find_release(f, node, conn, at, token) < 0) {
-        ck_abort_msg("node %zu got no release behind its SET of %s", node, token);
+        ck_abort_msg("node %zu got no release after its SET of %s", node, token);
     }
 }

@@ -26,8 +26,8 @@ struct event_base;
 
 #define FARM_MOST OUTCOME_MOST
 
-/* A time-out that never passes in a test, unless farm_time_out() lets it. A short one would pass
- * here and there on a busy machine before anybody could answer. */
+/* A timeout that never passes in a test, unless farm_time_out() makes it pass. A short timeout
+ * would pass now and then on a busy machine, before the servers can answer. */
 #define FARM_NEVER_MS 60000u
 
 struct farm {
@@ -46,15 +46,15 @@ void farm_start(struct farm *f, size_t n, enum fake_where where);
 /* Make the manager, and wait until every node is up. */
 void farm_open(struct farm *f);
 
-/* Only make it. */
+/* Only make the manager. */
 void farm_open_at_once(struct farm *f);
 
 /* Wait until a node is in a state. */
 void farm_wait(struct farm *f, size_t node, enum redlock_node_state state);
 enum redlock_node_state farm_state(struct farm *f, size_t node);
 
-/* Wait until something is wrong with a node, and the text about it has a word in it ("": any
- * text). Afterwards it is in farm_error(). */
+/* Wait until a node has an error text that contains `word` ("": any text). Afterwards
+ * farm_error() returns it. */
 void farm_wait_error(struct farm *f, size_t node, const char *word);
 const char *farm_error(struct farm *f, size_t node);
 
@@ -62,42 +62,43 @@ const char *farm_error(struct farm *f, size_t node);
 void farm_end(struct farm *f);
 void farm_close(struct farm *f);
 
-/* Begin, and wait for the callback. The second also takes the request. */
+/* Acquire, and wait for the callback. The second also takes the request. */
 struct outcome farm_acquire(struct farm *f, const char *key);
 struct outcome farm_acquire_as(struct farm *f, const struct redlock_request *request);
 
 /* Release, wait for the callback, and return its status. */
 int farm_release(struct farm *f, struct redlock_lock *lock);
 
-/* What can be answered is answered; then every time-out of FARM_NEVER_MS that runs has passed. A
- * lock of OUTCOME_TTL_MS outlives one of these. */
+/* Let everything be answered that can be; then let all timeouts of FARM_NEVER_MS pass. A lock of
+ * OUTCOME_TTL_MS outlives one call. */
 void farm_time_out(struct farm *f);
 
-/* Begin, and be told when the time-outs have passed. */
-struct outcome farm_acquire_in_silence(struct farm *f, const char *key);
-int farm_release_in_silence(struct farm *f, struct redlock_lock *lock);
+/* Acquire or release, and wait for the callback, which comes after the timeouts. */
+struct outcome farm_acquire_to_timeout(struct farm *f, const char *key);
+int farm_release_to_timeout(struct farm *f, struct redlock_lock *lock);
 
-/* On how many servers the key has that value; NULL: is not there. */
+/* How many servers have that value for the key; NULL: how many have no such key. */
 size_t farm_count(struct farm *f, const char *key, const char *value);
 
-/* Somebody else gets the key "k" of these servers, from the first up to but not with the last. */
+/* On servers first to last - 1 another client gets the key "k". */
 #define FARM_OTHER "somebody"
 void farm_give_away(struct farm *f, size_t first, size_t last);
 
-/* Wait until a server has got so many commands that begin so. */
+/* Wait until a server has got so many commands that begin with `command`. */
 void farm_wait_count(struct farm *f, size_t node, const char *command, size_t count);
 
-/* Wait until no server has the key, or any key at all. */
+/* Wait until no server has the key; until no server has any key. */
 void farm_wait_gone(struct farm *f, const char *key);
 void farm_wait_clean(struct farm *f);
 
-/* The token of a SET on a connection: the third word. Dies when there is none there. */
+/* The token of a SET on a connection: the third word. Fails the test when there is no such
+ * command. */
 const char *farm_token_at(struct farm *f, size_t node, size_t conn, size_t at);
 
-/* Check rule S5 on one connection: a release of the token stands behind the SET at `at`. */
-void farm_must_release_behind(struct farm *f, size_t node, size_t conn, size_t at);
+/* Check rule S5 on one connection: a release of the token comes after the SET at `at`. */
+void farm_must_release_after(struct farm *f, size_t node, size_t conn, size_t at);
 
-/* Where the release of a token stands on a connection, from `from` on, or -1. */
+/* The index of the release of a token on a connection, from `from` on, or -1. */
 long farm_find_release(struct farm *f, size_t node, size_t conn, size_t from, const char *token);
 
 #endif

@@ -8,7 +8,7 @@ static void note(struct held *h, char what)
 {
     size_t n = strlen(h->order);
 
-    ck_assert_msg(!h->inside, "'%c' was told inside a call", what);
+    ck_assert_msg(!h->inside, "the callback '%c' ran inside a call", what);
     ck_assert_uint_lt(n + 1, sizeof(h->order));
     h->order[n] = what;
     h->order[n + 1] = '\0';
@@ -89,14 +89,14 @@ void held_start(struct farm *f)
     farm_open(f);
 }
 
-void held_stand_still(struct farm *f, size_t first, size_t last)
+void held_pause(struct farm *f, size_t first, size_t last)
 {
     for (; first < last; first++) {
         fake_pause(f->nodes[first]);
     }
 }
 
-void held_go_on(struct farm *f, size_t first, size_t last)
+void held_resume(struct farm *f, size_t first, size_t last)
 {
     for (; first < last; first++) {
         fake_go_on(f->nodes[first]);
@@ -197,7 +197,7 @@ struct wanted {
     int times;
 };
 
-static bool is_told(void *arg)
+static bool is_reported(void *arg)
 {
     const struct wanted *w = arg;
 
@@ -208,8 +208,8 @@ void held_wait(struct held *h, const int *what, int times)
 {
     struct wanted wanted = {what, times};
 
-    if (!loop_until_true(h->f->base, is_told, &wanted, LOOP_BOUND_MS)) {
-        ck_abort_msg("told %d times and not %d, in all: '%s'", *what, times, h->order);
+    if (!loop_until_true(h->f->base, is_reported, &wanted, LOOP_BOUND_MS)) {
+        ck_abort_msg("reported %d times instead of %d; all: '%s'", *what, times, h->order);
     }
 }
 

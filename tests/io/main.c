@@ -1,4 +1,4 @@
-/* io/main.c - the real connection code against scripted servers. */
+/* io/main.c - runs the real connection code against scripted servers. */
 #include <stddef.h>
 
 #include "io/suites.h"

@@ -1,5 +1,5 @@
-/* io/outcome.h - how an acquire or a release ended: all that its callback can see, copied.
- * For every test that uses the public API. */
+/* io/outcome.h - the outcome of an acquire or a release: everything that its callback can see,
+ * copied. For every test that uses the public API. */
 #ifndef RLK_TESTS_IO_OUTCOME_H
 #define RLK_TESTS_IO_OUTCOME_H
 
@@ -7,7 +7,7 @@
 
 struct event_base;
 
-/* The most nodes of which the votes are kept. */
+/* The votes of so many nodes are kept. */
 #define OUTCOME_MOST 7
 
 struct outcome_vote {
@@ -34,7 +34,7 @@ struct outcome_released {
     int status;
 };
 
-/* A ttl that does not end while a test runs: what is gone has been released. */
+/* A ttl that does not end while a test runs: a key that is gone was released. */
 #define OUTCOME_TTL_MS 120000u
 
 /* A request with the key, that ttl, and the defaults, but never renewed. */
@@ -49,10 +49,10 @@ redlock_acquire_cb outcome_on_acquired;
 /* For redlock_release() and redlock_release_token(), with a struct outcome_released. */
 redlock_release_cb outcome_on_released;
 
-/* For a call that is refused: fails the test. */
+/* For a call that must be refused: the callback fails the test. */
 redlock_acquire_cb outcome_never;
 
-/* Begin, and run the loop until the callback. */
+/* Acquire, and run the loop until the callback. */
 struct outcome outcome_of_acquire(struct event_base *base, struct redlock *rl, size_t n,
                                   const struct redlock_request *request);
 

@@ -33,7 +33,7 @@ void rig_set_clock_forward(size_t node, uint64_t by_ms)
     rig_model(node)->clock_us += by_ms * 1000;
 }
 
-/* What is on its way arrives before: or it would be overdue. */
+/* Messages in flight must arrive first: otherwise they would be overdue. */
 void rig_pass_ms(unsigned ms)
 {
     size_t i;
@@ -64,7 +64,7 @@ long long rig_data_age_s(size_t node)
            1000000;
 }
 
-uint64_t rig_bar_ms(size_t node)
+uint64_t rig_quarantine_ms(size_t node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
@@ -82,15 +82,15 @@ const char *rig_name(size_t node)
 
 void rig_must_be_quarantined(size_t node, const char *why)
 {
-    ck_assert_uint_gt(rig_bar_ms(node), 0);
+    ck_assert_uint_gt(rig_quarantine_ms(node), 0);
     ck_assert_ptr_nonnull(strstr(farm_error(&rig, node), "does not vote"));
     ck_assert_msg(strstr(farm_error(&rig, node), why) != NULL, "%s", farm_error(&rig, node));
 }
 
-/* Something else may be said about it. */
+/* Its text may still say something else. */
 void rig_must_count(size_t node)
 {
-    ck_assert_msg(rig_bar_ms(node) == 0, "%s", farm_error(&rig, node));
+    ck_assert_msg(rig_quarantine_ms(node) == 0, "%s", farm_error(&rig, node));
     ck_assert_msg(strstr(farm_error(&rig, node), "does not vote") == NULL, "%s",
                   farm_error(&rig, node));
 }
@@ -120,7 +120,7 @@ void rig_restart(size_t node)
     rig_reconnect(node);
 }
 
-/* Acquire where node 1 refuses: so nodes 0 and 2 are both needed. */
+/* Acquire while node 1 refuses: so both nodes 0 and 2 are needed. */
 static struct outcome acquire_without_1(const char *key, int fence)
 {
     struct redlock_request request = outcome_request(key);
@@ -130,7 +130,7 @@ static struct outcome acquire_without_1(const char *key, int fence)
     return farm_acquire_as(&rig, &request);
 }
 
-/* What node 0 granted is on record, is not counted, and is given back. */
+/* The vote of node 0 is reported, does not count, and its key is released. */
 void rig_vote_must_not_count(const char *key, int fence, const char *why)
 {
     struct outcome got = acquire_without_1(key, fence);
@@ -150,19 +150,19 @@ void rig_vote_must_count(const char *key, int fence)
     ck_assert_int_eq(farm_release(&rig, got.lock), REDLOCK_OK);
 }
 
-/* What to wait for, of a node. */
+/* Conditions on a node. */
 static size_t the_node;
 
 static bool is_quarantined(void *arg)
 {
     (void)arg;
-    return rig_bar_ms(the_node) != 0;
+    return rig_quarantine_ms(the_node) != 0;
 }
 
 static bool counts(void *arg)
 {
     (void)arg;
-    return rig_bar_ms(the_node) == 0;
+    return rig_quarantine_ms(the_node) == 0;
 }
 
 void rig_wait_until_quarantined(size_t node)
@@ -177,7 +177,7 @@ void rig_wait_until_it_counts(size_t node)
     loop_must_true(rig.base, counts, NULL);
 }
 
-void rig_probe_all(void)
+void rig_inspect_all(void)
 {
     size_t i, before[3];
 

@@ -17,14 +17,14 @@
 /* Longer than the longest ttl, 300 s, with its drift. */
 #define RIG_QUARANTINE_MS 304000u
 
-/* Of the probe: it comes when the test lets so much time pass, and not by itself; or not at all
- * where little time passes. */
+/* When the next inspection is due: after so much simulated time, and not by itself; or never, in
+ * tests where little time passes. */
 #define RIG_HEALTH_MS 50000u
 #define RIG_NO_HEALTH_MS 60000u
 
 extern struct farm rig;
 
-/* Make the servers; the second also opens the manager. */
+/* Make the servers; rig_start() also opens the manager. */
 void rig_set_up(enum redlock_quarantine policy, uint32_t health_ms);
 void rig_start(enum redlock_quarantine policy, uint32_t health_ms);
 
@@ -33,36 +33,37 @@ struct model *rig_model(size_t node);
 void rig_set_clock_forward(size_t node, uint64_t by_ms);
 void rig_pass_ms(unsigned ms);
 
-/* Its incarnation key by hand, as that run has written it at that time. */
+/* Write its incarnation key by hand, as that run would have written it at that time. */
 void rig_set_mark(size_t node, const char *run, uint64_t born_us);
 
-/* How many seconds ago, by its clock, the key says that its data began. */
+/* How old the data are according to the key, in seconds by the server's clock. */
 long long rig_data_age_s(size_t node);
 
-/* What the manager says: how long it does not vote, and its name. */
-uint64_t rig_bar_ms(size_t node);
+/* How long the manager keeps the node in quarantine, and the node's name. */
+uint64_t rig_quarantine_ms(size_t node);
 const char *rig_name(size_t node);
 
-/* Whether the text about it says that it does not vote, and why; or does not say so. */
+/* The node's text must say that the node does not vote, and why; or must not say so. */
 void rig_must_be_quarantined(size_t node, const char *why);
 void rig_must_count(size_t node);
 void rig_wait_until_quarantined(size_t node);
 void rig_wait_until_it_counts(size_t node);
 
-/* How often it was greeted; wait until that is once more than `before`, and it is UP again. */
+/* How often the node was greeted; wait until it was greeted once more than `before`, and is UP
+ * again. */
 size_t rig_greetings(size_t node);
 void rig_wait_until_greeted(size_t node, size_t before);
 
-/* Break the connection, and wait for the next one; restart it before. */
+/* Break the connection, and wait for the next one; rig_restart() restarts the server first. */
 void rig_reconnect(size_t node);
 void rig_restart(size_t node);
 
-/* Acquire, with node 1 refusing: so both others are needed. What node 0 grants must not be counted,
- * for that reason, and is given back; or must be. */
+/* Acquire while node 1 refuses: so both others are needed. The vote of node 0 must not count,
+ * for that reason, and its key is released; or the vote must count. */
 void rig_vote_must_not_count(const char *key, int fence, const char *why);
 void rig_vote_must_count(const char *key, int fence);
 
-/* Let the next probe be due, and wait until every master has answered one. */
-void rig_probe_all(void);
+/* Let the next inspection be due, and wait until every master has answered it. */
+void rig_inspect_all(void);
 
 #endif

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It runs this script, by its text or by its SHA-1. */
+/* The request runs this script, by its text or by its SHA-1. */
 static bool runs(const struct resp_request *request, const struct rlk_script *script)
 {
     return (resp_is(request, 0, "EVAL") && strcmp(request->argv[1], script->text) == 0) ||
            (resp_is(request, 0, "EVALSHA") && strcmp(request->argv[1], script->sha) == 0);
 }
 
-static const struct resp_request *look(const struct farm *f, size_t node,
-                                       const struct rlk_script *script, size_t *ret_count)
+static const struct resp_request *find_runs(const struct farm *f, size_t node,
+                                            const struct rlk_script *script, size_t *ret_count)
 {
     const struct fake *fake = f->nodes[node];
     const struct resp_request *last = NULL;
@@ -34,7 +34,7 @@ size_t scripts_count(const struct farm *f, size_t node, const struct rlk_script 
 {
     size_t count;
 
-    look(f, node, script, &count);
+    find_runs(f, node, script, &count);
     return count;
 }
 
@@ -42,7 +42,7 @@ const struct resp_request *scripts_last(const struct farm *f, size_t node,
                                         const struct rlk_script *script)
 {
     size_t count;
-    const struct resp_request *last = look(f, node, script, &count);
+    const struct resp_request *last = find_runs(f, node, script, &count);
 
     ck_assert_ptr_nonnull(last);
     return last;
@@ -88,7 +88,7 @@ void scripts_wait(struct farm *f, size_t node, const struct rlk_script *script, 
     struct wanted wanted = {f, node, script, count};
 
     if (!loop_until_true(f->base, has_come, &wanted, LOOP_BOUND_MS)) {
-        ck_abort_msg("node %zu got %zu times script %s and not %zu times", node,
+        ck_abort_msg("node %zu got %zu times script %s instead of %zu times", node,
                      scripts_count(f, node, script), script->text, count);
     }
 }

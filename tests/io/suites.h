@@ -1,4 +1,4 @@
-/* io/suites.h - the suites of tests/io, one a file. */
+/* io/suites.h - the suites of tests/io, one in each file. */
 #ifndef RLK_TESTS_IO_SUITES_H
 #define RLK_TESTS_IO_SUITES_H
 

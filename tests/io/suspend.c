@@ -9,19 +9,20 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A shared object finds what the program exports. */
+/* Exported, so that shared objects find it. */
 #define EXPORTED __attribute__((visibility("default")))
 
 #define MOST_FDS 1024
 #define NS_PER_S 1000000000LL
 
-/* How long a timer that is due may take to go off: it does so at once. */
+/* A timer that is due fires at once; this is the longest wait for it. */
 #define BOUND_MS 20000
 
-/* How far our clock is ahead of the kernel's; or where it stands still (0: it does not). */
-static int64_t ahead_ns, stands_at_ns;
+/* How far our clock is ahead of the kernel's; and the time at which our clock is frozen (0: it
+ * runs). */
+static int64_t ahead_ns, frozen_at_ns;
 
-/* The timers on that clock, by descriptor; `at` is what the library asked for, 0 for nothing. */
+/* The timers on that clock, by descriptor; `at` is the time that the library asked for, 0: none. */
 static struct {
     bool counts;
     int64_t at_ns;
@@ -47,7 +48,7 @@ static int64_t kernel_ns(void)
 
 static int64_t now_ns(void)
 {
-    return stands_at_ns ? stands_at_ns : kernel_ns() + ahead_ns;
+    return frozen_at_ns ? frozen_at_ns : kernel_ns() + ahead_ns;
 }
 
 EXPORTED int clock_gettime(clockid_t clock, struct timespec *ret)
@@ -70,8 +71,8 @@ EXPORTED int timerfd_create(int clock, int flags)
     return (int)fd;
 }
 
-/* For the kernel's clock; at least 1 ns: zero would disarm the timer. Where ours stands still it
- * goes off too early, and whoever is woken looks at the clock and arms it again. */
+/* Convert to the kernel's clock; at least 1 ns, because zero would disarm the timer. While our
+ * clock is frozen the timer fires too early; the loop then looks at the clock and arms it again. */
 static int arm(int fd, int flags, struct itimerspec at, struct itimerspec *old)
 {
     if (to_ns(&at.it_value) != 0) {
@@ -92,15 +93,16 @@ EXPORTED int timerfd_settime(int fd, int flags, const struct itimerspec *new,
     return arm(fd, flags, *new, old);
 }
 
-/* The kernel lets it go off in an interrupt of its own, which whoever looks at once might miss. */
-static void wait_until_gone_off(int fd)
+/* The kernel fires the timer in an interrupt, which may come a moment later than the call
+ * returns. */
+static void wait_until_fired(int fd)
 {
     struct pollfd one = {.fd = fd, .events = POLLIN};
 
     poll(&one, 1, BOUND_MS);
 }
 
-/* One that has gone off, or whose descriptor was closed, stays as it is. */
+/* A timer that has fired, or whose descriptor was closed, stays as it is. */
 static void arm_again(int fd)
 {
     struct itimerspec now, at = {{0, 0}, from_ns(timers[fd].at_ns)};
@@ -109,7 +111,7 @@ static void arm_again(int fd)
         to_ns(&now.it_value) != 0) {
         arm(fd, TFD_TIMER_ABSTIME, at, NULL);
         if (timers[fd].at_ns <= now_ns()) {
-            wait_until_gone_off(fd);
+            wait_until_fired(fd);
         }
     }
 }
@@ -125,18 +127,18 @@ static void arm_all_again(void)
 
 void suspend_ms(unsigned ms)
 {
-    *(stands_at_ns ? &stands_at_ns : &ahead_ns) += ms * (NS_PER_S / 1000);
+    *(frozen_at_ns ? &frozen_at_ns : &ahead_ns) += ms * (NS_PER_S / 1000);
     arm_all_again();
 }
 
-void suspend_time(void)
+void suspend_freeze(void)
 {
-    stands_at_ns = now_ns();
+    frozen_at_ns = now_ns();
 }
 
-void suspend_go_on(void)
+void suspend_unfreeze(void)
 {
-    ahead_ns = stands_at_ns - kernel_ns();
-    stands_at_ns = 0;
+    ahead_ns = frozen_at_ns - kernel_ns();
+    frozen_at_ns = 0;
     arm_all_again();
 }

@@ -1,4 +1,4 @@
-/* io/test_adopt.c - a lock is taken over by its token, or left as it is. */
+/* io/test_adopt.c - a lock is adopted by its token, or left as it is. */
 #include <string.h>
 
 #include "io/farm.h"
@@ -120,18 +120,18 @@ START_TEST(a_silent_majority_adopts_nothing)
 {
     struct redlock_request request;
     char token[sizeof(h.token)];
-    int told = 0;
+    int reported = 0;
 
     held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
-    held_stand_still(&f, 0, 3);
-    ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_silence, &told, NULL), 0);
+    held_pause(&f, 0, 3);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_silence, &reported, NULL), 0);
     loop_settle(f.base);
-    ck_assert_int_eq(told, 0);
+    ck_assert_int_eq(reported, 0);
     suspend_ms(HELD_TIMEOUT_MS + 1);
-    loop_must(f.base, &told);
-    adopt_and_expect(token, REDLOCK_ENOQUORUM); /* at once: they are stuck */
+    loop_must(f.base, &reported);
+    adopt_and_expect(token, REDLOCK_ENOQUORUM); /* at once: these masters are stuck */
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
     farm_end(&f);
 }
@@ -155,12 +155,12 @@ START_TEST(an_adoption_is_cancelled_and_nothing_released)
     held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
-    held_stand_still(&f, 0, 5);
+    held_pause(&f, 0, 5);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_canceled, &canceled, &lock), 0);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_int_eq(redlock_cancel(lock), REDLOCK_OK);
     loop_must(f.base, &canceled);
-    held_go_on(&f, 0, 5);
+    held_resume(&f, 0, 5);
     loop_settle(f.base);
     ck_assert_int_eq(canceled, 1);
     for (i = 0; i < 5; i++) {
@@ -193,12 +193,13 @@ START_TEST(adoption_is_checked_as_an_acquire_is)
 }
 END_TEST
 
-/* ---- masters that it did not ask ---- */
+/* ---- masters that did not answer the adoption ---- */
 
 static char taken_over[sizeof(h.token)];
 
-/* All five have the key; whoever adopts it is another manager, to which the last two come late. */
-static struct redlock *adopt_by_three(void)
+/* All five masters have the key. Another manager adopts the lock, and is connected to the last
+ * two only later. */
+static struct redlock *adopt_with_three_masters(void)
 {
     struct redlock_request request = held_request(&h, &f, "k");
     struct redlock *rl = NULL;
@@ -207,7 +208,7 @@ static struct redlock *adopt_by_three(void)
     held_start(&f);
     held_acquire_key(&h, &f, "k");
     forget(taken_over, sizeof(taken_over));
-    held_stand_still(&f, 3, 5);
+    held_pause(&f, 3, 5);
     ck_assert_int_eq(redlock_new(f.base, &f.options, &rl), REDLOCK_OK);
     for (i = 0; i < 3; i++) {
         watch_for_state(f.base, rl, i, REDLOCK_NODE_UP);
@@ -218,9 +219,9 @@ static struct redlock *adopt_by_three(void)
     return rl;
 }
 
-static void the_others_come(struct redlock *rl)
+static void the_others_connect(struct redlock *rl)
 {
-    held_go_on(&f, 3, 5);
+    held_resume(&f, 3, 5);
     watch_for_state(f.base, rl, 3, REDLOCK_NODE_UP);
     watch_for_state(f.base, rl, 4, REDLOCK_NODE_UP);
 }
@@ -231,25 +232,26 @@ static void end(struct redlock *rl)
     farm_end(&f);
 }
 
-/* They may have the key, and so are told, or owed. */
-START_TEST(an_adopted_lock_is_released_where_it_was_not_asked_for)
+/* They may have the key, so the release is pending for them. */
+START_TEST(an_adopted_lock_is_also_released_on_masters_connected_later)
 {
-    struct redlock *rl = adopt_by_three();
+    struct redlock *rl = adopt_with_three_masters();
 
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    the_others_come(rl);
+    the_others_connect(rl);
     farm_wait_gone(&f, "k");
     end(rl);
 }
 END_TEST
 
-/* They have the key, though this manager has never set it there: that is no second address. */
-START_TEST(an_adopted_lock_counts_whoever_has_it)
+/* They have the key although this manager has never set it there: that does not mean a
+ * duplicate. */
+START_TEST(masters_connected_after_the_adoption_count)
 {
-    struct redlock *rl = adopt_by_three();
+    struct redlock *rl = adopt_with_three_masters();
     int i;
 
-    the_others_come(rl);
+    the_others_connect(rl);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 3, &rlk_script_keep, 2);
     loop_settle(f.base);
@@ -268,8 +270,8 @@ START_TEST(an_adopted_lock_counts_whoever_has_it)
 }
 END_TEST
 
-/* Whoever had it before may have given the keys more time. */
-START_TEST(a_pending_release_of_an_adopted_lock_ages_with_its_former_ttl)
+/* The former holder may have given the keys a longer ttl. */
+START_TEST(a_pending_release_of_an_adopted_lock_outlives_its_former_ttl)
 {
     struct redlock_request request;
 
@@ -291,22 +293,22 @@ START_TEST(a_pending_release_of_an_adopted_lock_ages_with_its_former_ttl)
 }
 END_TEST
 
-/* Of three one has no key, one is silent, and one has it. */
-START_TEST(a_lock_that_may_be_held_is_not_told_as_lost)
+/* Of three masters one has no key, one does not answer, and one has the key. */
+START_TEST(an_adoption_without_a_majority_does_not_say_gone)
 {
     struct redlock_request request;
-    int told = 0;
+    int reported = 0;
 
     farm_start(&f, 3, FAKE_UNIX);
     farm_open(&f);
     held_acquire_key(&h, &f, "k");
     forget(taken_over, sizeof(taken_over));
     held_del(&f, 0, 1);
-    held_stand_still(&f, 1, 2);
+    held_pause(&f, 1, 2);
     request = held_request(&h, &f, "k");
-    ck_assert_int_eq(redlock_adopt(f.rl, &request, taken_over, on_silence, &told, NULL), 0);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, taken_over, on_silence, &reported, NULL), 0);
     farm_time_out(&f);
-    loop_must(f.base, &told);
+    loop_must(f.base, &reported);
     farm_end(&f);
 }
 END_TEST
@@ -332,9 +334,9 @@ START_TEST(adopted_after_the_scripts_were_forgotten)
 }
 END_TEST
 
-/* ---- masters that may not vote ---- */
+/* ---- quarantine ---- */
 
-/* All three have the key, and nobody its handle. */
+/* All three masters have the key, and no handle is left. */
 static void leave_a_lock(uint32_t health_ms)
 {
     struct redlock_request request;
@@ -347,8 +349,8 @@ static void leave_a_lock(uint32_t health_ms)
     forget(taken_over, sizeof(taken_over));
 }
 
-/* Who has the key has not forgotten it, whatever else it has. */
-START_TEST(a_master_in_quarantine_counts_for_what_it_has)
+/* A master that has the key has not forgotten it, whatever else it forgot. */
+START_TEST(a_quarantined_master_counts_for_a_key_that_it_has)
 {
     struct redlock_request request;
 
@@ -372,26 +374,27 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
     ++*(int *)arg;
 }
 
-/* It had said that it has the key, and then forgets; as after any renewal, the next one tells. */
-START_TEST(an_adoption_under_way_does_not_mind)
+/* The master had confirmed the key before it lost it. As after any renewal, the next one will
+ * find that out. */
+START_TEST(a_master_that_forgets_after_its_answer_does_not_stop_the_adoption)
 {
     struct redlock_request request;
-    int told = 0;
+    int reported = 0;
 
     leave_a_lock(RIG_HEALTH_MS);
     model_del(rig_model(1), "k");
     fake_pause(rig.nodes[2]);
     request = held_request(&h, &rig, "k");
     request.renew = 0;
-    ck_assert_int_eq(redlock_adopt(rig.rl, &request, taken_over, on_adopted, &told, NULL), 0);
+    ck_assert_int_eq(redlock_adopt(rig.rl, &request, taken_over, on_adopted, &reported, NULL), 0);
     loop_settle(rig.base);
     model_flush(rig_model(0));
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
     loop_settle(rig.base);
-    ck_assert_int_eq(told, 0);
+    ck_assert_int_eq(reported, 0);
     fake_go_on(rig.nodes[2]);
-    loop_must(rig.base, &told);
+    loop_must(rig.base, &reported);
     farm_end(&rig);
 }
 END_TEST
@@ -401,10 +404,10 @@ Suite *adopt_suite(void)
     Suite *suite = suite_create("adopt");
     TCase *tcase = tcase_create("adopt");
 
-    tcase_add_test(tcase, an_adopted_lock_is_released_where_it_was_not_asked_for);
-    tcase_add_test(tcase, an_adopted_lock_counts_whoever_has_it);
-    tcase_add_test(tcase, a_pending_release_of_an_adopted_lock_ages_with_its_former_ttl);
-    tcase_add_test(tcase, a_lock_that_may_be_held_is_not_told_as_lost);
+    tcase_add_test(tcase, an_adopted_lock_is_also_released_on_masters_connected_later);
+    tcase_add_test(tcase, masters_connected_after_the_adoption_count);
+    tcase_add_test(tcase, a_pending_release_of_an_adopted_lock_outlives_its_former_ttl);
+    tcase_add_test(tcase, an_adoption_without_a_majority_does_not_say_gone);
     tcase_add_test(tcase, adopted_after_the_scripts_were_forgotten);
     tcase_add_test(tcase, a_lock_is_adopted_by_another_manager);
     tcase_add_test(tcase, a_wrong_token_adopts_nothing);
@@ -412,8 +415,8 @@ Suite *adopt_suite(void)
     tcase_add_test(tcase, a_silent_majority_adopts_nothing);
     tcase_add_test(tcase, an_adoption_is_cancelled_and_nothing_released);
     tcase_add_test(tcase, adoption_is_checked_as_an_acquire_is);
-    tcase_add_test(tcase, a_master_in_quarantine_counts_for_what_it_has);
-    tcase_add_test(tcase, an_adoption_under_way_does_not_mind);
+    tcase_add_test(tcase, a_quarantined_master_counts_for_a_key_that_it_has);
+    tcase_add_test(tcase, a_master_that_forgets_after_its_answer_does_not_stop_the_adoption);
     suite_add_tcase(suite, tcase);
     return suite;
 }

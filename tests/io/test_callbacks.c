@@ -28,7 +28,7 @@ static int n_threads(void)
     return n;
 }
 
-/* A life with everything in it that could tempt to print or to die. */
+/* A life of a manager with everything that might print or abort. */
 static void live_a_full_life(void)
 {
     struct outcome got;
@@ -98,7 +98,7 @@ START_TEST(rule_1_no_signal_handler_is_installed)
 END_TEST
 
 /* SIGPIPE is left as it is, and a server that goes away does not raise it. */
-START_TEST(rule_1_a_server_that_goes_does_not_end_the_process)
+START_TEST(rule_1_a_closed_connection_does_not_end_the_process)
 {
     struct outcome got;
     size_t i;
@@ -144,7 +144,7 @@ END_TEST
 
 static struct outcome many[MANY];
 
-static void begin_many(struct redlock_lock **ret_locks)
+static void acquire_many_twice(struct redlock_lock **ret_locks)
 {
     static char keys[MANY][8];
     struct redlock_request request = outcome_request(NULL);
@@ -160,19 +160,19 @@ static void begin_many(struct redlock_lock **ret_locks)
     }
 }
 
-static bool most_have_been_told(void *arg)
+static bool most_are_reported(void *arg)
 {
-    int told = 0;
+    int reported = 0;
     int i;
 
     (void)arg;
     for (i = 0; i < MANY; i++) {
-        told += many[i].calls > 0;
+        reported += many[i].calls > 0;
     }
-    return told > MANY / 2;
+    return reported > MANY / 2;
 }
 
-START_TEST(rule_3_each_call_is_told_exactly_once)
+START_TEST(rule_3_each_call_calls_back_exactly_once)
 {
     struct redlock_lock *locks[MANY];
     int i;
@@ -182,12 +182,12 @@ START_TEST(rule_3_each_call_is_told_exactly_once)
     fake_on_next(f.nodes[1], 3, "SET", FAKE_DO_CLOSE, NULL, 0);
     fake_on_next(f.nodes[2], 1, "SET", FAKE_STALL, NULL, 0);
     farm_open(&f);
-    begin_many(locks);
+    acquire_many_twice(locks);
     for (i = 0; i < MANY; i += 7) {
         redlock_cancel(locks[i]);
-        redlock_cancel(locks[i]); /* harmless twice */
+        redlock_cancel(locks[i]); /* a second cancel does no harm */
     }
-    loop_until_true(f.base, most_have_been_told, NULL, 1000);
+    loop_until_true(f.base, most_are_reported, NULL, 1000);
     fake_go_on(f.nodes[2]);
     farm_close(&f);
     for (i = 0; i < MANY; i++) {
@@ -223,7 +223,7 @@ static void must_not_be_called(struct redlock_lock *lock, int status, void *arg)
     (void)lock;
     (void)status;
     (void)arg;
-    ck_abort_msg("a callback of a call that was refused");
+    ck_abort_msg("a refused call has called back");
 }
 
 static void query_must_not_be_called(const struct redlock_query_result *result, int status,
@@ -232,7 +232,7 @@ static void query_must_not_be_called(const struct redlock_query_result *result, 
     (void)result;
     (void)status;
     (void)arg;
-    ck_abort_msg("a callback of a query that was refused");
+    ck_abort_msg("a refused query has called back");
 }
 
 START_TEST(rule_3_a_call_that_fails_does_not_call_back)
@@ -309,7 +309,7 @@ END_TEST
 /* --- rule 4: never inside a call ---------------------------------------------------------- */
 
 static bool inside;
-static int told;
+static int reported;
 
 static void acquired_outside(struct redlock_lock *lock, int status, void *arg)
 {
@@ -317,7 +317,7 @@ static void acquired_outside(struct redlock_lock *lock, int status, void *arg)
     (void)status;
     (void)arg;
     ck_assert(!inside);
-    told++;
+    reported++;
 }
 
 static void queried_outside(const struct redlock_query_result *result, int status, void *arg)
@@ -326,24 +326,24 @@ static void queried_outside(const struct redlock_query_result *result, int statu
     (void)status;
     (void)arg;
     ck_assert(!inside);
-    told++;
+    reported++;
 }
 
 static void closed_outside(void *arg)
 {
     (void)arg;
     ck_assert(!inside);
-    told++;
+    reported++;
 }
 
-static bool all_are_told(void *arg)
+static bool all_are_reported(void *arg)
 {
     const int *all = arg;
 
-    return told == *all;
+    return reported == *all;
 }
 
-/* With every master down, up, or silent, each call could know its end at once. */
+/* When every master is down, up, or does not answer, each call could know its result at once. */
 START_TEST(rule_4_a_callback_never_runs_inside_a_call)
 {
     struct redlock_request request = outcome_request("k");
@@ -370,14 +370,14 @@ START_TEST(rule_4_a_callback_never_runs_inside_a_call)
     ck_assert_int_eq(redlock_close(f.rl, closed_outside, NULL), REDLOCK_OK);
     inside = false;
     f.rl = NULL;
-    loop_must_true(f.base, all_are_told, &all);
+    loop_must_true(f.base, all_are_reported, &all);
     loop_settle(f.base);
-    ck_assert_int_eq(told, all);
+    ck_assert_int_eq(reported, all);
     farm_end(&f);
 }
 END_TEST
 
-/* --- rule 5: anything may be called from inside ------------------------------------------- */
+/* --- rule 5: any call may be made inside a callback --------------------------------------- */
 
 static int chain;
 static int closed;
@@ -523,7 +523,7 @@ START_TEST(rule_5_cancel_inside_a_callback)
 }
 END_TEST
 
-/* The loop may be left from a callback, and the base freed after the close. */
+/* A callback may stop the loop, and the base may be freed after the close. */
 static void break_when_closed(void *arg)
 {
     on_closed(arg);
@@ -588,7 +588,7 @@ START_TEST(rule_6_state_is_final_before_the_callback)
 }
 END_TEST
 
-/* --- rule 7: in the order in which they fell due ------------------------------------------ */
+/* --- rule 7: callbacks come in the order in which they fell due ---------------------------- */
 
 static char order[64];
 
@@ -640,27 +640,27 @@ START_TEST(rule_7_callbacks_come_in_the_order_of_decisions)
 }
 END_TEST
 
-static struct redlock_lock *overtaken;
-static int overtaken_status;
+static struct redlock_lock *cancelled_win;
+static int cancelled_win_status;
 
-/* It is won, and stands in line behind this callback. */
-static void cancel_what_is_won(struct redlock_lock *lock, int status, void *arg)
+/* It is won, and its result is queued after this callback. */
+static void cancel_the_win(struct redlock_lock *lock, int status, void *arg)
 {
     uint64_t took_us = 0;
 
-    redlock_lock_effort(overtaken, NULL, &took_us);
+    redlock_lock_effort(cancelled_win, NULL, &took_us);
     ck_assert_uint_gt(took_us, 0);
-    ck_assert_int_eq(redlock_cancel(overtaken), REDLOCK_OK);
+    ck_assert_int_eq(redlock_cancel(cancelled_win), REDLOCK_OK);
     note(lock, status, arg);
 }
 
-static void note_overtaken(struct redlock_lock *lock, int status, void *arg)
+static void note_cancelled_win(struct redlock_lock *lock, int status, void *arg)
 {
-    overtaken_status = status;
+    cancelled_win_status = status;
     note(lock, status, arg);
 }
 
-START_TEST(rule_7_what_overtakes_a_decision_takes_its_place)
+START_TEST(rule_7_a_cancel_keeps_the_place_of_a_queued_win)
 {
     static char a[] = "a", b[] = "b", c[] = "c";
     struct redlock_request request = outcome_request("k");
@@ -668,16 +668,16 @@ START_TEST(rule_7_what_overtakes_a_decision_takes_its_place)
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
     fake_pause(f.nodes[0]);
-    ck_assert_int_eq(redlock_acquire(f.rl, &request, cancel_what_is_won, a, NULL), 0);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, cancel_the_win, a, NULL), 0);
     request.key = "l";
-    ck_assert_int_eq(redlock_acquire(f.rl, &request, note_overtaken, b, &overtaken), 0);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, note_cancelled_win, b, &cancelled_win), 0);
     request.key = "m";
     ck_assert_int_eq(redlock_acquire(f.rl, &request, note, c, NULL), 0);
     loop_settle(f.base);
-    fake_go_on(f.nodes[0]); /* and answers all three at once */
+    fake_go_on(f.nodes[0]); /* node 0 answers all three at once */
     loop_settle(f.base);
     ck_assert_str_eq(order, "abc");
-    ck_assert_int_eq(overtaken_status, REDLOCK_ECANCELED);
+    ck_assert_int_eq(cancelled_win_status, REDLOCK_ECANCELED);
     farm_end(&f);
 }
 END_TEST
@@ -769,7 +769,7 @@ START_TEST(rule_8_key_and_token_of_a_release_are_copied)
 }
 END_TEST
 
-/* --- rule 9: a forked child has nothing to do with our manager ----------------------------- */
+/* --- rule 9: a forked child cannot use our manager ------------------------------------------ */
 
 static struct outcome held;
 
@@ -778,7 +778,7 @@ static void count_refusal(int *n, int status)
     *n += status == REDLOCK_EFORK;
 }
 
-/* How many of the calls say EFORK in the child. */
+/* How many of the calls return EFORK in the child. */
 static int refusals_in_child(void)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -836,8 +836,8 @@ START_TEST(rule_9_a_forked_child_is_refused_and_sends_nothing)
 }
 END_TEST
 
-/* The parent and the child share what the kernel keeps for the loop: the child's close must
- * not take the parent's sockets out of it. */
+/* Parent and child share the kernel's state of the loop: the child's close must not remove the
+ * parent's sockets from it. */
 START_TEST(rule_9_the_parent_goes_on_after_the_child_has_closed)
 {
     struct outcome got;
@@ -861,14 +861,14 @@ START_TEST(rule_9_the_parent_goes_on_after_the_child_has_closed)
 }
 END_TEST
 
-/* Even one that runs the loop: the answers in our sockets are ours. */
+/* Even if the child runs the loop: the answers in our sockets are the parent's. */
 static void run_loop_in_child(void)
 {
     size_t i;
 
     event_reinit(f.base);
     for (i = 0; i < f.n; i++) {
-        fake_free(f.nodes[i]); /* only the library is asked, not the child's copy of the servers */
+        fake_free(f.nodes[i]); /* only the library is tested, not the child's copy of the servers */
     }
     loop_settle(f.base);
     _exit(7);
@@ -889,7 +889,7 @@ START_TEST(rule_9_a_child_that_runs_the_loop_takes_no_answer)
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
     for (i = 0; i < 3; i++) {
         farm_wait_count(&f, i, "SET", 1);
-        fake_go_on(f.nodes[i]); /* the answers are in the sockets from here on */
+        fake_go_on(f.nodes[i]); /* from here on the answers are in the sockets */
     }
     child = fork();
     if (child == 0) {
@@ -932,9 +932,9 @@ static TCase *numbered_case(void)
     tcase_add_test(tcase, rule_1_nothing_is_printed);
     tcase_add_test(tcase, rule_1_no_thread_is_started);
     tcase_add_test(tcase, rule_1_no_signal_handler_is_installed);
-    tcase_add_loop_test(tcase, rule_1_a_server_that_goes_does_not_end_the_process, 0, 2);
+    tcase_add_loop_test(tcase, rule_1_a_closed_connection_does_not_end_the_process, 0, 2);
     tcase_add_test(tcase, rule_1_no_descriptor_outlives_the_manager);
-    tcase_add_test(tcase, rule_3_each_call_is_told_exactly_once);
+    tcase_add_test(tcase, rule_3_each_call_calls_back_exactly_once);
     tcase_add_test(tcase, rule_3_a_release_without_callback_is_fine);
     tcase_add_test(tcase, rule_3_a_call_that_fails_does_not_call_back);
     tcase_add_test(tcase, rule_3_a_pending_lock_cannot_be_released_or_forgotten);
@@ -947,7 +947,7 @@ static TCase *numbered_case(void)
     tcase_add_test(tcase, rule_5_everything_is_gone_after_the_callback_of_close);
     tcase_add_loop_test(tcase, rule_6_state_is_final_before_the_callback, 0, 2);
     tcase_add_test(tcase, rule_7_callbacks_come_in_the_order_of_decisions);
-    tcase_add_test(tcase, rule_7_what_overtakes_a_decision_takes_its_place);
+    tcase_add_test(tcase, rule_7_a_cancel_keeps_the_place_of_a_queued_win);
     tcase_add_test(tcase, rule_7_close_is_the_last_to_call_back);
     tcase_add_test(tcase, rule_8_inputs_are_copied);
     tcase_add_test(tcase, rule_8_key_and_token_of_a_release_are_copied);

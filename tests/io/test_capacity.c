@@ -1,5 +1,5 @@
-/* io/test_capacity.c - rule S13: what the masters have no room for waits for its turn, and nobody
- * hears of it. */
+/* io/test_capacity.c - rule S13: a command that the masters have no room for waits in the queue,
+ * and no error is reported. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "io/suspend.h"
 #include "io/watch.h"
 
-/* So many acquires are asked at once, and so many while a master is being connected. */
+/* So many acquires are sent at once, and so many while a master is being connected. */
 #define DEQUEUED 1024
 #define EXPECTED 128
 #define MORE 20
@@ -18,15 +18,15 @@ static struct farm f;
 static struct held h;
 
 static struct {
-    int keys; /* have been asked for, each another one */
-    int told, held, cancelled;
+    int keys; /* so many acquires were begun, each for another key */
+    int reported, held, cancelled;
 } all;
 
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     (void)lock;
     (void)arg;
-    all.told++;
+    all.reported++;
     all.held += status == REDLOCK_OK;
     all.cancelled += status == REDLOCK_ECANCELED;
 }
@@ -45,14 +45,14 @@ static void acquire_many(int n)
 
 static bool are_held(void *arg)
 {
-    ck_assert_int_eq(all.held, all.told);
+    ck_assert_int_eq(all.held, all.reported);
     return all.held == *(int *)arg;
 }
 
-static bool are_told(void *arg)
+static bool are_reported(void *arg)
 {
     (void)arg;
-    return all.told == all.keys;
+    return all.reported == all.keys;
 }
 
 static void wait_held(int n)
@@ -60,7 +60,7 @@ static void wait_held(int n)
     loop_must_true(f.base, are_held, &n);
 }
 
-/* A majority answers nothing, and has been asked as much as it may be. */
+/* A majority does not answer, and has got as many commands as it may. */
 static void fill(void)
 {
     size_t i, before = fake_count(f.nodes[0], "SET");
@@ -71,7 +71,7 @@ static void fill(void)
     acquire_many(DEQUEUED);
     farm_wait_count(&f, 0, "SET", before + DEQUEUED);
     loop_settle(f.base);
-    ck_assert_int_eq(all.told, 0);
+    ck_assert_int_eq(all.reported, 0);
 }
 
 static void go_on(void)
@@ -97,7 +97,7 @@ START_TEST(rounds_wait_until_a_majority_has_room)
     acquire_many(MORE);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), DEQUEUED);
-    ck_assert_int_eq(all.told, 0);
+    ck_assert_int_eq(all.reported, 0);
     go_on();
     wait_held(DEQUEUED + MORE);
     farm_wait_count(&f, 0, "SET", DEQUEUED + MORE);
@@ -106,7 +106,7 @@ START_TEST(rounds_wait_until_a_majority_has_room)
 END_TEST
 
 /* [S6] It is asked, too, and answers when it can. */
-START_TEST(a_minority_that_stands_still_holds_nobody_up)
+START_TEST(a_minority_that_does_not_answer_delays_nobody)
 {
     memset(&all, 0, sizeof(all));
     farm_start(&f, 3, FAKE_UNIX);
@@ -121,8 +121,8 @@ START_TEST(a_minority_that_stands_still_holds_nobody_up)
 }
 END_TEST
 
-/* Node 0 answers nothing, and has been asked all that it may be asked: it holds fresh rounds up.
- * The others have answered. `more` has been asked of it since. */
+/* Node 0 does not answer, and has got as many commands as it may: it delays new rounds. The
+ * others have answered. `more` acquires follow. */
 static void fill_one(int more)
 {
     fake_pause(f.nodes[0]);
@@ -130,8 +130,8 @@ static void fill_one(int more)
     wait_held(2 * DEQUEUED - more);
 }
 
-/* Half of the time that makes it stuck. Then it is not asked, either. */
-START_TEST(a_slow_minority_holds_up_what_is_fresh_for_a_while)
+/* After half of the time that makes it stuck. Then it is no longer asked. */
+START_TEST(a_slow_minority_delays_new_rounds_for_a_while)
 {
     memset(&all, 0, sizeof(all));
     farm_start(&f, 3, FAKE_UNIX);
@@ -140,7 +140,7 @@ START_TEST(a_slow_minority_holds_up_what_is_fresh_for_a_while)
     acquire_many(MORE);
     suspend_ms(FARM_NEVER_MS / 3);
     loop_settle(f.base);
-    ck_assert_int_eq(all.told, 2 * DEQUEUED);
+    ck_assert_int_eq(all.reported, 2 * DEQUEUED);
     suspend_ms(FARM_NEVER_MS / 5);
     wait_held(2 * DEQUEUED + MORE);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 2 * DEQUEUED);
@@ -150,23 +150,23 @@ START_TEST(a_slow_minority_holds_up_what_is_fresh_for_a_while)
 }
 END_TEST
 
-/* What stands in line is told of it. */
+/* Acquires in the queue fail with it. */
 START_TEST(a_stuck_majority_is_not_waited_for)
 {
     start_filled();
     acquire_many(MORE);
     loop_settle(f.base);
-    ck_assert_int_eq(all.told, 0);
+    ck_assert_int_eq(all.reported, 0);
     farm_time_out(&f);
-    loop_must_true(f.base, are_told, NULL);
+    loop_must_true(f.base, are_reported, NULL);
     ck_assert_int_eq(all.held, 0);
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), DEQUEUED);
     farm_end(&f);
 }
 END_TEST
 
-/* In order, and while others come behind them. */
-START_TEST(the_line_is_served_in_order)
+/* In order, even when others are added to the queue. */
+START_TEST(the_queue_is_served_in_order)
 {
     const struct resp_request *last;
 
@@ -180,7 +180,7 @@ START_TEST(the_line_is_served_in_order)
 }
 END_TEST
 
-START_TEST(the_wait_ends_in_line)
+START_TEST(the_wait_of_a_queued_acquire_ends)
 {
     struct redlock_request request = outcome_request("late");
     struct outcome got = {.n = 3};
@@ -202,7 +202,7 @@ START_TEST(the_wait_ends_in_line)
 }
 END_TEST
 
-START_TEST(who_cancels_leaves_the_line)
+START_TEST(a_cancelled_acquire_leaves_the_queue)
 {
     struct redlock_request request = outcome_request("late");
     struct outcome got = {.n = 3};
@@ -221,7 +221,7 @@ START_TEST(who_cancels_leaves_the_line)
 }
 END_TEST
 
-START_TEST(a_close_sends_nothing_of_what_is_in_line)
+START_TEST(a_close_sends_nothing_that_is_queued)
 {
     start_filled();
     acquire_many(MORE);
@@ -258,7 +258,7 @@ END_TEST
 
 /* ---- held locks ---- */
 
-/* And acquires in line. No answer is overdue before a renewal is due. */
+/* Acquires are queued. No answer is overdue before a renewal is due. */
 static void start_with_lock(void)
 {
     memset(&all, 0, sizeof(all));
@@ -285,8 +285,8 @@ START_TEST(a_renewal_does_not_wait_behind_acquires)
 }
 END_TEST
 
-/* Its answer to the next renewal comes when it has room for the question. */
-START_TEST(a_slow_minority_does_not_hold_up_a_renewal)
+/* The master answers the next renewal as soon as it has room for the question. */
+START_TEST(a_slow_minority_does_not_delay_a_renewal)
 {
     memset(&all, 0, sizeof(all));
     farm_start(&f, 3, FAKE_UNIX);
@@ -296,12 +296,12 @@ START_TEST(a_slow_minority_does_not_hold_up_a_renewal)
     suspend_ms(HELD_THIRD_MS / 10);
     loop_settle(f.base);
     fill_one(0);
-    suspend_time();
+    suspend_freeze();
     suspend_ms(HELD_THIRD_MS / 10 * 9);
     scripts_wait(&f, 1, &rlk_script_keep, 1);
     scripts_wait(&f, 2, &rlk_script_keep, 1);
     loop_settle(f.base);
-    suspend_go_on();
+    suspend_unfreeze();
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
     ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_keep), 0);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
@@ -314,7 +314,7 @@ START_TEST(a_slow_minority_does_not_hold_up_a_renewal)
 }
 END_TEST
 
-/* [S5] It follows when there is room, however late the SET before it is carried out. */
+/* [S5] The release follows when there is room, however late the SET before it is carried out. */
 START_TEST(a_release_without_room_outlives_its_unanswered_set)
 {
     struct redlock_request request = outcome_request("late");
@@ -354,7 +354,7 @@ END_TEST
 
 #define LOCKS 40
 
-/* At a third of the ttl at the latest, and not all at one moment before. */
+/* At a third of the ttl at the latest, and not all of them at one moment before it. */
 START_TEST(renewals_are_spread)
 {
     struct held locks[LOCKS];
@@ -396,7 +396,7 @@ START_TEST(not_all_wait_for_a_master_that_is_being_connected)
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), EXPECTED);
-    ck_assert_int_eq(all.told, 0);
+    ck_assert_int_eq(all.reported, 0);
     fake_go_on(f.nodes[1]);
     fake_go_on(f.nodes[2]);
     wait_held(DEQUEUED);
@@ -415,7 +415,7 @@ static void release_by_token(void)
     ck_assert_int_eq(released.status, REDLOCK_OK);
 }
 
-/* Node 2 has the key, does not greet, and a majority has answered. */
+/* Node 2 has the key, its greeting does not end, and a majority has answered. */
 static void start_without_the_third(void)
 {
     size_t i;
@@ -429,14 +429,14 @@ static void start_without_the_third(void)
     farm_wait_count(&f, 2, "SCRIPT LOAD", 1);
 }
 
-/* A tenth of a second at the most. */
-START_TEST(a_close_tells_a_master_that_is_being_connected_of_a_release)
+/* The close waits for a tenth of a second at most. */
+START_TEST(a_close_waits_to_release_on_a_master_that_is_being_connected)
 {
     int closed = 0;
 
     start_without_the_third();
     release_by_token();
-    suspend_time();
+    suspend_freeze();
     ck_assert_int_eq(redlock_close(f.rl, watch_on_closed, &closed), REDLOCK_OK);
     f.rl = NULL;
     loop_settle(f.base);
@@ -449,13 +449,13 @@ START_TEST(a_close_tells_a_master_that_is_being_connected_of_a_release)
         suspend_ms(101);
         loop_must(f.base, &closed);
     }
-    suspend_go_on();
+    suspend_unfreeze();
     farm_end(&f);
 }
 END_TEST
 
 /* [S5, S6] It has more pending releases than are sent at once, and answers none of them. */
-START_TEST(a_minority_with_pending_releases_holds_nobody_up)
+START_TEST(a_minority_with_pending_releases_delays_nobody)
 {
     struct outcome_released released = {0, 0};
     const char *keys[1];
@@ -487,7 +487,7 @@ START_TEST(a_minority_with_pending_releases_holds_nobody_up)
 }
 END_TEST
 
-/* Who is owed nothing is not waited for: no time passes. */
+/* Nothing is pending for that master, so the close does not wait: no time passes. */
 START_TEST(a_close_does_not_wait_for_a_master_that_is_being_connected)
 {
     struct outcome got;
@@ -496,10 +496,10 @@ START_TEST(a_close_does_not_wait_for_a_master_that_is_being_connected)
     fake_behave(f.nodes[0]);
     got = farm_acquire(&f, "l");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    suspend_time();
+    suspend_freeze();
     watch_close(f.base, f.rl);
     f.rl = NULL;
-    suspend_go_on();
+    suspend_unfreeze();
     farm_end(&f);
 }
 END_TEST
@@ -510,22 +510,22 @@ Suite *capacity_suite(void)
     TCase *tcase = tcase_create("capacity");
 
     tcase_add_test(tcase, rounds_wait_until_a_majority_has_room);
-    tcase_add_test(tcase, a_minority_that_stands_still_holds_nobody_up);
-    tcase_add_test(tcase, a_slow_minority_holds_up_what_is_fresh_for_a_while);
+    tcase_add_test(tcase, a_minority_that_does_not_answer_delays_nobody);
+    tcase_add_test(tcase, a_slow_minority_delays_new_rounds_for_a_while);
     tcase_add_test(tcase, a_stuck_majority_is_not_waited_for);
-    tcase_add_test(tcase, the_line_is_served_in_order);
-    tcase_add_test(tcase, the_wait_ends_in_line);
-    tcase_add_test(tcase, who_cancels_leaves_the_line);
-    tcase_add_test(tcase, a_close_sends_nothing_of_what_is_in_line);
+    tcase_add_test(tcase, the_queue_is_served_in_order);
+    tcase_add_test(tcase, the_wait_of_a_queued_acquire_ends);
+    tcase_add_test(tcase, a_cancelled_acquire_leaves_the_queue);
+    tcase_add_test(tcase, a_close_sends_nothing_that_is_queued);
     tcase_add_test(tcase, a_query_waits_for_its_turn);
     tcase_add_test(tcase, a_renewal_does_not_wait_behind_acquires);
-    tcase_add_test(tcase, a_slow_minority_does_not_hold_up_a_renewal);
+    tcase_add_test(tcase, a_slow_minority_does_not_delay_a_renewal);
     tcase_add_test(tcase, a_release_without_room_outlives_its_unanswered_set);
     tcase_add_test(tcase, a_release_does_not_wait_behind_acquires);
     tcase_add_test(tcase, renewals_are_spread);
     tcase_add_test(tcase, not_all_wait_for_a_master_that_is_being_connected);
-    tcase_add_loop_test(tcase, a_close_tells_a_master_that_is_being_connected_of_a_release, 0, 2);
-    tcase_add_test(tcase, a_minority_with_pending_releases_holds_nobody_up);
+    tcase_add_loop_test(tcase, a_close_waits_to_release_on_a_master_that_is_being_connected, 0, 2);
+    tcase_add_test(tcase, a_minority_with_pending_releases_delays_nobody);
     tcase_add_test(tcase, a_close_does_not_wait_for_a_master_that_is_being_connected);
     suite_add_tcase(suite, tcase);
     return suite;

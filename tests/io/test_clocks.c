@@ -1,5 +1,5 @@
-/* io/test_clocks.c - masters whose clocks move; and locks that are held while votes do not count.
- */
+/* io/test_clocks.c - masters whose clocks move; and locks that are held while votes do not
+ * count. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static struct held h;
 START_TEST(a_clock_set_forward_does_not_vote)
 {
     rig_start((enum redlock_quarantine)_i, RIG_HEALTH_MS);
-    rig_probe_all();
+    rig_inspect_all();
     rig_set_clock_forward(0, 60000);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
@@ -30,11 +30,11 @@ START_TEST(a_clock_set_forward_does_not_vote)
 }
 END_TEST
 
-/* 10 % and not the 1 % that drift may be. */
+/* 10 %, more than the allowed drift of 1 %. */
 START_TEST(a_clock_that_is_too_fast_does_not_vote)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
-    rig_probe_all();
+    rig_inspect_all();
     rig_set_clock_forward(0, 10000);
     rig_pass_ms(100000);
     rig_wait_until_quarantined(0);
@@ -43,7 +43,7 @@ START_TEST(a_clock_that_is_too_fast_does_not_vote)
 }
 END_TEST
 
-/* Its keys were kept over the restart, and have ended with its clock, which was set when it
+/* It kept its keys over the restart, but they expired by its clock, which was set when it
  * started. */
 START_TEST(a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote)
 {
@@ -51,7 +51,7 @@ START_TEST(a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote)
     rig_model(0)->aof = true;
     rig_model(0)->fsync = "always";
     farm_open(&rig);
-    rig_probe_all();
+    rig_inspect_all();
     model_restart_durably(rig_model(0));
     rig_reconnect(0);
     rig_must_count(0);
@@ -69,9 +69,9 @@ START_TEST(a_clock_set_back_or_off_from_the_beginning_votes)
     rig_set_clock_forward(0, 86400000);
     rig_model(1)->clock_us -= UINT64_C(86400000000);
     farm_open(&rig);
-    rig_probe_all();
+    rig_inspect_all();
     rig_model(2)->clock_us -= 60000000;
-    rig_probe_all();
+    rig_inspect_all();
     rig_must_count(0);
     rig_must_count(1);
     rig_must_count(2);
@@ -80,7 +80,7 @@ START_TEST(a_clock_set_back_or_off_from_the_beginning_votes)
 }
 END_TEST
 
-/* ---- what strangers are to know ---- */
+/* ---- clock steps that are put on record for other clients ---- */
 
 #define STEP_MS 6000000u
 
@@ -90,26 +90,27 @@ static bool is_on_record(void *arg)
     return rig_data_age_s(0) < 1000;
 }
 
-static void step_and_look(void)
+static void step_and_inspect(void)
 {
     rig_set_clock_forward(0, STEP_MS);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
 }
 
-/* By its clock its data are older than any lock, and nobody who meets it now has seen it move. */
-START_TEST(a_step_is_on_record_for_strangers)
+/* By its clock its data are older than any lock, and a client that meets it now has not seen the
+ * clock move. */
+START_TEST(a_clock_step_is_recorded_for_new_clients)
 {
     char noted[128];
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
-    rig_probe_all();
-    step_and_look();
+    rig_inspect_all();
+    step_and_inspect();
     loop_must_true(rig.base, is_on_record, NULL);
     snprintf(noted, sizeof(noted), "%s", model_get(rig_model(0), "redlock:incarnation"));
-    rig_probe_all();
-    rig_probe_all();
-    ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), noted); /* once */
+    rig_inspect_all();
+    rig_inspect_all();
+    ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), noted); /* recorded once */
     rig_must_be_quarantined(0, "its clock was set forward");
     ck_assert_int_gt(rig_data_age_s(1), 86000);
 
@@ -125,15 +126,15 @@ START_TEST(a_step_is_on_record_for_strangers)
 }
 END_TEST
 
-/* [S11] The record is of a time to come then. The first who comes must not make the data as old as
- * the run again, and the second not, either. */
-START_TEST(a_step_stays_on_record_when_the_clock_is_put_right)
+/* [S11] Then the record shows a time in the future. Neither the first nor the second client that
+ * meets the master may make the data as old as its run again. */
+START_TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
 {
     int i;
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
-    rig_probe_all();
-    step_and_look();
+    rig_inspect_all();
+    step_and_inspect();
     loop_must_true(rig.base, is_on_record, NULL);
     farm_close(&rig);
     rig_model(0)->clock_us -= STEP_MS * UINT64_C(1000);
@@ -151,14 +152,14 @@ START_TEST(a_step_stays_on_record_when_the_clock_is_put_right)
 }
 END_TEST
 
-/* All of them got ahead: we did not count the time, and they are as old as they were. Neither is it
- * certain as long as nobody else answers. */
-START_TEST(what_may_be_a_suspension_of_ours_is_not_put_on_record)
+/* The clocks of all masters are ahead: our clock did not count that time, and their data are as
+ * old as before. The same may be true as long as no other master answers. */
+START_TEST(a_possible_suspension_of_ours_is_not_recorded)
 {
     size_t i;
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
-    rig_probe_all();
+    rig_inspect_all();
     for (i = 0; i < 3; i++) {
         rig_set_clock_forward(i, STEP_MS);
     }
@@ -171,7 +172,7 @@ START_TEST(what_may_be_a_suspension_of_ours_is_not_put_on_record)
     fake_go_on(rig.nodes[1]);
     fake_go_on(rig.nodes[2]);
     rig_wait_until_it_counts(0);
-    rig_probe_all();
+    rig_inspect_all();
     for (i = 0; i < 3; i++) {
         rig_must_count(i);
         ck_assert_int_gt(rig_data_age_s(i), 86000);
@@ -180,15 +181,15 @@ START_TEST(what_may_be_a_suspension_of_ours_is_not_put_on_record)
 }
 END_TEST
 
-/* One witness is enough, when it had a second for it: the third master is dead. */
-START_TEST(a_step_is_on_record_when_somebody_has_kept_time)
+/* One witness that has compared clocks for a second is enough: the third master is down. */
+START_TEST(a_clock_step_is_recorded_with_one_witness)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
-    rig_probe_all();
+    rig_inspect_all();
     fake_down(rig.nodes[2]);
     farm_wait(&rig, 2, REDLOCK_NODE_DOWN);
     fake_pause(rig.nodes[1]);
-    step_and_look();
+    step_and_inspect();
     loop_settle(rig.base);
     ck_assert_int_gt(rig_data_age_s(0), 86000);
     fake_go_on(rig.nodes[1]);
@@ -201,9 +202,10 @@ START_TEST(a_step_is_on_record_when_somebody_has_kept_time)
 }
 END_TEST
 
-/* Somebody else has put a step on record. Who has met the master only just, or has looked at it so
- * seldom that drift may hide the step, cannot know whether it was before. */
-START_TEST(a_record_of_another_bars_who_has_not_watched)
+/* Another client has put a step on record. A client that has met the master only a moment ago,
+ * or has inspected it so rarely that drift may hide the step, cannot know whether the step came
+ * before. */
+START_TEST(a_step_recorded_by_another_client_quarantines)
 {
     char value[128];
     const char *mark;
@@ -212,12 +214,12 @@ START_TEST(a_record_of_another_bars_who_has_not_watched)
     if (_i / 2) {
         rig_pass_ms(RIG_QUARANTINE_MS);
     }
-    rig_probe_all();
+    rig_inspect_all();
     mark = strchr(model_get(rig_model(0), "redlock:incarnation"), ' ') + 1;
     snprintf(value, sizeof(value), "%s %.16s %" PRIu64, rig_model(0)->run_id, mark,
              model_now_us(rig_model(0)));
     model_set(rig_model(0), "redlock:incarnation", value, 0);
-    rig_probe_all();
+    rig_inspect_all();
     rig_wait_until_quarantined(0);
     rig_must_be_quarantined(0, "had its clock set a short time ago");
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
@@ -227,14 +229,15 @@ START_TEST(a_record_of_another_bars_who_has_not_watched)
 }
 END_TEST
 
-/* We stood still for long, and see a step that somebody has put on record since: not once more. */
-START_TEST(a_step_that_is_on_record_is_not_put_there_again)
+/* We were suspended for long, and see a step that another client has recorded since: it is not
+ * recorded again. */
+START_TEST(a_recorded_step_is_not_recorded_again)
 {
     char value[128];
     const char *mark;
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
-    rig_probe_all();
+    rig_inspect_all();
     rig_set_clock_forward(0, STEP_MS);
     mark = strchr(model_get(rig_model(0), "redlock:incarnation"), ' ') + 1;
     snprintf(value, sizeof(value), "%s %.16s %" PRIu64, rig_model(0)->run_id, mark,
@@ -243,14 +246,14 @@ START_TEST(a_step_that_is_on_record_is_not_put_there_again)
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
     rig_must_be_quarantined(0, "its clock was set forward");
-    rig_probe_all();
-    rig_probe_all();
+    rig_inspect_all();
+    rig_inspect_all();
     ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
     farm_end(&rig);
 }
 END_TEST
 
-/* All three have it, and count. */
+/* All three masters have the key, and count. */
 static void hold_everywhere(uint32_t renew)
 {
     struct redlock_request request = held_request(&h, &rig, "k");
@@ -278,7 +281,7 @@ static void extend_again(int expected)
     extend_for(OUTCOME_TTL_MS, expected);
 }
 
-/* The first master's confirmation is there when the others' make a majority. */
+/* The first master's confirmation has come when those of the others make a majority. */
 static void extend_with_the_first_ahead(void)
 {
     int before = h.extended;
@@ -294,7 +297,8 @@ static void extend_with_the_first_ahead(void)
     loop_settle(rig.base);
 }
 
-/* One of the others forgets it too: with the one whose clock moved it would still be a majority. */
+/* One of the others also loses the key: together with the master whose clock moved it would
+ * still be a majority. */
 START_TEST(a_lease_by_a_clock_that_moved_does_not_count)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
@@ -312,9 +316,9 @@ START_TEST(a_lease_by_a_clock_that_moved_does_not_count)
 }
 END_TEST
 
-/* The first one's clock keeps time again, and it has confirmed less than it had promised before.
- * When a second one's clock moves that is all there is. */
-START_TEST(what_was_promised_before_a_clock_moved_does_not_count_again)
+/* The first master's clock is right again, and it has confirmed less than it had promised
+ * before. When a second master's clock moves, nothing more is left. */
+START_TEST(a_lease_from_before_a_clock_moved_does_not_count_again)
 {
     enum {
         SHORT_MS = 10000
@@ -325,12 +329,12 @@ START_TEST(what_was_promised_before_a_clock_moved_does_not_count_again)
     rig_set_clock_forward(1, 5000);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(1);
-    rig_probe_all();
+    rig_inspect_all();
     extend_for(SHORT_MS, REDLOCK_OK);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), SHORT_MS);
     rig_set_clock_forward(0, 5000);
     rig_pass_ms(1000);
-    extend_for(SHORT_MS, REDLOCK_OK); /* which asks for the time as well */
+    extend_for(SHORT_MS, REDLOCK_OK); /* the master sends its time as well */
     rig_must_be_quarantined(0, "its clock was set forward");
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     ck_assert_uint_le(redlock_lock_validity_ms(h.lock), SHORT_MS);
@@ -338,7 +342,7 @@ START_TEST(what_was_promised_before_a_clock_moved_does_not_count_again)
 }
 END_TEST
 
-/* Without it there is no majority: nobody waits for a renewal to say so. */
+/* Without that master there is no majority: the loss is reported without waiting for a renewal. */
 START_TEST(a_majority_by_a_clock_that_moved_is_lost_at_once)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
@@ -355,7 +359,7 @@ START_TEST(a_majority_by_a_clock_that_moved_is_lost_at_once)
 }
 END_TEST
 
-/* It had voted before its clock moved, and the others answer after that. */
+/* The master had voted before its clock moved, and the others answer after that. */
 START_TEST(a_vote_by_a_clock_that_moved_does_not_count)
 {
     struct redlock_request request = outcome_request("k");
@@ -402,9 +406,10 @@ START_TEST(a_lease_by_a_clock_that_moved_counts_again_later)
 }
 END_TEST
 
-/* Once only: what is held is by its length again as soon as it has kept time for a while. For new
- * locks it is quarantined as long as what it ended too early could have lived. */
-START_TEST(a_clock_that_moved_once_confirms_soon)
+/* The clock moved once only. For held locks the master counts again as soon as its clock was
+ * right for a while. For new locks it is quarantined for as long as a key that expired too early
+ * could have lived. */
+START_TEST(a_clock_that_moved_once_counts_soon_for_held_locks)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
@@ -412,7 +417,7 @@ START_TEST(a_clock_that_moved_once_confirms_soon)
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
     extend_again(REDLOCK_OK);
-    rig_probe_all();
+    rig_inspect_all();
     extend_again(REDLOCK_OK);
     model_del(rig_model(1), "k");
     extend_again(REDLOCK_OK);
@@ -431,8 +436,8 @@ static bool is_shorter(void *arg)
     return redlock_lock_validity_ms(h.lock) <= at_most_ms;
 }
 
-/* It was our own clock that stood still: nobody's votes are worth less. */
-START_TEST(clocks_that_moved_alike_shorten_what_is_held)
+/* Our own client was suspended: every vote still counts. */
+START_TEST(clocks_that_moved_alike_shorten_a_held_lock)
 {
     size_t i;
 
@@ -464,7 +469,7 @@ START_TEST(clocks_that_moved_alike_shorten_what_is_held)
 }
 END_TEST
 
-START_TEST(clocks_that_moved_alike_beyond_the_end_lose_it)
+START_TEST(clocks_that_moved_alike_beyond_the_validity_lose_the_lock)
 {
     size_t i;
 
@@ -483,9 +488,9 @@ END_TEST
 
 /* ---- locks that are held while a master is in quarantine ---- */
 
-/* It lost our key with all its data. The heal sets it again, the renewal after that counts: so
- * another one may lose it then. */
-START_TEST(a_master_in_quarantine_is_healed_and_counts_for_what_is_held)
+/* The master lost our key with all its data. The heal sets it again, and the next renewal counts
+ * it: so another master may lose the key then. */
+START_TEST(a_quarantined_master_is_healed_and_counts_for_a_held_lock)
 {
     size_t before;
 
@@ -495,7 +500,7 @@ START_TEST(a_master_in_quarantine_is_healed_and_counts_for_what_is_held)
     rig_must_be_quarantined(0, "it restarted");
     before = fake_count(rig.nodes[0], "EVAL");
     extend_again(REDLOCK_OK);
-    farm_wait_count(&rig, 0, "EVAL", before + 2); /* to keep it, and to set it again */
+    farm_wait_count(&rig, 0, "EVAL", before + 2); /* to extend the key, and to set it again */
     loop_settle(rig.base);
     ck_assert_str_eq(model_get(rig_model(0), "k"), h.token);
     extend_again(REDLOCK_OK);
@@ -509,7 +514,7 @@ START_TEST(a_master_in_quarantine_is_healed_and_counts_for_what_is_held)
 }
 END_TEST
 
-/* The same without the heal between. */
+/* The same without the heal. */
 START_TEST(a_master_that_forgot_does_not_count_before_it_is_healed)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
@@ -529,23 +534,23 @@ Suite *clocks_suite(void)
     tcase_add_loop_test(tcase, a_clock_set_forward_does_not_vote, 0, 2);
     tcase_add_test(tcase, a_clock_that_is_too_fast_does_not_vote);
     tcase_add_test(tcase, a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote);
-    tcase_add_test(tcase, a_step_is_on_record_for_strangers);
-    tcase_add_test(tcase, a_step_stays_on_record_when_the_clock_is_put_right);
-    tcase_add_test(tcase, what_may_be_a_suspension_of_ours_is_not_put_on_record);
-    tcase_add_test(tcase, a_step_is_on_record_when_somebody_has_kept_time);
-    tcase_add_loop_test(tcase, a_record_of_another_bars_who_has_not_watched, 0, 4);
-    tcase_add_test(tcase, a_step_that_is_on_record_is_not_put_there_again);
+    tcase_add_test(tcase, a_clock_step_is_recorded_for_new_clients);
+    tcase_add_test(tcase, a_clock_step_stays_recorded_when_the_clock_is_set_back);
+    tcase_add_test(tcase, a_possible_suspension_of_ours_is_not_recorded);
+    tcase_add_test(tcase, a_clock_step_is_recorded_with_one_witness);
+    tcase_add_loop_test(tcase, a_step_recorded_by_another_client_quarantines, 0, 4);
+    tcase_add_test(tcase, a_recorded_step_is_not_recorded_again);
     tcase_add_test(tcase, a_clock_set_back_or_off_from_the_beginning_votes);
     tcase_add_test(tcase, a_lease_by_a_clock_that_moved_does_not_count);
-    tcase_add_test(tcase, what_was_promised_before_a_clock_moved_does_not_count_again);
+    tcase_add_test(tcase, a_lease_from_before_a_clock_moved_does_not_count_again);
     tcase_add_test(tcase, a_majority_by_a_clock_that_moved_is_lost_at_once);
     tcase_add_test(tcase, a_vote_by_a_clock_that_moved_does_not_count);
     tcase_add_test(tcase, a_lease_by_a_clock_that_moved_counts_again_later);
-    tcase_add_loop_test(tcase, clocks_that_moved_alike_shorten_what_is_held, 0, 3);
-    tcase_add_test(tcase, clocks_that_moved_alike_beyond_the_end_lose_it);
-    tcase_add_test(tcase, a_master_in_quarantine_is_healed_and_counts_for_what_is_held);
+    tcase_add_loop_test(tcase, clocks_that_moved_alike_shorten_a_held_lock, 0, 3);
+    tcase_add_test(tcase, clocks_that_moved_alike_beyond_the_validity_lose_the_lock);
+    tcase_add_test(tcase, a_quarantined_master_is_healed_and_counts_for_a_held_lock);
     tcase_add_test(tcase, a_master_that_forgot_does_not_count_before_it_is_healed);
-    tcase_add_test(tcase, a_clock_that_moved_once_confirms_soon);
+    tcase_add_test(tcase, a_clock_that_moved_once_counts_soon_for_held_locks);
     suite_add_tcase(suite, tcase);
     return suite;
 }

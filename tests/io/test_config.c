@@ -1,4 +1,4 @@
-/* io/test_config.c - what redlock_new() and the calls refuse, and how they say it. */
+/* io/test_config.c - what redlock_new() and the calls refuse, and their error texts. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 static struct farm f;
 static char text[256];
 
-/* Every URI must be refused with a sentence, and the password must not be in it. */
+/* Every URI must be refused with an error text that does not contain the password. */
 static const char *const bad_uris[] = {
     "",
     "redis",
@@ -106,7 +106,7 @@ START_TEST(bad_uri_is_refused_with_a_sentence)
 }
 END_TEST
 
-/* The good ones next to the bad ones. Nobody listens there: only the parsing is asked. */
+/* The valid URIs next to the invalid ones. No server listens there: only the parsing is tested. */
 static const struct {
     const char *uri;
     const char *name;
@@ -166,7 +166,7 @@ START_TEST(the_bad_one_of_many_uris_is_named)
 }
 END_TEST
 
-/* Each number just outside of its range, and just inside. */
+/* Each number just outside its range, and just inside. */
 static void with_number(struct redlock_options *options, int which, uint32_t value)
 {
     switch (which) {
@@ -233,7 +233,7 @@ START_TEST(number_of_nodes_has_a_range)
 }
 END_TEST
 
-/* [S10] However it is written. */
+/* [S10] In every spelling. */
 START_TEST(one_address_twice_is_refused)
 {
     static const char *const same[][2] = {
@@ -324,7 +324,7 @@ static void never_called(struct redlock_lock *lock, int status, void *arg)
 {
     (void)lock;
     (void)arg;
-    ck_abort_msg("a callback with %d of a call that was refused", status);
+    ck_abort_msg("a refused call has called back with %d", status);
 }
 
 static struct redlock_request good_request(void)
@@ -562,7 +562,7 @@ START_TEST(other_calls_say_what_is_wrong_too)
     must_say("cb");
     got = farm_acquire_as(&f, &request);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_str_eq(redlock_error_text(f.rl), ""); /* nothing is wrong any more */
+    ck_assert_str_eq(redlock_error_text(f.rl), ""); /* after a successful call there is no error */
     ck_assert_int_lt(redlock_extend(got.lock, 9, never_called, NULL), 0);
     must_say("the ttl is 9 ms");
     ck_assert_int_eq(redlock_extend(got.lock, 0, ignored, NULL), 0);
@@ -597,13 +597,13 @@ static void on_queried(const struct redlock_query_result *result, int status, vo
     ++*(int *)arg;
 }
 
-/* A limit of acquires is none of releases by token, or of queries. */
-static void others_are_not_refused(int *told)
+/* The limit of acquires does not limit releases by token or queries. */
+static void others_are_not_refused(int *reported)
 {
     static const char *const keys[] = {"k"};
 
     ck_assert_int_eq(redlock_release_token(f.rl, keys, 1, "token", NULL, NULL), REDLOCK_OK);
-    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, told), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, reported), REDLOCK_OK);
 }
 
 /* The limit of the header: 65536 pending acquires. */

@@ -1,4 +1,4 @@
-/* io/test_data.c - data that are gone under the same run, and how that is seen. */
+/* io/test_data.c - data that are lost without a new run_id, and how that is seen. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "io/suites.h"
 #include "io/rig.h"
 
-START_TEST(a_flushall_is_seen_by_the_probe)
+START_TEST(a_flushall_is_seen_by_the_inspection)
 {
     size_t greetings;
 
@@ -26,7 +26,7 @@ START_TEST(a_flushall_is_seen_by_the_probe)
 }
 END_TEST
 
-/* Without a probe between: the vote itself looks. */
+/* There is no inspection in between: the vote itself reads the mark. */
 START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 {
     size_t greetings;
@@ -45,8 +45,8 @@ START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 }
 END_TEST
 
-/* Another client was there before us, and has left a mark of its own. */
-START_TEST(a_flushall_is_seen_behind_the_mark_of_another)
+/* Another client inspected the master before us, and wrote a new mark. */
+START_TEST(a_flushall_is_seen_when_another_client_wrote_a_new_mark)
 {
     char other[128];
     size_t greetings;
@@ -74,9 +74,9 @@ START_TEST(a_replica_in_its_masters_place_does_not_vote)
 }
 END_TEST
 
-/* Nobody of us has seen it before, and its key says that another run has written it: it was a
- * replica; or it has restarted with its data, and long ago. */
-START_TEST(a_stranger_with_the_mark_of_another_run_is_as_old_as_its_run)
+/* This client meets the master for the first time, and its key says that another run has written
+ * it: either it was a replica, or it restarted with its data long ago. */
+START_TEST(a_new_master_with_the_mark_of_another_run_is_as_old_as_its_run)
 {
     static const char other[] = "0123456789012345678901234567890123456789 00000000deadbeef 1";
 
@@ -95,14 +95,14 @@ START_TEST(a_stranger_with_the_mark_of_another_run_is_as_old_as_its_run)
 }
 END_TEST
 
-/* ---- a master that is none for a while ---- */
+/* ---- a master that is a replica for a while ---- */
 
 static const char *const no_master[] = {
     "-READONLY You can't write against a read only replica.\r\n",
     "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.\r\n"};
 
-/* REPLICAOF on the connection that we have; it is a master again before anybody else looks. What it
- * has by then is its master's. */
+/* REPLICAOF on the connection that we have; it is a master again before any client inspects it.
+ * Its data are then its former master's. */
 START_TEST(a_master_that_becomes_a_replica_does_not_vote)
 {
     size_t hellos;
@@ -128,9 +128,9 @@ START_TEST(a_master_that_becomes_a_replica_does_not_vote)
 }
 END_TEST
 
-/* A replica that may be written to (replica-read-only no) refuses nothing: it is asked for its role
- * along with each probe. And when it is a master again, its data are those of another. */
-START_TEST(a_writable_replica_is_thrown_out)
+/* A writable replica (replica-read-only no) refuses nothing: each inspection asks for its role.
+ * And when it is a master again, its data are another master's. */
+START_TEST(a_writable_replica_is_refused_at_the_next_inspection)
 {
     static const char noperm[] = "-NOPERM no permissions to run the 'info' command\r\n";
     bool off = _i / 2 == REDLOCK_QUARANTINE_OFF;
@@ -164,17 +164,17 @@ START_TEST(a_writable_replica_is_thrown_out)
 }
 END_TEST
 
-/* INFO is refused from now on: HELLO tells the role as well. */
-START_TEST(a_role_that_is_no_longer_told_by_info_is_told_by_hello)
+/* INFO is denied from now on: HELLO shows the role as well. */
+START_TEST(the_role_is_read_from_hello_when_info_is_denied)
 {
     size_t hellos, greetings;
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
     hellos = fake_count(rig.nodes[0], "HELLO");
-    rig_probe_all();
+    rig_inspect_all();
     ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), hellos);
-    rig_probe_all();
+    rig_inspect_all();
     ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), hellos + 1);
     rig_must_count(0);
     greetings = rig_greetings(0);
@@ -186,9 +186,9 @@ START_TEST(a_role_that_is_no_longer_told_by_info_is_told_by_hello)
 }
 END_TEST
 
-/* Neither INFO nor HELLO says it, to an old server's user without rights: it votes, and that this
- * is so is said. */
-START_TEST(a_role_that_nothing_tells_is_not_looked_at)
+/* An old server without HELLO denies INFO: it votes, and its text says that its role cannot be
+ * seen. */
+START_TEST(a_master_whose_role_cannot_be_seen_votes)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     rig_model(0)->major = 5;
@@ -203,9 +203,9 @@ START_TEST(a_role_that_nothing_tells_is_not_looked_at)
 }
 END_TEST
 
-/* REPLICAOF and REPLICAOF NO ONE between two looks: under the same run, and a master each time. The
- * mark tells as well; here it may not be asked for. */
-START_TEST(who_was_a_replica_for_a_while_is_quarantined)
+/* REPLICAOF and REPLICAOF NO ONE between two inspections: the run is the same, and it is a
+ * master each time. The mark would show it, too; here EVAL is denied. */
+START_TEST(a_master_that_was_a_replica_for_a_while_is_quarantined)
 {
     size_t greetings;
 
@@ -230,8 +230,8 @@ START_TEST(who_was_a_replica_for_a_while_is_quarantined)
 }
 END_TEST
 
-/* What it has granted before its role was looked at, and nobody was told yet, counts no more: also
- * with the quarantine off. */
+/* A vote that a replica gave before its role was read, and whose result is not reported yet, no
+ * longer counts: also with the quarantine off. */
 START_TEST(the_vote_of_a_replica_is_taken_back)
 {
     struct redlock_request request = outcome_request("k");
@@ -255,8 +255,8 @@ START_TEST(the_vote_of_a_replica_is_taken_back)
 }
 END_TEST
 
-/* Whatever else it calls itself. */
-START_TEST(who_is_no_master_is_refused)
+/* Whatever role it has. */
+START_TEST(a_server_that_is_not_a_master_is_refused)
 {
     static const char *const roles[] = {"replica", "slave", "arbiter", "sentinel", "Master"};
 
@@ -271,11 +271,12 @@ START_TEST(who_is_no_master_is_refused)
 }
 END_TEST
 
-/* ---- while somebody waits ---- */
+/* ---- during an acquire or a hold ---- */
 
-/* [S7] An error says nothing of its data: a lock that is held lives on, also with every master at
- * it. It does not vote, is asked again, and votes as soon as it shows the mark that we know. */
-START_TEST(an_error_in_answer_to_a_look_ends_no_lock)
+/* [S7] An error proves nothing about the data: a held lock goes on, even when every master
+ * answers so. The master does not vote, is inspected again, and votes as soon as it shows the
+ * mark that we know. */
+START_TEST(an_error_in_an_inspection_ends_no_lock)
 {
     static const char *const errors[] = {
         "-ERR The user executing the script can't run this command or subcommand\r\n",
@@ -313,7 +314,7 @@ START_TEST(an_error_in_answer_to_a_look_ends_no_lock)
 END_TEST
 
 /* It had voted before its data were deleted, and the others answer after that. */
-START_TEST(a_vote_that_was_forgotten_counts_no_more)
+START_TEST(a_vote_that_was_forgotten_no_longer_counts)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -337,10 +338,11 @@ START_TEST(a_vote_that_was_forgotten_counts_no_more)
 }
 END_TEST
 
-/* ---- without probes ---- */
+/* ---- without inspections ---- */
 
-/* The vote that finds no mark asks for a new one, or the next loss would not be seen. */
-START_TEST(a_vote_asks_for_the_mark_that_it_misses)
+/* A vote that finds no mark makes the client ask for a new one; otherwise the next loss would
+ * not be seen. */
+START_TEST(a_vote_that_finds_no_mark_asks_for_a_new_one)
 {
     size_t greetings;
     unsigned i;
@@ -362,19 +364,20 @@ START_TEST(a_vote_asks_for_the_mark_that_it_misses)
 }
 END_TEST
 
-/* ---- how old the key says that they are ---- */
+/* ---- the age of the data according to the key ---- */
 
 #define HOUR_US UINT64_C(3600000000)
 
-/* Its clock was set back since. Strangers wait once, not until its clock is there again. */
-START_TEST(a_key_from_the_future_is_written_anew)
+/* The master's clock was set back since. New clients wait one quarantine, not until the clock is
+ * there again. */
+START_TEST(a_key_from_the_future_is_rewritten)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_set_mark(0, rig_model(0)->run_id, model_now_us(rig_model(0)) + HOUR_US);
     rig_model(0)->flushes = 1;
     farm_open(&rig);
     rig_must_be_quarantined(0, "lost its data");
-    ck_assert_uint_le(rig_bar_ms(0), RIG_QUARANTINE_MS + 1000);
+    ck_assert_uint_le(rig_quarantine_ms(0), RIG_QUARANTINE_MS + 1000);
     ck_assert_int_ge(rig_data_age_s(0), 0);
     ck_assert_int_lt(rig_data_age_s(0), 100000);
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
@@ -388,8 +391,8 @@ START_TEST(a_key_from_the_future_is_written_anew)
 }
 END_TEST
 
-/* With the data of the run before, as of when they were saved last: what came after that is lost.
- * Neither does a client know better that knew the run before. */
+/* The data are those of the run before, as they were saved last: later writes are lost. A client
+ * that knew the run before knows no more than that. */
 START_TEST(the_age_of_data_from_a_file_is_that_of_the_run)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
@@ -421,22 +424,23 @@ Suite *data_suite(void)
     Suite *suite = suite_create("data");
     TCase *tcase = tcase_create("data");
 
-    tcase_add_loop_test(tcase, a_flushall_is_seen_by_the_probe, 0, 2);
+    tcase_add_loop_test(tcase, a_flushall_is_seen_by_the_inspection, 0, 2);
     tcase_add_test(tcase, a_flushall_is_seen_by_a_vote_with_a_fence);
-    tcase_add_test(tcase, a_flushall_is_seen_behind_the_mark_of_another);
+    tcase_add_test(tcase, a_flushall_is_seen_when_another_client_wrote_a_new_mark);
     tcase_add_loop_test(tcase, a_replica_in_its_masters_place_does_not_vote, 0, 2);
-    tcase_add_loop_test(tcase, a_stranger_with_the_mark_of_another_run_is_as_old_as_its_run, 0, 3);
+    tcase_add_loop_test(tcase, a_new_master_with_the_mark_of_another_run_is_as_old_as_its_run, 0,
+                        3);
     tcase_add_loop_test(tcase, a_master_that_becomes_a_replica_does_not_vote, 0, 2);
-    tcase_add_loop_test(tcase, a_writable_replica_is_thrown_out, 0, 6);
-    tcase_add_test(tcase, a_role_that_is_no_longer_told_by_info_is_told_by_hello);
-    tcase_add_test(tcase, a_role_that_nothing_tells_is_not_looked_at);
-    tcase_add_loop_test(tcase, who_was_a_replica_for_a_while_is_quarantined, 0, 2);
+    tcase_add_loop_test(tcase, a_writable_replica_is_refused_at_the_next_inspection, 0, 6);
+    tcase_add_test(tcase, the_role_is_read_from_hello_when_info_is_denied);
+    tcase_add_test(tcase, a_master_whose_role_cannot_be_seen_votes);
+    tcase_add_loop_test(tcase, a_master_that_was_a_replica_for_a_while_is_quarantined, 0, 2);
     tcase_add_loop_test(tcase, the_vote_of_a_replica_is_taken_back, 0, 3);
-    tcase_add_loop_test(tcase, who_is_no_master_is_refused, 0, 10);
-    tcase_add_loop_test(tcase, an_error_in_answer_to_a_look_ends_no_lock, 0, 4);
-    tcase_add_loop_test(tcase, a_vote_that_was_forgotten_counts_no_more, 0, 2);
-    tcase_add_test(tcase, a_vote_asks_for_the_mark_that_it_misses);
-    tcase_add_test(tcase, a_key_from_the_future_is_written_anew);
+    tcase_add_loop_test(tcase, a_server_that_is_not_a_master_is_refused, 0, 10);
+    tcase_add_loop_test(tcase, an_error_in_an_inspection_ends_no_lock, 0, 4);
+    tcase_add_loop_test(tcase, a_vote_that_was_forgotten_no_longer_counts, 0, 2);
+    tcase_add_test(tcase, a_vote_that_finds_no_mark_asks_for_a_new_one);
+    tcase_add_test(tcase, a_key_from_the_future_is_rewritten);
     tcase_add_loop_test(tcase, the_age_of_data_from_a_file_is_that_of_the_run, 0, 3);
     suite_add_tcase(suite, tcase);
     return suite;

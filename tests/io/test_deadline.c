@@ -1,4 +1,5 @@
-/* io/test_deadline.c - the deadline that other threads keep, and how they learn that it moved. */
+/* io/test_deadline.c - the deadline that other threads can read, and how they learn that it
+ * moved. */
 #include "io/held.h"
 #include "io/scripts.h"
 #include "io/suites.h"
@@ -22,12 +23,12 @@ START_TEST(it_is_the_validity_as_a_point_in_time)
     uint64_t deadline_us, now_us;
 
     held_start(&f);
-    suspend_time();
+    suspend_freeze();
     held_acquire_key(&h, &f, "k");
     deadline_us = redlock_lock_deadline_us(h.lock);
     now_us = redlock_clock_us();
     ck_assert_uint_eq((deadline_us - now_us) / 1000, redlock_lock_validity_ms(h.lock));
-    suspend_go_on();
+    suspend_unfreeze();
     suspend_ms(OUTCOME_TTL_MS / 4);
     ck_assert_uint_eq(redlock_lock_deadline_us(h.lock), deadline_us);
     ck_assert_uint_ge(redlock_clock_us(), now_us + OUTCOME_TTL_MS * 250);
@@ -67,7 +68,7 @@ START_TEST(each_renewal_and_extension_moves_it)
 }
 END_TEST
 
-START_TEST(moves_are_told_to_who_asked_for_them_only)
+START_TEST(moves_are_reported_only_on_request)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -79,8 +80,8 @@ START_TEST(moves_are_told_to_who_asked_for_them_only)
 }
 END_TEST
 
-/* Masters 3 and 4 have not renewed it. When a third one forgets it, a majority has it only for as
- * long as these two have. */
+/* Masters 3 and 4 have not renewed it. When a third one loses the key, a majority has it only
+ * for as long as these two have it. */
 START_TEST(it_moves_to_an_earlier_time_when_a_master_forgets_the_key)
 {
     uint64_t first_us, renewed_us;
@@ -88,7 +89,7 @@ START_TEST(it_moves_to_an_earlier_time_when_a_master_forgets_the_key)
     held_start(&f);
     acquire_with_moves(&f, 1);
     first_us = redlock_lock_deadline_us(h.lock);
-    held_stand_still(&f, 3, 5);
+    held_pause(&f, 3, 5);
     suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.moved, 1);
     renewed_us = h.deadline_us;
@@ -109,8 +110,8 @@ START_TEST(it_moves_to_an_earlier_time_when_a_master_forgets_the_key)
 }
 END_TEST
 
-/* It was our own clock that stood still. */
-START_TEST(it_moves_to_an_earlier_time_when_the_clocks_say_so)
+/* Our own client was suspended. */
+START_TEST(it_moves_to_an_earlier_time_after_a_suspension)
 {
     uint64_t deadline_us;
     size_t i;
@@ -140,8 +141,8 @@ static void release_it(struct held *held)
     ck_assert_int_eq(held_release(held), REDLOCK_OK);
 }
 
-/* What is in line behind the callback is told no more. */
-START_TEST(it_may_be_released_when_a_move_is_told)
+/* A notice that is queued after this callback is dropped. */
+START_TEST(it_may_be_released_when_a_move_is_reported)
 {
     held_start(&f);
     acquire_with_moves(&f, 1);
@@ -160,10 +161,10 @@ Suite *deadline_suite(void)
 
     tcase_add_test(c, it_is_the_validity_as_a_point_in_time);
     tcase_add_test(c, each_renewal_and_extension_moves_it);
-    tcase_add_test(c, moves_are_told_to_who_asked_for_them_only);
+    tcase_add_test(c, moves_are_reported_only_on_request);
     tcase_add_test(c, it_moves_to_an_earlier_time_when_a_master_forgets_the_key);
-    tcase_add_test(c, it_moves_to_an_earlier_time_when_the_clocks_say_so);
-    tcase_add_test(c, it_may_be_released_when_a_move_is_told);
+    tcase_add_test(c, it_moves_to_an_earlier_time_after_a_suspension);
+    tcase_add_test(c, it_may_be_released_when_a_move_is_reported);
     suite_add_tcase(s, c);
     return s;
 }

@@ -1,4 +1,5 @@
-/* io/test_details.c - redlock_lock_node(): what each master last said of a lock, and when. */
+/* io/test_details.c - redlock_lock_node(): what each master last answered about a lock, and
+ * when. */
 #include <string.h>
 
 #include "io/held.h"
@@ -17,48 +18,48 @@ static struct redlock_node_detail detail_at(size_t node)
     return detail;
 }
 
-static void must_have_said(size_t node, enum redlock_vote vote, enum redlock_said said)
+static void must_have_answered(size_t node, enum redlock_vote vote, enum redlock_said said)
 {
     struct redlock_node_detail d = detail_at(node);
 
-    ck_assert_msg(d.vote == vote && d.said == said, "master %zu: vote %d, said %d: '%s'", node,
+    ck_assert_msg(d.vote == vote && d.said == said, "master %zu: vote %d, answer %d: '%s'", node,
                   (int)d.vote, (int)d.said, d.error);
     ck_assert((d.error[0] == '\0') == (vote == REDLOCK_VOTE_YES || vote == REDLOCK_VOTE_NO));
 }
 
-static void in_small_steps_until(const int *told)
+static void in_small_steps_until(const int *reported)
 {
-    while (*told == 0) {
+    while (*reported == 0) {
         suspend_ms(5000);
         loop_settle(f.base);
     }
 }
 
-/* The last that was heard of masters 2 to 4 is their vote, two minutes ago. */
-static void must_name_the_silent(void)
+/* The last answer of masters 2 to 4 is their vote, two minutes ago. */
+static void must_name_masters_that_did_not_answer(void)
 {
     size_t i;
 
     ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
     for (i = 0; i < 2; i++) {
-        must_have_said(i, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
+        must_have_answered(i, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
         ck_assert_uint_lt(detail_at(i).said_ms, 2 * HELD_THIRD_MS);
     }
     for (; i < 5; i++) {
-        must_have_said(i, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_SET);
+        must_have_answered(i, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_SET);
         ck_assert_uint_ge(detail_at(i).said_ms, OUTCOME_TTL_MS * 9 / 10);
     }
 }
 
-START_TEST(of_a_lost_lock_the_silent_masters_are_named_and_since_when)
+START_TEST(a_lost_lock_names_the_masters_that_did_not_answer_and_since_when)
 {
     size_t i;
 
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    held_stand_still(&f, 2, 5);
+    held_pause(&f, 2, 5);
     in_small_steps_until(&h.lost);
-    must_name_the_silent();
+    must_name_masters_that_did_not_answer();
     for (i = 2; i < 5; i++) {
         ck_assert_int_eq(detail_at(i).waiting, 1);
         ck_assert_uint_ge(detail_at(i).asked_ms, HELD_THIRD_MS);
@@ -69,8 +70,8 @@ START_TEST(of_a_lost_lock_the_silent_masters_are_named_and_since_when)
 }
 END_TEST
 
-/* They were never asked again: there was nobody to ask. */
-START_TEST(of_a_lost_lock_the_masters_that_are_gone_are_named)
+/* These masters were never asked again: they were not connected. */
+START_TEST(a_lost_lock_names_the_masters_that_are_disconnected)
 {
     size_t i;
 
@@ -81,14 +82,14 @@ START_TEST(of_a_lost_lock_the_masters_that_are_gone_are_named)
         farm_wait(&f, i, REDLOCK_NODE_DOWN);
     }
     in_small_steps_until(&h.lost);
-    must_name_the_silent();
+    must_name_masters_that_did_not_answer();
     ck_assert_int_eq(detail_at(2).waiting, 0);
     farm_end(&f);
 }
 END_TEST
 
-/* All had said yes, and then nobody looked: their keys are over. */
-START_TEST(whose_time_is_over_has_no_key_of_ours)
+/* All had voted yes, and were not asked again: their keys have expired. */
+START_TEST(a_master_whose_lease_ended_is_not_reported_as_yes)
 {
     struct redlock_request request = held_request(&h, &f, "k");
     size_t i;
@@ -99,42 +100,42 @@ START_TEST(whose_time_is_over_has_no_key_of_ours)
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.lost, 1);
     for (i = 0; i < 5; i++) {
-        must_have_said(i, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_SET);
+        must_have_answered(i, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_SET);
         ck_assert_ptr_nonnull(strstr(detail_at(i).error, "before our key expired"));
     }
     farm_end(&f);
 }
 END_TEST
 
-START_TEST(every_kind_of_answer_is_told)
+START_TEST(every_kind_of_answer_is_reported)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    must_have_said(0, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
+    must_have_answered(0, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
     ck_assert_uint_eq(detail_at(0).waiting, 0);
     model_del(fake_model(f.nodes[4]), "k");
     model_set(fake_model(f.nodes[3]), "k", "another", OUTCOME_TTL_MS);
     fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR not today\r\n");
     fake_on(f.nodes[2], "EVALSHA", FAKE_REPLY, "-ERR not today\r\n");
-    held_stand_still(&f, 4, 5);
+    held_pause(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
-    must_have_said(0, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
-    must_have_said(1, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
-    must_have_said(2, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_ERROR);
-    must_have_said(3, REDLOCK_VOTE_NO, REDLOCK_SAID_TAKEN);
+    must_have_answered(0, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
+    must_have_answered(1, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
+    must_have_answered(2, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_ERROR);
+    must_have_answered(3, REDLOCK_VOTE_NO, REDLOCK_SAID_TAKEN);
     ck_assert_str_eq(detail_at(3).holder, "another");
     ck_assert_int_eq(detail_at(4).waiting, 1);
-    held_go_on(&f, 4, 5);
+    held_resume(&f, 4, 5);
     loop_settle(f.base);
-    must_have_said(4, REDLOCK_VOTE_NO, REDLOCK_SAID_GONE);
+    must_have_answered(4, REDLOCK_VOTE_NO, REDLOCK_SAID_GONE);
     ck_assert_int_eq(detail_at(4).waiting, 0);
     farm_end(&f);
 }
 END_TEST
 
-START_TEST(who_was_set_again_says_so)
+START_TEST(a_healed_master_is_reported_as_set)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -142,8 +143,8 @@ START_TEST(who_was_set_again_says_so)
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 4, 5, &rlk_script_take, 1);
     loop_settle(f.base);
-    must_have_said(4, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
-    must_have_said(3, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
+    must_have_answered(4, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
+    must_have_answered(3, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
     farm_end(&f);
 }
 END_TEST
@@ -162,19 +163,19 @@ static void on_refused(struct redlock_lock *lock, int status, void *arg)
     *(int *)arg = 1;
 }
 
-START_TEST(a_failed_acquire_tells_what_was_said_in_its_last_try)
+START_TEST(a_failed_acquire_reports_the_answers_of_its_last_round)
 {
     struct redlock_request request = outcome_request("k");
-    int told = 0, i;
+    int reported = 0, i;
 
     held_start(&f);
     model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
-    held_stand_still(&f, 1, 3);
+    held_pause(&f, 1, 3);
     fake_on(f.nodes[3], "SET", FAKE_REPLY, "-OOM no memory\r\n");
     fake_down(f.nodes[4]);
     farm_wait(&f, 4, REDLOCK_NODE_DOWN);
-    ck_assert_int_eq(redlock_acquire(f.rl, &request, on_refused, &told, NULL), REDLOCK_OK);
-    loop_must(f.base, &told);
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, on_refused, &reported, NULL), REDLOCK_OK);
+    loop_must(f.base, &reported);
     ck_assert_int_eq(refused[0].vote, REDLOCK_VOTE_NO);
     ck_assert_int_eq(refused[0].said, REDLOCK_SAID_TAKEN);
     for (i = 1; i < 3; i++) {
@@ -192,17 +193,18 @@ START_TEST(a_failed_acquire_tells_what_was_said_in_its_last_try)
 }
 END_TEST
 
-/* Nobody can adopt what is nowhere, or somebody else's. */
-START_TEST(a_failed_adoption_tells_who_has_no_key_and_who_another)
+/* Nobody can adopt a lock whose key is missing, or somebody else's. */
+START_TEST(a_failed_adoption_reports_missing_keys_and_other_holders)
 {
     struct redlock_request request = outcome_request("k");
-    int told = 0, i;
+    int reported = 0, i;
 
     held_start(&f);
     model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
-    held_stand_still(&f, 3, 5);
-    ck_assert_int_eq(redlock_adopt(f.rl, &request, "ours", on_refused, &told, NULL), REDLOCK_OK);
-    loop_must(f.base, &told);
+    held_pause(&f, 3, 5);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, "ours", on_refused, &reported, NULL),
+                     REDLOCK_OK);
+    loop_must(f.base, &reported);
     ck_assert_int_eq(refused[0].said, REDLOCK_SAID_TAKEN);
     for (i = 1; i < 3; i++) {
         ck_assert_int_eq(refused[i].said, REDLOCK_SAID_GONE);
@@ -216,13 +218,13 @@ Suite *details_suite(void)
     Suite *s = suite_create("details");
     TCase *c = tcase_create("details");
 
-    tcase_add_test(c, of_a_lost_lock_the_silent_masters_are_named_and_since_when);
-    tcase_add_test(c, of_a_lost_lock_the_masters_that_are_gone_are_named);
-    tcase_add_test(c, whose_time_is_over_has_no_key_of_ours);
-    tcase_add_test(c, every_kind_of_answer_is_told);
-    tcase_add_test(c, who_was_set_again_says_so);
-    tcase_add_test(c, a_failed_acquire_tells_what_was_said_in_its_last_try);
-    tcase_add_test(c, a_failed_adoption_tells_who_has_no_key_and_who_another);
+    tcase_add_test(c, a_lost_lock_names_the_masters_that_did_not_answer_and_since_when);
+    tcase_add_test(c, a_lost_lock_names_the_masters_that_are_disconnected);
+    tcase_add_test(c, a_master_whose_lease_ended_is_not_reported_as_yes);
+    tcase_add_test(c, every_kind_of_answer_is_reported);
+    tcase_add_test(c, a_healed_master_is_reported_as_set);
+    tcase_add_test(c, a_failed_acquire_reports_the_answers_of_its_last_round);
+    tcase_add_test(c, a_failed_adoption_reports_missing_keys_and_other_holders);
     suite_add_tcase(s, c);
     return s;
 }

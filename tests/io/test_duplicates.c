@@ -19,7 +19,7 @@ static bool is_a_duplicate_refused(void *arg)
     return strstr(farm_error(&rig, 0), "same server") || strstr(farm_error(&rig, 1), "same server");
 }
 
-START_TEST(one_server_under_two_addresses_is_refused)
+START_TEST(one_server_at_two_addresses_is_refused)
 {
     char own[41];
     struct outcome got;
@@ -50,8 +50,8 @@ START_TEST(one_server_under_two_addresses_is_refused)
 }
 END_TEST
 
-/* It had asked one of them already. */
-START_TEST(an_acquire_under_way_ends_when_two_are_found_to_be_one)
+/* The acquire had asked one of them already. */
+START_TEST(an_acquire_in_progress_ends_when_a_duplicate_is_found)
 {
     struct outcome got = {.n = 3};
     struct redlock_request request = outcome_request("k");
@@ -94,8 +94,8 @@ static void must_acquire(const char *key)
     ck_assert_int_eq(farm_release(&rig, got.lock), REDLOCK_OK);
 }
 
-/* Who is not there is nobody's duplicate: the other two are a majority. */
-START_TEST(a_duplicate_that_is_down_is_none)
+/* A server that is down is nobody's duplicate: the other two are a majority. */
+START_TEST(a_duplicate_that_is_down_no_longer_counts)
 {
     char own[41];
     size_t duplicate = start_with_duplicates(own);
@@ -108,8 +108,8 @@ START_TEST(a_duplicate_that_is_down_is_none)
 }
 END_TEST
 
-/* The address has become another's, and that one cannot vote for a reason of its own. */
-START_TEST(a_duplicate_that_points_to_a_replica_is_none)
+/* The address now leads to another server, which cannot vote for a reason of its own. */
+START_TEST(a_duplicate_address_that_moved_to_a_replica_no_longer_counts)
 {
     char own[41];
     size_t duplicate = start_with_duplicates(own);
@@ -123,8 +123,8 @@ START_TEST(a_duplicate_that_points_to_a_replica_is_none)
 }
 END_TEST
 
-/* For a moment a name leads to the server of another node: that is no restart of its own. */
-START_TEST(a_moment_as_a_duplicate_is_no_restart)
+/* For a moment a name leads to the server of another node: that does not count as a restart. */
+START_TEST(being_a_duplicate_for_a_moment_is_no_restart)
 {
     struct model *model;
     char own[41], mark[128];
@@ -137,7 +137,7 @@ START_TEST(a_moment_as_a_duplicate_is_no_restart)
     fake_hang_up(rig.nodes[1]);
     farm_wait_error(&rig, 1, "same server");
     memcpy(model->run_id, own, sizeof(own));
-    model_set(model, "redlock:incarnation", mark, 0); /* that was the other one's */
+    model_set(model, "redlock:incarnation", mark, 0); /* the key was written for the other one */
     farm_wait(&rig, 1, REDLOCK_NODE_UP);
     rig_must_count(1);
     farm_end(&rig);
@@ -149,11 +149,11 @@ Suite *duplicates_suite(void)
     Suite *suite = suite_create("duplicates");
     TCase *tcase = tcase_create("duplicates");
 
-    tcase_add_loop_test(tcase, one_server_under_two_addresses_is_refused, 0, 3);
-    tcase_add_test(tcase, an_acquire_under_way_ends_when_two_are_found_to_be_one);
-    tcase_add_test(tcase, a_duplicate_that_is_down_is_none);
-    tcase_add_test(tcase, a_duplicate_that_points_to_a_replica_is_none);
-    tcase_add_loop_test(tcase, a_moment_as_a_duplicate_is_no_restart, 0, 2);
+    tcase_add_loop_test(tcase, one_server_at_two_addresses_is_refused, 0, 3);
+    tcase_add_test(tcase, an_acquire_in_progress_ends_when_a_duplicate_is_found);
+    tcase_add_test(tcase, a_duplicate_that_is_down_no_longer_counts);
+    tcase_add_test(tcase, a_duplicate_address_that_moved_to_a_replica_no_longer_counts);
+    tcase_add_loop_test(tcase, being_a_duplicate_for_a_moment_is_no_restart, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,5 +1,5 @@
-/* io/test_endings.c - everything that was begun is told and ends, in the schedules in which it
- * once did not; and a release that could not be told is told later [S5]. */
+/* io/test_endings.c - every call gets its result and ends, in the schedules in which it once did
+ * not; and a release that could not be sent is sent later [S5]. */
 #include <event2/event.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 
 static struct farm f;
 
-/* A and B grant, C is asked and silent. The lock is released, and A and B are silent now. */
+/* A and B grant, C is asked and does not answer. The lock is released, and now A and B do not
+ * answer. */
 static void release_into_silence(struct outcome_released *released)
 {
     struct outcome got;
@@ -42,7 +43,7 @@ START_TEST(a_late_vote_leaves_the_deadline_of_a_release_alone)
 }
 END_TEST
 
-START_TEST(a_connection_that_breaks_late_leaves_it_alone_too)
+START_TEST(a_late_disconnect_leaves_the_deadline_of_a_release_alone)
 {
     struct outcome_released released = {0, 0};
 
@@ -57,7 +58,7 @@ START_TEST(a_connection_that_breaks_late_leaves_it_alone_too)
 }
 END_TEST
 
-static bool has_tried_again(void *arg)
+static bool has_retried(void *arg)
 {
     uint32_t tries;
 
@@ -86,7 +87,7 @@ START_TEST(a_key_lives_as_long_as_its_handle)
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &lock), 0);
     borrowed = redlock_lock_key(lock, NULL);
     memcpy(first, redlock_lock_token(lock), 40);
-    loop_must_true(f.base, has_tried_again, lock);
+    loop_must_true(f.base, has_retried, lock);
     ck_assert_str_eq(borrowed, key);
     ck_assert_ptr_eq(redlock_lock_key(lock, NULL), borrowed);
     ck_assert_int_ne(memcmp(first, redlock_lock_token(lock), 40), 0);
@@ -102,7 +103,7 @@ struct asker {
     int closed;
 };
 
-/* At every turn of the loop, until the manager says that it is gone. */
+/* At every turn of the loop, until the manager is closed. */
 static void ask(evutil_socket_t fd, short what, void *arg)
 {
     static const struct timeval at_once = {0, 0};
@@ -124,7 +125,7 @@ static void on_closed(void *arg)
     a->closed = 1;
 }
 
-/* With a lookup that has to be cancelled, which takes the close a moment longer. */
+/* A name lookup has to be cancelled, which makes the close last a moment longer. */
 START_TEST(accessors_work_until_the_close_has_ended)
 {
     struct asker a = {NULL, NULL, 0};
@@ -146,7 +147,7 @@ START_TEST(accessors_work_until_the_close_has_ended)
 }
 END_TEST
 
-/* What a server says when it will not hear a release just now. */
+/* Errors with which a server refuses a release for the moment. */
 static const char *const not_now[] = {
     "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.\r\n",
     "-LOADING Redis is loading the dataset in memory\r\n",
@@ -157,7 +158,7 @@ static const char *const not_now[] = {
      "@user_script:5: @user_script: 5: -MISCONF Redis is configured to save\r\n"),
 };
 
-START_TEST(a_release_that_is_refused_for_now_is_said_again)
+START_TEST(a_release_that_is_refused_for_now_is_repeated)
 {
     struct outcome got;
     size_t i;
@@ -174,7 +175,7 @@ START_TEST(a_release_that_is_refused_for_now_is_said_again)
 }
 END_TEST
 
-START_TEST(a_release_that_is_forbidden_is_not_said_for_ever)
+START_TEST(a_release_that_is_denied_is_not_repeated_forever)
 {
     static const char no[] =
         "-NOPERM this user has no permissions to run the 'evalsha' command\r\n";
@@ -195,8 +196,8 @@ START_TEST(a_release_that_is_forbidden_is_not_said_for_ever)
 }
 END_TEST
 
-/* The SET still waits in the socket of a server that stands still: it may be carried out long
- * after the ttl that we counted, and is released all the same. */
+/* The SET still waits in the socket of a server that is stopped: the server may carry it out
+ * long after the ttl that we counted, and is still sent the release. */
 START_TEST(the_pending_release_of_an_unanswered_set_outlives_the_ttl)
 {
     struct outcome got;
@@ -219,8 +220,8 @@ START_TEST(the_pending_release_of_an_unanswered_set_outlives_the_ttl)
 }
 END_TEST
 
-/* Nothing is sent to a node that has not been greeted, a release no more than a SET: whatever it
- * may turn out to be, it must not have been told. */
+/* Nothing is sent to a node that has not been greeted, neither a SET nor a release: if it turns
+ * out to be a wrong server, it must not have got any command. */
 START_TEST(a_release_waits_for_the_end_of_the_greeting)
 {
     struct outcome got;
@@ -243,9 +244,9 @@ START_TEST(a_release_waits_for_the_end_of_the_greeting)
 }
 END_TEST
 
-/* A server below 6 tells the number of a connection when it is asked for it, behind all the rest. A
- * SET that is asked for before could not be ended when the connection breaks. */
-START_TEST(nothing_is_asked_over_a_connection_without_a_number)
+/* A server below 6 answers CLIENT ID only at the end of the greeting. A SET that is sent before
+ * could not be killed when the connection breaks. */
+START_TEST(no_lock_is_asked_for_on_a_connection_without_an_id)
 {
     farm_start(&f, 3, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_OFF;
@@ -292,15 +293,15 @@ Suite *endings_suite(void)
     TCase *c = tcase_create("endings");
 
     tcase_add_test(c, a_late_vote_leaves_the_deadline_of_a_release_alone);
-    tcase_add_test(c, a_connection_that_breaks_late_leaves_it_alone_too);
+    tcase_add_test(c, a_late_disconnect_leaves_the_deadline_of_a_release_alone);
     tcase_add_test(c, a_key_lives_as_long_as_its_handle);
     tcase_add_test(c, accessors_work_until_the_close_has_ended);
-    tcase_add_loop_test(c, a_release_that_is_refused_for_now_is_said_again, 0,
+    tcase_add_loop_test(c, a_release_that_is_refused_for_now_is_repeated, 0,
                         sizeof(not_now) / sizeof(not_now[0]));
-    tcase_add_test(c, a_release_that_is_forbidden_is_not_said_for_ever);
+    tcase_add_test(c, a_release_that_is_denied_is_not_repeated_forever);
     tcase_add_test(c, the_pending_release_of_an_unanswered_set_outlives_the_ttl);
     tcase_add_test(c, a_release_waits_for_the_end_of_the_greeting);
-    tcase_add_test(c, nothing_is_asked_over_a_connection_without_a_number);
+    tcase_add_test(c, no_lock_is_asked_for_on_a_connection_without_an_id);
     tcase_add_test(c, a_server_that_repeats_the_password_is_not_quoted);
     tcase_add_test(c, a_server_that_only_echoes_is_no_redis);
     suite_add_tcase(s, c);

@@ -1,4 +1,4 @@
-/* io/test_examine.c - what an examination asks, finds, and bears with. */
+/* io/test_examine.c - what an examination asks, what it finds, and what it survives. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,14 +24,14 @@ static struct seen {
     char refusal[FARM_MOST][200];
     struct redlock_finding findings[100];
     char texts[100][1500];
-    char mends[100][500];
+    char fixes[100][500];
 } seen;
 
 static void copy_finding(size_t i, const struct redlock_finding *finding)
 {
     seen.findings[i] = *finding;
     snprintf(seen.texts[i], sizeof(seen.texts[i]), "%s", finding->text);
-    snprintf(seen.mends[i], sizeof(seen.mends[i]), "%s", finding->fix);
+    snprintf(seen.fixes[i], sizeof(seen.fixes[i]), "%s", finding->fix);
 }
 
 static void copy_node(size_t i, const struct redlock_examined *x)
@@ -79,14 +79,14 @@ static void examine(void)
     loop_must(f.base, &seen.calls);
 }
 
-static void examine_in_silence(void)
+static void examine_to_timeout(void)
 {
     begin();
     farm_time_out(&f);
     loop_must(f.base, &seen.calls);
 }
 
-/* Which finding is of that kind about that node; -1: none. */
+/* The index of the finding of that kind about that node; -1: there is no such finding. */
 static int find(int node, enum redlock_finding_kind kind)
 {
     size_t i;
@@ -126,7 +126,7 @@ static void answer_text(struct fake *node, const char *command, const char *text
     fake_on(node, command, FAKE_REPLY, reply);
 }
 
-/* The same answer to every command that has a key. */
+/* The same answer to every command with a key. */
 static void answer_all_with_keys(struct fake *node, const char *reply)
 {
     static const char *const commands[] = {"SET",  "GET",  "DEL",    "PEXPIRE",
@@ -144,9 +144,9 @@ static void open_three(void)
     farm_open(&f);
 }
 
-/* ---- good ones ---- */
+/* ---- good masters ---- */
 
-START_TEST(good_masters_vote_and_their_facts_are_told)
+START_TEST(good_masters_vote_and_their_facts_are_reported)
 {
     size_t i;
 
@@ -200,8 +200,8 @@ START_TEST(nothing_is_changed_and_locks_stay)
 }
 END_TEST
 
-/* Each time another one, behind the prefix. */
-START_TEST(rights_are_tried_with_a_key_that_nobody_has)
+/* Each time another key, after the prefix. */
+START_TEST(rights_are_tried_with_an_unused_key)
 {
     long first, second;
 
@@ -223,7 +223,7 @@ START_TEST(rights_are_tried_with_a_key_that_nobody_has)
 }
 END_TEST
 
-START_TEST(few_commands_are_enough)
+START_TEST(an_examination_needs_few_commands)
 {
     size_t before;
 
@@ -236,7 +236,7 @@ START_TEST(few_commands_are_enough)
 }
 END_TEST
 
-START_TEST(products_are_told_apart)
+START_TEST(products_are_distinguished)
 {
     static const struct {
         const char *info, *product, *version;
@@ -262,7 +262,7 @@ START_TEST(products_are_told_apart)
 }
 END_TEST
 
-START_TEST(what_info_and_config_say_is_read)
+START_TEST(info_and_config_are_read)
 {
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
@@ -312,9 +312,9 @@ START_TEST(clocks_are_compared)
 }
 END_TEST
 
-/* ---- those that do not answer ---- */
+/* ---- masters that do not answer ---- */
 
-START_TEST(one_that_is_down_is_not_waited_for)
+START_TEST(a_master_that_is_down_is_not_waited_for)
 {
     farm_start(&f, 3, FAKE_UNIX);
     fake_down(f.nodes[1]);
@@ -343,12 +343,12 @@ START_TEST(two_of_three_down_are_no_majority)
 }
 END_TEST
 
-START_TEST(a_silent_one_is_waited_for_no_longer_than_its_time)
+START_TEST(a_master_that_does_not_answer_is_waited_for_until_its_timeout)
 {
     farm_start(&f, 3, FAKE_UNIX);
     farm_open(&f);
     fake_pause(f.nodes[0]);
-    examine_in_silence();
+    examine_to_timeout();
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_int_eq(seen.nodes[0].answered, 0);
     must_find(0, REDLOCK_FOUND_SILENT, "has not answered");
@@ -356,13 +356,13 @@ START_TEST(a_silent_one_is_waited_for_no_longer_than_its_time)
 }
 END_TEST
 
-/* What was answered in time is told. */
-START_TEST(one_that_falls_silent_on_the_way_has_told_what_it_is)
+/* What was answered in time is reported. */
+START_TEST(answers_that_came_before_a_timeout_are_reported)
 {
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
     fake_on(f.nodes[0], "TIME", FAKE_MUTE, NULL);
-    examine_in_silence();
+    examine_to_timeout();
     ck_assert_int_eq(seen.nodes[0].answered, 1);
     ck_assert_uint_eq(seen.nodes[0].pings, 1);
     must_find(0, REDLOCK_FOUND_SILENT, "has not answered");
@@ -372,7 +372,7 @@ START_TEST(one_that_falls_silent_on_the_way_has_told_what_it_is)
 }
 END_TEST
 
-START_TEST(one_that_hangs_up_half_way_is_down)
+START_TEST(a_master_that_disconnects_half_way_is_down)
 {
     open_three();
     fake_on(f.nodes[0], "PTTL", FAKE_REPLY_CLOSE, "");
@@ -404,7 +404,7 @@ static void close_from_within(const struct redlock_report *report, int status, v
     f.rl = NULL;
 }
 
-START_TEST(closing_from_within_is_allowed)
+START_TEST(closing_inside_the_callback_is_allowed)
 {
     open_three();
     memset(&seen, 0, sizeof(seen));
@@ -425,7 +425,7 @@ START_TEST(arguments_are_checked)
 }
 END_TEST
 
-/* ---- those that refuse ---- */
+/* ---- masters that refuse ---- */
 
 START_TEST(each_denied_command_is_found)
 {
@@ -450,8 +450,8 @@ START_TEST(each_denied_command_is_found)
 }
 END_TEST
 
-/* As it tells us who we are, so it is told what to do. */
-START_TEST(the_line_that_mends_names_the_user)
+/* The suggested command is for the user that the server names. */
+START_TEST(the_suggested_acl_command_names_the_user)
 {
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
@@ -460,14 +460,14 @@ START_TEST(the_line_that_mends_names_the_user)
     deny(f.nodes[0], "SCRIPT");
     examine();
     ck_assert_int_ge(find(0, REDLOCK_FOUND_RIGHTS), 0);
-    ck_assert_str_eq(seen.mends[find(0, REDLOCK_FOUND_RIGHTS)],
+    ck_assert_str_eq(seen.fixes[find(0, REDLOCK_FOUND_RIGHTS)],
                      "ACL SETUSER ke?y +eval +script|load");
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
     farm_end(&f);
 }
 END_TEST
 
-START_TEST(denied_keys_are_no_denied_commands)
+START_TEST(denied_keys_are_not_reported_as_denied_commands)
 {
     static const char *const texts[] = {
         "-NOPERM No permissions to access a key\r\n",
@@ -488,7 +488,7 @@ START_TEST(denied_keys_are_no_denied_commands)
 }
 END_TEST
 
-START_TEST(unknown_commands_are_told_as_such)
+START_TEST(unknown_commands_are_reported_as_unknown)
 {
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
@@ -497,7 +497,7 @@ START_TEST(unknown_commands_are_told_as_such)
     examine();
     ck_assert_uint_eq(seen.nodes[0].missing, REDLOCK_RIGHT_EVAL);
     must_find(0, REDLOCK_FOUND_RIGHTS, "does not know EVAL");
-    ck_assert_ptr_null(strstr(seen.mends[find(0, REDLOCK_FOUND_RIGHTS)], "ACL"));
+    ck_assert_ptr_null(strstr(seen.fixes[find(0, REDLOCK_FOUND_RIGHTS)], "ACL"));
     farm_end(&f);
 }
 END_TEST
@@ -515,7 +515,7 @@ START_TEST(old_servers_without_users_are_fine)
 }
 END_TEST
 
-START_TEST(a_refusal_to_write_is_told_in_its_words)
+START_TEST(a_refusal_to_write_is_quoted)
 {
     static const char *const texts[] = {"OOM command not allowed when used memory > 'maxmemory'.",
                                         "MISCONF Redis is configured to save RDB snapshots",
@@ -539,7 +539,7 @@ START_TEST(a_refusal_to_write_is_told_in_its_words)
 END_TEST
 
 /* As an ACL of Valkey 9.1 denies it: every command with a key, and EVAL. */
-START_TEST(a_denied_database_is_no_denied_key)
+START_TEST(a_denied_database_is_not_reported_as_a_denied_key)
 {
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
@@ -548,7 +548,7 @@ START_TEST(a_denied_database_is_no_denied_key)
     ck_assert_uint_eq(seen.nodes[0].denied, 0);
     ck_assert_int_eq(seen.nodes[0].keys_denied, 0);
     must_find(0, REDLOCK_FOUND_DATABASE, "the user default database 0");
-    ck_assert_str_eq(seen.mends[find(0, REDLOCK_FOUND_DATABASE)], "ACL SETUSER default db=0");
+    ck_assert_str_eq(seen.fixes[find(0, REDLOCK_FOUND_DATABASE)], "ACL SETUSER default db=0");
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
     farm_end(&f);
 }
@@ -566,12 +566,12 @@ START_TEST(a_database_that_is_refused_is_named)
     examine();
     must_find(0, REDLOCK_FOUND_DATABASE, "refused database 99");
     ck_assert_ptr_nonnull(
-        strstr(seen.mends[find(0, REDLOCK_FOUND_DATABASE)], "CONFIG GET databases"));
+        strstr(seen.fixes[find(0, REDLOCK_FOUND_DATABASE)], "CONFIG GET databases"));
     farm_end(&f);
 }
 END_TEST
 
-/* Below Redis 3.2. */
+/* Redis before 3.2. */
 START_TEST(a_server_whose_scripts_may_not_write_is_unusable)
 {
     farm_start(&f, 1, FAKE_UNIX);
@@ -585,7 +585,7 @@ START_TEST(a_server_whose_scripts_may_not_write_is_unusable)
 }
 END_TEST
 
-START_TEST(whoever_is_not_let_in_is_told_so)
+START_TEST(a_refused_login_is_reported)
 {
     farm_start(&f, 3, FAKE_UNIX);
     fake_model(f.nodes[0])->password = "secret";
@@ -602,8 +602,8 @@ START_TEST(whoever_is_not_let_in_is_told_so)
 }
 END_TEST
 
-/* None of them is lost: two will vote, and nobody knows when. */
-START_TEST(who_is_loading_its_data_does_not_vote_yet)
+/* None of them is lost: two will vote, but nobody knows when. */
+START_TEST(a_master_that_is_loading_its_data_does_not_vote_yet)
 {
     farm_start(&f, 3, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
@@ -621,7 +621,7 @@ START_TEST(who_is_loading_its_data_does_not_vote_yet)
 }
 END_TEST
 
-START_TEST(one_server_listed_twice_is_a_mistake_of_the_list)
+START_TEST(a_server_that_is_listed_twice_is_found)
 {
     const char *uris[3];
     int node;
@@ -640,7 +640,7 @@ START_TEST(one_server_listed_twice_is_a_mistake_of_the_list)
 }
 END_TEST
 
-START_TEST(a_young_set_does_not_vote_yet)
+START_TEST(masters_that_were_just_started_do_not_vote_yet)
 {
     size_t i;
 
@@ -661,10 +661,10 @@ START_TEST(a_young_set_does_not_vote_yet)
 }
 END_TEST
 
-/* ---- those that lie ---- */
+/* ---- masters that send nonsense ---- */
 
-/* Answers of the wrong kind to everything: told, and nothing worse. */
-START_TEST(nonsense_is_borne)
+/* Answers of the wrong kind to everything are reported, and do no harm. */
+START_TEST(nonsense_does_no_harm)
 {
     static const char *const nonsense[] = {
         ":-9223372036854775808\r\n",
@@ -720,7 +720,7 @@ START_TEST(texts_of_a_server_are_made_printable)
         for (at = seen.texts[i]; *at; at++) {
             ck_assert(*at >= ' ' && *at < 127);
         }
-        for (at = seen.mends[i]; *at; at++) {
+        for (at = seen.fixes[i]; *at; at++) {
             ck_assert(*at >= ' ' && *at < 127);
         }
     }
@@ -730,7 +730,7 @@ START_TEST(texts_of_a_server_are_made_printable)
 }
 END_TEST
 
-START_TEST(two_at_once_are_both_told)
+START_TEST(two_examinations_at_once_both_get_a_result)
 {
     int calls = 0;
 
@@ -753,37 +753,37 @@ Suite *examine_suite(void)
     Suite *suite = suite_create("examine");
     TCase *tcase = tcase_create("examine");
 
-    tcase_add_test(tcase, good_masters_vote_and_their_facts_are_told);
+    tcase_add_test(tcase, good_masters_vote_and_their_facts_are_reported);
     tcase_add_test(tcase, nothing_is_changed_and_locks_stay);
-    tcase_add_test(tcase, rights_are_tried_with_a_key_that_nobody_has);
-    tcase_add_test(tcase, few_commands_are_enough);
-    tcase_add_test(tcase, products_are_told_apart);
-    tcase_add_test(tcase, what_info_and_config_say_is_read);
+    tcase_add_test(tcase, rights_are_tried_with_an_unused_key);
+    tcase_add_test(tcase, an_examination_needs_few_commands);
+    tcase_add_test(tcase, products_are_distinguished);
+    tcase_add_test(tcase, info_and_config_are_read);
     tcase_add_test(tcase, clocks_are_compared);
-    tcase_add_test(tcase, one_that_is_down_is_not_waited_for);
+    tcase_add_test(tcase, a_master_that_is_down_is_not_waited_for);
     tcase_add_test(tcase, two_of_three_down_are_no_majority);
-    tcase_add_test(tcase, a_silent_one_is_waited_for_no_longer_than_its_time);
-    tcase_add_test(tcase, one_that_falls_silent_on_the_way_has_told_what_it_is);
-    tcase_add_test(tcase, one_that_hangs_up_half_way_is_down);
+    tcase_add_test(tcase, a_master_that_does_not_answer_is_waited_for_until_its_timeout);
+    tcase_add_test(tcase, answers_that_came_before_a_timeout_are_reported);
+    tcase_add_test(tcase, a_master_that_disconnects_half_way_is_down);
     tcase_add_test(tcase, examination_of_a_closed_manager_is_cancelled);
-    tcase_add_test(tcase, closing_from_within_is_allowed);
+    tcase_add_test(tcase, closing_inside_the_callback_is_allowed);
     tcase_add_test(tcase, arguments_are_checked);
     tcase_add_test(tcase, each_denied_command_is_found);
-    tcase_add_test(tcase, the_line_that_mends_names_the_user);
-    tcase_add_test(tcase, denied_keys_are_no_denied_commands);
-    tcase_add_test(tcase, unknown_commands_are_told_as_such);
+    tcase_add_test(tcase, the_suggested_acl_command_names_the_user);
+    tcase_add_test(tcase, denied_keys_are_not_reported_as_denied_commands);
+    tcase_add_test(tcase, unknown_commands_are_reported_as_unknown);
     tcase_add_test(tcase, old_servers_without_users_are_fine);
-    tcase_add_test(tcase, a_refusal_to_write_is_told_in_its_words);
-    tcase_add_test(tcase, a_denied_database_is_no_denied_key);
+    tcase_add_test(tcase, a_refusal_to_write_is_quoted);
+    tcase_add_test(tcase, a_denied_database_is_not_reported_as_a_denied_key);
     tcase_add_test(tcase, a_database_that_is_refused_is_named);
     tcase_add_test(tcase, a_server_whose_scripts_may_not_write_is_unusable);
-    tcase_add_test(tcase, whoever_is_not_let_in_is_told_so);
-    tcase_add_test(tcase, who_is_loading_its_data_does_not_vote_yet);
-    tcase_add_test(tcase, one_server_listed_twice_is_a_mistake_of_the_list);
-    tcase_add_test(tcase, a_young_set_does_not_vote_yet);
-    tcase_add_test(tcase, nonsense_is_borne);
+    tcase_add_test(tcase, a_refused_login_is_reported);
+    tcase_add_test(tcase, a_master_that_is_loading_its_data_does_not_vote_yet);
+    tcase_add_test(tcase, a_server_that_is_listed_twice_is_found);
+    tcase_add_test(tcase, masters_that_were_just_started_do_not_vote_yet);
+    tcase_add_test(tcase, nonsense_does_no_harm);
     tcase_add_test(tcase, texts_of_a_server_are_made_printable);
-    tcase_add_test(tcase, two_at_once_are_both_told);
+    tcase_add_test(tcase, two_examinations_at_once_both_get_a_result);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,4 +1,4 @@
-/* io/test_extend.c - what the holder asks for and is told: extensions and notices; each told
+/* io/test_extend.c - what the holder asks for and gets: extensions and notices; each is reported
  * once, whatever happens meanwhile. */
 #include <string.h>
 #include <sys/wait.h>
@@ -33,7 +33,7 @@ START_TEST(extension_moves_the_ttl_on_the_masters)
 }
 END_TEST
 
-/* [S5] The key may live as long as the extension said. */
+/* [S5] The key may live as long as the extension asked for. */
 START_TEST(pending_release_of_an_extended_key_lives_as_long)
 {
     held_start_with_lock(&h, &f);
@@ -118,7 +118,7 @@ START_TEST(extension_that_no_majority_confirms_changes_nothing)
     held_start(&f);
     request.renew = 0;
     held_acquire(&h, &request);
-    held_stand_still(&f, 0, 3);
+    held_pause(&f, 0, 3);
     before = redlock_lock_validity_ms(h.lock);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     loop_settle(f.base);
@@ -129,15 +129,15 @@ START_TEST(extension_that_no_majority_confirms_changes_nothing)
     ck_assert_uint_lt(redlock_lock_validity_ms(h.lock), before);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     ck_assert_str_eq(h.order, "e");
-    held_go_on(&f, 0, 3);
+    held_resume(&f, 0, 3);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
     farm_end(&f);
 }
 END_TEST
 
-/* It is told from the loop, though it is known at once. */
-START_TEST(extension_that_nobody_hears_is_told_so)
+/* The result is reported from the loop, though it is known at once. */
+START_TEST(extension_without_a_connected_master_fails_from_the_loop)
 {
     size_t i;
 
@@ -175,13 +175,13 @@ END_TEST
 START_TEST(extension_ends_with_the_lock)
 {
     held_start_with_lock(&h, &f);
-    held_stand_still(&f, 0, 5);
+    held_pause(&f, 0, 5);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_ELOST);
     held_wait(&h, &h.lost, 1);
-    held_go_on(&f, 0, 5);
+    held_resume(&f, 0, 5);
     loop_settle(f.base);
     ck_assert_int_eq(h.extended, 1);
     ck_assert_int_eq(h.lost, 1);
@@ -196,8 +196,8 @@ static void sleep_too_long(struct held *held)
     suspend_ms(3 * OUTCOME_TTL_MS);
 }
 
-/* Confirmed in time; but the callback that stands in line before it takes too long. */
-START_TEST(extension_that_is_told_too_late_is_none)
+/* It was confirmed in time; but a callback that is queued before it takes too long. */
+START_TEST(extension_that_is_reported_too_late_fails)
 {
     held_start_with_lock(&h, &f);
     held_acquire_key(&second, &f, "l");
@@ -219,14 +219,14 @@ START_TEST(extension_ends_with_a_release)
 {
     held_start_with_lock(&h, &f);
     if (_i == 0) {
-        held_stand_still(&f, 0, 5);
+        held_pause(&f, 0, 5);
     }
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_ECANCELED);
-    held_go_on(&f, 0, 5);
+    held_resume(&f, 0, 5);
     held_wait(&h, &h.released, 1);
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "er");
@@ -235,7 +235,7 @@ START_TEST(extension_ends_with_a_release)
 }
 END_TEST
 
-START_TEST(nobody_pets_a_lost_lock)
+START_TEST(a_lost_lock_cannot_be_petted)
 {
     struct redlock_request request;
 
@@ -266,17 +266,17 @@ START_TEST(extension_ends_with_a_close)
 }
 END_TEST
 
-/* The renewal gives what it was asked for; the extension what it is asked for, and after it. */
-START_TEST(extension_waits_for_the_renewal_under_way)
+/* The renewal sets the ttl that it was sent with; the extension follows, with its own ttl. */
+START_TEST(extension_waits_for_the_renewal_in_progress)
 {
     held_start_with_lock(&h, &f);
-    held_stand_still(&f, 0, 5);
+    held_pause(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_keep), 1);
-    held_go_on(&f, 0, 5);
+    held_resume(&f, 0, 5);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), OUTCOME_TTL_MS);
@@ -287,7 +287,7 @@ START_TEST(extension_waits_for_the_renewal_under_way)
 }
 END_TEST
 
-START_TEST(calls_out_of_place_are_refused)
+START_TEST(calls_in_the_wrong_state_are_refused)
 {
     struct redlock_lock *pending = NULL;
     struct redlock_request request;
@@ -295,7 +295,7 @@ START_TEST(calls_out_of_place_are_refused)
 
     held_start_with_lock(&h, &f);
     request = outcome_request("other");
-    held_stand_still(&f, 0, 5);
+    held_pause(&f, 0, 5);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &pending), 0);
     ck_assert_int_eq(redlock_extend(pending, 1000, outcome_never, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_pet(pending), REDLOCK_ESTATE);
@@ -308,7 +308,7 @@ START_TEST(calls_out_of_place_are_refused)
     ck_assert_int_eq(held_extend(&h, 1000), REDLOCK_OK);
     ck_assert_int_eq(redlock_extend(h.lock, 1000, outcome_never, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_ESTATE);
-    held_go_on(&f, 0, 5);
+    held_resume(&f, 0, 5);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
@@ -351,13 +351,13 @@ static void do_nothing(struct held *held)
 
 static const struct {
     void (*act)(struct held *held);
-    const char *then; /* what is told after it */
+    const char *then; /* the callbacks that follow */
 } acts[] = {
     {do_nothing, ""}, {do_release, "r"}, {do_forget, ""}, {do_close, "c"}, {do_extend, "e"}};
 
 #define N_ACTS ((int)(sizeof(acts) / sizeof(acts[0])))
 
-static bool is_all_told(void *arg)
+static bool are_all_reported(void *arg)
 {
     const char *then = arg;
 
@@ -366,7 +366,7 @@ static bool is_all_told(void *arg)
 
 static void expect_after(char first, const char *then)
 {
-    loop_must_true(f.base, is_all_told, (void *)(uintptr_t)then);
+    loop_must_true(f.base, are_all_reported, (void *)(uintptr_t)then);
     loop_settle(f.base);
     ck_assert_int_eq(h.order[0], first);
     ck_assert_str_eq(h.order + 1, then);
@@ -385,18 +385,18 @@ END_TEST
 START_TEST(calls_from_inside_a_notice_of_trouble)
 {
     held_start_with_lock(&h, &f);
-    held_stand_still(&f, 0, 3);
+    held_pause(&f, 0, 3);
     h.on_notice = acts[_i].act;
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.troubles, 1);
-    held_go_on(&f, 0, 3);
+    held_resume(&f, 0, 3);
     expect_after('t', acts[_i].then);
 }
 END_TEST
 
-/* The last one of them, an extension, is refused then. */
+/* The last of these calls, an extension, is refused then. */
 START_TEST(calls_from_inside_a_notice_of_loss)
 {
     held_start_with_lock(&h, &f);
@@ -406,7 +406,7 @@ START_TEST(calls_from_inside_a_notice_of_loss)
 }
 END_TEST
 
-/* ---- what is in line is not told any more ---- */
+/* ---- queued notices ---- */
 
 static void release_the_second(struct held *held)
 {
@@ -421,7 +421,7 @@ static void forget_the_second(struct held *held)
     second.lock = NULL;
 }
 
-/* Without renewals the first one ends first. */
+/* Without renewals, so that the first one ends first. */
 static void acquire_to_end(struct held *held, const char *key)
 {
     struct redlock_request request = held_request(held, &f, key);
@@ -430,7 +430,7 @@ static void acquire_to_end(struct held *held, const char *key)
     held_acquire(held, &request);
 }
 
-START_TEST(a_notice_in_line_is_not_told_any_more)
+START_TEST(a_queued_notice_is_dropped_with_its_lock)
 {
     static void (*const ends[])(struct held *) = {release_the_second, forget_the_second, do_close};
     static const char *const orders[] = {"r", "", ""};
@@ -441,7 +441,7 @@ START_TEST(a_notice_in_line_is_not_told_any_more)
     h.on_notice = ends[_i];
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.lost, 1);
-    loop_must_true(f.base, is_all_told, (void *)(uintptr_t)(_i == 2 ? "c" : ""));
+    loop_must_true(f.base, are_all_reported, (void *)(uintptr_t)(_i == 2 ? "c" : ""));
     if (_i == 0) {
         held_wait(&second, &second.released, 1);
     }
@@ -451,12 +451,12 @@ START_TEST(a_notice_in_line_is_not_told_any_more)
 }
 END_TEST
 
-/* It was trouble when it was put in line. Which of the two is told first is left to chance. */
-START_TEST(a_notice_is_true_when_it_is_told)
+/* It was trouble when it was queued. Which of the two is reported first is random. */
+START_TEST(a_notice_is_true_when_it_is_reported)
 {
     held_start_with_lock(&h, &f);
     held_acquire_key(&second, &f, "l");
-    held_stand_still(&f, 0, 3);
+    held_pause(&f, 0, 3);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     h.on_notice = second.on_notice = sleep_too_long;
@@ -472,10 +472,10 @@ START_TEST(a_notice_is_true_when_it_is_told)
 }
 END_TEST
 
-START_TEST(nothing_is_told_after_the_release)
+START_TEST(no_notice_comes_after_the_release)
 {
     held_start_with_lock(&h, &f);
-    held_stand_still(&f, 0, 5);
+    held_pause(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     if (_i == 0) {
@@ -484,7 +484,7 @@ START_TEST(nothing_is_told_after_the_release)
         ck_assert_int_eq(held_close(&h), REDLOCK_OK);
     }
     suspend_ms(OUTCOME_TTL_MS);
-    loop_must_true(f.base, is_all_told, (void *)(uintptr_t) "");
+    loop_must_true(f.base, are_all_reported, (void *)(uintptr_t) "");
     loop_settle(f.base);
     ck_assert_str_eq(h.order, _i == 0 ? "r" : "c");
     farm_end(&f);
@@ -508,7 +508,7 @@ static int refusals_in_child(void)
     return n;
 }
 
-START_TEST(a_forked_child_is_refused_and_told_nothing)
+START_TEST(a_forked_child_is_refused_and_gets_no_callback)
 {
     int status = -1;
     pid_t child;
@@ -537,15 +537,15 @@ static void add_extensions(Suite *suite)
     tcase_add_test(tcase, renewals_go_on_with_the_ttl_of_the_extension);
     tcase_add_test(tcase, extension_works_without_renewing);
     tcase_add_test(tcase, extension_that_no_majority_confirms_changes_nothing);
-    tcase_add_test(tcase, extension_that_nobody_hears_is_told_so);
+    tcase_add_test(tcase, extension_without_a_connected_master_fails_from_the_loop);
     tcase_add_test(tcase, extension_of_a_key_that_is_gone_is_a_loss);
     tcase_add_test(tcase, extension_ends_with_the_lock);
-    tcase_add_test(tcase, extension_that_is_told_too_late_is_none);
+    tcase_add_test(tcase, extension_that_is_reported_too_late_fails);
     tcase_add_loop_test(tcase, extension_ends_with_a_release, 0, 2);
     tcase_add_test(tcase, extension_ends_with_a_close);
-    tcase_add_test(tcase, nobody_pets_a_lost_lock);
-    tcase_add_test(tcase, extension_waits_for_the_renewal_under_way);
-    tcase_add_test(tcase, calls_out_of_place_are_refused);
+    tcase_add_test(tcase, a_lost_lock_cannot_be_petted);
+    tcase_add_test(tcase, extension_waits_for_the_renewal_in_progress);
+    tcase_add_test(tcase, calls_in_the_wrong_state_are_refused);
     suite_add_tcase(suite, tcase);
 }
 
@@ -556,10 +556,10 @@ static void add_callbacks(Suite *suite)
     tcase_add_loop_test(tcase, calls_from_inside_the_callback_of_an_extension, 0, N_ACTS);
     tcase_add_loop_test(tcase, calls_from_inside_a_notice_of_trouble, 0, N_ACTS);
     tcase_add_loop_test(tcase, calls_from_inside_a_notice_of_loss, 0, N_ACTS - 1);
-    tcase_add_loop_test(tcase, a_notice_in_line_is_not_told_any_more, 0, 3);
-    tcase_add_test(tcase, a_notice_is_true_when_it_is_told);
-    tcase_add_loop_test(tcase, nothing_is_told_after_the_release, 0, 2);
-    tcase_add_test(tcase, a_forked_child_is_refused_and_told_nothing);
+    tcase_add_loop_test(tcase, a_queued_notice_is_dropped_with_its_lock, 0, 3);
+    tcase_add_test(tcase, a_notice_is_true_when_it_is_reported);
+    tcase_add_loop_test(tcase, no_notice_comes_after_the_release, 0, 2);
+    tcase_add_test(tcase, a_forked_child_is_refused_and_gets_no_callback);
     suite_add_tcase(suite, tcase);
 }
 

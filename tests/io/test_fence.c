@@ -1,4 +1,4 @@
-/* io/test_fence.c - a lock with a number that grows: what is asked for it, and of whom. */
+/* io/test_fence.c - fences: how many commands one takes, and which masters are asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "io/suspend.h"
 #include "io/watch.h"
 
-/* Counters that are ahead of every wall clock; the last number that a counter may have. */
+/* Counters that are greater than every wall clock; the last number that a counter can have. */
 #define AHEAD UINT64_C(3000000000000000)
 #define LAST_NUMBER ((UINT64_C(1) << 52) - 1)
 
@@ -45,7 +45,7 @@ static void must_release(struct outcome *got)
     farm_wait_gone(&f, "k");
 }
 
-/* Have the lock once, and let go of it. */
+/* Acquire the lock once, and release it. */
 static uint64_t one_fence(const char *key)
 {
     struct outcome got = acquire(key);
@@ -99,7 +99,7 @@ START_TEST(a_fence_costs_one_command_a_master)
     const struct resp_request *vote = NULL;
 
     start(5);
-    one_fence("k"); /* brings the text */
+    one_fence("k"); /* sends the text */
     for (i = 0; i < 5; i++) {
         before[i] = fake_n_commands(f.nodes[i], 0);
     }
@@ -122,8 +122,8 @@ START_TEST(a_fence_costs_one_command_a_master)
 }
 END_TEST
 
-/* The same with what the quarantine needs: nothing more is sent. */
-START_TEST(it_costs_no_more_where_votes_are_weighed)
+/* The same with a quarantine: no more commands are sent. */
+START_TEST(a_fence_costs_no_more_with_a_quarantine)
 {
     size_t i, before[3];
     struct outcome got;
@@ -175,8 +175,9 @@ START_TEST(fences_grow)
 }
 END_TEST
 
-/* As after a client whose clock was a thousand years ahead: each grows by one from there. */
-START_TEST(a_hint_behind_the_counters_is_not_used)
+/* As after a client whose wall clock was a thousand years ahead: each fence grows by one from
+ * there. */
+START_TEST(a_hint_below_the_counters_is_not_used)
 {
     start(3);
     set_counters(0, 3, "k", AHEAD);
@@ -189,8 +190,8 @@ END_TEST
 
 /* ---- counters that differ ---- */
 
-/* With all three waiting for the others, the majority is of those who answer first. */
-START_TEST(only_who_voted_lower_is_asked_to_confirm)
+/* While all three wait for the others, the majority are those that answer first. */
+START_TEST(only_masters_that_voted_lower_are_asked_to_confirm)
 {
     const struct resp_request *confirm;
     struct outcome got;
@@ -218,7 +219,7 @@ START_TEST(only_who_voted_lower_is_asked_to_confirm)
 }
 END_TEST
 
-/* Three of five gave three numbers: both lower ones are raised to the largest. */
+/* Three of five voted with three numbers: both lower ones are raised to the largest. */
 START_TEST(a_majority_agrees_on_the_largest)
 {
     struct outcome got;
@@ -244,8 +245,8 @@ START_TEST(a_majority_agrees_on_the_largest)
 }
 END_TEST
 
-/* Whoever comes next is above it, whichever majority that is. */
-START_TEST(the_next_fence_is_above_by_any_majority)
+/* The next fence is greater, whichever majority votes. */
+START_TEST(the_next_fence_is_greater_with_any_majority)
 {
     uint64_t last = 0, next;
     size_t i;
@@ -269,8 +270,8 @@ START_TEST(the_next_fence_is_above_by_any_majority)
 }
 END_TEST
 
-/* With the rule for the confirmation in place before the vote is answered: both are EVAL, and the
- * vote is the first. */
+/* The rule for the confirmation exists before the vote is answered: both are EVAL, and the vote
+ * comes first. */
 static struct outcome got;
 
 static void begin_with_confirm(enum fake_how how, const char *confirm)
@@ -288,8 +289,8 @@ static void begin_with_confirm(enum fake_how how, const char *confirm)
     scripts_wait(&f, 0, &rlk_script_confirm, 1);
 }
 
-/* The key was given away there, or its counter is above: its vote is lost, and the third one is
- * asked in its place. */
+/* The key was given to another client there, or its counter is greater: its vote is lost, and
+ * the third master is asked instead. */
 START_TEST(a_confirmation_that_is_refused_is_a_lost_vote)
 {
     start(3);
@@ -308,7 +309,7 @@ START_TEST(a_confirmation_that_is_refused_is_a_lost_vote)
 }
 END_TEST
 
-/* Nobody is left for a majority: what was granted is released. */
+/* No majority is left: what was granted is released. */
 START_TEST(without_a_majority_that_confirms_there_is_no_lock)
 {
     start(3);
@@ -324,7 +325,8 @@ START_TEST(without_a_majority_that_confirms_there_is_no_lock)
 }
 END_TEST
 
-/* Done or not, the connection broke before the answer: the vote is lost, the key is released. */
+/* The confirmation may or may not have been carried out when the connection broke: the vote is
+ * lost, and the key is released. */
 START_TEST(an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote)
 {
     start(3);
@@ -341,8 +343,8 @@ START_TEST(an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote)
 }
 END_TEST
 
-/* A master that does not answer the confirmation at all: the third one makes the majority. */
-START_TEST(who_is_silent_is_not_waited_for)
+/* A master does not answer the confirmation: the third one completes the majority. */
+START_TEST(a_confirmation_that_does_not_come_is_not_waited_for)
 {
     start(3);
     begin_with_confirm(FAKE_MUTE, "");
@@ -354,8 +356,8 @@ START_TEST(who_is_silent_is_not_waited_for)
 }
 END_TEST
 
-/* A vote that comes when the fence is chosen, with a greater number: it came too late to be
- * counted, and is not asked to go back. */
+/* A vote with a greater number comes after the fence was chosen: it is too late to count, and
+ * the master is not asked to lower its counter. */
 START_TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
 {
     start(3);
@@ -378,9 +380,9 @@ START_TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
 }
 END_TEST
 
-/* Node 1 has granted with a number that is ahead, and the others refuse: next time everybody is
- * asked for more than that, so that all agree at once. */
-START_TEST(a_round_that_was_lost_teaches_the_next_one)
+/* Node 1 has granted with a greater number, and the others refuse: the next round asks all
+ * masters for more than that, so that all agree at once. */
+START_TEST(a_lost_round_raises_the_hint_of_the_next_one)
 {
     struct redlock_request request = outcome_fenced_request("k");
     static const char refusal[] = "$8\r\nsomebody\r\n";
@@ -480,7 +482,7 @@ START_TEST(a_renewal_raises_the_counters)
 }
 END_TEST
 
-/* A master that lost everything has the counter again with the key. */
+/* A master that lost all its data gets the counter again with the key. */
 START_TEST(a_heal_raises_the_counter)
 {
     uint64_t fence;
@@ -499,7 +501,7 @@ START_TEST(a_heal_raises_the_counter)
 END_TEST
 
 /* Without a fence there is no counter. */
-START_TEST(who_asks_for_no_fence_gets_none)
+START_TEST(a_lock_without_a_fence_has_no_counter)
 {
     size_t i;
 
@@ -527,7 +529,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     released++;
 }
 
-START_TEST(a_lock_that_is_let_go_has_no_fence)
+START_TEST(a_released_lock_has_no_fence)
 {
     start(3);
     got = acquire("k");
@@ -542,7 +544,7 @@ START_TEST(a_lock_that_is_let_go_has_no_fence)
 }
 END_TEST
 
-START_TEST(a_lock_that_is_taken_over_has_no_fence)
+START_TEST(an_adopted_lock_has_no_fence)
 {
     struct redlock_request request;
     uint64_t fence;
@@ -567,7 +569,7 @@ START_TEST(a_lock_that_is_taken_over_has_no_fence)
 }
 END_TEST
 
-/* ---- what a server may say ---- */
+/* ---- what a server may answer ---- */
 
 START_TEST(scripts_that_were_forgotten_are_sent_again)
 {
@@ -592,7 +594,7 @@ START_TEST(scripts_that_were_forgotten_are_sent_again)
 }
 END_TEST
 
-/* The second time it comes by its SHA-1, and is not known any more. */
+/* The second time it is sent by its SHA-1, which the server has forgotten. */
 START_TEST(a_confirmation_that_was_forgotten_is_sent_again)
 {
     int times;
@@ -656,7 +658,7 @@ static const char *const nonsense[] = {
 };
 #define N_NONSENSE ((int)(sizeof(nonsense) / sizeof(nonsense[0])))
 
-/* Two of three would do; but it is no yes, and the fence is that of the others. */
+/* Two of three votes are enough; but this one is no yes, and the fence is that of the others. */
 START_TEST(nonsense_is_no_vote)
 {
     size_t i;
@@ -678,7 +680,7 @@ START_TEST(nonsense_is_no_vote)
 }
 END_TEST
 
-/* Only 1 is a yes. */
+/* Only 1 means yes. */
 static const char *const no_confirmation[] = {
     ":2\r\n", ":-1\r\n", "+OK\r\n", "$1\r\n1\r\n", "*1\r\n:1\r\n", "$-1\r\n", "-ERR no\r\n"};
 #define N_NO_CONFIRMATION ((int)(sizeof(no_confirmation) / sizeof(no_confirmation[0])))
@@ -717,8 +719,8 @@ static void count(struct redlock_lock *lock, int status, void *arg)
     ++*(int *)arg;
 }
 
-/* A lock there would be a counter for somebody, or the mark of all data. */
-START_TEST(a_name_of_our_own_is_no_key)
+/* A lock of that name would be another lock's counter, or the mark of all data. */
+START_TEST(a_reserved_name_is_refused_as_a_key)
 {
     const char *keys[] = {"a", names[_i].key};
     struct redlock_request request = outcome_request(names[_i].key), both = outcome_request(NULL);
@@ -754,30 +756,30 @@ Suite *fence_suite(void)
     TCase *tcase = tcase_create("fence");
 
     tcase_add_test(tcase, a_fence_costs_one_command_a_master);
-    tcase_add_test(tcase, it_costs_no_more_where_votes_are_weighed);
+    tcase_add_test(tcase, a_fence_costs_no_more_with_a_quarantine);
     tcase_add_test(tcase, fences_grow);
-    tcase_add_test(tcase, a_hint_behind_the_counters_is_not_used);
-    tcase_add_test(tcase, only_who_voted_lower_is_asked_to_confirm);
+    tcase_add_test(tcase, a_hint_below_the_counters_is_not_used);
+    tcase_add_test(tcase, only_masters_that_voted_lower_are_asked_to_confirm);
     tcase_add_test(tcase, a_majority_agrees_on_the_largest);
-    tcase_add_test(tcase, the_next_fence_is_above_by_any_majority);
+    tcase_add_test(tcase, the_next_fence_is_greater_with_any_majority);
     tcase_add_test(tcase, a_confirmation_that_is_refused_is_a_lost_vote);
     tcase_add_loop_test(tcase, without_a_majority_that_confirms_there_is_no_lock, 0, 2);
     tcase_add_loop_test(tcase, an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote, 0, 2);
-    tcase_add_test(tcase, who_is_silent_is_not_waited_for);
+    tcase_add_test(tcase, a_confirmation_that_does_not_come_is_not_waited_for);
     tcase_add_test(tcase, a_late_vote_that_is_greater_does_not_change_the_fence);
-    tcase_add_test(tcase, a_round_that_was_lost_teaches_the_next_one);
+    tcase_add_test(tcase, a_lost_round_raises_the_hint_of_the_next_one);
     tcase_add_test(tcase, each_of_several_keys_has_a_counter_and_all_grow);
     tcase_add_test(tcase, a_renewal_raises_the_counters);
     tcase_add_test(tcase, a_heal_raises_the_counter);
-    tcase_add_test(tcase, who_asks_for_no_fence_gets_none);
-    tcase_add_test(tcase, a_lock_that_is_let_go_has_no_fence);
-    tcase_add_test(tcase, a_lock_that_is_taken_over_has_no_fence);
+    tcase_add_test(tcase, a_lock_without_a_fence_has_no_counter);
+    tcase_add_test(tcase, a_released_lock_has_no_fence);
+    tcase_add_test(tcase, an_adopted_lock_has_no_fence);
     tcase_add_test(tcase, scripts_that_were_forgotten_are_sent_again);
     tcase_add_test(tcase, a_confirmation_that_was_forgotten_is_sent_again);
     tcase_add_test(tcase, a_counter_without_numbers_left_says_so);
     tcase_add_loop_test(tcase, nonsense_is_no_vote, 0, N_NONSENSE);
     tcase_add_loop_test(tcase, nonsense_is_no_confirmation, 0, N_NO_CONFIRMATION);
-    tcase_add_loop_test(tcase, a_name_of_our_own_is_no_key, 0, N_NAMES);
+    tcase_add_loop_test(tcase, a_reserved_name_is_refused_as_a_key, 0, N_NAMES);
     suite_add_tcase(suite, tcase);
     return suite;
 }

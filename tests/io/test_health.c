@@ -1,13 +1,13 @@
-/* io/test_health.c - what masters are asked of themselves, and what of it they may refuse. */
+/* io/test_health.c - what masters are asked about themselves, and what they may deny. */
 #include "io/suites.h"
 #include "io/rig.h"
 
-/* ---- what may be asked of it ---- */
+/* ---- commands that are denied ---- */
 
 #define NOPERM "-NOPERM this user has no permissions to run the '%s' command\r\n"
 
-/* Then only its clock is looked at, and its votes count. */
-START_TEST(a_master_that_runs_no_script_for_us_is_asked_for_the_time)
+/* Then only its clock is inspected, and its votes count. */
+START_TEST(a_master_that_denies_scripts_is_asked_for_the_time)
 {
     size_t before;
 
@@ -35,8 +35,8 @@ START_TEST(a_master_that_runs_no_script_for_us_is_asked_for_the_time)
 }
 END_TEST
 
-/* It did at first, and does not any more. */
-START_TEST(a_master_that_stops_running_it_is_asked_for_the_time)
+/* The right is taken away later. */
+START_TEST(a_master_that_denies_scripts_later_is_asked_for_the_time)
 {
     size_t before;
 
@@ -54,7 +54,7 @@ START_TEST(a_master_that_stops_running_it_is_asked_for_the_time)
 }
 END_TEST
 
-/* It may again in a moment: then it is asked again, and does not vote before. */
+/* The master may be able to answer in a moment: it is asked again, and does not vote before. */
 START_TEST(a_master_that_is_out_of_memory_is_asked_again)
 {
     size_t before;
@@ -65,7 +65,7 @@ START_TEST(a_master_that_is_out_of_memory_is_asked_again)
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
     rig_must_be_quarantined(0, "cannot show for now");
-    ck_assert(rig_bar_ms(0) == UINT64_MAX);
+    ck_assert(rig_quarantine_ms(0) == UINT64_MAX);
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "EVAL", before + 2);
     rig_wait_until_it_counts(0);
@@ -74,7 +74,7 @@ START_TEST(a_master_that_is_out_of_memory_is_asked_again)
 }
 END_TEST
 
-START_TEST(a_master_that_tells_nothing_of_itself_votes)
+START_TEST(a_master_that_denies_info_votes)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "INFO", FAKE_REPLY, NOPERM);
@@ -153,7 +153,7 @@ START_TEST(with_the_quarantine_off_no_key_is_left)
 }
 END_TEST
 
-/* Without a mark what it says of its commands is all that there is. */
+/* Without a mark, the statistics of its commands are all that there is to judge by. */
 START_TEST(without_a_mark_a_suspect_does_not_vote)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
@@ -170,8 +170,8 @@ START_TEST(without_a_mark_a_suspect_does_not_vote)
 }
 END_TEST
 
-/* It votes, and whether it should nobody looks: that is said. */
-START_TEST(what_is_not_looked_at_is_said)
+/* The master votes, although nobody can see whether it should: its text says so. */
+START_TEST(a_denied_inspection_is_reported)
 {
     static const char *const refused[] = {"INFO", "EVAL"};
     static const char *const texts[] = {"allow us INFO", "allow us EVAL"};
@@ -190,7 +190,7 @@ START_TEST(what_is_not_looked_at_is_said)
 }
 END_TEST
 
-/* ---- who cannot say anything just now ---- */
+/* ---- masters that cannot answer for now ---- */
 
 static const struct {
     const char *command;
@@ -205,8 +205,9 @@ static const struct {
 };
 #define N_FOR_NOW ((int)(sizeof(for_now) / sizeof(for_now[0])))
 
-/* It has lost its data a moment ago, which it would not say: it is not let in unseen. */
-START_TEST(who_cannot_say_who_it_is_is_asked_again)
+/* The master lost its data a moment ago, and its answers do not show it: it must not vote before
+ * it is inspected. */
+START_TEST(a_master_that_cannot_answer_for_now_is_asked_again)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_model(0)->uptime_s = 0;
@@ -222,9 +223,9 @@ START_TEST(who_cannot_say_who_it_is_is_asked_again)
 }
 END_TEST
 
-/* Without memory it refuses the script, and votes for nobody either. When it has some again, its
- * data may have been thrown away to get it, before its first mark was read. */
-START_TEST(who_has_no_memory_is_greeted_and_does_not_vote)
+/* A master that is out of memory refuses the script, and all votes, too. When it has memory
+ * again, its data may have been deleted to get it, before its first mark was read. */
+START_TEST(a_master_that_is_out_of_memory_is_greeted_and_does_not_vote)
 {
     size_t greetings;
 
@@ -248,8 +249,8 @@ START_TEST(who_has_no_memory_is_greeted_and_does_not_vote)
 }
 END_TEST
 
-/* It is known, and cannot say at its next greeting whether it is as before: when it can, and has
- * the mark that we know, it votes at once. */
+/* The master is known, and its next greeting cannot read its mark. As soon as it shows the mark
+ * that we know, it votes. */
 START_TEST(a_known_mark_that_is_read_again_counts_at_once)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
@@ -264,8 +265,8 @@ START_TEST(a_known_mark_that_is_read_again_counts_at_once)
 }
 END_TEST
 
-/* EVAL is allowed only now: its data may have been thrown away before. */
-START_TEST(the_first_mark_that_may_be_read_bars)
+/* EVAL is denied at first: the data may have been deleted before it was allowed. */
+START_TEST(the_first_mark_that_can_be_read_quarantines)
 {
     rig_set_up((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
@@ -278,9 +279,9 @@ START_TEST(the_first_mark_that_may_be_read_bars)
 }
 END_TEST
 
-/* INFO was allowed, and is not any more (the ACL is in the configuration, so it was restarted); or
- * the other way round. */
-START_TEST(a_run_that_is_told_no_more_or_only_now_bars)
+/* INFO was allowed, and is now denied (the ACL is in the configuration, so the server
+ * restarted); or the other way round. */
+START_TEST(a_run_id_that_disappears_or_appears_quarantines)
 {
     rig_set_up((enum redlock_quarantine)(_i / 2), RIG_NO_HEALTH_MS);
     if (_i % 2) {
@@ -299,8 +300,8 @@ START_TEST(a_run_that_is_told_no_more_or_only_now_bars)
 }
 END_TEST
 
-/* Its clock was set back since it started: below 0 seconds up is no great age. */
-START_TEST(an_uptime_below_nought_is_young)
+/* Its clock was set back since it started: a negative uptime is not a great age. */
+START_TEST(a_negative_uptime_is_young)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_model(0)->uptime_s = -3599;
@@ -315,7 +316,7 @@ START_TEST(an_uptime_below_nought_is_young)
 }
 END_TEST
 
-START_TEST(who_is_loading_its_data_is_asked_again)
+START_TEST(a_master_that_is_loading_its_data_is_asked_again)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_model(0)->loading = true;
@@ -330,9 +331,9 @@ START_TEST(who_is_loading_its_data_is_asked_again)
 }
 END_TEST
 
-/* ---- probes ---- */
+/* ---- inspections ---- */
 
-START_TEST(a_master_is_probed_as_long_as_it_is_connected)
+START_TEST(a_master_is_inspected_as_long_as_it_is_connected)
 {
     size_t i, before;
 
@@ -360,7 +361,7 @@ START_TEST(a_master_is_probed_as_long_as_it_is_connected)
 }
 END_TEST
 
-START_TEST(probes_do_not_pile_up_where_nobody_answers)
+START_TEST(inspections_do_not_pile_up_when_they_are_not_answered)
 {
     size_t i, before;
 
@@ -386,25 +387,25 @@ Suite *health_suite(void)
     Suite *suite = suite_create("health");
     TCase *tcase = tcase_create("health");
 
-    tcase_add_test(tcase, a_master_that_runs_no_script_for_us_is_asked_for_the_time);
-    tcase_add_test(tcase, a_master_that_stops_running_it_is_asked_for_the_time);
+    tcase_add_test(tcase, a_master_that_denies_scripts_is_asked_for_the_time);
+    tcase_add_test(tcase, a_master_that_denies_scripts_later_is_asked_for_the_time);
     tcase_add_test(tcase, a_master_that_is_out_of_memory_is_asked_again);
-    tcase_add_test(tcase, a_master_that_tells_nothing_of_itself_votes);
+    tcase_add_test(tcase, a_master_that_denies_info_votes);
     tcase_add_loop_test(tcase, the_greeting_is_in_order, 0, 3);
     tcase_add_test(tcase, the_incarnation_key_is_written_where_whole_scripts_are_replicated);
     tcase_add_test(tcase, the_incarnation_key_has_the_prefix);
     tcase_add_test(tcase, with_the_quarantine_off_no_key_is_left);
-    tcase_add_test(tcase, a_master_is_probed_as_long_as_it_is_connected);
-    tcase_add_test(tcase, probes_do_not_pile_up_where_nobody_answers);
+    tcase_add_test(tcase, a_master_is_inspected_as_long_as_it_is_connected);
+    tcase_add_test(tcase, inspections_do_not_pile_up_when_they_are_not_answered);
     tcase_add_loop_test(tcase, without_a_mark_a_suspect_does_not_vote, 0, 2);
-    tcase_add_loop_test(tcase, what_is_not_looked_at_is_said, 0, 6);
-    tcase_add_loop_test(tcase, who_cannot_say_who_it_is_is_asked_again, 0, N_FOR_NOW);
-    tcase_add_loop_test(tcase, who_has_no_memory_is_greeted_and_does_not_vote, 0, 2);
+    tcase_add_loop_test(tcase, a_denied_inspection_is_reported, 0, 6);
+    tcase_add_loop_test(tcase, a_master_that_cannot_answer_for_now_is_asked_again, 0, N_FOR_NOW);
+    tcase_add_loop_test(tcase, a_master_that_is_out_of_memory_is_greeted_and_does_not_vote, 0, 2);
     tcase_add_test(tcase, a_known_mark_that_is_read_again_counts_at_once);
-    tcase_add_loop_test(tcase, the_first_mark_that_may_be_read_bars, 0, 2);
-    tcase_add_loop_test(tcase, a_run_that_is_told_no_more_or_only_now_bars, 0, 4);
-    tcase_add_loop_test(tcase, an_uptime_below_nought_is_young, 0, 2);
-    tcase_add_test(tcase, who_is_loading_its_data_is_asked_again);
+    tcase_add_loop_test(tcase, the_first_mark_that_can_be_read_quarantines, 0, 2);
+    tcase_add_loop_test(tcase, a_run_id_that_disappears_or_appears_quarantines, 0, 4);
+    tcase_add_loop_test(tcase, a_negative_uptime_is_young, 0, 2);
+    tcase_add_test(tcase, a_master_that_is_loading_its_data_is_asked_again);
     suite_add_tcase(suite, tcase);
     return suite;
 }

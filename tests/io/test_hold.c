@@ -1,5 +1,5 @@
-/* io/test_hold.c - a lock that lives: renewed, healed, in trouble, lost. Time passes by
- * suspend_ms() only, so that a test takes no longer than its messages do. */
+/* io/test_hold.c - the life of a lock: renewed, healed, in trouble, lost. Time passes by
+ * suspend_ms() only, so that a test takes no longer than its messages. */
 #include "io/farm.h"
 #include "io/held.h"
 #include "io/scripts.h"
@@ -92,11 +92,11 @@ START_TEST(nothing_is_renewed_after_the_release)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    held_stand_still(&f, 0, 5);
+    held_pause(&f, 0, 5);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
     suspend_ms(HELD_THIRD_MS);
     loop_settle(f.base);
-    held_go_on(&f, 0, 5);
+    held_resume(&f, 0, 5);
     loop_settle(f.base);
     suspend_ms(2 * HELD_THIRD_MS);
     loop_settle(f.base);
@@ -107,14 +107,14 @@ START_TEST(nothing_is_renewed_after_the_release)
 }
 END_TEST
 
-/* A renewal on its way does nothing any more when the release has been asked for. */
+/* A renewal in flight changes nothing once the release was asked for. */
 START_TEST(an_answer_that_comes_after_the_release_changes_nothing)
 {
     size_t i;
 
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    held_stand_still(&f, 0, 5);
+    held_pause(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
@@ -123,10 +123,10 @@ START_TEST(an_answer_that_comes_after_the_release_changes_nothing)
     for (i = 0; i < 5; i++) {
         fake_on(f.nodes[i], "EVALSHA", FAKE_STALL, NULL);
     }
-    held_go_on(&f, 0, 5); /* up to the release */
+    held_resume(&f, 0, 5); /* the release */
     loop_settle(f.base);
     ck_assert_int_eq(h.released, 0);
-    held_go_on(&f, 0, 5);
+    held_resume(&f, 0, 5);
     held_wait(&h, &h.released, 1);
     ck_assert_int_eq(h.release_status, REDLOCK_GONE);
     ck_assert_str_eq(h.order, "r");
@@ -182,7 +182,7 @@ START_TEST(holding_has_a_limit)
 }
 END_TEST
 
-START_TEST(it_is_renewed_only_for_who_is_alive)
+START_TEST(it_is_renewed_only_while_it_is_petted)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
@@ -215,12 +215,12 @@ START_TEST(it_is_renewed_only_for_who_is_alive)
 }
 END_TEST
 
-/* An answer always belongs to what was asked last. */
+/* An answer always belongs to the last question. */
 START_TEST(a_node_is_not_asked_again_before_it_has_answered)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    held_stand_still(&f, 4, 5);
+    held_pause(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
@@ -228,7 +228,7 @@ START_TEST(a_node_is_not_asked_again_before_it_has_answered)
     scripts_wait_all(&f, 0, 4, &rlk_script_keep, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(n_keeps(4), 1);
-    held_go_on(&f, 4, 5);
+    held_resume(&f, 4, 5);
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 4, &rlk_script_keep, 2);
@@ -244,7 +244,7 @@ static void get_into_trouble(int times)
 {
     size_t before = n_keeps(0);
 
-    held_stand_still(&f, 0, 3);
+    held_pause(&f, 0, 3);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, before + 1);
     suspend_ms(HELD_TIMEOUT_MS + 1);
@@ -252,11 +252,11 @@ static void get_into_trouble(int times)
     ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
     ck_assert_uint_gt(h.left_ms, 0);
     ck_assert_uint_le(h.left_ms, OUTCOME_TTL_MS - HELD_THIRD_MS - HELD_TIMEOUT_MS);
-    ck_assert_uint_le(h.validity_ms, h.left_ms); /* read later, on the same clock */
+    ck_assert_uint_le(h.validity_ms, h.left_ms); /* read later, by the same clock */
     ck_assert_uint_gt(h.validity_ms + HELD_THIRD_MS / 2, h.left_ms);
 }
 
-START_TEST(trouble_is_told_once_and_again_after_a_recovery)
+START_TEST(trouble_is_reported_once_and_again_after_a_recovery)
 {
     int i;
 
@@ -269,7 +269,7 @@ START_TEST(trouble_is_told_once_and_again_after_a_recovery)
         suspend_ms(HELD_TIMEOUT_MS + 1);
         loop_settle(f.base);
         ck_assert_int_eq(h.troubles, i);
-        held_go_on(&f, 0, 3);
+        held_resume(&f, 0, 3);
         loop_settle(f.base);
         suspend_ms(OUTCOME_TTL_MS / 10);
         loop_settle(f.base);
@@ -286,18 +286,18 @@ START_TEST(it_is_lost_by_the_clock_when_nobody_answers)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    held_stand_still(&f, 3, 5);
+    held_pause(&f, 3, 5);
     get_into_trouble(1);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     while (redlock_lock_validity_ms(h.lock) > 0) {
-        suspend_ms(HELD_TIMEOUT_MS / 2); /* it runs whenever something is due */
+        suspend_ms(HELD_TIMEOUT_MS / 2); /* the program runs whenever something is due */
         loop_settle(f.base);
     }
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(h.left_ms, 0);
     ck_assert_uint_eq(h.validity_ms, 0);
-    held_go_on(&f, 0, 5);
+    held_resume(&f, 0, 5);
     loop_settle(f.base);
     suspend_ms(OUTCOME_TTL_MS);
     loop_settle(f.base);
@@ -351,7 +351,7 @@ START_TEST(it_is_lost_at_once_when_a_majority_gave_it_away)
 }
 END_TEST
 
-/* No reply and no timer has said anything yet: the first turn after the suspend does. */
+/* No reply and no timer has come yet: the first turn after the suspension finds it. */
 START_TEST(it_is_lost_at_once_after_a_suspend)
 {
     held_start(&f);
@@ -388,7 +388,7 @@ START_TEST(a_minority_that_forgot_the_key_is_healed)
 }
 END_TEST
 
-/* As with lua-replicate-commands no, below Redis 7. */
+/* As with lua-replicate-commands no, before Redis 7. */
 START_TEST(servers_that_replicate_whole_scripts_renew_and_heal)
 {
     size_t i;
@@ -414,12 +414,12 @@ START_TEST(servers_that_replicate_whole_scripts_renew_and_heal)
 }
 END_TEST
 
-/* The round waits for a node that does not answer; then there is less time left. */
+/* The round waits for a node that does not answer; so less time is left. */
 START_TEST(a_heal_has_the_time_that_is_left)
 {
     start_with_renewed();
     held_del(&f, 3, 4);
-    held_stand_still(&f, 4, 5);
+    held_pause(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     loop_settle(f.base);
@@ -486,8 +486,8 @@ START_TEST(a_contender_that_stays_is_named_and_left_alone)
 }
 END_TEST
 
-/* [S5] It was set, and we were not told. */
-START_TEST(a_heal_that_broke_off_is_released)
+/* [S5] The key was set, and the answer was lost. */
+START_TEST(a_heal_whose_connection_broke_is_released)
 {
     start_with_renewed();
     held_del(&f, 4, 5);
@@ -503,7 +503,7 @@ START_TEST(a_heal_that_broke_off_is_released)
 }
 END_TEST
 
-START_TEST(a_heal_on_its_way_is_released_behind_it)
+START_TEST(a_heal_in_flight_is_followed_by_its_release)
 {
     start_with_renewed();
     held_del(&f, 4, 5);
@@ -520,8 +520,9 @@ START_TEST(a_heal_on_its_way_is_released_behind_it)
 }
 END_TEST
 
-/* [S5] Either may yet be carried out, whenever the server reads what its socket still has. */
-START_TEST(a_pending_release_behind_a_lost_keep_or_heal_does_not_age)
+/* [S5] Either command may still be carried out, whenever the server reads what is left in its
+ * socket. */
+START_TEST(a_pending_release_after_a_lost_keep_or_heal_does_not_expire)
 {
     bool heals = _i == 1;
 
@@ -558,9 +559,9 @@ Suite *hold_suite(void)
     tcase_add_test(tcase, an_answer_that_comes_after_the_release_changes_nothing);
     tcase_add_test(tcase, renewals_have_a_number);
     tcase_add_test(tcase, holding_has_a_limit);
-    tcase_add_test(tcase, it_is_renewed_only_for_who_is_alive);
+    tcase_add_test(tcase, it_is_renewed_only_while_it_is_petted);
     tcase_add_test(tcase, a_node_is_not_asked_again_before_it_has_answered);
-    tcase_add_test(tcase, trouble_is_told_once_and_again_after_a_recovery);
+    tcase_add_test(tcase, trouble_is_reported_once_and_again_after_a_recovery);
     tcase_add_test(tcase, it_is_lost_by_the_clock_when_nobody_answers);
     tcase_add_test(tcase, it_is_lost_at_once_when_a_majority_forgot_the_key);
     tcase_add_test(tcase, it_is_lost_at_once_when_a_majority_gave_it_away);
@@ -570,9 +571,9 @@ Suite *hold_suite(void)
     tcase_add_test(tcase, a_heal_has_the_time_that_is_left);
     tcase_add_test(tcase, a_bare_majority_is_healed_soon);
     tcase_add_test(tcase, a_contender_that_stays_is_named_and_left_alone);
-    tcase_add_test(tcase, a_heal_that_broke_off_is_released);
-    tcase_add_test(tcase, a_heal_on_its_way_is_released_behind_it);
-    tcase_add_loop_test(tcase, a_pending_release_behind_a_lost_keep_or_heal_does_not_age, 0, 2);
+    tcase_add_test(tcase, a_heal_whose_connection_broke_is_released);
+    tcase_add_test(tcase, a_heal_in_flight_is_followed_by_its_release);
+    tcase_add_loop_test(tcase, a_pending_release_after_a_lost_keep_or_heal_does_not_expire, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,5 +1,5 @@
-/* io/test_hostile.c - one node of five that breaks every rule: the process lives, the loop
- * turns, the other four decide, and the node's text says what is wrong. */
+/* io/test_hostile.c - one of five nodes breaks every rule: the process survives, the loop goes
+ * on, the other four decide, and the node's text says what is wrong. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 
 static struct farm f;
 
-/* Where it may happen: every command that a connection ever sends. */
+/* Where the bad answer may come: as the answer to every command that a connection sends. */
 static const char *const places[] = {"HELLO", "CLIENT SETNAME", "INFO", "SCRIPT LOAD",
                                      "SET",   "EVALSHA"};
 #define N_PLACES (sizeof(places) / sizeof(places[0]))
 #define FIRST_AFTER_GREETING 4
 #define LAST_PLACE (N_PLACES - 1)
 
-/* The sanitizers reserve more address space than any limit allows. */
+/* The sanitizers reserve more address space than any limit permits. */
 #if defined(__SANITIZE_ADDRESS__)
 #define RUNS_SANITIZED 1
 #elif defined(__has_feature)
@@ -33,19 +33,19 @@ static const char *const places[] = {"HELLO", "CLIENT SETNAME", "INFO", "SCRIPT 
 
 #define BYTES(text) text, sizeof(text) - 1
 
-/* What it may count as when it answers a SET. */
+/* What it may mean as an answer to a SET. */
 enum counts {
     UNKNOWN, /* no vote */
     A_NO,    /* it names a holder */
-    ANYTHING /* hiredis takes it for what a good server says, or only its newer versions do */
+    ANYTHING /* hiredis, or only its newer versions, reads it as a good answer */
 };
 
-/* What comes instead of the reply. */
+/* What comes instead of the answer. */
 static const struct {
     const char *bytes;
     size_t len;
     enum fake_how how;
-    /* No server may say that, so the connection has to go. */
+    /* No server may send that, so the connection is closed. */
     bool breaks;
     enum counts counts;
 } answers[] = {
@@ -73,7 +73,7 @@ static const struct {
     {BYTES("$40\r\n0123456789"), FAKE_REPLY_CLOSE, true, UNKNOWN},
     {BYTES("*14\r\n$6\r\nserver\r\n$5\r\nre"), FAKE_REPLY_CLOSE, true, UNKNOWN},
     {BYTES("-ERR max number of clients reached\r\n"), FAKE_REPLY_CLOSE, true, UNKNOWN},
-    /* Good protocol, bad sense. */
+    /* Valid protocol with a wrong meaning. */
     {BYTES("+MAYBE\r\n"), FAKE_REPLY, false, UNKNOWN},
     {BYTES(":1\r\n"), FAKE_REPLY, false, UNKNOWN},
     {BYTES(":-9223372036854775808\r\n"), FAKE_REPLY, false, UNKNOWN},
@@ -89,7 +89,7 @@ static const struct {
 };
 #define N_ANSWERS (sizeof(answers) / sizeof(answers[0]))
 
-/* Nothing that comes from a server may steer a person's terminal. */
+/* Nothing that comes from a server may control a person's terminal. */
 static void must_be_printable(const char *text)
 {
     for (; *text; text++) {
@@ -97,7 +97,7 @@ static void must_be_printable(const char *text)
     }
 }
 
-/* The others decide, and afterwards nothing of ours is left on them. */
+/* The other nodes decide, and afterwards no key of ours is left on them. */
 static struct outcome others_must_decide(void)
 {
     struct outcome got = farm_acquire(&f, "k");
@@ -109,13 +109,13 @@ static struct outcome others_must_decide(void)
     return got;
 }
 
-/* When its connection breaks it is not greeted anew: the text about it stays. */
+/* When its connection breaks it is not greeted again: so its error text stays. */
 static void do_not_greet_again(void)
 {
     fake_on(f.nodes[0], "HELLO", FAKE_STALL, NULL);
 }
 
-/* When it behaves again it is one of us again. */
+/* When it behaves again it works as before. */
 static void must_recover(void)
 {
     struct outcome got;
@@ -123,7 +123,7 @@ static void must_recover(void)
     fake_behave(f.nodes[0]);
     fake_go_on(f.nodes[0]);
     while (fake_count(f.nodes[0], "SET again") == 0) {
-        farm_wait(&f, 0, REDLOCK_NODE_UP); /* it may not have seen yet that it is not */
+        farm_wait(&f, 0, REDLOCK_NODE_UP); /* the library may not have noticed the disconnect yet */
         got = farm_acquire(&f, "again");
         ck_assert_int_eq(got.status, REDLOCK_OK);
         ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
@@ -141,9 +141,9 @@ static void open_without_node_0(void)
     }
 }
 
-/* Whether a release counts as answered by it: then nobody asks again, and the key ends with
- * its ttl. */
-static bool is_told(size_t answer)
+/* Whether the node has answered the release, in the library's view: then the release is not
+ * repeated, and the key ends with its ttl. */
+static bool is_reported(size_t answer)
 {
     return !answers[answer].breaks || answers[answer].bytes[0] == '-' ||
            strncmp(answers[answer].bytes, "$3", 2) == 0;
@@ -176,15 +176,15 @@ START_TEST(bad_answer_harms_only_its_node)
         farm_wait_error(&f, 0, "");
     }
     must_recover();
-    if (place != LAST_PLACE || !is_told(answer)) {
+    if (place != LAST_PLACE || !is_reported(answer)) {
         farm_wait_gone(&f, "k");
     }
     farm_end(&f);
 }
 END_TEST
 
-/* So many bytes are announced that waiting for them is waiting for ever: as good as silence,
- * for which there are time-outs. Nothing of that size may be allocated. */
+/* The header announces so many bytes that they never come: that is the same as no answer, and
+ * ends by a timeout. Nothing of that size may be allocated. */
 static const char *const announced[] = {"$4294967296\r\nabc", "$9223372036854775807\r\n",
                                         "*2\r\n$4294967295\r\n"};
 #define N_ANNOUNCED (sizeof(announced) / sizeof(announced[0]))
@@ -219,8 +219,8 @@ START_TEST(announced_size_is_not_believed)
 }
 END_TEST
 
-/* The nonsense is a vote of "unknown", with a text, and never a yes or a no. Some of it is as good
- * as silence, which only a time-out ends. */
+/* Nonsense is a vote of "unknown", with a text, and never a yes or a no. Some of it is the same
+ * as no answer, which only a timeout ends. */
 START_TEST(bad_answers_of_a_majority_are_no_quorum)
 {
     struct outcome got;
@@ -231,7 +231,7 @@ START_TEST(bad_answers_of_a_majority_are_no_quorum)
         fake_on_next(f.nodes[i], 0, "SET", answers[_i].how, answers[_i].bytes, answers[_i].len);
     }
     farm_open(&f);
-    got = answers[_i].counts == A_NO ? farm_acquire(&f, "k") : farm_acquire_in_silence(&f, "k");
+    got = answers[_i].counts == A_NO ? farm_acquire(&f, "k") : farm_acquire_to_timeout(&f, "k");
     if (answers[_i].counts == A_NO) {
         ck_assert_int_eq(got.status, REDLOCK_EHELD);
     } else if (answers[_i].counts == UNKNOWN) {
@@ -257,8 +257,8 @@ START_TEST(silence_at_any_place_is_harmless)
 }
 END_TEST
 
-/* A node that leaves out one answer and gives the next: the wrong answer to each question
- * from then on. It may be believed no more than any liar; it must not break us. */
+/* A node leaves out one answer and sends the next: from then on every answer is that of another
+ * question. The library must not believe it, and must survive it. */
 START_TEST(a_left_out_answer_is_harmless)
 {
     farm_start(&f, 5, FAKE_UNIX);
@@ -318,7 +318,7 @@ END_TEST
 
 static const struct {
     const char *bytes;
-    bool is_whole; /* so that the connection has to go */
+    bool is_whole; /* so that the connection must be closed */
 } unasked[] = {
     {"+OK\r\n", true},
     {"+OK\r\n+OK\r\n+OK\r\n", true},
@@ -354,7 +354,7 @@ START_TEST(a_reply_that_nobody_asked_for_is_harmless)
 }
 END_TEST
 
-/* Where nothing was asked there is no vote in it: no lock may come of such replies. */
+/* When no question was sent, such a reply is no vote: it cannot win a lock. */
 START_TEST(replies_that_nobody_asked_for_are_no_votes)
 {
     struct outcome got;
@@ -373,7 +373,7 @@ START_TEST(replies_that_nobody_asked_for_are_no_votes)
 }
 END_TEST
 
-/* A server that is full, or in protected mode, speaks first. */
+/* A server that is full, or in protected mode, sends an error before any command. */
 static const struct {
     const char *bytes;
     const char *word;
@@ -385,7 +385,7 @@ static const struct {
     {"220 mail ESMTP\r\n", ""},
 };
 
-START_TEST(server_that_turns_us_away_is_told)
+START_TEST(server_that_refuses_us_is_reported)
 {
     farm_start(&f, 5, _i % 2 ? FAKE_TCP : FAKE_UNIX);
     fake_on_connect(f.nodes[0], FAKE_REPLY_CLOSE, greetings[_i].bytes);
@@ -397,7 +397,7 @@ START_TEST(server_that_turns_us_away_is_told)
 }
 END_TEST
 
-/* So many bytes that no honest reply has them. */
+/* More bytes than any valid reply has. */
 static void say_much(const char *head, size_t len, char filler)
 {
     char *bytes = malloc(len);
@@ -467,7 +467,7 @@ START_TEST(wide_greeting_is_bounded)
 }
 END_TEST
 
-/* Every cut of a good greeting: what was cut off never comes. */
+/* A good greeting, cut at every place: the rest never comes. */
 START_TEST(greeting_cut_anywhere_is_harmless)
 {
     static const char greeting[] =
@@ -489,7 +489,7 @@ START_TEST(greeting_cut_anywhere_is_harmless)
 }
 END_TEST
 
-/* Half a million unlucky bytes, the same on every machine. */
+/* Half a million random bytes, the same on every machine. */
 START_TEST(random_bytes_are_harmless)
 {
     unsigned state = (unsigned)_i * 2654435761u + 1;
@@ -539,7 +539,7 @@ static TCase *timing_case(void)
     tcase_add_loop_test(tcase, a_reply_that_nobody_asked_for_is_harmless, 0,
                         sizeof(unasked) / sizeof(unasked[0]));
     tcase_add_test(tcase, replies_that_nobody_asked_for_are_no_votes);
-    tcase_add_loop_test(tcase, server_that_turns_us_away_is_told, 0,
+    tcase_add_loop_test(tcase, server_that_refuses_us_is_reported, 0,
                         sizeof(greetings) / sizeof(greetings[0]));
     return tcase;
 }

@@ -1,4 +1,4 @@
-/* io/test_keys.c - several keys are one lock: by a script, all or nothing on each master. */
+/* io/test_keys.c - several keys are one lock: a script takes all or none of them on each master. */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ START_TEST(a_foreign_second_key_leaves_nothing_behind)
 }
 END_TEST
 
-/* On each master one of two has both keys, whatever order they are in. */
+/* On each master one of two clients has both keys, in whatever order they are listed. */
 START_TEST(order_does_not_matter)
 {
     struct redlock_request turned;
@@ -92,7 +92,7 @@ START_TEST(order_does_not_matter)
 }
 END_TEST
 
-START_TEST(a_part_of_it_is_held_too)
+START_TEST(one_key_of_a_held_lock_cannot_be_acquired)
 {
     struct outcome got;
     size_t i;
@@ -109,7 +109,7 @@ START_TEST(a_part_of_it_is_held_too)
 }
 END_TEST
 
-START_TEST(one_key_that_is_gone_counts_as_all)
+START_TEST(one_missing_key_counts_as_all)
 {
     size_t i;
 
@@ -137,7 +137,7 @@ START_TEST(one_key_that_is_gone_counts_as_all)
 }
 END_TEST
 
-/* A heal that is refused for one key may have found another one of ours. */
+/* A heal that is refused for one key may have found another key of ours. */
 START_TEST(a_heal_that_was_refused_is_released_too)
 {
     struct redlock_request request = request_of(two, 2);
@@ -155,7 +155,7 @@ START_TEST(a_heal_that_was_refused_is_released_too)
 }
 END_TEST
 
-START_TEST(the_prefix_stands_before_each)
+START_TEST(the_prefix_is_put_before_each_key)
 {
     struct redlock_request request = request_of(two, 2);
 
@@ -206,7 +206,7 @@ START_TEST(a_token_releases_all)
 }
 END_TEST
 
-/* The longest keys there are, as many as there may be, and the longest owner. */
+/* The longest keys, as many as possible, and the longest owner. */
 START_TEST(sixteen_long_keys_go_through)
 {
     static char keys[REDLOCK_MAX_KEYS][REDLOCK_MAX_KEY + 1];
@@ -292,8 +292,8 @@ START_TEST(a_list_of_one_is_one_key)
 }
 END_TEST
 
-/* Their scripts tell the holder, too. */
-START_TEST(old_servers_do_it_as_well)
+/* Their scripts return the holder, too. */
+START_TEST(old_servers_name_the_holder_too)
 {
     struct redlock_request request = request_of(two, 2);
     struct outcome got;
@@ -335,7 +335,7 @@ static void acquire_and_renew(size_t times)
     loop_settle(f.base);
 }
 
-START_TEST(text_goes_first_and_its_sha_afterwards)
+START_TEST(the_text_is_sent_first_and_its_sha_afterwards)
 {
     held_start(&f);
     acquire_and_renew(1);
@@ -358,8 +358,8 @@ START_TEST(text_goes_first_and_its_sha_afterwards)
 }
 END_TEST
 
-/* None knows it any more: the text is sent at once, and that is no trouble. */
-START_TEST(text_goes_again_when_servers_have_forgotten_it)
+/* No server knows the script any more: the text is sent at once, and no trouble is reported. */
+START_TEST(the_text_is_sent_again_when_servers_have_forgotten_it)
 {
     size_t i;
 
@@ -395,12 +395,12 @@ START_TEST(keys_are_acquired_when_the_servers_have_forgotten_the_script)
     for (i = 0; i < 5; i++) {
         model_forget_scripts(fake_model(f.nodes[i]));
     }
-    held_acquire(&h, &request); /* one try */
+    held_acquire(&h, &request); /* one round */
     farm_end(&f);
 }
 END_TEST
 
-/* One master after the other forgets one key of two: each is healed, and counts again. */
+/* One master after the other loses one key of two: each is healed, and counts again. */
 START_TEST(a_master_that_lost_one_key_counts_again)
 {
     size_t i, j;
@@ -421,8 +421,8 @@ START_TEST(a_master_that_lost_one_key_counts_again)
 }
 END_TEST
 
-/* It was let go before the server said that it did not know the script. */
-START_TEST(text_never_goes_behind_the_release)
+/* The lock was released before the server answered that it did not know the script. */
+START_TEST(the_text_is_never_sent_after_the_release)
 {
     struct redlock_request request = request_of(two, 2);
 
@@ -435,7 +435,7 @@ START_TEST(text_never_goes_behind_the_release)
     held_acquire(&h, &request);
     held_end(&h);
     fake_go_on(f.nodes[4]);
-    farm_wait_count(&f, 4, "EVAL", 3); /* take and keep at first, and now the release */
+    farm_wait_count(&f, 4, "EVAL", 3); /* at first take and keep, and now the release */
     loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_take), 2);
     ck_assert_uint_eq(model_count(fake_model(f.nodes[4])), 0);
@@ -451,19 +451,19 @@ Suite *keys_suite(void)
     tcase_add_test(tcase, all_keys_are_set_kept_and_released_by_one_script);
     tcase_add_test(tcase, a_foreign_second_key_leaves_nothing_behind);
     tcase_add_test(tcase, order_does_not_matter);
-    tcase_add_test(tcase, a_part_of_it_is_held_too);
-    tcase_add_test(tcase, one_key_that_is_gone_counts_as_all);
+    tcase_add_test(tcase, one_key_of_a_held_lock_cannot_be_acquired);
+    tcase_add_test(tcase, one_missing_key_counts_as_all);
     tcase_add_test(tcase, a_heal_that_was_refused_is_released_too);
-    tcase_add_test(tcase, the_prefix_stands_before_each);
+    tcase_add_test(tcase, the_prefix_is_put_before_each_key);
     tcase_add_test(tcase, a_later_round_asks_for_all_of_them_again);
     tcase_add_test(tcase, a_token_releases_all);
     tcase_add_test(tcase, sixteen_long_keys_go_through);
     tcase_add_test(tcase, lists_of_keys_are_checked);
     tcase_add_test(tcase, a_list_of_one_is_one_key);
-    tcase_add_test(tcase, old_servers_do_it_as_well);
-    tcase_add_test(tcase, text_goes_first_and_its_sha_afterwards);
-    tcase_add_test(tcase, text_goes_again_when_servers_have_forgotten_it);
-    tcase_add_test(tcase, text_never_goes_behind_the_release);
+    tcase_add_test(tcase, old_servers_name_the_holder_too);
+    tcase_add_test(tcase, the_text_is_sent_first_and_its_sha_afterwards);
+    tcase_add_test(tcase, the_text_is_sent_again_when_servers_have_forgotten_it);
+    tcase_add_test(tcase, the_text_is_never_sent_after_the_release);
     tcase_add_test(tcase, keys_are_acquired_when_the_servers_have_forgotten_the_script);
     tcase_add_test(tcase, a_master_that_lost_one_key_counts_again);
     suite_add_tcase(suite, tcase);

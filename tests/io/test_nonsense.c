@@ -1,4 +1,4 @@
-/* io/test_nonsense.c - masters that say anything of themselves. */
+/* io/test_nonsense.c - masters that report anything about themselves. */
 #include <string.h>
 
 #include "io/suites.h"

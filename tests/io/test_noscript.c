@@ -1,12 +1,12 @@
-/* io/test_noscript.c - a server that has forgotten the scripts of a lock that is held is asked
- * again, with the text: but not for longer than the lock is valid, and not when nobody holds it any
- * more. */
+/* io/test_noscript.c - a server that has forgotten the scripts of a held lock is asked again,
+ * with the script's text: but not for longer than the lock is valid, and not when nobody holds
+ * it any more. */
 #include "io/held.h"
 #include "io/scripts.h"
 #include "io/suites.h"
 #include "io/suspend.h"
 
-/* Of the five: the one that forgets, and the one that keeps the round open. */
+/* Of the five: the node that forgets the scripts, and the node that keeps the round open. */
 #define NODE 3
 #define LAST 4
 
@@ -20,7 +20,7 @@ static void renewed(unsigned after_ms, size_t count)
     loop_settle(f.base);
 }
 
-/* It has extended once, and so knows that script by its hash. */
+/* The node has extended once, and so knows that script by its SHA-1. */
 static void start(void)
 {
     held_start(&f);
@@ -31,11 +31,12 @@ static void start(void)
 static void forget_scripts(void)
 {
     model_forget_scripts(fake_model(f.nodes[NODE]));
-    held_go_on(&f, NODE, NODE + 1);
+    held_resume(&f, NODE, NODE + 1);
     loop_settle(f.base);
 }
 
-/* It is to be healed for the second time, by a hash that it will not know when it reads it. */
+/* The node is healed for the second time, by a SHA-1 that it no longer knows when it reads the
+ * command. */
 static void heal_by_hash(void)
 {
     start();
@@ -44,10 +45,10 @@ static void heal_by_hash(void)
     scripts_wait(&f, NODE, &rlk_script_take, 1);
     loop_settle(f.base);
     held_del(&f, NODE, NODE + 1);
-    held_stand_still(&f, LAST, LAST + 1);
+    held_pause(&f, LAST, LAST + 1);
     renewed(OUTCOME_TTL_MS / 10, 3);
-    held_stand_still(&f, NODE, NODE + 1);
-    held_go_on(&f, LAST, LAST + 1);
+    held_pause(&f, NODE, NODE + 1);
+    held_resume(&f, LAST, LAST + 1);
     scripts_wait(&f, NODE, &rlk_script_take, 2);
     ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_take)));
 }
@@ -72,7 +73,7 @@ START_TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
 }
 END_TEST
 
-/* _i: it is lost, it is forgotten. */
+/* _i: the lock is lost; the lock is forgotten. */
 static void end_without_a_release(int how)
 {
     if (how) {
@@ -97,7 +98,7 @@ END_TEST
 START_TEST(an_extension_is_not_sent_again_when_nobody_holds_the_lock)
 {
     start();
-    held_stand_still(&f, NODE, NODE + 1);
+    held_pause(&f, NODE, NODE + 1);
     renewed(HELD_THIRD_MS, 2);
     ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_keep)));
     end_without_a_release(_i);
@@ -107,7 +108,7 @@ START_TEST(an_extension_is_not_sent_again_when_nobody_holds_the_lock)
 }
 END_TEST
 
-/* A late vote, by a hash that it will not know when it reads it. */
+/* A late vote, by a SHA-1 that the node no longer knows when it reads the command. */
 static void vote_by_hash(void)
 {
     static struct held before;
@@ -118,7 +119,7 @@ static void vote_by_hash(void)
     request.fence = true;
     held_acquire(&before, &request);
     ck_assert_int_eq(held_end(&before), REDLOCK_OK);
-    held_stand_still(&f, NODE, NODE + 1);
+    held_pause(&f, NODE, NODE + 1);
     request = held_request(&h, &f, "k");
     request.fence = true;
     held_acquire(&h, &request);

@@ -49,8 +49,8 @@ static void query(const char *key)
     loop_must(f.base, &seen.calls);
 }
 
-/* The same, of nodes that do not answer. */
-static void query_in_silence(const char *key)
+/* The same with nodes that do not answer. */
+static void query_to_timeout(const char *key)
 {
     memset(&seen, 0, sizeof(seen));
     ck_assert_int_eq(redlock_query(f.rl, key, on_queried, NULL), REDLOCK_OK);
@@ -107,7 +107,7 @@ START_TEST(holder_and_owner_are_named)
 }
 END_TEST
 
-/* The majority-th largest of the remaining times, of those that have the value. */
+/* Of the nodes that have the value, the time that a majority of all nodes still has it. */
 START_TEST(time_left_is_that_of_a_majority)
 {
     farm_start(&f, 5, FAKE_UNIX);
@@ -145,7 +145,7 @@ START_TEST(a_split_key_is_held_by_nobody)
 }
 END_TEST
 
-START_TEST(minority_that_is_away_is_told)
+START_TEST(minority_that_is_away_is_reported)
 {
     size_t i;
 
@@ -181,7 +181,7 @@ START_TEST(silent_majority_is_no_quorum)
     for (i = 0; i < 3; i++) {
         fake_pause(f.nodes[i]);
     }
-    query_in_silence("k");
+    query_to_timeout("k");
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
     ck_assert(seen.has_result);
     ck_assert_uint_eq(seen.result.answered, 2);
@@ -221,7 +221,7 @@ START_TEST(query_changes_nothing)
 }
 END_TEST
 
-/* Values of other libraries may be any bytes, and as long as they like. */
+/* Values of other libraries may contain any bytes, and have any length. */
 START_TEST(values_are_compared_whole)
 {
     char longer[3][151] = {""};
@@ -249,7 +249,7 @@ START_TEST(values_are_compared_whole)
 }
 END_TEST
 
-/* What the reader keeps of an answer is cut: the length goes on telling values apart. */
+/* The reader cuts long answers: the length still distinguishes the values. */
 START_TEST(values_that_are_cut_differ_by_their_length)
 {
     static char longer[3][20000];
@@ -305,8 +305,8 @@ START_TEST(only_our_tokens_have_an_owner)
 }
 END_TEST
 
-/* Who does not answer may have the value, too. */
-START_TEST(what_nobody_can_tell_is_unknown)
+/* A node that does not answer may have the value, too. */
+START_TEST(a_holder_that_silent_masters_may_have_is_unknown)
 {
     size_t i;
 
@@ -317,16 +317,16 @@ START_TEST(what_nobody_can_tell_is_unknown)
     ck_assert_int_eq(seen.result.held, 0);
     ck_assert_int_eq(seen.result.unknown, 0);
     fake_pause(f.nodes[4]);
-    query_in_silence("k");
+    query_to_timeout("k");
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_int_eq(seen.result.held, 0);
     ck_assert_int_eq(seen.result.unknown, 1);
-    query_in_silence("free");
+    query_to_timeout("free");
     ck_assert_int_eq(seen.result.unknown, 0);
     for (i = 2; i < 4; i++) {
         fake_pause(f.nodes[i]);
     }
-    query_in_silence("free");
+    query_to_timeout("free");
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
     ck_assert_int_eq(seen.result.unknown, 1);
     farm_end(&f);
@@ -353,7 +353,7 @@ Suite *query_suite(void)
     tcase_add_test(tcase, holder_and_owner_are_named);
     tcase_add_test(tcase, time_left_is_that_of_a_majority);
     tcase_add_test(tcase, a_split_key_is_held_by_nobody);
-    tcase_add_test(tcase, minority_that_is_away_is_told);
+    tcase_add_test(tcase, minority_that_is_away_is_reported);
     tcase_add_test(tcase, silent_majority_is_no_quorum);
     tcase_add_test(tcase, query_of_a_closed_manager_is_cancelled);
     tcase_add_test(tcase, query_changes_nothing);
@@ -361,7 +361,7 @@ Suite *query_suite(void)
     tcase_add_test(tcase, values_that_are_cut_differ_by_their_length);
     tcase_add_test(tcase, empty_value_is_a_value);
     tcase_add_test(tcase, only_our_tokens_have_an_owner);
-    tcase_add_test(tcase, what_nobody_can_tell_is_unknown);
+    tcase_add_test(tcase, a_holder_that_silent_masters_may_have_is_unknown);
     tcase_add_test(tcase, unprintable_values_are_made_printable);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -1,5 +1,5 @@
-/* io/test_release.c - rule S5: whatever was or may have been granted is released everywhere,
- * behind its SET on the same connection, or first thing on the next one. */
+/* io/test_release.c - rule S5: every key that was or may have been granted is released, after
+ * its SET on the same connection, or first of all on the next one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,8 +39,8 @@ START_TEST(granted_votes_of_a_lost_round_are_released)
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     farm_wait_count(&f, 3, "EVALSHA", 1);
     farm_wait_count(&f, 4, "EVALSHA", 1);
-    farm_must_release_behind(&f, 3, 0, set_at(3, 0));
-    farm_must_release_behind(&f, 4, 0, set_at(4, 0));
+    farm_must_release_after(&f, 3, 0, set_at(3, 0));
+    farm_must_release_after(&f, 4, 0, set_at(4, 0));
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
     farm_end(&f);
 }
@@ -64,8 +64,8 @@ START_TEST(nodes_that_named_another_holder_are_spared)
 }
 END_TEST
 
-/* The releases stand behind the SETs before the stalled nodes have done either. */
-START_TEST(silent_nodes_get_the_release_behind_the_set)
+/* The releases follow the SETs before the stalled nodes have carried out either. */
+START_TEST(silent_nodes_get_the_release_after_the_set)
 {
     struct outcome got;
     size_t i;
@@ -75,12 +75,12 @@ START_TEST(silent_nodes_get_the_release_behind_the_set)
         fake_on(f.nodes[i], "SET", FAKE_STALL, NULL);
     }
     farm_open(&f);
-    got = farm_acquire_in_silence(&f, "k");
+    got = farm_acquire_to_timeout(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
         ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
         farm_wait_count(&f, i, "EVALSHA", 1);
-        farm_must_release_behind(&f, i, 0, set_at(i, 0));
+        farm_must_release_after(&f, i, 0, set_at(i, 0));
         fake_go_on(f.nodes[i]);
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
     }
@@ -116,7 +116,7 @@ START_TEST(release_reaches_nodes_that_did_not_answer)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_count(&f, 0, "EVALSHA", 1);
-    farm_must_release_behind(&f, 0, 0, set_at(0, 0));
+    farm_must_release_after(&f, 0, 0, set_at(0, 0));
     fake_go_on(f.nodes[0]);
     farm_wait_clean(&f);
     farm_end(&f);
@@ -161,7 +161,7 @@ START_TEST(an_error_is_no_vote_and_is_released)
         ck_assert_msg(strstr(got.votes[i].error, errors[_i].word) != NULL, "%s",
                       got.votes[i].error);
         farm_wait_count(&f, i, "EVALSHA", 1);
-        farm_must_release_behind(&f, i, 0, set_at(i, 0));
+        farm_must_release_after(&f, i, 0, set_at(i, 0));
     }
     farm_wait_clean(&f);
     farm_end(&f);
@@ -204,8 +204,8 @@ START_TEST(a_minority_of_errors_does_not_hinder)
 }
 END_TEST
 
-/* The SET was done, its answer lost with the connection: the next connection begins with the
- * release, before any other lock is asked for. */
+/* The SET was carried out, and its answer lost with the connection: the next connection begins
+ * with the release, before any other lock is asked for. */
 static void break_node_0_at_its_set(void)
 {
     struct outcome got;
@@ -217,7 +217,7 @@ static void break_node_0_at_its_set(void)
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
 }
 
-START_TEST(pending_release_is_paid_first_on_the_next_connection)
+START_TEST(pending_release_is_sent_first_on_the_next_connection)
 {
     struct redlock_request request = outcome_request("next");
     const char *token;
@@ -243,8 +243,8 @@ START_TEST(pending_release_is_paid_first_on_the_next_connection)
 }
 END_TEST
 
-/* Also before the SET of a round that waits for the node to be greeted. */
-START_TEST(pending_release_is_paid_before_a_waiting_round_asks)
+/* Also before the SET of a round that waits for the greeting of the node. */
+START_TEST(pending_release_is_sent_before_a_waiting_round_asks)
 {
     struct redlock_request request = outcome_request("next");
     struct outcome got = {.n = 3};
@@ -276,8 +276,8 @@ START_TEST(pending_release_is_paid_before_a_waiting_round_asks)
 }
 END_TEST
 
-/* Three rounds were asked of a node that answered none of them. */
-START_TEST(token_of_every_round_is_owed)
+/* The node was asked in three rounds, and answered none. */
+START_TEST(release_of_every_round_is_pending)
 {
     struct redlock_request request = outcome_request("k");
     char tokens[3][48];
@@ -325,7 +325,7 @@ static bool all_were_held(void *arg)
     return *(int *)arg == MANY;
 }
 
-START_TEST(many_pending_releases_are_all_paid)
+START_TEST(many_pending_releases_are_all_sent)
 {
     struct redlock_request request;
     char key[16];
@@ -334,7 +334,7 @@ START_TEST(many_pending_releases_are_all_paid)
 
     farm_start(&f, 3, FAKE_UNIX);
     farm_open(&f);
-    fake_pause(f.nodes[0]); /* it will have done the SETs, and none of the releases */
+    fake_pause(f.nodes[0]); /* it will have carried out the SETs, and none of the releases */
     for (i = 0; i < MANY; i++) {
         snprintf(key, sizeof(key), "k%d", i);
         request = outcome_request(key);
@@ -351,8 +351,8 @@ START_TEST(many_pending_releases_are_all_paid)
 }
 END_TEST
 
-/* A server below 6 tells its number when it is asked for that. */
-START_TEST(old_connection_is_killed_before_its_pending_release_is_paid)
+/* A server below 6 sends the id of a connection only in answer to CLIENT ID. */
+START_TEST(old_connection_is_killed_before_its_pending_release_is_sent)
 {
     long killed;
 
@@ -367,8 +367,8 @@ START_TEST(old_connection_is_killed_before_its_pending_release_is_paid)
 }
 END_TEST
 
-/* The word itself may be lost, and the SET of the first connection still be on its way. */
-START_TEST(every_former_connection_is_killed_until_that_is_answered)
+/* The CLIENT KILL itself may be lost, while the SET of the first connection is still in flight. */
+START_TEST(every_former_connection_is_killed_until_the_kill_is_answered)
 {
     char first[64];
 
@@ -384,7 +384,8 @@ START_TEST(every_former_connection_is_killed_until_that_is_answered)
     snprintf(first, sizeof(first), "%s",
              fake_text(f.nodes[0], 1, (size_t)fake_find(f.nodes[0], 1, 0, "CLIENT KILL")));
     fake_hang_up(f.nodes[0]);
-    farm_wait_count(&f, 0, "CLIENT KILL", 3); /* that one again, and the one that carried it */
+    farm_wait_count(&f, 0, "CLIENT KILL",
+                    3); /* the first connection again, and the one that carried the CLIENT KILL */
     ck_assert_int_ge(fake_find(f.nodes[0], 2, 0, first), 0);
     ck_assert_int_lt(fake_find(f.nodes[0], 2, 0, first), fake_find(f.nodes[0], 2, 0, "EVALSHA"));
     loop_settle(f.base);
@@ -393,12 +394,12 @@ START_TEST(every_former_connection_is_killed_until_that_is_answered)
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
     farm_wait_count(&f, 0, "SET other", 1);
-    ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 3); /* it has been answered */
+    ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 3); /* it was answered */
     farm_end(&f);
 }
 END_TEST
 
-/* There its number may be somebody else's. */
+/* There the same id may be another connection's. */
 START_TEST(no_connection_is_killed_on_a_server_that_was_restarted)
 {
     struct outcome got;
@@ -420,7 +421,7 @@ START_TEST(no_connection_is_killed_on_a_server_that_was_restarted)
 }
 END_TEST
 
-START_TEST(lock_released_while_a_node_is_away_is_owed_to_it)
+START_TEST(release_is_pending_for_a_node_that_is_away)
 {
     struct outcome got;
     const char *token;
@@ -454,7 +455,7 @@ static void wait_for_second_connection(void)
     farm_wait(&f, 0, REDLOCK_NODE_UP);
 }
 
-/* Its key may be the one that was counted, if the server has two addresses. */
+/* The key may be the one that counts, if the server has two addresses. */
 START_TEST(broken_set_of_a_held_lock_waits_for_its_release)
 {
     struct outcome got;
@@ -475,7 +476,7 @@ START_TEST(broken_set_of_a_held_lock_waits_for_its_release)
 }
 END_TEST
 
-/* A lock that is left to its ttl owes nothing. */
+/* For a lock that is left to its ttl no release is pending. */
 START_TEST(broken_set_of_a_forgotten_lock_is_left)
 {
     struct outcome got;
@@ -498,8 +499,8 @@ START_TEST(broken_set_of_a_forgotten_lock_is_left)
 }
 END_TEST
 
-/* The release itself was lost: it is not known whether it was done. */
-START_TEST(release_that_broke_is_owed)
+/* The release itself was lost: nobody knows whether it was carried out. */
+START_TEST(release_whose_connection_broke_is_pending)
 {
     struct outcome got;
 
@@ -529,7 +530,8 @@ START_TEST(pending_release_ends_with_the_ttl)
     farm_open(&f);
     got = farm_acquire(&f, "k");
     farm_wait_count(&f, 0, "SET", 1);
-    loop_settle(f.base); /* its answer is in, too: what is not answered is owed for good */
+    loop_settle(f.base); /* its answer has come, too: a release with an unanswered SET stays pending
+                            permanently */
     fake_down(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
@@ -543,7 +545,7 @@ START_TEST(pending_release_ends_with_the_ttl)
 }
 END_TEST
 
-/* Nothing is queued for a node that is not up and greeted. */
+/* Nothing is queued for a node before its greeting has ended. */
 START_TEST(nothing_is_queued_before_the_greeting_is_over)
 {
     struct outcome got;
@@ -640,7 +642,7 @@ START_TEST(release_without_a_majority_says_so)
         farm_wait_count(&f, i, "SET", 1);
         fake_pause(f.nodes[i]);
     }
-    ck_assert_int_eq(farm_release_in_silence(&f, got.lock), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(farm_release_to_timeout(&f, got.lock), REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
         fake_go_on(f.nodes[i]);
     }
@@ -699,7 +701,7 @@ START_TEST(cancel_releases_what_was_and_will_be_granted)
     ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
     for (i = 0; i < 5; i++) {
         farm_wait_count(&f, i, "EVALSHA", 1);
-        farm_must_release_behind(&f, i, 0, set_at(i, 0));
+        farm_must_release_after(&f, i, 0, set_at(i, 0));
         fake_go_on(f.nodes[i]);
     }
     farm_wait_clean(&f);
@@ -724,7 +726,7 @@ static void note_close(void *arg)
     ++*(int *)arg;
 }
 
-/* Also on a node that answers only after we have gone: the release stands behind the SET. */
+/* Also on a node that answers only after our manager is closed: the release comes after the SET. */
 START_TEST(close_releases_on_silent_nodes_too)
 {
     int closed = 0;
@@ -767,7 +769,7 @@ static TCase *rounds_case(void)
 
     tcase_add_test(tcase, granted_votes_of_a_lost_round_are_released);
     tcase_add_test(tcase, nodes_that_named_another_holder_are_spared);
-    tcase_add_test(tcase, silent_nodes_get_the_release_behind_the_set);
+    tcase_add_test(tcase, silent_nodes_get_the_release_after_the_set);
     tcase_add_test(tcase, a_late_grant_after_a_loss_leaves_nothing);
     tcase_add_loop_test(tcase, an_error_is_no_vote_and_is_released, 0,
                         sizeof(errors) / sizeof(errors[0]));
@@ -799,17 +801,17 @@ static TCase *pending_releases_case(void)
 {
     TCase *tcase = tcase_create("pending_releases");
 
-    tcase_add_test(tcase, pending_release_is_paid_first_on_the_next_connection);
-    tcase_add_test(tcase, pending_release_is_paid_before_a_waiting_round_asks);
-    tcase_add_test(tcase, token_of_every_round_is_owed);
-    tcase_add_test(tcase, many_pending_releases_are_all_paid);
-    tcase_add_loop_test(tcase, old_connection_is_killed_before_its_pending_release_is_paid, 5, 8);
-    tcase_add_test(tcase, every_former_connection_is_killed_until_that_is_answered);
+    tcase_add_test(tcase, pending_release_is_sent_first_on_the_next_connection);
+    tcase_add_test(tcase, pending_release_is_sent_before_a_waiting_round_asks);
+    tcase_add_test(tcase, release_of_every_round_is_pending);
+    tcase_add_test(tcase, many_pending_releases_are_all_sent);
+    tcase_add_loop_test(tcase, old_connection_is_killed_before_its_pending_release_is_sent, 5, 8);
+    tcase_add_test(tcase, every_former_connection_is_killed_until_the_kill_is_answered);
     tcase_add_test(tcase, no_connection_is_killed_on_a_server_that_was_restarted);
-    tcase_add_test(tcase, lock_released_while_a_node_is_away_is_owed_to_it);
+    tcase_add_test(tcase, release_is_pending_for_a_node_that_is_away);
     tcase_add_test(tcase, broken_set_of_a_held_lock_waits_for_its_release);
     tcase_add_test(tcase, broken_set_of_a_forgotten_lock_is_left);
-    tcase_add_test(tcase, release_that_broke_is_owed);
+    tcase_add_test(tcase, release_whose_connection_broke_is_pending);
     tcase_add_test(tcase, pending_release_ends_with_the_ttl);
     return tcase;
 }

@@ -1,5 +1,5 @@
-/* io/test_restarts.c - who may have forgotten a vote: restarts, servers that were never seen,
- * eviction. */
+/* io/test_restarts.c - masters that may have forgotten a vote: restarts, masters that are new to
+ * the client, eviction. */
 #include <stdio.h>
 #include "io/suites.h"
 #include "io/rig.h"
@@ -16,8 +16,8 @@ START_TEST(a_master_that_restarted_does_not_vote_for_max_ttl)
     rig_must_be_quarantined(0, "it restarted");
     rig_must_count(1);
     rig_must_count(2);
-    ck_assert_uint_gt(rig_bar_ms(0), 240000);
-    ck_assert_uint_le(rig_bar_ms(0), RIG_QUARANTINE_MS);
+    ck_assert_uint_gt(rig_quarantine_ms(0), 240000);
+    ck_assert_uint_le(rig_quarantine_ms(0), RIG_QUARANTINE_MS);
     rig_vote_must_not_count("k", 0, "it restarted");
     rig_vote_must_not_count("fenced", 1, "it restarted");
 
@@ -35,7 +35,7 @@ START_TEST(a_master_that_restarted_does_not_vote_for_max_ttl)
 }
 END_TEST
 
-START_TEST(a_master_that_restarted_votes_at_once_when_that_is_wanted)
+START_TEST(a_master_that_restarted_votes_at_once_without_quarantine)
 {
     rig_start(REDLOCK_QUARANTINE_OFF, RIG_NO_HEALTH_MS);
     rig_restart(0);
@@ -52,8 +52,8 @@ START_TEST(a_quarantine_is_as_long_as_max_ttl_with_its_drift)
     rig.options.max_ttl_ms = 200000;
     farm_open(&rig);
     rig_restart(0);
-    ck_assert_uint_gt(rig_bar_ms(0), 140000);
-    ck_assert_uint_le(rig_bar_ms(0), 202002);
+    ck_assert_uint_gt(rig_quarantine_ms(0), 140000);
+    ck_assert_uint_le(rig_quarantine_ms(0), 202002);
     farm_end(&rig);
 }
 END_TEST
@@ -87,20 +87,20 @@ START_TEST(two_of_three_that_restarted_are_no_majority_until_max_ttl)
 }
 END_TEST
 
-/* Another restart begins it anew. */
-START_TEST(a_second_restart_begins_the_quarantine_anew)
+/* The second restart begins the quarantine again. */
+START_TEST(a_second_restart_begins_the_quarantine_again)
 {
     rig_start(REDLOCK_QUARANTINE_OBSERVED, RIG_NO_HEALTH_MS);
     rig_restart(0);
     rig_pass_ms(200000);
-    ck_assert_uint_le(rig_bar_ms(0), RIG_QUARANTINE_MS - 200000);
+    ck_assert_uint_le(rig_quarantine_ms(0), RIG_QUARANTINE_MS - 200000);
     rig_restart(0);
-    ck_assert_uint_gt(rig_bar_ms(0), 200000);
+    ck_assert_uint_gt(rig_quarantine_ms(0), 200000);
     farm_end(&rig);
 }
 END_TEST
 
-/* A connection that broke is no restart. */
+/* A broken connection is no restart. */
 START_TEST(a_master_of_the_same_run_votes_after_a_reconnect)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
@@ -112,31 +112,31 @@ START_TEST(a_master_of_the_same_run_votes_after_a_reconnect)
 }
 END_TEST
 
-/* ---- servers that were never seen ---- */
+/* ---- masters that are new to the client ---- */
 
 static const struct {
     enum redlock_quarantine policy;
     long long uptime_s;
     unsigned least_ms, most_ms;
-} strangers[] = {
+} newcomers[] = {
     {REDLOCK_QUARANTINE_STRICT, 0, 240000, RIG_QUARANTINE_MS + 1000},
     {REDLOCK_QUARANTINE_STRICT, 200, 40000, RIG_QUARANTINE_MS - 199000},
     {REDLOCK_QUARANTINE_STRICT, 400, 0, 0},
     {REDLOCK_QUARANTINE_OBSERVED, 0, 0, 0},
     {REDLOCK_QUARANTINE_OFF, 0, 0, 0},
 };
-#define N_STRANGERS ((int)(sizeof(strangers) / sizeof(strangers[0])))
+#define N_NEWCOMERS ((int)(sizeof(newcomers) / sizeof(newcomers[0])))
 
 START_TEST(a_master_never_seen_before_counts_by_its_age)
 {
-    rig_set_up(strangers[_i].policy, RIG_NO_HEALTH_MS);
-    rig_model(0)->uptime_s = strangers[_i].uptime_s;
+    rig_set_up(newcomers[_i].policy, RIG_NO_HEALTH_MS);
+    rig_model(0)->uptime_s = newcomers[_i].uptime_s;
     farm_open(&rig);
-    ck_assert_uint_ge(rig_bar_ms(0), strangers[_i].least_ms);
-    ck_assert_uint_le(rig_bar_ms(0), strangers[_i].most_ms);
-    if (strangers[_i].most_ms) {
+    ck_assert_uint_ge(rig_quarantine_ms(0), newcomers[_i].least_ms);
+    ck_assert_uint_le(rig_quarantine_ms(0), newcomers[_i].most_ms);
+    if (newcomers[_i].most_ms) {
         rig_vote_must_not_count("k", _i == 0, "a short time ago");
-        rig_pass_ms(strangers[_i].most_ms);
+        rig_pass_ms(newcomers[_i].most_ms);
         rig_must_count(0);
     }
     rig_vote_must_count("k", 0);
@@ -144,8 +144,8 @@ START_TEST(a_master_never_seen_before_counts_by_its_age)
 }
 END_TEST
 
-/* What we saw ourselves comes before what it says. */
-START_TEST(an_uptime_that_lies_does_not_help_who_was_seen_before)
+/* What the client has seen itself counts more than what the server reports. */
+START_TEST(a_false_uptime_does_not_help_a_known_master)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     model_restart(rig_model(0));
@@ -156,8 +156,8 @@ START_TEST(an_uptime_that_lies_does_not_help_who_was_seen_before)
 }
 END_TEST
 
-/* A long uptime and data that were thrown away, or a copy that took its master's place. */
-START_TEST(a_stranger_that_runs_for_long_may_have_lost_its_data)
+/* Its uptime is long, but its data were deleted; or a replica took its master's place. */
+START_TEST(a_new_master_with_a_long_uptime_may_have_lost_its_data)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     model_flush(rig_model(0));
@@ -188,7 +188,7 @@ START_TEST(one_master_may_have_a_policy_of_its_own)
 }
 END_TEST
 
-START_TEST(one_master_may_be_in_quarantine_where_no_other_is)
+START_TEST(one_master_may_have_a_quarantine_where_no_other_has)
 {
     char uri[200];
 
@@ -203,7 +203,7 @@ START_TEST(one_master_may_be_in_quarantine_where_no_other_is)
 }
 END_TEST
 
-/* ---- masters that keep their data, and that do not ---- */
+/* ---- masters that keep their data, and those that do not ---- */
 
 static void make_durable(size_t node)
 {
@@ -231,9 +231,9 @@ START_TEST(a_durable_master_may_restart)
 }
 END_TEST
 
-/* The log is written every second only; or it cannot be written; or there is none of the
- * data; or it is not waited for while another one is being written. */
-START_TEST(a_master_that_is_not_quite_durable_may_not)
+/* The log is written only every second; or it cannot be written; or it has none of the data; or
+ * writes do not wait for it while another log is being written. */
+START_TEST(a_master_that_is_not_quite_durable_may_not_restart)
 {
     rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_NO_HEALTH_MS);
     make_durable(0);
@@ -259,15 +259,15 @@ START_TEST(a_master_that_evicts_does_not_vote)
     rig_model(0)->policy = rig_model(2)->policy = "allkeys-lru";
     farm_open(&rig);
     rig_must_be_quarantined(0, "maxmemory-policy");
-    ck_assert_uint_eq(rig_bar_ms(0), UINT64_MAX);
+    ck_assert_uint_eq(rig_quarantine_ms(0), UINT64_MAX);
     rig_must_count(1);
     rig_must_count(2);
     rig_pass_ms(2 * RIG_QUARANTINE_MS);
     rig_vote_must_not_count("k", 0, "noeviction");
     rig_model(0)->policy = "noeviction";
     rig_reconnect(0);
-    ck_assert_uint_gt(rig_bar_ms(0), 0); /* for what it has thrown away until now */
-    ck_assert_uint_le(rig_bar_ms(0), RIG_QUARANTINE_MS);
+    ck_assert_uint_gt(rig_quarantine_ms(0), 0); /* it may have evicted keys until now */
+    ck_assert_uint_le(rig_quarantine_ms(0), RIG_QUARANTINE_MS);
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
@@ -275,7 +275,7 @@ START_TEST(a_master_that_evicts_does_not_vote)
 }
 END_TEST
 
-START_TEST(a_master_that_evicts_is_watched_only)
+START_TEST(a_master_that_evicts_votes_when_only_observed)
 {
     rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_NO_HEALTH_MS);
     rig_model(0)->maxmemory = 1 << 20;
@@ -289,9 +289,9 @@ END_TEST
 #define DAY_US UINT64_C(86400000000)
 #define ANOTHER_RUN "0123456789012345678901234567890123456789"
 
-/* A restart of it loses nothing. That its data were deleted does, whoever says so: the
- * statistics, or the key that another client has written since, or that is not there any more; or
- * it is the replica of the one that had them. */
+/* Its restart loses nothing. It does count when its data were deleted, by any evidence: the
+ * statistics, or the key that another client has written since, or a missing key; or when it is
+ * the replica of the former master. */
 static const struct {
     bool restarted, flushed, promoted, has_mark;
     uint64_t mark_age_us;
@@ -302,13 +302,13 @@ static const struct {
     {.restarted = true, .has_mark = true, .mark_age_us = 100000},
     {.restarted = true, .has_mark = true, .mark_age_us = DAY_US, .votes = true},
     {.has_mark = true, .mark_age_us = DAY_US, .votes = true},
-    {.votes = true},     /* up for a day, and nobody has used it for locks */
+    {.votes = true},     /* up for a day, and never used for locks before */
     {.restarted = true}, /* it may have come back empty */
     {.restarted = true, .promoted = true, .has_mark = true, .mark_age_us = DAY_US},
 };
 #define N_DURABLES ((int)(sizeof(durables) / sizeof(durables[0])))
 
-START_TEST(a_durable_stranger_counts_by_the_age_of_its_data)
+START_TEST(a_new_durable_master_counts_by_the_age_of_its_data)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     make_durable(0);
@@ -335,28 +335,28 @@ START_TEST(a_durable_stranger_counts_by_the_age_of_its_data)
 }
 END_TEST
 
-static bool is_quarantined_for_good(void *arg)
+static bool is_quarantined_permanently(void *arg)
 {
     (void)arg;
-    return rig_bar_ms(0) == UINT64_MAX;
+    return rig_quarantine_ms(0) == UINT64_MAX;
 }
 
 static bool is_quarantined_for_a_time(void *arg)
 {
-    return !is_quarantined_for_good(arg) && rig_bar_ms(0) > 0;
+    return !is_quarantined_permanently(arg) && rig_quarantine_ms(0) > 0;
 }
 
-static void probe_until(bool (*is_so)(void *arg))
+static void inspect_until(bool (*is_so)(void *arg))
 {
-    unsigned looks;
+    unsigned inspections;
 
-    for (looks = 0; looks < 40 && !is_so(NULL); looks++) {
-        rig_probe_all();
+    for (inspections = 0; inspections < 40 && !is_so(NULL); inspections++) {
+        rig_inspect_all();
     }
     ck_assert(is_so(NULL));
 }
 
-/* CONFIG SET maxmemory-policy, and nobody connects anew. */
+/* CONFIG SET maxmemory-policy, without a new connection. */
 START_TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
 {
     size_t hellos;
@@ -365,11 +365,11 @@ START_TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
     hellos = fake_count(rig.nodes[0], "HELLO");
     rig_model(0)->maxmemory = 1 << 20;
     rig_model(0)->policy = "allkeys-lru";
-    probe_until(is_quarantined_for_good);
+    inspect_until(is_quarantined_permanently);
     rig_must_be_quarantined(0, "maxmemory-policy");
     rig_vote_must_not_count("k", 0, "maxmemory-policy");
     rig_model(0)->policy = "noeviction";
-    probe_until(is_quarantined_for_a_time);
+    inspect_until(is_quarantined_for_a_time);
     rig_must_be_quarantined(0, "until just now");
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
@@ -379,9 +379,9 @@ START_TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
 }
 END_TEST
 
-/* ---- while somebody waits ---- */
+/* ---- during an acquire ---- */
 
-/* Node 1 refuses, node 0 has voted, and node 2 is waited for. */
+/* Node 1 refuses, node 0 has voted, and node 2 has not answered. */
 static void begin_acquire(struct outcome *got)
 {
     struct redlock_request request = outcome_request("k");
@@ -403,7 +403,7 @@ static void must_end_without_0(struct outcome *got)
     ck_assert_int_eq(got->votes[0].vote, REDLOCK_VOTE_QUARANTINED);
 }
 
-START_TEST(a_vote_before_a_restart_counts_no_more)
+START_TEST(a_vote_before_a_restart_no_longer_counts)
 {
     struct outcome got;
 
@@ -415,15 +415,15 @@ START_TEST(a_vote_before_a_restart_counts_no_more)
 }
 END_TEST
 
-/* It has been asked for its policy every thirtieth time. */
-START_TEST(a_vote_of_who_evicts_by_now_counts_no_more)
+/* Every thirtieth inspection asks for its policy. */
+START_TEST(a_vote_of_a_master_that_evicts_now_no_longer_counts)
 {
     struct outcome got;
-    unsigned looks;
+    unsigned inspections;
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
-    for (looks = 1; looks < 30; looks++) {
-        rig_probe_all();
+    for (inspections = 1; inspections < 30; inspections++) {
+        rig_inspect_all();
     }
     rig_must_count(0);
     rig_model(0)->maxmemory = 1 << 20;
@@ -442,24 +442,24 @@ Suite *restarts_suite(void)
     TCase *tcase = tcase_create("restarts");
 
     tcase_add_loop_test(tcase, a_master_that_restarted_does_not_vote_for_max_ttl, 0, 2);
-    tcase_add_test(tcase, a_master_that_restarted_votes_at_once_when_that_is_wanted);
+    tcase_add_test(tcase, a_master_that_restarted_votes_at_once_without_quarantine);
     tcase_add_test(tcase, a_quarantine_is_as_long_as_max_ttl_with_its_drift);
     tcase_add_test(tcase, two_of_three_that_restarted_are_no_majority_until_max_ttl);
-    tcase_add_test(tcase, a_second_restart_begins_the_quarantine_anew);
+    tcase_add_test(tcase, a_second_restart_begins_the_quarantine_again);
     tcase_add_test(tcase, a_master_of_the_same_run_votes_after_a_reconnect);
-    tcase_add_loop_test(tcase, a_master_never_seen_before_counts_by_its_age, 0, N_STRANGERS);
-    tcase_add_test(tcase, an_uptime_that_lies_does_not_help_who_was_seen_before);
-    tcase_add_test(tcase, a_stranger_that_runs_for_long_may_have_lost_its_data);
+    tcase_add_loop_test(tcase, a_master_never_seen_before_counts_by_its_age, 0, N_NEWCOMERS);
+    tcase_add_test(tcase, a_false_uptime_does_not_help_a_known_master);
+    tcase_add_test(tcase, a_new_master_with_a_long_uptime_may_have_lost_its_data);
     tcase_add_test(tcase, one_master_may_have_a_policy_of_its_own);
-    tcase_add_test(tcase, one_master_may_be_in_quarantine_where_no_other_is);
+    tcase_add_test(tcase, one_master_may_have_a_quarantine_where_no_other_has);
     tcase_add_test(tcase, a_durable_master_may_restart);
-    tcase_add_loop_test(tcase, a_master_that_is_not_quite_durable_may_not, 0, 4);
+    tcase_add_loop_test(tcase, a_master_that_is_not_quite_durable_may_not_restart, 0, 4);
     tcase_add_test(tcase, a_master_that_evicts_does_not_vote);
-    tcase_add_test(tcase, a_master_that_evicts_is_watched_only);
-    tcase_add_loop_test(tcase, a_durable_stranger_counts_by_the_age_of_its_data, 0, N_DURABLES);
+    tcase_add_test(tcase, a_master_that_evicts_votes_when_only_observed);
+    tcase_add_loop_test(tcase, a_new_durable_master_counts_by_the_age_of_its_data, 0, N_DURABLES);
     tcase_add_test(tcase, an_eviction_that_is_switched_on_and_off_is_noticed);
-    tcase_add_loop_test(tcase, a_vote_before_a_restart_counts_no_more, 0, 2);
-    tcase_add_test(tcase, a_vote_of_who_evicts_by_now_counts_no_more);
+    tcase_add_loop_test(tcase, a_vote_before_a_restart_no_longer_counts, 0, 2);
+    tcase_add_test(tcase, a_vote_of_a_master_that_evicts_now_no_longer_counts);
     suite_add_tcase(suite, tcase);
     return suite;
 }

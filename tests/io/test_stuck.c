@@ -1,5 +1,7 @@
-/* io/test_stuck.c - slow, silent and absent minorities cost nothing: rules S6 and S14. The
- * time-outs are a minute where a test says "at once", so a test that waits for one fails. */
+/* io/test_stuck.c - minorities that are slow, absent or do not answer cost no time: rules S6 and
+ * S14.
+ *
+ * The timeouts are a minute where a test says "at once", so a test that waits for one fails. */
 #include "io/farm.h"
 #include "io/suites.h"
 #include "io/suspend.h"
@@ -62,7 +64,7 @@ START_TEST(minority_that_is_down_does_not_delay_a_win)
 }
 END_TEST
 
-START_TEST(majority_that_is_down_is_told_at_once)
+START_TEST(majority_that_is_down_is_reported_at_once)
 {
     struct outcome got;
     size_t i;
@@ -94,7 +96,7 @@ START_TEST(silent_majority_ends_with_the_time_out)
     for (i = 0; i < 3; i++) {
         fake_pause(f.nodes[i]);
     }
-    got = farm_acquire_in_silence(&f, "k");
+    got = farm_acquire_to_timeout(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
         ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
@@ -114,7 +116,7 @@ START_TEST(majority_that_does_not_greet_ends_with_the_time_out)
         fake_pause(f.nodes[i]);
     }
     farm_open_at_once(&f);
-    got = farm_acquire_in_silence(&f, "k");
+    got = farm_acquire_to_timeout(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_str_ne(got.votes[0].error, "");
@@ -122,7 +124,7 @@ START_TEST(majority_that_does_not_greet_ends_with_the_time_out)
 }
 END_TEST
 
-/* Node 0 owes us the answer to one SET. */
+/* Node 0 has not answered one SET. */
 static void open_with_stuck_node(void)
 {
     struct outcome got;
@@ -156,7 +158,7 @@ START_TEST(stuck_node_gets_no_more_sets)
 }
 END_TEST
 
-/* It was never asked about these, so there is nothing to release there either. */
+/* It was not asked in these rounds, so there is nothing to release there either. */
 START_TEST(stuck_node_gets_no_releases_for_what_it_was_not_asked)
 {
     struct outcome got;
@@ -204,7 +206,7 @@ START_TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
     for (i = 0; i < 3; i++) {
         fake_pause(f.nodes[i]);
     }
-    ck_assert_int_eq(farm_acquire_in_silence(&f, "first").status, REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(farm_acquire_to_timeout(&f, "first").status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
         farm_wait(&f, i, REDLOCK_NODE_STUCK);
     }
@@ -268,7 +270,7 @@ END_TEST
 #define WAIT_MS 90000u
 #define RETRY_MS 60000u
 
-/* One try has been refused; the next one comes after a wait that is drawn from 0 to RETRY_MS. */
+/* One round was refused; the next one follows after a random wait from 0 to RETRY_MS. */
 static void begin_to_wait(struct outcome *got)
 {
     struct redlock_request request = outcome_request("k");
@@ -283,7 +285,7 @@ static void begin_to_wait(struct outcome *got)
     loop_settle(f.base);
 }
 
-/* What is left of the wait passes. */
+/* The rest of the wait passes. */
 static void end_the_wait(const struct outcome *got)
 {
     ck_assert_int_eq(got->calls, 0);
@@ -294,7 +296,7 @@ static void end_the_wait(const struct outcome *got)
     ck_assert_uint_gt(got->tries, 1);
 }
 
-/* Between two tries: the last one has been answered, and no other begins. */
+/* Between two rounds: the last one was answered, and no other begins. */
 START_TEST(wait_has_an_end)
 {
     struct outcome got = {.n = 3};
@@ -303,7 +305,7 @@ START_TEST(wait_has_an_end)
     begin_to_wait(&got);
     suspend_ms(RETRY_MS);
     farm_wait_count(&f, 0, "SET", 2);
-    suspend_time();
+    suspend_freeze();
     loop_settle(f.base);
     answered = fake_count(f.nodes[0], "SET");
     end_the_wait(&got);
@@ -311,13 +313,13 @@ START_TEST(wait_has_an_end)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NO);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), answered);
-    suspend_go_on();
+    suspend_unfreeze();
     farm_end(&f);
 }
 END_TEST
 
-/* That proves nothing: the reason is the one of the try before. */
-START_TEST(the_end_of_the_wait_breaks_a_try_off)
+/* Such a round proves nothing: the reason is that of the round before. */
+START_TEST(the_end_of_the_wait_ends_a_round)
 {
     struct outcome got = {.n = 3};
     size_t before, i;
@@ -351,8 +353,8 @@ START_TEST(without_waiting_there_is_one_try)
 }
 END_TEST
 
-/* [S2] A grant that comes when the time is used up is no lock. The stall outlasts the ttl; the
- * time-out is longer. */
+/* [S2] A grant that comes when the time is used up is no lock. The stall is longer than the ttl;
+ * the timeout is even longer. */
 START_TEST(grants_that_come_too_late_are_no_lock)
 {
     struct redlock_request request = outcome_request("k");
@@ -378,7 +380,7 @@ START_TEST(grants_that_come_too_late_are_no_lock)
 }
 END_TEST
 
-/* Seven of which three may fail; an even number tolerates no more than one fewer. */
+/* Seven nodes of which three may fail; of an even number one fewer than half may fail. */
 START_TEST(quorum_is_of_the_nodes_configured)
 {
     static const struct {
@@ -412,7 +414,7 @@ static TCase *minority_case(void)
     tcase_add_test(tcase, silent_minority_does_not_delay_a_loss);
     tcase_add_test(tcase, minority_that_does_not_greet_does_not_delay_a_win);
     tcase_add_loop_test(tcase, minority_that_is_down_does_not_delay_a_win, 0, 2);
-    tcase_add_loop_test(tcase, majority_that_is_down_is_told_at_once, 0, 2);
+    tcase_add_loop_test(tcase, majority_that_is_down_is_reported_at_once, 0, 2);
     tcase_add_test(tcase, silent_majority_ends_with_the_time_out);
     tcase_add_test(tcase, majority_that_does_not_greet_ends_with_the_time_out);
     tcase_add_loop_test(tcase, quorum_is_of_the_nodes_configured, 0, 14);
@@ -438,7 +440,7 @@ static TCase *waiting_case(void)
     tcase_add_test(tcase, waiting_acquire_gets_the_lock_when_a_majority_is_back);
     tcase_add_test(tcase, waiting_acquire_gets_the_lock_when_it_is_free);
     tcase_add_test(tcase, wait_has_an_end);
-    tcase_add_test(tcase, the_end_of_the_wait_breaks_a_try_off);
+    tcase_add_test(tcase, the_end_of_the_wait_ends_a_round);
     tcase_add_test(tcase, without_waiting_there_is_one_try);
     tcase_add_test(tcase, grants_that_come_too_late_are_no_lock);
     return tcase;

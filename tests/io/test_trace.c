@@ -1,5 +1,5 @@
-/* io/test_trace.c - what a manager tells as it happens: the lines of a whole cycle, what is never
- * in one, and what may not be done in the middle of it. */
+/* io/test_trace.c - the lines that a manager traces: those of a whole cycle, what they never
+ * contain, and what may not be called while one is reported. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,14 +13,14 @@
 static struct farm f;
 static struct held h;
 
-/* ---- what was told ---- */
+/* ---- the lines that were traced ---- */
 
 static char lines[LINES][REDLOCK_TRACE_LINE];
 static size_t n_lines, at;
 static uint64_t last_us;
 static bool is_inside;
 
-/* The time in front of a line is not what these tests are about. */
+/* These tests ignore the time at the beginning of a line. */
 static void on_event(const struct redlock_trace *ev, void *arg)
 {
     char line[REDLOCK_TRACE_LINE];
@@ -57,7 +57,7 @@ static void die(const char *what)
     ck_abort_msg("no line \"%s\" from line %zu on", what, at);
 }
 
-/* A $ stands for the token's part that is shown. */
+/* A $ stands for the part of the token that is shown. */
 static void fill_in(const char *text, char out[256])
 {
     const char *mark = strchr(text, '$');
@@ -66,7 +66,7 @@ static void fill_in(const char *text, char out[256])
              mark ? mark + 1 : "");
 }
 
-/* From `from` on there is a line that begins so. Returns what is behind it. */
+/* Find a line that begins with `text`, from `from` on. Returns the index after it. */
 static size_t find(const char *text, size_t from)
 {
     char begin[256];
@@ -81,29 +81,29 @@ static size_t find(const char *text, size_t from)
     return from + 1;
 }
 
-/* Behind the line that was found last. */
+/* After the line that was found last. */
 static void must_follow(const char *text)
 {
     at = find(text, at);
 }
 
-/* For each of these nodes, in any order; a # stands for its number. */
+/* A line for each of these nodes, in any order; a # stands for its number. */
 static void must_follow_of_each(size_t first, size_t last, const char *pattern)
 {
-    size_t node, behind, from = at;
+    size_t node, after, from = at;
     char text[256];
 
     snprintf(text, sizeof(text), "%s", pattern);
     for (node = first; node < last; node++) {
         text[strcspn(pattern, "#")] = (char)('0' + node);
-        behind = find(text, from);
-        at = behind > at ? behind : at;
+        after = find(text, from);
+        at = after > at ? after : at;
     }
 }
 
 /* ---- the lines ---- */
 
-START_TEST(a_lock_is_told_from_the_wish_to_the_end)
+START_TEST(a_lock_is_traced_from_the_request_to_the_release)
 {
     start();
     farm_open(&f);
@@ -134,12 +134,12 @@ START_TEST(a_lock_is_told_from_the_wish_to_the_end)
 }
 END_TEST
 
-START_TEST(a_loss_is_told_with_what_has_led_to_it)
+START_TEST(a_loss_is_traced_with_its_cause)
 {
     start();
     farm_open(&f);
     held_acquire_key(&h, &f, "k");
-    held_stand_still(&f, 1, 5);
+    held_pause(&f, 1, 5);
     while (h.lost == 0) {
         suspend_ms(5000);
         loop_settle(f.base);
@@ -149,14 +149,14 @@ START_TEST(a_loss_is_told_with_what_has_led_to_it)
     must_follow("c0.0  t$ is LOST: ENOQUORUM");
     ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
     must_follow("c0.0  forgets t$");
-    held_go_on(&f, 1, 5);
+    held_resume(&f, 1, 5);
     loop_settle(f.base);
     must_follow_of_each(1, 5, "c0-n#  says yes to the extension of t$");
     farm_end(&f);
 }
 END_TEST
 
-START_TEST(a_round_that_failed_is_told_with_its_reason)
+START_TEST(a_round_that_failed_is_traced_with_its_reason)
 {
     struct outcome got;
     size_t i;
@@ -176,7 +176,7 @@ START_TEST(a_round_that_failed_is_told_with_its_reason)
 }
 END_TEST
 
-START_TEST(a_release_that_is_pending_is_told_and_when_it_is_sent)
+START_TEST(a_pending_release_is_traced_and_when_it_is_sent)
 {
     start();
     farm_open(&f);
@@ -197,7 +197,7 @@ START_TEST(a_release_that_is_pending_is_told_and_when_it_is_sent)
 }
 END_TEST
 
-START_TEST(a_master_whose_vote_does_not_count_is_told)
+START_TEST(a_master_whose_vote_does_not_count_is_traced)
 {
     size_t i;
 
@@ -214,7 +214,7 @@ START_TEST(a_master_whose_vote_does_not_count_is_told)
 }
 END_TEST
 
-/* ---- what is in no line ---- */
+/* ---- what no line contains ---- */
 
 #define PASSWORD "a-very-secret-word"
 #define OWNER "another-secret"
@@ -228,9 +228,9 @@ static void must_be_nowhere(const char *secret)
     }
 }
 
-/* The first server repeats all that it was sent, the second does not let us in and says the
- * password, the third has a key that would do something to a terminal. */
-START_TEST(neither_a_password_nor_a_whole_token_is_told)
+/* The first server repeats everything that it was sent, the second refuses our login and quotes
+ * the password, the third has a key that would control a terminal. */
+START_TEST(neither_a_password_nor_a_whole_token_is_traced)
 {
     struct redlock_request request;
     char says[256], some[10];
@@ -267,7 +267,7 @@ START_TEST(neither_a_password_nor_a_whole_token_is_told)
 }
 END_TEST
 
-/* ---- what may be done meanwhile ---- */
+/* ---- calls in the middle of a trace callback ---- */
 
 static unsigned refused;
 
@@ -275,10 +275,10 @@ static void never_called(struct redlock_lock *lock, int status, void *arg)
 {
     (void)lock;
     (void)arg;
-    ck_abort_msg("a callback with %d of a call that was refused", status);
+    ck_abort_msg("a refused call has called back with %d", status);
 }
 
-static void never_told(const struct redlock_query_result *result, int status, void *arg)
+static void never_reported(const struct redlock_query_result *result, int status, void *arg)
 {
     (void)result;
     never_called(NULL, status, arg);
@@ -300,7 +300,7 @@ static void try_all(struct redlock *rl)
                      REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_release_token(rl, keys, 1, "token", never_called, NULL),
                      REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_query(rl, "other", never_told, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_query(rl, "other", never_reported, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_examine(rl, never_examined, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_close(rl, NULL, NULL), REDLOCK_ESTATE);
 }
@@ -336,7 +336,7 @@ static void on_event_try(const struct redlock_trace *ev, void *arg)
     is_inside = false;
 }
 
-START_TEST(nothing_of_the_manager_can_be_begun_or_ended_while_it_tells)
+START_TEST(no_call_is_accepted_in_a_trace_callback)
 {
     start();
     f.options.trace_cb = on_event_try;
@@ -359,13 +359,13 @@ Suite *trace_suite(void)
     Suite *s = suite_create("trace");
     TCase *c = tcase_create("trace");
 
-    tcase_add_test(c, a_lock_is_told_from_the_wish_to_the_end);
-    tcase_add_test(c, a_loss_is_told_with_what_has_led_to_it);
-    tcase_add_test(c, a_round_that_failed_is_told_with_its_reason);
-    tcase_add_test(c, a_release_that_is_pending_is_told_and_when_it_is_sent);
-    tcase_add_test(c, a_master_whose_vote_does_not_count_is_told);
-    tcase_add_test(c, neither_a_password_nor_a_whole_token_is_told);
-    tcase_add_test(c, nothing_of_the_manager_can_be_begun_or_ended_while_it_tells);
+    tcase_add_test(c, a_lock_is_traced_from_the_request_to_the_release);
+    tcase_add_test(c, a_loss_is_traced_with_its_cause);
+    tcase_add_test(c, a_round_that_failed_is_traced_with_its_reason);
+    tcase_add_test(c, a_pending_release_is_traced_and_when_it_is_sent);
+    tcase_add_test(c, a_master_whose_vote_does_not_count_is_traced);
+    tcase_add_test(c, neither_a_password_nor_a_whole_token_is_traced);
+    tcase_add_test(c, no_call_is_accepted_in_a_trace_callback);
     suite_add_tcase(s, c);
     return s;
 }

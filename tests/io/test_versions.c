@@ -1,8 +1,8 @@
-/* io/test_versions.c - a program and the library that were built with different headers.
+/* io/test_versions.c - a program and a library that were built with different headers.
  *
- * Structs of the past are kept here as they were. They live in memory of just their size, so that
- * the sanitizer sees whoever goes beyond it. What is asserted at compile time holds as long as
- * fields are only ever appended: whoever breaks it broke the programs that are out there. */
+ * Structs of the past are kept here unchanged. Each lives in memory of exactly its size, so that
+ * the sanitizer finds every access beyond it. The compile-time assertions hold as long as fields
+ * are only appended: a change that breaks one of them breaks programs that were built before. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,8 +208,8 @@ SAME(report_0_1, redlock_report, usable);
 SAME(report_0_1, redlock_report, clock_us);
 SAME(report_0_1, redlock_report, clock_error_us);
 
-/* A field that was appended into padding at the end would be inside the size of the struct that
- * had not got it: so no version ends with padding. */
+/* A field that is appended into padding at the end would lie inside the size of the older
+ * struct: so no version ends with padding. */
 #define FULL(name, last)                                                                           \
     _Static_assert(offsetof(struct name, last) + sizeof(((struct name *)0)->last) ==               \
                        sizeof(struct name),                                                        \
@@ -235,7 +235,7 @@ static void teardown(void)
     farm_end(&f);
 }
 
-/* Memory of just this size, with nothing in it that a program would put there. */
+/* Memory of exactly this size, filled with bytes that no program would put there. */
 static void *exactly(size_t size)
 {
     void *memory = malloc(size);
@@ -264,7 +264,7 @@ static struct redlock_request *past_request(size_t size)
     return request;
 }
 
-/* The limits that hold are those of the defaults. */
+/* The other limits are those of the defaults. */
 START_TEST(options_of_the_past_leave_the_rest_to_the_defaults)
 {
     static const size_t sizes[] = {sizeof(struct options_least), sizeof(struct options_first),

@@ -1,4 +1,4 @@
-/* io/test_wire.c - the bytes that masters get: who we say we are, which key, which value. */
+/* io/test_wire.c - the bytes that masters get: client name, login, key and value. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,8 @@ static void acquire_and_release(const struct redlock_request *request)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
 }
 
-/* Any other Redlock client contends with us: the key is the resource, the value the token. */
+/* Other Redlock clients compete with us by the same command: the key is the resource, the value
+ * the token. */
 START_TEST(set_is_what_every_redlock_client_sends)
 {
     struct redlock_request request = outcome_request("resource");
@@ -62,7 +63,7 @@ START_TEST(token_is_40_hex_digits)
 }
 END_TEST
 
-START_TEST(owner_stands_behind_the_token)
+START_TEST(owner_follows_the_token)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got;
@@ -77,7 +78,7 @@ START_TEST(owner_stands_behind_the_token)
 }
 END_TEST
 
-START_TEST(prefix_stands_before_the_key)
+START_TEST(prefix_comes_before_the_key)
 {
     struct outcome got;
     struct outcome_released released = {0, 0};
@@ -218,7 +219,7 @@ START_TEST(login_of_the_options_is_for_uris_without_one)
 }
 END_TEST
 
-START_TEST(wrong_password_is_told_and_never_shown)
+START_TEST(wrong_password_is_reported_and_never_shown)
 {
     struct outcome got;
 
@@ -236,7 +237,7 @@ START_TEST(wrong_password_is_told_and_never_shown)
 }
 END_TEST
 
-START_TEST(missing_password_is_told)
+START_TEST(missing_password_is_reported)
 {
     farm_start(&f, 3, FAKE_UNIX);
     fake_model(f.nodes[0])->password = "right";
@@ -247,8 +248,8 @@ START_TEST(missing_password_is_told)
 }
 END_TEST
 
-/* A server without AUTH says our own words back to us. */
-START_TEST(password_in_a_server_s_words_is_not_shown)
+/* A server without AUTH quotes our own command. */
+START_TEST(password_that_a_server_quotes_is_not_shown)
 {
     farm_start(&f, 3, FAKE_TCP);
     fake_on(f.nodes[0], "AUTH", FAKE_REPLY,
@@ -293,7 +294,7 @@ START_TEST(database_is_selected_before_anything_is_set)
 }
 END_TEST
 
-START_TEST(database_that_is_not_there_is_told)
+START_TEST(missing_database_is_reported)
 {
     static char uri[200];
 
@@ -321,7 +322,7 @@ START_TEST(client_name_is_set)
 }
 END_TEST
 
-START_TEST(server_s_version_is_told)
+START_TEST(version_of_a_server_is_reported)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
@@ -373,7 +374,7 @@ START_TEST(the_holder_is_named)
 }
 END_TEST
 
-/* [S11] The writable replica is the dangerous one: only its role tells. */
+/* [S11] The writable replica is the dangerous one: only INFO shows its role. */
 START_TEST(unfit_servers_do_not_vote)
 {
     static const struct {
@@ -458,22 +459,22 @@ Suite *wire_suite(void)
 
     tcase_add_test(tcase, set_is_what_every_redlock_client_sends);
     tcase_add_test(tcase, token_is_40_hex_digits);
-    tcase_add_test(tcase, owner_stands_behind_the_token);
-    tcase_add_test(tcase, prefix_stands_before_the_key);
+    tcase_add_test(tcase, owner_follows_the_token);
+    tcase_add_test(tcase, prefix_comes_before_the_key);
     tcase_add_test(tcase, key_with_a_length_may_hold_any_byte);
     tcase_add_test(tcase, key_length_cuts_the_key);
     tcase_add_test(tcase, longest_key_and_owner_go_through);
     tcase_add_test(tcase, user_and_password_are_sent_unescaped);
     tcase_add_test(tcase, password_alone_is_sent_alone);
     tcase_add_test(tcase, login_of_the_options_is_for_uris_without_one);
-    tcase_add_test(tcase, wrong_password_is_told_and_never_shown);
-    tcase_add_test(tcase, missing_password_is_told);
-    tcase_add_test(tcase, password_in_a_server_s_words_is_not_shown);
+    tcase_add_test(tcase, wrong_password_is_reported_and_never_shown);
+    tcase_add_test(tcase, missing_password_is_reported);
+    tcase_add_test(tcase, password_that_a_server_quotes_is_not_shown);
     tcase_add_test(tcase, name_of_a_node_has_no_login);
     tcase_add_test(tcase, database_is_selected_before_anything_is_set);
-    tcase_add_test(tcase, database_that_is_not_there_is_told);
+    tcase_add_test(tcase, missing_database_is_reported);
     tcase_add_test(tcase, client_name_is_set);
-    tcase_add_test(tcase, server_s_version_is_told);
+    tcase_add_test(tcase, version_of_a_server_is_reported);
     tcase_add_loop_test(tcase, older_servers_vote_without_naming_the_holder, 5, 7);
     tcase_add_test(tcase, the_holder_is_named);
     tcase_add_loop_test(tcase, unfit_servers_do_not_vote, 0, 3);

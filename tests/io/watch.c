@@ -45,7 +45,7 @@ void watch_for_state(struct event_base *base, struct redlock *rl, size_t node,
     struct wanted wanted = {.rl = rl, .node = node, .state = state};
 
     if (!loop_until_true(base, is_in_state, &wanted, LOOP_BOUND_MS)) {
-        ck_abort_msg("node %zu is in state %d and not in %d: %s", node, (int)watch_state(rl, node),
+        ck_abort_msg("node %zu is in state %d instead of %d: %s", node, (int)watch_state(rl, node),
                      (int)state, watch_error(rl, node));
     }
 }

@@ -53,6 +53,7 @@ HELD = [
     'src/core',
     'src/scripts',
     'tests/sim',
+    'tests/io',
     'docs/simulator.md',
 ]
 

@@ -287,9 +287,9 @@ START_TEST(close_releases_two_thousand_locks_on_every_master)
         loop_must(s.base, &got[i].calls);
         ck_assert_int_eq(got[i].status, REDLOCK_OK);
     }
-    suspend_time(); /* a minority that is slow is not waited for */
+    suspend_freeze(); /* a minority that is slow is not waited for */
     watch_close(s.base, s.rl[0]);
-    suspend_go_on();
+    suspend_unfreeze();
     s.rl[0] = NULL;
     site_wait_clean(&s);
     site_end(&s);

@@ -226,11 +226,11 @@ START_TEST(what_the_buffer_has_no_room_for_is_released_before_a_close_ends)
         ck_assert_int_eq(redlock_release(all.locks[i], NULL, NULL), REDLOCK_OK);
     }
     site_wait_answer(&s, 1, "0", "DBSIZE");
-    suspend_time();
+    suspend_freeze();
     master_continue(s.masters[0]);
     wait_until(is_up);
     close_and_look();
-    suspend_go_on();
+    suspend_unfreeze();
 }
 END_TEST
 

@@ -92,7 +92,7 @@ static bool is_a_duplicate_refused(void *arg)
 }
 
 /* Server 0 is the first two nodes: with two names, or over TCP and a unix socket. */
-START_TEST(one_server_under_two_addresses_is_refused)
+START_TEST(one_server_at_two_addresses_is_refused)
 {
     struct master_options both = {.where = MASTER_TCP4};
     char config[256], other[256];
@@ -275,7 +275,7 @@ END_TEST
 
 /* ---- data that are gone ---- */
 
-START_TEST(a_flushall_is_seen_by_the_probe)
+START_TEST(a_flushall_is_seen_by_the_inspection)
 {
     site_start(&s, 3, NULL);
     open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, HEALTH_MS);
@@ -367,14 +367,14 @@ Suite *quarantine_suite(void)
     Suite *suite = suite_create("quarantine");
     TCase *tcase = tcase_create("quarantine");
 
-    tcase_add_loop_test(tcase, one_server_under_two_addresses_is_refused, 0, 2);
+    tcase_add_loop_test(tcase, one_server_at_two_addresses_is_refused, 0, 2);
     tcase_add_test(tcase, a_restart_does_not_give_a_lock_to_two);
     tcase_add_test(tcase, without_a_quarantine_it_does);
     tcase_add_test(tcase, masters_that_restarted_vote_again_after_max_ttl);
     tcase_add_test(tcase, masters_that_are_young_do_not_vote_before_max_ttl);
     tcase_add_loop_test(tcase, a_durable_master_keeps_its_vote, 0, 2);
     tcase_add_test(tcase, a_durable_master_that_comes_back_empty_waits_for_strangers);
-    tcase_add_test(tcase, a_flushall_is_seen_by_the_probe);
+    tcase_add_test(tcase, a_flushall_is_seen_by_the_inspection);
     tcase_add_test(tcase, a_flushall_is_seen_by_a_vote_with_a_fence);
     tcase_add_test(tcase, a_master_that_runs_no_script_for_us_votes_and_tells_the_time);
     tcase_add_test(tcase, masters_that_evict_do_not_vote);

@@ -181,7 +181,7 @@ END_TEST
 
 /* The clock is put right. Then the record is of a time to come, and nobody makes the data old
  * again: neither who is connected nor who comes. */
-START_TEST(a_step_stays_on_record_when_the_clock_is_put_right)
+START_TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
 {
     size_t i;
 
@@ -229,7 +229,7 @@ Suite *steps_suite(void)
     TCase *tcase = tcase_create("steps");
 
     tcase_add_test(tcase, a_step_is_known_to_those_who_come_after_it);
-    tcase_add_test(tcase, a_step_stays_on_record_when_the_clock_is_put_right);
+    tcase_add_test(tcase, a_clock_step_stays_recorded_when_the_clock_is_set_back);
     tcase_add_test(tcase, a_step_is_put_on_record_when_there_is_memory);
     suite_add_tcase(suite, tcase);
     return suite;
