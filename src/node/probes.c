@@ -18,7 +18,7 @@ volatile unsigned short rlk_probes_listeners __attribute__((section(".probes")))
 /* All probes share one counter: the library only asks whether a tool listens to any of them. */
 #define COUNTER(name)                                                                              \
     extern volatile unsigned short redlock_##name##_semaphore                                      \
-        __attribute__((alias("rlk_probes_listeners"), visibility("hidden")))
+        __attribute__((alias("rlk_probes_listeners"), visibility("hidden"), used))
 
 COUNTER(closing);
 COUNTER(closed);
