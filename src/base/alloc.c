@@ -1,4 +1,4 @@
-/* alloc.c - calloc(3) and its like, behind the hook of the tests. */
+/* alloc.c - calloc(3), realloc(3) and free(3), with a hook for tests. */
 #include "base/alloc.h"
 
 #include <stdlib.h>

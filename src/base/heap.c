@@ -1,4 +1,4 @@
-/* heap.c - merging and taking apart the trees of a pairing heap. */
+/* heap.c - joins and splits the trees of a pairing heap. */
 #include "base/heap.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* pool.c - the list of what was given back; an object that waits there begins with its link. */
+/* pool.c - the list of free objects: each begins with a pointer to the next. */
 #include "base/pool.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* ring.c - how a ring grows. */
+/* ring.c - grows and frees a ring. */
 #include "base/ring.h"
 
 #include <string.h>

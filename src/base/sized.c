@@ -1,4 +1,4 @@
-/* sized.c - copying between the program's version of a struct and ours. */
+/* sized.c - copies between the program's version of a struct and ours. */
 #include "base/sized.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* attempt.c - the attempt's step: a function for each event, above the round's. */
+/* attempt.c - a function for each event of an attempt; the events of its round go to round.c. */
 #include "core/attempt.h"
 
 #include <redlock/error.h>

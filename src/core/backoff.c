@@ -1,4 +1,4 @@
-/* backoff.c - one draw. */
+/* backoff.c - draws the wait before a retry. */
 #include "core/backoff.h"
 
 uint64_t rlk_backoff_us(struct rlk_prng *prng, uint32_t failures, uint64_t min_us, uint64_t max_us)

@@ -1,4 +1,4 @@
-/* classify.c - what each question may be answered, literally; all else is no proof. */
+/* classify.c - for each question the replies that prove something. */
 #include "core/classify.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* clocks.c - comparing each time that a master tells with its own before, and with the others'. */
+/* clocks.c - compares the readings of a clock with earlier ones, and the clocks with each other. */
 #include "core/clocks.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* former.c - remembering connections, and forgetting them with their process. */
+/* former.c - the list of former connections, which ends with the run of the server. */
 #include "core/former.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* hold.c - the hold's step: a function for each event, and the plan for the next. */
+/* hold.c - a function for each event of a held lock, and the times of what is due next. */
 #include "core/hold.h"
 
 #include <redlock/error.h>

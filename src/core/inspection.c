@@ -1,4 +1,4 @@
-/* inspection.c - what is due to be asked of a master, and what follows from each answer. */
+/* inspection.c - what to ask a master, and what follows from each reply. */
 #include "core/inspection.h"
 
 #include <stddef.h>

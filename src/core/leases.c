@@ -1,5 +1,4 @@
-/* leases.c - the book of a lock's leases: a lease end for each node, and what a majority of them is
- * worth. */
+/* leases.c - the sets of nodes and the lease ends of a lock, and its validity. */
 #include "core/leases.h"
 
 #include "base/mask.h"

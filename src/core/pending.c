@@ -1,4 +1,4 @@
-/* pending.c - the times of a pending release. */
+/* pending.c - how long a release stays pending, and what sends it again. */
 #include "core/pending.h"
 
 #include "base/time.h"

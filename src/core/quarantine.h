@@ -78,8 +78,8 @@ struct rlk_quarantine {
     uint64_t old_enough_us;    /* the least age of data that have forgotten no lock */
     bool greeted;              /* at least once */
     char run[RLK_RUN_MAX + 1]; /* the last run that was read; "": none yet */
-    uint64_t watched_since_us; /* since when this run is inspected without a gap of 2 s */
-    uint64_t inspected_us;     /* the last inspection */
+    uint64_t watched_since_us; /* since when its birth was read without a gap of 2 s */
+    uint64_t inspected_us;     /* when the birth was read last */
     uint64_t mark;             /* the last mark that was read; 0: none */
     uint64_t born_us;          /* the last birth that was read, by the server's clock; 0: none */
     bool recorded_by_other; /* since the inspection before, another client recorded a clock step */

@@ -1,4 +1,4 @@
-/* reach.c - from four facts to one of four words. */
+/* reach.c - whether a master can be asked, from four facts. */
 #include "core/reach.h"
 
 enum rlk_reach rlk_reach_of(const struct rlk_reach_facts *f, uint64_t now_us)

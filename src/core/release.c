@@ -1,4 +1,4 @@
-/* release.c - the release's step: answers are counted until they decide. */
+/* release.c - counts the answers to a release until they decide. */
 #include "core/release.h"
 
 #include <redlock/error.h>

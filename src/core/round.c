@@ -1,4 +1,4 @@
-/* round.c - the round's step: a function for each event, and the verdict. */
+/* round.c - a function for each event of a round, and the decision. */
 #include "core/round.h"
 
 #include <redlock/error.h>

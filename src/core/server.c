@@ -1,4 +1,4 @@
-/* server.c - versions, roles and ages, from the facts that a server tells. */
+/* server.c - the rules about roles, versions, ages and durability. */
 #include "core/server.h"
 
 #include <string.h>

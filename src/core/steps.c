@@ -1,4 +1,4 @@
-/* steps.c - carrying the verdict about a clock to the quarantines and to ours. */
+/* steps.c - passes a verdict about clocks on to the quarantines, and to whoever records steps. */
 #include "core/steps.h"
 
 #include "base/mask.h"

@@ -1,4 +1,4 @@
-/* test_base.c - the leaf helpers. */
+/* test_base.c - times, masks, lists, heaps, pools, rings and random numbers. */
 #include <stdbool.h>
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@
 #include "base/time.h"
 #include "lib/runner.h"
 
-START_TEST(times_stick_at_never_and_at_zero)
+START_TEST(times_saturate_at_never_and_at_zero)
 {
     ck_assert_uint_eq(rlk_time_add(RLK_NEVER, 1), RLK_NEVER);
     ck_assert_uint_eq(rlk_time_add(RLK_NEVER - 1, 1), RLK_NEVER);
@@ -121,7 +121,7 @@ START_TEST(a_pool_gives_back_what_it_was_given)
     b = rlk_pool_take(&p, 64);
     ck_assert(a && b && a != b);
     rlk_pool_give(&p, a);
-    rlk_pool_give(&p, b); /* one too many: freed */
+    rlk_pool_give(&p, b); /* more than are kept: freed */
     ck_assert_uint_eq(p.kept, 1);
     ck_assert_ptr_eq(rlk_pool_take(&p, 64), a);
     rlk_pool_give(&p, a);
@@ -135,7 +135,7 @@ static int refuse(size_t size)
     return 0;
 }
 
-/* Values come and go at random, more of them come; each has its number. */
+/* Values are pushed and dropped at random, more of them pushed; each has its number. */
 START_TEST(a_ring_gives_back_in_order_what_it_was_given_up_to_its_bound)
 {
     struct rlk_ring r = {0};
@@ -175,7 +175,7 @@ START_TEST(a_ring_that_cannot_grow_keeps_what_it_has)
     rlk_alloc_hook(refuse);
     ck_assert(!rlk_ring_reserve(&r, 1, 128));
     rlk_ring_drop(&r);
-    ck_assert(rlk_ring_reserve(&r, 1, 128)); /* there is room again */
+    ck_assert(rlk_ring_reserve(&r, 1, 128)); /* there is capacity again */
     rlk_alloc_hook(NULL);
     *(char *)rlk_ring_push(&r, 1) = i;
     ck_assert_uint_eq(r.count, 64);
@@ -201,7 +201,7 @@ static Suite *suite(void)
     Suite *s = suite_create("base");
     TCase *c = tcase_create("base");
 
-    tcase_add_test(c, times_stick_at_never_and_at_zero);
+    tcase_add_test(c, times_saturate_at_never_and_at_zero);
     tcase_add_test(c, masks_are_walked_lowest_first);
     tcase_add_test(c, lists_keep_order_and_removal_is_harmless_twice);
     tcase_add_loop_test(c, the_heap_always_has_the_smallest_on_top, 0, 3);

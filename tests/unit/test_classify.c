@@ -1,5 +1,5 @@
-/* test_classify.c - replies into votes: only a proof is a yes or a no, for every reply a server
- * gives [S5]. */
+/* test_classify.c - every reply that a server may give becomes a vote or an answer: only proof is a
+ * yes or a no [S5]. */
 #include <string.h>
 
 #include "core/classify.h"
@@ -14,7 +14,7 @@ static struct rlk_reply reply(enum rlk_reply_type type, int64_t integer, const c
     return r;
 }
 
-/* What a server that did not set the key, or may not have, can say. */
+/* Errors of a server that did not set the key, or may not have set it. */
 static const char *const errors[] = {
     "LOADING Redis is loading the dataset in memory",
     "READONLY You can't write against a read only replica.",
@@ -45,7 +45,7 @@ START_TEST(an_error_is_neither_yes_nor_no)
 }
 END_TEST
 
-START_TEST(set_says_ok_or_nil)
+START_TEST(set_answers_ok_or_nil)
 {
     struct rlk_reply ok = reply(RLK_REPLY_STATUS, 0, "OK"), nil = reply(RLK_REPLY_NIL, 0, "");
     struct rlk_reply queued = reply(RLK_REPLY_STATUS, 0, "QUEUED");
@@ -60,7 +60,7 @@ START_TEST(set_says_ok_or_nil)
 }
 END_TEST
 
-START_TEST(set_get_says_nil_or_the_holder)
+START_TEST(set_get_answers_nil_or_the_holder)
 {
     struct rlk_reply ok = reply(RLK_REPLY_STATUS, 0, "OK"), nil = reply(RLK_REPLY_NIL, 0, "");
     struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody");
@@ -75,8 +75,8 @@ START_TEST(set_get_says_nil_or_the_holder)
 }
 END_TEST
 
-/* The nil of the one is the refusal of the other. */
-START_TEST(a_nil_is_read_by_what_was_asked)
+/* The same nil is a yes to SET GET, and a no to SET. */
+START_TEST(a_nil_means_yes_or_no_by_what_was_asked)
 {
     struct rlk_reply nil = reply(RLK_REPLY_NIL, 0, ""), own = reply(RLK_REPLY_STRING, 0, TOKEN);
 
@@ -97,7 +97,7 @@ START_TEST(our_own_token_as_the_old_value_is_no_second_vote)
 }
 END_TEST
 
-START_TEST(release_says_deleted_gone_or_taken)
+START_TEST(release_answers_deleted_gone_or_taken)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), none = reply(RLK_REPLY_INTEGER, 0, "");
     struct rlk_reply other = reply(RLK_REPLY_INTEGER, -1, "");
@@ -124,9 +124,9 @@ START_TEST(an_error_is_known_by_its_whole_first_word)
 }
 END_TEST
 
-/* Redis before 7.0 names the places in the script first. What is said of the words holds there as
- * well; and what only looks like a place is no such. */
-START_TEST(an_error_from_within_a_script_is_known_behind_its_places)
+/* Redis before 7.0 puts the places in the script first. The rules for first words hold after them;
+ * a text that only looks like a place is no place. */
+START_TEST(the_first_word_of_an_error_from_a_script_comes_after_the_places)
 {
 #define IN_SCRIPT "ERR Error running script (call to f_488a19661b61470318f71acdc390dc7429f941ee): "
     static const struct {
@@ -160,8 +160,8 @@ START_TEST(an_error_from_within_a_script_is_known_behind_its_places)
 }
 END_TEST
 
-/* Of several keys one that is missing or another's is enough: the lock is not there. */
-START_TEST(the_script_that_keeps_says_ours_gone_or_taken)
+/* One key that is missing, or has another owner, is enough: the lock is not there. */
+START_TEST(keep_answers_ours_gone_or_taken)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), none = reply(RLK_REPLY_INTEGER, 0, "");
     struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody"), nil = {.type = RLK_REPLY_NIL};
@@ -186,9 +186,9 @@ START_TEST(the_script_that_keeps_says_ours_gone_or_taken)
 }
 END_TEST
 
-/* That some were ours already is what a heal may find, whose first try was not answered; otherwise
- * it is one server under two addresses [S10]. */
-START_TEST(the_script_that_takes_says_set_or_the_holder)
+/* A heal may find keys that are ours already, when the answer to an earlier one was lost. Otherwise
+ * that is one server at two addresses [S10]. */
+START_TEST(take_answers_set_or_the_holder)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), two = reply(RLK_REPLY_INTEGER, 2, "");
     struct rlk_reply none = reply(RLK_REPLY_INTEGER, 0, "");
@@ -216,17 +216,17 @@ END_TEST
 
 /* ---- with a fence [S12] ---- */
 
-/* {first, second}; of another type where that is asked for. */
+/* {first, second}, with the given types. */
 static enum rlk_vote fenced(enum rlk_reply_type type, int64_t first, int64_t second, uint64_t *ret)
 {
     struct rlk_reply pair[3] = {reply(RLK_REPLY_ARRAY, 2, ""), reply(type, first, "7"),
                                 reply(RLK_REPLY_INTEGER, second, "")};
 
-    *ret = 99; /* it is written always */
+    *ret = 99; /* it is always written */
     return rlk_classify_fenced(pair, ret);
 }
 
-START_TEST(a_vote_with_a_number_is_a_yes_that_may_not_count)
+START_TEST(a_vote_with_a_counter_is_a_yes_that_may_not_count)
 {
     static const int64_t good[] = {1, 2, INT64_C(1763000000123456), (INT64_C(1) << 52) - 1};
     uint64_t fence;
@@ -242,7 +242,7 @@ START_TEST(a_vote_with_a_number_is_a_yes_that_may_not_count)
 }
 END_TEST
 
-START_TEST(a_number_that_no_master_gives_is_unknown)
+START_TEST(a_counter_that_no_master_gives_is_unknown)
 {
     static const int64_t bad[] = {0, -1, INT64_C(1) << 52, INT64_MAX, INT64_MIN};
     uint64_t fence;
@@ -257,8 +257,8 @@ START_TEST(a_number_that_no_master_gives_is_unknown)
 }
 END_TEST
 
-/* A yes of a script that gives no number is none: it was not ours that ran. */
-START_TEST(without_a_number_it_is_no_yes)
+/* Another script than ours must have run. */
+START_TEST(a_yes_without_a_counter_is_unknown)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), two = reply(RLK_REPLY_INTEGER, 2, "");
     struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody"), nil = {.type = RLK_REPLY_NIL};
@@ -293,7 +293,7 @@ START_TEST(only_a_one_confirms)
 }
 END_TEST
 
-START_TEST(an_error_is_no_number_and_no_confirmation)
+START_TEST(an_error_is_no_counter_and_no_confirmation)
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 1, errors[_i]);
     uint64_t fence = 99;
@@ -310,21 +310,21 @@ static Suite *suite(void)
     TCase *c = tcase_create("classify");
 
     tcase_add_loop_test(c, an_error_is_neither_yes_nor_no, 0, sizeof(errors) / sizeof(errors[0]));
-    tcase_add_test(c, set_says_ok_or_nil);
-    tcase_add_test(c, set_get_says_nil_or_the_holder);
-    tcase_add_test(c, a_nil_is_read_by_what_was_asked);
+    tcase_add_test(c, set_answers_ok_or_nil);
+    tcase_add_test(c, set_get_answers_nil_or_the_holder);
+    tcase_add_test(c, a_nil_means_yes_or_no_by_what_was_asked);
     tcase_add_test(c, our_own_token_as_the_old_value_is_no_second_vote);
-    tcase_add_test(c, release_says_deleted_gone_or_taken);
+    tcase_add_test(c, release_answers_deleted_gone_or_taken);
     tcase_add_test(c, an_error_is_known_by_its_whole_first_word);
-    tcase_add_loop_test(c, an_error_from_within_a_script_is_known_behind_its_places, 0, 11);
-    tcase_add_test(c, the_script_that_keeps_says_ours_gone_or_taken);
-    tcase_add_test(c, the_script_that_takes_says_set_or_the_holder);
+    tcase_add_loop_test(c, the_first_word_of_an_error_from_a_script_comes_after_the_places, 0, 11);
+    tcase_add_test(c, keep_answers_ours_gone_or_taken);
+    tcase_add_test(c, take_answers_set_or_the_holder);
     tcase_add_loop_test(c, an_error_of_a_script_is_unknown, 0, sizeof(errors) / sizeof(errors[0]));
-    tcase_add_test(c, a_vote_with_a_number_is_a_yes_that_may_not_count);
-    tcase_add_test(c, a_number_that_no_master_gives_is_unknown);
-    tcase_add_test(c, without_a_number_it_is_no_yes);
+    tcase_add_test(c, a_vote_with_a_counter_is_a_yes_that_may_not_count);
+    tcase_add_test(c, a_counter_that_no_master_gives_is_unknown);
+    tcase_add_test(c, a_yes_without_a_counter_is_unknown);
     tcase_add_test(c, only_a_one_confirms);
-    tcase_add_loop_test(c, an_error_is_no_number_and_no_confirmation, 0,
+    tcase_add_loop_test(c, an_error_is_no_counter_and_no_confirmation, 0,
                         sizeof(errors) / sizeof(errors[0]));
     suite_add_tcase(s, c);
     return s;

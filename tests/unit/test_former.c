@@ -1,5 +1,5 @@
-/* test_former.c - connections that ended with something unanswered: which are to be ended on the
- * server, and until when that is said [S5]. */
+/* test_former.c - connections that ended with commands unanswered: which of them the server is told
+ * to end, and how often [S5]. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ static void expect(unsigned count, int64_t first)
     }
 }
 
-/* Nothing of it can come late. A number of 0 is one that it did not tell. */
-START_TEST(only_what_has_a_number_a_run_and_something_unanswered_is_kept)
+/* Nothing that was sent over the others can arrive late. The id 0 is unknown. */
+START_TEST(only_a_connection_with_an_id_a_run_and_unanswered_commands_is_kept)
 {
     bool unanswered = _i & 1, run = _i & 2, id = _i & 4;
 
@@ -34,8 +34,8 @@ START_TEST(only_what_has_a_number_a_run_and_something_unanswered_is_kept)
 }
 END_TEST
 
-/* Also when the connection that carried the word broke, too. */
-START_TEST(each_is_kept_until_the_server_has_heard_of_it)
+/* Also when the connection over which CLIENT KILL was sent broke, too. */
+START_TEST(each_is_kept_until_the_server_has_replied)
 {
     int64_t id;
 
@@ -66,8 +66,8 @@ START_TEST(the_oldest_goes_first_when_they_are_many)
 }
 END_TEST
 
-/* There a number may be somebody else's. */
-START_TEST(those_of_another_process_have_ended_with_it)
+/* In another run the same id may be another client's. */
+START_TEST(connections_to_another_run_are_dropped)
 {
     begin();
     rlk_former_ended(&f, "abc", 5, 1);
@@ -101,10 +101,11 @@ static Suite *suite(void)
     Suite *s = suite_create("former");
     TCase *c = tcase_create("former");
 
-    tcase_add_loop_test(c, only_what_has_a_number_a_run_and_something_unanswered_is_kept, 0, 8);
-    tcase_add_test(c, each_is_kept_until_the_server_has_heard_of_it);
+    tcase_add_loop_test(c, only_a_connection_with_an_id_a_run_and_unanswered_commands_is_kept, 0,
+                        8);
+    tcase_add_test(c, each_is_kept_until_the_server_has_replied);
     tcase_add_test(c, the_oldest_goes_first_when_they_are_many);
-    tcase_add_loop_test(c, those_of_another_process_have_ended_with_it, 0, 2);
+    tcase_add_loop_test(c, connections_to_another_run_are_dropped, 0, 2);
     tcase_add_test(c, a_run_that_is_too_long_is_cut);
     suite_add_tcase(s, c);
     return s;

@@ -1,5 +1,5 @@
-/* test_inspection.c - what a connected master is asked, and what its answers mean, or that it gives
- * none [S7, S11]. */
+/* test_inspection.c - what a connected master is asked, and what its replies and errors mean
+ * [S7, S11]. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void step(enum rlk_inspection_event_kind kind, enum rlk_inspection_error 
     rlk_inspection_step(&inspection, &quarantine, &server, &ev, &out);
 }
 
-/* A master that says what it is, has been up for a day, and is not greeted yet. */
+/* A master that tells its role, has been up for a day, and is not greeted yet. */
 static void set_up(enum rlk_quarantine_policy policy)
 {
     memset(&inspection, 0, sizeof(inspection));
@@ -40,7 +40,7 @@ static void set_up(enum rlk_quarantine_policy policy)
     rlk_inspection_begin(&inspection);
 }
 
-/* The same, and it votes. */
+/* The same, greeted: its votes count. */
 static void set_up_known(enum rlk_quarantine_policy policy)
 {
     set_up(policy);
@@ -57,10 +57,10 @@ static enum rlk_quarantine_reason bar(void)
     return rlk_quarantine_reason(&quarantine, NOW, NULL);
 }
 
-/* ---- what it is asked ---- */
+/* ---- questions ---- */
 
-/* Role told by INFO, INFO denied since, told by HELLO. */
-START_TEST(its_role_is_asked_by_what_tells_it)
+/* The bits of _i: INFO tells the role, INFO is denied since, HELLO tells the role. */
+START_TEST(the_role_is_asked_by_the_command_that_tells_it)
 {
     bool told = _i & 1, denies_info = _i & 2, hello = _i & 4;
     enum rlk_inspection_role expected = told && !denies_info ? RLK_INSPECTION_BY_INFO
@@ -77,8 +77,8 @@ START_TEST(its_role_is_asked_by_what_tells_it)
 }
 END_TEST
 
-/* Policy, run told, script denied. */
-START_TEST(its_mark_is_read_where_that_is_wanted_and_allowed)
+/* By _i: the policy, whether the run is known, whether the script is denied. */
+START_TEST(the_mark_is_read_where_the_policy_and_the_master_allow_it)
 {
     bool run = _i & 1, denied = _i & 2;
     enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 4);
@@ -94,7 +94,7 @@ START_TEST(its_mark_is_read_where_that_is_wanted_and_allowed)
 }
 END_TEST
 
-START_TEST(a_stranger_is_asked_with_its_age_and_one_that_is_known_without)
+START_TEST(only_an_unknown_run_is_believed_its_age)
 {
     set_up(RLK_QUARANTINE_STRICT);
     ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_age_us,
@@ -105,7 +105,7 @@ START_TEST(a_stranger_is_asked_with_its_age_and_one_that_is_known_without)
 }
 END_TEST
 
-START_TEST(it_is_looked_at_once_at_a_time_and_not_all_the_time)
+START_TEST(there_is_one_inspection_at_a_time_and_not_too_often)
 {
     static const enum rlk_inspection_event_kind ends[] = {
         RLK_INSPECTION_GREETED, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN};
@@ -127,12 +127,12 @@ START_TEST(a_new_connection_has_nothing_outstanding_and_nothing_denied)
     inspection.asked = inspection.refused = inspection.denies_info = inspection.records_step = true;
     rlk_inspection_begin(&inspection);
     ck_assert(!inspection.asked && !inspection.refused && !inspection.denies_info);
-    ck_assert(inspection.records_step); /* a step is not on record for that */
+    ck_assert(inspection.records_step); /* a new connection puts no step on record */
 }
 END_TEST
 
-/* Policy, evicting. */
-START_TEST(whether_it_evicts_is_asked_now_and_then_and_more_often_while_it_does)
+/* By _i: the policy, and whether the master evicts. */
+START_TEST(whether_it_evicts_is_asked_more_often_while_it_does)
 {
     enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 2);
     unsigned i, asked = 0, turn = _i % 2 ? 2 : 30;
@@ -150,14 +150,15 @@ START_TEST(whether_it_evicts_is_asked_now_and_then_and_more_often_while_it_does)
 }
 END_TEST
 
-START_TEST(a_step_is_noted_with_each_look_until_it_is_on_record)
+START_TEST(each_inspection_records_a_step_until_it_is_on_record)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     rlk_quarantine_clock_moved(&quarantine, NOW + 86400 * S + 9, NOW);
     ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).step_us, 0);
     ck_assert(rlk_inspection_record_step(&inspection, &quarantine, &server));
     ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
-    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK); /* its write was refused */
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED,
+         MARK); /* the write of the record was rejected */
     ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).step_us,
                       NOW + 86400 * S + 9);
     rlk_inspection_step(&inspection, &quarantine, &server,
@@ -172,7 +173,7 @@ START_TEST(a_step_is_noted_with_each_look_until_it_is_on_record)
 }
 END_TEST
 
-START_TEST(where_no_mark_is_read_no_step_is_noted)
+START_TEST(where_no_mark_is_read_no_step_is_recorded)
 {
     set_up_known(RLK_QUARANTINE_OFF);
     ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
@@ -182,9 +183,9 @@ START_TEST(where_no_mark_is_read_no_step_is_noted)
 }
 END_TEST
 
-/* ---- what its answers mean ---- */
+/* ---- replies ---- */
 
-START_TEST(who_is_as_it_was_votes_on)
+START_TEST(a_master_that_has_not_changed_keeps_its_votes)
 {
     static const enum rlk_inspection_event_kind kinds[] = {
         RLK_INSPECTION_GREETED, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN,
@@ -197,9 +198,9 @@ START_TEST(who_is_as_it_was_votes_on)
 }
 END_TEST
 
-/* At the greeting: in quarantine already, and the votes over the connection before are of another
- * run. */
-START_TEST(another_run_takes_the_votes_back)
+/* At the greeting. The master may be in quarantine already, and the votes over the connection
+ * before are of another run all the same. */
+START_TEST(another_run_retracts_the_votes)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     strcpy(server.run_id, "abd");
@@ -211,7 +212,7 @@ START_TEST(another_run_takes_the_votes_back)
 }
 END_TEST
 
-START_TEST(another_mark_takes_the_votes_back_and_is_greeted_anew)
+START_TEST(another_mark_retracts_the_votes_and_needs_a_new_greeting)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK + 1);
@@ -221,7 +222,7 @@ START_TEST(another_mark_takes_the_votes_back_and_is_greeted_anew)
 END_TEST
 
 /* Only the time was asked for. */
-START_TEST(no_mark_at_all_says_nothing)
+START_TEST(a_reply_without_a_mark_changes_nothing)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, 0);
@@ -229,20 +230,20 @@ START_TEST(no_mark_at_all_says_nothing)
 }
 END_TEST
 
-/* A vote saw that. What it wrote is told by the look that follows. */
-START_TEST(a_vote_that_misses_the_mark_takes_the_votes_back)
+/* The next inspection finds the new mark. */
+START_TEST(a_vote_that_misses_the_mark_retracts_the_votes)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_MARK_MISSED, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(out.quarantined && !votes() && out.regreet == RLK_REGREET_NOT);
-    quarantine.data_replaced = false; /* that was told */
+    quarantine.data_replaced = false; /* that was reported */
     step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK + 1);
     ck_assert_int_eq(out.regreet, RLK_REGREET_DATA_REPLACED);
 }
 END_TEST
 
-/* Who voted by no means has nothing to take back, but for what other data mean for a lock. */
-START_TEST(votes_are_taken_back_once)
+/* A master in quarantine has no votes to retract. But other data matter to held locks, too. */
+START_TEST(votes_are_retracted_once)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     server.maxmemory = 1;
@@ -268,7 +269,7 @@ static const struct {
              {"master", 9, RLK_REGREET_REPLICA, RLK_UNFIT_NOT}};
 
 /* Whatever the policy. */
-START_TEST(who_is_no_master_or_was_none_is_greeted_anew)
+START_TEST(a_replica_and_a_former_replica_need_a_new_greeting)
 {
     int row = _i % 4;
 
@@ -282,7 +283,7 @@ START_TEST(who_is_no_master_or_was_none_is_greeted_anew)
 }
 END_TEST
 
-START_TEST(hello_tells_of_a_role_as_info_does)
+START_TEST(hello_tells_the_role_as_info_does)
 {
     struct rlk_inspection_event ev = {
         .kind = RLK_INSPECTION_ROLE, .now_us = NOW, .unfit = RLK_UNFIT_REPLICA};
@@ -294,14 +295,14 @@ START_TEST(hello_tells_of_a_role_as_info_does)
 }
 END_TEST
 
-/* Its mark is known or not, was told or is gone; which error. */
-START_TEST(an_error_bars_the_votes_until_it_can_tell_or_lets_it_vote_unseen)
+/* By _i: the mark is unknown, known or lost; and the error. */
+START_TEST(after_an_error_the_votes_wait_for_the_mark_or_count_without_it)
 {
     static const enum rlk_inspection_error errors[] = {RLK_INSPECTION_NOT_NOW,
                                                        RLK_INSPECTION_DENIED, RLK_INSPECTION_OTHER};
     enum rlk_inspection_event_kind kind = _i < 9 ? RLK_INSPECTION_REPLY : RLK_INSPECTION_GREETED;
     enum rlk_inspection_error error = errors[_i % 3];
-    int before = _i / 3 % 3; /* it had no mark, had one, has lost it */
+    int before = _i / 3 % 3; /* no mark yet, a mark, a mark that was lost */
     bool later = error == RLK_INSPECTION_NOT_NOW || (error == RLK_INSPECTION_OTHER && before != 0);
 
     set_up(RLK_QUARANTINE_OBSERVED);
@@ -316,14 +317,14 @@ START_TEST(an_error_bars_the_votes_until_it_can_tell_or_lets_it_vote_unseen)
     ck_assert_int_eq(out.quarantined, later);
     ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), later);
     ck_assert_int_eq(out.regreet, RLK_REGREET_NOT);
-    ck_assert(!quarantine.data_replaced); /* an error says nothing of its data */
+    ck_assert(!quarantine.data_replaced); /* an error says nothing about the data */
 }
 END_TEST
 
-/* ---- what nobody sees ---- */
+/* ---- blind spots ---- */
 
-/* Policy; run told, role told by HELLO, script denied. */
-START_TEST(what_nobody_sees_is_said)
+/* By _i: the policy; the run is known, HELLO tells the role, the script is denied. */
+START_TEST(blind_spots_are_reported)
 {
     bool run = _i & 1, hello = _i & 2, denied = _i & 4;
     enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 8);
@@ -349,27 +350,26 @@ static Suite *suite(void)
     Suite *s = suite_create("look");
     TCase *asks = tcase_create("asks"), *means = tcase_create("means");
 
-    tcase_add_loop_test(asks, its_role_is_asked_by_what_tells_it, 0, 8);
-    tcase_add_loop_test(asks, its_mark_is_read_where_that_is_wanted_and_allowed, 0, 12);
-    tcase_add_test(asks, a_stranger_is_asked_with_its_age_and_one_that_is_known_without);
-    tcase_add_loop_test(asks, it_is_looked_at_once_at_a_time_and_not_all_the_time, 0, 6);
+    tcase_add_loop_test(asks, the_role_is_asked_by_the_command_that_tells_it, 0, 8);
+    tcase_add_loop_test(asks, the_mark_is_read_where_the_policy_and_the_master_allow_it, 0, 12);
+    tcase_add_test(asks, only_an_unknown_run_is_believed_its_age);
+    tcase_add_loop_test(asks, there_is_one_inspection_at_a_time_and_not_too_often, 0, 6);
     tcase_add_test(asks, a_new_connection_has_nothing_outstanding_and_nothing_denied);
-    tcase_add_loop_test(asks, whether_it_evicts_is_asked_now_and_then_and_more_often_while_it_does,
-                        0, 6);
-    tcase_add_test(asks, a_step_is_noted_with_each_look_until_it_is_on_record);
-    tcase_add_test(asks, where_no_mark_is_read_no_step_is_noted);
+    tcase_add_loop_test(asks, whether_it_evicts_is_asked_more_often_while_it_does, 0, 6);
+    tcase_add_test(asks, each_inspection_records_a_step_until_it_is_on_record);
+    tcase_add_test(asks, where_no_mark_is_read_no_step_is_recorded);
     suite_add_tcase(s, asks);
-    tcase_add_loop_test(means, who_is_as_it_was_votes_on, 0, 6);
-    tcase_add_test(means, another_run_takes_the_votes_back);
-    tcase_add_test(means, another_mark_takes_the_votes_back_and_is_greeted_anew);
-    tcase_add_test(means, no_mark_at_all_says_nothing);
-    tcase_add_test(means, a_vote_that_misses_the_mark_takes_the_votes_back);
-    tcase_add_test(means, votes_are_taken_back_once);
-    tcase_add_loop_test(means, who_is_no_master_or_was_none_is_greeted_anew, 0, 12);
-    tcase_add_test(means, hello_tells_of_a_role_as_info_does);
-    tcase_add_loop_test(means, an_error_bars_the_votes_until_it_can_tell_or_lets_it_vote_unseen, 0,
+    tcase_add_loop_test(means, a_master_that_has_not_changed_keeps_its_votes, 0, 6);
+    tcase_add_test(means, another_run_retracts_the_votes);
+    tcase_add_test(means, another_mark_retracts_the_votes_and_needs_a_new_greeting);
+    tcase_add_test(means, a_reply_without_a_mark_changes_nothing);
+    tcase_add_test(means, a_vote_that_misses_the_mark_retracts_the_votes);
+    tcase_add_test(means, votes_are_retracted_once);
+    tcase_add_loop_test(means, a_replica_and_a_former_replica_need_a_new_greeting, 0, 12);
+    tcase_add_test(means, hello_tells_the_role_as_info_does);
+    tcase_add_loop_test(means, after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0,
                         18);
-    tcase_add_loop_test(means, what_nobody_sees_is_said, 0, 24);
+    tcase_add_loop_test(means, blind_spots_are_reported, 0, 24);
     suite_add_tcase(s, means);
     return s;
 }

@@ -1,9 +1,9 @@
 /* test_inspection_walk.c - everything that may happen to one master, in any order, and one client
- * that looks at it [S11].
+ * that inspects it [S11].
  *
- * The world of this test knows when the master last lost a vote. Whenever the client has just
- * looked (at the greeting or later) its votes must not count before every lock of then is over; and
- * when nothing is lost any more they must count again. Every sequence of so many steps is tried. */
+ * The test knows when the master last lost a vote. After each greeting and each inspection the
+ * votes must not count before every lock of that time has expired; and when no more is lost they
+ * must count again. Every sequence of six steps is tried. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,17 +19,17 @@
 #define DEPTH 6
 
 enum move {
-    FLUSH,         /* its data are thrown away, under the same run */
-    STRANGER,      /* another client looks at it for the first time */
-    RESTART_EMPTY, /* not of a durable one */
-    RESTART_KEPT,  /* with its data; a durable one has all, another a copy of before */
+    FLUSH,         /* its data are deleted, under the same run */
+    STRANGER,      /* another client inspects it for the first time */
+    RESTART_EMPTY, /* only if it is not durable */
+    RESTART_KEPT,  /* with its data: all of them if it is durable, otherwise an older copy */
     TAKEOVER,      /* a replica answers in its place, and lacks what was granted last */
     COPY,          /* it was a replica for a while, under the same run, and has other data */
     GREET,
-    GREET_BUSY, /* its key cannot be read for now */
+    GREET_BUSY, /* the key cannot be read for the moment */
     LOOK,
-    LOOK_ODD, /* it answers with some error */
-    VOTE,     /* with a fence: that looks at the mark, too */
+    LOOK_ODD, /* it replies with another error */
+    VOTE,     /* with a fence: that reads the mark, too */
     WAIT,
     MOVES
 };
@@ -40,7 +40,7 @@ static const char *const names[] = {"FLUSH",    "STRANGER", "RESTART_EMPTY", "RE
 
 /* The incarnation key. */
 struct key {
-    uint64_t run, mark, born_us; /* run 0: there is none */
+    uint64_t run, mark, born_us; /* run 0: there is no key */
 };
 
 struct world {
@@ -49,8 +49,8 @@ struct world {
     bool durable, flushed;
     struct key key;
     uint64_t lost_us; /* when it last may have lost a vote */
-    bool looked_at;   /* by anybody, in this run */
-    bool is_copy;     /* nobody can see that: guarantees.md */
+    bool looked_at;   /* by any client, in this run */
+    bool is_copy;     /* no client can see that: guarantees.md */
 
     bool connected;
     struct rlk_inspection inspection;
@@ -73,7 +73,7 @@ static void begin(struct world *w, bool durable)
 
 /* ---- the master ---- */
 
-/* What it says of itself. */
+/* What INFO tells. */
 static void describe(const struct world *w, struct rlk_server *s)
 {
     rlk_server_init(s);
@@ -101,8 +101,8 @@ static struct rlk_birth run_script(struct world *w, const struct rlk_inspection_
         .mark = w->key.mark, .born_us = w->key.born_us, .server_us = w->now_us};
 }
 
-/* A durable master has all its data, unless these are those of a replica that took its place, and
- * nobody has looked at it in between. */
+/* A durable master has all its data, unless a replica took its place and no client has inspected it
+ * since. */
 static void restart(struct world *w, bool keeps_key)
 {
     w->is_copy = w->is_copy || (w->durable && w->promotion != 0 && !w->looked_at);
@@ -134,7 +134,7 @@ static void take_over(struct world *w)
     w->lost_us = w->now_us;
 }
 
-/* Of a master that lost other things than we had granted there: all of ours. */
+/* It has the data of another master now: none of our keys is there. */
 static void copy(struct world *w)
 {
     w->key = (struct key){.run = 1000, .mark = ++w->marks, .born_us = LONG_AGO};
@@ -151,7 +151,7 @@ static void step(struct world *w, struct rlk_inspection_event *ev)
 
     ev->now_us = w->now_us;
     rlk_inspection_step(&w->inspection, &w->quarantine, &w->server, ev, &out);
-    w->quarantine.data_replaced = false; /* whoever is told takes it */
+    w->quarantine.data_replaced = false; /* a QUARANTINED event reports it */
     w->connected = w->connected && out.regreet == RLK_REGREET_NOT;
 }
 
@@ -206,7 +206,7 @@ static void forget_all(struct world *w)
     w->connected = false;
 }
 
-/* Another client: it changes the master only. */
+/* Another client: only the master changes. */
 static void meet_stranger(struct world *w)
 {
     struct world other = *w;
@@ -262,7 +262,7 @@ static void make(struct world *w, enum move move)
     }
 }
 
-/* ---- what must be ---- */
+/* ---- what must hold ---- */
 
 static bool votes(const struct world *w)
 {
@@ -286,7 +286,7 @@ static bool looks(enum move move)
     return move == GREET || move == GREET_BUSY || move == LOOK;
 }
 
-/* Where nobody may look it votes unseen. */
+/* A master that can never be inspected votes all the same. */
 static bool is_wrong(const struct world *w)
 {
     bool seen = rlk_inspection_blind_spot(&w->inspection, &w->quarantine, &w->server) ==

@@ -1,5 +1,5 @@
-/* test_pending.c - until when a pending release is kept, and when it is told again [S5]: every
- * reason for it. */
+/* test_pending.c - how long a pending release is kept, and when it is sent again [S5]: every set of
+ * facts. */
 #include <stdbool.h>
 
 #include "base/time.h"
@@ -18,10 +18,10 @@ static struct rlk_pending reason(int i)
         .set_lost = i & 1, .unanswered = i & 2, .refused = i & 4, .max_life_us = TTL};
 }
 
-/* A SET may still wait in the socket of a server that stands still, and its ttl begin when that
- * wakes: it was lost with its connection, or may be among what is not answered yet. Not behind a
- * release that was answered, over the same connection. */
-START_TEST(no_end_is_known_while_a_set_may_yet_be_carried_out)
+/* A SET may wait in the socket of a stopped server, and its ttl begins when the server runs again.
+ * The SET was lost with its connection, or is among the commands without a reply; but not when the
+ * release was answered, which was sent after it over the same connection. */
+START_TEST(no_end_is_known_while_a_set_may_still_be_carried_out)
 {
     struct rlk_pending p = reason(_i);
     bool lost = _i & 1, unanswered = _i & 2, refused = _i & 4;
@@ -34,7 +34,7 @@ START_TEST(no_end_is_known_while_a_set_may_yet_be_carried_out)
 }
 END_TEST
 
-START_TEST(it_is_told_again_after_a_while_when_no_answer_will_make_room)
+START_TEST(a_timer_sends_it_again_when_no_reply_will_make_room)
 {
     struct rlk_pending p = reason(_i);
     bool unanswered = _i & 2, refused = _i & 4;
@@ -43,8 +43,8 @@ START_TEST(it_is_told_again_after_a_while_when_no_answer_will_make_room)
 }
 END_TEST
 
-/* What was not sent was not carried out. */
-START_TEST(a_lost_set_owes_nothing_and_a_lost_release_itself)
+/* A command that was not sent was not carried out. */
+START_TEST(a_lost_set_makes_no_release_pending_and_a_lost_release_does)
 {
     enum rlk_leftover left = (enum rlk_leftover)(_i / 2);
     bool sent = _i % 2;
@@ -56,7 +56,7 @@ START_TEST(a_lost_set_owes_nothing_and_a_lost_release_itself)
 }
 END_TEST
 
-START_TEST(an_end_beyond_the_end_of_time_is_never)
+START_TEST(an_end_that_overflows_is_never)
 {
     struct rlk_pending p = reason(0);
 
@@ -71,10 +71,10 @@ static Suite *suite(void)
     Suite *s = suite_create("pending");
     TCase *c = tcase_create("pending");
 
-    tcase_add_loop_test(c, a_lost_set_owes_nothing_and_a_lost_release_itself, 0, 6);
-    tcase_add_loop_test(c, no_end_is_known_while_a_set_may_yet_be_carried_out, 0, 8);
-    tcase_add_loop_test(c, it_is_told_again_after_a_while_when_no_answer_will_make_room, 0, 8);
-    tcase_add_test(c, an_end_beyond_the_end_of_time_is_never);
+    tcase_add_loop_test(c, a_lost_set_makes_no_release_pending_and_a_lost_release_does, 0, 6);
+    tcase_add_loop_test(c, no_end_is_known_while_a_set_may_still_be_carried_out, 0, 8);
+    tcase_add_loop_test(c, a_timer_sends_it_again_when_no_reply_will_make_room, 0, 8);
+    tcase_add_test(c, an_end_that_overflows_is_never);
     suite_add_tcase(s, c);
     return s;
 }

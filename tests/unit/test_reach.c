@@ -7,7 +7,7 @@
 
 #define NOW 1000000u
 
-/* The bits of i; and when its answer is due. */
+/* The bits of i, and when the oldest reply is overdue. */
 static enum rlk_reach reach(int i, uint64_t overdue_us)
 {
     struct rlk_reach_facts f = {
@@ -16,7 +16,7 @@ static enum rlk_reach reach(int i, uint64_t overdue_us)
     return rlk_reach_of(&f, NOW);
 }
 
-START_TEST(who_is_up_can_be_asked_until_an_answer_is_overdue)
+START_TEST(a_master_that_is_up_can_be_asked_until_a_reply_is_overdue)
 {
     int facts = _i | 1;
 
@@ -26,7 +26,7 @@ START_TEST(who_is_up_can_be_asked_until_an_answer_is_overdue)
 }
 END_TEST
 
-START_TEST(who_is_not_up_is_waited_for_in_its_first_try_only)
+START_TEST(a_master_that_connects_is_waited_for_until_it_has_failed)
 {
     int facts = _i & ~1;
     bool comes = (facts & 2) && !(facts & 4);
@@ -41,8 +41,8 @@ static Suite *suite(void)
     Suite *s = suite_create("reach");
     TCase *c = tcase_create("reach");
 
-    tcase_add_loop_test(c, who_is_up_can_be_asked_until_an_answer_is_overdue, 0, 8);
-    tcase_add_loop_test(c, who_is_not_up_is_waited_for_in_its_first_try_only, 0, 8);
+    tcase_add_loop_test(c, a_master_that_is_up_can_be_asked_until_a_reply_is_overdue, 0, 8);
+    tcase_add_loop_test(c, a_master_that_connects_is_waited_for_until_it_has_failed, 0, 8);
     suite_add_tcase(s, c);
     return s;
 }

@@ -71,7 +71,7 @@ static const struct {
     {"a_remainder_of_a_contender_that_lost_is_not_taken", 3, "0t1o2o", REDLOCK_OK},
     {"a_remainder_of_ours_that_expired_elsewhere_is_not_ok", 3, "0o1t2t", REDLOCK_TAKEN},
     {"a_pending_release_that_is_paid_in_time_counts", 3, "0u1o0o", REDLOCK_OK},
-    /* The release whose answer was lost may have deleted the key, and another client have come
+    /* The release whose answer was lost may have deleted the key, and another client may have come
      * since: only that it was still there proves something. */
     {"after_a_lost_answer_only_our_own_key_counts", 5, "0o1u2u1t2g2o3t4t", REDLOCK_OK},
     {"doubled_answers_count_once", 5, "2o2o2o2o2o2o2o2o2o0o1o", REDLOCK_OK},
@@ -96,7 +96,7 @@ START_TEST(the_last_answer_decides)
 }
 END_TEST
 
-START_TEST(silence_ends_at_the_deadline_as_unreachable)
+START_TEST(without_answers_the_deadline_reports_no_quorum)
 {
     struct rlk_release r;
     struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = T0 + 499};
@@ -112,14 +112,14 @@ START_TEST(silence_ends_at_the_deadline_as_unreachable)
 }
 END_TEST
 
-START_TEST(without_a_majority_that_could_answer_it_is_unreachable_at_once)
+START_TEST(without_a_majority_that_can_answer_no_quorum_is_reported_at_once)
 {
     struct rlk_release r;
 
     start(&r, 5, 0x1f, 0x3);
     ck_assert_int_eq(r.state, RLK_RELEASE_DONE);
     ck_assert_int_eq(r.status, REDLOCK_ENOQUORUM);
-    ck_assert_uint_eq(out.release, 0x1f); /* and is sent, or owed, all the same */
+    ck_assert_uint_eq(out.release, 0x1f); /* it is sent, or is pending, all the same */
 }
 END_TEST
 
@@ -130,8 +130,8 @@ static Suite *suite(void)
 
     tcase_add_loop_test(c, every_answer_vector_is_decided_once, 1, 6);
     tcase_add_rows(c, the_last_answer_decides, stories);
-    tcase_add_test(c, silence_ends_at_the_deadline_as_unreachable);
-    tcase_add_test(c, without_a_majority_that_could_answer_it_is_unreachable_at_once);
+    tcase_add_test(c, without_answers_the_deadline_reports_no_quorum);
+    tcase_add_test(c, without_a_majority_that_can_answer_no_quorum_is_reported_at_once);
     suite_add_tcase(s, c);
     return s;
 }

@@ -1,5 +1,5 @@
-/* test_server.c - what follows from what a server says of itself [S11]: every combination of what
- * matters. */
+/* test_server.c - what we conclude from what a server says about itself [S11]: every combination
+ * that matters. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define S UINT64_C(1000000)
 
-/* Has run for so long, and has nothing to hide. */
+/* A server that has run for so long, and is not suspect. */
 static struct rlk_server started(int64_t uptime_s)
 {
     struct rlk_server s;
@@ -51,7 +51,7 @@ START_TEST(replicas_clusters_and_sentinels_are_unfit)
 END_TEST
 
 /* The bits of _i. */
-START_TEST(durable_is_a_log_that_is_written_before_each_answer)
+START_TEST(a_server_that_syncs_its_log_before_each_reply_is_durable)
 {
     struct rlk_server s = started(7);
 
@@ -64,7 +64,7 @@ START_TEST(durable_is_a_log_that_is_written_before_each_answer)
 }
 END_TEST
 
-/* A limit, a policy; one that is not told throws nothing away. */
+/* By limit and policy; a server that does not tell its policy evicts nothing. */
 START_TEST(evicts_with_a_limit_and_a_policy_only)
 {
     static const char *const policies[] = {"", "noeviction", "allkeys-lru"};
@@ -77,7 +77,7 @@ START_TEST(evicts_with_a_limit_and_a_policy_only)
 }
 END_TEST
 
-/* One that is not told is nobody's. */
+/* An unknown run is the same as no other. */
 START_TEST(one_run_is_one_server)
 {
     static const char *const runs[] = {"", "abc", "abd", "ab"};
@@ -101,7 +101,7 @@ static const struct {
                 {"redis", "-7.0", false}, {"redis", "0.7", false},
                 {"redis", " 7", false},   {"redis", "99999999999999999999", true}};
 
-START_TEST(the_holder_is_told_where_we_know_that_it_is)
+START_TEST(set_get_is_used_only_where_it_is_known_to_work)
 {
     ck_assert(rlk_server_returns_holder(versions[_i].name, versions[_i].version) ==
               versions[_i].tells);
@@ -113,8 +113,8 @@ static const struct {
     uint64_t us;
 } uptimes[] = {{INT64_MIN, 0}, {-1, 0}, {0, 0}, {1, S}, {86400, 86400 * S}, {INT64_MAX, RLK_NEVER}};
 
-/* Below 0 its clock was set back, which says nothing of when it started. */
-START_TEST(a_run_is_as_old_as_it_says_and_not_older_than_now)
+/* A negative uptime: the clock was set back, and does not say when the run began. */
+START_TEST(a_run_is_as_old_as_its_uptime_or_new_if_that_is_negative)
 {
     struct rlk_server s = started(uptimes[_i].uptime_s);
 
@@ -123,7 +123,7 @@ START_TEST(a_run_is_as_old_as_it_says_and_not_older_than_now)
 }
 END_TEST
 
-START_TEST(who_tells_nothing_of_itself_votes_unseen)
+START_TEST(a_server_that_tells_nothing_counts_as_old)
 {
     struct rlk_server s = started(7);
 
@@ -133,9 +133,8 @@ START_TEST(who_tells_nothing_of_itself_votes_unseen)
 }
 END_TEST
 
-/* With a mark the key tells. Without, the statistics: data that were thrown away may be from now.
- */
-START_TEST(data_are_as_old_as_their_key_or_not_old_when_suspect)
+/* With a mark the key tells. Without one the statistics do: data that were deleted may be new. */
+START_TEST(data_are_as_old_as_their_key_says_or_new_when_suspect)
 {
     struct rlk_server s = started(7);
     bool suspect = _i % 4 != 0;
@@ -150,8 +149,8 @@ START_TEST(data_are_as_old_as_their_key_or_not_old_when_suspect)
 }
 END_TEST
 
-/* Its clock was set back behind the birth: they are from now. */
-START_TEST(data_from_the_future_have_no_age)
+/* The clock was set back to before the birth. */
+START_TEST(data_that_were_born_later_than_now_are_new)
 {
     struct rlk_server s = started(7);
     struct rlk_birth birth = {.mark = 5, .born_us = 9 * S, .server_us = 8 * S};
@@ -160,8 +159,8 @@ START_TEST(data_from_the_future_have_no_age)
 }
 END_TEST
 
-/* Known, flushed, promoted. */
-START_TEST(who_has_no_key_is_believed_by_strangers_and_without_suspicion)
+/* The bits of _i: the run is known, its data were deleted, it was promoted. */
+START_TEST(without_a_key_only_an_unknown_run_that_is_not_suspect_is_believed)
 {
     struct rlk_server s = started(7);
 
@@ -171,8 +170,8 @@ START_TEST(who_has_no_key_is_believed_by_strangers_and_without_suspicion)
 }
 END_TEST
 
-/* Durable, flushed, promoted. */
-START_TEST(the_key_of_another_run_is_true_of_a_durable_one_that_is_not_suspect)
+/* The bits of _i: it is durable, its data were deleted, it was promoted. */
+START_TEST(the_key_of_another_run_holds_for_a_durable_server_that_is_not_suspect)
 {
     struct rlk_server s = started(7);
 
@@ -184,7 +183,7 @@ START_TEST(the_key_of_another_run_is_true_of_a_durable_one_that_is_not_suspect)
 }
 END_TEST
 
-START_TEST(a_greeting_is_told_whole)
+START_TEST(the_facts_have_all_that_a_greeting_found)
 {
     struct rlk_server s = started(7);
     struct rlk_birth birth = {.mark = 5, .born_us = 8 * S, .server_us = 9 * S};
@@ -209,19 +208,19 @@ static Suite *suite(void)
     tcase_add_loop_test(c, replicas_clusters_and_sentinels_are_unfit, 0,
                         sizeof(fits) / sizeof(fits[0]));
     tcase_add_loop_test(c, one_run_is_one_server, 0, 16);
-    tcase_add_loop_test(c, the_holder_is_told_where_we_know_that_it_is, 0,
+    tcase_add_loop_test(c, set_get_is_used_only_where_it_is_known_to_work, 0,
                         sizeof(versions) / sizeof(versions[0]));
-    tcase_add_loop_test(c, durable_is_a_log_that_is_written_before_each_answer, 0, 16);
+    tcase_add_loop_test(c, a_server_that_syncs_its_log_before_each_reply_is_durable, 0, 16);
     tcase_add_loop_test(c, evicts_with_a_limit_and_a_policy_only, 0, 6);
-    tcase_add_loop_test(c, a_run_is_as_old_as_it_says_and_not_older_than_now, 0,
+    tcase_add_loop_test(c, a_run_is_as_old_as_its_uptime_or_new_if_that_is_negative, 0,
                         sizeof(uptimes) / sizeof(uptimes[0]));
-    tcase_add_test(c, who_tells_nothing_of_itself_votes_unseen);
-    tcase_add_loop_test(c, data_are_as_old_as_their_key_or_not_old_when_suspect, 0, 8);
-    tcase_add_test(c, data_from_the_future_have_no_age);
-    tcase_add_loop_test(c, who_has_no_key_is_believed_by_strangers_and_without_suspicion, 0, 8);
-    tcase_add_loop_test(c, the_key_of_another_run_is_true_of_a_durable_one_that_is_not_suspect, 0,
+    tcase_add_test(c, a_server_that_tells_nothing_counts_as_old);
+    tcase_add_loop_test(c, data_are_as_old_as_their_key_says_or_new_when_suspect, 0, 8);
+    tcase_add_test(c, data_that_were_born_later_than_now_are_new);
+    tcase_add_loop_test(c, without_a_key_only_an_unknown_run_that_is_not_suspect_is_believed, 0, 8);
+    tcase_add_loop_test(c, the_key_of_another_run_holds_for_a_durable_server_that_is_not_suspect, 0,
                         8);
-    tcase_add_loop_test(c, a_greeting_is_told_whole, 0, 2);
+    tcase_add_loop_test(c, the_facts_have_all_that_a_greeting_found, 0, 2);
     suite_add_tcase(s, c);
     return s;
 }

@@ -14,7 +14,7 @@ struct ours {
 
 static const struct ours defaults = {sizeof(defaults), 1, 2, 3};
 
-/* The program's struct in memory of just its size, for the sanitizer to see what goes beyond. */
+/* The program's struct in memory of exactly its size: the sanitizer sees every access beyond. */
 static size_t *theirs(size_t size)
 {
     size_t *words = malloc(size);
@@ -32,7 +32,7 @@ static void must_be(const struct ours *s, size_t a, size_t b, size_t c)
     ck_assert_uint_eq(s->c, c);
 }
 
-/* From nothing at all to twice what we have, byte by byte. */
+/* For every size from 0 to twice ours. */
 START_TEST(init_writes_the_defaults_and_zeros_and_no_more)
 {
     size_t most = 2 * sizeof(defaults), size, i;
@@ -77,7 +77,7 @@ START_TEST(a_shorter_struct_leaves_the_rest_to_the_defaults)
 }
 END_TEST
 
-/* Each byte of the rest in turn. */
+/* Each byte of the rest, one after the other. */
 START_TEST(a_longer_struct_is_read_while_the_rest_is_zero)
 {
     size_t size = sizeof(defaults) + 2 * sizeof(size_t), i;
@@ -107,7 +107,7 @@ START_TEST(a_size_that_no_version_has_is_refused)
     size_t i, word;
 
     for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        word = sizes[i]; /* nothing behind it may be looked at */
+        word = sizes[i]; /* no byte after it may be read */
         ck_assert(!rlk_sized_valid(&word, LEAST));
         ck_assert_int_eq(rlk_sized_read(&word, LEAST, &own, sizeof(own)), RLK_SIZED_INVALID);
         must_be(&own, 1, 2, 3);

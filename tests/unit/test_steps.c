@@ -1,5 +1,5 @@
-/* test_steps.c - what follows for the masters, and for us, when the clock of one moved, or ours
- * stood still [S11]. Which of the two it was is test_clocks.c. */
+/* test_steps.c - what follows when a master's clock moved, or this client was suspended [S11].
+ * Which of the two it was is test_clocks.c. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void greet(struct rlk_quarantine *s, enum rlk_quarantine_policy policy)
     rlk_quarantine_greet(s, &facts, now_us);
 }
 
-/* A node tells the time, half a second after the one before. */
+/* A node answers TIME, half a second after the node before. */
 static void hear(unsigned node)
 {
     struct rlk_clock_sample sample;
@@ -55,7 +55,7 @@ static void expect_nothing(void)
     expect(false, 0, 0, 0);
 }
 
-/* All have told the time twice, and kept it. */
+/* All nodes have answered TIME twice, and kept time. */
 static void set_up(enum rlk_quarantine_policy policy)
 {
     unsigned i;
@@ -72,25 +72,25 @@ static void set_up(enum rlk_quarantine_policy policy)
     }
 }
 
-static enum rlk_quarantine_reason bar_of(unsigned node)
+static enum rlk_quarantine_reason reason_of(unsigned node)
 {
     return rlk_quarantine_reason(quarantine[node], now_us, NULL);
 }
 
-START_TEST(a_clock_that_goes_forward_bars_its_master_alone)
+START_TEST(a_clock_that_goes_ahead_quarantines_its_master_alone)
 {
     set_up(RLK_QUARANTINE_STRICT);
     distance_us[1] += 10 * S;
     hear(1);
-    expect(true, 0, 0, 5); /* whoever can witness it is asked */
-    ck_assert_int_eq(bar_of(1), RLK_QUARANTINED_CLOCK);
+    expect(true, 0, 0, 5); /* the possible witnesses are asked */
+    ck_assert_int_eq(reason_of(1), RLK_QUARANTINED_CLOCK);
     ck_assert(rlk_quarantine_is_clock_suspect(quarantine[1], now_us));
-    ck_assert_int_eq(bar_of(0), RLK_QUARANTINED_NOT);
-    ck_assert_int_eq(bar_of(2), RLK_QUARANTINED_NOT);
+    ck_assert_int_eq(reason_of(0), RLK_QUARANTINED_NOT);
+    ck_assert_int_eq(reason_of(2), RLK_QUARANTINED_NOT);
 }
 END_TEST
 
-START_TEST(what_is_certain_is_put_on_record_until_it_is_there)
+START_TEST(a_certain_step_is_recorded_until_it_is_on_record)
 {
     struct rlk_birth birth = {.mark = 77};
 
@@ -98,7 +98,7 @@ START_TEST(what_is_certain_is_put_on_record_until_it_is_there)
     distance_us[1] += 10 * S;
     hear(1);
     hear(0);
-    expect(false, 0, 0, 4); /* one has kept time; that may have been chance */
+    expect(false, 0, 0, 4); /* one witness, and no second has passed: not certain yet */
     hear(2);
     expect(false, 0, 2, 0);
     hear(0);
@@ -110,7 +110,7 @@ START_TEST(what_is_certain_is_put_on_record_until_it_is_there)
 }
 END_TEST
 
-START_TEST(a_clock_that_keeps_time_again_bars_leases_for_a_second_and_votes_for_long)
+START_TEST(leases_count_again_after_a_second_and_votes_after_the_quarantine)
 {
     set_up(RLK_QUARANTINE_STRICT);
     distance_us[1] += 10 * S;
@@ -119,12 +119,12 @@ START_TEST(a_clock_that_keeps_time_again_bars_leases_for_a_second_and_votes_for_
     ck_assert(rlk_quarantine_is_clock_suspect(quarantine[1], now_us));
     hear(1);
     ck_assert(!rlk_quarantine_is_clock_suspect(quarantine[1], now_us));
-    ck_assert_int_eq(bar_of(1), RLK_QUARANTINED_CLOCK);
+    ck_assert_int_eq(reason_of(1), RLK_QUARANTINED_CLOCK);
 }
 END_TEST
 
-/* A majority got ahead: we stood still, and none of them has moved. */
-START_TEST(a_suspension_of_ours_is_told_and_excuses_the_masters)
+/* A majority went ahead: this client was suspended, and none of the clocks has moved. */
+START_TEST(our_suspension_is_reported_and_ends_the_quarantines)
 {
     unsigned i;
 
@@ -139,29 +139,29 @@ START_TEST(a_suspension_of_ours_is_told_and_excuses_the_masters)
     hear(2);
     expect_nothing();
     for (i = 0; i < NODES; i++) {
-        ck_assert_int_eq(bar_of(i), RLK_QUARANTINED_NOT);
+        ck_assert_int_eq(reason_of(i), RLK_QUARANTINED_NOT);
         ck_assert(!rlk_quarantine_is_clock_suspect(quarantine[i], now_us));
     }
 }
 END_TEST
 
-START_TEST(a_clock_that_falls_behind_hurts_nobody)
+START_TEST(a_clock_that_falls_behind_changes_nothing)
 {
     set_up(RLK_QUARANTINE_STRICT);
     distance_us[1] -= 10 * S;
     hear(1);
     expect_nothing();
-    ck_assert_int_eq(bar_of(1), RLK_QUARANTINED_NOT);
+    ck_assert_int_eq(reason_of(1), RLK_QUARANTINED_NOT);
 }
 END_TEST
 
-START_TEST(with_the_quarantine_off_only_our_own_suspension_is_told)
+START_TEST(with_the_quarantine_off_only_our_own_suspension_is_reported)
 {
     set_up(RLK_QUARANTINE_OFF);
     distance_us[0] += 10 * S;
     hear(0);
     expect_nothing();
-    ck_assert_int_eq(bar_of(0), RLK_QUARANTINED_NOT);
+    ck_assert_int_eq(reason_of(0), RLK_QUARANTINED_NOT);
     distance_us[1] += 10 * S;
     hear(1);
     expect(false, 10 * S, 0, 0);
@@ -173,12 +173,12 @@ static Suite *suite(void)
     Suite *s = suite_create("steps");
     TCase *c = tcase_create("steps");
 
-    tcase_add_test(c, a_clock_that_goes_forward_bars_its_master_alone);
-    tcase_add_test(c, what_is_certain_is_put_on_record_until_it_is_there);
-    tcase_add_test(c, a_clock_that_keeps_time_again_bars_leases_for_a_second_and_votes_for_long);
-    tcase_add_test(c, a_suspension_of_ours_is_told_and_excuses_the_masters);
-    tcase_add_test(c, a_clock_that_falls_behind_hurts_nobody);
-    tcase_add_test(c, with_the_quarantine_off_only_our_own_suspension_is_told);
+    tcase_add_test(c, a_clock_that_goes_ahead_quarantines_its_master_alone);
+    tcase_add_test(c, a_certain_step_is_recorded_until_it_is_on_record);
+    tcase_add_test(c, leases_count_again_after_a_second_and_votes_after_the_quarantine);
+    tcase_add_test(c, our_suspension_is_reported_and_ends_the_quarantines);
+    tcase_add_test(c, a_clock_that_falls_behind_changes_nothing);
+    tcase_add_test(c, with_the_quarantine_off_only_our_own_suspension_is_reported);
     suite_add_tcase(s, c);
     return s;
 }
