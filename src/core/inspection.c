@@ -14,132 +14,132 @@
 
 /* ---- questions ---- */
 
-void rlk_inspection_begin(struct rlk_inspection *l)
+void rlk_inspection_begin(struct rlk_inspection *i)
 {
-    l->asked = l->refused = l->denies_info = false;
+    i->asked = i->refused = i->denies_info = false;
 }
 
-bool rlk_inspection_reads_mark(const struct rlk_inspection *l, const struct rlk_quarantine *s,
+bool rlk_inspection_reads_mark(const struct rlk_inspection *i, const struct rlk_quarantine *q,
                                const struct rlk_server *server)
 {
-    return s->policy != RLK_QUARANTINE_OFF && !l->refused && server->run_id[0] != '\0';
+    return q->policy != RLK_QUARANTINE_OFF && !i->refused && server->run_id[0] != '\0';
 }
 
-bool rlk_inspection_is_free(const struct rlk_inspection *l)
+bool rlk_inspection_is_free(const struct rlk_inspection *i)
 {
-    return !l->asked;
+    return !i->asked;
 }
 
-bool rlk_inspection_is_due(const struct rlk_inspection *l, uint64_t now_us)
+bool rlk_inspection_is_due(const struct rlk_inspection *i, uint64_t now_us)
 {
-    return rlk_inspection_is_free(l) && now_us >= rlk_time_add(l->sent_us, AGAIN_AFTER_US);
+    return rlk_inspection_is_free(i) && now_us >= rlk_time_add(i->sent_us, AGAIN_AFTER_US);
 }
 
 /* INFO tells more than HELLO: the promotion, too. */
-static enum rlk_inspection_role role_question(const struct rlk_inspection *l,
+static enum rlk_inspection_role role_question(const struct rlk_inspection *i,
                                               const struct rlk_server *server)
 {
-    if (server->role[0] != '\0' && !l->denies_info) {
+    if (server->role[0] != '\0' && !i->denies_info) {
         return RLK_INSPECTION_BY_INFO;
     }
-    return l->tells_role ? RLK_INSPECTION_BY_HELLO : RLK_INSPECTION_NO_ROLE;
+    return i->tells_role ? RLK_INSPECTION_BY_HELLO : RLK_INSPECTION_NO_ROLE;
 }
 
-struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *l,
-                                                  const struct rlk_quarantine *s,
+struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
+                                                  const struct rlk_quarantine *q,
                                                   const struct rlk_server *server, uint64_t now_us)
 {
-    bool known = rlk_quarantine_knows(s, server->run_id);
+    bool known = rlk_quarantine_knows(q, server->run_id);
 
-    l->asked = true;
-    l->sent_us = now_us;
+    i->asked = true;
+    i->sent_us = now_us;
     return (struct rlk_inspection_question){
-        .role = role_question(l, server),
-        .mark = rlk_inspection_reads_mark(l, s, server),
+        .role = role_question(i, server),
+        .mark = rlk_inspection_reads_mark(i, q, server),
         .believed_age_us = rlk_server_believed_age_us(server, known),
         .keeps_data = rlk_server_keeps_data(server),
-        .step_us = l->records_step ? rlk_quarantine_step_to_record(s, now_us) : 0};
+        .step_us = i->records_step ? rlk_quarantine_step_to_record(q, now_us) : 0};
 }
 
 /* The policy may be changed at any time. While it evicts we ask more often, so that a master that
  * was corrected votes again soon. */
-bool rlk_inspection_count(struct rlk_inspection *l, const struct rlk_quarantine *s,
+bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
                           const struct rlk_server *server)
 {
     unsigned turn = rlk_server_evicts(server) ? MEMORY_TURN_EVICTING : MEMORY_TURN;
 
-    l->regular++;
-    return s->policy == RLK_QUARANTINE_STRICT && l->regular % turn == 0;
+    i->regular++;
+    return q->policy == RLK_QUARANTINE_STRICT && i->regular % turn == 0;
 }
 
-bool rlk_inspection_record_step(struct rlk_inspection *l, const struct rlk_quarantine *s,
+bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quarantine *q,
                                 const struct rlk_server *server)
 {
-    if (l->records_step || !rlk_inspection_reads_mark(l, s, server)) {
+    if (i->records_step || !rlk_inspection_reads_mark(i, q, server)) {
         return false;
     }
-    l->records_step = true;
+    i->records_step = true;
     return true;
 }
 
 /* ---- replies ---- */
 
-static bool votes(const struct rlk_quarantine *s, uint64_t now_us)
+static bool votes(const struct rlk_quarantine *q, uint64_t now_us)
 {
-    return rlk_quarantine_reason(s, now_us, NULL) == RLK_QUARANTINED_NOT;
+    return rlk_quarantine_reason(q, now_us, NULL) == RLK_QUARANTINED_NOT;
 }
 
 /* Whether a later inspection may read the mark: the master rejects commands only for now, or it had
  * a mark and gives any error but a denial. */
-static bool may_answer_later(const struct rlk_quarantine *s, enum rlk_inspection_error error)
+static bool may_answer_later(const struct rlk_quarantine *q, enum rlk_inspection_error error)
 {
     return error == RLK_INSPECTION_NOT_NOW ||
-           ((s->mark != 0 || s->mark_lost) && error != RLK_INSPECTION_DENIED);
+           ((q->mark != 0 || q->mark_lost) && error != RLK_INSPECTION_DENIED);
 }
 
 /* A master that could not tell its mark, but may later, does not vote before it has. One that never
  * will is asked for the time only until the next greeting, and its votes count. */
-static void on_greeted(struct rlk_inspection *l, struct rlk_quarantine *s,
+static void on_greeted(struct rlk_inspection *i, struct rlk_quarantine *q,
                        const struct rlk_server *server, const struct rlk_inspection_event *ev,
                        struct rlk_inspection_actions *out)
 {
-    bool later = ev->error != RLK_INSPECTION_ANSWERED && may_answer_later(s, ev->error);
+    bool later = ev->error != RLK_INSPECTION_ANSWERED && may_answer_later(q, ev->error);
     struct rlk_facts facts = rlk_server_facts(server, &ev->birth, later);
 
-    l->asked = false;
-    l->refused = ev->error != RLK_INSPECTION_ANSWERED && !later;
-    out->restarted = rlk_quarantine_greet(s, &facts, ev->now_us);
+    i->asked = false;
+    i->refused = ev->error != RLK_INSPECTION_ANSWERED && !later;
+    out->restarted = rlk_quarantine_greet(q, &facts, ev->now_us);
 }
 
 /* An error of the script says nothing about the data, so no lock that is held ends [S7]. */
-static void on_error(struct rlk_inspection *l, struct rlk_quarantine *s,
+static void on_error(struct rlk_inspection *i, struct rlk_quarantine *q,
                      const struct rlk_server *server, const struct rlk_inspection_event *ev)
 {
-    l->refused = l->refused || !may_answer_later(s, ev->error);
-    rlk_quarantine_set_unread(s, rlk_inspection_reads_mark(l, s, server));
+    i->refused = i->refused || !may_answer_later(q, ev->error);
+    rlk_quarantine_set_unread(q, rlk_inspection_reads_mark(i, q, server));
 }
 
-static void on_reply(struct rlk_inspection *l, struct rlk_quarantine *s,
+static void on_reply(struct rlk_inspection *i, struct rlk_quarantine *q,
                      const struct rlk_server *server, const struct rlk_inspection_event *ev,
                      struct rlk_inspection_actions *out)
 {
-    l->asked = false;
+    i->asked = false;
     if (ev->error != RLK_INSPECTION_ANSWERED) {
-        on_error(l, s, server, ev);
+        on_error(i, q, server, ev);
         return;
     }
-    rlk_quarantine_check_birth(s, &ev->birth, ev->now_us);
-    l->records_step = l->records_step && rlk_quarantine_step_to_record(s, ev->now_us) != 0;
-    if (ev->birth.mark != 0 && rlk_quarantine_check_mark(s, ev->birth.mark, ev->now_us)) {
+    rlk_quarantine_check_birth(q, &ev->birth, ev->now_us);
+    i->records_step = i->records_step && rlk_quarantine_step_to_record(q, ev->now_us) != 0;
+    if (ev->birth.mark != 0 && rlk_quarantine_check_mark(q, ev->birth.mark, ev->now_us)) {
         out->regreet = RLK_REGREET_DATA_REPLACED;
     }
 }
 
 /* Whatever the policy: a replica has no vote, nor has a master that was one since the greeting. */
-static void judge_role(struct rlk_quarantine *s, enum rlk_unfit unfit, uint64_t promotion,
+static void judge_role(struct rlk_quarantine *q, enum rlk_unfit unfit, uint64_t promotion,
                        uint64_t now_us, struct rlk_inspection_actions *out)
 {
-    if (rlk_quarantine_check_role(s, unfit == RLK_UNFIT_NOT, promotion, now_us)) {
+    if (rlk_quarantine_check_role(q, unfit == RLK_UNFIT_NOT, promotion, now_us)) {
         out->quarantined = true;
         out->regreet = unfit == RLK_UNFIT_NOT ? RLK_REGREET_REPLICA : RLK_REGREET_UNFIT;
         out->unfit = unfit;
@@ -147,39 +147,39 @@ static void judge_role(struct rlk_quarantine *s, enum rlk_unfit unfit, uint64_t 
 }
 
 /* A role that could not be read changes nothing. */
-static void on_info(struct rlk_inspection *l, struct rlk_quarantine *s,
+static void on_info(struct rlk_inspection *i, struct rlk_quarantine *q,
                     const struct rlk_server *server, const struct rlk_inspection_event *ev,
                     struct rlk_inspection_actions *out)
 {
-    l->denies_info = ev->error == RLK_INSPECTION_DENIED;
-    judge_role(s, rlk_server_unfit(server->role, server->mode), server->promotion, ev->now_us, out);
+    i->denies_info = ev->error == RLK_INSPECTION_DENIED;
+    judge_role(q, rlk_server_unfit(server->role, server->mode), server->promotion, ev->now_us, out);
 }
 
-static void dispatch(struct rlk_inspection *l, struct rlk_quarantine *s,
+static void dispatch(struct rlk_inspection *i, struct rlk_quarantine *q,
                      const struct rlk_server *server, const struct rlk_inspection_event *ev,
                      struct rlk_inspection_actions *out)
 {
     switch (ev->kind) {
     case RLK_INSPECTION_GREETED:
-        on_greeted(l, s, server, ev, out);
+        on_greeted(i, q, server, ev, out);
         break;
     case RLK_INSPECTION_REPLY:
-        on_reply(l, s, server, ev, out);
+        on_reply(i, q, server, ev, out);
         break;
     case RLK_INSPECTION_BROKEN:
-        l->asked = false;
+        i->asked = false;
         break;
     case RLK_INSPECTION_INFO:
-        on_info(l, s, server, ev, out);
+        on_info(i, q, server, ev, out);
         break;
     case RLK_INSPECTION_ROLE:
-        judge_role(s, ev->unfit, 0, ev->now_us, out);
+        judge_role(q, ev->unfit, 0, ev->now_us, out);
         break;
     case RLK_INSPECTION_MEMORY:
-        rlk_quarantine_set_evicts(s, rlk_server_evicts(server), ev->now_us);
+        rlk_quarantine_set_evicts(q, rlk_server_evicts(server), ev->now_us);
         break;
     case RLK_INSPECTION_MARK_MISSED:
-        rlk_quarantine_check_mark(s, 0, ev->now_us);
+        rlk_quarantine_check_mark(q, 0, ev->now_us);
         break;
     }
 }
@@ -187,28 +187,28 @@ static void dispatch(struct rlk_inspection *l, struct rlk_quarantine *s,
 /* [S11] When a quarantine begins, earlier votes of this master that were not reported to a user are
  * retracted. So are those of an earlier connection, which may be of another run. When the data were
  * replaced, the key of a held lock has to be confirmed again [S7]. */
-void rlk_inspection_step(struct rlk_inspection *l, struct rlk_quarantine *s,
+void rlk_inspection_step(struct rlk_inspection *i, struct rlk_quarantine *q,
                          const struct rlk_server *server, const struct rlk_inspection_event *ev,
                          struct rlk_inspection_actions *out)
 {
-    bool voted = ev->kind == RLK_INSPECTION_GREETED || votes(s, ev->now_us);
+    bool voted = ev->kind == RLK_INSPECTION_GREETED || votes(q, ev->now_us);
 
     *out = (struct rlk_inspection_actions){.quarantined = false};
-    dispatch(l, s, server, ev, out);
-    out->quarantined = out->quarantined || (voted && !votes(s, ev->now_us)) || s->data_replaced;
+    dispatch(i, q, server, ev, out);
+    out->quarantined = out->quarantined || (voted && !votes(q, ev->now_us)) || q->data_replaced;
 }
 
 /* ---- blind spots ---- */
 
-enum rlk_blind_spot rlk_inspection_blind_spot(const struct rlk_inspection *l,
-                                              const struct rlk_quarantine *s,
+enum rlk_blind_spot rlk_inspection_blind_spot(const struct rlk_inspection *i,
+                                              const struct rlk_quarantine *q,
                                               const struct rlk_server *server)
 {
-    if (s->policy == RLK_QUARANTINE_OFF) {
+    if (q->policy == RLK_QUARANTINE_OFF) {
         return RLK_BLIND_TO_NOTHING;
     }
     if (server->run_id[0] == '\0') {
-        return l->tells_role ? RLK_BLIND_TO_RESTART : RLK_BLIND_TO_RESTART_AND_ROLE;
+        return i->tells_role ? RLK_BLIND_TO_RESTART : RLK_BLIND_TO_RESTART_AND_ROLE;
     }
-    return l->refused ? RLK_BLIND_TO_DATA : RLK_BLIND_TO_NOTHING;
+    return i->refused ? RLK_BLIND_TO_DATA : RLK_BLIND_TO_NOTHING;
 }

@@ -88,34 +88,34 @@ struct rlk_inspection_actions {
 };
 
 /* A new connection is being greeted: nothing is outstanding, and nothing was denied yet. */
-void rlk_inspection_begin(struct rlk_inspection *l);
+void rlk_inspection_begin(struct rlk_inspection *i);
 
 /* Whether the mark is read: the policy asks for it, the run is known, and the master runs the
  * script for us. */
-bool rlk_inspection_reads_mark(const struct rlk_inspection *l, const struct rlk_quarantine *s,
+bool rlk_inspection_reads_mark(const struct rlk_inspection *i, const struct rlk_quarantine *q,
                                const struct rlk_server *server);
 
 /* Whether no reply is outstanding; and whether, besides, the last inspection is some time ago. */
-bool rlk_inspection_is_free(const struct rlk_inspection *l);
-bool rlk_inspection_is_due(const struct rlk_inspection *l, uint64_t now_us);
+bool rlk_inspection_is_free(const struct rlk_inspection *i);
+bool rlk_inspection_is_due(const struct rlk_inspection *i, uint64_t now_us);
 
 /* Begin an inspection. Returns what to ask; from now on a reply is outstanding. */
-struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *l,
-                                                  const struct rlk_quarantine *s,
+struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
+                                                  const struct rlk_quarantine *q,
                                                   const struct rlk_server *server, uint64_t now_us);
 
 /* Count a regular inspection that is due. True when it asks whether the master evicts, too. */
-bool rlk_inspection_count(struct rlk_inspection *l, const struct rlk_quarantine *s,
+bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
                           const struct rlk_server *server);
 
 /* It is certain that the master's clock moved. Each inspection from now on puts that on record,
  * until one has found the record. True when this is new: then begin an inspection now. */
-bool rlk_inspection_record_step(struct rlk_inspection *l, const struct rlk_quarantine *s,
+bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quarantine *q,
                                 const struct rlk_server *server);
 
 /* Take an event. `server` is what the master has told so far, this event included. `out` is written
  * completely. */
-void rlk_inspection_step(struct rlk_inspection *l, struct rlk_quarantine *s,
+void rlk_inspection_step(struct rlk_inspection *i, struct rlk_quarantine *q,
                          const struct rlk_server *server, const struct rlk_inspection_event *ev,
                          struct rlk_inspection_actions *out);
 
@@ -127,8 +127,8 @@ enum rlk_blind_spot {
     RLK_BLIND_TO_DATA /* whether they were deleted */
 };
 
-enum rlk_blind_spot rlk_inspection_blind_spot(const struct rlk_inspection *l,
-                                              const struct rlk_quarantine *s,
+enum rlk_blind_spot rlk_inspection_blind_spot(const struct rlk_inspection *i,
+                                              const struct rlk_quarantine *q,
                                               const struct rlk_server *server);
 
 #endif

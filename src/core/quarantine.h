@@ -96,7 +96,7 @@ struct rlk_quarantine {
                                                   end as long as nothing changes */
 };
 
-void rlk_quarantine_init(struct rlk_quarantine *s, enum rlk_quarantine_policy policy,
+void rlk_quarantine_init(struct rlk_quarantine *q, enum rlk_quarantine_policy policy,
                          uint64_t max_ttl_us, uint32_t drift_ppm);
 
 /* The server was greeted as a master, for the first time or again. Its age counts as long as none
@@ -106,10 +106,10 @@ void rlk_quarantine_init(struct rlk_quarantine *s, enum rlk_quarantine_policy po
  * True when the server restarted and may have lost its data: its clock may be another one, too, and
  * has to be forgotten. The clock of a server that kept its keys over a restart is compared further:
  * that clock decides when these keys expire, whatever machine it runs on. */
-bool rlk_quarantine_greet(struct rlk_quarantine *s, const struct rlk_facts *facts, uint64_t now_us);
+bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *facts, uint64_t now_us);
 
 /* Whether this is the run that was greeted last. */
-bool rlk_quarantine_knows(const struct rlk_quarantine *s, const char *run);
+bool rlk_quarantine_knows(const struct rlk_quarantine *q, const char *run);
 
 /* The mark of the data was read, by the health check or along with a vote. 0: it is missing, which
  * counts as another one. Without a mark nobody can see that the data are lost again, so each
@@ -117,54 +117,54 @@ bool rlk_quarantine_knows(const struct rlk_quarantine *s, const char *run);
  *
  * True when a mark was found, and it is not that of the data that were greeted: the server has to
  * be greeted again. */
-bool rlk_quarantine_check_mark(struct rlk_quarantine *s, uint64_t mark, uint64_t now_us);
+bool rlk_quarantine_check_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us);
 
 /* The mark could not be read. `unread`: only for the moment, so the votes do not count until it is
  * read. Otherwise it can never be read, and the votes count without it. */
-void rlk_quarantine_set_unread(struct rlk_quarantine *s, bool unread);
+void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread);
 
 /* The role was read. True when the server is no master, or was a replica since it was greeted: it
  * has to be greeted again. Its data are a copy of another master's then, so it is in quarantine,
  * which begins anew with the greeting that finds it a master. */
-bool rlk_quarantine_check_role(struct rlk_quarantine *s, bool master, uint64_t promotion,
+bool rlk_quarantine_check_role(struct rlk_quarantine *q, bool master, uint64_t promotion,
                                uint64_t now_us);
 
 /* Whether the data were replaced since this was called last: the server may have a key now that it
  * did not have all the time [S7]. */
-bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *s);
+bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *q);
 
 /* Whether the server may evict keys was read again. */
-void rlk_quarantine_set_evicts(struct rlk_quarantine *s, bool evicts, uint64_t now_us);
+void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t now_us);
 
 /* The clock kept time, as far as the last sample shows. */
-void rlk_quarantine_clock_steady(struct rlk_quarantine *s, uint64_t now_us);
+void rlk_quarantine_clock_steady(struct rlk_quarantine *q, uint64_t now_us);
 
 /* An inspection has read the birth of the data. Call this before rlk_quarantine_check_mark(), with
  * the same reply. A later birth than before, under the same mark, is the record of a clock step.
  * Clients that are new to this server wait for it, and so do we, unless we have watched the clock
  * for longer than a lock lives: then we would have seen a step that matters ourselves. */
-void rlk_quarantine_check_birth(struct rlk_quarantine *s, const struct rlk_birth *birth,
+void rlk_quarantine_check_birth(struct rlk_quarantine *q, const struct rlk_birth *birth,
                                 uint64_t now_us);
 
 /* The clock went ahead, and shows server_us now; or it did not: this client was suspended. */
-void rlk_quarantine_clock_moved(struct rlk_quarantine *s, uint64_t server_us, uint64_t now_us);
-void rlk_quarantine_clock_excused(struct rlk_quarantine *s);
+void rlk_quarantine_clock_moved(struct rlk_quarantine *q, uint64_t server_us, uint64_t now_us);
+void rlk_quarantine_clock_excused(struct rlk_quarantine *q);
 
 /* The birth, by the server's clock, that has to be written into the incarnation key, so that
  * clients that are new to this server wait: we saw a step that is not on record. 0: nothing to
  * write. A step is recorded once: when the inspection that shows the step also finds the record of
  * another client, and that is no older than the inspection before, it is enough. */
-uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *s, uint64_t now_us);
+uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *q, uint64_t now_us);
 
 /* Why the votes do not count now: the reason that lasts longest; RLK_QUARANTINED_NOT when they
  * count. *ret_until_us (may be NULL): when that is over; RLK_NEVER: not as long as nothing changes;
  * 0 when the votes count. */
-enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *s, uint64_t now_us,
+enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q, uint64_t now_us,
                                                  uint64_t *ret_until_us);
 
 /* [S7] Whether a lease on this server does not count either: its clock moved, and has not kept time
  * for a second since. No other reason touches a lock that is held: a server that still has our key
  * has not forgotten it. */
-bool rlk_quarantine_is_clock_suspect(const struct rlk_quarantine *s, uint64_t now_us);
+bool rlk_quarantine_is_clock_suspect(const struct rlk_quarantine *q, uint64_t now_us);
 
 #endif
