@@ -343,7 +343,7 @@ REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock
  * Every notice has the new deadline. So:
  *   - set REDLOCK_NOTIFY_MOVES; copy the deadline in the callback of the acquire and from every
  *     notice;
- *   - read the copy for each step: a thread that remembers an older value goes on too long;
+ *   - read the copy for each step: a thread that remembers an older value may go on too long;
  *   - before redlock_release(), redlock_lock_forget() or redlock_close(), set the copy to 0 and
  *     wait for the threads: nothing is reported after these calls;
  *   - until the notice has run, other threads still use the old deadline: keep the callbacks of the
@@ -391,8 +391,8 @@ enum redlock_vote {
     /* The master was not asked: it was down or stuck, or the try was decided before it was
      * connected. */
     REDLOCK_VOTE_NONE = 0,
-    /* The master granted the lock. For a lock that is held or lost: the master has our key. It said
-     * so when it was asked last, and that time is not over. */
+    /* The master granted the lock. For a lock that is held or lost: the master has our key: it said
+     * so when it was asked last, and the time that it gave is not over. */
     REDLOCK_VOTE_YES = 1,
     /* The master refused: the key there is somebody else's. For a lock that is held or lost: the
      * master no longer has our key. */

@@ -74,7 +74,7 @@ static void take_info(struct rlk_checkup *p, const struct rlk_reply *reply)
 }
 
 /* The value in an answer to CONFIG GET; NULL in any other answer. */
-static const char *setting(const struct rlk_reply *reply)
+static const char *config_value(const struct rlk_reply *reply)
 {
     bool told = reply->type == RLK_REPLY_ARRAY && reply->integer == 2 &&
                 reply[1].type == RLK_REPLY_STRING && reply[2].type == RLK_REPLY_STRING;
@@ -90,14 +90,14 @@ static void take_fsync(struct rlk_checkup *p, const struct rlk_reply *reply)
 
 static void take_save(struct rlk_checkup *p, const struct rlk_reply *reply)
 {
-    const char *value = setting(reply);
+    const char *value = config_value(reply);
 
     p->rdb = value ? value[0] != '\0' : -1;
 }
 
 static void take_min_replicas(struct rlk_checkup *p, const struct rlk_reply *reply)
 {
-    const char *value = setting(reply);
+    const char *value = config_value(reply);
 
     p->min_replicas = value ? (unsigned)strtoul(value, NULL, 10) : 0;
 }

@@ -16,7 +16,7 @@ static bool will_vote(const struct redlock_examined *x)
            (x->verdict == REDLOCK_NO_VOTE && x->quarantine_ms != UINT64_MAX);
 }
 
-static void count(struct redlock_report *r)
+static void count_votes(struct redlock_report *r)
 {
     size_t i;
 
@@ -29,7 +29,7 @@ static void count(struct redlock_report *r)
 }
 
 /* The time until a majority votes. A majority must be usable. */
-static uint64_t wait_ms(const struct redlock_report *r)
+static uint64_t ms_until_majority(const struct redlock_report *r)
 {
     uint64_t sorted[REDLOCK_MAX_NODES];
     size_t i, at, n = 0;
@@ -50,7 +50,7 @@ static uint64_t wait_ms(const struct redlock_report *r)
 /* The end of a quarantine is known; the time that a master needs to load its data is not. */
 static void note_not_yet(const struct redlock_report *r, struct rlk_notes *notes)
 {
-    uint64_t s = (wait_ms(r) + 999) / 1000;
+    uint64_t s = (ms_until_majority(r) + 999) / 1000;
     char when[48] = "yet";
 
     if (s > 0) {
@@ -96,7 +96,7 @@ static bool knows_clock(const struct redlock_examined *x)
     return x->clock_error_us != UINT64_MAX;
 }
 
-static uint64_t size_of(int64_t offset)
+static uint64_t absolute(int64_t offset)
 {
     return offset < 0 ? -(uint64_t)offset : (uint64_t)offset;
 }
@@ -131,7 +131,7 @@ static void judge_clocks(const struct redlock_report *r, struct rlk_notes *notes
 
 static void judge_own_clock(const struct redlock_report *r, struct rlk_notes *notes)
 {
-    uint64_t apart_us = size_of(r->clock_us);
+    uint64_t apart_us = absolute(r->clock_us);
 
     if (r->clock_error_us != UINT64_MAX && apart_us > rlk_time_add(APART_US, r->clock_error_us)) {
         rlk_note(notes, REDLOCK_FOUND_OWN_CLOCK, REDLOCK_WARNING,
@@ -171,7 +171,7 @@ static bool has_duplicates(const struct redlock_report *r)
 void rlk_diagnose_set(struct redlock_report *report, struct rlk_notes *notes)
 {
     rlk_notes_begin(notes, -1);
-    count(report);
+    count_votes(report);
     if (has_duplicates(report)) {
         rlk_note(notes, REDLOCK_FOUND_SAME_SERVERS, REDLOCK_UNUSABLE,
                  "List each master once, under one address.",

@@ -1,7 +1,7 @@
 /* examine.c - finds out whether the masters are fit for locks.
  *
  *              up            the list is answered         20 answers
- *   WAITED ----------> ASKED ---------------------> TIMED -----------> done
+ *   COMING ----------> ASKED ---------------------> TIMED -----------> done
  *      |                 |                            |
  *      +-----------------+----------------------------+--- down, broken, or timeout
  *
@@ -41,8 +41,8 @@ struct rlk_exam {
     redlock_examine_cb *cb;
     void *arg;
     bool cancelled;
-    unsigned refs;   /* requests in flight, and one until the callback is called */
-    uint64_t waited; /* nodes that are not done */
+    unsigned refs;    /* requests in flight, and one until the callback is called */
+    uint64_t pending; /* nodes that are not done */
     char key[REDLOCK_MAX_KEY + 48];
     struct rlk_report report;
     struct entry entries[];
@@ -56,31 +56,31 @@ static void unref(struct rlk_exam *e)
     }
 }
 
-static void finish(struct rlk_exam *e)
+static void finish_exam(struct rlk_exam *e)
 {
     unsigned i;
 
-    e->waited = 0;
+    e->pending = 0;
     for (i = 0; i < e->rl->options.n_nodes; i++) {
         rlk_timer_cancel(&e->rl->loop.timers, &e->entries[i].timer);
     }
     rlk_turn_report(&e->rl->loop.turn, &e->called);
 }
 
-static bool is_waited(const struct entry *x)
+static bool is_pending(const struct entry *x)
 {
-    return (x->exam->waited & rlk_mask_bit(x->node->index)) != 0;
+    return (x->exam->pending & rlk_mask_bit(x->node->index)) != 0;
 }
 
-static void done(struct entry *x)
+static void finish_node(struct entry *x)
 {
     struct rlk_exam *e = x->exam;
 
-    if (is_waited(x)) {
+    if (is_pending(x)) {
         rlk_timer_cancel(&e->rl->loop.timers, &x->timer);
-        e->waited &= ~rlk_mask_bit(x->node->index);
-        if (e->waited == 0) {
-            finish(e);
+        e->pending &= ~rlk_mask_bit(x->node->index);
+        if (e->pending == 0) {
+            finish_exam(e);
         }
     }
 }
@@ -97,8 +97,8 @@ static void unref_entry(void *context)
     unref(((struct entry *)context)->exam);
 }
 
-static bool ask(struct entry *x, const struct rlk_exchange_kind *kind, const char *const *words,
-                uint64_t now_us)
+static bool send_question(struct entry *x, const struct rlk_exchange_kind *kind,
+                          const char *const *words, uint64_t now_us)
 {
     struct rlk_command c;
     bool asked = rlk_command_words(&c, words) == 0 && rlk_node_send(x->node, &c, kind, x, now_us);
@@ -116,7 +116,7 @@ static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t
 
     (void)n;
     (void)now_us;
-    done(x);
+    finish_node(x);
 }
 
 static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
@@ -128,8 +128,8 @@ static void ask_time(struct entry *x, uint64_t now_us)
     static const char *const words[] = {"TIME", NULL};
 
     x->sent_us = now_us;
-    if (x->part->checkup.pings == RLK_CHECKUP_PINGS || !ask(x, &kind, words, now_us)) {
-        done(x);
+    if (x->part->checkup.pings == RLK_CHECKUP_PINGS || !send_question(x, &kind, words, now_us)) {
+        finish_node(x);
     }
 }
 
@@ -139,7 +139,7 @@ static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const stru
     struct entry *x = r->context;
 
     (void)n;
-    if (is_waited(x)) {
+    if (is_pending(x)) {
         rlk_checkup_take_time(&x->part->checkup, reply, x->sent_us, now_us);
         ask_time(x, rlk_clock_us());
     }
@@ -152,12 +152,12 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
 
     (void)n;
     (void)now_us;
-    if (is_waited(x) && rlk_checkup_take(&x->part->checkup, reply)) {
+    if (is_pending(x) && rlk_checkup_take(&x->part->checkup, reply)) {
         ask_time(x, rlk_clock_us());
     }
 }
 
-static void begin(struct entry *x, uint64_t now_us)
+static void begin_checkup(struct entry *x, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {on_answer, on_broken, ref_entry, unref_entry};
     struct rlk_exam *e = x->exam;
@@ -168,9 +168,9 @@ static void begin(struct entry *x, uint64_t now_us)
     rlk_timer_set(&e->rl->loop.timers, &x->timer,
                   rlk_time_add(now_us, e->rl->options.node_timeout_us));
     for (at = 0; rlk_checkup_words(at, x->node, e->key, &words); at++) {
-        if (!ask(x, &kind, words.word, now_us)) {
+        if (!send_question(x, &kind, words.word, now_us)) {
             x->part->trouble = RLK_TROUBLE_NOT_EXAMINED;
-            done(x);
+            finish_node(x);
             return;
         }
     }
@@ -187,17 +187,17 @@ static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
 {
     struct entry *x = &exam_of(w)->entries[ev->node];
 
-    if (ev->kind == RLK_EVENT_NODE_UP && is_waited(x)) {
-        begin(x, ev->now_us);
+    if (ev->kind == RLK_EVENT_NODE_UP && is_pending(x)) {
+        begin_checkup(x, ev->now_us);
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
-        done(x);
+        finish_node(x);
     }
 }
 
 static void on_close(struct rlk_waiter *w)
 {
     exam_of(w)->cancelled = true;
-    finish(exam_of(w));
+    finish_exam(exam_of(w));
 }
 
 /* When a manager is freed, the callback of each examination has been called. */
@@ -214,7 +214,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     struct entry *x = RLK_CONTAINER(t, struct entry, timer);
 
     rlk_checkup_end(&x->part->checkup, x->sent_us, now_us);
-    done(x);
+    finish_node(x);
 }
 
 /* ---- the callback ---- */
@@ -238,7 +238,7 @@ static void on_report(struct rlk_call *call)
 
 /* ---- the beginning ---- */
 
-static struct rlk_exam *make(struct redlock *rl)
+static struct rlk_exam *make_exam(struct redlock *rl)
 {
     size_t n = rl->options.n_nodes, i;
     struct rlk_exam *e = rlk_alloc(sizeof(*e) + n * sizeof(struct entry));
@@ -265,22 +265,22 @@ static struct rlk_exam *make(struct redlock *rl)
     return e;
 }
 
-static void start(struct rlk_exam *e)
+static void start_exam(struct rlk_exam *e)
 {
     uint64_t now_us = rlk_clock_us(), ready, connecting;
     unsigned node;
 
     rlk_manager_nodes(e->rl, now_us, &ready, &connecting, NULL);
-    e->waited = ready | connecting;
-    if (e->waited == 0) {
-        finish(e);
+    e->pending = ready | connecting;
+    if (e->pending == 0) {
+        finish_exam(e);
     }
     RLK_MASK_EACH (node, connecting) {
         rlk_timer_set(&e->rl->loop.timers, &e->entries[node].timer,
                       rlk_time_add(now_us, e->rl->options.connect_timeout_us));
     }
     RLK_MASK_EACH (node, ready) {
-        begin(&e->entries[node], now_us);
+        begin_checkup(&e->entries[node], now_us);
     }
 }
 
@@ -295,12 +295,12 @@ REDLOCK_EXPORT int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, v
     if (cb == NULL) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
     }
-    e = make(rl);
+    e = make_exam(rl);
     if (e == NULL) {
         return REDLOCK_ENOMEM;
     }
     e->cb = cb;
     e->arg = arg;
-    start(e);
+    start_exam(e);
     return 0;
 }

@@ -53,8 +53,8 @@ void rlk_notes_begin(struct rlk_notes *notes, int node)
     notes->worst = REDLOCK_FINE;
 }
 
-__attribute__((format(printf, 2, 0))) static const char *keep(struct rlk_notes *notes,
-                                                              const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static const char *keep_text(struct rlk_notes *notes,
+                                                                   const char *format, va_list args)
 {
     size_t room = sizeof(notes->buffer) - notes->used;
     char *text = notes->buffer + notes->used;
@@ -86,7 +86,7 @@ void rlk_note(struct rlk_notes *notes, enum redlock_finding_kind kind,
     f->code = rlk_notes_code(kind);
     f->fix = fix;
     va_start(args, format);
-    f->text = keep(notes, format, args);
+    f->text = keep_text(notes, format, args);
     va_end(args);
 }
 
@@ -96,7 +96,7 @@ const char *rlk_notes_text(struct rlk_notes *notes, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    kept = keep(notes, format, args);
+    kept = keep_text(notes, format, args);
     va_end(args);
     return kept;
 }

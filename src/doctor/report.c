@@ -48,7 +48,8 @@ void rlk_report_end(struct rlk_report *r)
 /* ---- each master ---- */
 
 /* Why the master did not answer, or does not vote. */
-static void explain(struct rlk_report_node *part, const struct rlk_node *n, const char *error)
+static void explain_trouble(struct rlk_report_node *part, const struct rlk_node *n,
+                            const char *error)
 {
     struct rlk_trouble own = {.kind = part->trouble};
 
@@ -60,14 +61,14 @@ static void explain(struct rlk_report_node *part, const struct rlk_node *n, cons
     }
 }
 
-static void describe(struct rlk_report *r, struct redlock *rl, unsigned node)
+static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     struct rlk_report_node *part = &r->parts[node];
     struct redlock_examined *x = &r->nodes[node];
 
     redlock_node_info(rl, node, &info);
-    explain(part, &rl->nodes[node], info.error);
+    explain_trouble(part, &rl->nodes[node], info.error);
     *x = (struct redlock_examined){.size = sizeof(*x),
                                    .name = info.name,
                                    .state = info.state,
@@ -107,7 +108,7 @@ static int64_t ahead_of_us(const struct rlk_clock_sample *s, uint64_t wall_us)
                                   : -(int64_t)rlk_time_min(ours_us - s->server_us, OFFSET_MAX_US);
 }
 
-static void insert(int64_t *sorted, unsigned n, int64_t value)
+static void insert_sorted(int64_t *sorted, unsigned n, int64_t value)
 {
     for (; n > 0 && sorted[n - 1] > value; n--) {
         sorted[n] = sorted[n - 1];
@@ -125,7 +126,7 @@ static void compare_own_clock(struct rlk_report *r)
         const struct rlk_clock_sample *s = &r->parts[i].checkup.time;
 
         if (s->received_us) {
-            insert(sorted, n++, ahead_of_us(s, wall_us));
+            insert_sorted(sorted, n++, ahead_of_us(s, wall_us));
             error_us = rlk_time_max(error_us, s->received_us - s->sent_us);
         }
     }
@@ -135,7 +136,7 @@ static void compare_own_clock(struct rlk_report *r)
 
 /* ---- the verdicts ---- */
 
-static void collect(struct rlk_report *r, const struct rlk_notes *notes)
+static void collect_notes(struct rlk_report *r, const struct rlk_notes *notes)
 {
     size_t i;
 
@@ -147,7 +148,7 @@ static void collect(struct rlk_report *r, const struct rlk_notes *notes)
     }
 }
 
-static void judge(struct rlk_report *r, const struct redlock *rl)
+static void judge_all(struct rlk_report *r, const struct redlock *rl)
 {
     const struct rlk_diagnosis_context context = {.key_prefix = rl->options.key_prefix,
                                                   .node_timeout_us = rl->options.node_timeout_us};
@@ -158,10 +159,10 @@ static void judge(struct rlk_report *r, const struct redlock *rl)
 
         rlk_diagnose_node(&r->nodes[i], r->parts[i].trouble, (int)i, &context, notes);
         r->nodes[i].verdict = notes->worst;
-        collect(r, notes);
+        collect_notes(r, notes);
     }
     rlk_diagnose_set(&r->public, &r->notes);
-    collect(r, &r->notes);
+    collect_notes(r, &r->notes);
 }
 
 static int status_of(const struct rlk_report *r)
@@ -181,10 +182,10 @@ int rlk_report_make(struct rlk_report *r, struct redlock *rl)
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        describe(r, rl, i);
+        describe_node(r, rl, i);
     }
     compare_clocks(r, rl);
     compare_own_clock(r);
-    judge(r, rl);
+    judge_all(r, rl);
     return status_of(r);
 }
