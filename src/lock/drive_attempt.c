@@ -242,8 +242,7 @@ static void report_failed(struct redlock_lock *lock)
     rlk_lock_free(lock);
 }
 
-/* Check once more: a win that became too old while its callback was queued is not delivered [S2].
- */
+/* Check once more: a win that became too old while its callback was queued is released [S2]. */
 static void on_report(struct rlk_call *call)
 {
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);

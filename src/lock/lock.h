@@ -87,8 +87,7 @@ void rlk_lock_reported(struct redlock_lock *lock);
  * no longer reach the lock. */
 void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim);
 
-/* Keep the value that a node has as its key, from a reply that refused us; "" when it named none.
- */
+/* Keep the value that a node's key has, from a reply that refused us; "" when it named none. */
 void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply);
 
 #endif

@@ -11,8 +11,7 @@ static void read_set(struct rlk_node *n, const struct rlk_claim *claim,
     ev->vote = rlk_classify_key(reply, n->returns_holder, claim->token, claim->token_len);
 }
 
-/* [S12] The vote has also checked the mark [S11]. When it is a wrong one, inspect the node at once.
- */
+/* [S12] The vote has also checked the mark [S11]. If that is wrong, inspect the node at once. */
 static void read_fenced(struct rlk_node *n, const struct rlk_claim *claim,
                         const struct rlk_reply *reply, struct rlk_event *ev)
 {

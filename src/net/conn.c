@@ -119,9 +119,8 @@ static bool arm_write(struct rlk_conn *c, bool on)
     return c->write_armed == on;
 }
 
-/* Send once; bytes that the socket does not take wait for EV_WRITE. A send error is noted for
- * on_readable(), which reads the replies that came before the error and then ends the connection.
- */
+/* Send once; bytes that the socket does not take wait for EV_WRITE. A send error is left to
+ * on_readable(), which first reads the replies that came before it, then ends the connection. */
 static void flush(struct rlk_conn *c)
 {
     ssize_t n;

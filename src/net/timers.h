@@ -42,8 +42,7 @@ void rlk_timer_set(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us);
 
 void rlk_timer_cancel(struct rlk_timers *ts, struct rlk_timer *t);
 
-/* For wake.c: take the earliest timer out of the heap, for it to be fired; NULL when none is due.
- */
+/* For wake.c: take the earliest timer out of the heap, to be fired; NULL when none is due. */
 struct rlk_timer *rlk_timers_take(struct rlk_timers *ts, uint64_t now_us);
 
 /* Set the timerfd to `due_us`, and armed_us with it. */

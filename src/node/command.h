@@ -5,8 +5,7 @@
  * injected.
  *
  * SET, the scripts that act on the keys of a lock, and queries of a key are written straight into a
- * buffer; everything else goes through hiredis' formatter. docs/design.md, "Formatting", says why.
- */
+ * buffer; hiredis formats everything else. docs/design.md, "Formatting", says why. */
 #ifndef RLK_NODE_COMMAND_H
 #define RLK_NODE_COMMAND_H
 

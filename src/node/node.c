@@ -1,5 +1,4 @@
-/* node.c - moves a node through its states, by the events of its connection, name lookup and timer.
- */
+/* node.c - moves a node through its states, by events of its connection, name lookup and timer. */
 #include "node/node.h"
 
 #include <stdio.h>
@@ -93,7 +92,7 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
 {
     bool was_up = n->state == RLK_NODE_UP;
 
-    /* Any other reason says that the duplicate was not seen this time. */
+    /* A node that goes down for another reason is no longer known to be a duplicate. */
     n->duplicate = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
 
     rlk_resolve_cancel(&n->resolve);

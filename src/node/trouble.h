@@ -72,8 +72,7 @@ enum rlk_trouble_kind {
 
     /* The state of the node now; these are not kept. */
     RLK_TROUBLE_SILENT,     /* number: stuck [S14], no reply for so many ms */
-    RLK_TROUBLE_QUARANTINE, /* reason; number: for so many seconds; RLK_NEVER: until the reason ends
-                             */
+    RLK_TROUBLE_QUARANTINE, /* reason; number: for so many s; RLK_NEVER: while the reason lasts */
     RLK_TROUBLE_BLIND_TO_RESTART, /* it votes, but we cannot see when it restarts */
     RLK_TROUBLE_BLIND_TO_ROLE,    /* the same, nor when it becomes a replica */
     RLK_TROUBLE_BLIND_TO_DATA,    /* it votes, but we cannot see when its data are thrown away */
