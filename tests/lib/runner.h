@@ -14,8 +14,9 @@
  *
  * The words of the command line choose tests by name (choice.h); --list prints all names. A test
  * that fails says where, by a line of its own file and by the helpers in between, and the command
- * that repeats it. CK_FORK=no runs the tests in the program itself, for a debugger. The other
- * variables of Check work, too: CK_RUN_CASE, CK_DEFAULT_TIMEOUT.
+ * that repeats it. RLK_MOST_FAILURES=N leaves out what comes after so many failures. CK_FORK=no
+ * runs the tests in the program itself, for a debugger. The other variables of Check work, too:
+ * CK_RUN_CASE, CK_DEFAULT_TIMEOUT.
  */
 #ifndef RLK_TESTS_LIB_RUNNER_H
 #define RLK_TESTS_LIB_RUNNER_H

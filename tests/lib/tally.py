@@ -24,7 +24,7 @@ SKIPPED_BY_STATUS = 77
 LAST_LINES = 60
 
 # How many of its failed tests.
-MOST_TESTS = 5
+MOST_TESTS = 3
 
 
 class Count:

@@ -310,6 +310,18 @@ START_TEST(a_name_that_nothing_has_is_a_failure)
 }
 END_TEST
 
+START_TEST(the_rest_is_left_out_after_so_many_failures)
+{
+    char out[8192];
+
+    setenv("RLK_MOST_FAILURES", "2", 1);
+    ck_assert(run_self("bad", out, sizeof(out)));
+    must_say(out, "\nnot ok 3 - bad: bad_crashes\n");
+    must_say(out, "\n# 2 tests were left out after 2 failures");
+    must_say(out, "\n1..3\n");
+}
+END_TEST
+
 START_TEST(all_names_can_be_listed)
 {
     char out[1024];
@@ -377,6 +389,7 @@ static Suite *good_suite(void)
     tcase_add_test(tcase, a_run_without_a_test_is_a_failure);
     tcase_add_test(tcase, one_test_is_run_by_its_name);
     tcase_add_test(tcase, a_name_that_nothing_has_is_a_failure);
+    tcase_add_test(tcase, the_rest_is_left_out_after_so_many_failures);
     tcase_add_test(tcase, all_names_can_be_listed);
     tcase_add_test(tcase, a_failure_tells_its_place_and_how_to_repeat_it);
     tcase_add_test(tcase, a_failure_in_a_helper_is_one_of_the_test_s_file);

@@ -14,7 +14,7 @@
 #include "sim/history.h"
 
 /* So many violations are printed in full. */
-#define SHOWN 20
+#define SHOWN 3
 
 struct figures {
     uint64_t histories, events, violations, acquired, fenced, renewed, lost, faults;
