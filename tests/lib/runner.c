@@ -35,14 +35,9 @@ static Suite *(*now)(void);
 static const char *now_name;
 
 /* The linker's names for what check.h calls. */
-Suite *__real_suite_create(const char *name);
-Suite *__wrap_suite_create(const char *name);
-void __real__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
-                            int end);
-void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
-                            int end);
-void __real__mark_point(const char *file, int line);
-void __wrap__mark_point(const char *file, int line);
+__typeof__(suite_create) __real_suite_create, __wrap_suite_create;
+__typeof__(_tcase_add_test) __real__tcase_add_test, __wrap__tcase_add_test;
+__typeof__(_mark_point) __real__mark_point, __wrap__mark_point;
 __attribute__((noreturn, format(printf, 4, 5))) void
 __real__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...);
 __attribute__((noreturn, format(printf, 4, 5))) void

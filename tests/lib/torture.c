@@ -46,12 +46,10 @@ static void tell_in_order(void);
 /* ---- what the suites are made of ---- */
 
 /* The linker's names for what check.h calls. */
-Suite *__real_suite_create(const char *name);
-Suite *__wrap_suite_create(const char *name);
-void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
-                            int end);
-void __wrap_tcase_add_checked_fixture(TCase *tcase, SFun before, SFun after);
-int __wrap_rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void));
+__typeof__(suite_create) __real_suite_create, __wrap_suite_create;
+__typeof__(_tcase_add_test) __wrap__tcase_add_test;
+__typeof__(tcase_add_checked_fixture) __wrap_tcase_add_checked_fixture;
+__typeof__(rlk_test_main) __wrap_rlk_test_main;
 
 Suite *__wrap_suite_create(const char *name)
 {

@@ -18,43 +18,17 @@ bool torture_is_leaving;
 static _Thread_local int in_library;
 
 /* The linker's names: the first are the functions of the library, the others ours. */
-int __real_redlock_new(struct event_base *base, const struct redlock_options *options,
-                       struct redlock **ret_rl);
-int __real_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg);
-int __real_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
-                           redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock);
-int __real_redlock_adopt(struct redlock *rl, const struct redlock_request *request,
-                         const char *token, redlock_acquire_cb *cb, void *arg,
-                         struct redlock_lock **ret_lock);
-int __real_redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
-                          void *arg);
-int __real_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg);
-int __real_redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
-                                 const char *token, redlock_release_cb *cb, void *arg);
-int __real_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg);
-int __real_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg);
-int __real_redlock_lock_node(const struct redlock_lock *lock, size_t index,
-                             struct redlock_node_detail *ret_detail);
-size_t __real_redlock_trace_line(const struct redlock_trace *event, char *out, size_t size);
-
-int __wrap_redlock_new(struct event_base *base, const struct redlock_options *options,
-                       struct redlock **ret_rl);
-int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg);
-int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
-                           redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock);
-int __wrap_redlock_adopt(struct redlock *rl, const struct redlock_request *request,
-                         const char *token, redlock_acquire_cb *cb, void *arg,
-                         struct redlock_lock **ret_lock);
-int __wrap_redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
-                          void *arg);
-int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg);
-int __wrap_redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
-                                 const char *token, redlock_release_cb *cb, void *arg);
-int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg);
-int __wrap_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg);
-int __wrap_redlock_lock_node(const struct redlock_lock *lock, size_t index,
-                             struct redlock_node_detail *ret_detail);
-size_t __wrap_redlock_trace_line(const struct redlock_trace *event, char *out, size_t size);
+__typeof__(redlock_new) __real_redlock_new, __wrap_redlock_new;
+__typeof__(redlock_close) __real_redlock_close, __wrap_redlock_close;
+__typeof__(redlock_acquire) __real_redlock_acquire, __wrap_redlock_acquire;
+__typeof__(redlock_adopt) __real_redlock_adopt, __wrap_redlock_adopt;
+__typeof__(redlock_extend) __real_redlock_extend, __wrap_redlock_extend;
+__typeof__(redlock_release) __real_redlock_release, __wrap_redlock_release;
+__typeof__(redlock_release_token) __real_redlock_release_token, __wrap_redlock_release_token;
+__typeof__(redlock_query) __real_redlock_query, __wrap_redlock_query;
+__typeof__(redlock_examine) __real_redlock_examine, __wrap_redlock_examine;
+__typeof__(redlock_lock_node) __real_redlock_lock_node, __wrap_redlock_lock_node;
+__typeof__(redlock_trace_line) __real_redlock_trace_line, __wrap_redlock_trace_line;
 
 /* ---- who was told ---- */
 

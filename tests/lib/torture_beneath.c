@@ -18,25 +18,20 @@
 typedef __typeof__(redisFormatCommandArgv(NULL, 0, NULL, NULL)) format_result;
 
 /* The linker's names. */
-void *__wrap_realloc(void *old, size_t size);
-struct event *__wrap_event_new(struct event_base *base, evutil_socket_t fd, short what,
-                               event_callback_fn cb, void *arg);
-void __wrap_event_free(struct event *event);
-int __wrap_event_add(struct event *event, const struct timeval *after);
-struct evdns_base *__wrap_evdns_base_new(struct event_base *base, int flags);
-void __wrap_evdns_base_free(struct evdns_base *dns, int fail_requests);
-int __wrap_evdns_base_resolv_conf_parse(struct evdns_base *dns, int flags, const char *file);
-int __wrap_evdns_base_set_option(struct evdns_base *dns, const char *option, const char *value);
-struct evdns_getaddrinfo_request *__wrap_evdns_getaddrinfo(struct evdns_base *dns, const char *name,
-                                                           const char *service,
-                                                           const struct evutil_addrinfo *hints,
-                                                           evdns_getaddrinfo_cb cb, void *arg);
-redisReader *__wrap_redisReaderCreateWithFunctions(redisReplyObjectFunctions *functions);
-void __wrap_redisReaderFree(redisReader *reader);
-int __wrap_redisReaderFeed(redisReader *reader, const char *bytes, size_t len);
-format_result __wrap_redisFormatCommandArgv(char **ret, int argc, const char **argv,
-                                            const size_t *lens);
-void __wrap_redisFreeCommand(char *command);
+__typeof__(realloc) __wrap_realloc;
+__typeof__(event_new) __wrap_event_new;
+__typeof__(event_free) __wrap_event_free;
+__typeof__(event_add) __wrap_event_add;
+__typeof__(evdns_base_new) __wrap_evdns_base_new;
+__typeof__(evdns_base_free) __wrap_evdns_base_free;
+__typeof__(evdns_base_resolv_conf_parse) __wrap_evdns_base_resolv_conf_parse;
+__typeof__(evdns_base_set_option) __wrap_evdns_base_set_option;
+__typeof__(evdns_getaddrinfo) __wrap_evdns_getaddrinfo;
+__typeof__(redisReaderCreateWithFunctions) __wrap_redisReaderCreateWithFunctions;
+__typeof__(redisReaderFree) __wrap_redisReaderFree;
+__typeof__(redisReaderFeed) __wrap_redisReaderFeed;
+__typeof__(redisFormatCommandArgv) __wrap_redisFormatCommandArgv;
+__typeof__(redisFreeCommand) __wrap_redisFreeCommand;
 
 static long memory, events, dns_bases, readers, commands;
 

@@ -23,15 +23,11 @@ static struct server *servers;
 static bool in_loop;
 
 /* The linker's names. */
-struct fake *__real_fake_new(struct event_base *base, enum fake_where where);
-void __real_fake_free(struct fake *f);
-int __real_event_base_loop(struct event_base *base, int flags);
-void __real_event_base_free(struct event_base *base);
-struct fake *__wrap_fake_new(struct event_base *base, enum fake_where where);
-void __wrap_fake_free(struct fake *f);
-int __wrap_event_base_loop(struct event_base *base, int flags);
-int __wrap_event_base_dispatch(struct event_base *base);
-void __wrap_event_base_free(struct event_base *base);
+__typeof__(fake_new) __real_fake_new, __wrap_fake_new;
+__typeof__(fake_free) __real_fake_free, __wrap_fake_free;
+__typeof__(event_base_loop) __real_event_base_loop, __wrap_event_base_loop;
+__typeof__(event_base_free) __real_event_base_free, __wrap_event_base_free;
+__typeof__(event_base_dispatch) __wrap_event_base_dispatch;
 
 struct fake *__wrap_fake_new(struct event_base *base, enum fake_where where)
 {

@@ -29,7 +29,7 @@
 /* The linker's names for what check.h calls. */
 __attribute__((noreturn, format(printf, 4, 5))) void
 __wrap__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...);
-void __wrap__mark_point(const char *file, int line);
+__typeof__(_mark_point) __wrap__mark_point;
 
 /* The sanitizer's, where there is one. */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);

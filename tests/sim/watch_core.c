@@ -10,45 +10,19 @@
 #include "sim/user.h"
 #include "sim/watch.h"
 
-void __real_rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev,
-                             struct rlk_actions *out);
-void __wrap_rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev,
-                             struct rlk_actions *out);
-void __real_rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
-                           struct rlk_actions *out);
-void __wrap_rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
-                           struct rlk_actions *out);
-void __real_rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out);
-void __wrap_rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out);
-void __real_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
-                             struct rlk_actions *out);
-void __wrap_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
-                             struct rlk_actions *out);
-enum rlk_clock_verdict __real_rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
-                                                const struct rlk_clock_sample *sample,
-                                                uint64_t *ret_by_us, uint64_t *ret_nodes);
-enum rlk_clock_verdict __wrap_rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
-                                                const struct rlk_clock_sample *sample,
-                                                uint64_t *ret_by_us, uint64_t *ret_nodes);
-void __real_rlk_clocks_forget(struct rlk_clocks *c, unsigned node);
-void __wrap_rlk_clocks_forget(struct rlk_clocks *c, unsigned node);
-int __real_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy,
-                                 const char *owner);
-int __wrap_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy,
-                                 const char *owner);
-void __real_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
-void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
-void __real_rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
-void __wrap_rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
-void __real_rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,
-                                 uint64_t now_us);
-void __wrap_rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,
-                                 uint64_t now_us);
-struct rlk_claim *__real_rlk_pending_list_first(struct rlk_pending_list *d, uint64_t now_us);
-struct rlk_claim *__wrap_rlk_pending_list_first(struct rlk_pending_list *d, uint64_t now_us);
-
-bool __real_rlk_quarantine_take_data_replaced(struct rlk_quarantine *s);
-bool __wrap_rlk_quarantine_take_data_replaced(struct rlk_quarantine *s);
+__typeof__(rlk_attempt_step) __real_rlk_attempt_step, __wrap_rlk_attempt_step;
+__typeof__(rlk_hold_start) __real_rlk_hold_start, __wrap_rlk_hold_start;
+__typeof__(rlk_hold_step) __real_rlk_hold_step, __wrap_rlk_hold_step;
+__typeof__(rlk_release_step) __real_rlk_release_step, __wrap_rlk_release_step;
+__typeof__(rlk_clocks_sample) __real_rlk_clocks_sample, __wrap_rlk_clocks_sample;
+__typeof__(rlk_clocks_forget) __real_rlk_clocks_forget, __wrap_rlk_clocks_forget;
+__typeof__(rlk_claim_fresh_token) __real_rlk_claim_fresh_token, __wrap_rlk_claim_fresh_token;
+__typeof__(rlk_health_begin) __real_rlk_health_begin, __wrap_rlk_health_begin;
+__typeof__(rlk_node_greeted) __real_rlk_node_greeted, __wrap_rlk_node_greeted;
+__typeof__(rlk_node_add_pending) __real_rlk_node_add_pending, __wrap_rlk_node_add_pending;
+__typeof__(rlk_pending_list_first) __real_rlk_pending_list_first, __wrap_rlk_pending_list_first;
+__typeof__(rlk_quarantine_take_data_replaced) __real_rlk_quarantine_take_data_replaced,
+    __wrap_rlk_quarantine_take_data_replaced;
 
 /* ---- the attempt ---- */
 

@@ -13,8 +13,7 @@
 /* As good as without end: a test that fails is to end, too. */
 #define ENDLESS ((size_t)1 << 30)
 
-ssize_t __real_recv(int fd, void *buf, size_t len, int flags);
-ssize_t __wrap_recv(int fd, void *buf, size_t len, int flags);
+__typeof__(recv) __real_recv, __wrap_recv;
 
 static bool is_endless;
 static size_t taken;

@@ -17,11 +17,9 @@
 #include "net/entropy.h"
 #include "net/timers.h"
 
-int __real_clock_gettime(clockid_t clock, struct timespec *ret);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
-int __real_timerfd_create(int clock, int flags);
-int __wrap_timerfd_create(int clock, int flags);
-ssize_t __wrap_getrandom(void *out, size_t len, unsigned flags);
+__typeof__(clock_gettime) __real_clock_gettime, __wrap_clock_gettime;
+__typeof__(timerfd_create) __real_timerfd_create, __wrap_timerfd_create;
+__typeof__(getrandom) __wrap_getrandom;
 
 /* ---- the clock ---- */
 
