@@ -54,6 +54,7 @@ HELD = [
     'src/scripts',
     'tests/sim',
     'tests/io',
+    'tests/live',
     'docs/simulator.md',
 ]
 

@@ -1,4 +1,5 @@
-/* live/board.h - what the processes of a test of fences share: the resource that they write to. */
+/* live/board.h - memory that the processes of a test of fences share: the resource that they
+ * write to. */
 #ifndef RLK_TESTS_LIVE_BOARD_H
 #define RLK_TESTS_LIVE_BOARD_H
 
@@ -8,9 +9,10 @@
 #define BOARD_MOST 100000u
 
 struct board {
-    atomic_uint_fast64_t greatest; /* of all fences so far */
+    atomic_uint_fast64_t greatest; /* the greatest fence so far */
     atomic_uint grants;
-    atomic_uint wrong; /* a fence that was not above all before it, of a lock that was held */
+    atomic_uint
+        wrong; /* fences that were not greater than all before them, although the lock was held */
     atomic_int stop;
     uint64_t fences[BOARD_MOST]; /* in the order of the writes */
 };

@@ -1,7 +1,7 @@
-/* live/clock_shim.c - preloaded into a master: its wall clock is off by what a file says.
+/* live/clock_shim.c - preloaded into a master: shifts its wall clock by an offset from a file.
  *
- * $RLK_TEST_CLOCK names a file of eight bytes: microseconds, as an int64_t, which may change at any
- * time. Every other clock goes as always. */
+ * $RLK_TEST_CLOCK names a file of eight bytes: microseconds, as an int64_t, which may change at
+ * any time. Every other clock is unchanged. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>

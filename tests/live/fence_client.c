@@ -2,8 +2,9 @@
  *
  *     fence_client BOARD AHEAD TTL URI...
  *
- * BOARD is an open file with a struct board; this process' wall clock is AHEAD ms ahead of the
- * machine's, below 0: behind; TTL is that of the lock, and the longest. */
+ * BOARD is an open file with a struct board. AHEAD is how many ms the wall clock of this process
+ * is ahead of the machine's; a negative number means behind. TTL is the ttl of the lock, and the
+ * longest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,7 +20,7 @@
 
 #define NS_PER_S 1000000000L
 
-/* A shared object finds what the program exports. */
+/* Exported, so that shared objects find it. */
 #define EXPORTED __attribute__((visibility("default")))
 
 static struct board *board;
@@ -31,7 +32,7 @@ static long ahead_ms;
 
 static void begin(void);
 
-/* The library is a shared object, and gets this one. */
+/* The library is a shared object, and uses this function. */
 EXPORTED int clock_gettime(clockid_t clock, struct timespec *ret)
 {
     long status = syscall(SYS_clock_gettime, clock, ret);
@@ -45,7 +46,7 @@ EXPORTED int clock_gettime(clockid_t clock, struct timespec *ret)
     return (int)status;
 }
 
-/* As a resource does: remember the greatest. Returns what that was before. */
+/* Remember the greatest fence, as a resource does. Returns the greatest before this one. */
 static uint64_t write_with(uint64_t fence)
 {
     uint_fast64_t before = atomic_load(&board->greatest);
@@ -56,8 +57,8 @@ static uint64_t write_with(uint64_t fence)
     return before;
 }
 
-/* A lock that is still held after the write was held all the time before: what was written by
- * then came from earlier holders. */
+/* A lock that is still held after the write was held during the write: so everything written
+ * before it came from earlier holders. */
 static void use(const struct redlock_lock *lock)
 {
     uint64_t fence = redlock_lock_fence(lock);
@@ -100,7 +101,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     }
 }
 
-/* The next acquire, or the end. */
+/* Begin the next acquire, or end. */
 static void begin(void)
 {
     struct redlock_request request;

@@ -1,4 +1,4 @@
-/* live/main.c - the library on real masters. */
+/* live/main.c - runs the library on real masters. */
 #include <stddef.h>
 
 #include "live/suites.h"

@@ -86,7 +86,7 @@ void site_time_out(struct site *s)
     suspend_ms(SITE_NEVER_MS + 1);
 }
 
-void site_close_in_silence(struct site *s, size_t manager)
+void site_close_to_timeout(struct site *s, size_t manager)
 {
     int closed = 0;
 
@@ -96,7 +96,7 @@ void site_close_in_silence(struct site *s, size_t manager)
     loop_must(s->base, &closed);
 }
 
-/* What to wait for. */
+/* A condition on the answer of one master. */
 struct wanted {
     struct site *s;
     size_t node;
@@ -116,7 +116,7 @@ void site_wait_answer(struct site *s, size_t node, const char *answer, const cha
     struct wanted wanted = {s, node, command, answer};
 
     if (!loop_until_true(s->base, answers, &wanted, LOOP_BOUND_MS)) {
-        ck_abort_msg("master %zu answers %s with %s and not with %s", node, command,
+        ck_abort_msg("master %zu answers %s with %s instead of %s", node, command,
                      master_ask(s->masters[node], command), answer);
     }
 }

@@ -13,8 +13,8 @@
 
 struct event_base;
 
-/* Time-outs that never pass by themselves: however busy the machine is, a master that runs answers
- * in time. */
+/* Timeouts that never pass by themselves: a master that runs answers in time, however busy the
+ * machine is. */
 #define SITE_NEVER_MS 60000u
 
 struct site {
@@ -23,43 +23,44 @@ struct site {
     struct master *masters[OUTCOME_MOST];
     const char *uris[OUTCOME_MOST];
     struct redlock_options options;
-    /* The managers; a test that needs one contender uses the first. */
+    /* The managers; a test that needs one client uses the first. */
     struct redlock *rl[2];
 };
 
-/* Make the loop and start n masters. NULL: plain ones on unix sockets. */
+/* Make the loop and start n masters. `options` NULL: plain masters on unix sockets. */
 void site_start(struct site *s, size_t n, const struct master_options *options);
 
 /* Make both managers, and wait until each has all its nodes up. */
 void site_open(struct site *s);
 
-/* Make both, and wait for nothing. */
+/* Make both managers, and do not wait. */
 void site_open_at_once(struct site *s);
 
 /* Close what is open, and end everything. */
 void site_end(struct site *s);
 
-/* With the first manager; the lock is released with its handle, by either. */
+/* Acquire with the first manager, or with the given one. A lock is released by its handle,
+ * whichever manager it is from. */
 struct outcome site_acquire(struct site *s, const char *key);
 struct outcome site_acquire_with(struct site *s, size_t manager,
                                  const struct redlock_request *request);
 int site_release(struct site *s, struct redlock_lock *lock);
 
-/* For the library they have passed: a suspend of this machine, but not of the masters. A lock of
- * OUTCOME_TTL_MS outlives one of these. */
+/* Make the timeouts pass for the library: its client is suspended, the masters are not. A lock
+ * of OUTCOME_TTL_MS outlives one call. */
 void site_time_out(struct site *s);
 
 /* Close a manager that waits for masters that do not answer. */
-void site_close_in_silence(struct site *s, size_t manager);
+void site_close_to_timeout(struct site *s, size_t manager);
 
 /* Wait until a master answers a command, formatted as in hiredis, with this text. */
 void site_wait_answer(struct site *s, size_t node, const char *answer, const char *command);
 
-/* Its incarnation key by hand: its data have been there for a day. Returns the key, until the next
- * command to this master. */
+/* Write its incarnation key by hand, as if its data were a day old. Returns the key; valid until
+ * the next command to this master. */
 const char *site_make_old(struct site *s, size_t node);
 
-/* Wait until no master that runs has any key. */
+/* Wait until no running master has any key. */
 void site_wait_clean(struct site *s);
 
 #endif

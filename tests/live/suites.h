@@ -1,4 +1,4 @@
-/* live/suites.h - the suites of tests/live, one a file. */
+/* live/suites.h - the suites of tests/live, one in each file. */
 #ifndef RLK_TESTS_LIVE_SUITES_H
 #define RLK_TESTS_LIVE_SUITES_H
 

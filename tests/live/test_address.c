@@ -1,4 +1,4 @@
-/* live/test_address.c - every way to say where a master is. */
+/* live/test_address.c - every form of a master's address. */
 #include <stdio.h>
 
 #include <event2/event.h>
@@ -46,7 +46,7 @@ START_TEST(tcp_over_ipv6)
 }
 END_TEST
 
-/* From /etc/hosts, and also where the name means ::1 first and nobody listens there. */
+/* From /etc/hosts. Also where the name resolves to ::1 first and nothing listens there. */
 START_TEST(host_name)
 {
     struct master_options options = {.where = MASTER_TCP4};
@@ -63,7 +63,7 @@ START_TEST(host_name)
 }
 END_TEST
 
-/* A name that nobody knows is told, and delays nobody. */
+/* A name that does not resolve is reported, and delays no acquire. */
 START_TEST(host_name_that_nobody_knows)
 {
     struct outcome got;
@@ -129,7 +129,7 @@ Suite *address_suite(void)
     if (master_has_ipv6()) {
         tcase_add_test(tcase, tcp_over_ipv6);
     } else {
-        printf("# there is no ::1 here: tcp_over_ipv6 is left out\n");
+        printf("# no ::1 on this machine: tcp_over_ipv6 is skipped\n");
         fflush(stdout);
     }
     tcase_add_test(tcase, host_name);

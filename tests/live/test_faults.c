@@ -1,5 +1,5 @@
-/* live/test_faults.c - masters that are killed, stopped, restarted, late, locked up behind a
- * password, or no masters at all. */
+/* live/test_faults.c - masters that are killed, stopped, restarted, late or protected by a
+ * password, and servers that are no masters. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ START_TEST(two_of_five_killed_is_fine)
 }
 END_TEST
 
-START_TEST(two_killed_while_held_do_not_hinder_the_release)
+START_TEST(two_killed_while_held_do_not_prevent_the_release)
 {
     struct outcome got;
 
@@ -128,7 +128,7 @@ START_TEST(waiting_acquire_goes_on_when_a_majority_is_back)
     request.wait_ms = REDLOCK_FOREVER;
     request.retry_max_ms = 20;
     ck_assert_int_eq(redlock_acquire(s.rl[0], &request, outcome_on_acquired, &got, NULL), 0);
-    site_time_out(&s); /* of the first try; others follow */
+    site_time_out(&s); /* of the first round; others follow */
     ck_assert(!loop_until(s.base, &never, 300));
     ck_assert_int_eq(got.calls, 0);
     master_continue(s.masters[2]);
@@ -142,7 +142,7 @@ START_TEST(waiting_acquire_goes_on_when_a_majority_is_back)
 }
 END_TEST
 
-START_TEST(restarted_master_is_joined_again)
+START_TEST(restarted_master_is_connected_again)
 {
     struct outcome got;
 
@@ -161,7 +161,7 @@ START_TEST(restarted_master_is_joined_again)
 }
 END_TEST
 
-START_TEST(master_that_comes_late_is_joined)
+START_TEST(master_that_starts_late_is_connected)
 {
     struct outcome got;
     size_t i;
@@ -184,8 +184,8 @@ START_TEST(master_that_comes_late_is_joined)
 }
 END_TEST
 
-/* [S5] A lock that was released while a master was away does not linger there. */
-START_TEST(what_a_broken_connection_left_is_released_afterwards)
+/* [S5] A lock that was released while a master was away does not stay there. */
+START_TEST(keys_left_by_a_broken_connection_are_released_afterwards)
 {
     struct outcome got;
 
@@ -200,8 +200,8 @@ START_TEST(what_a_broken_connection_left_is_released_afterwards)
 }
 END_TEST
 
-/* Nor on one that was stopped while we asked, released, and left. */
-START_TEST(stopped_master_has_nothing_of_a_manager_that_has_gone)
+/* Nor on a master that was stopped while we asked, released, and closed. */
+START_TEST(stopped_master_keeps_no_key_of_a_closed_manager)
 {
     struct master_options options = {.where = _i ? MASTER_TCP4 : MASTER_UNIX};
     struct outcome got;
@@ -212,10 +212,11 @@ START_TEST(stopped_master_has_nothing_of_a_manager_that_has_gone)
     master_stop(s.masters[0]);
     got = site_acquire(&s, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    site_close_in_silence(&s, 0);
+    site_close_to_timeout(&s, 0);
     master_continue(s.masters[0]);
     for (i = 0; i < 3; i++) {
-        ck_assert_str_eq(master_ask(s.masters[0], "PING"), "PONG"); /* all before is done */
+        ck_assert_str_eq(master_ask(s.masters[0], "PING"),
+                         "PONG"); /* all earlier commands are done */
     }
     ck_assert_str_eq(master_ask(s.masters[0], "DBSIZE"), "0");
     site_wait_clean(&s);
@@ -224,7 +225,7 @@ START_TEST(stopped_master_has_nothing_of_a_manager_that_has_gone)
 END_TEST
 
 /* A script cache can be emptied at any time. */
-START_TEST(flushed_scripts_do_not_hinder_the_release)
+START_TEST(flushed_scripts_do_not_prevent_the_release)
 {
     struct outcome got;
     size_t i;
@@ -242,11 +243,12 @@ START_TEST(flushed_scripts_do_not_hinder_the_release)
 }
 END_TEST
 
-/* Masters without memory refuse a lock, and let go of one. The third need not have answered. */
+/* Masters that are out of memory refuse a lock, and carry out its release. The third one may not
+ * have answered. */
 START_TEST(full_masters_refuse_and_release)
 {
     struct outcome got;
-    int told = 0;
+    int with_oom = 0;
     size_t i;
 
     site_start(&s, 3, NULL);
@@ -261,14 +263,14 @@ START_TEST(full_masters_refuse_and_release)
     got = site_acquire(&s, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
-        told += strstr(got.votes[i].error, "OOM") != NULL;
+        with_oom += strstr(got.votes[i].error, "OOM") != NULL;
     }
-    ck_assert_int_ge(told, 2);
+    ck_assert_int_ge(with_oom, 2);
     site_end(&s);
 }
 END_TEST
 
-/* Five masters of which the first wants something else than we have. */
+/* Five masters, of which the first needs other options. */
 static void start_with_one_special(const struct master_options *special)
 {
     static struct master *first;
@@ -280,7 +282,7 @@ static void start_with_one_special(const struct master_options *special)
     master_free(first);
 }
 
-START_TEST(wrong_password_on_one_is_told)
+START_TEST(wrong_password_on_one_is_reported)
 {
     struct master_options special = {.where = MASTER_TCP4, .password = "right"};
     static char uri[64];
@@ -300,7 +302,7 @@ START_TEST(wrong_password_on_one_is_told)
 }
 END_TEST
 
-START_TEST(missing_password_on_one_is_told)
+START_TEST(missing_password_on_one_is_reported)
 {
     struct master_options special = {.password = "right"};
 
@@ -348,7 +350,7 @@ START_TEST(user_of_an_acl_with_few_rights_is_enough)
 }
 END_TEST
 
-/* [S11] SET NX works on a writable replica: only its role tells. */
+/* [S11] SET NX works on a writable replica: only INFO shows its role. */
 START_TEST(replica_does_not_vote)
 {
     struct master_options plain = {.where = MASTER_TCP4};
@@ -401,13 +403,13 @@ START_TEST(cluster_node_does_not_vote)
 }
 END_TEST
 
-/* Something else listens there, for instance one that never says a word. */
-START_TEST(server_that_is_full_is_told)
+/* Something else listens there, for example a server that never answers. */
+START_TEST(server_that_is_full_is_reported)
 {
     struct master_options special = {.config = "maxclients 1"};
 
     start_with_one_special(&special);
-    master_ask(s.masters[0], "PING"); /* our own connection is the one */
+    master_ask(s.masters[0], "PING"); /* our own connection is the one client */
     site_open_at_once(&s);
     watch_for_error(s.base, s.rl[0], 0, "max number of clients");
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
@@ -420,15 +422,15 @@ static TCase *gone_case(void)
     TCase *tcase = tcase_create("gone");
 
     tcase_add_test(tcase, two_of_five_killed_is_fine);
-    tcase_add_test(tcase, two_killed_while_held_do_not_hinder_the_release);
+    tcase_add_test(tcase, two_killed_while_held_do_not_prevent_the_release);
     tcase_add_test(tcase, three_of_five_killed_is_no_quorum_and_says_why);
     tcase_add_test(tcase, two_of_five_stopped_is_fine_and_nothing_stays_on_them);
     tcase_add_test(tcase, three_of_five_stopped_is_no_quorum_and_nothing_stays);
     tcase_add_test(tcase, waiting_acquire_goes_on_when_a_majority_is_back);
-    tcase_add_test(tcase, restarted_master_is_joined_again);
-    tcase_add_test(tcase, master_that_comes_late_is_joined);
-    tcase_add_test(tcase, what_a_broken_connection_left_is_released_afterwards);
-    tcase_add_loop_test(tcase, stopped_master_has_nothing_of_a_manager_that_has_gone, 0, 2);
+    tcase_add_test(tcase, restarted_master_is_connected_again);
+    tcase_add_test(tcase, master_that_starts_late_is_connected);
+    tcase_add_test(tcase, keys_left_by_a_broken_connection_are_released_afterwards);
+    tcase_add_loop_test(tcase, stopped_master_keeps_no_key_of_a_closed_manager, 0, 2);
     return tcase;
 }
 
@@ -436,16 +438,16 @@ static TCase *odd_case(void)
 {
     TCase *tcase = tcase_create("odd");
 
-    tcase_add_test(tcase, flushed_scripts_do_not_hinder_the_release);
+    tcase_add_test(tcase, flushed_scripts_do_not_prevent_the_release);
     tcase_add_test(tcase, full_masters_refuse_and_release);
-    tcase_add_test(tcase, wrong_password_on_one_is_told);
-    tcase_add_test(tcase, missing_password_on_one_is_told);
+    tcase_add_test(tcase, wrong_password_on_one_is_reported);
+    tcase_add_test(tcase, missing_password_on_one_is_reported);
     tcase_add_test(tcase, passwords_of_all_are_used);
     tcase_add_test(tcase, user_of_an_acl_with_few_rights_is_enough);
     tcase_add_test(tcase, replica_does_not_vote);
     tcase_add_test(tcase, replicas_alone_are_no_quorum);
     tcase_add_test(tcase, cluster_node_does_not_vote);
-    tcase_add_test(tcase, server_that_is_full_is_told);
+    tcase_add_test(tcase, server_that_is_full_is_reported);
     return tcase;
 }
 

@@ -1,5 +1,5 @@
-/* live/test_fence.c - fences on real masters: what they cost, and that they grow whatever happens
- * to the masters. */
+/* live/test_fence.c - fences on real masters: how many commands they take, and that they grow
+ * whatever happens to the masters. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,21 +16,22 @@
 #include "live/site.h"
 #include "live/suites.h"
 
-/* $RLK_FENCE_GRANTS: how often the contending processes have the lock in all. */
+/* $RLK_FENCE_GRANTS: how many locks the contending processes acquire in all. */
 #define GRANTS 200u
 
 #define CLIENTS 4
 #define CLIENT "fence_client"
 
-/* The longest ttl, which a quarantine lasts; the wall clocks of two clients differ by less than
- * half of that. */
+/* The longest ttl, which is the length of a quarantine; the wall clocks of two clients differ by
+ * less than half of it. */
 #define TTL_MS 2000u
 #define SKEW_MS 250
 
-/* Grants with a master down before it comes back, and with all of them before the next one goes. */
+/* So many grants while a master is down, and so many while all are up before the next one goes
+ * down. */
 #define FEW 5u
 
-/* Far above what any machine needs for one step: only ends a test that would hang. */
+/* Far longer than any machine needs for one step: it only ends a test that would hang. */
 #define BOUND_MS 120000u
 
 static struct site s;
@@ -65,7 +66,7 @@ static bool have_all_granted(void *arg)
     return true;
 }
 
-/* On every master, not only on those that made the majority. */
+/* On every master, not only on those of the majority. */
 static uint64_t acquire_and_release(void)
 {
     struct redlock_request request = outcome_fenced_request("k");
@@ -85,8 +86,8 @@ static bool has_voted(void *arg)
     return strstr(master_ask(arg, "INFO commandstats"), "cmdstat_evalsha:calls=1,") != NULL;
 }
 
-/* What the scripts call is counted as well, so there are GET and SET; but nothing that only we send
- * ourselves. */
+/* The server also counts what scripts call, so GET and SET appear; but no other command that
+ * only we send. */
 START_TEST(a_fence_costs_one_command_a_master)
 {
     static const char *const others[] = {"cmdstat_eval:", "cmdstat_time:", "cmdstat_script",
@@ -99,7 +100,7 @@ START_TEST(a_fence_costs_one_command_a_master)
     site_start(&s, 5, NULL);
     s.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
     site_open(&s);
-    fence = acquire_and_release(); /* brings the text */
+    fence = acquire_and_release(); /* sends the text */
     for (i = 0; i < s.n; i++) {
         master_ask(s.masters[i], "CONFIG RESETSTAT");
     }
@@ -120,7 +121,7 @@ START_TEST(a_fence_costs_one_command_a_master)
 }
 END_TEST
 
-/* A number above 2^31 and below 2^53 comes and goes as it is, digit by digit. */
+/* A number above 2^31 and below 2^53 is passed unchanged, digit by digit. */
 START_TEST(a_counter_that_is_ahead_is_raised_by_one)
 {
     size_t i;
@@ -161,7 +162,7 @@ END_TEST
 
 static struct board *board;
 
-/* It stands next to this program. */
+/* The program is next to this one. */
 static void become_client(int file, int number)
 {
     char path[1024], board_text[16], ahead[16], ttl[16];
@@ -222,7 +223,7 @@ static void wait_for_grants(unsigned more)
 {
     wanted_grants = atomic_load(&board->grants) + more;
     if (!loop_until_true(s.base, have_granted, NULL, BOUND_MS)) {
-        ck_abort_msg("%u grants and not %u", atomic_load(&board->grants), wanted_grants);
+        ck_abort_msg("%u grants instead of %u", atomic_load(&board->grants), wanted_grants);
     }
 }
 
@@ -258,7 +259,7 @@ static bool is_cut_off(void *arg)
     return info.state != REDLOCK_NODE_UP;
 }
 
-/* One that is down at a time, and none before the one before votes again. */
+/* One master is down at a time, and the next one only when that votes again. */
 static void lose_one(size_t node)
 {
     wait_until_all_vote();
@@ -294,7 +295,7 @@ static unsigned grants_wanted(void)
     return n < 1 || n > BOARD_MOST ? GRANTS : n;
 }
 
-/* Masters in turn are killed, and come back empty. */
+/* One master after the other is killed, and comes back empty. */
 START_TEST(fences_grow_while_masters_forget)
 {
     pid_t pids[CLIENTS];

@@ -1,5 +1,5 @@
-/* live/test_hold.c - acquire, hold and release on five real masters; contenders of ours and of
- * other Redlock clients. */
+/* live/test_hold.c - acquire, hold and release on five real masters, in competition with our own
+ * clients and other Redlock clients. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ START_TEST(acquire_hold_release)
 }
 END_TEST
 
-/* A lock that ends soon. On a busy machine a try may take so long that it is too slow for that. */
+/* Acquire a lock that ends soon. On a busy machine a round may take too long for that. */
 static struct outcome acquire_shortly(void)
 {
     struct redlock_request request = outcome_request("k");
@@ -91,7 +91,7 @@ START_TEST(validity_is_zero_from_the_release_on)
 }
 END_TEST
 
-START_TEST(second_contender_is_refused_and_told_the_holder)
+START_TEST(second_contender_is_refused_and_gets_the_holder)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome first;
@@ -262,8 +262,8 @@ START_TEST(close_releases_what_is_held)
 END_TEST
 
 /* A key that another Redlock client has set, with whatever value, is a lock. */
-/* More than a server reads at once: a close that left as soon as a majority has answered would
- * leave the others' keys behind. */
+/* More than a server reads at once: a close that ended as soon as a majority has answered would
+ * leave keys on the others. */
 START_TEST(close_releases_two_thousand_locks_on_every_master)
 {
     enum {
@@ -287,7 +287,7 @@ START_TEST(close_releases_two_thousand_locks_on_every_master)
         loop_must(s.base, &got[i].calls);
         ck_assert_int_eq(got[i].status, REDLOCK_OK);
     }
-    suspend_freeze(); /* a minority that is slow is not waited for */
+    suspend_freeze(); /* no time passes, so a slow minority is not given up */
     watch_close(s.base, s.rl[0]);
     suspend_unfreeze();
     s.rl[0] = NULL;
@@ -340,7 +340,7 @@ START_TEST(our_key_excludes_another_client)
 }
 END_TEST
 
-/* A list of that name is in the way as well. */
+/* A list of that name also excludes us. */
 START_TEST(key_of_another_type_is_held_by_somebody)
 {
     size_t i;
@@ -397,7 +397,7 @@ START_TEST(query_names_the_holder)
 }
 END_TEST
 
-/* Binary keys and databases are Redis' own business; they only have to arrive. */
+/* Redis handles binary keys and databases; they only have to be passed unchanged. */
 START_TEST(binary_key_is_one_key)
 {
     static const char key[] = "a\0b";
@@ -473,7 +473,7 @@ END_TEST
 #define THREADS 4
 #define ROUNDS 25
 
-/* Only the holder of the lock touches it: no atomics, no mutex. */
+/* Only the holder of the lock changes it: no atomics, no mutex. */
 static int shared_counter;
 
 struct worker {
@@ -586,7 +586,7 @@ static TCase *contended_case(void)
 {
     TCase *tcase = tcase_create("contended");
 
-    tcase_add_test(tcase, second_contender_is_refused_and_told_the_holder);
+    tcase_add_test(tcase, second_contender_is_refused_and_gets_the_holder);
     tcase_add_test(tcase, waiting_contender_gets_it_after_the_release);
     tcase_add_test(tcase, ttl_lets_the_next_one_in);
     tcase_add_test(tcase, release_of_what_was_stolen_is_taken_and_touches_nothing);

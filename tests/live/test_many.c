@@ -1,8 +1,8 @@
-/* live/test_many.c - more at once than the masters take at once: it waits for its turn, and nobody
- * hears of it [S13].
+/* live/test_many.c - more locks than the masters have room for at once: they wait in the queue,
+ * and no error is reported [S13].
  *
- * RLK_MANY_LOCKS and RLK_MANY_TIMEOUT_MS set the number of locks and node_timeout_ms, for figures
- * of a machine that has time: tests/live/test_live many. */
+ * RLK_MANY_LOCKS and RLK_MANY_TIMEOUT_MS set the number of locks and node_timeout_ms, to measure
+ * an idle machine: tests/live/test_live many. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define THIRD_MS (OUTCOME_TTL_MS / 3)
 
-/* With keys of that length they are more than the buffer of a connection takes. */
+/* With keys of that length the commands are larger than the buffer of a connection. */
 #define MANY 5000
 #define KEY_BYTES 1000
 
@@ -54,7 +54,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     }
 }
 
-/* Every key ends with an x, and no counter does. */
+/* Every key ends with an x; no counter's key does. */
 static void acquire_all(bool fence, bool long_keys)
 {
     char key[KEY_BYTES + 1];
@@ -77,11 +77,11 @@ static void wait_until(bool (*holds)(void *arg))
     unsigned bound_ms = LOOP_BOUND_MS * (1 + (unsigned)all.wanted / 10000);
 
     ck_assert_msg(loop_until_true(s.base, holds, NULL, bound_ms),
-                  "%d of %d told, %d held, last status %d", all.called, all.wanted, all.held,
+                  "%d of %d reported, %d held, last status %d", all.called, all.wanted, all.held,
                   all.other);
 }
 
-static bool are_all_told(void *arg)
+static bool are_all_reported(void *arg)
 {
     (void)arg;
     return all.called == all.wanted;
@@ -102,7 +102,7 @@ static bool are_all_renewed(void *arg)
     return true;
 }
 
-/* Also the votes that were not needed. */
+/* Also the votes that the wins did not wait for. */
 static bool are_all_votes_here(void *arg)
 {
     struct redlock_node_detail detail = {.size = sizeof(detail)};
@@ -136,8 +136,9 @@ static void start(void)
     all.locks = calloc((size_t)all.wanted, sizeof(struct redlock_lock *));
 }
 
-/* Close, and look at once: what was or may have been set was released, and was waited for. */
-static void close_and_look(void)
+/* Close, and check at once: every key that was or may have been set is released, because the
+ * close waited for that. */
+static void close_and_check(void)
 {
     size_t i;
 
@@ -154,7 +155,7 @@ static void expect_all_held(void)
 {
     size_t i;
 
-    wait_until(are_all_told);
+    wait_until(are_all_reported);
     ck_assert_int_eq(all.other, 0);
     ck_assert_int_eq(all.held, all.wanted);
     for (i = 0; i < s.n; i++) {
@@ -163,7 +164,7 @@ static void expect_all_held(void)
 }
 
 /* Plain, with long keys, with fences, and with both. */
-START_TEST(all_are_had_and_renewed_and_nothing_is_left)
+START_TEST(all_are_acquired_and_renewed_and_nothing_is_left)
 {
     start();
     site_open(&s);
@@ -174,19 +175,19 @@ START_TEST(all_are_had_and_renewed_and_nothing_is_left)
     wait_until(are_all_renewed);
     ck_assert_int_eq(all.notices, 0);
     ck_assert_uint_gt(redlock_lock_validity_ms(all.locks[all.held - 1]), 2 * THIRD_MS);
-    close_and_look();
+    close_and_check();
     ck_assert_int_eq(all.notices, 0);
 }
 END_TEST
 
-/* Before anybody is connected. */
+/* Before any master is connected. */
 START_TEST(all_wait_for_the_masters)
 {
     start();
     site_open_at_once(&s);
     acquire_all(false, _i == 1);
     expect_all_held();
-    close_and_look();
+    close_and_check();
 }
 END_TEST
 
@@ -197,7 +198,7 @@ START_TEST(closed_in_the_middle_nothing_is_left)
     acquire_all(false, _i == 1);
     wait_until(are_some_held);
     ck_assert_int_lt(all.held, all.wanted);
-    close_and_look();
+    close_and_check();
     ck_assert_int_eq(all.held + all.cancelled, all.wanted);
 }
 END_TEST
@@ -208,9 +209,9 @@ static bool is_up(void *arg)
     return watch_state(s.rl[0], 0) == REDLOCK_NODE_UP;
 }
 
-/* One was stopped, and its buffer is full of releases. They are sent as it makes room, without a
- * timer, and the close waits for them. */
-START_TEST(what_the_buffer_has_no_room_for_is_released_before_a_close_ends)
+/* One master was stopped, and the buffer of its connection is full of releases. More are sent as
+ * it empties, without a timer, and the close waits for them. */
+START_TEST(releases_beyond_the_buffer_are_sent_before_a_close_ends)
 {
     int i;
 
@@ -221,7 +222,7 @@ START_TEST(what_the_buffer_has_no_room_for_is_released_before_a_close_ends)
     wait_until(are_all_votes_here);
     master_stop(s.masters[0]);
     ck_assert_int_eq(redlock_release(all.locks[0], NULL, NULL), REDLOCK_OK);
-    site_time_out(&s); /* it is stuck, and is asked nothing but to release */
+    site_time_out(&s); /* it is stuck, and is sent only releases */
     for (i = 1; i < all.held; i++) {
         ck_assert_int_eq(redlock_release(all.locks[i], NULL, NULL), REDLOCK_OK);
     }
@@ -229,7 +230,7 @@ START_TEST(what_the_buffer_has_no_room_for_is_released_before_a_close_ends)
     suspend_freeze();
     master_continue(s.masters[0]);
     wait_until(is_up);
-    close_and_look();
+    close_and_check();
     suspend_unfreeze();
 }
 END_TEST
@@ -239,10 +240,10 @@ Suite *many_suite(void)
     Suite *suite = suite_create("many");
     TCase *tcase = tcase_create("many");
 
-    tcase_add_loop_test(tcase, all_are_had_and_renewed_and_nothing_is_left, 0, 4);
+    tcase_add_loop_test(tcase, all_are_acquired_and_renewed_and_nothing_is_left, 0, 4);
     tcase_add_loop_test(tcase, all_wait_for_the_masters, 0, 2);
     tcase_add_loop_test(tcase, closed_in_the_middle_nothing_is_left, 0, 2);
-    tcase_add_test(tcase, what_the_buffer_has_no_room_for_is_released_before_a_close_ends);
+    tcase_add_test(tcase, releases_beyond_the_buffer_are_sent_before_a_close_ends);
     suite_add_tcase(suite, tcase);
     return suite;
 }

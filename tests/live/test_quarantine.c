@@ -1,4 +1,4 @@
-/* live/test_quarantine.c - whose votes count, on real masters. */
+/* live/test_quarantine.c - which votes count, on real masters. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "live/site.h"
 #include "live/suites.h"
 
-/* What is waited for takes at least so long; what is not is far longer. */
+/* What a test waits for takes at least so long; what must not happen takes far longer. */
 #define SHORT_TTL_MS 3000u
 #define LONG_TTL_MS 120000u
 
@@ -42,7 +42,7 @@ static void must_be_quarantined(size_t node, const char *why)
     ck_assert_msg(strstr(info.error, why) != NULL, "%s", info.error);
 }
 
-/* What both managers are to see of a node. */
+/* What both managers must see of a node. */
 static size_t the_node;
 
 static bool are_both_cut_off(void *arg)
@@ -52,7 +52,7 @@ static bool are_both_cut_off(void *arg)
            info_of(1, the_node).state != REDLOCK_NODE_UP;
 }
 
-/* It loses everything, and is there again. Returns when both managers have noticed. */
+/* The master loses everything, and is up again. Returns when both managers have noticed. */
 static void restart(size_t node)
 {
     the_node = node;
@@ -68,7 +68,7 @@ static bool is_quarantined(void *arg)
     (void)arg;
     struct redlock_node_info info = info_of(0, the_node);
 
-    return info.state == REDLOCK_NODE_UP && info.quarantine_ms > 0; /* greeted anew */
+    return info.state == REDLOCK_NODE_UP && info.quarantine_ms > 0; /* greeted again */
 }
 
 static void wait_until_quarantined(size_t node)
@@ -91,7 +91,7 @@ static bool is_a_duplicate_refused(void *arg)
     return false;
 }
 
-/* Server 0 is the first two nodes: with two names, or over TCP and a unix socket. */
+/* Server 0 is the first two nodes: by two names, or over TCP and a unix socket. */
 START_TEST(one_server_at_two_addresses_is_refused)
 {
     struct master_options both = {.where = MASTER_TCP4};
@@ -146,8 +146,8 @@ static bool was_asked_again(void *arg)
 
 static struct outcome first;
 
-/* The first client holds the lock by masters 0 and 1. Master 2 was busy with another lock, which is
- * over; master 1 forgets everything. By their keys the latter two are a majority for a second
+/* The first client holds the lock by masters 0 and 1. Master 2 had the key for another lock,
+ * which is over; master 1 loses its data. By their keys these two are a majority for a second
  * client. */
 static struct outcome second_holder_after_a_restart(enum redlock_quarantine policy)
 {
@@ -159,13 +159,13 @@ static struct outcome second_holder_after_a_restart(enum redlock_quarantine poli
     evals_before = evals(2);
     first = site_acquire(&s, "k");
     ck_assert_int_eq(first.status, REDLOCK_OK);
-    loop_must_true(s.base, was_asked_again, NULL); /* to heal it, for once */
+    loop_must_true(s.base, was_asked_again, NULL); /* the heal was tried, and refused */
     master_ask(s.masters[2], "DEL k");
     restart(1);
     return site_acquire_with(&s, 1, &request);
 }
 
-START_TEST(a_restart_does_not_give_a_lock_to_two)
+START_TEST(a_restart_does_not_give_a_lock_to_two_clients)
 {
     got = second_holder_after_a_restart(REDLOCK_QUARANTINE_OBSERVED);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
@@ -176,8 +176,8 @@ START_TEST(a_restart_does_not_give_a_lock_to_two)
 }
 END_TEST
 
-/* The same without a quarantine: so the schedule is the one that it is there for. */
-START_TEST(without_a_quarantine_it_does)
+/* The same without a quarantine: it shows that the schedule needs one. */
+START_TEST(without_a_quarantine_a_restart_gives_a_lock_to_two_clients)
 {
     got = second_holder_after_a_restart(REDLOCK_QUARANTINE_OFF);
     ck_assert_int_eq(got.status, REDLOCK_OK);
@@ -218,8 +218,8 @@ START_TEST(masters_that_restarted_vote_again_after_max_ttl)
 }
 END_TEST
 
-/* Nobody has seen them before. */
-START_TEST(masters_that_are_young_do_not_vote_before_max_ttl)
+/* No client has seen them before. */
+START_TEST(masters_that_were_just_started_do_not_vote_before_max_ttl)
 {
     site_start(&s, 3, NULL);
     open_with(REDLOCK_QUARANTINE_STRICT, SHORT_TTL_MS, 0);
@@ -251,9 +251,9 @@ START_TEST(a_durable_master_keeps_its_vote)
 }
 END_TEST
 
-/* [S11] Its disk was data_replaced: its log is written always, its run is new, and what it had
- * granted is gone. Nobody of those who come now has seen it before. */
-START_TEST(a_durable_master_that_comes_back_empty_waits_for_strangers)
+/* [S11] Its disk was replaced: its log is written always, its run is new, and its keys are gone.
+ * No client that is connected now has seen it before. */
+START_TEST(a_durable_master_that_comes_back_empty_is_quarantined_for_new_clients)
 {
     const struct master_options options = {.config = "appendonly yes\nappendfsync always"};
     size_t i;
@@ -273,7 +273,7 @@ START_TEST(a_durable_master_that_comes_back_empty_waits_for_strangers)
 }
 END_TEST
 
-/* ---- data that are gone ---- */
+/* ---- lost data ---- */
 
 START_TEST(a_flushall_is_seen_by_the_inspection)
 {
@@ -310,20 +310,20 @@ START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 }
 END_TEST
 
-/* ---- what they allow, and how they are configured ---- */
+/* ---- rights and configuration ---- */
 
-static bool has_told_the_time(void *arg)
+static bool has_sent_its_time(void *arg)
 {
     return strstr(master_ask(arg, "INFO commandstats"), "cmdstat_time:calls=") != NULL;
 }
 
-START_TEST(a_master_that_runs_no_script_for_us_votes_and_tells_the_time)
+START_TEST(a_master_that_denies_scripts_votes_and_sends_its_time)
 {
     const struct master_options options = {.config = "user default on nopass ~* &* +@all -eval"};
 
     site_start(&s, 3, &options);
     open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, HEALTH_MS);
-    loop_must_true(s.base, has_told_the_time, s.masters[0]);
+    loop_must_true(s.base, has_sent_its_time, s.masters[0]);
     ck_assert_str_eq(master_ask(s.masters[0], "EXISTS redlock:incarnation"), "0");
     got = site_acquire(&s, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
@@ -345,7 +345,7 @@ START_TEST(masters_that_evict_do_not_vote)
 }
 END_TEST
 
-/* What the script writes there: the run, a mark, and since when. */
+/* What the script writes: the run, a mark, and since when the data exist. */
 START_TEST(the_mark_is_of_the_run)
 {
     const char *run;
@@ -368,15 +368,15 @@ Suite *quarantine_suite(void)
     TCase *tcase = tcase_create("quarantine");
 
     tcase_add_loop_test(tcase, one_server_at_two_addresses_is_refused, 0, 2);
-    tcase_add_test(tcase, a_restart_does_not_give_a_lock_to_two);
-    tcase_add_test(tcase, without_a_quarantine_it_does);
+    tcase_add_test(tcase, a_restart_does_not_give_a_lock_to_two_clients);
+    tcase_add_test(tcase, without_a_quarantine_a_restart_gives_a_lock_to_two_clients);
     tcase_add_test(tcase, masters_that_restarted_vote_again_after_max_ttl);
-    tcase_add_test(tcase, masters_that_are_young_do_not_vote_before_max_ttl);
+    tcase_add_test(tcase, masters_that_were_just_started_do_not_vote_before_max_ttl);
     tcase_add_loop_test(tcase, a_durable_master_keeps_its_vote, 0, 2);
-    tcase_add_test(tcase, a_durable_master_that_comes_back_empty_waits_for_strangers);
+    tcase_add_test(tcase, a_durable_master_that_comes_back_empty_is_quarantined_for_new_clients);
     tcase_add_test(tcase, a_flushall_is_seen_by_the_inspection);
     tcase_add_test(tcase, a_flushall_is_seen_by_a_vote_with_a_fence);
-    tcase_add_test(tcase, a_master_that_runs_no_script_for_us_votes_and_tells_the_time);
+    tcase_add_test(tcase, a_master_that_denies_scripts_votes_and_sends_its_time);
     tcase_add_test(tcase, masters_that_evict_do_not_vote);
     tcase_add_test(tcase, the_mark_is_of_the_run);
     suite_add_tcase(suite, tcase);

@@ -1,4 +1,4 @@
-/* live/test_renew.c - locks that live, on real masters: what our scripts do there. */
+/* live/test_renew.c - renewals on real masters: what our scripts do there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,34 +10,34 @@
 #include "live/site.h"
 #include "live/suites.h"
 
-/* When a lock is renewed, and how long an answer to that is waited for at the most. */
+/* When a lock is renewed, and how long its answer is waited for at most. */
 #define THIRD_MS (OUTCOME_TTL_MS / 3)
 
 static struct site s;
 static struct outcome got;
 
-/* What the holder was told. */
+/* What was reported to the holder. */
 static struct {
     int troubles, lost, extended;
     int reason, extend_status;
     uint64_t validity_ms; /* at the last notice */
-} told;
+} notices;
 
 static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
 {
     (void)arg;
-    told.lost += notice->kind == REDLOCK_NOTICE_LOST;
-    told.troubles += notice->kind == REDLOCK_NOTICE_TROUBLE;
-    told.reason = notice->reason;
-    told.validity_ms = redlock_lock_validity_ms(lock);
+    notices.lost += notice->kind == REDLOCK_NOTICE_LOST;
+    notices.troubles += notice->kind == REDLOCK_NOTICE_TROUBLE;
+    notices.reason = notice->reason;
+    notices.validity_ms = redlock_lock_validity_ms(lock);
 }
 
 static void on_extended(struct redlock_lock *lock, int status, void *arg)
 {
     (void)lock;
     (void)arg;
-    told.extended++;
-    told.extend_status = status;
+    notices.extended++;
+    notices.extend_status = status;
 }
 
 static struct redlock_request request_of(const char *key)
@@ -56,10 +56,10 @@ static void acquire(const struct redlock_request *request)
 
 static int extend(uint32_t ttl_ms)
 {
-    told.extended = 0;
+    notices.extended = 0;
     ck_assert_int_eq(redlock_extend(got.lock, ttl_ms, on_extended, NULL), REDLOCK_OK);
-    loop_must(s.base, &told.extended);
-    return told.extend_status;
+    loop_must(s.base, &notices.extended);
+    return notices.extend_status;
 }
 
 static void wait_everywhere(const char *key)
@@ -92,7 +92,7 @@ static bool have_all_granted(void *arg)
     return n == s.n;
 }
 
-/* Also those who were not needed for the win. */
+/* Also those that the win did not wait for. */
 static void wait_for_all_votes(void)
 {
     loop_must_true(s.base, have_all_granted, NULL);
@@ -123,8 +123,8 @@ static bool has_run(void *arg)
     return strstr(master_ask(arg, "INFO commandstats"), "cmdstat_evalsha:calls=4,") != NULL;
 }
 
-/* The texts of two were sent once. The release's was loaded. Whatever had no such SHA-1 would have
- * been sent as text again, or not been granted. */
+/* The texts of two scripts were sent once; the release was loaded. With a wrong SHA-1 a script
+ * would have been sent as text again, or not been granted. */
 START_TEST(sha_1_of_each_script_is_what_the_server_has)
 {
     struct redlock_request request = request_of_two();
@@ -151,8 +151,8 @@ START_TEST(sha_1_of_each_script_is_what_the_server_has)
 }
 END_TEST
 
-/* Of two masters both have to vote, and the one with the lower counter has to confirm: the first
- * time by text, the second time by SHA-1; and two releases. Nothing was ever unknown. */
+/* Both of two masters have to vote, and the one with the lower counter has to confirm: the first
+ * time by text, the second time by SHA-1; and two releases follow. The servers knew every SHA-1. */
 START_TEST(sha_1_of_each_fencing_script_is_what_the_server_has)
 {
     struct redlock_request request = request_of("k");
@@ -239,14 +239,14 @@ static bool are_all_extended(void *arg)
     return n == s.n;
 }
 
-/* Everywhere, so that all of them count. */
+/* On all masters, so that all of them count. */
 static void extend_on_all(void)
 {
     ck_assert_int_eq(extend(OUTCOME_TTL_MS + THIRD_MS), REDLOCK_OK);
     loop_must_true(s.base, are_all_extended, NULL);
 }
 
-static bool is_told_not_a_string(size_t node)
+static bool says_not_a_string(size_t node)
 {
     struct redlock_node_detail detail = {.size = sizeof(detail)};
 
@@ -268,10 +268,10 @@ START_TEST(key_that_became_a_list_is_somebody_else_s)
     ask_all(0, 3, "DEL k", "1");
     ask_all(0, 3, "LPUSH k x", "1");
     ck_assert_int_eq(extend(OUTCOME_TTL_MS), REDLOCK_ELOST);
-    loop_must(s.base, &told.lost);
-    ck_assert_int_eq(told.reason, REDLOCK_ELOST);
+    loop_must(s.base, &notices.lost);
+    ck_assert_int_eq(notices.reason, REDLOCK_ELOST);
     for (i = 0; i < 3; i++) {
-        named += is_told_not_a_string(i);
+        named += says_not_a_string(i);
     }
     ck_assert_int_eq(named, 3);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_TAKEN);
@@ -282,7 +282,7 @@ START_TEST(key_that_became_a_list_is_somebody_else_s)
 }
 END_TEST
 
-/* A server that is full lets a key live longer, and sets none. */
+/* A server that is out of memory extends a key, and sets none. */
 START_TEST(full_masters_extend_and_do_not_heal)
 {
     struct redlock_request request = request_of("k");
@@ -310,8 +310,8 @@ START_TEST(full_masters_extend_and_do_not_heal)
 }
 END_TEST
 
-/* Who may not PEXPIRE holds a lock that ends, and is told why. */
-START_TEST(user_who_may_not_extend_is_told)
+/* A user without the right to PEXPIRE holds a lock that ends, and is notices the reason. */
+START_TEST(user_without_the_right_to_extend_is_reported)
 {
     struct master_options options = {
         .where = MASTER_TCP4,
@@ -337,7 +337,7 @@ END_TEST
 
 /* ---- renewing ---- */
 
-/* It falls, and then it does not. */
+/* The validity falls, and then it grows. */
 static bool is_renewed(void *arg)
 {
     uint64_t *last = arg, now = redlock_lock_validity_ms(got.lock);
@@ -347,8 +347,8 @@ static bool is_renewed(void *arg)
     return rises;
 }
 
-/* So much time passes here, not on the masters, that it is renewed. */
-static void let_it_be_renewed(void)
+/* So much time passes for the library, not for the masters, that the lock is renewed. */
+static void make_it_renew(void)
 {
     uint64_t last;
 
@@ -357,7 +357,7 @@ static void let_it_be_renewed(void)
     loop_must_true(s.base, is_renewed, &last);
 }
 
-/* It comes back empty. */
+/* The master comes back empty. */
 static void restart(size_t node)
 {
     master_kill(s.masters[node]);
@@ -366,7 +366,8 @@ static void restart(size_t node)
     watch_for_state(s.base, s.rl[0], node, REDLOCK_NODE_UP);
 }
 
-/* The next one goes when the last one counts again, which the next renewal brings [S7]. */
+/* The next master is restarted when the last one counts again, which takes one more renewal
+ * [S7]. */
 START_TEST(masters_that_restart_empty_in_turn_are_healed)
 {
     struct redlock_request request = request_of("k");
@@ -378,14 +379,14 @@ START_TEST(masters_that_restart_empty_in_turn_are_healed)
     acquire(&request);
     wait_for_all_votes();
     for (i = 0; i < 5; i++) {
-        let_it_be_renewed();
+        make_it_renew();
         restart(i);
         ck_assert_str_eq(master_ask(s.masters[i], "DBSIZE"), "0");
-        let_it_be_renewed();
+        make_it_renew();
         wait_everywhere("k");
         wait_for_all_votes();
     }
-    ck_assert_int_eq(told.lost, 0);
+    ck_assert_int_eq(notices.lost, 0);
     ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
@@ -398,8 +399,8 @@ static bool is_asked_to_keep(void *arg)
     return strstr(master_ask(arg, "INFO commandstats"), "cmdstat_eval:") != NULL;
 }
 
-/* The others let the key live on, so the lock is lost before they do: also if they had slept for as
- * long as we have since they were asked. */
+/* The other masters extend the key, so the lock is lost before their keys end: even if they had
+ * been stopped since they were asked. */
 START_TEST(without_a_majority_it_is_lost_before_the_keys_end)
 {
     struct redlock_request request = request_of("k");
@@ -416,14 +417,16 @@ START_TEST(without_a_majority_it_is_lost_before_the_keys_end)
     suspend_ms(THIRD_MS);
     loop_must_true(s.base, is_asked_to_keep, s.masters[4]);
     suspend_ms(THIRD_MS + 1);
-    loop_must(s.base, &told.troubles);
-    ck_assert_int_eq(told.lost, 0);
-    while (told.lost == 0) { /* in steps that leave time for each renewal: awake, not suspended */
+    loop_must(s.base, &notices.troubles);
+    ck_assert_int_eq(notices.lost, 0);
+    while (
+        notices.lost ==
+        0) { /* in steps that leave time for each renewal: the client runs, and is not suspended */
         suspend_ms(OUTCOME_TTL_MS / 30);
         loop_settle(s.base);
     }
-    ck_assert_int_eq(told.reason, REDLOCK_ENOQUORUM);
-    ck_assert_uint_eq(told.validity_ms, 0);
+    ck_assert_int_eq(notices.reason, REDLOCK_ENOQUORUM);
+    ck_assert_uint_eq(notices.validity_ms, 0);
     ck_assert_str_eq(master_ask(s.masters[4], "GET k"), got.token);
     ck_assert_int_gt(ttl_at(4), (long)(2 * THIRD_MS + 1));
     for (i = 0; i < 3; i++) {
@@ -431,15 +434,15 @@ START_TEST(without_a_majority_it_is_lost_before_the_keys_end)
     }
     ck_assert_int_eq(redlock_release(got.lock, NULL, NULL), REDLOCK_OK);
     site_wait_clean(&s);
-    ck_assert_int_eq(told.troubles, 1);
-    ck_assert_int_eq(told.lost, 1);
+    ck_assert_int_eq(notices.troubles, 1);
+    ck_assert_int_eq(notices.lost, 1);
     site_end(&s);
 }
 END_TEST
 
 /* ---- adopting ---- */
 
-/* Acquires in a process of its own, which ends without a word to the masters. */
+/* Acquire in a process of its own, which dies without releasing. */
 static void acquire_and_die(int out)
 {
     struct event_base *base = event_base_new();
@@ -513,7 +516,7 @@ Suite *renew_suite(void)
     tcase_add_test(tcase, several_keys_are_one_lock);
     tcase_add_test(tcase, key_that_became_a_list_is_somebody_else_s);
     tcase_add_test(tcase, full_masters_extend_and_do_not_heal);
-    tcase_add_test(tcase, user_who_may_not_extend_is_told);
+    tcase_add_test(tcase, user_without_the_right_to_extend_is_reported);
     tcase_add_test(tcase, masters_that_restart_empty_in_turn_are_healed);
     tcase_add_test(tcase, without_a_majority_it_is_lost_before_the_keys_end);
     tcase_add_test(tcase, lock_of_a_process_that_has_died_is_adopted);

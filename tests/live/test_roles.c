@@ -1,5 +1,5 @@
-/* live/test_roles.c - real masters that become replicas, and masters again, and masters that cannot
- * say who they are [S11]. */
+/* live/test_roles.c - real masters that become replicas and masters again, and masters that are
+ * out of memory when they are greeted [S11]. */
 #include <stdio.h>
 #include <string.h>
 
@@ -49,8 +49,8 @@ static void copy_another(void)
     must_say_ok(0, command);
 }
 
-/* It goes on granting all that it is asked for, over the connection that we have. Without a
- * quarantine, too, its role is looked at. */
+/* The replica goes on granting locks, over the connection that we have. Its role is read even
+ * without a quarantine. */
 START_TEST(a_connected_master_that_becomes_a_writable_replica_has_no_vote)
 {
     const struct master_options options = {.where = MASTER_TCP4};
@@ -96,7 +96,7 @@ static bool is_quarantined_for_a_while(void *arg)
     return is_quarantined(arg) && info_of(0).quarantine_ms != UINT64_MAX;
 }
 
-/* A user who may not ask for INFO is told the role by HELLO. */
+/* For a user without the right to INFO, HELLO shows the role. */
 START_TEST(the_role_is_known_without_info)
 {
     const struct master_options options = {.where = MASTER_TCP4,
@@ -113,8 +113,9 @@ START_TEST(the_role_is_known_without_info)
 }
 END_TEST
 
-/* It is a replica and a master again, perhaps between two looks: its number of promotions tells. */
-START_TEST(who_was_a_replica_is_quarantined_each_time)
+/* It is a replica and then a master again, perhaps between two inspections: the number of its
+ * promotions shows it. */
+START_TEST(a_former_replica_is_quarantined_each_time)
 {
     const struct master_options options = {.where = MASTER_TCP4};
     uint64_t before;
@@ -134,9 +135,9 @@ START_TEST(who_was_a_replica_is_quarantined_each_time)
 }
 END_TEST
 
-/* Out of memory when it is greeted, and with no mark to show: it cannot write one. Then there is
- * memory, and what it had granted meanwhile is thrown away. */
-START_TEST(the_first_mark_after_oom_bars)
+/* The master is out of memory when it is greeted, and has no mark: it cannot write one. Then
+ * there is memory, and what it had granted meanwhile is deleted. */
+START_TEST(the_first_mark_after_oom_quarantines)
 {
     struct outcome got;
 
@@ -157,8 +158,8 @@ START_TEST(the_first_mark_after_oom_bars)
 }
 END_TEST
 
-/* [S11] It has the key of its master, and not all that this one granted; and it is durable. */
-START_TEST(a_durable_replica_that_was_promoted_waits_for_strangers)
+/* [S11] It has its master's key, and not everything that its master granted; and it is durable. */
+START_TEST(a_durable_replica_that_was_promoted_is_quarantined_for_new_clients)
 {
     struct master_options options = {.where = MASTER_TCP4,
                                      .config = "appendonly yes\nappendfsync always\n"
@@ -194,9 +195,9 @@ Suite *roles_suite(void)
     tcase_add_loop_test(tcase, a_connected_master_that_becomes_a_writable_replica_has_no_vote, 0,
                         2);
     tcase_add_test(tcase, the_role_is_known_without_info);
-    tcase_add_test(tcase, who_was_a_replica_is_quarantined_each_time);
-    tcase_add_test(tcase, the_first_mark_after_oom_bars);
-    tcase_add_test(tcase, a_durable_replica_that_was_promoted_waits_for_strangers);
+    tcase_add_test(tcase, a_former_replica_is_quarantined_each_time);
+    tcase_add_test(tcase, the_first_mark_after_oom_quarantines);
+    tcase_add_test(tcase, a_durable_replica_that_was_promoted_is_quarantined_for_new_clients);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,4 +1,4 @@
-/* live/test_steps.c - real masters whose wall clocks are set, and who learns of it [S11]. */
+/* live/test_steps.c - real masters whose wall clocks are set, and which clients notice [S11]. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 static struct site s;
 static volatile int64_t *off_us[3];
 
-/* What is preloaded stands next to this program. */
+/* The preloaded object is next to this program. */
 static void name_shim(char *out, size_t size)
 {
     char self[512] = "";
@@ -42,7 +42,7 @@ static void make_clock(size_t i, char *path, size_t size)
     close(fd);
 }
 
-/* Three masters with clocks of their own, a day old by these. */
+/* Three masters with clocks of their own, by which their data are a day old. */
 static void begin(void)
 {
     char shim[600], clock[512];
@@ -108,7 +108,7 @@ static bool is_on_record(void *arg)
     return born_us(0) >= before_us + HOUR_US;
 }
 
-static long looks(size_t node)
+static long inspections(size_t node)
 {
     const char *stats =
         strstr(master_ask(s.masters[node], "INFO commandstats"), "cmdstat_eval:calls=");
@@ -116,44 +116,45 @@ static long looks(size_t node)
     return stats ? strtol(stats + strlen("cmdstat_eval:calls="), NULL, 10) : 0;
 }
 
-static long looks_before[3];
+static long inspections_before[3];
 
-static bool was_looked_at_often(void *arg)
+static bool was_inspected_often(void *arg)
 {
     size_t i;
 
     (void)arg;
     for (i = 0; i < 3; i++) {
-        if (looks(i) <= looks_before[i] + 10) {
+        if (inspections(i) <= inspections_before[i] + 10) {
             return false;
         }
     }
     return true;
 }
 
-static void wait_for_looks(void)
+static void wait_for_inspections(void)
 {
     size_t i;
 
     for (i = 0; i < 3; i++) {
-        looks_before[i] = looks(i);
+        inspections_before[i] = inspections(i);
     }
-    loop_must_true(s.base, was_looked_at_often, NULL);
+    loop_must_true(s.base, was_inspected_often, NULL);
 }
 
-/* Both others have been looked at before the step, and so are witnesses. There are two managers:
- * this one sees the step itself, or what the other one has put on record. */
+/* Both other masters were inspected before the step, and so are witnesses. There are two
+ * managers: this one sees the step itself, or the other one's record of it. */
 static void step(void)
 {
-    wait_for_looks();
+    wait_for_inspections();
     before_us = born_us(0) > born_us(1) ? born_us(0) : born_us(1);
     *off_us[0] = DAY_US + 2 * HOUR_US;
     loop_must_true(s.base, is_quarantined, NULL);
     ck_assert_ptr_nonnull(strstr(info_of(0).error, "its clock was set"));
 }
 
-/* Managers that were made after it, and to whom the master says that it has been up for a day. */
-START_TEST(a_step_is_known_to_those_who_come_after_it)
+/* Managers that are made after the step, and to which the master says that it has been up for a
+ * day. */
+START_TEST(a_step_is_known_to_clients_that_come_after_it)
 {
     long long other_us;
     size_t i;
@@ -179,8 +180,8 @@ START_TEST(a_step_is_known_to_those_who_come_after_it)
 }
 END_TEST
 
-/* The clock is put right. Then the record is of a time to come, and nobody makes the data old
- * again: neither who is connected nor who comes. */
+/* The clock is set back to the right time. Then the record shows a time in the future, and no
+ * client makes the data old again: neither a connected one nor a new one. */
 START_TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
 {
     size_t i;
@@ -203,8 +204,8 @@ START_TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
 }
 END_TEST
 
-/* It has no memory to write it: it is asked all the same what time it is, and whose data it has. */
-START_TEST(a_step_is_put_on_record_when_there_is_memory)
+/* The master is out of memory and cannot store the record: it is still inspected. */
+START_TEST(a_step_is_recorded_as_soon_as_there_is_memory)
 {
     long long born;
 
@@ -213,7 +214,7 @@ START_TEST(a_step_is_put_on_record_when_there_is_memory)
     ck_assert_str_eq(master_ask(s.masters[0], "CONFIG SET maxmemory 1"), "OK");
     step();
     born = born_us(0);
-    wait_for_looks();
+    wait_for_inspections();
     ck_assert_int_eq(born_us(0), born);
     ck_assert_ptr_nonnull(strstr(info_of(0).error, "its clock was set forward"));
     ck_assert_uint_ne(info_of(0).quarantine_ms, UINT64_MAX);
@@ -228,9 +229,9 @@ Suite *steps_suite(void)
     Suite *suite = suite_create("steps");
     TCase *tcase = tcase_create("steps");
 
-    tcase_add_test(tcase, a_step_is_known_to_those_who_come_after_it);
+    tcase_add_test(tcase, a_step_is_known_to_clients_that_come_after_it);
     tcase_add_test(tcase, a_clock_step_stays_recorded_when_the_clock_is_set_back);
-    tcase_add_test(tcase, a_step_is_put_on_record_when_there_is_memory);
+    tcase_add_test(tcase, a_step_is_recorded_as_soon_as_there_is_memory);
     suite_add_tcase(suite, tcase);
     return suite;
 }
