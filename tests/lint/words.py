@@ -46,6 +46,7 @@ HELD = [
     'src/net',
     'src/node',
     'README.md',
+    'docs/examples',
     'docs/man',
     'docs/guarantees.md',
     'include',

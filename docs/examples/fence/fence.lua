@@ -3,18 +3,18 @@
 --     redis-cli -e --eval fence.lua KEY , FENCE           announce the fence, and read the value
 --     redis-cli -e --eval fence.lua KEY , FENCE VALUE     write the value
 --
--- On the server that has the data, not on the masters that have the lock: their answers are
--- votes, and any minority of them may forget. The key is a hash of the value and the greatest
--- fence seen, so that both are kept, lost and restored together. It must not expire.
+-- Run this on the server that has the data, not on the masters of the lock: their answers are
+-- votes, and a minority of them may forget. The key is a hash of the value and the largest fence that was
+-- seen, so that both are kept, lost and restored together. The key must not expire.
 
--- tonumber() takes "nan", too, and nothing is smaller than that.
+-- tonumber() also accepts "nan", and nothing is smaller than that.
 local fence = string.match(ARGV[1] or '', '^%d+$') and tonumber(ARGV[1])
 if not fence or fence >= 2 ^ 52 then
     return redis.error_reply('NOFENCE a fence is a number below 2^52')
 end
 
--- Lua's numbers are exact up to 2^53, so they compare well; what tostring() makes of them is not
--- exact: it rounds to 14 digits, and a fence has 16.
+-- Lua's numbers are exact up to 2^53, so a comparison is exact. tostring() is not: it rounds to 14
+-- digits, and a fence has 16.
 local seen = tonumber(redis.call('HGET', KEYS[1], 'fence') or 0)
 if fence < seen then
     return redis.error_reply(string.format(

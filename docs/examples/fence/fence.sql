@@ -1,9 +1,9 @@
 -- fence.sql - let a database refuse a holder that comes too late.
 --
--- :fence is the number of the acquisition, from redlock_lock_fence() or $REDLOCK_FENCE. Each
--- guarded UPDATE compares it and stores it in one step, and its row count is the answer: 1 is
--- yes; 0 is "a later holder has been here" (or there is no such row): touch nothing, and end.
--- fence_sql.py carries these statements out, as they stand here.
+-- :fence is the fence of the lock, from redlock_lock_fence() or $REDLOCK_FENCE. Each guarded UPDATE
+-- compares it and stores it in one step. The row count is the answer: 1 means yes; 0 means that a
+-- later holder has been here (or that there is no such row): then change nothing, and end.
+-- fence_sql.py runs exactly these statements.
 
 -- ---- One row, with its fence in it -------------------------------------------------------
 
@@ -14,15 +14,15 @@ CREATE TABLE document (
     fence BIGINT NOT NULL DEFAULT 0
 );
 
--- What is read in order to be changed is announced first. Otherwise the holder before may still
--- write between this read and our write, and ours would undo it unseen.
+-- Announce the fence before you read in order to write. Otherwise the previous holder may still
+-- write between this read and our write, and our write would undo that unseen.
 -- name: announce
 UPDATE document SET fence = :fence WHERE name = :name AND fence <= :fence;
 
 -- name: read
 SELECT body FROM document WHERE name = :name;
 
--- Equal is allowed: the holder comes again, or repeats what got no answer.
+-- An equal fence is allowed: a holder may come again, or repeat a request that got no answer.
 -- name: write
 UPDATE document SET body = :body, fence = :fence WHERE name = :name AND fence <= :fence;
 
@@ -55,13 +55,13 @@ UPDATE account SET balance = balance + :amount WHERE name = :name;
 
 -- ---- Elsewhere ------------------------------------------------------------------------------
 --
--- PostgreSQL: as it stands, at READ COMMITTED: an UPDATE that waited for a row compares again with
--- what it finds then. At REPEATABLE READ and SERIALIZABLE it fails with 40001 instead; repeat the
--- whole transaction. synchronous_commit must be on, or a crash forgets fence and data together.
+-- PostgreSQL: no change needed at READ COMMITTED: an UPDATE that waited for a row compares again
+-- with what it finds then. At REPEATABLE READ and SERIALIZABLE it fails with 40001 instead; then repeat
+-- the whole transaction. synchronous_commit must be on, or a crash loses fence and data together.
 --
 -- MySQL and MariaDB: InnoDB, in one transaction (autocommit is off, or START TRANSACTION, but not
--- WITH CONSISTENT SNAPSHOT: what is read has to be read after the guard). Connect with
--- CLIENT_FOUND_ROWS: without it the row count leaves out rows that already are as they should be,
--- and the second guard of the same holder looks like a refusal.
+-- WITH CONSISTENT SNAPSHOT: the read has to come after the guard). Connect with CLIENT_FOUND_ROWS:
+-- without it the row count leaves out rows that do not change, and the second guard of the same
+-- holder looks like a refusal.
 --
--- Any: no fence is checked on a replica, and a failover that loses the last commits loses fences.
+-- All: no fence is checked on a replica, and a failover that loses the last commits loses fences.

@@ -5,11 +5,11 @@
 
     PUT /NAME, with a header Redlock-Fence: N      writes it
     GET /NAME, with that header                    reads it in order to change it: from now on a
-                                                   smaller fence is refused, a reader's also
-    GET /NAME, without                             just reads it
+                                                   smaller fence is refused, in a GET too
+    GET /NAME, without it                          only reads it
 
-A fence that is smaller than the greatest one seen gets 412, a PUT without one 428. Every answer
-names the greatest one in its own Redlock-Fence. fence_client.py is a client.
+A fence that is smaller than the largest one seen gets 412, a PUT without a fence 428. Every answer
+has the largest one in its Redlock-Fence header. fence_client.py is a client.
 """
 import fcntl
 import os
@@ -26,7 +26,7 @@ class Stale(Exception):
 
 
 class Store:
-    """A file for each document: the greatest fence seen, a newline, the body."""
+    """A file for each document: the largest fence seen, a newline, the body."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -2,7 +2,7 @@
 """fence_sql.py - work in a database (here: SQLite) under a lock with a fence.
 
     fence_sql.py DB create document NAME           | create account NAME BALANCE
-    fence_sql.py DB read NAME                      what is read in order to be changed
+    fence_sql.py DB read NAME                      announces the fence, and prints the body
     fence_sql.py DB write NAME BODY
     fence_sql.py DB transfer FROM TO AMOUNT        several rows, all or nothing
 
