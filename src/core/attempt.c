@@ -45,7 +45,7 @@ static void back_off(struct rlk_attempt *a, uint64_t now_us)
 }
 
 /* Whether the end of wait_us ended a later round early: that says nothing about the nodes. */
-static bool cut_short(const struct rlk_attempt *a, uint64_t now_us)
+static bool is_cut_short(const struct rlk_attempt *a, uint64_t now_us)
 {
     return a->tries > 1 && now_us >= a->give_up_us && a->round.status == REDLOCK_ENOQUORUM;
 }
@@ -58,7 +58,7 @@ static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_act
         fail(a, REDLOCK_ECANCELED, now_us, out);
         return;
     }
-    if (!cut_short(a, now_us)) {
+    if (!is_cut_short(a, now_us)) {
         a->reason = a->round.status;
     }
     if (a->config.wait_us == 0 || a->tries > a->config.max_retries) {
@@ -71,7 +71,7 @@ static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_act
 }
 
 /* What the result of the round means for the attempt. */
-static void follow_round_result(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+static void after_round(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     if (a->round.state == RLK_ROUND_LOST) {
         retry_or_fail(a, now_us, out);
@@ -91,7 +91,7 @@ static uint64_t round_limit(const struct rlk_attempt *a)
 static void step_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     rlk_round_step(&a->round, &a->config.terms, round_limit(a), ev, out);
-    follow_round_result(a, ev->now_us, out);
+    after_round(a, ev->now_us, out);
 }
 
 /* [S4] Each round has its own token: nothing late from an earlier round can affect it. */
@@ -212,8 +212,8 @@ static void answer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk
     }
 }
 
-static void on_clock_or_data(struct rlk_attempt *a, const struct rlk_event *ev,
-                             struct rlk_actions *out)
+static void step_round_if_asking_or_won(struct rlk_attempt *a, const struct rlk_event *ev,
+                                        struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
         step_round(a, ev, out);
@@ -230,9 +230,9 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_attempt *, const struct r
     [RLK_EVENT_TIMER] = timer,
     [RLK_EVENT_DEQUEUED] = timer,
     [RLK_EVENT_CANCEL] = cancel,
-    [RLK_EVENT_QUARANTINED] = on_clock_or_data,
-    [RLK_EVENT_CLOCK_SUSPECT] = on_clock_or_data,
-    [RLK_EVENT_SUSPENDED] = on_clock_or_data,
+    [RLK_EVENT_QUARANTINED] = step_round_if_asking_or_won,
+    [RLK_EVENT_CLOCK_SUSPECT] = step_round_if_asking_or_won,
+    [RLK_EVENT_SUSPENDED] = step_round_if_asking_or_won,
     [RLK_EVENT_DELIVER] = deliver,
 };
 

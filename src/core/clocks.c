@@ -232,7 +232,7 @@ static void start_clock(struct rlk_clock *k, const struct rlk_reading *reading)
  * answered. A node that was last asked before that will show it later, and must not be blamed then.
  * A node that was asked since has shown what it had to show: if its errors hid the suspension, that
  * must not appear later either. */
-static void explain(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
+static void explain_steps(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
 {
     uint64_t left = nodes;
     unsigned i;
@@ -301,7 +301,7 @@ static enum rlk_clock_verdict judge_ahead(struct rlk_clocks *c, uint64_t now_us,
     if (suspended_us == 0) {
         return RLK_CLOCK_AHEAD;
     }
-    explain(c, nodes, suspended_us);
+    explain_steps(c, nodes, suspended_us);
     *ret_by_us = suspended_us;
     *ret_nodes = nodes;
     return RLK_CLOCK_WE_WERE_SUSPENDED;

@@ -314,8 +314,8 @@ static void count_renewal(struct rlk_hold *h)
 }
 
 /* What follows from an answer. */
-static void follow_answer(struct rlk_hold *h, bool had_success, const struct rlk_event *ev,
-                          struct rlk_actions *out)
+static void after_answer(struct rlk_hold *h, bool had_success, const struct rlk_event *ev,
+                         struct rlk_actions *out)
 {
     if (!rlk_leases_possible(&h->leases)) {
         lose(h, REDLOCK_ELOST, out);
@@ -345,14 +345,14 @@ static void lose_or_replan(struct rlk_hold *h, struct rlk_actions *out)
 }
 
 /* [S11] When an answer was lost, the clock is as suspect as it was before. */
-static void note_clock(struct rlk_hold *h, const struct rlk_event *ev, bool answered)
+static void update_clock(struct rlk_hold *h, const struct rlk_event *ev, bool answered)
 {
     if (answered) {
         rlk_leases_suspect_clock(&h->leases, ev->node, ev->clock_suspect);
     }
 }
 
-static uint64_t shifted(uint64_t time_us, uint64_t by_us)
+static uint64_t shift_back(uint64_t time_us, uint64_t by_us)
 {
     return time_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(time_us, by_us);
 }
@@ -362,9 +362,9 @@ static uint64_t shifted(uint64_t time_us, uint64_t by_us)
 static void shift_plan(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     (void)out;
-    h->held_us = shifted(h->held_us, ev->by_us);
-    h->round_us = shifted(h->round_us, ev->by_us);
-    h->renew_us = shifted(h->renew_us, ev->by_us);
+    h->held_us = shift_back(h->held_us, ev->by_us);
+    h->round_us = shift_back(h->round_us, ev->by_us);
+    h->renew_us = shift_back(h->renew_us, ev->by_us);
 }
 
 /* TIMER and DEQUEUED. */
@@ -455,9 +455,9 @@ static void vote(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_acti
 {
     bool had_success = h->leases.success;
 
-    note_clock(h, ev, ev->vote != RLK_VOTE_UNKNOWN);
+    update_clock(h, ev, ev->vote != RLK_VOTE_UNKNOWN);
     rlk_leases_voted(&h->leases, ev->node, ev->vote);
-    follow_answer(h, had_success, ev, out);
+    after_answer(h, had_success, ev, out);
 }
 
 static void answer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
@@ -465,12 +465,12 @@ static void answer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
     bool had_success = h->leases.success;
     uint64_t until_us = h->leases.valid_until_us;
 
-    note_clock(h, ev, ev->answer != RLK_ANSWER_UNKNOWN);
+    update_clock(h, ev, ev->answer != RLK_ANSWER_UNKNOWN);
     rlk_leases_answered(&h->leases, ev->node, ev->answer);
     if (h->leases.valid_until_us > until_us) {
         count_renewal(h);
     }
-    follow_answer(h, had_success, ev, out);
+    after_answer(h, had_success, ev, out);
 }
 
 static void quarantine(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)

@@ -84,7 +84,7 @@ bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quara
 
 /* ---- replies ---- */
 
-static bool votes(const struct rlk_quarantine *q, uint64_t now_us)
+static bool counts(const struct rlk_quarantine *q, uint64_t now_us)
 {
     return rlk_quarantine_reason(q, now_us, NULL) == RLK_QUARANTINED_NOT;
 }
@@ -191,11 +191,11 @@ void rlk_inspection_step(struct rlk_inspection *i, struct rlk_quarantine *q,
                          const struct rlk_server *server, const struct rlk_inspection_event *ev,
                          struct rlk_inspection_actions *out)
 {
-    bool voted = ev->kind == RLK_INSPECTION_GREETED || votes(q, ev->now_us);
+    bool voted = ev->kind == RLK_INSPECTION_GREETED || counts(q, ev->now_us);
 
     *out = (struct rlk_inspection_actions){.quarantined = false};
     dispatch(i, q, server, ev, out);
-    out->quarantined = out->quarantined || (voted && !votes(q, ev->now_us)) || q->data_replaced;
+    out->quarantined = out->quarantined || (voted && !counts(q, ev->now_us)) || q->data_replaced;
 }
 
 /* ---- blind spots ---- */

@@ -102,7 +102,7 @@ void rlk_leases_ask_again(struct rlk_leases *l, unsigned node, uint64_t end_us)
     ask(l, rlk_mask_bit(node) & l->unanswered, end_us);
 }
 
-static void confirm(struct rlk_leases *l, unsigned node)
+static void confirm_key(struct rlk_leases *l, unsigned node)
 {
     uint64_t bit = rlk_mask_bit(node);
 
@@ -129,7 +129,7 @@ static void drop_lease(struct rlk_leases *l, unsigned node)
 static void note_unexpected_key(struct rlk_leases *l, unsigned node)
 {
     if (l->doubtful & rlk_mask_bit(node)) {
-        confirm(l, node);
+        confirm_key(l, node);
     } else {
         l->duplicates |= rlk_mask_bit(node);
     }
@@ -148,7 +148,7 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
     switch (vote) {
     case RLK_VOTE_YES:
     case RLK_VOTE_QUARANTINED:
-        confirm(l, node);
+        confirm_key(l, node);
         break;
     case RLK_VOTE_NO:
         l->may_have_key &= ~(bit & ~l->healed);
@@ -165,11 +165,11 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
 
 /* The answer brings the lease that was asked for, whichever round that was in; but it confirms in
  * this round only when it was asked in this round. */
-static void keep(struct rlk_leases *l, unsigned node)
+static void confirm_in_round(struct rlk_leases *l, unsigned node)
 {
     unsigned quorum = rlk_validity_quorum(l->nodes);
 
-    confirm(l, node);
+    confirm_key(l, node);
     if (!l->success && rlk_mask_count(l->confirmed & l->counted) >= quorum) {
         l->success = true;
         l->counted = l->present & ~l->clock_suspect;
@@ -186,7 +186,7 @@ void rlk_leases_answered(struct rlk_leases *l, unsigned node, enum rlk_answer an
         return;
     }
     if (answer == RLK_ANSWER_OURS) {
-        keep(l, node);
+        confirm_in_round(l, node);
     } else {
         l->taken |= answer == RLK_ANSWER_TAKEN ? bit : 0;
         drop_lease(l, node);

@@ -16,7 +16,7 @@ struct rlk_loss rlk_pending_loss(enum rlk_leftover left, bool sent)
 
 /* A reply is outstanding that may be that of the SET; not when the node has replied to the release,
  * which was sent after the SET. */
-static bool is_open(const struct rlk_pending *p)
+static bool may_set_be_unanswered(const struct rlk_pending *p)
 {
     return p->unanswered && !p->refused;
 }
@@ -26,7 +26,7 @@ static bool is_open(const struct rlk_pending *p)
  * server runs again and reads what its socket still has. */
 uint64_t rlk_pending_until_us(const struct rlk_pending *p, uint32_t drift_ppm, uint64_t now_us)
 {
-    if (p->set_lost || is_open(p)) {
+    if (p->set_lost || may_set_be_unanswered(p)) {
         return RLK_NEVER;
     }
     return rlk_time_add(now_us, rlk_validity_gone_us(p->max_life_us, drift_ppm));
@@ -34,5 +34,5 @@ uint64_t rlk_pending_until_us(const struct rlk_pending *p, uint32_t drift_ppm, u
 
 bool rlk_pending_needs_timer(const struct rlk_pending *p)
 {
-    return !is_open(p);
+    return !may_set_be_unanswered(p);
 }

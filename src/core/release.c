@@ -31,7 +31,7 @@ static int verdict(const struct rlk_release *r, unsigned quorum)
 /* Whether the answers that may still come could change the verdict: a majority has not answered
  * yet; or our key and another one were found, and neither has a majority (one of them is left over
  * from an expired lock, or from a contender that lost). */
-static bool undecided(const struct rlk_release *r, unsigned quorum)
+static bool may_still_change(const struct rlk_release *r, unsigned quorum)
 {
     uint64_t answered = r->deleted | r->gone | r->taken;
 
@@ -42,11 +42,11 @@ static bool undecided(const struct rlk_release *r, unsigned quorum)
            rlk_mask_count(r->deleted) < quorum && rlk_mask_count(r->taken) < quorum;
 }
 
-static void settle(struct rlk_release *r, bool over, struct rlk_actions *out)
+static void decide(struct rlk_release *r, bool over, struct rlk_actions *out)
 {
     unsigned quorum = rlk_validity_quorum(r->nodes);
 
-    if (!over && undecided(r, quorum)) {
+    if (!over && may_still_change(r, quorum)) {
         return;
     }
     r->state = RLK_RELEASE_DONE;
@@ -76,7 +76,7 @@ static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk
         r->unknown |= bit;
         break;
     }
-    settle(r, false, out);
+    decide(r, false, out);
 }
 
 static void start(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
@@ -84,7 +84,7 @@ static void start(struct rlk_release *r, const struct rlk_event *ev, struct rlk_
     r->state = RLK_RELEASE_ASKING;
     r->unanswered = r->asked & (ev->ready | ev->connecting);
     out->release = r->asked;
-    settle(r, false, out);
+    decide(r, false, out);
 }
 
 static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
@@ -93,9 +93,9 @@ static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struc
         answer(r, ev, out);
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         r->unanswered &= ~rlk_mask_bit(ev->node);
-        settle(r, false, out);
+        decide(r, false, out);
     } else if (ev->kind == RLK_EVENT_TIMER && ev->now_us >= r->deadline_us) {
-        settle(r, true, out);
+        decide(r, true, out);
     }
 }
 

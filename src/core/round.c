@@ -94,7 +94,7 @@ static bool has_majority(const struct rlk_round *r, const struct rlk_round_terms
 
 /* [S6] Decide as soon as it can be decided: at the majority-th yes, or when too few nodes
  * are left that could still say yes. */
-static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
+static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
                    const struct rlk_event *ev, struct rlk_actions *out)
 {
     unsigned quorum = rlk_validity_quorum(terms->nodes);
@@ -115,11 +115,11 @@ static void settle(struct rlk_round *r, const struct rlk_round_terms *terms,
 }
 
 /* After an answer: decide, or compute the validity of a win anew. */
-static void reassess(struct rlk_round *r, const struct rlk_round_terms *terms,
-                     const struct rlk_event *ev, struct rlk_actions *out)
+static void decide_or_revalidate(struct rlk_round *r, const struct rlk_round_terms *terms,
+                                 const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (r->state == RLK_ROUND_ASKING) {
-        settle(r, terms, ev, out);
+        decide(r, terms, ev, out);
     } else if (r->state == RLK_ROUND_WON) {
         recompute_validity(r, terms);
     }
@@ -212,7 +212,7 @@ static void record(struct rlk_round *r, const struct rlk_round_terms *terms,
 
 /* [S11] An answer tells whether the node's clock can be relied on now. When the answer was lost,
  * the clock is as suspect as it was before. */
-static void note_clock(struct rlk_round *r, const struct rlk_event *ev)
+static void update_clock(struct rlk_round *r, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
@@ -229,9 +229,9 @@ static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
     if (!(r->asked & ~(r->yes | r->no | r->unknown) & rlk_mask_bit(ev->node))) {
         return; /* the node was not asked, or has voted */
     }
-    note_clock(r, ev);
+    update_clock(r, ev);
     record(r, terms, ev, out);
-    reassess(r, terms, ev, out);
+    decide_or_revalidate(r, terms, ev, out);
 }
 
 static bool is_undelivered(const struct rlk_round *r)
@@ -258,13 +258,13 @@ static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
     if (!agrees) {
         retract_yes(r, ev->node);
     }
-    reassess(r, terms, ev, out);
+    decide_or_revalidate(r, terms, ev, out);
 }
 
 /* [S11] The node may have forgotten other keys, or let them expire early, and so have granted the
  * lock wrongly: its yes no longer counts. */
-static void on_clock_or_data(struct rlk_round *r, const struct rlk_round_terms *terms,
-                             const struct rlk_event *ev, struct rlk_actions *out)
+static void distrust_node(struct rlk_round *r, const struct rlk_round_terms *terms,
+                          const struct rlk_event *ev, struct rlk_actions *out)
 {
     uint64_t bit = rlk_mask_bit(ev->node) & r->asked;
 
@@ -275,7 +275,7 @@ static void on_clock_or_data(struct rlk_round *r, const struct rlk_round_terms *
     if (r->yes & bit) {
         r->quarantined |= bit;
         retract_yes(r, ev->node);
-        reassess(r, terms, ev, out);
+        decide_or_revalidate(r, terms, ev, out);
     }
 }
 
@@ -344,7 +344,7 @@ static void node_down(struct rlk_round *r, const struct rlk_round_terms *terms,
 {
     if (is_waited_for(r, ev->node)) {
         r->connecting &= ~rlk_mask_bit(ev->node);
-        settle(r, terms, ev, out);
+        decide(r, terms, ev, out);
     }
 }
 
@@ -366,8 +366,8 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_round *, const struct rlk
     [RLK_EVENT_CONFIRM] = confirm,
     [RLK_EVENT_TIMER] = timer,
     [RLK_EVENT_CANCEL] = cancel,
-    [RLK_EVENT_QUARANTINED] = on_clock_or_data,
-    [RLK_EVENT_CLOCK_SUSPECT] = on_clock_or_data,
+    [RLK_EVENT_QUARANTINED] = distrust_node,
+    [RLK_EVENT_CLOCK_SUSPECT] = distrust_node,
     [RLK_EVENT_SUSPENDED] = shift_leases,
     [RLK_EVENT_DELIVER] = deliver,
 };
