@@ -2,10 +2,8 @@
  *
  * Each kind of event has a sentence with placeholders. The simulator prints its own clients with
  * the same sentences. */
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <redlock/error.h>
@@ -163,37 +161,48 @@ static void put_text(struct line *l, const char *text)
     put_bytes(l, text ? text : "", text ? strlen(text) : 0);
 }
 
-__attribute__((format(printf, 2, 3))) static void put(struct line *l, const char *format, ...)
+/* At least so many characters, the missing ones written as `pad`. */
+static void put_padded(struct line *l, uint64_t n, size_t least, char pad)
 {
-    char text[64];
-    va_list args;
+    char digits[24], *first = digits + sizeof(digits);
 
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    put_text(l, text);
+    do {
+        *--first = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    while ((size_t)(digits + sizeof(digits) - first) < least) {
+        *--first = pad;
+    }
+    put_bytes(l, first, (size_t)(digits + sizeof(digits) - first));
+}
+
+static void put_number(struct line *l, uint64_t n)
+{
+    put_padded(l, n, 1, '0');
 }
 
 static void put_ms(struct line *l, uint64_t us)
 {
-    put(l, "%" PRIu64 ".%03" PRIu64, us / 1000, us % 1000);
+    put_number(l, us / 1000);
+    put_text(l, ".");
+    put_padded(l, us % 1000, 3, '0');
+}
+
+static void put_node(struct line *l, const char *ahead, unsigned node)
+{
+    put_text(l, ahead);
+    put_text(l, "n");
+    put_number(l, node);
 }
 
 static void put_nodes(struct line *l, uint64_t nodes)
 {
-    const char *between = "";
+    const char *ahead = "";
     unsigned node;
 
     RLK_MASK_EACH (node, nodes) {
-        put(l, "%sn%u", between, node);
-        between = " ";
-    }
-}
-
-static void put_node(struct line *l, const struct redlock_trace *ev)
-{
-    if (ev->lock >= 0) {
-        put(l, "n%d ", ev->node);
+        put_node(l, ahead, node);
+        ahead = " ";
     }
 }
 
@@ -211,19 +220,19 @@ static void put_placeholder(struct line *l, const struct redlock_trace *ev, char
         put_text(l, ev->text);
         break;
     case 'm':
-        put(l, "%" PRIu32, ev->ttl_ms);
+        put_number(l, ev->ttl_ms);
         break;
     case 'u':
         put_ms(l, ev->us);
         break;
     case 'r':
-        put(l, "%" PRIu32, ev->round);
+        put_number(l, ev->round);
         break;
     case 's':
         put_text(l, name_of_status(ev->status));
         break;
     case 'f':
-        put(l, "%" PRIu64, ev->fence);
+        put_number(l, ev->fence);
         break;
     case 'a':
         put_text(l, PICK(answers, ev->answer));
@@ -232,7 +241,10 @@ static void put_placeholder(struct line *l, const struct redlock_trace *ev, char
         put_nodes(l, ev->nodes);
         break;
     default:
-        put_node(l, ev);
+        if (ev->lock >= 0) {
+            put_node(l, "", (unsigned)ev->node);
+            put_text(l, " ");
+        }
         break;
     }
 }
@@ -282,13 +294,18 @@ static void put_subject(struct line *l, const struct redlock_trace *ev)
 {
     size_t from = l->len;
 
-    put(l, "c%" PRIu64, ev->client);
+    put_text(l, "c");
+    put_number(l, ev->client);
     if (ev->lock >= 0) {
-        put(l, ".%" PRId64, ev->lock);
+        put_text(l, ".");
+        put_number(l, (uint64_t)ev->lock);
     } else if (ev->node >= 0) {
-        put(l, "-n%d", ev->node);
+        put_node(l, "-", (unsigned)ev->node);
     }
-    put(l, "%*s", l->len - from < 4 ? (int)(6 - (l->len - from)) : 2, "");
+    while (l->len - from < 4 && l->len + 1 < l->size) {
+        put_text(l, " ");
+    }
+    put_text(l, "  ");
 }
 
 REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char *out, size_t size)
@@ -298,13 +315,17 @@ REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char
     const char *sentence;
 
     rlk_sized_read(event, RLK_SIZED_UP_TO(struct redlock_trace, time_us), &ev, sizeof(ev));
-    put(&l, "%4" PRIu64 ".%06" PRIu64 "  ", ev.time_us / 1000000, ev.time_us % 1000000);
+    put_padded(&l, ev.time_us / 1000000, 4, ' ');
+    put_text(&l, ".");
+    put_padded(&l, ev.time_us % 1000000, 6, '0');
+    put_text(&l, "  ");
     put_subject(&l, &ev);
     sentence = sentence_of(&ev);
     if (sentence) {
         put_part(&l, &ev, sentence, sentence + strlen(sentence));
     } else {
-        put(&l, "kind %d", (int)ev.kind);
+        put_text(&l, "kind ");
+        put_number(&l, (unsigned)ev.kind);
         put_text(&l, ": this library is too old to have words for it");
     }
     return l.len;

@@ -26,7 +26,7 @@ NEEDS = {
 }
 # From node and lock: what runs when somebody listens.
 TRACING = ['node_trace.c.o', 'node_probes.c.o', 'lock_trace_line.c.o']
-TAKES = re.compile(rf'{ALLOCATOR}|rlk_(re)?alloc|rlk_pool_take|strn?dup|v?asprintf')
+TAKES = re.compile(rf'{ALLOCATOR}|rlk_(re)?alloc|rlk_pool_take|strn?dup|v?f?(as|sn|s)?printf')
 PREFIX = re.compile(r'(redlock|rlk)_.*')
 
 
