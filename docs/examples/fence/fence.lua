@@ -4,8 +4,8 @@
 --     redis-cli -e --eval fence.lua KEY , FENCE VALUE     write the value
 --
 -- Run this on the server that has the data, not on the masters of the lock: their answers are
--- votes, and a minority of them may forget. The key is a hash of the value and the largest fence that was
--- seen, so that both are kept, lost and restored together. The key must not expire.
+-- votes, and a minority of them may forget. The key is a hash of the value and the largest fence
+-- that was seen, so that both are kept, lost and restored together. The key must not expire.
 
 -- tonumber() also accepts "nan", and nothing is smaller than that.
 local fence = string.match(ARGV[1] or '', '^%d+$') and tonumber(ARGV[1])
