@@ -32,7 +32,7 @@ void choice_learn(struct choice *c, const char *suite);
 /* Whether the run `i` of a test is wanted. */
 bool choice_has(struct choice *c, const char *suite, const char *test, int i);
 
-/* A word that is neither a suite nor a test; NULL when there is none. */
+/* The first word that is neither a suite nor a test, or NULL. */
 const char *choice_unmet(const struct choice *c);
 
 #endif

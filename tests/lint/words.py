@@ -57,6 +57,11 @@ HELD = [
     'tests/io',
     'tests/live',
     'docs/simulator.md',
+    'docs/developing.md',
+    'CONTRIBUTING.md',
+    'NEWS.md',
+    'SECURITY.md',
+    'scripts',
 ]
 
 # A line that says another thing by the same word.
