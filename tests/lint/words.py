@@ -56,6 +56,7 @@ HELD = [
     'tests/sim',
     'tests/io',
     'tests/live',
+    'tests/mutants',
     'docs/simulator.md',
     'docs/developing.md',
     'CONTRIBUTING.md',

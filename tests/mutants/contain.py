@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a test program so that nothing of it outlives it.
+"""Runs a test program, and kills every process and removes every file that it leaves.
 
     contain.py COMMAND [ARG...]
 
-Known bugs are such that processes go on that should have ended. COMMAND gets a $TMPDIR of its own.
+With some known bugs processes go on that should have ended. COMMAND gets a $TMPDIR of its own.
 When it has ended, all processes that it has started are killed, in whatever session they are and
 whether their parents live or not, and $TMPDIR is removed. SIGTERM is passed on to COMMAND; if it
 has not ended after PATIENCE_S, it is killed. The exit status is that of COMMAND, with 128+N when
@@ -29,7 +29,7 @@ def set_up(option, value):
 
 
 def parents():
-    """The parent of each process that lives."""
+    """The parent of each process that is alive."""
     found = {}
     for name in os.listdir('/proc'):
         if name.isdigit():
@@ -38,7 +38,7 @@ def parents():
                     fields = file.read().rsplit(')', 1)[1].split()
             except OSError:
                 continue
-            # Only the first thread of a process with others may have ended.
+            # A process may go on after its first thread has ended.
             if fields[0] not in 'ZX' or int(fields[17]) > 1:
                 found[int(name)] = int(fields[1])
     return found
@@ -54,7 +54,7 @@ def descendants(root):
 
 
 def kill_rest():
-    """Until nobody is left."""
+    """Kills until no process is left."""
     while rest := descendants(os.getpid()):
         for pid in rest:
             try:

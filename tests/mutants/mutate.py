@@ -7,7 +7,7 @@ prints the bug NAME as a patch of the source tree, for patch -p1 or git apply.
 
 A row says which text of which file to replace by which. That text must be there exactly once:
 a table that has fallen behind the code is an error and never a mutant that changes nothing. The
-file may be any that is built or run: a source, a header, a script.
+file is any file that is built or run: a source, a header, a script.
 """
 import difflib
 import os
@@ -23,7 +23,7 @@ FIELDS = {'name': str, 'rule': str, 'why': str, 'file': str, 'from': str, 'to': 
 NAME = re.compile(r'[a-z0-9]+(-[a-z0-9]+)*')
 RULE = re.compile(r'S[0-9]+|retrying|telling|command')
 
-# From the root of the tree, and not out of it.
+# From the root of the tree, and inside it.
 FILE = re.compile(r'(\w[\w.+-]*/)*\w[\w.+-]*')
 
 
@@ -32,17 +32,17 @@ class Problem(Exception):
 
 
 def flaw(row):
-    """What is wrong with a row by itself; None when nothing is."""
+    """What is wrong with a row by itself; None for a good row."""
     for field, kind in FIELDS.items():
         if not isinstance(row.get(field), kind) or (field != 'to' and not row[field]):
             return f'has no {field}'
     for field in row:
         if field not in FIELDS:
-            return f'has a field that nobody knows: {field}'
+            return f'has an unknown field: {field}'
     if not NAME.fullmatch(row['name']):
         return 'has a name that is not in-kebab-case'
     if not RULE.fullmatch(row['rule']):
-        return f'cites a rule that is none: {row["rule"]}'
+        return f'cites an unknown rule: {row["rule"]}'
     if not FILE.fullmatch(row['file']):
         return f'is not in a file of the tree: {row["file"]}'
     if row['from'] == row['to']:
@@ -73,7 +73,7 @@ def find(rows, name):
 
 
 def source_of(row, root):
-    """The text of the row's file, as it is."""
+    """The text of the row's file, without the bug."""
     try:
         with open(os.path.join(root, row['file']), encoding='utf-8', newline='') as source:
             return source.read()
@@ -82,7 +82,7 @@ def source_of(row, root):
 
 
 def mutated(row, root):
-    """That text, with the row's bug in it."""
+    """The text of the row's file, with the bug."""
     text = source_of(row, root)
     times = text.count(row['from'])
     if times != 1:
@@ -92,7 +92,7 @@ def mutated(row, root):
 
 
 def patch(row):
-    """The lines of a patch that brings the bug."""
+    """The lines of a patch that adds the bug."""
     before, after = source_of(row, ROOT), mutated(row, ROOT)
     return difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True),
                                 f'a/{row["file"]}', f'b/{row["file"]}')

@@ -32,26 +32,27 @@ ROOT = mutate.ROOT
 sys.path.insert(0, os.path.join(ROOT, 'tests', 'lib'))
 import builds  # noqa: E402  (what all tests share)
 
-# Whatever is fast to build: the tests decide, not the compiler.
+# Quick to build: the tests must find the bug, not the compiler.
 OPTIONS = ['-Dbuildtype=plain', '-Dbench=false', '-Dtests=true', '-Dwerror=false']
 
-# What has been freed does not look as before (meson would see to that, too). And no module is
-# loaded as it was with another bug in it.
+# MALLOC_PERTURB_ overwrites freed memory, as under meson. And Python must not load a module that
+# was compiled with another bug in it.
 ENVIRONMENT = {'MALLOC_PERTURB_': '85', 'PYTHONDONTWRITEBYTECODE': '1'}
 
-# What never comes because of a mutant is not waited for as long as on a slow machine.
+# A shorter timeout than on a slow machine: a mutant may make a test wait for something that never
+# comes.
 HURRIED = {'CK_DEFAULT_TIMEOUT': '5', 'CLI_TEST_TRIES': '150'}
 
-# What a test has started ends with it.
+# contain.py ends everything that a test has started.
 CONTAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'contain.py')
 
 
 class Broken(Exception):
-    """Not a matter of a test: configuring, building or starting went wrong."""
+    """No test has failed: configuring, building or starting went wrong."""
 
 
 def must(command, lock):
-    """Runs what may write to a build, and holds its lock meanwhile."""
+    """Runs a command that may write to a build, and holds the lock of the build meanwhile."""
     done = subprocess.run(command, pass_fds=[lock.fileno()], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
@@ -68,13 +69,13 @@ class Result:
 
 
 def end(process):
-    """It, and all that it has started: contain.py sees to that."""
+    """Kills the test; contain.py then kills everything that it has started."""
     process.terminate()
     process.wait()
 
 
 def run_tap(command, env, timeout):
-    """Up to the first test that fails."""
+    """Runs a test program up to the first test that fails."""
     process = subprocess.Popen([sys.executable, '-B', CONTAIN, *command], env=env,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True, errors='replace',
@@ -136,18 +137,18 @@ class Build:
               self.tree.folder, *OPTIONS], self.tree.lock)
 
     def changed(self, row):
-        """The build of a mutant, while this lasts."""
+        """Inside the with block the build has the bug."""
         return self.tree.changed(row['file'], mutate.mutated(row, self.tree.folder))
 
     def test(self, killer):
-        """What meson knows of a test: "suite:case" is the test "suite"."""
+        """Meson's description of a test: "suite:case" is a part of the test "suite"."""
         try:
             return self.known.test(killer.split(':')[0])
         except builds.Missing as problem:
             raise Broken(str(problem))
 
     def sim(self):
-        """The program of the simulator; None in a tree without one."""
+        """The program of the simulator; None in a tree without it."""
         return self.known.program('redlock-sim')
 
     def make(self, killers):
@@ -169,15 +170,15 @@ class Build:
 # ---- judging ----
 
 def killers_of(row, with_sim):
-    """Those of a mutant that this tree has."""
+    """The tests that must kill a mutant, if this tree has them."""
     return [killer for killer in row['killed_by'] if killer != 'sim' or with_sim]
 
 
 def judge(build, row, with_sim):
-    """(killed, what there is to say)"""
+    """(killed, message)"""
     killers = killers_of(row, with_sim)
     if not killers:
-        return False, 'only the simulator is to kill it, and there is none'
+        return False, 'only the simulator can kill it, and this tree has no simulator'
     try:
         with build.changed(row):
             build.make(killers)
@@ -196,7 +197,7 @@ def judge(build, row, with_sim):
 
 
 class Report:
-    """A line for each mutant, from several jobs; with `tap` for meson."""
+    """Prints a line for each mutant of several jobs; with `tap` in the format for meson."""
 
     def __init__(self, mutants, tap):
         self.lock = threading.Lock()
@@ -238,7 +239,7 @@ class Report:
 
 
 def in_parallel(builds, items, work):
-    """work(build, item) for each item, a build at a time has one."""
+    """Calls work(build, item) for each item; each build works on one item at a time."""
     line = queue.Queue()
     for item in items:
         line.put(item)
@@ -259,8 +260,8 @@ def in_parallel(builds, items, work):
 
 
 def sound(builds, rows):
-    """Prepares the builds. What is wrong without any bug ('' for nothing), and whether there is a
-    simulator."""
+    """Prepares the builds. Returns what fails without any bug ('' when nothing does), and
+    whether the tree has a simulator."""
     wrong = []
 
     def check(build, killer):
@@ -302,13 +303,13 @@ def run(rows, options):
 
     report.line(not wrong, wrong or 'without any bug the tests pass')
     if not wrong:
-        # The slow ones are the last of the table.
+        # The slow mutants are at the end of the table.
         in_parallel(builds, random.sample(rows, len(rows)) if options.minutes else rows[::-1], work)
     return report.finish(not wrong)
 
 
 def one_in(n, rows):
-    """Every n-th row; which ones changes with the table, and with nothing else."""
+    """Every n-th row. The choice depends on the table alone."""
     return rows[sum(len(row['from']) for row in rows) % n::n]
 
 

@@ -1,4 +1,4 @@
-"""A copy of the source tree, in which one file at a time may be wrong.
+"""A copy of the source tree, in which one file at a time may have a bug.
 
 The known bugs are built from it, so the sources themselves are never touched and the files of the
 build know nothing of it. The copy stays from run to run, and its build with it: what has changed is
@@ -20,7 +20,7 @@ IGNORED = '.gitignore'
 
 
 def is_build(folder):
-    """Whether everything in it has been generated."""
+    """Whether the folder contains only generated files."""
     try:
         with open(os.path.join(folder, IGNORED), encoding='utf-8') as lines:
             return '*' in lines.read().split()
@@ -35,7 +35,7 @@ def mark_as_build(folder):
 
 
 def files_of(root):
-    """The sources below it, by their paths from there."""
+    """The sources below a folder, by their paths from there."""
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name not in ('.git', '__pycache__')
                       and not is_build(os.path.join(folder, name))]
@@ -61,7 +61,7 @@ class Tree:
         self.lock = None
 
     def claim(self):
-        """Takes it for this process alone; False when another one has it.
+        """Locks the tree for this process; False when another process has it.
 
         Whoever builds it is given the lock, too: a compiler that outlives an interrupted run would
         put the object of a bug beside the repaired source."""
@@ -74,7 +74,7 @@ class Tree:
         return True
 
     def follow(self, source):
-        """Makes it equal to the source tree."""
+        """Makes the copy equal to the source tree."""
         os.makedirs(self.folder, exist_ok=True)
         sources = set(files_of(source))
         for path in set(files_of(self.folder)) - sources:
@@ -98,7 +98,7 @@ class Tree:
 
     @contextlib.contextmanager
     def changed(self, path, text):
-        """While this lasts, the file has another text."""
+        """Inside the with block the file has another text."""
         path = os.path.join(self.folder, path)
         contents = read(path)
         try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The copy of the tree that the known bugs are built from is as it is to be. Speaks TAP."""
+"""Tests shadow.py, which copies the tree for the builds of the known bugs. Speaks TAP."""
 import contextlib
 import os
 import subprocess
@@ -33,7 +33,7 @@ def differ(found, wanted):
 
 @contextlib.contextmanager
 def a_tree():
-    """A source tree, and its copy: everything in it is old."""
+    """A source tree and its copy, in which every file is old."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, 'source')
         write(source, SOURCES)
@@ -50,56 +50,58 @@ def make_old(tree):
 
 
 def new_ones(tree):
-    """The files that have been written since."""
+    """The files that were written since then."""
     return {path for path in shadow.files_of(tree.folder)
             if os.stat(os.path.join(tree.folder, path)).st_mtime > LONG_AGO[1]}
 
 
 def what_is_copied(tap):
     with a_tree() as (source, tree):
-        tap.claim('it is equal', differ(contents(tree.folder), SOURCES))
-        tap.claim('a program is one',
+        tap.claim('a new copy equals the source tree', differ(contents(tree.folder), SOURCES))
+        tap.claim('a copied program is executable',
                   [] if os.access(os.path.join(tree.folder, 'b/run.sh'), os.X_OK) else ['it is not'])
-        tap.claim('and no copy is a link', [path for path in shadow.files_of(tree.folder)
+        tap.claim('a copied file is not a link', [path for path in shadow.files_of(tree.folder)
                                             if os.path.islink(os.path.join(tree.folder, path))])
         write(source, {'.git/x': b'', 'c/.git': b'', '__pycache__/a.pyc': b'',
                        'build-x/.gitignore': b'# by meson\n*\n', 'build-x/y/z.c': b''})
         tree.follow(source)
-        tap.claim('what has been generated is left out', differ(contents(tree.folder), SOURCES))
+        tap.claim('generated files are not copied', differ(contents(tree.folder), SOURCES))
         write(source, {'copies/x': b''})
         shadow.mark_as_build(os.path.join(source, 'copies'))
         tree.follow(source)
-        tap.claim('and so are the copies themselves', differ(contents(tree.folder), SOURCES))
+        tap.claim('copies inside the tree are not copied', differ(contents(tree.folder), SOURCES))
 
 
 def what_is_followed(tap):
     with a_tree() as (source, tree):
         tree.follow(source)
-        tap.claim('what is equal stays as old as it is', differ(new_ones(tree), set()))
+        tap.claim('an unchanged file is not written again', differ(new_ones(tree), set()))
         write(source, {'a.c': b'1', 'new/d.c': b'2'})
         tree.follow(source)
-        tap.claim('what has changed is new', differ(new_ones(tree), {'a.c', 'new/d.c'}))
+        tap.claim('a changed file is written again', differ(new_ones(tree), {'a.c', 'new/d.c'}))
         os.remove(os.path.join(source, 'new/d.c'))
         os.remove(os.path.join(source, 'a.c'))
         tree.follow(source)
-        tap.claim('what is gone goes', differ(sorted(contents(tree.folder)),
+        tap.claim('a removed file is removed from the copy', differ(sorted(contents(tree.folder)),
                                              ['.rules', 'b/c.lua', 'b/run.sh']))
-        tap.claim('with its folder', differ(sorted(os.listdir(tree.folder)), ['.rules', 'b']))
+        tap.claim('a removed folder is removed from the copy',
+                  differ(sorted(os.listdir(tree.folder)), ['.rules', 'b']))
 
 
 def what_is_changed(tap):
     with a_tree() as (source, tree):
         with tree.changed('a.c', 'wrong\r\n'):
-            tap.claim('a bug is in one file', differ(contents(tree.folder),
+            tap.claim('a bug changes one file', differ(contents(tree.folder),
                                                     {**SOURCES, 'a.c': b'wrong\r\n'}))
-            tap.claim('which is new', differ(new_ones(tree), {'a.c'}))
+            tap.claim('the file with the bug is new', differ(new_ones(tree), {'a.c'}))
             make_old(tree)
-        tap.claim('and taken out, byte by byte', differ(contents(tree.folder), SOURCES))
-        tap.claim('which makes it new again', differ(new_ones(tree), {'a.c'}))
+        tap.claim('the bug is taken out, byte by byte', differ(contents(tree.folder), SOURCES))
+        tap.claim('the repaired file is new again', differ(new_ones(tree), {'a.c'}))
         with contextlib.suppress(KeyError), tree.changed('a.c', 'wrong'):
             raise KeyError
-        tap.claim('whatever happens meanwhile', differ(contents(tree.folder), SOURCES))
-        tap.claim('the sources are as they were', differ(contents(source), SOURCES))
+        tap.claim('the bug is taken out after an exception, too',
+                  differ(contents(tree.folder), SOURCES))
+        tap.claim('the sources are never changed', differ(contents(source), SOURCES))
 
 
 def what_is_left(tap):
@@ -107,21 +109,25 @@ def what_is_left(tap):
         with tree.changed('a.c', 'wrong'):
             make_old(tree)
             tree.follow(source)  # as the next run does, when this one is killed
-            tap.claim('what an interrupted run leaves is repaired',
+            tap.claim('a bug left by an interrupted run is repaired',
                       differ(contents(tree.folder), SOURCES))
-            tap.claim('and new', differ(new_ones(tree), {'a.c'}))
+            tap.claim('the file repaired after an interrupted run is new',
+                      differ(new_ones(tree), {'a.c'}))
 
 
 def who_has_it(tap):
     with a_tree() as (source, tree):
-        tap.claim('it is claimed', differ(tree.claim(), True))
-        tap.claim('by one alone', differ(shadow.Tree(tree.folder).claim(), False))
+        tap.claim('a copy can be locked', differ(tree.claim(), True))
+        tap.claim('a locked copy cannot be locked again',
+                  differ(shadow.Tree(tree.folder).claim(), False))
         builder = subprocess.Popen(['sleep', '600'], pass_fds=[tree.lock.fileno()])
         tree.lock.close()
-        tap.claim('as long as somebody builds it', differ(shadow.Tree(tree.folder).claim(), False))
+        tap.claim('a copy stays locked while it is built',
+                  differ(shadow.Tree(tree.folder).claim(), False))
         builder.kill()
         builder.wait()
-        tap.claim('and no longer', differ(shadow.Tree(tree.folder).claim(), True))
+        tap.claim('a copy is unlocked after the build',
+                  differ(shadow.Tree(tree.folder).claim(), True))
 
 
 def main():

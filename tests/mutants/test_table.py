@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of the known bugs fits the code, and who judges by it is not fooled. Speaks TAP."""
+"""The table of the known bugs fits the code, and its runner judges correctly. Speaks TAP."""
 import contextlib
 import copy
 import os
@@ -37,7 +37,7 @@ def flaws(**changes):
 
 
 def misfits(text):
-    """What there is to say of a tree with that text in the file of the good row; None: without it."""
+    """The complaints when the good row's file has that text; None: no such file."""
     with tempfile.TemporaryDirectory() as root:
         if text is not None:
             write(os.path.join(root, GOOD['file']), text)
@@ -60,13 +60,13 @@ def load_problem(text):
 
 
 def wrong_lines(patch):
-    """Other than those that take the text of REAL out, and put its mutant in."""
+    """Lines of the patch, except those that replace the text of REAL by its mutant."""
     changes = [line for line in patch if re.match(r'[-+](?![-+])', line)]
     return changes if [line[0] for line in changes] != ['-', '+'] else []
 
 
 class FakeBuild:
-    """Builds nothing; what its tests say is given: 'fails', 'passes' or 'breaks'."""
+    """Builds nothing; each test has a given result: 'fails', 'passes' or 'breaks'."""
 
     def __init__(self, says, builds=True):
         self.says = says
@@ -102,28 +102,28 @@ def says(tap, claim, text, word):
 
 def the_table(tap):
     rows = mutate.load()
-    tap.claim('there are twenty mutants and more', [] if len(rows) >= 20 else [len(rows)])
+    tap.claim('there are at least twenty mutants', [] if len(rows) >= 20 else [len(rows)])
     tap.claim('every mutant fits the code', rows_that_do_not_fit(rows))
     tap.claim('passes: a good row', flaws())
     tap.fires('a row without a killer', flaws(killed_by=[]), 'killed_by')
     tap.fires('a row without a reason', flaws(why=''), 'why')
     tap.fires('a field that is misspelt', flaws(form='x'), 'form')
     tap.fires('a name of two words', flaws(name='a bug'), 'kebab')
-    tap.fires('a rule that is none', flaws(rule='S'), 'rule')
+    tap.fires('an unknown rule', flaws(rule='S'), 'rule')
     tap.claim('passes: a header', flaws(file='src/core/x.h'))
     tap.claim('passes: a script', flaws(file='src/x/take-2.lua'))
-    tap.fires('a path that leads out', flaws(file='src/../x.c'), 'of the tree')
-    tap.fires('a path from the root', flaws(file='/src/x.c'), 'of the tree')
+    tap.fires('a path out of the tree', flaws(file='src/../x.c'), 'of the tree')
+    tap.fires('an absolute path', flaws(file='/src/x.c'), 'of the tree')
     tap.fires('a folder', flaws(file='src/core/'), 'of the tree')
     tap.fires('a mutant like the original', flaws(to='one'), 'changes nothing')
-    tap.claim('passes: a text that is there once', misfits('zero one two'))
+    tap.claim('passes: a text that occurs once', misfits('zero one two'))
     tap.fires('a text that is gone', misfits('zero'), '0 times')
-    tap.fires('a text that is there twice', misfits('one one'), '2 times')
+    tap.fires('a text that occurs twice', misfits('one one'), '2 times')
     tap.fires('a file that is gone', misfits(None), 'there is no src/core/x.c')
     tap.claim('a mutant is a patch', wrong_lines(mutate.patch(REAL)))
     row = '[[mutant]]\n' + ''.join(f'{field} = {value!r}\n' for field, value in GOOD.items())
     tap.claim('passes: a table of one', load_problem(row))
-    tap.fires('a name that is there twice', load_problem(row + row), 'two mutants')
+    tap.fires('a name that occurs twice', load_problem(row + row), 'two mutants')
 
 
 def the_judge(tap):
@@ -175,7 +175,7 @@ def the_programs(tap):
     says(tap, 'the simulator does not know what is asked', sim('echo usage; exit 1'), 'broken')
 
 
-# It goes away, and does not end when it is asked to.
+# A process that leaves its group and ignores SIGTERM.
 RUNAWAY = """
 (setsid sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' FILE &)
 while ! [ -e FILE ]; do sleep 0.02; done
@@ -185,7 +185,7 @@ echo "$TMPDIR" >>FILE
 
 
 def left_by(script, timeout=60):
-    """What there is of a runaway, and of the files, when the program that started it has ended."""
+    """What a runaway process leaves when the program that started it has ended."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, 'runaway')
         shell(RUNAWAY.replace('FILE', file) + script, timeout)
@@ -195,10 +195,13 @@ def left_by(script, timeout=60):
 
 
 def the_rest(tap):
-    tap.claim('what a program has started ends with it', left_by('echo ok 1; exit 0'))
-    tap.claim('so when it fails', left_by('echo not ok 1; exec sleep 600'))
-    tap.claim('and when it crashes', left_by('kill -KILL $$'))
-    tap.claim('and when it hangs', left_by('exec sleep 600', 2))
+    tap.claim('processes that a test started are killed when it ends',
+              left_by('echo ok 1; exit 0'))
+    tap.claim('processes that a test started are killed when it fails',
+              left_by('echo not ok 1; exec sleep 600'))
+    tap.claim('processes that a test started are killed when it crashes', left_by('kill -KILL $$'))
+    tap.claim('processes that a test started are killed when it hangs',
+              left_by('exec sleep 600', 2))
 
 
 def main():
