@@ -46,7 +46,7 @@ enum rlk_event_kind {
     RLK_EVENT_PET,           /* the application says that it is alive */
     RLK_EVENT_DEQUEUED,      /* the machine asked to be queued, and this is its turn [S13] */
     RLK_EVENT_QUARANTINED,   /* a node may have forgotten a lock: its vote no longer counts [S11] */
-    RLK_EVENT_CLOCK_SUSPECT, /* a node's clock went forward: our key may have expired there [S11] */
+    RLK_EVENT_CLOCK_SUSPECT, /* a node's clock went ahead: our key may have expired there [S11] */
     RLK_EVENT_SUSPENDED,     /* this client was suspended, and its clock did not count that: every
                                 lease ends by_us sooner [S11] */
     RLK_EVENT_DELIVER        /* the driver is about to call back: the last moment to decide */
@@ -62,9 +62,9 @@ struct rlk_event {
     union {
         struct {                 /* START, TIMER, EXTEND, DEQUEUED: a round may begin */
             uint64_t ready;      /* nodes that can be asked at once */
-            uint64_t backlogged; /* nodes that can be asked, but have too many commands in flight.
-                                    A held lock asks them only when it has no majority without them
-                                    [S7, S13] */
+            uint64_t backlogged; /* nodes that can be asked, but have too many commands in flight
+                                    [S13]. A held lock asks them when it has no majority without
+                                    them [S7], an adoption at once; for others there are none */
             uint64_t connecting; /* nodes that may become ready; not for EXTEND */
             uint64_t ttl_us;     /* EXTEND: whole milliseconds */
             bool full;           /* the nodes have no capacity for another round: it has to be

@@ -9,12 +9,12 @@
  *           (a late vote, a healed node) is present, and counts from the next success on.
  *     [S8]  A healed node is one that was asked to set the key when the lock was held already.
  *
- *     a node that                                            is afterwards
- *     ------------------------------------------------------------------------------------------
- *     confirms our key, in any answer                        present
- *     is present when a round succeeds                       counted, if its clock is reliable
- *     has a clock that moved                                 present, not counted
- *     has no key or another one, or whose data were replaced neither
+ *     a node that                                                is afterwards
+ *     --------------------------------------------------------------------------------------
+ *     confirms our key, and is no duplicate                      present
+ *     is present when a round succeeds                           counted, if its clock is reliable
+ *     has a clock that moved                                     present, but not counted
+ *     has no key or another one, or whose data were replaced     neither
  *
  * A node is asked one question at a time, so an answer always belongs to the last question, however
  * late it comes. */

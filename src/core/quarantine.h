@@ -7,9 +7,10 @@
  *     YOUNG       we see the server for the first time, and its data are     until they are old
  *                 younger than the longest ttl; or another client put a      enough
  *                 step of its clock on record
- *     RESTARTED   it has another run than the one that we knew               for the longest ttl
- *     FORGOT      it has another mark than the one that we knew, or lost     for the longest ttl
- *                 it: its data were deleted or replaced; or it was
+ *     RESTARTED   it has another run than the one that we knew, and is       for the longest ttl
+ *                 not durable
+ *     FORGOT      it has another mark than the one that we knew, or none     for the longest ttl
+ *                 any more: its data were deleted or replaced; or it was
  *                 a replica
  *     CLOCK       its clock went ahead: keys expired early                   for the longest ttl
  *     EVICTS      it may evict keys                                          as long as it may, and

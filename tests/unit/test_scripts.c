@@ -65,7 +65,7 @@ static int64_t number(redisReply *reply)
     return n;
 }
 
-/* ---- a state, put there and read again ---- */
+/* ---- writing and reading a state ---- */
 
 static void put(const struct state *s)
 {
@@ -91,7 +91,7 @@ static enum life life_of(const char *key)
     int64_t left_ms = number(ask("PTTL %s", key));
     enum life life = NONE;
 
-    ck_assert_int_ne(left_ms, -1); /* nothing of ours stays for ever */
+    ck_assert_int_ne(left_ms, -1); /* each key of ours has a ttl */
     while (left_ms > lives_ms[life]) {
         life++;
         ck_assert_int_le(life, WEEK);
@@ -151,7 +151,7 @@ static bool nth_state(unsigned n, unsigned index, struct state *ret)
 
 /* ---- what is expected ---- */
 
-/* The first key of this owner; n when there is none. */
+/* The first key of this owner; n when no key is. */
 static unsigned first_of(const struct state *s, char owner)
 {
     unsigned i;
@@ -181,7 +181,7 @@ static void set_counters(struct state *s, int64_t value)
     }
 }
 
-/* [S12] Never back. */
+/* [S12] A counter never falls. */
 static void raise_counters(struct state *s, int64_t value)
 {
     unsigned i;
@@ -205,7 +205,7 @@ static int64_t highest(const struct state *s)
     return most;
 }
 
-/* [S7] Never shorter. */
+/* [S7] A key never gets shorter. */
 static void own(struct state *s)
 {
     unsigned i;
@@ -216,7 +216,7 @@ static void own(struct state *s)
     }
 }
 
-/* ---- one run ---- */
+/* ---- one run of a script ---- */
 
 static struct rlk_claim *claim(unsigned n, int64_t hint, int64_t fence)
 {
@@ -445,8 +445,8 @@ START_TEST(a_release_deletes_what_is_ours_and_no_counter)
 }
 END_TEST
 
-/* _i: how far the counter is from the last number. */
-START_TEST(numbers_stay_exact_to_the_last)
+/* _i: how far the counter is below the limit. */
+START_TEST(counters_stay_exact_up_to_the_limit)
 {
     struct state s = {.n = 1};
     redisReply *reply;
@@ -481,7 +481,7 @@ static const struct {
              {"run other 77", "", true},
              {NULL, "", true}};
 
-/* [S11] It votes all the same, and says so. */
+/* [S11] The keys are set all the same, and the answer says so. */
 START_TEST(a_vote_tells_whether_the_data_are_those_that_we_knew)
 {
     struct rlk_claim *c = claim(1, 7, 0);
@@ -499,7 +499,8 @@ START_TEST(a_vote_tells_whether_the_data_are_those_that_we_knew)
 }
 END_TEST
 
-/* A counter that is no number is none; one that is no string is an error before anything is set. */
+/* A counter that is no number is taken for 0. One that is no string is an error, and nothing is
+ * set. */
 START_TEST(a_counter_of_somebody_else_does_no_harm)
 {
     struct rlk_claim *c = claim(2, 7, 0);
@@ -522,8 +523,8 @@ START_TEST(a_counter_of_somebody_else_does_no_harm)
 }
 END_TEST
 
-/* Out of memory: what gives up a lock or keeps it needs none. A text with a shebang would be
- * refused there, whatever it does. */
+/* When a server is out of memory, a release and a renewal still work: they need none. A text with a
+ * shebang would be rejected, whatever it does. */
 START_TEST(a_full_server_keeps_and_releases)
 {
     struct state s = {.n = 2};
@@ -544,8 +545,8 @@ START_TEST(a_full_server_keeps_and_releases)
 }
 END_TEST
 
-/* EVALSHA asks for what EVAL has left there. */
-START_TEST(the_server_calls_them_as_we_do)
+/* The SHA-1 that we send with EVALSHA is the one that the server computes for the text. */
+START_TEST(the_server_knows_each_script_by_our_sha)
 {
     static const struct rlk_script *const all[] = {
         &rlk_script_release, &rlk_script_take,        &rlk_script_keep,     &rlk_script_vote,
@@ -575,12 +576,12 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_keep_lengthens_all_or_none_and_raises, 1, 3);
     tcase_add_loop_test(c, a_confirmation_raises_where_the_key_is_ours_and_never_lowers, 1, 3);
     tcase_add_loop_test(c, a_release_deletes_what_is_ours_and_no_counter, 1, 3);
-    tcase_add_loop_test(c, numbers_stay_exact_to_the_last, 0, 3);
+    tcase_add_loop_test(c, counters_stay_exact_up_to_the_limit, 0, 3);
     tcase_add_loop_test(c, a_vote_tells_whether_the_data_are_those_that_we_knew, 0,
                         sizeof(marks) / sizeof(marks[0]));
     tcase_add_loop_test(c, a_counter_of_somebody_else_does_no_harm, 0, 2);
     tcase_add_test(c, a_full_server_keeps_and_releases);
-    tcase_add_test(c, the_server_calls_them_as_we_do);
+    tcase_add_test(c, the_server_knows_each_script_by_our_sha);
     suite_add_tcase(s, c);
     return s;
 }
