@@ -57,7 +57,7 @@ UPDATE account SET balance = balance + :amount WHERE name = :name;
 --
 -- PostgreSQL: no change needed at READ COMMITTED: an UPDATE that waited for a row compares again
 -- with what it finds then. At REPEATABLE READ and SERIALIZABLE it fails with 40001 instead; then
--- repeat the whole transaction. synchronous_commit must be on, or a crash loses fence and data together.
+-- repeat the whole transaction. synchronous_commit must be on, or a crash loses both.
 --
 -- MySQL and MariaDB: InnoDB, in one transaction (autocommit is off, or START TRANSACTION, but not
 -- WITH CONSISTENT SNAPSHOT: the read has to come after the guard). Connect with CLIENT_FOUND_ROWS:
