@@ -35,6 +35,8 @@ def main(folder):
                                    'test_lib_runner other_runs_in_a_loop[2]'))
     tap.claim('a row of a table', means(build, 'half_of_an_even_set_is_no_majority',
                                         'test_unit_clocks half_of_an_even_set_is_no_majority'))
+    row = 'half_of_an_even_set_is_no_majority'
+    tap.claim('a row of a table', means(build, row, f'test_unit_clocks {row}'))
     tap.claim('its program is built', needs(build, 'other_runs_in_a_loop', 'test_lib_runner'))
     tap.claim('a test of meson', means(build, 'lib-runner', 'test_lib_runner'))
     tap.claim('a file of functions', means(
