@@ -472,12 +472,13 @@ static void check_node(const struct world *w)
     }
 }
 
-/* The script is over: close it, and let time pass until it is closed, in few steps. */
+/* The script is over: close it, and let time pass until it is closed, in few steps. A close waits
+ * for as long as the server goes on answering. */
 static void come_to_an_end(struct world *w)
 {
     uint64_t patience_us = rlk_time_from_ms(w->timeout_ms);
-    uint64_t bound_us =
-        w->close_us + CONNECTING_US + patience_us + patience_us / 4 + CLOSE_SLACK_US;
+    uint64_t heard_us = rlk_time_max(w->close_us, w->peer.sent_us);
+    uint64_t bound_us = heard_us + CONNECTING_US + patience_us + patience_us / 4 + CLOSE_SLACK_US;
 
     if (!w->closing) {
         close_manager(w);

@@ -248,6 +248,7 @@ bool peer_send(struct peer *p)
     p->spoke = true;
     p->ahead = p->ahead || p->answers > p->requests;
     p->sent += len;
+    p->sent_us = virtual_now_us();
     for (i = 0; i < p->n_tokens; i++) {
         p->tokens[i].answered |= p->tokens[i].connection == p->connections;
     }

@@ -41,6 +41,7 @@ struct peer {
     size_t piece;         /* sends so many bytes at once; 0: all */
     bool scripted;        /* something was said on this connection that the script chose */
     uint64_t sent;        /* bytes, over all connections */
+    uint64_t sent_us;     /* when the last of these were */
     struct evbuffer *in, *out;
     struct model model; /* of the version that greeted last; at first Redis 5 */
     struct model_session session;
