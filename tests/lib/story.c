@@ -1,5 +1,4 @@
-/* lib/story.c - see story.h. */
-/* story.c - comparing a field of a world, whatever its size, and naming the step. */
+/* lib/story.c - reads, sets and compares a field of a world, whatever its size. */
 #include "lib/story.h"
 
 #include <check.h>
@@ -25,7 +24,7 @@ void story_set(void *world, const struct story_field *field, uint64_t value)
     }
 }
 
-/* What is not a set of nodes or a time has a sign: a status is negative. */
+/* An int has a sign: a status is negative. */
 static int64_t value_of(const void *world, const struct story_field *field)
 {
     const char *at = (const char *)world + field->offset;

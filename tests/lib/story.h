@@ -1,20 +1,32 @@
-/* lib/story.h - a test that is a list of steps: what happens to a machine, and what is to be seen
- * of it then.
+/* lib/story.h - a test that is a list of steps: what happens to a machine, and what it must be like
+ * then.
  *
- * Each test has a `struct world`, and a `struct step` whose functions take it there. Together with
- * rows.h a story is one row of a table: its claim, and its steps. A step that fails says its number
- * in the story, the first is 1. */
+ * Each test has a `struct world`, and a `struct step` whose function `take` changes the world or
+ * checks it. Together with rows.h a story is one row of a table: its claim, and its steps. The
+ * message of a step that fails has its number in the story; the first is 1. */
 #ifndef RLK_TESTS_LIB_STORY_H
 #define RLK_TESTS_LIB_STORY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Without a name, clang-format would give it four lines. */
+/* A macro, so that clang-format does not give each step four lines. */
 #define STEP(...)                                                                                  \
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
+
+/* Takes the steps of a list, up to the first that has no function. The world knows the number of
+ * the present step. */
+#define STORY_PLAY(world, list)                                                                    \
+    do {                                                                                           \
+        const struct step *first_ = (list), *at_;                                                  \
+                                                                                                   \
+        for (at_ = first_; at_->take; at_++) {                                                     \
+            (world)->step = (unsigned)(at_ - first_) + 1;                                          \
+            at_->take((world), at_);                                                               \
+        }                                                                                          \
+    } while (0)
 
 /* A field of a world: a number, a bool or an enum. */
 struct story_field {

@@ -68,11 +68,7 @@ void attempt_expect(struct world *w, const struct step *s)
 
 void attempt_play(struct world *w, const struct step *steps)
 {
-    const struct step *s;
-
-    for (s = steps, w->step = 1; s->take; s++, w->step++) {
-        s->take(w, s);
-    }
+    STORY_PLAY(w, steps);
 }
 
 void attempt_tell(const struct story *story)

@@ -1,6 +1,6 @@
-/* attempt_story.h - the steps of stories of an attempt: the rounds that it takes on three nodes.
+/* attempt_story.h - the steps of stories of an attempt: its rounds on three nodes.
  *
- * Times are from T0, when it begins. */
+ * Times are counted from T0, when the attempt begins. */
 #ifndef RLK_TESTS_UNIT_ATTEMPT_STORY_H
 #define RLK_TESTS_UNIT_ATTEMPT_STORY_H
 
@@ -35,10 +35,10 @@ struct story {
     struct step steps[20];
 };
 
-/* One try; after CONFIG(wait_us, RLK_NEVER) as many as it takes. */
+/* One round, without retries; with CONFIG(wait_us, RLK_NEVER) as many rounds as it needs. */
 struct rlk_attempt_config attempt_config(void);
 
-/* By attempt_config(), unless the steps change it before TRY. */
+/* With attempt_config(), unless steps before TRY change it. */
 void attempt_tell(const struct story *story);
 void attempt_play(struct world *w, const struct step *steps);
 
@@ -63,13 +63,14 @@ void attempt_expect(struct world *w, const struct step *s);
     STEP(.take = attempt_event_of_each, .nodes = (mask),                                           \
          .ev = {.kind = RLK_EVENT_##k, .now_us = T0 + (time), __VA_ARGS__})
 #define TIMER(time) EVENT(time, TIMER, .ready = 0)
-#define WAKE STEP(.take = attempt_wake) /* when it wants to be woken */
+#define WAKE STEP(.take = attempt_wake) /* when the attempt wants to be woken */
 #define DEQUEUED(time) SET(full, false), EVENT(time, DEQUEUED, .ready = 0)
 #define CANCEL(time) EVENT(time, CANCEL, .node = 0)
 #define DELIVER(time) EVENT(time, DELIVER, .node = 0)
 #define SUSPENDED(time, by) EVENT(time, SUSPENDED, .by_us = (by))
 
-/* In the present round, or one before. The votes have fences, 3 of node 0, 4 of node 1, ... */
+/* A vote in the present round, or in an earlier one. The votes have fences: 3 of node 0, 4 of node
+ * 1, ... */
 #define VOTE(time, mask, v) EVENT_OF_EACH(time, mask, VOTE, .vote = RLK_VOTE_##v)
 #define VOTE_IN(n, time, mask, v)                                                                  \
     EVENT_OF_EACH(time, mask, VOTE, .vote = RLK_VOTE_##v, .round = (n))

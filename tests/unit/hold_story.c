@@ -8,10 +8,8 @@
 void hold_win(struct world *w, const struct step *s)
 {
     struct rlk_hold_config c = w->c;
-    unsigned step = w->step;
 
     start_won(w, &c, s->yes & rlk_mask_all(c.nodes), s->no, s->quarantined);
-    w->step = step;
 }
 
 void hold_event(struct world *w, const struct step *s)
@@ -93,11 +91,7 @@ void hold_expect_due(struct world *w, const struct step *s)
 
 void hold_play(struct world *w, const struct step *steps)
 {
-    const struct step *s;
-
-    for (s = steps, w->step = 1; s->take; s++, w->step++) {
-        s->take(w, s);
-    }
+    STORY_PLAY(w, steps);
 }
 
 void hold_tell(const struct story *story)

@@ -1,7 +1,7 @@
 /* hold_story.h - the steps of stories of a held lock.
  *
- * A time in a step is counted from when the last renewal began, and before the first one from T0,
- * when the lock was won. */
+ * A time in a step is counted from the begin of the last renewal; before the first renewal, from
+ * T0, when the lock was won. */
 #ifndef RLK_TESTS_UNIT_HOLD_STORY_H
 #define RLK_TESTS_UNIT_HOLD_STORY_H
 
@@ -12,12 +12,12 @@
 
 struct step {
     void (*take)(struct world *w, const struct step *s);
-    struct rlk_event ev; /* its time: after w->at_us */
+    struct rlk_event ev; /* its time: counted from w->at_us */
     uint64_t nodes;
     uint64_t yes, no, quarantined;
     struct story_field field;
     uint64_t value;
-    uint64_t up_to; /* a range of them */
+    uint64_t up_to; /* with value: a range */
 };
 
 struct story {
@@ -25,7 +25,7 @@ struct story {
     struct step steps[24];
 };
 
-/* By config(), unless the steps change it before HOLD. */
+/* With config(), unless steps before HOLD change it. */
 void hold_tell(const struct story *story);
 void hold_play(struct world *w, const struct step *steps);
 
@@ -49,10 +49,10 @@ void hold_expect_valid(struct world *w, const struct step *s);
     STEP(.take = hold_set, .field = STORY_FIELD(struct world, member), .value = (x))
 #define CONFIG(member, x) SET(c.member, x)
 
-/* Won by all; by some; and the votes of some do not count. */
+/* Won by all nodes; by some of them; with some votes from nodes in quarantine. */
 #define HOLD STEP(.take = hold_win, .yes = UINT64_MAX)
 #define HOLD_BY(y, n) STEP(.take = hold_win, .yes = (y), .no = (n))
-#define HOLD_UNCOUNTED(y, q) STEP(.take = hold_win, .yes = (y), .quarantined = (q))
+#define HOLD_QUARANTINED(y, q) STEP(.take = hold_win, .yes = (y), .quarantined = (q))
 
 #define EVENT(time, k, ...)                                                                        \
     STEP(.take = hold_event, .ev = {.kind = RLK_EVENT_##k, .now_us = (time), __VA_ARGS__})
@@ -71,11 +71,12 @@ void hold_expect_valid(struct world *w, const struct step *s);
 #define SUSPECT(time, mask) EVENT_OF_EACH(time, mask, CLOCK_SUSPECT, .by_us = 0)
 #define DATA_REPLACED(time, mask) EVENT_OF_EACH(time, mask, QUARANTINED, .data_replaced = true)
 
-#define WAKE STEP(.take = hold_wake)             /* when it wants to be woken */
-#define RENEWAL STEP(.take = hold_begin_renewal) /* likewise, and some are asked */
+#define WAKE STEP(.take = hold_wake)             /* when the hold wants to be woken */
+#define RENEWAL STEP(.take = hold_begin_renewal) /* likewise, and some nodes are asked */
 #define RENEWED STEP(.take = hold_renew)         /* likewise, and they confirm */
 #define QUEUED STEP(.take = hold_queue_up)       /* likewise, and the nodes have no room */
-#define SILENCE(time) STEP(.take = hold_be_silent, .value = (time)) /* from here on; lost then */
+/* From here on no node is up; the lock is lost at this time. */
+#define SILENCE(time) STEP(.take = hold_be_silent, .value = (time))
 
 #define IS(member, x)                                                                              \
     STEP(.take = hold_expect, .field = STORY_FIELD(struct world, member), .value = (x))

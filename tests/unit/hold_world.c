@@ -1,4 +1,4 @@
-/* hold_world.c - the driver, and the answers that a story gives it. */
+/* hold_world.c - makes a lock that was won, and gives it the events of a story. */
 #include "hold_world.h"
 
 #include <string.h>
@@ -57,9 +57,9 @@ void step(struct world *w, struct rlk_event ev)
         ev.ready = w->ready;
         ev.full = w->full;
     }
-    memset(&w->out, 0xff, sizeof(w->out)); /* it must be written completely */
+    memset(&w->out, 0xff, sizeof(w->out)); /* every field must be written */
     rlk_hold_step(&w->h, &ev, &w->out);
-    w->told += w->out.report;
+    w->reported += w->out.report;
     w->extended += w->out.report_extended;
 }
 

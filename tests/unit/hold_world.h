@@ -1,5 +1,5 @@
-/* hold_world.h - what the stories of a held lock share: one that was won at T0, and a driver that
- * does what the story says. */
+/* hold_world.h - what the stories of a held lock share: a lock that was won at T0, and the
+ * functions that give it the events of a story. */
 #ifndef RLK_TESTS_UNIT_HOLD_WORLD_H
 #define RLK_TESTS_UNIT_HOLD_WORLD_H
 
@@ -20,45 +20,46 @@ struct world {
     struct rlk_hold h;
     struct rlk_actions out;
     uint64_t ready;
-    bool full;               /* the nodes have no room */
-    unsigned told, extended; /* how often */
-    uint64_t at_us;          /* when the last renewal began, or it was won */
-    uint64_t valid_us;       /* for so long after that */
+    bool full;                   /* the nodes have no room */
+    unsigned reported, extended; /* how often */
+    uint64_t at_us; /* when the last renewal began; before the first one, when the lock was won */
+    uint64_t valid_us; /* the validity that is left, counted from at_us */
     bool is_valid;
-    unsigned step; /* of a story */
+    unsigned step; /* the number of the step in its story */
 };
 
-/* Renewed for ever, on five nodes. */
+/* A lock on five nodes that is renewed without limit. */
 struct rlk_hold_config config(void);
 
-/* Won by all; or by `yes` and refused by `no`, and `quarantined` granted as well. All were asked.
- */
+/* A lock that all nodes granted; or that `yes` granted, `no` refused, and `quarantined` granted in
+ * quarantine. All nodes were asked. */
 void start(struct world *w, const struct rlk_hold_config *c);
 void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, uint64_t no,
                uint64_t quarantined);
 
-/* One event. */
+/* Gives the hold one event. */
 void step(struct world *w, struct rlk_event ev);
 void timer(struct world *w, uint64_t now_us);
 
-/* One for each of these nodes. */
+/* Gives it one answer or vote of each of these nodes. */
 void answer(struct world *w, uint64_t nodes, enum rlk_answer a, uint64_t now_us);
 void vote(struct world *w, uint64_t nodes, enum rlk_vote v, uint64_t now_us);
 
-/* When it wants to be woken. */
+/* When the hold wants to be woken. */
 uint64_t due(const struct world *w);
 
-/* The next renewal begins, at its time; it also works. Both return when it began. */
+/* renewal(): the next renewal begins, when it is due. renewed(): it succeeds, too. Both return when
+ * it began. */
 uint64_t renewal(struct world *w);
 uint64_t renewed(struct world *w);
 
-/* Nobody is there any more, until it is lost. Returns when. */
+/* No node is up any more, until the lock is lost. Returns when that is. */
 uint64_t silence(struct world *w);
 
 /* The stories. */
 TCase *hold_limits(void);
 TCase *hold_extending(void);
 TCase *hold_healing(void);
-TCase *hold_line(void);
+TCase *hold_queue(void);
 
 #endif

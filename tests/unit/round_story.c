@@ -57,11 +57,7 @@ void round_expect(struct world *w, const struct step *s)
 
 void round_play(struct world *w, const struct step *steps)
 {
-    const struct step *s;
-
-    for (s = steps, w->step = 1; s->take; s++, w->step++) {
-        s->take(w, s);
-    }
+    STORY_PLAY(w, steps);
 }
 
 void round_tell(const struct story *story)

@@ -1,6 +1,6 @@
-/* round_story.h - the steps of stories of one round: who votes, and what comes of it.
+/* round_story.h - the steps of stories of one round: who votes, and how the round ends.
  *
- * Times are from T0, when the round begins; what has no time happens 100 us later. */
+ * Times are counted from T0, when the round begins. A step without a time happens 100 us later. */
 #ifndef RLK_TESTS_UNIT_ROUND_STORY_H
 #define RLK_TESTS_UNIT_ROUND_STORY_H
 
@@ -36,7 +36,7 @@ struct story {
     struct step steps[24];
 };
 
-/* All of these are ready, and asked. */
+/* All nodes are ready, and all are asked. */
 void round_start(struct world *w, unsigned n);
 void round_vote(struct world *w, unsigned node, enum rlk_vote v);
 

@@ -114,37 +114,37 @@ END_TEST
 
 /* ---- [S13] when the nodes have no room ---- */
 
-/* It is put into the queue. */
+/* The attempt is put into the queue. */
 #define TRY_LATER                                                                                  \
     SET(full, true), TRY, QUEUED, IS(out.queue, true), IS(out.fresh, false),                       \
         IS(out.report, false), IS(out.acquire, 0)
 #define TURN 60000000
 
 static const struct story of_a_queue[] = {
-    /* Its one try is still to come; its time begins when it is its turn. */
-    {"the_first_round_waits_for_its_turn",
+    /* The first round is still to come; its time begins when it leaves the queue. */
+    {"the_first_round_waits_in_the_queue",
      {TRY_LATER, IS(out.deadline_us, RLK_NEVER), TIMER(TURN - 1), QUEUED, DEQUEUED(TURN),
       IS(out.fresh, true), IS(out.acquire, 0x7), DUE(TURN + TIMEOUT), VOTE(TURN + 10, 0x3, YES),
       WON, IS(a.round.valid_until_us, T0 + TURN + LEASE)}},
 
-    {"the_wait_ends_in_line",
+    {"the_wait_may_end_in_the_queue",
      {CONFIG(wait_us, 300000), TRY_LATER, DUE(300000), TIMER(300000), FAILED(EDEADLINE),
       REASON(ELIMIT), IS(out.acquire, 0), IS(out.release, 0), DEQUEUED(300001),
       IS(out.acquire, 0)}},
-    {"a_turn_that_comes_when_the_wait_ends_is_too_late",
+    {"leaving_the_queue_when_the_wait_ends_is_too_late",
      {CONFIG(wait_us, 300000), TRY_LATER, DEQUEUED(300000), FAILED(EDEADLINE), REASON(ELIMIT),
       IS(out.acquire, 0), IS(out.release, 0), DEQUEUED(300001), IS(out.acquire, 0)}},
 
-    {"a_later_round_waits_for_its_turn_too",
+    {"a_later_round_waits_in_the_queue_too",
      {CONFIG(wait_us, 10000000), TRY, LOSE(10), SET(full, true), WAKE, QUEUED, IS(out.queue, true),
       VOTE_IN(1, 400000, 0x4, YES), QUEUED, DEQUEUED(500000), IS(a.tries, 2),
       IS(out.acquire, 0x7)}},
-    /* What stood in the way before is what is told. */
-    {"a_later_round_that_waits_to_the_end_has_the_reason_of_the_first",
+    /* The reason that is reported is that of the last round. */
+    {"a_round_that_never_leaves_the_queue_has_the_reason_of_the_one_before",
      {CONFIG(wait_us, 10000000), TRY, LOSE(10), SET(full, true), WAKE, QUEUED, TIMER(10000000),
       FAILED(EDEADLINE), REASON(EHELD)}},
 
-    {"a_cancel_leaves_the_line",
+    {"a_cancel_leaves_the_queue",
      {TRY_LATER, CANCEL(10), FAILED(ECANCELED), IS(out.release, 0), DEQUEUED(20),
       IS(out.acquire, 0)}},
 };

@@ -198,12 +198,7 @@ static void expect_to_ask(struct world *w, const struct step *s)
 
 static void play(struct world *w, const struct step *steps)
 {
-    const struct step *s;
-
-    for (s = steps; s->take; s++) {
-        w->step = (unsigned)(s - steps) + 1;
-        s->take(w, s);
-    }
+    STORY_PLAY(w, steps);
 }
 
 #define PLAY(w, ...) play((w), (const struct step[]){__VA_ARGS__, {.take = NULL}})

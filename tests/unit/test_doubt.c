@@ -1,6 +1,6 @@
-/* test_doubt.c - what is heard from servers that cannot be relied on: a vote that does not count, a
- * clock that went forward, and our own that was suspended [S11]; in a round, in an attempt, while
- * it is held. */
+/* test_doubt.c - servers that cannot be relied on: a vote that does not count, a clock that went
+ * forward, and our own clock that was suspended [S11]; in a round, in an attempt, and while the
+ * lock is held. */
 #include <redlock/error.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static const struct story stories[] = {
       REASON(ENOQUORUM), IS(out.release, 0x7), WAKE, IS(out.fresh, true),
       IS(a.round.quarantined, 0), IS(a.round.unknown, 0), VOTE(300000, 0x3, YES), WON}},
 
-    {"a_confirmation_of_an_earlier_round_is_none",
+    {"a_confirmation_of_an_earlier_round_does_not_count",
      {AGAIN, CONFIG(terms.fenced, true), TRY, VOTE(100, 0x4, NO), VOTE(100, 0x3, YES),
       IS(out.confirm, 0x1), IS(out.fence, 4), TIMER(TIMEOUT), WAITING, WAKE,
       VOTE(TIMEOUT + 300000, 0x3, YES), IS(out.confirm, 0x1),
@@ -32,8 +32,8 @@ START_TEST(an_attempt)
 }
 END_TEST
 
-/* _i: a clock, or we, or what a node may have forgotten. */
-START_TEST(what_is_heard_between_the_win_and_the_delivery_matters)
+/* _i: a clock moved, we were suspended, or a server may have forgotten. */
+START_TEST(doubt_between_the_win_and_the_delivery_matters)
 {
     static const enum rlk_event_kind kinds[] = {RLK_EVENT_CLOCK_SUSPECT, RLK_EVENT_SUSPENDED,
                                                 RLK_EVENT_QUARANTINED};
@@ -47,8 +47,8 @@ START_TEST(what_is_heard_between_the_win_and_the_delivery_matters)
 }
 END_TEST
 
-/* _i: it is held. */
-START_TEST(doubt_is_of_no_interest_while_it_waits_and_when_it_is_held)
+/* _i: the lock is held. */
+START_TEST(an_attempt_ignores_doubt_while_it_waits_and_when_it_is_held)
 {
     struct world w = {.c = attempt_config()};
     struct rlk_attempt before;
@@ -69,8 +69,8 @@ static TCase *in_an_attempt(void)
     TCase *c = tcase_create("attempts");
 
     tcase_add_rows(c, an_attempt, stories);
-    tcase_add_loop_test(c, what_is_heard_between_the_win_and_the_delivery_matters, 0, 3);
-    tcase_add_loop_test(c, doubt_is_of_no_interest_while_it_waits_and_when_it_is_held, 0, 2);
+    tcase_add_loop_test(c, doubt_between_the_win_and_the_delivery_matters, 0, 3);
+    tcase_add_loop_test(c, an_attempt_ignores_doubt_while_it_waits_and_when_it_is_held, 0, 2);
     return c;
 }
 

@@ -20,7 +20,7 @@ START_TEST(renewed_at_a_third_of_the_ttl_for_all_of_it)
         PLAY(&w, DUE(THIRD), TIMER(THIRD - 1), IS(out.extend, 0), RENEWAL, IS(out.extend, ALL5),
              IS(out.ttl_ms, TTL / 1000), ANSWER(1000, ALL5, OURS), VALID(LEASE));
     }
-    PLAY(&w, IS(told, 0), IS(h.renewals, 50));
+    PLAY(&w, IS(reported, 0), IS(h.renewals, 50));
 }
 END_TEST
 
@@ -52,23 +52,24 @@ START_TEST(a_renewal_that_fails_is_tried_again_with_jitter)
 END_TEST
 
 static const struct story of_renewing[] = {
-    {"renewed_soon_when_a_node_is_there_that_does_not_count",
+    {"renewed_soon_when_the_vote_of_a_node_does_not_count",
      {HOLD_BY(0x0f, 0), DUE(TIMEOUT), VOTE(400, 0x10, YES), DUE(TENTH), RENEWED,
       IS(at_us, T0 + TENTH), DUE(THIRD)}},
 
-    /* The loss is told, and no trouble before. */
+    /* The loss is reported, and no trouble before. */
     {"not_renewed_when_that_is_not_wanted",
      {CONFIG(renew, false), HOLD, DUE(LEASE), TIMER(LEASE - 1), IS(out.extend, 0), SILENCE(LEASE),
-      IS(told, 1), LOST(EUNRENEWED)}},
+      IS(reported, 1), LOST(EUNRENEWED)}},
 
-    {"who_owes_an_answer_is_not_asked_again_and_joins_when_it_came",
+    {"a_node_that_has_not_answered_joins_the_round_when_it_has",
      {HOLD, RENEWAL, ANSWER(10, 0x03, OURS), TIMER(TIMEOUT), RENEWAL, IS(out.extend, 0x03),
       ANSWER(20, 0x04, OURS), IS(out.extend, 0x04), IS(out.ttl_ms, TTL / 1000),
       ANSWER(30, 0x03, OURS), IS(h.leases.success, false), ANSWER(40, 0x04, OURS),
       IS(h.leases.success, true), VALID(LEASE)}},
 
-    /* The majority was there, only late: no less a majority. [S8] And then as after any success. */
-    {"the_last_answer_may_come_when_nobody_waits_for_it",
+    /* The majority confirmed late, which makes it no less a majority [S8]. What follows is as after
+     * any success. */
+    {"the_last_answer_may_come_after_the_timeout",
      {HOLD, RENEWAL, ANSWER(10, 0x03, OURS), ANSWER(10, 0x10, GONE), TIMER(TIMEOUT),
       IS(h.trouble, true), ANSWER(TIMEOUT + 1, 0x0c, OURS), IS(h.trouble, false), VALID(LEASE),
       WAKE, IS(out.heal, 0x10)}},
@@ -82,7 +83,7 @@ END_TEST
 
 /* ---- trouble and loss ---- */
 
-START_TEST(trouble_is_told_once_until_it_is_over)
+START_TEST(trouble_is_reported_once_until_it_is_over)
 {
     struct world w = {.c = config()};
     unsigned i, trouble;
@@ -90,29 +91,29 @@ START_TEST(trouble_is_told_once_until_it_is_over)
     PLAY(&w, HOLD);
     for (trouble = 1; trouble <= 3; trouble++) {
         for (i = 0; i < 4; i++) {
-            PLAY(&w, RENEWAL, ANSWER(10, ALL5, UNKNOWN), TROUBLE(ENOQUORUM), IS(told, trouble),
+            PLAY(&w, RENEWAL, ANSWER(10, ALL5, UNKNOWN), TROUBLE(ENOQUORUM), IS(reported, trouble),
                  HELD);
         }
         PLAY(&w, RENEWED, IS(h.trouble, false));
     }
-    ck_assert_uint_eq(w.told, 3);
+    ck_assert_uint_eq(w.reported, 3);
 }
 END_TEST
 
 static const struct story of_losing[] = {
-    /* Nodes may be waited for longer than the lock lives. */
-    {"trouble_is_told_while_there_is_time_left",
-     {CONFIG(timeout_us, 2 * TTL), HOLD, RENEWAL, TIMER(THIRD - 1), IS(told, 0), TIMER(THIRD),
-      IS(told, 1), TROUBLE(ENOQUORUM)}},
+    /* The timeout may be longer than the lock lives. */
+    {"trouble_is_reported_while_there_is_time_left",
+     {CONFIG(timeout_us, 2 * TTL), HOLD, RENEWAL, TIMER(THIRD - 1), IS(reported, 0), TIMER(THIRD),
+      IS(reported, 1), TROUBLE(ENOQUORUM)}},
 
-    {"trouble_is_told_when_there_is_nobody_to_ask",
+    {"trouble_is_reported_when_no_node_can_be_asked",
      {HOLD, SET(ready, 0), WAKE, IS(out.report, true), IS(h.trouble, true), IS(out.extend, 0),
       DUE_BETWEEN(THIRD, THIRD + TTL / 100)}},
 
-    /* After the first renewal there is never an answer: there is trouble before. */
+    /* No master answers after the first renewal, so there is trouble first. */
     {"lost_at_the_deadline_without_a_reply",
      {HOLD, RENEWED, RENEWAL, SILENCE(LEASE - THIRD), IS(out.report, true), NEVER_DUE, INVALID,
-      LOST(ENOQUORUM), IS(told, 2)}},
+      LOST(ENOQUORUM), IS(reported, 2)}},
 
     {"lost_one_microsecond_before_it_is_not_and_then_it_is",
      {CONFIG(renew, false), HOLD, PET(LEASE - 1), HELD, PET(LEASE), IS(h.state, RLK_HOLD_LOST),
@@ -126,7 +127,7 @@ static const struct story of_losing[] = {
 
     /* SAFETY: A holds 0, 1, 2; 2 restarts empty; B takes 2, 3, 4, and releases; A extends in time.
      * Only those three are ready, so that nothing is healed before. */
-    {"a_loss_in_between_is_seen",
+    {"a_loss_between_two_renewals_is_noticed",
      {HOLD_BY(0x07, 0x18), SET(ready, 0x07), WAKE, EXTEND(2 * TENTH, TTL), IS(out.extend, 0x07),
       ANSWER(2 * TENTH + 10, 0x03, OURS), ANSWER(2 * TENTH + 10, 0x04, GONE), LOST(ELOST),
       IS(out.report_extended, true), EXTENDED(ELOST)}},
@@ -138,7 +139,8 @@ START_TEST(losing)
 }
 END_TEST
 
-/* [S3] Whatever is the first to be seen after a resume: all that was due meanwhile is not done. */
+/* [S3] Whichever event comes first after a suspend: the lock is lost, and nothing else that was due
+ * is done. */
 START_TEST(lost_at_once_after_a_suspend)
 {
     static const enum rlk_event_kind kinds[] = {RLK_EVENT_TIMER, RLK_EVENT_ANSWER, RLK_EVENT_VOTE,
@@ -170,18 +172,18 @@ START_TEST(lost_at_once_after_a_suspend)
 }
 END_TEST
 
-/* Up to a tenth of the ttl before the end somebody could still have kept it. */
-START_TEST(a_loss_is_explained_by_what_was_due_and_not_done)
+/* Up to a tenth of the ttl before the end somebody could still have renewed it. */
+START_TEST(a_loss_gives_the_reason_why_it_was_not_renewed)
 {
     uint64_t bound_us = T0 + LEASE - TTL / 10;
     struct world w = {.c = config()};
     unsigned late;
 
     for (late = 0; late < 2; late++) {
-        /* Answers were waited for until then. */
+        /* Until then the hold waited for answers. */
         PLAY(&w, HOLD, RENEWAL, SET(h.round_until_us, bound_us + late), TIMER(LEASE - THIRD),
              IS(h.reason, late ? REDLOCK_ENOQUORUM : REDLOCK_ESUSPENDED));
-        /* The answers to the win have come: nobody is to be healed. */
+        /* All answers to the winning round have come: no node needs healing. */
         PLAY(&w, HOLD, WAKE, SET(h.renew_us, bound_us + late), SET(h.leases.success, true),
              SET(h.round_until_us, RLK_NEVER), TIMER(LEASE),
              IS(h.reason, late ? REDLOCK_EUNRENEWED : REDLOCK_ESUSPENDED));
@@ -191,7 +193,7 @@ START_TEST(a_loss_is_explained_by_what_was_due_and_not_done)
 }
 END_TEST
 
-/* Every event after it, in every order of two. */
+/* Every event after a loss, in every order of two. */
 START_TEST(nothing_undoes_a_loss)
 {
     struct rlk_hold_config c = config();
@@ -202,7 +204,7 @@ START_TEST(nothing_undoes_a_loss)
     start(&w, &c);
     renewal(&w);
     timer(&w, T0 + LEASE);
-    ck_assert_uint_eq(w.told, 1);
+    ck_assert_uint_eq(w.reported, 1);
     memcpy(&before, &w.h, sizeof(before));
     for (kind = 0; kind < 2 * RLK_EVENT_KINDS; kind++) {
         struct rlk_event ev = {
@@ -220,7 +222,7 @@ START_TEST(nothing_undoes_a_loss)
     }
     answer(&w, ALL5, RLK_ANSWER_OURS, T0 + LEASE);
     ck_assert_mem_eq(&before, &w.h, sizeof(before));
-    ck_assert_uint_eq(w.told, 1);
+    ck_assert_uint_eq(w.reported, 1);
     ck_assert_uint_eq(w.extended, 0);
 }
 END_TEST
@@ -239,10 +241,10 @@ static TCase *hold_losing(void)
 {
     TCase *c = tcase_create("losing");
 
-    tcase_add_test(c, trouble_is_told_once_until_it_is_over);
+    tcase_add_test(c, trouble_is_reported_once_until_it_is_over);
     tcase_add_rows(c, losing, of_losing);
     tcase_add_loop_test(c, lost_at_once_after_a_suspend, 0, 2);
-    tcase_add_test(c, a_loss_is_explained_by_what_was_due_and_not_done);
+    tcase_add_test(c, a_loss_gives_the_reason_why_it_was_not_renewed);
     tcase_add_test(c, nothing_undoes_a_loss);
     return c;
 }
@@ -253,7 +255,7 @@ static Suite *suite(void)
 
     suite_add_tcase(s, hold_renewing());
     suite_add_tcase(s, hold_limits());
-    suite_add_tcase(s, hold_line());
+    suite_add_tcase(s, hold_queue());
     suite_add_tcase(s, hold_losing());
     suite_add_tcase(s, hold_extending());
     suite_add_tcase(s, hold_healing());

@@ -1,4 +1,4 @@
-/* test_hold_extend.c - extended because the user says so, and healed [S7, S8]. */
+/* test_hold_extend.c - a held lock is extended by the user, and healed by the library [S7, S8]. */
 #include <redlock/error.h>
 
 #include "base/time.h"
@@ -7,8 +7,9 @@
 
 /* ---- extending ---- */
 
-/* _i: whether it is renewed by itself, here and below. Then a third of the new ttl is waited. */
-START_TEST(an_extension_is_told_when_it_has_succeeded)
+/* _i, here and below: whether the lock is renewed. If so, the next renewal is due after a third of
+ * the new ttl. */
+START_TEST(an_extension_is_reported_when_it_has_succeeded)
 {
     struct world w = {.c = config()};
     uint64_t lease_us = LEASE_OF(3 * TTL);
@@ -17,24 +18,24 @@ START_TEST(an_extension_is_told_when_it_has_succeeded)
          IS(out.ttl_ms, 3 * TTL / 1000), VALID(LEASE), ANSWER(2000, 0x03, OURS), IS(extended, 0),
          ANSWER(2000, 0x04, OURS), IS(out.report_extended, true), EXTENDED(OK),
          VALID(1000 + lease_us), ANSWER(3000, 0x18, OURS), IS(extended, 1),
-         DUE(1000 + (_i ? TTL : lease_us)), IS(told, 0));
+         DUE(1000 + (_i ? TTL : lease_us)), IS(reported, 0));
 }
 END_TEST
 
-/* Renewals go on with the old ttl. A lock that is renewed is in trouble. */
+/* Renewals keep the old ttl. Only a lock that is renewed reports trouble. */
 START_TEST(an_extension_that_fails_leaves_the_lock_as_it_was)
 {
     struct world w = {.c = config()};
 
     PLAY(&w, CONFIG(renew, _i), HOLD, EXTEND(1000, 2 * TTL), ANSWER(2000, 0x03, OURS),
          TIMER(1000 + TIMEOUT - 1), IS(extended, 0), TIMER(1000 + TIMEOUT), EXTENDED(ENOQUORUM),
-         HELD, IS(h.config.ttl_us, TTL), VALID(LEASE), IS(told, (uint64_t)_i), SILENCE(LEASE),
+         HELD, IS(h.config.ttl_us, TTL), VALID(LEASE), IS(reported, (uint64_t)_i), SILENCE(LEASE),
          IS(extended, 1));
 }
 END_TEST
 
-/* _i: the round succeeds; or it does not, and the others owe an answer. What has ended then is not
- * the extension. */
+/* _i: 0: the renewal succeeds; 1: it times out with replies outstanding. The end of the renewal is
+ * not the end of the extension. */
 START_TEST(an_extension_waits_for_the_round_under_way)
 {
     struct world w = {.c = config()};
@@ -53,7 +54,7 @@ START_TEST(an_extension_waits_for_the_round_under_way)
 }
 END_TEST
 
-/* In line, or asked: it ends with the lock, and once. */
+/* Whether it waits in the queue or the nodes were asked: it ends with the lock, and once. */
 START_TEST(an_extension_ends_with_the_lock)
 {
     struct world w = {.c = config()};
@@ -69,12 +70,12 @@ START_TEST(an_extension_ends_with_the_lock)
         PLAY(&w, TIMER(LEASE));
     }
     PLAY(&w, IS(h.state, RLK_HOLD_LOST), IS(out.report, true), IS(out.report_extended, true),
-         EXTENDED(ELOST), ANSWER(THIRD + 20, ALL5, OURS), IS(extended, 1), IS(told, 1));
+         EXTENDED(ELOST), ANSWER(THIRD + 20, ALL5, OURS), IS(extended, 1), IS(reported, 1));
 }
 END_TEST
 
 static const struct story of_extending[] = {
-    {"an_extension_with_nobody_to_ask_fails_at_once",
+    {"an_extension_fails_at_once_when_no_node_can_be_asked",
      {HOLD, SET(ready, 0), EXTEND(1000, TTL), IS(out.report_extended, true), EXTENDED(ENOQUORUM)}},
 
     {"a_shorter_extension_shortens_nothing",
@@ -96,7 +97,7 @@ START_TEST(healed_after_a_bare_majority_with_what_is_left)
 
     PLAY(&w, HOLD_BY(0x07, 0x18));
     wait_us = due(&w) - T0;
-    ck_assert_uint_gt(wait_us, 0); /* whoever split the votes is let go */
+    ck_assert_uint_gt(wait_us, 0); /* the client that split the votes may release its keys first */
     ck_assert_uint_le(wait_us, TENTH);
     PLAY(&w, WAKE, IS(out.heal, 0x18), IS(out.extend, 0), IS(out.ttl_ms, (LEASE - wait_us) / 1000),
          VOTE(2000, 0x18, YES), COUNTED(0x07), /* [S7] */
@@ -125,7 +126,7 @@ START_TEST(healed_once_after_each_success)
         }
     }
     ck_assert_uint_eq(heals, 5);
-    ck_assert_uint_eq(w.told, 0);
+    ck_assert_uint_eq(w.reported, 0);
 }
 END_TEST
 
@@ -142,8 +143,8 @@ START_TEST(not_healed_after_a_failure_or_while_a_round_runs)
 }
 END_TEST
 
-/* [S14] One that is stuck owes its answer for ever; the timeout is longer than the ttl's third. */
-START_TEST(who_is_silent_does_not_keep_the_others_from_being_healed)
+/* [S14] A node that is stuck never answers. The timeout is longer than a third of the ttl. */
+START_TEST(a_stuck_node_does_not_keep_the_others_from_being_healed)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -154,7 +155,7 @@ START_TEST(who_is_silent_does_not_keep_the_others_from_being_healed)
     start(&w, &c);
     at_us = renewal(&w);
     answer(&w, 0x07, RLK_ANSWER_OURS, at_us + 10);
-    answer(&w, 0x08, RLK_ANSWER_GONE, at_us + 10); /* and 4 does not answer */
+    answer(&w, 0x08, RLK_ANSWER_GONE, at_us + 10); /* node 4 does not answer */
     for (i = 0; i < 40 && !healed; i++) {
         at_us = due(&w);
         timer(&w, at_us);
@@ -166,9 +167,10 @@ START_TEST(who_is_silent_does_not_keep_the_others_from_being_healed)
 }
 END_TEST
 
-/* A server that had forgotten the script has done nothing yet: its lease begins with the second
- * question, which is for less time, whatever has become of the lock meanwhile. */
-START_TEST(healed_again_for_what_is_left_then)
+/* A server that had forgotten the script has done nothing yet. So the script is sent again, with
+ * the ttl that is left by then, and the lease begins with that. The lock may even be over by
+ * then. */
+START_TEST(a_repeated_heal_has_the_ttl_that_is_left)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -195,8 +197,8 @@ static const struct story of_healing[] = {
      {CONFIG(renew, false), HOLD_BY(0x07, 0x18), TIMER(LEASE - 10000), IS(out.heal, 0x18),
       DUE(LEASE), HOLD_BY(0x07, 0x18), TIMER(LEASE - 9999), IS(out.heal, 0), DUE(LEASE)}},
 
-    /* A lock that was taken over: what is found is no second address of a server [S10]. */
-    {"our_key_is_where_the_former_holder_set_it",
+    /* The lock was adopted: a node that has our key already is no duplicate [S10]. */
+    {"an_adopted_key_is_where_the_former_holder_set_it",
      {CONFIG(adopted, true), HOLD_BY(0x07, 0x18), IS(h.leases.may_have_key, ALL5), WAKE,
       IS(out.heal, 0x18), VOTE(5000, 0x18, OURS), PRESENT(ALL5), IS(h.leases.duplicates, 0)}},
 };
@@ -211,7 +213,7 @@ TCase *hold_extending(void)
 {
     TCase *c = tcase_create("extending");
 
-    tcase_add_loop_test(c, an_extension_is_told_when_it_has_succeeded, 0, 2);
+    tcase_add_loop_test(c, an_extension_is_reported_when_it_has_succeeded, 0, 2);
     tcase_add_loop_test(c, an_extension_that_fails_leaves_the_lock_as_it_was, 0, 2);
     tcase_add_loop_test(c, an_extension_waits_for_the_round_under_way, 0, 2);
     tcase_add_loop_test(c, an_extension_ends_with_the_lock, 0, 4);
@@ -226,8 +228,8 @@ TCase *hold_healing(void)
     tcase_add_test(c, healed_after_a_bare_majority_with_what_is_left);
     tcase_add_loop_test(c, healed_once_after_each_success, 0, 2);
     tcase_add_test(c, not_healed_after_a_failure_or_while_a_round_runs);
-    tcase_add_test(c, who_is_silent_does_not_keep_the_others_from_being_healed);
-    tcase_add_test(c, healed_again_for_what_is_left_then);
+    tcase_add_test(c, a_stuck_node_does_not_keep_the_others_from_being_healed);
+    tcase_add_test(c, a_repeated_heal_has_the_ttl_that_is_left);
     tcase_add_rows(c, healing, of_healing);
     return c;
 }

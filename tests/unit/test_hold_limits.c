@@ -1,4 +1,4 @@
-/* test_hold_limits.c - how often, how long and for whom a lock is renewed. */
+/* test_hold_limits.c - how often, for how long, and on which condition a lock is renewed. */
 #include <string.h>
 
 #include <redlock/error.h>
@@ -8,7 +8,7 @@
 #include "hold_story.h"
 #include "lib/rows.h"
 
-START_TEST(so_many_renewals_and_no_more)
+START_TEST(renewed_up_to_max_renewals_times)
 {
     struct world w = {.c = config()};
     int i;
@@ -17,8 +17,8 @@ START_TEST(so_many_renewals_and_no_more)
     for (i = 0; i < _i; i++) {
         PLAY(&w, RENEWED);
     }
-    PLAY(&w, IS(told, 0), DUE(THIRD), WAKE, IS(out.extend, 0), IS(out.report, true),
-         TROUBLE(EUNRENEWED), DUE(LEASE), SILENCE(LEASE), LOST(EUNRENEWED), IS(told, 2));
+    PLAY(&w, IS(reported, 0), DUE(THIRD), WAKE, IS(out.extend, 0), IS(out.report, true),
+         TROUBLE(EUNRENEWED), DUE(LEASE), SILENCE(LEASE), LOST(EUNRENEWED), IS(reported, 2));
 }
 END_TEST
 
@@ -42,7 +42,7 @@ START_TEST(never_renewed_beyond_max_hold)
 }
 END_TEST
 
-START_TEST(each_renewal_uses_up_the_pets)
+START_TEST(each_renewal_needs_a_pet_since_the_last)
 {
     struct world w = {.c = config()};
     int i;
@@ -52,12 +52,12 @@ START_TEST(each_renewal_uses_up_the_pets)
         PLAY(&w, PET(5000), DUE(THIRD), RENEWED); /* not due, not begun */
     }
     PLAY(&w, WAKE, IS(out.extend, 0), IS(out.report, true), TROUBLE(EUNRENEWED), DUE(LEASE),
-         PET(THIRD + 7), DUE(THIRD + 7), RENEWED, IS(h.trouble, false), IS(told, 1));
+         PET(THIRD + 7), DUE(THIRD + 7), RENEWED, IS(h.trouble, false), IS(reported, 1));
 }
 END_TEST
 
 static const struct story stories[] = {
-    /* The renewal that an extension waits for is one of them; the extension is none. */
+    /* A renewal that an extension waits for counts as a renewal; the extension does not count. */
     {"extensions_are_no_renewals",
      {HOLD, EXTEND(1000, TTL), ANSWER(2000, ALL5, OURS), IS(h.renewals, 0), RENEWAL,
       EXTEND(10, TTL), ANSWER(20, ALL5, OURS), IS(h.renewals, 1), RENEWAL, DUE(TIMEOUT),
@@ -68,36 +68,38 @@ static const struct story stories[] = {
      {CONFIG(max_hold_us, TTL + THIRD), HOLD, RENEWED, WAKE, IS(out.extend, 0),
       CONFIG(max_hold_us, TTL + THIRD - 1), HOLD, WAKE, IS(out.extend, 0), IS(h.trouble, true)}},
 
-    {"whoever_is_not_petted_is_lost_with_its_time",
+    {"a_lock_without_a_pet_is_lost_when_its_lease_ends",
      {CONFIG(needs_pet, true), HOLD, PET(5), RENEWED, SILENCE(LEASE), LOST(EUNRENEWED),
-      PET(LEASE + 1), IS(told, 2), IS(h.state, RLK_HOLD_LOST)}},
+      PET(LEASE + 1), IS(reported, 2), IS(h.state, RLK_HOLD_LOST)}},
 
-    /* A pet is for a renewal, not for a round: its retries go on. */
+    /* A pet allows one renewal, and all the rounds that it takes. */
     {"a_renewal_that_fails_needs_no_other_pet",
      {CONFIG(needs_pet, true), HOLD, PET(5), RENEWAL, ANSWER(10, ALL5, UNKNOWN), RENEWED, WAKE,
       IS(out.extend, 0)}},
 
-    /* That a node was healed is a reason to renew soon, but none to complain that nobody was petted
-     * in a tenth of the ttl. */
-    {"a_healed_node_wants_no_pet_sooner_than_a_third",
+    /* A node that was healed is a reason to renew soon. But it is no reason to report that there
+     * was no pet within a tenth of the ttl. */
+    {"a_healed_node_needs_no_pet_before_a_third_of_the_ttl",
      {CONFIG(needs_pet, true), HOLD, PET(5), RENEWAL, ANSWER(10, 0x0f, OURS),
       ANSWER(10, 0x10, GONE), WAKE, IS(out.heal, 0x10), VOTE(20, 0x10, YES), DUE(THIRD),
-      PET(THIRD - 1), RENEWED, IS(told, 0)}},
+      PET(THIRD - 1), RENEWED, IS(reported, 0)}},
 
-    /* What was due when nobody was petted is no longer due when the user extends. */
+    /* A renewal that was due, but not allowed for lack of a pet, is no longer due when the user has
+     * extended. */
     {"after_an_extension_a_pet_hurries_nothing",
      {CONFIG(needs_pet, true), HOLD, PET(5), RENEWED, TIMER(THIRD), IS(h.trouble, true),
       EXTEND(THIRD + 5, TTL), ANSWER(THIRD + 10, ALL5, OURS), IS(h.trouble, false), PET(THIRD + 20),
       DUE(THIRD + 5 + THIRD)}},
 
-    /* The application extends in one thread and hangs in another: only pets are pets. It is the
-     * same trouble, then. */
+    /* The application extends in one thread and hangs in another, so an extension does not count as
+     * a pet. Trouble is not reported twice. */
     {"an_extension_that_fails_is_no_pet",
      {CONFIG(needs_pet, true), HOLD, PET(5), RENEWED, EXTEND(1000, TTL),
-      ANSWER(2000, ALL5, UNKNOWN), EXTENDED(ENOQUORUM), IS(told, 1), WAKE, IS(out.extend, 0),
-      IS(told, 1), PET(2 * TENTH), RENEWED}},
+      ANSWER(2000, ALL5, UNKNOWN), EXTENDED(ENOQUORUM), IS(reported, 1), WAKE, IS(out.extend, 0),
+      IS(reported, 1), PET(2 * TENTH), RENEWED}},
 
-    /* It lives for longer than it is asked for: there is nothing to do. */
+    /* The lock already lives for longer than it is extended by, so nothing has to be done
+     * sooner. */
     {"extended_by_less_than_it_has_it_is_not_renewed_sooner",
      {HOLD, EXTEND(1000, 10000), ANSWER(1200, ALL5, OURS), EXTENDED(OK), VALID(LEASE),
       DUE_BETWEEN(LEASE - 10000, LEASE)}},
@@ -111,7 +113,7 @@ END_TEST
 
 #define SLOW_US 3000000
 
-/* When each node was asked what it has not answered yet; 0: nothing. */
+/* When each node was asked the question that it has not answered yet; 0: it has answered. */
 static uint64_t asked_us[5];
 
 static void note(const struct world *w, uint64_t now_us)
@@ -124,7 +126,7 @@ static void note(const struct world *w, uint64_t now_us)
     }
 }
 
-/* The next answer, if it comes before the lock wants to be woken. */
+/* The next answer, if it comes before the hold wants to be woken. */
 static bool hear_one(struct world *w, uint64_t *now_us)
 {
     unsigned node;
@@ -140,7 +142,8 @@ static bool hear_one(struct world *w, uint64_t *now_us)
     return false;
 }
 
-/* Every answer takes three seconds: a round is over by then, but the lock lives on by them. */
+/* Every answer takes three seconds. The round is over by then, but the lock lives on by these
+ * answers. */
 static uint64_t held_for_us(const struct rlk_hold_config *c)
 {
     struct world w;
@@ -158,7 +161,7 @@ static uint64_t held_for_us(const struct rlk_hold_config *c)
     return now_us - T0;
 }
 
-/* What has made the lock live longer was a renewal, whenever it was heard of. */
+/* What made the lock live longer was a renewal, however late its answers came. */
 START_TEST(slow_masters_change_no_limit)
 {
     struct rlk_hold_config c = config();
@@ -173,9 +176,9 @@ TCase *hold_limits(void)
 {
     TCase *c = tcase_create("limits");
 
-    tcase_add_loop_test(c, so_many_renewals_and_no_more, 0, 4);
+    tcase_add_loop_test(c, renewed_up_to_max_renewals_times, 0, 4);
     tcase_add_loop_test(c, never_renewed_beyond_max_hold, 0, 3);
-    tcase_add_test(c, each_renewal_uses_up_the_pets);
+    tcase_add_test(c, each_renewal_needs_a_pet_since_the_last);
     tcase_add_rows(c, a_story, stories);
     tcase_add_loop_test(c, slow_masters_change_no_limit, 0, 2);
     return c;

@@ -1,4 +1,4 @@
-/* test_hold_queue.c - a held lock for which the nodes have no room: what is due waits for its turn
+/* test_hold_queue.c - a held lock whose nodes have no room: what is due waits in the queue
  * [S13]. */
 #include <redlock/error.h>
 
@@ -6,42 +6,46 @@
 #include "hold_story.h"
 #include "lib/rows.h"
 
-#define TURN (THIRD + TTL / 5)        /* when it is the turn of what was due after a third */
-#define SHORT_OF_TIME (LEASE - THIRD) /* a third of the ttl is left */
+#define TURN                                                                                       \
+    (THIRD + TTL / 5) /* when the renewal that was due after a third of the ttl leaves the queue   \
+                       */
+#define SHORT_OF_TIME (LEASE - THIRD) /* from then on less than a third of the ttl is left */
 
 static const struct story stories[] = {
-    /* It is not due again and again. */
-    {"renewal_waits_for_its_turn_and_its_time_begins_then",
+    /* It is not due again while it is queued. */
+    {"a_renewal_waits_in_the_queue_and_its_time_begins_after_it",
      {HOLD, DUE(THIRD), QUEUED, DUE(SHORT_OF_TIME), DEQUEUED(TURN), IS(out.extend, ALL5),
       IS(h.queued, false), IS(out.queue, false), DUE(TURN + TIMEOUT), ANSWER(TURN + 10, ALL5, OURS),
-      VALID(TURN + LEASE), DUE(TURN + THIRD), IS(told, 0)}},
+      VALID(TURN + LEASE), DUE(TURN + THIRD), IS(reported, 0)}},
 
     {"our_own_limit_is_no_trouble_before_time_is_short",
-     {HOLD, QUEUED, DUE(SHORT_OF_TIME), TIMER(SHORT_OF_TIME - 1), IS(told, 0), TIMER(SHORT_OF_TIME),
-      IS(told, 1), TROUBLE(ELIMIT), DUE(LEASE), DEQUEUED(SHORT_OF_TIME + 10), IS(out.extend, ALL5),
-      ANSWER(SHORT_OF_TIME + 20, ALL5, OURS), IS(h.trouble, false), IS(told, 1)}},
+     {HOLD, QUEUED, DUE(SHORT_OF_TIME), TIMER(SHORT_OF_TIME - 1), IS(reported, 0),
+      TIMER(SHORT_OF_TIME), IS(reported, 1), TROUBLE(ELIMIT), DUE(LEASE),
+      DEQUEUED(SHORT_OF_TIME + 10), IS(out.extend, ALL5), ANSWER(SHORT_OF_TIME + 20, ALL5, OURS),
+      IS(h.trouble, false), IS(reported, 1)}},
 
-    {"lost_in_line_says_why",
-     {HOLD, QUEUED, WAKE, TIMER(LEASE), LOST(ELIMIT), IS(told, 2), NEVER_DUE, DEQUEUED(LEASE + 1),
-      IS(out.extend, 0)}},
+    {"a_loss_while_queued_says_why",
+     {HOLD, QUEUED, WAKE, TIMER(LEASE), LOST(ELIMIT), IS(reported, 2), NEVER_DUE,
+      DEQUEUED(LEASE + 1), IS(out.extend, 0)}},
 
-    /* Who waits for it is told when the lock is lost before. */
-    {"extension_in_line_ends_with_the_lock",
+    /* The caller gets the result of the extension when the lock is lost first. */
+    {"a_queued_extension_ends_with_the_lock",
      {CONFIG(renew, false), HOLD, SET(full, true), EXTEND(1000, TTL), DUE(LEASE), TIMER(LEASE),
-      EXTENDED(ELOST), IS(told, 1)}},
+      EXTENDED(ELOST), IS(reported, 1)}},
 
-    /* Not even when less than a third of the ttl is left: it is what is late that is told. */
-    {"heal_in_line_is_no_trouble",
+    /* A queued heal is no trouble, even with less than a third of the ttl left. Only a renewal that
+     * is late is. */
+    {"a_queued_heal_is_no_trouble",
      {HOLD, RENEWAL, ANSWER(10, 0x07, OURS), ANSWER(10, 0x10, GONE), QUEUED, SUSPECT(TIMEOUT, 0x01),
-      VALID(LEASE - THIRD), TIMER(SHORT_OF_TIME - THIRD), IS(h.queued, true), IS(told, 0),
-      DUE(THIRD), TIMER(THIRD), IS(told, 1), TROUBLE(ELIMIT)}},
+      VALID(LEASE - THIRD), TIMER(SHORT_OF_TIME - THIRD), IS(h.queued, true), IS(reported, 0),
+      DUE(THIRD), TIMER(THIRD), IS(reported, 1), TROUBLE(ELIMIT)}},
 
-    {"heal_in_line_hides_no_renewal",
-     {CONFIG(max_renewals, 0), HOLD_BY(0x0f, 0x10), QUEUED, DUE(THIRD), TIMER(THIRD), IS(told, 1),
-      TROUBLE(EUNRENEWED)}},
+    {"a_queued_heal_hides_no_renewal",
+     {CONFIG(max_renewals, 0), HOLD_BY(0x0f, 0x10), QUEUED, DUE(THIRD), TIMER(THIRD),
+      IS(reported, 1), TROUBLE(EUNRENEWED)}},
 
-    /* It takes no turn to see that it is not to be renewed. */
-    {"who_is_not_to_be_renewed_does_not_stand_in_line",
+    /* That the lock must not be renewed is found out without waiting in the queue. */
+    {"a_lock_that_must_not_be_renewed_is_not_queued",
      {CONFIG(max_renewals, 0), HOLD, SET(full, true), WAKE, IS(out.queue, false),
       IS(h.queued, false), TROUBLE(EUNRENEWED), DUE(LEASE)}},
 };
@@ -53,7 +57,7 @@ START_TEST(a_story)
 END_TEST
 
 /* _i: whether it is renewed. */
-START_TEST(extension_waits_for_its_turn)
+START_TEST(an_extension_waits_in_the_queue)
 {
     struct world w = {.c = config()};
 
@@ -64,7 +68,7 @@ START_TEST(extension_waits_for_its_turn)
 }
 END_TEST
 
-START_TEST(heal_waits_for_its_turn)
+START_TEST(a_heal_waits_in_the_queue)
 {
     struct world w = {.c = config()};
     uint64_t wait_us;
@@ -73,12 +77,12 @@ START_TEST(heal_waits_for_its_turn)
     wait_us = due(&w) - T0;
     ck_assert_uint_lt(wait_us, TENTH);
     PLAY(&w, QUEUED, DUE_BETWEEN(wait_us + 1, LEASE), DEQUEUED(wait_us + 1000), IS(out.heal, 0x10),
-         IS(told, 0));
+         IS(reported, 0));
 }
 END_TEST
 
-/* Sooner, never later: each by its own part. */
-START_TEST(locks_of_one_moment_are_not_renewed_at_one_moment)
+/* Each lock is renewed earlier by its own fraction, never later. */
+START_TEST(locks_won_at_the_same_time_are_renewed_at_different_times)
 {
     struct world w = {.c = config()};
     uint64_t early_ppm = (uint64_t)_i * (RLK_HOLD_EARLY_PPM / 5);
@@ -89,13 +93,13 @@ START_TEST(locks_of_one_moment_are_not_renewed_at_one_moment)
 }
 END_TEST
 
-TCase *hold_line(void)
+TCase *hold_queue(void)
 {
-    TCase *c = tcase_create("line");
+    TCase *c = tcase_create("queue");
 
     tcase_add_rows(c, a_story, stories);
-    tcase_add_loop_test(c, extension_waits_for_its_turn, 0, 2);
-    tcase_add_test(c, heal_waits_for_its_turn);
-    tcase_add_loop_test(c, locks_of_one_moment_are_not_renewed_at_one_moment, 0, 6);
+    tcase_add_loop_test(c, an_extension_waits_in_the_queue, 0, 2);
+    tcase_add_test(c, a_heal_waits_in_the_queue);
+    tcase_add_loop_test(c, locks_won_at_the_same_time_are_renewed_at_different_times, 0, 6);
     return c;
 }

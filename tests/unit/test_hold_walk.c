@@ -1,12 +1,12 @@
-/* test_hold_walk.c - long random walks of a lock that is held among servers that forget, or whose
- * clocks go forward, and a rival that takes what it can get; now and then our own clock stands
- * still. After each step the model (fuzz/hold_model.h) has its say, and then what is true on the
- * servers:
+/* test_hold_walk.c - long random walks of a held lock. Its servers forget, or their clocks go
+ * forward; a rival takes every key that is free; now and then this client is suspended. After each
+ * step the model (fuzz/hold_model.h) checks the machine, and the test compares it with what is true
+ * on the servers:
  *
- *     [S2]  while it is valid a majority has our key, but for those that have forgotten it since;
- *     [S11] and for those whose clocks went forward, until we are told;
- *     [S7]  when a round succeeds, the rival had no majority at any time between the success
- *           before and the first answer that counts. */
+ *     [S2]  while the lock is valid a majority has our key, apart from servers that forgot it
+ * since; [S11] and apart from servers whose clocks went forward, until that is reported; [S7]  when
+ * a round succeeds, the rival had no majority at any time between the success before and the first
+ * answer that counts. */
 #include <string.h>
 
 #include "base/mask.h"
@@ -20,7 +20,8 @@
 #define TTL UINT64_C(1000000)
 #define WALKS 400
 #define STEPS 600
-/* What was asked before we heard of a clock is over by then: extensions are that long. */
+/* A server is doubted for so long after its clock was reported. Extensions are no longer than that,
+ * so every lease from before has ended by then. */
 #define DOUBT_US (5 * TTL)
 
 enum owner {
@@ -32,14 +33,14 @@ enum owner {
 struct server {
     enum owner owner;
     uint64_t expires_us;
-    bool forgot; /* our key, after it had said that it has it */
-    bool ahead;  /* its clock went forward, and we have not been told */
+    bool forgot; /* our key, after it said that it has it */
+    bool ahead;  /* its clock went forward, and that was not reported yet */
     uint64_t doubted_until_us;
     /* What it was asked: */
     bool asked, keep, done;
     uint64_t ttl_us;
     enum rlk_answer answer;
-    unsigned done_at; /* the tick */
+    unsigned done_at; /* the tick in which it carried it out */
 };
 
 struct walk {
@@ -47,8 +48,9 @@ struct walk {
     struct hold_model model;
     struct rlk_prng prng;
     struct server server[7];
-    unsigned nodes, quorum, tick, rival_at; /* the first tick since the success; 0: never */
-    unsigned calm;                          /* how rarely a server forgets */
+    unsigned nodes, quorum, tick,
+        rival_at; /* the first tick since the success in which the rival had a majority; 0: never */
+    unsigned calm; /* how rarely a server forgets */
     uint64_t now_us, deadline_us;
 };
 
@@ -186,7 +188,7 @@ static void carry_out(struct walk *w, struct server *s)
     }
 }
 
-/* What it answered, or that the connection broke before it could. */
+/* Passes on what the server answered, or that the connection broke before it could. */
 static void hear(struct walk *w, unsigned i)
 {
     struct server *s = &w->server[i];
@@ -215,7 +217,7 @@ static void forget(struct walk *w, struct server *s)
     s->expires_us = 0;
 }
 
-/* Its keys end sooner than they should, the rival's too; the probe tells us, sooner or later. */
+/* Its keys end sooner than they should, the rival's too. The probe reports it sooner or later. */
 static void go_ahead(struct walk *w, struct server *s)
 {
     s->expires_us = rlk_time_sub(s->expires_us, rlk_prng_upto(&w->prng, 2 * TTL));
@@ -233,7 +235,7 @@ static void tell_of_clock(struct walk *w, unsigned i)
     }
 }
 
-/* All keys have less time left than our clock says; the probes tell us at once. */
+/* All keys have less time left than our clock says. The probes report it at once. */
 static void stand_still(struct walk *w)
 {
     uint64_t by_us = rlk_prng_upto(&w->prng, chance(w, 4) ? 2 * TTL : TTL / 10);
@@ -379,7 +381,7 @@ static void walk(struct walk *w, uint64_t seed)
     }
 }
 
-START_TEST(what_it_believes_is_true)
+START_TEST(what_the_hold_claims_is_true_on_the_servers)
 {
     struct walk w;
     unsigned i, successes = 0, lost = 0;
@@ -389,7 +391,7 @@ START_TEST(what_it_believes_is_true)
         successes += w.model.successes;
         lost += w.model.told_lost;
     }
-    /* Neither may be rare, or nothing is shown. */
+    /* Both must happen often, or the test shows nothing. */
     ck_assert_uint_gt(successes, WALKS);
     ck_assert_uint_gt(lost, WALKS / 10);
 }
@@ -400,7 +402,7 @@ static Suite *suite(void)
     Suite *s = suite_create("hold-walk");
     TCase *c = tcase_create("walk");
 
-    tcase_add_loop_test(c, what_it_believes_is_true, 0, 20);
+    tcase_add_loop_test(c, what_the_hold_claims_is_true_on_the_servers, 0, 20);
     suite_add_tcase(s, c);
     return s;
 }

@@ -1,5 +1,5 @@
-/* test_leases.c - what each node has said of our key, and how long the lock is valid for that [S2,
- * S7, S8]. */
+/* test_leases.c - what each node has said of our key, and for how long the lock is valid because of
+ * it [S2, S7, S8]. */
 #include <string.h>
 
 #include "base/mask.h"
@@ -12,7 +12,7 @@
 #define T0 UINT64_C(1000000)
 #define ALL5 UINT64_C(0x1f)
 
-/* A round that was won by `yes`, refused by `no`, all asked for a key until T0. */
+/* A round that `yes` won and `no` refused. All keys were asked for until T0. */
 static struct rlk_round won_round(unsigned nodes, uint64_t asked, uint64_t yes, uint64_t no)
 {
     struct rlk_round round;
@@ -35,7 +35,7 @@ static struct rlk_leases won(unsigned nodes, uint64_t asked, uint64_t yes, uint6
     struct rlk_round round = won_round(nodes, asked, yes, no);
     struct rlk_leases l;
 
-    memset(&l, 0xff, sizeof(l)); /* it must be written completely */
+    memset(&l, 0xff, sizeof(l)); /* every field must be written */
     rlk_leases_init(&l, nodes, &round);
     return l;
 }
@@ -90,7 +90,7 @@ static void win(struct world *w, const struct step *s)
 
     round.fence.value = s->agreed ? 7 : 0;
     round.fence.agreed = s->agreed;
-    memset(&w->l, 0xff, sizeof(w->l)); /* it must be written completely */
+    memset(&w->l, 0xff, sizeof(w->l)); /* every field must be written */
     rlk_leases_init(&w->l, (unsigned)s->nodes, &round);
 }
 
@@ -139,26 +139,22 @@ static void expect(struct world *w, const struct step *s)
 static void tell(const struct story *story)
 {
     struct world w = {.step = 0};
-    const struct step *s;
 
-    for (s = story->steps; s->take; s++) {
-        w.step++;
-        s->take(&w, s);
-    }
+    STORY_PLAY(&w, story->steps);
 }
 
 /* ---- the win ---- */
 
 static const struct story of_the_win[] = {
-    /* [S12] A majority that agrees on the fence has made it a lock. Who said yes with another
-     * number has our key: it counts from the next success on. */
+    /* [S12] The majority that agrees on the fence won the lock. A node that said yes with another
+     * number has our key, and counts from the next success on. */
     {"with_a_fence_those_that_agree_count",
      {STEP(.take = win, .nodes = 5, .asked = ALL5, .yes = 0x0f, .agreed = 0x17),
       IS(l.counted, 0x07), IS(l.present, 0x0f), BEGIN(ALL5, 0), ANSWER(0x0b, OURS),
       IS(l.success, false), ANSWER(0x04, OURS), IS(l.success, true), IS(l.counted, 0x0f)}},
 
-    /* All that had granted by the time at which the user was told count at once. */
-    {"whoever_granted_before_the_user_was_told_counts",
+    /* All nodes that granted before the win was reported to the user count at once. */
+    {"each_node_that_granted_before_the_delivery_counts",
      {WON(5, ALL5, 0x1b, 0x04), IS(l.counted, 0x1b), IS(l.may_have_key, 0x1b), IS(l.unanswered, 0),
       BEGIN(ALL5, 500), ANSWER(0x19, OURS), IS(l.success, true)}},
 };
@@ -170,7 +166,7 @@ START_TEST(the_win)
 END_TEST
 
 /* [S11] Whether it had voted or not: it was asked before its clock moved. */
-START_TEST(what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing)
+START_TEST(a_lease_by_a_clock_that_moved_in_the_round_does_not_count)
 {
     struct rlk_round round = won_round(5, ALL5, 0x07, 0);
     struct rlk_leases l;
@@ -187,8 +183,8 @@ START_TEST(what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing)
 }
 END_TEST
 
-/* [S7] Who has no room is left out of a renewal, but not when no majority of those that count would
- * be asked. An answer that is still to come counts as asked. */
+/* [S7] A node without room is left out of a renewal, unless too few of those that count could be
+ * asked. A node whose answer is still to come counts as asked. */
 START_TEST(a_late_node_is_asked_when_those_that_count_are_too_few)
 {
     struct rlk_round round = won_round(5, ALL5, 0x13, 0);
@@ -206,7 +202,7 @@ END_TEST
 
 /* ---- S2 ---- */
 
-/* By elimination: the largest is taken away, as often as it takes. */
+/* What is expected: remove the largest end, quorum - 1 times. */
 static uint64_t nth_largest(const uint64_t *ends, uint64_t mask, unsigned nth)
 {
     uint64_t best_us = 0;
@@ -227,8 +223,8 @@ static uint64_t nth_largest(const uint64_t *ends, uint64_t mask, unsigned nth)
     return best_us;
 }
 
-/* Every way in which N nodes answer three extensions of different lengths: ours, none, or nothing,
- * each. What is expected is kept here by the rule's own words. */
+/* N nodes answer three extensions of different lengths: each says that the key is ours, or gone, or
+ * nothing, in every combination. The test computes what is expected from the words of the rule. */
 static bool three_extensions(unsigned n, unsigned ways)
 {
     static const uint64_t until_us[3] = {T0 + 300, T0 + 200, T0 + 900};
@@ -295,15 +291,16 @@ static const struct story of_validity[] = {
      {WON(5, ALL5, ALL5, 0), BEGIN(ALL5, 500), ANSWER(0x03, OURS), ANSWER(0x1c, UNKNOWN),
       IS(l.success, false), VALID(0), IS(l.counted, ALL5), IS(possible, true)}},
 
-    /* It was extended for long, alone with two that do not all count (0 and 3 do, 4 does not yet);
-     * it forgot; it was set again for a short time. The long lease died with the key. */
+    /* A node was extended for long, together with two that do not all count (0 and 3 do, 4 does not
+     * yet). It forgot, and its key was set again for a short time. The long lease ended with the
+     * first key. */
     {"a_lease_dies_with_its_key",
      {WON(5, ALL5, 0x0f, 0), VOTE(0x10, YES), BEGIN(ALL5, 9000000), ANSWER(0x19, OURS),
       ANSWER(0x06, UNKNOWN), IS(l.success, false), BEGIN(ALL5, 100), ANSWER(0x17, OURS),
       ANSWER(0x08, GONE), VALID(100), HEAL(ALL5, 90), ASKED(0x08), VOTE(0x08, YES),
       BEGIN(ALL5, 200), ANSWER(0x17, OURS), IS(l.counted, ALL5), VALID(200)}},
 
-    {"an_end_at_the_end_of_all_times_is_an_end_like_others",
+    {"the_largest_end_is_an_end_like_others",
      {WON(3, 7, 7, 0), BEGIN(7, RLK_NEVER - T0), ANSWER(1, OURS), VALID(0), ANSWER(2, OURS),
       IS(l.valid_until_us, RLK_NEVER)}},
 };
@@ -318,33 +315,33 @@ END_TEST
 
 static const struct story of_counting[] = {
     /* SAFETY: A holds 0, 1, 2; node 2 restarts empty; B takes 2, 3, 4, works, releases; A extends
-     * in time. If A set the key again where it is missing it would count five, and never know. It
-     * asks 0, 1 and 2: 3 and 4 have refused. */
-    {"a_restart_behind_which_somebody_had_the_lock_is_a_loss",
+     * in time. If A set the key again where it is missing, it would count five and never notice. So
+     * A only asks 0, 1 and 2: 3 and 4 have refused. */
+    {"a_restart_after_which_somebody_had_the_lock_is_a_loss",
      {WON(5, ALL5, 0x07, 0x18), BEGIN(ALL5, 500), ASKED(0x07), ANSWER(0x03, OURS),
       IS(l.success, false), ANSWER(0x04, GONE), IS(l.success, false), IS(possible, false),
       IS(l.valid_until_us, 0)}},
 
-    /* The same while B has it still, and with 3 and 4 not asked before. */
+    /* The same while B still has the lock; 3 and 4 were not asked before. */
     {"a_restart_while_somebody_has_the_lock_is_a_loss",
      {WON(5, 0x07, 0x07, 0), BEGIN(ALL5, 500), ANSWER(0x04, TAKEN), IS(possible, false),
       ANSWER(0x03, OURS), IS(l.success, false), IS(l.valid_until_us, 0)}},
 
-    /* SAFETY: H = {1, 2, 3}; 3 forgets at t1; 4 is healed at t2. Between t1 and t2 a rival could
-     * hold and release {0, 3, 4}: that 1, 2 and 4 confirm now proves nothing. */
+    /* SAFETY: {1, 2, 3} hold it; 3 forgets at t1; 4 is healed at t2. Between t1 and t2 a rival
+     * could hold and release {0, 3, 4}, so a confirmation by 1, 2 and 4 proves nothing. */
     {"a_healed_node_does_not_stand_in_for_one_that_forgot",
      {WON(5, 0x0e, 0x0e, 0), HEAL(0x10, -10), ASKED(0x10), VOTE(0x10, YES), BEGIN(ALL5, 500),
       ASKED(0x1e), ANSWER(0x16, OURS), IS(l.success, false), VALID(0), ANSWER(0x08, GONE),
       IS(possible, false)}},
 
-    /* With 3 alive all of them succeed, and from there on 4 counts as any other. */
+    /* With 3 up all of them confirm, and from there on 4 counts like any other. */
     {"a_healed_node_counts_from_the_next_success_on",
      {WON(5, 0x0e, 0x0e, 0), HEAL(0x10, -10), VOTE(0x10, YES), IS(l.counted, 0x0e),
       BEGIN(ALL5, 500), ANSWER(0x1e, OURS), IS(l.success, true), IS(l.counted, 0x1e),
       BEGIN(ALL5, 900), ANSWER(0x16, OURS), IS(l.success, true), VALID(900)}},
 
-    /* A late yes of the first round, and the first yes of a node whose SET was lost: as a healed
-     * one. */
+    /* A late yes of the first round, and the first yes of a node whose SET was lost, count like the
+     * yes of a healed node. */
     {"late_votes_count_from_the_next_success_on",
      {WON(5, ALL5, 0x07, 0), VOTE(0x08, YES), VOTE(0x10, UNKNOWN), IS(l.present, 0x0f),
       IS(l.counted, 0x07), BEGIN(ALL5, 500), ANSWER(0x1b, OURS), IS(l.success, false), VALID(0),
@@ -364,35 +361,35 @@ END_TEST
 /* ---- which question an answer belongs to ---- */
 
 static const struct story of_questions[] = {
-    /* 1 and 2 owe an answer still. All three lived until 500, each by itself. */
-    {"an_answer_to_an_older_question_is_none_to_this_one",
+    /* 1 and 2 have not answered the older question yet. The lease of each ended at 500. */
+    {"an_answer_to_an_older_question_does_not_answer_this_one",
      {WON(3, 7, 7, 0), BEGIN(7, 500), ANSWER(1, OURS), BEGIN(7, 900), ASKED(1), ANSWER(6, OURS),
       IS(l.success, false), IS(l.end_us[1], T0 + 500), IS(l.end_us[2], T0 + 500), VALID(500),
       ANSWER(1, OURS), IS(l.success, false), VALID(500)}},
 
-    /* [S2] Three leases, whatever the rounds. */
+    /* [S2] The lock needs three leases, whatever the rounds were. */
     {"a_round_counts_no_confirmation_of_the_one_before",
      {WON(5, ALL5, ALL5, 0), BEGIN(ALL5, 500), ANSWER(0x03, OURS), ANSWER(0x1c, UNKNOWN),
       BEGIN(ALL5, 900), ANSWER(0x04, OURS), ANSWER(0x1b, UNKNOWN), IS(l.success, false),
       VALID(500)}},
 
-    /* 2 has not answered; 0 is asked already. */
-    {"who_has_answered_the_old_question_joins_the_round_once",
+    /* 2 has not answered; 0 was asked already. */
+    {"a_node_joins_the_round_once_when_it_answered_the_older_question",
      {WON(3, 7, 7, 0), BEGIN(4, 500), BEGIN(7, 900), JOIN(2, 950), ASKED(0), JOIN(0, 950), ASKED(0),
       ANSWER(4, UNKNOWN), JOIN(2, 950), ASKED(4), JOIN(2, 990), ASKED(0), ANSWER(1, OURS),
       ANSWER(4, OURS), IS(l.success, true), IS(l.end_us[2], T0 + 950), VALID(900)}},
 
-    {"who_cannot_have_our_key_does_not_join",
+    {"a_node_that_cannot_have_our_key_does_not_join",
      {WON(3, 7, 3, 4), BEGIN(7, 500), JOIN(2, 500), ASKED(0), JOIN(63, 500), ASKED(0)}},
 
-    /* [S10] 4 is another address of a server that has voted: it never counts, and is released. And
-     * so is 3, which had refused, and now has our token. */
+    /* [S10] 4 is another address of a server that has voted: it never counts, and its key is
+     * released. So is that of 3, which had refused, and has our token now. */
     {"a_duplicate_is_never_asked_again",
      {WON(5, ALL5, 0x07, 0x08), VOTE(0x10, OURS), HEAL(ALL5, -10), ASKED(0x08), VOTE(0x08, OURS),
       IS(l.present, 0x07), BEGIN(ALL5, 500), ASKED(0x07), JOIN(4, 500), ASKED(0),
       ANSWER(0x07, OURS), HEAL(ALL5, 0), ASKED(0), IS(l.counted, 0x07), IS(l.may_have_key, ALL5)}},
 
-    /* The SET was carried out, and its answer lost. */
+    /* The SET was carried out, and its reply was lost. */
     {"our_key_where_an_answer_was_lost_is_no_duplicate",
      {WON(5, ALL5, 0x0f, 0), VOTE(0x10, UNKNOWN), HEAL(ALL5, -10), ASKED(0x10), VOTE(0x10, OURS),
       IS(l.present, ALL5), IS(l.counted, 0x0f)}},
@@ -408,7 +405,7 @@ START_TEST(question)
 }
 END_TEST
 
-START_TEST(answers_that_nobody_asked_for_change_nothing)
+START_TEST(unasked_answers_change_nothing)
 {
     struct rlk_leases l = won(5, 0x1f, 0x0f, 0), before = l;
     unsigned node;
@@ -430,20 +427,20 @@ END_TEST
 /* ---- S8, S5 ---- */
 
 static const struct story of_healing[] = {
-    /* 4 owes its vote, 5 and 6 were not asked at first, 6 is not there. Who was asked is to be
-     * released, whatever comes of it. */
-    {"healed_is_whoever_is_ready_and_has_no_key_and_no_open_question",
+    /* The vote of 4 is outstanding, 5 and 6 were not asked at first, and 6 is not ready. Each node
+     * that was asked must be released, whatever it says. */
+    {"nodes_are_healed_that_are_ready_have_no_key_and_no_open_question",
      {WON(7, ALL5, 0x0f, 0), HEAL(UINT64_MAX & ~UINT64_C(0x40), -10), ASKED(0x20),
       IS(l.may_have_key, 0x3f), HEAL(UINT64_MAX, -10), ASKED(0x40), VOTE(0x10, UNKNOWN),
       VOTE(0x20, YES), VOTE(0x40, NO), IS(l.present, 0x2f), HEAL(UINT64_MAX, -10), ASKED(0x50)}},
 
-    {"somebody_else_s_key_is_left_in_peace_until_the_next_round",
+    {"a_key_of_another_owner_is_not_healed_before_the_next_round",
      {WON(5, ALL5, ALL5, 0), BEGIN(ALL5, 500), ANSWER(0x01, TAKEN), ANSWER(0x02, GONE),
       ANSWER(0x1c, OURS), HEAL(ALL5, 400), ASKED(0x02), VOTE(0x02, YES), BEGIN(ALL5, 900),
       ASKED(ALL5), ANSWER(0x1e, OURS), ANSWER(0x01, GONE), HEAL(ALL5, 800), ASKED(0x01)}},
 
-    /* A late no of the first SET spares the node the release. One of a heal does not: of several
-     * keys some may have been set by a lost SET before. */
+    /* A late no to the first SET spares the node the release. A no to a heal does not: a SET whose
+     * reply was lost may have set some of several keys. */
     {"a_refusal_spares_a_node_that_was_never_healed",
      {WON(5, ALL5, 0x07, 0), VOTE(0x08, NO), VOTE(0x10, UNKNOWN), IS(l.may_have_key, 0x17),
       HEAL(ALL5, -10), ASKED(0x18), VOTE(0x18, NO), IS(l.may_have_key, ALL5), BEGIN(ALL5, 500),
@@ -462,7 +459,7 @@ static TCase *validities(void)
 
     tcase_add_rows(c, the_win, of_the_win);
     tcase_add_test(c, a_late_node_is_asked_when_those_that_count_are_too_few);
-    tcase_add_test(c, what_a_clock_that_moved_in_the_round_had_promised_is_worth_nothing);
+    tcase_add_test(c, a_lease_by_a_clock_that_moved_in_the_round_does_not_count);
 
     tcase_set_timeout(c, 60); /* every way in which four nodes answer three times */
     tcase_add_loop_test(c, valid_until_the_majority_th_largest_end_of_those_that_count, 1,
@@ -484,7 +481,7 @@ static TCase *questions(void)
     TCase *c = tcase_create("questions");
 
     tcase_add_rows(c, question, of_questions);
-    tcase_add_test(c, answers_that_nobody_asked_for_change_nothing);
+    tcase_add_test(c, unasked_answers_change_nothing);
     return c;
 }
 

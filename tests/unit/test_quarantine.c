@@ -252,12 +252,8 @@ static void expect_known(struct world *w, const struct step *s)
 static void tell(const struct story *story, bool observed)
 {
     struct world w = {.observed = observed};
-    const struct step *s;
 
-    for (s = story->steps; s->take; s++) {
-        w.step = (unsigned)(s - story->steps) + 1;
-        s->take(&w, s);
-    }
+    STORY_PLAY(&w, story->steps);
 }
 
 /* ---- schedules that would break exclusion ---- */
