@@ -2,9 +2,9 @@
 #
 # A test program is a list of claims. It speaks TAP, runs in a folder of its own ($work),
 # and, after in_sandbox, on five masters of its own. $REDLOCK is the command under test;
-# meson sets it. Waiting is always for a condition, with a generous bound; where time itself is the
-# subject it is so long that a busy machine, which may leave a process alone for seconds, makes
-# no other story of it.
+# meson sets it. A test always waits for a condition, with a generous bound. Where a test is about
+# time itself, its times are so long that a busy machine, on which a process may not run for seconds,
+# does not change the result.
 #
 #     . "$(dirname "$0")/lib.sh"
 #     in_sandbox "$0"
@@ -26,7 +26,7 @@ unset REDLOCK_CONFIG REDLOCK_USERNAME REDLOCK_PASSWORD REDLOCK_PASSWORD_FILE \
 server=$(command -v redis-server || command -v valkey-server)
 rediscli=$(command -v redis-cli || command -v valkey-cli)
 
-# Inside a sandbox in its folder, which goes even if this program is killed.
+# Inside a sandbox: in its folder, which is removed even if this program is killed.
 if [ "${CLI_TEST_SANDBOX:-}" = yes ]; then
     work=$REDLOCK_SANDBOX/work
     mkdir "$work" || exit 1
@@ -46,8 +46,8 @@ in_sandbox() {
     be_patient
 }
 
-# A master that runs answers in time, however busy the machine is: $REDLOCK waits for long from now
-# on, unless it is called with another --node-timeout.
+# Long timeouts, so that a running master answers in time on a busy machine: from now on $REDLOCK has
+# them, unless it is called with another --node-timeout.
 be_patient() {
     cat >"$work/redlock" <<SCRIPT
 #!/bin/sh
@@ -114,7 +114,7 @@ status_is() {
     check "$2" [ "$status" -eq "$1" ]
 }
 
-# says TEXT CLAIM: what the last command said on stderr contains TEXT; and so on.
+# says TEXT CLAIM: stderr of the last command contains TEXT; says_not and prints (stdout) likewise.
 says() {
     check "$2" grep -qF -e "$1" "$work/err"
 }
@@ -135,18 +135,18 @@ missing() {
 
 # --- waiting --------------------------------------------------------------------------------
 
-# until_true COMMAND...: up to 20 seconds (or $CLI_TEST_TRIES looks); fails if it never does.
+# until_true COMMAND...: up to 20 seconds (or $CLI_TEST_TRIES tries); fails if it never does.
 until_true() {
-    look "${CLI_TEST_TRIES:-1000}" "$@"
+    try_until "${CLI_TEST_TRIES:-1000}" "$@"
 }
 
-# until_late COMMAND...: the same for what takes its time on any machine.
+# until_late COMMAND...: the same for conditions that take long on any machine.
 until_late() {
-    look 1000 "$@"
+    try_until 1000 "$@"
 }
 
-# look TIMES COMMAND...
-look() {
+# try_until TIMES COMMAND...
+try_until() {
     tries=$1
     shift
     while ! "$@" >/dev/null 2>&1; do
@@ -188,7 +188,7 @@ master_pid() {
     cat "$REDLOCK_SANDBOX/$1.pid"
 }
 
-# each_master COMMAND...: say the same to all.
+# each_master COMMAND...: send a command to all masters.
 each_master() {
     for number in 1 2 3 4 5; do master "$number" "$@" >/dev/null; done
 }
@@ -212,8 +212,8 @@ resume() {
     for number in "$@"; do kill -CONT "$(master_pid "$number")"; done
 }
 
-# some_time COMMAND...: in one of a few tries. For what a machine can hinder that leaves a process
-# without the processor for longer than clocks may differ.
+# some_time COMMAND...: succeeds in one of a few tries. For conditions that fail when a process does
+# not run for longer than clocks may differ.
 some_time() {
     for _ in 1 2 3 4; do
         "$@" && return

@@ -1,4 +1,4 @@
-# tests/cli/lib_renew.sh - commands under a lock that is renewed, to be sourced behind lib.sh.
+# tests/cli/lib_renew.sh - commands under a lock that is renewed, to be sourced after lib.sh.
 
 ttl=6s
 filled() { [ -s "$1" ]; }
@@ -13,7 +13,7 @@ lock_with() {
     until_true filled "$work/pid"
 }
 
-# all_count: masters that granted the lock late count as holding it when it has been renewed since.
+# all_count: masters that granted the lock late count only after the next renewal.
 all_count() {
     until_true everywhere k "$(value 1 k)"
     : >"$work/err"
@@ -28,14 +28,14 @@ while_stopped() {
     kill -CONT "$locker"
 }
 
-# Works until it is told to stop, or asked to end.
+# Runs until $work/stop is there, or until SIGTERM.
 cat >"$work/patient" <<'SCRIPT'
 echo "$REDLOCK_TOKEN" >"$1/token"
 echo $$ >"$1/pid"
 while ! [ -e "$1/stop" ]; do sleep 0.02; done
 SCRIPT
 
-# Cannot be asked to end, and neither can what it has started.
+# Ignores SIGTERM, and so do the processes that it has started.
 cat >"$work/stubborn" <<'SCRIPT'
 trap '' TERM
 sh -c 'trap "" TERM; while :; do sleep 1; done' &

@@ -1,9 +1,9 @@
 #!/bin/sh
-# redlock started with stdin, stdout or stderr closed: no connection and no pipe takes their place.
+# redlock started with stdin, stdout or stderr closed: no connection and no pipe takes their numbers.
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
-# The files 0, 1 and 2 of the process that runs it and of that one's parent, redlock.
+# Prints what descriptors 0, 1 and 2 are, of this process and of its parent, redlock.
 cat >"$work/look" <<'SCRIPT'
 files=$(readlink /proc/$$/fd/[012] /proc/$PPID/fd/[012])
 echo "$files" >"$1"
@@ -19,7 +19,7 @@ closed() {
     eval '"$@" </dev/null >"$work/out" 2>"$work/err"' "$closings" || status=$?
 }
 
-# Every file is there, and is one that redlock was given, or /dev/null.
+# Every descriptor is open, and is one that redlock was given, or /dev/null.
 only_given() {
     [ "$(wc -l <"$work/files")" -eq 6 ] && ! grep -qvE "^($work/(out|err)|/dev/null)\$" "$work/files"
 }
@@ -28,16 +28,16 @@ for closings in '' '0<&-' '1>&-' '2>&-' '0<&- 1>&-' '0<&- 2>&-' '1>&- 2>&-' '0<&
     name=${closings:-nothing}
     closed "$closings" "$REDLOCK" lock k -v -- sh "$work/look" "$work/files"
     status_is 5 "lock with $name closed runs its command"
-    check "whose files are those that were given" only_given
-    check "and the lock is free afterwards" is_free k
+    check "with $name closed the command gets only files that redlock was given" only_given
+    check "with $name closed the lock is released afterwards" is_free k
     closed "$closings" "$REDLOCK" sandbox -n 2 -v -- sh "$work/look" "$work/files"
     status_is 5 "sandbox with $name closed runs its command"
-    check "whose files are those that were given, too" only_given
+    check "with $name closed sandbox passes on only files that it was given" only_given
 done
 
 closed '0<&-' "$REDLOCK" lock k -- cat
 status_is 1 "a command that reads a closed stdin fails"
 closed '1>&-' "$REDLOCK" lock k -- echo lost
-check "and so does one that writes to a closed stdout" [ "$status" -gt 0 ]
+check "a command that writes to a closed stdout fails" [ "$status" -gt 0 ]
 
 finish

@@ -1,4 +1,4 @@
-/* test_deadline.c - when a command under a lock is asked to end, and when it is killed. */
+/* test_deadline.c - when a command under a lock gets SIGTERM, and when SIGKILL. */
 #include <stdint.h>
 
 #include "cli/lock/deadline.h"
@@ -24,7 +24,7 @@ static void setup(void)
     ck_assert_int_eq(cli_deadline_update(&deadline, NOW, 9900, 0), CLI_DEADLINE_MOVED);
 }
 
-/* In milliseconds: a hundredth of the ttl, 2 at the least and 20 at the most. */
+/* In milliseconds: a hundredth of the ttl, at least 2 and at most 20. */
 static const struct {
     uint32_t ttl_ms;
     uint64_t margin_ms;
@@ -44,8 +44,8 @@ START_TEST(sigkill_comes_a_margin_before_the_end_and_sigterm_a_grace_before_that
 }
 END_TEST
 
-/* The validity is rounded down to a millisecond, whenever it is asked for. */
-START_TEST(time_that_passes_moves_nothing)
+/* The validity is rounded down to a millisecond each time it is read. */
+START_TEST(time_that_passes_does_not_move_the_deadline)
 {
     struct cli_deadline before = deadline;
 
@@ -58,7 +58,7 @@ START_TEST(time_that_passes_moves_nothing)
 }
 END_TEST
 
-START_TEST(a_renewal_moves_it)
+START_TEST(a_renewal_moves_the_deadline)
 {
     uint64_t now_us = NOW + 3300 * MS;
 
@@ -69,7 +69,8 @@ START_TEST(a_renewal_moves_it)
 }
 END_TEST
 
-/* An answer of one more master makes the lock a little longer: that is no renewal. */
+/* The answer of one more master makes the lock a little longer: that does not count as a
+ * renewal. */
 START_TEST(a_little_more_is_no_renewal)
 {
     ck_assert_int_eq(cli_deadline_update(&deadline, NOW, 9950, 0), CLI_DEADLINE_MOVED);
@@ -77,14 +78,14 @@ START_TEST(a_little_more_is_no_renewal)
 }
 END_TEST
 
-START_TEST(an_earlier_end_moves_it_also_after_sigterm)
+START_TEST(an_earlier_end_moves_the_deadline_after_sigterm_too)
 {
     ck_assert_int_eq(cli_deadline_update(&deadline, NOW, 5000, _i), CLI_DEADLINE_MOVED);
     ck_assert_uint_eq(deadline.end_us, NOW + 5000 * MS);
 }
 END_TEST
 
-START_TEST(once_sigterm_was_sent_no_renewal_moves_it)
+START_TEST(after_sigterm_no_renewal_moves_the_deadline)
 {
     struct cli_deadline before = deadline;
 
@@ -103,14 +104,14 @@ START_TEST(a_denied_lock_ends_at_once)
 }
 END_TEST
 
-START_TEST(a_lock_that_came_to_its_end_was_not_denied)
+START_TEST(a_lock_whose_time_is_over_does_not_count_as_denied)
 {
     ck_assert_int_eq(cli_deadline_update(&deadline, deadline.end_us - MS, 0, 0), CLI_DEADLINE_SAME);
     ck_assert_uint_gt(deadline.kill_us, 0);
 }
 END_TEST
 
-START_TEST(it_is_never_later_than_max_hold_allows)
+START_TEST(the_deadline_is_never_later_than_max_hold_allows)
 {
     terms.max_hold_ms = 12000;
     cli_deadline_init(&deadline, &terms, NOW);
@@ -134,14 +135,14 @@ static Suite *deadline_suite(void)
     tcase_add_loop_test(tests,
                         sigkill_comes_a_margin_before_the_end_and_sigterm_a_grace_before_that, 0,
                         COUNT(margins));
-    tcase_add_test(tests, time_that_passes_moves_nothing);
-    tcase_add_test(tests, a_renewal_moves_it);
+    tcase_add_test(tests, time_that_passes_does_not_move_the_deadline);
+    tcase_add_test(tests, a_renewal_moves_the_deadline);
     tcase_add_test(tests, a_little_more_is_no_renewal);
-    tcase_add_loop_test(tests, an_earlier_end_moves_it_also_after_sigterm, 0, 2);
-    tcase_add_test(tests, once_sigterm_was_sent_no_renewal_moves_it);
+    tcase_add_loop_test(tests, an_earlier_end_moves_the_deadline_after_sigterm_too, 0, 2);
+    tcase_add_test(tests, after_sigterm_no_renewal_moves_the_deadline);
     tcase_add_loop_test(tests, a_denied_lock_ends_at_once, 0, 2);
-    tcase_add_test(tests, a_lock_that_came_to_its_end_was_not_denied);
-    tcase_add_test(tests, it_is_never_later_than_max_hold_allows);
+    tcase_add_test(tests, a_lock_whose_time_is_over_does_not_count_as_denied);
+    tcase_add_test(tests, the_deadline_is_never_later_than_max_hold_allows);
     suite_add_tcase(suite, tests);
     return suite;
 }

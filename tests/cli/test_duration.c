@@ -1,11 +1,11 @@
-/* test_duration.c - spans of time as people write and read them. */
+/* test_duration.c - durations as people write and read them. */
 #include <stdint.h>
 #include <stdio.h>
 
 #include "cli/say/duration.h"
 #include "lib/runner.h"
 
-/* What is read, in milliseconds. */
+/* The text, and what it means in milliseconds. */
 static const struct {
     const char *text;
     uint64_t ms;
@@ -93,7 +93,7 @@ static const char *const too_large[] = {
     "18446744073709551615",   "18446744073709551615h",   "18446744073709551615.999999999s",
 };
 
-/* What is written for people. */
+/* What is printed for people. */
 static const struct {
     uint64_t ms;
     const char *text;
@@ -152,7 +152,7 @@ START_TEST(every_whole_number_of_milliseconds_is_read_back)
 }
 END_TEST
 
-/* What is written can be given back; it was rounded down, by less than the smaller of its units. */
+/* Printed text can be read again; it was rounded down, by less than its smaller unit. */
 START_TEST(spans_are_written_for_people)
 {
     char text[CLI_DURATION_TEXT];

@@ -15,21 +15,21 @@ echo "$$ $!" >"$1.part"
 mv "$1.part" "$1"
 while :; do sleep 1; done
 SCRIPT
-# Whoever is left without the processor for all of the grace kills without asking.
+# A redlock that gets no processor time during the whole grace sends SIGKILL without SIGTERM.
 outlives() {
     run "$REDLOCK" lock k --no-renew --ttl 4s --grace 1s -- sh "$work/stubborn" "$work/pids"
     grep -q "sent it SIGTERM" "$work/err"
 }
 some_time outlives
 status_is 76 "a command that outlives its lock gives 76"
-says "sent it SIGTERM" "it is asked to end"
-says "(SIGKILL)" "then killed"
-says "larger --ttl" "and the message says what to do"
+says "sent it SIGTERM" "a command that outlives its lock gets SIGTERM"
+says "(SIGKILL)" "a command that ignores SIGTERM gets SIGKILL"
+says "larger --ttl" "the message advises a larger --ttl"
 # shellcheck disable=SC2046
-check "its whole process group is dead" until_true all_dead $(cat "$work/pids")
-check "and the lock is free" until_true is_free k
+check "the command's whole process group is dead" until_true all_dead $(cat "$work/pids")
+check "after the command was killed the lock is free" until_true is_free k
 
-# Whoever gets the lock next looks at those that had it before.
+# The next holder of the lock counts the processes of the former holder.
 next_one() {
     rm -f "$work/pids"
     "$REDLOCK" lock k --no-renew --ttl 5s --grace 100ms -- \
@@ -44,25 +44,26 @@ next_one() {
     await "$locker"
     [ ! -s "$work/out" ]
 }
-check "the next one finds the command before dead" some_time next_one
-check "and has got the lock" [ "$next_status" -eq 0 ]
-status_is 76 "though the one before has not ended by itself"
+check "the next holder finds the former command dead" some_time next_one
+check "the next holder has got the lock" [ "$next_status" -eq 0 ]
+status_is 76 "the former command, which ignores SIGTERM, gives 76"
 
 run "$REDLOCK" lock k --no-renew --ttl 10s --grace 5s -- sh -c 'trap "echo tidy; exit 0" TERM; sleep 60 & wait'
 status_is 76 "a command that ends at SIGTERM gives 76, too"
-prints "tidy" "and has had its grace"
-check "and the lock is released at once" until_true is_free k
+prints "tidy" "a command may clean up after SIGTERM"
+check "the lock is released as soon as the command has ended" until_true is_free k
 
-# The command ends at SIGTERM; another of its group takes its time.
+# The command ends at SIGTERM; another process of its group takes longer.
 cat >"$work/slow" <<'SCRIPT'
 sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' "$1" &
 wait
 SCRIPT
 run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -- sh "$work/slow" "$work/left"
-status_is 76 "what the command leaves in its group is ended with the lock"
-check "and is dead" until_true all_dead "$(cat "$work/left")"
+status_is 76 "a process that the command leaves in its group ends with the lock"
+check "a process that the command left in its group is dead" \
+    until_true all_dead "$(cat "$work/left")"
 
-# What the command has started is asked to end as well, in whatever group and session.
+# Every process that the command has started gets SIGTERM, in whatever group and session.
 cat >"$work/pair" <<'SCRIPT'
 $1 sh -c 'trap "echo helper tidied; exit" TERM; while :; do sleep 0.1; done' &
 trap : TERM
@@ -70,28 +71,28 @@ while kill -0 $!; do wait $!; done
 SCRIPT
 for way in "" setsid "timeout 600"; do
     run "$REDLOCK" lock k --no-renew --ttl 10s --grace 5s -- sh "$work/pair" "$way"
-    status_is 76 "all that the command has started is asked to end (${way:-in its group})"
-    prints "helper tidied" "and may tidy up (${way:-in its group})"
+    status_is 76 "every process of the command gets SIGTERM (${way:-in its group})"
+    prints "helper tidied" "every process of the command may clean up (${way:-in its group})"
 done
 
-# Who leaves the group and ignores SIGTERM is waited for, and killed.
+# A process that leaves the group and ignores SIGTERM is waited for, and killed.
 cat >"$work/slow" <<'SCRIPT'
 (setsid sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' "$1" &)
 sleep 600
 SCRIPT
 rm -f "$work/left"
 run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -- sh "$work/slow" "$work/left"
-status_is 76 "a daemon that the command has started is ended with the lock"
-check "and is dead when redlock ends" all_dead "$(cat "$work/left")"
+status_is 76 "a daemon of the command ends with the lock"
+check "a daemon of the command is dead when redlock ends" all_dead "$(cat "$work/left")"
 
-# What runs as another user goes on. (root may kill it, unless that right is taken away.)
+# A process of another user goes on. (root may kill it, unless that right is taken away.)
 if [ "$(id -u)" -eq 0 ] && setpriv --inh-caps=-kill --bounding-set=-kill true 2>/dev/null; then
     rm -f "$work/left"
     run setpriv --inh-caps=-kill --bounding-set=-kill \
         "$REDLOCK" lock k --no-renew --ttl 3s --grace 0 -- sh -c '
         setpriv --reuid=65534 --clear-groups sleep 600 & echo $! >"$0"; wait' "$work/left"
-    status_is 76 "redlock ends with the lock though it may not kill all that the command has started"
-    says "processes that go on after the lock has ended: 1" "and says so"
+    status_is 76 "redlock ends with the lock although it may not kill all processes"
+    says "processes that go on after the lock has ended: 1" "redlock says how many processes go on"
     kill -KILL "$(cat "$work/left")"
 fi
 
@@ -100,7 +101,7 @@ status_is 76 "a grace longer than the ttl is cut"
 
 # --- signals ---
 
-# env undoes that the shell makes its jobs in the background ignore INT and QUIT.
+# The shell makes background jobs ignore INT and QUIT; env undoes that.
 for signal in INT TERM HUP QUIT USR1 USR2; do
     rm -f "$work/ready"
     env --default-signal=INT,QUIT "$REDLOCK" lock k -- sh -c '
@@ -112,10 +113,10 @@ for signal in INT TERM HUP QUIT USR1 USR2; do
     kill -"$signal" "$locker"
     await "$locker"
     check "SIG$signal is passed on to the command" grep -qx "got $signal" "$work/out"
-    status_is 9 "whose exit status counts, after SIG$signal"
+    status_is 9 "after SIG$signal the exit status of the command counts"
 done
 
-# A command that somebody has stopped.
+# A command that was stopped.
 rm -f "$work/ready"
 # shellcheck disable=SC2016
 "$REDLOCK" lock k -- sh -c 'echo $$ >"$0"; kill -STOP $$; sleep 600' "$work/ready" 2>/dev/null &
@@ -123,10 +124,10 @@ locker=$!
 until_true filled "$work/ready"
 until_true is_stopped "$(cat "$work/ready")"
 kill -TERM "$locker"
-check "SIGTERM ends a command that somebody has stopped" until_true is_dead "$locker"
+check "SIGTERM ends a stopped command" until_true is_dead "$locker"
 kill -KILL "$locker" 2>/dev/null
 await "$locker"
-status_is 143 "with the exit status for that"
+status_is 143 "a stopped command that was ended gives 143"
 
 # --- signals while waiting ---
 
@@ -138,15 +139,16 @@ for signal in INT:130 TERM:143 HUP:129 QUIT:131; do
     until_true connected 2
     kill -"${signal%:*}" "$waiter"
     await "$waiter"
-    status_is "${signal#*:}" "SIG${signal%:*} ends the waiting with ${signal#*:}"
-    says "gave up waiting for 'k': SIG${signal%:*}" "and redlock says so, after SIG${signal%:*}"
+    status_is "${signal#*:}" "SIG${signal%:*} ends the wait with ${signal#*:}"
+    says "gave up waiting for 'k': SIG${signal%:*}" \
+        "redlock says that SIG${signal%:*} ended its wait"
 done
 until_true connected 1
 nohup "$REDLOCK" lock k -- true >"$work/out" 2>"$work/err" &
 waiter=$!
 until_true connected 2
 kill -HUP "$waiter"
-check "nothing of those who gave up is left" let_go k
+check "nothing is left of a wait that was ended" let_go k
 await "$waiter"
 status_is 0 "a signal that redlock was started to ignore stays ignored"
 

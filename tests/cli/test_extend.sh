@@ -1,5 +1,5 @@
 #!/bin/sh
-# redlock extend: a lock lives longer, by its token, and nobody else's does.
+# redlock extend: prolongs the lock with that token, and no other lock.
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
@@ -18,59 +18,61 @@ nowhere() { [ "$(ttls "$@")" -eq 0 ]; }
 
 run "$REDLOCK" acquire k --ttl 30s --owner me
 token=$(cat "$work/out")
-check "before it the lock ends soon" nowhere 30000 k
+check "before the extension the lock ends soon" nowhere 30000 k
 run "$REDLOCK" extend k --token "$token" --ttl 2m
 status_is 0 "extend succeeds"
-check "and prints for how long the lock is valid now" grep -Eqx '1[0-9]{5}ms' "$work/out"
-check "and says nothing" [ ! -s "$work/err" ]
+check "extend prints for how long the lock is valid" grep -Eqx '1[0-9]{5}ms' "$work/out"
+check "extend prints nothing on stderr" [ ! -s "$work/err" ]
 check "the lock lives longer on the masters" on_a_majority 100000 k
 run "$REDLOCK" extend k --token "$token"
 status_is 0 "an extension by less succeeds"
-check "and makes it no shorter" on_a_majority 90000 k
+check "an extension by less does not shorten the lock" on_a_majority 90000 k
 
 run "$REDLOCK" extend k --token "$wrong" --ttl 4m
 status_is 75 "a wrong token gives 75"
-says "'k' is somebody else's" "and says why"
-says "$token" "and whose it is"
-check "and prints nothing" [ ! -s "$work/out" ]
-check "and changes nothing" nowhere 120000 k
+says "'k' is somebody else's" "with a wrong token extend says why"
+says "$token" "with a wrong token extend says whose lock it is"
+check "with a wrong token extend prints nothing on stdout" [ ! -s "$work/out" ]
+check "with a wrong token extend changes nothing" nowhere 120000 k
 
 run "$REDLOCK" release k --token "$token"
 until_true is_free k
 run "$REDLOCK" extend k --token "$token"
 status_is 75 "a lock that is gone gives 75"
-says "'k' is gone" "and says so"
-check "and is not brought back" is_free k
+says "'k' is gone" "extend says that the lock is gone"
+check "extend does not bring the lock back" is_free k
 
-# Two masters have lost it: it is extended where it is, and set there.
+# Two masters have lost the key: it is extended on the others, and set on these two.
 each_master set k "$token" px 20000
 for number in 1 2; do master "$number" del k >/dev/null; done
 run "$REDLOCK" extend k --token "$token" --ttl 60s
 status_is 0 "a lock that a minority has lost can be extended"
-check "and is set there again" everywhere k "$token"
-check "and ends everywhere at the same time" [ "$(ttls 20000 k)" -eq 5 ]
+check "extend sets the key again where it was lost" everywhere k "$token"
+check "after an extension the keys end at the same time everywhere" [ "$(ttls 20000 k)" -eq 5 ]
 for number in 1 2; do master "$number" del k >/dev/null; done
 halt 3
 run "$REDLOCK" extend k --token "$token" --node-timeout 500ms
 status_is 69 "without a majority of masters that confirm it gives 69"
-says "2 of 5 have no such key, 0 somebody else's: unix:///" "and names the cause"
-says "3.sock (connecting" "and who does not answer"
-check "and sets it nowhere" [ "$(master 1 exists k)$(master 2 exists k)" = 00 ]
+says "2 of 5 have no such key, 0 somebody else's: unix:///" \
+    "without a majority extend names the cause"
+says "3.sock (connecting" "without a majority extend names the masters that do not answer"
+check "without a majority extend sets the key nowhere" \
+    [ "$(master 1 exists k)$(master 2 exists k)" = 00 ]
 resume 3
 for number in 1 2; do master "$number" set k other px 20000 >/dev/null; done
 run "$REDLOCK" extend k --token "$token" --ttl 90s
 status_is 0 "a lock that somebody else has on a minority can be extended"
-check "and who has it there keeps it as long as before" [ "$(master 1 pttl k)" -le 20000 ]
+check "another holder on a minority keeps its time" [ "$(master 1 pttl k)" -le 20000 ]
 master 3 set k other px 20000 >/dev/null
 run "$REDLOCK" extend k --token "$token" --ttl 2m
-status_is 75 "one that a majority has lost cannot"
-check "and who has got it has it as long as before" [ "$(master 3 pttl k)" -le 20000 ]
+status_is 75 "a lock that a majority has lost cannot be extended"
+check "another holder on a majority keeps its time" [ "$(master 3 pttl k)" -le 20000 ]
 each_master del k
 
 # shellcheck disable=SC2016
 run "$REDLOCK" lock k --no-renew -- sh -c '
     "$0" extend "$REDLOCK_KEY" --token "$REDLOCK_TOKEN" --ttl 60s' "$REDLOCK"
-status_is 0 "the token of redlock lock will do"
+status_is 0 "extend accepts the token of redlock lock"
 
 run "$REDLOCK" extend k
 status_is 64 "extend needs --token"
@@ -86,7 +88,7 @@ status_is 70 "extend gives 70 when stdout is full"
 halt 1 2 3
 run "$REDLOCK" extend k --token "$token"
 status_is 69 "with three of five stopped it gives 69"
-says "no majority of the masters" "and says why"
+says "no majority of the masters" "with three of five stopped extend says why"
 resume 1 2 3
 
 finish

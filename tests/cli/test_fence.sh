@@ -22,7 +22,7 @@ run fence_of k
 check "lock --fence tells CMD a number" grep -Eqx '[1-9][0-9]{9,15}' "$work/out"
 first=$(cat "$work/out")
 run fence_of k
-check "that is greater the next time" [ "$(cat "$work/out")" -gt "$first" ]
+check "the next fence is greater" [ "$(cat "$work/out")" -gt "$first" ]
 i=0
 while [ $i -lt 12 ]; do
     fence_of k >>"$work/fences" &
@@ -30,65 +30,67 @@ while [ $i -lt 12 ]; do
     wait
     i=$((i + 1))
 done
-check "none comes twice, whoever contends" [ "$(sort -u "$work/fences" | wc -l)" -eq 24 ]
+check "no fence comes twice under contention" [ "$(sort -u "$work/fences" | wc -l)" -eq 24 ]
 fence_of j >"$work/last"
 check "one of several keys has grown for each" \
     [ "$(sort -n "$work/fences" "$work/last" | tail -n 1)" = "$(cat "$work/last")" ]
 # shellcheck disable=SC2016
 REDLOCK_FENCE=7 run "$REDLOCK" lock k -- sh -c 'echo "[${REDLOCK_FENCE-none}]"'
-prints "[none]" "without --fence there is none, and no inherited one either"
+prints "[none]" "without --fence there is no fence, not even an inherited one"
 run sh -c "for i in 1 2 3; do '$REDLOCK' lock grow --fence -- sh -c 'echo \$REDLOCK_FENCE'; done"
-check "they grow in the order of the holders" grows <"$work/out"
+check "fences grow in the order of the holders" grows <"$work/out"
 
 run "$REDLOCK" acquire a --fence --ttl 60s
 check "acquire --fence prints two lines" [ "$(wc -l <"$work/out")" -eq 2 ]
 token=$(sed -n 1p "$work/out")
 fence=$(sed -n 2p "$work/out")
 run "$REDLOCK" status a
-prints "fence $fence" "status shows it"
+prints "fence $fence" "status shows the fence"
 run "$REDLOCK" status --json a
-prints "\"fence\": $fence" "and so does --json"
+prints "\"fence\": $fence" "status --json shows the fence"
 run "$REDLOCK" extend a --token "$token"
-status_is 0 "such a lock is extended"
+status_is 0 "a lock with a fence is extended"
 run "$REDLOCK" release a --token "$token"
-status_is 0 "and released"
+status_is 0 "a lock with a fence is released"
 run "$REDLOCK" status --json never-fenced
-prints '"fence": 0' "who never asked for one has none"
+prints '"fence": 0' "a key that never had a fence has fence 0"
 
 # --- who may vote -----------------------------------------------------------------------------
 
 run "$REDLOCK" lock q --quarantine strict --no-wait -- true
 status_is 69 "masters that have just started do not vote"
-says "no majority of the masters may vote yet: 0 of 5 may, 3 are needed" "which is said"
-says "does not vote for another" "and of each for how long"
-says "--quarantine=off" "and what to do"
-check "what they had granted is released" until_true is_free q
+says "no majority of the masters may vote yet: 0 of 5 may, 3 are needed" \
+    "redlock says that no majority may vote yet"
+says "does not vote for another" "redlock says for how long each master does not vote"
+says "--quarantine=off" "redlock says how to try things out"
+check "a key granted in quarantine is released" until_true is_free q
 run "$REDLOCK" nodes --quarantine strict
-prints "does not vote for another" "nodes shows it"
+prints "does not vote for another" "nodes shows masters in quarantine"
 run "$REDLOCK" lock q --quarantine observed --no-wait -- true
-status_is 0 "observed: those that were never seen before do"
+status_is 0 "with the policy observed, new masters vote"
 run "$REDLOCK" lock q --quarantine strict --max-ttl 3s --ttl 3s --wait 60s -- true
-status_is 0 "or when they are older than the longest ttl"
+status_is 0 "masters that are older than the longest ttl vote"
 REDLOCK_QUARANTINE=strict run "$REDLOCK" lock q --no-wait -- true
-status_is 69 "the environment says it, too"
+status_is 69 "REDLOCK_QUARANTINE sets the policy"
 mixed=$(echo "$REDLOCK_NODES" | sed 's/\.sock /.sock?quarantine=off /; s/\.sock /.sock?quarantine=off /; s/\.sock /.sock?quarantine=off /')
 run "$REDLOCK" lock q --quarantine strict --nodes "$mixed" --no-wait -- true
-status_is 0 "and so does each master's URI"
+status_is 0 "a URI sets the policy of its master"
 run "$REDLOCK" lock q --quarantine maybe -- true
-status_is 64 "another word is refused"
-says "write strict, observed or off" "with those that there are"
+status_is 64 "an unknown policy is refused"
+says "write strict, observed or off" "redlock names the policies"
 run "$REDLOCK" lock q --nodes 'unix:///x.sock?quarantine=maybe' -- true
-status_is 64 "also in a URI"
-says "quarantine= is not strict, observed or off" "and said"
+status_is 64 "an unknown policy in a URI is refused"
+says "quarantine= is not strict, observed or off" "redlock names the policies for a URI"
 
 # --- one server twice -------------------------------------------------------------------------
 
 one=$(echo "$REDLOCK_NODES" | cut -d' ' -f1)
 two=$(echo "$REDLOCK_NODES" | cut -d' ' -f2)
 run "$REDLOCK" lock t --nodes "$one,$one?db=1,$two" --wait 60s -- true
-status_is 64 "one server under two addresses is refused"
-says "two of the masters are one server" "and said"
-check "with both addresses" grep -Eq "$one.* is the same server as $one" "$work/err"
-check "nothing stays behind" until_true is_free t
+status_is 64 "one server at two addresses is refused"
+says "two of the masters are one server" "redlock says that two masters are one server"
+check "redlock names both addresses of the server" \
+    grep -Eq "$one.* is the same server as $one" "$work/err"
+check "no key is left behind by the refused acquire" until_true is_free t
 
 finish

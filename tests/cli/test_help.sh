@@ -4,17 +4,17 @@
 
 run "$REDLOCK" --help
 status_is 0 "--help gives 0"
-prints "usage: redlock" "and shows the usage"
-prints "redlock sandbox" "and how to try it"
+prints "usage: redlock" "--help shows the usage"
+prints "redlock sandbox" "--help shows how to try redlock"
 run "$REDLOCK" --version
 status_is 0 "--version gives 0"
-check "and prints a version" grep -Eqx 'redlock [0-9]+\.[0-9]+\.[0-9]+' "$work/out"
+check "--version prints a version" grep -Eqx 'redlock [0-9]+\.[0-9]+\.[0-9]+' "$work/out"
 run "$REDLOCK"
 status_is 64 "without a command it gives 64"
-says "redlock --help" "and points to the help"
+says "redlock --help" "without a command redlock points to the help"
 run "$REDLOCK" dance
 status_is 64 "an unknown command gives 64"
-says "'dance'" "and is named"
+says "'dance'" "an unknown command is named"
 run "$REDLOCK" --nodes x lock k
 status_is 64 "an option before the command gives 64"
 
@@ -23,10 +23,10 @@ for command in lock acquire extend release status nodes doctor sandbox; do
     status_is 0 "$command --help gives 0"
     prints "usage: redlock $command" "$command --help shows the usage"
     check "$command --help has an example" grep -q '^example' "$work/out"
-    prints "exit status:" "$command --help tells the exit status"
+    prints "exit status:" "$command --help lists the exit status"
     cp "$work/out" "$work/help"
     run "$REDLOCK" help "$command"
-    check "help $command is the same" cmp "$work/out" "$work/help"
+    check "help $command prints the same" cmp "$work/out" "$work/help"
     run env REDLOCK_PASSWORD=hunter2 REDLOCK_NODES=redis://u:hunter2@h "$REDLOCK" "$command" --help
     says_not hunter2 "$command --help shows no password"
     run "$REDLOCK" "$command" --no-such-option
@@ -41,9 +41,9 @@ for command in lock acquire extend release status nodes doctor sandbox; do
 done
 
 run "$REDLOCK" lock k --ttl
-status_is 64 "a value that is missing gives 64"
-says "--ttl needs a value" "and its option is named"
+status_is 64 "a missing value gives 64"
+says "--ttl needs a value" "the option whose value is missing is named"
 run "$REDLOCK" lock k --no-wait=3 -- true
-says "--no-wait takes no value" "a value too many is named, too"
+says "--no-wait takes no value" "an option with an unexpected value is named"
 
 finish

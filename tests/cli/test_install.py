@@ -40,10 +40,10 @@ def main(meson, build, prefix):
         subprocess.run([meson, 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', root],
                        check=True, stdout=subprocess.DEVNULL)
         tap.claim('the installed command finds its library', complaints(root, prefix))
-        tap.claim('its manual is installed', [] if glob.glob(f'{root}{prefix}/share/man/man1/*')
+        tap.claim('the manual is installed', [] if glob.glob(f'{root}{prefix}/share/man/man1/*')
                   else ['there is no man page'])
         headers = glob.glob(f'{root}{prefix}/include/redlock/*.h')
-        tap.claim('and so are the headers', [] if headers else ['there are none'])
+        tap.claim('the headers are installed', [] if headers else ['no header is installed'])
     return tap.finish()
 
 

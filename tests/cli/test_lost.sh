@@ -7,17 +7,17 @@ in_sandbox "$0"
 # --- limits ---
 
 run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -v -- sleep 60
-status_is 76 "--no-renew: the command is ended with the ttl"
-says "(--no-renew)" "and that is said"
-says_not "renewed 'k'" "and nothing is renewed"
+status_is 76 "--no-renew: the command ends with the ttl"
+says "(--no-renew)" "redlock names --no-renew as the cause"
+says_not "renewed 'k'" "with --no-renew nothing is renewed"
 run "$REDLOCK" lock k --ttl 5s --max-hold 9s --grace 2s -v -- sleep 60
-status_is 76 "--max-hold: the command is ended"
-says "renewed 'k', valid for" "after renewals"
-says "is not renewed any more" "the last of which is said"
-says "--max-hold allows (9.0 s)" "and so is the limit"
+status_is 76 "--max-hold: the command ends with it"
+says "renewed 'k', valid for" "before --max-hold ends the lock is renewed"
+says "is not renewed any more" "the last renewal before --max-hold is announced"
+says "--max-hold allows (9.0 s)" "redlock names --max-hold and its value"
 run "$REDLOCK" lock k --ttl 60s --max-hold 6s --grace 3s -- sleep 25
 status_is 76 "--max-hold may be shorter than the ttl"
-says "--max-hold allows" "and is what ends the command then"
+says "--max-hold allows" "a --max-hold below the ttl ends the command"
 run "$REDLOCK" lock k --max-hold 1ms -- true
 status_is 64 "a --max-hold below 10 ms is refused"
 
@@ -30,13 +30,14 @@ lock_with --ttl 12s -- sh "$work/stubborn" "$work"
 all_count
 while_stopped give_away
 await "$locker"
-status_is 76 "a lock that others have got gives 76"
-says "the lock 'k' is lost: 3 of 5 masters" "it is said that it is lost"
-says "/3.sock (held by alice)" "and to whom"
-says_not "sent it SIGTERM" "the command is killed at once"
+status_is 76 "a lock that another client has got gives 76"
+says "the lock 'k' is lost: 3 of 5 masters" "redlock says that the lock is lost"
+says "/3.sock (held by alice)" "redlock names the new holder"
+says_not "sent it SIGTERM" "after a loss the command is killed at once"
 # shellcheck disable=SC2046
-check "and the command is dead" until_true all_dead $(cat "$work/pid")
-check "and what others have got is left alone" [ "$(value 3 k)" = 0123456789012345678901234567890123456789:alice ]
+check "after a loss the command is dead" until_true all_dead $(cat "$work/pid")
+check "the new holder's key is left alone" \
+    [ "$(value 3 k)" = 0123456789012345678901234567890123456789:alice ]
 each_master del k
 
 forget() {
@@ -47,7 +48,7 @@ all_count
 while_stopped forget
 await "$locker"
 status_is 76 "a lock that a majority has forgotten gives 76"
-says "/5.sock (has no such key" "and who has forgotten it is said"
+says "/5.sock (has no such key" "redlock names the masters that have no key"
 
 # --- trouble that does not pass ---
 
@@ -59,27 +60,27 @@ until_late is_dead "$(cat "$work/pid")"
 check "with three of five stopped the command is dead before its lock has ended" \
     [ "$(master 4 exists not-over)" = 1 ]
 await "$locker"
-status_is 76 "and the exit status is 76"
-says "cannot renew 'k', " "which was announced"
-says "sent it SIGTERM" "and it was asked to end"
-says "No majority of the masters has confirmed" "and why is said"
+status_is 76 "a command that was ended before its lock gives 76"
+says "cannot renew 'k', " "the failed renewals were announced"
+says "sent it SIGTERM" "the command got SIGTERM before the end"
+says "No majority of the masters has confirmed" "redlock says that no majority confirmed"
 resume 1 2 3
 until_true is_free k
 
-# A renewal that works after SIGTERM was sent moves nothing.
+# A renewal that succeeds after SIGTERM was sent does not postpone the end.
 lock_with --ttl 8s --grace 4s --node-timeout 200ms -- sh "$work/stubborn" "$work"
 until_late said "renewed 'k'"
 halt 1 2 3
 until_late said "sent it SIGTERM"
 resume 1 2 3
 # shellcheck disable=SC2046
-check "once it was asked to end the end stands" until_late all_dead $(cat "$work/pid")
+check "after SIGTERM a renewal does not postpone the end" until_late all_dead $(cat "$work/pid")
 await "$locker"
-status_is 76 "and it gives 76"
+status_is 76 "a command that ignored SIGTERM gives 76"
 until_true is_free k
 
-# Here a majority still grants locks, but no extensions. Whoever gets the lock next looks at those
-# that had it before.
+# Here a majority still grants locks, but no extensions. The next holder of the lock counts the
+# processes of the former holder.
 next_one() {
     lock_with --ttl 10s --grace 5s -- sh "$work/stubborn" "$work"
     all_count && counted=yes
@@ -96,12 +97,12 @@ next_one() {
     [ ! -s "$work/alive" ]
 }
 counted=no
-check "when masters agree no more the next one finds a command that ignores SIGTERM dead" \
+check "the next client finds the former command, which ignores SIGTERM, dead" \
     some_time next_one
-check "while they agreed it was renewed" [ "$counted" = yes ]
-check "the next one has got the lock" [ "$next_status" -eq 0 ]
-status_is 76 "which gives 76 for the one before"
-says "sent it SIGTERM" "it was asked to end"
-says "(SIGKILL)" "before it was killed"
+check "the lock was renewed while the masters agreed" [ "$counted" = yes ]
+check "the next client has got the lock" [ "$next_status" -eq 0 ]
+status_is 76 "the former command gives 76"
+says "sent it SIGTERM" "the former command got SIGTERM"
+says "(SIGKILL)" "the former command got SIGKILL after SIGTERM"
 
 finish

@@ -1,10 +1,10 @@
 #!/bin/sh
 # redlock lock --at-least, --quiet and --conflict-exit-code: a job that several machines start at
-# about the same time is done once, and those that do not do it neither fail nor speak.
+# about the same time is done once; the other machines do not fail and print nothing.
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
-# stays KEY MS: its key lives for more than MS on a majority.
+# stays KEY MS: the key lives for more than MS on a majority.
 stays() {
     on=0
     for number in 1 2 3 4 5; do
@@ -13,7 +13,7 @@ stays() {
     [ "$on" -ge 3 ]
 }
 
-# lasts SECONDS COMMAND...: it takes that long at least.
+# lasts SECONDS COMMAND...: the command takes at least so long.
 lasts() {
     until=$(($(date +%s%3N) + $1 * 1000))
     shift
@@ -38,31 +38,31 @@ sleep 0.3
 start
 wait "$first" "$second"
 check "of three starts, 0.3 s apart, of a job of 0.1 s, one runs" [ "$(cat "$work/ran")" = ran ]
-check "and nobody fails" is_gone "$work/failed"
-check "and nobody says anything" [ ! -s "$work/mail" ]
-check "the lock stays, when redlock has exited" stays k 20000
+check "the starts that do not run succeed" is_gone "$work/failed"
+check "the starts that do not run print nothing" [ ! -s "$work/mail" ]
+check "the lock stays after redlock has exited" stays k 20000
 run "$REDLOCK" lock k --no-wait -- true
-status_is 75 "without -E the others get 75"
-says "'k' is held by" "and without -q they say why"
+status_is 75 "without -E a start that does not run gives 75"
+says "'k' is held by" "without -q a start that does not run says why"
 run "$REDLOCK" lock k --no-wait --conflict-exit-code 7 -- true
-status_is 7 "--conflict-exit-code is what they get"
+status_is 7 "--conflict-exit-code sets the exit status of a conflict"
 run "$REDLOCK" lock k --wait 100ms -qE 7 -- true
-status_is 7 "also when --wait has passed"
-check "and --quiet keeps them silent" [ ! -s "$work/err" ]
+status_is 7 "--conflict-exit-code counts after --wait, too"
+check "--quiet suppresses the message of a conflict" [ ! -s "$work/err" ]
 run "$REDLOCK" acquire k --no-wait -qE 7
-status_is 7 "acquire takes both, too"
-check "and is silent" [ ! -s "$work/err" ]
+status_is 7 "acquire accepts --conflict-exit-code and --quiet"
+check "acquire --quiet prints nothing" [ ! -s "$work/err" ]
 
 # --- how it ends ---
 
 run "$REDLOCK" lock fails --at-least 60s -- sh -c 'exit 3'
 status_is 3 "a command that fails gives its exit status"
-check "and the lock stays" stays fails 20000
+check "after a command that fails the lock stays" stays fails 20000
 run "$REDLOCK" lock missing --at-least 60s --fence -- sh -c 'echo $REDLOCK_FENCE'
-check "so does one with a fence" stays missing 20000
+check "a lock with a fence stays" stays missing 20000
 fence=$(cat "$work/out")
 run "$REDLOCK" status missing
-prints "fence $fence" "which is still that of the command"
+prints "fence $fence" "a lock that stays keeps its fence"
 
 "$REDLOCK" lock killed --ttl 2s --at-least 60s -- sh -c 'echo $$ >"$0/pid"; sleep 600' "$work" &
 locker=$!
@@ -73,15 +73,15 @@ until_true is_dead "$(cat "$work/pid")"
 check "when redlock is killed the lock stays" stays killed 20000
 
 run "$REDLOCK" lock long -v --ttl 1s --at-least 9s -- sleep 3.5
-says "left 'long' as it is" "renewals do not make it stay longer than it has to"
+says "left 'long' as it is" "renewals do not prolong the stay"
 check "a command that ends before the lock may be released is waited for" \
     lasts 1 "$REDLOCK" lock short --at-least 1s -- true
-check "and then it is released" until_true is_free short
+check "after --at-least the lock is released" until_true is_free short
 run "$REDLOCK" lock longer -v --at-least 10ms -- sleep 0.1
-says_not "waiting to release" "a command that takes longer than that is not waited for"
-says "released 'longer'" "and its lock is released"
+says_not "waiting to release" "after --at-least a command that still runs is not waited for"
+says "released 'longer'" "the lock of a command that runs longer is released"
 "$REDLOCK" lock hurry --ttl 60s --at-least 50s -- sh -c 'kill -TERM $$' 2>"$work/err"
-check "when the command was ended by a signal nobody waits, and the lock stays" stays hurry 20000
+check "when a signal ended the command redlock does not wait, and the lock stays" stays hurry 20000
 
 # --- masters ---
 
@@ -89,22 +89,23 @@ halt 1 2
 run "$REDLOCK" lock two --at-least 60s -- true
 status_is 0 "two of five masters stopped: it works"
 resume 1 2
-check "and the lock stays" stays two 20000
+check "with two of five masters stopped the lock stays" stays two 20000
 run "$REDLOCK" lock gone --at-least 60s -- \
     sh -c 'for n in 1 2 3 4 5; do "$0" -s "$1/$n.sock" del gone; done' "$rediscli" "$REDLOCK_SANDBOX"
-says "'gone' was gone before its time" "a lock that is not there any more is told of"
+says "'gone' was gone before its time" "a lock that was gone before its time is reported"
 
 halt 1 2 3
 run "$REDLOCK" lock none --no-wait -q -E 7 -- true
-status_is 69 "that no majority can be reached is no conflict"
-says "no majority of the masters" "and is said with --quiet, too"
+status_is 69 "an unreachable majority is not a conflict"
+says "no majority of the masters" "--quiet does not suppress an unreachable majority"
 resume 1 2 3
 
 # --- what is refused ---
 
 run "$REDLOCK" lock k --at-least 10m -- true
 status_is 64 "more than --max-ttl is refused"
-says "--at-least 10 min 0 s is longer than --max-ttl, 5 min 0 s" "and both are named"
+says "--at-least 10 min 0 s is longer than --max-ttl, 5 min 0 s" \
+    "the message names --at-least and --max-ttl"
 for code in 256 -1 x '' 1x; do
     run "$REDLOCK" lock k -E "$code" -- true
     status_is 64 "-E '$code' is refused"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# redlock lock renews: a command lives as long as it likes, while a majority of the masters agrees.
+# redlock lock renews: a command may run as long as it likes, while a majority of the masters agrees.
 #
-# $CLI_TEST_EVERY is how many seconds lie between two restarts of a master (default 0: the next one
-# comes as soon as all have the key again). With 5 it is half a minute of restarts.
+# $CLI_TEST_EVERY is the number of seconds between two restarts of a master (default 0: the next
+# restart follows as soon as all masters have the key again). With 5 the restarts take half a minute.
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 . "$(dirname "$0")/lib_renew.sh"
@@ -27,25 +27,25 @@ for number in 1 2 3 4 5; do
 done
 wait "$thrice_the_ttl"
 check "the command outlives its ttl" kill -0 "$(cat "$work/pid")"
-check "and has its lock all the time" is_taken k
+check "the command has its lock all the time" is_taken k
 touch "$work/stop"
 await "$locker"
-status_is 0 "and ends by itself"
-says_not "cannot renew" "of a minority that restarts nothing is said"
-check "and the lock is released everywhere" until_true is_free k
+status_is 0 "the command ends by itself"
+says_not "cannot renew" "no trouble is reported for a minority that restarts"
+check "the lock is released everywhere" until_true is_free k
 
 # --- trouble that passes ---
 
 lock_with --ttl 15s --node-timeout 2s -- sh "$work/patient" "$work"
 all_count
 halt 1 2 3
-check "when a majority is silent, that is said" until_late said "cannot renew 'k', "
+check "trouble is reported when a majority does not answer" until_late said "cannot renew 'k', "
 resume 1 2 3
-says "3 of 5 masters do not confirm it: unix://" "with how many masters do not confirm"
-says "/1.sock (" "and which"
-check "when they are back it is renewed" until_late said "renewed 'k' after all"
+says "3 of 5 masters do not confirm it: unix://" "redlock says how many masters do not confirm"
+says "/1.sock (" "redlock names the masters that do not confirm"
+check "redlock reports that the lock is renewed after all" until_late said "renewed 'k' after all"
 touch "$work/stop"
 await "$locker"
-status_is 0 "and the command goes on to its end"
+status_is 0 "after the trouble the command goes on to its end"
 
 finish

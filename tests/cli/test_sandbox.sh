@@ -1,12 +1,12 @@
 #!/bin/sh
-# redlock sandbox: masters that come and go, and leave nothing behind however it ends.
+# redlock sandbox: it starts and ends masters, and leaves nothing behind however it ends.
 . "$(dirname "$0")/lib.sh"
 be_patient
 
 folder=
 pids=
 
-# start [COMMAND...]: a sandbox in the background whose command waits to be ended; sets
+# start [COMMAND...]: starts a sandbox in the background whose command waits for its end; sets
 # $sandbox, $folder, $command and $helper (a process that its command has started), and $pids
 # (of the masters).
 start() {
@@ -22,8 +22,8 @@ start() {
     read -r folder command helper pids <"$work/facts"
 }
 
-# Whether no process names the folder in its title, as masters do. (The pattern stands in a
-# file, or grep would find itself.)
+# No process has the folder in its title, as masters have. (The pattern is in a file, otherwise grep
+# would find itself.)
 is_deserted() {
     echo "$folder/" >"$work/pattern"
     ! grep -qsFf "$work/pattern" /proc/[0-9]*/cmdline
@@ -41,15 +41,15 @@ nothing_left() {
 run "$REDLOCK" sandbox -- sh -c 'echo "$REDLOCK_SANDBOX"; "$0" nodes; exit 5' "$REDLOCK"
 status_is 5 "the exit status is that of the command"
 folder=$(head -n 1 "$work/out")
-check "it has five masters" [ "$(grep -c '  up ' "$work/out")" -eq 5 ]
+check "a sandbox has five masters" [ "$(grep -c '  up ' "$work/out")" -eq 5 ]
 check "after a normal end the folder is gone" is_gone "$folder"
 check "after a normal end the masters are dead" is_deserted
 
 run "$REDLOCK" sandbox -n 3 "$REDLOCK" nodes
-check "-n says how many" [ "$(grep -c '  up ' "$work/out")" -eq 3 ]
+check "-n sets the number of masters" [ "$(grep -c '  up ' "$work/out")" -eq 3 ]
 # shellcheck disable=SC2016
 run "$REDLOCK" sandbox -n 1 -- sh -c 'stat -c %a "$REDLOCK_SANDBOX" "$REDLOCK_SANDBOX/1.sock"'
-check "nobody else may enter" [ "$(tr '\n' ' ' <"$work/out")" = "700 700 " ]
+check "no other user may enter the folder" [ "$(tr '\n' ' ' <"$work/out")" = "700 700 " ]
 run env SHELL=/bin/sh "$REDLOCK" sandbox -n 1 <<'SCRIPT'
 echo "in $0 with $REDLOCK_NODES"
 SCRIPT
@@ -65,7 +65,7 @@ mkdir "$work/a b,c%"
 run env TMPDIR="$work/a b,c%" "$REDLOCK" sandbox -n 1 -- \
     sh -c 'echo "$REDLOCK_SANDBOX"; "$0" nodes' "$REDLOCK"
 status_is 0 "a TMPDIR with odd characters works"
-prints "$work/a b,c%/" "and is used"
+prints "$work/a b,c%/" "a TMPDIR with odd characters is used"
 long=$work/$(printf '%0120d' 0)
 mkdir "$long"
 run env TMPDIR="$long" "$REDLOCK" sandbox -n 1 -- "$REDLOCK" nodes
@@ -83,16 +83,16 @@ run "$REDLOCK" sandbox -n ' 5' true
 status_is 64 "-n with a blank is refused"
 run env PATH=/nonexistent "$REDLOCK" sandbox true
 status_is 69 "without a server it gives 69"
-says "apt-get install redis-server" "and says what to install"
+says "apt-get install redis-server" "without a server redlock names the package to install"
 mkdir "$work/tmp"
 run env TMPDIR="$work/tmp" "$REDLOCK" sandbox --server "$(command -v false)" true
 status_is 70 "a server that does not start gives 70"
-says "did not start" "and is named"
-check "and leaves nothing behind" rmdir "$work/tmp"
+says "did not start" "a server that does not start is reported"
+check "a server that does not start leaves no folder behind" rmdir "$work/tmp"
 
 # --- a folder that cannot be removed ---
 
-# protect FILE / unprotect FILE: nobody can remove it, not even root. Not every file system knows how.
+# protect FILE / unprotect FILE: nobody can remove it, not even root. Not every file system can do it.
 protect() { chattr +i "$1" 2>/dev/null; }
 unprotect() { chattr -i "$1"; }
 if touch "$work/probe" && protect "$work/probe"; then
@@ -102,8 +102,8 @@ if touch "$work/probe" && protect "$work/probe"; then
         chattr +i "$REDLOCK_SANDBOX/kept"; exit 3'
     folder=$(cat "$work/out")
     status_is 3 "a folder that cannot be removed does not change the exit status"
-    says "cannot remove the folder $folder: " "but it is said"
-    check "and all else in it is gone" [ "$(ls "$folder")" = kept ]
+    says "cannot remove the folder $folder: " "redlock says that the folder cannot be removed"
+    check "everything else in the folder is removed" [ "$(ls "$folder")" = kept ]
     unprotect "$folder/kept"
     rm -r "$folder"
 fi
@@ -131,7 +131,7 @@ start env
 keeper=$(cut -d ' ' -f 4 "/proc/${pids%% *}/stat")
 kill -KILL "$keeper"
 await "$sandbox"
-status_is 70 "when its keeper is killed it gives 70"
+status_is 70 "a sandbox whose keeper is killed gives 70"
 nothing_left "its keeper was killed"
 
 # --- masters that die and come back ---
@@ -146,14 +146,15 @@ run "$REDLOCK" sandbox -- sh -c '
     echo "$REDLOCK_SANDBOX"
     echo "again $(cat "$REDLOCK_SANDBOX/1.pid")"' "$REDLOCK" "$server"
 status_is 0 "a master that is killed does not end the sandbox"
-prints "works without" "which goes on without it"
-prints "again" "and it can be started again"
+prints "works without" "the sandbox goes on without a killed master"
+prints "again" "a killed master can be started again"
 folder=$(grep '^/' "$work/out")
-check "it is dead afterwards" until_true is_dead "$(sed -n 's/^again //p' "$work/out")"
-check "and so are all others" is_deserted
-check "and the folder is gone" is_gone "$folder"
+check "a master that was started again is dead afterwards" \
+    until_true is_dead "$(sed -n 's/^again //p' "$work/out")"
+check "all other masters are dead afterwards" is_deserted
+check "the folder is removed afterwards" is_gone "$folder"
 
-# Ends while the master is about to start.
+# The sandbox ends while a master is about to start.
 # shellcheck disable=SC2016
 run "$REDLOCK" sandbox -- sh -c '
     echo "$REDLOCK_SANDBOX"
@@ -161,7 +162,7 @@ run "$REDLOCK" sandbox -- sh -c '
     "$0" "$REDLOCK_SANDBOX/1.conf"' "$server"
 folder=$(head -n 1 "$work/out")
 check "a master started at the last moment is dead as well" until_true is_deserted
-check "and its folder is gone" is_gone "$folder"
+check "the folder of a master started at the last moment is removed" is_gone "$folder"
 
 # --- masters that are no children of the keeper ---
 
@@ -204,10 +205,10 @@ keeper=$(cut -d ' ' -f 4 "/proc/${pids%% *}/stat")
 keeper=$(cut -d ' ' -f 4 "/proc/$keeper/stat")
 kill -KILL "$keeper"
 await "$sandbox"
-status_is 70 "when the keeper of a server that is a script is killed it gives 70"
+status_is 70 "the same with a server that is a script"
 nothing_left "its keeper was killed, with a server that is a script,"
 
-# Each takes the socket of the one before, which goes on, and cannot be reached.
+# Each master takes the socket of the one before, which goes on, but cannot be reached.
 # shellcheck disable=SC2016
 run "$REDLOCK" sandbox -n 2 -- sh -c '
     for _ in 1 2 3; do
@@ -218,9 +219,9 @@ run "$REDLOCK" sandbox -n 2 -- sh -c '
     done' "$work/other-server"
 status_is 0 "masters are started by hand with another program"
 # shellcheck disable=SC2046
-check "and all are dead afterwards" until_true all_dead $(cat "$work/out")
+check "masters started by hand are dead afterwards" until_true all_dead $(cat "$work/out")
 
-# It has its socket, and does not listen as yet.
+# The server has its socket, and does not listen yet.
 cat >"$work/binds" <<'SCRIPT'
 import os, socket, sys, time
 if os.fork():
@@ -236,10 +237,11 @@ SCRIPT
 # shellcheck disable=SC2016
 run "$REDLOCK" sandbox -n 1 -- sh -c 'python3 "$0" "$1"; until [ -e "$1" ]; do sleep 0.02; done' \
     "$work/binds" "$work/bound"
-status_is 0 "a server is about to listen when the sandbox ends"
-check "and is dead afterwards" until_true all_dead "$(cat "$work/bound")"
+status_is 0 "a server that begins to listen later is started"
+check "a server that begins to listen later is dead afterwards" \
+    until_true all_dead "$(cat "$work/bound")"
 
-# It listens elsewhere; a symbolic link in the folder leads to it.
+# The process listens outside the folder; a symbolic link in the folder leads to its socket.
 cat >"$work/listens" <<'SCRIPT'
 import os, socket, sys, time
 server = socket.socket(socket.AF_UNIX)
@@ -253,13 +255,13 @@ outside=$!
 until_true [ -S "$work/outside" ]
 # shellcheck disable=SC2016
 run "$REDLOCK" sandbox -n 1 -- sh -c 'ln -s "$0" "$REDLOCK_SANDBOX/outside.sock"' "$work/outside"
-status_is 0 "there is a link to a socket outside the folder when the sandbox ends"
-check "and who listens there lives" kill -0 "$outside"
+status_is 0 "a sandbox ends with a link in its folder to a socket outside"
+check "the process behind the link is left alive" kill -0 "$outside"
 kill -KILL "$outside"
 await "$outside"
 
-# without_proc COMMAND...: needs the right to mount, and $LD_LIBRARY_PATH, for what is said relative to
-# a program is found by /proc.
+# without_proc COMMAND...: needs the right to mount, and $LD_LIBRARY_PATH, because paths relative to a
+# program need /proc.
 # shellcheck disable=SC2016
 without_proc() {
     unshare --mount --map-root-user sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@"
@@ -275,8 +277,9 @@ if without_proc "$REDLOCK" --version >"$work/out" 2>&1; then
         echo "$REDLOCK_SANDBOX"' "$work/other-server" "$rediscli"
     status_is 0 "without /proc a sandbox works"
     # shellcheck disable=SC2046
-    check "and its masters are dead afterwards" until_true all_dead $(grep -v / "$work/out")
-    check "and its folder is gone" is_gone "$(grep / "$work/out")"
+    check "without /proc the masters are dead afterwards" \
+        until_true all_dead $(grep -v / "$work/out")
+    check "without /proc the folder is removed" is_gone "$(grep / "$work/out")"
 fi
 
 # --- a keeper that is killed before there is a master ---
@@ -295,8 +298,8 @@ until_true [ -e "$work/keeper" ]
 read -r keeper slow <"$work/keeper"
 kill -KILL "$keeper"
 await "$sandbox"
-status_is 70 "when its keeper is killed at the start it gives 70"
-check "and leaves no folder" rmdir "$work/early"
-check "and no server" until_true all_dead "$slow"
+status_is 70 "a sandbox whose keeper is killed at the start gives 70"
+check "a keeper that is killed at the start leaves no folder" rmdir "$work/early"
+check "a keeper that is killed at the start leaves no server" until_true all_dead "$slow"
 
 finish

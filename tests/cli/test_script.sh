@@ -5,14 +5,14 @@ in_sandbox "$0"
 
 run "$REDLOCK" acquire k --ttl 60s --owner me
 status_is 0 "acquire succeeds"
-check "and prints the token alone" grep -Eqx '[0-9a-f]{40}:me' "$work/out"
-check "on one line" [ "$(wc -l <"$work/out")" -eq 1 ]
-check "and says nothing" [ ! -s "$work/err" ]
+check "acquire prints only the token on stdout" grep -Eqx '[0-9a-f]{40}:me' "$work/out"
+check "acquire prints one line" [ "$(wc -l <"$work/out")" -eq 1 ]
+check "acquire prints nothing on stderr" [ ! -s "$work/err" ]
 token=$(cat "$work/out")
 check "the token is the value on the masters" everywhere k "$token"
 
-# A master that answers later than the majority gets the key as well: each in turn is late. One that
-# the machine keeps from answering for a tenth of a second is not waited for.
+# A master that answers later than the majority gets the key as well: each master in turn is late.
+# redlock waits for a late master for a tenth of a second at most.
 tries_of_late=0
 is_set() { [ "$(master "$1" exists "$2")" = 1 ]; }
 late() {
@@ -37,24 +37,24 @@ ended() {
     resume 5
     [ "$status" -eq 143 ] || { each_master del ended; return 1; }
 }
-check "a signal that comes before the token is printed ends it" some_time ended
-says "released 'ended' again: SIGTERM" "and it is said"
-check "and the lock is released" until_true is_free ended
+check "a signal before the token is printed ends acquire" some_time ended
+says "released 'ended' again: SIGTERM" "acquire says that it released the lock after the signal"
+check "after the signal the lock is released" until_true is_free ended
 
 run "$REDLOCK" acquire k --no-wait
 status_is 75 "a second acquire gives 75"
-check "and prints no token" [ ! -s "$work/out" ]
+check "a second acquire prints no token" [ ! -s "$work/out" ]
 run "$REDLOCK" acquire k --wait 50ms
-status_is 75 "and so it does after --wait"
+status_is 75 "a second acquire with --wait gives 75"
 
 run "$REDLOCK" status k
 status_is 0 "status succeeds"
-prints "k: held by me, " "it shows the owner"
-prints ".sock  held" "and what each master says"
+prints "k: held by me, " "status shows the owner"
+prints ".sock  held" "status shows what each master has"
 run "$REDLOCK" status k free --json
 status_is 0 "status --json succeeds"
 if command -v python3 >/dev/null; then
-    check "it is JSON that tells all" python3 - "$work/out" "$token" <<'SCRIPT'
+    check "status --json prints everything as JSON" python3 - "$work/out" "$token" <<'SCRIPT'
 import json
 import sys
 
@@ -67,7 +67,7 @@ assert free["key"] == "free" and not free["held"] and free["token"] == ""
 assert [n["answer"] for n in free["nodes"]] == ["free"] * 5
 SCRIPT
     run "$REDLOCK" status --json "$(printf 'a"\\\n\377b')"
-    check "a key of any bytes makes JSON as well" python3 - "$work/out" <<'SCRIPT'
+    check "status --json prints a key of any bytes" python3 - "$work/out" <<'SCRIPT'
 import json
 import sys
 
@@ -77,31 +77,31 @@ fi
 
 run "$REDLOCK" release k --token 0000000000000000000000000000000000000000
 status_is 75 "a release with a wrong token gives 75"
-says "somebody else's" "and says whose it is"
-check "and changes nothing" everywhere k "$token"
+says "somebody else's" "a release with a wrong token says whose lock it is"
+check "a release with a wrong token changes nothing" everywhere k "$token"
 run "$REDLOCK" release k --token "$token"
 status_is 0 "release succeeds"
-says "released 'k'" "and says so"
-check "and the lock is free everywhere" until_true is_free k
+says "released 'k'" "release names the key"
+check "after the release the lock is free everywhere" until_true is_free k
 run "$REDLOCK" release k --token "$token"
 status_is 0 "a second release succeeds"
-says "already gone" "and says that the lock was gone"
+says "already gone" "a second release says that the lock was gone"
 
 run "$REDLOCK" status k
-prints "k: free (5 of 5" "status shows a key that is free"
+prints "k: free (5 of 5" "status shows a free key"
 master 1 set half one >/dev/null
 master 2 set half two >/dev/null
 run "$REDLOCK" status half
-prints "half: held by nobody" "status shows a key that has no majority"
+prints "half: held by nobody" "status shows a key without a majority"
 for number in 1 2 3 4 5; do master "$number" set old x >/dev/null; done
 run "$REDLOCK" status old
 prints "without an end" "status shows a key that does not expire"
 
 run "$REDLOCK" acquire k --key-prefix app: --ttl 60s
-check "--key-prefix stands before the key on the masters" \
+check "--key-prefix is put before the key on the masters" \
     everywhere app:k "$(cat "$work/out")"
 run "$REDLOCK" release k --token "$(cat "$work/out")" --key-prefix app:
-check "and is taken off again" until_true is_free app:k
+check "--key-prefix is used for the release, too" until_true is_free app:k
 
 run "$REDLOCK" release k
 status_is 64 "release needs --token"
@@ -114,7 +114,7 @@ status_is 64 "acquire takes each KEY once"
 run "$REDLOCK" status
 status_is 64 "status needs KEY"
 
-# --- stdout that takes nothing ---
+# --- stdout that cannot be written to ---
 
 for command in "acquire full --ttl 60s" "status k" "status k --json" "nodes"; do
     status=0
@@ -122,18 +122,18 @@ for command in "acquire full --ttl 60s" "status k" "status k --json" "nodes"; do
     "$REDLOCK" $command >/dev/full 2>"$work/err" || status=$?
     status_is 70 "$command gives 70 when stdout is full"
 done
-check "and acquire leaves no lock that nobody can release" until_true is_free full
+check "with a full stdout acquire leaves no lock" until_true is_free full
 
 mkfifo "$work/pipe"
 exec 5<>"$work/pipe" 6>"$work/pipe" 5<&-
 status=0
 "$REDLOCK" acquire full --ttl 60s >&6 2>"$work/err" || status=$?
 exec 6>&-
-status_is 70 "acquire gives 70 when nobody reads stdout"
-check "and leaves no lock, either" until_true is_free full
+status_is 70 "acquire gives 70 when its stdout is a closed pipe"
+check "with a closed pipe acquire leaves no lock" until_true is_free full
 status=0
 "$REDLOCK" acquire full --ttl 60s >&- 2>"$work/err" || status=$?
 status_is 70 "acquire gives 70 when stdout is closed"
-check "and leaves no lock behind" until_true is_free full
+check "with a closed stdout acquire leaves no lock" until_true is_free full
 
 finish

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Passwords, where the names of the masters come from, what a file says besides, and what CMD inherits.
+# Passwords, where the URIs of the masters come from, the settings in a file, and what CMD inherits.
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
@@ -16,47 +16,47 @@ status_is 69 "without the password there is no majority"
 echo hunter2 >"$work/password"
 run "$REDLOCK" lock k --no-wait --password-file "$work/password" -- env
 status_is 0 "--password-file gives it"
-check "and the command does not see it" missing hunter2 "$work/out"
+check "the command does not see the password" missing hunter2 "$work/out"
 mkfifo "$work/fifo"
 echo hunter2 >"$work/fifo" &
 run "$REDLOCK" lock k --no-wait --password-file "$work/fifo" -- true
-status_is 0 "a FIFO that somebody writes to will do"
+status_is 0 "--password-file may be a FIFO with a writer"
 await $!
 run "$REDLOCK" lock k --no-wait --password-file "$work/fifo" -- true
-status_is 64 "one that nobody writes to is not waited for"
-says "it is a FIFO, and nobody writes to it" "and it is said"
+status_is 64 "a FIFO without a writer gives 64"
+says "it is a FIFO, and nobody writes to it" "redlock says that the FIFO has no writer"
 (sleep 3; echo hunter2) | "$REDLOCK" lock k --no-wait --password-file /dev/stdin -- true
 status=$?
-status_is 0 "but a pipe is, for whoever types slowly"
+status_is 0 "a pipe is waited for, so the password may be typed slowly"
 run env REDLOCK_PASSWORD_FILE="$work/password" "$REDLOCK" nodes -v
 status_is 0 "REDLOCK_PASSWORD_FILE gives it"
-says_not hunter2 "and it is not shown"
+says_not hunter2 "REDLOCK_PASSWORD_FILE: the password is not shown"
 run env REDLOCK_PASSWORD=hunter2 "$REDLOCK" lock k -v --no-wait -- env
 status_is 0 "REDLOCK_PASSWORD gives it"
-says_not hunter2 "and the command does not inherit it"
+says_not hunter2 "the command does not inherit REDLOCK_PASSWORD"
 run env REDLOCK_PASSWORD=wrong7 "$REDLOCK" lock k --no-wait -- true
 status_is 69 "a wrong password gives 69"
-says_not wrong7 "and is not shown"
+says_not wrong7 "a wrong password is not shown"
 run "$REDLOCK" lock k --no-wait --password hunter2 -- true
 status_is 64 "a password on the command line is refused"
-says_not hunter2 "and not shown"
+says_not hunter2 "a password on the command line is not shown"
 run "$REDLOCK" lock k --no-wait --password=hunter2 -- true
-status_is 64 "also behind a ="
-says_not hunter2 "and not shown there"
+status_is 64 "a password after a = is refused"
+says_not hunter2 "a password after a = is not shown"
 run "$REDLOCK" lock k --passwd=hunter2 -- true
-says_not hunter2 "nor is one behind an option that does not exist"
+says_not hunter2 "a password after an unknown option is not shown"
 run "$REDLOCK" lock k --nodes 'redis://u:hunter2@[bad' -- true
-status_is 64 "a URI that is wrong gives 64"
-says_not hunter2 "and its password is not shown"
+status_is 64 "an invalid URI gives 64"
+says_not hunter2 "the password of an invalid URI is not shown"
 run "$REDLOCK" nodes --nodes 'redis://u:hunter2@127.0.0.1:1'
 status_is 69 "a master that is down gives 69"
-says_not hunter2 "and the password in its URI is not shown"
+says_not hunter2 "the password of a URI is not shown when its master is down"
 run "$REDLOCK" lock k --password-file "$work/none" -- true
 status_is 64 "a password file that cannot be read gives 64"
 run env REDLOCK_NODES="redis://:hunter2@127.0.0.1:1 $nodes" REDLOCK_PASSWORD=hunter2 \
     "$REDLOCK" lock k --no-wait -- env
 status_is 0 "a URI in REDLOCK_NODES may have a password"
-says_not hunter2 "which the command does not inherit"
+says_not hunter2 "the command does not inherit the password of a URI"
 for number in 1 2 3 4 5; do
     "$rediscli" -s "$REDLOCK_SANDBOX/$number.sock" --no-auth-warning -a hunter2 \
         config set requirepass '' >/dev/null
@@ -70,11 +70,12 @@ mkdir -p "$HOME/.config/redlock" "$work/xdg/redlock"
 run env -u REDLOCK_NODES "$REDLOCK" lock k --no-wait --nodes "$(echo "$nodes" | tr ' ' ,)" -- true
 status_is 0 "--nodes takes URIs with commas between them"
 run "$REDLOCK" nodes --nodes "$(some 1 2 3)"
-check "--nodes, with blanks between them, goes before REDLOCK_NODES" [ "$(wc -l <"$work/out")" -eq 3 ]
+check "--nodes takes URIs with blanks between them, and overrides REDLOCK_NODES" \
+    [ "$(wc -l <"$work/out")" -eq 3 ]
 if ! [ -e /etc/redlock/nodes ]; then
     run env -u REDLOCK_NODES "$REDLOCK" lock k -- true
-    status_is 64 "without masters it gives 64"
-    says "export REDLOCK_NODES=" "and shows how to name them"
+    status_is 64 "a command without masters gives 64"
+    says "export REDLOCK_NODES=" "without masters redlock shows how to name them"
 fi
 {
     echo '# the masters'
@@ -82,24 +83,26 @@ fi
     echo "$(some 3) # the third"
 } >"$HOME/.config/redlock/nodes"
 run env -u REDLOCK_NODES "$REDLOCK" nodes
-check "\$HOME/.config/redlock/nodes names them, with comments" [ "$(wc -l <"$work/out")" -eq 3 ]
+check "\$HOME/.config/redlock/nodes names the masters, with comments" \
+    [ "$(wc -l <"$work/out")" -eq 3 ]
 some 1 >"$work/xdg/redlock/nodes"
 run env -u REDLOCK_NODES XDG_CONFIG_HOME="$work/xdg" "$REDLOCK" nodes
-check "\$XDG_CONFIG_HOME/redlock/nodes goes before it" [ "$(wc -l <"$work/out")" -eq 1 ]
+check "\$XDG_CONFIG_HOME/redlock/nodes overrides it" [ "$(wc -l <"$work/out")" -eq 1 ]
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/xdg/redlock/nodes" "$REDLOCK" nodes
 check "REDLOCK_CONFIG names another file" [ "$(wc -l <"$work/out")" -eq 1 ]
 { printf '\357\273\277'; some 1 2; } >"$work/marked"
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/marked" "$REDLOCK" nodes
 check "a byte order mark is skipped" [ "$(grep -c '  up ' "$work/out")" -eq 2 ]
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/fifo" "$REDLOCK" nodes
-status_is 64 "a FIFO that nobody writes to is no configuration"
-says "cannot read the masters from $work/fifo (REDLOCK_CONFIG): it is a FIFO" "and it is said"
+status_is 64 "a FIFO without a writer is refused as a configuration"
+says "cannot read the masters from $work/fifo (REDLOCK_CONFIG): it is a FIFO" \
+    "redlock says that the configuration is a FIFO"
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/none" "$REDLOCK" nodes
-status_is 64 "which must be there"
+status_is 64 "a missing REDLOCK_CONFIG is refused"
 
-# --- what a file says besides ---
+# --- settings in a file ---
 
-config() { # config LINE...: nodes that a file names, with these lines behind them
+config() { # config LINE...: a file that names masters, followed by these lines
     some 1 2 3 | tr ' ' '\n' >"$work/nodes"
     printf '%s\n' "$@" >>"$work/nodes"
 }
@@ -107,40 +110,43 @@ with_config() { run env -u REDLOCK_NODES -u REDLOCK_QUARANTINE REDLOCK_CONFIG="$
 
 config 'key-prefix = app:' 'max-ttl=20s  # of all' 'quarantine = off'
 with_config "$REDLOCK" lock k --no-wait -- "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
-prints 1 "a file names the prefix"
-status_is 0 "and the quarantine"
+prints 1 "a file may set the prefix"
+status_is 0 "a file may set the quarantine"
 with_config "$REDLOCK" lock k --no-wait --ttl 30s -- true
-status_is 64 "and the longest ttl"
-says "--max-ttl, 20.0 s" "which is named"
+status_is 64 "a file may set the longest ttl"
+says "--max-ttl, 20.0 s" "the longest ttl of the file is named"
 with_config "$REDLOCK" lock k --no-wait --ttl 30s --max-ttl 1m --key-prefix '' -- \
     "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
-prints 0 "the options come first, an empty prefix, too"
+prints 0 "options override the file, even an empty prefix"
 with_config env REDLOCK_MAX_TTL=1m REDLOCK_KEY_PREFIX= "$REDLOCK" lock k --no-wait --ttl 30s -- \
     "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
-prints 0 "and so do the variables"
+prints 0 "environment variables override the file"
 run env REDLOCK_CONFIG="$work/nodes" "$REDLOCK" lock k --no-wait --ttl 30s -- true
-status_is 0 "it is about the masters that it names only"
+status_is 0 "a file's settings apply only to the masters that it names"
 config 'max-ttl = 20x'
 with_config "$REDLOCK" nodes
-status_is 64 "a value that is wrong gives 64"
-says "$work/nodes:4: max-ttl '20x' is not a time" "and its line is named"
+status_is 64 "a wrong value in a file gives 64"
+says "$work/nodes:4: max-ttl '20x' is not a time" "the line of a wrong time is named"
 config 'quarantine = of'
 with_config "$REDLOCK" nodes
-says "$work/nodes:4: quarantine 'of' is unknown" "of a quarantine, too"
+says "$work/nodes:4: quarantine 'of' is unknown" "the line of a wrong quarantine is named"
 config '' 'max-tll = 20s'
 with_config "$REDLOCK" nodes
-says "$work/nodes:5: 'max-tll' is unknown" "and of what is unknown"
+says "$work/nodes:5: 'max-tll' is unknown" "the line of an unknown setting is named"
 config 'max-ttl = 20s' 'max-ttl = 30s'
 with_config "$REDLOCK" nodes
-says "$work/nodes:5: max-ttl was given in line 4 already" "and of what is given twice"
+says "$work/nodes:5: max-ttl was given in line 4 already" \
+    "the line of a setting that is given twice is named"
 config '# the fourth' 'redis//:hunter2@d.example'
 with_config "$REDLOCK" nodes
-status_is 64 "a URI that is wrong gives 64"
-says "$work/nodes:5: master 4 of 4 has a URI that is not valid" "and its line is named"
-says_not hunter2 "and its password is not"
+status_is 64 "an invalid URI in a file gives 64"
+says "$work/nodes:5: master 4 of 4 has a URI that is not valid" \
+    "the line of an invalid URI is named"
+says_not hunter2 "the password of an invalid URI in a file is not shown"
 config "$(some 2)"
 with_config "$REDLOCK" nodes
-says "$work/nodes:4: master 2 and master 4 are the same" "and that of a master that is there twice"
+says "$work/nodes:4: master 2 and master 4 are the same" \
+    "the line of a master that is listed twice is named"
 
 # --- what the command inherits ---
 
@@ -148,15 +154,15 @@ says "$work/nodes:4: master 2 and master 4 are the same" "and that of a master t
 nested='"$0" extend k --token "$REDLOCK_TOKEN" --ttl 50s && env'
 outer() { run env -u REDLOCK_NODES "$REDLOCK" lock k --no-wait "$@" -- sh -c "$nested" "$REDLOCK"; }
 outer --nodes "$(some 1 2 3)" --key-prefix app: --max-ttl 1m --quarantine off
-status_is 0 "a redlock in the command is about the same lock"
-prints "REDLOCK_KEY_PREFIX=app:" "with the prefix"
-prints "REDLOCK_MAX_TTL=60000ms" "the longest ttl"
-prints "REDLOCK_QUARANTINE=off" "and the quarantine"
+status_is 0 "a redlock inside CMD uses the same lock"
+prints "REDLOCK_KEY_PREFIX=app:" "CMD inherits the prefix"
+prints "REDLOCK_MAX_TTL=60000ms" "CMD inherits the longest ttl"
+prints "REDLOCK_QUARANTINE=off" "CMD inherits the quarantine"
 config 'key-prefix = app:' 'max-ttl = 1m' 'quarantine = off'
 with_config "$REDLOCK" lock k --no-wait -- env -u REDLOCK_CONFIG sh -c "$nested" "$REDLOCK"
-status_is 0 "also when a file says so"
+status_is 0 "a redlock inside CMD uses the settings of a file"
 with_config "$REDLOCK" lock k --no-wait --key-prefix '' -- sh -c "$nested" "$REDLOCK"
-status_is 0 "and when it is overridden"
+status_is 0 "a redlock inside CMD uses settings that override the file"
 
 for number in 1 2 3; do
     master "$number" config set requirepass hunter2 >/dev/null
@@ -165,20 +171,20 @@ echo hunter2 >"$work/password"
 (cd "$work" && outer --nodes "$(some 1 2 3)" --password-file password --quarantine off
 echo "$status" >"$work/status")
 status=$(cat "$work/status")
-status_is 0 "a password file is handed on, from whatever folder"
-check "and not what is in it" missing hunter2 "$work/out"
+status_is 0 "CMD inherits the password file by its full path"
+check "CMD does not inherit the content of the password file" missing hunter2 "$work/out"
 for number in 1 2 3; do
     "$rediscli" -s "$REDLOCK_SANDBOX/$number.sock" --no-auth-warning -a hunter2 \
         config set requirepass '' >/dev/null
 done
 { some 1 2 3; echo redis://ann:hunter2@127.0.0.1:1; } | tr ' ' '\n' >"$work/nodes"
 with_config "$REDLOCK" lock k --no-wait --quarantine off -- sh -c "$nested" "$REDLOCK"
-status_is 0 "with a password in the file that file is handed on"
-prints "REDLOCK_CONFIG=$work/nodes" "by its name"
-check "and not the password" missing hunter2 "$work/out"
+status_is 0 "CMD inherits a file that contains a password"
+prints "REDLOCK_CONFIG=$work/nodes" "CMD inherits that file by its name"
+check "CMD does not inherit the password in that file" missing hunter2 "$work/out"
 run env REDLOCK_NODES="$(some 1 2 3)redis://ann:hunter2@127.0.0.1:1 redis://:hunter2@127.0.0.1:2" \
     "$REDLOCK" lock k --no-wait -- env
-prints "redis://ann@127.0.0.1:1 redis://127.0.0.1:2" "URIs are handed on without their passwords"
-check "which nobody sees" missing hunter2 "$work/out"
+prints "redis://ann@127.0.0.1:1 redis://127.0.0.1:2" "CMD inherits URIs without their passwords"
+check "the passwords of URIs are not shown" missing hunter2 "$work/out"
 
 finish

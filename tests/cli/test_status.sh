@@ -1,5 +1,5 @@
 #!/bin/sh
-# redlock status: what a majority has, whatever it is; and what nobody can tell.
+# redlock status: values of any bytes that a majority has; and keys whose holder is unknown.
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
@@ -11,12 +11,12 @@ put() {
     printf "$3" | master "$1" -x set "$2" >/dev/null
 }
 
-# no_controls FILE: not one byte that does something to a terminal.
+# no_controls FILE: it contains no byte that controls a terminal.
 no_controls() {
     [ "$(tr -d '\n' <"$1" | tr -d '[:cntrl:]' | wc -c)" -eq "$(tr -d '\n' <"$1" | wc -c)" ]
 }
 
-# json SCRIPT: what it says of `keys` is true.
+# json SCRIPT: a condition on `keys`, the printed list, is true.
 json() {
     ! command -v python3 >/dev/null || python3 -c "
 import json, sys
@@ -24,7 +24,7 @@ keys = json.load(open(sys.argv[1], encoding='utf-8'))
 assert ($1)" "$work/out"
 }
 
-# Each byte in a key of its own, and what is almost UTF-8: too long a form, a surrogate, beyond the
+# Each byte in a key of its own, and invalid UTF-8: too long a form, a surrogate, beyond the
 # last character, cut short. A byte that begins no character becomes U+FFFD.
 every_byte() {
     ! command -v python3 >/dev/null || python3 - "$REDLOCK" <<'EOF'
@@ -42,15 +42,18 @@ EOF
 
 for number in 1 2 3 4 5; do put "$number" bytes "a\\000$number"; done
 run "$REDLOCK" status bytes
-prints "bytes: held by nobody: the same value is on 1 of 5 masters" "values with a NUL are compared whole"
-prints 'a\x003' "and shown"
+prints "bytes: held by nobody: the same value is on 1 of 5 masters" \
+    "values that contain a NUL are compared whole"
+prints 'a\x003' "values that contain a NUL are shown"
 for number in 1 2 3; do put "$number" bytes '\001\377:x'; done
 run "$REDLOCK" status bytes
-prints 'bytes: held with the token \x01\xff:x, without an end, on 3 of 5' "a value of another library has no owner"
+prints 'bytes: held with the token \x01\xff:x, without an end, on 3 of 5' \
+    "a value of another library has no owner"
 for number in 4 5; do put "$number" bytes '\001\377:x'; done
 run "$REDLOCK" lock bytes --no-wait -- true
-says "'bytes' is held by somebody else (say " "also for who does not get it"
-says 'of 5 masters; token \x01\xff:x)' "to whom it is shown as well"
+says "'bytes' is held by somebody else (say " \
+    "a client that does not get the lock sees that it is held"
+says 'of 5 masters; token \x01\xff:x)' "a client that does not get the lock sees the holder's value"
 
 master 1 set empty '' >/dev/null
 run "$REDLOCK" status empty
@@ -58,44 +61,44 @@ prints "empty: held by nobody: the same value is on 1 of 5 masters at the most, 
     "an empty value on one master is not free"
 for number in 2 3; do master "$number" set empty '' >/dev/null; done
 run "$REDLOCK" status empty
-prints "empty: held with an empty value, without an end, on 3 of 5" "an empty value may hold"
+prints "empty: held with an empty value, without an end, on 3 of 5" "an empty value may hold a lock"
 run "$REDLOCK" status --json empty
-check "also in JSON, where a key without an end has -1" \
+check "JSON shows an empty value, and -1 for a key that does not expire" \
     json "keys[0]['held'] is True and keys[0]['token'] == '' and keys[0]['ttl_ms'] == -1"
 
 # --- several keys ---
 
 run "$REDLOCK" status --json k "$(printf '%01020d' 0)" --key-prefix 12345
-status_is 64 "a later key that is too long is refused"
-check "before anything is printed" [ ! -s "$work/out" ]
+status_is 64 "a second key that is too long is refused"
+check "nothing is printed before the refusal" [ ! -s "$work/out" ]
 
 # --- what is shown of a key, and of a URI ---
 
 bad=$(printf 'k\033[31m\001\n\302\233x')
 run "$REDLOCK" status "$bad"
 prints 'k\x1b[31m\x01\x0a\xc2\x9bx: free' "a key is shown escaped"
-check "on stdout" no_controls "$work/out"
+check "a key on stdout contains no control characters" no_controls "$work/out"
 run "$REDLOCK" status "$bad" --json
-check "and in JSON" no_controls "$work/out"
-check "which has all of it" json "keys[0]['key'] == 'k\\x1b[31m\\x01\\n\\x9bx'"
-check "whatever bytes a key has" every_byte
+check "a key in JSON contains no control characters" no_controls "$work/out"
+check "JSON has the whole key" json "keys[0]['key'] == 'k\\x1b[31m\\x01\\n\\x9bx'"
+check "every byte of a key is escaped correctly" every_byte
 run "$REDLOCK" release "$bad" --token x -v
-check "and on stderr" no_controls "$work/err"
-says 'k\x1b[31m' "which names it"
+check "a key on stderr contains no control characters" no_controls "$work/err"
+says 'k\x1b[31m' "the message names the key, escaped"
 run "$REDLOCK" nodes --nodes "unix:///no${esc}[31m%1b%9bsuch"
 status_is 69 "a master with such a path is down"
-prints 'x1b[31m' "and named"
-check "escaped" no_controls "$work/out"
+prints 'x1b[31m' "a master that is down is named"
+check "the name of a master contains no control characters" no_controls "$work/out"
 run "$REDLOCK" "status$esc"
-check "so is a command that is unknown" no_controls "$work/err"
+check "an unknown command is shown escaped" no_controls "$work/err"
 printf '#!/bin/sh\nprintf "one\\033[31m\\ntwo\\n"\nexit 1\n' >"$work/server"
 chmod +x "$work/server"
 run "$REDLOCK" sandbox --server "$work/server" true
-says 'one\x1b[31m' "what a server says that does not start is shown escaped"
-says "two" "line by line"
-check "all of it" no_controls "$work/err"
+says 'one\x1b[31m' "the output of a server that does not start is shown escaped"
+says "two" "the output of a server is shown line by line"
+check "the output of a server contains no control characters" no_controls "$work/err"
 
-# --- what nobody can tell ---
+# --- a holder that is unknown ---
 
 for number in 1 2; do master "$number" set part x px 600000 >/dev/null; done
 halt 5
@@ -103,16 +106,17 @@ run "$REDLOCK" status part free --node-timeout 500ms
 status_is 0 "a majority answers"
 prints "part: not known: 2 of 5 masters have the same value, 1 did not answer, and 3 are needed" \
     "that a majority has a value may not be known"
-prints "free: free (4 of 5" "that none has one is"
+prints "free: free (4 of 5" "a key that no master can have is free"
 run "$REDLOCK" status part free --json --node-timeout 500ms
-check "what is not known is null in JSON" json "[k['held'] for k in keys] == [None, False] and
+check "an unknown holder is null in JSON" json "[k['held'] for k in keys] == [None, False] and
     [keys[0][f] for f in ('owner', 'token', 'ttl_ms', 'fence')] == [None] * 4 and
     keys[0]['holding'] == 2 and keys[0]['nodes'][4]['token'] is None and
     keys[0]['nodes'][4]['ttl_ms'] is None"
 halt 3 4
 run "$REDLOCK" status free --json --node-timeout 500ms
 status_is 69 "no majority answers"
-check "whether it is held is null then" json "keys[0]['held'] is None and keys[0]['answered'] == 2"
+check "without a majority the holder is null in JSON" \
+    json "keys[0]['held'] is None and keys[0]['answered'] == 2"
 resume 3 4 5
 
 finish

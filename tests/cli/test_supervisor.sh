@@ -6,7 +6,7 @@ in_sandbox "$0"
 filled() { [ -s "$1" ]; }
 said() { grep -qF -e "$1" "$work/err"; }
 
-# Cannot be asked to end.
+# Ignores SIGTERM.
 cat >"$work/worker" <<'SCRIPT'
 trap '' TERM
 echo $$ >>"$1"
@@ -36,7 +36,7 @@ start() {
     pids=$(cat "$work/pids")
 }
 
-# find_supervisor: sets $supervisor, the child of redlock that watches.
+# find_supervisor: sets $supervisor, the child of redlock that supervises the command.
 find_supervisor() {
     supervisor=
     for file in $(grep -lsx "PPid:	$locker" /proc/[0-9]*/status); do
@@ -48,7 +48,7 @@ find_supervisor() {
     [ -n "$supervisor" ]
 }
 
-# alive PID...: prints those that are.
+# alive PID...: prints those that are alive.
 cat >"$work/alive" <<'SCRIPT'
 for pid in "$@"; do grep "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; done
 true
@@ -56,7 +56,8 @@ SCRIPT
 
 # --- stopped ---
 
-# next_one OPTION...: redlock is stopped; whoever gets the lock next looks at those that had it.
+# next_one OPTION...: redlock is stopped; the next holder of the lock counts the processes of the
+# former holder.
 next_one() {
     start "$@"
     [ "$1" = --no-renew ] || until_late said "renewed 'k'"
@@ -70,31 +71,33 @@ next_one() {
     [ ! -s "$work/found" ]
 }
 
-check "the command of a redlock that is stopped, and what that has started, are dead when it ends" \
+check "when the lock of a stopped redlock ends its command is dead with all its processes" \
     some_time next_one --ttl 8s --grace 300ms
-check "so the next one can get the lock" [ "$next_status" -eq 0 ]
-status_is 76 "when redlock goes on, it gives 76"
-check "and says why" grep -q 'did not run in time before the end .* which is lost' "$work/err"
+check "the next client can get the lock" [ "$next_status" -eq 0 ]
+status_is 76 "a redlock that was stopped gives 76"
+check "a redlock that was stopped says why" \
+    grep -q 'did not run in time before the end .* which is lost' "$work/err"
 
-check "so it is without renewals" some_time next_one --no-renew --ttl 5s --grace 300ms
-status_is 76 "and then it gives 76, too"
+check "the command is dead without renewals, too" \
+    some_time next_one --no-renew --ttl 5s --grace 300ms
+status_is 76 "a redlock that was stopped gives 76 without renewals, too"
 
-# The number of a command that the supervisor has killed is nobody else's while redlock may use it.
+# The pid of a command that the supervisor has killed is not used again while redlock may use it.
 start --no-renew --ttl 3s --grace 0
 command=$(tail -n 1 "$work/pids")
 others=$(head -n 4 "$work/pids")
 kill -STOP "$locker"
-check "the supervisor kills the command of a redlock that is stopped" until_late is_dead "$command"
+check "the supervisor kills the command of a stopped redlock" until_late is_dead "$command"
 all_gone() {
     for pid in "$@"; do is_gone "/proc/$pid" || return 1; done
 }
 # shellcheck disable=SC2086
-check "and reaps what that has started" until_true all_gone $others
-check "but not the command" [ -e "/proc/$command" ]
+check "the supervisor reaps the other processes of the command" until_true all_gone $others
+check "the supervisor does not reap the command itself" [ -e "/proc/$command" ]
 kill -CONT "$locker"
 await "$locker"
-status_is 76 "redlock says that it was killed"
-check "and its number is free when redlock has ended" until_true is_gone "/proc/$command"
+status_is 76 "redlock says that the command was killed"
+check "the pid of the command is free when redlock has ended" until_true is_gone "/proc/$command"
 
 # A command that ends in time, while redlock is stopped until the deadline has passed.
 ends_alone() {
@@ -115,9 +118,9 @@ ends_alone() {
 }
 check "a command that ends in time has ended by itself, though redlock learns it late" \
     some_time ends_alone
-says_not "SIGKILL" "and nobody says that it was killed"
+says_not "SIGKILL" "redlock does not say that the command was killed"
 
-# A stop that is over in time: nothing is killed.
+# redlock goes on before the deadline: nothing is killed.
 start --ttl 9s
 until_late said "renewed 'k'"
 kill -STOP "$locker"
@@ -126,30 +129,30 @@ kill -CONT "$locker"
 count() { grep -c "renewed 'k'" "$work/err"; }
 before=$(count)
 more() { [ "$(count)" -ge $((before + 2)) ]; }
-check "a redlock that was stopped shortly goes on renewing" until_late more
+check "a redlock that was stopped for a short time goes on renewing" until_late more
 # shellcheck disable=SC2086
-check "and its command lives, with all that it has started" kill -0 $pids
+check "its command and all its processes live" kill -0 $pids
 
 # --- killed ---
 
 kill -KILL "$locker"
 # shellcheck disable=SC2086
-check "a redlock that is killed takes the command with it, and all that this has started" \
+check "when redlock is killed the command is killed with all its processes" \
     until_true all_dead $pids
 await "$locker"
-check "and its lock ends with its ttl" until_late is_free k
+check "the lock of a killed redlock ends with its ttl" until_late is_free k
 
 start --ttl 60s
-check "there is a process that watches" until_true find_supervisor
-check "which is not called redlock, by its name or arguments" \
+check "redlock has a supervisor" until_true find_supervisor
+check "the supervisor is not called redlock, by its name or arguments" \
     sh -c '! cat "/proc/$1/comm" "/proc/$1/cmdline" | grep -aq redlock' sh "$supervisor"
 kill -KILL "$supervisor"
 await "$locker"
-check "when it is killed that is said" said "the process that watches"
+check "redlock says that the supervisor was killed" said "the process that watches"
 # shellcheck disable=SC2086
-check "and the command is killed, with all that it has started" all_dead $pids
-status_is 70 "and redlock gives 70"
-check "having released the lock" until_true is_free k
+check "without a supervisor the command is killed with all its processes" all_dead $pids
+status_is 70 "without a supervisor redlock gives 70"
+check "without a supervisor the lock is released" until_true is_free k
 
 start --ttl 60s
 until_true find_supervisor
@@ -159,15 +162,15 @@ until_true is_stopped "$locker"
 kill -KILL "$supervisor"
 check "while redlock is stopped the kernel kills the command of a supervisor that is killed" \
     until_true is_dead "$command"
-# Something else waits in redlock's loop: its connections have ended.
+# The loop of redlock has other events waiting: its connections have ended.
 each_master client kill type normal
 kill -CONT "$locker"
-check "and redlock ends when it goes on" until_true is_dead "$locker"
+check "redlock ends when it goes on" until_true is_dead "$locker"
 kill -KILL "$locker" 2>/dev/null
 await "$locker"
-status_is 70 "with 70"
+status_is 70 "redlock whose supervisor was killed gives 70"
 # shellcheck disable=SC2086
-check "having killed the others" until_true all_dead $pids
+check "redlock kills the other processes of the command" until_true all_dead $pids
 # shellcheck disable=SC2086
 kill -KILL $pids 2>/dev/null
 each_master del k
@@ -202,7 +205,7 @@ kill -KILL "$(cat "$work/pids")" 2>/dev/null
 await "$locker"
 each_master del k
 
-# Who is started by a child that a shell had before it became redlock is not the command's.
+# A shell starts a child and then becomes redlock: that child does not belong to the command.
 rm -f "$work/pids"
 sh -c 'sleep 60 & echo $! >"$1"; shift; exec "$@"' sh "$work/elder" \
     "$REDLOCK" lock k --ttl 60s -- sh "$work/stubborn" "$work/pids" >/dev/null 2>&1 &
@@ -211,12 +214,12 @@ until_true filled "$work/pids"
 until_true find_supervisor
 kill -KILL "$supervisor"
 await "$locker"
-check "a child that redlock has not started is left alone" kill -0 "$(cat "$work/elder")"
+check "a process that redlock has not started is left alone" kill -0 "$(cat "$work/elder")"
 # shellcheck disable=SC2046
 kill -KILL $(cat "$work/elder" "$work/pids") 2>/dev/null
 each_master del k
 
-# Each starts the next one, in a session of its own, and ends.
+# Each process starts the next one in a new session, and ends.
 cat >"$work/runner" <<'SCRIPT'
 : >>"$1"
 setsid sh "$0" "$1" &
@@ -229,9 +232,9 @@ rm -f "$work/ran"
 locker=$!
 until_true filled "$work/token"
 token=$(cat "$work/token")
-check "processes that run away are there" left_of "$token"
+check "there are processes that run away" left_of "$token"
 kill -KILL "$locker"
-check "and are caught when redlock is killed" until_true none_left "$token"
+check "processes that run away are killed when redlock is killed" until_true none_left "$token"
 await "$locker"
 each_master del k
 
@@ -244,9 +247,9 @@ setsid sleep 60 &
 echo $! >>"$1"
 SCRIPT
 run "$REDLOCK" lock k -- sh "$work/leaver" "$work/left"
-status_is 0 "a command that leaves somebody behind ends as it likes"
+status_is 0 "a command that leaves a process behind ends with its own status"
 # shellcheck disable=SC2046
-check "and who is left behind is left alone" kill -0 $(cat "$work/left")
+check "a process that is left behind at a normal end is left alone" kill -0 $(cat "$work/left")
 # shellcheck disable=SC2046
 kill -KILL $(cat "$work/left")
 rm -f "$work/pids"
@@ -255,9 +258,9 @@ rm -f "$work/pids"
     while ! [ -e "$1" ]; do sleep 0.02; done' "$work/pids" "$work/stop" 2>/dev/null &
 locker=$!
 until_true filled "$work/pids"
-check "the process that watches is there" until_true find_supervisor
+check "redlock has a supervisor at a normal end" until_true find_supervisor
 touch "$work/stop"
 await "$locker"
-check "and goes with redlock" until_true is_dead "$supervisor"
+check "the supervisor ends with redlock" until_true is_dead "$supervisor"
 
 finish

@@ -1,7 +1,7 @@
-"""redlock lock on a terminal: as if the command had been run without it, in a pipeline, too.
+"""redlock lock on a terminal: the command behaves as without redlock, in a pipeline, too.
 
-Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP. All waiting is
-for a condition: for a text, or for who is in the foreground of the terminal.
+Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP. A test always waits
+for a condition: a text, or which process group is in the foreground of the terminal.
 """
 
 import os
@@ -16,7 +16,7 @@ import time
 REDLOCK = os.environ["REDLOCK"]
 PATIENCE_S = 60
 
-# A master that runs answers in time, however busy the machine is.
+# A long timeout, so that running masters answer in time on a busy machine.
 LOCK = [REDLOCK, "lock", "--node-timeout", "20s"]
 SHELL_LOCK = shlex.join(LOCK)
 
@@ -29,7 +29,7 @@ def await_true(condition, otherwise):
 
 
 def stat(pid):
-    """State, parent and process group of a process; None when there is none."""
+    """State, parent and process group of a process; None for a process that has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             state, parent, group = file.read().rsplit(")", 1)[1].split()[:3]
@@ -39,7 +39,7 @@ def stat(pid):
 
 
 def expect_stopped(group):
-    """All of it: who was about to read would take what is typed next away from the shell."""
+    """Every process of the group is stopped: one that still reads would take the shell's input."""
     def all_stopped():
         stats = [stat(name) for name in os.listdir("/proc") if name.isdigit()]
         return all(one[0] == "T" for one in stats if one and one[2] == group)
@@ -48,7 +48,7 @@ def expect_stopped(group):
 
 
 class Terminal:
-    """A program on a new terminal, as its session's leader."""
+    """A program on a new terminal, as the leader of its session."""
 
     def __init__(self, *argv):
         self.text = b""
@@ -60,7 +60,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def expect(self, pattern):
-        """Read until the pattern comes, and return its match."""
+        """Reads until the pattern occurs, and returns its match."""
         end = time.monotonic() + PATIENCE_S
         while not (found := re.search(pattern.encode(), self.text)):
             left = end - time.monotonic()
@@ -80,7 +80,7 @@ class Terminal:
         await_true(lambda: os.tcgetpgrp(self.fd) != group, f"{group} is in the foreground")
 
     def end(self):
-        """Wait for the program; returns its exit status."""
+        """Waits for the program; returns its exit status."""
         while True:
             assert select.select([self.fd], [], [], PATIENCE_S)[0], "it does not end"
             try:
@@ -116,7 +116,7 @@ def ctrl_c_ends_the_script_as_well():
     assert terminal.end() == -signal.SIGINT
 
 
-def but_not_when_the_command_has_dealt_with_it():
+def a_command_that_handles_ctrl_c_does_not_end_the_script():
     terminal = Terminal("bash", "-c", f"{SHELL_LOCK} k -- sh -c '"
                         'trap "exit 0" INT; echo ready; while :; do sleep 0.02; done\'; exit 5')
     terminal.expect("ready")
@@ -134,7 +134,7 @@ def the_command_reads_from_the_terminal_when_stdin_is_another_file():
     assert terminal.end() == 0
 
 
-def and_ctrl_c_ends_it_then():
+def ctrl_c_ends_the_command_when_stdin_is_another_file():
     terminal = Terminal("sh", "-c", f"trap : INT; {SHELL_LOCK} k -v --ttl 60s -- sh -c '"
                         'trap "" TTIN; echo ready; read x </dev/tty\' </dev/null; echo "status $?"')
     terminal.expect("ready")
@@ -157,7 +157,7 @@ def sigterm_ends_a_command_that_the_terminal_has_stopped():
     assert shell.end() == 3
 
 
-def ctrl_c_comes_once():
+def ctrl_c_reaches_the_command_once():
     terminal = Terminal(*LOCK, "k", "-v", "--", "sh", "-c",
                         'trap "got=1" INT; echo ready; while ! [ "$got" ]; do sleep 0.02; done; '
                         'echo got it; exec sleep 0.2')
@@ -176,8 +176,8 @@ def ctrl_c_reaches_a_command_that_has_left_for_a_group_of_its_own():
     assert terminal.end() in (124, -signal.SIGINT)
 
 
-def a_pipeline_has_the_terminal_together():
-    """Its last member, as less(1) does, reads keys while the command still writes."""
+def a_whole_pipeline_has_the_terminal():
+    """The last process of the pipeline reads keys while the command still writes, as less(1) does."""
     shell = interactive_shell()
     shell.type(f"{SHELL_LOCK} k --ttl 60s -- sh -c 'while echo one; do sleep 0.02; done' |"
                " sh -c 'read a; echo \"go''t <$a>\"; read b </dev/tty; echo \"<$b>\"'\n")
@@ -201,7 +201,7 @@ def ctrl_z_stops_a_pipeline_and_fg_continues_it():
     leave(shell)
 
 
-def a_command_that_is_killed_leaves_the_terminal_to_those_behind_it():
+def a_killed_command_leaves_the_terminal_to_the_rest_of_the_pipeline():
     terminal = Terminal("sh", "-c", f"{SHELL_LOCK} k --no-renew --ttl 3s --grace 0 -- bash --norc"
                         ' -i; echo "status $?"; read x; echo "<$x>"')
     terminal.expect("status 76")
@@ -210,7 +210,7 @@ def a_command_that_is_killed_leaves_the_terminal_to_those_behind_it():
     assert terminal.end() == 0
 
 
-def ctrl_c_ends_the_waiting():
+def ctrl_c_ends_the_wait_for_a_lock():
     holder = Terminal(*LOCK, "k", "--", "sh", "-c", "echo ready; exec sleep 60")
     holder.expect("ready")
     waiter = Terminal(*LOCK, "k", "-v", "--", "true")
@@ -230,7 +230,7 @@ def interactive_shell():
 
 
 def stop(shell, job):
-    """Its job, with Ctrl-Z."""
+    """Stops the job of the shell with Ctrl-Z."""
     shell.type("\x1a")
     shell.expect("Stopped")
     shell.expect_foreground(shell.pid)
@@ -246,8 +246,8 @@ def leave(shell):
 
 
 def shell_with_lock():
-    """An interactive shell in which a command has a lock and repeats what is typed; and the process
-    group of that job."""
+    """An interactive shell in which a command has a lock and repeats its input; and the process group
+    of that job."""
     shell = interactive_shell()
     shell.type(f"{SHELL_LOCK} k --ttl 60s -- sh -c '"
                'echo "command <$$>"; while read x; do echo "read <$x>"; done\'\n')
@@ -282,7 +282,7 @@ def a_job_in_the_background_that_reads_stops_until_fg():
     leave(shell)
 
 
-def ctrl_z_does_nothing_when_nobody_could_continue_us():
+def ctrl_z_does_nothing_without_a_shell_to_continue_it():
     terminal = Terminal(*LOCK, "k", "--", "sh", "-c", 'echo ready; read x; echo "<$x>"')
     terminal.expect("ready")
     terminal.type("\x1a")
@@ -304,19 +304,19 @@ TESTS = [
     the_command_reads_from_the_terminal,
     ctrl_c_ends_the_command_and_the_lock_is_released,
     ctrl_c_ends_the_script_as_well,
-    but_not_when_the_command_has_dealt_with_it,
+    a_command_that_handles_ctrl_c_does_not_end_the_script,
     the_command_reads_from_the_terminal_when_stdin_is_another_file,
-    and_ctrl_c_ends_it_then,
+    ctrl_c_ends_the_command_when_stdin_is_another_file,
     sigterm_ends_a_command_that_the_terminal_has_stopped,
-    ctrl_c_comes_once,
+    ctrl_c_reaches_the_command_once,
     ctrl_c_reaches_a_command_that_has_left_for_a_group_of_its_own,
-    ctrl_c_ends_the_waiting,
-    a_pipeline_has_the_terminal_together,
+    ctrl_c_ends_the_wait_for_a_lock,
+    a_whole_pipeline_has_the_terminal,
     ctrl_z_stops_a_pipeline_and_fg_continues_it,
     ctrl_z_stops_the_job_and_fg_continues_it,
     a_job_in_the_background_that_reads_stops_until_fg,
-    ctrl_z_does_nothing_when_nobody_could_continue_us,
-    a_command_that_is_killed_leaves_the_terminal_to_those_behind_it,
+    ctrl_z_does_nothing_without_a_shell_to_continue_it,
+    a_killed_command_leaves_the_terminal_to_the_rest_of_the_pipeline,
     a_shell_in_a_sandbox_has_the_terminal,
 ]
 

@@ -1,4 +1,4 @@
-"""redlock --trace and REDLOCK_TRACE=1: the lines of the simulator, and no secret among them.
+"""redlock --trace and REDLOCK_TRACE=1: lines as in the simulator, without any secret.
 
 Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP.
 """
@@ -32,7 +32,7 @@ class Run:
         """Lines with these parts, in this order."""
         lines = iter(self.lines)
         return [f'no line with {part!r} in its turn: {self.err}' for part in parts
-                if not any(part in line for line in lines)]
+                if not any(part in text for text in lines)]
 
 
 def traced(run, status=0):
@@ -41,18 +41,18 @@ def traced(run, status=0):
     yield from strangers(run.lines)
     yield from (f'{line} is of another process' for line in run.lines
                 if not re.search(rf' c{run.pid}\b', line))
-    if len([line for line in run.lines if ' connected: ' in line]) < 3:
+    if sum(' connected: ' in text for text in run.lines) < 3:
         yield f'the masters are not all there: {run.err}'
 
 
 def a_lock(tap):
     run = Run('lock', 'k', '--trace', *PATIENT, '--', 'true')
     tap.claim('lock --trace says what happens', traced(run))
-    tap.claim('from the wish to the end',
+    tap.claim('the trace goes from the request to the release',
               run.has('asks for k, ttl 10000 ms, renewed', 'round 1: t', 'has a majority', 'HOLDS k',
                       'lets go of k', 'releases t', 'ended with OK', 'is closed'))
-    tap.claim('and nothing else is on stderr', run.rest)
-    tap.claim('with REDLOCK_TRACE=1, too',
+    tap.claim('lock --trace prints nothing else on stderr', run.rest)
+    tap.claim('REDLOCK_TRACE=1 does the same',
               traced(Run('lock', 'k', *PATIENT, '--', 'true', REDLOCK_TRACE='1')))
 
 
@@ -62,23 +62,23 @@ def commands(tap):
                   ['release', 'k', '--token', token]]:
         run = Run(*words, '--trace', *PATIENT)
         tap.claim(f'{words[0]} --trace says what happens', traced(run, run.status))
-        tap.claim(f'and {words[0]} says no whole token',
+        tap.claim(f'{words[0]} --trace shows no whole token',
                   [line for line in run.lines if token[:9] in line or 'somebody' in line])
 
 
 def nothing(tap):
     for value in ['', '0']:
         run = Run('nodes', *PATIENT, REDLOCK_TRACE=value)
-        tap.claim(f"REDLOCK_TRACE='{value}' says nothing", run.lines)
+        tap.claim(f"REDLOCK_TRACE='{value}' traces nothing", run.lines)
     run = Run('nodes', REDLOCK_TRACE='yes')
-    tap.claim('another value is a mistake',
+    tap.claim('another value of REDLOCK_TRACE is refused',
               [] if run.status == 64 and "REDLOCK_TRACE 'yes'" in run.err else [run.err])
 
 
 def secrets(tap):
     run = Run('nodes', '--trace', *PATIENT, REDLOCK_PASSWORD='hunter2')
-    tap.claim('a password that is refused is said to be', run.has('trouble: refused our user'))
-    tap.claim('and not shown', [line for line in run.lines if 'hunter2' in line])
+    tap.claim('a refused password is reported', run.has('trouble: refused our user'))
+    tap.claim('a refused password is not shown', [line for line in run.lines if 'hunter2' in line])
 
 
 def main():

@@ -1,4 +1,4 @@
-"""What the tests of the fence examples have in common.
+"""Common parts of the tests of the fence examples.
 
 A resource is one of the examples with its data in a folder of its own: it can say how a holder
 reads and writes a number. The stories below are told to any resource, and return complaints: none
@@ -19,17 +19,17 @@ from tap import Tap, skip_all  # noqa: E402,F401
 
 LOST = 76
 
-# As they look in life: microseconds since 1970, one apart.
+# Like real fences: microseconds since 1970, one apart.
 OLD, MIDDLE, NEW = 1795228636303750, 1795228636303751, 1795228636303752
 FENCES = list(range(OLD, OLD + 5))
 
-# It stops itself between reading and writing, like a machine that is put to sleep.
+# A holder that stops itself between reading and writing, as if its machine was suspended.
 HOLDER = 'n=$({read}) && kill -STOP $$ && {write}'
 COUNTER = 'n=$({read}) && {write}'
 
 
 def copy_of_examples(folder, file=None, old=None, new=None):
-    """A copy, with the one place where `file` says `old` changed to `new`."""
+    """A copy of the examples in which the one occurrence of `old` in `file` is replaced by `new`."""
     target = os.path.join(folder, 'fence')
     shutil.copytree(EXAMPLES, target, ignore=shutil.ignore_patterns('__pycache__'))
     if file:
@@ -43,7 +43,7 @@ def copy_of_examples(folder, file=None, old=None, new=None):
 
 
 class Folder:
-    """A temporary one, with a copy of the examples in it; gone at the end."""
+    """A temporary folder with a copy of the examples, removed at the end."""
 
     def __init__(self, *change):
         self.change = change
@@ -77,7 +77,7 @@ class Folder:
         return dict(os.environ, REDLOCK_FENCE=str(fence))
 
     def shell(self, script, fence):
-        """A holder: {read} and {write} stand for the commands of this resource."""
+        """Starts a holder: {read} and {write} in its script stand for the commands of this resource."""
         process = subprocess.Popen(['sh', '-c', script.format(read=self.read, write=self.write)],
                                    env=self.environment(fence), stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
@@ -85,13 +85,13 @@ class Folder:
         return process
 
     def run(self, script, fence):
-        """The exit status, what was printed, and what was said."""
+        """The exit status, stdout and stderr."""
         with self.shell(script, fence) as process:
             out, err = process.communicate()
         return process.returncode, out.strip(), err.strip()
 
     def number(self):
-        """The number that is there now, asked for by whoever comes last."""
+        """The current number, read by a last holder."""
         return self.run('{read}', NEW + 1000)[1]
 
 
@@ -100,7 +100,7 @@ def wrong(what, got, wanted):
 
 
 def ended_or_stopped(process):
-    """Whether it has stopped itself; waits for the one or the other."""
+    """Waits until the process has stopped itself or has ended; True if it has stopped."""
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     if os.WIFSTOPPED(status):
         return True
@@ -115,7 +115,7 @@ def go_on(process):
 
 
 def sleeper_is_refused(resource):
-    """A reads, sleeps; B reads and writes; A wakes, and writes: not any more."""
+    """A reads and sleeps; B reads and writes; A wakes and writes: A is refused."""
     sleeper = resource.shell(HOLDER, OLD)
     if not ended_or_stopped(sleeper):
         return ['the sleeper was not even let read: ' + sleeper.communicate()[1]]
@@ -127,7 +127,7 @@ def sleeper_is_refused(resource):
 
 
 def reading_announces(resource):
-    """B has read and not written yet: A is refused already, else B's write would undo A's."""
+    """B has read and not written yet: A is refused already; otherwise B's write would undo A's."""
     first = resource.shell(HOLDER, OLD)
     second = resource.shell(HOLDER, NEW) if ended_or_stopped(first) else None
     if not second or not ended_or_stopped(second):
@@ -138,7 +138,7 @@ def reading_announces(resource):
 
 
 def writing_announces(resource):
-    """B writes without having read: A is refused after it, as a writer and as a reader."""
+    """B writes without reading: after that A is refused, as a writer and as a reader."""
     return (wrong('the newer one', resource.run('n=6; {write}', NEW)[0], 0) +
             wrong('the older one', resource.run('n=1; {write}', MIDDLE)[0], LOST) +
             wrong('reading', resource.run('{read}', OLD)[0], LOST) +
@@ -146,14 +146,14 @@ def writing_announces(resource):
 
 
 def equal_is_allowed(resource):
-    """The holder comes again and again; and nobody else meanwhile lets an older one in."""
+    """A holder may come again, and an older holder stays refused."""
     again = [resource.run(COUNTER, NEW)[0] for _ in range(3)]
     return (wrong('the holder', again, [0, 0, 0]) + wrong('the number', resource.number(), '3') +
             wrong('an older one', resource.run(COUNTER, OLD)[0], LOST))
 
 
 def all_at_once(resource):
-    """Holders that have all read before the first writes: the number counts who succeeded."""
+    """All holders have read before the first writes: the number counts the writes that succeeded."""
     holders = [resource.shell(HOLDER, fence) for fence in FENCES]
     asleep = [holder for holder in holders if ended_or_stopped(holder)]
     ended = [go_on(holder)[0] if holder in asleep else (holder.communicate(), holder.returncode)[1]
@@ -162,7 +162,7 @@ def all_at_once(resource):
 
 
 def free_for_all(resource):
-    """The same without waiting for each other."""
+    """The same, but the holders do not wait for each other."""
     holders = [resource.shell(COUNTER, fence) for fence in FENCES]
     return counted(resource, [(holder.communicate(), holder.returncode)[1] for holder in holders])
 
@@ -188,7 +188,7 @@ def good(tap, resource, stories):
 
 
 def broken(tap, resource, story, name, *change):
-    """The story complains of the broken copy."""
+    """The story must fail with the broken copy."""
     found = tell(resource, story, *change)
     tap.claim(f'fires ({story.__name__.replace("_", " ")}): {name}',
               [] if found else ['nothing was noticed'])

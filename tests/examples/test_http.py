@@ -36,7 +36,7 @@ class Service(lib.Folder):
         return dict(super().environment(fence), no_proxy='*')
 
     def ask(self, method, name, body=None, **headers):
-        """The status, the fence that the answer names, and the body."""
+        """The status, the fence in the answer, and the body."""
         where = urllib.parse.urlsplit(self.url)
         connection = http.client.HTTPConnection(where.hostname, where.port, timeout=300)
         named = {key.replace('_', '-'): value for key, value in headers.items()}
@@ -58,7 +58,7 @@ class Service(lib.Folder):
 
 
 def it_says_why(it):
-    """412 with both fences, 428 without one, 400 for what is none; nothing is changed by these."""
+    """412 with both fences, 428 without a fence, 400 for an invalid one; nothing is changed."""
     it.put(NEW, 'new')
     refused = it.put(OLD, 'old')
     odd = ['', '-1', '1.5', 'new', '0x10', '9' * 15 + '_9', str(1 << 52), '9' * 30]
@@ -71,14 +71,14 @@ def it_says_why(it):
 
 
 def documents_are_apart(it):
-    """A fence of one document says nothing about another."""
+    """The fence of one document does not matter for another."""
     it.put(NEW, 'new')
     return (wrong('another', it.ask('PUT', 'm', 'm', Redlock_Fence=str(OLD))[0], 200) +
             wrong('and', it.ask('GET', 'm'), (200, str(OLD), 'm')))
 
 
 def killed_and_remembers(it):
-    """SIGKILL right after the answer; the greatest fence and the body are there again."""
+    """SIGKILL right after the answer: after a restart the greatest fence and the body are there."""
     it.put(MIDDLE, 'kept')
     it.stop()
     it.serve()
@@ -90,8 +90,8 @@ def killed_and_remembers(it):
             wrong('after a GET', it.put(MIDDLE, 'late')[0], 412))
 
 
-def half_a_body_is_none(it):
-    """A holder that dies while it sends has written nothing."""
+def half_a_body_is_refused(it):
+    """A holder that dies while it sends changes nothing."""
     it.put(OLD, 'whole')
     where = urllib.parse.urlsplit(it.url)
     with socket.create_connection((where.hostname, where.port)) as connection:
@@ -104,7 +104,7 @@ def half_a_body_is_none(it):
 
 
 class Watched:
-    """The store's lock, which tells when somebody comes to it."""
+    """The lock of the store; it reports when a thread waits for it."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -119,7 +119,7 @@ class Watched:
 
 
 def nobody_gets_between(it):
-    """A has compared when B comes: B waits at the lock, or, if there is none, is let end first."""
+    """A has compared when B comes: B waits for the lock; without a lock the test lets B end first."""
     store = it.module().Store(it.path)
     store.lock = Watched()
     load, save = store.load, store.save
@@ -148,7 +148,7 @@ def nobody_gets_between(it):
 
 
 def all_or_nothing(it):
-    """Whatever step of the saving fails, the file has the old fence and body, or the new."""
+    """Whichever step of saving fails, the file has the old fence and body, or the new ones."""
     module = it.module()
     store = module.Store(it.path)
     found = []
@@ -171,7 +171,7 @@ def all_or_nothing(it):
 
 
 def one_service_for_a_folder(it):
-    """A second one would compare behind the back of the first."""
+    """A second service on the folder would not see the comparisons of the first."""
     second = subprocess.Popen([sys.executable, '-B', it.examples + '/fence_http.py', it.data],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     line = second.stdout.readline()
@@ -180,7 +180,7 @@ def one_service_for_a_folder(it):
     return wrong('the second one', line, '')
 
 
-OWN = [it_says_why, documents_are_apart, killed_and_remembers, half_a_body_is_none,
+OWN = [it_says_why, documents_are_apart, killed_and_remembers, half_a_body_is_refused,
        nobody_gets_between, all_or_nothing, one_service_for_a_folder]
 
 COMPARE = 'if fence < seen:'
@@ -217,7 +217,7 @@ def main():
     breaks(documents_are_apart, 'one fence for all', "name = name.group(1)", "name = 'n'")
     breaks(killed_and_remembers, 'the fence is not kept', "b'%d\\n' % fence + body",
            "b'0\\n' + body")
-    breaks(half_a_body_is_none, 'half a body is taken', 'if len(body) != int(length):', 'if 0:')
+    breaks(half_a_body_is_refused, 'half a body is taken', 'if len(body) != int(length):', 'if 0:')
     breaks(nobody_gets_between, 'no lock', 'with self.lock:', 'if True:')
     breaks(all_or_nothing, 'written in place', SAFELY, IN_PLACE)
     breaks(one_service_for_a_folder, 'two on one folder',

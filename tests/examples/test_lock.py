@@ -14,7 +14,7 @@ REDLOCK = os.environ['REDLOCK']
 
 
 def under_lock(kind):
-    """The same resource; a holder's fence comes from the lock `n`, or from the lock he names."""
+    """The same resource; a holder's fence comes from the lock `n`, or from the lock that it names."""
 
     class UnderLock(kind):
         def holder(self, script, *keys):
@@ -25,7 +25,7 @@ def under_lock(kind):
                                      script], env=environment, stdout=subprocess.PIPE, text=True)
 
         def lock(self, script, *keys):
-            """The exit status of redlock lock, and what was printed."""
+            """The exit status of redlock lock, and its output."""
             with self.holder(script, *keys) as process:
                 out = process.communicate()[0]
             return process.returncode, out.strip()
@@ -34,7 +34,7 @@ def under_lock(kind):
 
 
 def counts_and_refuses(it):
-    """Six holders count one after the other; and who had the lock before them is refused."""
+    """Six holders count one after the other; an earlier holder is refused."""
     status, late = it.lock('echo $REDLOCK_FENCE; exec >/dev/null; {read}')
     holders = [it.holder(lib.COUNTER) for _ in range(6)]
     ended = [(holder.communicate(), holder.returncode)[1] for holder in holders]
@@ -45,7 +45,7 @@ def counts_and_refuses(it):
 
 
 def fences_grow(it):
-    """From holder to holder, and over locks of several keys as well."""
+    """Fences grow from holder to holder, also across locks of several keys."""
     keys = [['n'], ['n'], ['n', 'm'], ['m'], ['m', 'n'], ['n']]
     fences = [int(it.lock('echo $REDLOCK_FENCE', *each)[1]) for each in keys]
     return (wrong('in order', fences, sorted(set(fences))) +

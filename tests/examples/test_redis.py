@@ -15,7 +15,7 @@ CLIENT = shutil.which('redis-cli') or shutil.which('valkey-cli')
 
 
 class Server(lib.Folder):
-    """Keeps an append-only file, every write on disk before the answer."""
+    """A server with an append-only file: every write is on disk before the answer."""
 
     def start(self):
         self.socket = os.path.join(self.path, 's')
@@ -34,7 +34,7 @@ class Server(lib.Folder):
             time.sleep(0.01)
 
     def ping(self):
-        """PONG, or why not: while it reads its file it says LOADING."""
+        """PONG, or the error: while the server reads its file it answers LOADING."""
         return subprocess.run([CLIENT, '-s', self.socket, 'PING'], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
 
@@ -52,7 +52,7 @@ class Server(lib.Folder):
 
 
 def the_fence_is_kept_exactly(it):
-    """All sixteen digits, as they came."""
+    """All sixteen digits are kept."""
     it.run('n=1; {write}', OLD)
     return (wrong('in the hash', it.command('HGET', 'n', 'fence'), str(OLD)) +
             wrong('the next one', it.run('n=2; {write}', MIDDLE)[0], 0) +
@@ -60,7 +60,7 @@ def the_fence_is_kept_exactly(it):
 
 
 def what_is_no_fence_is_refused(it):
-    """Among them what tonumber() takes for one."""
+    """Also texts that tonumber() accepts."""
     it.run('n=1; {write}', OLD)
     odd = ['nan', '-nan', 'inf', '-1', '1e15', '0x7fffffffffffff', ' 1', '1.5', 'new', str(1 << 52),
            str(1 << 53), '9' * 40]
@@ -76,7 +76,7 @@ def it_says_why(it):
 
 
 def killed_and_remembers(it):
-    """SIGKILL right after the answer."""
+    """SIGKILL right after the answer loses nothing."""
     it.run('n=1; {write}', NEW)
     it.stop()
     it.serve()
@@ -85,7 +85,7 @@ def killed_and_remembers(it):
 
 
 def a_server_that_is_away_is_no_refusal(it):
-    """The status tells a lost lock from a broken network."""
+    """The exit status distinguishes a lost lock from a broken network."""
     os.rename(it.socket, it.socket + '.away')
     return wrong('the status', it.run('{read}', NEW)[0], 1)
 

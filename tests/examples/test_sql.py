@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The SQL example: fence.sql as fence_sql.py carries it out, on SQLite."""
+"""The SQL example: fence.sql, run by fence_sql.py on SQLite."""
 import importlib.util
 import os
 import sqlite3
@@ -50,7 +50,7 @@ class Pausing:
 
 
 def stale_transfer_is_refused(it):
-    """Also when only one of the two resources has seen a later holder; and nothing is left."""
+    """A holder is refused if one of the two resources has seen a later one; nothing is written."""
     it.run(f'{it.command} create account carol 100', NEW)
     return (wrong('the newer one', it.transfer('bob carol 10', NEW), 0) +
             wrong('the older one', it.transfer('alice bob 10', OLD), LOST) +
@@ -59,7 +59,7 @@ def stale_transfer_is_refused(it):
 
 
 def failed_transfer_changes_nothing(it):
-    """Neither the balances, nor the fences: what is rolled back has not been seen."""
+    """A rollback changes neither the balances nor the fences."""
     return (wrong('too much', it.transfer('alice bob 101', NEW), 1) +
             wrong('an older one', it.transfer('alice bob 1', OLD), 0) +
             wrong('nobody', it.transfer('alice nobody 1', NEW) in (1, LOST), True) +
@@ -67,10 +67,10 @@ def failed_transfer_changes_nothing(it):
 
 
 def transaction_is_waited_for(it):
-    """A has passed its guards when B comes: B waits, sees what A did, and is told so.
+    """A has passed its guards when B comes: B waits, and then sees the changes of A.
 
-    B begins while A stands before its first UPDATE of a balance. It cannot end before A when the
-    guards hold the database; when they do not, it is let end first."""
+    B begins while A is before its first UPDATE of a balance. It cannot end before A when the
+    guards lock the database; if they do not, the test lets B end first."""
     module = it.module()
     told = {}
     at_the_door = threading.Event()
@@ -103,7 +103,7 @@ def transaction_is_waited_for(it):
 
 
 def transfers_at_once(it):
-    """Each either counts, or is refused; none is lost, none counts half."""
+    """Each transfer counts or is refused; none is lost, and none counts half."""
     fences = [OLD + 7 * n % 8 for n in range(8)]
     shells = [it.shell(f'{it.command} transfer alice bob 1', fence) for fence in fences]
     ended = [(shell.communicate(), shell.returncode)[1] for shell in shells]
@@ -115,7 +115,7 @@ def transfers_at_once(it):
 
 
 def needs_a_fence(it):
-    """Without $REDLOCK_FENCE, or with something else in it, nothing is done."""
+    """Without a valid $REDLOCK_FENCE nothing is changed."""
     return (wrong('none', it.run(it.write, '')[0], 1) +
             wrong('a word', it.run('n=1; ' + it.write, 'new')[0], 1) +
             wrong('the number', it.number(), ''))

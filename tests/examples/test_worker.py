@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example of a thread that looks at the deadline itself, run on the masters of a sandbox.
+"""The example of a thread that checks the deadline itself, run on the masters of a sandbox.
 $REDLOCK: the command. $WORKER: the example."""
 import os
 import signal
@@ -21,7 +21,7 @@ def start():
 
 
 def works_to_the_end():
-    """For longer than the ttl: each renewal moves the deadline."""
+    """The worker works for longer than the ttl, because each renewal moves the deadline."""
     with start() as worker:
         lines = worker.stdout.read().splitlines()
     return (wrong('acquired', lines[:1], ['acquired: done']) +
@@ -30,7 +30,7 @@ def works_to_the_end():
 
 
 def stops_when_the_time_is_over():
-    """Whoever stood still beyond the deadline does no step when it goes on."""
+    """A worker that was stopped until after the deadline does no step when it goes on."""
     with start() as worker:
         first = worker.stdout.readline()
         worker.send_signal(signal.SIGSTOP)
@@ -46,7 +46,7 @@ def stops_when_the_time_is_over():
 def main():
     tap = Tap()
     tap.claim('a worker works to the end', works_to_the_end())
-    tap.claim('a worker that stood still stops', stops_when_the_time_is_over())
+    tap.claim('a worker that was stopped until after the deadline stops', stops_when_the_time_is_over())
     return tap.finish()
 
 

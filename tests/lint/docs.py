@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the documents say of the tree is still true: `docs.py ROOT`.
+"""What the documents say about the tree is still true: `docs.py ROOT`.
 
 The README's example is the one that the build compiles; the files, folders and tests that a document
 names exist; and so do the pieces in the map of docs/design.md. How many there are of something is
@@ -17,7 +17,7 @@ WORDS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', '
 COUNTED = 'targets|configurations|controls|mutants|bugs|rows|lints|suites'
 ENDINGS = 'c|h|py|sh|lua|md|toml|map|build|txt|sql'
 
-# Not after a part of a path that is elsewhere: /usr/include/x.h, <event.h>, build/src/x.lua.
+# Not a part of a path outside the tree: /usr/include/x.h, <event.h>, build/src/x.lua.
 BEFORE = r'(?<![\w/<.~$>*-])'
 FILE = re.compile(BEFORE + rf'((?:[\w.*-]+/)*[\w.*-]+\.(?:{ENDINGS}))(?![\w/])')
 PLACE = re.compile(BEFORE + r'((?:src|tests|docs|scripts|include|bench)/[\w/.*-]*\w)')
@@ -31,7 +31,7 @@ def read(*path):
 # ---- the example ----
 
 def example(source):
-    """An example without the comment that heads it."""
+    """An example without its first comment."""
     return source.split('*/\n', 1)[1]
 
 
@@ -60,7 +60,7 @@ def missing_tests(markdown, tests):
 # ---- files ----
 
 def is_made_up(path):
-    """NAME in a path stands for any name."""
+    """NAME in a path means any name."""
     return re.search(r'(?<![a-z])(NAME|TARGET|BUILD)(?![a-z])', path) or path.startswith(
         ('.', 'build')) or path == 'name.c'
 
@@ -98,7 +98,7 @@ def fuzz_targets(paths):
     return len({os.path.dirname(path) for path in paths if path.startswith('tests/fuzz/corpus/')})
 
 
-# What a document counts, and how many there are.
+# The things that a document counts, and how to count them.
 COUNTS = {('docs/simulator.md', 'targets'): fuzz_targets}
 
 

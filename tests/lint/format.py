@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every C file is as .clang-format says: `format.py ROOT CLANG_FORMAT`.
+"""Every C file is formatted as .clang-format says: `format.py ROOT CLANG_FORMAT`.
 
-Other versions of clang-format lay out the same file otherwise, so only the one that the
-project uses is asked.
+Other versions of clang-format format the same file differently, so only the version that the
+project uses is run.
 """
 import os
 import re
@@ -26,7 +26,7 @@ def sources(root):
 
 
 def complaints(clang_format, paths):
-    """One for each file that it would change."""
+    """A complaint for each file that clang-format would change."""
     done = subprocess.run([clang_format, '--style=file', '--dry-run', '-Werror', *paths],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     first = {}

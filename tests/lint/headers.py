@@ -14,7 +14,7 @@ CXX11 = ['-x', 'c++', '-std=c++11'] + STRICT
 
 
 def complaints(compiler, options, include_dir, header):
-    """What the compiler says of a file that does nothing but include the header, twice."""
+    """What the compiler prints for a file that only includes the header, twice."""
     line = f'#include <{header}>\n'
     end = 'extern int not_empty;\n'
     done = subprocess.run([*compiler, *options, f'-I{include_dir}', '-'], input=line + line + end,

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """No #include crosses a layer: `layers.py ROOT`.
 
-Each folder, by itself and not with those in it, has the list of what its files may include; everything
-else is a complaint, and so is a folder without a list. The core in particular has no way to read a clock,
-allocate, print or do I/O.
+Each folder (without its subfolders) has a list of what its files may include. Everything else is a
+complaint, and so is a folder without a list. The core in particular cannot read a clock, allocate,
+print or do I/O.
 
-Within a folder files may include each other; but in those of FREE_OF_CIRCLES no piece, which is a header
-and its source, may need itself by way of others.
+Within a folder files may include each other. But in the folders of FREE_OF_CIRCLES no piece, which
+is a header and its source, may include itself through other pieces.
 """
 import os
 import re
@@ -26,11 +26,11 @@ OURS = r'(base|core|net|scripts|node|lock|doctor|sync|cli|sim|small|lib|redlock)
 LIBRARIES = r'(event2?/.*|event\.h|hiredis/.*|valkey/.*|check\.h|openssl/.*)'
 SYSTEM = rf'(?!({OURS}|{LIBRARIES})$).*'
 
-# What is above the network knows no libevent, no socket, no clock: only the headers of src/net.
+# Code above the network uses the headers of src/net, and no libevent, socket or clock.
 BELOW_NODE = [r'scripts/.*', r'net/.*', r'core/.*', r'base/.*', r'redlock/.*', PURE,
               r'(stdio|stdarg|stdlib)\.h']
 
-# The command is a user of the library: it has the public headers and libevent.
+# The command is a user of the library: it may include the public headers and libevent.
 OF_USERS = [r'redlock/.*', r'event2/.*', SYSTEM]
 
 
@@ -60,7 +60,7 @@ LAYERS = {
     'src/cli/show': [cli('show|session|system|args|say'), *OF_USERS],
     'src/cli/sandbox': [cli('sandbox|system|args|say'), *OF_USERS],
     'src/cli': [r'cli/.*', *OF_USERS],
-    # It links all that ships above the network, and is in the place of that.
+    # The simulator links everything above the network, and replaces the network.
     'tests/sim': [r'sim/.*', r'(net|node|lock|scripts)/.*', r'core/.*', r'base/.*', r'redlock/.*',
                   r'lib/place\.h', SYSTEM],
     'tests/search': [r'search/.*', SYSTEM],
@@ -105,7 +105,7 @@ def piece(path):
 
 
 def needs(root, top):
-    """For each piece below a folder, the others there that it includes."""
+    """For each piece below a folder, the other pieces there that it includes."""
     found = {}
     for place, _, _ in sorted(os.walk(os.path.join(root, top))):
         for path in sources(place):
@@ -132,7 +132,7 @@ def circles(root, top):
         yield f'a circle in {top}: {", ".join(inside)}'
 
 
-# One bad line a layer, and good ones that must pass.
+# One bad line for each layer, and good lines that must pass.
 BAD = [
     ('include/redlock', 'event2/event.h'), ('include/redlock', 'stdbool.h'),
     ('src/base', 'core/round.h'), ('src/base', 'time.h'),
@@ -196,8 +196,8 @@ def complaints_about_folder(folder):
 def main(root):
     tap = Tap()
     for layer in LAYERS:
-        tap.claim(f'{layer} keeps to its layer', complaints(root, layer))
-    tap.claim('each folder has its list', folders_without_a_list(root))
+        tap.claim(f'{layer} includes only what it may', complaints(root, layer))
+    tap.claim('each folder has a list of what it may include', folders_without_a_list(root))
     tap.fires('a new folder without one', complaints_about_folder('src/cli/new'), 'src/cli/new')
     for top in FREE_OF_CIRCLES:
         tap.claim(f'{top} has no circle', circles(root, top))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The scripts are good Lua: `lua.py LUAC SOURCE_FOLDER BUILD_FOLDER`
 
-Each file is Lua 5.1 as it stands, which is what every server runs. What is made of it knows no
-global variable but those of a server: a name that is misspelt, or a shared file that is not asked
-for, would be found at run time only. And a line is a comment or code, as embed.py takes it.
+Each file is valid Lua 5.1, which every server runs. The text that is sent uses no global variables
+except those of a server: otherwise a misspelt name, or a shared file that was not included, would be
+found only at run time. A line is either a comment or code, as embed.py expects.
 """
 import glob
 import os
@@ -17,7 +17,7 @@ from tap import Tap, skip_all
 VERSION = 'Lua 5.1'
 GLOBALS = {'ARGV', 'KEYS', 'ipairs', 'math', 'redis', 'string', 'tonumber', 'type', 'unpack'}
 
-# Of the listing of luac: what is done, the line, and the name.
+# From the listing of luac: the operation, the line, and the name.
 GLOBAL = re.compile(r'\[(\d+)\]\s+(GET|SET)GLOBAL\s.*; (\w+)$', re.MULTILINE)
 
 

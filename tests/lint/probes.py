@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The probes of the library: `probes.py READELF ROOT LIBREDLOCK [none]`.
 
-Each kind of redlock/trace.h is a probe by its name, with the arguments that the header promises, and
-all of them count who listens in one place. With `none`, where <sys/sdt.h> was not there, there are
-none.
+Each kind of redlock/trace.h is a probe of that name, with the arguments that the header promises,
+and all probes share one counter of listeners. With `none` (built without <sys/sdt.h>) there must be
+no probes.
 """
 import os
 import re
@@ -54,7 +54,7 @@ def main(readelf, root, library, none=''):
         tap.claim('all have the same arguments and one counter', odd(found))
     tap.fires('a kind that is no probe', missing({'sent'}, []), 'sent')
     tap.fires('an argument too few', odd([('sent', '0x10', 7)]), 'sent has 7')
-    tap.fires('a probe that everybody pays for', odd([('sent', '0x0', 8)]), 'counters')
+    tap.fires('a probe that costs time when it is not used', odd([('sent', '0x0', 8)]), 'counters')
     return tap.finish()
 
 

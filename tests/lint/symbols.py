@@ -2,9 +2,9 @@
 """What the objects define and need: `symbols.py NM CC ROOT LIBREDLOCK CORE_ARCHIVE LOCK_ARCHIVE`.
 
 The shared library exports what its map lists, which is what the public headers declare, and
-nothing else. The objects of base and core need nothing from outside but functions of memory:
-with no clock, allocation, printing or I/O at hand they cannot use any. Those that trace take no
-memory: what happens when there is none is told, too.
+nothing else. The objects of base and core need only memory functions from outside: so they cannot
+use a clock, allocate, print or do I/O. Objects that trace allocate nothing, so that running out of
+memory can be traced, too.
 """
 import os
 import re
@@ -14,7 +14,7 @@ import tempfile
 
 from tap import Tap
 
-# For every object: what compilers and sanitizers put in by themselves, such as __popcountdi2.
+# Allowed in every object: symbols that compilers and sanitizers add, such as __popcountdi2.
 COMPILER = (r'_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__assert_fail|_?_(a|ub|t|l)san_.*|__sanitizer_.*'
             r'|__gcov_.*|__llvm_.*|_?_fentry_?_?|__mem(cpy|set|move)_chk|__[a-z]+[sdt]i[234]')
 MEMORY = r'mem(cpy|set|move|cmp|chr)|str(n?len|n?cmp|r?chr)|bcmp'
@@ -24,7 +24,7 @@ NEEDS = {
     'core': re.compile(f'{COMPILER}|{MEMORY}|{OWN}'),
     'base': re.compile(f'{COMPILER}|{MEMORY}|{OWN}|{ALLOCATOR}'),
 }
-# From node and lock: what runs when somebody listens.
+# Objects of node and lock that run when a listener is set.
 TRACING = ['node_trace.c.o', 'node_probes.c.o', 'lock_trace_line.c.o']
 TAKES = re.compile(rf'{ALLOCATOR}|rlk_(re)?alloc|rlk_pool_take|strn?dup|v?f?(as|sn|s)?printf')
 PREFIX = re.compile(r'(redlock|rlk)_.*')
@@ -83,7 +83,7 @@ def taking(nm, archive):
 
 
 def other_names(nm, archive):
-    """Global names without our prefix would clash with those of a program that links us."""
+    """Global names without our prefix could clash with names of a program that links the library."""
     for line in run(nm, '--defined-only', '-g', '--format=posix', archive).splitlines():
         words = line.split()
         if len(words) >= 2 and not PREFIX.fullmatch(words[0]) and not words[0].startswith('__'):
@@ -128,7 +128,7 @@ def main(nm, cc, root, library, core, lock):
               differences('the headers', in_headers, 'libredlock.map', in_map))
     for layer in NEEDS:
         seen = {m for m, _ in undefined(nm, core) if os.path.basename(m).startswith(f'{layer}_')}
-        tap.claim(f'there are objects of {layer}', [] if seen else [f'none in {core}'])
+        tap.claim(f'there are objects of {layer}', [] if seen else [f'{core} has none'])
         tap.claim(f'{layer} needs nothing from outside', needless(nm, core, layer))
     seen = {os.path.basename(member) for member, _ in undefined(nm, lock)}
     tap.claim('there are objects that trace',

@@ -1,7 +1,7 @@
-"""The few lines of TAP that the tests in Python need.
+"""Writes TAP for the tests in Python.
 
-Whoever imports this and is told to end unwinds first, so that it removes its folders and ends
-what it has started.
+On SIGTERM a program that imports this unwinds first, so that it removes its folders and ends the
+processes that it has started.
 """
 import signal
 import sys
@@ -16,7 +16,7 @@ class Tap:
         self.claims = []
 
     def claim(self, text, complaints):
-        """A claim holds when there is nothing to complain of."""
+        """The claim holds when there are no complaints."""
         self.claims.append((text, list(complaints)))
 
     def fires(self, text, complaints, word):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """One word for one thing: `words.py ROOT [FOLDER...]`.
 
-docs/algorithm.md has the words. Here are those that are not used beside them, and turns of phrase
-that make a reader stop: each with what to say instead. Names count as the words they are made of.
-With folders: only these, as a list for whoever rewrites them.
+docs/algorithm.md has the glossary. This file lists other words for the same things, and phrases that
+stop a reader, each with what to write instead. A name counts as the words that it is made of. With
+folders as arguments: print what is left in them.
 """
 import os
 import re
@@ -12,7 +12,7 @@ import sys
 
 from tap import Tap
 
-# What is not to be found: what to say.
+# A word or phrase that must not occur, and what to write instead.
 INSTEAD = {
     r'twins?': 'duplicate: one server at two addresses',
     r'(un)?barr(ed|ing)': 'in quarantine',
@@ -37,7 +37,7 @@ INSTEAD = {
 PATTERNS = [(re.compile(r'(?<![A-Za-z])(%s)(?![A-Za-z])' % old, re.I), new)
             for old, new in INSTEAD.items()]
 
-# The folders and files whose texts are held.
+# The folders and files that are checked.
 HELD = [
     'docs/algorithm.md',
     'docs/design.md',
@@ -57,6 +57,9 @@ HELD = [
     'tests/io',
     'tests/live',
     'tests/mutants',
+    'tests/cli',
+    'tests/examples',
+    'tests/lint',
     'docs/simulator.md',
     'docs/developing.md',
     'CONTRIBUTING.md',
@@ -65,8 +68,8 @@ HELD = [
     'scripts',
 ]
 
-# A line that says another thing by the same word.
-MAY = re.compile(r'TLS|command line|words\.py|is None')
+# Lines that use one of the words in another meaning.
+MAY = re.compile(r'TLS|command line|words\.py|is None|in line( \d| or|\])')
 
 
 def complaints(name, text):
