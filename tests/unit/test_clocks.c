@@ -1,6 +1,7 @@
-/* test_clocks.c - whether the masters' clocks go as ours does. In the world of these tests every
- * master's clock is ours and a distance: the clock moves when that changes, and we are suspended
- * when all change. */
+/* test_clocks.c - whether the masters' clocks run at the rate of ours.
+ *
+ * In the world of these tests each master's clock is ours plus a distance. A clock moves when its
+ * distance changes; this client was suspended when all distances change. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static void begin(struct world *w, unsigned nodes)
         w->distance_us[i] = EPOCH + i * 3600 * S;
     }
 }
-/* It reads its clock in the middle of the round trip, but for `late_us`. */
+/* The server reads its clock `late_us` after the middle of the round trip. */
 static enum rlk_clock_verdict ask_late(struct world *w, unsigned node, int64_t late_us)
 {
     uint64_t middle_us = w->now_us + w->trip_us / 2;
@@ -171,18 +172,18 @@ static void expect_to_ask(struct world *w, const struct step *s)
 }
 
 #define NODES(n) STEP(.take = begin_with, .node = (n))
-#define MET(n) STEP(.take = meet, .node = (n)) /* and each has been asked */
+#define MET(n) STEP(.take = meet, .node = (n)) /* and each has been asked once */
 #define WAIT(time) STEP(.take = wait_for, .us = (time))
 #define TRIPS(time) STEP(.take = set_trip, .us = (time)) /* from here on */
 #define SUSPEND(time) STEP(.take = suspend, .us = (time))
 #define MOVE(i, by) STEP(.take = move, .node = (i), .us = (by))
 #define SHOW(i, time) STEP(.take = show, .node = (i), .us = (time))
 #define FORGET(i) STEP(.take = forget, .node = (i))
-#define SEND STEP(.take = send) /* a question: the clock is read and the answer comes later */
+#define SEND STEP(.take = send) /* the next ANSWER is to this question */
 #define READ(i) STEP(.take = read_clock, .node = (i))
 #define ANSWER(i) STEP(.take = answer_steady, .node = (i))
 
-/* Ask a node, or all. */
+/* Ask a node for its time, or all nodes. */
 #define VERDICT(i, v, ...) STEP(.take = expect, .node = (i), .verdict = (v), __VA_ARGS__)
 #define STEADY(i) VERDICT(i, RLK_CLOCK_STEADY, .us = 0)
 #define AHEAD(i, by) VERDICT(i, RLK_CLOCK_AHEAD, .us = (by))
@@ -191,7 +192,8 @@ static void expect_to_ask(struct world *w, const struct step *s)
     VERDICT(i, RLK_CLOCK_WE_WERE_SUSPENDED, .us = (time), .nodes = (who))
 #define ALL_STEADY STEP(.take = expect_all_steady)
 
-/* Whether it is certain, so much later, that it was the node and not we; who is to be asked. */
+/* Whether it is certain, so much later, that the node's clock moved and we were not suspended;
+ * which nodes should be asked. */
 #define CERTAIN(i, later) STEP(.take = expect_certain, .node = (i), .us = (later), .certain = true)
 #define UNCERTAIN(i, later) STEP(.take = expect_certain, .node = (i), .us = (later))
 #define TO_ASK(i, who) STEP(.take = expect_to_ask, .node = (i), .nodes = (who))
@@ -213,20 +215,20 @@ static void tell(const struct story *story)
 /* ---- one clock ---- */
 
 static const struct story of_one_clock[] = {
-    {"a_step_is_told_once", /* sooner than a baseline is replaced otherwise */
+    {"a_step_is_reported_once", /* sooner than a baseline is replaced otherwise */
      {MET(3), WAIT(100 * MS), MOVE(0, 500 * MS), AHEAD(0, 500 * MS), WAIT(100 * MS), ALL_STEADY,
       MOVE(0, -7200 * S), BEHIND(0, 7200 * S), WAIT(100 * MS), ALL_STEADY}},
 
     {"a_clock_that_falls_behind_is_no_part_of_a_suspension",
      {MET(3), MOVE(0, -S), BEHIND(0, S), MOVE(1, -S), BEHIND(1, S), MOVE(2, -S), BEHIND(2, S)}},
 
-    /* What was unexplained of the other server is forgotten. */
-    {"another_server_has_nothing_to_compare_with",
+    /* The unexplained steps of the server before are forgotten. */
+    {"another_server_is_not_compared_with_the_one_before",
      {MET(3), MOVE(0, S), AHEAD(0, S), FORGET(0), MOVE(0, 3600 * S), STEADY(0), MOVE(1, S),
       AHEAD(1, S), FORGET(3), FORGET(UINT32_MAX)}},
 
-    /* A clock that is put to the end of time and back; the sum of the amounts sticks. */
-    {"the_largest_steps_are_told",
+    /* A clock is set to the end of time and back; the sum of the steps saturates. */
+    {"the_largest_steps_are_reported",
      {NODES(3), SHOW(0, 0), ALL_STEADY, SHOW(0, RLK_NEVER), AHEAD(0, RLK_NEVER), SHOW(0, 0),
       BEHIND(0, RLK_NEVER), SHOW(0, RLK_NEVER), AHEAD(0, RLK_NEVER)}},
 };
@@ -239,7 +241,7 @@ END_TEST
 
 START_TEST(the_bound_is_exact)
 {
-    /* Ten seconds, or half of both trips more, and these: 10 and 20 ms. */
+    /* After ten seconds, and with half of both round trips, 10 and 20 ms. */
     uint64_t bound_us = (10 * S + 15 * MS) / 100 + 2 * MS + 15 * MS;
     int64_t off;
 
@@ -284,7 +286,7 @@ START_TEST(errors_are_rounded_up)
 }
 END_TEST
 
-/* Jitter of the whole round trip, to and fro, is no movement. */
+/* Jitter as large as the round trip, in both directions, is no movement of the clock. */
 START_TEST(jitter_within_the_round_trip_is_steady)
 {
     struct world w;
@@ -299,45 +301,48 @@ START_TEST(jitter_within_the_round_trip_is_steady)
 }
 END_TEST
 
-/* Node 0 is asked `asks` times, once in `every_us`, and its clock slews by `by_us` between. It is
- * told `least` to `most` times, each time by `reported_us` (0: whatever) or up to half of that
- * more. */
+/* Node 0 is asked `asks` times, once in `every_us`, and its clock slews by `by_us` in between. That
+ * must be reported `least` to `most` times, each time by `reported_us` (0: any) or up to half of
+ * that more. */
 static const struct slew {
     const char *claim;
     uint64_t trip_us, every_us;
     int64_t by_us;
-    unsigned asks, least, most, first; /* the first that is told; 0: whichever */
+    unsigned asks, least, most, first; /* the first ask that reports; 0: any */
     uint64_t reported_us;
     uint64_t max_ttl_us;    /* 0: TTL */
-    uint64_t first_trip_us; /* 0: as the others */
-    uint64_t trips_fall_us; /* by how much each is shorter */
+    uint64_t first_trip_us; /* 0: like the others */
+    uint64_t trips_fall_us; /* by how much each trip is shorter than the one before */
 } slews[] = {
     {"a_slew_of_eight_percent_is_seen_each_second", 2 * MS, S, 80 * MS, 20, .least = 19, .most = 19,
      .reported_us = 80 * MS},
-    /* 1.5 %, asked ten times a second: only against a baseline that is a second old it shows. */
+    /* 1.5 %, asked ten times a second: that shows only against a baseline that is a second old. */
     {"a_slew_just_above_the_drift_is_not_hidden_by_asking_often", 200, 100 * MS, 1500, 200,
      .least = 18, .most = 200},
-    /* Where the far baseline is kept for half a second, the other one is the older: 1.3 %. */
+    /* When the far baseline is kept for half a second only, the near one is the older one. 1.3
+     * %. */
     {"a_slew_shows_in_a_second_when_ttls_are_short", 200, 100 * MS, 1300, 200, .least = 18,
      .most = 200, .max_ttl_us = 2 * S},
-    /* 8.3 %, which a round trip of 200 ms hides in a second: after 2.8 s it does not. */
+    /* 8.3 %: a round trip of 200 ms hides that for a second, but not for 2.8 s. */
     {"a_slew_is_seen_over_a_slow_link", 200 * MS, 400 * MS, 400 * MS / 12, 150, .least = 19,
      .most = 150, .reported_us = 200 * MS},
-    /* 1.5 % and round trips of 16 ms: it takes 18.16 ms / 0.5 %, some 3.7 s. */
+    /* 1.5 % with round trips of 16 ms: that takes 18.16 ms / 0.5 %, some 3.7 s. */
     {"a_slew_shows_when_it_is_beyond_both_errors", 16 * MS, 100 * MS, 1500, 38, .least = 1,
      .most = 1, .first = 38, .max_ttl_us = 60 * S},
     {"the_far_baseline_is_kept_for_a_quarter_of_the_longest_ttl", 16 * MS, 100 * MS, 1500, 38,
      .least = 1, .most = 1, .first = 38, .max_ttl_us = 4 * 3700 * MS},
     {"the_far_baseline_is_kept_for_no_longer", 16 * MS, 100 * MS, 1500, 400, .least = 0, .most = 0,
      .max_ttl_us = 4 * 3600 * MS},
-    /* The first answer took two seconds: nothing would show against that for long. */
+    /* The first reply took two seconds: compared with it, nothing would show for a long time. */
     {"a_bad_far_baseline_is_replaced_by_a_good_one", 40 * MS, 100 * MS, 2500, 31, .least = 1,
      .most = 1, .first = 31, .first_trip_us = 2 * S},
-    /* Each is a little better than the one before: if that were enough, it would never show. */
+    /* Each sample is a little better than the one before. If that were enough to replace the far
+     * baseline, the slew would never show. */
     {"a_far_baseline_is_not_replaced_for_a_trifle", 200 * MS, 200 * MS, 200 * MS / 12, 50,
      .least = 3, .most = 50, .trips_fall_us = 2 * MS},
-    /* That is told as well, and once for all of it: 102 ms / 4 %. */
-    {"a_slow_fall_is_told_as_one", 100 * MS, 100 * MS, -5 * (int64_t)MS, 45, .least = 1, .most = 1},
+    /* A slow fall is reported as well, once for all of it: 102 ms / 4 %. */
+    {"a_slow_fall_is_reported_as_one", 100 * MS, 100 * MS, -5 * (int64_t)MS, 45, .least = 1,
+     .most = 1},
     {"a_slew_within_the_drift_is_steady", 0, 100 * MS, 1000, 1000, .least = 0, .most = 0},
     {"a_fall_within_the_drift_is_steady", 0, 100 * MS, -1000, 1000, .least = 0, .most = 0},
 };
@@ -345,7 +350,7 @@ static const struct slew {
 START_TEST(a_slew)
 {
     const struct slew *s = &slews[_i];
-    unsigned i, told = 0;
+    unsigned i, reported = 0;
     struct world w;
 
     begin(&w, 3);
@@ -359,20 +364,20 @@ START_TEST(a_slew)
         verdict = ask(&w, 0);
         if (verdict != RLK_CLOCK_STEADY) {
             ck_assert_int_eq(verdict, s->by_us > 0 ? RLK_CLOCK_AHEAD : RLK_CLOCK_BEHIND);
-            ck_assert(told > 0 || s->first == 0 || i == s->first);
+            ck_assert(reported > 0 || s->first == 0 || i == s->first);
             ck_assert(s->reported_us == 0 || w.by_us - s->reported_us <= s->reported_us / 2);
-            told++;
+            reported++;
         }
     }
-    ck_assert_uint_ge(told, s->least);
-    ck_assert_uint_le(told, s->most);
+    ck_assert_uint_ge(reported, s->least);
+    ck_assert_uint_le(reported, s->most);
 }
 END_TEST
 
 /* ---- suspensions ---- */
 
-/* For every set size and every first node: the minority is told to be ahead, the one that makes it
- * a majority shows whose fault it was, the others are steady. */
+/* For every number of nodes and every first node: the nodes of the minority are reported to be
+ * ahead, the one that makes it a majority shows the suspension, and the others are steady. */
 START_TEST(a_suspension_is_seen_by_the_majority)
 {
     unsigned n, first, i;
@@ -411,40 +416,41 @@ static const struct story of_majorities[] = {
     {"two_that_step_by_different_amounts_have_moved",
      {MET(3), MOVE(0, 2 * S), MOVE(1, 3 * S), AHEAD(0, 2 * S), AHEAD(1, 3 * S)}},
 
-    /* A tenth of the largest, and 50 ms. */
-    {"about_the_same_is_exact",
+    /* Amounts agree that differ by less than a tenth of the largest, and 50 ms. */
+    {"the_bound_of_agreement_is_exact",
      {MET(3), MOVE(0, 10 * S), MOVE(1, 9 * S - 50 * MS), AHEAD(0, 10 * S), SUSPENDED(1, 10 * S, 3),
       MET(3), MOVE(0, 10 * S), MOVE(1, 9 * S - 50 * MS - 1), AHEAD(0, 10 * S),
       AHEAD(1, 9 * S - 50 * MS - 1)}},
 
-    /* Of five, one has moved by a day, one by almost as much as we were suspended; the latter is
-     * among those that agree, and the largest of their amounts is told, whoever comes last. */
-    {"the_largest_of_those_that_agree_is_told",
+    /* Of five clocks one moved by a day, and one by almost as much as we were suspended. The latter
+     * is among those that agree, and the largest amount of those is reported, whichever is asked
+     * last. */
+    {"the_largest_amount_of_those_that_agree_is_reported",
      {MET(5), MOVE(4, 86400 * S), SUSPEND(10 * S), MOVE(2, 500 * MS), AHEAD(4, 86410 * S),
       AHEAD(2, 10 * S + 500 * MS), AHEAD(0, 10 * S), SUSPENDED(1, 10 * S + 500 * MS, 7),
       STEADY(3)}},
 
     /* Two majorities agree, each on an amount of its own, and two nodes are in both. */
-    {"of_two_amounts_that_majorities_agree_on_the_larger_is_told",
+    {"of_two_amounts_that_majorities_agree_on_the_larger_is_reported",
      {MET(5), MOVE(0, 9000 * MS), AHEAD(0, 9000 * MS), MOVE(1, 10000 * MS), AHEAD(1, 10000 * MS),
       MOVE(2, 10900 * MS), AHEAD(2, 10900 * MS), MOVE(3, 9900 * MS), SUSPENDED(3, 10900 * MS, 14)}},
 
-    /* Whoever is beyond those that agree does not change what they agree on. */
+    /* A node that does not agree does not change what the others agree on. */
     {"a_pair_that_agrees_is_found_beside_one_that_does_not",
      {MET(3), MOVE(0, 3600 * S), SUSPEND(2 * S), AHEAD(0, 3602 * S), AHEAD(1, 2 * S),
       SUSPENDED(2, 2 * S, 6)}},
 
     /* Explained amounts are not counted again: nodes 0 and 1 have really moved. */
-    {"a_suspension_is_told_once",
+    {"a_suspension_is_reported_once",
      {MET(5), SUSPEND(S), AHEAD(0, S), AHEAD(1, S), SUSPENDED(2, S, 7), WAIT(100 * MS), MOVE(0, S),
       AHEAD(0, S), WAIT(100 * MS), MOVE(1, S), AHEAD(1, S)}},
 
-    /* Not more than a ttl ago, to the microsecond. */
-    {"what_was_long_ago_has_no_part_in_a_majority",
+    /* Exactly a ttl ago, and a microsecond more. */
+    {"a_step_of_long_ago_has_no_part_in_a_majority",
      {MET(3), MOVE(0, S), AHEAD(0, S), WAIT(TTL), MOVE(1, S), SUSPENDED(1, S, 3), MET(3),
       MOVE(0, S), AHEAD(0, S), WAIT(TTL + 1), MOVE(1, S), AHEAD(1, S)}},
 
-    /* Node 0 is asked between two suspensions and node 1 is not: the same in all. */
+    /* Node 0 is asked between two suspensions and node 1 is not; the sum is the same in both. */
     {"unexplained_amounts_add_up",
      {MET(3), SUSPEND(2 * S), AHEAD(0, 2 * S), SUSPEND(S), AHEAD(0, S), SUSPENDED(1, 3 * S, 3),
       STEADY(2)}},
@@ -460,32 +466,32 @@ START_TEST(majority)
 }
 END_TEST
 
-/* ---- whether it is certain that it was not we ---- */
+/* ---- whether it is certain that a clock moved ---- */
 
 static const struct story of_witnesses[] = {
-    /* Of three: both others were asked since, and were steady. At last, it was long ago. */
+    /* Of three: both others were asked since, and kept time. At the end that was too long ago. */
     {"a_step_is_certain_when_no_majority_is_left_for_a_suspension",
      {MET(3), WAIT(S), MOVE(0, S), UNCERTAIN(0, 0), AHEAD(0, S), UNCERTAIN(0, 0), WAIT(MS),
       STEADY(1), UNCERTAIN(0, 0), STEADY(2), CERTAIN(0, 0), UNCERTAIN(1, 0),
       UNCERTAIN(0, 2 * TTL)}},
 
-    /* The third one is dead: one witness, and a second. */
+    /* The third node does not answer: one witness and a second are enough. */
     {"a_step_is_certain_when_one_has_kept_time_for_a_second",
      {MET(3), WAIT(S), MOVE(0, S), AHEAD(0, S), UNCERTAIN(0, 5 * S), WAIT(MS), STEADY(1),
       UNCERTAIN(0, 0), UNCERTAIN(0, S - MS - 1), CERTAIN(0, S - MS)}},
 
-    {"who_got_ahead_before_may_be_a_witness",
+    {"a_node_that_went_ahead_before_may_be_a_witness",
      {MET(3), WAIT(S), MOVE(1, 3 * S), AHEAD(1, 3 * S), STEADY(0), STEADY(2), WAIT(S), MOVE(0, S),
       AHEAD(0, S), WAIT(MS), STEADY(1), STEADY(2), CERTAIN(0, 0), TO_ASK(0, 0)}},
 
-    /* Nor is one that was never asked, node 3. */
-    {"those_are_to_be_asked_who_were_not_since",
+    /* Node 3 was never asked, so it cannot be a witness. */
+    {"nodes_that_were_not_asked_since_should_be_asked",
      {NODES(4), STEADY(0), STEADY(1), STEADY(2), WAIT(S), MOVE(0, S), TRIPS(MS), AHEAD(0, S),
       TO_ASK(0, 6), STEADY(1), TO_ASK(0, 4), STEADY(2), TO_ASK(0, 0)}},
 
-    /* Nobody is a witness who got ahead too (0, 1), who was asked before only (2, 3), or who was
-     * met after it (4). */
-    {"a_suspension_is_certain_of_nobody",
+    /* A node is no witness if it went ahead too (0, 1), was asked only before the step (2, 3), or
+     * was met after it (4). */
+    {"over_a_suspension_no_step_is_certain",
      {MET(5), FORGET(4), WAIT(S), SUSPEND(S), AHEAD(0, S), AHEAD(1, S), WAIT(MS), STEADY(4),
       WAIT(MS), STEADY(4), UNCERTAIN(0, 5 * S), UNCERTAIN(1, 5 * S), SUSPENDED(2, S, 7),
       UNCERTAIN(0, 5 * S), UNCERTAIN(1, 5 * S), UNCERTAIN(2, 5 * S), UNCERTAIN(3, 5 * S),
@@ -498,9 +504,9 @@ START_TEST(witness)
 }
 END_TEST
 
-/* A witness is far away, and its round trip would hide a suspension as long as this step; one that
- * is near enough is a witness. */
-START_TEST(who_may_hide_a_suspension_is_no_witness)
+/* The witnesses are far away. At 150 ms a round trip would hide a suspension as long as this step;
+ * at 80 ms it would not. */
+START_TEST(a_node_that_may_hide_a_suspension_is_no_witness)
 {
     uint64_t far_trip_us = _i ? 80 * MS : 150 * MS;
     struct world w;
@@ -516,8 +522,8 @@ START_TEST(who_may_hide_a_suspension_is_no_witness)
 }
 END_TEST
 
-/* Each half second all are asked at once: node 0 ahead of the others, and it answers last. */
-static enum rlk_clock_verdict look_at_all(struct world *w)
+/* Every half second all nodes are asked at once. Node 0 is asked first and answers last. */
+static enum rlk_clock_verdict ask_all_at_once(struct world *w)
 {
     enum rlk_clock_verdict verdict;
     uint64_t sent_us = w->now_us;
@@ -535,49 +541,51 @@ static enum rlk_clock_verdict look_at_all(struct world *w)
     return verdict;
 }
 
-/* Whenever it steps: the others' last samples that are old enough are not all given up at once. */
-START_TEST(whoever_is_asked_at_once_with_it_is_a_witness)
+/* Whenever the step happens, each of the others still has a sample from before it. */
+START_TEST(a_node_that_is_asked_at_the_same_time_is_a_witness)
 {
     struct world w;
-    int looks;
+    int times;
 
     begin(&w, 3);
-    for (looks = 0; looks < 3 + _i; looks++) {
-        ck_assert_int_eq(look_at_all(&w), RLK_CLOCK_STEADY);
+    for (times = 0; times < 3 + _i; times++) {
+        ck_assert_int_eq(ask_all_at_once(&w), RLK_CLOCK_STEADY);
     }
     w.distance_us[0] += S;
-    ck_assert_int_eq(look_at_all(&w), RLK_CLOCK_AHEAD);
-    w.now_us -= S / 2 - 3 * MS; /* as soon as it has told */
+    ck_assert_int_eq(ask_all_at_once(&w), RLK_CLOCK_AHEAD);
+    w.now_us -= S / 2 - 3 * MS; /* right after its reply */
     ask(&w, 1);
     ask(&w, 2);
     ck_assert(rlk_clocks_is_certain(&w.c, 0, w.now_us));
 }
 END_TEST
 
-/* ---- at the same instant, or not ---- */
+/* ---- steps at one instant, or not ---- */
 
 static const struct story of_instants[] = {
-    /* Node 1 was steady after the last moment when node 0 can have moved, or not after it: it was
-     * asked when node 0 had answered, or a microsecond later. */
+    /* Node 1 was steady after the last moment at which node 0 can have moved, or not after it: node
+     * 1 was asked when node 0 had answered, or a microsecond later. */
     {"a_common_instant_is_exact",
      {MET(3), MOVE(0, 2 * S), TRIPS(10 * MS), AHEAD(0, 2 * S), STEADY(1), MOVE(1, 2 * S),
       SUSPENDED(1, 2 * S, 3), MET(3), MOVE(0, 2 * S), TRIPS(10 * MS), AHEAD(0, 2 * S), WAIT(1),
       STEADY(1), MOVE(1, 2 * S), AHEAD(1, 2 * S)}},
 
-    /* Each of three has an instant in common with one of the others, and all have none: node 0
-     * moves within 0 to 2 s, node 1 within 1 to 3 s, node 2 within 2.001 to 4 s, and node 3 too. */
+    /* Each of three has an instant in common with one of the others, but all three have none: node
+     * 0 moves within 0 to 2 s, node 1 within 1 to 3 s, node 2 within 2.001 to 4 s, and so does node
+     * 3. */
     {"an_instant_is_common_to_all",
      {MET(5), WAIT(S), STEADY(1), WAIT(S), MOVE(0, 9 * S), AHEAD(0, 9 * S), WAIT(MS), STEADY(2),
       STEADY(3), WAIT(S), MOVE(1, 9 * S), AHEAD(1, 9 * S), WAIT(S), MOVE(2, 9 * S), AHEAD(2, 9 * S),
       MOVE(3, 9 * S), SUSPENDED(3, 9 * S, 14)}},
 
-    /* The steady sample of node 1 was taken after the suspension and hid it: it agrees. */
+    /* The steady sample of node 1 was taken after the suspension and hid it, so node 1 agrees. */
     {"a_suspension_that_an_error_hid_is_shown_later",
      {NODES(3), WAIT(5 * S), ALL_STEADY, WAIT(100 * MS), SUSPEND(150 * MS), AHEAD(0, 150 * MS),
       WAIT(MS), TRIPS(300 * MS), STEADY(1), TRIPS(0), SUSPENDED(1, 150 * MS, 3)}},
 
-    /* Nodes 0 and 1 are asked and steady between two suspensions, nodes 2 to 4 are not asked. */
-    {"parts_may_have_happened_apart",
+    /* Nodes 0 and 1 are asked and are steady between two suspensions; nodes 2 to 4 are not
+     * asked. */
+    {"parts_of_a_sum_may_have_happened_apart",
      {MET(5), SUSPEND(20 * S), AHEAD(0, 20 * S), AHEAD(1, 20 * S), WAIT(S), STEADY(0), STEADY(1),
       WAIT(S), STEADY(0), STEADY(1), SUSPEND(10 * S), AHEAD(0, 10 * S), AHEAD(1, 10 * S),
       SUSPENDED(2, 30 * S, 7), STEADY(3), STEADY(4)}},
@@ -605,8 +613,8 @@ START_TEST(two_that_step_alike_at_different_times_have_moved)
 }
 END_TEST
 
-/* Node 0 slews for some time, is told again, and just then node 1 steps by as much as that is in
- * all. The step was at one instant, and the slew was not. */
+/* Node 0 slews for some time and is reported again; just then node 1 steps by as much as the slew
+ * is in all. The step happened at one instant, and the slew did not. */
 START_TEST(a_slew_and_a_step_of_the_same_amount_have_moved)
 {
     struct world w;
@@ -626,11 +634,11 @@ START_TEST(a_slew_and_a_step_of_the_same_amount_have_moved)
 }
 END_TEST
 
-/* All slew alike, over slow links: for us it is the same as if our clock were too slow. */
-START_TEST(a_majority_that_slews_alike_is_our_slowness)
+/* All clocks slew alike, over slow links: that times as if our own clock were too slow. */
+START_TEST(a_majority_that_slews_alike_shows_that_our_clock_is_slow)
 {
     struct world w;
-    unsigned i, stood = 0, moved = 0, node;
+    unsigned i, suspended = 0, moved = 0, node;
 
     begin(&w, 3);
     w.trip_us = 200 * MS;
@@ -638,19 +646,19 @@ START_TEST(a_majority_that_slews_alike_is_our_slowness)
         for (node = 0; node < 3; node++) {
             enum rlk_clock_verdict got = ask(&w, node);
 
-            stood += got == RLK_CLOCK_WE_WERE_SUSPENDED;
+            suspended += got == RLK_CLOCK_WE_WERE_SUSPENDED;
             moved += got == RLK_CLOCK_AHEAD;
             PLAY(&w, SUSPEND(200 * MS / 12));
         }
     }
-    ck_assert_uint_ge(stood, 36 / 4);
-    ck_assert_uint_le(moved, stood + 1); /* the first of each two */
+    ck_assert_uint_ge(suspended, 36 / 4);
+    ck_assert_uint_le(moved, suspended + 1); /* of each two only the first */
 }
 END_TEST
 
-/* Node 2 has seen the suspension, and hid it in the error of a long round trip: before the verdict,
- * or after it. It is not told later, against any baseline. */
-START_TEST(a_suspension_that_is_told_is_not_shown_later)
+/* The sample of node 2 that was taken after the suspension hid it in the error of a long round
+ * trip; before the verdict, or after it. No later sample reports it, against any baseline. */
+START_TEST(a_reported_suspension_is_not_shown_later)
 {
     bool before = _i == 1;
     struct world w;
@@ -670,39 +678,41 @@ START_TEST(a_suspension_that_is_told_is_not_shown_later)
 }
 END_TEST
 
-/* ---- those that are late ---- */
+/* ---- nodes that show a suspension late ---- */
 
 /* Most begin with a suspension that nodes 0 and 1 show. */
 static const struct story of_late_ones[] = {
-    /* Node 2 was dead: it shows two suspensions at once, each of which is told already; and there
-     * is no second time. */
+    /* Node 2 did not answer for a while. It shows two suspensions at once, which are both reported
+     * already, and it is excused only once. */
     {"a_late_one_may_have_missed_two_suspensions",
      {MET(3), SUSPEND(2 * S), AHEAD(0, 2 * S), SUSPENDED(1, 2 * S, 3), WAIT(2 * S), SUSPEND(3 * S),
       AHEAD(0, 3 * S), SUSPENDED(1, 3 * S, 3), WAIT(TTL + S), STEADY(2), MOVE(2, 5 * S),
       AHEAD(2, 5 * S)}},
 
-    /* It has seen the suspension without noticing: it was asked since, and was steady (its machine
-     * was suspended as well). Then a step of the same amount is its own. */
+    /* The machine of node 2 was suspended at the same time: it was asked since, and was steady. So
+     * a step of the same amount is its own. */
     {"a_late_one_is_excused_at_its_first_sample_only",
      {MET(3), WAIT(100 * MS), SUSPEND(2 * S), MOVE(2, -2 * S), AHEAD(0, 2 * S),
       SUSPENDED(1, 2 * S, 3), WAIT(100 * MS), STEADY(2), MOVE(2, 2 * S), AHEAD(2, 2 * S)}},
 
-    /* It shows nothing yet, and the next answer does: 100 ms would be too soon for another
-     * baseline, had it not been excused. */
+    /* The reply is older than the suspension and shows nothing; the next reply shows the
+     * suspension. 100 ms would be too soon for a new baseline otherwise. */
     {"a_late_one_whose_answer_is_older_than_the_suspension_is_excused_later",
      {MET(3), WAIT(2 * S), SEND, READ(2), SUSPEND(2 * S), WAIT(10 * MS), AHEAD(0, 2 * S),
       SUSPENDED(1, 2 * S, 3), ANSWER(2), STEADY(2), WAIT(100 * MS), STEADY(2), MOVE(2, 2 * S),
       AHEAD(2, 2 * S)}},
 
-    /* It was asked before the verdict, looked at its clock after the suspension, and answers after
-     * the verdict. It has shown it now, and does not once more along with a step of its own. */
+    /* Node 2 was asked before the verdict, read its clock after the suspension, and answers after
+     * the verdict. That shows the suspension, so it does not explain a later step of node 2 as
+     * well. */
     {"a_late_one_that_was_asked_before_may_show_it",
      {MET(3), WAIT(100 * MS), SUSPEND(2 * S), SEND, WAIT(5 * MS), READ(2), WAIT(5 * MS),
       AHEAD(0, 2 * S), SUSPENDED(1, 2 * S, 3), ANSWER(2), WAIT(100 * MS), MOVE(2, 2 * S),
       AHEAD(2, 2 * S)}},
 
-    /* Leases were shortened by ten seconds, and its keys have ended half a second before that:
-     * within what agrees, and told nevertheless. Or after it: less than it is excused. */
+    /* Leases were shortened by ten seconds. The keys of node 2 expired half a second earlier than
+     * that: the amounts agree, and it is reported all the same. Or they expired later: that is less
+     * than the suspension explains. */
     {"a_late_one_is_excused_for_no_more_than_the_suspension",
      {MET(3), SUSPEND(10 * S), AHEAD(0, 10 * S), SUSPENDED(1, 10 * S, 3), MOVE(2, 500 * MS),
       AHEAD(2, 500 * MS), MET(3), SUSPEND(10 * S), AHEAD(0, 10 * S), SUSPENDED(1, 10 * S, 3),
@@ -712,7 +722,8 @@ static const struct story of_late_ones[] = {
      {MET(3), SUSPEND(10 * S), AHEAD(0, 10 * S), SUSPENDED(1, 10 * S, 3), MOVE(2, 5 * S),
       AHEAD(2, 15 * S)}},
 
-    /* Between the first sign and the verdict: what it does then has nothing to do with it. */
+    /* Node 2 was met between the first sign of the suspension and the verdict, so the suspension
+     * explains nothing about it. */
     {"one_that_was_met_later_is_not_excused",
      {NODES(3), STEADY(0), STEADY(1), SUSPEND(2 * S), AHEAD(0, 2 * S), WAIT(MS), STEADY(2),
       WAIT(MS), SUSPENDED(1, 2 * S, 3), MOVE(2, 2 * S), AHEAD(2, 2 * S)}},
@@ -724,9 +735,9 @@ START_TEST(late_one)
 }
 END_TEST
 
-/* ---- what must not hurt ---- */
+/* ---- impossible samples ---- */
 
-START_TEST(a_sample_that_cannot_be_is_ignored)
+START_TEST(an_impossible_sample_is_ignored)
 {
     struct rlk_clock_sample backwards = {.sent_us = 2, .received_us = 1, .server_us = 1};
     struct world w;
@@ -755,7 +766,7 @@ static void expect_offset(const struct world *w, unsigned node, int64_t offset_u
     ck_assert_uint_eq(error, error_us);
 }
 
-START_TEST(an_offset_is_that_to_the_median)
+START_TEST(an_offset_is_the_distance_to_the_median)
 {
     static const int64_t apart_ms[5] = {0, 700, -3000, 100, 90000};
     struct world w;
@@ -772,9 +783,9 @@ START_TEST(an_offset_is_that_to_the_median)
     ck_assert(!rlk_clocks_offset(&w.c, 5, &offset_us, &error_us));
     ck_assert_int_eq(offset_us, 4);
     ask(&w, 0);
-    expect_offset(&w, 0, 0, 0); /* with itself it agrees */
+    expect_offset(&w, 0, 0, 0); /* with only one clock the offset is 0 */
     ask(&w, 1);
-    expect_offset(&w, 0, -350000, 2 * MS); /* the middle of two */
+    expect_offset(&w, 0, -350000, 2 * MS); /* between the middle two */
     expect_offset(&w, 1, 350000, 2 * MS);
     ck_assert(!rlk_clocks_offset(&w.c, 2, &offset_us, &error_us));
     ask(&w, 2);
@@ -790,7 +801,7 @@ START_TEST(an_offset_is_that_to_the_median)
 END_TEST
 
 /* Half of both round trips, and the drift in the time between and in them. */
-START_TEST(the_error_of_an_offset_is_that_of_the_worst)
+START_TEST(the_error_of_an_offset_is_the_largest)
 {
     struct world w;
 
@@ -810,7 +821,7 @@ START_TEST(the_error_of_an_offset_is_that_of_the_worst)
 }
 END_TEST
 
-START_TEST(offsets_that_are_absurd_stick)
+START_TEST(absurd_offsets_saturate)
 {
     struct world w;
 
@@ -835,7 +846,7 @@ static TCase *one(void)
     tcase_add_test(c, jitter_within_the_round_trip_is_steady);
     tcase_add_rows(c, one_clock, of_one_clock);
     tcase_add_rows(c, a_slew, slews);
-    tcase_add_test(c, a_sample_that_cannot_be_is_ignored);
+    tcase_add_test(c, an_impossible_sample_is_ignored);
     return c;
 }
 
@@ -846,8 +857,8 @@ static TCase *suspensions(void)
     tcase_add_test(c, a_suspension_is_seen_by_the_majority);
     tcase_add_rows(c, majority, of_majorities);
     tcase_add_rows(c, witness, of_witnesses);
-    tcase_add_loop_test(c, who_may_hide_a_suspension_is_no_witness, 0, 2);
-    tcase_add_loop_test(c, whoever_is_asked_at_once_with_it_is_a_witness, 0, 40);
+    tcase_add_loop_test(c, a_node_that_may_hide_a_suspension_is_no_witness, 0, 2);
+    tcase_add_loop_test(c, a_node_that_is_asked_at_the_same_time_is_a_witness, 0, 40);
     tcase_add_rows(c, late_one, of_late_ones);
     return c;
 }
@@ -859,8 +870,8 @@ static TCase *instants(void)
     tcase_add_rows(c, instant, of_instants);
     tcase_add_test(c, two_that_step_alike_at_different_times_have_moved);
     tcase_add_test(c, a_slew_and_a_step_of_the_same_amount_have_moved);
-    tcase_add_test(c, a_majority_that_slews_alike_is_our_slowness);
-    tcase_add_loop_test(c, a_suspension_that_is_told_is_not_shown_later, 0, 2);
+    tcase_add_test(c, a_majority_that_slews_alike_shows_that_our_clock_is_slow);
+    tcase_add_loop_test(c, a_reported_suspension_is_not_shown_later, 0, 2);
     return c;
 }
 
@@ -868,9 +879,9 @@ static TCase *offsets(void)
 {
     TCase *c = tcase_create("offsets");
 
-    tcase_add_test(c, an_offset_is_that_to_the_median);
-    tcase_add_test(c, the_error_of_an_offset_is_that_of_the_worst);
-    tcase_add_test(c, offsets_that_are_absurd_stick);
+    tcase_add_test(c, an_offset_is_the_distance_to_the_median);
+    tcase_add_test(c, the_error_of_an_offset_is_the_largest);
+    tcase_add_test(c, absurd_offsets_saturate);
     return c;
 }
 

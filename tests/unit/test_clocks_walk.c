@@ -87,7 +87,7 @@ static void wait_a_while(struct truth *t)
     }
 }
 
-START_TEST(rates_within_the_drift_are_never_told)
+START_TEST(rates_within_the_drift_are_never_reported)
 {
     uint64_t seed, by_us, nodes;
 
@@ -104,7 +104,7 @@ START_TEST(rates_within_the_drift_are_never_told)
 }
 END_TEST
 
-/* What a comparison with a baseline may be off by, reckoned once more. */
+/* The bound of a comparison with a baseline, computed independently of the code. */
 static uint64_t slack_us(const struct rlk_reading *before, const struct rlk_reading *after)
 {
     uint64_t errors = before->error_us + after->error_us;
@@ -125,10 +125,10 @@ static void step_a_clock(struct truth *t)
     }
 }
 
-/* A step that is larger than twice the bound is told by the first sample after it, with its sign,
- * and within the bound; and nothing is told but steps. A smaller one may be told as long as one of
- * the baselines is older. */
-static void look_at_a_step(struct truth *t, unsigned node, unsigned *told)
+/* A step that is larger than twice the bound is reported by the first sample after it, with its
+ * sign, and within the bound. Nothing but steps is reported. A smaller step may be reported as long
+ * as one of the baselines is older than the step. */
+static void check_a_step(struct truth *t, unsigned node, unsigned *reported)
 {
     const struct rlk_clock *k = &t->c.clock[node];
     struct rlk_clock before = *k;
@@ -144,7 +144,7 @@ static void look_at_a_step(struct truth *t, unsigned node, unsigned *told)
         ck_assert_int_eq(got, t->back[node] ? RLK_CLOCK_BEHIND : RLK_CLOCK_AHEAD);
         ck_assert_uint_le(by_us, stepped_us + slack);
         ck_assert_uint_ge(by_us + slack, stepped_us);
-        (*told)++;
+        (*reported)++;
     } else {
         ck_assert_uint_le(stepped_us, 2 * slack);
     }
@@ -153,9 +153,9 @@ static void look_at_a_step(struct truth *t, unsigned node, unsigned *told)
     }
 }
 
-START_TEST(steps_beyond_the_bound_are_always_told)
+START_TEST(steps_beyond_the_bound_are_always_reported)
 {
-    unsigned told = 0;
+    unsigned reported = 0;
     uint64_t seed;
 
     for (seed = 0; seed < 100; seed++) {
@@ -168,16 +168,17 @@ START_TEST(steps_beyond_the_bound_are_always_told)
             if (any(&t, 0, 9) == 0) {
                 step_a_clock(&t);
             }
-            look_at_a_step(&t, (unsigned)any(&t, 0, 4), &told);
+            check_a_step(&t, (unsigned)any(&t, 0, 4), &reported);
         }
     }
-    ck_assert_uint_gt(told, 1000);
+    ck_assert_uint_gt(reported, 1000);
 }
 END_TEST
 
-/* Each suspension of three seconds or more is told by the third that is asked, whoever that is,
- * and by about its length; before it two are ahead, and after it two are steady. */
-START_TEST(suspensions_are_told_by_the_majority)
+/* Each suspension of three seconds or more is reported by the third node that is asked, whichever
+ * that is, and with about its length. The two nodes before it are ahead, and the two after it are
+ * steady. */
+START_TEST(suspensions_are_reported_by_the_majority)
 {
     uint64_t seed;
 
@@ -217,8 +218,8 @@ START_TEST(suspensions_are_told_by_the_majority)
 }
 END_TEST
 
-/* Whatever a server says: nothing overflows (the sanitizers look), what is told fits the set, and a
- * node alone among three is nobody's suspension. */
+/* Whatever a server says: nothing overflows (the sanitizers would see that), the nodes that are
+ * reported exist, and one node of three alone is no suspension. */
 START_TEST(hostile_numbers_do_no_harm)
 {
     static const uint64_t odd[] = {
@@ -259,9 +260,9 @@ TCase *clocks_walks(void)
 {
     TCase *c = tcase_create("walks");
 
-    tcase_add_test(c, rates_within_the_drift_are_never_told);
-    tcase_add_test(c, steps_beyond_the_bound_are_always_told);
-    tcase_add_test(c, suspensions_are_told_by_the_majority);
+    tcase_add_test(c, rates_within_the_drift_are_never_reported);
+    tcase_add_test(c, steps_beyond_the_bound_are_always_reported);
+    tcase_add_test(c, suspensions_are_reported_by_the_majority);
     tcase_add_test(c, hostile_numbers_do_no_harm);
     return c;
 }

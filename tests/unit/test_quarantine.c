@@ -1,8 +1,8 @@
-/* test_quarantine.c - whose votes count, and from when on [S11].
+/* test_quarantine.c - whether a server's votes count, and when they count again [S11].
  *
- * The cases of the first half are schedules in which two clients would hold one lock if a vote
- * counted too early. In them "a lock" is one that somebody else took just before, with a vote of
- * this server, and that lives for the longest ttl. */
+ * The first half are schedules in which two clients would hold one lock if a vote counted too
+ * early. In them "the lock" is one that another client took just before, with a vote of this
+ * server, and that lives for the longest ttl. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@
 #define STRICT RLK_QUARANTINE_STRICT
 #define OBSERVED RLK_QUARANTINE_OBSERVED
 #define OFF RLK_QUARANTINE_OFF
-#define EITHER (-1) /* the story is told with STRICT and with OBSERVED */
+#define EITHER (-1) /* the story is played with STRICT and with OBSERVED */
 
 #define YOUNG RLK_QUARANTINED_YOUNG
 #define RESTARTED RLK_QUARANTINED_RESTARTED
@@ -31,7 +31,7 @@
 #define EVICTS RLK_QUARANTINED_EVICTS
 #define UNREAD RLK_QUARANTINED_UNREAD
 
-/* A master that we meet at NOW, and that has been up for a day. */
+/* A master that has been up for a day. */
 static struct rlk_facts a_master(void)
 {
     return (struct rlk_facts){.run = "run-a", .birth.mark = 77, .age_us = OLD, .data_age_us = OLD};
@@ -59,8 +59,8 @@ struct step {
     void (*take)(struct world *w, const struct step *s);
     uint64_t at_us;
     struct rlk_facts facts;
-    uint64_t us, number; /* a moment or an age; a mark or a promotion */
-    bool yes;            /* what is to be returned, or an argument */
+    uint64_t us, number; /* a time or an age; a mark or a promotion */
+    bool yes;            /* what must be returned, or an argument */
     enum rlk_quarantine_reason why;
     int policy;
 };
@@ -94,7 +94,7 @@ static void meet(struct world *w, const struct step *s)
     greet(w, s);
 }
 
-static void look(struct world *w, const struct step *s)
+static void check_mark(struct world *w, const struct step *s)
 {
     expect_returned(w, s, rlk_quarantine_check_mark(&w->s, s->number, s->at_us));
 }
@@ -104,12 +104,12 @@ static void leave_unread(struct world *w, const struct step *s)
     rlk_quarantine_set_unread(&w->s, s->yes);
 }
 
-static void see_master(struct world *w, const struct step *s)
+static void find_master(struct world *w, const struct step *s)
 {
     expect_returned(w, s, rlk_quarantine_check_role(&w->s, true, s->number, s->at_us));
 }
 
-static void see_replica(struct world *w, const struct step *s)
+static void find_replica(struct world *w, const struct step *s)
 {
     expect_returned(w, s, rlk_quarantine_check_role(&w->s, false, 0, s->at_us));
 }
@@ -124,7 +124,7 @@ static void read_birth(struct world *w, const struct step *s)
     rlk_quarantine_check_birth(&w->s, &s->facts.birth, s->at_us);
 }
 
-/* From a second after it was met. */
+/* From a second after the server was met. */
 static void read_birth_each_second(struct world *w, const struct step *s)
 {
     struct rlk_birth birth = {.mark = 77, .born_us = SERVER_US - OLD, .server_us = SERVER_US};
@@ -151,8 +151,8 @@ static void excuse_clock(struct world *w, const struct step *s)
     rlk_quarantine_clock_excused(&w->s);
 }
 
-static void expect_bar(const struct world *w, uint64_t now_us, enum rlk_quarantine_reason why,
-                       uint64_t until_us)
+static void expect_reason(const struct world *w, uint64_t now_us, enum rlk_quarantine_reason why,
+                          uint64_t until_us)
 {
     uint64_t until = 1;
     enum rlk_quarantine_reason got = rlk_quarantine_reason(&w->s, now_us, &until);
@@ -163,16 +163,16 @@ static void expect_bar(const struct world *w, uint64_t now_us, enum rlk_quaranti
     ck_assert_int_eq(rlk_quarantine_reason(&w->s, now_us, NULL), why);
 }
 
-/* Barred for this reason up to a moment, and not at it. */
+/* In quarantine for this reason until just before this time, and not at it. */
 static void expect_until(struct world *w, const struct step *s)
 {
-    expect_bar(w, s->at_us - 1, s->why, s->at_us);
-    expect_bar(w, s->at_us, RLK_QUARANTINED_NOT, 0);
+    expect_reason(w, s->at_us - 1, s->why, s->at_us);
+    expect_reason(w, s->at_us, RLK_QUARANTINED_NOT, 0);
 }
 
 static void expect_no_end(struct world *w, const struct step *s)
 {
-    expect_bar(w, s->at_us, s->why, RLK_NEVER);
+    expect_reason(w, s->at_us, s->why, RLK_NEVER);
 }
 
 static void expect_clock_suspect(struct world *w, const struct step *s)
@@ -183,15 +183,15 @@ static void expect_clock_suspect(struct world *w, const struct step *s)
 
 static void expect_counted(struct world *w, const struct step *s)
 {
-    expect_bar(w, s->at_us, RLK_QUARANTINED_NOT, 0);
+    expect_reason(w, s->at_us, RLK_QUARANTINED_NOT, 0);
     expect_clock_suspect(w, s);
 }
 
-static void expect_note(struct world *w, const struct step *s)
+static void expect_to_record(struct world *w, const struct step *s)
 {
-    uint64_t note_us = rlk_quarantine_step_to_record(&w->s, s->at_us);
+    uint64_t step_us = rlk_quarantine_step_to_record(&w->s, s->at_us);
 
-    ck_assert_msg(note_us == s->us, "step %u: %" PRIu64 " is to be noted", w->step, note_us);
+    ck_assert_msg(step_us == s->us, "step %u: %" PRIu64 " is to be recorded", w->step, step_us);
 }
 
 static void expect_data_replaced(struct world *w, const struct step *s)
@@ -204,13 +204,13 @@ static void expect_known(struct world *w, const struct step *s)
     expect_returned(w, s, rlk_quarantine_knows(&w->s, s->facts.run));
 }
 
-/* All times are from NOW. What a server says of itself is as a_master() does, but for ...: these
- * take the place of that. */
+/* All times are counted from NOW. A server says the same as a_master(), apart from the fields that
+ * are given. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #define AT(time, ...) STEP(.at_us = NOW + (time), __VA_ARGS__)
 #define SAYS(...)                                                                                  \
     .facts = {.run = "run-a", .birth = {.mark = 77}, .age_us = OLD, .data_age_us = OLD, __VA_ARGS__}
-#define SILENT .run = "", .birth = {.mark = 0}, .age_us = RLK_NEVER, .data_age_us = RLK_NEVER
+#define TELLS_NOTHING .run = "", .birth = {.mark = 0}, .age_us = RLK_NEVER, .data_age_us = RLK_NEVER
 #define BORN_AGO(time)                                                                             \
     {                                                                                              \
         .mark = 77, .born_us = SERVER_US - (time), .server_us = SERVER_US                          \
@@ -221,13 +221,13 @@ static void expect_known(struct world *w, const struct step *s)
 #define GREET(time, ...) AT(time, .take = greet, SAYS(__VA_ARGS__))
 #define AGAIN(time) GREET(time, .durable = false)
 #define RESTART(time, ...) AT(time, .take = greet, SAYS(__VA_ARGS__), .yes = true)
-#define LOOK(time, mark) AT(time, .take = look, .number = (mark))
-#define FIND_OTHER(time, mark) AT(time, .take = look, .number = (mark), .yes = true)
-#define CANNOT_READ STEP(.take = leave_unread, .yes = true) /* the mark, for now */
-#define MAY_NOT_READ STEP(.take = leave_unread)             /* nor ever */
-#define MASTER(time, promotion) AT(time, .take = see_master, .number = (promotion))
-#define PROMOTED(time, promotion) AT(time, .take = see_master, .number = (promotion), .yes = true)
-#define REPLICA(time) AT(time, .take = see_replica, .yes = true)
+#define MARK_IS(time, mark) AT(time, .take = check_mark, .number = (mark))
+#define MARK_IS_NEW(time, mark) AT(time, .take = check_mark, .number = (mark), .yes = true)
+#define CANNOT_READ STEP(.take = leave_unread, .yes = true) /* the mark, for the moment */
+#define MAY_NOT_READ STEP(.take = leave_unread)             /* the mark, ever */
+#define MASTER(time, promotion) AT(time, .take = find_master, .number = (promotion))
+#define PROMOTED(time, promotion) AT(time, .take = find_master, .number = (promotion), .yes = true)
+#define REPLICA(time) AT(time, .take = find_replica, .yes = true)
 #define EVICT(time, does) AT(time, .take = evict, .yes = (does))
 #define BORN(time, ago) AT(time, .take = read_birth, .facts.birth = BORN_AGO(ago))
 #define BORN_OF(time, m) AT(time, .take = read_birth, .facts.birth = {m, SERVER_US, SERVER_US})
@@ -242,14 +242,14 @@ static void expect_known(struct world *w, const struct step *s)
 #define NO_END(reason, time) AT(time, .take = expect_no_end, .why = (reason))
 #define COUNTED(time) AT(time, .take = expect_counted)
 #define CLOCK_SUSPECT(time) AT(time, .take = expect_clock_suspect, .yes = true)
-#define TIMELY(time) AT(time, .take = expect_clock_suspect)
-#define NOTE(time, note) AT(time, .take = expect_note, .us = (note))
-#define EXCHANGED STEP(.take = expect_data_replaced, .yes = true)
-#define KEPT STEP(.take = expect_data_replaced)
+#define CLOCK_TRUSTED(time) AT(time, .take = expect_clock_suspect)
+#define TO_RECORD(time, step) AT(time, .take = expect_to_record, .us = (step))
+#define DATA_REPLACED STEP(.take = expect_data_replaced, .yes = true)
+#define DATA_KEPT STEP(.take = expect_data_replaced)
 #define KNOWN(name) STEP(.take = expect_known, .facts.run = (name), .yes = true)
 #define UNKNOWN(name) STEP(.take = expect_known, .facts.run = (name))
 
-static void tell(const struct story *story, bool observed)
+static void play(const struct story *story, bool observed)
 {
     struct world w = {.observed = observed};
 
@@ -259,8 +259,8 @@ static void tell(const struct story *story, bool observed)
 /* ---- schedules that would break exclusion ---- */
 
 static const struct story schedules[] = {
-    /* The server restarts at once, forgets the lock, and we meet it for the first time. It has no
-     * history with us: its age is all that there is. It may have been up for a second less than it
+    /* The server granted the lock, restarted at once and forgot the lock; then we meet it for the
+     * first time. Nothing but its age can show that. It may have been up for a second less than it
      * says. */
     {"a_young_server_that_we_never_met_is_quarantined_until_it_is_old_enough",
      {NEW(STRICT), GREET(0, .age_us = 3 * S), QUARANTINED_UNTIL(YOUNG, QUARANTINE_US - 3 * S + S),
@@ -268,183 +268,185 @@ static const struct story schedules[] = {
       NEW(STRICT), GREET(0, .age_us = QUARANTINE_US), QUARANTINED_UNTIL(YOUNG, S), NEW(STRICT),
       GREET(0, .age_us = QUARANTINE_US + S), COUNTED(0)}},
 
-    /* The lock is taken, the server restarts, we were away meanwhile. We see the restart late, and
-     * cannot know how late: the bar is a whole one from then on. */
-    {"a_restart_seen_late_bars_from_when_it_is_seen",
+    /* The server restarts while we are not connected. We see that late, and cannot know how late,
+     * so the quarantine begins when we see it. */
+    {"a_quarantine_begins_when_the_restart_is_seen",
      {MET(STRICT),
       RESTART(60 * S, .run = "run-b", .birth = {.mark = 78}, .age_us = QUARANTINE_US - 5 * S),
       QUARANTINED(RESTARTED, 60 * S)}},
 
-    /* While it is quarantined it gives a vote to somebody who does not know of the first restart,
-     * and restarts again. The second one bars as the first one did. */
-    {"a_second_restart_bars_anew",
+    /* While the server is in quarantine it votes for a client that does not know of the first
+     * restart, and restarts again. So the second restart begins a whole quarantine, too. */
+    {"a_second_restart_begins_another_quarantine",
      {MET(STRICT), RESTART(S, .run = "run-b"), QUARANTINED(RESTARTED, S),
       RESTART(9 * S, .run = "run-c"), QUARANTINED(RESTARTED, 9 * S),
       RESTART(10 * S, .run = "run-b"), QUARANTINED(RESTARTED, 10 * S)}},
 
-    /* The server starts with its clock an hour slow, is asked for the lock, and then the clock is
-     * set: its uptime is an hour now. Who has seen the restart is not impressed; and who met it
-     * young and greets it again keeps to what was said first. */
-    {"an_uptime_that_lies_does_not_end_a_bar",
+    /* The server starts with its clock an hour slow and grants the lock; then its clock is set, and
+     * its uptime is an hour. The quarantine of a client that saw the restart goes on; and a client
+     * that met the server young, and greets it again, keeps to the first age. */
+    {"a_false_uptime_ends_no_quarantine",
      {MET(STRICT), RESTART(S, .run = "run-b", .age_us = 2 * S),
       GREET(3 * S, .run = "run-b", .age_us = 3603 * S), QUARANTINED(RESTARTED, S), NEW(STRICT),
       GREET(0, .age_us = 2 * S), GREET(S, .age_us = 3603 * S),
       QUARANTINED_UNTIL(YOUNG, QUARANTINE_US - 2 * S + S)}},
 
-    /* INFO is refused once, of all times after the restart (an ACL that is loaded late). A run that
-     * is not told any more may be another one, and so may the next that is told. At 2 s it has
-     * restarted once more, or not. */
-    {"a_run_that_is_not_told_does_not_hide_a_restart",
-     {MET(EITHER), RESTART(S, SILENT), QUARANTINED(RESTARTED, S), RESTART(2 * S, SILENT),
-      QUARANTINED(RESTARTED, 2 * S), RESTART(3 * S, .run = "run-b"),
+    /* INFO is rejected for a while after the restart (an ACL that is loaded late). A run that can
+     * no longer be read may be another run, and so may the next one that is read. At 2 s the server
+     * may have restarted once more. */
+    {"a_run_that_cannot_be_read_hides_no_restart",
+     {MET(EITHER), RESTART(S, TELLS_NOTHING), QUARANTINED(RESTARTED, S),
+      RESTART(2 * S, TELLS_NOTHING), QUARANTINED(RESTARTED, 2 * S), RESTART(3 * S, .run = "run-b"),
       QUARANTINED(RESTARTED, 3 * S)}},
 
-    /* The same, but the mark is told: it is another one, which is as good as another run. */
-    {"a_run_that_is_not_told_does_not_hide_another_mark",
-     {MET(STRICT), RESTART(S, SILENT, .birth = {.mark = 78}), QUARANTINED(RESTARTED, S),
-      FIND_OTHER(2 * S, 79), QUARANTINED(FORGOT, 2 * S)}},
+    /* The same, but the mark is read: another mark is as good as another run. */
+    {"a_run_that_cannot_be_read_hides_no_other_mark",
+     {MET(STRICT), RESTART(S, TELLS_NOTHING, .birth = {.mark = 78}), QUARANTINED(RESTARTED, S),
+      MARK_IS_NEW(2 * S, 79), QUARANTINED(FORGOT, 2 * S)}},
 
-    /* It does not tell its run at first, restarts, and tells it then: nothing shows the restart,
-     * and its age is by a clock that may have been set. From there on we know it. */
-    {"a_run_that_becomes_known_late_is_another_one",
-     {NEW(EITHER), GREET(0, SILENT), COUNTED(0), GREET(0, SILENT), COUNTED(0),
+    /* The run cannot be read at first, the server restarts, and then it can be read. Nothing shows
+     * the restart, and the age is by a clock that may have been set. From there on the run is
+     * known. */
+    {"the_first_run_that_can_be_read_is_another_one",
+     {NEW(EITHER), GREET(0, TELLS_NOTHING), COUNTED(0), GREET(0, TELLS_NOTHING), COUNTED(0),
       RESTART(S, .birth = {.mark = 0}), QUARANTINED(RESTARTED, S),
       GREET(3 * S, .birth = {.mark = 0}), QUARANTINED(RESTARTED, S)}},
 
-    /* It is out of memory when it is greeted, and cannot write its mark. Then there is memory,
-     * FLUSHALL takes the lock away, and the first mark is read. */
-    {"the_first_mark_after_none_could_be_read_bars",
+    /* The server is out of memory when it is greeted, and cannot write its mark. Later it has
+     * memory again, FLUSHALL deletes the lock, and the first mark is read. */
+    {"the_first_mark_that_can_be_read_is_another_one",
      {NEW(EITHER), GREET(0, .birth = {.mark = 0}, .unread = true),
-      NO_END(UNREAD, 1000 * QUARANTINE_US), FIND_OTHER(S, 78), QUARANTINED(FORGOT, S),
-      LOOK(2 * S, 78), QUARANTINED(FORGOT, S)}},
+      NO_END(UNREAD, 1000 * QUARANTINE_US), MARK_IS_NEW(S, 78), QUARANTINED(FORGOT, S),
+      MARK_IS(2 * S, 78), QUARANTINED(FORGOT, S)}},
 
-    /* Whoever knew it before has something to compare with. In the end its mark will never be
-     * read: it votes unseen. */
+    /* A client that read the mark before compares the next one with it. At the end the mark can
+     * never be read again, so the server votes without it. */
     {"a_mark_that_could_not_be_read_for_a_while_is_compared",
-     {MET(STRICT), CANNOT_READ, NO_END(UNREAD, S), LOOK(2 * S, 77), COUNTED(2 * S), CANNOT_READ,
-      FIND_OTHER(3 * S, 78), QUARANTINED(FORGOT, 3 * S), CANNOT_READ, MAY_NOT_READ,
+     {MET(STRICT), CANNOT_READ, NO_END(UNREAD, S), MARK_IS(2 * S, 77), COUNTED(2 * S), CANNOT_READ,
+      MARK_IS_NEW(3 * S, 78), QUARANTINED(FORGOT, 3 * S), CANNOT_READ, MAY_NOT_READ,
       QUARANTINED(FORGOT, 3 * S)}},
 
-    /* REPLICAOF takes the lock away, and what its master has in its place; a replica that may be
-     * written to goes on granting. It is no master for as long as nobody greets it as one. No mark
-     * can be read: nothing else tells. */
-    {"a_master_that_was_a_replica_is_quarantined_from_when_it_is_none",
+    /* REPLICAOF deletes the lock and copies the data of another master; a replica that is writable
+     * goes on granting. The quarantine lasts until it is greeted as a master, and for the longest
+     * ttl after that. No mark can be read, so nothing else shows it. */
+    {"a_replica_is_quarantined_until_long_after_it_is_a_master_again",
      {MET(EITHER), MASTER(0, 0), COUNTED(0), REPLICA(S), QUARANTINED(FORGOT, S),
       GREET(50 * S, .promotion = 9, .birth = {.mark = 0}), QUARANTINED(FORGOT, 50 * S),
       GREET(51 * S, .promotion = 9, .birth = {.mark = 0}), QUARANTINED(FORGOT, 50 * S),
       MASTER(52 * S, 9), QUARANTINED(FORGOT, 50 * S)}},
 
-    {"a_replica_that_tells_no_promotion_is_quarantined_likewise",
+    {"a_replica_that_shows_no_promotion_is_quarantined_likewise",
      {MET(EITHER), REPLICA(S), GREET(50 * S, .birth = {.mark = 0}), QUARANTINED(FORGOT, 50 * S),
       GREET(51 * S, .birth = {.mark = 0}), QUARANTINED(FORGOT, 50 * S), MASTER(52 * S, 0),
       QUARANTINED(FORGOT, 50 * S)}},
 
-    /* It is a replica and a master again between two looks, or between two connections, and once
-     * more; or it was long before we met it. */
-    {"a_promotion_that_nobody_saw_bars",
+    /* The server was a replica for a while, and a master again before the next inspection or the
+     * next connection; then once more. Or that was long before we met it. */
+    {"a_promotion_that_nobody_saw_begins_a_quarantine",
      {MET(OBSERVED), PROMOTED(S, 9), QUARANTINED(FORGOT, S), MET(OBSERVED),
       GREET(2 * S, .promotion = 9), QUARANTINED(FORGOT, 2 * S), MASTER(3 * S, 9),
       PROMOTED(4 * S, 10), QUARANTINED(FORGOT, 4 * S), NEW(OBSERVED), GREET(0, .promotion = 9),
       COUNTED(0)}},
 
-    {"a_look_finds_other_data",
-     {MET(STRICT), LOOK(S, 77), KEPT, FIND_OTHER(2 * S, 78), EXCHANGED, LOOK(3 * S, 0), EXCHANGED,
-      FIND_OTHER(4 * S, 78), EXCHANGED}},
+    {"an_inspection_finds_other_data",
+     {MET(STRICT), MARK_IS(S, 77), DATA_KEPT, MARK_IS_NEW(2 * S, 78), DATA_REPLACED,
+      MARK_IS(3 * S, 0), DATA_REPLACED, MARK_IS_NEW(4 * S, 78), DATA_REPLACED}},
 
-    /* FLUSHALL takes the lock away, and the next look finds no mark. */
-    {"a_mark_that_is_gone_bars",
-     {MET(OBSERVED), LOOK(S, 77), COUNTED(S), LOOK(2 * S, 0), QUARANTINED(FORGOT, 2 * S)}},
+    /* FLUSHALL deletes the lock, and the next inspection finds no mark. */
+    {"a_missing_mark_begins_a_quarantine",
+     {MET(OBSERVED), MARK_IS(S, 77), COUNTED(S), MARK_IS(2 * S, 0), QUARANTINED(FORGOT, 2 * S)}},
 
-    /* FLUSHALL, and another client has put a new mark there before our next look: there is a mark,
-     * and it is not ours. And then the first again, as after a restore of a copy. */
-    {"a_mark_that_another_client_has_made_anew_bars",
-     {MET(STRICT), FIND_OTHER(2 * S, 78), QUARANTINED(FORGOT, 2 * S), LOOK(3 * S, 78),
-      QUARANTINED(FORGOT, 2 * S), FIND_OTHER(4 * S, 77), QUARANTINED(FORGOT, 4 * S)}},
+    /* FLUSHALL deletes the lock, and another client writes a new mark before our next inspection.
+     * Then the first mark is back, as after a copy was restored. */
+    {"a_new_mark_by_another_client_begins_a_quarantine",
+     {MET(STRICT), MARK_IS_NEW(2 * S, 78), QUARANTINED(FORGOT, 2 * S), MARK_IS(3 * S, 78),
+      QUARANTINED(FORGOT, 2 * S), MARK_IS_NEW(4 * S, 77), QUARANTINED(FORGOT, 4 * S)}},
 
-    /* FLUSHALL; we look: no mark. A newcomer takes the lock, FLUSHALL again; we look: no mark, as
-     * before. Nothing tells these two apart, so the bar begins with each look until there is a mark
-     * again, and with that one. The new mark may be told by a greeting as well (one that does not
-     * tell it says nothing). */
+    /* FLUSHALL; an inspection finds no mark. A new client takes the lock, FLUSHALL again; an
+     * inspection finds no mark, as before. Nothing tells these two apart, so each inspection begins
+     * the quarantine again, up to and including the one that finds a mark. A greeting may find the
+     * new mark as well; a greeting that cannot read it changes nothing. */
     {"without_a_mark_data_can_be_lost_again",
-     {MET(STRICT), LOOK(S, 0), LOOK(9 * S, 0), QUARANTINED(FORGOT, 9 * S), FIND_OTHER(10 * S, 79),
-      QUARANTINED(FORGOT, 10 * S), LOOK(11 * S, 79), QUARANTINED(FORGOT, 10 * S), LOOK(20 * S, 0),
-      GREET(21 * S, .birth = {.mark = 0}), QUARANTINED(FORGOT, 20 * S),
-      GREET(22 * S, .birth = {.mark = 80}), QUARANTINED(FORGOT, 22 * S)}},
+     {MET(STRICT), MARK_IS(S, 0), MARK_IS(9 * S, 0), QUARANTINED(FORGOT, 9 * S),
+      MARK_IS_NEW(10 * S, 79), QUARANTINED(FORGOT, 10 * S), MARK_IS(11 * S, 79),
+      QUARANTINED(FORGOT, 10 * S), MARK_IS(20 * S, 0), GREET(21 * S, .birth = {.mark = 0}),
+      QUARANTINED(FORGOT, 20 * S), GREET(22 * S, .birth = {.mark = 80}),
+      QUARANTINED(FORGOT, 22 * S)}},
 
-    /* The restart is seen, FLUSHALL comes after it, and then only the mark is looked at: the bar
-     * for the restart is too short for what was forgotten after it. */
-    {"a_mark_that_a_restart_did_not_tell_is_still_compared",
-     {MET(STRICT), RESTART(S, .run = "run-b", .birth = {.mark = 0}), FIND_OTHER(5 * S, 78),
+    /* The restart is seen, then comes a FLUSHALL, and then only the mark is read. The quarantine
+     * for the restart is too short for what was forgotten after the restart. */
+    {"a_mark_that_could_not_be_read_at_a_restart_is_still_compared",
+     {MET(STRICT), RESTART(S, .run = "run-b", .birth = {.mark = 0}), MARK_IS_NEW(5 * S, 78),
       QUARANTINED(FORGOT, 5 * S)}},
 
-    /* Every write is on the disk before it is answered, and the mark is the same: nothing is lost,
-     * nor is its clock another one. The run is remembered all the same. */
+    /* Every write is on disk before the reply, and the mark is the same: nothing was lost, and the
+     * clock is the same one. The new run is remembered all the same. */
     {"a_durable_server_that_kept_its_mark_restarts_freely",
      {NEW(STRICT), GREET(0, .durable = true, .age_us = S), COUNTED(0),
       GREET(S, .run = "run-b", .durable = true, .age_us = S), COUNTED(S),
       RESTART(2 * S, .run = "run-c", .age_us = S), QUARANTINED(RESTARTED, 2 * S)}},
 
-    /* The disk is replaced, or somebody removed the file: durable, and empty. Or the greeting does
-     * not tell, and the look does. */
+    /* The disk was replaced, or somebody removed the file: the server is durable, and empty. The
+     * greeting finds that, or the next inspection does. */
     {"a_durable_server_that_lost_its_mark_is_quarantined",
      {NEW(STRICT), GREET(0, .durable = true),
       GREET(S, .run = "run-b", .durable = true, .birth = {.mark = 78}), QUARANTINED(FORGOT, S),
       NEW(STRICT), GREET(0, .durable = true),
       GREET(S, .run = "run-b", .durable = true, .birth = {.mark = 0}, .unread = true),
-      LOOK(2 * S, 0), QUARANTINED(FORGOT, 2 * S)}},
+      MARK_IS(2 * S, 0), QUARANTINED(FORGOT, 2 * S)}},
 
-    /* The disk is replaced, and nobody may look at the mark: that it is durable proves nothing. */
+    /* The disk was replaced, and the mark can never be read: durable alone proves nothing. */
     {"a_durable_server_that_shows_no_mark_counts_by_its_run",
-     {NEW(STRICT), GREET(0, SILENT, .run = "run-a", .durable = true, .age_us = 3 * S),
+     {NEW(STRICT), GREET(0, TELLS_NOTHING, .run = "run-a", .durable = true, .age_us = 3 * S),
       QUARANTINED_UNTIL(YOUNG, QUARANTINE_US - 3 * S + S),
-      RESTART(60 * S, SILENT, .run = "run-b", .durable = true, .age_us = 3 * S),
+      RESTART(60 * S, TELLS_NOTHING, .run = "run-b", .durable = true, .age_us = 3 * S),
       QUARANTINED(RESTARTED, 60 * S)}},
 
-    /* The operator makes it durable, by a restart: which loses the last second of what was not
-     * durable until then: the lock, and not the mark. */
-    {"a_restart_that_makes_a_server_durable_is_none_of_a_durable_server",
+    /* The operator makes the server durable by a restart. That restart may lose the last second of
+     * writes: the lock, and not the mark. */
+    {"a_restart_that_makes_a_server_durable_may_lose_data",
      {MET(STRICT), RESTART(S, .run = "run-b", .durable = true), QUARANTINED(RESTARTED, S),
       GREET(2 * S, .run = "run-c", .durable = true), QUARANTINED(RESTARTED, S)}},
 
-    /* The lock is thrown away to make room. Nothing but its word tells that it does not do that any
-     * more: the bar has no end by itself. And then what it has thrown away just before is waited
-     * for: a vote that was counted before it was told to evict, evicted before it was told not
-     * to. */
-    {"a_server_that_evicts_is_quarantined_until_long_after_it_says_that_it_does_not",
+    /* The server evicts the lock to make room. Only its own word says that it no longer evicts, so
+     * the quarantine has no end by itself. When the server says so, another quarantine follows: a
+     * vote may have been counted before it was configured to evict, and evicted before it was
+     * configured not to. */
+    {"a_server_is_quarantined_until_long_after_it_evicts",
      {MET(STRICT), GREET(S, .evicts = true), NO_END(EVICTS, 1000 * QUARANTINE_US),
-      NO_END(EVICTS, RLK_NEVER - NOW), LOOK(2 * S, 77), NO_END(EVICTS, 2 * S), AGAIN(3 * S),
+      NO_END(EVICTS, RLK_NEVER - NOW), MARK_IS(2 * S, 77), NO_END(EVICTS, 2 * S), AGAIN(3 * S),
       QUARANTINED(EVICTS, 3 * S), AGAIN(4 * S), QUARANTINED(EVICTS, 3 * S)}},
 
-    /* Switching eviction off ends no other bar. */
+    /* That a server no longer evicts ends no other quarantine. */
     {"a_server_that_stops_evicting_by_a_restart_is_still_quarantined",
      {MET(STRICT), GREET(S, .evicts = true), RESTART(2 * S, .run = "run-b"),
       RESTART(3 * S, .run = "run-c"), QUARANTINED(RESTARTED, 3 * S)}},
 
     /* Between two greetings, too. */
-    {"eviction_that_is_switched_on_bars_until_long_after_it_is_off",
+    {"eviction_between_greetings_is_seen_by_inspections",
      {MET(STRICT), EVICT(0, false), COUNTED(0), EVICT(S, true),
       NO_END(EVICTS, 1000 * QUARANTINE_US), EVICT(2 * S, false), EVICT(3 * S, false),
       QUARANTINED(EVICTS, 2 * S), MET(OBSERVED), EVICT(S, true), COUNTED(S)}},
 
-    /* Its clock is set forward: the lock ends before its time. This is the one reason for which
-     * what it says of our own key does not count either. */
-    {"a_clock_that_moved_bars_votes_and_confirmations",
+    /* The server's clock is set forward, so the lock expires early. This is the only reason for
+     * which its answers about our own key do not count either. */
+    {"neither_votes_nor_confirmations_count_after_a_clock_moved",
      {MET(OBSERVED), CLOCK_MOVED(S, 0), QUARANTINED(CLOCK, S), CLOCK_SUSPECT(S),
-      CLOCK_SUSPECT(S + QUARANTINE_US - 1), TIMELY(S + QUARANTINE_US), CLOCK_MOVED(5 * S, 0),
+      CLOCK_SUSPECT(S + QUARANTINE_US - 1), CLOCK_TRUSTED(S + QUARANTINE_US), CLOCK_MOVED(5 * S, 0),
       QUARANTINED(CLOCK, 5 * S)}},
 
-    /* It is set forward once, and for as long as the locks that it ended too early could have lived
-     * it votes for no other. What it says of our key is by its length again when it has kept time
-     * for a second: not by one look right behind the step, which a clock that is too fast passes as
-     * well. */
-    {"a_clock_that_keeps_time_again_confirms_and_does_not_vote",
+    /* The clock is set forward once. The server's votes do not count for as long as the locks that
+     * expired early could have lived. Its answers about our own key count again when the clock has
+     * kept time for a second. One inspection right after the step is not enough: a clock that runs
+     * too fast would pass that as well. */
+    {"confirmations_count_again_before_votes_do",
      {MET(OBSERVED), CLOCK_MOVED(0, 0), KEPT_TIME(S - 1), CLOCK_SUSPECT(S), CLOCK_MOVED(S, 0),
-      KEPT_TIME(2 * S - 1), CLOCK_SUSPECT(2 * S), KEPT_TIME(2 * S), TIMELY(2 * S),
+      KEPT_TIME(2 * S - 1), CLOCK_SUSPECT(2 * S), KEPT_TIME(2 * S), CLOCK_TRUSTED(2 * S),
       QUARANTINED(CLOCK, S), CLOCK_MOVED(3 * S, 0), CLOCK_SUSPECT(3 * S)}},
 
-    /* Every write is on its disk, and so is the FLUSHALL: its data are younger than the lock. That
-     * it has just started is nothing. */
-    {"a_durable_stranger_is_as_old_as_its_data",
+    /* Every write is on disk, and so is the FLUSHALL: the data are younger than the lock. When the
+     * server started does not matter. */
+    {"a_durable_server_is_as_old_as_its_data",
      {NEW(STRICT), GREET(0, .durable = true, .data_age_us = 3 * S),
       QUARANTINED_UNTIL(YOUNG, QUARANTINE_US - 3 * S + S), NEW(STRICT),
       GREET(0, .durable = true, .age_us = 0, .data_age_us = QUARANTINE_US + S), COUNTED(0),
@@ -455,27 +457,27 @@ static const struct story schedules[] = {
 
 START_TEST(schedule)
 {
-    tell(&schedules[_i], false);
-    tell(&schedules[_i], true);
+    play(&schedules[_i], false);
+    play(&schedules[_i], true);
 }
 END_TEST
 
-/* [S7] Whether a key that it has now can be one that it has had all the time. _i: */
-START_TEST(data_are_data_replaced_or_kept)
+/* [S7] Whether a key that the server has now may not have been there all the time. _i: */
+START_TEST(data_are_replaced_or_kept)
 {
     static const struct {
-        bool replica; /* seen as one */
+        bool replica; /* it was found to be a replica */
         const char *run;
         uint64_t promotion, mark;
         bool data_replaced;
     } greetings[] = {
         {false, "run-a", 0, 77, false}, /* the same */
-        {false, "run-b", 0, 77, false}, /* restarted */
-        {false, "run-b", 0, 78, true},  /* and empty */
-        {false, "run-a", 0, 78, true},  /* emptied */
+        {false, "run-b", 0, 77, false}, /* it restarted */
+        {false, "run-b", 0, 78, true},  /* it restarted empty */
+        {false, "run-a", 0, 78, true},  /* it was emptied */
         {false, "run-a", 9, 77, true},  /* it was a replica for a while */
-        {false, "run-b", 9, 77, false}, /* its own replica has taken its place */
-        {false, "run-b", 9, 78, true},  /* another's has */
+        {false, "run-b", 9, 77, false}, /* its own replica was promoted */
+        {false, "run-b", 9, 78, true},  /* the replica of another master was promoted */
         {true, "run-a", 9, 77, true},   {true, "run-b", 9, 78, true},
     };
     struct rlk_quarantine s = one_known(RLK_QUARANTINE_STRICT);
@@ -493,71 +495,74 @@ START_TEST(data_are_data_replaced_or_kept)
 }
 END_TEST
 
-/* ---- what strangers are to know ---- */
+/* ---- the record of clock steps ---- */
 
-#define BACK (QUARANTINE_US + 3600 * S)
+#define RESUMED (QUARANTINE_US + 3600 * S)
 
 static const struct story records[] = {
-    /* Until it is there, and no later than the step matters. At 2 s it could not be written; at 3 s
-     * there is another step, in the same answer. */
-    {"a_step_is_to_be_put_on_record_once",
-     {MET(STRICT), NOTE(0, 0), BORN(S, OLD), CLOCK_MOVED(S, SERVER_US), NOTE(S, SERVER_US),
-      NOTE(S + QUARANTINE_US - 1, SERVER_US), NOTE(S + QUARANTINE_US, 0), BORN(2 * S, OLD),
-      NOTE(2 * S, SERVER_US), BORN(3 * S, 0), NOTE(3 * S, 0), QUARANTINED(CLOCK, S),
-      CLOCK_MOVED(3 * S, SERVER_US + S), NOTE(4 * S, SERVER_US + S), EXCUSED, NOTE(4 * S, 0)}},
+    /* A step is to be recorded until it is on record, and no longer than it matters. At 2 s the
+     * record could not be written. At 3 s the reply that shows the record also shows another
+     * step. */
+    {"a_step_is_recorded_once",
+     {MET(STRICT), TO_RECORD(0, 0), BORN(S, OLD), CLOCK_MOVED(S, SERVER_US),
+      TO_RECORD(S, SERVER_US), TO_RECORD(S + QUARANTINE_US - 1, SERVER_US),
+      TO_RECORD(S + QUARANTINE_US, 0), BORN(2 * S, OLD), TO_RECORD(2 * S, SERVER_US),
+      BORN(3 * S, 0), TO_RECORD(3 * S, 0), QUARANTINED(CLOCK, S), CLOCK_MOVED(3 * S, SERVER_US + S),
+      TO_RECORD(4 * S, SERVER_US + S), EXCUSED, TO_RECORD(4 * S, 0)}},
 
-    /* Another has put an earlier step on record, and does not live to see this one. Its record is
-     * as old as our last look, or older. */
-    {"the_record_of_an_earlier_step_is_none_of_this_one",
-     {MET(STRICT), BORN(S, OLD), BORN(2 * S, S), CLOCK_MOVED(2 * S, SERVER_US), NOTE(2 * S, 0),
+    /* Another client recorded an earlier step, and stopped before it could record this one. Its
+     * record is as old as our inspection before, or older. */
+    {"the_record_of_an_earlier_step_is_not_enough",
+     {MET(STRICT), BORN(S, OLD), BORN(2 * S, S), CLOCK_MOVED(2 * S, SERVER_US), TO_RECORD(2 * S, 0),
       MET(STRICT), BORN(S, OLD), BORN(2 * S, S + 1), CLOCK_MOVED(2 * S, SERVER_US),
-      NOTE(2 * S, SERVER_US)}},
+      TO_RECORD(2 * S, SERVER_US)}},
 
-    /* The clock is put right before the step is on record: that says what the clock shows then. It
-     * is ours, and not written with each look. */
+    /* The clock is set right before the step is on record. The record says what the clock shows
+     * then. It is our own record, and is not written again by each inspection. */
     {"a_record_is_no_later_than_the_clock",
      {MET(STRICT), BORN(S, OLD), CLOCK_MOVED(S, SERVER_US),
       AT(2 * S, .take = read_birth, .facts.birth = {77, SERVER_US - 60 * S, SERVER_US - 60 * S}),
-      NOTE(2 * S, 0), QUARANTINED(CLOCK, S), CLOCK_MOVED(3 * S, SERVER_US),
-      NOTE(3 * S, SERVER_US)}},
+      TO_RECORD(2 * S, 0), QUARANTINED(CLOCK, S), CLOCK_MOVED(3 * S, SERVER_US),
+      TO_RECORD(3 * S, SERVER_US)}},
 
-    {"nothing_is_put_on_record_without_a_quarantine",
-     {MET(OFF), CLOCK_MOVED(S, SERVER_US), NOTE(S, 0)}},
+    {"nothing_is_recorded_with_the_quarantine_off",
+     {MET(OFF), CLOCK_MOVED(S, SERVER_US), TO_RECORD(S, 0)}},
 
-    /* Another was faster: who puts each step there again keeps strangers waiting for ever. What was
-     * seen of the run before says nothing of the next. */
-    {"a_step_that_another_put_on_record_is_left_at_that",
-     {MET(STRICT), BORN(S, OLD), BORN(2 * S, 500), CLOCK_MOVED(2 * S, SERVER_US), NOTE(2 * S, 0),
-      QUARANTINED(CLOCK, 2 * S), BORN(3 * S, 500), CLOCK_MOVED(3 * S, SERVER_US),
-      NOTE(3 * S, SERVER_US), RESTART(4 * S, .run = "run-b", .birth = BORN_AGO(0)),
-      NOTE(4 * S, 0)}},
+    /* Another client recorded the step first. If each client recorded it again, new clients would
+     * wait for ever. A step of the run before does not matter for the next run. */
+    {"a_step_that_another_client_recorded_is_not_recorded_again",
+     {MET(STRICT), BORN(S, OLD), BORN(2 * S, 500), CLOCK_MOVED(2 * S, SERVER_US),
+      TO_RECORD(2 * S, 0), QUARANTINED(CLOCK, 2 * S), BORN(3 * S, 500),
+      CLOCK_MOVED(3 * S, SERVER_US), TO_RECORD(3 * S, SERVER_US),
+      RESTART(4 * S, .run = "run-b", .birth = BORN_AGO(0)), TO_RECORD(4 * S, 0)}},
 
-    /* A step just before we met it, by somebody who saw it, and told behind our greeting; or it
-     * stood there for long, and we did not look. Whoever has known the clock for longer than a lock
-     * lives has seen every step that matters. */
-    {"a_record_bars_who_has_not_known_the_clock_for_long",
+    /* Another client saw a step just before we met the server, and recorded it after our greeting;
+     * or the record is older, and we had not inspected the server. A client that has watched the
+     * clock for longer than a lock lives has seen every step that matters. */
+    {"a_record_matters_to_a_client_that_is_new_to_the_clock",
      {MET(EITHER), BORN(S, OLD), COUNTED(S), BORN(3 * S, 2 * S), QUARANTINED(YOUNG, S),
-      BORN(5 * S, 2 * S), QUARANTINED(YOUNG, S), TIMELY(5 * S), MET(STRICT), BORN(S, OLD),
+      BORN(5 * S, 2 * S), QUARANTINED(YOUNG, S), CLOCK_TRUSTED(5 * S), MET(STRICT), BORN(S, OLD),
       BORN(3 * S, 7 * S), QUARANTINED(YOUNG, 3 * S + S - 7 * S), MET(STRICT),
       BORN_EACH_SECOND(QUARANTINE_US), BORN(QUARANTINE_US + S, 0), COUNTED(QUARANTINE_US + S)}},
 
-    /* It stood still, or was cut off: the step hides in what drift may do in so long a time. And so
-     * it is for a step that is put on record behind the first look after that. */
-    {"a_record_bars_who_has_not_looked_for_long",
-     {MET(STRICT), BORN_EACH_SECOND(QUARANTINE_US), BORN(BACK + S, S / 2),
-      QUARANTINED(YOUNG, BACK + S + S / 2), MET(STRICT), BORN_EACH_SECOND(QUARANTINE_US),
-      BORN(BACK, OLD), BORN(BACK + S, S / 2), QUARANTINED(YOUNG, BACK + S)}},
+    /* We were suspended or cut off, so the step is hidden by the drift that is allowed for so long
+     * a time. The same holds for a step that is recorded after the first inspection that
+     * follows. */
+    {"a_record_matters_to_a_client_that_has_not_inspected_for_long",
+     {MET(STRICT), BORN_EACH_SECOND(QUARANTINE_US), BORN(RESUMED + S, S / 2),
+      QUARANTINED(YOUNG, RESUMED + S + S / 2), MET(STRICT), BORN_EACH_SECOND(QUARANTINE_US),
+      BORN(RESUMED, OLD), BORN(RESUMED + S, S / 2), QUARANTINED(YOUNG, RESUMED + S)}},
 
-    /* Older than it was: its clock was set back. Or of other data, for which there is another bar;
-     * or of none that are told. */
+    /* An older birth than before: the clock was set back. Or the birth of other data, which are in
+     * quarantine for another reason; or of data without a mark. */
     {"only_a_later_birth_of_the_same_data_is_a_record",
      {MET(STRICT), BORN(S, 5 * S), BORN(S, 9 * S), BORN(S, 9 * S), BORN_OF(S, 78), BORN_OF(S, 0),
       COUNTED(S)}},
 
-    /* A replica took the place of a durable master, and lacks the lock; another client saw that,
-     * and put on record that these data are from then. It restarts with them, and says no more of a
-     * promotion. Its key may not be readable at first. */
-    {"a_record_of_a_run_that_we_have_not_met_bars",
+    /* A replica took the place of a durable master, and lacks the lock. Another client saw that,
+     * and recorded that the data are that old. The server restarts with these data, and no longer
+     * shows the promotion. At first its key may not be readable. */
+    {"a_record_of_an_unknown_run_begins_a_quarantine",
      {NEW(STRICT), GREET(0, .durable = true, .birth = BORN_AGO(OLD)),
       GREET(S, .run = "run-c", .durable = true, .birth = BORN_AGO(3 * S)),
       QUARANTINED(YOUNG, S + S - 3 * S), NEW(STRICT),
@@ -566,77 +571,78 @@ static const struct story records[] = {
       GREET(S, .run = "run-c", .durable = true, .birth = BORN_AGO(3 * S)),
       QUARANTINED(YOUNG, S + S - 3 * S)}},
 
-    /* The bar of the restart is enough; and a step that shows now is not on record by that. */
-    {"what_is_on_record_of_a_run_that_lost_its_data_is_no_news",
+    /* The quarantine for the restart is enough; and that record is not one of the step that is seen
+     * then. */
+    {"a_record_adds_nothing_to_the_quarantine_of_a_restart",
      {NEW(STRICT), GREET(0, .birth = BORN_AGO(OLD)),
       RESTART(S, .run = "run-c", .birth = BORN_AGO(0)), QUARANTINED(RESTARTED, S),
-      CLOCK_MOVED(S, SERVER_US), NOTE(S, SERVER_US)}},
+      CLOCK_MOVED(S, SERVER_US), TO_RECORD(S, SERVER_US)}},
 };
 
 START_TEST(record)
 {
-    tell(&records[_i], false);
-    tell(&records[_i], true);
+    play(&records[_i], false);
+    play(&records[_i], true);
 }
 END_TEST
 
-/* ---- the rest of the rules ---- */
+/* ---- the other rules ---- */
 
 #define FORTY "0123456789012345678901234567890123456789"
 
 static const char only_forty[RLK_RUN_MAX] = FORTY;
 
 static const struct story rules[] = {
-    {"a_clock_that_is_excused_bars_no_more",
-     {MET(STRICT), FIND_OTHER(0, 78), CLOCK_MOVED(S, 0), EXCUSED, QUARANTINED(FORGOT, 0),
-      TIMELY(S)}},
+    {"an_excused_clock_ends_its_quarantine",
+     {MET(STRICT), MARK_IS_NEW(0, 78), CLOCK_MOVED(S, 0), EXCUSED, QUARANTINED(FORGOT, 0),
+      CLOCK_TRUSTED(S)}},
 
     {"only_a_clock_makes_a_server_clock_suspect",
-     {MET(STRICT), RESTART(S, .run = "run-b", .evicts = true), LOOK(S, 0), TIMELY(S)}},
+     {MET(STRICT), RESTART(S, .run = "run-b", .evicts = true), MARK_IS(S, 0), CLOCK_TRUSTED(S)}},
 
     /* Its clock was set back. */
-    {"the_same_again_bars_nothing",
-     {MET(STRICT), COUNTED(0), GREET(S, .age_us = S), LOOK(2 * S, 77), COUNTED(2 * S)}},
+    {"a_greeting_without_a_change_begins_no_quarantine",
+     {MET(STRICT), COUNTED(0), GREET(S, .age_us = S), MARK_IS(2 * S, 77), COUNTED(2 * S)}},
 
-    {"a_mark_that_becomes_known_late_is_remembered",
-     {NEW(STRICT), GREET(0, .birth = {.mark = 0}), LOOK(S, 0), COUNTED(S), FIND_OTHER(2 * S, 5),
-      QUARANTINED(FORGOT, 2 * S), FIND_OTHER(3 * S, 6), QUARANTINED(FORGOT, 3 * S)}},
+    {"a_mark_that_is_read_late_is_remembered",
+     {NEW(STRICT), GREET(0, .birth = {.mark = 0}), MARK_IS(S, 0), COUNTED(S), MARK_IS_NEW(2 * S, 5),
+      QUARANTINED(FORGOT, 2 * S), MARK_IS_NEW(3 * S, 6), QUARANTINED(FORGOT, 3 * S)}},
 
     {"the_mark_of_another_run_is_remembered",
-     {MET(STRICT), LOOK(S, 0), RESTART(2 * S, .run = "run-b", .birth = {.mark = 78}),
-      LOOK(3 * S, 78), QUARANTINED(RESTARTED, 2 * S)}},
+     {MET(STRICT), MARK_IS(S, 0), RESTART(2 * S, .run = "run-b", .birth = {.mark = 78}),
+      MARK_IS(3 * S, 78), QUARANTINED(RESTARTED, 2 * S)}},
 
-    {"only_what_was_seen_bars_when_only_that_is_wanted",
+    {"under_observed_only_what_we_saw_counts",
      {NEW(OBSERVED), GREET(0, .age_us = 0, .evicts = true), COUNTED(0),
       RESTART(S, .run = "run-b", .age_us = 0, .evicts = true), QUARANTINED(RESTARTED, S)}},
 
-    {"nothing_bars_when_nothing_is_wanted_but_it_is_remembered",
+    {"under_off_nothing_counts_but_all_is_remembered",
      {MET(OFF), RESTART(S, .run = "run-b", .birth = {.mark = 78}, .age_us = 0, .evicts = true),
-      KNOWN("run-b"), LOOK(S, 78), FIND_OTHER(S, 79), LOOK(S, 79), LOOK(S, 0), CLOCK_MOVED(S, 0),
-      COUNTED(S)}},
+      KNOWN("run-b"), MARK_IS(S, 78), MARK_IS_NEW(S, 79), MARK_IS(S, 79), MARK_IS(S, 0),
+      CLOCK_MOVED(S, 0), COUNTED(S)}},
 
-    {"a_server_that_tells_no_age_is_not_young",
+    {"a_server_of_unknown_age_is_not_young",
      {NEW(STRICT), GREET(0, .age_us = RLK_NEVER), COUNTED(0)}},
 
-    /* The others come out when it is over. */
+    /* When that reason is over, the next one shows. */
     {"the_reason_is_the_one_that_lasts_longest",
-     {MET(STRICT), CLOCK_MOVED(3 * S, 0), RESTART(2 * S, .run = "run-b"), LOOK(S, 0),
+     {MET(STRICT), CLOCK_MOVED(3 * S, 0), RESTART(2 * S, .run = "run-b"), MARK_IS(S, 0),
       QUARANTINED(CLOCK, 3 * S), EXCUSED, QUARANTINED(RESTARTED, 2 * S)}},
 
-    /* Time that seems to go back, as between two loop turns. */
-    {"no_bar_gets_shorter",
+    /* The time may seem to go back between two turns of the event loop. */
+    {"no_quarantine_gets_shorter",
      {MET(STRICT), RESTART(2 * S, .run = "run-b"), RESTART(S, .run = "run-c"),
       QUARANTINED(RESTARTED, 2 * S), GREET(3 * S, .run = "run-c", .durable = true),
       QUARANTINED(RESTARTED, 2 * S)}},
 
-    /* A bar that cannot be reckoned any more does not end. */
-    {"a_bar_beyond_the_end_of_time_is_for_good",
+    /* A quarantine whose end cannot be represented does not end. */
+    {"a_quarantine_beyond_the_end_of_time_does_not_end",
      {MET(STRICT), CLOCK_MOVED(RLK_NEVER - QUARANTINE_US + 1 - NOW, 0),
       NO_END(CLOCK, RLK_NEVER - NOW), CLOCK_SUSPECT(RLK_NEVER - NOW), EXCUSED,
       CLOCK_MOVED(RLK_NEVER - QUARANTINE_US - 1 - NOW, 0),
       QUARANTINED_UNTIL(CLOCK, RLK_NEVER - 1 - NOW)}},
 
-    {"a_young_server_at_the_end_of_time_is_quarantined_for_good",
+    {"the_quarantine_of_a_young_server_at_the_end_of_time_does_not_end",
      {NEW(STRICT), GREET(RLK_NEVER - QUARANTINE_US - S + 1 - NOW, .age_us = 0),
       NO_END(YOUNG, RLK_NEVER - 1 - NOW)}},
 
@@ -644,20 +650,20 @@ static const struct story rules[] = {
      {NEW(STRICT), UNKNOWN("run-a"), UNKNOWN(""), AGAIN(0), KNOWN("run-a"), UNKNOWN("run-b"),
       RESTART(0, .run = "run-b"), KNOWN("run-b"), UNKNOWN("run-a")}},
 
-    /* Forty characters are compared, whatever stands after them; and no byte beyond them is read. A
-     * shorter one is another one. */
-    {"of_a_run_only_so_much_counts",
-     {NEW(STRICT), GREET(0, SILENT, .run = FORTY " and more"), KNOWN(FORTY),
-      GREET(0, SILENT, .run = only_forty), COUNTED(0),
-      RESTART(0, SILENT, .run = "012345678901234567890123456789012345678x"),
-      QUARANTINED(RESTARTED, 0), RESTART(S, SILENT, .run = "0123456789"), QUARANTINED(RESTARTED, S),
-      KNOWN("0123456789")}},
+    /* Forty characters are compared, whatever follows them, and no byte after them is read. A
+     * shorter run is another run. */
+    {"forty_characters_of_a_run_count",
+     {NEW(STRICT), GREET(0, TELLS_NOTHING, .run = FORTY " and more"), KNOWN(FORTY),
+      GREET(0, TELLS_NOTHING, .run = only_forty), COUNTED(0),
+      RESTART(0, TELLS_NOTHING, .run = "012345678901234567890123456789012345678x"),
+      QUARANTINED(RESTARTED, 0), RESTART(S, TELLS_NOTHING, .run = "0123456789"),
+      QUARANTINED(RESTARTED, S), KNOWN("0123456789")}},
 };
 
 START_TEST(rule)
 {
-    tell(&rules[_i], false);
-    tell(&rules[_i], true);
+    play(&rules[_i], false);
+    play(&rules[_i], true);
 }
 END_TEST
 
@@ -678,7 +684,7 @@ static TCase *of_schedules(void)
     TCase *c = tcase_create("schedules");
 
     tcase_add_rows(c, schedule, schedules);
-    tcase_add_loop_test(c, data_are_data_replaced_or_kept, 0, 9);
+    tcase_add_loop_test(c, data_are_replaced_or_kept, 0, 9);
     tcase_add_rows(c, record, records);
     return c;
 }
