@@ -79,9 +79,9 @@ static int run(const char *name, int argc, char **argv)
         }
     }
     if (name[0] == '-') {
-        return cli_say_usage(NULL, "options come behind the command: redlock COMMAND [OPTION...]");
+        return cli_say_usage(NULL, "options must follow the command: redlock COMMAND [OPTION...]");
     }
-    return cli_say_usage(NULL, "'%s' is no command of redlock", name);
+    return cli_say_usage(NULL, "unknown command '%s'", name);
 }
 
 /* "redlock help lock" is "redlock lock --help". */
@@ -123,8 +123,8 @@ int main(int argc, char **argv)
     cli_title_init(argc, argv);
     cli_signals_init();
     if (first == NULL) {
-        return cli_say_usage(NULL, "a command is missing: lock, acquire, extend, release, status, "
-                                   "nodes, doctor or sandbox");
+        return cli_say_usage(NULL, "the command is missing: lock, acquire, extend, release, "
+                                   "status, nodes, doctor or sandbox");
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         return print_version();

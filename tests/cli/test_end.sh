@@ -92,7 +92,7 @@ if [ "$(id -u)" -eq 0 ] && setpriv --inh-caps=-kill --bounding-set=-kill true 2>
         "$REDLOCK" lock k --no-renew --ttl 3s --grace 0 -- sh -c '
         setpriv --reuid=65534 --clear-groups sleep 600 & echo $! >"$0"; wait' "$work/left"
     status_is 76 "redlock ends with the lock although it may not kill all processes"
-    says "processes that go on after the lock has ended: 1" "redlock says how many processes go on"
+    says "still running after the end of the lock: 1" "redlock says how many processes go on"
     kill -KILL "$(cat "$work/left")"
 fi
 
@@ -140,7 +140,7 @@ for signal in INT:130 TERM:143 HUP:129 QUIT:131; do
     kill -"${signal%:*}" "$waiter"
     await "$waiter"
     status_is "${signal#*:}" "SIG${signal%:*} ends the wait with ${signal#*:}"
-    says "gave up waiting for 'k': SIG${signal%:*}" \
+    says "gave up waiting for 'k' after SIG${signal%:*}" \
         "redlock says that SIG${signal%:*} ended its wait"
 done
 until_true connected 1

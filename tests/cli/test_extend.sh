@@ -30,7 +30,7 @@ check "an extension by less does not shorten the lock" on_a_majority 90000 k
 
 run "$REDLOCK" extend k --token "$wrong" --ttl 4m
 status_is 75 "a wrong token gives 75"
-says "'k' is somebody else's" "with a wrong token extend says why"
+says "'k' is held by somebody else" "with a wrong token extend says why"
 says "$token" "with a wrong token extend says whose lock it is"
 check "with a wrong token extend prints nothing on stdout" [ ! -s "$work/out" ]
 check "with a wrong token extend changes nothing" nowhere 120000 k
@@ -53,7 +53,7 @@ for number in 1 2; do master "$number" del k >/dev/null; done
 halt 3
 run "$REDLOCK" extend k --token "$token" --node-timeout 500ms
 status_is 69 "without a majority of masters that confirm it gives 69"
-says "2 of 5 have no such key, 0 somebody else's: unix:///" \
+says "2 do not have the key, and 0 have the key of somebody else: unix:///" \
     "without a majority extend names the cause"
 says "3.sock (connecting" "without a majority extend names the masters that do not answer"
 check "without a majority extend sets the key nowhere" \

@@ -77,7 +77,7 @@ run "$REDLOCK" lock q --quarantine strict --nodes "$mixed" --no-wait -- true
 status_is 0 "a URI sets the policy of its master"
 run "$REDLOCK" lock q --quarantine maybe -- true
 status_is 64 "an unknown policy is refused"
-says "write strict, observed or off" "redlock names the policies"
+says "it must be strict, observed or off" "redlock names the policies"
 run "$REDLOCK" lock q --nodes 'unix:///x.sock?quarantine=maybe' -- true
 status_is 64 "an unknown policy in a URI is refused"
 says "quarantine= is not strict, observed or off" "redlock names the policies for a URI"

@@ -13,7 +13,7 @@ says_not "renewed 'k'" "with --no-renew nothing is renewed"
 run "$REDLOCK" lock k --ttl 5s --max-hold 9s --grace 2s -v -- sleep 60
 status_is 76 "--max-hold: the command ends with it"
 says "renewed 'k', valid for" "before --max-hold ends the lock is renewed"
-says "is not renewed any more" "the last renewal before --max-hold is announced"
+says "is no longer renewed" "the last renewal before --max-hold is announced"
 says "--max-hold allows (9.0 s)" "redlock names --max-hold and its value"
 run "$REDLOCK" lock k --ttl 60s --max-hold 6s --grace 3s -- sleep 25
 status_is 76 "--max-hold may be shorter than the ttl"
@@ -48,7 +48,7 @@ all_count
 while_stopped forget
 await "$locker"
 status_is 76 "a lock that a majority has forgotten gives 76"
-says "/5.sock (has no such key" "redlock names the masters that have no key"
+says "/5.sock (does not have the key" "redlock names the masters that have no key"
 
 # --- trouble that does not pass ---
 

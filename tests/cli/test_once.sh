@@ -73,7 +73,7 @@ until_true is_dead "$(cat "$work/pid")"
 check "when redlock is killed the lock stays" stays killed 20000
 
 run "$REDLOCK" lock long -v --ttl 1s --at-least 9s -- sleep 3.5
-says "left 'long' as it is" "renewals do not prolong the stay"
+says "kept 'long'" "renewals do not prolong the stay"
 check "a command that ends before the lock may be released is waited for" \
     lasts 1 "$REDLOCK" lock short --at-least 1s -- true
 check "after --at-least the lock is released" until_true is_free short
@@ -92,7 +92,7 @@ resume 1 2
 check "with two of five masters stopped the lock stays" stays two 20000
 run "$REDLOCK" lock gone --at-least 60s -- \
     sh -c 'for n in 1 2 3 4 5; do "$0" -s "$1/$n.sock" del gone; done' "$rediscli" "$REDLOCK_SANDBOX"
-says "'gone' was gone before its time" "a lock that was gone before its time is reported"
+says "'gone' was gone before it was released" "a lock that was gone before its time is reported"
 
 halt 1 2 3
 run "$REDLOCK" lock none --no-wait -q -E 7 -- true
@@ -104,7 +104,7 @@ resume 1 2 3
 
 run "$REDLOCK" lock k --at-least 10m -- true
 status_is 64 "more than --max-ttl is refused"
-says "--at-least 10 min 0 s is longer than --max-ttl, 5 min 0 s" \
+says "--at-least 10 min 0 s is longer than --max-ttl 5 min 0 s" \
     "the message names --at-least and --max-ttl"
 for code in 256 -1 x '' 1x; do
     run "$REDLOCK" lock k -E "$code" -- true

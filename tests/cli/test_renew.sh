@@ -43,7 +43,7 @@ check "trouble is reported when a majority does not answer" until_late said "can
 resume 1 2 3
 says "3 of 5 masters do not confirm it: unix://" "redlock says how many masters do not confirm"
 says "/1.sock (" "redlock names the masters that do not confirm"
-check "redlock reports that the lock is renewed after all" until_late said "renewed 'k' after all"
+check "redlock reports that the lock is renewed again" until_late said "renewed 'k' again"
 touch "$work/stop"
 await "$locker"
 status_is 0 "after the trouble the command goes on to its end"

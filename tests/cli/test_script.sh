@@ -38,7 +38,7 @@ ended() {
     [ "$status" -eq 143 ] || { each_master del ended; return 1; }
 }
 check "a signal before the token is printed ends acquire" some_time ended
-says "released 'ended' again: SIGTERM" "acquire says that it released the lock after the signal"
+says "released 'ended' after SIGTERM" "acquire says that it released the lock after the signal"
 check "after the signal the lock is released" until_true is_free ended
 
 run "$REDLOCK" acquire k --no-wait
@@ -77,7 +77,7 @@ fi
 
 run "$REDLOCK" release k --token 0000000000000000000000000000000000000000
 status_is 75 "a release with a wrong token gives 75"
-says "somebody else's" "a release with a wrong token says whose lock it is"
+says "held by somebody else" "a release with a wrong token says whose lock it is"
 check "a release with a wrong token changes nothing" everywhere k "$token"
 run "$REDLOCK" release k --token "$token"
 status_is 0 "release succeeds"
@@ -95,7 +95,7 @@ run "$REDLOCK" status half
 prints "half: held by nobody" "status shows a key without a majority"
 for number in 1 2 3 4 5; do master "$number" set old x >/dev/null; done
 run "$REDLOCK" status old
-prints "without an end" "status shows a key that does not expire"
+prints "never expires" "status shows a key that does not expire"
 
 run "$REDLOCK" acquire k --key-prefix app: --ttl 60s
 check "--key-prefix is put before the key on the masters" \

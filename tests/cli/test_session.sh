@@ -114,7 +114,7 @@ prints 1 "a file may set the prefix"
 status_is 0 "a file may set the quarantine"
 with_config "$REDLOCK" lock k --no-wait --ttl 30s -- true
 status_is 64 "a file may set the longest ttl"
-says "--max-ttl, 20.0 s" "the longest ttl of the file is named"
+says "--max-ttl 20.0 s" "the longest ttl of the file is named"
 with_config "$REDLOCK" lock k --no-wait --ttl 30s --max-ttl 1m --key-prefix '' -- \
     "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
 prints 0 "options override the file, even an empty prefix"
@@ -132,10 +132,10 @@ with_config "$REDLOCK" nodes
 says "$work/nodes:4: quarantine 'of' is unknown" "the line of a wrong quarantine is named"
 config '' 'max-tll = 20s'
 with_config "$REDLOCK" nodes
-says "$work/nodes:5: 'max-tll' is unknown" "the line of an unknown setting is named"
+says "$work/nodes:5: unknown setting 'max-tll'" "the line of an unknown setting is named"
 config 'max-ttl = 20s' 'max-ttl = 30s'
 with_config "$REDLOCK" nodes
-says "$work/nodes:5: max-ttl was given in line 4 already" \
+says "$work/nodes:5: max-ttl is given twice: first in line 4" \
     "the line of a setting that is given twice is named"
 config '# the fourth' 'redis//:hunter2@d.example'
 with_config "$REDLOCK" nodes

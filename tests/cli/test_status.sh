@@ -42,26 +42,26 @@ EOF
 
 for number in 1 2 3 4 5; do put "$number" bytes "a\\000$number"; done
 run "$REDLOCK" status bytes
-prints "bytes: held by nobody: the same value is on 1 of 5 masters" \
+prints "bytes: held by nobody: no value is on more than 1 of 5 masters" \
     "values that contain a NUL are compared whole"
 prints 'a\x003' "values that contain a NUL are shown"
 for number in 1 2 3; do put "$number" bytes '\001\377:x'; done
 run "$REDLOCK" status bytes
-prints 'bytes: held with the token \x01\xff:x, without an end, on 3 of 5' \
+prints 'bytes: held with the token \x01\xff:x, never expires, on 3 of 5' \
     "a value of another library has no owner"
 for number in 4 5; do put "$number" bytes '\001\377:x'; done
 run "$REDLOCK" lock bytes --no-wait -- true
-says "'bytes' is held by somebody else (say " \
+says "'bytes' is held by somebody else (according to " \
     "a client that does not get the lock sees that it is held"
 says 'of 5 masters; token \x01\xff:x)' "a client that does not get the lock sees the holder's value"
 
 master 1 set empty '' >/dev/null
 run "$REDLOCK" status empty
-prints "empty: held by nobody: the same value is on 1 of 5 masters at the most, and 3 are needed" \
+prints "empty: held by nobody: no value is on more than 1 of 5 masters, and 3 are needed" \
     "an empty value on one master is not free"
 for number in 2 3; do master "$number" set empty '' >/dev/null; done
 run "$REDLOCK" status empty
-prints "empty: held with an empty value, without an end, on 3 of 5" "an empty value may hold a lock"
+prints "empty: held with an empty value, never expires, on 3 of 5" "an empty value may hold a lock"
 run "$REDLOCK" status --json empty
 check "JSON shows an empty value, and -1 for a key that does not expire" \
     json "keys[0]['held'] is True and keys[0]['token'] == '' and keys[0]['ttl_ms'] == -1"

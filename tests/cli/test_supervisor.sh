@@ -76,7 +76,7 @@ check "when the lock of a stopped redlock ends its command is dead with all its 
 check "the next client can get the lock" [ "$next_status" -eq 0 ]
 status_is 76 "a redlock that was stopped gives 76"
 check "a redlock that was stopped says why" \
-    grep -q 'did not run in time before the end .* which is lost' "$work/err"
+    grep -q 'ended while redlock did not run' "$work/err"
 
 check "the command is dead without renewals, too" \
     some_time next_one --no-renew --ttl 5s --grace 300ms
@@ -148,7 +148,7 @@ check "the supervisor is not called redlock, by its name or arguments" \
     sh -c '! cat "/proc/$1/comm" "/proc/$1/cmdline" | grep -aq redlock' sh "$supervisor"
 kill -KILL "$supervisor"
 await "$locker"
-check "redlock says that the supervisor was killed" said "the process that watches"
+check "redlock says that the supervisor was killed" said "the supervisor of the command was killed"
 # shellcheck disable=SC2086
 check "without a supervisor the command is killed with all its processes" all_dead $pids
 status_is 70 "without a supervisor redlock gives 70"

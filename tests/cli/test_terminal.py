@@ -164,7 +164,7 @@ def ctrl_c_reaches_the_command_once():
     terminal.expect("ready")
     terminal.type("\x03")
     terminal.expect("got it")
-    assert b"passed SIGINT" not in terminal.expect("(?s).*exit code 0").group(0)
+    assert b"passed SIGINT" not in terminal.expect("(?s).*exit status 0").group(0)
     assert terminal.end() == 0
 
 

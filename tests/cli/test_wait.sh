@@ -21,9 +21,9 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$@" >"$work/err" </dev/null || sta
 hold k --owner alice
 on_terminal "$REDLOCK" lock k --wait 5s -- true
 status_is 75 "waiting on a terminal ends with 75 when the wait is over"
-says "waiting for 'k', held by alice, " "on a terminal redlock says who holds the lock"
+says "waiting for 'k', held by alice (" "on a terminal redlock says who holds the lock"
 check "on a terminal redlock says for how long, and on how many masters" \
-    grep -Eq ', [0-9.]+ s left, on [345] of 5 masters' "$work/err"
+    grep -Eq '\([0-9.]+ s left, on [345] of 5 masters\)' "$work/err"
 check "redlock says so once" [ "$(grep -c 'waiting for' "$work/err")" -eq 1 ]
 on_terminal "$REDLOCK" lock k -q --wait 2s -- true
 says_not "waiting for" "with --quiet redlock does not say who holds the lock"
@@ -36,7 +36,7 @@ check "with --verbose redlock says so without a terminal, too" \
 kill -TERM "$waiter"
 await "$waiter"
 status_is 143 "a wait that is given up gives 143"
-says "gave up waiting for 'free' 'k': SIGTERM" "redlock says that it gave up"
+says "gave up waiting for 'free' 'k' after SIGTERM" "redlock says that it gave up"
 says "is held by alice" "redlock says who holds the lock that it gave up"
 let_go k
 
@@ -99,8 +99,8 @@ each_master config set maxmemory-policy noeviction
 "$REDLOCK" lock k --quarantine=strict -- true 2>"$work/err" &
 waiter=$!
 check "redlock says that it waits for masters in quarantine" \
-    until_true grep -q "Waiting for 'k' until they do" "$work/err"
-says "use redlock sandbox, or --quarantine=off" "redlock says how to try things out"
+    until_true grep -q "Waiting for 'k' until enough masters grant it" "$work/err"
+says "use redlock sandbox or --quarantine=off" "redlock says how to try things out"
 says "A smaller --max-ttl" "redlock says what shortens the wait"
 kill -TERM "$waiter"
 await "$waiter"
@@ -118,7 +118,7 @@ for number in 2 3; do master "$number" config set requirepass pw >/dev/null; don
 "$REDLOCK" lock k -- true 2>"$work/err" &
 waiter=$!
 check "two masters that refuse us and one that is stopped are waited for" \
-    until_true grep -q "Waiting for 'k' until they come" "$work/err"
+    until_true grep -q "Waiting for 'k' until enough masters can be reached" "$work/err"
 resume 1
 await "$waiter"
 status_is 0 "when the stopped master is back the lock is acquired"

@@ -22,12 +22,13 @@ int cli_args_duration(const char *command, const char *option, const char *value
     uint64_t ms;
 
     if (cli_duration_parse(value, &ms) != 0) {
-        return cli_say_usage(command, "%s '%s' is not a time: write 500ms, 10s, 1.5s, 2m, 1h or 1d",
-                             option, value);
+        return cli_say_usage(
+            command, "%s '%s' is not a time (write 500ms, 10s, 1.5s, 2m, 1h or 1d)", option, value);
     }
     if (ms < min_ms || ms > max_ms) {
-        return cli_say_usage(command, "%s '%s' is out of range: from %s to %s", option, value,
-                             cli_duration_print(min_ms, from), cli_duration_print(max_ms, to));
+        return cli_say_usage(command, "%s '%s' is out of range: it must be from %s to %s", option,
+                             value, cli_duration_print(min_ms, from),
+                             cli_duration_print(max_ms, to));
     }
     *ret_ms = (uint32_t)ms;
     return CLI_GO_ON;
@@ -50,14 +51,14 @@ int cli_args_key(const char *command, int argc, char **argv, const char **ret_ke
     const char *key;
 
     if (optind >= argc) {
-        return cli_say_usage(command, "KEY is missing: the name of the lock");
+        return cli_say_usage(command, "KEY, the name of the lock, is missing");
     }
     key = argv[optind++];
     if (!key[0]) {
-        return cli_say_usage(command, "KEY is empty: give the name of the lock");
+        return cli_say_usage(command, "KEY, the name of the lock, is empty");
     }
     if (strlen(key) > REDLOCK_MAX_KEY) {
-        return cli_say_usage(command, "KEY has %zu bytes: take one of %d at most", strlen(key),
+        return cli_say_usage(command, "KEY has %zu bytes, but at most %d are allowed", strlen(key),
                              REDLOCK_MAX_KEY);
     }
     *ret_key = key;
@@ -67,15 +68,16 @@ int cli_args_key(const char *command, int argc, char **argv, const char **ret_ke
 int cli_args_key_refused(const char *command)
 {
     return cli_say_usage(command,
-                         "KEY with its --key-prefix (or REDLOCK_KEY_PREFIX) has more than "
-                         "%d bytes: take a shorter one",
+                         "KEY and --key-prefix (or REDLOCK_KEY_PREFIX) have more than %d bytes "
+                         "together",
                          REDLOCK_MAX_KEY);
 }
 
 int cli_args_token(const char *command, const char *token)
 {
     if (token == NULL || !token[0]) {
-        return cli_say_usage(command, "--token is missing: give what `redlock acquire` printed");
+        return cli_say_usage(command,
+                             "--token is missing: give the token that redlock acquire printed");
     }
     return CLI_GO_ON;
 }
@@ -83,15 +85,16 @@ int cli_args_token(const char *command, const char *token)
 int cli_args_end(const char *command, int argc, char **argv)
 {
     if (optind < argc) {
-        return cli_say_usage(command, "'%s' is one argument too many", argv[optind]);
+        return cli_say_usage(command, "unexpected argument '%s'", argv[optind]);
     }
     return CLI_GO_ON;
 }
 
 static int refuse_password(const char *command)
 {
-    return cli_say_usage(command, "a password on the command line could be seen by everybody (ps): "
-                                  "use --password-file FILE or REDLOCK_PASSWORD");
+    return cli_say_usage(command,
+                         "--password is not allowed, as every user can see the arguments of "
+                         "a process; use --password-file FILE or REDLOCK_PASSWORD");
 }
 
 static int take_connect(struct cli_args *args, int option, const char *value)
@@ -130,30 +133,40 @@ static int take_connect(struct cli_args *args, int option, const char *value)
     }
 }
 
-/* getopt_long() has refused an option; for a long one it is the argument `at`. */
-static int refuse(const struct cli_args *args, const char *at, const char *problem)
+/* getopt_long() has refused an option: say so, with its name between `before` and `after`. A long
+ * option is the argument `at`. */
+static int refuse(const struct cli_args *args, const char *at, const char *before,
+                  const char *after)
 {
     if (optopt > 0 && optopt < CLI_OPTION_NODES) {
-        return cli_say_usage(args->command, "option -%c %s", optopt, problem);
+        return cli_say_usage(args->command, "%s -%c%s", before, optopt, after);
     }
-    return cli_say_usage(args->command, "option %.*s %s", (int)strcspn(at, "="), at, problem);
+    return cli_say_usage(args->command, "%s %.*s%s", before, (int)strcspn(at, "="), at, after);
 }
 
-/* Why getopt_long() does not know it. optopt is 0 for a long option that is none of the table's,
- * and for one that is cut so short that it could be several of them. */
-static const char *unknown(const struct cli_args *args, const char *at)
+/* How many long options begin as `at` does. */
+static int count_matches(const struct cli_args *args, const char *at)
 {
     size_t length = strcspn(at, "=");
-    int matches = 0;
     const struct option *option;
+    int matches = 0;
 
-    if (optopt >= CLI_OPTION_NODES) {
-        return "takes no value";
-    }
-    for (option = args->options; optopt == 0 && option->name; option++) {
+    for (option = args->options; option->name; option++) {
         matches += length > 2 && strncmp(option->name, at + 2, length - 2) == 0;
     }
-    return matches > 1 ? "is short for several: write it in full" : "is unknown here";
+    return matches;
+}
+
+/* optopt is 0 for a long option that is not in the table, and for an abbreviation of several. */
+static int refuse_unknown(const struct cli_args *args, const char *at)
+{
+    if (optopt >= CLI_OPTION_NODES) {
+        return refuse(args, at, "option", " takes no value");
+    }
+    if (optopt == 0 && count_matches(args, at) > 1) {
+        return refuse(args, at, "option", " is ambiguous: write it in full");
+    }
+    return refuse(args, at, "unknown option", "");
 }
 
 static int take(struct cli_args *args, int option, const char *at)
@@ -165,9 +178,9 @@ static int take(struct cli_args *args, int option, const char *at)
         cli_say_verbose();
         return CLI_GO_ON;
     case ':':
-        return refuse(args, at, "needs a value");
+        return refuse(args, at, "option", " needs a value");
     case '?':
-        return refuse(args, at, unknown(args, at));
+        return refuse_unknown(args, at);
     default:
         return take_connect(args, option, optarg);
     }

@@ -19,8 +19,7 @@ static int add(struct cli_keys *keys, const char *command, const char *key)
         }
     }
     if (keys->n == REDLOCK_MAX_KEYS) {
-        return cli_say_usage(command, "more than %d KEYs: a lock cannot have more",
-                             REDLOCK_MAX_KEYS);
+        return cli_say_usage(command, "too many KEYs: a lock has at most %d", REDLOCK_MAX_KEYS);
     }
     keys->keys[keys->n++] = key;
     return CLI_GO_ON;

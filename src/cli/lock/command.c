@@ -61,7 +61,7 @@ static void ask_to_end(struct cli_command *command, uint64_t now_us)
     command->stage = CLI_COMMAND_ENDING;
     cli_supervisor_signal_all(&command->supervisor, SIGTERM);
     cli_supervisor_signal_all(&command->supervisor, SIGCONT);
-    cli_say("the lock '%s' ends in %s and its command still runs: sent it SIGTERM",
+    cli_say("the lock '%s' ends in %s, and its command still runs: sent it SIGTERM",
             command->terms->key,
             cli_duration_print(cli_deadline_before(command->deadline.end_us, now_us) / 1000, left));
     say_why(command);
@@ -98,7 +98,7 @@ static void kill_rest(struct cli_command *command)
 /* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. */
 static void lose_supervisor(struct cli_command *command)
 {
-    cli_say("the process that watches over the command was killed: killed the command");
+    cli_say("the supervisor of the command was killed: killed the command");
     command->alone = true;
     command->stage = CLI_COMMAND_KILLED;
     kill_rest(command);
@@ -186,7 +186,7 @@ void cli_command_take_notice(struct cli_command *command, const struct redlock_n
     }
     command->trouble = notice->reason;
     if (notice->reason == REDLOCK_EUNRENEWED) {
-        cli_say("the lock '%s' is not renewed any more, %s left", command->terms->key,
+        cli_say("the lock '%s' is no longer renewed, %s left", command->terms->key,
                 cli_duration_print(notice->left_ms, left));
     } else {
         cli_trouble_say(command->rl, command->lock, command->terms->key, notice->left_ms);
@@ -209,7 +209,7 @@ int cli_command_open(struct cli_command *command, const struct cli_terms *terms,
     }
     command->alarm_fd = cli_clock_alarm();
     if (command->alarm_fd < 0) {
-        cli_say("cannot watch over the command: %s", strerror(errno));
+        cli_say("cannot supervise the command: %s", strerror(errno));
         return CLI_INTERNAL;
     }
     return CLI_OK;
@@ -219,7 +219,7 @@ int cli_command_start(struct cli_command *command, char *const argv[])
 {
     update_deadline(command);
     if (cli_clock_us() >= command->deadline.kill_us) {
-        cli_say("the lock '%s' ended before the command could begin", command->terms->key);
+        cli_say("the lock '%s' ended before the command could start", command->terms->key);
         return CLI_LOST;
     }
     return cli_supervisor_start(&command->supervisor, argv);
@@ -241,7 +241,7 @@ int cli_command_result(const struct cli_command *command, int code)
     if (command->stage != CLI_COMMAND_RUNNING) {
         return CLI_LOST;
     }
-    cli_say_detail("the command ended with exit code %d", command->supervisor.code);
+    cli_say_detail("the command ended with exit status %d", command->supervisor.code);
     return command->supervisor.code;
 }
 

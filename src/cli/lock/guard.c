@@ -101,7 +101,7 @@ static int watch(struct cli_guard_run *run, int fd, event_callback_fn on, struct
     *ret_event = event_new(run->session->loop.base, fd, EV_READ | EV_PERSIST, on, run);
     if (*ret_event == NULL || event_priority_set(*ret_event, CLI_LOOP_URGENT) != 0 ||
         event_add(*ret_event, NULL) != 0) {
-        cli_say("cannot watch over the command: %s", strerror(errno));
+        cli_say("cannot supervise the command: %s", strerror(errno));
         return CLI_INTERNAL;
     }
     return CLI_OK;

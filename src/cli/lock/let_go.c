@@ -35,10 +35,11 @@ static int settle(struct cli_let_go *let_go)
 
 static void say_gone(const char *key, bool taken)
 {
-    cli_say("the lock '%s' was gone before its time%s", key,
+    cli_say("the lock '%s' was gone before it was released%s", key,
             taken ? ", and somebody else has it now" : "");
-    cli_say_more("A majority of the masters lost it (restarted? emptied?), or somebody deleted "
-                 "it: the command may not have been alone.");
+    cli_say_more(
+        "A majority of the masters lost the key (did they restart?), or somebody deleted it: "
+        "another holder may have run at the same time.");
 }
 
 /* `lost`: the lock had ended anyway. Otherwise it should have been there. */
@@ -47,11 +48,11 @@ static void say_released(const char *key, int status, bool lost)
     if (status == REDLOCK_OK) {
         cli_say_detail("released '%s'", key);
     } else if (status == REDLOCK_ENOQUORUM) {
-        cli_say("no majority of the masters confirmed the release of '%s': it may stay taken "
+        cli_say("no majority of the masters confirmed the release of '%s': it may stay locked "
                 "until its ttl ends",
                 key);
     } else if (lost) {
-        cli_say_detail("'%s' had ended before it could be released", key);
+        cli_say_detail("the lock '%s' had ended before it could be released", key);
     } else if (status == REDLOCK_GONE || status == REDLOCK_TAKEN) {
         say_gone(key, status == REDLOCK_TAKEN);
     } else {
@@ -89,10 +90,10 @@ static void say_left(const struct cli_let_go *let_go, bool confirmed)
 
     cli_duration_print(left_ms(let_go), left);
     if (confirmed) {
-        cli_say_detail("left '%s' as it is: nobody gets it for another %s (--at-least)",
-                       let_go->key, left);
+        cli_say_detail("kept '%s': nobody gets it for another %s (--at-least)", let_go->key, left);
     } else {
-        cli_say("no majority of the masters confirmed that '%s' stays for another %s (--at-least)",
+        cli_say("no majority of the masters confirmed that '%s' stays locked for another %s "
+                "(--at-least)",
                 let_go->key, left);
     }
 }

@@ -141,8 +141,9 @@ static int read_args(struct cli_args *args, struct lock_args *lock, int argc, ch
     int code = read_keys(args, &lock->take.keys, argc, argv);
 
     if (code == CLI_GO_ON && optind >= argc) {
-        code = cli_say_usage(args->command, "CMD is missing: what to run under the lock '%s'",
-                             lock->take.keys.name);
+        code =
+            cli_say_usage(args->command, "CMD, the command to run under the lock '%s', is missing",
+                          lock->take.keys.name);
     }
     return code;
 }
@@ -154,7 +155,7 @@ static void fit_grace(struct lock_args *lock)
     uint32_t half = lock->take.ttl_ms / 2;
 
     if (lock->guard.terms.grace_ms > half) {
-        cli_say_detail("--grace is cut to half of the ttl, %s", cli_duration_print(half, most));
+        cli_say_detail("--grace is limited to half of the ttl: %s", cli_duration_print(half, most));
         lock->guard.terms.grace_ms = half;
     }
 }

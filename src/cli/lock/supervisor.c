@@ -55,7 +55,7 @@ int cli_supervisor_open(struct cli_supervisor *ret_supervisor)
     supervisor.board = make_board();
     if (supervisor.board == NULL || make_pipe(&supervisor.its_life_fd, &supervisor.life_fd) != 0 ||
         make_pipe(&supervisor.report_fd, &supervisor.its_report_fd) != 0) {
-        cli_say("cannot prepare the process that watches over the command: %s", strerror(errno));
+        cli_say("cannot make the supervisor of the command: %s", strerror(errno));
         cli_supervisor_end(&supervisor);
         return CLI_INTERNAL;
     }

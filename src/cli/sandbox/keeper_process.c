@@ -113,7 +113,7 @@ static void report_dead(const struct keep *keep, int number)
 
     cli_server_last_words(keep->folder, number, words, sizeof(words));
     report(keep, "-%s did not start (is it a redis-server or a valkey-server?): %s", keep->program,
-           words[0] ? words : "it said nothing");
+           words[0] ? words : "it printed nothing");
 }
 
 static int await_one(struct keep *keep, int number)

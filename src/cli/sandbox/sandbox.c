@@ -149,7 +149,7 @@ static void on_kill_timer(evutil_socket_t fd, short what, void *arg)
 static void look_at_keeper(struct sandbox *sandbox)
 {
     if (!sandbox->alone && waitpid(sandbox->keeper.pid, NULL, WNOHANG) == sandbox->keeper.pid) {
-        cli_say("the process that keeps the masters was killed: the sandbox ends");
+        cli_say("the keeper of the masters was killed: the sandbox ends");
         sandbox->alone = true;
         sandbox->keeper.pid = 0;
         cli_child_signal(&sandbox->child, SIGKILL);

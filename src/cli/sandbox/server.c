@@ -38,7 +38,7 @@ int cli_server_find(const char *option, char *path, size_t size)
         if (find_named(option, path, size)) {
             return CLI_OK;
         }
-        cli_say("--server '%s' is no program that can be run", option);
+        cli_say("--server '%s' is not a program that can be run", option);
         cli_say_more("Give the path of a redis-server or a valkey-server, or its name if it is in "
                      "PATH.");
         return CLI_UNREACHABLE;
@@ -46,7 +46,7 @@ int cli_server_find(const char *option, char *path, size_t size)
     if (cli_path_find("redis-server", path, size) || cli_path_find("valkey-server", path, size)) {
         return CLI_OK;
     }
-    cli_say("there is no redis-server and no valkey-server in PATH");
+    cli_say("there is neither a redis-server nor a valkey-server in PATH");
     cli_say_more("Install one (Debian, Ubuntu: apt-get install redis-server), or name it with "
                  "--server PATH.");
     return CLI_UNREACHABLE;

@@ -84,12 +84,13 @@ void cli_say_detail(const char *format, ...)
 
 int cli_say_usage(const char *command, const char *format, ...)
 {
+    char text[3072];
     va_list args;
 
     va_start(args, format);
-    emit("redlock: ", format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    cli_say_more("Try: redlock %s%s--help", command ? command : "", command ? " " : "");
+    cli_say("%s; see redlock %s%s--help", text, command ? command : "", command ? " " : "");
     return CLI_USAGE;
 }
 

@@ -21,7 +21,7 @@ void cli_say_bare(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* As cli_say(), with --verbose only. */
 void cli_say_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* As cli_say(), with a pointer to the help of `command` (NULL: of redlock itself).
+/* As cli_say(), followed by "; see redlock COMMAND --help" (NULL: "; see redlock --help").
  * Returns CLI_USAGE. */
 int cli_say_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -78,7 +78,7 @@ static int spread(const struct cli_take *take, struct cli_session *session,
     int code = cli_spread(session, lock, take->ttl_ms, signals);
 
     if (code > CLI_SIGNALED) {
-        cli_say("released '%s' again: %s", take->keys.name, cli_signals_name(code - CLI_SIGNALED));
+        cli_say("released '%s' after %s", take->keys.name, cli_signals_name(code - CLI_SIGNALED));
     }
     return code;
 }

@@ -77,13 +77,15 @@ static int explain_lost(const struct extension *extension, const struct redlock_
     struct cli_holder holder = cli_holder_find(extension->session.rl, lock);
 
     if (holder.token[0]) {
-        cli_say("'%s' is somebody else's (say %zu of %zu masters; token %s): nothing was extended",
+        cli_say("'%s' is held by somebody else (according to %zu of %zu masters; token %s): "
+                "nothing was "
+                "extended",
                 extension->keys.name, holder.masters, redlock_node_count(extension->session.rl),
                 holder.token);
     } else {
-        cli_say("'%s' is gone: its ttl had passed, or it had been released", extension->keys.name);
+        cli_say("'%s' is gone: its ttl has passed, or it was released", extension->keys.name);
     }
-    cli_say_more("Look at it with: redlock status '%s'", extension->keys.name);
+    cli_say_more("See redlock status '%s'.", extension->keys.name);
     return CLI_HELD;
 }
 

@@ -68,15 +68,18 @@ static int explain(struct redlock *rl, const char *key, int status)
         cli_say("released '%s'", key);
         return CLI_OK;
     case REDLOCK_GONE:
-        cli_say("'%s' was already gone: its ttl had passed, or it had been released", key);
+        cli_say("'%s' is already gone: its ttl has passed, or it was released before", key);
         return CLI_OK;
     case REDLOCK_TAKEN:
-        cli_say("'%s' is somebody else's: this lock had ended, nothing was changed", key);
-        cli_say_more("Look at it with: redlock status '%s'", key);
+        cli_say(
+            "'%s' is held by somebody else: the lock with this token has ended, and nothing was "
+            "changed",
+            key);
+        cli_say_more("See redlock status '%s'.", key);
         return CLI_HELD;
     case REDLOCK_ENOQUORUM:
         cli_masters_explain(rl);
-        cli_say_more("Where '%s' was not released it ends with its ttl.", key);
+        cli_say_more("Masters that did not release '%s' keep it until its ttl ends.", key);
         return CLI_UNREACHABLE;
     default:
         cli_say("cannot release '%s': %s", key, redlock_strerror(status));

@@ -85,7 +85,7 @@ static int take_value(const char *path, unsigned number, const char *name, char 
             continue;
         }
         if (config->values[i]) {
-            cli_say("%s:%u: %s was given in line %u already", path, number, name,
+            cli_say("%s:%u: %s is given twice: first in line %u", path, number, name,
                     config->value_lines[i]);
             return CLI_USAGE;
         }
@@ -93,9 +93,9 @@ static int take_value(const char *path, unsigned number, const char *name, char 
         config->value_lines[i] = number;
         return CLI_OK;
     }
-    cli_say(
-        "%s:%u: '%s' is unknown: write key-prefix, max-ttl or quarantine, or the URIs of masters",
-        path, number, name);
+    cli_say("%s:%u: unknown setting '%s': write key-prefix, max-ttl or quarantine, or the URIs of "
+            "masters",
+            path, number, name);
     return CLI_USAGE;
 }
 

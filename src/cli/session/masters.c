@@ -67,7 +67,7 @@ enum hindrance {
 static enum hindrance say_masters(const struct redlock *rl)
 {
     static const char *const texts[] = {"can be reached", "may vote yet", "may vote",
-                                        "did what was asked"};
+                                        "carried out the command"};
     size_t n = redlock_node_count(rl);
     size_t voting, unfit;
     size_t up = count_up(rl, &voting, &unfit), i;
@@ -92,24 +92,27 @@ bool cli_masters_advise(const struct redlock *rl)
 
     switch (hindrance) {
     case HINDRANCE_WAY:
-        cli_say_more("See that they run, can be reached from here, and take this password "
-                     "(redlock nodes).");
+        cli_say_more(
+            "Check that they run, that this machine can reach them, and that they accept the "
+            "password (see redlock doctor).");
         break;
     case HINDRANCE_QUARANTINE:
         cli_say_more(
-            "A master that was started just now may have forgotten locks, and does not vote "
-            "until --max-ttl has passed: wait that long.");
+            "A master that has just started may have forgotten locks, and does not vote until "
+            "--max-ttl has passed: wait that long.");
         cli_say_more(
-            "To try things out use redlock sandbox, or --quarantine=off, which is right as "
-            "well where masters keep their data over restarts. A smaller --max-ttl, for all "
-            "clients alike, shortens the wait.");
+            "To try things out, use redlock sandbox or --quarantine=off, which is also right for "
+            "masters that keep their data when they restart. A smaller --max-ttl, the same for "
+            "all clients, makes the wait shorter.");
         break;
     case HINDRANCE_CONFIG:
-        cli_say_more("Fix what they say there (redlock doctor), or use --quarantine=observed.");
+        cli_say_more("Fix what these lines say (redlock doctor says how), or use "
+                     "--quarantine=observed.");
         break;
     case HINDRANCE_THEMSELVES:
-        cli_say_more("See that this user may use the key there (ACL), and that they answer in time "
-                     "(redlock nodes, --node-timeout).");
+        cli_say_more(
+            "Check that this user may use the key there (ACL), and that they answer within "
+            "--node-timeout (see redlock doctor).");
         break;
     }
     return hindrance != HINDRANCE_WAY;

@@ -23,7 +23,7 @@ static int no_memory(void)
 static int read_config(const char *path, bool wanted, struct cli_node_list *nodes)
 {
     if (cli_file_read(path, MAX_FILE, &nodes->text) == 0) {
-        cli_say_detail("the masters are those of %s", path);
+        cli_say_detail("using the masters in %s", path);
         nodes->from = nodes->path = strdup(path);
         return nodes->path ? CLI_OK : no_memory();
     }
@@ -88,12 +88,12 @@ static int find(const char *option, struct cli_node_list *nodes)
 
 static int no_masters(const char *from)
 {
-    cli_say("no masters are named%s%s. Name them, in one of these ways:", from[0] ? " in " : "",
+    cli_say("no masters are named%s%s; name them in one of these ways:", from[0] ? " in " : "",
             from);
     cli_say_more("redlock ... --nodes redis://a.example:6379,redis://b.example,redis://c.example");
     cli_say_more("export REDLOCK_NODES='redis://a.example redis://b.example redis://c.example'");
     cli_say_more("one URI a line in ~/.config/redlock/nodes or /etc/redlock/nodes");
-    cli_say_more("To try it out on private masters: redlock sandbox");
+    cli_say_more("To try redlock on private masters: redlock sandbox");
     return CLI_USAGE;
 }
 

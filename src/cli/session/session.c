@@ -88,8 +88,8 @@ int cli_session_refuse_ttl(const struct cli_session *session, const char *comman
     char most[CLI_DURATION_TEXT];
 
     return cli_say_usage(command,
-                         "%s %s is longer than --max-ttl, %s: take a shorter one, or raise "
-                         "--max-ttl (or REDLOCK_MAX_TTL) for all users of these masters",
+                         "%s %s is longer than --max-ttl %s; use a shorter one, or raise --max-ttl "
+                         "(or REDLOCK_MAX_TTL) for all clients of these masters",
                          option, cli_duration_print(ttl_ms, ttl),
                          cli_duration_print(session->max_ttl_ms, most));
 }

@@ -85,7 +85,7 @@ static int find_username(const char *command, const struct cli_connect *connect,
 {
     options->username = setting(connect->username, "REDLOCK_USERNAME");
     if (options->username && options->password == NULL) {
-        return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password: use "
+        return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password; use "
                                       "--password-file FILE or REDLOCK_PASSWORD");
     }
     return CLI_GO_ON;
@@ -101,7 +101,7 @@ static int find_prefix(const char *command, const struct cli_connect *connect,
 
     settings->options.key_prefix = prefix.text;
     if (prefix.text && strlen(prefix.text) >= REDLOCK_MAX_KEY) {
-        return cli_say_usage(command, "%s must have %d bytes at most", prefix.from,
+        return cli_say_usage(command, "%s is too long: at most %d bytes are allowed", prefix.from,
                              REDLOCK_MAX_KEY - 1);
     }
     return CLI_GO_ON;
@@ -139,8 +139,8 @@ static int find_quarantine(const char *command, const struct cli_connect *connec
             return CLI_GO_ON;
         }
     }
-    return cli_say_usage(command, "%s '%s' is unknown: write strict, observed or off", word.from,
-                         word.text);
+    return cli_say_usage(command, "%s '%s' is unknown: it must be strict, observed or off",
+                         word.from, word.text);
 }
 
 /* ---- all of them ---- */

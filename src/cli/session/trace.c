@@ -29,7 +29,7 @@ int cli_trace_find(const char *command, const struct cli_connect *connect,
     bool said = word && word[0] && strcmp(word, "0") != 0;
 
     if (said && strcmp(word, "1") != 0) {
-        return cli_say_usage(command, "REDLOCK_TRACE '%s' is unknown: write 1 or 0", word);
+        return cli_say_usage(command, "REDLOCK_TRACE '%s' is unknown: it must be 1 or 0", word);
     }
     if (said || connect->trace) {
         options->trace_cb = on_event;

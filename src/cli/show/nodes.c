@@ -80,7 +80,7 @@ static int print_masters(const struct redlock *rl)
         }
     }
     if (n % 2 == 0) {
-        cli_say("%zu masters bear no more failures than %zu: use an odd number", n, n - 1);
+        cli_say("%zu masters tolerate no more failures than %zu: use an odd number", n, n - 1);
     }
     if (cli_say_flush() != CLI_OK) {
         return CLI_INTERNAL;

@@ -76,7 +76,7 @@ static int finish(const struct query *query)
     if (query->status == REDLOCK_ENOQUORUM) {
         return cli_masters_explain(query->rl);
     }
-    cli_say("cannot ask for '%s': %s", query->key, redlock_strerror(query->status));
+    cli_say("cannot query '%s': %s", query->key, redlock_strerror(query->status));
     return CLI_INTERNAL;
 }
 

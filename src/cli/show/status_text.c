@@ -36,7 +36,7 @@ static void print_node(const char *name, const struct redlock_query_node *node)
     cli_say_out("    %s  %s", name, answer_text(node->answer));
     if (node->answer == REDLOCK_ANSWER_HELD) {
         cli_say_out("  %s  %s",
-                    node->ttl_ms == UINT64_MAX ? "never ends"
+                    node->ttl_ms == UINT64_MAX ? "never expires"
                                                : cli_duration_print(node->ttl_ms, left),
                     shown(node->token));
     } else if (node->answer == REDLOCK_ANSWER_NONE && node->error[0]) {
@@ -53,7 +53,7 @@ static void print_held(const char *key, const struct redlock_query_result *resul
 
     cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", key, how,
                 named ? result->owner : shown(result->token),
-                result->ttl_ms == UINT64_MAX ? "without an end"
+                result->ttl_ms == UINT64_MAX ? "never expires"
                                              : cli_duration_print(result->ttl_ms, left),
                 result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
     if (result->fence) {
@@ -85,8 +85,8 @@ void cli_status_text_print(const struct redlock *rl, const char *key,
     } else if (result->unknown) {
         print_unknown(key, result, status);
     } else if (result->holding) {
-        cli_say_out("%s: held by nobody: the same value is on %zu of %zu masters at the most, and "
-                    "%zu are needed\n",
+        cli_say_out("%s: held by nobody: no value is on more than %zu of %zu masters, and %zu are "
+                    "needed\n",
                     key, result->holding, result->n_nodes, result->n_nodes / 2 + 1);
     } else {
         cli_say_out("%s: free (%zu of %zu masters answered)\n", key, result->answered,

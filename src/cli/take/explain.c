@@ -21,16 +21,17 @@ static void say_holder(const struct redlock *rl, const struct redlock_lock *lock
         cli_say("'%s' is held by somebody else", key);
     } else if (!holder.token[0]) {
         cli_say("'%s' is held by somebody else (%zu of %zu masters refused; these servers do not "
-                "tell who it is)",
+                "say who it is)",
                 key, holder.refusals, n);
     } else if (holder.masters <= n / 2 && holder.refusals > holder.masters) {
-        cli_say("'%s' is contended: %zu of %zu masters refused, and nobody has a majority yet", key,
-                holder.refusals, n);
+        cli_say("several clients compete for '%s': %zu of %zu masters refused, and no client has a "
+                "majority yet",
+                key, holder.refusals, n);
     } else if (owner) {
-        cli_say("'%s' is held by %s (say %zu of %zu masters; token %s)", key, owner, holder.masters,
-                n, holder.token);
+        cli_say("'%s' is held by %s (according to %zu of %zu masters; token %s)", key, owner,
+                holder.masters, n, holder.token);
     } else {
-        cli_say("'%s' is held by somebody else (say %zu of %zu masters; token %s)", key,
+        cli_say("'%s' is held by somebody else (according to %zu of %zu masters; token %s)", key,
                 holder.masters, n, holder.token);
     }
 }
@@ -39,16 +40,18 @@ static int explain_held(struct redlock *rl, const struct redlock_lock *lock, con
                         bool waited)
 {
     say_holder(rl, lock, key);
-    cli_say_more("Look at it with: redlock status '%s'. %s", key,
-                 waited ? "To wait longer, raise --wait; without it the wait has no end."
-                        : "To wait for it, use --wait 30s instead of --no-wait.");
+    cli_say_more("See redlock status '%s'. %s", key,
+                 waited
+                     ? "To wait longer, use a larger --wait, or no --wait to wait without a limit."
+                     : "To wait for the lock, use --wait 30s instead of --no-wait.");
     return CLI_HELD;
 }
 
 int cli_explain_slow(const char *done, const char *key)
 {
-    cli_say("a majority %s '%s', but so late that too little of its time was left", done, key);
-    cli_say_more("Use a larger --ttl, or see why the masters are slow (redlock nodes).");
+    cli_say("a majority of the masters %s '%s', but too late: too little of the ttl was left", done,
+            key);
+    cli_say_more("Use a larger --ttl, or find out why the masters are slow (redlock doctor).");
     return CLI_HELD;
 }
 
@@ -114,7 +117,8 @@ void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, con
 
 void cli_explain_waiting(const struct redlock *rl, const char *key)
 {
-    cli_say_more("Waiting for '%s' until they %s.", key, cli_masters_advise(rl) ? "do" : "come");
+    cli_say_more("Waiting for '%s' until enough masters %s.", key,
+                 cli_masters_advise(rl) ? "grant it" : "can be reached");
 }
 
 void cli_explain_holder(const char *key, const struct redlock_query_result *result)
@@ -122,9 +126,9 @@ void cli_explain_holder(const char *key, const struct redlock_query_result *resu
     char left[CLI_DURATION_TEXT];
     bool ends = result->ttl_ms != UINT64_MAX;
 
-    cli_say("waiting for '%s', held by %s, %s%s, on %zu of %zu masters", key,
+    cli_say("waiting for '%s', held by %s (%s%s, on %zu of %zu masters)", key,
             result->owner[0] ? result->owner : result->token,
-            ends ? cli_duration_print(result->ttl_ms, left) : "without an end", ends ? " left" : "",
+            ends ? cli_duration_print(result->ttl_ms, left) : "never expires", ends ? " left" : "",
             result->holding, result->n_nodes);
 }
 
@@ -132,12 +136,12 @@ void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost)
 {
     size_t n = redlock_node_count(rl), i;
 
-    cli_say("it is of no use to wait for '%s': %zu of %zu masters cannot be used as they are, and "
+    cli_say("waiting for '%s' cannot succeed: %zu of %zu masters cannot be used as they are, and "
             "%zu are needed",
             key, lost, n, n / 2 + 1);
     for (i = 0; i < n; i++) {
         cli_masters_say(rl, i);
     }
-    cli_say_more("Fix that (redlock doctor says how), or use --wait TIME to wait until somebody "
-                 "does.");
+    cli_say_more("Fix this (redlock doctor says how), or use --wait TIME to wait until somebody "
+                 "has fixed it.");
 }

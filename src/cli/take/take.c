@@ -59,12 +59,12 @@ static int read_exit_code(struct cli_take *take, const char *value)
 static int check_owner(const struct cli_take *take, const char *owner)
 {
     if (strlen(owner) > REDLOCK_MAX_OWNER) {
-        return cli_say_usage(take->command, "--owner must have %d bytes at most",
+        return cli_say_usage(take->command, "--owner is too long: at most %d bytes are allowed",
                              REDLOCK_MAX_OWNER);
     }
     for (; *owner; owner++) {
         if (*owner < 0x20 || *owner > 0x7e) {
-            return cli_say_usage(take->command, "--owner must be printable ASCII");
+            return cli_say_usage(take->command, "--owner must be printable ASCII text");
         }
     }
     return CLI_GO_ON;
@@ -152,7 +152,7 @@ static int fail(const struct attempt *attempt, const struct redlock_lock *lock, 
 
 static void say_gave_up(const struct attempt *attempt)
 {
-    cli_say("gave up waiting for '%s': %s", attempt->take->keys.name,
+    cli_say("gave up waiting for '%s' after %s", attempt->take->keys.name,
             cli_signals_name(attempt->signo));
     if (attempt->wait && !attempt->take->quiet) {
         cli_wait_explain(attempt->wait);

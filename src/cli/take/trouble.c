@@ -42,7 +42,7 @@ static void append_last(struct line *line, const struct redlock_node_detail *det
     char ago[CLI_DURATION_TEXT];
 
     if (detail->said == REDLOCK_SAID_SET || detail->said == REDLOCK_SAID_KEPT) {
-        append(line, "; had it %s ago", cli_duration_print(detail->said_ms, ago));
+        append(line, "; had the key %s ago", cli_duration_print(detail->said_ms, ago));
     }
     append(line, ")");
 }
@@ -56,7 +56,7 @@ static void append_state(struct line *line, const struct redlock_node_info *info
     append(line, "%s%s%s", alone ? "" : state, alone || !info->error[0] ? "" : ": ", info->error);
 }
 
-/* "a (down: refused; had it 9.2 s ago)", "b (held by alice)", "c (has no such key: ...)". */
+/* "a (down: refused; had it 9.2 s ago)", "b (held by alice)", "c (does not have the key: ...)". */
 static void append_master(struct line *line, const struct redlock_node_info *info,
                           const struct redlock_node_detail *detail, bool relied_on)
 {
@@ -69,7 +69,7 @@ static void append_master(struct line *line, const struct redlock_node_info *inf
     } else if (detail->holder[0]) {
         append(line, "held by %s)", owner ? owner : detail->holder);
     } else {
-        append(line, "has no such key: restarted empty, or deleted?)");
+        append(line, "does not have the key: did it restart, or was the key deleted?)");
     }
 }
 
@@ -125,7 +125,7 @@ void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, 
         cli_say("cannot renew '%s', %s left: %zu of %zu masters do not confirm it: %s", key, left,
                 wrong, redlock_node_count(rl), line.text);
     } else {
-        cli_say("cannot renew '%s', %s left: no majority of the masters confirms it (redlock "
+        cli_say("cannot renew '%s', %s left: no majority of the masters confirms it (see redlock "
                 "nodes)",
                 key, left);
     }
@@ -139,14 +139,14 @@ void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock,
     size_t n = redlock_node_count(rl), lacking = list(rl, lock, lacks_it, &without);
 
     if (lacking > n / 2) {
-        cli_say("the lock '%s' is lost: %zu of %zu masters do not have it any more: %s", key,
-                lacking, n, without.text);
+        cli_say("the lock '%s' is lost: %zu of %zu masters no longer have it: %s", key, lacking, n,
+                without.text);
         return;
     }
     list(rl, lock, is_doubted, &doubted);
-    cli_say("the lock '%s' is lost: too few of %zu masters are sure to have had it all the "
+    cli_say("the lock '%s' is lost: fewer than %zu of %zu masters are known to have had it all the "
             "time%s%s%s%s",
-            key, n, lacking || doubted.used ? ": " : "", without.text,
+            key, n / 2 + 1, n, lacking || doubted.used ? ": " : "", without.text,
             lacking && doubted.used ? ", " : "", doubted.text);
 }
 
@@ -168,9 +168,11 @@ int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, cons
         return cli_masters_explain(rl);
     }
     list(rl, lock, is_wrong, &line);
-    cli_say("cannot extend '%s': %zu of %zu masters confirm it, %zu are needed; %zu of %zu have no "
-            "such key, %zu somebody else's: %s",
-            key, confirmed, n, n / 2 + 1, gone, n, taken, line.text);
-    cli_say_more("It can be extended when enough of the others answer; if not, acquire it anew.");
+    cli_say(
+        "cannot extend '%s': %zu of %zu masters confirm it, %zu are needed; %zu do not have the "
+        "key, and %zu have the key of somebody else: %s",
+        key, confirmed, n, n / 2 + 1, gone, taken, line.text);
+    cli_say_more(
+        "Try again when more masters answer. If that is too late, acquire the lock again.");
     return CLI_UNREACHABLE;
 }
