@@ -3,25 +3,29 @@
 #define CLI_ARGS_HELP_H
 
 #define CLI_HELP_ALWAYS                                                                            \
-    "  -v, --verbose       say on stderr what happens\n"                                           \
-    "  -h, --help          this text\n"
+    "  -v, --verbose       report on stderr what happens\n"                                        \
+    "  -h, --help          print this text\n"
 
 #define CLI_HELP_CONNECT                                                                           \
     CLI_HELP_ALWAYS                                                                                \
     "\n"                                                                                           \
-    "the masters (else from REDLOCK_NODES, ~/.config/redlock/nodes, /etc/redlock/nodes):\n"        \
+    "the masters (default: REDLOCK_NODES, ~/.config/redlock/nodes, /etc/redlock/nodes):\n"         \
     "  --nodes URI,...     redis://[user[:password]@]host[:port][/db] or unix:///path\n"           \
-    "  --username NAME     ($REDLOCK_USERNAME)\n"                                                  \
-    "  --password-file F   its first line is the password ($REDLOCK_PASSWORD_FILE, or the\n"       \
-    "                      password itself in $REDLOCK_PASSWORD)\n"                                \
-    "  --key-prefix TEXT   put before every KEY ($REDLOCK_KEY_PREFIX)\n"                           \
-    "  --node-timeout TIME a master silent for so long is left out (default 500ms)\n"              \
-    "  --max-ttl TIME      the longest --ttl, the same for all users of these masters\n"           \
-    "                      (default 5m, $REDLOCK_MAX_TTL)\n"                                       \
-    "  --quarantine=WHICH  masters that restarted, or lost their data, do not vote for that\n"     \
-    "                      long: strict (default), observed (only what this command sees)\n"       \
-    "                      or off: they keep their data ($REDLOCK_QUARANTINE)\n"                   \
-    "  --trace             each thing that happens, a line on stderr ($REDLOCK_TRACE=1)\n"         \
-    "TIME is 500ms, 10s, 1.5s, 2m, 1h, 1d or 1h30m; a bare number means seconds.\n"
+    "  --username NAME     the user ($REDLOCK_USERNAME)\n"                                         \
+    "  --password-file F   a file whose first line is the password ($REDLOCK_PASSWORD_FILE;\n"     \
+    "                      the password itself can be in $REDLOCK_PASSWORD)\n"                     \
+    "  --key-prefix TEXT   a text to add in front of every KEY ($REDLOCK_KEY_PREFIX)\n"            \
+    "  --node-timeout TIME leave out a master that has not answered for this time, until it\n"     \
+    "                      answers (default 500ms)\n"                                              \
+    "  --max-ttl TIME      the longest --ttl that is allowed, the same for all clients of\n"       \
+    "                      these masters (default 5m, $REDLOCK_MAX_TTL)\n"                         \
+    "  --quarantine=WHICH  do not count the votes of a master for --max-ttl after it restarted\n"  \
+    "                      or lost its data: strict (default), observed (only what this\n"         \
+    "                      command sees happen), or off (masters that keep their data over\n"      \
+    "                      restarts; $REDLOCK_QUARANTINE)\n"                                       \
+    "  --trace             print each thing that happens, a line each, on stderr\n"                \
+    "                      ($REDLOCK_TRACE=1)\n"                                                   \
+    "TIME is a number with a unit, such as 500ms, 10s, 1.5s, 2m, 1h, 1d or 1h30m; without a\n"     \
+    "unit it means seconds.\n"
 
 #endif

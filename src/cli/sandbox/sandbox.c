@@ -44,18 +44,18 @@ enum {
 static const char help[] =
     "usage: redlock sandbox [-n N] [OPTION...] [[--] CMD [ARG...]]\n"
     "\n"
-    "Start N private masters (redis-server, else valkey-server), run CMD, or a shell, with\n"
-    "REDLOCK_NODES naming them, and take everything away afterwards. The masters listen only\n"
-    "on unix sockets in a temporary folder of their own and write nothing else.\n"
+    "Start N private masters (redis-server, or valkey-server if there is no redis-server), run\n"
+    "CMD or a shell, and remove everything when it ends. REDLOCK_NODES names the masters. They\n"
+    "listen only on unix sockets in a new temporary folder, and write nothing elsewhere.\n"
     "\n"
-    "  -n, --masters N     how many (default 5, at most 63)\n"
+    "  -n, --masters N     the number of masters (default 5, at most 63)\n"
     "  --server PATH       the server to run\n" CLI_HELP_ALWAYS "\n"
-    "CMD finds the folder in REDLOCK_SANDBOX. For master 1 it has 1.conf, 1.sock, 1.pid and\n"
-    "1.log, for master 2 ..., so that a script can break things:\n"
+    "REDLOCK_SANDBOX names the folder. The files of master 1 are 1.conf, 1.sock, 1.pid and\n"
+    "1.log, and so on, so that a script can break things:\n"
     "  kill -9 $(cat $REDLOCK_SANDBOX/1.pid)      kill a master\n"
     "  redis-server $REDLOCK_SANDBOX/1.conf       start it again (as a daemon)\n"
-    "  kill -STOP $(cat $REDLOCK_SANDBOX/2.pid)   make a master hang; -CONT: go on\n"
-    "  redis-cli -s $REDLOCK_SANDBOX/3.sock       talk to a master\n"
+    "  kill -STOP $(cat $REDLOCK_SANDBOX/2.pid)   stop a master; continue it with -CONT\n"
+    "  redis-cli -s $REDLOCK_SANDBOX/3.sock       send commands to a master\n"
     "With Valkey these programs are valkey-server and valkey-cli.\n"
     "\n"
     "examples:\n"
@@ -63,7 +63,8 @@ static const char help[] =
     "  redlock sandbox -n 3 -- sh -c 'redlock lock demo -- echo mine; redlock nodes'\n"
     "\n"
     "exit status: that of CMD (128+N if signal N ended it), 69 there is no server to run, 64\n"
-    "usage, 70 internal (the masters did not start), 126 CMD cannot be run, 127 CMD not found\n";
+    "wrong usage, 70 internal error (the masters did not start), 126 CMD cannot be run, 127\n"
+    "CMD was not found\n";
 
 static const struct option options[] = {{"masters", required_argument, NULL, 'n'},
                                         {"server", required_argument, NULL, OPTION_SERVER},

@@ -25,24 +25,26 @@
 static const char help[] =
     "usage: redlock acquire KEY... [OPTION...]\n"
     "\n"
-    "Acquire the lock KEY (several: all of them or none, as one lock), print its token on\n"
-    "stdout, and exit. The lock stays until `redlock release KEY... --token TOKEN`, or until\n"
-    "its ttl has passed; nobody renews it, but `redlock extend` can. For scripts that cannot be\n"
-    "put behind `redlock lock`, which is safer: it renews the lock, and stops the work in time.\n"
+    "Acquire the lock KEY (several KEYs are one lock: all or none), print its token on stdout,\n"
+    "and exit. The lock stays until `redlock release KEY... --token TOKEN`, or until its ttl has\n"
+    "passed. It is not renewed, but `redlock extend` makes it live longer. Use this only in\n"
+    "scripts that cannot run under `redlock lock`, which is safer: `redlock lock` renews the\n"
+    "lock, and ends the work before the lock ends.\n"
     "\n"
     "  --ttl TIME          how long the lock lives (default 10s, or --max-ttl if that is less)\n"
-    "  --wait TIME         give up after this (default: wait for ever)\n"
-    "  --no-wait           try once\n" CLI_TAKE_HELP_CONFLICT
-    "  --owner TEXT        who holds it, for people (default: host:pid)\n"
-    "  --fence             print a second line: a number that grows with each acquisition, for\n"
-    "                      the resource to refuse holders that are late\n" CLI_HELP_CONNECT "\n"
+    "  --wait TIME         wait at most this long for the lock (default: for ever)\n"
+    "  --no-wait           do not wait: try once\n" CLI_TAKE_HELP_CONFLICT
+    "  --owner TEXT        the name of the holder, for people (default: host:pid)\n"
+    "  --fence             print a fence on a second line: a number that grows with each\n"
+    "                      acquisition, by which a resource refuses a late "
+    "holder\n" CLI_HELP_CONNECT "\n"
     "examples:\n"
     "  token=$(redlock acquire backup --ttl 2m --no-wait) || exit\n"
     "  redlock extend backup --token \"$token\" --ttl 2m || exit\n"
     "  redlock release backup --token \"$token\"\n"
     "\n"
-    "exit status: 0 acquired, 75 held by somebody else, 69 no majority of the masters can\n"
-    "be reached, 64 usage, 70 internal, 128+N ended by signal N\n";
+    "exit status: 0 acquired, 75 somebody else holds the lock, 69 no majority of the masters\n"
+    "can be reached, 64 wrong usage, 70 internal error, 128+N ended by signal N\n";
 
 static const struct option options[] = {
     CLI_TAKE_OPTIONS, CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};

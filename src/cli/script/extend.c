@@ -30,18 +30,19 @@ enum {
 static const char help[] =
     "usage: redlock extend KEY... --token TOKEN [--ttl TIME] [OPTION...]\n"
     "\n"
-    "Make the lock that `redlock acquire KEY...` has printed TOKEN for live longer; name all\n"
-    "its keys, in any order. It never makes it shorter, and never brings back one that is gone.\n"
-    "Prints for how long the lock is valid now, such as 9888ms.\n"
+    "Make a lock that `redlock acquire` has acquired live longer, and print how long it is\n"
+    "valid now, such as 9888ms. Name all KEYs of the lock, in any order. This never makes a\n"
+    "lock live shorter, and never brings back a lock that is gone.\n"
     "\n"
-    "  --token TOKEN       what `redlock acquire` printed\n"
-    "  --ttl TIME          how long it shall live, from now on (default 10s, or --max-ttl\n"
-    "                      if that is less)\n" CLI_HELP_CONNECT "\n"
+    "  --token TOKEN       the token that `redlock acquire` printed\n"
+    "  --ttl TIME          how long the lock lives from now on (default 10s, or --max-ttl if\n"
+    "                      that is less)\n" CLI_HELP_CONNECT "\n"
     "example:\n"
-    "  redlock extend backup --token \"$token\" --ttl 2m || exit    # stop: it is lost\n"
+    "  redlock extend backup --token \"$token\" --ttl 2m || exit    # the lock is lost: stop\n"
     "\n"
-    "exit status: 0 extended, 75 it is gone or somebody else's (or the answers came too late\n"
-    "for the ttl), 69 no majority of the masters can be reached, 64 usage, 70 internal\n";
+    "exit status: 0 extended, 75 the lock is gone or somebody else's (or the masters answered\n"
+    "too late for the ttl), 69 no majority of the masters can be reached, 64 wrong usage,\n"
+    "70 internal error\n";
 
 static const struct option options[] = {{"token", required_argument, NULL, OPTION_TOKEN},
                                         {"ttl", required_argument, NULL, OPTION_TTL},

@@ -20,17 +20,17 @@ enum {
 static const char help[] =
     "usage: redlock release KEY... --token TOKEN [OPTION...]\n"
     "\n"
-    "Release the lock that `redlock acquire KEY...` has printed TOKEN for; name all its keys,\n"
-    "in any order. Only that very lock is released, never one that somebody else got meanwhile.\n"
-    "It says on stderr what happened; that the lock was gone already (its ttl had passed) is\n"
-    "not an error.\n"
+    "Release a lock that `redlock acquire` has acquired. Name all KEYs of the lock, in any\n"
+    "order. This never releases a lock that somebody else has acquired meanwhile. A message on\n"
+    "stderr says what happened. It is no error when the lock is already gone because its ttl\n"
+    "has passed.\n"
     "\n"
-    "  --token TOKEN       what `redlock acquire` printed\n" CLI_HELP_CONNECT "\n"
+    "  --token TOKEN       the token that `redlock acquire` printed\n" CLI_HELP_CONNECT "\n"
     "example:\n"
     "  redlock release backup --token \"$token\"\n"
     "\n"
-    "exit status: 0 released or gone already, 75 somebody else holds the key, 69 no majority\n"
-    "of the masters can be reached, 64 usage, 70 internal\n";
+    "exit status: 0 released or already gone, 75 somebody else holds the lock, 69 no majority\n"
+    "of the masters can be reached, 64 wrong usage, 70 internal error\n";
 
 static const struct option options[] = {{"token", required_argument, NULL, OPTION_TOKEN},
                                         CLI_ARGS_CONNECT,

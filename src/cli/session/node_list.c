@@ -92,7 +92,7 @@ static int no_masters(const char *from)
             from);
     cli_say_more("redlock ... --nodes redis://a.example:6379,redis://b.example,redis://c.example");
     cli_say_more("export REDLOCK_NODES='redis://a.example redis://b.example redis://c.example'");
-    cli_say_more("one URI a line in ~/.config/redlock/nodes or /etc/redlock/nodes");
+    cli_say_more("one URI per line in ~/.config/redlock/nodes or /etc/redlock/nodes");
     cli_say_more("To try redlock on private masters: redlock sandbox");
     return CLI_USAGE;
 }

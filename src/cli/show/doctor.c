@@ -20,17 +20,18 @@ enum {
 static const char help[] =
     "usage: redlock doctor [--json] [OPTION...]\n"
     "\n"
-    "Find out whether the masters are fit to keep locks: who can be reached, votes, and may fail;\n"
-    "clocks, persistence, memory, rights (ACL), replicas, speed. Says how to fix what is wrong.\n"
-    "Every right is tried with a key that nobody has; nothing is changed on any master.\n"
+    "Examine whether the masters are fit for locks, and say how to fix what is wrong. This\n"
+    "checks which masters can be reached and vote, how many more may fail, clocks, persistence,\n"
+    "memory, rights (ACL), replicas and speed. Rights are tried with a key that does not exist;\n"
+    "nothing is changed on any master.\n"
     "\n"
-    "  --json              as a JSON object\n" CLI_HELP_CONNECT "\n"
+    "  --json              print a JSON object\n" CLI_HELP_CONNECT "\n"
     "examples:\n"
     "  redlock doctor\n"
     "  redlock doctor --json | jq -r '.findings[] | .node, .text, .fix'\n"
     "\n"
     "exit status: 0 all is well, 1 something must be fixed, 69 no majority of the masters is\n"
-    "usable, 64 usage, or a server is listed twice, 70 internal\n";
+    "usable, 64 wrong usage, or a server is listed twice, 70 internal error\n";
 
 static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON},
                                         CLI_ARGS_CONNECT,

@@ -24,13 +24,14 @@
 static const char help[] =
     "usage: redlock nodes [OPTION...]\n"
     "\n"
-    "Show how each master is: up, down, connecting, or stuck (connected, but silent), what it\n"
-    "runs, how long it takes to answer, and what went wrong with it.\n"
+    "Show the state of each master: up, down, connecting, or stuck (connected, but a reply is\n"
+    "overdue); which server it runs, how long it takes to answer, and its last error.\n"
     "\n" CLI_HELP_CONNECT "\n"
     "example:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n"
     "\n"
-    "exit status: 0 a majority is up, 69 it is not, 64 usage, 70 internal\n";
+    "exit status: 0 a majority of the masters is up, 69 it is not, 64 wrong usage, 70 internal\n"
+    "error\n";
 
 static const struct option options[] = {CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
 

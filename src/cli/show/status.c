@@ -26,17 +26,17 @@ enum {
 static const char help[] =
     "usage: redlock status KEY... [--json] [OPTION...]\n"
     "\n"
-    "Show who holds the locks KEY..., on which masters, and for how long. Nothing is changed.\n"
-    "What it shows may have ended by the time it is read: to do something only while nobody\n"
-    "else does, use `redlock lock`.\n"
+    "Show who holds each KEY, on which masters, and for how long. This changes nothing. A lock\n"
+    "may end or change hands while you read: to do something while nobody else does it, use\n"
+    "`redlock lock`.\n"
     "\n"
-    "  --json              as a JSON array with an object for each KEY\n" CLI_HELP_CONNECT "\n"
+    "  --json              print a JSON array with an object for each KEY\n" CLI_HELP_CONNECT "\n"
     "examples:\n"
     "  redlock status nightly\n"
     "  redlock status nightly --json | jq -r '.[0].owner'\n"
     "\n"
     "exit status: 0 a majority of the masters answered (whether or not the lock is held), 69\n"
-    "no majority can be reached, 64 usage, 70 internal\n";
+    "no majority can be reached, 64 wrong usage, 70 internal error\n";
 
 static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON},
                                         CLI_ARGS_CONNECT,

@@ -38,8 +38,8 @@ enum cli_take_option {
 /* The short ones of them, and their part of the help. */
 #define CLI_TAKE_SHORT "qE:"
 #define CLI_TAKE_HELP_CONFLICT                                                                     \
-    "  -q, --quiet         do not say that somebody else holds it\n"                               \
-    "  -E, --conflict-exit-code N   exit with N instead of 75 when somebody else holds it\n"
+    "  -q, --quiet         do not say that somebody else holds the lock\n"                         \
+    "  -E, --conflict-exit-code N   exit with N, not 75, when somebody else holds the lock\n"
 
 struct cli_take {
     const char *command;
