@@ -120,7 +120,7 @@ START_TEST(the_deadline_is_never_later_than_max_hold_allows)
         ck_assert_uint_le(deadline.end_us, NOW + 12000 * MS);
     }
     ck_assert_uint_eq(deadline.end_us, NOW + 12000 * MS);
-    ck_assert_uint_eq(deadline.end_us, deadline.most_us);
+    ck_assert_uint_eq(deadline.end_us, deadline.latest_us);
 }
 END_TEST
 

@@ -69,7 +69,7 @@ int cli_keys_finish(struct cli_keys *keys)
     return CLI_GO_ON;
 }
 
-void cli_keys_ask(const struct cli_keys *keys, struct redlock_request *request)
+void cli_keys_set(const struct cli_keys *keys, struct redlock_request *request)
 {
     if (keys->n == 1) {
         request->key = keys->keys[0];

@@ -27,7 +27,7 @@ int cli_keys_finish(struct cli_keys *keys);
 char *cli_keys_join(const struct cli_keys *keys, const char *between);
 
 /* Write them into a request, which borrows them. */
-void cli_keys_ask(const struct cli_keys *keys, struct redlock_request *request);
+void cli_keys_set(const struct cli_keys *keys, struct redlock_request *request);
 
 void cli_keys_free(struct cli_keys *keys);
 

@@ -21,8 +21,8 @@
 #include "cli/take/trouble.h"
 
 /* How soon, and then how often, to look whether all have ended: twice as long each time. */
-#define LOOK_FIRST_US 5000
-#define LOOK_MAX_US 200000
+#define CHECK_FIRST_US 5000
+#define CHECK_MAX_US 200000
 
 /* See where the lock ends now. While we do not run, the supervisor acts upon that. */
 static void update_deadline(struct cli_command *command)
@@ -50,11 +50,11 @@ static void update_deadline(struct cli_command *command)
 static void say_why(const struct cli_command *command)
 {
     cli_command_say_why(command->terms, command->trouble,
-                        command->deadline.most_us == command->deadline.end_us);
+                        command->deadline.latest_us == command->deadline.end_us);
 }
 
 /* A stopped process gets SIGTERM only when it goes on. */
-static void ask_to_end(struct cli_command *command, uint64_t now_us)
+static void send_term(struct cli_command *command, uint64_t now_us)
 {
     char left[CLI_DURATION_TEXT];
 
@@ -67,17 +67,17 @@ static void ask_to_end(struct cli_command *command, uint64_t now_us)
     say_why(command);
 }
 
-static void put_to_end(struct cli_command *command, uint64_t now_us)
+static void kill_command(struct cli_command *command, uint64_t now_us)
 {
     bool was_asked = command->stage == CLI_COMMAND_ENDING;
     int refused;
 
     command->stage = CLI_COMMAND_KILLED;
-    command->look_us = 0;
-    command->look_span_us = LOOK_FIRST_US;
+    command->next_check_us = 0;
+    command->check_pause_us = CHECK_FIRST_US;
     cli_supervisor_kill(&command->supervisor, &refused);
     cli_command_say_killed(command->terms, command->rl, command->lock,
-                           now_us >= command->deadline.end_us ? CLI_COMMAND_OVERSLEPT
+                           now_us >= command->deadline.end_us ? CLI_COMMAND_DID_NOT_RUN
                                                               : command->lost);
     if (!was_asked && !command->terms->renew) {
         say_why(command);
@@ -85,7 +85,7 @@ static void put_to_end(struct cli_command *command, uint64_t now_us)
 }
 
 /* Until nobody is left whom we may kill. */
-static void kill_rest(struct cli_command *command)
+static void kill_remaining(struct cli_command *command)
 {
     int refused;
 
@@ -96,12 +96,12 @@ static void kill_rest(struct cli_command *command)
 }
 
 /* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. */
-static void lose_supervisor(struct cli_command *command)
+static void on_supervisor_killed(struct cli_command *command)
 {
     cli_say("the supervisor of the command was killed: killed the command");
     command->alone = true;
     command->stage = CLI_COMMAND_KILLED;
-    kill_rest(command);
+    kill_remaining(command);
 }
 
 /* A command that has ended before the deadline, with a lock
@@ -112,7 +112,7 @@ void cli_command_take_reports(struct cli_command *command)
         return;
     }
     if (cli_supervisor_read(&command->supervisor) != 0) {
-        lose_supervisor(command);
+        on_supervisor_killed(command);
     } else if (command->supervisor.ended && !command->supervisor.late &&
                command->stage == CLI_COMMAND_RUNNING && command->deadline.kill_us > 0) {
         cli_supervisor_dismiss(&command->supervisor);
@@ -139,11 +139,11 @@ void cli_command_check_clock(struct cli_command *command)
         return;
     }
     if (now >= command->deadline.kill_us) {
-        put_to_end(command, now);
+        kill_command(command, now);
         return;
     }
     if (command->stage == CLI_COMMAND_RUNNING && now >= command->deadline.term_us) {
-        ask_to_end(command, now);
+        send_term(command, now);
     }
     cli_clock_set(command->alarm_fd, command->stage == CLI_COMMAND_RUNNING
                                          ? command->deadline.term_us
@@ -151,7 +151,7 @@ void cli_command_check_clock(struct cli_command *command)
 }
 
 /* Those who were asked to end keep the rest of the grace. */
-void cli_command_check_rest(struct cli_command *command)
+void cli_command_check_remaining(struct cli_command *command)
 {
     uint64_t now = cli_clock_us();
 
@@ -159,19 +159,19 @@ void cli_command_check_rest(struct cli_command *command)
         (command->stage == CLI_COMMAND_ENDING && !command->supervisor.ended)) {
         return;
     }
-    if (now >= command->look_us) {
+    if (now >= command->next_check_us) {
         if (command->stage == CLI_COMMAND_KILLED) {
-            kill_rest(command);
+            kill_remaining(command);
         } else {
             command->done = !cli_supervisor_has_any(&command->supervisor);
         }
-        command->look_us = now + command->look_span_us;
-        command->look_span_us *= command->look_span_us < LOOK_MAX_US ? 2 : 1;
+        command->next_check_us = now + command->check_pause_us;
+        command->check_pause_us *= command->check_pause_us < CHECK_MAX_US ? 2 : 1;
     }
     cli_clock_set(command->alarm_fd, command->stage == CLI_COMMAND_ENDING &&
-                                             command->deadline.kill_us < command->look_us
+                                             command->deadline.kill_us < command->next_check_us
                                          ? command->deadline.kill_us
-                                         : command->look_us);
+                                         : command->next_check_us);
 }
 
 void cli_command_take_notice(struct cli_command *command, const struct redlock_notice *notice)
@@ -201,7 +201,7 @@ int cli_command_open(struct cli_command *command, const struct cli_terms *terms,
     int code;
 
     *command = (struct cli_command){
-        .terms = terms, .rl = rl, .lock = lock, .alarm_fd = -1, .look_span_us = LOOK_FIRST_US};
+        .terms = terms, .rl = rl, .lock = lock, .alarm_fd = -1, .check_pause_us = CHECK_FIRST_US};
     cli_deadline_init(&command->deadline, terms, cli_clock_us());
     code = cli_supervisor_open(&command->supervisor);
     if (code != CLI_OK) {

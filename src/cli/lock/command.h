@@ -40,9 +40,9 @@ struct cli_command {
     struct cli_deadline deadline;
     int alarm_fd; /* can be read when the clock asks for something */
     enum cli_command_stage stage;
-    bool alone;            /* the supervisor was killed */
-    uint64_t look_us;      /* when to look whether all have ended */
-    uint64_t look_span_us; /* how long that is after the look before */
+    bool alone;              /* the supervisor was killed */
+    uint64_t next_check_us;  /* when to look whether all have ended */
+    uint64_t check_pause_us; /* how long that is after the look before */
     int trouble; /* the reason of the trouble that was told of, and that no renewal has ended */
     int lost;    /* the reason of the loss that was told of; 0: none was */
     bool done;
@@ -64,7 +64,7 @@ void cli_command_check_clock(struct cli_command *command);
 void cli_command_take_reports(struct cli_command *command);
 
 /* The command was asked to end and has ended, or was killed: see whether anybody is left. */
-void cli_command_check_rest(struct cli_command *command);
+void cli_command_check_remaining(struct cli_command *command);
 
 /* The library has told this of the lock. */
 void cli_command_take_notice(struct cli_command *command, const struct redlock_notice *notice);

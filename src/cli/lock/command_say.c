@@ -30,7 +30,7 @@ void cli_command_say_why(const struct cli_terms *terms, int trouble, bool at_mos
 void cli_command_say_killed(const struct cli_terms *terms, const struct redlock *rl,
                             const struct redlock_lock *lock, int reason)
 {
-    if (reason == CLI_COMMAND_OVERSLEPT) {
+    if (reason == CLI_COMMAND_DID_NOT_RUN) {
         cli_say("the lock '%s' ended while redlock did not run (was it stopped or suspended?): "
                 "killed its command (SIGKILL); somebody else may have the lock",
                 terms->key);

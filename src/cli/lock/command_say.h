@@ -13,9 +13,9 @@ struct redlock_lock;
 void cli_command_say_why(const struct cli_terms *terms, int trouble, bool at_most);
 
 /* For `reason` below: redlock did not run when the lock ended. */
-#define CLI_COMMAND_OVERSLEPT (-1)
+#define CLI_COMMAND_DID_NOT_RUN (-1)
 
-/* The command was sent SIGKILL. `reason`: CLI_COMMAND_OVERSLEPT, or that of the loss; 0: none was
+/* The command was sent SIGKILL. `reason`: CLI_COMMAND_DID_NOT_RUN, or that of the loss; 0: none was
  * told. */
 void cli_command_say_killed(const struct cli_terms *terms, const struct redlock *rl,
                             const struct redlock_lock *lock, int reason);

@@ -27,9 +27,9 @@ static uint64_t margin_us(const struct cli_terms *terms)
 void cli_deadline_init(struct cli_deadline *deadline, const struct cli_terms *terms,
                        uint64_t now_us)
 {
-    *deadline = (struct cli_deadline){.terms = terms, .most_us = UINT64_MAX};
+    *deadline = (struct cli_deadline){.terms = terms, .latest_us = UINT64_MAX};
     if (terms->max_hold_ms) {
-        deadline->most_us = now_us + (uint64_t)terms->max_hold_ms * 1000;
+        deadline->latest_us = now_us + (uint64_t)terms->max_hold_ms * 1000;
     }
 }
 
@@ -51,7 +51,7 @@ enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint
     uint64_t renewed_us = old_us + (uint64_t)deadline->terms->ttl_ms * 50 + 1000;
     uint64_t end_us = now_us + validity_ms * 1000;
 
-    end_us = end_us < deadline->most_us ? end_us : deadline->most_us;
+    end_us = end_us < deadline->latest_us ? end_us : deadline->latest_us;
     if (end_us + SAME_US > old_us && (end_us <= old_us || asked)) {
         return CLI_DEADLINE_SAME;
     }

@@ -17,8 +17,8 @@ struct cli_terms;
 
 struct cli_deadline {
     const struct cli_terms *terms;
-    uint64_t most_us; /* the last moment that is allowed, by --max-hold */
-    uint64_t end_us;  /* when the lock ends; 0: not known yet */
+    uint64_t latest_us; /* the last moment that is allowed, by --max-hold */
+    uint64_t end_us;    /* when the lock ends; 0: not known yet */
     uint64_t term_us;
     uint64_t kill_us;
 };

@@ -34,7 +34,7 @@ static void on_turn(void *arg)
     struct cli_guard_run *run = arg;
 
     cli_command_check_clock(&run->command);
-    cli_command_check_rest(&run->command);
+    cli_command_check_remaining(&run->command);
 }
 
 static void on_alarm(evutil_socket_t fd, short what, void *arg)
@@ -70,7 +70,7 @@ static void on_report(evutil_socket_t fd, short what, void *arg)
     if (run->command.alone) {
         event_del(run->reports);
     }
-    cli_command_check_rest(&run->command);
+    cli_command_check_remaining(&run->command);
 }
 
 /* What the terminal's keys send goes to its whole foreground group: the command has got it, if it

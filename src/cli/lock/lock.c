@@ -1,6 +1,6 @@
 /* lock.c - redlock lock: run a command while holding a lock.
  *
- * Acquire (cli/take/take.c), run (cli/lock/guard.c), and let go of it (cli/lock/let_go.c).
+ * Acquire (cli/take/take.c), run (cli/lock/guard.c), and let go of it (cli/lock/hold.c).
  */
 #include "cli/lock/lock.h"
 
@@ -15,7 +15,7 @@
 #include "cli/args/args.h"
 #include "cli/args/help.h"
 #include "cli/lock/guard.h"
-#include "cli/lock/let_go.h"
+#include "cli/lock/hold.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -208,18 +208,18 @@ static int set_environment(const struct cli_keys *keys, const struct redlock_loc
 static int run_held(struct lock_args *lock, struct cli_session *session,
                     struct cli_signals *signals, struct redlock_lock *held)
 {
-    struct cli_let_go let_go = {
+    struct cli_hold hold = {
         .session = session, .signals = signals, .lock = held, .key = lock->take.keys.name};
     int code = set_environment(&lock->take.keys, held);
 
-    cli_let_go_begin(&let_go, lock->take.ttl_ms, lock->take.at_least_ms);
+    cli_hold_begin(&hold, lock->take.ttl_ms, lock->take.at_least_ms);
     if (code == CLI_OK) {
         code = cli_guard_run(&lock->guard, session, signals, held);
     }
     if (lock->guard.began) {
-        cli_let_go_end(&let_go, code > CLI_SIGNALED);
+        cli_hold_end(&hold, code > CLI_SIGNALED);
     } else {
-        cli_let_go_now(&let_go);
+        cli_hold_cancel(&hold);
     }
     return code;
 }

@@ -93,7 +93,7 @@ static void on_child(int signo)
 
 /* Nothing reaches us but the pipe and, while we wait, SIGCHLD. Without a timer, and CMD with us, we
  * have no use. */
-static void withdraw(struct service *service)
+static void isolate(struct service *service)
 {
     struct sigaction action = {.sa_handler = on_child};
 
@@ -202,7 +202,7 @@ void cli_supervisor_process_run(struct cli_board *board, int life_fd, int report
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     start(&service, argv);
-    withdraw(&service);
+    isolate(&service);
     watch(&service);
     waitpid(service.command, NULL, WNOHANG); /* so that its process group is gone with us */
     _exit(0);

@@ -104,7 +104,7 @@ static void take_stop(struct cli_child *child, int signo)
     }
 }
 
-enum cli_child_state cli_child_look(struct cli_child *child)
+enum cli_child_state cli_child_poll(struct cli_child *child)
 {
     int status;
 

@@ -32,14 +32,14 @@ struct cli_child {
 };
 
 /* Start argv. Returns CLI_OK; or says why not and returns CLI_INTERNAL. That the command cannot be
- * run is told later, by cli_child_look(). */
+ * run is told later, by cli_child_poll(). */
 int cli_child_start(struct cli_child *child, char *const argv[]);
 
 /* Send a signal to the whole group. */
 void cli_child_signal(const struct cli_child *child, int signo);
 
 /* Look, after SIGCHLD, what it does; says so if it could not be run. */
-enum cli_child_state cli_child_look(struct cli_child *child);
+enum cli_child_state cli_child_poll(struct cli_child *child);
 
 /* It is CLI_CHILD_STOPPED: give the terminal back and stop redlock's own group, too, so that
  * the shell sees its job stopped. Returns when that is continued. */

@@ -94,7 +94,7 @@ static void on_report(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static int judge(const struct start *start)
+static int start_result(const struct start *start)
 {
     if (start->signo) {
         return CLI_SIGNALED + start->signo;
@@ -126,7 +126,7 @@ int cli_keeper_await(const struct cli_keeper *keeper, struct cli_loop *loop,
     if (event) {
         event_free(event);
     }
-    return code == CLI_GO_ON ? judge(&start) : code;
+    return code == CLI_GO_ON ? start_result(&start) : code;
 }
 
 void cli_keeper_tell(const struct cli_keeper *keeper, pid_t group)

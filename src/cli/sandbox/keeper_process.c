@@ -111,7 +111,7 @@ static void report_dead(const struct keep *keep, int number)
 {
     char words[600];
 
-    cli_server_last_words(keep->folder, number, words, sizeof(words));
+    cli_server_log_tail(keep->folder, number, words, sizeof(words));
     report(keep, "-%s did not start (is it a redis-server or a valkey-server?): %s", keep->program,
            words[0] ? words : "it printed nothing");
 }
@@ -189,7 +189,7 @@ static void on_child(int signo)
 
 /* Nothing reaches us but the pipes and, while we wait, SIGCHLD. What the masters write is for
  * this user only. */
-static void withdraw(struct keep *keep)
+static void isolate(struct keep *keep)
 {
     struct sigaction action = {.sa_handler = on_child};
 
@@ -205,7 +205,7 @@ void cli_keeper_process_run(const char *program, int n, const char *folder, int 
         .program = program, .n = n, .life_fd = life_fd, .report_fd = report_fd, .folder = folder};
     bool started;
 
-    withdraw(&keep);
+    isolate(&keep);
     started = start_all(&keep) == 0;
     close(keep.report_fd);
     while (started && wait_for(&keep, NULL)) {

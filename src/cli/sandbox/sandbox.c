@@ -35,7 +35,7 @@
 #define DEFAULT_MASTERS 5
 
 /* Between a TERM or HUP and the SIGKILL. */
-static const struct timeval insistence = {2, 0};
+static const struct timeval kill_delay = {2, 0};
 
 enum {
     OPTION_SERVER = CLI_OPTION_OWN
@@ -147,7 +147,7 @@ static void on_kill_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Without its keeper a sandbox has no masters: they died with it. */
-static void look_at_keeper(struct sandbox *sandbox)
+static void check_keeper(struct sandbox *sandbox)
 {
     if (!sandbox->alone && waitpid(sandbox->keeper.pid, NULL, WNOHANG) == sandbox->keeper.pid) {
         cli_say("the keeper of the masters was killed: the sandbox ends");
@@ -157,9 +157,9 @@ static void look_at_keeper(struct sandbox *sandbox)
     }
 }
 
-static void look_at_child(struct sandbox *sandbox)
+static void check_child(struct sandbox *sandbox)
 {
-    switch (cli_child_look(&sandbox->child)) {
+    switch (cli_child_poll(&sandbox->child)) {
     case CLI_CHILD_RUNNING:
         return;
     case CLI_CHILD_STOPPED:
@@ -177,19 +177,19 @@ static void on_signal(void *arg, int signo)
     struct sandbox *sandbox = arg;
 
     if (signo == SIGCHLD) {
-        look_at_keeper(sandbox);
-        look_at_child(sandbox);
+        check_keeper(sandbox);
+        check_child(sandbox);
     } else if (signo == SIGCONT) {
         cli_child_resume(&sandbox->child);
     } else if (cli_signals_pass(signo)) {
         cli_child_signal(&sandbox->child, signo);
         if (signo == SIGTERM || signo == SIGHUP) {
-            evtimer_add(sandbox->kill_timer, &insistence);
+            evtimer_add(sandbox->kill_timer, &kill_delay);
         }
     }
 }
 
-static void greet(const struct sandbox *sandbox, bool is_shell)
+static void say_ready(const struct sandbox *sandbox, bool is_shell)
 {
     cli_say_detail("%d masters run in %s", sandbox->n, sandbox->keeper.folder);
     if (is_shell && isatty(STDERR_FILENO)) {
@@ -235,7 +235,7 @@ static int run_command(struct sandbox *sandbox, char **argv)
         return code;
     }
     snprintf(path, sizeof(path), "%s", shell && shell[0] ? shell : "/bin/sh");
-    greet(sandbox, argv[0] == NULL);
+    say_ready(sandbox, argv[0] == NULL);
     return run_child(sandbox, argv[0] ? argv : own);
 }
 

@@ -177,7 +177,7 @@ bool cli_server_answers(const char *folder, int number)
     return answers;
 }
 
-void cli_server_last_words(const char *folder, int number, char *text, size_t size)
+void cli_server_log_tail(const char *folder, int number, char *text, size_t size)
 {
     char path[FILE_PATH];
     ssize_t n = 0;

@@ -28,7 +28,7 @@ pid_t cli_server_start(const char *program, const char *folder, int number);
 bool cli_server_answers(const char *folder, int number);
 
 /* Read the end of a master's log into text, for an error message; "" when there is none. */
-void cli_server_last_words(const char *folder, int number, char *text, size_t size);
+void cli_server_log_tail(const char *folder, int number, char *text, size_t size);
 
 /* Write the URI of a master's socket. Returns 0; -1 when it does not fit. */
 int cli_server_uri(const char *folder, int number, char *uri, size_t size);

@@ -19,11 +19,11 @@
 #include "cli/system/proc.h"
 
 /* A process that was killed listens until it is gone: how often to look, and for how long. */
-#define LOOK_MS 5
-#define LOOK_TIMES 400
+#define POLL_MS 5
+#define POLL_TIMES 400
 
 /* More servers than a sandbox has, and as many once more that have lost their place. */
-#define MOST_SOCKETS 128
+#define MAX_SOCKETS 128
 
 /* The state of a socket in /proc/net/unix that listens, or that was bound and will. */
 #define UNCONNECTED 1
@@ -90,7 +90,7 @@ static int kill_listeners(const char *folder)
 
 struct sockets {
     size_t n;
-    unsigned long inode[MOST_SOCKETS];
+    unsigned long inode[MAX_SOCKETS];
 };
 
 /* A line of /proc/net/unix: number, references, protocol, flags, type, state, inode, path. */
@@ -103,7 +103,7 @@ static void read_line(struct sockets *sockets, const char *folder, const char *l
 
     if (sscanf(line, "%*s %*s %*s %*s %*s %x %lu %n", &state, &inode, &at) == 2 && at > 0 &&
         state == UNCONNECTED && strncmp(line + at, folder, length) == 0 &&
-        line[at + (int)length] == '/' && sockets->n < MOST_SOCKETS) {
+        line[at + (int)length] == '/' && sockets->n < MAX_SOCKETS) {
         sockets->inode[sockets->n++] = inode;
     }
 }
@@ -207,8 +207,8 @@ int cli_takedown(const char *folder)
     int i;
 
     rename_folder(folder, away);
-    for (i = 0; i < LOOK_TIMES && kill_listeners(away) + kill_displaced(folder) > 0; i++) {
-        poll(NULL, 0, LOOK_MS);
+    for (i = 0; i < POLL_TIMES && kill_listeners(away) + kill_displaced(folder) > 0; i++) {
+        poll(NULL, 0, POLL_MS);
     }
     if (cli_folder_remove(away) != 0) {
         int error = errno;

@@ -19,7 +19,7 @@
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
 #include "cli/take/explain.h"
-#include "cli/take/spread.h"
+#include "cli/take/set_all.h"
 #include "cli/take/take.h"
 
 static const char help[] =
@@ -74,10 +74,10 @@ static int hand_out(const struct cli_take *take, struct redlock_lock *lock)
 }
 
 /* Who ends it before the token is printed cannot know it: the close releases the lock. */
-static int spread(const struct cli_take *take, struct cli_session *session,
-                  struct cli_signals *signals, struct redlock_lock *lock)
+static int set_everywhere(const struct cli_take *take, struct cli_session *session,
+                          struct cli_signals *signals, struct redlock_lock *lock)
 {
-    int code = cli_spread(session, lock, take->ttl_ms, signals);
+    int code = cli_set_all(session, lock, take->ttl_ms, signals);
 
     if (code > CLI_SIGNALED) {
         cli_say("released '%s' after %s", take->keys.name, cli_signals_name(code - CLI_SIGNALED));
@@ -96,7 +96,7 @@ static int acquire(const struct cli_take *take, struct cli_session *session)
     }
     code = cli_take_run(take, session, &signals, &lock);
     if (code == CLI_GO_ON) {
-        code = spread(take, session, &signals, lock);
+        code = set_everywhere(take, session, &signals, lock);
         code = code == CLI_GO_ON ? hand_out(take, lock) : code;
     }
     cli_signals_stop(&signals);

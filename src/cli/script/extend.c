@@ -19,7 +19,7 @@
 #include "cli/session/session.h"
 #include "cli/take/explain.h"
 #include "cli/take/holder.h"
-#include "cli/take/spread.h"
+#include "cli/take/set_all.h"
 #include "cli/take/trouble.h"
 
 enum {
@@ -95,7 +95,7 @@ static int explain_lost(const struct extension *extension, const struct redlock_
 static int hand_back(struct extension *extension)
 {
     struct redlock_lock *lock = extension->lock;
-    int code = cli_spread(&extension->session, lock, extension->ttl_ms, NULL);
+    int code = cli_set_all(&extension->session, lock, extension->ttl_ms, NULL);
     uint64_t left_ms = redlock_lock_validity_ms(lock);
     char left[CLI_DURATION_TEXT];
 
@@ -160,7 +160,7 @@ static int extend(struct extension *extension)
 
     extension->ttl_ms = cli_session_ttl(&extension->session, extension->ttl_ms);
     redlock_request_init(&request);
-    cli_keys_ask(&extension->keys, &request);
+    cli_keys_set(&extension->keys, &request);
     request.ttl_ms = extension->ttl_ms;
     request.renew = false;
     status = redlock_adopt(extension->session.rl, &request, extension->token, on_adopted, extension,

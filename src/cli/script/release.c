@@ -10,7 +10,7 @@
 #include "cli/args/keys.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/masters.h"
+#include "cli/session/node_state.h"
 #include "cli/session/session.h"
 
 enum {
@@ -78,7 +78,7 @@ static int explain(struct redlock *rl, const char *key, int status)
         cli_say_more("See redlock status '%s'.", key);
         return CLI_HELD;
     case REDLOCK_ENOQUORUM:
-        cli_masters_explain(rl);
+        cli_nodes_explain(rl);
         cli_say_more("Masters that did not release '%s' keep it until its ttl ends.", key);
         return CLI_UNREACHABLE;
     default:

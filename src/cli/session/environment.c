@@ -102,7 +102,7 @@ static int set_login(const struct cli_settings *settings)
 }
 
 /* Also what is as by default: it is not to be taken from a file. */
-static int set_agreed(const struct redlock_options *options)
+static int set_shared(const struct redlock_options *options)
 {
     char max_ttl[24];
 
@@ -115,7 +115,7 @@ static int set_agreed(const struct redlock_options *options)
 int cli_environment_set(const struct cli_settings *settings)
 {
     if (set_nodes(&settings->nodes) != 0 || set_login(settings) != 0 ||
-        set_agreed(&settings->options) != 0) {
+        set_shared(&settings->options) != 0) {
         cli_say("out of memory");
         return CLI_INTERNAL;
     }

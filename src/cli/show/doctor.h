@@ -1,6 +1,6 @@
 /* doctor.h - redlock doctor: whether the masters are fit to keep locks. */
-#ifndef CLI_LOOK_DOCTOR_H
-#define CLI_LOOK_DOCTOR_H
+#ifndef CLI_SHOW_DOCTOR_H
+#define CLI_SHOW_DOCTOR_H
 
 /* Run it: argv[0] is its name. Returns the code to exit with. */
 int cli_doctor_main(int argc, char **argv);

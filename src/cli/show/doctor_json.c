@@ -8,7 +8,7 @@
 
 #include "cli/show/doctor_text.h"
 #include "cli/say/json.h"
-#include "cli/session/masters.h"
+#include "cli/session/node_state.h"
 
 /* "": not known. */
 static void print_text(const char *name, const char *text)
@@ -105,7 +105,7 @@ static void print_master(const struct redlock_examined *x)
     printf("  {\"node\": ");
     cli_json_string(x->name);
     print_text("verdict", cli_doctor_text_verdict(x->verdict));
-    print_text("state", cli_masters_state((int)x->state));
+    print_text("state", cli_node_state((int)x->state));
     print_text("error", x->error);
     print_quarantine(x);
     cli_json_flag("answered", x->answered);

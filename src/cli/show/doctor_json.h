@@ -1,6 +1,6 @@
 /* doctor_json.h - an examination for programs, on stdout. */
-#ifndef CLI_LOOK_DOCTOR_JSON_H
-#define CLI_LOOK_DOCTOR_JSON_H
+#ifndef CLI_SHOW_DOCTOR_JSON_H
+#define CLI_SHOW_DOCTOR_JSON_H
 
 struct redlock_report;
 

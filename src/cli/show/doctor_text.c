@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/say/say.h"
-#include "cli/session/masters.h"
+#include "cli/session/node_state.h"
 
 const char *cli_doctor_text_verdict(enum redlock_severity severity)
 {
@@ -90,7 +90,7 @@ static void print_master(const struct redlock_examined *x, size_t width)
 {
     cli_say_out("%-*s  %-8s  ", (int)width, x->name, cli_doctor_text_verdict(x->verdict));
     if (!x->answered) {
-        printf("%s\n", cli_masters_state((int)x->state));
+        printf("%s\n", cli_node_state((int)x->state));
         return;
     }
     cli_say_out("%s %s", x->product, x->version[0] ? x->version : "(version unknown)");

@@ -1,6 +1,6 @@
 /* doctor_text.h - an examination for people, on stdout. */
-#ifndef CLI_LOOK_DOCTOR_TEXT_H
-#define CLI_LOOK_DOCTOR_TEXT_H
+#ifndef CLI_SHOW_DOCTOR_TEXT_H
+#define CLI_SHOW_DOCTOR_TEXT_H
 
 #include <redlock/examine.h>
 

@@ -17,7 +17,7 @@
 #include "cli/args/help.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/masters.h"
+#include "cli/session/node_state.h"
 #include "cli/session/session.h"
 #include "cli/system/clock.h"
 
@@ -58,7 +58,7 @@ static bool is_over(void *arg)
 
 static void print_master(const struct redlock_node_info *info)
 {
-    cli_say_out("%s  %s", info->name, cli_masters_state((int)info->state));
+    cli_say_out("%s  %s", info->name, cli_node_state((int)info->state));
     if (info->server[0]) {
         cli_say_out("  %s", info->server);
     }

@@ -1,6 +1,6 @@
 /* nodes.h - redlock nodes: how each master is. */
-#ifndef CLI_LOOK_NODES_H
-#define CLI_LOOK_NODES_H
+#ifndef CLI_SHOW_NODES_H
+#define CLI_SHOW_NODES_H
 
 /* Run it: argv[0] is its name. Returns the code to exit with. */
 int cli_nodes_main(int argc, char **argv);

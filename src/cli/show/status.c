@@ -16,7 +16,7 @@
 #include "cli/show/status_text.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/masters.h"
+#include "cli/session/node_state.h"
 #include "cli/session/session.h"
 
 enum {
@@ -74,7 +74,7 @@ static int finish(const struct query *query)
         return CLI_OK;
     }
     if (query->status == REDLOCK_ENOQUORUM) {
-        return cli_masters_explain(query->rl);
+        return cli_nodes_explain(query->rl);
     }
     cli_say("cannot query '%s': %s", query->key, redlock_strerror(query->status));
     return CLI_INTERNAL;

@@ -7,7 +7,7 @@
 #include <redlock/query.h>
 
 #include "cli/say/json.h"
-#include "cli/session/masters.h"
+#include "cli/session/node_state.h"
 
 /* -1 for a key that never ends, as PTTL says. */
 static void print_ttl(bool known, uint64_t ttl_ms)
@@ -47,7 +47,7 @@ void cli_status_json_print(const struct redlock *rl, const char *key,
     printf(", \"nodes\": [\n");
     for (i = 0; i < result->n_nodes; i++) {
         printf("  ");
-        print_node(cli_masters_name(rl, i), result->nodes[i]);
+        print_node(cli_node_name(rl, i), result->nodes[i]);
         printf(i + 1 < result->n_nodes ? ",\n" : "\n");
     }
     printf(" ]}");

@@ -1,6 +1,6 @@
 /* status_json.h - who holds a key, for programs, on stdout. */
-#ifndef CLI_LOOK_STATUS_JSON_H
-#define CLI_LOOK_STATUS_JSON_H
+#ifndef CLI_SHOW_STATUS_JSON_H
+#define CLI_SHOW_STATUS_JSON_H
 
 struct redlock;
 struct redlock_query_result;

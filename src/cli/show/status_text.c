@@ -9,7 +9,7 @@
 
 #include "cli/say/duration.h"
 #include "cli/say/say.h"
-#include "cli/session/masters.h"
+#include "cli/session/node_state.h"
 
 static const char *answer_text(enum redlock_query_answer answer)
 {
@@ -93,6 +93,6 @@ void cli_status_text_print(const struct redlock *rl, const char *key,
                     result->n_nodes);
     }
     for (i = 0; i < result->n_nodes; i++) {
-        print_node(cli_masters_name(rl, i), result->nodes[i]);
+        print_node(cli_node_name(rl, i), result->nodes[i]);
     }
 }

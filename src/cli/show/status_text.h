@@ -1,6 +1,6 @@
 /* status_text.h - who holds a key, for people, on stdout. */
-#ifndef CLI_LOOK_STATUS_TEXT_H
-#define CLI_LOOK_STATUS_TEXT_H
+#ifndef CLI_SHOW_STATUS_TEXT_H
+#define CLI_SHOW_STATUS_TEXT_H
 
 struct redlock;
 struct redlock_query_result;

@@ -21,7 +21,7 @@
 #include "cli/system/proc.h"
 
 /* For processes that start others faster than we find them: the caller asks again. */
-#define LOOKS_MAX 50
+#define SEARCHES_MAX 50
 
 struct process {
     pid_t pid;
@@ -111,7 +111,7 @@ static bool is_alive(const struct process *process)
 
 /* The descriptor stands for the process that has the number now. If that is in the tree, the signal
  * goes to it or, should it die meanwhile, to nobody. */
-static int signal_surely(const struct search *search, pid_t pid)
+static int signal_checked(const struct search *search, pid_t pid)
 {
     struct process now;
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -137,7 +137,7 @@ static void signal_one(struct search *search, const struct process *process)
     if (!is_alive(process) || (search->group && process->group != search->group)) {
         return;
     }
-    if (signal_surely(search, process->pid) == 0) {
+    if (signal_checked(search, process->pid) == 0) {
         search->result.reached++;
     } else {
         search->result.refused += errno == EPERM;
@@ -192,10 +192,10 @@ static bool search_once(struct search *search)
 struct cli_descendants cli_descendants_signal(pid_t root, pid_t group, int signo)
 {
     struct search search = {.root = root, .group = group, .signo = signo};
-    int looks = 0;
+    int searches = 0;
 
-    while (root > 0 && looks < LOOKS_MAX && search_once(&search)) {
-        looks++;
+    while (root > 0 && searches < SEARCHES_MAX && search_once(&search)) {
+        searches++;
     }
     free(search.found);
     return search.result;

@@ -8,7 +8,7 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/masters.h"
+#include "cli/session/node_state.h"
 #include "cli/take/holder.h"
 
 static void say_holder(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
@@ -60,7 +60,7 @@ static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, c
 {
     switch (reason) {
     case REDLOCK_ENOQUORUM:
-        return cli_masters_explain(rl);
+        return cli_nodes_explain(rl);
     case REDLOCK_ETOOSLOW:
         return cli_explain_slow("granted", key);
     default:
@@ -77,7 +77,7 @@ static int explain_config(const struct redlock *rl, const char *key, int status)
     cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
     for (i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_node_info(rl, i, &info) == 0 && info.state != REDLOCK_NODE_UP) {
-            cli_masters_say(rl, i);
+            cli_node_say(rl, i);
         }
     }
     return CLI_USAGE;
@@ -105,7 +105,7 @@ void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, con
 {
     switch (redlock_lock_reason(lock)) {
     case REDLOCK_ENOQUORUM:
-        cli_masters_explain(rl);
+        cli_nodes_explain(rl);
         return;
     case REDLOCK_EHELD:
         say_holder(rl, lock, key);
@@ -118,7 +118,7 @@ void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, con
 void cli_explain_waiting(const struct redlock *rl, const char *key)
 {
     cli_say_more("Waiting for '%s' until enough masters %s.", key,
-                 cli_masters_advise(rl) ? "grant it" : "can be reached");
+                 cli_nodes_advise(rl) ? "grant it" : "can be reached");
 }
 
 void cli_explain_holder(const char *key, const struct redlock_query_result *result)
@@ -132,7 +132,7 @@ void cli_explain_holder(const char *key, const struct redlock_query_result *resu
             result->holding, result->n_nodes);
 }
 
-void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost)
+void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost)
 {
     size_t n = redlock_node_count(rl), i;
 
@@ -140,7 +140,7 @@ void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost)
             "%zu are needed",
             key, lost, n, n / 2 + 1);
     for (i = 0; i < n; i++) {
-        cli_masters_say(rl, i);
+        cli_node_say(rl, i);
     }
     cli_say_more("Fix this (redlock doctor says how), or use --wait TIME to wait until somebody "
                  "has fixed it.");

@@ -23,7 +23,7 @@ void cli_explain_waiting(const struct redlock *rl, const char *key);
 void cli_explain_holder(const char *key, const struct redlock_query_result *result);
 
 /* Say that it was of no use to wait for masters, `lost` of which cannot be used as they are. */
-void cli_explain_useless(const struct redlock *rl, const char *key, size_t lost);
+void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost);
 
 /* Say that a majority has `done` it ("granted", "extended"), but too late to be of use. Returns
  * CLI_HELD. */

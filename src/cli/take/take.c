@@ -215,7 +215,7 @@ static int begin(struct attempt *attempt)
 
     default_owner(owner, sizeof(owner));
     redlock_request_init(&request);
-    cli_keys_ask(&take->keys, &request);
+    cli_keys_set(&take->keys, &request);
     request.ttl_ms = cli_take_lease_ms(take);
     request.wait_ms = take->wait_ms;
     request.fence = take->fence;
@@ -232,13 +232,13 @@ static int begin(struct attempt *attempt)
 static void begin_wait(struct attempt *attempt)
 {
     const struct cli_take *take = attempt->take;
-    struct cli_wait_style style = {
+    struct cli_wait_options options = {
         .keys = &take->keys,
         .tell = cli_say_is_verbose() || (!take->quiet && isatty(STDERR_FILENO)),
         .give_up = take->wait_ms == REDLOCK_FOREVER,
     };
 
-    attempt->wait = cli_wait_begin(attempt->session, attempt->lock, &style);
+    attempt->wait = cli_wait_begin(attempt->session, attempt->lock, &options);
 }
 
 int cli_take_run(const struct cli_take *take, struct cli_session *session,

@@ -10,7 +10,7 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/masters.h"
+#include "cli/session/node_state.h"
 #include "cli/take/holder.h"
 
 /* A line that grows; what does not fit is left out. */
@@ -51,7 +51,7 @@ static void append_last(struct line *line, const struct redlock_node_detail *det
 static void append_state(struct line *line, const struct redlock_node_info *info, bool relied_on)
 {
     bool up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
-    const char *state = up ? "no answer" : cli_masters_state((int)info->state);
+    const char *state = up ? "no answer" : cli_node_state((int)info->state);
 
     append(line, "%s%s%s", alone ? "" : state, alone || !info->error[0] ? "" : ": ", info->error);
 }
@@ -165,7 +165,7 @@ int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, cons
         }
     }
     if (gone + taken == 0) {
-        return cli_masters_explain(rl);
+        return cli_nodes_explain(rl);
     }
     list(rl, lock, is_wrong, &line);
     cli_say(

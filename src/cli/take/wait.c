@@ -17,20 +17,20 @@
 
 /* How many seconds after the first look at the masters they are looked at again, and when a user
  * who waits for them is told so, once. */
-#define LOOK_SECONDS 10
-#define PATIENCE_SECONDS 3
+#define EXAMINE_SECONDS 10
+#define EXPLAIN_SECONDS 3
 
 static const struct timeval second = {1, 0};
 
 struct cli_wait {
     struct cli_session *session;
     struct redlock_lock *lock; /* NULL: the wait is over */
-    struct cli_wait_style style;
+    struct cli_wait_options options;
     struct event *timer;
     unsigned seconds;
     unsigned asked; /* questions that are not answered yet */
     bool named;     /* the holder was named */
-    bool looked;    /* the masters were looked at, within the last LOOK_SECONDS */
+    bool examined;  /* the masters were looked at, within the last EXAMINE_SECONDS */
     bool gave_up;
 };
 
@@ -50,14 +50,14 @@ static void on_holder(const struct redlock_query_result *result, int status, voi
     wait->asked--;
     if (status == 0 && result->held && wait->lock && !wait->named) {
         wait->named = true;
-        cli_explain_holder(wait->style.keys->name, result);
+        cli_explain_holder(wait->options.keys->name, result);
     }
     free_if_over(wait);
 }
 
 static void ask_for_holder(struct cli_wait *wait)
 {
-    const struct cli_keys *keys = wait->style.keys;
+    const struct cli_keys *keys = wait->options.keys;
     size_t i;
 
     for (i = 0; i < keys->n; i++) {
@@ -121,7 +121,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
         lost = count_lost(report, wait->lock);
         if (report->n_nodes - lost < report->quorum && redlock_cancel(wait->lock) == 0) {
             wait->gave_up = true;
-            cli_explain_useless(wait->session->rl, wait->style.keys->name, lost);
+            cli_explain_hopeless(wait->session->rl, wait->options.keys->name, lost);
         }
     }
     free_if_over(wait);
@@ -134,9 +134,9 @@ static void on_turn(void *arg)
 {
     struct cli_wait *wait = arg;
 
-    if (wait->style.give_up && !wait->looked &&
+    if (wait->options.give_up && !wait->examined &&
         redlock_lock_reason(wait->lock) == REDLOCK_ENOQUORUM) {
-        wait->looked = true;
+        wait->examined = true;
         wait->asked += redlock_examine(wait->session->rl, on_examined, wait) == 0;
     }
 }
@@ -148,20 +148,20 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     wait->seconds++;
-    if (wait->seconds % LOOK_SECONDS == 0) {
-        wait->looked = false;
+    if (wait->seconds % EXAMINE_SECONDS == 0) {
+        wait->examined = false;
     }
     if (redlock_lock_reason(wait->lock) != REDLOCK_ENOQUORUM) {
-        if (wait->style.tell && !wait->named) {
+        if (wait->options.tell && !wait->named) {
             ask_for_holder(wait);
         }
-    } else if (wait->seconds == PATIENCE_SECONDS) {
-        cli_explain_waiting(wait->session->rl, wait->style.keys->name);
+    } else if (wait->seconds == EXPLAIN_SECONDS) {
+        cli_explain_waiting(wait->session->rl, wait->options.keys->name);
     }
 }
 
 struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock *lock,
-                                const struct cli_wait_style *style)
+                                const struct cli_wait_options *options)
 {
     struct cli_wait *wait = calloc(1, sizeof(*wait));
 
@@ -170,7 +170,7 @@ struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock
     }
     wait->session = session;
     wait->lock = lock;
-    wait->style = *style;
+    wait->options = *options;
     session->loop.on_turn = on_turn;
     session->loop.arg = wait;
     wait->timer = event_new(session->loop.base, -1, EV_PERSIST, on_second, wait);
@@ -184,8 +184,8 @@ void cli_wait_explain(const struct cli_wait *wait)
 {
     const struct redlock_lock *lock = wait->lock;
 
-    if (redlock_lock_reason(lock) != REDLOCK_ENOQUORUM || wait->seconds < PATIENCE_SECONDS) {
-        cli_explain_reason(wait->session->rl, lock, wait->style.keys->name);
+    if (redlock_lock_reason(lock) != REDLOCK_ENOQUORUM || wait->seconds < EXPLAIN_SECONDS) {
+        cli_explain_reason(wait->session->rl, lock, wait->options.keys->name);
     }
 }
 

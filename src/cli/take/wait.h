@@ -16,7 +16,7 @@ struct cli_wait;
 struct redlock_lock;
 
 /* How to wait. */
-struct cli_wait_style {
+struct cli_wait_options {
     const struct cli_keys *keys; /* the keys that are asked about, and their name for messages */
     bool tell;                   /* who holds the lock is said after a second */
     bool give_up;                /* it is ended when it is of no use */
@@ -24,7 +24,7 @@ struct cli_wait_style {
 
 /* Begin, for an acquire that is pending. NULL when out of memory: the wait is silent, then. */
 struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock *lock,
-                                const struct cli_wait_style *style);
+                                const struct cli_wait_options *options);
 
 /* The acquire was cancelled: say, in its callback and before cli_wait_end(), what stood in the way,
  * unless that was said. */

@@ -1,9 +1,9 @@
-/* spread.c - asks again until every master that is up has the key.
+/* set_all.c - asks again until every master that is up has the key.
  *
  * An extension asks the masters that the acquire had not reached any more, and when it has
  * succeeded the library sets the key where it is missing, and leaves somebody else's alone.
  */
-#include "cli/take/spread.h"
+#include "cli/take/set_all.h"
 
 #include <stdbool.h>
 
@@ -23,7 +23,7 @@
 /* No wait costs more of the ttl than this part. */
 #define TTL_PARTS 10
 
-struct spread {
+struct job {
     const struct redlock *rl;
     struct redlock_lock *lock;
     uint64_t up_until_us;     /* until when masters that are up are waited for */
@@ -46,33 +46,33 @@ static bool has_key(const struct redlock_node_detail *detail)
 
 /* Until when a master is waited for; 0: not at all. One that complains, or has somebody else's key,
  * may never have ours. */
-static uint64_t wait_until_us(const struct spread *spread, size_t index, bool *ret_up)
+static uint64_t wait_until_us(const struct job *job, size_t index, bool *ret_up)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     struct redlock_node_detail detail = {.size = sizeof(detail)};
 
     *ret_up = false;
-    if (redlock_node_info(spread->rl, index, &info) != 0 ||
-        redlock_lock_node(spread->lock, index, &detail) != 0 || has_key(&detail)) {
+    if (redlock_node_info(job->rl, index, &info) != 0 ||
+        redlock_lock_node(job->lock, index, &detail) != 0 || has_key(&detail)) {
         return 0;
     }
     *ret_up = info.state == REDLOCK_NODE_UP;
     if (*ret_up && !info.error[0] && !detail.holder[0]) {
-        return spread->up_until_us;
+        return job->up_until_us;
     }
-    return *ret_up || info.state == REDLOCK_NODE_CONNECTING ? spread->others_until_us : 0;
+    return *ret_up || info.state == REDLOCK_NODE_CONNECTING ? job->others_until_us : 0;
 }
 
 /* Whether a master is waited for; *ret_ask: one of them can be asked. */
-static bool is_waiting(const struct spread *spread, uint64_t now_us, bool *ret_ask)
+static bool is_waiting(const struct job *job, uint64_t now_us, bool *ret_ask)
 {
     bool waiting = false;
     bool up;
     size_t i;
 
     *ret_ask = false;
-    for (i = 0; i < redlock_node_count(spread->rl); i++) {
-        if (now_us < wait_until_us(spread, i, &up)) {
+    for (i = 0; i < redlock_node_count(job->rl); i++) {
+        if (now_us < wait_until_us(job, i, &up)) {
             waiting = true;
             *ret_ask |= up;
         }
@@ -82,72 +82,71 @@ static bool is_waiting(const struct spread *spread, uint64_t now_us, bool *ret_a
 
 static void on_extended(struct redlock_lock *lock, int status, void *arg)
 {
-    struct spread *spread = arg;
+    struct job *job = arg;
 
     (void)lock;
     (void)status;
-    spread->extending = false;
+    job->extending = false;
 }
 
 static bool is_over(void *arg)
 {
-    struct spread *spread = arg;
+    struct job *job = arg;
     uint64_t now_us = cli_clock_us();
     bool ask;
 
-    if (spread->extending) {
+    if (job->extending) {
         return false;
     }
-    if (spread->signo || redlock_lock_validity_ms(spread->lock) == 0 ||
-        !is_waiting(spread, now_us, &ask)) {
+    if (job->signo || redlock_lock_validity_ms(job->lock) == 0 || !is_waiting(job, now_us, &ask)) {
         return true;
     }
-    if (ask && now_us >= spread->next_us) {
-        spread->extending = redlock_extend(spread->lock, 0, on_extended, spread) == 0;
-        spread->next_us = now_us + spread->pause_us;
-        spread->pause_us *= 2;
+    if (ask && now_us >= job->next_us) {
+        job->extending = redlock_extend(job->lock, 0, on_extended, job) == 0;
+        job->next_us = now_us + job->pause_us;
+        job->pause_us *= 2;
     }
     return false;
 }
 
 static void on_signal(void *arg, int signo)
 {
-    struct spread *spread = arg;
+    struct job *job = arg;
 
     if (cli_signals_ends(signo)) {
-        spread->signo = signo;
+        job->signo = signo;
     }
 }
 
-static void plan(struct spread *spread, const struct cli_session *session, uint32_t ttl_ms)
+static void plan(struct job *job, const struct cli_session *session, uint32_t ttl_ms)
 {
     uint64_t now_us = cli_clock_us();
     uint64_t up_us =
         smaller(session->node_timeout_ms * UINT64_C(1000), ttl_ms * UINT64_C(1000) / TTL_PARTS);
     uint64_t took_us;
 
-    redlock_lock_effort(spread->lock, NULL, &took_us);
+    redlock_lock_effort(job->lock, NULL, &took_us);
     took_us = took_us > SETTLE_US ? took_us : SETTLE_US;
-    spread->up_until_us = now_us + up_us;
-    spread->others_until_us = now_us + smaller(up_us, took_us);
-    spread->pause_us = FIRST_PAUSE_US;
-    spread->next_us = now_us + spread->pause_us;
+    job->up_until_us = now_us + up_us;
+    job->others_until_us = now_us + smaller(up_us, took_us);
+    job->pause_us = FIRST_PAUSE_US;
+    job->next_us = now_us + job->pause_us;
 }
 
-int cli_spread(struct cli_session *session, struct redlock_lock *lock, uint32_t ttl_ms,
-               struct cli_signals *signals)
+int cli_set_all(struct cli_session *session, struct redlock_lock *lock, uint32_t ttl_ms,
+                struct cli_signals *signals)
 {
-    struct spread spread = {.rl = session->rl, .lock = lock};
+    struct job job = {.rl = session->rl, .lock = lock};
     int code;
 
-    plan(&spread, session, ttl_ms);
+    plan(&job, session, ttl_ms);
     if (signals) {
         signals->on = on_signal;
-        signals->arg = &spread;
+        signals->arg = &job;
     }
-    code = cli_loop_watch(&session->loop, is_over, &spread);
+    code = cli_loop_watch(&session->loop, is_over, &job);
     if (signals) {
         signals->on = NULL;
     }
-    return code == CLI_GO_ON && spread.signo ? CLI_SIGNALED + spread.signo : code;
+    return code == CLI_GO_ON && job.signo ? CLI_SIGNALED + job.signo : code;
 }

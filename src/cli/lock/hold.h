@@ -1,4 +1,4 @@
-/* let_go.h - letting go of a lock when its command has ended: it is released, or stays for the
+/* hold.h - letting go of a lock when its command has ended: it is released, or stays for the
  * rest of --at-least.
  *
  *                 at_least_ms have passed, or the lock is lost
@@ -14,8 +14,8 @@
  * is killed; and once it is held its renewals ask for the ttl only, so that they do not make it
  * stay longer than it has to.
  */
-#ifndef CLI_LOCK_LET_GO_H
-#define CLI_LOCK_LET_GO_H
+#ifndef CLI_LOCK_HOLD_H
+#define CLI_LOCK_HOLD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ struct cli_session;
 struct cli_signals;
 struct redlock_lock;
 
-struct cli_let_go {
+struct cli_hold {
     struct cli_session *session;
     struct cli_signals *signals;
     struct redlock_lock *lock;
@@ -34,15 +34,15 @@ struct cli_let_go {
     int status;        /* what it has answered */
 };
 
-/* The lock is held now. `let_go` has its first four fields; at_least_ms 0: it does not stay. It
+/* The lock is held now. `hold` has its first four fields; at_least_ms 0: it does not stay. It
  * must be where it is until it is let go. */
-void cli_let_go_begin(struct cli_let_go *let_go, uint32_t ttl_ms, uint32_t at_least_ms);
+void cli_hold_begin(struct cli_hold *hold, uint32_t ttl_ms, uint32_t at_least_ms);
 
 /* The command has ended: let go of the lock, and say what is worth to be known. `hurry`: without a
  * wait; rather let it stay longer. */
-void cli_let_go_end(struct cli_let_go *let_go, bool hurry);
+void cli_hold_end(struct cli_hold *hold, bool hurry);
 
 /* The command did not begin, so that there is nothing that others should be kept from: release. */
-void cli_let_go_now(struct cli_let_go *let_go);
+void cli_hold_cancel(struct cli_hold *hold);
 
 #endif

@@ -1,5 +1,5 @@
-/* let_go.c - releasing a lock, or leaving it to its ttl. */
-#include "cli/lock/let_go.h"
+/* hold.c - releasing a lock, or leaving it to its ttl. */
+#include "cli/lock/hold.h"
 
 #include <unistd.h>
 
@@ -13,22 +13,22 @@
 #include "cli/session/session.h"
 #include "cli/system/clock.h"
 #include "cli/system/signals.h"
-#include "cli/take/spread.h"
+#include "cli/take/set_all.h"
 
 /* What the library answers to an extension, and to a release. */
 static void on_answered(struct redlock_lock *lock, int status, void *arg)
 {
-    struct cli_let_go *let_go = arg;
+    struct cli_hold *hold = arg;
 
     (void)lock;
-    let_go->status = status;
-    let_go->done = true;
+    hold->status = status;
+    hold->done = true;
 }
 
 /* Wait for the answer, or for the end of the wait. Returns 0, or -1 when the loop broke down. */
-static int settle(struct cli_let_go *let_go)
+static int settle(struct cli_hold *hold)
 {
-    return cli_loop_run(&let_go->session->loop, &let_go->done) == CLI_GO_ON ? 0 : -1;
+    return cli_loop_run(&hold->session->loop, &hold->done) == CLI_GO_ON ? 0 : -1;
 }
 
 /* ---- released ---- */
@@ -60,62 +60,62 @@ static void say_released(const char *key, int status, bool lost)
     }
 }
 
-static void release(struct cli_let_go *let_go, bool lost)
+static void release(struct cli_hold *hold, bool lost)
 {
-    let_go->status = redlock_release(let_go->lock, on_answered, let_go);
-    let_go->done = let_go->status != 0;
-    if (settle(let_go) == 0) {
-        say_released(let_go->key, let_go->status, lost);
+    hold->status = redlock_release(hold->lock, on_answered, hold);
+    hold->done = hold->status != 0;
+    if (settle(hold) == 0) {
+        say_released(hold->key, hold->status, lost);
     }
 }
 
 /* ---- left as it is ---- */
 
-static void extend(struct cli_let_go *let_go, uint64_t ttl_ms)
+static void extend(struct cli_hold *hold, uint64_t ttl_ms)
 {
-    let_go->status = redlock_extend(let_go->lock, (uint32_t)ttl_ms, on_answered, let_go);
-    let_go->done = let_go->status != 0;
+    hold->status = redlock_extend(hold->lock, (uint32_t)ttl_ms, on_answered, hold);
+    hold->done = hold->status != 0;
 }
 
-static uint64_t left_ms(const struct cli_let_go *let_go)
+static uint64_t left_ms(const struct cli_hold *hold)
 {
     uint64_t now = cli_clock_us();
 
-    return let_go->until_us > now ? (let_go->until_us - now + 999) / 1000 : 0;
+    return hold->until_us > now ? (hold->until_us - now + 999) / 1000 : 0;
 }
 
-static void say_left(const struct cli_let_go *let_go, bool confirmed)
+static void say_left(const struct cli_hold *hold, bool confirmed)
 {
     char left[CLI_DURATION_TEXT];
 
-    cli_duration_print(left_ms(let_go), left);
+    cli_duration_print(left_ms(hold), left);
     if (confirmed) {
-        cli_say_detail("kept '%s': nobody gets it for another %s (--at-least)", let_go->key, left);
+        cli_say_detail("kept '%s': nobody gets it for another %s (--at-least)", hold->key, left);
     } else {
         cli_say("no majority of the masters confirmed that '%s' stays locked for another %s "
                 "(--at-least)",
-                let_go->key, left);
+                hold->key, left);
     }
 }
 
 /* Its keys end by themselves when it is time. They were set when the masters were asked, a little
  * earlier than the lock was acquired: the extension makes up for that. Masters that have joined
  * late get the key as well. */
-static void leave_keys(struct cli_let_go *let_go)
+static void leave_keys(struct cli_hold *hold)
 {
-    uint64_t left = left_ms(let_go);
+    uint64_t left = left_ms(hold);
 
-    extend(let_go, left);
-    if (settle(let_go) != 0) {
+    extend(hold, left);
+    if (settle(hold) != 0) {
         return;
     }
-    if (let_go->status == 0) {
-        cli_spread(let_go->session, let_go->lock, (uint32_t)left, let_go->signals);
+    if (hold->status == 0) {
+        cli_set_all(hold->session, hold->lock, (uint32_t)left, hold->signals);
     }
-    if (let_go->status == REDLOCK_ELOST || redlock_lock_forget(let_go->lock) != 0) {
-        release(let_go, false);
+    if (hold->status == REDLOCK_ELOST || redlock_lock_forget(hold->lock) != 0) {
+        release(hold, false);
     } else {
-        say_left(let_go, let_go->status == 0);
+        say_left(hold, hold->status == 0);
     }
 }
 
@@ -123,35 +123,35 @@ static void leave_keys(struct cli_let_go *let_go)
 
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
-    struct cli_let_go *let_go = arg;
+    struct cli_hold *hold = arg;
 
     (void)fd;
     (void)what;
-    let_go->done = true;
+    hold->done = true;
 }
 
 static void on_signal(void *arg, int signo)
 {
-    struct cli_let_go *let_go = arg;
+    struct cli_hold *hold = arg;
 
-    let_go->done |= cli_signals_ends(signo);
+    hold->done |= cli_signals_ends(signo);
 }
 
 /* An alarm on the clock that until_us is read from: a timer of the loop may come a moment earlier
  * by that clock, and the lock would stay for the rest of its ttl. */
-static void wait_for_end(struct cli_let_go *let_go)
+static void wait_for_end(struct cli_hold *hold)
 {
     int fd = cli_clock_alarm();
     struct event *alarm =
-        fd < 0 ? NULL : event_new(let_go->session->loop.base, fd, EV_READ, on_time, let_go);
+        fd < 0 ? NULL : event_new(hold->session->loop.base, fd, EV_READ, on_time, hold);
 
-    cli_say_detail("waiting to release '%s' (--at-least)", let_go->key);
-    cli_clock_set(fd, let_go->until_us);
-    let_go->signals->on = on_signal;
-    let_go->signals->arg = let_go;
-    let_go->done = alarm == NULL || event_add(alarm, NULL) != 0;
-    settle(let_go);
-    let_go->signals->on = NULL;
+    cli_say_detail("waiting to release '%s' (--at-least)", hold->key);
+    cli_clock_set(fd, hold->until_us);
+    hold->signals->on = on_signal;
+    hold->signals->arg = hold;
+    hold->done = alarm == NULL || event_add(alarm, NULL) != 0;
+    settle(hold);
+    hold->signals->on = NULL;
     if (alarm) {
         event_free(alarm);
     }
@@ -162,43 +162,43 @@ static void wait_for_end(struct cli_let_go *let_go)
 
 /* ---- the whole ---- */
 
-void cli_let_go_begin(struct cli_let_go *let_go, uint32_t ttl_ms, uint32_t at_least_ms)
+void cli_hold_begin(struct cli_hold *hold, uint32_t ttl_ms, uint32_t at_least_ms)
 {
-    let_go->done = true;
+    hold->done = true;
     if (at_least_ms > 0) {
-        let_go->until_us = cli_clock_us() + (uint64_t)at_least_ms * 1000;
+        hold->until_us = cli_clock_us() + (uint64_t)at_least_ms * 1000;
     }
     if (at_least_ms > ttl_ms) {
-        extend(let_go, ttl_ms);
+        extend(hold, ttl_ms);
     }
 }
 
-void cli_let_go_end(struct cli_let_go *let_go, bool hurry)
+void cli_hold_end(struct cli_hold *hold, bool hurry)
 {
     uint64_t left, valid;
 
-    if (settle(let_go) != 0) {
+    if (settle(hold) != 0) {
         return; /* the close releases it */
     }
-    left = left_ms(let_go);
-    valid = redlock_lock_validity_ms(let_go->lock);
+    left = left_ms(hold);
+    valid = redlock_lock_validity_ms(hold->lock);
     if (valid > 0 && valid <= left && left >= REDLOCK_MIN_TTL_MS) {
-        leave_keys(let_go);
+        leave_keys(hold);
         return;
     }
     if (valid > 0 && left > 0 && !hurry) {
-        wait_for_end(let_go);
-        left = left_ms(let_go);
+        wait_for_end(hold);
+        left = left_ms(hold);
     }
-    if (valid > 0 && left > 0 && redlock_lock_forget(let_go->lock) == 0) {
-        say_left(let_go, true);
+    if (valid > 0 && left > 0 && redlock_lock_forget(hold->lock) == 0) {
+        say_left(hold, true);
     } else {
-        release(let_go, redlock_lock_validity_ms(let_go->lock) == 0);
+        release(hold, redlock_lock_validity_ms(hold->lock) == 0);
     }
 }
 
-void cli_let_go_now(struct cli_let_go *let_go)
+void cli_hold_cancel(struct cli_hold *hold)
 {
-    let_go->until_us = 0;
-    cli_let_go_end(let_go, true);
+    hold->until_us = 0;
+    cli_hold_end(hold, true);
 }

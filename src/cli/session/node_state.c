@@ -1,12 +1,12 @@
-/* masters.c - how the masters are, from what the manager knows of them. */
-#include "cli/session/masters.h"
+/* node_state.c - how the masters are, from what the manager knows of them. */
+#include "cli/session/node_state.h"
 
 #include <redlock/redlock.h>
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 
-const char *cli_masters_state(int state)
+const char *cli_node_state(int state)
 {
     switch ((enum redlock_node_state)state) {
     case REDLOCK_NODE_DOWN:
@@ -21,21 +21,21 @@ const char *cli_masters_state(int state)
     return "unknown";
 }
 
-const char *cli_masters_name(const struct redlock *rl, size_t index)
+const char *cli_node_name(const struct redlock *rl, size_t index)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
     return redlock_node_info(rl, index, &info) == 0 ? info.name : "";
 }
 
-void cli_masters_say(const struct redlock *rl, size_t index)
+void cli_node_say(const struct redlock *rl, size_t index)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
     if (redlock_node_info(rl, index, &info) != 0) {
         return;
     }
-    cli_say_more("%s  %s%s%s", info.name, cli_masters_state((int)info.state),
+    cli_say_more("%s  %s%s%s", info.name, cli_node_state((int)info.state),
                  info.error[0] ? ": " : "", info.error);
 }
 
@@ -57,46 +57,46 @@ static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret
 }
 
 /* What keeps a majority away. */
-enum hindrance {
-    HINDRANCE_WAY = 0,    /* they cannot be reached */
-    HINDRANCE_QUARANTINE, /* they may not vote yet */
-    HINDRANCE_CONFIG,     /* they may not vote as they are */
-    HINDRANCE_THEMSELVES  /* they do not do it */
+enum obstacle {
+    OBSTACLE_CONNECTION = 0, /* they cannot be reached */
+    OBSTACLE_QUARANTINE,     /* they may not vote yet */
+    OBSTACLE_CONFIG,         /* they may not vote as they are */
+    OBSTACLE_REPLIES         /* they do not do it */
 };
 
-static enum hindrance say_masters(const struct redlock *rl)
+static enum obstacle say_masters(const struct redlock *rl)
 {
     static const char *const texts[] = {"can be reached", "may vote yet", "may vote",
                                         "carried out the command"};
     size_t n = redlock_node_count(rl);
     size_t voting, unfit;
     size_t up = count_up(rl, &voting, &unfit), i;
-    enum hindrance hindrance = up <= n / 2          ? HINDRANCE_WAY
-                               : n - unfit <= n / 2 ? HINDRANCE_CONFIG
-                               : voting <= n / 2    ? HINDRANCE_QUARANTINE
-                                                    : HINDRANCE_THEMSELVES;
+    enum obstacle obstacle = up <= n / 2          ? OBSTACLE_CONNECTION
+                             : n - unfit <= n / 2 ? OBSTACLE_CONFIG
+                             : voting <= n / 2    ? OBSTACLE_QUARANTINE
+                                                  : OBSTACLE_REPLIES;
 
     bool held_back = up > n / 2 && voting <= n / 2;
 
-    cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[hindrance],
+    cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[obstacle],
             held_back ? voting : up, n, held_back ? "may" : "are up", n / 2 + 1);
     for (i = 0; i < n; i++) {
-        cli_masters_say(rl, i);
+        cli_node_say(rl, i);
     }
-    return hindrance;
+    return obstacle;
 }
 
-bool cli_masters_advise(const struct redlock *rl)
+bool cli_nodes_advise(const struct redlock *rl)
 {
-    enum hindrance hindrance = say_masters(rl);
+    enum obstacle obstacle = say_masters(rl);
 
-    switch (hindrance) {
-    case HINDRANCE_WAY:
+    switch (obstacle) {
+    case OBSTACLE_CONNECTION:
         cli_say_more(
             "Check that they run, that this machine can reach them, and that they accept the "
             "password (see redlock doctor).");
         break;
-    case HINDRANCE_QUARANTINE:
+    case OBSTACLE_QUARANTINE:
         cli_say_more(
             "A master that has just started may have forgotten locks, and does not vote until "
             "--max-ttl has passed: wait that long.");
@@ -105,21 +105,21 @@ bool cli_masters_advise(const struct redlock *rl)
             "masters that keep their data when they restart. A smaller --max-ttl, the same for "
             "all clients, makes the wait shorter.");
         break;
-    case HINDRANCE_CONFIG:
+    case OBSTACLE_CONFIG:
         cli_say_more("Fix what these lines say (redlock doctor says how), or use "
                      "--quarantine=observed.");
         break;
-    case HINDRANCE_THEMSELVES:
+    case OBSTACLE_REPLIES:
         cli_say_more(
             "Check that this user may use the key there (ACL), and that they answer within "
             "--node-timeout (see redlock doctor).");
         break;
     }
-    return hindrance != HINDRANCE_WAY;
+    return obstacle != OBSTACLE_CONNECTION;
 }
 
-int cli_masters_explain(const struct redlock *rl)
+int cli_nodes_explain(const struct redlock *rl)
 {
-    cli_masters_advise(rl);
+    cli_nodes_advise(rl);
     return CLI_UNREACHABLE;
 }
