@@ -55,7 +55,7 @@ status_is 0 "a lock with a fence is released"
 run "$REDLOCK" status --json never-fenced
 prints '"fence": 0' "a key that never had a fence has fence 0"
 
-# --- who may vote -----------------------------------------------------------------------------
+# --- which masters may vote --------------------------------------------------------------------
 
 run "$REDLOCK" lock q --quarantine strict --no-wait -- true
 status_is 69 "masters that have just started do not vote"

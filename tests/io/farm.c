@@ -21,8 +21,8 @@ static bool has_token(const char *text)
     return *text != '\0';
 }
 
-/* Whatever a test does is traced, too. Nothing in a line does anything to a terminal. What memory
- * there was not is left out: it is to be known without a trace, and torture sees who reads it. */
+/* Every test is traced, too, and no line may control a terminal. Events about running out of memory
+ * are skipped: the library must report these without a trace, and torture checks that. */
 static void on_traced(const struct redlock_trace *ev, void *arg)
 {
     char line[REDLOCK_TRACE_LINE];

@@ -10,8 +10,8 @@
  *     ck_assert_int_eq(got.status, REDLOCK_OK);
  *     farm_end(&f);
  *
- * The time-outs are so long that none passes by itself. All that happens is traced, and each line
- * of that is looked at. */
+ * The timeouts are so long that none passes by itself. Everything is traced, and each line is
+ * checked. */
 #ifndef RLK_TESTS_IO_FARM_H
 #define RLK_TESTS_IO_FARM_H
 

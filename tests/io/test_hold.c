@@ -9,8 +9,8 @@
 static struct farm f;
 static struct held h;
 
-/* With all of them counted: at the win those who had answered by then do, the others from the next
- * renewal on. */
+/* All five masters count: those that had answered by then count from the win on, the others from
+ * the next renewal on. */
 static void start_with_renewed(void)
 {
     held_start(&f);

@@ -123,7 +123,7 @@ START_TEST(release_reaches_nodes_that_did_not_answer)
 }
 END_TEST
 
-/* Each error of a server that may stand for a vote [SAFETY 2.3]. */
+/* Each error with which a server may answer instead of a vote [S5]. */
 static const struct {
     const char *reply;
     const char *word;

@@ -86,13 +86,13 @@ static void crash(struct world *w, unsigned client)
     }
 }
 
-void fault_reborn_later(struct world *w, unsigned client)
+void fault_revive_later(struct world *w, unsigned client)
 {
-    schedule_push(&w->schedule, w->healed ? w->now_us : draw_until_us(w), EVENT_REBORN, client, 0,
+    schedule_push(&w->schedule, w->healed ? w->now_us : draw_until_us(w), EVENT_REVIVED, client, 0,
                   0);
 }
 
-void fault_on_reborn(struct world *w, unsigned client)
+void fault_on_revived(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
     unsigned i;
@@ -427,7 +427,7 @@ static void heal_client(struct world *w, unsigned client)
         p->back_clear_us = rlk_time_min(p->back_clear_us, w->now_us);
         p->slow_until_us = 0;
     }
-    fault_on_reborn(w, client);
+    fault_on_revived(w, client);
 }
 
 static void heal_server(struct world *w, unsigned server)

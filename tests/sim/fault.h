@@ -9,9 +9,9 @@ void fault_start(struct world *w);
 /* EVENT_FAULT: the next one. */
 void fault_on_event(struct world *w);
 
-/* A process has ended: it is started again after a while. EVENT_REBORN: it is started now. */
-void fault_reborn_later(struct world *w, unsigned client);
-void fault_on_reborn(struct world *w, unsigned client);
+/* A process has ended: it is started again after a while. EVENT_REVIVED: it is started now. */
+void fault_revive_later(struct world *w, unsigned client);
+void fault_on_revived(struct world *w, unsigned client);
 
 /* All faults end now; a server that lost its data stays away as long as it must. */
 void fault_heal(struct world *w);

@@ -97,26 +97,26 @@ static void start(struct world *w)
 }
 
 /* The client that an event belongs to, or SIM_CLIENTS. */
-static unsigned client_of(const struct world *w, const struct happening *ev)
+static unsigned client_of(const struct world *w, const struct scheduled_event *ev)
 {
     switch (ev->kind) {
     case EVENT_REPLY:
     case EVENT_OPENED:
     case EVENT_BROKEN:
-        return w->wires[ev->who].client;
+        return w->wires[ev->target].client;
     case EVENT_TIMERS:
     case EVENT_TURN:
     case EVENT_FINISH:
     case EVENT_USER:
     case EVENT_CANCEL:
     case EVENT_USE:
-        return ev->who;
+        return ev->target;
     case EVENT_REQUEST:
     case EVENT_FAULT:
     case EVENT_CONTINUE:
     case EVENT_RESTART:
     case EVENT_PROMOTED:
-    case EVENT_REBORN:
+    case EVENT_REVIVED:
     case EVENT_HEAL:
     case EVENT_END:
         break;
@@ -125,7 +125,7 @@ static unsigned client_of(const struct world *w, const struct happening *ev)
 }
 
 /* The process is dead, or paused and gets the event later. */
-static bool put_off(struct world *w, const struct happening *ev)
+static bool postpone(struct world *w, const struct scheduled_event *ev)
 {
     unsigned client = client_of(w, ev);
     const struct client *c = &w->clients[client];
@@ -134,7 +134,7 @@ static bool put_off(struct world *w, const struct happening *ev)
         return false;
     }
     if (c->alive && c->busy_us > w->now_us) {
-        schedule_push(&w->schedule, c->busy_us, ev->kind, ev->who, ev->which, ev->stamp);
+        schedule_push(&w->schedule, c->busy_us, ev->kind, ev->target, ev->worker, ev->stamp);
     }
     return !c->alive || c->busy_us > w->now_us;
 }
@@ -147,53 +147,53 @@ static void heal(struct world *w)
     }
 }
 
-static void dispatch(struct world *w, const struct happening *ev)
+static void dispatch(struct world *w, const struct scheduled_event *ev)
 {
     switch (ev->kind) {
     case EVENT_REQUEST:
-        wire_on_request(w, ev->who);
+        wire_on_request(w, ev->target);
         break;
     case EVENT_REPLY:
-        net_on_reply(w, ev->who);
+        net_on_reply(w, ev->target);
         break;
     case EVENT_OPENED:
-        net_on_opened(w, ev->who);
+        net_on_opened(w, ev->target);
         break;
     case EVENT_BROKEN:
-        net_on_broken(w, ev->who);
+        net_on_broken(w, ev->target);
         break;
     case EVENT_TIMERS:
-        net_on_timers(w, ev->who, ev->stamp);
+        net_on_timers(w, ev->target, ev->stamp);
         break;
     case EVENT_TURN:
-        net_on_turn(w, ev->who, ev->stamp);
+        net_on_turn(w, ev->target, ev->stamp);
         break;
     case EVENT_FINISH:
-        net_on_finish(w, ev->who, ev->stamp);
+        net_on_finish(w, ev->target, ev->stamp);
         break;
     case EVENT_USER:
-        user_on_event(w, ev->who, ev->which, ev->stamp);
+        user_on_event(w, ev->target, ev->worker, ev->stamp);
         break;
     case EVENT_CANCEL:
-        user_on_cancel(w, ev->who, ev->which, ev->stamp);
+        user_on_cancel(w, ev->target, ev->worker, ev->stamp);
         break;
     case EVENT_USE:
-        user_on_use(w, ev->who, ev->which, ev->stamp);
+        user_on_use(w, ev->target, ev->worker, ev->stamp);
         break;
     case EVENT_FAULT:
         fault_on_event(w);
         break;
     case EVENT_CONTINUE:
-        server_on_continue(w, ev->who, ev->stamp);
+        server_on_continue(w, ev->target, ev->stamp);
         break;
     case EVENT_RESTART:
-        server_on_restart(w, ev->who, ev->stamp);
+        server_on_restart(w, ev->target, ev->stamp);
         break;
     case EVENT_PROMOTED:
-        server_promote(w, ev->who);
+        server_promote(w, ev->target);
         break;
-    case EVENT_REBORN:
-        fault_on_reborn(w, ev->who);
+    case EVENT_REVIVED:
+        fault_on_revived(w, ev->target);
         break;
     case EVENT_HEAL:
         heal(w);
@@ -203,11 +203,11 @@ static void dispatch(struct world *w, const struct happening *ev)
     }
 }
 
-static void count(struct world *w, const struct happening *ev)
+static void count(struct world *w, const struct scheduled_event *ev)
 {
     w->events++;
-    w->hash = (w->hash ^ ev->at_us ^ ((uint64_t)ev->kind << 56) ^ ((uint64_t)ev->who << 40) ^
-               ((uint64_t)ev->which << 32)) *
+    w->hash = (w->hash ^ ev->at_us ^ ((uint64_t)ev->kind << 56) ^ ((uint64_t)ev->target << 40) ^
+               ((uint64_t)ev->worker << 32)) *
               UINT64_C(0x9e3779b97f4a7c15);
     w->hash ^= w->hash >> 29;
     check_work(w);
@@ -215,7 +215,7 @@ static void count(struct world *w, const struct happening *ev)
 
 /* A server that lost its data may stay away for longer, and slow messages may still be in
  * flight. */
-static bool put_off_end(struct world *w)
+static bool postpone_end(struct world *w)
 {
     bool down = false;
     unsigned i;
@@ -245,7 +245,7 @@ static void end(struct world *w)
 
 void history_run(struct world *w, uint64_t seed, enum assumption broken, bool tracing)
 {
-    struct happening ev = {.kind = EVENT_HEAL};
+    struct scheduled_event ev = {.kind = EVENT_HEAL};
 
     clear(w);
     w->tracing = tracing;
@@ -253,10 +253,10 @@ void history_run(struct world *w, uint64_t seed, enum assumption broken, bool tr
     start(w);
     while (!w->violated && schedule_pop(&w->schedule, &ev)) {
         w->now_us = ev.at_us;
-        if (ev.kind == EVENT_END && !put_off_end(w)) {
+        if (ev.kind == EVENT_END && !postpone_end(w)) {
             break;
         }
-        if (!put_off(w, &ev)) {
+        if (!postpone(w, &ev)) {
             count(w, &ev);
             dispatch(w, &ev);
         }

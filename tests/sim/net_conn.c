@@ -78,7 +78,7 @@ void rlk_conn_append(struct rlk_conn *c, const char *bytes, size_t len)
     }
     if (command_read(w, bytes, len, &m)) {
         m.sent_us = world_client_us(w, w->running);
-        watch_asks(w, w->running, w->wires[c->fd].node, &m);
+        watch_request(w, w->running, w->wires[c->fd].node, &m);
         wire_put(w, (unsigned)c->fd, &m);
     }
     c->out_len += len;
@@ -90,7 +90,7 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     struct world *w = process_world();
 
     if (c->fd >= 0) {
-        watch_closes(w, (unsigned)c->fd);
+        watch_close(w, (unsigned)c->fd);
         wire_close(w, (unsigned)c->fd, hard || w->ending);
         c->fd = -1;
     }
@@ -134,9 +134,9 @@ static void hand_up(struct world *w, struct rlk_conn *c, unsigned wire, const st
     struct reply reply;
 
     reply_write(w, wire, m, &reply);
-    watch_hears(w, client, node, m);
+    watch_reply(w, client, node, m);
     c->handler->replied(c, reply.items, world_client_us(w, client));
-    watch_heard(w, client, node, m);
+    watch_reply_done(w, client, node, m);
 }
 
 /* All answers that have arrived together. A handler may close this connection, and even open

@@ -155,14 +155,14 @@ void process_ended(struct world *w, unsigned client)
         c->workers[i].phase = WORKER_IDLE;
         c->workers[i].lock = NULL;
         c->workers[i].number = -1;
-        c->workers[i].extending = c->workers[i].lets_go = c->workers[i].suspension_unnotified =
-            false;
+        c->workers[i].extending = c->workers[i].release_begun =
+            c->workers[i].suspension_unnotified = false;
         c->workers[i].data_replaced = 0;
         check_forgotten(w, client, i);
     }
     check_witness_lost(w, client);
     check_died(w, client);
-    fault_reborn_later(w, client);
+    fault_revive_later(w, client);
 }
 
 /* ---- what the client believes ---- */

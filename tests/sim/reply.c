@@ -1,4 +1,4 @@
-/* reply.c - writing what the model answers as the small values of the library. */
+/* reply.c - writes the answers of the model as struct rlk_reply. */
 #include "sim/reply.h"
 
 #include <string.h>
@@ -27,9 +27,10 @@ static struct rlk_reply array(int64_t n)
     return (struct rlk_reply){RLK_REPLY_ARRAY, n, "", 0};
 }
 
-/* ---- what it says of itself ---- */
+/* ---- what a server reports about itself ---- */
 
-/* Who knows SET with NX and GET, and who does not; of these some do not know HELLO, either. */
+/* Some servers know SET with NX and GET together, some do not; some of those do not know HELLO,
+ * either. */
 static bool knows_get(const struct world *w, unsigned node)
 {
     return (w->o.returns_holder & rlk_mask_bit(node)) != 0;
@@ -68,7 +69,7 @@ static void write_hello(const struct world *w, unsigned wire, const struct messa
     memcpy(out->items, list, sizeof(list));
 }
 
-/* ---- texts, without printf: half of what a history says is these ---- */
+/* ---- texts, without printf, which would take half the time of a history ---- */
 
 struct text {
     char *at;
@@ -214,7 +215,7 @@ static void write_facts(const struct world *w, unsigned wire, const struct messa
     }
 }
 
-/* ---- all of it ---- */
+/* ---- any answer ---- */
 
 /* The value of a key: the token of a claim. */
 static void write_value(const struct world *w, unsigned claim, struct reply *out)

@@ -10,12 +10,12 @@ void schedule_reset(struct schedule *s)
     s->seq = 0;
 }
 
-static bool before(const struct happening *a, const struct happening *b)
+static bool before(const struct scheduled_event *a, const struct scheduled_event *b)
 {
     return a->at_us != b->at_us ? a->at_us < b->at_us : a->seq < b->seq;
 }
 
-static void sift_up(struct schedule *s, size_t i, struct happening ev)
+static void sift_up(struct schedule *s, size_t i, struct scheduled_event ev)
 {
     while (i > 0 && before(&ev, &s->heap[(i - 1) / 2])) {
         s->heap[i] = s->heap[(i - 1) / 2];
@@ -24,7 +24,7 @@ static void sift_up(struct schedule *s, size_t i, struct happening ev)
     s->heap[i] = ev;
 }
 
-static void sift_down(struct schedule *s, struct happening ev)
+static void sift_down(struct schedule *s, struct scheduled_event ev)
 {
     size_t i = 0, child;
 
@@ -41,10 +41,10 @@ static void sift_down(struct schedule *s, struct happening ev)
     s->heap[i] = ev;
 }
 
-void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, unsigned who,
-                   unsigned which, unsigned stamp)
+void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, unsigned target,
+                   unsigned worker, unsigned stamp)
 {
-    struct happening ev = {at_us, s->seq++, kind, who, which, stamp};
+    struct scheduled_event ev = {at_us, s->seq++, kind, target, worker, stamp};
 
     if (at_us == RLK_NEVER) {
         return;
@@ -53,7 +53,7 @@ void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, uns
     sift_up(s, s->n++, ev);
 }
 
-bool schedule_pop(struct schedule *s, struct happening *ret)
+bool schedule_pop(struct schedule *s, struct scheduled_event *ret)
 {
     if (s->n == 0) {
         return false;

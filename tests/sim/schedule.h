@@ -24,20 +24,20 @@ enum event_kind {
     EVENT_CONTINUE,    /* a server: server, stamp */
     EVENT_RESTART,     /* a server: server, stamp */
     EVENT_PROMOTED,    /* a server: server */
-    EVENT_REBORN,      /* a client: client */
+    EVENT_REVIVED,     /* a client: client */
     EVENT_HEAL,        /* the faults end */
     EVENT_END          /* the history ends */
 };
 
-struct happening {
+struct scheduled_event {
     uint64_t at_us;
     uint64_t seq;
     enum event_kind kind;
-    unsigned who, which, stamp;
+    unsigned target, worker, stamp;
 };
 
 struct schedule {
-    struct happening *heap;
+    struct scheduled_event *heap;
     size_t n, cap;
     uint64_t seq;
 };
@@ -45,11 +45,11 @@ struct schedule {
 /* Empty it; the memory stays. */
 void schedule_reset(struct schedule *s);
 
-void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, unsigned who,
-                   unsigned which, unsigned stamp);
+void schedule_push(struct schedule *s, uint64_t at_us, enum event_kind kind, unsigned target,
+                   unsigned worker, unsigned stamp);
 
 /* Take the next one; false when there is nothing left. */
-bool schedule_pop(struct schedule *s, struct happening *ret);
+bool schedule_pop(struct schedule *s, struct scheduled_event *ret);
 
 void schedule_free(struct schedule *s);
 

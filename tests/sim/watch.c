@@ -23,7 +23,7 @@ static bool is_no_script(const struct message *m)
 /* The same question with the script's text, because the server has forgotten the script. */
 static bool is_asked_again(const struct world *w, const struct message *m)
 {
-    const struct message *h = w->heard;
+    const struct message *h = w->reading;
 
     return h && m->text && h->kind == m->kind && h->claim == m->claim && is_no_script(h);
 }
@@ -57,7 +57,7 @@ static void note_asked(struct world *w, unsigned client, unsigned node, const st
     }
 }
 
-void watch_asks(struct world *w, unsigned client, unsigned node, struct message *m)
+void watch_request(struct world *w, unsigned client, unsigned node, struct message *m)
 {
     const struct worker *k;
 
@@ -68,7 +68,7 @@ void watch_asks(struct world *w, unsigned client, unsigned node, struct message 
         return;
     }
     if (is_asked_again(w, m)) {
-        m->heal = w->heard->heal;
+        m->heal = w->reading->heal;
         note_asked_again(w, node, m);
     } else {
         k = process_owner(w, m->claim);
@@ -94,10 +94,10 @@ static void note_inspection(struct peer *p, const struct message *m, bool up)
 }
 
 /* [S11] An inspection in a greeting counts only if the greeting succeeds: watch_core.c. */
-void watch_hears(struct world *w, unsigned client, unsigned node, const struct message *m)
+void watch_reply(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     note_inspection(&w->clients[client].peers[node], m, world_node_up(w, client, node));
-    w->heard = m;
+    w->reading = m;
     w->noted = w->timed = false;
 }
 
@@ -115,7 +115,7 @@ static void note_late_answer(struct world *w, unsigned node, const struct messag
     }
 }
 
-void watch_heard(struct world *w, unsigned client, unsigned node, const struct message *m)
+void watch_reply_done(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     bool votes = m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_VOTE;
 
@@ -128,7 +128,7 @@ void watch_heard(struct world *w, unsigned client, unsigned node, const struct m
     if (m->kind == MESSAGE_RELEASE && m->answer == ANSWER_ERROR) {
         check_refused(w, m->claim, node);
     }
-    w->heard = NULL;
+    w->reading = NULL;
 }
 
 /* ---- the end of a connection ---- */
@@ -143,7 +143,7 @@ static void is_unanswered(struct world *w, unsigned client, unsigned node, const
     }
 }
 
-void watch_closes(struct world *w, unsigned wire)
+void watch_close(struct world *w, unsigned wire)
 {
     const struct wire *x = &w->wires[wire];
     unsigned m;
@@ -185,8 +185,8 @@ void watch_left(struct world *w, unsigned client)
 
         check_suspension_notified(w, client, i);
         check_data_replaced_notified(w, client, i);
-        if (k->lets_go) {
-            k->lets_go = false;
+        if (k->release_begun) {
+            k->release_begun = false;
             check_let_go(w, k->claim);
         }
     }

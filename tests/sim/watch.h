@@ -9,12 +9,12 @@
 #include "sim/world.h"
 
 /* A client appends a request; it closes a connection. */
-void watch_asks(struct world *w, unsigned client, unsigned node, struct message *m);
-void watch_closes(struct world *w, unsigned wire);
+void watch_request(struct world *w, unsigned client, unsigned node, struct message *m);
+void watch_close(struct world *w, unsigned wire);
 
 /* An answer is about to be passed to the library; it was passed. */
-void watch_hears(struct world *w, unsigned client, unsigned node, const struct message *m);
-void watch_heard(struct world *w, unsigned client, unsigned node, const struct message *m);
+void watch_reply(struct world *w, unsigned client, unsigned node, const struct message *m);
+void watch_reply_done(struct world *w, unsigned client, unsigned node, const struct message *m);
 
 /* The client's code has run. */
 void watch_left(struct world *w, unsigned client);

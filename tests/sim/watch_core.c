@@ -27,20 +27,20 @@ __typeof__(rlk_quarantine_take_data_replaced) __real_rlk_quarantine_take_data_re
 /* ---- the attempt ---- */
 
 /* The answer that this event comes from; NULL when it comes from no answer. */
-static const struct message *heard_answer(const struct world *w, unsigned claim)
+static const struct message *reply_about(const struct world *w, unsigned claim)
 {
-    return w->heard && w->heard->claim == claim ? w->heard : NULL;
+    return w->reading && w->reading->claim == claim ? w->reading : NULL;
 }
 
 static void note_vote(struct world *w, unsigned claim, const struct rlk_event *ev)
 {
-    check_voted(w, ev->node, claim, heard_answer(w, claim), ev->vote, ev->fence);
+    check_voted(w, ev->node, claim, reply_about(w, claim), ev->vote, ev->fence);
     w->noted = true;
 }
 
 static void note_confirmation(struct world *w, unsigned claim, const struct rlk_event *ev)
 {
-    check_comes_from(w, claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, heard_answer(w, claim));
+    check_comes_from(w, claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, reply_about(w, claim));
     check_confirmed(w, claim, ev->node, ev->answer == RLK_ANSWER_OURS);
 }
 
@@ -141,7 +141,7 @@ void __wrap_rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint
 /* A late vote of the round that was won, or an answer to a heal. */
 static void note_late_vote(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
-    const struct message *m = heard_answer(w, k->claim);
+    const struct message *m = reply_about(w, k->claim);
 
     if (m && !m->heal) {
         note_vote(w, k->claim, ev);
@@ -152,7 +152,7 @@ static void note_late_vote(struct world *w, struct worker *k, const struct rlk_e
 
 static void note_answer(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
-    const struct message *m = heard_answer(w, k->claim);
+    const struct message *m = reply_about(w, k->claim);
 
     check_comes_from(w, k->claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, m);
     check_held_answered(w, k->client, k->index, ev->node, ev->answer, m ? m->since_us : w->now_us,
@@ -201,7 +201,7 @@ void __wrap_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
 
     __real_rlk_release_step(r, ev, out);
     if (!w->ending) {
-        k->lets_go |= ev->kind == RLK_EVENT_START;
+        k->release_begun |= ev->kind == RLK_EVENT_START;
         process_stall(w, k->client);
     }
 }
@@ -229,7 +229,7 @@ enum rlk_clock_verdict __wrap_rlk_clocks_sample(struct rlk_clocks *c, unsigned n
         __real_rlk_clocks_sample(c, node, sample, ret_by_us, ret_nodes);
 
     w->timed = true;
-    check_timed(w, w->running, node, w->heard, verdict);
+    check_timed(w, w->running, node, w->reading, verdict);
     if (verdict == RLK_CLOCK_WE_WERE_SUSPENDED) {
         notify_suspension(w, &w->clients[w->running]);
     }
@@ -269,7 +269,7 @@ void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, 
 {
     struct world *w = process_world();
     struct peer *p = &w->clients[w->running].peers[n->index];
-    const struct message *m = w->heard;
+    const struct message *m = w->reading;
 
     p->unread = reply && reply->type == RLK_REPLY_ERROR;
     p->met_us = p->met_us ? p->met_us : w->now_us;

@@ -59,7 +59,7 @@ unsigned wire_open(struct world *w, unsigned client, unsigned node)
 }
 
 /* Greetings do not count: a node that is refused is greeted again and again. */
-static void not_quiet(struct world *w, const struct message *m, uint64_t until_us)
+static void note_not_quiet(struct world *w, const struct message *m, uint64_t until_us)
 {
     if (m->kind >= MESSAGE_SET) {
         w->quiet_us = rlk_time_max(w->quiet_us, until_us);
@@ -90,7 +90,7 @@ static void send_one(struct world *w, unsigned wire, const struct message *m)
     if (!x->cut && x->server_open && !m->joined) {
         x->there_us = rlk_time_max(
             x->there_us, arrives_us(w, peer_of(w, x), client_free_us(w, x->client), true));
-        not_quiet(w, m, x->there_us);
+        note_not_quiet(w, m, x->there_us);
         schedule_push(&w->schedule, x->there_us, EVENT_REQUEST, wire, 0, 0);
     }
     if ((m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP ||
@@ -123,7 +123,7 @@ static void answer(struct world *w, unsigned wire, const struct message *m)
 
     if (!x->cut && x->client_open && x->server_open) {
         x->back_us = rlk_time_max(x->back_us, arrives_us(w, peer_of(w, x), w->now_us, false));
-        not_quiet(w, m, x->back_us);
+        note_not_quiet(w, m, x->back_us);
         schedule_push(&w->schedule, x->back_us, EVENT_REPLY, wire, 0, 0);
     }
 }
@@ -242,12 +242,12 @@ void wire_break(struct world *w, unsigned wire)
     struct wire *x = &w->wires[wire];
 
     if (!x->cut && x->client_open) {
-        uint64_t heard_us = w->now_us + draw_tail(&w->prng, w->o.delay_us * 4);
+        uint64_t noticed_us = w->now_us + draw_tail(&w->prng, w->o.delay_us * 4);
 
         trace(w, "c%u-n%u  the connection breaks", x->client, x->node);
         cut(w, x, false);
-        w->quiet_us = rlk_time_max(w->quiet_us, heard_us);
-        schedule_push(&w->schedule, heard_us, EVENT_BROKEN, wire, 0, 0);
+        w->quiet_us = rlk_time_max(w->quiet_us, noticed_us);
+        schedule_push(&w->schedule, noticed_us, EVENT_BROKEN, wire, 0, 0);
     }
 }
 
@@ -262,11 +262,11 @@ void wire_server_ended(struct world *w, unsigned server)
             x->server_open = false;
             x->held = x->held_parts = 0;
             if (x->client_open && !x->cut) {
-                uint64_t heard_us = arrives_us(w, peer_of(w, x), w->now_us, false);
+                uint64_t noticed_us = arrives_us(w, peer_of(w, x), w->now_us, false);
 
                 x->cut = true;
-                w->quiet_us = rlk_time_max(w->quiet_us, heard_us);
-                schedule_push(&w->schedule, heard_us, EVENT_BROKEN, i, 0, 0);
+                w->quiet_us = rlk_time_max(w->quiet_us, noticed_us);
+                schedule_push(&w->schedule, noticed_us, EVENT_BROKEN, i, 0, 0);
             }
         }
     }

@@ -272,9 +272,9 @@ struct worker {
     bool suspension_unnotified; /* its client was suspended, and the lock has not been notified yet
                                  */
     uint64_t
-        data_replaced; /* nodes whose data were replaced, and the lock has not been notified yet */
-    bool lets_go;      /* its release has begun in this step */
-    bool extending;    /* the user waits for an extension */
+        data_replaced;  /* nodes whose data were replaced, and the lock has not been notified yet */
+    bool release_begun; /* its release has begun in this step */
+    bool extending;     /* the user waits for an extension */
     uint64_t extend_us,
         extend_lost_us; /* the client's clock, and how long it had been paused by then */
     struct held held;
@@ -337,8 +337,8 @@ struct world {
     uint64_t fences[SIM_KEYS]; /* the largest that was reported to any user */
     unsigned fenced, confirms, quarantined; /* for the figures, too */
     unsigned running;                       /* the client whose code runs now, or SIM_CLIENTS */
-    const struct message *heard;            /* the message that it has just read; NULL: none */
-    bool noted;                             /* `heard` was passed on as a vote */
+    const struct message *reading;          /* the message that it has just read; NULL: none */
+    bool noted;                             /* `reading` was passed on as a vote */
     bool timed;                             /* its time was compared with others */
     bool ending;                            /* a process dies: nothing is checked */
     bool tracing;
