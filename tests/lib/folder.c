@@ -1,7 +1,9 @@
 /* lib/folder.c - the folder of a test program; see runner.h.
  *
  * The folder outlives any way in which the program can end, because a small process of its
- * own, the keeper, waits for the end of a pipe that only we hold open, and then removes it. */
+ * own, the keeper, waits for the end of a socket whose other end only we hold open, and then
+ * removes the folder. It has left our process group by the time that the first test runs: what ends
+ * the group does not end the keeper. */
 #include "lib/runner.h"
 
 #include <errno.h>
@@ -9,16 +11,18 @@
 #include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[256];
-static int keeper_pipe = -1;
+static int keeper_end = -1;
 static pid_t keeper = -1;
 
 static void give_up(const char *what)
@@ -37,19 +41,32 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 }
 
 /* The keeper must not hold our stdout: whoever reads it waits for its end. */
-static void keep(int pipe_end)
+static void keep(int end)
 {
-    char byte;
+    char byte = 0;
     int null = open("/dev/null", O_RDWR);
 
     setsid();
     dup2(null, 0);
     dup2(null, 1);
     dup2(null, 2);
-    while (read(pipe_end, &byte, 1) < 0 && errno == EINTR) {
+    if (write(end, &byte, 1) < 0) {
+        _exit(1);
+    }
+    while (read(end, &byte, 1) < 0 && errno == EINTR) {
     }
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     _exit(0);
+}
+
+static bool is_ready(int end)
+{
+    char byte;
+    ssize_t n;
+
+    while ((n = read(end, &byte, 1)) < 0 && errno == EINTR) {
+    }
+    return n == 1;
 }
 
 static void make_folder(const char *name)
@@ -64,7 +81,7 @@ static void make_folder(const char *name)
     if (!mkdtemp(folder)) {
         give_up("mkdtemp");
     }
-    if (pipe2(ends, O_CLOEXEC) < 0 || (keeper = fork()) < 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 || (keeper = fork()) < 0) {
         give_up("the keeper of the folder");
     }
     if (keeper == 0) {
@@ -72,7 +89,10 @@ static void make_folder(const char *name)
         keep(ends[0]);
     }
     close(ends[0]);
-    keeper_pipe = ends[1];
+    keeper_end = ends[1];
+    if (!is_ready(keeper_end)) {
+        give_up("the keeper of the folder");
+    }
 }
 
 static void die_with_parent(void)
@@ -113,7 +133,7 @@ void rlk_test_remove(unsigned n)
 
 void rlk_test_end(void)
 {
-    close(keeper_pipe);
+    close(keeper_end);
     while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR) {
     }
 }
