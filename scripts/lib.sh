@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034
-# lib.sh - what the scripts of this folder share; to be sourced by bash.
+# lib.sh - functions for the scripts in this folder; sourced by bash.
 #
 #   say, fine, oops, die   a line on the terminal, coloured only there
-#   quietly COMMAND...     run it, and show what it printed only when it failed
+#   quietly COMMAND...     run it, and show its output only when it fails
 #   need_packages NAME...  install the Debian packages that are missing, and nothing else
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
@@ -29,7 +29,7 @@ die() {
     exit 1
 }
 
-# The log has no name any more while it is written, so that nothing is left by an interrupt.
+# The log file is removed while it is still open, so that an interrupt leaves nothing.
 quietly() {
     local log fd status=0
 
@@ -42,7 +42,7 @@ quietly() {
     return $status
 }
 
-# Whether what a package is needed for is there, wherever it came from.
+# What the package is needed for is installed, from wherever it came.
 have_package() {
     case $1 in
     libc6-dev) [ -e /usr/include/stdio.h ] ;;
@@ -66,8 +66,8 @@ as_root() {
     fi
 }
 
-# Debian's redis-server comes with a service that starts at once and at every boot. Only the
-# program is wanted. Where systemd runs, the unit is masked until the next boot and disabled
+# Debian's redis-server contains a service that starts at once and at every boot. The scripts need
+# only the program. Where systemd runs, the unit is masked until the next boot and disabled
 # for those after it; RUNLEVEL=1 keeps invoke-rc.d from starting it anywhere else.
 install_packages() {
     local apt=(env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get)
@@ -88,7 +88,7 @@ install_packages() {
     fi
 }
 
-# Debian's names, pkg-config before what it is to look for.
+# Names of Debian packages; pkg-config comes before the packages that it looks for.
 need_packages() {
     local package missing=()
 

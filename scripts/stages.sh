@@ -4,7 +4,7 @@
 #   need_test_packages          what every build of the tests needs
 #   build NAME [OPTION...]      set up or refresh build-test/NAME with these options of meson
 #   stage TITLE NAME [OPTION...] [-- ARGUMENT...]
-#                               build all of it, and run `meson test` with the arguments
+#                               build everything, and run `meson test` with the arguments
 #   sum_up                      the last line: "N passed, N failed"; its status is the result
 #   sanitized                   the options of a build under the sanitizers
 #   stop_when_interrupted       for a subshell; the script itself does so
@@ -16,7 +16,7 @@ ran=()
 sanitized=('-Db_sanitize=address,undefined')
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 
-# meson answers an interrupt by ending its tests, and exits: that is not the end of the script yet.
+# On an interrupt meson ends its tests and exits, but the script would go on.
 stop_when_interrupted() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
@@ -50,7 +50,7 @@ run() { # NAME [ARGUMENT OF MESON TEST...]
 
     rm -f "$dir/meson-logs/testlog.json"
     ran+=("$dir")
-    # Many tests wait more than they compute: twice as many at once as there are processors.
+    # Many tests wait more than they compute, so run twice as many at once as there are processors.
     meson test -C "$dir" --no-rebuild --num-processes $((2 * $(nproc))) "$@" ||
         true # tally.py says what failed
 }

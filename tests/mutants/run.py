@@ -204,7 +204,7 @@ class Report:
         self.mutants = mutants
         self.killed = 0
         self.left = 0
-        self.told = 0
+        self.done = 0
         self.tap = tap
         if tap:
             print(f'1..{mutants + 1}', flush=True)
@@ -212,8 +212,8 @@ class Report:
     def line(self, good, text):
         head, *rest = text.splitlines()
         with self.lock:
-            self.told += 1
-            print(f'{"ok" if good else "not ok"} {self.told} - {head}' if self.tap else head)
+            self.done += 1
+            print(f'{"ok" if good else "not ok"} {self.done} - {head}' if self.tap else head)
             for more in rest:
                 print(f'# {more}')
             sys.stdout.flush()
