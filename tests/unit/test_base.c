@@ -57,7 +57,7 @@ START_TEST(lists_keep_order_and_removal_is_harmless_twice)
 }
 END_TEST
 
-/* Random inserts and removals against an array. */
+/* Inserts and removes at random, and compares with an array. */
 START_TEST(the_heap_always_has_the_smallest_on_top)
 {
     enum {
@@ -135,7 +135,7 @@ static int refuse(size_t size)
     return 0;
 }
 
-/* Values are pushed and dropped at random, more of them pushed; each has its number. */
+/* Pushes and drops values at random, and pushes more than it drops. Each value is its number. */
 START_TEST(a_ring_gives_back_in_order_what_it_was_given_up_to_its_bound)
 {
     struct rlk_ring r = {0};

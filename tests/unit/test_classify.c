@@ -124,8 +124,8 @@ START_TEST(an_error_is_known_by_its_whole_first_word)
 }
 END_TEST
 
-/* Redis before 7.0 puts the places in the script first. The rules for first words hold after them;
- * a text that only looks like a place is no place. */
+/* Redis before 7.0 writes the place in the script first. The first word of the error follows the
+ * places; a text that only looks like a place is not one. */
 START_TEST(the_first_word_of_an_error_from_a_script_comes_after_the_places)
 {
 #define IN_SCRIPT "ERR Error running script (call to f_488a19661b61470318f71acdc390dc7429f941ee): "
@@ -186,8 +186,8 @@ START_TEST(keep_answers_ours_gone_or_taken)
 }
 END_TEST
 
-/* A heal may find keys that are ours already, when the answer to an earlier one was lost. Otherwise
- * that is one server at two addresses [S10]. */
+/* A heal may find keys that are ours already, because the reply to an earlier one was lost.
+ * Otherwise that is one server at two addresses [S10]. */
 START_TEST(take_answers_set_or_the_holder)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), two = reply(RLK_REPLY_INTEGER, 2, "");
@@ -222,7 +222,7 @@ static enum rlk_vote fenced(enum rlk_reply_type type, int64_t first, int64_t sec
     struct rlk_reply pair[3] = {reply(RLK_REPLY_ARRAY, 2, ""), reply(type, first, "7"),
                                 reply(RLK_REPLY_INTEGER, second, "")};
 
-    *ret = 99; /* it is always written */
+    *ret = 99; /* the second number is always there */
     return rlk_classify_fenced(pair, ret);
 }
 
@@ -257,7 +257,7 @@ START_TEST(a_counter_that_no_master_gives_is_unknown)
 }
 END_TEST
 
-/* Another script than ours must have run. */
+/* A script that is not ours must have run. */
 START_TEST(a_yes_without_a_counter_is_unknown)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), two = reply(RLK_REPLY_INTEGER, 2, "");

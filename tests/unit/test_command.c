@@ -1,5 +1,5 @@
-/* test_command.c - the commands that are written without hiredis, byte for byte as hiredis writes
- * them; and the digests of the scripts. */
+/* test_command.c - the commands that are written without hiredis are the same bytes as hiredis
+ * writes; and the digests of the scripts are right. */
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -120,8 +120,8 @@ START_TEST(a_vote_is_as_hiredis_writes_it)
 }
 END_TEST
 
-/* The command that has the most words, with each of them as long as can be. */
-START_TEST(there_is_room_for_the_longest)
+/* The command with the most words, each as long as it can be. */
+START_TEST(there_is_room_for_the_longest_command)
 {
     static char longest[REDLOCK_MAX_KEY], incarnation[RLK_COMMAND_INCARNATION_SIZE];
     char token[RLK_TOKEN_MAX], start[RLK_COMMAND_START_SIZE];
@@ -164,8 +164,8 @@ START_TEST(a_confirmation_is_as_hiredis_writes_it)
 }
 END_TEST
 
-/* With a fence it comes along; without one there is no further word. */
-START_TEST(take_and_keep_bring_the_fence)
+/* With a fence the fence is the last word; without one there is no further word. */
+START_TEST(take_and_keep_send_the_fence)
 {
     struct rlk_claim *c = make((unsigned)_i);
     unsigned text, fenced, keep;
@@ -228,7 +228,7 @@ START_TEST(a_set_is_as_hiredis_writes_it)
 }
 END_TEST
 
-/* The counter stands behind the first key. */
+/* The key of the counter follows the first key. */
 START_TEST(questions_are_as_hiredis_writes_them)
 {
     struct rlk_claim *c = make((unsigned)_i);
@@ -272,11 +272,11 @@ static Suite *suite(void)
     pool.keep = 4;
     tcase_add_loop_test(c, a_vote_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_loop_test(c, a_confirmation_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
-    tcase_add_loop_test(c, take_and_keep_bring_the_fence, 1, REDLOCK_MAX_KEYS + 1);
+    tcase_add_loop_test(c, take_and_keep_send_the_fence, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_loop_test(c, a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_test(c, a_set_is_as_hiredis_writes_it);
     tcase_add_loop_test(c, questions_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1);
-    tcase_add_test(c, there_is_room_for_the_longest);
+    tcase_add_test(c, there_is_room_for_the_longest_command);
     tcase_add_test(c, the_scripts_name_the_counter_as_we_do);
     suite_add_tcase(s, c);
     return s;

@@ -1,6 +1,6 @@
-/* test_conn.c - the end of a connection: what the other side has written is taken, so that the
- * close is no reset; but a server that writes without end does not hold the loop. The linker puts
- * our own recv() in between (--wrap). */
+/* test_conn.c - the end of a connection. What the other side has written is read, so that the close
+ * is not a reset; but a server that writes without end does not block the event loop. The linker
+ * puts our own recv() in between (--wrap). */
 #include <errno.h>
 #include <event2/event.h>
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 #include "net/conn.h"
 #include "net/loop.h"
 
-/* As good as without end: a test that fails is to end, too. */
+/* A finite number, so that a test that fails ends. */
 #define ENDLESS ((size_t)1 << 30)
 
 __typeof__(recv) __real_recv, __wrap_recv;
@@ -29,7 +29,7 @@ ssize_t __wrap_recv(int fd, void *buf, size_t len, int flags)
 
 static const struct rlk_conn_handler handler = {NULL, NULL, NULL};
 
-/* Returns the other side. */
+/* Returns the other end. */
 static int connected(struct rlk_conn *c, struct rlk_loop *loop)
 {
     int pair[2];
@@ -59,7 +59,7 @@ START_TEST(a_server_that_writes_without_end_does_not_hold_the_loop)
 }
 END_TEST
 
-/* _i: hard. The other side then learns that its answers were thrown away. */
+/* _i: hard. In that case the other end sees that its replies were thrown away. */
 START_TEST(answers_that_nobody_read_do_not_turn_the_close_into_a_reset)
 {
     static struct rlk_loop loop;

@@ -1,4 +1,5 @@
-/* unit/test_diagnosis.c - from facts to findings: each fact alone, and verdicts by counting. */
+/* unit/test_diagnosis.c - from facts to findings: each fact alone, and the verdict about all
+ * masters. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static const struct redlock_examined *node_list[MOST];
 static const struct redlock_finding *findings[MOST];
 static struct redlock_report report;
 
-/* A master without a fault, but for ...: these take the place of what is well. */
+/* A master without a fault, apart from the fields that are given. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #define WELL_BUT(...)                                                                              \
     {                                                                                              \
@@ -84,7 +85,7 @@ static void must_find(enum redlock_finding_kind kind, enum redlock_severity seve
     }
 }
 
-/* This, and nothing else. */
+/* This finding, and no other. */
 static void must_have_found_only(enum redlock_finding_kind kind, enum redlock_severity severity,
                                  const char *words)
 {
@@ -103,8 +104,8 @@ static void must_find_only(const struct redlock_examined *x, enum redlock_findin
 
 /* ---- one fact, one finding ---- */
 
-/* What is found of this master, and nothing else (kind: -1 for nothing), and how it is fixed (NULL:
- * somehow). */
+/* What must be found about this master, and nothing else (kind: -1 for nothing), and the fix (NULL:
+ * any). */
 struct fact {
     struct redlock_examined x;
     int kind;
@@ -122,8 +123,8 @@ static const struct {
 } facts[] = {
     {"a_good_master_is_fine", {{WELL, NOTHING}}},
 
-    /* What it had said before it went does not count. */
-    {"one_that_answered_and_went_is_down",
+    /* What the master said before its connection ended does not count. */
+    {"a_master_that_disconnected_or_is_stuck_is_unusable",
      {{WELL_BUT(.state = REDLOCK_NODE_DOWN, .error = "the connection broke: the server closed it",
                 .maxmemory = 1000, .eviction = "allkeys-lru"),
        FOUND(DOWN, UNUSABLE, "the connection broke")},
@@ -131,25 +132,25 @@ static const struct {
                 .maxmemory = 1000, .eviction = "allkeys-lru"),
        FOUND(SILENT, UNUSABLE, "510 ms")}}},
 
-    {"whoever_is_no_master_is_unusable",
+    {"a_server_that_is_no_master_is_unusable",
      {{WELL_BUT(.role = "slave"), FOUND(ROLE, UNUSABLE, "slave")},
       {WELL_BUT(.role = "active-replica"), FOUND(ROLE, UNUSABLE, "active-replica")},
       {WELL_BUT(.mode = "cluster"), FOUND(ROLE, UNUSABLE, "cluster")}}},
 
-    {"loading_passes_and_a_refusal_does_not",
+    {"loading_passes_and_a_rejected_write_does_not",
      {{WELL_BUT(.loading = 1, .refusal = "LOADING Redis is loading the dataset in memory"),
        FOUND(LOADING, NO_VOTE, "loading its data")},
       {WELL_BUT(.refusal = "MISCONF Redis is configured to save RDB snapshots"),
        FOUND(REFUSES, UNUSABLE, "MISCONF")}}},
 
-    {"quarantine_is_told_as_the_manager_tells_it",
+    {"quarantine_is_reported_in_the_words_of_the_manager",
      {{WELL_BUT(.quarantine_ms = 299000, .error = "does not vote for another 299 s"),
        FOUND(QUARANTINE, NO_VOTE, "another 299 s")},
       {WELL_BUT(.quarantine_ms = UINT64_MAX, .error = "does not vote for another 299 s"),
        FOUND(QUARANTINE, NO_VOTE, "does not vote")}}},
 
-    /* Under a policy that bars it for good it is said once. */
-    {"eviction_is_worse_when_it_bars_the_vote",
+    /* Under a policy that quarantines it there is one finding, not two. */
+    {"eviction_is_worse_when_the_vote_does_not_count",
      {{WELL_BUT(.eviction = "volatile-lru"), NOTHING},
       {WELL_BUT(.eviction = "volatile-lru", .maxmemory = 1000000),
        FIXED(
@@ -159,7 +160,7 @@ static const struct {
                 .error = "does not vote: it may evict keys"),
        FOUND(EVICTION, NO_VOTE, "does not vote")}}},
 
-    {"memory_that_is_nearly_full_is_told",
+    {"memory_that_is_nearly_full_is_reported",
      {{WELL_BUT(.maxmemory = 100 << 20, .used_memory = 89 << 20), NOTHING},
       {WELL_BUT(.maxmemory = 100 << 20, .used_memory = 91 << 20),
        FOUND(MEMORY, WARNING, "91 MiB of 100 MiB")},
@@ -168,12 +169,12 @@ static const struct {
       {WELL_BUT(.maxmemory = UINT64_MAX, .used_memory = UINT64_MAX),
        FOUND(MEMORY, WARNING, "memory")}}},
 
-    {"replicas_are_remarks_and_failover_a_warning",
+    {"replicas_are_noted_and_failover_is_a_warning",
      {{WELL_BUT(.replicas = 2), FOUND(REPLICAS, FINE, "2 replicas")},
       {WELL_BUT(.promoted = 1), FOUND(PROMOTED, WARNING, "was a replica")},
       {WELL_BUT(.min_replicas = 1), FOUND(MIN_REPLICAS, WARNING, "fewer than 1")}}},
 
-    {"the_way_there_is_looked_at",
+    {"the_connection_and_the_product_are_noted",
      {{WELL_BUT(.remote = 1), FOUND(PLAINTEXT, FINE, "plain text")},
       {WELL_BUT(.ping_max_us = 250001), FOUND(SLOW, WARNING, "250 ms")},
       {WELL_BUT(.ping_max_us = 250000, .product = "valkey"), NOTHING},
@@ -203,8 +204,8 @@ START_TEST(a_fact)
 }
 END_TEST
 
-/* By the kind of its trouble, whatever it says. */
-START_TEST(one_that_did_not_answer_has_its_reason)
+/* The kind of the trouble decides, whatever its text says. */
+START_TEST(the_kind_of_trouble_decides_the_finding)
 {
     static const struct {
         enum rlk_trouble_kind trouble;
@@ -242,7 +243,7 @@ START_TEST(one_that_did_not_answer_has_its_reason)
 }
 END_TEST
 
-START_TEST(one_that_is_connected_and_does_not_answer_is_silent)
+START_TEST(a_connected_master_that_does_not_answer_is_silent)
 {
     struct redlock_examined x = lost(REDLOCK_NODE_STUCK, "has not answered for 500 ms");
 
@@ -285,7 +286,7 @@ START_TEST(without_quarantine_only_the_durable_are_fine)
 }
 END_TEST
 
-/* Of an answer that is outstanding at the end it is known how long it took at least. */
+/* Of a reply that is outstanding at the end only the least time that it took is known. */
 START_TEST(a_ping_without_an_answer_counts_if_none_took_longer)
 {
     static const struct rlk_reply nil = {.str = ""};
@@ -334,8 +335,8 @@ START_TEST(each_missing_right_has_its_cost_and_its_fix)
 }
 END_TEST
 
-/* All of it at once: nothing is cut, and the worst counts. */
-START_TEST(all_rights_missing_have_one_line_that_mends)
+/* All rights at once: nothing is cut, and the worst severity counts. */
+START_TEST(all_missing_rights_are_fixed_by_one_command)
 {
     struct redlock_examined x = well();
 
@@ -350,7 +351,7 @@ START_TEST(all_rights_missing_have_one_line_that_mends)
 }
 END_TEST
 
-START_TEST(keys_that_are_denied_matter_most_behind_our_prefix)
+START_TEST(denied_keys_matter_most_under_our_prefix)
 {
     const struct rlk_diagnosis_context prefixed = {.key_prefix = "job:", .node_timeout_us = 500000};
     struct redlock_examined x = well();
@@ -363,8 +364,8 @@ START_TEST(keys_that_are_denied_matter_most_behind_our_prefix)
 }
 END_TEST
 
-/* Everything that can be wrong with one master, and texts as long as may be: there is room. */
-START_TEST(everything_at_once_has_room)
+/* Everything that can be wrong with one master, and texts as long as they can be. */
+START_TEST(there_is_room_for_all_findings_at_once)
 {
     static char prefix[1024], user[64], refusal[160], error[256];
     const struct rlk_diagnosis_context long_norms = {.key_prefix = prefix, .node_timeout_us = 1};
@@ -431,7 +432,7 @@ static void judge_set(void)
     rlk_diagnose_set(&report, &notes);
 }
 
-/* Each master of up to five votes, waits, or is unusable, one way or the other. */
+/* Each master of up to five votes, waits, or is unusable for one of two reasons. */
 START_TEST(majorities_are_counted)
 {
     size_t n, way, ways, i;
@@ -465,7 +466,7 @@ START_TEST(majorities_are_counted)
 }
 END_TEST
 
-START_TEST(the_wait_is_that_for_a_majority)
+START_TEST(the_wait_lasts_until_a_majority_votes)
 {
     static const uint64_t ms[] = {9000, 2000, 7000, UINT64_MAX, 500};
     size_t i;
@@ -480,7 +481,7 @@ START_TEST(the_wait_is_that_for_a_majority)
 }
 END_TEST
 
-START_TEST(small_and_even_numbers_are_told)
+START_TEST(small_and_even_numbers_of_masters_are_reported)
 {
     size_t n;
 
@@ -494,7 +495,7 @@ START_TEST(small_and_even_numbers_are_told)
 }
 END_TEST
 
-START_TEST(clocks_that_are_apart_are_told_by_name)
+START_TEST(clocks_that_are_apart_are_reported_by_name)
 {
     set_up(3);
     nodes[0].name = "A";
@@ -515,7 +516,7 @@ START_TEST(clocks_that_are_apart_are_told_by_name)
 }
 END_TEST
 
-START_TEST(our_own_clock_is_told)
+START_TEST(our_own_clock_is_reported)
 {
     set_up(3);
     report.clock_us = -61200000;
@@ -533,7 +534,7 @@ START_TEST(our_own_clock_is_told)
 }
 END_TEST
 
-START_TEST(other_policies_and_duplicates_concern_all)
+START_TEST(different_policies_and_duplicates_are_findings_about_all)
 {
     set_up(3);
     nodes[2].policy = REDLOCK_QUARANTINE_OFF;
@@ -549,7 +550,7 @@ START_TEST(other_policies_and_duplicates_concern_all)
 }
 END_TEST
 
-/* They are the same word for ever, and each kind has another one. */
+/* The words of the kinds never change, and no two kinds have the same word. */
 START_TEST(every_kind_has_a_word_of_its_own)
 {
     int a, b, n = 0;
@@ -574,21 +575,21 @@ static Suite *diagnosis_suite(void)
     TCase *tcase = tcase_create("diagnosis");
 
     tcase_add_rows(tcase, a_fact, facts);
-    tcase_add_loop_test(tcase, one_that_did_not_answer_has_its_reason, 0, RLK_TROUBLES);
-    tcase_add_test(tcase, one_that_is_connected_and_does_not_answer_is_silent);
+    tcase_add_loop_test(tcase, the_kind_of_trouble_decides_the_finding, 0, RLK_TROUBLES);
+    tcase_add_test(tcase, a_connected_master_that_does_not_answer_is_silent);
     tcase_add_test(tcase, without_quarantine_only_the_durable_are_fine);
     tcase_add_test(tcase, a_ping_without_an_answer_counts_if_none_took_longer);
     tcase_add_test(tcase, each_missing_right_has_its_cost_and_its_fix);
-    tcase_add_test(tcase, all_rights_missing_have_one_line_that_mends);
-    tcase_add_test(tcase, keys_that_are_denied_matter_most_behind_our_prefix);
-    tcase_add_test(tcase, everything_at_once_has_room);
+    tcase_add_test(tcase, all_missing_rights_are_fixed_by_one_command);
+    tcase_add_test(tcase, denied_keys_matter_most_under_our_prefix);
+    tcase_add_test(tcase, there_is_room_for_all_findings_at_once);
     tcase_add_test(tcase, notes_without_room_are_cut_and_not_overrun);
     tcase_add_test(tcase, majorities_are_counted);
-    tcase_add_test(tcase, the_wait_is_that_for_a_majority);
-    tcase_add_test(tcase, small_and_even_numbers_are_told);
-    tcase_add_test(tcase, clocks_that_are_apart_are_told_by_name);
-    tcase_add_test(tcase, our_own_clock_is_told);
-    tcase_add_test(tcase, other_policies_and_duplicates_concern_all);
+    tcase_add_test(tcase, the_wait_lasts_until_a_majority_votes);
+    tcase_add_test(tcase, small_and_even_numbers_of_masters_are_reported);
+    tcase_add_test(tcase, clocks_that_are_apart_are_reported_by_name);
+    tcase_add_test(tcase, our_own_clock_is_reported);
+    tcase_add_test(tcase, different_policies_and_duplicates_are_findings_about_all);
     tcase_add_test(tcase, every_kind_has_a_word_of_its_own);
     suite_add_tcase(suite, tcase);
     return suite;

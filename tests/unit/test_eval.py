@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Each script as a reader tries it: `test_eval.py SOURCE_FOLDER BUILD_FOLDER`.
+"""Run each script by redis-cli, as a reader would: `test_eval.py SOURCE_FOLDER BUILD_FOLDER`.
 
-The text that the build has made of it is run by `redis-cli --eval NAME.lua KEY... , ARGUMENT...`, on a
-server of its own. Every answer that stands at the top of a script's file is got from it.
+The text that the build made of a script is run by `redis-cli --eval NAME.lua KEY... , ARGUMENT...`, on a
+server of its own. Each answer that the top of a script's file promises must be seen at least once.
 """
 import glob
 import os
@@ -24,8 +24,8 @@ OTHERS = r'"other"'
 SET_A, SET_B = ['SET a me PX 90000', 'SET b me PX 90000']
 TAKEN_B = 'SET b other'
 
-# Which answer, what is there before, keys and arguments, what redis-cli prints (an expression),
-# and what is there afterwards.
+# Which answer; commands that are run before; keys and arguments; what redis-cli prints (a regular
+# expression); commands that are run afterwards, and what they must print.
 CASES = {
     'release': [
         ('1', [SET_A, SET_B], 'a b , me', r'\(integer\) 1', {'EXISTS a b': '0'}),
@@ -73,7 +73,7 @@ CASES = {
     ],
 }
 
-# No server that is new enough to test with gives them.
+# Only servers that are too old to test with give these answers.
 NOT_TRIED = {('may_write', '-ERR')}
 
 
@@ -103,7 +103,7 @@ class Server:
         return done.stdout.strip()
 
     def command(self, line):
-        """As one types it."""
+        """Runs a command line; quotes join words."""
         return self.client(*(word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)))
 
     def run(self, path, words):
@@ -112,7 +112,7 @@ class Server:
 
 
 def promised(path):
-    """The answers that stand at the top of a script's file."""
+    """The answers that the top of a script's file lists."""
     with open(path, encoding='ascii') as file:
         head = file.read().split('\n\n', 1)[0]
     block = re.search(r'^-- Answers(  .*\n(?:--   .*\n)*)', head, re.MULTILINE)
@@ -146,7 +146,7 @@ def main(sources, built):
         skip_all('there is no redis-server or no redis-cli')
     tap = Tap()
     tap.claim('every answer that is promised is tried', missing(sources, CASES))
-    tap.fires('an answer that nobody tries', missing(sources, {**CASES, 'keep': CASES['keep'][:2]}),
+    tap.fires('an answer that is not tried', missing(sources, {**CASES, 'keep': CASES['keep'][:2]}),
               'a value')
     with Server() as server:
         for name, cases in CASES.items():

@@ -1,5 +1,5 @@
 /* test_fence.c - agreeing on a fence [S12]: every history of three nodes, random ones of five, and
- * what a round that wants a fence makes of it. */
+ * a round that wants a fence. */
 #include <redlock/error.h>
 
 #include "base/mask.h"
@@ -13,11 +13,11 @@
 
 /* ---- the fence alone ---- */
 
-/* What has happened so far, and what must be true of it by the rule's own words. */
+/* What has happened so far. The test compares it with the words of the rule. */
 struct history {
     struct rlk_fence f;
     unsigned n;
-    uint64_t voted, yes, pending; /* pending: asked to confirm, and has not answered */
+    uint64_t voted, yes, pending; /* pending: asked to confirm, and no answer yet */
     uint64_t first;               /* the majority that the fence was chosen from */
     uint64_t confirmed, was_asked;
     uint64_t counter[5];
@@ -97,7 +97,7 @@ static void begin(struct history *s, unsigned n)
     check(s);
 }
 
-/* All that can come after this; returns how many histories there are. */
+/* Plays everything that can come after this; returns how many histories there are. */
 static unsigned go_on(const struct history *s)
 {
     unsigned node, ends = 0, way;
@@ -123,8 +123,8 @@ static unsigned go_on(const struct history *s)
 
 START_TEST(every_history_of_up_to_three_nodes)
 {
-    /* Of two: each order of nine pairs of counters, three of which are the same; of the others one
-     * is asked, and says either. */
+    /* Of two nodes there are nine pairs of counters in either order. Three pairs are equal; for
+     * each of the other six one node is asked, and confirms or refuses. */
     static const unsigned least[] = {0, TOP, 2 * (3 + 6 * 2), 900};
     struct history s;
 
@@ -166,7 +166,7 @@ START_TEST(many_histories_of_five)
 }
 END_TEST
 
-START_TEST(who_was_not_asked_cannot_confirm)
+START_TEST(a_node_that_was_not_asked_cannot_confirm)
 {
     struct history s;
 
@@ -177,7 +177,7 @@ START_TEST(who_was_not_asked_cannot_confirm)
     check(&s);
     vote_of(&s, 1, 3);
     confirm_of(&s, 0, false);
-    rlk_fence_confirmed(&s.f, 0, true); /* said twice: the first counts */
+    rlk_fence_confirmed(&s.f, 0, true); /* answered twice: the first answer counts */
     check(&s);
 }
 END_TEST
@@ -187,52 +187,54 @@ END_TEST
 #define FENCED(n) START(n), SET(terms.fenced, true)
 
 static const struct story of_rounds[] = {
-    {"one_question_is_enough_when_all_agree",
+    {"no_confirmation_is_needed_when_all_agree",
      {FENCED(5), YES(0, 7), YES(1, 7), ASKING, YES(2, 7), WON, IS(out.confirm, 0),
       IS(round.fence.value, 7), VALID(LEASE)}},
 
-    {"those_that_gave_less_are_asked_and_nobody_else",
+    {"only_nodes_with_a_lower_number_are_asked",
      {FENCED(5), YES(0, 5), IS(out.confirm, 0), YES(3, 9), IS(out.confirm, 0), YES(4, 5), ASKING,
       IS(out.confirm, 0x11), IS(out.fence, 9), CONFIRM(0, OURS), ASKING, IS(out.confirm, 0),
       CONFIRM(4, OURS), WON, IS(round.fence.value, 9)}},
 
-    /* One that comes while the others are asked: the same number agrees, a lower one is asked. */
-    {"late_votes_help_to_agree",
+    /* A vote that comes while the others are asked: the same number agrees; a node with a lower one
+     * is asked. */
+    {"a_late_equal_vote_agrees",
      {FENCED(5), YES(0, 5), YES(1, 6), YES(2, 6), IS(out.confirm, 0x01), YES(3, 6),
       IS(out.confirm, 0), WON, IS(round.fence.value, 6)}},
-    {"a_late_lower_vote_is_asked_to_agree",
+    {"a_late_lower_node_is_asked_to_confirm",
      {FENCED(5), YES(0, 5), YES(1, 6), YES(2, 6), YES(3, 4), IS(out.confirm, 0x08),
       IS(out.fence, 6), ASKING, CONFIRM(3, OURS), WON, IS(round.fence.value, 6)}},
 
-    /* A master with more has given that number away, perhaps to a later holder: it has our key, and
-     * so a lease, and does not agree. */
-    {"a_late_greater_one_has_a_lease_and_no_say",
+    /* A master with a greater number has given ours away before, perhaps to a later holder. It has
+     * our key, and so a lease, but it does not agree. */
+    {"a_late_greater_vote_has_a_lease_and_does_not_agree",
      {FENCED(3), YES(0, 5), YES(1, 6), IS(out.confirm, 0x1), YES(2, 7), IS(out.confirm, 0), ASKING,
       IS(round.fence.value, 6), IS(round.yes, 0x7), CONFIRM(0, OURS), WON}},
-    /* 1 and 2 have our key, and 6 and 7. */
-    {"a_late_greater_one_does_not_agree_for_another",
+    /* 1 and 2 have our key, with the numbers 6 and 7. */
+    {"a_late_greater_vote_does_not_replace_a_confirmation",
      {FENCED(3), YES(0, 5), YES(1, 6), YES(2, 7), CONFIRM(0, GONE), LOST(ENOQUORUM, 0x7)}},
 
-    /* The win is valid as long as a majority of those that agree: nobody else made it a win. */
-    {"a_late_greater_one_does_not_count_for_the_validity",
+    /* The win is valid as long as a majority of the nodes that agree: only they made it a win. */
+    {"a_late_greater_vote_does_not_count_for_the_validity",
      {FENCED(3), SET(round.end_us[0], T0 + LEASE - 500), YES(0, 5), YES(1, 6), YES(2, 7),
       CONFIRM(0, OURS), WON, IS(counted, 0x3), VALID(LEASE - 500)}},
 
-    /* Whether the late one, or the one that no longer counts, is first. There is a majority of yes
-     * votes with enough time, and no majority that agrees. */
-    {"a_late_greater_one_does_not_replace_one_that_no_longer_counts",
+    /* Whether the greater number comes before or after the vote that no longer counts. There is a
+     * majority of yes votes with enough validity, but no majority that agrees. */
+    {"a_late_greater_vote_does_not_replace_one_that_no_longer_counts",
      {FENCED(3), YES(0, 5), YES(1, 5), WON, YES(2, 9), QUARANTINE(0x2), IS(round.yes, 0x5),
       IS(round.valid_until_us, 0), DELIVER(100), LOST(ENOQUORUM, 0x7)}},
-    {"a_later_greater_one_does_not_replace_one_that_no_longer_counts",
+    {"a_greater_vote_after_it_does_not_replace_one_that_no_longer_counts",
      {FENCED(3), YES(0, 5), YES(1, 5), WON, QUARANTINE(0x2), YES(2, 9), IS(round.yes, 0x5),
       IS(round.valid_until_us, 0), DELIVER(100), LOST(ENOQUORUM, 0x7)}},
 
-    {"a_late_equal_one_replaces_one_that_no_longer_counts",
+    {"a_late_equal_vote_replaces_one_that_no_longer_counts",
      {FENCED(3), YES(0, 5), YES(1, 5), YES(2, 5), QUARANTINE(0x2), DELIVER(100), WON,
       IS(counted, 0x5), VALID(LEASE)}},
 
-    /* It is lost as soon as those that agree, those asked and those to come are too few. */
-    {"without_hope_it_is_lost_at_once",
+    /* The round is lost as soon as the nodes that agree, that are asked, and that have not voted
+     * yet are too few. */
+    {"lost_at_once_when_no_majority_can_agree",
      {FENCED(3), YES(0, 6), YES(1, 5), VOTE(0x4, NO), ASKING, CONFIRM(1, UNKNOWN),
       IS(round.state, RLK_ROUND_LOST), IS(out.release, 0x3)}},
 
@@ -241,8 +243,8 @@ static const struct story of_rounds[] = {
       ASKING, TIMER(TIMEOUT), LOST(ENOQUORUM, 0x7), CONFIRM(0, OURS),
       IS(round.state, RLK_ROUND_LOST)}},
 
-    /* [S2] The leases are those of the votes, however late it is agreed. */
-    {"agreeing_takes_of_the_validity",
+    /* [S2] The leases are those of the votes, however late the nodes agree. */
+    {"the_time_to_agree_reduces_the_validity",
      {FENCED(3), YES(0, 5), YES(1, 6), AT(LEASE - MIN_LEFT, CONFIRM, .answer = RLK_ANSWER_OURS),
       WON, VALID(LEASE), FENCED(3), YES(0, 5), YES(1, 6),
       AT(LEASE - MIN_LEFT + 1, CONFIRM, .answer = RLK_ANSWER_OURS), LOST(ETOOSLOW, 0x7)}},
@@ -250,12 +252,12 @@ static const struct story of_rounds[] = {
     {"a_yes_without_a_number_is_unknown",
      {FENCED(3), YES(0, 0), YES(1, 0), LOST(ENOQUORUM, 0x7), IS(round.yes, 0)}},
 
-    {"after_the_win_nothing_is_asked",
+    {"nothing_is_asked_after_the_win",
      {FENCED(5), YES(0, 6), YES(1, 6), YES(2, 6), YES(3, 5), IS(out.confirm, 0), YES(4, 9),
       IS(out.confirm, 0), WON, IS(round.fence.value, 6), IS(round.yes, 0x1f)}},
 
-    /* Who does not confirm has no key of ours; the win stands without it. */
-    {"a_confirmation_after_the_win_tells_who_agrees",
+    /* A node that refuses to confirm does not have our key; the win stays without it. */
+    {"a_node_that_confirms_after_the_win_agrees",
      {FENCED(5), YES(0, 5), YES(1, 6), YES(2, 6), YES(3, 6), WON, CONFIRM(0, OURS), WON,
       IS(round.yes, 0xf), IS(counted, 0xf), VALID(LEASE)}},
     {"a_refusal_to_confirm_after_the_win_leaves_it_a_win",
@@ -263,12 +265,12 @@ static const struct story of_rounds[] = {
       IS(round.yes, 0xe), IS(counted, 0xe), VALID(LEASE)}},
 
     /* At first there is no fence yet. */
-    {"who_was_not_asked_to_confirm_is_not_heard",
+    {"an_unasked_confirmation_is_ignored",
      {FENCED(5), YES(0, 5), YES(1, 6), CONFIRM(0, GONE), IS(round.yes, 0x3), YES(2, 6),
       CONFIRM(1, GONE), CONFIRM(3, OURS), IS(round.yes, 0x7), ASKING, CONFIRM(0, OURS), WON}},
 
-    /* [S11] A number from who does not vote is none. */
-    {"a_quarantined_vote_has_no_say_in_the_fence",
+    /* [S11] A number from a node in quarantine does not count. */
+    {"a_quarantined_vote_does_not_raise_the_fence",
      {FENCED(3),
       EVENT(.kind = RLK_EVENT_VOTE, .node = 2, .vote = RLK_VOTE_QUARANTINED, .fence = 90),
       YES(0, 5), YES(1, 5), WON, IS(round.fence.value, 5)}},
@@ -284,8 +286,8 @@ START_TEST(a_round)
 }
 END_TEST
 
-/* _i: what it says instead. Its key may be there still. */
-START_TEST(who_does_not_confirm_has_not_voted)
+/* _i: the answer instead of a confirmation. The key may still be there. */
+START_TEST(a_vote_that_is_not_confirmed_does_not_count)
 {
     static const enum rlk_answer answers[] = {RLK_ANSWER_UNKNOWN, RLK_ANSWER_GONE,
                                               RLK_ANSWER_TAKEN};
@@ -304,7 +306,7 @@ static TCase *agreeing(void)
 
     tcase_add_loop_test(c, every_history_of_up_to_three_nodes, 1, 4);
     tcase_add_loop_test(c, many_histories_of_five, 0, 10);
-    tcase_add_test(c, who_was_not_asked_cannot_confirm);
+    tcase_add_test(c, a_node_that_was_not_asked_cannot_confirm);
     return c;
 }
 
@@ -313,7 +315,7 @@ static TCase *rounds(void)
     TCase *c = tcase_create("rounds");
 
     tcase_add_rows(c, a_round, of_rounds);
-    tcase_add_loop_test(c, who_does_not_confirm_has_not_voted, 0, 3);
+    tcase_add_loop_test(c, a_vote_that_is_not_confirmed_does_not_count, 0, 3);
     return c;
 }
 

@@ -1,5 +1,5 @@
-/* test_former.c - connections that ended with commands unanswered: which of them the server is told
- * to end, and how often [S5]. */
+/* test_former.c - connections that ended with commands unanswered: which of them are ended by
+ * CLIENT KILL, and how often [S5]. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void expect(unsigned count, int64_t first)
     }
 }
 
-/* Nothing that was sent over the others can arrive late. The id 0 is unknown. */
+/* No command can arrive late over the other connections. The id 0 is unknown. */
 START_TEST(only_a_connection_with_an_id_a_run_and_unanswered_commands_is_kept)
 {
     bool unanswered = _i & 1, run = _i & 2, id = _i & 4;
@@ -34,7 +34,7 @@ START_TEST(only_a_connection_with_an_id_a_run_and_unanswered_commands_is_kept)
 }
 END_TEST
 
-/* Also when the connection over which CLIENT KILL was sent broke, too. */
+/* Also when the connection over which CLIENT KILL was sent broke as well. */
 START_TEST(each_is_kept_until_the_server_has_replied)
 {
     int64_t id;

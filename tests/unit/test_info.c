@@ -1,5 +1,5 @@
-/* test_info.c - what a server says of itself: read whole, by whatever it is told in, and without
- * harm [S11]. */
+/* test_info.c - what a server says about itself: it is read completely, whatever the type of the
+ * reply, and hostile texts do no harm [S11]. */
 #include <stdio.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ START_TEST(an_error_leaves_everything_as_it_is)
 }
 END_TEST
 
-/* A name is that of its whole line: not a part of another, nor of a value. */
+/* A name is all of its line up to the colon: neither a part of another name, nor of a value. */
 static const char *const near_misses[] = {
     "xrun_id:1\r\n", "run_id\r\n", "run_id2:1\r\n", "run_i:1\r\n",          "os:a run_id:1\r\n",
     " run_id:1\n",   "run_id",     "run_id =1\r\n", "executable:run_id:1\n"};
@@ -105,7 +105,7 @@ START_TEST(the_last_line_needs_no_end)
 }
 END_TEST
 
-START_TEST(durable_is_a_log_that_is_written_always)
+START_TEST(durable_with_a_log_that_is_always_synced)
 {
     static const char *const fsyncs[] = {"always", "everysec", "no", ""};
     unsigned aof, fails, i;
@@ -128,9 +128,9 @@ START_TEST(durable_is_a_log_that_is_written_always)
 }
 END_TEST
 
-/* In whichever order they come. With the second it is not waited for while another log is written:
- * "yes", or what nobody knows. */
-START_TEST(durable_is_not_while_the_log_is_written_anew)
+/* The two settings may come in either order. With "yes" the log is not synced while it is
+ * rewritten; an unknown value counts as "yes". */
+START_TEST(not_durable_while_the_log_is_rewritten)
 {
     static const char *const pauses[] = {"no", "yes", "", "maybe"};
     const char *words[] = {"appendfsync", "always", "no-appendfsync-on-rewrite", pauses[_i / 2]};
@@ -150,8 +150,8 @@ START_TEST(durable_is_not_while_the_log_is_written_anew)
 }
 END_TEST
 
-/* CONFIG may be forbidden, or renamed, or know no such parameter. */
-START_TEST(what_is_not_told_of_the_log_is_not_durable)
+/* CONFIG may be denied or renamed, or may not have that parameter. */
+START_TEST(not_durable_when_the_sync_policy_cannot_be_read)
 {
     struct rlk_reply error = {RLK_REPLY_ERROR, 0, "NOPERM always", 13};
     struct rlk_reply none = {RLK_REPLY_ARRAY, 0, "", 0}, text = {RLK_REPLY_STRING, 0, "always", 6};
@@ -179,16 +179,16 @@ START_TEST(evicts_with_a_limit_and_a_policy_only)
 }
 END_TEST
 
-static const char *const throwing[] = {
+static const char *const deleting[] = {
     "cmdstat_flushall:calls=1\r\n", "cmdstat_flushdb:calls=1\r\n", "cmdstat_swapdb:calls=1\r\n",
     "cmdstat_replicaof:calls=1\r\n", "cmdstat_slaveof:calls=1\r\n"};
 
-START_TEST(data_that_were_thrown_away_are_seen_in_the_statistics)
+START_TEST(deleted_data_show_in_the_statistics)
 {
     char text[200];
 
     begin();
-    snprintf(text, sizeof(text), "# Commandstats\r\ncmdstat_get:calls=9\r\n%s", throwing[_i]);
+    snprintf(text, sizeof(text), "# Commandstats\r\ncmdstat_get:calls=9\r\n%s", deleting[_i]);
     learn(text);
     ck_assert(info.flushed);
     begin();
@@ -197,8 +197,8 @@ START_TEST(data_that_were_thrown_away_are_seen_in_the_statistics)
 }
 END_TEST
 
-/* A section without statistics says nothing of them. */
-START_TEST(other_sections_do_not_clear_it)
+/* A section without statistics says nothing about deleted data. */
+START_TEST(other_sections_do_not_hide_deleted_data)
 {
     begin();
     learn("cmdstat_flushall:calls=1\r\n");
@@ -207,7 +207,7 @@ START_TEST(other_sections_do_not_clear_it)
 }
 END_TEST
 
-START_TEST(statistics_that_were_cut_off_may_hide_it)
+START_TEST(statistics_that_were_cut_off_may_hide_deleted_data)
 {
     static char text[RLK_REPLY_TEXT];
 
@@ -220,7 +220,7 @@ START_TEST(statistics_that_were_cut_off_may_hide_it)
 }
 END_TEST
 
-START_TEST(who_took_its_master_s_place_is_known)
+START_TEST(a_replica_that_was_promoted_is_known)
 {
     begin();
     learn("role:master\r\nsecond_repl_offset:0\r\n");
@@ -257,7 +257,7 @@ static const struct {
                {"uptime_in_seconds:99999999999999999999\r\n", INT64_MAX},
                {"uptime_in_seconds:-99999999999999999999\r\n", INT64_MIN}};
 
-START_TEST(numbers_that_are_none_do_no_harm)
+START_TEST(invalid_numbers_do_no_harm)
 {
     begin();
     learn(numbers[_i].text);
@@ -265,8 +265,8 @@ START_TEST(numbers_that_are_none_do_no_harm)
 }
 END_TEST
 
-/* Pieces of what can be said, in any order, with bytes that do not belong there. */
-START_TEST(no_text_does_harm)
+/* Pieces of what INFO can say, in any order, with bytes that do not belong there. */
+START_TEST(random_text_does_no_harm)
 {
     static const char *const pieces[] = {"run_id:",
                                          "uptime_in_seconds:",
@@ -318,20 +318,19 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_line_has_its_name_at_its_beginning, 0,
                         sizeof(near_misses) / sizeof(near_misses[0]));
     tcase_add_test(c, the_last_line_needs_no_end);
-    tcase_add_test(c, durable_is_a_log_that_is_written_always);
-    tcase_add_loop_test(c, durable_is_not_while_the_log_is_written_anew, 0, 8);
-    tcase_add_test(c, what_is_not_told_of_the_log_is_not_durable);
+    tcase_add_test(c, durable_with_a_log_that_is_always_synced);
+    tcase_add_loop_test(c, not_durable_while_the_log_is_rewritten, 0, 8);
+    tcase_add_test(c, not_durable_when_the_sync_policy_cannot_be_read);
     tcase_add_test(c, evicts_with_a_limit_and_a_policy_only);
-    tcase_add_loop_test(c, data_that_were_thrown_away_are_seen_in_the_statistics, 0,
-                        sizeof(throwing) / sizeof(throwing[0]));
-    tcase_add_test(c, other_sections_do_not_clear_it);
-    tcase_add_loop_test(c, statistics_that_were_cut_off_may_hide_it, 0, 2);
-    tcase_add_test(c, who_took_its_master_s_place_is_known);
+    tcase_add_loop_test(c, deleted_data_show_in_the_statistics, 0,
+                        sizeof(deleting) / sizeof(deleting[0]));
+    tcase_add_test(c, other_sections_do_not_hide_deleted_data);
+    tcase_add_loop_test(c, statistics_that_were_cut_off_may_hide_deleted_data, 0, 2);
+    tcase_add_test(c, a_replica_that_was_promoted_is_known);
     suite_add_tcase(s, c);
     tcase_add_test(h, long_values_are_cut_and_control_characters_are_not_kept);
-    tcase_add_loop_test(h, numbers_that_are_none_do_no_harm, 0,
-                        sizeof(numbers) / sizeof(numbers[0]));
-    tcase_add_loop_test(h, no_text_does_harm, 0, 5);
+    tcase_add_loop_test(h, invalid_numbers_do_no_harm, 0, sizeof(numbers) / sizeof(numbers[0]));
+    tcase_add_loop_test(h, random_text_does_no_harm, 0, 5);
     suite_add_tcase(s, h);
     return s;
 }

@@ -40,7 +40,7 @@ static void set_up(enum rlk_quarantine_policy policy)
     rlk_inspection_begin(&inspection);
 }
 
-/* The same, greeted: its votes count. */
+/* The same master, greeted: its votes count. */
 static void set_up_known(enum rlk_quarantine_policy policy)
 {
     set_up(policy);
@@ -52,7 +52,7 @@ static bool votes(void)
     return rlk_quarantine_reason(&quarantine, NOW, NULL) == RLK_QUARANTINED_NOT;
 }
 
-static enum rlk_quarantine_reason bar(void)
+static enum rlk_quarantine_reason reason(void)
 {
     return rlk_quarantine_reason(&quarantine, NOW, NULL);
 }
@@ -62,13 +62,13 @@ static enum rlk_quarantine_reason bar(void)
 /* The bits of _i: INFO tells the role, INFO is denied since, HELLO tells the role. */
 START_TEST(the_role_is_asked_by_the_command_that_tells_it)
 {
-    bool told = _i & 1, denies_info = _i & 2, hello = _i & 4;
-    enum rlk_inspection_role expected = told && !denies_info ? RLK_INSPECTION_BY_INFO
-                                        : hello              ? RLK_INSPECTION_BY_HELLO
-                                                             : RLK_INSPECTION_NO_ROLE;
+    bool by_info = _i & 1, denies_info = _i & 2, hello = _i & 4;
+    enum rlk_inspection_role expected = by_info && !denies_info ? RLK_INSPECTION_BY_INFO
+                                        : hello                 ? RLK_INSPECTION_BY_HELLO
+                                                                : RLK_INSPECTION_NO_ROLE;
 
     set_up_known(RLK_QUARANTINE_STRICT);
-    if (!told) {
+    if (!by_info) {
         server.role[0] = '\0';
     }
     inspection.tells_role = hello;
@@ -94,7 +94,7 @@ START_TEST(the_mark_is_read_where_the_policy_and_the_master_allow_it)
 }
 END_TEST
 
-START_TEST(only_an_unknown_run_is_believed_its_age)
+START_TEST(the_age_counts_only_of_an_unknown_run)
 {
     set_up(RLK_QUARANTINE_STRICT);
     ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_age_us,
@@ -198,8 +198,8 @@ START_TEST(a_master_that_has_not_changed_keeps_its_votes)
 }
 END_TEST
 
-/* At the greeting. The master may be in quarantine already, and the votes over the connection
- * before are of another run all the same. */
+/* At a greeting. Even when the master is in quarantine already, the votes over the connection
+ * before are of another run. */
 START_TEST(another_run_retracts_the_votes)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
@@ -242,7 +242,8 @@ START_TEST(a_vote_that_misses_the_mark_retracts_the_votes)
 }
 END_TEST
 
-/* A master in quarantine has no votes to retract. But other data matter to held locks, too. */
+/* A master in quarantine has no votes left to retract. But replaced data matter to held locks,
+ * too. */
 START_TEST(votes_are_retracted_once)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
@@ -268,7 +269,7 @@ static const struct {
              {"arbiter", 0, RLK_REGREET_UNFIT, RLK_UNFIT_ROLE},
              {"master", 9, RLK_REGREET_REPLICA, RLK_UNFIT_NOT}};
 
-/* Whatever the policy. */
+/* Under every policy. */
 START_TEST(a_replica_and_a_former_replica_need_a_new_greeting)
 {
     int row = _i % 4;
@@ -313,7 +314,7 @@ START_TEST(after_an_error_the_votes_wait_for_the_mark_or_count_without_it)
         quarantine.until_us[RLK_QUARANTINED_FORGOT] = 0; /* long ago */
     }
     step(kind, error, 0);
-    ck_assert_int_eq(bar(), later ? RLK_QUARANTINED_UNREAD : RLK_QUARANTINED_NOT);
+    ck_assert_int_eq(reason(), later ? RLK_QUARANTINED_UNREAD : RLK_QUARANTINED_NOT);
     ck_assert_int_eq(out.quarantined, later);
     ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), later);
     ck_assert_int_eq(out.regreet, RLK_REGREET_NOT);
@@ -347,30 +348,31 @@ END_TEST
 
 static Suite *suite(void)
 {
-    Suite *s = suite_create("look");
-    TCase *asks = tcase_create("asks"), *means = tcase_create("means");
+    Suite *s = suite_create("inspection");
+    TCase *questions = tcase_create("questions"), *replies = tcase_create("replies");
 
-    tcase_add_loop_test(asks, the_role_is_asked_by_the_command_that_tells_it, 0, 8);
-    tcase_add_loop_test(asks, the_mark_is_read_where_the_policy_and_the_master_allow_it, 0, 12);
-    tcase_add_test(asks, only_an_unknown_run_is_believed_its_age);
-    tcase_add_loop_test(asks, there_is_one_inspection_at_a_time_and_not_too_often, 0, 6);
-    tcase_add_test(asks, a_new_connection_has_nothing_outstanding_and_nothing_denied);
-    tcase_add_loop_test(asks, whether_it_evicts_is_asked_more_often_while_it_does, 0, 6);
-    tcase_add_test(asks, each_inspection_records_a_step_until_it_is_on_record);
-    tcase_add_test(asks, where_no_mark_is_read_no_step_is_recorded);
-    suite_add_tcase(s, asks);
-    tcase_add_loop_test(means, a_master_that_has_not_changed_keeps_its_votes, 0, 6);
-    tcase_add_test(means, another_run_retracts_the_votes);
-    tcase_add_test(means, another_mark_retracts_the_votes_and_needs_a_new_greeting);
-    tcase_add_test(means, a_reply_without_a_mark_changes_nothing);
-    tcase_add_test(means, a_vote_that_misses_the_mark_retracts_the_votes);
-    tcase_add_test(means, votes_are_retracted_once);
-    tcase_add_loop_test(means, a_replica_and_a_former_replica_need_a_new_greeting, 0, 12);
-    tcase_add_test(means, hello_tells_the_role_as_info_does);
-    tcase_add_loop_test(means, after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0,
+    tcase_add_loop_test(questions, the_role_is_asked_by_the_command_that_tells_it, 0, 8);
+    tcase_add_loop_test(questions, the_mark_is_read_where_the_policy_and_the_master_allow_it, 0,
+                        12);
+    tcase_add_test(questions, the_age_counts_only_of_an_unknown_run);
+    tcase_add_loop_test(questions, there_is_one_inspection_at_a_time_and_not_too_often, 0, 6);
+    tcase_add_test(questions, a_new_connection_has_nothing_outstanding_and_nothing_denied);
+    tcase_add_loop_test(questions, whether_it_evicts_is_asked_more_often_while_it_does, 0, 6);
+    tcase_add_test(questions, each_inspection_records_a_step_until_it_is_on_record);
+    tcase_add_test(questions, where_no_mark_is_read_no_step_is_recorded);
+    suite_add_tcase(s, questions);
+    tcase_add_loop_test(replies, a_master_that_has_not_changed_keeps_its_votes, 0, 6);
+    tcase_add_test(replies, another_run_retracts_the_votes);
+    tcase_add_test(replies, another_mark_retracts_the_votes_and_needs_a_new_greeting);
+    tcase_add_test(replies, a_reply_without_a_mark_changes_nothing);
+    tcase_add_test(replies, a_vote_that_misses_the_mark_retracts_the_votes);
+    tcase_add_test(replies, votes_are_retracted_once);
+    tcase_add_loop_test(replies, a_replica_and_a_former_replica_need_a_new_greeting, 0, 12);
+    tcase_add_test(replies, hello_tells_the_role_as_info_does);
+    tcase_add_loop_test(replies, after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0,
                         18);
-    tcase_add_loop_test(means, blind_spots_are_reported, 0, 24);
-    suite_add_tcase(s, means);
+    tcase_add_loop_test(replies, blind_spots_are_reported, 0, 24);
+    suite_add_tcase(s, replies);
     return s;
 }
 

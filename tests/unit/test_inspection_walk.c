@@ -2,8 +2,8 @@
  * that inspects it [S11].
  *
  * The test knows when the master last lost a vote. After each greeting and each inspection the
- * votes must not count before every lock of that time has expired; and when no more is lost they
- * must count again. Every sequence of six steps is tried. */
+ * votes must not count before every lock from before that time has expired; and once nothing more
+ * is lost they must count again. Every sequence of six events is tried. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,8 +49,8 @@ struct world {
     bool durable, flushed;
     struct key key;
     uint64_t lost_us; /* when it last may have lost a vote */
-    bool looked_at;   /* by any client, in this run */
-    bool is_copy;     /* no client can see that: guarantees.md */
+    bool inspected;   /* by any client, in this run */
+    bool is_copy;     /* no client can see that: see guarantees.md */
 
     bool connected;
     struct rlk_inspection inspection;
@@ -94,7 +94,7 @@ static struct rlk_birth run_script(struct world *w, const struct rlk_inspection_
     if (w->key.run != 0 && (w->key.run == w->run || q->keeps_data)) {
         from_us = rlk_time_min(rlk_time_max(w->key.born_us, q->step_us), w->now_us);
     }
-    w->looked_at = true;
+    w->inspected = true;
     w->key = (struct key){
         .run = w->run, .mark = w->key.run ? w->key.mark : ++w->marks, .born_us = from_us};
     return (struct rlk_birth){
@@ -105,8 +105,8 @@ static struct rlk_birth run_script(struct world *w, const struct rlk_inspection_
  * since. */
 static void restart(struct world *w, bool keeps_key)
 {
-    w->is_copy = w->is_copy || (w->durable && w->promotion != 0 && !w->looked_at);
-    w->looked_at = false;
+    w->is_copy = w->is_copy || (w->durable && w->promotion != 0 && !w->inspected);
+    w->inspected = false;
     w->run++;
     w->started_us = w->now_us;
     w->flushed = w->connected = false;
@@ -134,13 +134,13 @@ static void take_over(struct world *w)
     w->lost_us = w->now_us;
 }
 
-/* It has the data of another master now: none of our keys is there. */
+/* The server has the data of another master now, without any of our keys. */
 static void copy(struct world *w)
 {
     w->key = (struct key){.run = 1000, .mark = ++w->marks, .born_us = LONG_AGO};
     w->promotion = 1000 + w->marks;
     w->lost_us = w->now_us;
-    w->looked_at = false;
+    w->inspected = false;
 }
 
 /* ---- the client ---- */
@@ -176,7 +176,7 @@ static void greet(struct world *w, enum rlk_inspection_error error)
     ask(w, RLK_INSPECTION_GREETED, error);
 }
 
-static void look_at(struct world *w, enum rlk_inspection_error error)
+static void inspect(struct world *w, enum rlk_inspection_error error)
 {
     struct rlk_inspection_event role = {.kind = RLK_INSPECTION_INFO};
 
@@ -206,7 +206,7 @@ static void forget_all(struct world *w)
     w->connected = false;
 }
 
-/* Another client: only the master changes. */
+/* Another client inspects the master. Only the master changes. */
 static void meet_stranger(struct world *w)
 {
     struct world other = *w;
@@ -215,7 +215,7 @@ static void meet_stranger(struct world *w)
     greet(&other, RLK_INSPECTION_ANSWERED);
     w->key = other.key;
     w->marks = other.marks;
-    w->looked_at = true;
+    w->inspected = true;
 }
 
 static void make(struct world *w, enum move move)
@@ -246,10 +246,10 @@ static void make(struct world *w, enum move move)
         greet(w, RLK_INSPECTION_NOT_NOW);
         break;
     case LOOK:
-        look_at(w, RLK_INSPECTION_ANSWERED);
+        inspect(w, RLK_INSPECTION_ANSWERED);
         break;
     case LOOK_ODD:
-        look_at(w, RLK_INSPECTION_OTHER);
+        inspect(w, RLK_INSPECTION_OTHER);
         break;
     case VOTE:
         vote(w);
@@ -354,8 +354,8 @@ END_TEST
 
 static Suite *suite(void)
 {
-    Suite *s = suite_create("look-walk");
-    TCase *c = tcase_create("look-walk");
+    Suite *s = suite_create("inspection-walk");
+    TCase *c = tcase_create("inspection-walk");
 
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, no_vote_is_given_twice_and_all_are_given_again, 0, 2);

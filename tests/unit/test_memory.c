@@ -1,6 +1,8 @@
-/* test_memory.c - without memory an acquire is refused or told, and never forgotten. White box:
- * allocations are made to fail, by the hook, and by torture (lib/torture.h), which runs this file
- * too; the masters are sockets that do not exist. */
+/* test_memory.c - without memory an acquire is rejected, or its failure is reported; it is never
+ * forgotten.
+ *
+ * White box: allocations are made to fail, by the hook, and by torture (lib/torture.h), which runs
+ * this file too. The masters are sockets that do not exist. */
 #include <event2/event.h>
 #include <redlock/redlock.h>
 #include <stdlib.h>
@@ -27,18 +29,18 @@ static int allow_nothing(size_t size)
     return 0;
 }
 
-struct told {
+struct result {
     int calls, status;
 };
 
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
-    struct told *told = arg;
+    struct result *result = arg;
 
     (void)lock;
     allowed = -1;
-    told->calls++;
-    told->status = status;
+    result->calls++;
+    result->status = status;
 }
 
 static void on_closed(void *arg)
@@ -64,13 +66,13 @@ static void close_it(struct event_base *base, struct redlock *rl)
     loop_must(base, &closed);
 }
 
-/* Every later round needs a claim of its own, and cannot even begin without. */
-START_TEST(a_retry_without_memory_is_told_as_such)
+/* Every later round needs a new claim, and cannot begin without one. */
+START_TEST(a_retry_without_memory_fails_with_enomem)
 {
     struct event_base *base = event_base_new();
     struct redlock_options o = options();
     struct redlock_request request;
-    struct told told = {0, 0};
+    struct result result = {0, 0};
     struct redlock *rl;
 
     ck_assert_int_eq(redlock_new(base, &o, &rl), 0);
@@ -78,20 +80,20 @@ START_TEST(a_retry_without_memory_is_told_as_such)
     request.key = "k";
     request.wait_ms = REDLOCK_FOREVER;
     request.max_retries = 1;
-    ck_assert_int_eq(redlock_acquire(rl, &request, on_acquired, &told, NULL), 0);
+    ck_assert_int_eq(redlock_acquire(rl, &request, on_acquired, &result, NULL), 0);
     allowed = 0;
     rlk_alloc_hook(allow);
-    loop_must(base, &told.calls);
+    loop_must(base, &result.calls);
     rlk_alloc_hook(NULL);
-    ck_assert_int_eq(told.status, REDLOCK_ENOMEM);
+    ck_assert_int_eq(result.status, REDLOCK_ENOMEM);
     close_it(base, rl);
-    ck_assert_int_eq(told.calls, 1);
+    ck_assert_int_eq(result.calls, 1);
     event_base_free(base);
 }
 END_TEST
 
-/* Here torture makes each allocation fail: it sees to it that a failure is REDLOCK_ENOMEM, writes
- * nothing and leaves nothing. */
+/* Torture makes each allocation fail here. It checks that a failure is REDLOCK_ENOMEM, writes
+ * nothing and leaks nothing. */
 START_TEST(a_manager_is_made_and_closed)
 {
     struct event_base *base = event_base_new();
@@ -104,22 +106,22 @@ START_TEST(a_manager_is_made_and_closed)
 }
 END_TEST
 
-START_TEST(an_acquire_without_masters_is_told_so)
+START_TEST(an_acquire_without_masters_fails_with_enoquorum)
 {
     struct event_base *base = event_base_new();
     struct redlock_options o = options();
     struct redlock_request request;
-    struct told told = {0, 0};
+    struct result result = {0, 0};
     struct redlock *rl;
 
     ck_assert_int_eq(redlock_new(base, &o, &rl), 0);
     redlock_request_init(&request);
     request.key = "k";
-    ck_assert_int_eq(redlock_acquire(rl, &request, on_acquired, &told, NULL), 0);
-    loop_must(base, &told.calls);
-    ck_assert_int_eq(told.status, REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(redlock_acquire(rl, &request, on_acquired, &result, NULL), 0);
+    loop_must(base, &result.calls);
+    ck_assert_int_eq(result.status, REDLOCK_ENOQUORUM);
     close_it(base, rl);
-    ck_assert_int_eq(told.calls, 1);
+    ck_assert_int_eq(result.calls, 1);
     event_base_free(base);
 }
 END_TEST
@@ -129,7 +131,7 @@ static struct redlock *open_on(struct event_base *base, struct fake *const *mast
     const char *uris[3];
     struct redlock_options o = options();
     struct redlock_request request;
-    struct told told = {0, 0};
+    struct result result = {0, 0};
     struct redlock *rl;
     int i;
 
@@ -140,19 +142,19 @@ static struct redlock *open_on(struct event_base *base, struct fake *const *mast
     ck_assert_int_eq(redlock_new(base, &o, &rl), 0);
     redlock_request_init(&request);
     request.key = "another";
-    ck_assert_int_eq(redlock_acquire(rl, &request, on_acquired, &told, NULL), 0);
-    loop_must(base, &told.calls);
-    ck_assert_int_eq(told.status, REDLOCK_OK);
+    ck_assert_int_eq(redlock_acquire(rl, &request, on_acquired, &result, NULL), 0);
+    loop_must(base, &result.calls);
+    ck_assert_int_eq(result.status, REDLOCK_OK);
     return rl;
 }
 
-/* With masters that are there, so that there would be something to wait for. */
-START_TEST(a_retry_that_cannot_ask_anybody_is_told_as_such)
+/* With masters that could be connected, so that there is something to wait for. */
+START_TEST(a_retry_that_cannot_be_sent_fails_with_enomem)
 {
     struct event_base *base = event_base_new();
     struct fake *masters[3];
     struct redlock_request request;
-    struct told told = {0, 0};
+    struct result result = {0, 0};
     struct redlock *rl;
     int i;
 
@@ -164,13 +166,13 @@ START_TEST(a_retry_that_cannot_ask_anybody_is_told_as_such)
     redlock_request_init(&request);
     request.key = "k";
     request.wait_ms = REDLOCK_FOREVER;
-    ck_assert_int_eq(redlock_acquire(rl, &request, on_acquired, &told, NULL), 0);
+    ck_assert_int_eq(redlock_acquire(rl, &request, on_acquired, &result, NULL), 0);
     rlk_alloc_hook(allow_nothing);
-    loop_must(base, &told.calls);
+    loop_must(base, &result.calls);
     rlk_alloc_hook(NULL);
-    ck_assert_int_eq(told.status, REDLOCK_ENOMEM);
+    ck_assert_int_eq(result.status, REDLOCK_ENOMEM);
     close_it(base, rl);
-    ck_assert_int_eq(told.calls, 1);
+    ck_assert_int_eq(result.calls, 1);
     for (i = 0; i < 3; i++) {
         fake_free(masters[i]);
     }
@@ -183,10 +185,10 @@ static Suite *suite(void)
     Suite *s = suite_create("memory");
     TCase *c = tcase_create("memory");
 
-    tcase_add_test(c, a_retry_without_memory_is_told_as_such);
-    tcase_add_test(c, a_retry_that_cannot_ask_anybody_is_told_as_such);
+    tcase_add_test(c, a_retry_without_memory_fails_with_enomem);
+    tcase_add_test(c, a_retry_that_cannot_be_sent_fails_with_enomem);
     tcase_add_test(c, a_manager_is_made_and_closed);
-    tcase_add_test(c, an_acquire_without_masters_is_told_so);
+    tcase_add_test(c, an_acquire_without_masters_fails_with_enoquorum);
     suite_add_tcase(s, c);
     return s;
 }

@@ -18,9 +18,9 @@ static struct rlk_pending reason(int i)
         .set_lost = i & 1, .unanswered = i & 2, .refused = i & 4, .max_life_us = TTL};
 }
 
-/* A SET may wait in the socket of a stopped server, and its ttl begins when the server runs again.
- * The SET was lost with its connection, or is among the commands without a reply; but not when the
- * release was answered, which was sent after it over the same connection. */
+/* A SET may wait in the socket of a server that is stopped, and its ttl begins when the server runs
+ * again. Such a SET was lost with its connection, or is among the commands without a reply. No SET
+ * is left when the release was answered that was sent after it over the same connection. */
 START_TEST(no_end_is_known_while_a_set_may_still_be_carried_out)
 {
     struct rlk_pending p = reason(_i);

@@ -1,5 +1,5 @@
 /* test_pieces.c - the small pieces of io: the ring, the pending releases, tokens, the parser, the
- * status texts. */
+ * texts of the status codes. */
 #include <redlock/redlock.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ START_TEST(the_ring_is_a_fifo_that_grows_to_its_bound)
 }
 END_TEST
 
-START_TEST(expired_pending_releases_are_not_paid)
+START_TEST(expired_pending_releases_are_not_sent)
 {
     struct rlk_pending_list d = {0};
     struct rlk_claim *a = claim("a"), *b = claim("b");
@@ -267,7 +267,7 @@ static Suite *suite(void)
     TCase *c = tcase_create("pieces");
 
     tcase_add_test(c, the_ring_is_a_fifo_that_grows_to_its_bound);
-    tcase_add_test(c, expired_pending_releases_are_not_paid);
+    tcase_add_test(c, expired_pending_releases_are_not_sent);
     tcase_add_test(c, pending_releases_are_bounded_and_the_oldest_goes_first);
     tcase_add_test(c, tokens_are_forty_hex_digits_and_never_the_same);
     tcase_add_test(c, long_and_short_keys_are_kept_whole);

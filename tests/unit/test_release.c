@@ -34,7 +34,7 @@ START_TEST(every_answer_vector_is_decided_once)
 
     for (v = 0; v < vectors; v++) {
         struct rlk_release r;
-        unsigned told = 0, answered = 0, quorum = rlk_validity_quorum(n), deleted = 0;
+        unsigned reports = 0, answered = 0, quorum = rlk_validity_quorum(n), deleted = 0;
 
         start(&r, n, rlk_mask_all(n), rlk_mask_all(n));
         ck_assert_uint_eq(out.release, rlk_mask_all(n));
@@ -46,9 +46,9 @@ START_TEST(every_answer_vector_is_decided_once)
                 deleted += a == RLK_ANSWER_OURS;
             }
             answer(&r, i, a);
-            told += out.report;
+            reports += out.report;
         }
-        ck_assert_uint_eq(told, 1);
+        ck_assert_uint_eq(reports, 1);
         ck_assert_int_eq(r.status == REDLOCK_ENOQUORUM, answered < quorum);
         if (deleted >= quorum) {
             ck_assert_int_eq(r.status, REDLOCK_OK);
@@ -70,7 +70,7 @@ static const struct {
     {"gone_and_taken_are_told_apart", 3, "0g1t", REDLOCK_TAKEN},
     {"a_remainder_of_a_contender_that_lost_is_not_taken", 3, "0t1o2o", REDLOCK_OK},
     {"a_remainder_of_ours_that_expired_elsewhere_is_not_ok", 3, "0o1t2t", REDLOCK_TAKEN},
-    {"a_pending_release_that_is_paid_in_time_counts", 3, "0u1o0o", REDLOCK_OK},
+    {"a_pending_release_that_is_answered_in_time_counts", 3, "0u1o0o", REDLOCK_OK},
     /* The release whose answer was lost may have deleted the key, and another client may have come
      * since: only that it was still there proves something. */
     {"after_a_lost_answer_only_our_own_key_counts", 5, "0o1u2u1t2g2o3t4t", REDLOCK_OK},

@@ -150,7 +150,7 @@ static const struct story stories[] = {
       VALID(LEASE + 100), IS(round.yes, 0x1f)}},
 
     /* Nothing was sent to the others. */
-    {"nodes_being_connected_are_waited_for_and_those_that_fail_are_not",
+    {"a_round_waits_for_nodes_being_connected_until_they_fail",
      {START_WITH(3, 0x1, 0x6), IS(out.acquire, 0x1), VOTE(0x1, YES), ASKING, DOWN(100, 1), ASKING,
       DOWN(100, 2), LOST(ENOQUORUM, 0x1)}},
 
@@ -163,7 +163,7 @@ static const struct story stories[] = {
       LOST(ETOOSLOW, 0x7)}},
 
     /* With min_validity 0 a lock whose time is exactly over is not valid. */
-    {"nothing_left_is_not_valid_whatever_the_minimum",
+    {"a_lease_that_has_ended_is_not_valid_whatever_the_minimum",
      {START(1), SET(terms.min_validity_us, 0), VOTE_AT(LEASE, 0x1, YES), LOST(ETOOSLOW, 0x1)}},
 
     {"sixty_three_nodes_need_thirty_two",
@@ -185,7 +185,7 @@ static const struct {
               {"uun", REDLOCK_EHELD},       {"nnu", REDLOCK_EHELD},     {"yynt", REDLOCK_EHELD},
               {"ynt", REDLOCK_ENOQUORUM},   {"yyt", REDLOCK_ENOQUORUM}, {"nnt", REDLOCK_ENOQUORUM}};
 
-START_TEST(blame_names_who_made_the_majority_impossible)
+START_TEST(the_status_says_what_made_the_majority_impossible)
 {
     const char *votes = blames[_i].votes;
     struct world w;
@@ -215,7 +215,7 @@ static Suite *suite(void)
 
     tcase_add_loop_test(c, every_vote_vector_in_every_order_is_decided_at_once_and_right, 1, 6);
     tcase_add_rows(c, a_story, stories);
-    tcase_add_loop_test(c, blame_names_who_made_the_majority_impossible, 0, N_ROWS(blames));
+    tcase_add_loop_test(c, the_status_says_what_made_the_majority_impossible, 0, N_ROWS(blames));
     suite_add_tcase(s, c);
     return s;
 }

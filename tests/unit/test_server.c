@@ -77,7 +77,7 @@ START_TEST(evicts_with_a_limit_and_a_policy_only)
 }
 END_TEST
 
-/* An unknown run is the same as no other. */
+/* An unknown run counts as another run. */
 START_TEST(one_run_is_one_server)
 {
     static const char *const runs[] = {"", "abc", "abd", "ab"};
@@ -113,7 +113,7 @@ static const struct {
     uint64_t us;
 } uptimes[] = {{INT64_MIN, 0}, {-1, 0}, {0, 0}, {1, S}, {86400, 86400 * S}, {INT64_MAX, RLK_NEVER}};
 
-/* A negative uptime: the clock was set back, and does not say when the run began. */
+/* A negative uptime: the clock was set back, so nothing says when the run began. */
 START_TEST(a_run_is_as_old_as_its_uptime_or_new_if_that_is_negative)
 {
     struct rlk_server s = started(uptimes[_i].uptime_s);
@@ -133,7 +133,8 @@ START_TEST(a_server_that_tells_nothing_counts_as_old)
 }
 END_TEST
 
-/* With a mark the key tells. Without one the statistics do: data that were deleted may be new. */
+/* With a mark, the key says how old the data are. Without one the statistics count: data that were
+ * deleted may be new. */
 START_TEST(data_are_as_old_as_their_key_says_or_new_when_suspect)
 {
     struct rlk_server s = started(7);

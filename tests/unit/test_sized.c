@@ -14,7 +14,8 @@ struct ours {
 
 static const struct ours defaults = {sizeof(defaults), 1, 2, 3};
 
-/* The program's struct in memory of exactly its size: the sanitizer sees every access beyond. */
+/* The program's struct, in memory of exactly its size, so that the sanitizer sees every access
+ * beyond it. */
 static size_t *theirs(size_t size)
 {
     size_t *words = malloc(size);

@@ -1,5 +1,5 @@
-/* test_system.c - what the system is asked: which clock, which timer, whose random bytes [S3, S4].
- * The linker puts our own versions of the three calls in between (--wrap). */
+/* test_system.c - what the system is asked for: which clock, which timer, whose random bytes [S3,
+ * S4]. The linker puts our own versions of the three calls in between (--wrap). */
 #include <errno.h>
 #include <event2/event.h>
 #include <redlock/redlock.h>
@@ -24,7 +24,7 @@ __typeof__(getrandom) __wrap_getrandom;
 /* ---- the clock ---- */
 
 static struct timespec boot;
-static int is_set; /* otherwise it is the test runner who asks */
+static int is_set; /* otherwise the test runner asks */
 static clockid_t read_clock, timer_clock;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
@@ -156,7 +156,7 @@ static bool all_are_asked_to_release(void *arg)
            fake_count(masters[2], "EVALSHA") == 1;
 }
 
-/* The clock stands still, so that the patience of the close does not run out. */
+/* The time does not pass, so that the close does not time out. */
 START_TEST(a_close_waits_for_the_answer_of_every_node)
 {
     struct event_base *base = event_base_new();
@@ -191,7 +191,8 @@ static unsigned char next_byte;
 static unsigned calls, interrupted, most = 100000;
 static int dry;
 
-/* 1, 2, 3 ... 251, 1, 2 ...; up to `most` at once; every call is interrupted once before. */
+/* Gives the bytes 1, 2, 3 ... 251, 1, 2 ...; up to `most` in one call. Every call is interrupted
+ * once. */
 ssize_t __wrap_getrandom(void *out, size_t len, unsigned flags)
 {
     unsigned char *byte = out;
@@ -214,8 +215,8 @@ ssize_t __wrap_getrandom(void *out, size_t len, unsigned flags)
     return (ssize_t)len;
 }
 
-/* Each byte of the system is used once: what is taken is, in some order of the pieces, what was
- * given. */
+/* Each byte of the system is used once: the bytes that are taken are the bytes that were given, in
+ * some order of the pieces. */
 START_TEST(every_random_byte_is_the_system_s_and_is_used_once)
 {
     static struct rlk_entropy e;
@@ -253,7 +254,7 @@ START_TEST(without_random_bytes_there_is_no_token)
 }
 END_TEST
 
-/* All of them: with fewer, two processes have the same one sooner than one thinks. */
+/* All bytes: with fewer, two processes would get the same token sooner than one expects. */
 START_TEST(a_token_is_twenty_of_the_system_s_bytes)
 {
     static struct rlk_entropy e;

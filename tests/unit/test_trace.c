@@ -1,4 +1,4 @@
-/* unit/test_trace.c - an event as a line, and what is never in one. */
+/* unit/test_trace.c - an event as a line, and what a line never contains. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +128,7 @@ START_TEST(an_event_is_a_line)
 }
 END_TEST
 
-/* What the enums have, the tables have: also those that no row is about. */
+/* The tables have a word for each value of the enums, also for values that no row here uses. */
 START_TEST(every_kind_question_answer_and_status_has_its_words)
 {
     int i;
@@ -213,11 +213,11 @@ static void on_event(const struct redlock_trace *ev, void *arg)
     *(unsigned *)arg += 1;
 }
 
-/* The event is not even made. */
-START_TEST(where_nobody_listens_nothing_is_done)
+/* Without a listener the event is not even made. */
+START_TEST(without_a_listener_nothing_is_done)
 {
-    unsigned told = 0;
-    struct rlk_tracer tracer = {.cb = on_event, .arg = &told};
+    unsigned seen = 0;
+    struct rlk_tracer tracer = {.cb = on_event, .arg = &seen};
     struct rlk_options options = {.tracer = NULL};
 
     RLK_TRACE(&options, NULL, .kind = REDLOCK_TRACE_AHEAD, .node = -1, .us = make());
@@ -225,13 +225,13 @@ START_TEST(where_nobody_listens_nothing_is_done)
     options.tracer = &tracer;
     RLK_TRACE(&options, NULL, .kind = REDLOCK_TRACE_AHEAD, .node = -1, .us = make());
     ck_assert_uint_eq(made, 1);
-    ck_assert_uint_eq(told, 1);
+    ck_assert_uint_eq(seen, 1);
 }
 END_TEST
 
 #ifdef RLK_USDT
-/* The system counts who listens; one that does not exist is as good. */
-START_TEST(a_listener_to_the_probes_alone_is_told)
+/* The system counts the listeners of the probes. Here the test sets that count; nobody listens. */
+START_TEST(a_listener_to_the_probes_alone_gets_events)
 {
     struct rlk_options options = {.tracer = NULL};
 
@@ -280,9 +280,9 @@ static Suite *trace_suite(void)
     tcase_add_test(c, every_kind_question_answer_and_status_has_its_words);
     tcase_add_test(c, what_a_struct_does_not_have_is_not_read);
     tcase_add_test(c, a_line_is_cut_to_its_size);
-    tcase_add_test(c, where_nobody_listens_nothing_is_done);
+    tcase_add_test(c, without_a_listener_nothing_is_done);
 #ifdef RLK_USDT
-    tcase_add_test(c, a_listener_to_the_probes_alone_is_told);
+    tcase_add_test(c, a_listener_to_the_probes_alone_gets_events);
 #endif
     tcase_add_loop_test(c, a_token_that_a_server_repeats_is_cut, 0,
                         (int)(sizeof(masked) / sizeof(masked[0])));

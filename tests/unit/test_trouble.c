@@ -1,4 +1,5 @@
-/* unit/test_trouble.c - the sentences of a node's trouble: one for each kind, with its details. */
+/* unit/test_trouble.c - the sentence about a node's trouble: one for each kind, with the
+ * details. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ static const struct {
      "noeviction"},
 };
 
-START_TEST(a_trouble_is_told_with_its_details)
+START_TEST(a_trouble_has_a_sentence_with_its_details)
 {
     write_text(&rows[_i].trouble);
     must_say(rows[_i].text);
@@ -109,7 +110,7 @@ START_TEST(every_reason_has_its_words)
 }
 END_TEST
 
-/* The words come from the network. What looks like a mark in them is none. */
+/* The words come from the network. What looks like a placeholder in them is text. */
 START_TEST(words_are_printable_taken_as_they_are_and_cut)
 {
     char words[1000], room[40];
@@ -135,7 +136,7 @@ static Suite *trouble_suite(void)
     Suite *suite = suite_create("trouble");
     TCase *tcase = tcase_create("trouble");
 
-    tcase_add_loop_test(tcase, a_trouble_is_told_with_its_details, 0,
+    tcase_add_loop_test(tcase, a_trouble_has_a_sentence_with_its_details, 0,
                         sizeof(rows) / sizeof(rows[0]));
     tcase_add_test(tcase, every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_words);
     tcase_add_test(tcase, every_reason_has_its_words);

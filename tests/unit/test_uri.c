@@ -1,4 +1,4 @@
-/* test_uri.c - node URIs, right and wrong. */
+/* test_uri.c - node URIs, valid and invalid. */
 #include <redlock/error.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void same(const char *a, const char *b)
     }
 }
 
-START_TEST(a_good_uri_is_taken_apart)
+START_TEST(a_valid_uri_is_parsed)
 {
     struct rlk_uri u;
     const char *why = NULL;
@@ -142,7 +142,7 @@ static const char *const bad[] = {
     "890123456789012345678901234567890",
 };
 
-START_TEST(a_bad_uri_is_refused_with_a_reason_that_has_no_password)
+START_TEST(an_invalid_uri_is_rejected_without_showing_the_password)
 {
     struct rlk_uri u;
     const char *why = NULL;
@@ -158,8 +158,8 @@ static Suite *suite(void)
     Suite *s = suite_create("uri");
     TCase *c = tcase_create("uri");
 
-    tcase_add_loop_test(c, a_good_uri_is_taken_apart, 0, sizeof(good) / sizeof(good[0]));
-    tcase_add_loop_test(c, a_bad_uri_is_refused_with_a_reason_that_has_no_password, 0,
+    tcase_add_loop_test(c, a_valid_uri_is_parsed, 0, sizeof(good) / sizeof(good[0]));
+    tcase_add_loop_test(c, an_invalid_uri_is_rejected_without_showing_the_password, 0,
                         sizeof(bad) / sizeof(bad[0]));
     tcase_add_loop_test(c, a_node_may_have_a_policy_of_its_own, 0,
                         sizeof(policies) / sizeof(policies[0]));
