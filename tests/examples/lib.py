@@ -1,8 +1,8 @@
 """Common parts of the tests of the fence examples.
 
-A resource is one of the examples with its data in a folder of its own: it can say how a holder
-reads and writes a number. The stories below are told to any resource, and return complaints: none
-of the example as it is, some of a copy in which something is broken.
+A resource is one of the examples with its data in a folder of its own: its class has the
+commands with which a holder reads and writes a number. The stories below run on any resource, and
+return complaints: none for the example, some for a copy with a bug.
 """
 import os
 import shutil
@@ -122,7 +122,7 @@ def sleeper_is_refused(resource):
     other = resource.run(COUNTER, NEW)
     status, _, err = go_on(sleeper)
     return (wrong('the other one', other[0], 0) + wrong('the sleeper', status, LOST) +
-            ([] if 'stale' in err or 'refuses' in err else [f'it was told {err!r}']) +
+            ([] if 'stale' in err or 'refuses' in err else [f'its error is {err!r}']) +
             wrong('the number', resource.number(), '1'))
 
 

@@ -72,33 +72,33 @@ def transaction_is_waited_for(it):
     B begins while A is before its first UPDATE of a balance. It cannot end before A when the
     guards lock the database; if they do not, the test lets B end first."""
     module = it.module()
-    told = {}
-    at_the_door = threading.Event()
+    results = {}
+    b_begins = threading.Event()
 
-    def moves(who, db, fence, amount):
+    def moves(holder, db, fence, amount):
         try:
             module.transfer(db, fence, 'alice', 'bob', amount)
-            told[who] = 'done'
+            results[holder] = 'done'
         except Exception as error:  # pylint: disable=broad-except
-            told[who] = str(error)
+            results[holder] = str(error)
         db.db.close()
 
     def newer():
-        moves('B', Pausing(module.connect(it.file), 'BEGIN', at_the_door.set), NEW, 100)
+        moves('B', Pausing(module.connect(it.file), 'BEGIN', b_begins.set), NEW, 100)
 
     thread = threading.Thread(target=newer)
 
     def meanwhile():
         thread.start()
         if db.db.in_transaction:
-            at_the_door.wait()
+            b_begins.wait()
         else:
             thread.join()
 
     db = Pausing(module.connect(it.file), 'UPDATE account', meanwhile)
     moves('A', db, OLD, 10)
     thread.join()
-    return (wrong('what they were told', told, {'A': 'done', 'B': 'alice has less than 100'}) +
+    return (wrong('their results', results, {'A': 'done', 'B': 'alice has less than 100'}) +
             wrong('the balances', it.balances(), [90, 110]))
 
 
@@ -108,7 +108,7 @@ def transfers_at_once(it):
     shells = [it.shell(f'{it.command} transfer alice bob 1', fence) for fence in fences]
     ended = [(shell.communicate(), shell.returncode)[1] for shell in shells]
     done = ended.count(0)
-    return (wrong('how they ended', sorted(set(ended) | {0, LOST}), [0, LOST]) +
+    return (wrong('their exit statuses', sorted(set(ended) | {0, LOST}), [0, LOST]) +
             wrong('the greatest', ended[fences.index(max(fences))], 0) +
             wrong('the balances', it.balances(), [100 - done, 100 + done]) +
             wrong('an older one afterwards', it.transfer('alice bob 1', MIDDLE), LOST))

@@ -93,7 +93,7 @@ def run(command):
 
 
 def main(command):
-    set_up(PR_SET_CHILD_SUBREAPER, 1)  # who loses its parent becomes our child
+    set_up(PR_SET_CHILD_SUBREAPER, 1)  # orphans of our descendants become our children
     set_up(PR_SET_PDEATHSIG, signal.SIGTERM)
     folder = os.environ['TMPDIR'] = tempfile.mkdtemp(prefix='rlk-')
     try:
