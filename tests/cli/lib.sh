@@ -33,7 +33,15 @@ if [ "${CLI_TEST_SANDBOX:-}" = yes ]; then
 else
     work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-test-XXXXXX") || exit 1
 fi
-trap 'rm -rf "$work"' EXIT
+# What is still in the background then was left by an interrupt: nobody waits for it any more, and
+# the supervisor ends the command of a redlock that is killed.
+leave_nothing() {
+    jobs -p >"$work/jobs"
+    # shellcheck disable=SC2046
+    kill -KILL $(cat "$work/jobs") 2>/dev/null
+    rm -rf "$work"
+}
+trap leave_nothing EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
 
