@@ -95,9 +95,10 @@ static int run_help(const char *name)
     return run(command, 2, argv);
 }
 
-/* A file takes the lowest free number: were 0, 1 or 2 closed, a connection to a master or a pipe
- * would become what CMD reads and what messages are written to. /dev/null takes these numbers,
- * opened the wrong way round, so that reading 0 and writing 1 or 2 fail as on a closed file. */
+/* open() returns the lowest free number. If 0, 1 or 2 were closed, a connection to a master could
+ * get that number, and CMD would read from it or messages would be written to it. So /dev/null is
+ * opened for each of them, in the wrong direction: to read from 0 and to write to 1 or 2 fails, as
+ * with a closed file. */
 static int fill_standard_files(void)
 {
     int fd;

@@ -1,5 +1,5 @@
-/* args.c - reading the command line with getopt_long(), with messages of our own:
- * getopt's would repeat what stands behind a '=', which may be a password.
+/* args.c - reads the command line with getopt_long(). The messages are our own: those of getopt
+ * repeat the text after a '=', which may be a password.
  */
 #include "cli/args/args.h"
 
@@ -133,8 +133,8 @@ static int take_connect(struct cli_args *args, int option, const char *value)
     }
 }
 
-/* getopt_long() has refused an option: say so, with its name between `before` and `after`. A long
- * option is the argument `at`. */
+/* Refuse an option that getopt_long() refused. The message is `before`, the name and `after`; `at`
+ * is the argument with the name if the option is a long one. */
 static int refuse(const struct cli_args *args, const char *at, const char *before,
                   const char *after)
 {
@@ -144,7 +144,7 @@ static int refuse(const struct cli_args *args, const char *at, const char *befor
     return cli_say_usage(args->command, "%s %.*s%s", before, (int)strcspn(at, "="), at, after);
 }
 
-/* How many long options begin as `at` does. */
+/* The number of long options that `at` may be an abbreviation of. */
 static int count_matches(const struct cli_args *args, const char *at)
 {
     size_t length = strcspn(at, "=");

@@ -1,5 +1,5 @@
-/* args.h - options. Each command has its own, and all share those that say how to
- * reach the masters.
+/* args.h - the options on the command line. Each command has options of its own; all that use
+ * masters share those about the masters.
  */
 #ifndef CLI_ARGS_ARGS_H
 #define CLI_ARGS_ARGS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What getopt_long() returns for the shared options; those of the commands begin at
+/* What getopt_long() returns for the shared options. A command's own options begin at
  * CLI_OPTION_OWN. */
 enum cli_option {
     CLI_OPTION_NODES = 256,
@@ -24,15 +24,16 @@ enum cli_option {
     CLI_OPTION_OWN
 };
 
-/* For every command's table. */
+/* For the option table of every command. */
 #define CLI_ARGS_ALWAYS                                                                            \
     {"help", no_argument, NULL, 'h'},                                                              \
     {                                                                                              \
         "verbose", no_argument, NULL, 'v'                                                          \
     }
 
-/* For the tables of the commands that talk to masters. "password" is there to be refused: as
- * an abbreviation of "password-file" its value would be printed as the name of a file. */
+/* For the option tables of the commands that use masters. "password" is listed only to be refused:
+ * otherwise getopt would take it for "password-file", and a message would show the password as the
+ * name of a file. */
 #define CLI_ARGS_CONNECT                                                                           \
     {"nodes", required_argument, NULL, CLI_OPTION_NODES},                                          \
         {"password", required_argument, NULL, CLI_OPTION_PASSWORD},                                \
@@ -46,7 +47,7 @@ enum cli_option {
         "max-ttl", required_argument, NULL, CLI_OPTION_MAX_TTL                                     \
     }
 
-/* How to reach the masters, as said on the command line; NULL and 0 for what was not. */
+/* The options about the masters; NULL or 0 for an option that was not given. */
 struct cli_connect {
     const char *nodes;
     const char *password_file;
@@ -58,46 +59,45 @@ struct cli_connect {
     bool trace;
 };
 
-/* A command line being read. */
+/* How to read the command line of one command. */
 struct cli_args {
-    const char *command;          /* its name */
-    const char *help;             /* what its --help prints */
-    const char *short_options;    /* begin with "+:" when a CMD follows, whose options are its own,
-                                     else with ":" */
+    const char *command;       /* its name */
+    const char *help;          /* what its --help prints */
+    const char *short_options; /* begins with "+:" when a CMD follows, so that its options are left
+                                  alone, else with ":" */
     const struct option *options; /* the long ones */
-    int (*own)(void *arg, int option, const char *value); /* takes those from CLI_OPTION_OWN on, if
-                                                             there are any; returns CLI_GO_ON or an
-                                                             exit code */
-    void *arg;                                            /* its first argument */
+    int (*own)(void *arg, int option,
+               const char *value); /* called for each option from CLI_OPTION_OWN on; returns
+                                      CLI_GO_ON or an exit code */
+    void *arg;                     /* the first argument of own() */
     struct cli_connect connect;
     bool ended; /* the options ended with "--" */
 };
 
-/* Read options from argv[optind] on. Returns CLI_GO_ON, with optind behind them, or the
- * code to exit with: CLI_OK after --help, CLI_USAGE after a mistake, which was told. */
+/* Read options from argv[optind] on. Returns CLI_GO_ON, and optind is the index after them; or the
+ * code to exit with: CLI_OK after --help, CLI_USAGE after a mistake, which was reported. */
 int cli_args_read(struct cli_args *args, int argc, char **argv);
 
-/* The `own` of a command with one option of its own, which has no value: sets the bool at arg. */
+/* For `own` of a command that has one option of its own, without a value: sets the bool at arg. */
 int cli_args_flag(void *arg, int option, const char *value);
 
 /* Read the value of an option as milliseconds, min to max. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_duration(const char *command, const char *option, const char *value, uint32_t min_ms,
                       uint32_t max_ms, uint32_t *ret_ms);
 
-/* Read a number, min to max, of digits alone. Returns 0 or -1. */
+/* Read a number from min to max; only digits are allowed. Returns 0 or -1. */
 int cli_args_number(const char *value, int min, int max, int *ret_number);
 
-/* Take the operand KEY. Returns CLI_GO_ON, with optind behind it, or CLI_USAGE. */
+/* Read the operand KEY. Returns CLI_GO_ON, and optind is the index after it; or CLI_USAGE. */
 int cli_args_key(const char *command, int argc, char **argv, const char **ret_key);
 
-/* The library has refused a KEY: with its prefix it is too long. Returns CLI_USAGE. */
+/* Report that a KEY and its prefix are too long together. Returns CLI_USAGE. */
 int cli_args_key_refused(const char *command);
 
-/* See that --token, what `redlock acquire` has printed, was given (NULL: it was not). Returns
- * CLI_GO_ON or CLI_USAGE. */
+/* Check that --token was given; NULL or "": it was not. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_token(const char *command, const char *token);
 
-/* See that nothing follows. Returns CLI_GO_ON or CLI_USAGE. */
+/* Check that no operand follows. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_end(const char *command, int argc, char **argv);
 
 #endif

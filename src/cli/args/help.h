@@ -1,4 +1,4 @@
-/* help.h - the part of every --help that is the same. */
+/* help.h - the parts that --help of several commands have in common. */
 #ifndef CLI_ARGS_HELP_H
 #define CLI_ARGS_HELP_H
 

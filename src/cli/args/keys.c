@@ -1,4 +1,4 @@
-/* keys.c - collecting keys, and naming them. */
+/* keys.c - collects the keys of a lock, and joins them for messages. */
 #include "cli/args/keys.h"
 
 #include <getopt.h>

@@ -1,4 +1,4 @@
-/* duration.c - reading and writing spans of time. Pure: no I/O, no clock, no locale. */
+/* duration.c - reads and writes durations. Pure: no I/O, no clock, no locale. */
 #include "cli/say/duration.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The digits behind the point that are looked at; more are refused. */
+/* The most digits after the point. */
 #define MAX_FRACTION 9
 
 static bool is_digit(char c)
@@ -14,8 +14,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Read digits at *text into *ret_value and move *text behind them. Returns how many there
- * were, -1 when they do not fit. */
+/* Read digits at *text into *ret_value, and move *text past them. Returns the number of digits; -1
+ * when the value does not fit. */
 static int read_digits(const char **text, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -33,7 +33,8 @@ static int read_digits(const char **text, uint64_t *ret_value)
     return n;
 }
 
-/* Read a unit at *text and move *text behind it. Returns its milliseconds, 0 for what is none. */
+/* Read a unit at *text, and move *text past it. Returns its milliseconds; 0 when there is no unit.
+ */
 static uint64_t read_unit(const char **text)
 {
     static const struct {
@@ -52,7 +53,7 @@ static uint64_t read_unit(const char **text)
     return 0;
 }
 
-/* Read the digits behind a point as *ret_part / *ret_whole. Returns 0 or -1. */
+/* Read the digits after a point as *ret_part / *ret_whole. Returns 0 or -1. */
 static int read_fraction(const char **text, uint64_t *ret_part, uint64_t *ret_whole)
 {
     int n = read_digits(text, ret_part);
@@ -67,7 +68,7 @@ static int read_fraction(const char **text, uint64_t *ret_part, uint64_t *ret_wh
     return 0;
 }
 
-/* Read digits, perhaps a point and more of them, as *ret_whole and *ret_part / *ret_scale. */
+/* Read a number with or without a fraction as *ret_whole + *ret_part / *ret_scale. */
 static int read_number(const char **text, uint64_t *ret_whole, uint64_t *ret_part,
                        uint64_t *ret_scale)
 {
@@ -83,8 +84,8 @@ static int read_number(const char **text, uint64_t *ret_whole, uint64_t *ret_par
     return 0;
 }
 
-/* Read a number and its unit, which must be smaller than *unit: it becomes that. A number that is
- * all there is means seconds. */
+/* Read a number and its unit, which must be smaller than *unit, and set *unit to it. A number alone
+ * means seconds. */
 static int read_term(const char **text, bool first, uint64_t *unit, uint64_t *ret_ms)
 {
     uint64_t whole, part, scale, own;
@@ -98,7 +99,7 @@ static int read_term(const char **text, bool first, uint64_t *unit, uint64_t *re
         *text += strspn(*text, " ");
         own = read_unit(text);
     }
-    /* part < 10^9 and own < 10^8, so that their product fits. */
+    /* part < 10^9 and own < 10^8: the product fits. */
     if (own == 0 || own >= *unit || part * own % scale != 0) {
         return -1;
     }
@@ -122,7 +123,7 @@ int cli_duration_parse(const char *text, uint64_t *ret_ms)
         }
         total += ms;
         first = false;
-        if (text[0] == ' ' && text[strspn(text, " ")]) { /* no blank behind the last one */
+        if (text[0] == ' ' && text[strspn(text, " ")]) { /* no blank after the last one */
             text += strspn(text, " ");
         }
     } while (*text);

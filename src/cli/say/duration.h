@@ -1,4 +1,4 @@
-/* duration.h - spans of time as people write and read them. */
+/* duration.h - durations as people write and read them. */
 #ifndef CLI_SAY_DURATION_H
 #define CLI_SAY_DURATION_H
 
@@ -9,13 +9,13 @@
 #define CLI_DURATION_TEXT 40
 
 /* Read "500ms", "10s", "2m", "1h", "3d", "1.5s", several of these from large to small ("1h30m"),
- * and what cli_duration_print() writes; a bare number means seconds, as for flock(1) and sleep(1).
- * Nothing finer than a millisecond, no sign, no blanks but before and behind a unit.
+ * and what cli_duration_print() writes. A number alone means seconds, as for flock(1) and sleep(1).
+ * Nothing smaller than a millisecond, no sign; blanks only before and after a unit.
  *
- * Returns 0; -1 when `text` is not such a span, or does not fit into *ret_ms. */
+ * Returns 0; -1 when `text` is not a duration, or does not fit into *ret_ms. */
 int cli_duration_parse(const char *text, uint64_t *ret_ms);
 
-/* Write a span for people to read: "500 ms", "9.2 s", "2 min 5 s", "2 h 0 min", "3 d 4 h".
+/* Write a duration for people to read: "500 ms", "9.2 s", "2 min 5 s", "2 h 0 min", "3 d 4 h".
  *
  * Returns buf, which has CLI_DURATION_TEXT bytes. */
 const char *cli_duration_print(uint64_t ms, char *buf);

@@ -1,10 +1,10 @@
-/* escape.c - UTF-8, and what is shown instead of what is not to reach a terminal. */
+/* escape.c - recognises UTF-8, and escapes what must not reach a terminal. */
 #include "cli/say/escape.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The length of the UTF-8 character at s, by its first byte; 0 for what cannot be one. */
+/* The length of a UTF-8 character, by its first byte; 0 for a byte that begins none. */
 static size_t announced(unsigned char first)
 {
     if (first < 0x80) {

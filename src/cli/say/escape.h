@@ -1,6 +1,7 @@
-/* escape.h - text that others have written: keys, values, URIs, what servers say.
+/* escape.h - makes text from others safe to show: keys, values, URIs, and error messages of
+ * servers.
  *
- * It may be any bytes, and what a terminal does with some of them is not for them to choose.
+ * Such text may have any bytes, and some bytes make a terminal do things.
  */
 #ifndef CLI_SAY_ESCAPE_H
 #define CLI_SAY_ESCAPE_H
@@ -8,16 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of the UTF-8 character at s, which is not at its end; 0 for a byte that begins none.
+/* The length of the UTF-8 character at s; 0 for a byte that does not begin one. *s is not NUL.
  */
 size_t cli_escape_character(const char *s);
 
-/* Whether a character of this length does something, and shows nothing: a control character, or one
- * that changes the direction of what follows. */
+/* Whether the character at s, which has this length, is a control character, or changes the
+ * direction of the text after it. */
 bool cli_escape_is_control(const char *s, size_t length);
 
-/* Write text to buf as it can be shown: controls and what is not UTF-8 as "\xHH", byte by byte.
- * What does not fit is left out. Returns buf's length; size is at least 1. */
+/* Write text to buf, with "\xHH" for each byte of a control character and each byte that is not
+ * UTF-8. What does not fit is left out. Returns the length of buf; size is at least 1. */
 size_t cli_escape_text(const char *text, char *buf, size_t size);
 
 #endif

@@ -1,5 +1,4 @@
-/* json.c - JSON strings. Keys come from the command line and may be any bytes, and JSON
- * must be UTF-8.
+/* json.c - writes JSON. A key may have any bytes, but JSON must be UTF-8.
  */
 #include "cli/say/json.h"
 

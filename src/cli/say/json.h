@@ -1,4 +1,4 @@
-/* json.h - writing JSON to stdout. What is not known is null, everywhere. */
+/* json.h - writes JSON to stdout. A value that is not known is null. */
 #ifndef CLI_SAY_JSON_H
 #define CLI_SAY_JSON_H
 

@@ -1,6 +1,6 @@
-/* say.c - messages. Each is one line in one write, so that the lines of several
- * commands that share a terminal or a log do not mix. What others have written is in many of them,
- * so all are escaped, as a whole.
+/* say.c - messages. Each is one line in one write(), so that the lines of several commands that
+ * share a terminal or a log do not mix. Many contain text from others, so each message is escaped
+ * as a whole.
  */
 #include "cli/say/say.h"
 

@@ -1,24 +1,24 @@
-/* say.h - what redlock(1) tells people: on stderr, one line at a time, and on stdout. No byte
- * of a key, a URI or a server does anything to a terminal. */
+/* say.h - the messages of redlock(1), on stderr, a line each; and text on stdout. All of it is
+ * escaped (say/escape.h): no byte of a key, a URI or a server's reply can control the terminal. */
 #ifndef CLI_SAY_SAY_H
 #define CLI_SAY_SAY_H
 
 #include <stdbool.h>
 
-/* Let cli_say_detail() speak. */
+/* Make cli_say_detail() print. */
 void cli_say_verbose(void);
 bool cli_say_is_verbose(void);
 
 /* "redlock: ", the text and a newline, in one write. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line that belongs to the one before it: indented instead. */
+/* A line that belongs to the line before: indented, without "redlock: ". */
 void cli_say_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line with nothing ahead of it. */
+/* A line without "redlock: " and without indentation. */
 void cli_say_bare(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* As cli_say(), with --verbose only. */
+/* As cli_say(), but only with --verbose. */
 void cli_say_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* As cli_say(), followed by "; see redlock COMMAND --help" (NULL: "; see redlock --help").
@@ -26,18 +26,17 @@ void cli_say_detail(const char *format, ...) __attribute__((format(printf, 1, 2)
 int cli_say_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Each line of a text as by cli_say_more(). */
+/* Print each line of a text as cli_say_more() does. */
 void cli_say_lines(const char *text);
 
-/* Print to stdout what may have been written by others: as printf(), and all of it is escaped but a
- * newline that ends the format. */
+/* Print text that may come from others to stdout: as printf(), but escaped, except for a newline at
+ * the end of the format. */
 void cli_say_out(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Print to stdout and see that it arrives. Returns CLI_OK, or says why not and returns
- * CLI_INTERNAL. */
+/* Print to stdout and flush. Returns CLI_OK; or says what failed and returns CLI_INTERNAL. */
 int cli_say_print(const char *text);
 
-/* See that everything printed to stdout has arrived; returns as cli_say_print(). */
+/* Flush stdout, and check that every write worked. Returns as cli_say_print(). */
 int cli_say_flush(void);
 
 #endif

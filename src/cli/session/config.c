@@ -1,4 +1,4 @@
-/* config.c - cutting a list, and the lines of a file, into their words. */
+/* config.c - splits a list of masters, or a file, into URIs and settings. */
 #include "cli/session/config.h"
 
 #include <stdint.h>
@@ -28,7 +28,7 @@ static void cut_comment(char *line)
     }
 }
 
-/* Make room for one more. Returns 0 or -1. */
+/* Make room for one more URI. Returns 0 or -1. */
 static int grow(struct cli_config *config)
 {
     const char **uris = realloc(config->uris, (config->n + 1) * sizeof(*uris));
@@ -99,7 +99,7 @@ static int take_value(const char *path, unsigned number, const char *name, char 
     return CLI_USAGE;
 }
 
-/* "name = value"; no URI begins like that. Returns CLI_GO_ON when it is none. */
+/* Read a line "name = value"; no URI begins like that. Returns CLI_GO_ON for any other line. */
 static int cut_value(const char *path, unsigned number, char *line, struct cli_config *config)
 {
     char *name = line + strspn(line, blanks);

@@ -1,7 +1,7 @@
-/* config.h - a list of masters, and what a file that has one says besides.
+/* config.h - a list of masters, and the settings that a file with such a list may have.
  *
- * A list is URIs with commas or white space between them. A file is lines of such a list, and of
- * what all clients of its masters must agree on:
+ * A list is URIs with commas or white space between them. A file has lines with URIs, and lines
+ * with the settings that all clients of these masters must share:
  *
  *     # comment
  *     redis://a.example redis://b.example
@@ -26,21 +26,21 @@ struct cli_config {
     const char **uris; /* the masters */
     unsigned *lines;   /* the line of each */
     size_t n;
-    const char *values[CLI_CONFIG_NAMES];   /* what else it says; NULL: nothing */
+    const char *values[CLI_CONFIG_NAMES];   /* the settings; NULL: not set */
     unsigned value_lines[CLI_CONFIG_NAMES]; /* the line of each */
 };
 
-/* Cut a text, into which the result points. `path`: the file that it was read from; NULL: it is a
- * list only.
+/* Split a text; the result points into it. `path`: the file that the text was read from; NULL: the
+ * text is a list without settings.
  *
- * Returns CLI_OK; or says what is wrong, never showing a URI (it may hold a password), and returns
- * CLI_USAGE or CLI_INTERNAL. cli_config_free() is to be called in any case. */
+ * Returns CLI_OK; or says what is wrong, without showing a URI (it may contain a password), and
+ * returns CLI_USAGE or CLI_INTERNAL. Call cli_config_free() in both cases. */
 int cli_config_cut(char *text, const char *path, struct cli_config *ret_config);
 
-/* Free what it took, and wipe the URIs. */
+/* Free the result, and wipe the URIs. */
 void cli_config_free(struct cli_config *config);
 
-/* What stands between two URIs. */
+/* The characters between two URIs. */
 extern const char cli_config_separators[];
 
 #endif

@@ -1,4 +1,4 @@
-/* environment.c - the settings as variables, without what is secret. */
+/* environment.c - sets variables from the settings, without secrets. */
 #include "cli/session/environment.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "cli/session/node_list.h"
 #include "cli/session/settings.h"
 
-/* The path of a file that can be read once more, from whatever folder: NULL for a pipe. */
+/* The absolute path of a file that can be read again; NULL for a pipe. */
 static char *find_file(const char *path)
 {
     struct stat info;
@@ -71,7 +71,7 @@ static int set_list(const struct cli_config *config)
     return result;
 }
 
-/* With passwords from a file: the file. */
+/* Name the file if the URIs came from a file and have passwords. */
 static int set_nodes(const struct cli_node_list *nodes)
 {
     char *path = is_secret(&nodes->config) ? find_file(nodes->path) : NULL;
@@ -101,7 +101,7 @@ static int set_login(const struct cli_settings *settings)
     return result;
 }
 
-/* Also what is as by default: it is not to be taken from a file. */
+/* Defaults are set too: otherwise CMD's redlock would take the settings of some file. */
 static int set_shared(const struct redlock_options *options)
 {
     char max_ttl[24];

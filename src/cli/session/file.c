@@ -1,4 +1,4 @@
-/* file.c - reading small files. Pipes such as /dev/stdin and <(...) are read, too. */
+/* file.c - reads small files, and pipes such as /dev/stdin and <(...). */
 #include "cli/session/file.h"
 
 #include <errno.h>
@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A password longer than this is some other file. */
+/* A file with a longer text is not a password file. */
 #define MAX_PASSWORD 4096
 
-/* How long the writer of a FIFO may take to come. */
+/* How long to wait until a process opens a FIFO for writing. */
 #define WRITER_MS 2000
 
-/* Wait until there is something to read, or the end. Returns 0, or -1 with errno set. */
+/* Wait until fd can be read or is at its end. Returns 0; -1 with errno set. */
 static int wait_for(int fd, int patience_ms)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -35,10 +35,11 @@ static bool is_fifo(int fd)
     return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-/* Read until the end or size bytes. Returns how much, -1 with errno set.
+/* Read up to size bytes. Returns the number of bytes; -1 with errno set.
  *
- * A FIFO that nobody has opened to write seems to be at its end: its writer gets some time to come.
- * One that has a writer is waited for, as every pipe is: somebody may be typing a password. */
+ * A FIFO that no process has opened for writing looks as if it were at its end: wait WRITER_MS for
+ * a writer. A FIFO with a writer is waited for without a limit, as any pipe: somebody may be typing
+ * a password. */
 static ssize_t read_all(int fd, char *buf, size_t size)
 {
     bool lacks_writer = is_fifo(fd);
@@ -72,7 +73,7 @@ static void skip_mark(char *text)
     }
 }
 
-/* Read what fd has into a text. Returns 0, -1 with errno set. */
+/* Read fd into a text. Returns 0; -1 with errno set. */
 static int read_text(int fd, size_t max, char **ret_text)
 {
     char *text = malloc(max + 2);

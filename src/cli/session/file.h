@@ -4,18 +4,18 @@
 
 #include <stddef.h>
 
-/* Read a file of at most max bytes into memory, NUL terminated, for free(); without a byte order
- * mark before UTF-8. A pipe is read to its end.
+/* Read a file of at most max bytes into memory, with a NUL at the end and without a byte order
+ * mark. A pipe is read to its end. The caller frees the text.
  *
- * Returns 0; -1 with errno set: EFBIG when it is longer, EINVAL when it holds a NUL, ETIMEDOUT when
- * it is a FIFO that nobody writes to. */
+ * Returns 0; -1 with errno set: EFBIG when the file is longer, EINVAL when it has a NUL, ETIMEDOUT
+ * when it is a FIFO that no process writes to. */
 int cli_file_read(const char *path, size_t max, char **ret_text);
 
-/* Read a password: the first line of a file, without its end, for cli_file_wipe().
- * Returns as cli_file_read(); EINVAL also when the line is empty. */
+/* Read a password: the first line of a file, without the end of the line. The caller calls
+ * cli_file_wipe(). Returns as cli_file_read(); EINVAL also when the line is empty. */
 int cli_file_password(const char *path, char **ret_password);
 
-/* Why it could not be read, by errno. */
+/* Why a file could not be read, by errno. */
 const char *cli_file_why(int error);
 
 /* Overwrite a secret text and free it; NULL does nothing. */

@@ -1,4 +1,4 @@
-/* node_list.c - finding the list of masters. */
+/* node_list.c - finds the list of masters. */
 #include "cli/session/node_list.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "cli/say/say.h"
 #include "cli/session/file.h"
 
-/* A list of masters is some hundred bytes; who points at something else is told. */
+/* A list of masters has some hundred bytes; a larger file is some other file. */
 #define MAX_FILE 65536
 
 static int no_memory(void)
@@ -19,7 +19,7 @@ static int no_memory(void)
     return CLI_INTERNAL;
 }
 
-/* Read the file, if there is one: CLI_GO_ON when there is none and it was not `wanted`. */
+/* Read the file. Returns CLI_GO_ON when it does not exist and is not `wanted`. */
 static int read_config(const char *path, bool wanted, struct cli_node_list *nodes)
 {
     if (cli_file_read(path, MAX_FILE, &nodes->text) == 0) {

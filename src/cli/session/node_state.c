@@ -1,4 +1,4 @@
-/* node_state.c - how the masters are, from what the manager knows of them. */
+/* node_state.c - messages about the masters, from what the manager knows. */
 #include "cli/session/node_state.h"
 
 #include <redlock/redlock.h>
@@ -39,7 +39,8 @@ void cli_node_say(const struct redlock *rl, size_t index)
                  info.error[0] ? ": " : "", info.error);
 }
 
-/* How many are up; of these, how many may vote, and how many could if something were fixed. */
+/* The number of masters that are up. *ret_voting: how many of them vote; *ret_unfit: how many do
+ * not vote until somebody fixes something. */
 static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret_unfit)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -56,12 +57,12 @@ static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret
     return up;
 }
 
-/* What keeps a majority away. */
+/* Why there is no majority. */
 enum obstacle {
-    OBSTACLE_CONNECTION = 0, /* they cannot be reached */
-    OBSTACLE_QUARANTINE,     /* they may not vote yet */
-    OBSTACLE_CONFIG,         /* they may not vote as they are */
-    OBSTACLE_REPLIES         /* they do not do it */
+    OBSTACLE_CONNECTION = 0, /* too few can be reached */
+    OBSTACLE_QUARANTINE,     /* too few may vote yet */
+    OBSTACLE_CONFIG,         /* too few can ever vote, as they are */
+    OBSTACLE_REPLIES         /* enough may vote, but too few did what was asked */
 };
 
 static enum obstacle say_masters(const struct redlock *rl)

@@ -1,4 +1,4 @@
-/* node_state.h - how the masters are, for people, and what to do about it. */
+/* node_state.h - messages about the state of the masters, and what to do about it. */
 #ifndef CLI_SESSION_NODE_STATE_H
 #define CLI_SESSION_NODE_STATE_H
 
@@ -7,20 +7,20 @@
 
 struct redlock;
 
-/* "down", "up", ... for an enum redlock_node_state. */
+/* "down", "up" and so on, for an enum redlock_node_state. */
 const char *cli_node_state(int state);
 
-/* The name of a master; "" when there is none with that number. */
+/* The name of a master; "" when there is no master with this index. */
 const char *cli_node_name(const struct redlock *rl, size_t index);
 
-/* One line about a master: its name, how it is, and what is wrong with it. */
+/* Print one line about a master: its name, its state, and its error. */
 void cli_node_say(const struct redlock *rl, size_t index);
 
 /* Say that no majority of the masters did what was asked, what is wrong with each, and what to do.
- * Returns whether a majority can be reached at all. */
+ * Returns whether a majority can be reached. */
 bool cli_nodes_advise(const struct redlock *rl);
 
-/* The same, for a command that ends there. Returns CLI_UNREACHABLE. */
+/* The same, for a command that exits then. Returns CLI_UNREACHABLE. */
 int cli_nodes_explain(const struct redlock *rl);
 
 #endif

@@ -1,4 +1,4 @@
-/* session.c - from the options to a manager on a loop, and its orderly end. */
+/* session.c - makes a manager on a loop from the options, and closes it. */
 #include "cli/session/session.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@
 
 #define DEFAULT_TTL_MS 10000
 
-/* redlock_new() has failed. All else was looked at before: it is the masters that are wrong. */
+/* Report that redlock_new() failed. All other options were checked before, so the masters are
+ * wrong. */
 static int refuse(const char *command, const struct cli_settings *settings, int status)
 {
     const char *text = settings->options.error_text;

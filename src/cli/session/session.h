@@ -17,29 +17,29 @@ struct cli_session {
     bool closed;
     uint32_t max_ttl_ms;      /* the longest ttl that the manager takes */
     uint32_t node_timeout_ms; /* how long a master may take to answer */
-    size_t prefix_len;        /* how much longer a KEY is on the masters */
+    size_t prefix_len;        /* the length of the key prefix */
 };
 
-/* Find the masters and begin to connect to them. A child inherits how we do that, and nothing that
- * is secret (cli_environment_set()).
+/* Find the masters and begin to connect to them. Sets the environment that CMD will inherit,
+ * without secrets (cli_environment_set()).
  *
- * Returns CLI_OK, and cli_session_close() is to be called; or says what is wrong and
- * returns the code to exit with. */
+ * Returns CLI_OK, and the caller calls cli_session_close(); or says what is wrong and returns the
+ * code to exit with. */
 int cli_session_open(const char *command, const struct cli_connect *connect,
                      struct cli_session *ret_session);
 
-/* The ttl that was given, or if none was (0) the default: 10 s, or the longest that is allowed if
- * that is less. */
+/* The ttl that was given; if none was given (0), the default: 10 s, or --max-ttl if that is less.
+ */
 uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms);
 
-/* The manager has refused a key or a token: say why. Returns CLI_USAGE. */
+/* Say why the manager refused a key or a token. Returns CLI_USAGE. */
 int cli_session_refuse(const struct cli_session *session, const char *command);
 
-/* The manager has refused a ttl, which was given with `option`: say so. Returns CLI_USAGE. */
+/* Say that the manager refused a ttl, which was given with `option`. Returns CLI_USAGE. */
 int cli_session_refuse_ttl(const struct cli_session *session, const char *command,
                            const char *option, uint32_t ttl_ms);
 
-/* Close the manager and wait until what it still had to send is sent. */
+/* Close the manager, and wait until it has sent the pending releases. */
 void cli_session_close(struct cli_session *session);
 
 #endif

@@ -1,4 +1,4 @@
-/* settings.c - options, environment and file, in this order. */
+/* settings.c - reads the settings from options, environment and file, in this order. */
 #include "cli/session/settings.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ const char *const cli_settings_quarantines[] = {[REDLOCK_QUARANTINE_STRICT] = "s
                                                 [REDLOCK_QUARANTINE_OBSERVED] = "observed",
                                                 [REDLOCK_QUARANTINE_OFF] = "off"};
 
-/* A value, and where it stands. */
+/* A value, and the option, variable or line that it comes from. */
 struct value {
     const char *text;
     char from[512];
@@ -31,7 +31,7 @@ static const char *setting(const char *option, const char *variable)
     return value && value[0] ? value : NULL;
 }
 
-/* NULL when it says nothing: an empty prefix says that there is none. */
+/* The value of a variable; NULL when it is not set. Empty means not set, except for the prefix. */
 static const char *variable_value(enum cli_config_name name, const char *variable)
 {
     const char *text = getenv(variable);
@@ -192,8 +192,8 @@ int cli_settings_find(const char *command, const struct cli_connect *connect,
     return CLI_OK;
 }
 
-/* `text` is of redlock_new(). One about a master begins with "master N"; one about two that are the
- * same begins with "master N and master M". */
+/* `text` comes from redlock_new(). A text about a master begins with "master N"; a text about a
+ * duplicate begins with "master N and master M". */
 int cli_settings_refuse(const char *command, const struct cli_settings *settings, const char *text)
 {
     const struct cli_node_list *nodes = &settings->nodes;

@@ -1,4 +1,4 @@
-/* trace.c - prints the events of the manager, by the library's own lines. */
+/* trace.c - prints the events of the manager as the library writes them. */
 #include "cli/session/trace.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 
-/* Several commands may share a terminal or a log: each says which process it is. */
+/* Several commands may share a terminal or a log, so each line begins with the process id. */
 static void on_event(const struct redlock_trace *event, void *arg)
 {
     struct redlock_trace ev = *event;

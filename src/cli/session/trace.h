@@ -6,7 +6,7 @@
 
 struct redlock_options;
 
-/* Set the callback of `options` if the lines are wanted. Returns CLI_GO_ON; or says what is wrong
+/* Set the callback in `options` if there shall be a trace. Returns CLI_GO_ON; or says what is wrong
  * with REDLOCK_TRACE and returns CLI_USAGE. */
 int cli_trace_find(const char *command, const struct cli_connect *connect,
                    struct redlock_options *options);
