@@ -1,7 +1,7 @@
-/* command.c - what a command under a lock is sent, and when.
+/* command.c - sends signals to a command under a lock, when the lock ends.
  *
- * After each turn of the loop the deadline is asked for anew, so a renewal moves it. Whatever wakes
- * us, the clock is looked at first.
+ * After each turn of the loop the deadline is computed again, so a renewal moves it. Whatever wakes
+ * redlock, it checks the clock first.
  */
 #include "cli/lock/command.h"
 
@@ -20,11 +20,13 @@
 #include "cli/system/clock.h"
 #include "cli/take/trouble.h"
 
-/* How soon, and then how often, to look whether all have ended: twice as long each time. */
+/* The first and the longest pause between two checks whether all processes have ended; each pause
+ * is twice as long as the one before. */
 #define CHECK_FIRST_US 5000
 #define CHECK_MAX_US 200000
 
-/* See where the lock ends now. While we do not run, the supervisor acts upon that. */
+/* Compute the deadline, and pass it to the supervisor, which acts on it while redlock does not run.
+ */
 static void update_deadline(struct cli_command *command)
 {
     struct cli_deadline *deadline = &command->deadline;
@@ -41,11 +43,11 @@ static void update_deadline(struct cli_command *command)
         return;
     }
     if (cli_supervisor_move(&command->supervisor, deadline->kill_us) != 0) {
-        deadline->kill_us = 0; /* the supervisor was first: it is over */
+        deadline->kill_us = 0; /* the supervisor has begun to kill */
     }
 }
 
-/* ---- its end ---- */
+/* ---- the end of the command ---- */
 
 static void say_why(const struct cli_command *command)
 {
@@ -53,7 +55,7 @@ static void say_why(const struct cli_command *command)
                         command->deadline.latest_us == command->deadline.end_us);
 }
 
-/* A stopped process gets SIGTERM only when it goes on. */
+/* A stopped process receives SIGTERM only after SIGCONT. */
 static void send_term(struct cli_command *command, uint64_t now_us)
 {
     char left[CLI_DURATION_TEXT];
@@ -84,7 +86,7 @@ static void kill_command(struct cli_command *command, uint64_t now_us)
     }
 }
 
-/* Until nobody is left whom we may kill. */
+/* Done when no process is left that we may kill. */
 static void kill_remaining(struct cli_command *command)
 {
     int refused;
@@ -95,20 +97,19 @@ static void kill_remaining(struct cli_command *command)
     }
 }
 
-/* Nobody but us would kill the command now, and it is dead already: the kernel saw to that. */
+/* The kernel has killed CMD with the supervisor; only redlock can kill CMD's descendants now. */
 static void on_supervisor_killed(struct cli_command *command)
 {
     cli_say("the supervisor of the command was killed: killed the command");
-    command->alone = true;
+    command->supervisor_died = true;
     command->stage = CLI_COMMAND_KILLED;
     kill_remaining(command);
 }
 
-/* A command that has ended before the deadline, with a lock
- * that was not denied, has ended by itself. */
+/* A command has ended by itself if it ended before the deadline and the lock was not lost. */
 void cli_command_take_reports(struct cli_command *command)
 {
-    if (command->alone) {
+    if (command->supervisor_died) {
         return;
     }
     if (cli_supervisor_read(&command->supervisor) != 0) {
@@ -120,7 +121,7 @@ void cli_command_take_reports(struct cli_command *command)
     }
 }
 
-/* ---- what the clock and the library tell ---- */
+/* ---- the clock, and notices from the library ---- */
 
 void cli_command_check_clock(struct cli_command *command)
 {
@@ -150,7 +151,7 @@ void cli_command_check_clock(struct cli_command *command)
                                          : command->deadline.kill_us);
 }
 
-/* Those who were asked to end keep the rest of the grace. */
+/* After SIGTERM all processes have the rest of the grace to end. */
 void cli_command_check_remaining(struct cli_command *command)
 {
     uint64_t now = cli_clock_us();
@@ -193,7 +194,7 @@ void cli_command_take_notice(struct cli_command *command, const struct redlock_n
     }
 }
 
-/* ---- from the beginning to the result ---- */
+/* ---- start and result ---- */
 
 int cli_command_open(struct cli_command *command, const struct cli_terms *terms,
                      const struct redlock *rl, const struct redlock_lock *lock)
@@ -225,7 +226,7 @@ int cli_command_start(struct cli_command *command, char *const argv[])
     return cli_supervisor_start(&command->supervisor, argv);
 }
 
-/* If the loop broke down, the command does not go on unguarded: the supervisor sees to it. */
+/* If the loop failed, nothing guards the command any more, so it is killed. */
 int cli_command_result(const struct cli_command *command, int code)
 {
     int refused;
@@ -235,7 +236,7 @@ int cli_command_result(const struct cli_command *command, int code)
         }
         return code;
     }
-    if (command->alone) {
+    if (command->supervisor_died) {
         return CLI_INTERNAL;
     }
     if (command->stage != CLI_COMMAND_RUNNING) {

@@ -1,4 +1,4 @@
-/* command_say.c - the sentences of cli/lock/command.c. */
+/* command_say.c - the messages of cli/lock/command.c. */
 #include "cli/lock/command_say.h"
 
 #include <redlock/redlock.h>

@@ -3,12 +3,13 @@
 
 #include "cli/lock/terms.h"
 
-/* SIGKILL is sent this long before the deadline (a hundredth of the ttl, within these bounds), for
- * the time that waking up and dying take. */
+/* SIGKILL is sent this long before the end of the lock (a hundredth of the ttl, within these
+ * bounds), as it takes time to wake up and for processes to die. */
 #define MARGIN_MIN_MS 2
 #define MARGIN_MAX_MS 20
 
-/* Ends as near as this are the same, not less than a millisecond, not more than the margin. */
+/* Two ends that are closer than this count as the same. It covers the rounding to a millisecond,
+ * and is not more than the margin. */
 #define SAME_US 2000
 
 uint64_t cli_deadline_before(uint64_t at_us, uint64_t span_us)
@@ -42,8 +43,8 @@ static void move(struct cli_deadline *deadline, uint64_t end_us)
     deadline->term_us = cli_deadline_before(deadline->kill_us, (uint64_t)terms->grace_ms * 1000);
 }
 
-/* The validity is rounded: a millisecond more or less is the same end. The end of a lock that was
- * denied is now. */
+/* The validity is rounded, so ends that differ by a millisecond are the same. A lock that was lost
+ * ends now. */
 enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint64_t now_us,
                                              uint64_t validity_ms, bool asked)
 {

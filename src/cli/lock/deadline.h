@@ -4,8 +4,8 @@
  *   term_us <-------> kill_us <----> end_us
  *   SIGTERM           SIGKILL        somebody else may have the lock
  *
- * It is the library's validity, turned into a point on cli/system/clock.h. A renewal moves it; but
- * once SIGTERM was sent the end stands, and a deadline that has passed is never moved.
+ * The end is computed from the library's validity, by cli/system/clock.h. A renewal moves it; but
+ * after SIGTERM the end is fixed, and a deadline that has passed is never moved.
  */
 #ifndef CLI_LOCK_DEADLINE_H
 #define CLI_LOCK_DEADLINE_H
@@ -17,7 +17,7 @@ struct cli_terms;
 
 struct cli_deadline {
     const struct cli_terms *terms;
-    uint64_t latest_us; /* the last moment that is allowed, by --max-hold */
+    uint64_t latest_us; /* the latest end that --max-hold allows */
     uint64_t end_us;    /* when the lock ends; 0: not known yet */
     uint64_t term_us;
     uint64_t kill_us;
@@ -26,20 +26,20 @@ struct cli_deadline {
 enum cli_deadline_change {
     CLI_DEADLINE_SAME,
     CLI_DEADLINE_MOVED,
-    CLI_DEADLINE_RENEWED, /* moved, by so much that the lock was renewed */
-    CLI_DEADLINE_DENIED /* kill_us is 0, and end_us what it was: other than at the end of a lock */
+    CLI_DEADLINE_RENEWED, /* moved so far that the lock was renewed */
+    CLI_DEADLINE_DENIED   /* the lock is lost: kill_us is 0, and end_us stays as it was */
 };
 
-/* The lock is held from now on. */
+/* Begin; the lock was acquired at now_us. */
 void cli_deadline_init(struct cli_deadline *deadline, const struct cli_terms *terms,
                        uint64_t now_us);
 
-/* The lock is valid for validity_ms at now_us, which was read first: so the deadline comes out
- * early rather than late. `asked`: SIGTERM was sent. */
+/* Update the deadline: the lock is valid for validity_ms. now_us was read before the validity, so
+ * that the deadline is early rather than late. `asked`: SIGTERM was sent. */
 enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint64_t now_us,
                                              uint64_t validity_ms, bool asked);
 
-/* at_us less span_us, 0 at the least. */
+/* at_us - span_us, but at least 0. */
 uint64_t cli_deadline_before(uint64_t at_us, uint64_t span_us);
 
 #endif

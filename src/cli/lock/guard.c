@@ -1,9 +1,8 @@
-/* guard.c - what wakes redlock while a command runs under a lock.
+/* guard.c - the events that wake redlock while a command runs under a lock.
  *
- * An alarm on CLOCK_BOOTTIME, which counts on while the machine is suspended, comes before anything
- * else in the loop, also right after a suspend or when redlock itself had been stopped; and each
- * turn of the loop is followed by a look at the clock. What is done then is the command's
- * (cli/lock/command.h).
+ * An alarm on CLOCK_BOOTTIME, which goes on while the machine is suspended, comes before all other
+ * events, also after a suspension or when redlock was stopped. The clock is checked after each turn
+ * of the loop, too. cli/lock/command.h says what is done then.
  */
 #include "cli/lock/guard.h"
 
@@ -27,7 +26,7 @@ struct cli_guard_run {
     struct event *reports;
 };
 
-/* ---- what wakes us ---- */
+/* ---- events ---- */
 
 static void on_turn(void *arg)
 {
@@ -57,8 +56,8 @@ void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *no
     }
 }
 
-/* The end of the reports can always be read: left in the loop, an urgent event that is always due
- * lets nothing else happen any more. */
+/* The end of the pipe is always readable. If this urgent event stayed in the loop, no other event
+ * would ever run. */
 static void on_report(evutil_socket_t fd, short what, void *arg)
 {
     struct cli_guard_run *run = arg;
@@ -67,14 +66,14 @@ static void on_report(evutil_socket_t fd, short what, void *arg)
     (void)what;
     cli_command_check_clock(&run->command);
     cli_command_take_reports(&run->command);
-    if (run->command.alone) {
+    if (run->command.supervisor_died) {
         event_del(run->reports);
     }
     cli_command_check_remaining(&run->command);
 }
 
-/* What the terminal's keys send goes to its whole foreground group: the command has got it, if it
- * is in ours. A process that is stopped gets nothing until it goes on. */
+/* A key of the terminal sends its signal to the whole foreground group: a command in our group has
+ * received it. A stopped process receives a signal only after SIGCONT. */
 static void on_signal(void *arg, int signo)
 {
     struct cli_guard_run *run = arg;
@@ -93,9 +92,9 @@ static void on_signal(void *arg, int signo)
     }
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
-/* Have `on` called when a file can be read, before anything else in the loop. */
+/* Call `on` when fd is readable, before all other events. */
 static int watch(struct cli_guard_run *run, int fd, event_callback_fn on, struct event **ret_event)
 {
     *ret_event = event_new(run->session->loop.base, fd, EV_READ | EV_PERSIST, on, run);

@@ -1,4 +1,4 @@
-/* guard.h - running a command under a lock, and never beyond it. */
+/* guard.h - runs a command under a lock, and never beyond its end. */
 #ifndef CLI_LOCK_GUARD_H
 #define CLI_LOCK_GUARD_H
 
@@ -18,12 +18,12 @@ struct cli_guard {
     struct cli_guard_run *run; /* while the command runs; for cli_guard_notice() */
 };
 
-/* Run the command while `lock` is held. When this returns, the command has ended; the lock
- * is still to be released. Returns the code to exit with. */
+/* Run the command while `lock` is held. When this returns, the command has ended; the caller
+ * releases the lock. Returns the code to exit with. */
 int cli_guard_run(struct cli_guard *guard, struct cli_session *session, struct cli_signals *signals,
                   const struct redlock_lock *lock);
 
-/* For struct redlock_request: what the lock's notices are told to, with the guard as arg. */
+/* The notice callback for struct redlock_request, with the guard as its argument. */
 void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *guard);
 
 #endif

@@ -1,4 +1,4 @@
-/* hold.c - releasing a lock, or leaving it to its ttl. */
+/* hold.c - releases a lock, or keeps it for the rest of --at-least. */
 #include "cli/lock/hold.h"
 
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include "cli/system/signals.h"
 #include "cli/take/set_all.h"
 
-/* What the library answers to an extension, and to a release. */
+/* The result of an extension or of a release. */
 static void on_answered(struct redlock_lock *lock, int status, void *arg)
 {
     struct cli_hold *hold = arg;
@@ -25,7 +25,7 @@ static void on_answered(struct redlock_lock *lock, int status, void *arg)
     hold->done = true;
 }
 
-/* Wait for the answer, or for the end of the wait. Returns 0, or -1 when the loop broke down. */
+/* Run the loop until hold->done. Returns 0; -1 when the loop failed. */
 static int settle(struct cli_hold *hold)
 {
     return cli_loop_run(&hold->session->loop, &hold->done) == CLI_GO_ON ? 0 : -1;
@@ -42,7 +42,7 @@ static void say_gone(const char *key, bool taken)
         "another holder may have run at the same time.");
 }
 
-/* `lost`: the lock had ended anyway. Otherwise it should have been there. */
+/* `lost`: the lock had ended before, so that it is no surprise that it is gone. */
 static void say_released(const char *key, int status, bool lost)
 {
     if (status == REDLOCK_OK) {
@@ -98,9 +98,8 @@ static void say_left(const struct cli_hold *hold, bool confirmed)
     }
 }
 
-/* Its keys end by themselves when it is time. They were set when the masters were asked, a little
- * earlier than the lock was acquired: the extension makes up for that. Masters that have joined
- * late get the key as well. */
+/* The keys expire by themselves. They were set a little before the lock was acquired, so they are
+ * extended to the end of --at-least. Masters that were connected late get the key too. */
 static void leave_keys(struct cli_hold *hold)
 {
     uint64_t left = left_ms(hold);
@@ -137,8 +136,8 @@ static void on_signal(void *arg, int signo)
     hold->done |= cli_signals_ends(signo);
 }
 
-/* An alarm on the clock that until_us is read from: a timer of the loop may come a moment earlier
- * by that clock, and the lock would stay for the rest of its ttl. */
+/* The alarm uses the clock of until_us. A timer of the loop could fire a moment too early by that
+ * clock, and then the lock would be kept for the rest of its ttl. */
 static void wait_for_end(struct cli_hold *hold)
 {
     int fd = cli_clock_alarm();
@@ -178,7 +177,7 @@ void cli_hold_end(struct cli_hold *hold, bool hurry)
     uint64_t left, valid;
 
     if (settle(hold) != 0) {
-        return; /* the close releases it */
+        return; /* redlock_close() releases it */
     }
     left = left_ms(hold);
     valid = redlock_lock_validity_ms(hold->lock);

@@ -1,18 +1,18 @@
-/* hold.h - letting go of a lock when its command has ended: it is released, or stays for the
- * rest of --at-least.
+/* hold.h - the time in which a lock is held, and its end: the lock is released when its command has
+ * ended, or kept for the rest of --at-least.
  *
- *                 at_least_ms have passed, or the lock is lost
+ *                 --at-least has passed, or the lock is lost
  *   HELD ---------------------------------------------------------------> released
  *    |                            ^
- *    | not yet                    | they have now
+ *    | not yet                    | --at-least has passed
  *    v                            |
- *    +-- renewed beyond it? ----> waits (not after a signal: left as it is)
+ *    +-- renewed beyond it? ----> waits (but after a signal: kept)
  *    |
- *    +-- no: the keys end in time by themselves ---------------------> left as it is
+ *    +-- no: the keys expire in time by themselves -----------------> kept
  *
- * The lock is asked for at least_ms if that is longer than its ttl. So it stays even when redlock
- * is killed; and once it is held its renewals ask for the ttl only, so that they do not make it
- * stay longer than it has to.
+ * The lock is acquired for --at-least if that is longer than its ttl, so it stays even when redlock
+ * is killed. Once it is held, renewals ask only for the ttl, so that they do not make the lock stay
+ * longer than necessary.
  */
 #ifndef CLI_LOCK_HOLD_H
 #define CLI_LOCK_HOLD_H
@@ -28,21 +28,22 @@ struct cli_hold {
     struct cli_session *session;
     struct cli_signals *signals;
     struct redlock_lock *lock;
-    const char *key;   /* the lock's name, for messages */
-    uint64_t until_us; /* until when the lock stays (cli/system/clock.h); 0: until it is released */
-    bool done;         /* the library has answered the last call, or the wait has ended */
-    int status;        /* what it has answered */
+    const char *key; /* the lock's name, for messages */
+    uint64_t
+        until_us; /* until when the lock is kept (cli/system/clock.h); 0: until it is released */
+    bool done;    /* the last call has its result, or the wait has ended */
+    int status;   /* the result of the last call */
 };
 
-/* The lock is held now. `hold` has its first four fields; at_least_ms 0: it does not stay. It
- * must be where it is until it is let go. */
+/* Begin, when the lock was acquired. The first four fields of `hold` are set, and it must not move
+ * until its end. at_least_ms 0: the lock is not kept. */
 void cli_hold_begin(struct cli_hold *hold, uint32_t ttl_ms, uint32_t at_least_ms);
 
-/* The command has ended: let go of the lock, and say what is worth to be known. `hurry`: without a
- * wait; rather let it stay longer. */
+/* Release or keep the lock when the command has ended, and say what people should know. `hurry`: do
+ * not wait; rather keep the lock for longer. */
 void cli_hold_end(struct cli_hold *hold, bool hurry);
 
-/* The command did not begin, so that there is nothing that others should be kept from: release. */
+/* Release the lock at once, as the command was not started. */
 void cli_hold_cancel(struct cli_hold *hold);
 
 #endif

@@ -1,6 +1,7 @@
 /* lock.c - redlock lock: run a command while holding a lock.
  *
- * Acquire (cli/take/take.c), run (cli/lock/guard.c), and let go of it (cli/lock/hold.c).
+ * It acquires the lock (cli/take/take.c), runs the command (cli/lock/guard.c), and releases or
+ * keeps the lock (cli/lock/hold.c).
  */
 #include "cli/lock/lock.h"
 
@@ -122,8 +123,8 @@ static bool has_dashes(int argc, char **argv)
     return i < argc;
 }
 
-/* Options may stand before, between and behind the KEYs, CMD's own are left alone. There is one
- * KEY unless a "--" says where they end; one before all KEYs ends the options only. */
+/* Options may come before, between and after the KEYs; those of CMD are left alone. There is one
+ * KEY, unless a "--" ends several. A "--" before the first KEY only ends the options. */
 static int read_keys(struct cli_args *args, struct cli_keys *keys, int argc, char **argv)
 {
     int code = cli_args_read(args, argc, argv);
@@ -152,7 +153,7 @@ static int read_args(struct cli_args *args, struct lock_args *lock, int argc, ch
     return code;
 }
 
-/* A grace of the whole ttl would leave no time to work in. */
+/* A grace as long as the ttl would leave no time for the command. */
 static void fit_grace(struct lock_args *lock)
 {
     char most[CLI_DURATION_TEXT];
@@ -174,7 +175,7 @@ static int set_key_variables(const struct cli_keys *keys)
     return failed ? -1 : 0;
 }
 
-/* One that was inherited is somebody else's. */
+/* A fence that was inherited belongs to another lock. */
 static int set_fence(const struct redlock_lock *lock)
 {
     char text[24];
@@ -184,7 +185,7 @@ static int set_fence(const struct redlock_lock *lock)
     return fence ? setenv("REDLOCK_FENCE", text, 1) : unsetenv("REDLOCK_FENCE");
 }
 
-/* What CMD is told. Returns CLI_OK or CLI_INTERNAL. */
+/* Set the variables of CMD. Returns CLI_OK or CLI_INTERNAL. */
 static int set_environment(const struct cli_keys *keys, const struct redlock_lock *lock)
 {
     char tries_text[24];
@@ -241,7 +242,7 @@ static int run_locked(struct lock_args *lock, struct cli_session *session,
     return code;
 }
 
-/* Once all options are known. */
+/* Fill in the guard, when all options are known. */
 static void prepare(struct lock_args *lock, char *const *argv)
 {
     fit_grace(lock);

@@ -63,7 +63,8 @@ int cli_supervisor_open(struct cli_supervisor *ret_supervisor)
     return CLI_OK;
 }
 
-/* Children that we have already (a shell's, that has become redlock) are not CMD's. */
+/* Become a subreaper, unless there are children already (of a shell that became redlock by exec):
+ * they are not CMD's. */
 static bool adopt(void)
 {
     siginfo_t info;
@@ -72,7 +73,7 @@ static bool adopt(void)
            prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
-/* Returns 1 for a report, 0 when there is none, -1 at the end of them. */
+/* Returns 1 for a report, 0 when there is none, -1 at the end of the pipe. */
 static int read_one(struct cli_supervisor *supervisor, struct cli_report *ret_report)
 {
     ssize_t n = read(supervisor->report_fd, ret_report, sizeof(*ret_report));
@@ -91,7 +92,7 @@ static int read_one(struct cli_supervisor *supervisor, struct cli_report *ret_re
     return 1;
 }
 
-/* Nobody watches until CMD has a number and we go on: not beyond the deadline, as ever. */
+/* Wait until CMD has been forked, but not beyond the deadline. */
 static int await_start(struct cli_supervisor *supervisor)
 {
     struct pollfd fd = {.fd = supervisor->report_fd, .events = POLLIN};
@@ -207,13 +208,14 @@ void cli_supervisor_dismiss(const struct cli_supervisor *supervisor)
 
 /* ---- CMD's processes ---- */
 
-/* The process whose descendants they are. */
+/* The process whose descendants are CMD and its processes. */
 static pid_t root(const struct cli_supervisor *supervisor)
 {
     return supervisor->pid > 0 ? supervisor->pid : supervisor->adopts ? getpid() : 0;
 }
 
-/* CMD's number is CMD's as long as the supervisor or we are its parent. */
+/* CMD's process group; -1 when it is not known. The process id belongs to CMD as long as the
+ * supervisor or redlock is its parent. */
 static pid_t group(const struct cli_supervisor *supervisor)
 {
     return supervisor->command > 0 && !supervisor->ended && root(supervisor) > 0
@@ -226,7 +228,7 @@ bool cli_supervisor_shares_group(const struct cli_supervisor *supervisor)
     return group(supervisor) == getpgrp();
 }
 
-/* Only a group that CMD leads is all its own. */
+/* Only in a group that CMD leads are all processes CMD's. */
 void cli_supervisor_signal_group(const struct cli_supervisor *supervisor, int signo)
 {
     pid_t its_group = group(supervisor);

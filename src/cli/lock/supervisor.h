@@ -1,35 +1,37 @@
-/* supervisor.h - the parent of the command of `redlock lock`, which kills it when redlock does not.
+/* supervisor.h - the parent of the command of `redlock lock`, which kills the command when redlock
+ * cannot.
  *
  *   redlock lock ---- pipe "life" -----> supervisor (a session of its own)
  *                <--- pipe "reports" ---   |
  *                ---- board, shared ---->  +--> CMD, and all that it starts
  *
- * The supervisor is a child subreaper: whatever CMD starts stays among its descendants
- * (cli/system/descendants.h), in process groups and sessions of their own, too, and when CMD has
- * ended.
+ * The supervisor is a child subreaper: all that CMD starts stays among the supervisor's descendants
+ * (cli/system/descendants.h), also in other process groups and sessions, and after CMD has ended.
  *
- * Three things see to it that CMD and its descendants do not outlive the lock; each is for what the
- * ones before it cannot do:
+ * Three things make sure that CMD and its descendants do not outlive the lock; each covers what the
+ * one before cannot do:
  *
- *   redlock's own timer   asks them to end, and kills them at the deadline.
- *   the supervisor            redlock is stopped (SIGSTOP, Ctrl-Z, a debugger) or hangs: kills them
- * at the deadline. redlock is dead: reads the end of the pipe, and kills them at once.
- *   PR_SET_PDEATHSIG      the supervisor is killed: the kernel kills CMD at once. redlock, a child
- *                         subreaper as well, kills all others; if it was killed too, they live.
+ *   redlock's own timer   sends SIGTERM, and SIGKILL at the deadline.
+ *   the supervisor        kills at the deadline when redlock is stopped (SIGSTOP, Ctrl-Z, a
+ *                         debugger) or hangs. When redlock is dead the supervisor reads the end of
+ *                         the pipe, and kills at once.
+ *   PR_SET_PDEATHSIG      the kernel kills CMD when the supervisor is killed. redlock, a child
+ *                         subreaper too, kills CMD's descendants; if redlock was killed as well,
+ *                         they live on.
  *
- * CMD is in redlock's session, for the terminal, though the supervisor has left it. With a terminal
- * it is in redlock's process group, too: Ctrl-C, Ctrl-Z and a pipeline's other members are none of
- * our business then, as with flock(1). Without one it has a group of its own.
+ * CMD is in redlock's session, because of the terminal, although the supervisor has left it. With a
+ * terminal CMD is in redlock's process group, too, so that Ctrl-C, Ctrl-Z and pipelines work as
+ * with flock(1). Without a terminal CMD has its own process group.
  *
- * CMD's number stays taken while redlock may use it: the supervisor reaps all but CMD, and leaves
- * that behind as redlock's child when it is killed.
+ * CMD's process id is not given to another process while redlock may use it: the supervisor reaps
+ * all its children except CMD. When the supervisor is killed, CMD becomes redlock's child.
  *
- * The supervisor itself has no PR_SET_PDEATHSIG: when redlock dies its work begins. It goes when
- * the pipe has ended and nobody is left that it may kill.
+ * The supervisor itself has no PR_SET_PDEATHSIG, as its work begins when redlock dies. It exits at
+ * the end of the pipe, when no process is left that it may kill.
  *
- * The deadline stands on the board (cli/lock/board.h). redlock moves it and the supervisor takes
- * it, each by comparing and exchanging: so a deadline that was moved in time is never acted upon,
- * and one that was acted upon is never moved.
+ * The deadline is on the board (cli/lock/board.h). redlock moves it and the supervisor takes it,
+ * each with an atomic compare-and-exchange: so the supervisor never acts on a deadline that was
+ * moved in time, and a deadline that it has acted on is never moved.
  */
 #ifndef CLI_LOCK_SUPERVISOR_H
 #define CLI_LOCK_SUPERVISOR_H
@@ -41,57 +43,59 @@
 struct cli_board;
 
 struct cli_supervisor {
-    pid_t pid; /* 0: it is dead */
+    pid_t pid; /* 0: the supervisor is dead */
     struct cli_board *board;
     int life_fd;     /* our end of the life pipe */
     int report_fd;   /* our end of the reports, not blocking */
     int its_life_fd; /* the supervisor's ends, until it has been forked */
     int its_report_fd;
-    const char *name; /* what CMD is called; borrowed */
-    pid_t command;    /* its number */
-    int exec_error;   /* the errno of an exec that failed */
+    const char *name; /* argv[0] of CMD; borrowed */
+    pid_t command;    /* CMD's process id */
+    int exec_error;   /* the errno of CMD's exec; 0: it did not fail */
     bool ended;       /* CMD has ended */
-    bool late;        /* the supervisor had begun to kill before that */
-    int code;         /* the code to exit with */
-    bool adopts;      /* what the supervisor leaves behind when it is killed becomes ours */
+    bool late;        /* the supervisor had begun to kill before CMD ended */
+    int code;         /* the code to exit with, when CMD has ended */
+    bool adopts;      /* redlock is a child subreaper, too */
 };
 
-/* Make what redlock and the supervisor share. Returns CLI_OK, and cli_supervisor_end() is to be
- * called; or says what is wrong and returns CLI_INTERNAL. */
+/* Make the board and the pipes. Returns CLI_OK, and the caller calls cli_supervisor_end(); or says
+ * what is wrong and returns CLI_INTERNAL. */
 int cli_supervisor_open(struct cli_supervisor *ret_supervisor);
 
-/* Fork the supervisor, and have it start argv. Returns CLI_OK when CMD has a number; or says why
- * not and returns CLI_INTERNAL, and CMD does not run. That it cannot be run is told when it ends.
+/* Fork the supervisor, which forks CMD. Returns CLI_OK when CMD has been forked; or says what is
+ * wrong and returns CLI_INTERNAL, and CMD does not run. A failed exec is reported when CMD ends.
  */
 int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[]);
 
-/* Read what the supervisor reports, after report_fd has become readable. Says so if CMD could not
- * be run. Returns 0, or -1 when the supervisor is dead. */
+/* Read the reports of the supervisor, when report_fd is readable. If CMD could not be run, this
+ * says so. Returns 0; -1 when the supervisor is dead. */
 int cli_supervisor_read(struct cli_supervisor *supervisor);
 
-/* Move the deadline. Returns 0, or -1 when the supervisor has acted upon the one before. */
+/* Move the deadline. Returns 0; -1 when the supervisor has acted on the deadline before. */
 int cli_supervisor_move(const struct cli_supervisor *supervisor, uint64_t kill_us);
 
-/* CMD has ended in time: nothing is to be killed any more. */
+/* Tell the supervisor that CMD has ended in time, and nothing must be killed. */
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor);
 
 /* Whether CMD is in redlock's process group. */
 bool cli_supervisor_shares_group(const struct cli_supervisor *supervisor);
 
-/* Send a signal to CMD's process group, or to that part of it that descends from CMD. */
+/* Send a signal to CMD's process group; if CMD does not lead it, only to CMD and its descendants in
+ * it. */
 void cli_supervisor_signal_group(const struct cli_supervisor *supervisor, int signo);
 
 /* Send a signal to CMD and all its descendants. */
 void cli_supervisor_signal_all(const struct cli_supervisor *supervisor, int signo);
 
-/* Send SIGKILL to CMD and all its descendants, and wake a supervisor that was stopped. Returns 0
- * when nobody is left but *ret_refused processes that we may not kill. To be called until then. */
+/* Send SIGKILL to CMD and all its descendants, and continue a supervisor that is stopped. Returns 0
+ * when no process is left, except *ret_refused processes that we may not kill. Call this until it
+ * returns 0. */
 int cli_supervisor_kill(const struct cli_supervisor *supervisor, int *ret_refused);
 
 /* Whether CMD or any of its descendants lives. */
 bool cli_supervisor_has_any(const struct cli_supervisor *supervisor);
 
-/* Dismiss it, and wait until it is gone. */
+/* Dismiss the supervisor, and wait until it has exited. */
 void cli_supervisor_end(struct cli_supervisor *supervisor);
 
 #endif

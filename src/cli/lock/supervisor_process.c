@@ -1,5 +1,5 @@
-/* supervisor_process.c - the supervisor's own side: plain ppoll(2), as there is nothing to wait for
- * but a pipe, a timer and the ends of its children.
+/* supervisor_process.c - the supervisor's side. It uses plain ppoll(2), as it waits only for a
+ * pipe, a timer and the ends of its children.
  */
 #include "cli/lock/supervisor_process.h"
 
@@ -21,7 +21,7 @@
 #include "cli/system/terminal.h"
 #include "cli/system/title.h"
 
-/* How long to wait for processes to die before they are looked for anew. */
+/* How long to wait for killed processes before the next search. */
 static const struct timespec dying = {0, 2000000};
 
 struct service {
@@ -29,11 +29,11 @@ struct service {
     int life_fd;
     int report_fd;
     int alarm_fd;
-    pid_t command; /* CMD. When it has ended it stays a zombie: redlock uses its number, which
-                      nobody else may get as long as we are there */
+    pid_t command; /* CMD. It stays a zombie when it has ended: redlock uses its process id, which
+                      no other process may get while the supervisor lives */
     bool ended;
-    bool kills; /* the deadline has come, or redlock is gone before CMD had ended */
-    bool alone; /* redlock is gone, or has dismissed us */
+    bool killing;      /* the deadline has passed, or redlock died before CMD ended */
+    bool redlock_gone; /* redlock is dead, or has closed its end of the pipe */
 };
 
 static void report(int fd, enum cli_report_kind kind, int value)
@@ -46,9 +46,9 @@ static void report(int fd, enum cli_report_kind kind, int value)
 
 /* ---- CMD's process ---- */
 
-/* The deadline may have passed before there was anybody to kill. */
-static void become(const struct service *service, char *const argv[], pid_t supervisor,
-                   bool own_group)
+/* If the supervisor began to kill before CMD existed, CMD does not start. */
+static void exec_command(const struct service *service, char *const argv[], pid_t supervisor,
+                         bool own_group)
 {
     int error;
 
@@ -71,14 +71,14 @@ static void start(struct service *service, char *const argv[])
     pid_t pid = fork();
 
     if (pid == 0) {
-        become(service, argv, supervisor, own_group);
+        exec_command(service, argv, supervisor, own_group);
     }
     if (pid < 0) {
         report(service->report_fd, CLI_REPORT_NOT_STARTED, errno);
         _exit(CLI_INTERNAL);
     }
     if (own_group) {
-        setpgid(pid, pid); /* as in the child: whichever comes first */
+        setpgid(pid, pid); /* also in the child: one of the two comes first */
     }
     service->command = pid;
     report(service->report_fd, CLI_REPORT_STARTED, pid);
@@ -91,8 +91,8 @@ static void on_child(int signo)
     (void)signo;
 }
 
-/* Nothing reaches us but the pipe and, while we wait, SIGCHLD. Without a timer, and CMD with us, we
- * have no use. */
+/* Leave the session and close all files but the pipes. SIGCHLD comes only while the supervisor
+ * waits. Without a timer the supervisor cannot work, and exits; the kernel kills CMD then. */
 static void isolate(struct service *service)
 {
     struct sigaction action = {.sa_handler = on_child};
@@ -111,19 +111,20 @@ static bool is_dismissed(const struct service *service)
     return atomic_load(&service->board->dismissed);
 }
 
-/* Take the deadline if it has passed. One that is moved at this moment is looked at anew. */
+/* Take the deadline if it has passed. A deadline that redlock moves at this moment is checked again
+ * in the next turn. */
 static void check_deadline(struct service *service)
 {
     uint64_t at_us = atomic_load(&service->board->kill_us);
 
     if (at_us > 0 && at_us != CLI_BOARD_OVER && cli_clock_us() >= at_us &&
         atomic_compare_exchange_strong(&service->board->kill_us, &at_us, CLI_BOARD_OVER)) {
-        service->kills = true;
+        service->killing = true;
     }
     cli_clock_set(service->alarm_fd, at_us == CLI_BOARD_OVER ? 0 : at_us);
 }
 
-/* The group as a whole first: nobody in it can start another one then. */
+/* The whole group first: then no process in it can start another one. */
 static int kill_all(const struct service *service)
 {
     if (getpgid(service->command) == service->command) {
@@ -132,7 +133,7 @@ static int kill_all(const struct service *service)
     return cli_descendants_signal(getpid(), 0, SIGKILL).reached;
 }
 
-/* When the deadline has not passed by now, CMD has ended before it. */
+/* If the deadline has not passed now, CMD has ended before it. */
 static void take_end(struct service *service, const siginfo_t *info)
 {
     int status = info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status;
@@ -140,13 +141,13 @@ static void take_end(struct service *service, const siginfo_t *info)
     if (!service->ended) {
         service->ended = true;
         check_deadline(service);
-        report(service->report_fd, service->kills ? CLI_REPORT_ENDED_LATE : CLI_REPORT_ENDED,
+        report(service->report_fd, service->killing ? CLI_REPORT_ENDED_LATE : CLI_REPORT_ENDED,
                status);
     }
 }
 
-/* Whoever became our child when its parent died. CMD is kept, and told first of all that have
- * ended: the others are looked for by their numbers then. */
+/* Reap children, also descendants whose parent has died, but not CMD. waitid() reports CMD first
+ * and again and again, so the others are then reaped by their process ids. */
 static void reap(struct service *service)
 {
     siginfo_t info = {0};
@@ -162,33 +163,33 @@ static void reap(struct service *service)
     }
 }
 
-/* SIGCHLD is let through only here. */
+/* SIGCHLD is unblocked only here. */
 static void wait_for(struct service *service, const struct timespec *patience)
 {
-    struct pollfd fds[] = {{.fd = service->alone ? -1 : service->life_fd, .events = POLLIN},
+    struct pollfd fds[] = {{.fd = service->redlock_gone ? -1 : service->life_fd, .events = POLLIN},
                            {.fd = service->alarm_fd, .events = POLLIN}};
-    char pokes[64];
+    char data[64];
     sigset_t mask;
 
     sigfillset(&mask);
     sigdelset(&mask, SIGCHLD);
     if (ppoll(fds, 2, patience, &mask) > 0 && fds[0].revents &&
-        read(service->life_fd, pokes, sizeof(pokes)) == 0) {
-        service->alone = service->kills = true;
+        read(service->life_fd, data, sizeof(data)) == 0) {
+        service->redlock_gone = service->killing = true;
     }
 }
 
-/* Until redlock is gone and nobody is left that we may kill. Whom CMD has left behind when it ended
- * in time is left alone. */
+/* Watch until redlock is gone and no process is left that we may kill. Processes that CMD left
+ * behind when it ended in time are not killed. */
 static void watch(struct service *service)
 {
     int left;
 
     for (;;) {
         check_deadline(service);
-        left = service->kills && !is_dismissed(service) ? kill_all(service) : 0;
+        left = service->killing && !is_dismissed(service) ? kill_all(service) : 0;
         reap(service);
-        if (service->alone && left == 0) {
+        if (service->redlock_gone && left == 0) {
             return;
         }
         wait_for(service, left > 0 ? &dying : NULL);
@@ -204,6 +205,6 @@ void cli_supervisor_process_run(struct cli_board *board, int life_fd, int report
     start(&service, argv);
     isolate(&service);
     watch(&service);
-    waitpid(service.command, NULL, WNOHANG); /* so that its process group is gone with us */
+    waitpid(service.command, NULL, WNOHANG); /* so that its process group ends with us */
     _exit(0);
 }

@@ -80,7 +80,7 @@ struct sandbox {
     struct cli_child child;
     struct event *kill_timer;
     bool done;
-    bool alone; /* the keeper died before its time */
+    bool keeper_died; /* the keeper was killed */
 };
 
 static int take_masters(struct sandbox *sandbox, const char *value)
@@ -149,9 +149,10 @@ static void on_kill_timer(evutil_socket_t fd, short what, void *arg)
 /* Without its keeper a sandbox has no masters: they died with it. */
 static void check_keeper(struct sandbox *sandbox)
 {
-    if (!sandbox->alone && waitpid(sandbox->keeper.pid, NULL, WNOHANG) == sandbox->keeper.pid) {
+    if (!sandbox->keeper_died &&
+        waitpid(sandbox->keeper.pid, NULL, WNOHANG) == sandbox->keeper.pid) {
         cli_say("the keeper of the masters was killed: the sandbox ends");
-        sandbox->alone = true;
+        sandbox->keeper_died = true;
         sandbox->keeper.pid = 0;
         cli_child_signal(&sandbox->child, SIGKILL);
     }
@@ -217,7 +218,7 @@ static int run_child(struct sandbox *sandbox, char *const argv[])
         sandbox->signals.on = NULL;
         if (code == CLI_GO_ON) {
             cli_keeper_tell(&sandbox->keeper, 0);
-            code = sandbox->alone ? CLI_INTERNAL : sandbox->child.code;
+            code = sandbox->keeper_died ? CLI_INTERNAL : sandbox->child.code;
         }
     }
     event_free(sandbox->kill_timer);
