@@ -30,8 +30,8 @@ static bool means(const char *word, const char *test, int i)
     return strcmp(word, test) == 0 || strcmp(word, one) == 0;
 }
 
-/* Of the words that are suites, or of those that are not: whether there is one that means this
- * test, or none at all. */
+/* Looks only at the words that are suites, or only at the others: whether one of them means this
+ * test, or there are none. */
 static bool allows(struct choice *c, bool suites, const char *suite, const char *test, int i)
 {
     bool any = false, met = false;

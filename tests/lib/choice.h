@@ -26,7 +26,7 @@ struct choice {
 /* The words are borrowed. */
 void choice_init(struct choice *c, const char *const *words, size_t n);
 
-/* Say the name of each suite, all before the first choice_has(). */
+/* Add the name of a suite. All must be added before the first choice_has(). */
 void choice_learn(struct choice *c, const char *suite);
 
 /* Whether the run `i` of a test is wanted. */

@@ -4,7 +4,7 @@
 
 #include "core/event.h"
 
-/* Something may begin: it carries the nodes that can be asked (ready, coming, full). */
+/* This event may begin something: it carries the nodes that can be asked (ready, coming, full). */
 static inline bool event_has_nodes(const struct rlk_event *ev)
 {
     return ev->kind == RLK_EVENT_START || ev->kind == RLK_EVENT_TIMER ||

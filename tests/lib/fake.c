@@ -98,7 +98,7 @@ static void start_listening(struct fake *f)
     event_add(f->acceptable, NULL);
 }
 
-/* A TCP port is bound again at once, without listening, so that nobody else gets it. */
+/* Binds a TCP port again at once, without listening, so that no other process gets it. */
 static void stop_listening(struct fake *f)
 {
     if (f->acceptable) {

@@ -31,71 +31,71 @@ enum fake_where {
 };
 
 enum fake_how {
-    /* As Redis would. */
+    /* As Redis would reply. */
     FAKE_MODEL,
-    /* The given bytes instead; the command is not done. */
+    /* The given bytes instead; the command is not carried out. */
     FAKE_REPLY,
     /* The given bytes, then an orderly end of the connection. */
     FAKE_REPLY_CLOSE,
     /* The given bytes, then a reset (on TCP; on a unix socket an end without reading). */
     FAKE_REPLY_RESET,
-    /* The command is done, the reply is lost, the connection ends. */
+    /* The command is carried out, the reply is lost, the connection ends. */
     FAKE_DO_CLOSE,
-    /* The command is done and its reply leaves one byte at each turn of the loop. */
+    /* The command is carried out, and its reply is sent one byte in each turn of the loop. */
     FAKE_DRIP,
-    /* The command is done, and its reply comes twice. */
+    /* The command is carried out, and its reply is sent twice. */
     FAKE_TWICE,
-    /* This command and all behind it on the connection wait for fake_go_on(). */
+    /* This command and all later ones on the connection wait for fake_go_on(). */
     FAKE_STALL,
-    /* Never done and never answered; those behind it are. */
+    /* Never carried out and never answered; later commands are. */
     FAKE_MUTE
 };
 
-/* Make a server that listens. Aborts the test when the system refuses. */
+/* Make a server that listens. Aborts the test when the system does not allow it. */
 struct fake *fake_new(struct event_base *base, enum fake_where where);
 
 /* End it. NULL is fine. */
 void fake_free(struct fake *f);
 
-/* Where it is, as a URI for redlock_options.nodes; lives as long as f. */
+/* Its address, as a URI for redlock_options.nodes; lives as long as f. */
 const char *fake_uri(const struct fake *f);
 
 /* The file of the socket, or NULL; the port, or 0. */
 const char *fake_path(const struct fake *f);
 int fake_port(const struct fake *f);
 
-/* What it believes: keys, password, role, run_id. */
+/* Its model: keys, password, role, run_id. */
 struct model *fake_model(struct fake *f);
 
-/* From now on commands that begin so are treated so; the newest rule counts. `bytes` is NUL
- * terminated (NULL for none) and copied. */
+/* From now on commands that begin with this text are handled in this way; the newest rule counts.
+ * `bytes` is NUL terminated (NULL for none) and copied. */
 void fake_on(struct fake *f, const char *command, enum fake_how how, const char *bytes);
 
-/* The same for the next `times` of them only, and for bytes with NULs in them. */
+/* The same for the next `times` commands only, and for bytes with NULs in them. */
 void fake_on_next(struct fake *f, unsigned times, const char *command, enum fake_how how,
                   const char *bytes, size_t len);
 
-/* Bytes for each new connection before it said anything; with FAKE_REPLY, FAKE_REPLY_CLOSE
- * or FAKE_REPLY_RESET. FAKE_MODEL takes it back. */
+/* Bytes that each new connection gets before it has sent anything; with FAKE_REPLY,
+ * FAKE_REPLY_CLOSE or FAKE_REPLY_RESET. FAKE_MODEL ends that. */
 void fake_on_connect(struct fake *f, enum fake_how how, const char *bytes);
 
-/* Back to good behaviour: no rules. What is stalled stays so. */
+/* Back to the model: no rules. Connections that are stalled stay so. */
 void fake_behave(struct fake *f);
 
-/* As SIGSTOP: nothing is accepted, done or answered, what arrives is only written down. */
+/* As SIGSTOP: nothing is accepted, carried out or answered; commands that arrive are recorded. */
 void fake_pause(struct fake *f);
 
-/* Do and answer what waits, in order, after fake_pause() or FAKE_STALL. */
+/* Carry out and answer the commands that wait, in order, after fake_pause() or FAKE_STALL. */
 void fake_go_on(struct fake *f);
 
-/* Send bytes that nobody asked for on every open connection. */
+/* Send bytes on every open connection that are no reply to anything. */
 void fake_say(struct fake *f, const char *bytes, size_t len);
 
-/* End every connection: in order, or hard. */
+/* End every connection: by a close, or hard, by a reset. */
 void fake_hang_up(struct fake *f);
 void fake_reset(struct fake *f);
 
-/* End every connection and refuse new ones; be back at the same address. */
+/* End every connection and refuse new ones; listen again at the same address. */
 void fake_down(struct fake *f);
 void fake_up(struct fake *f);
 
@@ -109,13 +109,14 @@ size_t fake_n_commands(const struct fake *f, size_t conn);
 const struct resp_request *fake_request(const struct fake *f, size_t conn, size_t at);
 const char *fake_text(const struct fake *f, size_t conn, size_t at);
 
-/* How many commands that begin so came on all connections. */
+/* How many commands that begin with this text arrived, over all connections. */
 size_t fake_count(const struct fake *f, const char *command);
 
-/* Where the first one that begins so is at `from` or later on a connection, or -1. */
+/* The position of the first command that begins with this text, from `from` on; -1 when there is
+ * none. */
 long fake_find(const struct fake *f, size_t conn, size_t from, const char *command);
 
-/* How often somebody sent what no client may send. */
+/* How often a client sent what is not the protocol. */
 size_t fake_n_bad(const struct fake *f);
 
 #endif

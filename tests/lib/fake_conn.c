@@ -31,8 +31,9 @@ static void end_now(struct fake_conn *c)
     forget_socket(c);
 }
 
-/* Send as much as goes, or a single byte and the next one at the next turn. MSG_NOSIGNAL:
- * the client may have gone, and SIGPIPE is left as it is to see that the client minds it. */
+/* Sends as much as possible, or a single byte, and the next one in the next turn. MSG_NOSIGNAL: the
+ * client may have disconnected; SIGPIPE keeps its default, so that a client that does not handle it
+ * is noticed. */
 static void flush(struct fake_conn *c)
 {
     const struct timeval next_turn = {0, 0};
@@ -121,7 +122,7 @@ static void obey_rule(struct fake_conn *c, const struct resp_request *request,
     }
 }
 
-/* Commands of a client that has gone are done as well: Redis has their bytes. */
+/* Commands of a client that disconnected are carried out as well: Redis has their bytes. */
 static void do_what_waits(struct fake_conn *c)
 {
     while (c->n_done < c->log.n && c->end == FAKE_STAYS && !c->stalled && !c->host->paused) {
@@ -224,7 +225,8 @@ void fake_conn_end(struct fake_conn *c, enum fake_end how)
     }
 }
 
-/* The command at which it stalled is done as Redis would, whatever the rules say now. */
+/* The command at which the connection stalled is carried out as Redis would, whatever the rules are
+ * now. */
 void fake_conn_go_on(struct fake_conn *c)
 {
     if (c->stalled) {

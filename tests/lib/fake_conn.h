@@ -54,13 +54,13 @@ struct fake_conn {
 struct fake_conn *fake_conn_new(struct fake_host *host, int fd);
 void fake_conn_free(struct fake_conn *c);
 
-/* Write bytes as soon as those before them have left. */
+/* Write bytes after those that wait to be written. */
 void fake_conn_say(struct fake_conn *c, const char *bytes, size_t len);
 
-/* End it when all is written. */
+/* End the connection when everything is written. */
 void fake_conn_end(struct fake_conn *c, enum fake_end how);
 
-/* Do what waits, the command at which it stalled included. */
+/* Carry out the commands that wait, also the one at which the connection stalled. */
 void fake_conn_go_on(struct fake_conn *c);
 
 #endif

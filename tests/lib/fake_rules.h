@@ -1,4 +1,4 @@
-/* lib/fake_rules.h - what a fake server is told to do with which commands. Only for fake.c. */
+/* lib/fake_rules.h - how a fake server handles which commands. Only for fake.c. */
 #ifndef RLK_TESTS_LIB_FAKE_RULES_H
 #define RLK_TESTS_LIB_FAKE_RULES_H
 
@@ -24,8 +24,8 @@ struct fake_rules {
 void fake_rules_add(struct fake_rules *rules, unsigned times, const char *command,
                     enum fake_how how, const char *bytes, size_t len);
 
-/* The rule for a command, or NULL. One that is used up counts for the last time: the caller
- * says so with fake_rules_used() when it has done with it. */
+/* The rule for a command, or NULL. A rule that is used up counts for the last time: the caller
+ * calls fake_rules_used() when it no longer needs the rule. */
 struct fake_rule *fake_rules_find(struct fake_rules *rules, const char *text);
 void fake_rules_used(struct fake_rules *rules, struct fake_rule *rule);
 

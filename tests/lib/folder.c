@@ -40,7 +40,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return remove(path) == 0 || errno == ENOENT ? 0 : 1;
 }
 
-/* The keeper must not hold our stdout: whoever reads it waits for its end. */
+/* The keeper must not hold our stdout: a reader of it waits for its end. */
 static void keep(int end)
 {
     char byte = 0;
@@ -109,7 +109,8 @@ void rlk_test_begin(const char *name)
 {
     setenv("CK_DEFAULT_TIMEOUT", "120", 0);
     make_folder(name);
-    setenv("TEMP", folder, 1); /* where Check has its file, which it leaves when it is killed */
+    setenv("TEMP", folder,
+           1); /* the folder of Check's file, which stays there when Check is killed */
     pthread_atfork(NULL, NULL, die_with_parent);
 }
 

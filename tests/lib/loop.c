@@ -9,7 +9,8 @@
 
 #define POLL_US 2000
 
-/* At least so many turns are made in each second of a bound. Left alone there are 500. */
+/* At least so many turns of the loop belong to each second of a bound. An idle process makes
+ * 500. */
 #define TURNS_PER_S 100
 #define QUIET_TURNS 20
 
@@ -23,7 +24,7 @@ static uint64_t now_ms(void)
     return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* Wakes the loop, so that the condition is looked at. */
+/* Wakes the loop, so that the condition is checked. */
 static void tick(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;

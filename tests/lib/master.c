@@ -22,11 +22,11 @@
 
 #include "lib/runner.h"
 
-/* How often to look whether it answers, and how long apart: twenty seconds in all. */
+/* How often to check whether the server answers, and after which pause: twenty seconds in all. */
 #define LOOKS 4000
 #define LOOK_MS 5
 
-/* Another process may take the port between our look and the server's bind. */
+/* Another process may take the port before the server binds it. */
 #define PORT_TRIES 5
 
 struct master {
@@ -50,7 +50,7 @@ static void must(bool worked, const char *what)
     }
 }
 
-/* An address of this machine with a port that the kernel says is free; -1 without such an
+/* An address of this machine with a port that is free, says the kernel; -1 without such an
  * address. */
 static int free_port(int family)
 {
@@ -194,7 +194,7 @@ static void complain(const struct master *m)
     ck_abort_msg("redis-server does not start at %s (is it installed?)", m->uri);
 }
 
-/* Whether it answers before it ends. */
+/* Whether the server answers before it ends. */
 static bool comes_up(struct master *m)
 {
     int looks;
@@ -353,7 +353,8 @@ static char *as_text(const redisReply *reply)
     return text;
 }
 
-/* One that lets in a single client may not have seen yet that the last one has gone. */
+/* A server that allows a single client may not have noticed yet that the last one has
+ * disconnected. */
 static redisContext *greet_at_last(const struct master *m)
 {
     redisContext *c = greet(m);

@@ -29,34 +29,34 @@ enum master_where {
 /* Zero it and set what differs. */
 struct master_options {
     enum master_where where;
-    /* requirepass; NULL: none. */
+    /* requirepass; NULL: no password. */
     const char *password;
-    /* The master that it copies; NULL: none. That one must be MASTER_TCP4. */
+    /* The master that it is a replica of; NULL: none. That one must be MASTER_TCP4. */
     const struct master *replica_of;
     /* More lines of redis.conf; NULL: none. */
     const char *config;
 };
 
-/* Start one and wait until it answers PING. NULL: a plain one on a unix socket. */
+/* Start a master and wait until it answers PING. NULL: a plain one on a unix socket. */
 struct master *master_start(const struct master_options *options);
 
-/* Make one that does not run yet: master_restart() starts it. */
+/* Make a master that does not run yet: master_restart() starts it. */
 struct master *master_new(const struct master_options *options);
 
 /* As kill -9. Returns when it is dead. */
 void master_kill(struct master *m);
 
-/* As SIGSTOP and SIGCONT. The first returns when it stands still. */
+/* As SIGSTOP and SIGCONT. master_stop() returns when the process is stopped. */
 void master_stop(struct master *m);
 void master_continue(struct master *m);
 
-/* Start it again at the same address, without data, killing it before if it runs. */
+/* Start it again at the same address, without data. If it runs, it is killed first. */
 void master_restart(struct master *m);
 
 /* Kill it and forget it. NULL is fine. */
 void master_free(struct master *m);
 
-/* As a URI without a password, as text for it; lives as long as m. */
+/* Its URI without a password; its address as text. Both live as long as m. */
 const char *master_uri(const struct master *m);
 
 /* Whether it has been started and not been killed; a stopped one runs. */
@@ -65,9 +65,9 @@ bool master_runs(const struct master *m);
 /* 0 on a unix socket. */
 int master_port(const struct master *m);
 
-/* Send it one command, formatted as in hiredis, wait, and return its reply as text: a status
- * or an error ("-ERR ...") as it is, an integer in digits, "(nil)". Lives until the next one
- * on this master. */
+/* Send it one command, formatted as in hiredis, wait, and return its reply as text: a status or an
+ * error ("-ERR ...") as it is, an integer in digits, "(nil)". The text lives until the next command
+ * to this master. */
 const char *master_ask(struct master *m, const char *format, ...);
 
 /* Whether this machine has ::1. */

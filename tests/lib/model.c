@@ -18,7 +18,7 @@ static uint64_t read_us(clockid_t clock)
     return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
-/* No wall clock, which somebody may set while a test runs. */
+/* Not the wall clock, which somebody may set while a test runs. */
 static uint64_t steady_us(void)
 {
     return read_us(CLOCK_MONOTONIC);

@@ -1,4 +1,4 @@
-/* lib/model_info.c - what a model says of itself: INFO and CONFIG GET. */
+/* lib/model_info.c - what a model says about itself: INFO and CONFIG GET. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static const struct {
                 {"commandstats", tell_commandstats}};
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
-/* Without a section all of them. */
+/* INFO without a section has all of them. */
 void model_info(const struct model_call *c)
 {
     char text[N_SECTIONS * DEQUEUED] = "", section[DEQUEUED];

@@ -1,4 +1,4 @@
-/* lib/model_script.c - the scripts of a Redlock client, done by hand. */
+/* lib/model_script.c - the scripts of a Redlock client, carried out without Lua. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ struct model_script {
     struct model_script *next;
     char sha[41];
     enum model_script_kind kind;
-    bool is_random; /* asks for PTTL or TIME, and not for its effects to be replicated */
+    bool is_random; /* contains a call of PTTL or TIME, and does not ask for its effects to be
+                       replicated */
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -36,7 +37,7 @@ static bool has(const char *text, size_t len, const char *word)
 
 static enum model_script_kind kind_of(const char *text, size_t len)
 {
-    /* The first that stands in it. */
+    /* The first of the words that the text contains. */
     static const struct {
         const char *word;
         enum model_script_kind kind;
@@ -144,7 +145,7 @@ static struct keys look_at_keys(const struct model_call *c)
     return k;
 }
 
-/* Every key lives for so long, if it does not live longer: those that are not there are set. */
+/* Every key gets this ttl, unless it has a longer one. Keys that are missing are set. */
 static void let_live(const struct model_call *c, const struct keys *k)
 {
     const char *token = argument(c, k, 1);
@@ -186,7 +187,7 @@ static void set_counter(const struct model_call *c, size_t i, uint64_t value)
     model_put(c->m, c->s->db, name, text, strlen(text), COUNTER_TTL_MS);
 }
 
-/* With a third argument they are at least that. */
+/* With a third argument the counters become at least that. */
 static void raise_counters(const struct model_call *c, const struct keys *k)
 {
     size_t i;
@@ -200,7 +201,7 @@ static void raise_counters(const struct model_call *c, const struct keys *k)
 
 /* ---- what they do ---- */
 
-/* 1 all deleted, 0 some not there, -1 some with another value. */
+/* 1: all deleted; 0: some were missing; -1: some have another value. */
 static void run_release(const struct model_call *c, const struct keys *k)
 {
     long long answer = k->taken ? -1 : k->ours == k->n;

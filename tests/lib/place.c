@@ -21,8 +21,8 @@ static void cut_top(const char *path, char *ret_path, size_t size)
     snprintf(ret_path, size, "%s", inside ? path + sizeof(top) - 1 : path);
 }
 
-/* The end of a path that is one from the top: a compiler cache may have compiled the same file in
- * another copy of the repository. */
+/* The end of this path that is a path from the top of the repository: a compiler cache may have
+ * compiled the same file in another copy of the repository. */
 static const char *end_from_top(const char *path)
 {
     char here[PATH_MAX];
@@ -36,7 +36,7 @@ static const char *end_from_top(const char *path)
     return NULL;
 }
 
-/* The compiler is called in the folder of the build, and given paths from there. */
+/* The compiler runs in the folder of the build, and gets paths from there. */
 void place_of_file(const char *file, char *ret_path, size_t size)
 {
     char path[PATH_MAX], real[PATH_MAX];
@@ -58,7 +58,7 @@ void place_of_program(char *ret_path, size_t size)
     cut_top(path, ret_path, size);
 }
 
-/* addr2line with the addresses of those calls that were made by this program itself. */
+/* Runs addr2line with the addresses of those calls that this program itself made. */
 static FILE *ask_for_names(void)
 {
     char command[PATH_MAX + DEEPEST * 20], *at = command, *end = command + sizeof(command);
@@ -118,7 +118,7 @@ static void trim(struct caller *caller)
     }
 }
 
-/* The runner has called the test, and was called by it: what is between is told. */
+/* The runner called the test. The calls between the runner and here are printed. */
 int place_of_callers(const char *file, char *ret_text, size_t size)
 {
     FILE *names = ask_for_names();
@@ -146,7 +146,7 @@ int place_of_callers(const char *file, char *ret_text, size_t size)
     if (names) {
         pclose(names);
     }
-    if (!done) { /* a thread of its own, or no debug information */
+    if (!done) { /* a thread other than the test's, or no debug information */
         ret_text[0] = '\0';
         return 0;
     }

@@ -1,5 +1,5 @@
-/* lib/resp.h - the little of the Redis protocol that a fake server needs: taking requests
- * apart and writing replies. Independent of hiredis, so that it can disagree with it. */
+/* lib/resp.h - the small part of the Redis protocol that a fake server needs: it parses requests
+ * and writes replies. It is independent of hiredis, so that the two can disagree. */
 #ifndef RLK_TESTS_LIB_RESP_H
 #define RLK_TESTS_LIB_RESP_H
 

@@ -6,8 +6,8 @@
 
 #define N_ROWS(table) (sizeof(table) / sizeof((table)[0]))
 
-/* Add a START_TEST() to a case once for each row of a table. It finds the number of its row in _i,
- * and goes by the `claim` of that row in all that is printed. */
+/* Add a START_TEST() to a case once for each row of a table. The test finds the number of its row
+ * in _i, and is printed under the `claim` of that row. */
 #define tcase_add_rows(tcase, test, table)                                                         \
     do {                                                                                           \
         static TTest rows_of_table[N_ROWS(table)];                                                 \

@@ -27,10 +27,10 @@ struct one {
 static struct one *all;
 static size_t n_all, room;
 
-/* While all tests are collected NULL, and then the one that runs. */
+/* NULL while all tests are collected; then the test that runs. */
 static const struct one *chosen;
 
-/* What is being made now: the suite of a list, and its name. */
+/* The suite that is being made now, and its name. */
 static Suite *(*now)(void);
 static const char *now_name;
 
@@ -92,7 +92,8 @@ static void collect_all(Suite *(*const suites[])(void), struct choice *choice)
 
 /* ---- where it failed ---- */
 
-/* Only the test's own file: so what Check knows of a crash or a hang is a line of the test. */
+/* Only the test's own file, so that what Check knows about a crash or a hang is a line of the
+ * test. */
 void __wrap__mark_point(const char *file, int line)
 {
     if (strcmp(file, chosen->test->file) == 0) {
@@ -100,7 +101,7 @@ void __wrap__mark_point(const char *file, int line)
     }
 }
 
-/* Whoever failed, the place that is reported is in the test's file. */
+/* Whichever function failed, the place that is reported is in the test's file. */
 __attribute__((noreturn)) static void fail_at(const char *file, int line, const char *text)
 {
     const TTest *test = chosen->test;
@@ -141,7 +142,7 @@ static void name_of(const struct one *one, char *ret, size_t size)
     snprintf(ret, size, one->loops ? "%s[%d]" : "%s", one->test->name, one->i);
 }
 
-/* The line of a crash is not known, but that of the last assertion before it. */
+/* The line of a crash is not known, but the line of the last assertion before it is. */
 static void explain(TestResult *result)
 {
     const char *how = tr_rtype(result) == CK_ERROR ? "after this line: " : "";
@@ -175,7 +176,7 @@ static void report(size_t number, TestResult *result)
 
 /* ---- running ---- */
 
-/* Returns how many tests that was: 0 when Check's own variables leave it out. */
+/* Returns how many tests ran: 0 when Check's own variables exclude this one. */
 static int run_one(const struct one *one, size_t number, int *failed)
 {
     TestResult **results;
@@ -196,7 +197,7 @@ static int run_one(const struct one *one, size_t number, int *failed)
     return n;
 }
 
-/* After so many failures the other tests are left out; 0: never. */
+/* After so many failures the other tests are not run; 0: no limit. */
 static int most_failures(void)
 {
     const char *text = getenv("RLK_MOST_FAILURES");

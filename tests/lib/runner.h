@@ -29,12 +29,12 @@
  * times, and must be the same each time. */
 int rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void));
 
-/* What rlk_test_main() does before and after the tests, for a runner of another kind: the folder,
- * and that children die with their parent. */
+/* What rlk_test_main() does before and after the tests, for another kind of runner: it makes the
+ * folder, and lets children die with their parent. */
 void rlk_test_begin(const char *name);
 void rlk_test_end(void);
 
-/* In a child of it: have a folder of its own, by number; in the parent: remove that. */
+/* In a child: use a folder of its own, by number. In the parent: remove that folder. */
 void rlk_test_enter(unsigned n);
 void rlk_test_remove(unsigned n);
 

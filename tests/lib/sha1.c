@@ -1,4 +1,4 @@
-/* lib/sha1.c - SHA-1 as in FIPS 180-4, part 6.1. Plain rather than fast. */
+/* lib/sha1.c - SHA-1 as in FIPS 180-4, part 6.1. Simple, not fast. */
 #include "lib/sha1.h"
 
 #include <stdint.h>

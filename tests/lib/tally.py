@@ -4,9 +4,9 @@
     tally.py [--broken N] BUILD...
 
 reads BUILD/meson-logs/testlog.json, one program on each line. A program that speaks TAP
-counts as many tests as it told of, and as one more failure if it crashed, was killed, told of
-no plan, or told of more or fewer tests than planned, without having said "not ok" itself. Any
-other program is one test. A build without a log is a failure, and so is each build that broke.
+counts as many tests as it reported, and as one more failure if it crashed, was killed, printed
+no plan, or reported more or fewer tests than planned, without a "not ok" of its own. Any other
+program is one test. A build without a log is a failure, and so is each build that broke.
 
 The last line of the output is "N passed, N failed[, N skipped]"; the exit status is 1 if
 anything failed or nothing passed.

@@ -65,7 +65,7 @@ static void say(const char *words)
     ck_assert_int_ge(send(client, bytes, len, MSG_NOSIGNAL), 0);
 }
 
-/* What has come so far; 0 at the end of the connection. */
+/* What has been received so far; 0 at the end of the connection. */
 static bool read_more(void)
 {
     ssize_t len = recv(client, got + n_got, sizeof(got) - 1 - n_got, MSG_DONTWAIT);
@@ -85,7 +85,7 @@ static bool has_all(void *arg)
     return strcmp(got, *wanted) == 0;
 }
 
-/* What one command is answered with. */
+/* The reply to one command. */
 static void expect(const char *words, const char *reply)
 {
     n_got = 0;
@@ -119,7 +119,7 @@ START_TEST(sha1_is_right)
 }
 END_TEST
 
-/* Every cut of a request waits for the rest, and a whole one is taken. */
+/* A request that is cut anywhere waits for the rest; a complete one is taken. */
 START_TEST(requests_are_taken_when_whole)
 {
     static const char whole[] = "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n";
@@ -177,7 +177,7 @@ START_TEST(model_locks_as_redis_does)
 }
 END_TEST
 
-/* Which script it is tells the command in its text. */
+/* The commands in the text of a script decide which script it is. */
 START_TEST(model_keeps_and_sets_as_the_scripts_do)
 {
     expect("EVAL 'PEXPIRE' 2 k l a 60000", ":0\r\n");
@@ -193,7 +193,7 @@ START_TEST(model_keeps_and_sets_as_the_scripts_do)
 }
 END_TEST
 
-/* The key of the incarnation, i, begins as expected only when it is there. */
+/* i is the key of the incarnation. It begins as expected only when it is there. */
 START_TEST(model_votes_and_confirms_as_the_scripts_do)
 {
     expect("EVAL error_reply 1 k a 60000 5 i run", "*2\r\n:5\r\n:0\r\n");

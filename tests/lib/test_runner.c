@@ -90,7 +90,7 @@ static void wait_in_vain(struct event_base *base)
     loop_must_true(base, never, NULL);
 }
 
-/* Its last call is the one that fails. */
+/* Its last call fails. */
 START_TEST(other_fails_in_a_helper)
 {
     loop_be_impatient(at_once);
@@ -121,7 +121,7 @@ struct thing {
     bool yes;
 };
 
-/* Of a thing whose fields are set to ~0, -5 and true; the last three are not so. */
+/* All fields of the thing are ~0, -5 and true; the last three rows claim otherwise. */
 static const struct {
     const char *claim;
     struct story_field field;
@@ -167,7 +167,7 @@ static Suite *empty_suite(void)
 
 /* ---- what comes out ---- */
 
-/* Run this program with these words; its output is cut at the size. Returns whether it failed. */
+/* Run this program with these words; its output is cut to the size. Returns whether it failed. */
 static bool run_self(const char *words, char *ret_out, size_t size)
 {
     char command[600];
@@ -227,8 +227,8 @@ static bool is_empty(const char *folder)
     return empty;
 }
 
-/* Start the test that hangs, with that folder for temporary files. What it prints comes through
- * the pipe, which all of its processes hold but the one that removes its folder. */
+/* Start the test that hangs, with that folder for temporary files. Its output comes through the
+ * pipe, which all of its processes hold, apart from the one that removes its folder. */
 static pid_t start_hanging(const char *tmp, FILE **ret_output)
 {
     int ends[2];
@@ -237,7 +237,7 @@ static pid_t start_hanging(const char *tmp, FILE **ret_output)
     ck_assert_int_eq(pipe(ends), 0);
     pid = fork();
     if (pid == 0) {
-        setpgid(0, 0); /* Check ends its whole group */
+        setpgid(0, 0); /* Check ends its whole process group */
         dup2(ends[1], 1);
         close(ends[0]);
         close(ends[1]);

@@ -57,12 +57,12 @@ def main():
     results = []
     with tempfile.TemporaryDirectory() as folder:
         builds = []
-        for i, (claim, out, result, status, line) in enumerate(CASES):
+        for i, (claim, out, result, status, summary) in enumerate(CASES):
             build = os.path.join(folder, str(i))
             write_log(build, out, result, status)
             builds.append(build)
-            good = line.startswith('0 passed') is False and ' 0 failed' in line
-            results.append((claim, tally(build) == (line, 0 if good else 1)))
+            good = not summary.startswith('0 passed') and ' 0 failed' in summary
+            results.append((claim, tally(build) == (summary, 0 if good else 1)))
         results.append(('builds are summed', tally(*builds[:2]) == ('3 passed, 1 failed', 1)))
         results.append(('a build without a log is a failure',
                         tally(builds[0], os.path.join(folder, 'none')) == ('2 passed, 1 failed', 1)))

@@ -117,11 +117,11 @@ int main(int argc, char **argv)
          1);
     line(argv[0], "crash", "\nnot ok 1 ", "died of signal 6", 0);
     line(argv[0], "hang", "\nnot ok 1 ", "hangs", 0);
-    line(argv[0], "lose", "\nnot ok 1 ", "redlock_acquire was never told", 0);
-    line(argv[0], "silent", "\nnot ok 1 ", "nobody was told", 0);
-    line(argv[0], "twice", "\nnot ok 1 ", "redlock_acquire was told 2 times", 0);
-    line(argv[0], "inside", "\nnot ok 1 ", "redlock_acquire was told inside a call", 0);
-    line(argv[0], "leak", "\nnot ok 1 ", "not given back: 1 allocations", 0);
+    line(argv[0], "lose", "\nnot ok 1 ", "redlock_acquire never got a result", 0);
+    line(argv[0], "silent", "\nnot ok 1 ", "not reported", 0);
+    line(argv[0], "twice", "\nnot ok 1 ", "redlock_acquire got 2 results", 0);
+    line(argv[0], "inside", "\nnot ok 1 ", "redlock_acquire got its result inside a call", 0);
+    line(argv[0], "leak", "\nnot ok 1 ", "not freed: 1 allocations", 0);
     line(argv[0], "written", "\nnot ok 1 ", "wrote a manager", 0);
     line(argv[0], "itself", "\nnot ok 2 ", "it fails by itself", 0);
     return 0;

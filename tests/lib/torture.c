@@ -1,4 +1,4 @@
-/* lib/torture.c - see torture.h. Which scenarios there are, which runs are made, what is said. */
+/* lib/torture.c - see torture.h. Finds the scenarios, starts their runs, and prints the results. */
 #include "lib/torture.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@
 #define DEFAULT_KS 4
 #define ALL_MOST 2000
 
-/* How much of what a bad run printed is shown, and how many bad runs of a scenario. */
+/* How many bytes of the output of a bad run are shown, and how many bad runs of a scenario. */
 #define SHOWN 6000
 #define BAD_MOST 5
 
-/* How many places from which memory was asked for in silence are remembered. */
-#define SILENT_MOST 64
+/* How many allocations whose failure is not reported are remembered. */
+#define UNREPORTED_MOST 64
 
 struct fixture {
     const TCase *tcase;
@@ -36,12 +36,12 @@ static struct fixture fixtures[FIXTURES_MOST];
 static unsigned n_scenarios, n_fixtures;
 static const char *suite_name = "";
 
-/* Of how many the runs were started, and how many lines were printed. */
-static unsigned n_started, n_told_of;
+/* Of how many scenarios the runs were started, and how many lines of TAP were printed. */
+static unsigned n_started, n_printed;
 
-static unsigned long n_runs, n_bad, n_wedged, n_told, n_overcome;
+static unsigned long n_runs, n_bad, n_wedged, n_reported, n_passed;
 
-static void tell_in_order(void);
+static void print_in_order(void);
 
 /* ---- what the suites are made of ---- */
 
@@ -57,7 +57,7 @@ Suite *__wrap_suite_create(const char *name)
     return __real_suite_create(name);
 }
 
-/* One that is to end by a signal or with a status is not for us. */
+/* A test that must end by a signal or with a status is left out. */
 void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
                             int end)
 {
@@ -107,7 +107,7 @@ static void name_of(const struct torture_scenario *s, char *ret, size_t size)
 
 /* ---- what a run came to ---- */
 
-/* What it printed, for whom it may concern. */
+/* The last bytes of what the run printed. */
 static void show(int output)
 {
     static char text[SHOWN + 1];
@@ -121,7 +121,7 @@ static void show(int output)
     }
 }
 
-/* Who asked for what failed, as addresses for addr2line. */
+/* The stack of the first allocation that failed, as addresses for addr2line. */
 static void show_stack(const struct torture_run *r)
 {
     extern const char __executable_start;
@@ -150,18 +150,18 @@ static void note_bad(struct torture_scenario *s, const char *which, const struct
     if (r->said[0]) {
         printf("#   the assertion: %s\n", r->said);
     }
-    if (r->told[0]) {
-        printf("#   who was told: %s\n", r->told);
+    if (r->reported[0]) {
+        printf("#   reported: %s\n", r->reported);
     }
     show_stack(r);
     show(output);
 }
 
-/* Whether what failed was asked for from the same place as in a run that was found silent, with
- * patience, before: once is enough. */
-static bool known_silent(const struct torture_run *r, bool add)
+/* Whether the allocation that failed was made at the same place as in an earlier, patient run whose
+ * failure was not reported: one finding per place is enough. */
+static bool known_unreported(const struct torture_run *r, bool add)
 {
-    static unsigned long seen[SILENT_MOST];
+    static unsigned long seen[UNREPORTED_MOST];
     static unsigned n;
     unsigned long sum = 0;
     unsigned i;
@@ -174,13 +174,13 @@ static bool known_silent(const struct torture_run *r, bool add)
             return true;
         }
     }
-    if (add && n < SILENT_MOST) {
+    if (add && n < UNREPORTED_MOST) {
         seen[n++] = sum;
     }
     return false;
 }
 
-/* Nothing failed: it must pass, and tells how much there is to fail. */
+/* The run in which nothing fails: it must pass, and counts the allocations that can fail. */
 static void done_counting(struct torture_scenario *s, const struct torture_run *r, int output)
 {
     struct torture_run run = *r;
@@ -202,19 +202,19 @@ static void done_failing(struct torture_scenario *s, const struct torture_job *j
 {
     char which[24];
 
-    snprintf(which, sizeof(which), "%u%s", job->k, job->for_good ? "+" : "");
+    snprintf(which, sizeof(which), "%u%s", job->k, job->and_later ? "+" : "");
     if (r->failed > 0 && job->k <= s->allocations && !s->failed[job->k]) {
         s->failed[job->k] = 1;
         s->hit++;
     }
     n_wedged += r->wedged;
-    n_told += r->told[0] != '\0';
-    n_overcome += r->failed > 0 && r->passed;
+    n_reported += r->reported[0] != '\0';
+    n_passed += r->failed > 0 && r->passed;
     if (r->finding[0]) {
         note_bad(s, which, r, output);
     } else if (getenv("RLK_TORTURE_AT")) {
         printf("# %s: %s; %s\n", which, r->passed ? "passed" : r->said,
-               r->told[0] ? r->told : "nobody was told");
+               r->reported[0] ? r->reported : "not reported");
     }
 }
 
@@ -223,15 +223,15 @@ static void done(const struct torture_job *job, const struct torture_run *r, int
     struct torture_scenario *s = &scenarios[job->scenario - scenarios];
 
     n_runs++;
-    if (r->silent && !job->patient && !known_silent(r, false)) {
+    if (r->unreported && !job->patient && !known_unreported(r, false)) {
         struct torture_job again = *job;
 
         again.patient = true;
         torture_jobs_start(&again);
         return;
     }
-    if (r->silent && job->patient) {
-        known_silent(r, true);
+    if (r->unreported && job->patient) {
+        known_unreported(r, true);
     }
     if (job->k == 0) {
         done_counting(s, r, output);
@@ -239,19 +239,19 @@ static void done(const struct torture_job *job, const struct torture_run *r, int
         done_failing(s, job, r, output);
     }
     s->to_come--;
-    tell_in_order();
+    print_in_order();
 }
 
 /* ---- the runs of a scenario ---- */
 
-static void start(struct torture_scenario *s, unsigned k, bool for_good)
+static void start(struct torture_scenario *s, unsigned k, bool and_later)
 {
-    struct torture_job job = {s, k, for_good, false, k ? s->may_live : LONG_MAX};
+    struct torture_job job = {s, k, and_later, false, k ? s->may_live : LONG_MAX};
 
     torture_jobs_start(&job);
 }
 
-/* A number from the name, so that the spreads of two scenarios do not begin alike. */
+/* A number made from the name, so that two scenarios do not begin with the same allocation. */
 static unsigned own_offset(const struct torture_scenario *s)
 {
     unsigned hash = 2166136261u + (unsigned)s->i;
@@ -263,7 +263,7 @@ static unsigned own_offset(const struct torture_scenario *s)
     return hash % 10007;
 }
 
-/* Evenly spread; each second one with all that follow failing too. */
+/* Allocations at even distances; with every second one all later ones fail, too. */
 static void start_some(struct torture_scenario *s, unsigned n)
 {
     unsigned offset = own_offset(s) + (unsigned)torture_number("RLK_TORTURE_OFFSET", 0);
@@ -302,7 +302,7 @@ static void start_runs(struct torture_scenario *s)
     const char *how = how_many(), *at = getenv("RLK_TORTURE_AT");
 
     if (s->bad || s->threads) {
-        tell_in_order();
+        print_in_order();
     } else if (at) {
         s->to_come = 1;
         start(s, (unsigned)strtoul(at, NULL, 10), strchr(at, '+') != NULL);
@@ -315,7 +315,7 @@ static void start_runs(struct torture_scenario *s)
 
 /* ---- the program ---- */
 
-static void tell(unsigned number, const struct torture_scenario *s)
+static void print_result(unsigned number, const struct torture_scenario *s)
 {
     char name[200], program[300];
 
@@ -334,16 +334,17 @@ static void tell(unsigned number, const struct torture_scenario *s)
     fflush(stdout);
 }
 
-/* Those that are done, up to the first that is not; none while they are being counted. */
-static void tell_in_order(void)
+/* Prints the scenarios that are done, up to the first that is not. Nothing is printed while the
+ * allocations are counted. */
+static void print_in_order(void)
 {
-    while (n_told_of < n_started && scenarios[n_told_of].to_come == 0) {
-        tell(n_told_of + 1, &scenarios[n_told_of]);
-        n_told_of++;
+    while (n_printed < n_started && scenarios[n_printed].to_come == 0) {
+        print_result(n_printed + 1, &scenarios[n_printed]);
+        n_printed++;
     }
 }
 
-/* Leave only those that the words mean. */
+/* Keeps only the scenarios that the words of the command line choose. */
 static void choose(struct choice *choice)
 {
     unsigned i, n = 0;
@@ -374,14 +375,14 @@ static void torture_each(void)
     for (i = 0; i < n_scenarios; i++) {
         start_runs(&scenarios[i]);
         n_started = i + 1;
-        tell_in_order();
+        print_in_order();
     }
     torture_jobs_wait();
 }
 
 int __wrap_rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void))
 {
-    static SRunner *keeps; /* until the end, so that each case has an address of its own */
+    static SRunner *keeps; /* kept until the end, so that no two cases have the same address */
     time_t begun = time(NULL);
     struct choice choice;
     size_t i;
@@ -396,9 +397,9 @@ int __wrap_rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void))
     choose(&choice);
     torture_jobs_init(done);
     torture_each();
-    printf("# %u scenarios, %lu runs, %lu bad; in %lu somebody was told, %lu were overcome, %lu "
+    printf("# %u scenarios, %lu runs, %lu bad; %lu reported it, %lu passed all the same, %lu "
            "could not be closed; %ld s\n",
-           n_scenarios, n_runs, n_bad, n_told, n_overcome, n_wedged, (long)(time(NULL) - begun));
+           n_scenarios, n_runs, n_bad, n_reported, n_passed, n_wedged, (long)(time(NULL) - begun));
     rlk_test_end();
     srunner_free(keeps);
     for (i = 0; i < n_scenarios; i++) {

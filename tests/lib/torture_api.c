@@ -1,7 +1,8 @@
-/* lib/torture_api.c - the public API as the scenarios call it: what was promised is written down.
+/* lib/torture_api.c - stands between the scenarios and the public API, and records what the API has
+ * promised.
  *
- * Each accepted call has a record, and its callback comes here first. Managers and servers are
- * known, so that what a scenario left open can be closed. */
+ * Each accepted call has a record, and its result comes here first. Managers and servers are known,
+ * so what a scenario left open can be closed. */
 #include "lib/torture_api.h"
 
 #include <event2/event.h>
@@ -14,7 +15,7 @@ struct torture_manager *torture_managers;
 struct torture_call *torture_calls;
 bool torture_is_leaving;
 
-/* How deep the scenario is in functions of the library. */
+/* How deep the scenario is in calls of the library. */
 static _Thread_local int in_library;
 
 /* The linker's names: the first are the functions of the library, the others ours. */
@@ -30,31 +31,31 @@ __typeof__(redlock_examine) __real_redlock_examine, __wrap_redlock_examine;
 __typeof__(redlock_lock_node) __real_redlock_lock_node, __wrap_redlock_lock_node;
 __typeof__(redlock_trace_line) __real_redlock_trace_line, __wrap_redlock_trace_line;
 
-/* ---- who was told ---- */
+/* ---- texts about memory ---- */
 
-/* A failure that nothing had caused yet is the scenario's own. */
-static void look_at(struct torture_manager *m)
+/* Before an allocation has failed, a text about memory belongs to the scenario, and is not read. */
+static void read_texts_of(struct torture_manager *m)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
 
     for (i = 0; i < redlock_node_count(m->rl); i++) {
         if (redlock_node_info(m->rl, i, &info) == 0 && strstr(info.error, "memory")) {
-            torture_was_told("node %zu: %s", i, info.error);
+            torture_reported("node %zu: %s", i, info.error);
         }
     }
 }
 
-void torture_api_look(void)
+void torture_api_read_texts(void)
 {
     struct torture_manager *m;
 
-    if (torture_run->failed == 0 || torture_run->told[0] || !torture_is_here()) {
+    if (torture_run->failed == 0 || torture_run->reported[0] || !torture_is_here()) {
         return;
     }
     for (m = torture_managers; m; m = m->next) {
         if (m->open) {
-            look_at(m);
+            read_texts_of(m);
         }
     }
 }
@@ -70,7 +71,7 @@ static struct torture_manager *manager_of(const struct redlock *rl)
     return m;
 }
 
-/* Handles are used again: the newest counts, and stands first. */
+/* Handles are used again. The newest call counts, and is the first in the list. */
 static struct torture_manager *manager_of_lock(const struct redlock_lock *lock)
 {
     const struct torture_call *c;
@@ -99,7 +100,7 @@ static void begin(void)
     in_library++;
 }
 
-/* What the call said. */
+/* The call returned this status. */
 static int end(struct torture_call *c, int status)
 {
     in_library--;
@@ -107,37 +108,37 @@ static int end(struct torture_call *c, int status)
         c->refused = status != 0;
     }
     if (status == REDLOCK_ENOMEM) {
-        torture_was_told("%s returned REDLOCK_ENOMEM", c ? c->what : "a call");
+        torture_reported("%s returned REDLOCK_ENOMEM", c ? c->what : "a call");
     }
     if (status == REDLOCK_ENOMEM && torture_run->failed == 0) {
-        torture_finds("%s returned REDLOCK_ENOMEM, and there is memory", c ? c->what : "a call");
+        torture_found("%s returned REDLOCK_ENOMEM, and there is memory", c ? c->what : "a call");
     }
     return status;
 }
 
-/* A callback has come. */
-static void come(struct torture_call *c, int status)
+/* A callback was called. */
+static void on_result(struct torture_call *c, int status)
 {
-    c->told++;
-    if (c->told > 1) {
-        torture_finds("%s was told %d times", c->what, c->told);
+    c->reported++;
+    if (c->reported > 1) {
+        torture_found("%s got %d results", c->what, c->reported);
     }
     if (c->refused) {
-        torture_finds("%s was refused, and told", c->what);
+        torture_found("%s was refused, and got a result", c->what);
     }
     if (in_library > 0) {
-        torture_finds("%s was told inside a call", c->what);
+        torture_found("%s got its result inside a call", c->what);
     }
     if (status == REDLOCK_ENOMEM) {
-        torture_was_told("the callback of %s got REDLOCK_ENOMEM", c->what);
+        torture_reported("the callback of %s got REDLOCK_ENOMEM", c->what);
     }
-    torture_api_look();
+    torture_api_read_texts();
 }
 
 /* ---- the callbacks ---- */
 
-/* Call the scenario's own. An assertion in it comes back to here. */
-static void hand_on(struct torture_call *c, struct redlock_lock *lock, int status,
+/* Call the scenario's own callback. When an assertion in it fails, that jumps back to here. */
+static void pass_on(struct torture_call *c, struct redlock_lock *lock, int status,
                     const void *result)
 {
     jmp_buf *outer = torture_way_out;
@@ -173,24 +174,25 @@ static void on_lock(struct redlock_lock *lock, int status, void *arg)
     struct torture_call *c = arg;
 
     c->lock = lock;
-    come(c, status);
-    hand_on(c, lock, status, NULL);
+    on_result(c, status);
+    pass_on(c, lock, status, NULL);
 }
 
-/* It may come several times, but not inside a call, and the last one says that it is lost. */
+/* Notices may come several times, but not inside a call; the last one says that the lock is
+ * lost. */
 static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
 {
     struct torture_call *c = arg;
 
     if (in_library > 0) {
-        torture_finds("a notice was told inside a call");
+        torture_found("a notice came inside a call");
     }
     if (c->is_lost) {
-        torture_finds("a notice was told after the loss");
+        torture_found("a notice came after the loss");
     }
     c->is_lost = notice->kind == REDLOCK_NOTICE_LOST;
-    torture_api_look();
-    hand_on(c, lock, 0, notice);
+    torture_api_read_texts();
+    pass_on(c, lock, 0, notice);
 }
 
 static void on_query(const struct redlock_query_result *result, int status, void *arg)
@@ -198,13 +200,13 @@ static void on_query(const struct redlock_query_result *result, int status, void
     struct torture_call *c = arg;
     size_t i;
 
-    come(c, status);
+    on_result(c, status);
     for (i = 0; result && i < result->n_nodes; i++) {
         if (strstr(result->nodes[i]->error, "memory")) {
-            torture_was_told("a query: %s", result->nodes[i]->error);
+            torture_reported("a query: %s", result->nodes[i]->error);
         }
     }
-    hand_on(c, NULL, status, result);
+    pass_on(c, NULL, status, result);
 }
 
 static void on_examined(const struct redlock_report *report, int status, void *arg)
@@ -212,13 +214,13 @@ static void on_examined(const struct redlock_report *report, int status, void *a
     struct torture_call *c = arg;
     size_t i;
 
-    come(c, status);
+    on_result(c, status);
     for (i = 0; report && i < report->n_findings; i++) {
         if (strstr(report->findings[i]->text, "could not be asked")) {
-            torture_was_told("an examination: %s", report->findings[i]->text);
+            torture_reported("an examination: %s", report->findings[i]->text);
         }
     }
-    hand_on(c, NULL, status, report);
+    pass_on(c, NULL, status, report);
 }
 
 static void on_close(void *arg)
@@ -228,22 +230,23 @@ static void on_close(void *arg)
     if (c->manager) {
         c->manager->open = false;
     }
-    come(c, 0);
-    hand_on(c, NULL, 0, NULL);
+    on_result(c, 0);
+    pass_on(c, NULL, 0, NULL);
 }
 
 /* ---- the calls ---- */
 
-/* A refusal of a new manager speaks of memory in its text too, and writes nothing else. */
+/* When redlock_new() fails for lack of memory, its text must say so, too; nothing else may be
+ * written. */
 static void check_refusal(const struct redlock_options *options, int status, bool written)
 {
     if (status != 0 && written) {
-        torture_finds("redlock_new failed, and wrote a manager");
+        torture_found("redlock_new failed, and wrote a manager");
     }
     if (status == REDLOCK_ENOMEM && options && options->size >= sizeof(*options) &&
         options->error_text && options->error_text_size > 20 &&
         !strstr(options->error_text, "memory")) {
-        torture_finds("redlock_new for want of memory says: %s", options->error_text);
+        torture_found("redlock_new says without memory: %s", options->error_text);
     }
 }
 
@@ -284,7 +287,8 @@ int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
     return status;
 }
 
-/* The notices come to us as well, if the scenario wants any. Who adopts has a token. */
+/* If the scenario wants notices, they come here first. An adoption has a token, an acquire has
+ * none. */
 static int ask(const char *what, struct redlock *rl, const struct redlock_request *request,
                const char *const *token, redlock_acquire_cb *cb, void *arg,
                struct redlock_lock **ret_lock)
@@ -297,7 +301,7 @@ static int ask(const char *what, struct redlock *rl, const struct redlock_reques
     if (request && request->size == sizeof(own) && request->notice_cb) {
         own = *request;
         notices = new_call("notices", c->manager, own.notice_arg);
-        notices->told = 1; /* it need not come */
+        notices->reported = 1; /* a notice need not come */
         notices->notice_cb = own.notice_cb;
         own.notice_cb = on_notice;
         own.notice_arg = notices;
@@ -309,7 +313,7 @@ static int ask(const char *what, struct redlock *rl, const struct redlock_reques
     status = end(c, token ? __real_redlock_adopt(rl, request, *token, cb, c, ret_lock)
                           : __real_redlock_acquire(rl, request, cb, c, ret_lock));
     if (status != 0 && ret_lock && *ret_lock != before) {
-        torture_finds("%s failed, and wrote a handle", what);
+        torture_found("%s failed, and wrote a handle", what);
     }
     return status;
 }
@@ -342,7 +346,7 @@ int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, vo
     struct torture_call *c = new_call("redlock_release", manager_of_lock(lock), arg);
 
     c->lock_cb = cb;
-    c->told = cb == NULL;
+    c->reported = cb == NULL;
     begin();
     return end(c, __real_redlock_release(lock, cb ? on_lock : NULL, c));
 }
@@ -353,7 +357,7 @@ int __wrap_redlock_release_token(struct redlock *rl, const char *const *keys, si
     struct torture_call *c = new_call("redlock_release_token", manager_of(rl), arg);
 
     c->lock_cb = cb;
-    c->told = cb == NULL;
+    c->reported = cb == NULL;
     begin();
     return end(c, __real_redlock_release_token(rl, keys, n_keys, token, cb ? on_lock : NULL, c));
 }
@@ -376,7 +380,7 @@ int __wrap_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg
     return end(c, __real_redlock_examine(rl, cb ? on_examined : NULL, c));
 }
 
-/* What a scenario asks about a vote may be the only place that tells. */
+/* The scenario may read about the failure in the details of a vote, and nowhere else. */
 int __wrap_redlock_lock_node(const struct redlock_lock *lock, size_t index,
                              struct redlock_node_detail *ret_detail)
 {
@@ -384,19 +388,19 @@ int __wrap_redlock_lock_node(const struct redlock_lock *lock, size_t index,
 
     if (status == 0 && torture_run->failed > 0 &&
         (strstr(ret_detail->holder, "memory") || strstr(ret_detail->error, "memory"))) {
-        torture_was_told("the vote of node %zu: %s%s", index, ret_detail->holder,
+        torture_reported("the vote of node %zu: %s%s", index, ret_detail->holder,
                          ret_detail->error);
     }
     return status;
 }
 
-/* Whoever reads a trace is told by it, also of what is over before anybody asks. */
+/* A scenario that reads a trace may find the failure only there. */
 size_t __wrap_redlock_trace_line(const struct redlock_trace *event, char *out, size_t size)
 {
     size_t len = __real_redlock_trace_line(event, out, size);
 
     if (torture_run->failed > 0 && strstr(event->text, "memory")) {
-        torture_was_told("a trace: %s", event->text);
+        torture_reported("a trace: %s", event->text);
     }
     return len;
 }

@@ -1,4 +1,4 @@
-/* lib/torture_api.h - what torture has written down of a scenario: managers and calls. */
+/* lib/torture_api.h - what torture has recorded about a scenario: its managers and calls. */
 #ifndef RLK_TESTS_LIB_TORTURE_API_H
 #define RLK_TESTS_LIB_TORTURE_API_H
 
@@ -18,10 +18,10 @@ struct torture_call {
     const char *what;
     struct event_base *base;
     struct torture_manager *manager;
-    const struct redlock_lock *lock; /* an acquire's, when it was told */
+    const struct redlock_lock *lock; /* of an acquire that has succeeded */
     bool refused;
-    bool is_lost; /* a notice said so */
-    int told;
+    bool is_lost; /* a notice said that the lock is lost */
+    int reported;
     redlock_acquire_cb *lock_cb; /* the same type as a release's and an extension's */
     redlock_notice_cb *notice_cb;
     redlock_query_cb *query_cb;
@@ -33,10 +33,10 @@ struct torture_call {
 extern struct torture_manager *torture_managers;
 extern struct torture_call *torture_calls;
 
-/* Set when an assertion failed inside a callback: the loop is to be left. */
+/* Set when an assertion failed inside a callback: the loop has to be left. */
 extern bool torture_is_leaving;
 
-/* As the scenario would. */
+/* Close a manager in the same way as the scenario would. */
 void torture_api_close_one(struct torture_manager *m);
 
 #endif

@@ -1,9 +1,10 @@
-/* lib/torture_beneath.c - what the library takes memory from, counted and made to fail.
+/* lib/torture_beneath.c - counts what the library allocates, and makes it fail.
  *
- * Its own allocations fail one by one. So do those of libevent while the library is inside one
- * of its functions, by libevent's own hook; not those that libevent makes by itself when it runs
- * the loop. hiredis has no such hook before 1.0: its functions fail as a whole, as they do for
- * want of memory. Only the calls of the library come here, never those of the tests. */
+ * The library's own allocations fail one by one. So do those of libevent while the library is
+ * inside one of its functions, through libevent's own hook; those that libevent makes when it runs
+ * the loop do not fail. hiredis has no such hook before 1.0, so its functions fail as a whole, as
+ * they do when they are out of memory. Only calls of the library come here, never those of the
+ * tests. */
 #include <errno.h>
 #include <event2/dns.h>
 #include <event2/event.h>
@@ -38,7 +39,7 @@ static long memory, events, dns_bases, readers, commands;
 /* How deep the library is in functions of libevent. */
 static _Thread_local int in_libevent;
 
-static bool allow(void)
+static bool may_allocate(void)
 {
     struct torture_run *r = torture_run;
     unsigned n;
@@ -48,7 +49,7 @@ static bool allow(void)
     }
     torture_is_thread();
     n = __atomic_add_fetch(&r->allocations, 1, __ATOMIC_RELAXED);
-    if (r->k == 0 || n < r->k || (n > r->k && !r->for_good)) {
+    if (r->k == 0 || n < r->k || (n > r->k && !r->and_later)) {
         return true;
     }
     if (r->failed++ == 0) {
@@ -58,8 +59,8 @@ static bool allow(void)
     return false;
 }
 
-/* Count what was taken, or given back; returns what was taken. */
-static void *took(void *thing, long *count)
+/* Count what was allocated, or freed. Returns what was allocated. */
+static void *taken(void *thing, long *count)
 {
     if (thing) {
         __atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
@@ -67,7 +68,7 @@ static void *took(void *thing, long *count)
     return thing;
 }
 
-static void gave(const void *thing, long *count)
+static void returned(const void *thing, long *count)
 {
     if (thing) {
         __atomic_sub_fetch(count, 1, __ATOMIC_RELAXED);
@@ -89,20 +90,20 @@ const char *torture_beneath_live(void)
 
 void *__wrap_calloc(size_t n, size_t size)
 {
-    return allow() ? took(calloc(n, size), &memory) : NULL;
+    return may_allocate() ? taken(calloc(n, size), &memory) : NULL;
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-    if (!allow()) {
+    if (!may_allocate()) {
         return NULL;
     }
-    return old ? realloc(old, size) : took(malloc(size), &memory);
+    return old ? realloc(old, size) : taken(malloc(size), &memory);
 }
 
 void __wrap_free(void *thing)
 {
-    gave(thing, &memory);
+    returned(thing, &memory);
     free(thing);
 }
 
@@ -110,15 +111,15 @@ void __wrap_free(void *thing)
 
 static void *event_malloc(size_t size)
 {
-    return in_libevent == 0 || allow() ? malloc(size) : NULL;
+    return in_libevent == 0 || may_allocate() ? malloc(size) : NULL;
 }
 
 static void *event_realloc(void *old, size_t size)
 {
-    return in_libevent == 0 || allow() ? realloc(old, size) : NULL;
+    return in_libevent == 0 || may_allocate() ? realloc(old, size) : NULL;
 }
 
-/* The first backtrace of a process allocates by itself. */
+/* The first backtrace of a process allocates memory itself. */
 void torture_beneath_init(void)
 {
     void *stack[1];
@@ -135,12 +136,12 @@ struct event *__wrap_event_new(struct event_base *base, evutil_socket_t fd, shor
     in_libevent++;
     event = event_new(base, fd, what, cb, arg);
     in_libevent--;
-    return took(event, &events);
+    return taken(event, &events);
 }
 
 void __wrap_event_free(struct event *event)
 {
-    gave(event, &events);
+    returned(event, &events);
     event_free(event);
 }
 
@@ -161,12 +162,12 @@ struct evdns_base *__wrap_evdns_base_new(struct event_base *base, int flags)
     in_libevent++;
     dns = evdns_base_new(base, flags);
     in_libevent--;
-    return took(dns, &dns_bases);
+    return taken(dns, &dns_bases);
 }
 
 void __wrap_evdns_base_free(struct evdns_base *dns, int fail_requests)
 {
-    gave(dns, &dns_bases);
+    returned(dns, &dns_bases);
     evdns_base_free(dns, fail_requests);
 }
 
@@ -207,18 +208,18 @@ struct evdns_getaddrinfo_request *__wrap_evdns_getaddrinfo(struct evdns_base *dn
 
 redisReader *__wrap_redisReaderCreateWithFunctions(redisReplyObjectFunctions *functions)
 {
-    return allow() ? took(redisReaderCreateWithFunctions(functions), &readers) : NULL;
+    return may_allocate() ? taken(redisReaderCreateWithFunctions(functions), &readers) : NULL;
 }
 
 void __wrap_redisReaderFree(redisReader *reader)
 {
-    gave(reader, &readers);
+    returned(reader, &readers);
     redisReaderFree(reader);
 }
 
 int __wrap_redisReaderFeed(redisReader *reader, const char *bytes, size_t len)
 {
-    if (reader->err == 0 && !allow()) {
+    if (reader->err == 0 && !may_allocate()) {
         reader->err = REDIS_ERR_OOM;
         snprintf(reader->errstr, sizeof(reader->errstr), "Out of memory");
         return REDIS_ERR;
@@ -229,16 +230,16 @@ int __wrap_redisReaderFeed(redisReader *reader, const char *bytes, size_t len)
 format_result __wrap_redisFormatCommandArgv(char **ret, int argc, const char **argv,
                                             const size_t *lens)
 {
-    format_result len = allow() ? redisFormatCommandArgv(ret, argc, argv, lens) : -1;
+    format_result len = may_allocate() ? redisFormatCommandArgv(ret, argc, argv, lens) : -1;
 
     if (len >= 0) {
-        took(*ret, &commands);
+        taken(*ret, &commands);
     }
     return len;
 }
 
 void __wrap_redisFreeCommand(char *command)
 {
-    gave(command, &commands);
+    returned(command, &commands);
     redisFreeCommand(command);
 }

@@ -1,4 +1,5 @@
-/* lib/torture_end.c - the servers and loops of a scenario, and how everything is closed. */
+/* lib/torture_end.c - the servers and event loops of a scenario, and how everything is closed at
+ * its end. */
 #include <event2/event.h>
 #include <stdlib.h>
 #include <time.h>
@@ -7,12 +8,12 @@
 #include "lib/torture.h"
 #include "lib/torture_api.h"
 
-/* How long a close may take, and when it is helped along: the servers hang up, and as much time
- * passes as any time-out has, in programs that can do that. */
+/* How long a close may take, and when it gets help: then the servers hang up, and, in programs that
+ * can set the clock, more time passes than any timeout lasts. */
 #define CLOSE_MS 30000
 #define HANG_UP_MS 400
 #define TIME_OUT_MS 60001
-#define LOOK_US 2000
+#define WAKE_US 2000
 
 struct server {
     struct server *next;
@@ -59,7 +60,7 @@ int __wrap_event_base_loop(struct event_base *base, int flags)
     in_loop = true;
     status = __real_event_base_loop(base, flags);
     in_loop = outer;
-    torture_api_look();
+    torture_api_read_texts();
     if (torture_is_leaving && torture_is_here()) {
         torture_stop();
     }
@@ -99,7 +100,7 @@ static void each_server(void (*act)(struct fake *f))
     }
 }
 
-/* io/suspend.h, in those programs that have it. */
+/* io/suspend.h, in the programs that have it. */
 __attribute__((weak)) void suspend_ms(unsigned ms);
 
 static void help_along(void)
@@ -110,10 +111,10 @@ static void help_along(void)
     }
 }
 
-/* Run its loop until it is closed. */
+/* Run the event loop of a manager until it is closed. */
 static void wait_for(struct torture_manager *m)
 {
-    const struct timeval every = {0, LOOK_US};
+    const struct timeval every = {0, WAKE_US};
     struct event *timer = event_new(m->base, -1, EV_PERSIST, wake, NULL);
     unsigned long long start = now_ms();
     bool hung_up = false;
@@ -128,12 +129,12 @@ static void wait_for(struct torture_manager *m)
     }
     event_free(timer);
     if (m->open) {
-        torture_finds("a manager was not closed after %d ms", CLOSE_MS);
+        torture_found("a manager was not closed after %d ms", CLOSE_MS);
     }
 }
 
-/* A scenario that gives a close some turns of the loop and no more is right when all goes well;
- * otherwise the loop must go on running. */
+/* A scenario may give a close only a few turns of the loop, which is enough when nothing fails.
+ * After a failure the loop must run for longer. */
 void __wrap_event_base_free(struct event_base *base)
 {
     struct torture_manager *m;
@@ -174,7 +175,7 @@ void torture_api_close(void)
 static void check_server(struct fake *f)
 {
     if (fake_n_bad(f) > 0) {
-        torture_finds("a server was sent what is not the protocol");
+        torture_found("a server was sent something that is not the protocol");
     }
 }
 
@@ -184,8 +185,8 @@ void torture_api_check(void)
 
     each_server(check_server);
     for (c = torture_calls; c; c = c->next) {
-        if (!c->refused && c->told == 0) {
-            torture_finds("%s was never told", c->what);
+        if (!c->refused && c->reported == 0) {
+            torture_found("%s never got a result", c->what);
         }
     }
 }

@@ -25,7 +25,7 @@ struct slot {
 static struct slot slots[SLOTS_MOST];
 static struct torture_run *runs; /* one for each slot, shared with the children */
 static unsigned n_slots;
-static torture_done *tell_done;
+static torture_done *on_done;
 
 unsigned long torture_number(const char *variable, unsigned long otherwise)
 {
@@ -38,7 +38,7 @@ void torture_jobs_init(torture_done *done)
 {
     n_slots = (unsigned)torture_number("RLK_TORTURE_JOBS", DEFAULT_SLOTS);
     n_slots = n_slots < 1 ? 1 : n_slots > SLOTS_MOST ? SLOTS_MOST : n_slots;
-    tell_done = done;
+    on_done = done;
     runs = mmap(NULL, n_slots * sizeof(*runs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                 -1, 0);
     if (runs == MAP_FAILED) {
@@ -47,7 +47,7 @@ void torture_jobs_init(torture_done *done)
     }
 }
 
-/* UBSan may go on after its report. */
+/* UBSan may report an error and go on. */
 static bool has_report(int output)
 {
     static char text[65536];
@@ -76,7 +76,7 @@ static void judge_end(struct torture_run *r, int status, int output)
     }
 }
 
-/* One child has ended. */
+/* Handles the end of one child. */
 static void reap(void)
 {
     struct torture_job job;
@@ -89,7 +89,7 @@ static void reap(void)
         i++;
     }
     if (i == n_slots) {
-        return; /* interrupted; or not one of ours */
+        return; /* interrupted; or a child that is not a run */
     }
     judge_end(&runs[i], status, slots[i].output);
     rlk_test_remove(i);
@@ -97,7 +97,7 @@ static void reap(void)
     run = runs[i];
     output = slots[i].output;
     slots[i].child = 0;
-    tell_done(&job, &run, output);
+    on_done(&job, &run, output);
     close(output);
 }
 
@@ -131,8 +131,10 @@ void torture_jobs_start(const struct torture_job *job)
 
     slot->job = *job;
     slot->output = memfd_create("output", MFD_CLOEXEC);
-    *run = (struct torture_run){
-        .k = job->k, .for_good = job->for_good, .patient = job->patient, .may_live = job->may_live};
+    *run = (struct torture_run){.k = job->k,
+                                .and_later = job->and_later,
+                                .patient = job->patient,
+                                .may_live = job->may_live};
     torture_run = run;
     fflush(stdout);
     slot->child = fork();
@@ -152,7 +154,7 @@ void torture_jobs_wait(void)
     for (i = 0; i < n_slots; i++) {
         while (slots[i].child != 0) {
             reap();
-            i = 0; /* what is done may have started another */
+            i = 0; /* the callback may have started another run */
         }
     }
 }

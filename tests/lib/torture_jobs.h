@@ -1,6 +1,6 @@
-/* lib/torture_jobs.h - some runs at a time, each in a process of its own.
+/* lib/torture_jobs.h - several runs at a time, each in a process of its own.
  *
- * Most of a run is waiting, so more of them go on at once than there are processors. */
+ * A run mostly waits, so more of them run at a time than there are processors. */
 #ifndef RLK_TESTS_LIB_TORTURE_JOBS_H
 #define RLK_TESTS_LIB_TORTURE_JOBS_H
 
@@ -9,23 +9,24 @@
 struct torture_job {
     const struct torture_scenario *scenario;
     unsigned k;
-    bool for_good, patient;
+    bool and_later, patient;
     long may_live;
 };
 
-/* Told of each: what came of it, and a descriptor with what it printed. It may start another. */
+/* Called after each run: its results, and a descriptor with what it printed. It may start another
+ * run. */
 typedef void torture_done(const struct torture_job *job, const struct torture_run *run, int output);
 
-/* Before all. $RLK_TORTURE_JOBS at a time, by default four. */
+/* Must be called first. $RLK_TORTURE_JOBS runs at a time, by default four. */
 void torture_jobs_init(torture_done *done);
 
-/* Start one, as soon as there is room. */
+/* Start a run, as soon as a slot is free. */
 void torture_jobs_start(const struct torture_job *job);
 
-/* Wait until all are done. */
+/* Wait until all runs are done. */
 void torture_jobs_wait(void);
 
-/* A number from the environment. */
+/* A number from the environment, or `otherwise`. */
 unsigned long torture_number(const char *variable, unsigned long otherwise);
 
 #endif

@@ -1,11 +1,10 @@
 /* lib/torture_run.c - one run of one scenario, in a process of its own.
  *
- *   first thread     starts the other -> waits ............. -> closes, looks, ends the process
- *   the scenario's         set up, test, tear down -> stands still
- *                          or an assertion fails   -> stands still
+ *   first thread           starts the other -> waits ............. -> closes, checks, ends the
+ * process scenario's thread      set up, test, tear down -> stops or an assertion fails   -> stops
  *
- * The scenario's thread never ends, so its stack stays what it was: what the library and the
- * loops still point to is there. */
+ * The scenario's thread only pauses and never ends, so what the library and the loops point to on
+ * its stack stays there. */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -19,19 +18,19 @@
 #include "lib/runner.h"
 #include "lib/torture.h"
 
-/* How long a wait may take after something has failed: before anybody was told, and then. The
- * library comes back from a single failure in less; when it does not, the run is done again
- * with patience before anything is said. */
-#define UNTOLD_MS 3000u
-#define TOLD_MS 1000u
-#define TOLD_FOR_GOOD_MS 300u
+/* How long a wait may take after an allocation has failed: before the failure is reported, and
+ * after that. The library recovers from a single failure in less time. When it does not, the run is
+ * repeated with patience before anything is printed. */
+#define UNREPORTED_MS 3000u
+#define REPORTED_MS 1000u
+#define REPORTED_AND_LATER_MS 300u
 
 /* The linker's names for what check.h calls. */
 __attribute__((noreturn, format(printf, 4, 5))) void
 __wrap__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...);
 __typeof__(_mark_point) __wrap__mark_point;
 
-/* The sanitizer's, where there is one. */
+/* This function is there only with a sanitizer. */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 
 struct torture_run *torture_run;
@@ -74,7 +73,7 @@ __attribute__((format(printf, 3, 0))) static void keep(char *text, size_t size, 
     }
 }
 
-void torture_finds(const char *format, ...)
+void torture_found(const char *format, ...)
 {
     va_list args;
 
@@ -83,12 +82,12 @@ void torture_finds(const char *format, ...)
     va_end(args);
 }
 
-void torture_was_told(const char *format, ...)
+void torture_reported(const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    keep(torture_run->told, sizeof(torture_run->told), format, args);
+    keep(torture_run->reported, sizeof(torture_run->reported), format, args);
     va_end(args);
 }
 
@@ -128,13 +127,13 @@ void __wrap__ck_assert_failed(const char *file, int line, const char *expr, cons
     if (!torture_is_here()) {
         _exit(1); /* a child of the scenario */
     }
-    torture_api_look();
+    torture_api_read_texts();
     snprintf(where, sizeof(where), "%s:%d", slash ? slash + 1 : file, line);
     va_start(args, msg);
     note(where, expr, msg, args);
     va_end(args);
     if (torture_is_over()) {
-        torture_finds("a helper failed at the end: %s", where);
+        torture_found("a helper failed at the end: %s", where);
         _exit(1);
     }
     if (torture_way_out) {
@@ -158,18 +157,18 @@ static bool waited_enough(unsigned waited_ms)
     if (r->failed == 0 || r->patient) {
         return false;
     }
-    torture_api_look();
-    if (r->told[0] == '\0') {
-        return waited_ms > UNTOLD_MS;
+    torture_api_read_texts();
+    if (r->reported[0] == '\0') {
+        return waited_ms > UNREPORTED_MS;
     }
-    return waited_ms > (r->for_good ? TOLD_FOR_GOOD_MS : TOLD_MS);
+    return waited_ms > (r->and_later ? REPORTED_AND_LATER_MS : REPORTED_MS);
 }
 
-static void *play(void *arg)
+static void *run_scenario(void *arg)
 {
     const struct torture_scenario *s = arg;
 
-    scenario = pthread_self(); /* whoever is first */
+    scenario = pthread_self(); /* set by whichever thread is first */
     torture_fixtures(s->tcase, true);
     s->test->fn(s->i);
     torture_fixtures(s->tcase, false);
@@ -177,28 +176,28 @@ static void *play(void *arg)
     torture_stop();
 }
 
-/* What of the test's own is not freed after an assertion is no leak: only the library's count,
- * and there only if all of it was reached by closing managers. */
+/* After an assertion the test's own memory is not freed, which is no leak. Then only the library's
+ * objects are counted, and only if closing the managers could free all of them. */
 static void check_leaks(bool passed)
 {
     const struct torture_run *r = torture_run;
     const char *live = torture_beneath_live();
 
     if ((passed || r->managers) && !r->wedged && r->live > r->may_live) {
-        torture_finds("not given back: %s", live);
+        torture_found("not freed: %s", live);
     }
     if (passed && __lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()) {
-        torture_finds("the sanitizer found a leak");
+        torture_found("the sanitizer found a leak");
     }
 }
 
-static void check_silence(void)
+static void check_unreported(void)
 {
     struct torture_run *r = torture_run;
 
-    if (r->asserted && r->managers && r->failed > 0 && !r->told[0] && !r->finding[0]) {
-        r->silent = true;
-        torture_finds("nobody was told of the want of memory; %s", r->said);
+    if (r->asserted && r->managers && r->failed > 0 && !r->reported[0] && !r->finding[0]) {
+        r->unreported = true;
+        torture_found("the failure of the allocation was not reported; %s", r->said);
     }
 }
 
@@ -210,8 +209,8 @@ void torture_run_one(const struct torture_scenario *s)
     first = scenario = pthread_self();
     sem_init(&stopped, 0, 0);
     loop_be_impatient(waited_enough);
-    if (pthread_create(&scenario, NULL, play, &mine)) {
-        torture_finds("no thread: %s", strerror(errno));
+    if (pthread_create(&scenario, NULL, run_scenario, &mine)) {
+        torture_found("no thread: %s", strerror(errno));
         _exit(1);
     }
     while (sem_wait(&stopped) && errno == EINTR) {
@@ -223,7 +222,7 @@ void torture_run_one(const struct torture_scenario *s)
             torture_api_check();
         }
         check_leaks(torture_run->passed);
-        check_silence();
+        check_unreported();
     }
     torture_run->ended = true;
     _exit(0);

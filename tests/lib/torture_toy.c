@@ -102,7 +102,7 @@ static void on_acquire(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* What happens when there is no room for the second of two. */
+/* What happens when the second of two allocations fails. */
 static int without_room(struct redlock_lock *lock)
 {
     if (is("crash")) {

@@ -5,7 +5,7 @@
 #ifndef RLK_TESTS_LIB_TORTURE_TOY_H
 #define RLK_TESTS_LIB_TORTURE_TOY_H
 
-/* "none"; "text", not a fault either: the want of memory is only told as a text; "crash",
+/* "none"; "text", which is not a fault either: it reports the failure in a text only; "crash",
  * "hang", "lose", "silent", "twice", "inside", "leak", "written". */
 extern const char *torture_toy_fault;
 

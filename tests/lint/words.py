@@ -54,6 +54,7 @@ HELD = [
     'src/core',
     'src/scripts',
     'tests/sim',
+    'tests/lib',
     'tests/unit',
     'tests/io',
     'tests/live',
