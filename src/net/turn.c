@@ -1,7 +1,10 @@
 /* turn.c - the two queues of a turn: callbacks to run, and connections to flush. */
 #include "net/turn.h"
 
-static void run_all(struct rlk_list *queue)
+#include "net/fork.h"
+
+/* A user's callback may fork: what comes after it is the parent's alone. */
+static void run_all(const struct rlk_turn *t, struct rlk_list *queue)
 {
     struct rlk_list *link, now;
 
@@ -9,14 +12,16 @@ static void run_all(struct rlk_list *queue)
     while ((link = rlk_list_pop(&now)) != NULL) {
         struct rlk_call *c = RLK_CONTAINER(link, struct rlk_call, link);
 
-        c->run(c);
+        if (!rlk_fork_is_child(t->fork)) {
+            c->run(c);
+        }
     }
 }
 
 void rlk_turn_run(struct rlk_turn *t)
 {
-    run_all(&t->report);
-    run_all(&t->flush);
+    run_all(t, &t->report);
+    run_all(t, &t->flush);
     t->due = !rlk_list_empty(&t->report) || !rlk_list_empty(&t->flush);
     if (t->due) {
         rlk_turn_wake(t, true);

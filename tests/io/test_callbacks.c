@@ -925,6 +925,59 @@ START_TEST(rule_9_a_forked_child_makes_its_own_manager)
 }
 END_TEST
 
+/* Two locks are reported in one turn. The callback of the first one forks, and the child goes on.
+ */
+static pid_t forked;
+static int reported;
+
+static void fork_on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)arg;
+    if (forked == 0) {
+        _exit(1); /* the second callback is the parent's */
+    }
+    ck_assert_int_eq(status, REDLOCK_OK);
+    ck_assert_int_eq(redlock_release(lock, NULL, NULL), REDLOCK_OK);
+    if (reported++ == 0 && (forked = fork()) == 0) {
+        event_base_loopbreak(f.base); /* when the library has done what comes after a callback */
+    }
+}
+
+START_TEST(rule_9_a_child_that_returns_from_a_callback_sends_nothing)
+{
+    struct redlock_request one = outcome_request("k1"), other = outcome_request("k2");
+    size_t i;
+
+    forked = -1;
+    reported = 0;
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_on_next(f.nodes[i], 1, "SET", FAKE_STALL, NULL, 0);
+    }
+    farm_open(&f);
+    ck_assert_int_eq(redlock_acquire(f.rl, &one, fork_on_acquired, NULL, NULL), 0);
+    ck_assert_int_eq(redlock_acquire(f.rl, &other, fork_on_acquired, NULL, NULL), 0);
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&f, i, "SET", 2);
+        fake_go_on(f.nodes[i]);
+    }
+    while (reported == 0) {
+        event_base_loop(f.base, EVLOOP_ONCE);
+    }
+    if (forked == 0) {
+        _exit(7);
+    }
+    ck_assert_int_eq(reported, 2);
+    ck_assert_int_eq(status_of(forked), 7);
+    farm_wait_clean(&f);
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(fake_count(f.nodes[i], "EVALSHA"), 2);
+        ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
+    }
+    farm_end(&f);
+}
+END_TEST
+
 static TCase *numbered_case(void)
 {
     TCase *tcase = tcase_create("rules");
@@ -955,6 +1008,7 @@ static TCase *numbered_case(void)
     tcase_add_test(tcase, rule_9_the_parent_goes_on_after_the_child_has_closed);
     tcase_add_test(tcase, rule_9_a_child_that_runs_the_loop_takes_no_answer);
     tcase_add_test(tcase, rule_9_a_forked_child_makes_its_own_manager);
+    tcase_add_test(tcase, rule_9_a_child_that_returns_from_a_callback_sends_nothing);
     return tcase;
 }
 
