@@ -81,7 +81,8 @@ struct redlock_options {
     const char *const *nodes;
     size_t n_nodes;
     /* For masters whose URI has no user or password. NULL: no authentication. A username needs a
-     * password. Neither of them ever appears in a text of this library. */
+     * password. The password never appears in a text of this library; the username does when a
+     * server repeats it (NOPERM User ann has no permissions ...). */
     const char *username;
     const char *password;
     /* Added in front of every key. NULL or "": the key on the server is exactly the resource, so

@@ -15,7 +15,8 @@
  * same function. docs/simulator.md explains how to read them.
  *
  * No event contains a password, or more of a token than the first 8 of its 40 hex digits. Where a
- * text quotes a server, it is printable, cut, and whatever looks like a token is cut too.
+ * text quotes a server, it is printable, cut, and whatever looks like a token or a part of one is
+ * cut too.
  *
  * trace_cb is the exception to rules 4 and 5 of redlock/redlock.h. It runs at once, on the loop's
  * thread: inside the calls of this library too, and before redlock_new() has returned. It never

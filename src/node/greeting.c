@@ -83,8 +83,11 @@ static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, u
 {
     const char *server = rlk_hello_text(list, "server"), *version = rlk_hello_text(list, "version");
     const struct rlk_reply *id = rlk_hello_field(list, "id");
+    char product[21], number[21];
 
-    snprintf(n->server, sizeof(n->server), "%.20s %.20s", server, version);
+    rlk_node_quote(n, server, product, sizeof(product));
+    rlk_node_quote(n, version, number, sizeof(number));
+    snprintf(n->server, sizeof(n->server), "%s %s", product, number);
     rlk_reply_make_printable(n->server);
     n->returns_holder = rlk_server_returns_holder(server, version);
     n->inspection.tells_role = true;
@@ -162,13 +165,16 @@ static bool refuse_if_busy(struct rlk_node *n, const struct rlk_reply *reply)
 static void on_info(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
+    char number[21];
+
     (void)r;
     if (refuse_if_busy(n, reply)) {
         return;
     }
     rlk_info_read(&n->info, reply);
     if (strcmp(n->server, "redis") == 0 && n->info.version[0]) {
-        snprintf(n->server, sizeof(n->server), "redis %s", n->info.version);
+        rlk_node_quote(n, n->info.version, number, sizeof(number));
+        snprintf(n->server, sizeof(n->server), "redis %s", number);
     }
     refuse_unfit(n, rlk_server_unfit(n->info.role, n->info.mode), now_us);
 }

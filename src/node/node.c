@@ -25,14 +25,29 @@ RLK_TRACE_COLD static void trace_trouble(const struct rlk_node *n)
     char text[RLK_NODE_TEXT];
 
     rlk_trouble_write(&n->trouble, text, sizeof(text));
-    rlk_trace_mask(text);
     RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_NODE_TROUBLE, .text = text);
+}
+
+void rlk_node_quote(const struct rlk_node *n, const char *said, char *out, size_t size)
+{
+    const char *password = n->uri->password;
+    const char *secret = password && password[0] ? strstr(said, password) : NULL;
+    size_t len = secret ? (size_t)(secret - said) : strlen(said);
+
+    len = len < size ? len : size - 1;
+    memcpy(out, said, len);
+    out[len] = '\0';
+    rlk_trace_mask(out);
 }
 
 void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t)
 {
     n->trouble = *t;
-    snprintf(n->words, sizeof(n->words), "%s", t->words ? t->words : "");
+    if (t->fault == RLK_FAULT_NONE) {
+        rlk_node_quote(n, t->words ? t->words : "", n->words, sizeof(n->words));
+    } else {
+        snprintf(n->words, sizeof(n->words), "%s", t->words ? t->words : ""); /* not a server's */
+    }
     n->trouble.words = n->words;
     if (rlk_trace_is_on(n->options)) {
         trace_trouble(n);

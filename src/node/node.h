@@ -160,7 +160,12 @@ void rlk_node_send_pending(struct rlk_node *n, uint64_t now_us);
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
 void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t);
 
-/* Note what went wrong; the words are copied. _kind: with these words, or none (NULL). */
+/* Copy what the server said, cut to size and without secrets: up to our password if the server
+ * repeats it, and with no more of a token than the trace shows. */
+void rlk_node_quote(const struct rlk_node *n, const char *said, char *out, size_t size);
+
+/* Note what went wrong; the words are copied, those of a server without secrets. _kind: with these
+ * words, or none (NULL). */
 void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t);
 void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words);
 

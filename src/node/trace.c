@@ -65,15 +65,27 @@ static void show_keys(const struct rlk_claim *claim, char out[KEYS_SHOWN])
     }
 }
 
-/* An owner may have any character, so its end is not known: cut the rest of the text. */
+/* A server that does not know a command quotes all its arguments. */
+static void cut_arguments(char *text)
+{
+    char *arguments = strstr(text, ", with args beginning with:");
+
+    if (arguments) {
+        *arguments = '\0';
+    }
+}
+
+/* A token may be incomplete: the server cuts what it quotes, and we cut what it says. An owner may
+ * have any character, so its end is not known: cut the rest of the text. */
 void rlk_trace_mask(char *text)
 {
+    cut_arguments(text);
     while (*text) {
         size_t digits = hex_len(text);
         const char *behind = text + digits;
 
-        if (digits >= RLK_TOKEN_HEX) {
-            behind += *behind == ':' ? strlen(behind) : 0;
+        if (digits > SHOWN) {
+            behind += *behind == ':' && digits >= RLK_TOKEN_HEX ? strlen(behind) : 0;
             text += SHOWN;
             memmove(text, behind, strlen(behind) + 1);
         } else {

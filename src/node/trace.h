@@ -51,8 +51,9 @@ RLK_TRACE_COLD void rlk_trace_emit(const struct rlk_options *o, const struct rlk
 #define RLK_TRACE_CLAIM(n, claim, ...)                                                             \
     RLK_TRACE((n)->options, claim, .node = (int)(n)->index, .lock = -1, __VA_ARGS__)
 
-/* Cut every token in a text of a server, 40 hex digits, to its first 8; after an owner, cut the
- * rest of the text. */
+/* Cut what looks like a token or a part of one in a text of a server, more than 8 hex digits, to 8
+ * digits; after an owner, cut the rest of the text. Cut the arguments of a command that the server
+ * does not know: one of them may be a token of another library. */
 void rlk_trace_mask(char *text);
 
 #endif

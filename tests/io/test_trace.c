@@ -267,6 +267,51 @@ START_TEST(neither_a_password_nor_a_whole_token_is_traced)
 }
 END_TEST
 
+static void must_not_quote(size_t node, const char *secret)
+{
+    ck_assert_msg(strstr(farm_error(&f, node), secret) == NULL, "%s", farm_error(&f, node));
+    must_be_nowhere(secret);
+}
+
+/* In answers of which nobody expects it; nor in what redlock_node_info() says. A part of a token is
+ * what is left when the server, or we, cut its text. */
+START_TEST(what_a_server_repeats_is_in_no_text)
+{
+    char says[512], some[10];
+    size_t i;
+
+    start();
+    f.options.password = PASSWORD;
+    for (i = 0; i < 5; i++) {
+        fake_on(f.nodes[i], "AUTH", FAKE_REPLY, "+OK\r\n");
+    }
+    fake_on(f.nodes[0], "HELLO", FAKE_REPLY, "-ERR is not " PASSWORD ", is it\r\n");
+    fake_on(f.nodes[1], "AUTH", FAKE_REPLY, "-" PASSWORD " is wrong\r\n");
+    fake_on(f.nodes[2], "HELLO", FAKE_REPLY,
+            "*8\r\n$6\r\nserver\r\n$18\r\n" PASSWORD "\r\n$7\r\nversion\r\n$18\r\n" PASSWORD
+            "\r\n$4\r\nrole\r\n$6\r\nmaster\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n");
+    farm_open_at_once(&f);
+    farm_wait_error(&f, 0, "refused our greeting: ERR is not");
+    farm_wait_error(&f, 1, "refused our user");
+    held_acquire_key(&h, &f, "k");
+    snprintf(says, sizeof(says), "-ERR cut '%.39s'\r\n", h.token);
+    fake_on(f.nodes[3], "EVAL", FAKE_REPLY, says);
+    snprintf(says, sizeof(says), "-ERR %0215d%.40s\r\n", 0, h.token);
+    memset(says + 5, 'z', 215);
+    fake_on(f.nodes[4], "EVAL", FAKE_REPLY, says);
+    suspend_ms(HELD_THIRD_MS);
+    farm_wait_error(&f, 3, "ERR cut '");
+    farm_wait_error(&f, 4, "ERR zzz");
+    snprintf(some, sizeof(some), "%.9s", h.token);
+    for (i = 0; i < 5; i++) {
+        must_not_quote(i, PASSWORD);
+        must_not_quote(i, some);
+    }
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
 /* ---- calls in the middle of a trace callback ---- */
 
 static unsigned refused;
@@ -365,6 +410,7 @@ Suite *trace_suite(void)
     tcase_add_test(c, a_pending_release_is_traced_and_when_it_is_sent);
     tcase_add_test(c, a_master_whose_vote_does_not_count_is_traced);
     tcase_add_test(c, neither_a_password_nor_a_whole_token_is_traced);
+    tcase_add_test(c, what_a_server_repeats_is_in_no_text);
     tcase_add_test(c, no_call_is_accepted_in_a_trace_callback);
     suite_add_tcase(s, c);
     return s;

@@ -255,10 +255,15 @@ static const struct {
     {"OOM command not allowed", "OOM command not allowed"},
     {HEX40, "01234567"},
     {"ERR unknown command 'SET', with args beginning with: 'k' '" HEX40 "' 'NX'",
-     "ERR unknown command 'SET', with args beginning with: 'k' '01234567' 'NX'"},
+     "ERR unknown command 'SET'"},
+    {"ERR unknown command `GET`, with args beginning with: `k`, `the word of another library`, ",
+     "ERR unknown command `GET`"},
+    {"args: 'k' '" HEX40 "' 'NX'", "args: 'k' '01234567' 'NX'"},
+    {"cut by the server: '0123456789abc'", "cut by the server: '01234567'"},
+    {"cut by us: 0123456789abc", "cut by us: 01234567"},
     {"'" HEX40 ":the owner's' 'NX'", "'01234567"},
     {HEX40 HEX40 " " HEX40, "01234567 01234567"},
-    {"run_id 0123456789abcdef...", "run_id 0123456789abcdef..."},
+    {"run_id 01234567...", "run_id 01234567..."},
 };
 
 START_TEST(a_token_that_a_server_repeats_is_cut)
