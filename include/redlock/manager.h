@@ -120,6 +120,9 @@ struct redlock_options {
      * keep the pointer. */
     char *error_text;
     size_t error_text_size;
+    /* When redlock_new() fails because of one master, it writes here which: its place in `nodes`,
+     * the later one of two that are the same. Otherwise, and on success, -1. NULL: not wanted. */
+    int *error_node;
     /* Gets everything that happens, as it happens; NULL (default): no callback. It may do less than
      * other callbacks: see redlock/trace.h. */
     redlock_trace_cb *trace_cb;

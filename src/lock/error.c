@@ -32,9 +32,9 @@ static const struct {
     {REDLOCK_ETOOSLOW, "the masters answered too slowly for this ttl; use a longer ttl"},
     {REDLOCK_EDEADLINE, "the lock was not acquired within wait_ms; redlock_lock_reason() says why"},
     {REDLOCK_ECANCELED, "cancelled; nothing is held"},
-    {REDLOCK_ENOQUORUM,
-     "no majority of the masters gave the answer that was needed; redlock_lock_node() says what "
-     "each master said last, and what is wrong with it"},
+    {REDLOCK_ENOQUORUM, "no majority of the masters gave the answer that was needed; see what is "
+                        "wrong with each master "
+                        "(redlock doctor, redlock_node_info())"},
     {REDLOCK_ENOMEM, "out of memory; nothing is held"},
     {REDLOCK_ECONFIG,
      "two of the masters are one server, which has one vote only; list each master once"},

@@ -36,16 +36,37 @@ REDLOCK_EXPORT void redlock_options_init_sized(struct redlock_options *options, 
     rlk_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
+__attribute__((format(printf, 2, 0))) static void say(const struct redlock_options *p,
+                                                      const char *format, va_list args)
+{
+    if (p->error_text && p->error_text_size > 0) {
+        vsnprintf(p->error_text, p->error_text_size, format, args);
+    }
+}
+
 __attribute__((format(printf, 3, 4))) static int refuse(const struct redlock_options *p, int status,
                                                         const char *format, ...)
 {
     va_list args;
 
-    if (p->error_text && p->error_text_size > 0) {
-        va_start(args, format);
-        vsnprintf(p->error_text, p->error_text_size, format, args);
-        va_end(args);
+    va_start(args, format);
+    say(p, format, args);
+    va_end(args);
+    return status;
+}
+
+/* Because of this node. */
+__attribute__((format(printf, 4, 5))) static int
+refuse_node(const struct redlock_options *p, unsigned node, int status, const char *format, ...)
+{
+    va_list args;
+
+    if (p->error_node) {
+        *p->error_node = (int)node;
     }
+    va_start(args, format);
+    say(p, format, args);
+    va_end(args);
     return status;
 }
 
@@ -134,7 +155,7 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
     int status;
 
     if (p->nodes[i] == NULL) {
-        return refuse(p, REDLOCK_EINVAL, "master %u has no URI (NULL)", i + 1);
+        return refuse_node(p, i, REDLOCK_EINVAL, "master %u has no URI (NULL)", i + 1);
     }
     status = rlk_uri_parse(p->nodes[i], u, &why);
     if (status == 0) {
@@ -142,14 +163,14 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
         why = "it has a user but no password; write user:password@";
     }
     if (status == REDLOCK_EURI) {
-        return refuse(p, status, "master %u of %zu has a URI that is not valid: %s", i + 1,
-                      p->n_nodes, why);
+        return refuse_node(p, i, status, "master %u of %zu has a URI that is not valid: %s", i + 1,
+                           p->n_nodes, why);
     }
     for (other = 0; status == 0 && other < i; other++) {
         if (strcmp(o->uris[other].name, u->name) == 0) {
-            return refuse(p, REDLOCK_EINVAL,
-                          "master %u and master %u are the same: %s; list each master once",
-                          other + 1, i + 1, u->name);
+            return refuse_node(p, i, REDLOCK_EINVAL,
+                               "master %u and master %u are the same: %s; list each master once",
+                               other + 1, i + 1, u->name);
         }
     }
     return status;
@@ -193,6 +214,9 @@ int rlk_options_read(const struct redlock_options *theirs, struct redlock_option
     read = rlk_sized_read(theirs, LEAST, ret_public, sizeof(*ret_public));
     if (ret_public->error_text && ret_public->error_text_size > 0) {
         ret_public->error_text[0] = '\0';
+    }
+    if (ret_public->error_node) {
+        *ret_public->error_node = -1;
     }
     if (read == RLK_SIZED_UNKNOWN) {
         return refuse(ret_public, REDLOCK_EINVAL,

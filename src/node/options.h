@@ -24,7 +24,7 @@ struct rlk_options {
 
 /* Copy the caller's struct, of whatever version, into one of our version. 0; REDLOCK_EINVAL: it was
  * not initialised (then no field of it is read), or it sets a field that we do not know. The
- * caller's error_text is cleared, and written when a field is unknown. */
+ * caller's error_text and error_node are cleared; error_text is written when a field is unknown. */
 int rlk_options_read(const struct redlock_options *theirs, struct redlock_options *ret_public);
 
 /* Check and copy the options. 0, REDLOCK_EINVAL, _EURI or _ENOMEM. On failure public->error_text

@@ -63,6 +63,8 @@ static const char *const bad_uris[] = {
      "01234567890123456789012345678901234567890123456789"),
 };
 
+static int error_node;
+
 static int try_new(const struct redlock_options *options)
 {
     struct event_base *base = event_base_new();
@@ -70,6 +72,7 @@ static int try_new(const struct redlock_options *options)
     int status;
 
     memset(text, 'x', sizeof(text));
+    error_node = 99;
     status = redlock_new(base, options, &rl);
     if (status == REDLOCK_OK) {
         ck_assert_ptr_nonnull(rl);
@@ -91,6 +94,7 @@ static struct redlock_options one_node(const char *const *uri)
     options.n_nodes = 1;
     options.error_text = text;
     options.error_text_size = sizeof(text);
+    options.error_node = &error_node;
     return options;
 }
 
@@ -103,6 +107,7 @@ START_TEST(bad_uri_is_refused_with_a_sentence)
     ck_assert_ptr_nonnull(memchr(text, '\0', sizeof(text)));
     ck_assert_str_ne(text, "");
     ck_assert_msg(strstr(text, "sesame") == NULL, "%s", text);
+    ck_assert_int_eq(error_node, 0);
 }
 END_TEST
 
@@ -247,9 +252,11 @@ START_TEST(one_address_twice_is_refused)
 
     options.n_nodes = 2;
     ck_assert_int_eq(try_new(&options), REDLOCK_OK);
+    ck_assert_int_eq(error_node, -1);
     options.n_nodes = 3;
     ck_assert_int_eq(try_new(&options), REDLOCK_EINVAL);
     ck_assert_ptr_nonnull(strstr(text, "master 1 and master 3 are the same"));
+    ck_assert_int_eq(error_node, 2);
     ck_assert_ptr_null(strstr(text, "secret"));
 }
 END_TEST

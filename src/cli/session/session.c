@@ -24,7 +24,7 @@ static int refuse(const char *command, const struct cli_settings *settings, int 
         cli_say("%s", why);
         return CLI_INTERNAL;
     }
-    return cli_settings_refuse(command, settings, why);
+    return cli_settings_refuse(command, settings, *settings->options.error_node, why);
 }
 
 static int make_manager(const char *command, struct cli_settings *settings,
@@ -36,6 +36,7 @@ static int make_manager(const char *command, struct cli_settings *settings,
                                   .prefix_len =
                                       options->key_prefix ? strlen(options->key_prefix) : 0};
     char text[512] = "";
+    int node = -1;
     int code = cli_loop_open(&session.loop);
     int status;
 
@@ -44,6 +45,7 @@ static int make_manager(const char *command, struct cli_settings *settings,
     }
     options->error_text = text;
     options->error_text_size = sizeof(text);
+    options->error_node = &node;
     status = redlock_new(session.loop.base, options, &session.rl);
     if (status != 0) {
         cli_loop_close(&session.loop);

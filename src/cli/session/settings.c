@@ -192,18 +192,13 @@ int cli_settings_find(const char *command, const struct cli_connect *connect,
     return CLI_OK;
 }
 
-/* `text` comes from redlock_new(). A text about a master begins with "master N"; a text about a
- * duplicate begins with "master N and master M". */
-int cli_settings_refuse(const char *command, const struct cli_settings *settings, const char *text)
+int cli_settings_refuse(const char *command, const struct cli_settings *settings, int node,
+                        const char *text)
 {
     const struct cli_node_list *nodes = &settings->nodes;
-    unsigned first, second;
-    int found = sscanf(text, "master %u and master %u", &first, &second);
-    unsigned index = found == 2 ? second : first;
 
-    if (nodes->path && found >= 1 && index >= 1 && index <= nodes->config.n) {
-        return cli_say_usage(command, "%s:%u: %s", nodes->from, nodes->config.lines[index - 1],
-                             text);
+    if (nodes->path && node >= 0 && (unsigned)node < nodes->config.n) {
+        return cli_say_usage(command, "%s:%u: %s", nodes->from, nodes->config.lines[node], text);
     }
     return cli_say_usage(command, "%s: %s", nodes->from, text);
 }

@@ -25,9 +25,10 @@ extern const char *const cli_settings_quarantines[];
 int cli_settings_find(const char *command, const struct cli_connect *connect,
                       struct cli_settings *ret_settings);
 
-/* Report that redlock_new() refused the masters, with its text and the line of the file. Returns
- * CLI_USAGE. */
-int cli_settings_refuse(const char *command, const struct cli_settings *settings, const char *text);
+/* Report that redlock_new() refused the masters with this text, because of master `node` (-1: not
+ * because of one), with the line of the file. Returns CLI_USAGE. */
+int cli_settings_refuse(const char *command, const struct cli_settings *settings, int node,
+                        const char *text);
 
 /* Free the settings, and wipe the secrets. */
 void cli_settings_free(struct cli_settings *settings);
