@@ -22,8 +22,8 @@ enum {
 const struct scheme schemes[] = {
     [RIGHT] = {.name = "right", .writes_back = true, .needs_key = true, .guarded = true},
 
-    /* Either of the two that keep a CONFIRM from a master whose counter is past the fence is
-     * enough by itself. The library has both. */
+    /* Two rules keep a CONFIRM from a master whose counter is past the fence. Each is enough by
+     * itself; the library has both. */
     [GUARD_ONLY] = {.name = "guard-only",
                     .writes_back = true,
                     .needs_key = true,
@@ -31,7 +31,7 @@ const struct scheme schemes[] = {
                     .to_all = true},
     [COUNTED_ONLY] = {.name = "counted-only", .writes_back = true, .needs_key = true},
 
-    /* Schemes that somebody would think of, all of them wrong. */
+    /* Schemes that one would think of first. All of them are wrong. */
     [PER_NODE] = {.name = "per-node-incr"},
     [QTH] = {.name = "qth-largest", .decision = DECIDE_QTH_LARGEST},
     [READ_UNCONDITIONAL] = {.name = "read-write-unconditional",
@@ -54,7 +54,7 @@ const struct scheme schemes[] = {
                          .to_all = true},
     [CLOCK] = {.name = "time-stamps", .vote = VOTE_PLAIN, .decision = DECIDE_CLOCK},
 
-    /* The right one, with a step of its proof taken out. */
+    /* The right scheme without one step of its proof. */
     [EARLY_HEAL] = {.name = "early-heal",
                     .writes_back = true,
                     .needs_key = true,
@@ -77,15 +77,15 @@ const unsigned n_schemes = sizeof(schemes) / sizeof(schemes[0]);
 #define BOTH .extend = true, .heal = true
 #define FINDS(WHAT) .expect = (WHAT), .runs = RUN_SUITE | RUN_REDUCED
 #define SUITE .runs = RUN_SUITE | RUN_REDUCED
-#define PLAIN_TWIN(NAME) .plain = true, .duplicate = (NAME)
+#define PLAIN_OF(NAME) .plain = true, .same_as = (NAME)
 
 const struct config configs[] = {
     {CONFIG("three", "3 masters, 3 attempts, extend and heal", RIGHT, 3, 3), BOTH, SUITE},
     {CONFIG("three-extend", "3 masters, 3 attempts, extend", RIGHT, 3, 3), .extend = true, SUITE},
     {CONFIG("three-bare", "3 masters, 3 attempts, neither extend nor heal", RIGHT, 3, 3), SUITE},
-    {CONFIG("three-forgets", "3 masters, 3 attempts, extend and heal; one forgets, uncounted",
+    {CONFIG("three-forgets", "3 masters, 3 attempts, extend and heal; one forgets, in quarantine",
             RIGHT, 3, 3),
-     BOTH, .forgetting = FORGETS_UNCOUNTED, SUITE},
+     BOTH, .forgetting = FORGETS_QUARANTINED, SUITE},
     {CONFIG("three-hints", "3 masters, 3 attempts, extend and heal; any hint up to 2 in each VOTE",
             RIGHT, 3, 3),
      BOTH, .hints = 2, SUITE},
@@ -96,9 +96,9 @@ const struct config configs[] = {
      .runs = RUN_SUITE},
     {CONFIG("four", "4 masters, 2 attempts, extend and heal", RIGHT, 4, 2), BOTH, SUITE},
     {CONFIG("five", "5 masters, 2 attempts, extend and heal", RIGHT, 5, 2), BOTH, SUITE},
-    {CONFIG("five-forgets", "5 masters, 2 attempts, extend and heal; one forgets, uncounted", RIGHT,
-            5, 2),
-     BOTH, .forgetting = FORGETS_UNCOUNTED, SUITE},
+    {CONFIG("five-forgets", "5 masters, 2 attempts, extend and heal; one forgets, in quarantine",
+            RIGHT, 5, 2),
+     BOTH, .forgetting = FORGETS_QUARANTINED, SUITE},
     {CONFIG("five-three", "5 masters, 3 attempts, extend and heal", RIGHT, 5, 3), BOTH,
      .runs = RUN_SUITE},
     {CONFIG("guard-only", "3 masters, 3 attempts; CONFIRM to all, where F <= m", GUARD_ONLY, 3, 3),
@@ -107,32 +107,32 @@ const struct config configs[] = {
             COUNTED_ONLY, 3, 3),
      BOTH, SUITE},
 
-    /* The merged steps against each step by itself. A duplicate stands right behind the one with
-     * which it must agree. */
+    /* The merged steps are compared with each step by itself. The configuration that is compared
+     * follows the one that it is compared with. */
     {CONFIG("two", "3 masters, 2 attempts, extend and heal", RIGHT, 3, 2), BOTH, .numbers = true,
      SUITE},
     {CONFIG("two-plain", "3 masters, 2 attempts, extend and heal, plain", RIGHT, 3, 2), BOTH,
-     PLAIN_TWIN("two"), SUITE},
+     PLAIN_OF("two"), SUITE},
     {CONFIG("two-extend", "3 masters, 2 attempts, extend", RIGHT, 3, 2), .extend = true,
      .numbers = true, SUITE},
     {CONFIG("two-extend-plain", "3 masters, 2 attempts, extend, plain", RIGHT, 3, 2),
-     .extend = true, PLAIN_TWIN("two-extend"), SUITE},
+     .extend = true, PLAIN_OF("two-extend"), SUITE},
     {CONFIG("two-bare", "3 masters, 2 attempts, neither", RIGHT, 3, 2), .numbers = true, SUITE},
     {CONFIG("two-bare-plain", "3 masters, 2 attempts, neither, plain", RIGHT, 3, 2),
-     PLAIN_TWIN("two-bare"), SUITE},
-    {CONFIG("two-forgets", "3 masters, 2 attempts, extend and heal; one forgets, uncounted", RIGHT,
-            3, 2),
-     BOTH, .forgetting = FORGETS_UNCOUNTED, .numbers = true, SUITE},
+     PLAIN_OF("two-bare"), SUITE},
+    {CONFIG("two-forgets", "3 masters, 2 attempts, extend and heal; one forgets, in quarantine",
+            RIGHT, 3, 2),
+     BOTH, .forgetting = FORGETS_QUARANTINED, .numbers = true, SUITE},
     {CONFIG("two-forgets-plain", "3 masters, 2 attempts, extend and heal; one forgets, plain",
             RIGHT, 3, 2),
-     BOTH, .forgetting = FORGETS_UNCOUNTED, PLAIN_TWIN("two-forgets"), SUITE},
+     BOTH, .forgetting = FORGETS_QUARANTINED, PLAIN_OF("two-forgets"), SUITE},
 
     {CONFIG("two-few-hints",
             "3 masters, 2 attempts, extend and heal; any hint up to 2 in each VOTE", RIGHT, 3, 2),
      BOTH, .hints = 2, .numbers = true, SUITE},
     {CONFIG("two-few-hints-plain",
             "3 masters, 2 attempts, extend and heal; any hint up to 2, plain", RIGHT, 3, 2),
-     BOTH, .hints = 2, PLAIN_TWIN("two-few-hints"), SUITE},
+     BOTH, .hints = 2, PLAIN_OF("two-few-hints"), SUITE},
 
     {CONFIG("per-node-incr", "per-node INCR, max over the voters", PER_NODE, 3, 3),
      FINDS(WRONG_DUPLICATE)},
@@ -168,26 +168,26 @@ const struct config configs[] = {
     {CONFIG("five-numbers", "5 masters, 2 attempts, extend and heal", RIGHT, 5, 2), BOTH,
      .numbers = true, .runs = RUN_LARGE},
     {CONFIG("five-plain", "5 masters, 2 attempts, extend and heal, plain", RIGHT, 5, 2), BOTH,
-     PLAIN_TWIN("five-numbers"), .runs = RUN_LARGE},
+     PLAIN_OF("five-numbers"), .runs = RUN_LARGE},
     {CONFIG("three-numbers", "3 masters, 3 attempts, extend and heal", RIGHT, 3, 3), BOTH,
      .numbers = true, .runs = RUN_LARGE},
     {CONFIG("three-plain", "3 masters, 3 attempts, extend and heal, plain", RIGHT, 3, 3), BOTH,
-     PLAIN_TWIN("three-numbers"), .runs = RUN_LARGE},
+     PLAIN_OF("three-numbers"), .runs = RUN_LARGE},
     {CONFIG("three-bare-numbers", "3 masters, 3 attempts, neither extend nor heal", RIGHT, 3, 3),
      .numbers = true, .runs = RUN_LARGE},
     {CONFIG("three-bare-plain", "3 masters, 3 attempts, neither extend nor heal, plain", RIGHT, 3,
             3),
-     PLAIN_TWIN("three-bare-numbers"), .runs = RUN_LARGE},
+     PLAIN_OF("three-bare-numbers"), .runs = RUN_LARGE},
     {CONFIG("three-extend-numbers", "3 masters, 3 attempts, extend", RIGHT, 3, 3), .extend = true,
      .numbers = true, .runs = RUN_LARGE},
     {CONFIG("three-extend-plain", "3 masters, 3 attempts, extend, plain", RIGHT, 3, 3),
-     .extend = true, PLAIN_TWIN("three-extend-numbers"), .runs = RUN_LARGE},
+     .extend = true, PLAIN_OF("three-extend-numbers"), .runs = RUN_LARGE},
     {CONFIG("three-forgets-numbers",
-            "3 masters, 3 attempts, extend and heal; one forgets, uncounted", RIGHT, 3, 3),
-     BOTH, .forgetting = FORGETS_UNCOUNTED, .numbers = true, .runs = RUN_LARGE},
+            "3 masters, 3 attempts, extend and heal; one forgets, in quarantine", RIGHT, 3, 3),
+     BOTH, .forgetting = FORGETS_QUARANTINED, .numbers = true, .runs = RUN_LARGE},
     {CONFIG("three-forgets-plain", "3 masters, 3 attempts, extend and heal; one forgets, plain",
             RIGHT, 3, 3),
-     BOTH, .forgetting = FORGETS_UNCOUNTED, PLAIN_TWIN("three-forgets-numbers"), .runs = RUN_LARGE},
+     BOTH, .forgetting = FORGETS_QUARANTINED, PLAIN_OF("three-forgets-numbers"), .runs = RUN_LARGE},
 };
 const unsigned n_configs = sizeof(configs) / sizeof(configs[0]);
 

@@ -1,4 +1,4 @@
-/* fence/config.h - what is searched: a scheme, a number of masters and of attempts, and faults. */
+/* fence/config.h - what is searched: a scheme, the numbers of masters and attempts, and faults. */
 #ifndef RLK_FENCE_CONFIG_H
 #define RLK_FENCE_CONFIG_H
 
@@ -10,7 +10,7 @@
 
 enum vote {
     VOTE_INCREMENT, /* F := max(F + 1, hint); F is the answer */
-    VOTE_READ,      /* F as it is is the answer */
+    VOTE_READ,      /* the answer is F, unchanged */
     VOTE_PLAIN      /* no counter at all: the fence is the wall clock of the client */
 };
 
@@ -21,29 +21,30 @@ enum decision {
     DECIDE_CLOCK
 };
 
-/* How fences are drawn. `right` is the first one; every other differs from it in what its name
- * says. */
+/* How fences are chosen. `right` is the scheme of the library; each other scheme differs from it as
+ * its name says. */
 struct scheme {
     const char *name;
     enum vote vote;
     enum decision decision;
-    bool writes_back; /* the fence is told to the masters and needs a majority that has it */
-    bool needs_key;   /* ... where the key is still that of the attempt */
-    bool guarded;     /* ... and the counter not above the fence */
-    bool to_all;      /* ... also to masters whose vote was not counted */
+    bool
+        writes_back; /* the client sends the fence to the masters, and a majority must confirm it */
+    bool needs_key;  /* ... where the key is still that of the attempt */
+    bool guarded;    /* ... and the counter not above the fence */
+    bool to_all;     /* ... also to masters whose vote was not counted */
     bool heals_early; /* keys are set again before the lock is held */
-    bool votes_twice; /* a VOTE may be carried out again: the token of a try is used once more */
+    bool votes_twice; /* a VOTE may be carried out twice: the token of a try is used once more */
     bool minority;    /* one less than a majority is enough */
 };
 
 /* One master may lose its key and its counter, once. */
 enum forgetting {
     FORGETS_NOT,
-    FORGETS_UNCOUNTED,
+    FORGETS_QUARANTINED,
     FORGETS_COUNTED
 };
 
-/* Bits: what a world may be found to have done. */
+/* Bits: what may be found wrong in a world. */
 enum wrong {
     WRONG_NOTHING = 0,
     WRONG_DUPLICATE = 1,
@@ -62,11 +63,12 @@ struct config {
     unsigned nodes, attempts;
     bool extend, heal;
     enum forgetting forgetting;
-    unsigned hints;        /* a VOTE may carry any hint up to this; 0: none */
-    bool plain;            /* every step by itself (plain.c), not the merged ones (merged.c) */
-    bool numbers;          /* counters are not relabelled: what they become can be compared */
-    const char *duplicate; /* the configuration with which this one must agree on the fences */
-    enum wrong expect;     /* what must be found, and all that is looked for */
+    unsigned hints; /* a VOTE may carry any hint up to this; 0: none */
+    bool plain;     /* each step by itself (plain.c), not the merged steps (merged.c) */
+    bool numbers; /* counters keep their numbers, so that the fences of two searches can be compared
+                   */
+    const char *same_as; /* the configuration that must find the same fences */
+    enum wrong expect;   /* what must be found; nothing else is searched for */
     unsigned runs;
 };
 
@@ -75,7 +77,7 @@ extern const unsigned n_configs;
 extern const struct scheme schemes[];
 extern const unsigned n_schemes;
 
-const struct config *config_by_name(const char *name); /* NULL when there is none */
+const struct config *config_by_name(const char *name); /* NULL: there is no such configuration */
 const struct scheme *scheme_by_name(const char *name);
 unsigned config_quorum(const struct config *c);
 

@@ -51,8 +51,9 @@ static void usage(void)
          "  N=1..5        masters (3)\n"
          "  K=1..4        attempts (3; with N=5 3)\n"
          "  heal extend   a holder sets its key again; raises the counter where it has its key\n"
-         "  forgets=uncounted, forgets=counted\n"
-         "                one master loses everything, once; its later votes do not, or do count\n"
+         "  forgets=quarantined, forgets=counted\n"
+         "                one master loses everything, once; its later votes do not count (in "
+         "quarantine), or do\n"
          "  hints=1..6    a VOTE may carry any hint up to this\n"
          "  plain         each step by itself, not only those that matter\n"
          "  numbers       counters as they are, not relative to each other\n"
@@ -107,8 +108,8 @@ static bool parse_switch(struct config *c, const char *word)
 
 static bool parse_word(struct config *c, const char *word)
 {
-    if (strcmp(word, "forgets=uncounted") == 0) {
-        c->forgetting = FORGETS_UNCOUNTED;
+    if (strcmp(word, "forgets=quarantined") == 0) {
+        c->forgetting = FORGETS_QUARANTINED;
         return true;
     }
     if (strcmp(word, "forgets=counted") == 0) {
@@ -191,15 +192,15 @@ static int parse(struct options *o, char **args)
     return 0;
 }
 
-/* With a configuration comes the one that it is compared with. */
+/* A configuration is searched after the one that it is compared with. */
 static bool is_chosen(const struct options *o, const struct config *c)
 {
     unsigned i;
 
     for (i = 0; i < o->n_named; i++) {
-        const char *duplicate = o->named[i]->duplicate;
+        const char *compared = o->named[i]->same_as;
 
-        if (o->named[i] == c || (duplicate && strcmp(duplicate, c->name) == 0)) {
+        if (o->named[i] == c || (compared && strcmp(compared, c->name) == 0)) {
             return true;
         }
     }
@@ -208,9 +209,9 @@ static bool is_chosen(const struct options *o, const struct config *c)
 
 /* ---- what came of it ---- */
 
-/* What keeps a search that found nothing from having shown anything; NULL is nothing. */
+/* Why a search that found nothing has not shown anything; NULL: it has. */
 static const char *flaw(const struct config *c, const struct result *r, const struct notes *notes,
-                        const struct notes *duplicate)
+                        const struct notes *compared)
 {
     if (r->overflow) {
         return "NOT COMPLETE, a counter has no room";
@@ -227,16 +228,16 @@ static const char *flaw(const struct config *c, const struct result *r, const st
     if (c->hints && !notes->hinted) {
         return "EMPTY, no hint was taken";
     }
-    if (c->duplicate && memcmp(&notes->seen, &duplicate->seen, sizeof(duplicate->seen)) != 0) {
+    if (c->same_as && memcmp(&notes->seen, &compared->seen, sizeof(compared->seen)) != 0) {
         return "OTHER FENCES than in the merged steps";
     }
     return NULL;
 }
 
 static const char *verdict(const struct config *c, const struct result *r,
-                           const struct notes *notes, const struct notes *duplicate, bool *ret_good)
+                           const struct notes *notes, const struct notes *compared, bool *ret_good)
 {
-    const char *found = r->wrong ? NULL : flaw(c, r, notes, duplicate);
+    const char *found = r->wrong ? NULL : flaw(c, r, notes, compared);
 
     *ret_good = c->expect ? r->wrong != 0 : !r->wrong && found == NULL;
     if (r->wrong) {
@@ -245,12 +246,12 @@ static const char *verdict(const struct config *c, const struct result *r,
     if (c->expect) {
         return "MISSED what is wrong with it";
     }
-    return found ? found : c->duplicate ? "nothing wrong, and the same fences" : "nothing wrong";
+    return found ? found : c->same_as ? "nothing wrong, and the same fences" : "nothing wrong";
 }
 
-/* What a wrong scheme must be found to do is its claim: "finds". */
+/* A wrong scheme is claimed to be found wrong: "finds". */
 static bool search_one(const struct options *o, const struct config *c,
-                       const struct notes *duplicate, struct notes *ret_notes, struct totals *t)
+                       const struct notes *compared, struct notes *ret_notes, struct totals *t)
 {
     char program[300];
     struct result r;
@@ -259,7 +260,7 @@ static bool search_one(const struct options *o, const struct config *c,
 
     memset(ret_notes, 0, sizeof(*ret_notes));
     search_run(&space, c, o->limit, ret_notes, &r);
-    text = verdict(c, &r, ret_notes, duplicate, &good);
+    text = verdict(c, &r, ret_notes, compared, &good);
     t->searches++;
     t->states += r.states;
     t->seconds += r.seconds;
@@ -305,7 +306,7 @@ static int search_own(struct options *o)
 
 static int search_all(const struct options *o)
 {
-    struct notes notes[2]; /* this one and the one before, which may be its duplicate */
+    struct notes notes[2]; /* this one and the one before, with which it may be compared */
     struct totals t = {0};
     unsigned i, chosen = 0;
 

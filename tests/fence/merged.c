@@ -26,7 +26,7 @@
  * Where a key may come back to an attempt (early-heal, two-votes) merged_settle() forgets no key.
  * A search of a wrong scheme need not be complete: each step here is one or several of those in
  * plain.c, so what is found can happen. That nothing is lost in the right one is not only argued:
- * configurations with a duplicate search both ways, which must arrive at the same sets of fences,
+ * some configurations are searched in both ways, which must arrive at the same sets of fences,
  * and at the same largest fence held before each. */
 #include "fence/moves.h"
 
@@ -57,9 +57,10 @@ static void confirms(const struct world *w, unsigned a, unsigned n, const struct
 {
     const struct scheme *s = e->config->scheme;
     struct world after = *w;
-    bool unvoted = w->cells[a][n] == CELL_UNDER_WAY && s->writes_back && s->to_all && !s->needs_key;
+    bool before_vote =
+        w->cells[a][n] == CELL_UNDER_WAY && s->writes_back && s->to_all && !s->needs_key;
 
-    if ((w->cells[a][n] == CELL_CONFIRM || unvoted) && world_confirm(&after, e->config, a, n)) {
+    if ((w->cells[a][n] == CELL_CONFIRM || before_vote) && world_confirm(&after, e->config, a, n)) {
         after.cells[a][n] = w->attempts[a].phase == PHASE_HELD ? CELL_OVER : CELL_AGREES;
         moves_emit(e, &after, MOVE_CONFIRM, a, n, 0);
     }
@@ -85,7 +86,7 @@ static void raises(const struct world *w, unsigned a, unsigned n, const struct e
 
 static bool is_out(const struct world *w, const struct config *c, unsigned n)
 {
-    return w->nodes[n].forgot && c->forgetting == FORGETS_UNCOUNTED;
+    return w->nodes[n].forgot && c->forgetting == FORGETS_QUARANTINED;
 }
 
 void merged_each(const struct world *w, const struct config *c, on_move *f, void *arg)
@@ -118,10 +119,9 @@ void merged_each(const struct world *w, const struct config *c, on_move *f, void
     }
 }
 
-/* ---- what can never be told ---- */
+/* ---- worlds with the same future ---- */
 
-/* Of a master that forgot and is not counted nothing matters any more but what it answered before.
- */
+/* A master that forgot and is in quarantine does not matter, apart from what it answered before. */
 static void settle_out(struct world *w, const struct config *c, unsigned n)
 {
     unsigned a;
@@ -134,7 +134,7 @@ static void settle_out(struct world *w, const struct config *c, unsigned n)
     }
 }
 
-/* Can the key of `a` at `n`, which it has, still be of use to it? */
+/* Whether the key of `a` at `n` can still be of use to `a`. */
 static bool is_useful(const struct world *w, const struct config *c, unsigned a, unsigned n)
 {
     bool low = w->nodes[n].counter < w->attempts[a].fence;

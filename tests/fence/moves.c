@@ -1,7 +1,7 @@
 /* moves.c - which step each attempt can take next. */
 #include "fence/moves.h"
 
-#define CLOCKS 2u /* what a wall clock that may be wrong shows: one of so many */
+#define CLOCKS 2u /* the number of values that a wrong wall clock may show */
 
 void moves_each(const struct world *w, const struct config *c, on_move *f, void *arg)
 {
@@ -12,7 +12,7 @@ void moves_each(const struct world *w, const struct config *c, on_move *f, void 
     }
 }
 
-/* How many votes that were read are at most, and at least, `value`. */
+/* How many of the votes that were read are at most `value`, and at least `value`. */
 static unsigned at_most(const struct world *w, const struct config *c, unsigned a, unsigned value)
 {
     unsigned n, found = 0;
@@ -33,7 +33,7 @@ static unsigned at_least(const struct world *w, const struct config *c, unsigned
     return found;
 }
 
-/* Can the fence be the one that follows from `value`, which is one of the votes? */
+/* Whether the fence can be the one that follows from `value`, which is one of the votes. */
 static bool is_possible(const struct world *w, const struct config *c, unsigned a, unsigned value,
                         bool any)
 {
@@ -51,7 +51,7 @@ static bool is_possible(const struct world *w, const struct config *c, unsigned 
     return false;
 }
 
-/* Which fences `a` can arrive at by closing now, as bits. */
+/* The fences that `a` can get by closing now, as bits. */
 static unsigned possible_fences(const struct world *w, const struct config *c, unsigned a, bool any)
 {
     unsigned n, value, fences = 0;

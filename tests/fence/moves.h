@@ -1,7 +1,8 @@
 /* fence/moves.h - what can happen next.
  *
- * There are two sets of steps, of the same effects (world.h): plain.c has each by itself, merged.c
- * only those that the others cannot do better, and merges some. */
+ * There are two sets of steps with the same effects (world.h). plain.c has each step by itself.
+ * merged.c merges some steps, and leaves out those that can find nothing that the others do not
+ * find. */
 #ifndef RLK_FENCE_MOVES_H
 #define RLK_FENCE_MOVES_H
 
@@ -37,18 +38,18 @@ struct emit {
     void *arg;
 };
 
-/* Hand on the world after a step. Merged: in which a lock that may be held is held. */
+/* Pass on the world after a step. Merged: every lock that may be held is held in it. */
 void moves_emit(const struct emit *e, struct world *after, enum move_kind kind, unsigned a,
                 unsigned n, unsigned value);
 
-/* `a` closes, with each fence that it can arrive at: plain, of exactly the votes that it has read;
- * merged, of any part of them that is a majority. */
+/* `a` closes, with each fence that it can get: plain, from exactly the votes that it has read;
+ * merged, from any part of them that is a majority. */
 void moves_close(const struct world *w, unsigned a, const struct emit *e);
 
-/* Make one world out of those between which no step of merged.c can ever tell. */
+/* Make worlds equal that no step of merged.c can ever tell apart. */
 void merged_settle(struct world *w, const struct config *c);
 
-/* The values that a VOTE or a clock may take: from `ret_first`, at least one. */
+/* The values that a VOTE or a clock may have: from `ret_first`, at least one. */
 unsigned moves_last_value(const struct world *w, const struct config *c, unsigned n,
                           unsigned *ret_first);
 

@@ -21,10 +21,10 @@ static void starts(const struct world *w, unsigned a, const struct emit *e)
     }
 }
 
-/* Is an answer of this master, of now, to be counted? */
+/* Whether an answer that this master gives now counts. */
 static bool counts(const struct world *w, const struct config *c, unsigned n)
 {
-    return !w->nodes[n].forgot || c->forgetting != FORGETS_UNCOUNTED;
+    return !w->nodes[n].forgot || c->forgetting != FORGETS_QUARANTINED;
 }
 
 static void grants(const struct world *w, unsigned a, unsigned n, const struct emit *e)
@@ -75,8 +75,8 @@ static void reads(const struct world *w, unsigned a, unsigned n, const struct em
     moves_emit(e, &after, MOVE_READ, a, n, 0);
 }
 
-/* A CONFIRM goes behind its VOTE on the same connection; only where it asks for no key does it
- * matter if the VOTE never arrived. */
+/* A CONFIRM follows its VOTE on the same connection. Only where it needs no key does it matter that
+ * the VOTE may never have arrived. */
 static bool is_confirm_under_way(const struct world *w, const struct config *c, unsigned a,
                                  unsigned n)
 {

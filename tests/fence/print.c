@@ -63,7 +63,8 @@ static void print_read(const struct world *before, const struct move *move)
     }
 }
 
-/* With more than the largest counted, the others are those that were not counted. */
+/* When the largest number that was counted is known, the other votes are those that were not
+ * counted. */
 static void print_close(const struct world *before, const struct world *after,
                         const struct config *c, const struct move *move)
 {

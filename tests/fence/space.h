@@ -1,4 +1,4 @@
-/* fence/space.h - what is searched, and what is noted of it. */
+/* fence/space.h - what is searched, and what is recorded about it. */
 #ifndef RLK_FENCE_SPACE_H
 #define RLK_FENCE_SPACE_H
 
@@ -8,7 +8,7 @@
 /* Sets of three fences of at most MAX_VALUE, as bits. */
 #define FENCE_SETS (16u * 16 * 16 / 64)
 
-/* What the checks have looked at, in all worlds: two ways to search must have seen the same. */
+/* What the checks have seen in all worlds. Two ways to search must have seen the same. */
 struct seen {
     uint64_t fences[FENCE_SETS]; /* what all attempts, up to three, have held in one world */
     uint8_t floors[16];          /* the largest that was held before one with this fence began */

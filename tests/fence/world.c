@@ -70,8 +70,8 @@ void world_start(struct world *w, const struct config *c, unsigned a, unsigned c
     }
 }
 
-/* A vote that was counted, or that comes late, once the fence is known. Who has counted more than
- * the fence, or answers late with more, has no part in it. */
+/* A vote that was counted, or that comes late, once the fence is known. A master that gave more
+ * than the fence does not agree. */
 static uint8_t after_close(const struct config *c, unsigned value, unsigned fence)
 {
     if (value == fence) {
@@ -128,7 +128,8 @@ bool world_agreed(const struct world *w, const struct config *c, unsigned a)
     return agree >= config_quorum(c);
 }
 
-/* T1: no other has this fence. T2: whoever was held before this one began has a smaller one. */
+/* T1: no other attempt has this fence. T2: each attempt that was held before this one began has a
+ * smaller fence. */
 static unsigned check(const struct world *w, const struct config *c, unsigned a)
 {
     const struct attempt *attempt = &w->attempts[a];

@@ -19,7 +19,7 @@
 
 #include "fence/config.h"
 
-#define MAX_VALUE 11u /* of a counter; a world that goes past it is not followed but reported */
+#define MAX_VALUE 11u /* of a counter; a world beyond it is reported, and not searched further */
 
 enum phase {
     PHASE_UNBORN, /* has not sent anything */

@@ -4,13 +4,14 @@
 #include "core/attempt.h"
 #include "small/drive.h"
 
-/* Never two at once: told, not let go, and by its own clock still valid. */
+/* No two clients at once have a lock that was reported to them, that they did not release, and that
+ * is valid by their clocks. */
 static bool two_believe(const struct world *w)
 {
     return drive_believes(&w->clients[0]) && drive_believes(&w->clients[1]);
 }
 
-/* Its owner asks for it or holds it. */
+/* The owner of the key asks for it or holds it. */
 static bool is_wanted(const struct client *c, unsigned token)
 {
     if (c->phase == PHASE_HELD) {
@@ -20,7 +21,8 @@ static bool is_wanted(const struct client *c, unsigned token)
            c->packed.round != RLK_ROUND_LOST && world_token(world_claim(c)) == token;
 }
 
-/* Its release is on the way, or owed. A release in a connection that is cut will be. */
+/* The release of the key is in flight or pending. A release over a connection that is cut will be
+ * pending. */
 static bool is_dealt_with(const struct cell *cell, unsigned token)
 {
     unsigned i;
@@ -39,9 +41,9 @@ static bool is_dealt_with(const struct cell *cell, unsigned token)
     return false;
 }
 
-/* Stronger than to look when all is over: a key that nobody wants and nobody will delete is
- * wrong from its first moment, and every later state in which it is left has passed here. A
- * crashed client leaves its keys to the ttl. */
+/* This is stricter than a check at the end: a key that nobody wants and nobody will delete is wrong
+ * from its first moment, and each later world with that key comes after this one. A client that
+ * crashed leaves its keys to their ttl. */
 static bool is_left(const struct world *w, unsigned m)
 {
     const struct master *master = &w->masters[m];
@@ -51,8 +53,8 @@ static bool is_left(const struct world *w, unsigned m)
            !is_dealt_with(&w->cells[master->owner][m], master->token);
 }
 
-/* A pending attempt is in line to be told, or something will wake it: its timer is set and every
- * timer that is due changes something (drive.c), and its rounds are counted. */
+/* A pending attempt has a result to be reported, or something will wake it: its timer is set, every
+ * timer that is due changes something (drive.c), and its rounds are limited. */
 static bool is_forgotten(const struct client *c)
 {
     return c->phase == PHASE_PENDING && !c->report && c->timer == TICKS_NEVER;
@@ -72,7 +74,7 @@ enum wrong check_world(const struct world *w)
     }
     for (i = 0; i < CLIENTS; i++) {
         if (is_forgotten(&w->clients[i])) {
-            return WRONG_UNTOLD;
+            return WRONG_UNREPORTED;
         }
     }
     return WRONG_NOTHING;
@@ -84,11 +86,11 @@ const char *check_text(enum wrong wrong)
         "nothing",
         "EXCLUSION: two clients believe in the lock",
         "TOKEN: a token was set twice at one master",
-        "NOTHING LEFT: a key is there that nobody wants, releases or owes",
-        "TOLD: an attempt waits for nothing",
-        "TOLD: a win was told when its validity was over",
-        "TOLD: a failure was told without a reason",
-        "TOLD: an attempt that was cancelled goes on",
+        "NOTHING LEFT: a key is there that nobody wants or releases, and no release is pending",
+        "RESULT: nothing will end an attempt",
+        "RESULT: a win was reported after its validity was over",
+        "RESULT: a failure was reported without a reason",
+        "RESULT: an attempt that was cancelled goes on",
         "QUIET: an attempt that failed or waits acted on a late event"};
 
     return texts[wrong];

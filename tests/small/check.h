@@ -4,8 +4,8 @@
 
 #include "small/world.h"
 
-/* The first thing that is wrong here. What a step alone can see (a token set twice, a win told
- * late) is noted in the world by the step. */
+/* The first thing that is wrong in this world. What only a step can see (a token set twice, a win
+ * reported late) is recorded in the world by the step. */
 enum wrong check_world(const struct world *w);
 
 /* One line about it. */

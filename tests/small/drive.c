@@ -37,8 +37,8 @@ static unsigned connected(const struct world *w, unsigned c)
     return mask;
 }
 
-/* Whether it can be asked, or waited for, with good luck or with bad: when its oldest answer is due
- * is not in the world, nor how far it has come on its way up. */
+/* Whether the master can be asked, or waited for. There is a best and a worst case: when its oldest
+ * reply is due is not in the world, nor how far its connection has come. */
 static bool is_of_use(const struct cell *cell, bool luck)
 {
     struct rlk_reach_facts facts = {
@@ -64,14 +64,14 @@ void drive_nodes(const struct world *w, unsigned c, unsigned *ret_sure, unsigned
 
 /* ---- releases ---- */
 
-static void owe(struct cell *cell, unsigned claim, bool set_lost)
+static void keep_pending(struct cell *cell, unsigned claim, bool set_lost)
 {
-    struct rlk_pending p = {.set_lost = set_lost && !(config.slips & SLIP_SHORT_DEBT),
+    struct rlk_pending p = {.set_lost = set_lost && !(config.slips & SLIP_SHORT_PENDING),
                             .unanswered = is_connected(cell) && has_unanswered(cell),
                             .max_life_us = limits.ttl_us};
     uint8_t ticks = packed_ticks(rlk_pending_until_us(&p, DRIFT_PPM, NOW_US));
 
-    ticks = ticks == TICKS_NEVER ? DEBT_NEVER : ticks;
+    ticks = ticks == TICKS_NEVER ? PENDING_NEVER : ticks;
     if (!(config.slips & SLIP_FORGIVE) && cell->pending[claim] < ticks) {
         cell->pending[claim] = ticks;
     }
@@ -79,8 +79,8 @@ static void owe(struct cell *cell, unsigned claim, bool set_lost)
 
 /* ---- stepping ---- */
 
-/* Votes of a claim go to the attempt that made it, whatever has become of that by now: the core has
- * to ignore those of earlier rounds, and those that come too late. */
+/* A vote goes to the attempt that made the claim, whatever the state of that attempt: the core has
+ * to ignore votes of earlier rounds, and votes that are late. */
 static void voted(struct world *w, unsigned c, unsigned m, unsigned claim, enum rlk_vote vote)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
@@ -94,7 +94,7 @@ static void voted(struct world *w, unsigned c, unsigned m, unsigned claim, enum 
     }
 }
 
-/* No answer will come. Those to releases are told to nobody, here. */
+/* No reply will come. The results of releases are not reported here. */
 static void lose(struct world *w, unsigned c, unsigned m, uint8_t request, bool sent)
 {
     static const enum rlk_leftover left[] = {[REQUEST_SET] = RLK_LEFTOVER_KEYS,
@@ -105,7 +105,7 @@ static void lose(struct world *w, unsigned c, unsigned m, uint8_t request, bool 
 
     w->clients[c].lost = (uint8_t)(w->clients[c].lost | (loss.set_lost ? 1u << claim : 0));
     if (loss.pending) {
-        owe(&w->cells[c][m], claim, w->clients[c].lost >> claim & 1);
+        keep_pending(&w->cells[c][m], claim, w->clients[c].lost >> claim & 1);
     }
     if (loss.unknown && message_kind(request) == REQUEST_SET) {
         voted(w, c, m, claim, RLK_VOTE_UNKNOWN);
@@ -212,7 +212,7 @@ void drive_timer(struct world *w, unsigned c, unsigned nodes)
 
     step_with_nodes(w, c, RLK_EVENT_TIMER, nodes);
     if (memcmp(&before, &w->clients[c], sizeof(before)) == 0) {
-        w->wrong = WRONG_UNTOLD; /* a timer that is due for ever */
+        w->wrong = WRONG_UNREPORTED; /* a timer that is due for ever */
     }
 }
 
@@ -237,11 +237,11 @@ void drive_tell(struct world *w, unsigned c)
     if (client->packed.attempt == RLK_ATTEMPT_HELD) {
         client->phase = PHASE_HELD;
         if (!drive_believes(client)) {
-            w->wrong = WRONG_TOLD_LATE;
+            w->wrong = WRONG_REPORTED_LATE;
         }
     } else if (client->packed.attempt == RLK_ATTEMPT_FAILED) {
         if (!client->packed.has_status) {
-            w->wrong = WRONG_TOLD_ZERO;
+            w->wrong = WRONG_NO_REASON;
         }
         end_attempt(client);
     }
@@ -264,7 +264,7 @@ void drive_let_go(struct world *w, unsigned c)
     end_attempt(client);
 }
 
-/* The age at which a lease ends is where all are kept that are over. */
+/* All leases that are over have the same age. */
 bool drive_believes(const struct client *c)
 {
     return c->phase == PHASE_HELD && c->packed.until < limits.age_cap;
@@ -274,7 +274,7 @@ bool drive_believes(const struct client *c)
 
 void drive_reply(struct world *w, unsigned c, unsigned m)
 {
-    /* The bytes, in either form that a master may know. */
+    /* The bytes, as a script or as EVALSHA, whichever the master may know. */
     static const struct rlk_reply forms[][4] = {
         {[REPLY_YES] = {RLK_REPLY_STATUS, 0, "OK", 2},
          [REPLY_NO] = {RLK_REPLY_NIL, 0, "", 0},
@@ -291,7 +291,7 @@ void drive_reply(struct world *w, unsigned c, unsigned m)
     voted(w, c, m, claim, rlk_classify_key(reply, config.returns_holder, tokens[claim], 1));
 }
 
-/* As in src/node: the connection is down before the first request hears of it. What was replied is
+/* As in src/node: the connection is down before the first request is told so. What was answered is
  * older than what was not. */
 void drive_broken(struct world *w, unsigned c, unsigned m)
 {
@@ -312,8 +312,8 @@ void drive_broken(struct world *w, unsigned c, unsigned m)
 
 /* ---- connecting ---- */
 
-/* What is left on the old connection is what was unanswered when that ended; if it has all been
- * carried out since, it is as if nothing had been. A master that restarted has no ghost. */
+/* The old connection keeps what was unanswered when it ended. When all of that has been carried out
+ * since, nothing is left. A master that restarted has no ghost. */
 static bool has_former(const struct world *w, unsigned c, unsigned m)
 {
     struct rlk_former f = {0};

@@ -8,34 +8,34 @@
 
 #include "small/world.h"
 
-/* The nodes that client `c` can surely ask, and those of which it may be so or not: a connected
- * one with something unanswered may be left out as stuck, one that is down may be on its
- * way up just now, or have failed and wait for its next try. */
+/* The nodes that client `c` can certainly ask, and those that it may be able to ask: a connected
+ * node with a reply outstanding may be left out as stuck, and a node that is down may be
+ * connecting, or have failed. */
 void drive_nodes(const struct world *w, unsigned c, unsigned *ret_sure, unsigned *ret_perhaps);
 
-/* A new attempt; `nodes`: whom a round may ask, now or as soon as they are connected. */
+/* A new attempt. `nodes`: the nodes that a round may ask, now or as soon as they are connected. */
 void drive_start(struct world *w, unsigned c, unsigned nodes);
 
 void drive_timer(struct world *w, unsigned c, unsigned nodes);
 void drive_cancel(struct world *w, unsigned c);
 
-/* The callback's turn: the last look, and the call. */
+/* The callback is about to run: the last check, and the call. */
 void drive_tell(struct world *w, unsigned c);
 
-/* The holder lets go. */
+/* The holder releases the lock. */
 void drive_let_go(struct world *w, unsigned c);
 
-/* The first reply on the way from master `m` is heard. */
+/* The client reads the first reply in flight from master `m`. */
 void drive_reply(struct world *w, unsigned c, unsigned m);
 
-/* The client learns that the connection is gone: everything unanswered is broken. */
+/* The client notices that the connection is gone. Every unanswered command is broken. */
 void drive_broken(struct world *w, unsigned c, unsigned m);
 
 /* Connected and greeted again; or not. */
 void drive_up(struct world *w, unsigned c, unsigned m);
 void drive_down(struct world *w, unsigned c, unsigned m);
 
-/* Whether the holder believes in its lock. */
+/* Whether the holder believes that it has the lock. */
 bool drive_believes(const struct client *c);
 
 #endif

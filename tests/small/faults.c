@@ -6,7 +6,7 @@
 #include "small/drive.h"
 #include "small/packed.h"
 
-/* How long a frozen clock stands still. */
+/* For how long a frozen clock stops. */
 #define FREEZE_TICKS 2
 
 bool fault_possible(const struct world *w, enum fault fault, unsigned c, unsigned m)
@@ -42,8 +42,8 @@ static void clear_replies(struct cell *cell)
     cell->n_replies = 0;
 }
 
-/* All that was on the way stays in the master's socket: it reads as much of it as it likes,
- * when it likes, until the connection is killed. */
+/* Everything in flight stays in the master's socket. The master reads as much of it as it likes,
+ * whenever it likes, until the connection is killed. */
 static void break_connection(struct world *w, unsigned c, unsigned m)
 {
     struct cell *cell = &w->cells[c][m];
@@ -55,7 +55,7 @@ static void break_connection(struct world *w, unsigned c, unsigned m)
     drive_broken(w, c, m);
 }
 
-/* Its requests stay on their way, with nobody to hear the answers. */
+/* The client's requests stay in flight; nobody reads the replies. */
 static void crash(struct world *w, unsigned c)
 {
     struct client *client = &w->clients[c];
@@ -77,8 +77,8 @@ static void crash(struct world *w, unsigned c)
     }
 }
 
-/* Replies that are on their way still arrive; requests do not, but their clients do not know.
- * What they send until they notice gets lost with the rest. */
+/* Replies in flight still arrive. Requests do not, but the clients do not know that. What they send
+ * until they notice is lost with the rest. */
 static void restart(struct world *w, unsigned m, bool keeps, unsigned away)
 {
     unsigned c;

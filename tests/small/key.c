@@ -58,23 +58,23 @@ static uint64_t master_word(const struct world *w, unsigned m, unsigned swap)
     put(&b, master->away, 3);
     put(&b, w->ghost.n && w->ghost.master == m, 1);
     for (i = 0; i < CLIENTS; i++) {
-        const struct packed *mind = &w->clients[i ^ swap].packed;
+        const struct packed *packed = &w->clients[i ^ swap].packed;
 
         put(&b, w->cells[i ^ swap][m].link, 3);
         put(&b, master->set[i ^ swap], 4);
-        put(&b, mind->asked >> m & 1, 1);
-        put(&b, mind->coming >> m & 1, 1);
-        put(&b, mind->yes >> m & 1, 1);
-        put(&b, mind->no >> m & 1, 1);
-        put(&b, mind->unknown >> m & 1, 1);
-        put(&b, mind->age[m], 4);
+        put(&b, packed->asked >> m & 1, 1);
+        put(&b, packed->coming >> m & 1, 1);
+        put(&b, packed->yes >> m & 1, 1);
+        put(&b, packed->no >> m & 1, 1);
+        put(&b, packed->unknown >> m & 1, 1);
+        put(&b, packed->age[m], 4);
     }
     return b.word;
 }
 
 static uint64_t client_word(const struct client *c)
 {
-    const struct packed *mind = &c->packed;
+    const struct packed *packed = &c->packed;
     struct bits b = {0, 0};
 
     put(&b, c->phase, 2);
@@ -83,15 +83,15 @@ static uint64_t client_word(const struct client *c)
     put(&b, c->timer, 4);
     put(&b, c->frozen, 2);
     put(&b, c->lost, CLAIMS);
-    put(&b, mind->attempt, 3);
-    put(&b, mind->round, 2);
-    put(&b, mind->tries, 3);
-    put(&b, mind->has_status, 1);
-    put(&b, mind->has_reason, 1);
-    put(&b, mind->retry, 4);
-    put(&b, mind->give_up, 4);
-    put(&b, mind->deadline, 4);
-    put(&b, mind->until, 4);
+    put(&b, packed->attempt, 3);
+    put(&b, packed->round, 2);
+    put(&b, packed->tries, 3);
+    put(&b, packed->has_status, 1);
+    put(&b, packed->has_reason, 1);
+    put(&b, packed->retry, 4);
+    put(&b, packed->give_up, 4);
+    put(&b, packed->deadline, 4);
+    put(&b, packed->until, 4);
     return b.word;
 }
 

@@ -49,7 +49,7 @@ static void end_ghost(struct world *w, unsigned c, unsigned m)
     }
 }
 
-/* `cell`: who hears the answer. */
+/* `cell`: where the reply goes. */
 static void carry_out(struct world *w, unsigned c, unsigned m, uint8_t request, struct cell *cell)
 {
     unsigned claim = message_claim(request), token = world_token(claim);

@@ -7,7 +7,7 @@
 /* Read the first request of this connection. */
 void master_read(struct world *w, unsigned c, unsigned m);
 
-/* The same, of the connection that was ended. Nobody hears the answer. */
+/* The same for the connection that ended. Nobody reads the reply. */
 void master_read_ghost(struct world *w);
 
 #endif

@@ -7,7 +7,7 @@
 #include "small/faults.h"
 #include "small/master.h"
 
-/* What all of these need: where they start from and whom to tell. */
+/* What all moves need: the world before, and the function that gets the world after. */
 struct walk {
     const struct world *from;
     on_move *f;
@@ -73,7 +73,7 @@ static void go(const struct walk *walk, enum move_kind kind, unsigned c, unsigne
     walk->f(&after, &move, walk->arg);
 }
 
-/* A round may begin: once for each set of the nodes that it may have to leave out. */
+/* A round may begin: once for each set of nodes that it may have to leave out. */
 static void go_asking(const struct walk *walk, enum move_kind kind, unsigned c)
 {
     unsigned sure, perhaps, some;
@@ -134,7 +134,7 @@ static void moves_of_connection(const struct walk *walk, unsigned c, unsigned m)
     if (cell->link == LINK_DOWN && walk->from->masters[m].away == 0) {
         go(walk, MOVE_UP, c, m, 0);
     }
-    /* Of importance only to a round that counts on it. */
+    /* Matters only to a round that counts on it. */
     if (cell->link == LINK_DOWN && (walk->from->clients[c].packed.coming >> m & 1)) {
         go(walk, MOVE_DOWN, c, m, 0);
     }

@@ -1,6 +1,6 @@
 /* small/moves.h - everything that can happen next.
  *
- * A client's pause, a master that stands still and a slow network need no moves of their own:
+ * A client that pauses, a master that is stopped and a slow network need no moves of their own:
  * nothing here has to happen in time. */
 #ifndef RLK_SMALL_MOVES_H
 #define RLK_SMALL_MOVES_H
@@ -18,7 +18,7 @@ enum move_kind {
     MOVE_TELL,
     MOVE_LET_GO,
     MOVE_CANCEL,
-    MOVE_NOTICE, /* a client learns that a master has restarted */
+    MOVE_NOTICE, /* a client notices that a master has restarted */
     MOVE_UP,
     MOVE_DOWN,
     MOVE_FAULT /* detail: enum fault */
@@ -28,7 +28,7 @@ struct move {
     uint8_t kind, client, master, detail;
 };
 
-/* Each possible move, and the world that it leads to, settled and checked. */
+/* Each possible move, and the world after it, settled and checked. */
 void moves_each(const struct world *w, const struct config *chosen, on_move *f, void *arg);
 
 #endif

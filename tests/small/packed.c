@@ -1,4 +1,4 @@
-/* small/packed.c - see mind.h.
+/* small/packed.c - see packed.h.
  *
  * What is left out: when the round and the attempt began and were decided (they end up in
  * statuses and statistics only), and the jitter's generator, because the back-off's bound is 0:
@@ -28,12 +28,12 @@ void packed_configure(struct rlk_attempt_config *wanted, unsigned c)
     }
 }
 
-void packed_clear(struct packed *mind)
+void packed_clear(struct packed *packed)
 {
-    memset(mind, 0, sizeof(*mind));
-    mind->retry = mind->give_up = mind->deadline = TICKS_NEVER;
-    mind->until = NO_AGE;
-    memset(mind->age, NO_AGE, sizeof(mind->age));
+    memset(packed, 0, sizeof(*packed));
+    packed->retry = packed->give_up = packed->deadline = TICKS_NEVER;
+    packed->until = NO_AGE;
+    memset(packed->age, NO_AGE, sizeof(packed->age));
 }
 
 uint8_t packed_ticks(uint64_t deadline_us)
@@ -55,7 +55,7 @@ static uint64_t deadline_of(uint8_t ticks)
     return ticks == TICKS_NEVER ? RLK_NEVER : NOW_US + (uint64_t)ticks * TICK_US;
 }
 
-/* The end of a lease as its age. Once it is over it is as good as any other that is over. */
+/* The end of a lease as its age. All leases that are over are equal. */
 static uint8_t age_of(uint64_t end_us)
 {
     uint64_t born_us = rlk_time_sub(end_us, limits.lease_us), age;
@@ -76,35 +76,35 @@ static uint64_t end_of(uint8_t age)
     return NOW_US + limits.lease_us - (uint64_t)age * TICK_US;
 }
 
-void packed_load(const struct packed *mind, unsigned c, struct rlk_attempt *a)
+void packed_load(const struct packed *packed, unsigned c, struct rlk_attempt *a)
 {
     struct rlk_attempt_config wanted;
     unsigned m;
 
     packed_configure(&wanted, c);
     rlk_attempt_init(a, &wanted);
-    a->state = (enum rlk_attempt_state)mind->attempt;
-    a->status = mind->has_status ? REDLOCK_ENOQUORUM : 0;
-    a->reason = mind->has_reason ? REDLOCK_ENOQUORUM : 0;
-    a->tries = mind->tries;
+    a->state = (enum rlk_attempt_state)packed->attempt;
+    a->status = packed->has_status ? REDLOCK_ENOQUORUM : 0;
+    a->reason = packed->has_reason ? REDLOCK_ENOQUORUM : 0;
+    a->tries = packed->tries;
     a->started_us = a->decided_us = NOW_US;
-    a->give_up_us = deadline_of(mind->give_up);
-    a->retry_us = deadline_of(mind->retry);
-    a->round.state = (enum rlk_round_state)mind->round;
-    a->round.asked = mind->asked;
-    a->round.connecting = mind->coming;
-    a->round.yes = mind->yes;
-    a->round.no = mind->no;
-    a->round.unknown = mind->unknown;
+    a->give_up_us = deadline_of(packed->give_up);
+    a->retry_us = deadline_of(packed->retry);
+    a->round.state = (enum rlk_round_state)packed->round;
+    a->round.asked = packed->asked;
+    a->round.connecting = packed->coming;
+    a->round.yes = packed->yes;
+    a->round.no = packed->no;
+    a->round.unknown = packed->unknown;
     a->round.started_us = NOW_US;
-    a->round.deadline_us = deadline_of(mind->deadline);
-    a->round.valid_until_us = mind->until == NO_AGE ? 0 : end_of(mind->until);
+    a->round.deadline_us = deadline_of(packed->deadline);
+    a->round.valid_until_us = packed->until == NO_AGE ? 0 : end_of(packed->until);
     for (m = 0; m < MASTERS; m++) {
-        a->round.end_us[m] = mind->age[m] == NO_AGE ? 0 : end_of(mind->age[m]);
+        a->round.end_us[m] = packed->age[m] == NO_AGE ? 0 : end_of(packed->age[m]);
     }
 }
 
-/* Whether the event leaves the attempt where it is. */
+/* Whether the event changes nothing in the attempt. */
 static bool is_deaf(struct rlk_attempt *a, enum rlk_event_kind kind, unsigned m, enum rlk_vote vote)
 {
     enum rlk_attempt_state state = a->state;
@@ -118,9 +118,9 @@ static bool is_deaf(struct rlk_attempt *a, enum rlk_event_kind kind, unsigned m,
            !out.release && !out.report;
 }
 
-/* What follows forgets the round of an attempt that failed or waits, which is right only if
- * such an attempt is deaf to everything but its timer and its cancel. So it is tried, with its
- * round still there. */
+/* The function below forgets the round of an attempt that failed or waits. That is right only if
+ * such an attempt ignores everything but its timer and a cancel. So that is tried, with the round
+ * still there. */
 static bool is_quiet(const struct rlk_attempt *a)
 {
     static struct rlk_attempt copy;
@@ -139,7 +139,7 @@ static bool is_quiet(const struct rlk_attempt *a)
     return deaf;
 }
 
-/* The same, once for each round of this look. */
+/* The same, once for each round that this world may have. */
 bool packed_is_quiet(const struct rlk_attempt *a)
 {
     static bool known[2][CLAIMS][1u << 5 * MASTERS];
@@ -152,54 +152,54 @@ bool packed_is_quiet(const struct rlk_attempt *a)
     return *quiet;
 }
 
-/* A round that is lost has had its release sent, and an attempt that failed only waits to be
- * told: see is_quiet() for why the rest may be forgotten. */
-static void forget_round(struct packed *mind, const struct rlk_attempt *a)
+/* A round that is lost has sent its release, and an attempt that failed only waits to be reported.
+ * is_quiet() checks that the rest may be forgotten. */
+static void forget_round(struct packed *packed, const struct rlk_attempt *a)
 {
-    uint8_t tries = mind->tries, status = mind->has_status, reason = mind->has_reason;
-    uint8_t retry = mind->retry, give_up = mind->give_up;
+    uint8_t tries = packed->tries, status = packed->has_status, reason = packed->has_reason;
+    uint8_t retry = packed->retry, give_up = packed->give_up;
 
-    packed_clear(mind);
-    mind->attempt = (uint8_t)a->state;
-    mind->round = RLK_ROUND_LOST;
-    mind->tries = tries;
-    mind->has_reason = reason;
+    packed_clear(packed);
+    packed->attempt = (uint8_t)a->state;
+    packed->round = RLK_ROUND_LOST;
+    packed->tries = tries;
+    packed->has_reason = reason;
     if (a->state == RLK_ATTEMPT_FAILED) {
-        mind->has_status = status;
+        packed->has_status = status;
     } else {
-        mind->retry = retry;
-        mind->give_up = give_up;
+        packed->retry = retry;
+        packed->give_up = give_up;
     }
 }
 
-void packed_store(struct packed *mind, const struct rlk_attempt *a)
+void packed_store(struct packed *packed, const struct rlk_attempt *a)
 {
     const struct rlk_round *r = &a->round;
     unsigned m;
 
-    packed_clear(mind);
-    mind->attempt = (uint8_t)a->state;
-    mind->round = (uint8_t)r->state;
-    mind->tries = (uint8_t)a->tries;
-    mind->has_status = a->status != 0;
-    mind->has_reason = a->reason != 0;
-    mind->give_up = packed_ticks(a->give_up_us);
-    mind->retry = a->state == RLK_ATTEMPT_WAITING ? packed_ticks(a->retry_us) : TICKS_NEVER;
+    packed_clear(packed);
+    packed->attempt = (uint8_t)a->state;
+    packed->round = (uint8_t)r->state;
+    packed->tries = (uint8_t)a->tries;
+    packed->has_status = a->status != 0;
+    packed->has_reason = a->reason != 0;
+    packed->give_up = packed_ticks(a->give_up_us);
+    packed->retry = a->state == RLK_ATTEMPT_WAITING ? packed_ticks(a->retry_us) : TICKS_NEVER;
     if (a->state == RLK_ATTEMPT_FAILED || a->state == RLK_ATTEMPT_WAITING) {
-        forget_round(mind, a);
+        forget_round(packed, a);
         return;
     }
-    mind->deadline = packed_ticks(r->deadline_us);
-    mind->until = r->valid_until_us ? age_of(r->valid_until_us) : NO_AGE;
-    mind->asked = (uint8_t)r->asked;
-    mind->coming = (uint8_t)r->connecting;
-    mind->yes = (uint8_t)r->yes;
-    mind->no = (uint8_t)r->no;
-    mind->unknown = (uint8_t)r->unknown;
-    /* A node votes once: the lease of one that did not say yes is never looked at again. */
+    packed->deadline = packed_ticks(r->deadline_us);
+    packed->until = r->valid_until_us ? age_of(r->valid_until_us) : NO_AGE;
+    packed->asked = (uint8_t)r->asked;
+    packed->coming = (uint8_t)r->connecting;
+    packed->yes = (uint8_t)r->yes;
+    packed->no = (uint8_t)r->no;
+    packed->unknown = (uint8_t)r->unknown;
+    /* A node votes once, so the lease of a node that did not say yes is never read again. */
     for (m = 0; m < MASTERS; m++) {
         if ((r->asked & ~(r->no | r->unknown)) >> m & 1) {
-            mind->age[m] = age_of(r->end_us[m]);
+            packed->age[m] = age_of(r->end_us[m]);
         }
     }
 }

@@ -11,16 +11,16 @@
 /* What client `c` asks for. */
 void packed_configure(struct rlk_attempt_config *wanted, unsigned c);
 
-/* A mind before START. */
-void packed_clear(struct packed *mind);
+/* An attempt before START. */
+void packed_clear(struct packed *packed);
 
-void packed_load(const struct packed *mind, unsigned c, struct rlk_attempt *a);
-void packed_store(struct packed *mind, const struct rlk_attempt *a);
+void packed_load(const struct packed *packed, unsigned c, struct rlk_attempt *a);
+void packed_store(struct packed *packed, const struct rlk_attempt *a);
 
-/* An attempt that failed or waits is deaf to what packed_store() forgets of it. */
+/* An attempt that failed or waits ignores what packed_store() forgets of it. */
 bool packed_is_quiet(const struct rlk_attempt *a);
 
-/* A deadline as ticks to go: at none of the moments before that has it come. */
+/* A deadline in ticks from now. It has not come at any moment before. */
 uint8_t packed_ticks(uint64_t deadline_us);
 
 #endif

@@ -132,7 +132,7 @@ static void print_move(const struct world *before, const struct move *move)
 static const char *state_name(const struct client *c)
 {
     static const char *const states[] = {
-        [RLK_ATTEMPT_IDLE] = "idle",     [RLK_ATTEMPT_QUEUED] = "in line",
+        [RLK_ATTEMPT_IDLE] = "idle",     [RLK_ATTEMPT_QUEUED] = "queued",
         [RLK_ATTEMPT_ASKING] = "asking", [RLK_ATTEMPT_WAITING] = "waiting",
         [RLK_ATTEMPT_WON] = "won",       [RLK_ATTEMPT_HELD] = "held",
         [RLK_ATTEMPT_FAILED] = "failed"};

@@ -11,7 +11,7 @@
 struct config config;
 struct limits limits;
 
-/* Everything follows `c` from now on. */
+/* The configuration of everything that follows. */
 static void configure(const struct config *c)
 {
     config = *c;
@@ -113,7 +113,7 @@ static void tick_client(struct world *w, unsigned c)
     for (m = 0; m < MASTERS; m++) {
         grow_old(&client->packed.age[m]);
         for (i = 0; i < CLAIMS; i++) {
-            if (w->cells[c][m].pending[i] != DEBT_NEVER) {
+            if (w->cells[c][m].pending[i] != PENDING_NEVER) {
                 count_down(&w->cells[c][m].pending[i]);
             }
         }
@@ -145,8 +145,8 @@ void world_tick(struct world *w)
 
 /* ---- what cannot matter any more ---- */
 
-/* A reply to a claim whose lock handle is gone: the driver has nobody to tell. Were it to get
- * lost, its release would be owed; but that release is on its way or owed already. */
+/* The reply to a claim whose lock handle is gone: there is nobody to report it to. If it were lost,
+ * its release would be pending; but that release is in flight or pending already. */
 static bool is_stale(const struct client *c, uint8_t reply)
 {
     unsigned attempt = message_claim(reply) / config.rounds + 1;
@@ -190,8 +190,8 @@ static bool may_yet_be_set(const struct world *w, unsigned c, unsigned m, unsign
     return false;
 }
 
-/* A release that finds no key of its token, now or later: that is so whenever it is carried
- * out, so it may be done at once. */
+/* A release that finds no key of its token, now or later, has the same effect whenever it is
+ * carried out. So it may be carried out at once. */
 static bool is_idle_release(const struct world *w, unsigned c, unsigned m, uint8_t request)
 {
     const struct master *master = &w->masters[m];
@@ -204,17 +204,18 @@ static bool is_idle_release(const struct world *w, unsigned c, unsigned m, uint8
            !may_yet_be_set(w, c, m, token);
 }
 
-/* A connection of a client that will do nothing more, with nothing on the way. */
+/* A connection of a client that will do nothing more, with nothing in flight. */
 static void forget_finished(struct world *w, unsigned c, unsigned m)
 {
     struct cell *cell = &w->cells[c][m];
     unsigned i;
-    bool owes = false;
+    bool has_pending = false;
 
     for (i = 0; i < CLAIMS; i++) {
-        owes |= cell->pending[i] != 0;
+        has_pending |= cell->pending[i] != 0;
     }
-    if (cell->n_requests || owes || (w->ghost.n && w->ghost.client == c && w->ghost.master == m)) {
+    if (cell->n_requests || has_pending ||
+        (w->ghost.n && w->ghost.client == c && w->ghost.master == m)) {
         return;
     }
     cell->link = LINK_UP;
@@ -226,7 +227,7 @@ static bool is_finished(const struct world *w, const struct client *c)
     return c->phase == PHASE_CRASHED || (c->phase == PHASE_IDLE && w->attempts == 0);
 }
 
-/* Whether a release of it may yet be owed. */
+/* Whether a release of the claim may still become pending. */
 static bool has_release(const struct world *w, unsigned c, unsigned claim)
 {
     unsigned m, i;
@@ -243,7 +244,7 @@ static bool has_release(const struct world *w, unsigned c, unsigned claim)
     return w->clients[c].phase != PHASE_IDLE && world_claim(&w->clients[c]) == claim;
 }
 
-/* That a SET was lost is of importance to the releases of its token that are not owed yet. */
+/* That a SET was lost matters only to releases of its token that may still become pending. */
 static void forget_lost(struct world *w, unsigned c)
 {
     unsigned claim;

@@ -25,12 +25,12 @@
 #define MASTERS 3
 #define CLAIMS 4   /* rounds of one client, over all its attempts */
 #define REQUESTS 9 /* on the way on one connection: two for each claim, and a CLIENT KILL */
-#define REPLIES 4  /* the same, back */
+#define REPLIES 4  /* the same for replies */
 #define TICK_US 10000
 
-#define TICKS_NEVER 15 /* a deadline that does not come */
-#define DEBT_NEVER 7   /* a pending_release that does not end */
-#define NO_AGE 15      /* a lease end that is not set */
+#define TICKS_NEVER 15  /* a deadline that does not come */
+#define PENDING_NEVER 7 /* a pending release that does not end */
+#define NO_AGE 15       /* a lease end that is not set */
 
 /* The usual drift, 1 %. */
 #define DRIFT_PPM 10000
@@ -47,7 +47,7 @@ enum fault {
     FAULT_FORGET = 8,  /* a master restarts empty, and stays away for a ttl */
     FAULT_EMPTY = 16,  /* out of the model: the same, but back at once */
     FAULT_JUMP = 32,   /* out of the model: a master's clock steps forward by a ttl */
-    FAULT_FREEZE = 64, /* out of the model: a client's clock stands still for two ticks */
+    FAULT_FREEZE = 64, /* out of the model: a client's clock stops for two ticks */
     FAULT_ERROR = 128  /* a master answers a SET with an error, though it carried it out */
 };
 
@@ -55,13 +55,13 @@ enum fault {
 enum slip {
     SLIP_OVERTAKE = 1,  /* a release goes over another connection than its SET */
     SLIP_ONE_TOKEN = 2, /* one token for all rounds of an attempt */
-    SLIP_FORGIVE = 4,   /* pending_releases are not paid */
-    SLIP_NO_KILL = 8,   /* the old connection is not ended before pending_releases are paid */
+    SLIP_FORGIVE = 4,   /* pending releases are not sent */
+    SLIP_NO_KILL = 8,   /* the old connection is not ended before pending releases are sent */
     SLIP_FAST = 16,     /* the masters' clocks gain a tick more in a ttl */
-    SLIP_NO_LOOK = 32,  /* the caller is told of a win without the last look */
+    SLIP_NO_LOOK = 32,  /* a win is reported without the last check */
     SLIP_NO_TIMER = 64, /* no timer is set */
-    SLIP_SHORT_DEBT =
-        128 /* the pending_release of an unanswered SET ends with a ttl, as others do */
+    SLIP_SHORT_PENDING =
+        128 /* the pending release of an unanswered SET ends with a ttl, as others do */
 };
 
 /* What can be found wrong. */
@@ -69,12 +69,13 @@ enum wrong {
     WRONG_NOTHING = 0,
     WRONG_EXCLUSION, /* two clients believe in the lock */
     WRONG_TOKEN,     /* a token was set twice at one master */
-    WRONG_LEFT,      /* a key that nobody has, releases or owes is on a master */
-    WRONG_UNTOLD,    /* an attempt that nothing will end */
-    WRONG_TOLD_LATE, /* a win was told with too little validity left */
-    WRONG_TOLD_ZERO, /* a failure was told without a reason */
-    WRONG_GOES_ON,   /* an attempt that was cancelled goes on */
-    WRONG_LOUD,      /* an attempt that failed or waits did something on a late event */
+    WRONG_LEFT, /* a key on a master that nobody has or releases, and whose release is not pending
+                 */
+    WRONG_UNREPORTED,    /* an attempt that nothing will end */
+    WRONG_REPORTED_LATE, /* a win was reported with too little validity left */
+    WRONG_NO_REASON,     /* a failure was reported without a reason */
+    WRONG_GOES_ON,       /* an attempt that was cancelled goes on */
+    WRONG_LOUD,          /* an attempt that failed or waits did something on a late event */
     WRONGS
 };
 
@@ -92,7 +93,7 @@ struct config {
     unsigned faults;        /* each of these may happen once */
     unsigned slips;
     bool connecting;     /* no connection is up at the beginning */
-    bool stuck;          /* a node with something unanswered may be left out of a round */
+    bool stuck;          /* a node with a reply outstanding may be left out of a round */
     bool returns_holder; /* the masters know SET NX GET */
     bool plain;          /* worlds that differ in names only are different */
     enum wrong expect;   /* what this configuration must find */
@@ -161,7 +162,7 @@ struct cell {
     uint8_t n_requests, n_replies;
     uint8_t requests[REQUESTS];
     uint8_t replies[REPLIES];
-    uint8_t pending[CLAIMS]; /* a release owed: ticks until it ends, 0 for none */
+    uint8_t pending[CLAIMS]; /* a pending release: ticks until it ends, 0 for none */
 };
 
 /* The fields of an attempt and its round that the core reads again. */
@@ -185,9 +186,9 @@ enum phase {
 struct client {
     uint8_t phase;
     uint8_t attempts; /* begun */
-    uint8_t report;   /* in line to be told */
+    uint8_t report;   /* the result is queued to be reported */
     uint8_t timer;    /* ticks to go */
-    uint8_t frozen;   /* ticks for which its clock still stands */
+    uint8_t frozen;   /* ticks for which its clock is still stopped */
     uint8_t lost;     /* claims of which a SET was not answered, as bits */
     struct packed packed;
 };
