@@ -1,9 +1,9 @@
-/* acquire.c - redlock acquire: take a lock and leave it to the caller.
+/* acquire.c - redlock acquire: acquires a lock and leaves it to the caller.
  *
- * It is left on every master that is up, and not on the majority alone that was waited for.
+ * The lock is left on every master that is up, not only on the majority that answered first.
  *
- * The token is all that is printed, and the fence if it was asked for; without the token nobody
- * could release: if it cannot be written, the lock is not left behind.
+ * It prints only the token, and the fence with --fence. Nobody could release the lock without the
+ * token, so the lock is released if the token cannot be written.
  */
 #include "cli/script/acquire.h"
 
@@ -54,7 +54,8 @@ static int take_option(void *arg, int option, const char *value)
     return cli_take_option(arg, option, value);
 }
 
-/* Hand the token out, and only then the lock. Otherwise the close releases it. */
+/* Print the token, and only then leave the lock to the caller. If that fails, redlock_close()
+ * releases the lock. */
 static int hand_out(const struct cli_take *take, struct redlock_lock *lock)
 {
     int code;
@@ -73,7 +74,7 @@ static int hand_out(const struct cli_take *take, struct redlock_lock *lock)
     return code;
 }
 
-/* Who ends it before the token is printed cannot know it: the close releases the lock. */
+/* After a signal the token is not printed, and redlock_close() releases the lock. */
 static int set_everywhere(const struct cli_take *take, struct cli_session *session,
                           struct cli_signals *signals, struct redlock_lock *lock)
 {

@@ -1,4 +1,4 @@
-/* acquire.h - redlock acquire: take a lock and leave it to the caller. */
+/* acquire.h - redlock acquire: acquires a lock and leaves it to the caller. */
 #ifndef CLI_SCRIPT_ACQUIRE_H
 #define CLI_SCRIPT_ACQUIRE_H
 

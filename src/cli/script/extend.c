@@ -1,6 +1,7 @@
-/* extend.c - redlock extend: make a lock live longer, by its token.
+/* extend.c - redlock extend: makes a lock live longer, by its token.
  *
- * The lock is taken over, which asks all masters to keep it, and left as it is then.
+ * redlock_adopt() takes the lock over, which extends it on all masters; then the lock is left to
+ * the caller.
  */
 #include "cli/script/extend.h"
 
@@ -72,7 +73,7 @@ static int take_option(void *arg, int option, const char *value)
     return CLI_GO_ON;
 }
 
-/* So many masters have no key of ours that it cannot be held. */
+/* Report that the lock is lost: too many masters do not have our key. */
 static int explain_lost(const struct extension *extension, const struct redlock_lock *lock)
 {
     struct cli_holder holder = cli_holder_find(extension->session.rl, lock);
@@ -90,8 +91,8 @@ static int explain_lost(const struct extension *extension, const struct redlock_
     return CLI_HELD;
 }
 
-/* Masters that were being connected, or have forgotten the key, get it now. What came to be is
- * printed first, and kept in any case. */
+/* Set the key on masters that were being connected or have lost it, print the validity, and leave
+ * the lock to the caller, also when the printing fails. */
 static int hand_back(struct extension *extension)
 {
     struct redlock_lock *lock = extension->lock;
@@ -138,7 +139,7 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
     }
 }
 
-/* redlock_adopt() has refused. */
+/* Report that redlock_adopt() refused. */
 static int refuse(const struct extension *extension, int status)
 {
     switch (status) {

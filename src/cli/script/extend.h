@@ -1,4 +1,4 @@
-/* extend.h - redlock extend: make a lock live longer, by its token. */
+/* extend.h - redlock extend: makes a lock live longer, by its token. */
 #ifndef CLI_SCRIPT_EXTEND_H
 #define CLI_SCRIPT_EXTEND_H
 

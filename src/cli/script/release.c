@@ -1,4 +1,4 @@
-/* release.c - redlock release: let go of a lock by its token. */
+/* release.c - redlock release: releases a lock by its token. */
 #include "cli/script/release.h"
 
 #include <stdbool.h>
@@ -37,7 +37,7 @@ static const struct option options[] = {{"token", required_argument, NULL, OPTIO
                                         CLI_ARGS_ALWAYS,
                                         {NULL, 0, NULL, 0}};
 
-/* A release on its way. */
+/* A release. */
 struct release {
     bool done;
     int status;

@@ -1,4 +1,4 @@
-/* release.h - redlock release: let go of a lock by its token. */
+/* release.h - redlock release: releases a lock by its token. */
 #ifndef CLI_SCRIPT_RELEASE_H
 #define CLI_SCRIPT_RELEASE_H
 

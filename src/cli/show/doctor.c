@@ -1,4 +1,4 @@
-/* doctor.c - redlock doctor: examines the masters, and prints that as text or as JSON. */
+/* doctor.c - redlock doctor: examines the masters, and prints the findings as text or as JSON. */
 #include "cli/show/doctor.h"
 
 #include <stdbool.h>
@@ -38,7 +38,7 @@ static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON}
                                         CLI_ARGS_ALWAYS,
                                         {NULL, 0, NULL, 0}};
 
-/* An examination on its way. */
+/* An examination. */
 struct visit {
     bool json;
     bool done;

@@ -1,4 +1,4 @@
-/* doctor.h - redlock doctor: whether the masters are fit to keep locks. */
+/* doctor.h - redlock doctor: finds out whether the masters are fit for locks. */
 #ifndef CLI_SHOW_DOCTOR_H
 #define CLI_SHOW_DOCTOR_H
 

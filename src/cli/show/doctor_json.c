@@ -1,4 +1,4 @@
-/* doctor_json.c - an examination as JSON. What is not known is null. */
+/* doctor_json.c - prints an examination as JSON. A value that is not known is null. */
 #include "cli/show/doctor_json.h"
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ static void print_clock(int64_t clock_us, uint64_t error_us)
     cli_json_number("clock_error_us", known, (int64_t)error_us);
 }
 
-/* -1: for as long as nothing changes. */
+/* -1: the quarantine has no known end. */
 static void print_quarantine(const struct redlock_examined *x)
 {
     cli_json_number("quarantine_ms", x->answered,
@@ -49,7 +49,7 @@ static void print_names(const char *name, unsigned rights)
     printf("]");
 }
 
-/* What INFO and CONFIG GET tell. */
+/* The facts from INFO and CONFIG GET. */
 static void print_info(const struct redlock_examined *x)
 {
     bool known = !((x->denied | x->missing) & REDLOCK_RIGHT_INFO);

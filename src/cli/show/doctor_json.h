@@ -1,4 +1,4 @@
-/* doctor_json.h - an examination for programs, on stdout. */
+/* doctor_json.h - prints an examination as JSON on stdout. */
 #ifndef CLI_SHOW_DOCTOR_JSON_H
 #define CLI_SHOW_DOCTOR_JSON_H
 

@@ -1,5 +1,5 @@
-/* doctor_text.c - a line for each master, then what is wrong and how to fix it; what is true of
- * several masters is said once.
+/* doctor_text.c - prints a line for each master, then the findings and their fixes. A finding about
+ * several masters is printed once.
  */
 #include "cli/show/doctor_text.h"
 
@@ -101,7 +101,7 @@ static void print_master(const struct redlock_examined *x, size_t width)
     putchar('\n');
 }
 
-/* ---- what was found ---- */
+/* ---- the findings ---- */
 
 static bool is_same(const struct redlock_finding *a, const struct redlock_finding *b)
 {
@@ -131,7 +131,7 @@ static size_t count_same(const struct redlock_report *report, size_t index)
     return n;
 }
 
-/* The masters that it is true of. */
+/* Print the names of the masters that a finding is about. */
 static void print_names(const struct redlock_report *report, size_t index)
 {
     const char *between = "";

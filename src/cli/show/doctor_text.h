@@ -1,4 +1,4 @@
-/* doctor_text.h - an examination for people, on stdout. */
+/* doctor_text.h - prints an examination for people on stdout. */
 #ifndef CLI_SHOW_DOCTOR_TEXT_H
 #define CLI_SHOW_DOCTOR_TEXT_H
 
@@ -7,7 +7,7 @@
 /* "fine", "warning", "no vote" or "unusable". */
 const char *cli_doctor_text_verdict(enum redlock_severity severity);
 
-/* Print it; `status` is that of the callback. */
+/* Print the report; `status` is the callback's. */
 void cli_doctor_text_print(const struct redlock_report *report, int status);
 
 #endif

@@ -1,8 +1,8 @@
-/* nodes.c - redlock nodes: how each master is.
+/* nodes.c - redlock nodes: shows the state of each master.
  *
- * A manager connects to its masters by itself. When each is up, or could not be connected, or has
- * had its time for it, the manager knows how they are: nothing else is asked of them, least of all
- * for a key, which this user may not be allowed to use.
+ * A manager connects to its masters by itself. So this waits until each master is up, has failed to
+ * connect, or has had --node-timeout for it. It sends no command of its own: this user may not have
+ * the right to use a key.
  */
 #include "cli/show/nodes.h"
 
@@ -35,11 +35,11 @@ static const char help[] =
 
 static const struct option options[] = {CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
 
-/* Masters that are being connected. */
+/* The wait for the masters to be connected. */
 struct start {
     const struct redlock *rl;
-    uint64_t until_us; /* when they have had their time */
-    uint64_t tried;    /* those that are up, or could not be connected once: a bit for each */
+    uint64_t until_us; /* when the wait ends */
+    uint64_t tried;    /* a bit for each master that is up or has failed to connect */
 };
 
 static bool is_over(void *arg)

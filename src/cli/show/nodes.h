@@ -1,4 +1,4 @@
-/* nodes.h - redlock nodes: how each master is. */
+/* nodes.h - redlock nodes: shows the state of each master. */
 #ifndef CLI_SHOW_NODES_H
 #define CLI_SHOW_NODES_H
 

@@ -1,6 +1,6 @@
-/* status.c - redlock status: who holds a key, on which masters, for how long.
+/* status.c - redlock status: shows who holds a key, on which masters, and for how long.
  *
- * The keys are asked for one after the other, so that the answers come in their order.
+ * The keys are queried one after the other, so that they are printed in order.
  */
 #include "cli/show/status.h"
 
@@ -43,7 +43,7 @@ static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON}
                                         CLI_ARGS_ALWAYS,
                                         {NULL, 0, NULL, 0}};
 
-/* A query on its way. */
+/* A query. */
 struct query {
     struct redlock *rl;
     const char *key;
@@ -80,7 +80,7 @@ static int finish(const struct query *query)
     return CLI_INTERNAL;
 }
 
-/* Ask for a key and print the answer. */
+/* Query a key and print the result. */
 static int ask(struct cli_session *session, const char *key, bool json)
 {
     struct query query = {.rl = session->rl, .key = key, .json = json};
@@ -92,7 +92,7 @@ static int ask(struct cli_session *session, const char *key, bool json)
     return code == CLI_GO_ON ? finish(&query) : code;
 }
 
-/* All are looked at before anything is printed. */
+/* Check all keys before anything is printed. */
 static int check_lengths(const struct cli_session *session, char **keys, int n)
 {
     int i;
@@ -126,7 +126,7 @@ static int ask_all(struct cli_session *session, char **keys, int n, bool json)
     return cli_say_flush() == CLI_OK ? worst : CLI_INTERNAL;
 }
 
-/* Each operand must be a key. */
+/* Check that each operand is a key. */
 static int check_keys(int argc, char **argv)
 {
     int first = optind;

@@ -1,4 +1,4 @@
-/* status.h - redlock status: who holds a key. */
+/* status.h - redlock status: shows who holds a key. */
 #ifndef CLI_SHOW_STATUS_H
 #define CLI_SHOW_STATUS_H
 

@@ -1,4 +1,4 @@
-/* status_json.c - who holds a key, as JSON. What is not known is null. */
+/* status_json.c - prints who holds a key, as JSON. A value that is not known is null. */
 #include "cli/show/status_json.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "cli/say/json.h"
 #include "cli/session/node_state.h"
 
-/* -1 for a key that never ends, as PTTL says. */
+/* -1 for a key that never expires, as PTTL replies. */
 static void print_ttl(bool known, uint64_t ttl_ms)
 {
     cli_json_number("ttl_ms", known, ttl_ms == UINT64_MAX ? -1 : (int64_t)ttl_ms);

@@ -1,11 +1,11 @@
-/* status_json.h - who holds a key, for programs, on stdout. */
+/* status_json.h - prints who holds a key as JSON on stdout. */
 #ifndef CLI_SHOW_STATUS_JSON_H
 #define CLI_SHOW_STATUS_JSON_H
 
 struct redlock;
 struct redlock_query_result;
 
-/* Print it as one object of an array. */
+/* Print the result as one object of an array. */
 void cli_status_json_print(const struct redlock *rl, const char *key,
                            const struct redlock_query_result *result);
 

@@ -1,4 +1,4 @@
-/* status_text.c - a line for the key, and one for each master. */
+/* status_text.c - prints a line for the key, and one for each master. */
 #include "cli/show/status_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* explain.c - turning outcomes and what the masters said into sentences. */
+/* explain.c - says why a lock was not acquired, from the status and the votes. */
 #include "cli/take/explain.h"
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ static void say_holder(const struct redlock *rl, const struct redlock_lock *lock
     const char *owner = cli_holder_owner(holder.token);
     size_t n = redlock_node_count(rl);
 
-    if (!holder.refusals) { /* the end of the wait broke the last try off */
+    if (!holder.refusals) { /* the wait ended during the last try */
         cli_say("'%s' is held by somebody else", key);
     } else if (!holder.token[0]) {
         cli_say("'%s' is held by somebody else (%zu of %zu masters refused; these servers do not "
@@ -68,7 +68,7 @@ static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, c
     }
 }
 
-/* Those that are not up say what is wrong with the list. */
+/* The errors of the masters that are not up say what is wrong with the list. */
 static int explain_config(const struct redlock *rl, const char *key, int status)
 {
     struct redlock_node_info info = {.size = sizeof(info)};

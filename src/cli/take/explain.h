@@ -1,4 +1,4 @@
-/* explain.h - why a lock was not had, for people, and what to do about it. */
+/* explain.h - messages about a lock that was not acquired, and what to do about it. */
 #ifndef CLI_TAKE_EXPLAIN_H
 #define CLI_TAKE_EXPLAIN_H
 
@@ -8,12 +8,12 @@ struct redlock;
 struct redlock_lock;
 struct redlock_query_result;
 
-/* Say why an acquire failed; `lock` and `status` are those of its callback, from which this
- * is called. Returns the code to exit with. */
+/* Say why an acquire failed. Call this from its callback, with the callback's `lock` and `status`.
+ * Returns the code to exit with. */
 int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, const char *key,
                         int status);
 
-/* Say what stood in the way of an acquire that was cancelled, in its callback. */
+/* Say why an acquire that was cancelled had not succeeded. Call this from its callback. */
 void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key);
 
 /* Say that a pending acquire waits for masters. */
@@ -22,10 +22,10 @@ void cli_explain_waiting(const struct redlock *rl, const char *key);
 /* Say that a pending acquire waits for a lock that is held, by whom and for how long. */
 void cli_explain_holder(const char *key, const struct redlock_query_result *result);
 
-/* Say that it was of no use to wait for masters, `lost` of which cannot be used as they are. */
+/* Say that waiting cannot succeed, as `lost` masters cannot be used as they are. */
 void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost);
 
-/* Say that a majority has `done` it ("granted", "extended"), but too late to be of use. Returns
+/* Say that a majority has `done` ("granted" or "extended") the lock, but too late. Returns
  * CLI_HELD. */
 int cli_explain_slow(const char *done, const char *key);
 

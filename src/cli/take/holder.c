@@ -1,15 +1,16 @@
-/* holder.c - counting whom the masters name. */
+/* holder.c - finds the holder that most masters name. */
 #include "cli/take/holder.h"
 
 #include <string.h>
 
 #include <redlock/redlock.h>
 
-/* A token is so many hex digits, and perhaps a ':' and the owner. What other libraries set may have
- * a ':' elsewhere, with something else behind it. */
+/* A token of this library has this many hex digits, and then perhaps a ':' and the owner. Values of
+ * other libraries may have a ':' with another meaning. */
 #define TOKEN_DIGITS 40
 
-/* NULL when the master has not refused; "" when it does not say who it is, or has no key. */
+/* NULL when the master has not refused; "" when the master does not name the holder, or has no key.
+ */
 static const char *token_at(const struct redlock_lock *lock, size_t index)
 {
     struct redlock_node_detail detail = {.size = sizeof(detail)};

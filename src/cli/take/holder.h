@@ -1,4 +1,4 @@
-/* holder.h - who has a lock that we have not, as far as the masters tell. */
+/* holder.h - who holds a lock that was refused to us, according to the masters. */
 #ifndef CLI_TAKE_HOLDER_H
 #define CLI_TAKE_HOLDER_H
 
@@ -8,16 +8,16 @@ struct redlock;
 struct redlock_lock;
 
 struct cli_holder {
-    const char *token; /* whom most of the refusing masters named; "": none named anybody. It lives
-                          as long as the lock's details */
-    size_t masters;    /* how many did */
-    size_t refusals;   /* how many masters have refused, whomever they named */
+    const char *token; /* the holder that most of the refusing masters named; "": no master named
+                          one. Valid as long as the lock's details */
+    size_t masters;    /* how many masters named this holder */
+    size_t refusals;   /* how many masters refused, with any holder */
 };
 
-/* Look at how the masters have voted last. */
+/* Find the holder in the last votes of the masters. */
 struct cli_holder cli_holder_find(const struct redlock *rl, const struct redlock_lock *lock);
 
-/* The owner's text in a token, NULL when it has none. */
+/* The owner in a token; NULL when there is none. */
 const char *cli_holder_owner(const char *token);
 
 #endif

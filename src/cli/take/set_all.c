@@ -1,7 +1,7 @@
-/* set_all.c - asks again until every master that is up has the key.
+/* set_all.c - extends a lock until every master that is up has its key.
  *
- * An extension asks the masters that the acquire had not reached any more, and when it has
- * succeeded the library sets the key where it is missing, and leaves somebody else's alone.
+ * An extension also asks the masters that the acquire did not reach. When it has succeeded, the
+ * library sets the key on masters that do not have it, but never replaces the key of somebody else.
  */
 #include "cli/take/set_all.h"
 
@@ -14,21 +14,23 @@
 #include "cli/system/clock.h"
 #include "cli/system/signals.h"
 
-/* When a master has not got the key by then, it is asked again; then after twice the time. */
+/* When a master does not have the key after this time, it is asked again; each pause is twice as
+ * long as the one before. */
 #define FIRST_PAUSE_US 2000
 
-/* How long masters that are being connected are waited for at least. */
+/* The least time to wait for masters that are being connected. */
 #define SETTLE_US 100000
 
-/* No wait costs more of the ttl than this part. */
+/* No wait is longer than this fraction of the ttl. */
 #define TTL_PARTS 10
 
 struct job {
     const struct redlock *rl;
     struct redlock_lock *lock;
-    uint64_t up_until_us;     /* until when masters that are up are waited for */
-    uint64_t others_until_us; /* those that are being connected, or may not set it */
-    uint64_t next_us;         /* those without the key are asked again */
+    uint64_t up_until_us;     /* when the wait for masters that are up ends */
+    uint64_t others_until_us; /* when the wait for masters that are being connected, or have an
+                                 error, ends */
+    uint64_t next_us;         /* when masters without the key are asked again */
     uint64_t pause_us;
     bool extending;
     int signo;
@@ -44,8 +46,8 @@ static bool has_key(const struct redlock_node_detail *detail)
     return detail->vote == REDLOCK_VOTE_YES || detail->vote == REDLOCK_VOTE_QUARANTINED;
 }
 
-/* Until when a master is waited for; 0: not at all. One that complains, or has somebody else's key,
- * may never have ours. */
+/* Until when to wait for a master; 0: do not wait. A master with an error, or with the key of
+ * somebody else, may never have our key. */
 static uint64_t wait_until_us(const struct job *job, size_t index, bool *ret_up)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -63,7 +65,7 @@ static uint64_t wait_until_us(const struct job *job, size_t index, bool *ret_up)
     return *ret_up || info.state == REDLOCK_NODE_CONNECTING ? job->others_until_us : 0;
 }
 
-/* Whether a master is waited for; *ret_ask: one of them can be asked. */
+/* Whether to wait for some master; *ret_ask: one of these can be asked now. */
 static bool is_waiting(const struct job *job, uint64_t now_us, bool *ret_ask)
 {
     bool waiting = false;

@@ -1,4 +1,4 @@
-/* take.c - acquiring a lock, and giving up at a signal.
+/* take.c - acquires a lock, and gives up after a signal.
  *
  *                 acquired
  *   WAITING ---------------------> held
@@ -22,7 +22,7 @@
 #include "cli/take/explain.h"
 #include "cli/take/wait.h"
 
-/* An acquire on its way. */
+/* A pending acquire. */
 struct attempt {
     const struct cli_take *take;
     struct cli_session *session;
@@ -46,7 +46,7 @@ uint32_t cli_take_lease_ms(const struct cli_take *take)
     return take->at_least_ms > take->ttl_ms ? take->at_least_ms : take->ttl_ms;
 }
 
-/* As flock(1) takes it. */
+/* The range is that of flock(1). */
 static int read_exit_code(struct cli_take *take, const char *value)
 {
     if (cli_args_number(value, 0, 255, &take->conflict_code) != 0) {
@@ -100,7 +100,7 @@ int cli_take_option(struct cli_take *take, int option, const char *value)
     }
 }
 
-/* "host:pid", so that whoever finds the key taken knows where to look. */
+/* "host:pid", so that people know where to find the holder. */
 static void default_owner(char *owner, size_t size)
 {
     char host[48] = "";
@@ -131,7 +131,8 @@ static void say_held(const struct cli_take *take, const struct redlock_lock *loc
                    redlock_lock_token(lock));
 }
 
-/* Whether somebody else holds it: not that the masters were too slow, or out of reach. */
+/* Whether it failed because somebody else holds the lock, and not because masters were slow or
+ * could not be reached. */
 static bool is_conflict(const struct redlock_lock *lock, int status)
 {
     return status == REDLOCK_EHELD ||
@@ -159,7 +160,7 @@ static void say_gave_up(const struct attempt *attempt)
     }
 }
 
-/* A lock that comes when a signal has come before is not kept: the close releases it. */
+/* A lock that is acquired after a signal is not kept: redlock_close() releases it. */
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct attempt *attempt = arg;
@@ -190,7 +191,7 @@ static void on_signal(void *arg, int signo)
     }
 }
 
-/* redlock_acquire() has refused. */
+/* Report that redlock_acquire() refused. */
 static int refuse(const struct cli_take *take, const struct cli_session *session, int status)
 {
     switch (status) {
@@ -228,7 +229,7 @@ static int begin(struct attempt *attempt)
     return status == 0 ? CLI_GO_ON : refuse(take, attempt->session, status);
 }
 
-/* A wait that has an end goes on until then. */
+/* A wait with a limit is never given up before the limit. */
 static void begin_wait(struct attempt *attempt)
 {
     const struct cli_take *take = attempt->take;

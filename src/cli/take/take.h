@@ -1,4 +1,4 @@
-/* take.h - acquiring a lock: what `redlock lock` and `redlock acquire` have in common. */
+/* take.h - acquires a lock, for `redlock lock` and `redlock acquire`. */
 #ifndef CLI_TAKE_TAKE_H
 #define CLI_TAKE_TAKE_H
 
@@ -20,10 +20,10 @@ enum cli_take_option {
     CLI_TAKE_FENCE,
     CLI_TAKE_QUIET,
     CLI_TAKE_CONFLICT,
-    CLI_TAKE_OWN /* the options of the commands themselves begin here */
+    CLI_TAKE_OWN /* a command's own options begin here */
 };
 
-/* For the tables of both commands. */
+/* For the option tables of both commands. */
 #define CLI_TAKE_OPTIONS                                                                           \
     {"ttl", required_argument, NULL, CLI_TAKE_TTL},                                                \
         {"wait", required_argument, NULL, CLI_TAKE_WAIT},                                          \
@@ -35,7 +35,7 @@ enum cli_take_option {
         "owner", required_argument, NULL, CLI_TAKE_OWNER                                           \
     }
 
-/* The short ones of them, and their part of the help. */
+/* The short options, and their part of the help. */
 #define CLI_TAKE_SHORT "qE:"
 #define CLI_TAKE_HELP_CONFLICT                                                                     \
     "  -q, --quiet         do not say that somebody else holds the lock\n"                         \
@@ -46,31 +46,31 @@ struct cli_take {
     struct cli_keys keys;
     uint32_t ttl_ms; /* 0: not given; cli_session_ttl() fills it in before cli_take_run() */
     uint32_t wait_ms;
-    uint32_t at_least_ms; /* how long the lock is to stay after it was acquired, however short its
-                             ttl is; 0: no longer than that */
-    bool quiet;           /* that somebody else holds the lock is not said */
-    int conflict_code;    /* what to exit with then */
-    bool fence;           /* this and the following as in struct redlock_request; off by default */
+    uint32_t at_least_ms; /* how long to keep the lock at least after it was acquired; 0: no longer
+                             than its ttl */
+    bool quiet;           /* do not say that somebody else holds the lock */
+    int conflict_code;    /* the exit status then */
+    bool fence; /* this and the next fields are as in struct redlock_request; off by default */
     bool renew;
     uint32_t max_hold_ms;
     redlock_notice_cb *notice_cb;
     void *notice_arg;
-    const char *owner; /* who holds it, for those who look; NULL: "host:pid" */
+    const char *owner; /* the name of the holder, for people; NULL: "host:pid" */
 };
 
-/* Fill in the defaults; cli_keys_free() is to be called for the keys. */
+/* Fill in the defaults. The caller calls cli_keys_free() for the keys. */
 void cli_take_init(struct cli_take *take, const char *command);
 
-/* For how long the lock is asked for. */
+/* The ttl to acquire the lock with: --ttl, or --at-least if that is longer. */
 uint32_t cli_take_lease_ms(const struct cli_take *take);
 
-/* Take an option's value. Returns CLI_GO_ON or CLI_USAGE. */
+/* Read the value of an option. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_take_option(struct cli_take *take, int option, const char *value);
 
-/* Acquire, until it is decided or one of INT, TERM, HUP and QUIT comes.
+/* Acquire the lock. Gives up after INT, TERM, HUP or QUIT.
  *
- * Returns CLI_GO_ON, and *ret_lock is held; or says why not and returns the code to exit with.
- * Then nothing is held, and cli_session_close() sends what is left to be released. */
+ * Returns CLI_GO_ON, and *ret_lock is held; or says what is wrong and returns the code to exit
+ * with. Then no lock is held, and cli_session_close() sends the pending releases. */
 int cli_take_run(const struct cli_take *take, struct cli_session *session,
                  struct cli_signals *signals, struct redlock_lock **ret_lock);
 

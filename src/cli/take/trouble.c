@@ -1,4 +1,4 @@
-/* trouble.c - which masters do not do as they should, in one line. */
+/* trouble.c - lists the masters that do not confirm a lock, in one line. */
 #include "cli/take/trouble.h"
 
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "cli/session/node_state.h"
 #include "cli/take/holder.h"
 
-/* A line that grows; what does not fit is left out. */
+/* A line to append to; text that does not fit is left out. */
 struct line {
     char text[3072];
     size_t used;
@@ -36,7 +36,7 @@ static void append(struct line *line, const char *format, ...)
     }
 }
 
-/* When it had our key, if that is what it said last. */
+/* Append when the master had our key, if its last reply said so. */
 static void append_last(struct line *line, const struct redlock_node_detail *detail)
 {
     char ago[CLI_DURATION_TEXT];
@@ -47,7 +47,7 @@ static void append_last(struct line *line, const struct redlock_node_detail *det
     append(line, ")");
 }
 
-/* One that is up has not answered, or has and is not to be relied on for the reason that it has. */
+/* A master that is up has not answered; or, if it is not relied on, its error is the reason. */
 static void append_state(struct line *line, const struct redlock_node_info *info, bool relied_on)
 {
     bool up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
@@ -73,20 +73,20 @@ static void append_master(struct line *line, const struct redlock_node_info *inf
     }
 }
 
-/* Whether a master stands in the way of a renewal. What it said last may be long ago. */
+/* Whether a master does not confirm the lock. A yes of a master that is not up may be old. */
 static bool is_wrong(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
 {
     return detail->vote != REDLOCK_VOTE_YES || info->state != REDLOCK_NODE_UP;
 }
 
-/* Who has said that it has no key of ours. */
+/* Whether a master has said that it does not have our key. */
 static bool lacks_it(const struct redlock_node_info *info, const struct redlock_node_detail *detail)
 {
     (void)info;
     return detail->vote == REDLOCK_VOTE_NO;
 }
 
-/* Of whom it is not sure that it has had it all the time. */
+/* Whether it is not certain that a master has had our key all the time. */
 static bool is_doubted(const struct redlock_node_info *info,
                        const struct redlock_node_detail *detail)
 {
@@ -131,8 +131,8 @@ void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, 
     }
 }
 
-/* [S7] Those that do not have it are not always a majority: others have it, and may have lost it
- * and got it again, or their clocks have moved. */
+/* [S7] A lost lock does not always mean that a majority does not have the key. Other masters may
+ * have lost the key and got it again, or their clocks may have been set. */
 void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
     struct line without = {"", 0}, doubted = {"", 0};

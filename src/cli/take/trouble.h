@@ -1,4 +1,4 @@
-/* trouble.h - what goes wrong with a lock that is held, for people. */
+/* trouble.h - messages about trouble with a lock that is held. */
 #ifndef CLI_TAKE_TROUBLE_H
 #define CLI_TAKE_TROUBLE_H
 
@@ -12,11 +12,11 @@ struct redlock_lock;
 void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
                      uint64_t left_ms);
 
-/* Say that a lock is lost before its time, and which masters do not have it any more. */
+/* Say that a lock was lost before its end, and which masters no longer have it. */
 void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key);
 
-/* Say why no majority of the masters has extended a lock: `lock` is that of the callback, from
- * which this is called. Returns CLI_UNREACHABLE. */
+/* Say why no majority of the masters has extended a lock. Call this from the callback, with its
+ * `lock`. Returns CLI_UNREACHABLE. */
 int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, const char *key);
 
 #endif

@@ -1,6 +1,6 @@
-/* wait.c - asking the masters, while a lock is waited for, who holds it and what is wrong.
+/* wait.c - queries and examines the masters while an acquire waits.
  *
- * A question may be answered when the wait is over: what it needs lives until then.
+ * A reply may come after the end of the wait: struct cli_wait is freed only after the last reply.
  */
 #include "cli/take/wait.h"
 
@@ -15,8 +15,8 @@
 #include "cli/session/session.h"
 #include "cli/take/explain.h"
 
-/* How many seconds after the first look at the masters they are looked at again, and when a user
- * who waits for them is told so, once. */
+/* Every how many seconds the masters are examined again; and after how many seconds redlock says
+ * once that it waits for masters. */
 #define EXAMINE_SECONDS 10
 #define EXPLAIN_SECONDS 3
 
@@ -28,9 +28,9 @@ struct cli_wait {
     struct cli_wait_options options;
     struct event *timer;
     unsigned seconds;
-    unsigned asked; /* questions that are not answered yet */
-    bool named;     /* the holder was named */
-    bool examined;  /* the masters were looked at, within the last EXAMINE_SECONDS */
+    unsigned asked; /* queries and examinations without a result yet */
+    bool named;     /* redlock has said who holds the lock */
+    bool examined;  /* the masters were examined within the last EXAMINE_SECONDS */
     bool gave_up;
 };
 
@@ -41,7 +41,7 @@ static void free_if_over(struct cli_wait *wait)
     }
 }
 
-/* ---- who holds it ---- */
+/* ---- who holds the lock ---- */
 
 static void on_holder(const struct redlock_query_result *result, int status, void *arg)
 {
@@ -65,9 +65,9 @@ static void ask_for_holder(struct cli_wait *wait)
     }
 }
 
-/* ---- whether it is of use ---- */
+/* ---- whether the wait can succeed ---- */
 
-/* What a master has that no time heals. */
+/* Whether a finding stays until somebody fixes it. */
 static bool is_permanent(const struct redlock_finding *finding)
 {
     static const enum redlock_finding_kind kinds[] = {REDLOCK_FOUND_LOGIN, REDLOCK_FOUND_ROLE,
@@ -82,8 +82,8 @@ static bool is_permanent(const struct redlock_finding *finding)
     return found && finding->severity == REDLOCK_UNUSABLE;
 }
 
-/* The examination shows that this user may not use all keys; that this key is one of those shows
- * in the vote. */
+/* The examination shows that some keys are denied to this user; the vote shows that our key is one
+ * of them. */
 static bool is_denied(const struct redlock_examined *node, const struct redlock_lock *lock,
                       size_t i)
 {
@@ -129,7 +129,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
 
 /* ---- when ---- */
 
-/* After each turn of the loop: at once when the first try has failed. */
+/* Examine the masters as soon as the first try has failed. Called after each turn of the loop. */
 static void on_turn(void *arg)
 {
     struct cli_wait *wait = arg;

@@ -1,9 +1,9 @@
-/* wait.h - what happens while a lock is waited for: the user hears who holds it, and a wait
- * that cannot end well is ended.
+/* wait.h - what redlock does while it waits for a lock: it says who holds the lock, and gives up
+ * when waiting cannot succeed.
  *
- * Masters that refuse our password, do not let us use the key, are replicas or evict keys stay so
- * until somebody changes that. When they are so many that no majority is left, a wait without an
- * end would only let cron's jobs pile up.
+ * Masters that refuse our password or our use of the key, are replicas, or evict keys, stay so
+ * until somebody fixes them. When they leave no majority, a wait without a limit would only make
+ * cron's jobs pile up.
  */
 #ifndef CLI_TAKE_WAIT_H
 #define CLI_TAKE_WAIT_H
@@ -17,21 +17,21 @@ struct redlock_lock;
 
 /* How to wait. */
 struct cli_wait_options {
-    const struct cli_keys *keys; /* the keys that are asked about, and their name for messages */
-    bool tell;                   /* who holds the lock is said after a second */
-    bool give_up;                /* it is ended when it is of no use */
+    const struct cli_keys *keys; /* the keys to query, and their name for messages */
+    bool tell;                   /* say after a second who holds the lock */
+    bool give_up;                /* give up when waiting cannot succeed */
 };
 
-/* Begin, for an acquire that is pending. NULL when out of memory: the wait is silent, then. */
+/* Begin, for an acquire that is pending. NULL when out of memory: then the wait has no messages. */
 struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock *lock,
                                 const struct cli_wait_options *options);
 
-/* The acquire was cancelled: say, in its callback and before cli_wait_end(), what stood in the way,
- * unless that was said. */
+/* Say why an acquire that was cancelled had not succeeded, unless that was said before. Call this
+ * in its callback, before cli_wait_end(). */
 void cli_wait_explain(const struct cli_wait *wait);
 
-/* The acquire has ended, for which it is not too late in its callback. Returns whether it was
- * cancelled because it was of no use, which was said. NULL: false. */
+/* End, when the acquire has ended; its callback may call this. Returns whether the acquire was
+ * cancelled because waiting could not succeed, which was reported. NULL: false. */
 bool cli_wait_end(struct cli_wait *wait);
 
 #endif
