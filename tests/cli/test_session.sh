@@ -135,7 +135,7 @@ with_config "$REDLOCK" nodes
 says "$work/nodes:5: unknown setting 'max-tll'" "the line of an unknown setting is named"
 config 'max-ttl = 20s' 'max-ttl = 30s'
 with_config "$REDLOCK" nodes
-says "$work/nodes:5: max-ttl is given twice: first in line 4" \
+says "$work/nodes:5: max-ttl is given twice: see line 4" \
     "the line of a setting that is given twice is named"
 config '# the fourth' 'redis//:hunter2@d.example'
 with_config "$REDLOCK" nodes

@@ -53,6 +53,7 @@ HELD = [
     'src/base',
     'src/core',
     'src/scripts',
+    'src/cli',
     'tests/sim',
     'tests/small',
     'tests/fence',

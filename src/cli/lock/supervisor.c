@@ -73,7 +73,7 @@ static bool adopt(void)
            prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
-/* Returns 1 for a report, 0 when there is none, -1 at the end of the pipe. */
+/* Returns 1 for a report, 0 for no report, -1 at the end of the pipe. */
 static int read_one(struct cli_supervisor *supervisor, struct cli_report *ret_report)
 {
     ssize_t n = read(supervisor->report_fd, ret_report, sizeof(*ret_report));

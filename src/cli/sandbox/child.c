@@ -1,4 +1,4 @@
-/* child.c - starting, signalling and waiting for the command. */
+/* child.c - starts the command of a sandbox, sends it signals, and waits for its end. */
 #include "cli/sandbox/child.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ struct birth {
     bool has_terminal;
 };
 
-/* Runs in the child: becomes the command, or reports why not. SIGTTOU is still blocked. */
+/* In the child: exec the command, or report the error. SIGTTOU is still blocked. */
 static void become(const struct birth *birth)
 {
     int error;
@@ -65,7 +65,7 @@ int cli_child_start(struct cli_child *child, char *const argv[])
         close(fds[0]);
         return CLI_INTERNAL;
     }
-    /* As in the child: whichever comes first, the group exists before it is used. */
+    /* Also in the child: one of the two comes first, so the group exists before it is used. */
     setpgid(pid, pid);
     child->pid = pid;
     child->exec_fd = fds[0];
@@ -95,7 +95,8 @@ static void take_end(struct cli_child *child, int status)
     }
 }
 
-/* A SIGSTOP came from somebody who knows what he does: it is left alone. */
+/* A SIGSTOP does not come from the terminal: the command stays stopped, and redlock does not stop
+ * with it. */
 static void take_stop(struct cli_child *child, int signo)
 {
     if (signo != SIGSTOP && cli_terminal_exists()) {
@@ -138,9 +139,9 @@ static bool is_pending(int signo)
     return sigpending(&set) == 0 && sigismember(&set, signo) == 1;
 }
 
-/* Whether redlock was stopped shows in the SIGCONT that waits to be read, and that will
- * resume the command. If not (nobody could continue us, so the kernel has dropped the
- * signal), a Ctrl-Z is undone at once. Who wants to read in the background stays stopped. */
+/* If redlock was stopped and continued, a SIGCONT is pending, which will resume the command. If not
+ * (no shell could continue redlock, so the kernel dropped the SIGTSTP), a Ctrl-Z is undone at once.
+ * A command that read from the terminal in the background stays stopped. */
 void cli_child_pause(struct cli_child *child)
 {
     if (cli_terminal_foreground() == child->pid) {

@@ -1,4 +1,4 @@
-/* folder.c - naming and removing a temporary folder. */
+/* folder.c - names and removes a temporary folder. */
 #include "cli/sandbox/folder.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* 0; -1 with errno set when nothing can be made there. */
+/* Returns 0; -1 with errno set when nothing can be made under `parent`. */
 static int choose_under(const char *parent, char path[CLI_FOLDER_PATH])
 {
     char real[PATH_MAX];

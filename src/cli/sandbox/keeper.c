@@ -61,15 +61,15 @@ int cli_keeper_start(struct cli_keeper *keeper, const char *program, int n)
     return CLI_OK;
 }
 
-/* The masters on their way. */
+/* The start of the masters. */
 struct start {
     char report[1024]; /* what the keeper has reported so far */
     size_t reported;
-    bool done; /* its report has ended, or a signal has come */
+    bool done; /* the report has ended, or a signal has come */
     int signo; /* that signal; 0: none */
 };
 
-/* One that ends us ends the start; the keeper cleans up. */
+/* A signal that asks for an end ends the start; the keeper cleans up. */
 static void on_signal(void *arg, int signo)
 {
     struct start *start = arg;

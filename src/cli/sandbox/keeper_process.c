@@ -1,5 +1,5 @@
-/* keeper_process.c - the keeper's own side: plain ppoll(2), as there is nothing to wait for but a
- * pipe and the ends of its children.
+/* keeper_process.c - the keeper's side. It uses plain ppoll(2), as it waits only for a pipe and the
+ * ends of its children.
  */
 #include "cli/sandbox/keeper_process.h"
 
@@ -30,8 +30,8 @@ struct keep {
     int life_fd;
     int report_fd;
     const char *folder;
-    pid_t masters[REDLOCK_MAX_NODES]; /* by number - 1; 0 for one that has ended */
-    pid_t group;                      /* what to kill when redlock sandbox dies */
+    pid_t masters[REDLOCK_MAX_NODES]; /* process ids, by number - 1; 0: has ended */
+    pid_t group; /* the process group to kill when redlock sandbox dies; 0: none */
 };
 
 static void report(const struct keep *keep, const char *format, ...)
@@ -51,7 +51,7 @@ static void report(const struct keep *keep, const char *format, ...)
     }
 }
 
-/* Read what redlock sandbox says. Returns 0 when it is gone. */
+/* Read a message of redlock sandbox. Returns false when redlock sandbox is gone. */
 static bool listen_to_life(struct keep *keep)
 {
     pid_t group;
@@ -63,8 +63,8 @@ static bool listen_to_life(struct keep *keep)
     return n != 0;
 }
 
-/* Wait for a sign of life, the end of a child, or until patience (NULL: none) ends. Returns 0
- * when redlock sandbox is gone. SIGCHLD is let through only here. */
+/* Wait for a message, for the end of a child, or for `patience` (NULL: without a limit). Returns
+ * false when redlock sandbox is gone. SIGCHLD is unblocked only here. */
 static bool wait_for(struct keep *keep, const struct timespec *patience)
 {
     struct pollfd life = {.fd = keep->life_fd, .events = POLLIN};
@@ -75,8 +75,8 @@ static bool wait_for(struct keep *keep, const struct timespec *patience)
     return ppoll(&life, 1, patience, &mask) <= 0 || listen_to_life(keep);
 }
 
-/* A master that somebody kills is no reason to end; its number may belong to another
- * process next time, so it is forgotten. */
+/* The keeper goes on when somebody kills a master. It forgets the process id, which another process
+ * may get. */
 static void reap(struct keep *keep)
 {
     pid_t pid;
@@ -187,8 +187,8 @@ static void on_child(int signo)
     (void)signo;
 }
 
-/* Nothing reaches us but the pipes and, while we wait, SIGCHLD. What the masters write is for
- * this user only. */
+/* Leave the session and close all files but the pipes. SIGCHLD comes only while the keeper waits.
+ * Files of the masters are for this user only. */
 static void isolate(struct keep *keep)
 {
     struct sigaction action = {.sa_handler = on_child};

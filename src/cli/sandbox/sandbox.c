@@ -1,10 +1,10 @@
-/* sandbox.c - redlock sandbox: a command with masters of its own.
+/* sandbox.c - redlock sandbox: runs a command with private masters.
  *
- *   STARTING (the keeper reports) --> RUNNING (CMD) --> the keeper takes everything away
+ *   STARTING (the keeper reports) --> RUNNING (CMD) --> the keeper removes everything
  *
- * The keeper (cli/sandbox/keeper.h) owns the masters and the folder; this side runs CMD, passes
- * signals on to it, and ends when it does. TERM and HUP insist: a CMD that ignores them, as
- * an interactive shell does, is killed after a moment.
+ * The keeper (cli/sandbox/keeper.h) owns the masters and the folder. This side runs CMD, passes
+ * signals on to it, and ends when CMD ends. A CMD that ignores TERM or HUP, as an interactive shell
+ * does, is killed two seconds later.
  */
 #include "cli/sandbox/sandbox.h"
 
@@ -107,7 +107,7 @@ static int set_nodes(const char *folder, int n)
 {
     int number;
 
-    /* An escaped path is three times as long at the most. */
+    /* An escaped path is at most three times as long. */
     char list[REDLOCK_MAX_NODES * (3 * CLI_FOLDER_PATH + 32)];
     size_t used = 0;
 
@@ -123,7 +123,7 @@ static int set_nodes(const char *folder, int n)
     return setenv("REDLOCK_NODES", list, 1);
 }
 
-/* What CMD is told: the masters, and no password, which these would refuse. */
+/* Set the variables of CMD: the masters, and no password, which these masters would refuse. */
 static int set_environment(const char *folder, int n)
 {
     unsetenv("REDLOCK_USERNAME");
@@ -146,7 +146,7 @@ static void on_kill_timer(evutil_socket_t fd, short what, void *arg)
     cli_child_signal(&sandbox->child, SIGKILL);
 }
 
-/* Without its keeper a sandbox has no masters: they died with it. */
+/* Without its keeper a sandbox has no masters: the kernel has killed them. */
 static void check_keeper(struct sandbox *sandbox)
 {
     if (!sandbox->keeper_died &&

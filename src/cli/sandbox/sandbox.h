@@ -1,4 +1,4 @@
-/* sandbox.h - redlock sandbox: a command with masters of its own. */
+/* sandbox.h - redlock sandbox: runs a command with private masters. */
 #ifndef CLI_SANDBOX_SANDBOX_H
 #define CLI_SANDBOX_SANDBOX_H
 

@@ -1,4 +1,4 @@
-/* server.c - configuring, starting and greeting a private master. */
+/* server.c - configures and starts a private master, and asks whether it answers. */
 #include "cli/sandbox/server.h"
 
 #include <ctype.h>
@@ -57,7 +57,7 @@ static void file_path(const char *folder, int number, const char *suffix, char p
     snprintf(path, FILE_PATH, "%.*s/%d.%s", CLI_FOLDER_PATH, folder, number, suffix);
 }
 
-/* A line with the path of a file; inside quotes, Redis knows \xHH. */
+/* Write a line with the path of a file. Redis accepts \xHH inside quotes. */
 static void put_path(FILE *file, const char *name, const char *path)
 {
     const unsigned char *p;
@@ -82,7 +82,7 @@ static void put_file(FILE *file, const char *name, const char *folder, int numbe
     put_path(file, name, path);
 }
 
-/* "daemonize yes" is for who starts it again by hand; we override it. */
+/* "daemonize yes" is for people who start the master again by hand; the keeper overrides it. */
 int cli_server_configure(const char *folder, int number)
 {
     char path[FILE_PATH];
@@ -111,7 +111,7 @@ int cli_server_configure(const char *folder, int number)
     return fclose(file) != 0 || failed ? -1 : 0;
 }
 
-/* What the server says before it has opened its log goes there, too. */
+/* What the server prints before it has opened its log goes to the log, too. */
 static void redirect(const char *folder, int number)
 {
     char path[FILE_PATH];
@@ -134,7 +134,7 @@ pid_t cli_server_start(const char *program, const char *folder, int number)
     file_path(folder, number, "conf", config);
     pid = fork();
     if (pid != 0) {
-        setpgid(pid, pid); /* as in the child: whichever comes first */
+        setpgid(pid, pid); /* also in the child: one of the two comes first */
         return pid;
     }
     setpgid(0, 0);
@@ -149,7 +149,7 @@ pid_t cli_server_start(const char *program, const char *folder, int number)
     _exit(CLI_CANNOT_RUN);
 }
 
-/* Ask PING on a connection, and give it a second. */
+/* Send PING, and wait for the reply for a second. */
 static bool ask(int fd)
 {
     static const char pong[] = "+PONG";

@@ -1,4 +1,4 @@
-/* takedown.c - killing by socket; see takedown.h. */
+/* takedown.c - kills the servers that listen in a folder; see takedown.h. */
 #include "cli/sandbox/takedown.h"
 
 #include <dirent.h>
@@ -18,14 +18,14 @@
 #include "cli/sandbox/folder.h"
 #include "cli/system/proc.h"
 
-/* A process that was killed listens until it is gone: how often to look, and for how long. */
+/* A killed process listens until it is gone: the pause between two checks, and their number. */
 #define POLL_MS 5
 #define POLL_TIMES 400
 
-/* More servers than a sandbox has, and as many once more that have lost their place. */
+/* More than the servers of a sandbox, and as many again whose socket files were replaced. */
 #define MAX_SOCKETS 128
 
-/* The state of a socket in /proc/net/unix that listens, or that was bound and will. */
+/* The state in /proc/net/unix of a socket that listens, or is bound and will listen. */
 #define UNCONNECTED 1
 
 static bool kill_server(pid_t pid)
@@ -33,9 +33,10 @@ static bool kill_server(pid_t pid)
     return pid > 1 && pid != getpid() && kill(pid, SIGKILL) == 0;
 }
 
-/* ---- those that can be reached ---- */
+/* ---- servers that can be reached ---- */
 
-/* Who listens there; 0: nobody. A server that is stopped can be asked too, but not waited for. */
+/* The process that listens on a socket; 0: none does. This works for a stopped server, too: the
+ * kernel answers. */
 static pid_t listener(const char *folder, const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -56,7 +57,7 @@ static pid_t listener(const char *folder, const char *name)
     return peer.pid;
 }
 
-/* Not a symbolic link to one: that leads out of the folder. */
+/* A symbolic link to a socket does not count: it leads out of the folder. */
 static bool is_socket(DIR *entries, const struct dirent *entry)
 {
     struct stat file;
@@ -86,7 +87,7 @@ static int kill_listeners(const char *folder)
     return killed;
 }
 
-/* ---- those that cannot: another has taken their place, or they do not listen yet ---- */
+/* ---- servers that cannot be reached: replaced, or not listening yet ---- */
 
 struct sockets {
     size_t n;
@@ -108,7 +109,7 @@ static void read_line(struct sockets *sockets, const char *folder, const char *l
     }
 }
 
-/* The sockets of servers that were bound in the folder, wherever that is now. */
+/* Find the sockets that were bound in the folder, also if it was renamed since. */
 static void find_sockets(struct sockets *sockets, const char *folder)
 {
     FILE *file = fopen("/proc/net/unix", "re");
@@ -182,10 +183,10 @@ static int kill_displaced(const char *folder)
     return killed;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole sandbox ---- */
 
-/* A server that is about to start cannot bind its socket once the folder has another name. It is as
- * long, for the paths of sockets may not grow. */
+/* A server that is about to start cannot bind its socket after the folder was renamed. The new name
+ * is as long, as the path of a socket has a limit. */
 static void rename_folder(const char *folder, char away[CLI_FOLDER_PATH])
 {
     static const char name[] = "/removed-";
@@ -213,7 +214,7 @@ int cli_takedown(const char *folder)
     if (cli_folder_remove(away) != 0) {
         int error = errno;
 
-        rename(away, folder); /* as it is called in the message */
+        rename(away, folder); /* the message has this name */
         errno = error;
         return -1;
     }

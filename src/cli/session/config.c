@@ -85,7 +85,7 @@ static int take_value(const char *path, unsigned number, const char *name, char 
             continue;
         }
         if (config->values[i]) {
-            cli_say("%s:%u: %s is given twice: first in line %u", path, number, name,
+            cli_say("%s:%u: %s is given twice: see line %u", path, number, name,
                     config->value_lines[i]);
             return CLI_USAGE;
         }

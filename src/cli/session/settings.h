@@ -12,7 +12,7 @@
 struct cli_settings {
     struct cli_node_list nodes;
     char *password;
-    const char *password_file; /* the file with the password; NULL: there is none */
+    const char *password_file; /* the file with the password; NULL: no file */
     struct redlock_options
         options; /* points into the fields above, the command line and the environment */
 };

@@ -1,4 +1,4 @@
-/* clock.c - timerfds on the clock that no suspend stops. */
+/* clock.c - timerfds on CLOCK_BOOTTIME. */
 #include "cli/system/clock.h"
 
 #include <stddef.h>

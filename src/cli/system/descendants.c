@@ -1,9 +1,9 @@
 /* descendants.c - finding descendants in /proc; see descendants.h.
  *
- * One look goes through all processes and takes those whose parent is known already: parents come
- * before their children, as numbers grow, until these begin anew. So it looks again until nobody
- * new is found. A process gets its signal before its children are looked for: one that dies of it
- * starts no others.
+ * One search goes through all processes and takes those whose parent is known. Process ids grow, so
+ * parents usually come before their children; but the ids start again at some point. So the search
+ * is repeated until it finds no new process. A process gets its signal before its children are
+ * searched for: if it dies, it starts no others.
  */
 #include "cli/system/descendants.h"
 
@@ -20,23 +20,23 @@
 
 #include "cli/system/proc.h"
 
-/* For processes that start others faster than we find them: the caller asks again. */
+/* A limit, as processes may start others faster than they are found: the caller calls again. */
 #define SEARCHES_MAX 50
 
 struct process {
     pid_t pid;
     pid_t parent;
     pid_t group;
-    char state;               /* that of its first thread */
-    int threads;              /* how many there are */
-    unsigned long long start; /* with the number, this tells a process from all others */
+    char state;               /* of its first thread */
+    int threads;              /* the number of threads */
+    unsigned long long start; /* when it was started; pid and start together identify a process */
 };
 
 struct search {
     pid_t root;
     pid_t group;
     int signo;
-    struct process *found; /* those found so far */
+    struct process *found; /* the processes found so far */
     size_t n;
     size_t room;
     struct cli_descendants result;
@@ -95,7 +95,8 @@ static bool is_same(const struct process *process)
     return read_process(process->pid, &now) && now.start == process->start;
 }
 
-/* Whether its parent is in the tree, now: a parent's number may have been given away. */
+/* Whether its parent is in the tree now: the parent's process id may belong to another process
+ * since. */
 static bool descends(const struct search *search, const struct process *process)
 {
     const struct process *parent = find(search, process->parent);
@@ -109,8 +110,8 @@ static bool is_alive(const struct process *process)
     return (process->state != 'Z' && process->state != 'X') || process->threads > 1;
 }
 
-/* The descriptor stands for the process that has the number now. If that is in the tree, the signal
- * goes to it or, should it die meanwhile, to nobody. */
+/* The pidfd refers to the process that has the id now. If that is in the tree, the signal goes to
+ * it or, if it dies meanwhile, to no process. */
 static int signal_checked(const struct search *search, pid_t pid)
 {
     struct process now;
@@ -144,7 +145,7 @@ static void signal_one(struct search *search, const struct process *process)
     }
 }
 
-/* Returns 0 when there is no memory for it. */
+/* Returns false when out of memory. */
 static bool add(struct search *search, const struct process *process)
 {
     struct process *found = search->found;
@@ -162,7 +163,7 @@ static bool add(struct search *search, const struct process *process)
     return true;
 }
 
-/* Returns whether the process is one that was not found before. */
+/* Returns whether the process was not found before. */
 static bool visit(struct search *search, pid_t pid)
 {
     const struct process *before = find(search, pid);
@@ -176,7 +177,7 @@ static bool visit(struct search *search, pid_t pid)
     return add(search, &process);
 }
 
-/* Returns whether anybody new was found. */
+/* Returns whether a new process was found. */
 static bool search_once(struct search *search)
 {
     DIR *processes = cli_proc_open();

@@ -1,4 +1,4 @@
-/* detach.c - leaving behind what a forked process has inherited; see detach.h. */
+/* detach.c - drops what a forked process has inherited; see detach.h. */
 #include "cli/system/detach.h"
 
 #include <fcntl.h>
@@ -7,13 +7,13 @@
 
 #include "cli/say/exit.h"
 
-/* Where the two files that are kept go to, behind 0, 1 and 2. */
+/* The numbers of the two files that are kept: this and the next. */
 #define KEPT_FD 3
 
-/* Behind all that is written over. */
+/* The first number that is not written over. */
 #define HIGH_FD (KEPT_FD + 2)
 
-/* No signal of the terminal or of a process group comes. */
+/* After this no signal comes from the terminal or to a process group. */
 static void leave_session(void)
 {
     sigset_t all;
@@ -32,7 +32,7 @@ static void put_null(void)
     }
 }
 
-/* Move a file away from the numbers that are written over. Without it the process has no use. */
+/* Move a file to a number that is not written over. The process cannot work without it. */
 static int move_away(int fd)
 {
     int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
@@ -43,9 +43,9 @@ static int move_away(int fd)
     return high;
 }
 
-/* Both are moved away before anything is written over: each may have a number that the other, or
- * /dev/null, is to get. All else must go, or who waits for the end of a pipe would not see it:
- * closefrom() does it on kernels without close_range(2), too. */
+/* Both files are moved before any number is written over: each may have a number that the other, or
+ * /dev/null, will get. All other files must be closed, or a process that waits for the end of a
+ * pipe would never see it. closefrom() works also on kernels without close_range(2). */
 void cli_detach(int *fd, int *other_fd)
 {
     int high = move_away(*fd);

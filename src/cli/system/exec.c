@@ -1,4 +1,4 @@
-/* exec.c - execvp(), and its errno in words. */
+/* exec.c - execvp(), and messages about its errno. */
 #include "cli/system/exec.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include "cli/system/path.h"
 #include "cli/system/signals.h"
 
-/* What could not be run for ENOENT is there: then it is its interpreter that is not. */
+/* Whether a command exists. If exec failed with ENOENT all the same, its interpreter was not found.
+ */
 static bool is_there(const char *name)
 {
     char path[PATH_MAX];

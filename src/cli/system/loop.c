@@ -11,7 +11,7 @@
 
 #define PRIORITIES 3
 
-/* How often what is watched is looked at. */
+/* How often cli_loop_watch() calls is_over(). */
 static const struct timeval watch_tick = {0, 2000};
 
 struct watch {

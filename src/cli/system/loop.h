@@ -1,7 +1,7 @@
 /* loop.h - the event loop of a command.
  *
- * It never runs but in cli_loop_run() and cli_loop_watch(), so the commands are straight lines:
- * begin something, run until it is done, go on.
+ * It runs only in cli_loop_run() and cli_loop_watch(). So each command is a straight line: begin
+ * something, run the loop until it is done, go on.
  */
 #ifndef CLI_SYSTEM_LOOP_H
 #define CLI_SYSTEM_LOOP_H
@@ -13,24 +13,25 @@ struct event_base;
 struct cli_loop {
     struct event_base *base;
     void (*on_turn)(
-        void *arg); /* called after each turn; NULL: nothing is. To be changed at will */
+        void *arg); /* called after each turn; NULL: not called. May be changed at any time */
     void *arg;
 };
 
-/* What runs first: an event with this priority goes before all of the library's. While one is due
- * nothing else happens, so its callback reads all there is, and removes it at the end of the file.
+/* The first priority: such an event runs before all events of the library. While it is due no other
+ * event runs, so its callback reads all there is, and deletes the event at the end of the file.
  */
 #define CLI_LOOP_URGENT 0
 
-/* Returns CLI_OK, and cli_loop_close() is to be called; or says what is wrong and returns
+/* Returns CLI_OK, and the caller calls cli_loop_close(); or says what is wrong and returns
  * CLI_INTERNAL. */
 int cli_loop_open(struct cli_loop *ret_loop);
 
-/* Run it until *done. Returns CLI_GO_ON, or CLI_INTERNAL when the loop is broken, which was said.
+/* Run the loop until *done. Returns CLI_GO_ON; or says what is wrong and returns CLI_INTERNAL when
+ * the loop failed.
  */
 int cli_loop_run(struct cli_loop *loop, const bool *done);
 
-/* Run it until is_over(arg), which is asked now and again every few milliseconds. Returns as
+/* Run the loop until is_over(arg) returns true; it is called now and then every 2 ms. Returns as
  * cli_loop_run(). */
 int cli_loop_watch(struct cli_loop *loop, bool (*is_over)(void *arg), void *arg);
 

@@ -1,4 +1,4 @@
-/* path.c - finding programs as execvp() does. */
+/* path.c - finds programs as execvp() does. */
 #include "cli/system/path.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* proc.c - walking through /proc; see proc.h. */
+/* proc.c - reads the process ids in /proc; see proc.h. */
 #include "cli/system/proc.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
-/* proc.h - the numbers of all processes, from /proc.
+/* proc.h - the ids of all processes, from /proc.
  *
- * Where /proc is that of another process namespace (unshare --pid without --mount-proc) its numbers
- * belong to other processes than those that we can send signals to: then it counts as not mounted.
+ * If /proc belongs to another process namespace (unshare --pid without --mount-proc), its ids are
+ * not those that kill() takes. Then it counts as not mounted.
  */
 #ifndef CLI_SYSTEM_PROC_H
 #define CLI_SYSTEM_PROC_H

@@ -1,4 +1,4 @@
-/* signals.c - signalfd on a libevent loop, and what a child inherits instead. */
+/* signals.c - a signalfd on a libevent loop, and the signal settings that a child inherits. */
 #include "cli/system/signals.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "cli/say/say.h"
 #include "cli/system/loop.h"
 
-/* What we were started with. */
+/* The settings that redlock was started with. */
 static sigset_t inherited_mask;
 static struct sigaction inherited_pipe;
 
@@ -43,7 +43,7 @@ static bool is_ignored(int signo)
     return sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* A blocked signal reaches a signalfd even if it is ignored, so the ignored are left out. */
+/* A blocked signal reaches a signalfd even if it is ignored, so ignored signals are left out. */
 static void fill(sigset_t *set)
 {
     size_t i;
@@ -56,7 +56,8 @@ static void fill(sigset_t *set)
     }
 }
 
-/* A hangup comes from the kernel as well, but only to the leader of the session. */
+/* Whether a key of the terminal has sent the signal. A hangup comes from the kernel, too, but only
+ * to the leader of the session. */
 static bool is_typed(const struct signalfd_siginfo *info)
 {
     return info->ssi_code == SI_KERNEL && (info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT);
@@ -112,7 +113,7 @@ void cli_signals_stop(struct cli_signals *signals)
     }
 }
 
-/* Without a core: it would have the passwords in it. */
+/* Without a core dump: it would contain the passwords. */
 void cli_signals_die(const struct cli_signals *signals, int code)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};

@@ -1,8 +1,8 @@
 /* signals.h - signals as events.
  *
- * The signals that matter are blocked and read from a signalfd: no handler ever runs, and
- * nothing is interrupted. Those that redlock was started to ignore (by nohup, or by a shell
- * for a job in the background) stay ignored.
+ * The signals that matter are blocked and read from a signalfd: no handler ever runs, and no system
+ * call is interrupted. Signals that redlock was started to ignore (by nohup, or by a shell for a
+ * job in the background) stay ignored.
  */
 #ifndef CLI_SYSTEM_SIGNALS_H
 #define CLI_SYSTEM_SIGNALS_H
@@ -15,37 +15,38 @@ struct event;
 struct cli_signals {
     int fd;
     struct event *event;
-    void (*on)(void *arg,
-               int signo); /* told of each signal; NULL: it is dropped. To be changed at will */
+    void (*on)(void *arg, int signo); /* called for each signal; NULL: signals are dropped. May be
+                                         changed at any time */
     void *arg;
     bool typed;     /* while `on` is called: a key of the terminal has sent it (Ctrl-C, Ctrl-\) */
-    int last_typed; /* the last one that a key has sent; 0: none has */
+    int last_typed; /* the last signal that a key has sent; 0: none */
 };
 
-/* For the start of every command: a pipe that nobody reads is an error, not our death, and
- * a child's end is told, whatever we inherited. */
+/* Call this at the start of every command. SIGPIPE is ignored, so that a write to a closed pipe is
+ * an error; SIGCHLD is not ignored, whatever was inherited. */
 void cli_signals_init(void);
 
-/* Take INT, TERM, HUP, QUIT, USR1, USR2, CHLD and CONT as events on the loop, to go before
- * all others. Returns CLI_OK, and cli_signals_stop() is to be called; or says what is
- * wrong and returns CLI_INTERNAL. */
+/* Receive INT, TERM, HUP, QUIT, USR1, USR2, CHLD and CONT as events on the loop, before all other
+ * events. Returns CLI_OK, and the caller calls cli_signals_stop(); or says what is wrong and
+ * returns CLI_INTERNAL. */
 int cli_signals_start(struct cli_signals *signals, const struct cli_loop *loop);
 
-/* Stop listening. The signals stay blocked: what comes in the last moments of a command
- * does not change its end. NULL events are fine. */
+/* Stop receiving signals. They stay blocked, so that a late signal does not change the exit status.
+ * May be called when cli_signals_start() failed. */
 void cli_signals_stop(struct cli_signals *signals);
 
-/* After cli_signals_stop(), with the code to exit with: when that is for the signal which a key of
- * the terminal has sent, die of it, so that a shell ends the script that we are part of. */
+/* Call this after cli_signals_stop(), with the code to exit with. If the code is that of a signal
+ * which a key of the terminal has sent, die of this signal, so that a shell ends the script that
+ * runs redlock. */
 void cli_signals_die(const struct cli_signals *signals, int code);
 
-/* In a forked child: everything as redlock found it when it was started. */
+/* In a forked child: restore the signal settings that redlock was started with. */
 void cli_signals_restore(void);
 
 /* Whether a signal asks for an end: INT, TERM, HUP or QUIT. */
 bool cli_signals_ends(int signo);
 
-/* Whether a signal is meant for the command: one that ends, USR1 or USR2. */
+/* Whether a signal is passed on to the command: one that asks for an end, USR1 or USR2. */
 bool cli_signals_pass(int signo);
 
 /* "SIGTERM" for SIGTERM; never NULL. */

@@ -1,8 +1,8 @@
 /* terminal.c - the foreground process group of the terminal.
  *
- * Only the foreground may read from the terminal, and gets what Ctrl-C and Ctrl-Z send. The command
- * of redlock sandbox has a process group of its own, which is lent the terminal; that of redlock
- * lock is in redlock's, and may have lent it on.
+ * Only the foreground group may read from the terminal, and receives the signals of Ctrl-C and
+ * Ctrl-Z. The command of redlock sandbox has its own process group, which is given the terminal.
+ * The command of redlock lock is in redlock's group, and may give the terminal to another group.
  */
 #include "cli/system/terminal.h"
 

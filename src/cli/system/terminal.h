@@ -1,6 +1,6 @@
-/* terminal.h - the terminal, and whose it is.
+/* terminal.h - the terminal and its foreground group.
  *
- * The terminal is /dev/tty, whatever stdin is: commands ask for passwords there.
+ * The terminal is /dev/tty, also when stdin is something else: commands ask for passwords there.
  */
 #ifndef CLI_SYSTEM_TERMINAL_H
 #define CLI_SYSTEM_TERMINAL_H
@@ -8,20 +8,20 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Whether we have a terminal: one that controls our session. */
+/* Whether our session has a controlling terminal. */
 bool cli_terminal_exists(void);
 
-/* Whether we are in its foreground. */
+/* Whether our process group is in the foreground. */
 bool cli_terminal_ours(void);
 
-/* The process group in its foreground; -1 when there is no terminal. */
+/* The process group in the foreground; -1 when there is no terminal. */
 pid_t cli_terminal_foreground(void);
 
-/* Make a process group its foreground; does nothing when there is no terminal. Needs SIGTTOU
- * blocked when called from the background. */
+/* Put a process group in the foreground; does nothing without a terminal. SIGTTOU must be blocked
+ * when this is called from the background. */
 void cli_terminal_give(pid_t group);
 
-/* If the foreground is a process group that nobody is in any more, it is ours from now on. */
+/* If the process group in the foreground has no processes left, put our group in the foreground. */
 void cli_terminal_reclaim(void);
 
 /* Block SIGTTOU, so that the terminal can be taken back from the background. */

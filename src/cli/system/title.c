@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-/* The arguments, which stand one behind the other. */
+/* The arguments, which are next to each other in memory. */
 static char *arguments;
 static size_t length;
 
@@ -16,7 +16,7 @@ void cli_title_init(int argc, char **argv)
     }
 }
 
-/* The last byte stays 0: otherwise the environment would count as part of the title. */
+/* The last byte stays 0: otherwise ps(1) would show the environment as part of the title. */
 void cli_title_set(const char *title)
 {
     size_t wanted = strlen(title);

@@ -1,12 +1,13 @@
-/* title.h - what a forked process is called. */
+/* title.h - the name of a forked process. */
 #ifndef CLI_SYSTEM_TITLE_H
 #define CLI_SYSTEM_TITLE_H
 
-/* Remember where the arguments are. To be called first in main(). */
+/* Remember where the arguments are. Call this first in main(). */
 void cli_title_init(int argc, char **argv);
 
-/* In a forked process that needs the arguments no more: be called `title` in what ps(1) and
- * pkill(1) show, with and without the arguments. It is cut to the room that these had. */
+/* In a forked process that no longer needs its arguments: change the name that ps(1) shows and
+ * pkill(1) matches to `title`, with and without the arguments. The title is cut to the length of
+ * the arguments. */
 void cli_title_set(const char *title);
 
 #endif

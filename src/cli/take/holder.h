@@ -17,7 +17,7 @@ struct cli_holder {
 /* Find the holder in the last votes of the masters. */
 struct cli_holder cli_holder_find(const struct redlock *rl, const struct redlock_lock *lock);
 
-/* The owner in a token; NULL when there is none. */
+/* The owner in a token; NULL when it has no owner. */
 const char *cli_holder_owner(const char *token);
 
 #endif
