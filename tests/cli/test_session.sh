@@ -67,7 +67,7 @@ done
 export HOME="$work/home"
 unset XDG_CONFIG_HOME
 mkdir -p "$HOME/.config/redlock" "$work/xdg/redlock"
-run env -u REDLOCK_NODES "$REDLOCK" lock k --no-wait --nodes "$(echo "$nodes" | tr ' ' ,)" -- true
+run env -u REDLOCK_NODES "$REDLOCK" lock k --wait 30s --nodes "$(echo "$nodes" | tr ' ' ,)" -- true
 status_is 0 "--nodes takes URIs with commas between them"
 run "$REDLOCK" nodes --nodes "$(some 1 2 3)"
 check "--nodes takes URIs with blanks between them, and overrides REDLOCK_NODES" \
@@ -108,20 +108,28 @@ config() { # config LINE...: a file that names masters, followed by these lines
 }
 with_config() { run env -u REDLOCK_NODES -u REDLOCK_QUARANTINE REDLOCK_CONFIG="$work/nodes" "$@"; }
 
+# Prints the key as soon as master 1 has it: the majority that decides may be the other two. One
+# master may also keep the key of the lock before a moment longer; --wait covers that.
+cat >"$work/await_key" <<SCRIPT
+until [ "\$('$rediscli' -s '$REDLOCK_SANDBOX/1.sock' exists "\$1")" = 1 ]; do sleep 0.05; done
+echo "\$1"
+SCRIPT
+with_key() { with_config timeout 60 "$@"; }
+
 config 'key-prefix = app:' 'max-ttl=20s  # of all' 'quarantine = off'
-with_config "$REDLOCK" lock k --no-wait -- "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
-prints 1 "a file may set the prefix"
+with_key "$REDLOCK" lock k --wait 30s -- sh "$work/await_key" app:k
+prints app:k "a file may set the prefix"
 status_is 0 "a file may set the quarantine"
-with_config "$REDLOCK" lock k --no-wait --ttl 30s -- true
+with_config "$REDLOCK" lock k --wait 30s --ttl 30s -- true
 status_is 64 "a file may set the longest ttl"
 says "--max-ttl 20.0 s" "the longest ttl of the file is named"
-with_config "$REDLOCK" lock k --no-wait --ttl 30s --max-ttl 1m --key-prefix '' -- \
-    "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
-prints 0 "options override the file, even an empty prefix"
-with_config env REDLOCK_MAX_TTL=1m REDLOCK_KEY_PREFIX= "$REDLOCK" lock k --no-wait --ttl 30s -- \
-    "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" exists app:k
-prints 0 "environment variables override the file"
-run env REDLOCK_CONFIG="$work/nodes" "$REDLOCK" lock k --no-wait --ttl 30s -- true
+with_key "$REDLOCK" lock k --wait 30s --ttl 30s --max-ttl 1m --key-prefix '' -- \
+    sh "$work/await_key" k
+prints k "options override the file, even an empty prefix"
+with_key env REDLOCK_MAX_TTL=1m REDLOCK_KEY_PREFIX= "$REDLOCK" lock k --wait 30s --ttl 30s -- \
+    sh "$work/await_key" k
+prints k "environment variables override the file"
+run env REDLOCK_CONFIG="$work/nodes" "$REDLOCK" lock k --wait 30s --ttl 30s -- true
 status_is 0 "a file's settings apply only to the masters that it names"
 config 'max-ttl = 20x'
 with_config "$REDLOCK" nodes
@@ -152,16 +160,16 @@ says "$work/nodes:4: master 2 and master 4 are the same" \
 
 # shellcheck disable=SC2016
 nested='"$0" extend k --token "$REDLOCK_TOKEN" --ttl 50s && env'
-outer() { run env -u REDLOCK_NODES "$REDLOCK" lock k --no-wait "$@" -- sh -c "$nested" "$REDLOCK"; }
+outer() { run env -u REDLOCK_NODES "$REDLOCK" lock k --wait 30s "$@" -- sh -c "$nested" "$REDLOCK"; }
 outer --nodes "$(some 1 2 3)" --key-prefix app: --max-ttl 1m --quarantine off
 status_is 0 "a redlock inside CMD uses the same lock"
 prints "REDLOCK_KEY_PREFIX=app:" "CMD inherits the prefix"
 prints "REDLOCK_MAX_TTL=60000ms" "CMD inherits the longest ttl"
 prints "REDLOCK_QUARANTINE=off" "CMD inherits the quarantine"
 config 'key-prefix = app:' 'max-ttl = 1m' 'quarantine = off'
-with_config "$REDLOCK" lock k --no-wait -- env -u REDLOCK_CONFIG sh -c "$nested" "$REDLOCK"
+with_config "$REDLOCK" lock k --wait 30s -- env -u REDLOCK_CONFIG sh -c "$nested" "$REDLOCK"
 status_is 0 "a redlock inside CMD uses the settings of a file"
-with_config "$REDLOCK" lock k --no-wait --key-prefix '' -- sh -c "$nested" "$REDLOCK"
+with_config "$REDLOCK" lock k --wait 30s --key-prefix '' -- sh -c "$nested" "$REDLOCK"
 status_is 0 "a redlock inside CMD uses settings that override the file"
 
 for number in 1 2 3; do
@@ -178,12 +186,12 @@ for number in 1 2 3; do
         config set requirepass '' >/dev/null
 done
 { some 1 2 3; echo redis://ann:hunter2@127.0.0.1:1; } | tr ' ' '\n' >"$work/nodes"
-with_config "$REDLOCK" lock k --no-wait --quarantine off -- sh -c "$nested" "$REDLOCK"
+with_config "$REDLOCK" lock k --wait 30s --quarantine off -- sh -c "$nested" "$REDLOCK"
 status_is 0 "CMD inherits a file that contains a password"
 prints "REDLOCK_CONFIG=$work/nodes" "CMD inherits that file by its name"
 check "CMD does not inherit the password in that file" missing hunter2 "$work/out"
 run env REDLOCK_NODES="$(some 1 2 3)redis://ann:hunter2@127.0.0.1:1 redis://:hunter2@127.0.0.1:2" \
-    "$REDLOCK" lock k --no-wait -- env
+    "$REDLOCK" lock k --wait 30s -- env
 prints "redis://ann@127.0.0.1:1 redis://127.0.0.1:2" "CMD inherits URIs without their passwords"
 check "the passwords of URIs are not shown" missing hunter2 "$work/out"
 
