@@ -53,8 +53,9 @@ for number in 1 2; do master "$number" del k >/dev/null; done
 halt 3
 run "$REDLOCK" extend k --token "$token" --node-timeout 500ms
 status_is 69 "without a majority of masters that confirm it gives 69"
-says "2 do not have the key, and 0 have the key of somebody else: unix:///" \
+says "cannot extend 'k': 2 of 5 masters confirm it, 3 are needed: unix:///" \
     "without a majority extend names the cause"
+says ".sock (does not have the key" "without a majority extend names the masters without the key"
 says "3.sock (connecting" "without a majority extend names the masters that do not answer"
 check "without a majority extend sets the key nowhere" \
     [ "$(master 1 exists k)$(master 2 exists k)" = 00 ]

@@ -155,23 +155,20 @@ int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, cons
     size_t n = redlock_node_count(rl);
     struct redlock_node_detail detail = {.size = sizeof(detail)};
     struct line line = {"", 0};
-    size_t confirmed = 0, gone = 0, taken = 0, i;
+    size_t confirmed = 0, denied = 0, i;
 
     for (i = 0; i < n; i++) {
         if (redlock_lock_node(lock, i, &detail) == 0) {
             confirmed += detail.vote == REDLOCK_VOTE_YES;
-            gone += detail.vote == REDLOCK_VOTE_NO && !detail.holder[0];
-            taken += detail.vote == REDLOCK_VOTE_NO && detail.holder[0];
+            denied += detail.vote == REDLOCK_VOTE_NO;
         }
     }
-    if (gone + taken == 0) {
+    if (denied == 0) {
         return cli_nodes_explain(rl);
     }
     list(rl, lock, is_wrong, &line);
-    cli_say(
-        "cannot extend '%s': %zu of %zu masters confirm it, %zu are needed; %zu do not have the "
-        "key, and %zu have the key of somebody else: %s",
-        key, confirmed, n, n / 2 + 1, gone, taken, line.text);
+    cli_say("cannot extend '%s': %zu of %zu masters confirm it, %zu are needed: %s", key, confirmed,
+            n, n / 2 + 1, line.text);
     cli_say_more(
         "Try again when more masters answer. If that is too late, acquire the lock again.");
     return CLI_UNREACHABLE;
