@@ -54,7 +54,7 @@ int fuzz_letter(struct fuzz_script *s)
     return fuzz_byte(s);
 }
 
-/* The value of a digit; `base` for what is none. */
+/* The value of a digit; `base` when the letter is no digit. */
 static unsigned digit(int c, unsigned base)
 {
     unsigned value = base;

@@ -26,8 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 void fuzz_check(bool holds, const char *rule, const char *file, int line);
 
-/* The bytes as a text that ends with a NUL, in memory of exactly that size, so that a read
- * behind its end is noticed. The caller frees it. */
+/* The bytes as a text that ends with a NUL, in memory of exactly that size, so that a read beyond
+ * its end is noticed. The caller frees it. */
 char *fuzz_text(const uint8_t *data, size_t size);
 
 /* What is left of a script. */
@@ -41,8 +41,8 @@ int fuzz_letter(struct fuzz_script *s);
 /* The next byte, whatever it is; -1 at the end. */
 int fuzz_byte(struct fuzz_script *s);
 
-/* The decimal number that comes next, 0 when there is none; '*' is the largest one, at which
- * larger ones stick. */
+/* The decimal number that comes next; 0 when no digit comes. '*' is the largest number, and so is
+ * every number that is too large. */
 uint64_t fuzz_number(struct fuzz_script *s);
 
 /* The set of nodes that comes next, in hexadecimal; '*' has all 64 bits. */
@@ -54,10 +54,10 @@ unsigned fuzz_count(struct fuzz_script *s);
 /* The number of a node, 0 to 63: one more than there can be. */
 unsigned fuzz_node(struct fuzz_script *s);
 
-/* A clock that can stand anywhere below RLK_NEVER, moved on. */
+/* A time below RLK_NEVER, moved on by `by_us`; it saturates just below RLK_NEVER. */
 uint64_t fuzz_later(uint64_t now_us, uint64_t by_us);
 
-/* The same to a point in time, unless that is past, or does not come. */
+/* Move the time on to `to_us`, unless that is past or RLK_NEVER. */
 void fuzz_move_to(uint64_t *now_us, uint64_t to_us);
 
 /* A letter that stands for an event. What follows it in the script is read in the order of `reads`:
@@ -71,12 +71,13 @@ struct fuzz_event {
     struct rlk_event ev;
 };
 
-/* The event of this letter and of what follows it. Returns false for a letter that is none. */
+/* The event of this letter and of what follows it. Returns false when the letter is not in the
+ * table. */
 bool fuzz_event(struct fuzz_script *s, const struct fuzz_event *table, int letter,
                 struct rlk_event *ret_ev);
 
-/* The letters of time: '+' and a number; '@' to the deadline; '<' to just before it. Returns
- * false for a letter that is none. */
+/* The letters of time: '+' and a number; '@' to the deadline; '<' to just before it. Returns false
+ * for any other letter. */
 bool fuzz_time(struct fuzz_script *s, int letter, uint64_t *now_us, uint64_t deadline_us);
 
 #endif

@@ -23,7 +23,7 @@
 #include "lib/events.h"
 #include "round_model.h"
 
-/* After so many steps of the driver it cancels. */
+/* After so many steps the driver cancels the attempt. */
 #define PATIENCE 200
 
 struct world {
@@ -32,12 +32,12 @@ struct world {
     uint64_t ready, coming, now_us, deadline_us;
     uint64_t give_up_us; /* the start and the wait */
     bool full;
-    unsigned wins_told, ends_told;
+    unsigned wins_reported, ends_reported;
 };
 
-/* ---- what has to come of a step ---- */
+/* ---- what a step must do ---- */
 
-/* One step, and what was before it. */
+/* One step, and the state before it. */
 struct moment {
     const struct rlk_attempt *before, *after;
     const struct rlk_event *ev;
@@ -79,7 +79,7 @@ static bool is_for_the_round(const struct moment *m)
     return false;
 }
 
-/* [S13] A round's time has come: it begins, or stands in line. */
+/* [S13] A round is due: it begins, or is queued. */
 static bool is_round_due(const struct world *w, const struct moment *m)
 {
     bool first = m->before->state == RLK_ATTEMPT_IDLE && m->ev->kind == RLK_EVENT_START;
@@ -88,21 +88,23 @@ static bool is_round_due(const struct world *w, const struct moment *m)
                      w->now_us >= w->deadline_us && w->now_us < w->give_up_us);
 }
 
-/* Who does not wait for others to let go has one try, which is still to come. */
-static uint64_t line_limit(const struct world *w, const struct moment *m)
+/* Until when an attempt may be queued. Without a wait it may stay there for any time: its one round
+ * is still to come. */
+static uint64_t queue_limit_us(const struct world *w, const struct moment *m)
 {
     return m->before->config.wait_us == 0 ? RLK_NEVER : w->give_up_us;
 }
 
-/* No round after the first begins at or behind the end of the wait, or before its time. */
+/* No round after the first begins before it is due, or when the wait has ended. */
 static void check_beginning(struct world *w, const struct moment *m)
 {
     bool first = m->before->tries == 0;
     bool turn = m->before->state == RLK_ATTEMPT_QUEUED && m->ev->kind == RLK_EVENT_DEQUEUED &&
-                w->now_us < line_limit(w, m);
+                w->now_us < queue_limit_us(w, m);
 
-    FUZZ_CHECK(turn || (is_round_due(w, m) && !m->ev->full),
-               "[S13] a round begins when its time has come and there is room, or in its turn");
+    FUZZ_CHECK(
+        turn || (is_round_due(w, m) && !m->ev->full),
+        "[S13] a round begins when it is due and there is room, or when it leaves the queue");
     FUZZ_CHECK(m->out->fresh, "[S4] a round has a token of its own");
     FUZZ_CHECK(m->after->tries == m->before->tries + 1, "rounds are counted");
     FUZZ_CHECK(m->before->tries <= m->before->config.max_retries, "so many retries, and no more");
@@ -133,7 +135,8 @@ static void follow_round(struct world *w, const struct moment *m)
     }
 }
 
-/* A loss is put down to what happened in its round, unless the end of the wait cut it short. */
+/* The reason of a loss is what happened in its round, unless the end of the wait cut that round
+ * short. */
 static void check_reason(const struct world *w, const struct moment *m)
 {
     bool cut = m->after->tries > 1 && w->now_us >= w->give_up_us;
@@ -179,13 +182,13 @@ static enum rlk_attempt_state expected(const struct world *w, const struct momen
         return m->ev->full ? RLK_ATTEMPT_QUEUED : RLK_ATTEMPT_ASKING;
     }
     if (m->before->state == RLK_ATTEMPT_QUEUED && m->ev->kind == RLK_EVENT_DEQUEUED &&
-        w->now_us < line_limit(w, m)) {
+        w->now_us < queue_limit_us(w, m)) {
         return RLK_ATTEMPT_ASKING;
     }
     if (m->before->state == RLK_ATTEMPT_IDLE || m->before->state == RLK_ATTEMPT_WAITING ||
         m->before->state == RLK_ATTEMPT_QUEUED) {
         uint64_t limit_us =
-            m->before->state == RLK_ATTEMPT_QUEUED ? line_limit(w, m) : w->give_up_us;
+            m->before->state == RLK_ATTEMPT_QUEUED ? queue_limit_us(w, m) : w->give_up_us;
         bool over = m->before->state != RLK_ATTEMPT_IDLE && is_wake_up(m) && w->now_us >= limit_us;
 
         return kind == RLK_EVENT_CANCEL || over ? RLK_ATTEMPT_FAILED : m->before->state;
@@ -203,9 +206,10 @@ static void check_failure(const struct world *w, const struct moment *m)
         FUZZ_CHECK(w->now_us >= w->give_up_us && m->before->config.wait_us > 0,
                    "the end of the wait is told when it has come");
         FUZZ_CHECK(m->after->tries > 0 || m->after->reason == REDLOCK_ELIMIT,
-                   "[S13] who never left the line is told that it was our own limit");
+                   "[S13] an attempt that never left the queue reports our own limit");
     } else if (!cancelled) {
-        FUZZ_CHECK(status == m->after->reason && status < 0, "one round's failure is the end's");
+        FUZZ_CHECK(status == m->after->reason && status < 0,
+                   "the failure of a single round is that of the attempt");
     }
 }
 
@@ -215,21 +219,21 @@ static void check_state(struct world *w, const struct moment *m)
     bool news = is != was && (is == RLK_ATTEMPT_WON || is == RLK_ATTEMPT_FAILED);
 
     FUZZ_CHECK(is == expected(w, m), "the step leads where it must");
-    FUZZ_CHECK(m->out->report == news, "told when it is decided, once");
+    FUZZ_CHECK(m->out->report == news, "reported when it is decided, once");
     FUZZ_CHECK(m->out->queue == (is == RLK_ATTEMPT_QUEUED && was != is),
-               "[S13] who is to stand in line says so, once");
+               "[S13] an attempt that has to be queued says so, once");
     FUZZ_CHECK(is != RLK_ATTEMPT_HELD || was == RLK_ATTEMPT_HELD ||
                    (m->ev->kind == RLK_EVENT_DELIVER && round_model_enough(&w->round, w->now_us)),
-               "[S2] held when it is handed out with enough left, and not otherwise");
+               "[S2] held when it is delivered with enough validity left, and not otherwise");
     if (is == RLK_ATTEMPT_FAILED && was != is) {
         check_failure(w, m);
     } else if (is == RLK_ATTEMPT_FAILED) {
         FUZZ_CHECK(memcmp(m->before, m->after, sizeof(*m->after)) == 0, "a failure is final");
     }
-    w->wins_told += m->out->report && is == RLK_ATTEMPT_WON;
-    w->ends_told += m->out->report && is == RLK_ATTEMPT_FAILED;
-    FUZZ_CHECK(w->wins_told <= m->after->tries, "a round is won once");
-    FUZZ_CHECK(w->ends_told == (is == RLK_ATTEMPT_FAILED), "the end is told once");
+    w->wins_reported += m->out->report && is == RLK_ATTEMPT_WON;
+    w->ends_reported += m->out->report && is == RLK_ATTEMPT_FAILED;
+    FUZZ_CHECK(w->wins_reported <= m->after->tries, "a round is won once");
+    FUZZ_CHECK(w->ends_reported == (is == RLK_ATTEMPT_FAILED), "the end is reported once");
 }
 
 /* The bound of the back-off: it doubles with each failure. */
@@ -254,11 +258,11 @@ static void check_deadline(struct world *w, const struct moment *m)
     if (m->after->state == RLK_ATTEMPT_ASKING) {
         FUZZ_CHECK(due_us == m->after->round.deadline_us, "while it asks, the round's deadline");
     } else if (m->after->state == RLK_ATTEMPT_QUEUED) {
-        FUZZ_CHECK(due_us == line_limit(w, m), "in line the wait ends, and nothing else");
+        FUZZ_CHECK(due_us == queue_limit_us(w, m), "in the queue only the wait can end");
     } else if (m->after->state != RLK_ATTEMPT_WAITING) {
-        FUZZ_CHECK(due_us == RLK_NEVER, "who waits for nothing needs no timer");
+        FUZZ_CHECK(due_us == RLK_NEVER, "an attempt that waits for nothing needs no timer");
     } else if (m->before->state == RLK_ATTEMPT_WAITING && !begins_a_round(m)) {
-        FUZZ_CHECK(due_us == w->deadline_us, "the wait stays as long as it was told");
+        FUZZ_CHECK(due_us == w->deadline_us, "the back-off does not change while it lasts");
     } else {
         FUZZ_CHECK(due_us >= w->now_us && due_us <= w->give_up_us &&
                        due_us <= rlk_time_add(w->now_us, bound(w, m)),
@@ -274,7 +278,7 @@ static void step(struct world *w, struct rlk_event ev)
     struct moment m = {&before, &w->a, &ev, &out};
 
     memcpy(&before, &w->a, sizeof(before));
-    memset(&out, 0xff, sizeof(out)); /* it must be written completely */
+    memset(&out, 0xff, sizeof(out)); /* every field must be written */
     ev.now_us = w->now_us;
     if (event_has_nodes(&ev)) {
         ev.ready = w->ready;
@@ -297,7 +301,8 @@ static uint64_t edge(const struct world *w)
     return rlk_time_sub(w->a.round.valid_until_us, w->a.config.terms.min_validity_us);
 }
 
-/* A vote without a round is one in the round that runs. Some are no business of an attempt. */
+/* A vote without a round belongs to the present round. Some events must not matter to an
+ * attempt. */
 static const struct fuzz_event events[] = {
     {'s', "", {.kind = RLK_EVENT_START}},
     {'y', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
@@ -371,7 +376,7 @@ static void simple(struct world *w, enum rlk_event_kind kind)
     step(w, (struct rlk_event){.kind = kind});
 }
 
-/* One thing that a driver owes it. */
+/* Brings the next event that the attempt waits for. */
 static void drive(struct world *w)
 {
     enum rlk_attempt_state was = w->a.state;
@@ -387,10 +392,11 @@ static void drive(struct world *w)
         fuzz_move_to(&w->now_us, w->deadline_us);
         simple(w, RLK_EVENT_TIMER);
     }
-    FUZZ_CHECK(w->a.state != was || w->a.tries != tries, "what a driver owes it makes it go on");
+    FUZZ_CHECK(w->a.state != was || w->a.tries != tries,
+               "an event that the driver has to bring makes it go on");
 }
 
-static void come_to_an_end(struct world *w)
+static void run_to_the_end(struct world *w)
 {
     unsigned i;
 
@@ -433,6 +439,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while ((letter = fuzz_letter(&s)) >= 0) {
         play(&w, &s, letter);
     }
-    come_to_an_end(&w);
+    run_to_the_end(&w);
     return 0;
 }

@@ -5,12 +5,13 @@
  *     a N          node N is asked for the time
  *     t TIME       from now on a round trip takes as long
  *     f N TIME     the clock of node N is set forward        b N TIME   back
- *     z TIME       we stand still
+ *     z TIME       we are suspended
  *     x N          another server answers at node N
  *     s N SENT TRIP SERVER   a sample, whatever it is
  *     +TIME        time goes by
  *
- * After each sample a model, which reckons in 128 bits and tries all amounts, has its say. */
+ * After each sample a model, which computes in 128 bits and tries all amounts, checks the verdict.
+ */
 #include <string.h>
 
 #include "base/mask.h"
@@ -38,8 +39,8 @@ struct model_clock {
     bool known;
     struct model_reading before[READINGS];
     wide ahead_us;                  /* unexplained */
-    wide first_us[2], latest_us[2]; /* from when to when the parts of it happened */
-    wide excuse_us;                 /* what we are known to have stood still since it was asked */
+    wide first_us[2], latest_us[2]; /* when the unexplained parts happened: from, to */
+    wide excuse_us; /* for how long we were suspended, as far as known, since it was asked */
 };
 
 struct world {
@@ -50,13 +51,14 @@ struct world {
     struct model_clock model[RLK_MAX_NODES];
 };
 
-/* A sample, and what was made of it. */
+/* A sample, and the verdict about it. */
 struct verdict {
     enum rlk_clock_verdict verdict;
     uint64_t by_us, nodes;
 };
 
-/* What the model makes of it: a change is negative when behind, 0 when it is no wonder. */
+/* The verdict of the model. The change is negative when the clock is behind, and 0 when it is
+ * steady. */
 struct guess {
     bool moved;
     wide reported_us, since_us;
@@ -87,8 +89,8 @@ static bool is_late(const struct model_clock *m, wide now_us)
     return m->ahead_us == 0 || now_us - m->latest_us[1] > (wide)MAX_TTL_US;
 }
 
-/* Of the nodes whose amounts agree when this one has the largest, how many may have got ahead at
- * these instants; NULL: at any. */
+/* How many nodes agree when this one has the largest amount, and may have gone ahead at these
+ * instants; NULL: at any. */
 static unsigned count(const struct world *w, unsigned largest, const wide *first_us,
                       const wide *latest_us, wide now_us)
 {
@@ -106,7 +108,8 @@ static unsigned count(const struct world *w, unsigned largest, const wide *first
     return n;
 }
 
-/* Instants that a majority with this node has in common: if any, then where some parts end. */
+/* Instants that a majority with this node has in common. If there are any, the end of a part is one
+ * of them. */
 static bool has_instants(const struct world *w, unsigned largest, wide now_us)
 {
     const struct model_clock *l = &w->model[largest];
@@ -157,7 +160,7 @@ static void add_ahead(struct model_clock *m, const struct guess *g, wide now_us)
     }
 }
 
-/* No instant of the first parts, or of the last, is before the latest beginning. */
+/* No instant in the first parts, or in the last, is before the latest beginning. */
 static void check_instants(const struct world *w, uint64_t nodes)
 {
     wide first_us[2] = {0, RLK_NEVER}, latest_us[2] = {0, RLK_NEVER};
@@ -175,7 +178,7 @@ static void check_instants(const struct world *w, uint64_t nodes)
     FUZZ_CHECK(latest_us[0] <= latest_us[1], "and what happened last");
 }
 
-/* Those that were asked before it are excused, the others have nothing to do with it. */
+/* Nodes that were asked before the suspension are excused; it does not concern the others. */
 static void excuse(struct world *w, const struct verdict *v)
 {
     unsigned i;
@@ -214,7 +217,7 @@ static void check_suspension(struct world *w, unsigned node, const struct verdic
         largest = largest || m->ahead_us == v->by_us;
         w->suspended_at_us = least(w->suspended_at_us, m->latest_us[1]);
     }
-    FUZZ_CHECK(largest, "it is what somebody shows");
+    FUZZ_CHECK(largest, "the amount is that of one of the nodes");
     FUZZ_CHECK(!has_agreement(w, v->by_us, now_us), "and no majority agrees on more");
     excuse(w, v);
 }
@@ -241,7 +244,8 @@ static void check_verdict(struct world *w, unsigned node, const struct verdict *
     }
 }
 
-/* By how much it has moved since then, and *ret_moved, whether it has but for its excuse. */
+/* By how much the clock has moved since then; *ret_moved: whether it has moved by more than is
+ * excused. */
 static wide change_us(const struct model_reading *then, const struct model_reading *now,
                       wide excuse_us, bool *ret_moved)
 {
@@ -294,7 +298,7 @@ static void rebase(const struct world *w, struct model_clock *m, const struct mo
     m->excuse_us = anew ? 0 : m->excuse_us;
 }
 
-/* What the model makes of a sample that is not older than the one before. */
+/* The verdict of the model about a sample that is not older than the one before. */
 static void compare(struct world *w, unsigned node, const struct rlk_clock_sample *sample,
                     struct verdict *v)
 {

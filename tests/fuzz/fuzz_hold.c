@@ -25,7 +25,7 @@
 
 #define MAX_TTL_MS 86400000
 #define MAX_TIMEOUT_US 60000000
-/* After so many steps of the driver it is as if the machine was suspended. */
+/* After so many steps of the driver the machine seems to have been suspended. */
 #define PATIENCE 200
 
 struct world {
@@ -41,7 +41,7 @@ static void step(struct world *w, struct rlk_event ev)
     struct rlk_hold before;
 
     memcpy(&before, &w->h, sizeof(before));
-    memset(&out, 0xff, sizeof(out)); /* it must be written completely */
+    memset(&out, 0xff, sizeof(out)); /* every field must be written */
     ev.now_us = w->now_us;
     if (event_has_nodes(&ev)) {
         ev.ready = w->ready;
@@ -54,7 +54,7 @@ static void step(struct world *w, struct rlk_event ev)
 
 /* ---- the script ---- */
 
-/* Some are no business of a held lock: they must change nothing. */
+/* Some events do not concern a held lock: they must change nothing. */
 static const struct fuzz_event events[] = {
     {'y', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_OURS}},
     {'Y', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_OURS, .clock_suspect = true}},
@@ -76,8 +76,8 @@ static const struct fuzz_event events[] = {
     {0},
 };
 
-/* What a node says is an answer to what it was asked: to keep the key, or to set it again. A vote
- * is none to the former: then it is passed over. */
+/* What a node says answers the question that it was asked: to keep the key, or to set it again. A
+ * vote does not answer the former, and is ignored. */
 static void hear(struct world *w, struct rlk_event ev)
 {
     static const enum rlk_vote votes[] = {RLK_VOTE_UNKNOWN, RLK_VOTE_YES, RLK_VOTE_NO, RLK_VOTE_NO};
@@ -97,7 +97,7 @@ static uint64_t ttl_us(struct fuzz_script *s)
     return 1000 * rlk_time_max(10, rlk_time_min(fuzz_number(s), MAX_TTL_MS));
 }
 
-/* One extension at a time: the driver sees to that. */
+/* The driver allows one extension at a time. */
 static void extend(struct world *w, struct fuzz_script *s)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_EXTEND, .ttl_us = ttl_us(s)};
@@ -124,7 +124,7 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
     }
 }
 
-static void come_to_an_end(struct world *w)
+static void run_to_the_end(struct world *w)
 {
     unsigned i;
 
@@ -136,9 +136,10 @@ static void come_to_an_end(struct world *w)
         fuzz_move_to(&w->now_us, hold_model_until(&w->model));
         step(w, (struct rlk_event){.kind = RLK_EVENT_TIMER});
     }
-    FUZZ_CHECK(w->h.state == RLK_HOLD_LOST && w->model.told_lost == 1,
-               "[S3, S9] without a word from anybody it is lost with its time");
-    FUZZ_CHECK(w->model.told_extended == w->model.asked_extended, "every extension is told");
+    FUZZ_CHECK(w->h.state == RLK_HOLD_LOST && w->model.reported_lost == 1,
+               "[S3, S9] without any answer it is lost when its time is over");
+    FUZZ_CHECK(w->model.reported_extended == w->model.asked_extended,
+               "every extension is reported");
 }
 
 static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *ret_quarantined)
@@ -158,7 +159,7 @@ static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *re
     c->seed = fuzz_number(s);
 }
 
-/* A round that was won just now, as round.h leaves one behind. */
+/* A round that was just won, as round.h leaves it. */
 static void win(struct rlk_round *r, const struct rlk_hold_config *c, bool quarantined,
                 uint64_t now_us, struct fuzz_script *s)
 {
@@ -208,6 +209,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while ((letter = fuzz_letter(&s)) >= 0) {
         play(&w, &s, letter);
     }
-    come_to_an_end(&w);
+    run_to_the_end(&w);
     return 0;
 }

@@ -40,10 +40,10 @@
 #define MOST_STEPS 4000
 #define MOST_MS 1000000000
 
-/* How long behind its patience a close may end: it looks again every 20 ms. */
+/* How much later than its patience a close may end: it checks every 20 ms. */
 #define CLOSE_SLACK_US 25000
 
-/* How long it waits for a server that is being connected, and has a pending release. */
+/* How long a close waits for a server that is being connected and has a pending release. */
 #define CONNECTING_US 100000
 
 enum call_kind {
@@ -52,7 +52,7 @@ enum call_kind {
     QUERY
 };
 
-/* A call that was accepted: told once. */
+/* A call that was accepted. Its result is reported once. */
 struct call {
     enum call_kind kind;
     bool told;
@@ -92,7 +92,7 @@ static int allow(size_t size)
 
 static void user(struct world *w, int letter);
 
-/* ---- what is told ---- */
+/* ---- results ---- */
 
 static void check_text(const char *text, size_t most)
 {
@@ -112,12 +112,12 @@ static void react(struct world *w)
 
 static void told(struct call *c)
 {
-    FUZZ_CHECK(!c->told, "told once");
-    FUZZ_CHECK(!world->closed, "nothing is told after the close");
+    FUZZ_CHECK(!c->told, "reported once");
+    FUZZ_CHECK(!world->closed, "nothing is reported after the close");
     c->told = true;
 }
 
-/* [S2] The lease ends a ttl less the drift after the request, and it was not read earlier than
+/* [S2] The lease ends a ttl less the drift after the request, and the request was not read before
  * it was sent. */
 static void check_held(struct world *w, const struct call *c, const struct redlock_lock *lock)
 {
@@ -125,13 +125,13 @@ static void check_held(struct world *w, const struct call *c, const struct redlo
     uint64_t left_ms = redlock_lock_validity_ms(lock);
     uint64_t lease_us = c->ttl_ms * UINT64_C(990) - 2000;
 
-    FUZZ_CHECK(left_ms >= c->ttl_ms / 10, "[S2] handed out with enough left");
+    FUZZ_CHECK(left_ms >= c->ttl_ms / 10, "[S2] delivered with enough validity left");
     FUZZ_CHECK(t || w->peer.n_tokens == PEER_TOKENS || w->peer.ahead, "held is what was set");
     if (t) {
-        FUZZ_CHECK(!t->released, "[S4] what is handed out was not released before");
-        FUZZ_CHECK(t->answered || w->peer.ahead, "[S1] nobody holds without an answer");
+        FUZZ_CHECK(!t->released, "[S4] a lock that is delivered was not released before");
+        FUZZ_CHECK(t->answered || w->peer.ahead, "[S1] no lock is held without an answer");
         FUZZ_CHECK(virtual_now_us() + left_ms * 1000 <= t->read_us + lease_us,
-                   "[S2] believed for the lease and no longer");
+                   "[S2] valid for the lease and no longer");
         t->held = true;
     }
 }
@@ -198,7 +198,7 @@ static void on_closed(void *arg)
     w->rl = NULL;
     w->kept_to_the_end = w->peer.fd >= 0 && (w->peer.sent == w->sent_at_close || !w->peer.scripted);
     for (i = 0; i < w->n_calls; i++) {
-        FUZZ_CHECK(w->calls[i].told, "each call is told before the close has ended");
+        FUZZ_CHECK(w->calls[i].told, "each call gets its result before the close has ended");
     }
 }
 
@@ -430,7 +430,7 @@ static void server(struct world *w, int letter)
     }
 }
 
-/* ---- the course of it ---- */
+/* ---- the run of a script ---- */
 
 static void play(struct world *w, int letter)
 {
@@ -472,9 +472,9 @@ static void check_node(const struct world *w)
     }
 }
 
-/* The script is over: close it, and let time pass until it is closed, in few steps. A close waits
- * for as long as the server goes on answering. */
-static void come_to_an_end(struct world *w)
+/* The script is over: close the manager, and let time pass until it is closed, in few steps. A
+ * close waits for as long as the server goes on answering. */
+static void run_to_the_end(struct world *w)
 {
     uint64_t patience_us = rlk_time_from_ms(w->timeout_ms);
     uint64_t heard_us = rlk_time_max(w->close_us, w->peer.sent_us);
@@ -495,7 +495,7 @@ static void come_to_an_end(struct world *w)
                "a close ends in time");
 }
 
-/* Everything that was under way has arrived: the next step. */
+/* Everything in flight has arrived: the next step. */
 static void on_idle(evutil_socket_t fd, short what, void *arg)
 {
     static const struct timeval at_once = {0, 0};
@@ -510,7 +510,7 @@ static void on_idle(evutil_socket_t fd, short what, void *arg)
         event_base_loopbreak(w->base);
         return;
     }
-    event_add(w->idle, &at_once); /* behind all that the sockets bring until then */
+    event_add(w->idle, &at_once); /* after all that the sockets bring until then */
     if (!w->joined && peer_send(&w->peer)) {
         return;
     }
@@ -519,7 +519,7 @@ static void on_idle(evutil_socket_t fd, short what, void *arg)
     if (letter >= 0) {
         play(w, letter);
     } else {
-        come_to_an_end(w);
+        run_to_the_end(w);
     }
 }
 
@@ -555,14 +555,15 @@ static void run(struct world *w)
     unsigned before = open_descriptors();
 
     w->base = event_base_new();
-    event_base_priority_init(w->base, 3); /* what is not said otherwise is in the middle */
+    event_base_priority_init(w->base,
+                             3); /* options that are not given are in the middle of their range */
     w->idle = event_new(w->base, -1, 0, on_idle, w);
     event_priority_set(w->idle, 2);
     peer_begin(&w->peer);
     open_manager(w);
     event_active(w->idle, 0, 0);
     event_base_dispatch(w->base);
-    FUZZ_CHECK(w->closed, "closing always ends");
+    FUZZ_CHECK(w->closed, "a close always ends");
     w->peer.still = false;
     peer_read(&w->peer);
     if (w->kept_to_the_end && !w->out_of_memory) {

@@ -23,7 +23,7 @@ struct world {
     unsigned nodes;
     uint64_t now_us, deadline_us;
 
-    /* What was told to it, counted here once more. */
+    /* The answers that the release was given, counted once more. */
     uint64_t asked, open;
     uint64_t said[4]; /* by enum rlk_answer */
     enum rlk_release_state state;
@@ -35,7 +35,7 @@ static uint64_t heard(const struct world *w)
     return w->said[RLK_ANSWER_OURS] | w->said[RLK_ANSWER_GONE] | w->said[RLK_ANSWER_TAKEN];
 }
 
-/* ---- what has to come of a step ---- */
+/* ---- what a step must do ---- */
 
 static void take_in(struct world *w, const struct rlk_event *ev)
 {
@@ -54,7 +54,7 @@ static void take_in(struct world *w, const struct rlk_event *ev)
     }
 }
 
-/* Ours and somebody else's were found, neither on a majority, and somebody is yet to speak. */
+/* Our key and another's were found, neither on a majority, and a node has not answered yet. */
 static bool is_mixed(const struct world *w, unsigned majority)
 {
     unsigned ours = rlk_mask_count(w->said[RLK_ANSWER_OURS]),
@@ -97,7 +97,7 @@ static void check_end(struct world *w, const struct rlk_event *ev, const struct 
 
     FUZZ_CHECK(w->r.state == (ends ? RLK_RELEASE_DONE : RLK_RELEASE_ASKING),
                "over when a majority answered or no longer can, or with its time");
-    FUZZ_CHECK(out->report == ends, "its end is told");
+    FUZZ_CHECK(out->report == ends, "its end is reported");
     FUZZ_CHECK(!ends || w->r.status == verdict(w), "what is told is what was answered");
     w->state = w->r.state;
     w->told += out->report;
@@ -116,9 +116,9 @@ static void check_step(struct world *w, const struct rlk_event *ev,
         check_end(w, ev, out);
     } else {
         FUZZ_CHECK(memcmp(before, &w->r, sizeof(*before)) == 0, "an end is final");
-        FUZZ_CHECK(!out->report, "the end is told once");
+        FUZZ_CHECK(!out->report, "the end is reported once");
     }
-    FUZZ_CHECK(w->told <= 1, "told once");
+    FUZZ_CHECK(w->told <= 1, "reported once");
     FUZZ_CHECK(out->deadline_us == (w->state == RLK_RELEASE_ASKING ? w->deadline_us : RLK_NEVER),
                "a deadline for as long as it asks");
 }
@@ -129,7 +129,7 @@ static void step(struct world *w, struct rlk_event ev)
     struct rlk_actions out;
 
     memcpy(&before, &w->r, sizeof(before));
-    memset(&out, 0xff, sizeof(out)); /* it must be written completely */
+    memset(&out, 0xff, sizeof(out)); /* every field must be written */
     ev.now_us = w->now_us;
     rlk_release_step(&w->r, &ev, &out);
     check_step(w, &ev, &before, &out);
@@ -137,7 +137,7 @@ static void step(struct world *w, struct rlk_event ev)
 
 /* ---- the script ---- */
 
-/* Some are no business of a release: they must change nothing. */
+/* Some events do not concern a release: they must change nothing. */
 static const struct fuzz_event events[] = {
     {'s', "rc", {.kind = RLK_EVENT_START}},
     {'x', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_OURS}},

@@ -32,12 +32,12 @@ static void step(struct world *w, struct rlk_event ev)
     memcpy(&before, &w->round, sizeof(before));
     ev.now_us = w->now_us;
     rlk_round_step(&w->round, &w->terms, w->limit_us, &ev, &out);
-    FUZZ_CHECK(!out.fresh && !out.report, "a round neither begins one nor tells");
+    FUZZ_CHECK(!out.fresh && !out.report, "no round begins and nothing is reported");
     round_model_follow(&w->model, w->limit_us, &ev, &before, &w->round, &out);
     w->deadline_us = out.deadline_us;
 }
 
-/* The last moment at which the round, if it is won, leaves enough. */
+/* The last moment at which a win would leave enough validity. */
 static uint64_t edge(const struct world *w)
 {
     return rlk_time_sub(w->round.valid_until_us, w->terms.min_validity_us);
@@ -45,7 +45,7 @@ static uint64_t edge(const struct world *w)
 
 /* ---- the script ---- */
 
-/* Some are no business of a round: they must change nothing. */
+/* Some events do not concern a round: they must change nothing. */
 static const struct fuzz_event events[] = {
     {'s', "rc", {.kind = RLK_EVENT_START}},
     {'y', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
@@ -82,7 +82,7 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
 }
 
 /* A round that is asking ends at its deadline, if it has one. */
-static void come_to_an_end(struct world *w)
+static void run_to_the_end(struct world *w)
 {
     if (w->deadline_us != RLK_NEVER) {
         fuzz_move_to(&w->now_us, w->deadline_us);
@@ -110,6 +110,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while ((letter = fuzz_letter(&s)) >= 0) {
         play(&w, &s, letter);
     }
-    come_to_an_end(&w);
+    run_to_the_end(&w);
     return 0;
 }

@@ -53,7 +53,7 @@ static uint64_t number_behind(char c, const char **text, uint64_t without)
     return value;
 }
 
-/* A host and its numbers stand in the URI as they are told. */
+/* The host and its numbers are in the URI as they are reported. */
 static void check_numbers(const char *text, const struct rlk_uri *u)
 {
     const char *rest = text + strlen("redis://"), *slash = strchr(rest, '/');
@@ -156,7 +156,7 @@ static void check_way_back(const char *text, const struct rlk_uri *u)
 
 /* ---- the password ---- */
 
-/* Where the password of redis://user:password@ would stand; NULL when there is none. */
+/* Where the password of redis://user:password@ begins; NULL: it has no password. */
 static char *find_password(char *text, size_t *ret_len)
 {
     char *login = strstr(text, "://"), *colon, *at, *slash;
@@ -189,7 +189,7 @@ static void hide(char *password, size_t len)
     }
 }
 
-/* What a manager says of a set with this node. */
+/* What a manager says about a set with this node. */
 static int load(const char *text, char *error, size_t size)
 {
     struct redlock_options public;

@@ -1,4 +1,4 @@
-/* hold_model.c - what the rules say of each event, computed anew at each step. */
+/* hold_model.c - what the rules say about each event, computed anew at each step. */
 #include "hold_model.h"
 
 #include <stdlib.h>
@@ -10,14 +10,15 @@
 #include "fuzz.h"
 #include "round_model.h"
 
-/* One step, and what has to come of it. */
+/* One step, and what it must do. */
 struct moment {
     const struct rlk_event *ev;
     const struct rlk_hold *before, *after;
     const struct rlk_actions *out;
-    bool begins, fails, retries; /* a round; it; it, and is tried again later */
-    bool news, extended;         /* the user is to be told */
-    bool queue;                  /* to stand in line */
+    bool begins, fails,
+        retries;         /* a round begins; the round fails; it fails and is tried again later */
+    bool news, extended; /* something is to be reported */
+    bool queue;          /* the hold enters the queue */
     int extended_status;
     uint64_t asks;
 };
@@ -98,7 +99,7 @@ static bool is_under_way(const struct hold_model *m)
     return m->waiting && !m->success;
 }
 
-/* How far clocks may run apart meanwhile, rounded up, without a product beyond 64 bits. */
+/* The drift in that time, rounded up, computed without a product beyond 64 bits. */
 static uint64_t drift_of(const struct hold_model *m, uint64_t span_us)
 {
     uint64_t ppm = m->config.drift_ppm;
@@ -111,7 +112,7 @@ static uint64_t lease_end(const struct hold_model *m, uint64_t now_us)
     return rlk_time_add(now_us, rlk_time_sub(m->round_ttl_us, drift_of(m, m->round_ttl_us)));
 }
 
-/* Another try, and a word to the user, are to come before the end. */
+/* There is time left for another try, and for reporting the trouble. */
 static uint64_t patience_end_us(const struct hold_model *m)
 {
     return rlk_time_add(m->asked_from_us, rlk_time_min(m->config.timeout_us, m->config.ttl_us / 3));
@@ -180,7 +181,7 @@ static void begin(struct hold_model *m, struct moment *mo, uint64_t ttl_us, bool
     }
 }
 
-/* A renewal is one that worked, in time or by late answers that made the lock live longer. */
+/* A renewal counts when it succeeded, in time or by late answers that made the lock live longer. */
 static void credit(struct hold_model *m)
 {
     if (m->by_itself && !m->credited) {
@@ -236,8 +237,8 @@ static void take_answer(struct hold_model *m, unsigned i, enum rlk_answer answer
     }
 }
 
-/* [S11] One that can be relied on again is as one that has our key since just now. One that cannot
- * has never said, nor been asked, anything. */
+/* [S11] A node that can be relied on again is like one that has our key since just now. A node that
+ * cannot be relied on has never said anything, and was asked nothing. */
 static void time_it(struct hold_model *m, struct hold_model_node *n, bool clock_suspect)
 {
     n->since = n->clock_suspect && !clock_suspect && n->since ? m->step : n->since;
@@ -247,7 +248,8 @@ static void time_it(struct hold_model *m, struct hold_model_node *n, bool clock_
     }
 }
 
-/* [S7] A key that it has now it has not had before; what it has still to answer is about that. */
+/* [S7] A key that the node has now may not have been there before. An outstanding answer is about
+ * the present data. */
 static void exchange(struct hold_model_node *n)
 {
     n->since = 0;
@@ -255,8 +257,8 @@ static void exchange(struct hold_model_node *n)
     n->data_replaced = true;
 }
 
-/* Those that a heal has to be planned for: who lost it since the success is asked to keep it first.
- */
+/* Nodes for which a heal has to be planned. A node that lost the key since the success is first
+ * asked to keep it. */
 static uint64_t data_replaced(const struct hold_model *m)
 {
     uint64_t nodes = 0;
@@ -268,7 +270,7 @@ static uint64_t data_replaced(const struct hold_model *m)
     return nodes;
 }
 
-/* [S11] Every lease ends sooner, also those that are yet to be confirmed. */
+/* [S11] Every lease ends sooner, also leases that are still to be confirmed. */
 static void stand_still(struct hold_model *m, uint64_t by_us)
 {
     unsigned i;
@@ -279,7 +281,7 @@ static void stand_still(struct hold_model *m, uint64_t by_us)
     }
 }
 
-/* What is still the plan when that was no end of it. */
+/* After a suspension that did not end the lock everything that is planned is due sooner. */
 static void plan_sooner(struct hold_model *m, uint64_t by_us)
 {
     m->held_us = rlk_time_sub(m->held_us, by_us);
@@ -329,24 +331,24 @@ static bool is_allowed(const struct hold_model *m, uint64_t now_us)
                 rlk_time_add(m->held_us, m->config.max_hold_us));
 }
 
-/* [S13] The user is told when a third of the ttl is left, once. */
-static uint64_t line_trouble_us(const struct hold_model *m)
+/* [S13] When the trouble of a queued hold is reported, once: when a third of the ttl is left. */
+static uint64_t queue_trouble_us(const struct hold_model *m)
 {
-    bool told = m->trouble || !m->config.renew || m->renew_us == RLK_NEVER;
+    bool reported = m->trouble || !m->config.renew || m->renew_us == RLK_NEVER;
 
-    return told ? RLK_NEVER : rlk_time_sub(hold_model_until(m), m->config.ttl_us / 3);
+    return reported ? RLK_NEVER : rlk_time_sub(hold_model_until(m), m->config.ttl_us / 3);
 }
 
-/* When to look again at who stands in line. */
-static uint64_t line_due_us(const struct hold_model *m, uint64_t now_us)
+/* When a queued hold wants to be woken. */
+static uint64_t queue_due_us(const struct hold_model *m, uint64_t now_us)
 {
-    return m->renew_us > now_us ? m->renew_us : line_trouble_us(m);
+    return m->renew_us > now_us ? m->renew_us : queue_trouble_us(m);
 }
 
 static void enter_queue(struct hold_model *m, struct moment *mo)
 {
     m->queued = mo->queue = true;
-    if (line_due_us(m, mo->ev->now_us) <= mo->ev->now_us) {
+    if (queue_due_us(m, mo->ev->now_us) <= mo->ev->now_us) {
         trouble(m, mo);
     }
 }
@@ -377,7 +379,7 @@ static void renew(struct hold_model *m, struct moment *mo)
     }
 }
 
-/* A back-off may be drawn as nothing at all: then the next try begins in the same step. */
+/* A back-off may be 0: then the next try begins in the same step. */
 static void be_woken(struct hold_model *m, struct moment *mo)
 {
     uint64_t now_us = mo->ev->now_us;
@@ -422,15 +424,16 @@ static void be_petted(struct hold_model *m, struct moment *mo)
     m->waits = false;
 }
 
-/* ---- what has to come of it ---- */
+/* ---- what the step must do ---- */
 
 static void check_lost(struct hold_model *m, struct moment *mo, int reason)
 {
     m->lost = true;
-    m->told_lost++;
-    FUZZ_CHECK(mo->after->state == RLK_HOLD_LOST, "[S9] lost when its time is over, or for ever");
+    m->reported_lost++;
+    FUZZ_CHECK(mo->after->state == RLK_HOLD_LOST,
+               "[S9] lost when its time is over, and permanently");
     FUZZ_CHECK(mo->after->reason == reason, "the loss has its reason");
-    FUZZ_CHECK(mo->out->report && m->told_lost == 1, "[S9] the loss is told, once");
+    FUZZ_CHECK(mo->out->report && m->reported_lost == 1, "[S9] the loss is reported, once");
     FUZZ_CHECK(mo->out->report_extended == (m->extending || mo->extended),
                "the extension ends with the lock");
     FUZZ_CHECK(!mo->out->report_extended || mo->extended ||
@@ -439,14 +442,15 @@ static void check_lost(struct hold_model *m, struct moment *mo, int reason)
     FUZZ_CHECK(mo->out->extend == 0 && mo->out->heal == 0, "a lost lock asks for nothing");
     FUZZ_CHECK(mo->out->deadline_us == RLK_NEVER, "a lost lock needs no timer");
     FUZZ_CHECK(rlk_hold_valid_until_us(mo->after) == 0, "a lost lock is not valid");
-    m->told_extended += mo->out->report_extended;
+    m->reported_extended += mo->out->report_extended;
 }
 
-/* It is the suspension's fault when there was at least a tenth of the ttl to do better. */
+/* The suspension is the reason of the loss when the next thing was due a tenth of the ttl before
+ * the end, or earlier. */
 static int why_over(const struct hold_model *m, const struct rlk_event *ev)
 {
     uint64_t due_us = is_under_way(m) ? patience_end_us(m)
-                      : m->queued     ? line_due_us(m, ev->now_us)
+                      : m->queued     ? queue_due_us(m, ev->now_us)
                                       : m->renew_us;
 
     if (ev->kind == RLK_EVENT_SUSPENDED ||
@@ -461,8 +465,9 @@ static int why_over(const struct hold_model *m, const struct rlk_event *ev)
 
 static void check_asked(const struct hold_model *m, const struct moment *mo)
 {
-    FUZZ_CHECK(mo->out->extend == mo->asks,
-               "[S7] asked to keep it: who may have it, is ready and owes no answer, once a round");
+    FUZZ_CHECK(
+        mo->out->extend == mo->asks,
+        "[S7] asked to keep it: nodes that may have it, are ready and have answered, once a round");
     FUZZ_CHECK(mo->asks == 0 || mo->out->ttl_ms == m->round_ttl_us / 1000, "for the whole ttl");
     FUZZ_CHECK(mo->asks == 0 || mo->out->heal == 0, "kept or healed, not both");
 }
@@ -472,7 +477,7 @@ static bool is_wake_up(const struct moment *mo)
     return mo->ev->kind == RLK_EVENT_TIMER || mo->ev->kind == RLK_EVENT_DEQUEUED;
 }
 
-/* Those that a heal at this moment is for. */
+/* The nodes that a heal at this moment is for. */
 static uint64_t lacking(const struct hold_model *m, uint64_t ready)
 {
     uint64_t nodes = 0;
@@ -504,8 +509,8 @@ static void note_heal(struct hold_model *m, const struct moment *mo, uint64_t le
     }
 }
 
-/* The time that it picks for it is its own; but once, after a success, and when all answers are
- * in it does not let it be. */
+/* The hold chooses the time of the heal. But after each success, when all answers are in, it must
+ * heal once. */
 static void check_heal(struct hold_model *m, const struct moment *mo)
 {
     uint64_t now_us = mo->ev->now_us, heal_us = mo->after->heal_us;
@@ -516,7 +521,8 @@ static void check_heal(struct hold_model *m, const struct moment *mo)
 
     FUZZ_CHECK(mo->out->heal == 0 || !m->healed, "[S8] healed once for each success");
     FUZZ_CHECK(mo->out->heal == (due && left_ms >= 10 ? lacking(m, mo->ev->ready) : 0),
-               "[S8] healed: who has not our key, is ready and owes no answer, after a success");
+               "[S8] healed: nodes that do not have our key, are ready and have answered, after a "
+               "success");
     m->healed = m->healed || due;
     if (mo->out->heal) {
         note_heal(m, mo, left_ms);
@@ -538,7 +544,7 @@ static uint64_t retry_bound(const struct hold_model *m)
     return rlk_time_min(bound_us, m->config.ttl_us / 10);
 }
 
-/* When it is to be renewed, after a success. */
+/* When the lock is renewed after a success. */
 static bool is_plan(const struct hold_model *m, uint64_t at_us)
 {
     uint64_t rest_us = m->config.ttl_us - m->config.ttl_us / 3;
@@ -556,7 +562,7 @@ static void check_plan(struct hold_model *m, const struct moment *mo, bool succe
     uint64_t now_us = mo->ev->now_us, at_us = mo->after->renew_us;
 
     if (m->extend_next && (succeeded || mo->fails)) {
-        FUZZ_CHECK(at_us == now_us, "what is in line begins when the round is over");
+        FUZZ_CHECK(at_us == now_us, "an extension that waits begins when the round is over");
     } else if (succeeded) {
         FUZZ_CHECK(is_plan(m, at_us), "renewed at a third of the ttl");
     } else if (mo->fails && m->config.renew) {
@@ -574,13 +580,13 @@ static void check_plan(struct hold_model *m, const struct moment *mo, bool succe
 
 static void check_reported(struct hold_model *m, const struct moment *mo)
 {
-    FUZZ_CHECK(mo->out->report == mo->news, "told once in each trouble, and not otherwise");
+    FUZZ_CHECK(mo->out->report == mo->news, "reported once in each trouble, and not otherwise");
     FUZZ_CHECK(mo->after->trouble == m->trouble, "in trouble from a failure to a success");
-    FUZZ_CHECK(mo->out->report_extended == mo->extended, "the end of an extension is told");
+    FUZZ_CHECK(mo->out->report_extended == mo->extended, "the end of an extension is reported");
     FUZZ_CHECK(!mo->extended || mo->after->extend_status == mo->extended_status, "as it was");
     FUZZ_CHECK(mo->out->queue == mo->queue && mo->after->queued == m->queued,
-               "[S13] who has no room stands in line");
-    m->told_extended += mo->extended;
+               "[S13] a hold without room is queued");
+    m->reported_extended += mo->extended;
 }
 
 static void check_times(const struct hold_model *m, const struct moment *mo)
@@ -588,7 +594,7 @@ static void check_times(const struct hold_model *m, const struct moment *mo)
     const struct rlk_hold *h = mo->after;
     uint64_t until_us = hold_model_until(m);
     uint64_t due_us =
-        m->queued ? line_due_us(m, mo->ev->now_us) : rlk_time_min(h->renew_us, h->heal_us);
+        m->queued ? queue_due_us(m, mo->ev->now_us) : rlk_time_min(h->renew_us, h->heal_us);
 
     FUZZ_CHECK(h->state == RLK_HOLD_HELD, "held until its time is over");
     FUZZ_CHECK(rlk_hold_valid_until_us(h) == until_us,
@@ -625,7 +631,7 @@ static void check_over(const struct moment *mo)
     const struct rlk_actions *out = mo->out;
 
     FUZZ_CHECK(memcmp(mo->before, mo->after, sizeof(*mo->after)) == 0, "[S9] a loss is final");
-    FUZZ_CHECK(!out->report && !out->report_extended, "nothing is told after a loss");
+    FUZZ_CHECK(!out->report && !out->report_extended, "nothing is reported after a loss");
     FUZZ_CHECK(out->extend == 0 && out->heal == 0, "nothing is asked for after a loss");
     FUZZ_CHECK(out->deadline_us == RLK_NEVER, "nothing is waited for after a loss");
 }

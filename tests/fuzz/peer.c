@@ -14,7 +14,7 @@
 
 const char peer_foreign_token[] = "a-token-from-elsewhere";
 
-/* Always the same server, and by the time that passes here. */
+/* The same server in every run, whose time is the virtual time. */
 static void begin_model(struct model *m)
 {
     model_init(m);
@@ -68,7 +68,7 @@ struct peer_token *peer_find(struct peer *p, const char *token)
     return NULL;
 }
 
-/* ---- what comes ---- */
+/* ---- requests ---- */
 
 static bool is_greeting(const struct resp_request *r)
 {
@@ -83,7 +83,7 @@ static bool is_greeting(const struct resp_request *r)
     return false;
 }
 
-/* A SET that a connection took along, unanswered, is a pending_release. */
+/* The release of a SET that was unanswered when its connection ended is pending. */
 static void check_pending_releases(const struct peer *p)
 {
     unsigned i;
@@ -92,7 +92,7 @@ static void check_pending_releases(const struct peer *p)
         const struct peer_token *t = &p->tokens[i];
 
         FUZZ_CHECK(t->connection == p->connections || t->answered || t->released || p->lossy,
-                   "[S5] what is owed is paid before anything new is asked");
+                   "[S5] pending releases are sent before anything new is asked");
     }
 }
 
@@ -120,13 +120,13 @@ static void on_release(struct peer *p, const struct resp_request *r)
     t = peer_find(p, r->argv[4]);
     FUZZ_CHECK(t || p->n_tokens == PEER_TOKENS || p->cut_short ||
                    strcmp(r->argv[4], peer_foreign_token) == 0,
-               "[S5] released is what was set");
+               "[S5] only a token that was set is released");
     if (t) {
         t->released = true;
     }
 }
 
-/* Sent to keep what a lock has, or to set it again. */
+/* A command that keeps the keys of a lock, or sets them again. */
 static void on_hold(struct peer *p, const struct resp_request *r)
 {
     const struct peer_token *t = peer_find(p, r->argv[4]);
@@ -134,7 +134,7 @@ static void on_hold(struct peer *p, const struct resp_request *r)
     FUZZ_CHECK(!t || !t->released, "[S7] what was released is neither kept nor set again");
 }
 
-/* The release has no ttl, the others have. */
+/* The release has no ttl, the other scripts have one. */
 static void on_script(struct peer *p, const struct resp_request *r)
 {
     FUZZ_CHECK(r->argc == 5 || r->argc == 6, "a script has its words");
@@ -164,7 +164,7 @@ static void on_request(struct peer *p, const struct resp_request *r)
     }
 }
 
-/* All that is there; false at the end of the connection. */
+/* Reads all that is there; false at the end of the connection. */
 static bool receive(struct peer *p)
 {
     char room[4096];
@@ -198,8 +198,8 @@ static void read_on(struct peer *p)
     }
 }
 
-/* What lies in its socket when the connection ends has been sent all the same: whoever stood still
- * reads it when it goes on, and whoever dies might have. So its tokens are known. */
+/* What is in the socket when the connection ends was sent all the same. A server that was stopped
+ * reads it when it goes on, so its tokens are known. */
 static void lose_connection(struct peer *p)
 {
     if (p->fd >= 0) {
@@ -224,12 +224,12 @@ static void meet(struct peer *p)
 
 void peer_read(struct peer *p)
 {
-    read_on(p); /* what was said to the connection before */
+    read_on(p); /* what was sent on the connection before */
     meet(p);
     read_on(p);
 }
 
-/* ---- what is said ---- */
+/* ---- replies ---- */
 
 bool peer_send(struct peer *p)
 {
@@ -310,7 +310,7 @@ void peer_close(struct peer *p)
     lose_connection(p);
 }
 
-/* What came on that connection, and was held or never answered. */
+/* What arrived on that connection, and was held back or never answered. */
 void peer_check_released(const struct peer *p)
 {
     unsigned i;
@@ -319,7 +319,7 @@ void peer_check_released(const struct peer *p)
         const struct peer_token *t = &p->tokens[i];
 
         if (t->connection == p->connections && (t->held || !t->answered)) {
-            FUZZ_CHECK(t->released, "[S5] what may be set and is not wanted is released");
+            FUZZ_CHECK(t->released, "[S5] a key that may be set and is not wanted is released");
         }
     }
 }

@@ -52,7 +52,7 @@ static struct input read_input(const char *path)
     return in;
 }
 
-/* Exactly as much memory as there is input, so that a read behind it is noticed. */
+/* Exactly as much memory as there is input, so that a read beyond it is noticed. */
 static int run(const char *path)
 {
     struct input in = read_input(path);
@@ -68,7 +68,7 @@ static int run(const char *path)
     return 0;
 }
 
-/* No core file: a broken rule is told, and the input is there. */
+/* No core file: the broken rule is printed, and the input is there. */
 static void prepare_child(void)
 {
     struct rlimit none = {0, 0};

@@ -70,13 +70,13 @@ bool round_model_enough(const struct round_model *m, uint64_t now_us)
            (m->until_us == RLK_NEVER || m->until_us - now_us >= m->terms->min_validity_us);
 }
 
-/* How long yeses can be of use: what comes later leaves less than the minimum. */
+/* Until when a yes is of use: a later one leaves less than the minimum. */
 static uint64_t useful_us(const struct round_model *m)
 {
     return m->terms->lease_us - m->terms->min_validity_us;
 }
 
-/* Whether the event means anything to the round as it stands. */
+/* Whether the event matters to the round in its present state. */
 static bool concerns(const struct round_model *m, const struct rlk_event *ev)
 {
     bool asking = m->state == RLK_ROUND_ASKING, won = m->state == RLK_ROUND_WON;
@@ -89,8 +89,8 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
         [RLK_EVENT_CANCEL] = asking || won,
         [RLK_EVENT_DELIVER] = won && (rlk_mask_count(agreeing(m)) < majority(m) ||
                                       !round_model_enough(m, ev->now_us)),
-        [RLK_EVENT_CONFIRM] = (asking || won) && (m->owes & rlk_mask_bit(ev->node)),
-        /* Which is noted of all that were asked. */
+        [RLK_EVENT_CONFIRM] = (asking || won) && (m->unconfirmed & rlk_mask_bit(ev->node)),
+        /* Events that are recorded for all nodes that were asked. */
         [RLK_EVENT_CLOCK_SUSPECT] = (asking || won) && (m->asked & rlk_mask_bit(ev->node)),
         [RLK_EVENT_QUARANTINED] = (asking || won) && (m->yes & rlk_mask_bit(ev->node)),
         [RLK_EVENT_SUSPENDED] = m->asked != 0,
@@ -99,7 +99,7 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
     return means[ev->kind];
 }
 
-/* ---- what has to be asked ---- */
+/* ---- who must be asked ---- */
 
 static void asked_now(struct round_model *m, uint64_t nodes, uint64_t now_us,
                       const struct rlk_actions *out)
@@ -127,7 +127,7 @@ static void start(struct round_model *m, uint64_t limit_us, const struct rlk_eve
     m->deadline_us = rlk_time_min(limit_us, rlk_time_add(ev->now_us, patience));
     m->coming = coming;
     if (rlk_mask_count(ready | coming) < majority(m)) {
-        ready = 0; /* there is no use in asking */
+        ready = 0; /* asking is of no use */
         m->coming = 0;
     }
     asked_now(m, ready, ev->now_us, out);
@@ -135,7 +135,7 @@ static void start(struct round_model *m, uint64_t limit_us, const struct rlk_eve
 
 /* ---- the fence [S12] ---- */
 
-/* Of these, those that gave less than the fence, the same, or more: sign -1, 0 or 1. */
+/* Those of these nodes that gave less than the fence, the same, or more: sign -1, 0 or 1. */
 static uint64_t that_gave(const struct round_model *m, uint64_t nodes, int sign)
 {
     uint64_t found = 0;
@@ -149,7 +149,7 @@ static uint64_t that_gave(const struct round_model *m, uint64_t nodes, int sign)
     return found;
 }
 
-/* Whose counter is the fence, with our key; of these a majority is wanted. */
+/* The nodes whose counter is the fence, with our key. The round needs a majority of these. */
 static uint64_t agreeing(const struct round_model *m)
 {
     if (!m->terms->fenced) {
@@ -158,13 +158,13 @@ static uint64_t agreeing(const struct round_model *m)
     return m->chosen ? m->yes & (that_gave(m, m->yes, 0) | m->confirmed) : 0;
 }
 
-/* Who agrees, or may yet. */
+/* The nodes that agree, or may still agree. */
 static uint64_t hopeful(const struct round_model *m)
 {
-    return m->terms->fenced && m->chosen ? agreeing(m) | (m->yes & m->owes) : m->yes;
+    return m->terms->fenced && m->chosen ? agreeing(m) | (m->yes & m->unconfirmed) : m->yes;
 }
 
-/* The largest number of the first majority, whatever comes later. */
+/* The largest number of the first majority. Later votes do not change it. */
 static void choose(struct round_model *m)
 {
     uint64_t left = m->yes;
@@ -175,7 +175,8 @@ static void choose(struct round_model *m)
     }
 }
 
-/* A yes in a round that is asking: who is to be asked to confirm for that. */
+/* A yes in a round that is asking: returns the nodes that must be asked to confirm because of
+ * it. */
 static uint64_t numbered(struct round_model *m, const struct rlk_event *ev)
 {
     uint64_t heard = rlk_mask_bit(ev->node), less;
@@ -190,13 +191,13 @@ static uint64_t numbered(struct round_model *m, const struct rlk_event *ev)
     less = that_gave(m, heard, -1);
     FUZZ_CHECK((less & m->asked_again) == 0, "asked to confirm once");
     m->asked_again |= less;
-    m->owes |= less;
+    m->unconfirmed |= less;
     return less;
 }
 
 static void confirmed(struct round_model *m, const struct rlk_event *ev)
 {
-    m->owes &= ~rlk_mask_bit(ev->node);
+    m->unconfirmed &= ~rlk_mask_bit(ev->node);
     if (ev->answer == RLK_ANSWER_OURS) {
         m->confirmed |= rlk_mask_bit(ev->node);
     } else {
@@ -204,7 +205,7 @@ static void confirmed(struct round_model *m, const struct rlk_event *ev)
     }
 }
 
-/* ---- what is heard ---- */
+/* ---- votes and answers ---- */
 
 static void voted(struct round_model *m, const struct rlk_event *ev, uint64_t *ret_confirm)
 {
@@ -260,8 +261,9 @@ static void hear(struct round_model *m, const struct rlk_event *ev, const struct
     } else if (ev->kind == RLK_EVENT_SUSPENDED) {
         stood(m, ev->by_us);
     }
-    FUZZ_CHECK(out->confirm == confirm,
-               "[S12] asked to confirm: whose counted vote was below the fence, and nobody else");
+    FUZZ_CHECK(
+        out->confirm == confirm,
+        "[S12] asked to confirm: the nodes whose counted vote was below the fence, and no others");
     FUZZ_CHECK(confirm == 0 || out->fence == m->chosen, "[S12] the largest of the majority's");
 }
 
@@ -278,14 +280,15 @@ static void take_in(struct round_model *m, uint64_t limit_us, const struct rlk_e
     hear(m, ev, out);
 }
 
-/* ---- what it has to come to ---- */
+/* ---- what the step must do ---- */
 
 static bool too_few_are_left(const struct round_model *m)
 {
     return rlk_mask_count(hopeful(m) | open_nodes(m)) < majority(m);
 }
 
-/* Whether a loss may be put down to this. Who disagrees on a fence has had others after us. */
+/* Whether this may be the reason of a loss. A node that disagrees on a fence gave a greater one to
+ * another client. */
 static bool may_say(const struct round_model *m, const struct rlk_event *ev, int status)
 {
     unsigned spare = m->terms->nodes - majority(m);
@@ -312,7 +315,7 @@ static bool may_say(const struct round_model *m, const struct rlk_event *ev, int
     }
 }
 
-/* [S6] Decided as soon as it can be. */
+/* [S6] A round is decided as soon as it can be. */
 static enum rlk_round_state decided(const struct round_model *m, const struct rlk_event *ev)
 {
     if (m->state == RLK_ROUND_LOST || ev->kind == RLK_EVENT_CANCEL ||
@@ -364,15 +367,16 @@ static void check_decision(struct round_model *m, const struct rlk_event *ev,
 static void check_what_others_read(const struct round_model *m, const struct rlk_round *after,
                                    const struct rlk_actions *out)
 {
-    FUZZ_CHECK(after->asked == m->asked, "it knows whom it asked");
-    FUZZ_CHECK(after->yes == m->yes && after->no == m->no, "it knows the votes");
+    FUZZ_CHECK(after->asked == m->asked, "it knows which nodes it asked");
+    FUZZ_CHECK(after->yes == m->yes && after->no == m->no, "it counts the votes");
     FUZZ_CHECK(after->quarantined == m->quarantined, "[S11] and those that do not count");
     FUZZ_CHECK(after->clock_suspect == m->clock_suspect,
                "[S11] and whose clock cannot be relied on");
-    FUZZ_CHECK(rlk_round_counted(after) == agreeing(m) || m->chosen == 0, "[S12] who agrees");
+    FUZZ_CHECK(rlk_round_counted(after) == agreeing(m) || m->chosen == 0,
+               "[S12] the nodes that agree");
     FUZZ_CHECK(after->fence.value == m->chosen, "[S12] and the fence");
     if (m->state == RLK_ROUND_WON) {
-        FUZZ_CHECK(after->valid_until_us <= m->until_us, "[S2] believed longer than a majority");
+        FUZZ_CHECK(after->valid_until_us <= m->until_us, "[S2] valid for longer than a majority");
         FUZZ_CHECK(after->valid_until_us == m->until_us, "[S2] valid as long as a majority");
     } else {
         FUZZ_CHECK(after->valid_until_us == 0, "[S2] what is not won is not valid");

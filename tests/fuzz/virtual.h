@@ -9,18 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begin at the same moment and with the same chance as every run. */
+/* Begin at the same time and with the same random numbers as every run. */
 void virtual_begin(void);
 
 uint64_t virtual_now_us(void);
 
-/* Let time pass, and let the timer see it. */
+/* Let time pass, and let the timer expire. */
 void virtual_pass(uint64_t us);
 
-/* Let time pass until the timer is due. False when none is set. */
+/* Let time pass until the timer expires. False when no timer is set. */
 bool virtual_pass_to_timer(void);
 
-/* From now on every connect is refused, or none. */
+/* From now on every connect is refused, or no connect is. */
 void virtual_refuse(bool refuse);
 
 /* The other end of the socket that was connected last, -1 when there was none since the last

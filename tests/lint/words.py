@@ -56,6 +56,7 @@ HELD = [
     'src/cli',
     'tests/sim',
     'tests/small',
+    'tests/fuzz',
     'tests/fence',
     'bench',
     'tests/lib',

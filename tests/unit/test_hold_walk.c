@@ -389,7 +389,7 @@ START_TEST(what_the_hold_claims_is_true_on_the_servers)
     for (i = 0; i < WALKS; i++) {
         walk(&w, (uint64_t)_i * WALKS + i);
         successes += w.model.successes;
-        lost += w.model.told_lost;
+        lost += w.model.reported_lost;
     }
     /* Both must happen often, or the test shows nothing. */
     ck_assert_uint_gt(successes, WALKS);
