@@ -11,6 +11,7 @@
 
 #include "base/mask.h"
 #include "base/sized.h"
+#include "net/reply.h"
 
 /* ---- the sentences ---- */
 
@@ -328,5 +329,6 @@ REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char
         put_number(&l, (unsigned)ev.kind);
         put_text(&l, ": this library is too old to have words for it");
     }
+    rlk_reply_make_printable(out);
     return l.len;
 }

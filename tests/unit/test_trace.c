@@ -193,6 +193,17 @@ START_TEST(a_line_is_cut_to_its_size)
 }
 END_TEST
 
+/* The program may have made the event: as the simulator does, or from what it got over a network.
+ */
+START_TEST(whatever_the_texts_are_a_line_is_printable)
+{
+    ck_assert_str_eq(
+        line_of((struct redlock_trace){
+            .kind = REDLOCK_TRACE_ASKED, .key = "a\nb", .ttl_ms = 1, .text = "\x1b[31m\xff"}),
+        "   0.000000  c0.0  asks for a?b, ttl 1 ms, ?[31m?");
+}
+END_TEST
+
 /* ---- nobody listens ---- */
 
 static unsigned made;
@@ -284,6 +295,7 @@ static Suite *trace_suite(void)
     tcase_add_loop_test(c, an_event_is_a_line, 0, (int)N_ROWS);
     tcase_add_test(c, every_kind_question_answer_and_status_has_its_words);
     tcase_add_test(c, what_a_struct_does_not_have_is_not_read);
+    tcase_add_test(c, whatever_the_texts_are_a_line_is_printable);
     tcase_add_test(c, a_line_is_cut_to_its_size);
     tcase_add_test(c, without_a_listener_nothing_is_done);
 #ifdef RLK_USDT
