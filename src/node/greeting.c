@@ -199,8 +199,10 @@ static void on_killed(struct rlk_node *n, const struct rlk_exchange *r,
     rlk_former_drop(&n->former);
 }
 
-/* [S5] Commands that may still arrive over them must not come after the pending releases. */
-static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
+/* [S5] Commands that may still arrive over them must not come after the pending releases. False
+ * when out of memory: then the node must not be greeted, because the pending releases would go
+ * first. */
+static bool kill_former_connections(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {.answered = on_killed, .broken = on_broken};
     char id[24];
@@ -211,9 +213,10 @@ static void kill_former_connections(struct rlk_node *n, uint64_t now_us)
     for (i = 0; i < n->former.count; i++) {
         snprintf(id, sizeof(id), "%" PRId64, n->former.ids[i]);
         if (!rlk_node_send_words(n, &kind, words, now_us)) {
-            break;
+            return false;
         }
     }
+    return true;
 }
 
 /* [S10] One server has one vote, whatever its addresses. */
@@ -234,11 +237,15 @@ static bool is_duplicate(struct rlk_node *n)
 /* Check for a duplicate first: its data must not overwrite what is known of this node. */
 static void accept_node(struct rlk_node *n, const struct rlk_reply *mark, uint64_t now_us)
 {
-    if (!is_duplicate(n)) {
-        rlk_health_begin(n, mark, now_us);
-        kill_former_connections(n, now_us);
-        rlk_node_greeted(n, now_us);
+    if (is_duplicate(n)) {
+        return;
     }
+    if (!kill_former_connections(n, now_us)) {
+        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+        return;
+    }
+    rlk_health_begin(n, mark, now_us);
+    rlk_node_greeted(n, now_us);
 }
 
 static void on_mark(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,

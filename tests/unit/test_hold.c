@@ -125,7 +125,7 @@ static const struct story of_losing[] = {
       ANSWER(10, 0x02, TAKEN), HELD, ANSWER(10, 0x04, TAKEN), LOST(ELOST), IS(out.report, true),
       INVALID}},
 
-    /* SAFETY: A holds 0, 1, 2; 2 restarts empty; B takes 2, 3, 4, and releases; A extends in time.
+    /* A holds 0, 1, 2; 2 restarts empty; B takes 2, 3, 4, and releases; A extends in time.
      * Only those three are ready, so that nothing is healed before. */
     {"a_loss_between_two_renewals_is_noticed",
      {HOLD_BY(0x07, 0x18), SET(ready, 0x07), WAKE, EXTEND(2 * TENTH, TTL), IS(out.extend, 0x07),

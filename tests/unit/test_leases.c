@@ -314,7 +314,7 @@ END_TEST
 /* ---- S7 ---- */
 
 static const struct story of_counting[] = {
-    /* SAFETY: A holds 0, 1, 2; node 2 restarts empty; B takes 2, 3, 4, works, releases; A extends
+    /* A holds 0, 1, 2; node 2 restarts empty; B takes 2, 3, 4, works, releases; A extends
      * in time. If A set the key again where it is missing, it would count five and never notice. So
      * A only asks 0, 1 and 2: 3 and 4 have refused. */
     {"a_restart_after_which_somebody_had_the_lock_is_a_loss",
@@ -327,7 +327,7 @@ static const struct story of_counting[] = {
      {WON(5, 0x07, 0x07, 0), BEGIN(ALL5, 500), ANSWER(0x04, TAKEN), IS(possible, false),
       ANSWER(0x03, OURS), IS(l.success, false), IS(l.valid_until_us, 0)}},
 
-    /* SAFETY: {1, 2, 3} hold it; 3 forgets at t1; 4 is healed at t2. Between t1 and t2 a rival
+    /* {1, 2, 3} hold it; 3 forgets at t1; 4 is healed at t2. Between t1 and t2 a rival
      * could hold and release {0, 3, 4}, so a confirmation by 1, 2 and 4 proves nothing. */
     {"a_healed_node_does_not_stand_in_for_one_that_forgot",
      {WON(5, 0x0e, 0x0e, 0), HEAL(0x10, -10), ASKED(0x10), VOTE(0x10, YES), BEGIN(ALL5, 500),
