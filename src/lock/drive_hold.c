@@ -220,14 +220,14 @@ static int check_extension(struct redlock_lock *lock, uint32_t ttl_ms, redlock_e
     int status = check(lock);
 
     rl->error_text[0] = '\0';
+    if (status && status != REDLOCK_ESTATE) {
+        return status;
+    }
     if (cb == NULL) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
     }
     if (status == REDLOCK_ESTATE) {
         return rlk_manager_refuse(rl, status, "the lock is not held, or the manager is closing");
-    }
-    if (status) {
-        return status;
     }
     if (lock->extend_cb) {
         return rlk_manager_refuse(

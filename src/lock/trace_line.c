@@ -315,7 +315,7 @@ REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char
     struct line l = {out, size, 0};
     const char *sentence;
 
-    rlk_sized_read(event, RLK_SIZED_UP_TO(struct redlock_trace, time_us), &ev, sizeof(ev));
+    rlk_sized_read(event, RLK_SIZED_UP_TO(struct redlock_trace, fence), &ev, sizeof(ev));
     put_padded(&l, ev.time_us / 1000000, 4, ' ');
     put_text(&l, ".");
     put_padded(&l, ev.time_us % 1000000, 6, '0');

@@ -160,18 +160,20 @@ START_TEST(every_kind_question_answer_and_status_has_its_words)
 }
 END_TEST
 
-/* Rule 10: a program that was built with another version has another struct. */
-START_TEST(what_a_struct_does_not_have_is_not_read)
+/* No version of the struct is that short, so the caller has not set `size`. */
+START_TEST(a_struct_that_ends_inside_the_first_version_is_not_read)
 {
-    struct redlock_trace ev = {.size = offsetof(struct redlock_trace, lock),
+    static const size_t sizes[] = {0, offsetof(struct redlock_trace, lock),
+                                   offsetof(struct redlock_trace, key) + 4,
+                                   sizeof(struct redlock_trace) - 8};
+    struct redlock_trace ev = {.size = sizes[_i],
                                .kind = REDLOCK_TRACE_CLOSED,
                                .time_us = 1,
                                .client = 7,
-                               .lock = 9};
+                               .key = (const char *)-1,
+                               .token = (const char *)-1,
+                               .text = (const char *)-1};
 
-    redlock_trace_line(&ev, line, sizeof(line));
-    ck_assert_str_eq(line, "   0.000001  c7    is closed");
-    ev.size = 0;
     redlock_trace_line(&ev, line, sizeof(line));
     ck_assert_str_eq(line,
                      "   0.000000  c0    kind 0: this library is too old to have words for it");
@@ -294,7 +296,7 @@ static Suite *trace_suite(void)
 
     tcase_add_loop_test(c, an_event_is_a_line, 0, (int)N_ROWS);
     tcase_add_test(c, every_kind_question_answer_and_status_has_its_words);
-    tcase_add_test(c, what_a_struct_does_not_have_is_not_read);
+    tcase_add_loop_test(c, a_struct_that_ends_inside_the_first_version_is_not_read, 0, 4);
     tcase_add_test(c, whatever_the_texts_are_a_line_is_printable);
     tcase_add_test(c, a_line_is_cut_to_its_size);
     tcase_add_test(c, without_a_listener_nothing_is_done);

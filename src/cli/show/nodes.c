@@ -24,8 +24,9 @@
 static const char help[] =
     "usage: redlock nodes [OPTION...]\n"
     "\n"
-    "Show the state of each master: up, down, connecting, or stuck (connected, but a reply is\n"
-    "overdue); which server it runs, how long it takes to answer, and its last error.\n"
+    "Show the state of each master: up, down, or connecting (no answer yet); which server it "
+    "runs,\n"
+    "how long it takes to answer, and its last error.\n"
     "\n" CLI_HELP_CONNECT "\n"
     "example:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n"
@@ -40,7 +41,16 @@ struct start {
     const struct redlock *rl;
     uint64_t until_us; /* when the wait ends */
     uint64_t tried;    /* a bit for each master that is up or has failed to connect */
+    uint64_t failed;   /* those that failed last: the manager tries them again meanwhile */
 };
+
+static void note_state(struct start *start, uint64_t bit, enum redlock_node_state state)
+{
+    if (state != REDLOCK_NODE_CONNECTING) {
+        start->tried |= bit;
+        start->failed = state == REDLOCK_NODE_DOWN ? start->failed | bit : start->failed & ~bit;
+    }
+}
 
 static bool is_over(void *arg)
 {
@@ -49,8 +59,8 @@ static bool is_over(void *arg)
     size_t n = redlock_node_count(start->rl), i;
 
     for (i = 0; i < n; i++) {
-        if (redlock_node_info(start->rl, i, &info) == 0 && info.state != REDLOCK_NODE_CONNECTING) {
-            start->tried |= UINT64_C(1) << i;
+        if (redlock_node_info(start->rl, i, &info) == 0) {
+            note_state(start, UINT64_C(1) << i, info.state);
         }
     }
     return start->tried == (UINT64_C(1) << n) - 1 || cli_clock_us() >= start->until_us;
@@ -69,13 +79,17 @@ static void print_master(const struct redlock_node_info *info)
     cli_say_out("%s%s\n", info->error[0] ? ": " : "", info->error);
 }
 
-static int print_masters(const struct redlock *rl)
+static int print_masters(const struct start *start)
 {
+    const struct redlock *rl = start->rl;
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t n = redlock_node_count(rl), up = 0, i;
 
     for (i = 0; i < n; i++) {
         if (redlock_node_info(rl, i, &info) == 0) {
+            if (info.state == REDLOCK_NODE_CONNECTING && (start->failed >> i & 1) != 0) {
+                info.state = REDLOCK_NODE_DOWN;
+            }
             print_master(&info);
             up += info.state == REDLOCK_NODE_UP;
         }
@@ -95,7 +109,7 @@ static int show_masters(struct cli_session *session)
                           .until_us = cli_clock_us() + session->node_timeout_ms * UINT64_C(1000)};
     int code = cli_loop_watch(&session->loop, is_over, &start);
 
-    return code == CLI_GO_ON ? print_masters(session->rl) : code;
+    return code == CLI_GO_ON ? print_masters(&start) : code;
 }
 
 int cli_nodes_main(int argc, char **argv)
