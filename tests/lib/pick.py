@@ -7,10 +7,13 @@ A NAME is what a failure report or a search in the sources shows of a test:
     each_order[2]                    one run of it, if it runs in a loop
     tests/io/test_wire.c             all tests of a file; so for .sh and .py
     io-wire                          a test of meson (`meson test -C BUILD --list`)
+    io                               a suite of meson: all of its tests
     tests/fuzz/corpus/uri/two-dbs    an input of a fuzz target
     quorum-half                      a bug of tests/mutants/table.toml
-    "true runs under a lock"         words of a claim in a .sh or .py: the program that makes it
+    "true runs under a lock"         words of a claim in a .sh or .py: all programs that contain
+                                     them, which are named first
 
+The last line of the output is "N passed, N failed[, N skipped]", as of scripts/check.
 `pick.py BUILD --make SUITE...` builds what the tests of these suites need, and runs nothing.
 """
 import os
@@ -20,6 +23,7 @@ import subprocess
 import sys
 
 import builds
+import tally
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 
@@ -31,6 +35,9 @@ class Run:
         self.cmd = cmd
         self.files = files
         self.env = env or {}
+
+    def title(self):
+        return shlex.join(from_here(word) for word in self.cmd)
 
 
 def read(path):
@@ -72,6 +79,11 @@ def has_test(text, name):
     return name in functions(text) or re.search(rf'^ *\{{"{re.escape(name)}",', text, re.MULTILINE)
 
 
+def suites_of(test):
+    """Meson writes the project before the name of a suite."""
+    return {suite.split(':')[-1] for suite in test['suite']}
+
+
 def run_of_test(build, test):
     cmd = [absolute(build, word) for word in test['cmd']]
     return Run(cmd, build.files_of([test]), test['env'])
@@ -89,6 +101,12 @@ def by_test_of_meson(build, name):
         yield run_of_test(build, build.test(name))
     except builds.Missing:
         pass
+
+
+def by_suite(build, name):
+    for test in build.tests():
+        if name in suites_of(test):
+            yield run_of_test(build, test)
 
 
 def by_function(build, name):
@@ -130,11 +148,22 @@ def by_claim(build, name):
 
 
 def runs_of(build, name):
-    for way in (by_test_of_meson, by_function, by_file, by_mutant, by_claim):
+    """The runs, and whether `name` is the name of a test and not only a part of claims."""
+    for way in (by_test_of_meson, by_suite, by_function, by_file, by_mutant, by_claim):
         found = list(way(build, name))
         if found:
-            return found
+            return found, way != by_claim
     raise builds.Missing(f'no test is called {name!r}')
+
+
+def find(build, names):
+    """The runs of all names. A word may be in many programs, so these are announced."""
+    for name in names:
+        found, is_name = runs_of(build, name)
+        if not is_name:
+            print(f'no test is called {name!r}; what contains it:',
+                  *(one.title() for one in found), sep='\n    ', flush=True)
+        yield from found
 
 
 def make(build, files):
@@ -157,8 +186,32 @@ def from_here(word):
 
 
 def run(one):
-    print('+ ' + shlex.join(from_here(word) for word in one.cmd), flush=True)
-    return subprocess.run(one.cmd, env={**os.environ, **one.env}, cwd=ROOT).returncode == 0
+    """Run it, show what it prints at once, and count its tests."""
+    print('+ ' + one.title(), flush=True)
+    lines = []
+    with subprocess.Popen(one.cmd, env={**os.environ, **one.env}, cwd=ROOT, text=True,
+                          errors='replace', stdout=subprocess.PIPE) as process:
+        for line in process.stdout:
+            print(line, end='', flush=True)
+            lines.append(line)
+    status = process.returncode
+    result = {0: 'OK', tally.SKIPPED_BY_STATUS: 'SKIP'}.get(status, 'FAIL')
+    return tally.count_program({'stdout': ''.join(lines), 'result': result, 'returncode': status})
+
+
+def make_suites(build, names):
+    tests = [test for test in build.tests() if suites_of(test) & set(names)]
+    return 0 if make(build, build.files_of(tests)) else 1
+
+
+def run_tests(build, names):
+    found = list(find(build, names))
+    if not make(build, [file for one in found for file in one.files]):
+        return 1
+    total = tally.Count()
+    for one in found:
+        total.add(run(one))
+    return tally.sum_up(total)
 
 
 def main(folder, *names):
@@ -167,17 +220,11 @@ def main(folder, *names):
         return 1
     try:
         if names[:1] == ('--make',):
-            return 0 if make(build, build.files_of(
-                [test for test in build.tests()
-                 if {suite.split(':')[-1] for suite in test['suite']} & set(names)])) else 1
-        found = [one for name in names for one in runs_of(build, name)]
+            return make_suites(build, names[1:])
+        return run_tests(build, names)
     except builds.Missing as problem:
         print(f'pick.py: {problem}', file=sys.stderr)
         return 64
-    if not make(build, [file for one in found for file in one.files]):
-        return 1
-    results = [run(one) for one in found]
-    return 0 if all(results) else 1
 
 
 if __name__ == '__main__':

@@ -111,6 +111,13 @@ def count_build(build):
     return total
 
 
+def sum_up(total):
+    """Print the last line, and return the exit status."""
+    skipped = f', {total.skipped} skipped' if total.skipped else ''
+    print(f'{total.passed} passed, {total.failed} failed{skipped}')
+    return 1 if total.failed or not total.passed else 0
+
+
 def main(args):
     total = Count()
     if args[:1] == ['--broken']:
@@ -118,9 +125,7 @@ def main(args):
         args = args[2:]
     for build in args:
         total.add(count_build(build))
-    skipped = f', {total.skipped} skipped' if total.skipped else ''
-    print(f'{total.passed} passed, {total.failed} failed{skipped}')
-    return 1 if total.failed or not total.passed else 0
+    return sum_up(total)
 
 
 if __name__ == '__main__':
