@@ -76,6 +76,7 @@ static void start_client(struct world *w, unsigned client)
         c->workers[i].client = client;
         c->workers[i].index = i;
         c->workers[i].claim = NONE;
+        c->workers[i].number = -1;
         c->workers[i].reported = true;
         user_start(w, client, i);
     }
