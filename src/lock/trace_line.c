@@ -43,7 +43,7 @@ static const char *const sentences[] = {
     [REDLOCK_TRACE_TROUBLE] = "%t is in trouble: %s, %u ms left",
     [REDLOCK_TRACE_LOST] = "%t is LOST: %s",
     [REDLOCK_TRACE_EXTENDED] = "the extension of %t ended with %s",
-    [REDLOCK_TRACE_RELEASING] = "lets go of %k with %t",
+    [REDLOCK_TRACE_RELEASING] = "begins to release %k with %t",
     [REDLOCK_TRACE_RELEASED] = "the release of %t ended with %s",
     [REDLOCK_TRACE_FORGOTTEN] = "forgets %t, and leaves its keys",
 };
@@ -54,7 +54,7 @@ static const char *const sent[] = {
     [REDLOCK_QUESTION_FENCED] = "sends vote %k %t for %m ms to %N",
     [REDLOCK_QUESTION_ADOPT] = "takes over %k with %t for %m ms on %N",
     [REDLOCK_QUESTION_CONFIRM] = "confirms %t with fence %f on %N",
-    [REDLOCK_QUESTION_EXTEND] = "extends %t by %m ms on %N",
+    [REDLOCK_QUESTION_EXTEND] = "asks %N to keep %t for %m ms",
     [REDLOCK_QUESTION_HEAL] = "heals %t for %m ms on %N",
     [REDLOCK_QUESTION_RELEASE] = "releases %t on %N",
     [REDLOCK_QUESTION_HOLDER] = "asks who holds %k",
@@ -62,7 +62,7 @@ static const char *const sent[] = {
 
 static const char *const answered[] = {
     [REDLOCK_QUESTION_CONFIRM] = "%nsays %a to the fence of %t",
-    [REDLOCK_QUESTION_EXTEND] = "%nsays %a to the extension of %t",
+    [REDLOCK_QUESTION_EXTEND] = "%nsays %a to keeping %t",
     [REDLOCK_QUESTION_HEAL] = "%nsays %a to the heal of %t",
     [REDLOCK_QUESTION_RELEASE] = "%nsays %a to the release of %t",
 };

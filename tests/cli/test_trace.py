@@ -50,7 +50,7 @@ def a_lock(tap):
     tap.claim('lock --trace says what happens', traced(run))
     tap.claim('the trace goes from the request to the release',
               run.has('asks for k, ttl 10000 ms, renewed', 'round 1: t', 'has a majority', 'HOLDS k',
-                      'lets go of k', 'releases t', 'ended with OK', 'is closed'))
+                      'begins to release k', 'releases t', 'ended with OK', 'is closed'))
     tap.claim('lock --trace prints nothing else on stderr', run.rest)
     tap.claim('REDLOCK_TRACE=1 does the same',
               traced(Run('lock', 'k', *PATIENT, '--', 'true', REDLOCK_TRACE='1')))

@@ -119,12 +119,12 @@ START_TEST(a_lock_is_traced_from_the_request_to_the_release)
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
-    must_follow("c0.0  extends t$ by 120000 ms on n0 n1 n2 n3 n4");
+    must_follow("c0.0  asks n0 n1 n2 n3 n4 to keep t$ for 120000 ms");
     must_follow("c0.0  t$ is renewed, 1");
-    at = find("c0.0  extends", 0);
-    must_follow_of_each(0, 5, "c0.0  n# says yes to the extension of t$");
+    at = find("c0.0  asks n0 n1 n2 n3 n4 to keep t$", 0);
+    must_follow_of_each(0, 5, "c0.0  n# says yes to keeping t$");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    must_follow("c0.0  lets go of k with t$");
+    must_follow("c0.0  begins to release k with t$");
     must_follow("c0.0  releases t$ on n0 n1 n2 n3 n4");
     must_follow("c0.0  the release of t$ ended with OK");
     farm_end(&f);
@@ -144,14 +144,14 @@ START_TEST(a_loss_is_traced_with_its_cause)
         suspend_ms(5000);
         loop_settle(f.base);
     }
-    must_follow("c0.0  extends t$");
+    must_follow("c0.0  asks n0 n1 n2 n3 n4 to keep t$");
     must_follow("c0.0  t$ is in trouble: ENOQUORUM, ");
     must_follow("c0.0  t$ is LOST: ENOQUORUM");
     ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
     must_follow("c0.0  forgets t$");
     held_resume(&f, 1, 5);
     loop_settle(f.base);
-    must_follow_of_each(1, 5, "c0-n#  says yes to the extension of t$");
+    must_follow_of_each(1, 5, "c0-n#  says yes to keeping t$");
     farm_end(&f);
 }
 END_TEST

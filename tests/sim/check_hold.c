@@ -163,7 +163,7 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
     struct held *h = &k->held;
 
     if (!process_owner(w, m->claim) || k->phase != WORKER_HELD || c->let_go) {
-        check_violated(w, "work", "t%08x was %s after c%u.%u let go", m->claim,
+        check_violated(w, "work", "t%08x was %s after c%u.%u had begun to release it", m->claim,
                        m->heal ? "healed" : "extended", client, worker);
     }
     check_asked_once(w, client, worker, node, m->heal);
@@ -468,7 +468,7 @@ static void check_still_held(struct world *w, unsigned client, unsigned worker)
     const struct worker *k = world_worker(w, client, worker);
 
     if (k->phase != WORKER_HELD) {
-        check_violated(w, "reported", "c%u.%u gets a notice about t%08x, which it has let go",
+        check_violated(w, "reported", "c%u.%u gets a notice about t%08x, which it does not hold",
                        client, worker, k->claim);
     }
 }

@@ -52,8 +52,10 @@ void check_let_go(struct world *w, unsigned claim)
     c->let_go_us = w->now_us;
     RLK_MASK_EACH (node, left) {
         if (!c->orphan && !will_be_released(w, claim, c->client, node)) {
-            check_violated(w, "left", "t%08x of c%u.%u was let go, and not on n%u", claim,
-                           c->client, c->worker, node);
+            check_violated(
+                w, "left",
+                "t%08x of c%u.%u is not wanted any more, but no release is sent to n%u or pending",
+                claim, c->client, c->worker, node);
         }
     }
 }
@@ -199,7 +201,7 @@ static void check_key(struct world *w, unsigned server, unsigned key)
     }
     c = world_claim(w, claim);
     if (c->let_go && !c->orphan) {
-        check_violated(w, "left", "t%08x of c%u.%u, let go %.1f ms ago, is still on n%u", claim,
+        check_violated(w, "left", "t%08x of c%u.%u, not wanted for %.1f ms, is still on n%u", claim,
                        c->client, c->worker, trace_ms(c->let_go_us, w->now_us), server);
     }
 }

@@ -206,11 +206,11 @@ static void keep(struct world *w, unsigned server, struct message *m)
         m->integer = 1;
         m->since_us = f.since_us;
     }
-    trace(w, "n%u    extend %s t%08x by %u ms: %s", server, trace_keys(w, m->claim), m->claim,
+    trace(w, "n%u    keep %s t%08x for %u ms: %s", server, trace_keys(w, m->claim), m->claim,
           m->ttl_ms,
           f.other != NONE ? "somebody else's"
           : f.free > 0    ? "no key"
-                          : "extended");
+                          : "kept");
 }
 
 /* Greater than every fence that it gave before, and at least the hint. */
@@ -307,7 +307,7 @@ static const char *name_of(const struct message *m)
     case MESSAGE_TAKE:
         return "take";
     case MESSAGE_KEEP:
-        return "extend";
+        return "keep";
     case MESSAGE_VOTE:
         return "vote";
     case MESSAGE_CONFIRM:
