@@ -52,8 +52,12 @@ run "$REDLOCK" sandbox -n 1 -- sh -c 'stat -c %a "$REDLOCK_SANDBOX" "$REDLOCK_SA
 check "no other user may enter the folder" [ "$(tr '\n' ' ' <"$work/out")" = "700 700 " ]
 run env SHELL=/bin/sh "$REDLOCK" sandbox -n 1 <<'SCRIPT'
 echo "in $0 with $REDLOCK_NODES"
+echo "quarantine: $REDLOCK_QUARANTINE"
 SCRIPT
 prints "in /bin/sh with unix:///" "without a command it runs \$SHELL"
+prints "quarantine: off" "masters that have just started may vote"
+run "$REDLOCK" sandbox --help
+prints "REDLOCK_QUARANTINE=off" "the help says so"
 run "$REDLOCK" sandbox -n 1 -- sh -c 'kill -KILL $$'
 status_is 137 "a command killed by a signal gives 128 and its number"
 run "$REDLOCK" sandbox -n 1 -- no-such-command-anywhere
