@@ -2,7 +2,8 @@
 """What the documents say about the tree is still true: `docs.py ROOT`.
 
 The README's example is the one that the build compiles; the files, folders and tests that a document
-names exist; and so do the pieces in the map of docs/design.md. How many there are of something is
+names exist; and so do the pieces in the map of docs/design.md. A violation of the simulator that a
+document quotes is worded as a checker words it. How many there are of something is
 counted here, or not said: whoever writes a new count adds how to count it to COUNTS.
 """
 import fnmatch
@@ -47,8 +48,9 @@ def example_differs(markdown, source):
 # ---- tests ----
 
 def names(markdown):
-    """Words in backquotes that look like the name of a test: three parts and more."""
-    return [word for word in re.findall(r'`([a-z0-9_]+)`', markdown) if word.count('_') >= 3]
+    """Words in backquotes that look like the name of a test: four parts and more, and no rlk_."""
+    return [word for word in re.findall(r'`([a-z0-9_]+)`', markdown)
+            if word.count('_') >= 3 and not word.startswith('rlk_')]
 
 
 def missing_tests(markdown, tests):
@@ -92,6 +94,27 @@ def missing_pieces(markdown, paths):
             yield f'the map names {folder}{piece}'
 
 
+# ---- violations ----
+
+CHECK = re.compile(r'check_violated\(\s*\w+,\s*"(\w+)",\s*((?:"[^"]*"\s*)+)')
+
+
+def wordings(simulator):
+    """An expression for each violation that the sources of the simulator can print."""
+    for checker, literals in CHECK.findall(simulator):
+        text = f'{checker}: ' + ''.join(re.findall(r'"([^"]*)"', literals))
+        yield re.compile('.+'.join(re.escape(part) for part in re.split(r'%[\d.]*l*[a-z]', text)))
+
+
+def wrong_violations(markdown, simulator):
+    """A quote begins its line, perhaps after a time, and may go on in the next line."""
+    for quote in re.findall(r'^[ \d.]*(?:seed \d+:|VIOLATION) (\w+: .+(?:\n +and .+)?)', markdown,
+                            re.MULTILINE):
+        words = ' '.join(quote.split())
+        if not any(wording.fullmatch(words) for wording in wordings(simulator)):
+            yield f'no checker says {words}'
+
+
 # ---- counts ----
 
 def fuzz_targets(paths):
@@ -130,14 +153,21 @@ def tree(root):
     return sorted(paths), folders
 
 
+def joined(root, paths, folder):
+    """The sources in C of a folder."""
+    return '\n'.join(read(root, path) for path in paths
+                     if path.startswith(folder) and path.endswith('.c'))
+
+
 def documents(tap, root, paths, folders):
-    tests = '\n'.join(read(root, path) for path in paths
-                      if path.startswith('tests/') and path.endswith('.c'))
+    tests = joined(root, paths, 'tests/')
+    simulator = joined(root, paths, 'tests/sim/')
     for path in paths:
         if path.endswith('.md'):
             text = read(root, path)
             tap.claim(f'the tests named in {path} exist', missing_tests(text, tests))
             tap.claim('and so do its files', missing_files(text, paths, folders))
+            tap.claim('and its violations are worded so', wrong_violations(text, simulator))
             tap.claim('and its counts are right', wrong_counts(path, text, paths, COUNTS))
 
 
@@ -146,6 +176,7 @@ def fires(tap):
     world = '## Where things are\n    src/core/   x\n        {}   y\n'
     tap.fires('another example', example_differs('```c\nint x;\n```', '/* c */\nint y;\n'), 'differs')
     tap.fires('a test that is gone', missing_tests('`no_such_test_here`', ''), 'no_such_test')
+    tap.claim('passes: a function', missing_tests('`rlk_leases_replace_data`', ''))
     tap.claim('passes: a row', missing_tests('`a_row_of_a_table`', '  {"a_row_of_a_table", 1},'))
     tap.fires('a file that is gone', missing_files('see `core/rond.c`', tree_of, []), 'core/rond.c')
     tap.fires('a folder that is gone', missing_files('see `src/cor`', tree_of, []), 'src/cor')
@@ -154,6 +185,11 @@ def fires(tap):
         'tests/NAME.c, ./x.sh', tree_of, []))
     tap.fires('a piece that is gone', missing_pieces(world.format('round, rond'), tree_of), 'rond')
     tap.claim('passes: a map', missing_pieces(world.format('round'), tree_of))
+    check = 'check_violated(w, "work", "%s is held"\n  " by c%u (%.1f ms)", 1, 2, 3);'
+    tap.fires('a violation that is worded otherwise',
+              wrong_violations('    seed 7: work: k0 was held by c1 (2.5 ms)', check), 'was held')
+    tap.claim('passes: a violation', wrong_violations(
+        ' 0.1  VIOLATION work: k0 is held by c1 (2.5 ms)\nwith `VIOLATION name: what`', check))
     tap.fires('a count that is wrong', wrong_counts('a', 'has eight\ntargets', [],
                                                     {('a', 'targets'): len}), 'there are 0')
     tap.fires('a count that nobody counts', wrong_counts('a', '368 bugs', [], {}), '368 bugs')
