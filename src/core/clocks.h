@@ -19,8 +19,9 @@
  *                         count that time. Every lease has to be shortened by that amount at once.
  *     BEHIND              The master's clock fell behind. Its keys live longer, which is safe.
  *
- * A master that was last asked before a suspension shows it later than the others do. It is steady
- * all the same, unless it went further ahead than the suspension explains. In doubt the verdict is
+ * Not all masters show a suspension at the same time: one whose last sample is from before it shows
+ * the same jump with its next sample. That one is steady, unless it went further ahead than the
+ * suspension explains. In doubt the verdict is
  * that the masters' clocks moved: then no lease and no vote of these masters counts. */
 #ifndef RLK_CORE_CLOCKS_H
 #define RLK_CORE_CLOCKS_H

@@ -19,8 +19,8 @@
  * [S13] When the nodes have no capacity for a renewal, an extension or a heal, it is queued until
  *      DEQUEUED. That is no trouble as long as more than a third of the ttl is left.
  *
- * When the user releases the lock the driver stops stepping this machine. When an EXTEND finds that
- * the validity is over, report_extended is not set: the driver checks that before it sends one. */
+ * When the user releases the lock the driver stops stepping this machine. The driver
+ * checks the validity before it sends an EXTEND: one that comes too late is not reported. */
 #ifndef RLK_CORE_HOLD_H
 #define RLK_CORE_HOLD_H
 

@@ -68,6 +68,7 @@ uint64_t rlk_leases_reach(const struct rlk_leases *l, uint64_t ready, uint64_t l
     return enough ? ready : ready | late;
 }
 
+/* [S7] A renewal asks every node that may have our key. */
 uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 {
     uint64_t nodes = l->may_have_key & ready & ~(l->unanswered | l->duplicates);
@@ -87,6 +88,7 @@ uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us)
     return ask(l, nodes, end_us);
 }
 
+/* [S8] A heal asks every node that is not known to have our key, or somebody else's. */
 uint64_t rlk_leases_heal(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 {
     uint64_t nodes =
@@ -163,8 +165,9 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
     }
 }
 
-/* The answer brings the lease that was asked for, whichever round that was in; but it confirms in
- * this round only when it was asked in this round. */
+/* [S7] Only nodes that counted before can make the round a success; then all that are present
+ * count. The answer brings the lease that was asked for, whichever round that was in; but it
+ * confirms in this round only when it was asked in this round. */
 static void confirm_in_round(struct rlk_leases *l, unsigned node)
 {
     unsigned quorum = rlk_validity_quorum(l->nodes);

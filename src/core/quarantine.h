@@ -113,8 +113,8 @@ bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *fact
 bool rlk_quarantine_knows(const struct rlk_quarantine *q, const char *run);
 
 /* The mark of the data was read, by the health check or along with a vote. 0: it is missing, which
- * counts as another one. Without a mark nobody can see that the data are lost again, so each
- * inspection begins the quarantine anew, up to and including the one that finds a mark.
+ * counts as another one. As long as there is no mark, nobody would see it if the data were lost
+ * again. So each inspection restarts the quarantine, until one finds a mark; that one does, too.
  *
  * True when a mark was found, and it is not that of the data that were greeted: the server has to
  * be greeted again. */
@@ -153,8 +153,8 @@ void rlk_quarantine_clock_excused(struct rlk_quarantine *q);
 
 /* The birth, by the server's clock, that has to be written into the incarnation key, so that
  * clients that are new to this server wait: we saw a step that is not on record. 0: nothing to
- * write. A step is recorded once: when the inspection that shows the step also finds the record of
- * another client, and that is no older than the inspection before, it is enough. */
+ * write. A step is recorded once. If the inspection that shows the step also finds a record that
+ * another client made since our previous inspection, that record is enough. */
 uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *q, uint64_t now_us);
 
 /* Why the votes do not count now: the reason that lasts longest; RLK_QUARANTINED_NOT when they

@@ -397,7 +397,7 @@ static void set(struct world *w, struct fuzz_script *s, bool forward)
     }
 }
 
-static void stand_still(struct world *w, uint64_t time_us)
+static void suspend(struct world *w, uint64_t time_us)
 {
     unsigned i;
 
@@ -428,7 +428,7 @@ static void step(struct world *w, struct fuzz_script *s, int letter)
         set(w, s, letter == 'f');
         break;
     case 'z':
-        stand_still(w, fuzz_number(s));
+        suspend(w, fuzz_number(s));
         break;
     case 'x':
         forget(w, fuzz_node(s));
@@ -449,7 +449,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     w.nodes = fuzz_count(&s);
     rlk_clocks_init(&w.c, w.nodes, DRIFT_PPM, MAX_TTL_US);
-    stand_still(&w, UINT64_C(1700000000000000));
+    suspend(&w, UINT64_C(1700000000000000));
     while ((letter = fuzz_letter(&s)) >= 0) {
         step(&w, &s, letter);
     }

@@ -271,7 +271,7 @@ static uint64_t data_replaced(const struct hold_model *m)
 }
 
 /* [S11] Every lease ends sooner, also leases that are still to be confirmed. */
-static void stand_still(struct hold_model *m, uint64_t by_us)
+static void suspend(struct hold_model *m, uint64_t by_us)
 {
     unsigned i;
 
@@ -650,7 +650,7 @@ void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,
         return;
     }
     if (ev->kind == RLK_EVENT_SUSPENDED) {
-        stand_still(m, ev->by_us);
+        suspend(m, ev->by_us);
     }
     if (hold_model_until(m) <= ev->now_us) {
         check_lost(m, &mo, why_over(m, ev));

@@ -236,7 +236,7 @@ static void tell_of_clock(struct walk *w, unsigned i)
 }
 
 /* All keys have less time left than our clock says. The probes report it at once. */
-static void stand_still(struct walk *w)
+static void suspend(struct walk *w)
 {
     uint64_t by_us = rlk_prng_upto(&w->prng, chance(w, 4) ? 2 * TTL : TTL / 10);
     unsigned i;
@@ -370,7 +370,7 @@ static void walk(struct walk *w, uint64_t seed)
         if (chance(w, 12)) {
             pass_time(w);
         } else if (chance(w, 20 * w->calm)) {
-            stand_still(w);
+            suspend(w);
         } else if (chance(w, 20)) {
             the_user(w);
         } else {
