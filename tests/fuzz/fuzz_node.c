@@ -170,7 +170,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     FUZZ_CHECK(status == REDLOCK_OK || status == REDLOCK_GONE || status == REDLOCK_TAKEN ||
                    status == REDLOCK_ENOQUORUM,
                "a release ends as it is documented");
-    FUZZ_CHECK(redlock_lock_validity_ms(lock) == 0, "what is let go is not valid");
+    FUZZ_CHECK(redlock_lock_validity_ms(lock) == 0, "a lock that is being released is not valid");
     react(world);
 }
 

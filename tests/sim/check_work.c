@@ -31,7 +31,7 @@ void check_pending_releases_first(struct world *w, unsigned claim, unsigned node
         const struct rlk_pending_release *pending_release = rlk_pending_list_at(d, i);
 
         if (world_client_us(w, client) < pending_release->until_us) {
-            check_violated(w, "work", "t%08x was sent to n%u before the pending_release of t%08x",
+            check_violated(w, "work", "t%08x was sent to n%u before the pending release of t%08x",
                            claim, node, watch_claim(w, pending_release->claim));
         }
     }
