@@ -55,7 +55,7 @@ check "the lock is released as soon as the command has ended" until_true is_free
 
 # The command ends at SIGTERM; another process of its group takes longer.
 cat >"$work/slow" <<'SCRIPT'
-sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' "$1" &
+sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; exec sleep 100' "$1" &
 wait
 SCRIPT
 run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -- sh "$work/slow" "$work/left"
@@ -77,7 +77,7 @@ done
 
 # A process that leaves the group and ignores SIGTERM is waited for, and killed.
 cat >"$work/slow" <<'SCRIPT'
-(setsid sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; while :; do sleep 1; done' "$1" &)
+(setsid sh -c 'trap "" TERM; echo $$ >"$0.part"; mv "$0.part" "$0"; exec sleep 100' "$1" &)
 sleep 600
 SCRIPT
 rm -f "$work/left"
