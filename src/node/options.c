@@ -36,37 +36,16 @@ REDLOCK_EXPORT void redlock_options_init_sized(struct redlock_options *options, 
     rlk_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
-__attribute__((format(printf, 2, 0))) static void say(const struct redlock_options *p,
-                                                      const char *format, va_list args)
-{
-    if (p->error_text && p->error_text_size > 0) {
-        vsnprintf(p->error_text, p->error_text_size, format, args);
-    }
-}
-
 __attribute__((format(printf, 3, 4))) static int refuse(const struct redlock_options *p, int status,
                                                         const char *format, ...)
 {
     va_list args;
 
-    va_start(args, format);
-    say(p, format, args);
-    va_end(args);
-    return status;
-}
-
-/* Because of this node. */
-__attribute__((format(printf, 4, 5))) static int
-refuse_node(const struct redlock_options *p, unsigned node, int status, const char *format, ...)
-{
-    va_list args;
-
-    if (p->error_node) {
-        *p->error_node = (int)node;
+    if (p->error_text && p->error_text_size > 0) {
+        va_start(args, format);
+        vsnprintf(p->error_text, p->error_text_size, format, args);
+        va_end(args);
     }
-    va_start(args, format);
-    say(p, format, args);
-    va_end(args);
     return status;
 }
 
@@ -155,7 +134,7 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
     int status;
 
     if (p->nodes[i] == NULL) {
-        return refuse_node(p, i, REDLOCK_EINVAL, "master %u has no URI (NULL)", i + 1);
+        return refuse(p, REDLOCK_EINVAL, "master %u has no URI (NULL)", i + 1);
     }
     status = rlk_uri_parse(p->nodes[i], u, &why);
     if (status == 0) {
@@ -163,14 +142,14 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
         why = "it has a user but no password; write user:password@";
     }
     if (status == REDLOCK_EURI) {
-        return refuse_node(p, i, status, "master %u of %zu has a URI that is not valid: %s", i + 1,
-                           p->n_nodes, why);
+        return refuse(p, status, "master %u of %zu has a URI that is not valid: %s", i + 1,
+                      p->n_nodes, why);
     }
     for (other = 0; status == 0 && other < i; other++) {
         if (strcmp(o->uris[other].name, u->name) == 0) {
-            return refuse_node(p, i, REDLOCK_EINVAL,
-                               "master %u and master %u are the same: %s; list each master once",
-                               other + 1, i + 1, u->name);
+            return refuse(p, REDLOCK_EINVAL,
+                          "master %u and master %u are the same: %s; list each master once",
+                          other + 1, i + 1, u->name);
         }
     }
     return status;
@@ -196,6 +175,9 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
     for (i = 0; status == 0 && i < p->n_nodes; i++) {
         o->n_nodes = i + 1;
         status = load_node(o, p, i);
+        if (status != 0 && status != REDLOCK_ENOMEM && p->error_node) {
+            *p->error_node = (int)i;
+        }
     }
     o->node_timeout_us = rlk_time_from_ms(p->node_timeout_ms);
     o->connect_timeout_us = rlk_time_from_ms(p->connect_timeout_ms);
