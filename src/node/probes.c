@@ -15,76 +15,53 @@
 
 volatile unsigned short rlk_probes_listeners __attribute__((section(".probes")));
 
-/* All probes share one counter: the library only asks whether a tool listens to any of them. */
-#define COUNTER(name)                                                                              \
-    extern volatile unsigned short redlock_##name##_semaphore                                      \
-        __attribute__((alias("rlk_probes_listeners"), visibility("hidden"), used))
+/* Each kind of event, and its probe. */
+#define KINDS(X)                                                                                   \
+    X(CLOSING, closing)                                                                            \
+    X(CLOSED, closed)                                                                              \
+    X(CONNECTED, connected)                                                                        \
+    X(DISCONNECTED, disconnected)                                                                  \
+    X(NODE_TROUBLE, node_trouble)                                                                  \
+    X(QUARANTINED, quarantined)                                                                    \
+    X(AHEAD, ahead)                                                                                \
+    X(SUSPENDED, suspended)                                                                        \
+    X(PENDING, pending)                                                                            \
+    X(ASKED, asked)                                                                                \
+    X(ADOPTED, adopted)                                                                            \
+    X(ROUND, round)                                                                                \
+    X(SENT, sent)                                                                                  \
+    X(VOTED, voted)                                                                                \
+    X(ANSWERED, answered)                                                                          \
+    X(DECIDED, decided)                                                                            \
+    X(HELD, held)                                                                                  \
+    X(FAILED, failed)                                                                              \
+    X(CANCELED, canceled)                                                                          \
+    X(EXTENDING, extending)                                                                        \
+    X(PETTED, petted)                                                                              \
+    X(RENEWED, renewed)                                                                            \
+    X(TROUBLE, trouble)                                                                            \
+    X(LOST, lost)                                                                                  \
+    X(EXTENDED, extended)                                                                          \
+    X(RELEASING, releasing)                                                                        \
+    X(RELEASED, released)                                                                          \
+    X(FORGOTTEN, forgotten)
 
-COUNTER(closing);
-COUNTER(closed);
-COUNTER(connected);
-COUNTER(disconnected);
-COUNTER(node_trouble);
-COUNTER(quarantined);
-COUNTER(ahead);
-COUNTER(suspended);
-COUNTER(pending);
-COUNTER(asked);
-COUNTER(adopted);
-COUNTER(round);
-COUNTER(sent);
-COUNTER(voted);
-COUNTER(answered);
-COUNTER(decided);
-COUNTER(held);
-COUNTER(failed);
-COUNTER(canceled);
-COUNTER(extending);
-COUNTER(petted);
-COUNTER(renewed);
-COUNTER(trouble);
-COUNTER(lost);
-COUNTER(extended);
-COUNTER(releasing);
-COUNTER(released);
-COUNTER(forgotten);
+/* All probes share one counter: the library only asks whether a tool listens to any of them. */
+#define COUNTER(kind, name)                                                                        \
+    extern volatile unsigned short redlock_##name##_semaphore                                      \
+        __attribute__((alias("rlk_probes_listeners"), visibility("hidden"), used));
+
+KINDS(COUNTER)
 
 #define PROBE(kind, name)                                                                          \
     case REDLOCK_TRACE_##kind:                                                                     \
         STAP_PROBE8(redlock, name, ev->lock, ev->node, ev->key, ev->token, ev->text, ev->question, \
                     ev->answer, ev->status);                                                       \
-        break
+        break;
 
 void rlk_probes_fire(const struct redlock_trace *ev)
 {
     switch (ev->kind) {
-        PROBE(CLOSING, closing);
-        PROBE(CLOSED, closed);
-        PROBE(CONNECTED, connected);
-        PROBE(DISCONNECTED, disconnected);
-        PROBE(NODE_TROUBLE, node_trouble);
-        PROBE(QUARANTINED, quarantined);
-        PROBE(AHEAD, ahead);
-        PROBE(SUSPENDED, suspended);
-        PROBE(PENDING, pending);
-        PROBE(ASKED, asked);
-        PROBE(ADOPTED, adopted);
-        PROBE(ROUND, round);
-        PROBE(SENT, sent);
-        PROBE(VOTED, voted);
-        PROBE(ANSWERED, answered);
-        PROBE(DECIDED, decided);
-        PROBE(HELD, held);
-        PROBE(FAILED, failed);
-        PROBE(CANCELED, canceled);
-        PROBE(EXTENDING, extending);
-        PROBE(PETTED, petted);
-        PROBE(RENEWED, renewed);
-        PROBE(TROUBLE, trouble);
-        PROBE(LOST, lost);
-        PROBE(EXTENDED, extended);
-        PROBE(RELEASING, releasing);
-        PROBE(RELEASED, released);
-        PROBE(FORGOTTEN, forgotten);
+        KINDS(PROBE)
     }
 }
