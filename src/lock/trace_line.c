@@ -9,6 +9,7 @@
 #include <redlock/error.h>
 #include <redlock/trace.h>
 
+#include "base/digits.h"
 #include "base/mask.h"
 #include "base/sized.h"
 #include "net/reply.h"
@@ -165,16 +166,12 @@ static void put_text(struct line *l, const char *text)
 /* At least so many characters, the missing ones written as `pad`. */
 static void put_padded(struct line *l, uint64_t n, size_t least, char pad)
 {
-    char digits[24], *first = digits + sizeof(digits);
+    char digits[RLK_DIGITS_MAX], *end = digits + sizeof(digits), *first = rlk_digits(n, end);
 
-    do {
-        *--first = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    while ((size_t)(digits + sizeof(digits) - first) < least) {
+    while ((size_t)(end - first) < least) {
         *--first = pad;
     }
-    put_bytes(l, first, (size_t)(digits + sizeof(digits) - first));
+    put_bytes(l, first, (size_t)(end - first));
 }
 
 static void put_number(struct line *l, uint64_t n)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/digits.h"
 #include "net/format.h"
 #include "node/claim.h"
 
@@ -36,22 +37,10 @@ static void put(struct rlk_command *c, const char *bytes, size_t len)
     c->len += len;
 }
 
-/* The digits of a number, at the end of `out`; returns the first of them. */
-static char *digits(uint64_t n, char *out, size_t size)
-{
-    char *at = out + size;
-
-    do {
-        *--at = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    return at;
-}
-
 static void put_bulk(struct rlk_command *c, const char *text, size_t len)
 {
     char room[12];
-    char *first = digits((uint32_t)len, room, sizeof(room));
+    char *first = rlk_digits((uint32_t)len, room + sizeof(room));
 
     *--first = '$';
     put(c, first, (size_t)(room + sizeof(room) - first));
@@ -63,7 +52,7 @@ static void put_bulk(struct rlk_command *c, const char *text, size_t len)
 static void put_number(struct rlk_command *c, uint64_t n)
 {
     char room[24];
-    char *first = digits(n, room, sizeof(room));
+    char *first = rlk_digits(n, room + sizeof(room));
 
     put_bulk(c, first, (size_t)(room + sizeof(room) - first));
 }
@@ -111,7 +100,7 @@ static void begin_script(struct rlk_command *c, const struct rlk_script *script,
                          const struct rlk_claim *claim, unsigned more)
 {
     char room[12];
-    char *first = digits(claim->n_keys + 4 + more, room, sizeof(room));
+    char *first = rlk_digits(claim->n_keys + 4 + more, room + sizeof(room));
 
     BEGIN(c, "*");
     put(c, first, (size_t)(room + sizeof(room) - first));
