@@ -107,7 +107,7 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
 
 REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock)
 {
-    int status = lock ? rlk_manager_check(lock->rl) : REDLOCK_EINVAL;
+    int status = rlk_lock_check(lock);
 
     if (status) {
         return status;

@@ -164,7 +164,7 @@ int rlk_close_prepare(struct redlock *rl, struct event_base *base)
 
 REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
 {
-    int status = rl ? rlk_manager_check(rl) : REDLOCK_EINVAL;
+    int status = rlk_manager_check(rl);
 
     if (status) {
         return status;

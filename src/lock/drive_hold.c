@@ -206,7 +206,7 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
 
 static int check(const struct redlock_lock *lock)
 {
-    int status = lock ? rlk_manager_check(lock->rl) : REDLOCK_EINVAL;
+    int status = rlk_lock_check(lock);
 
     if (status) {
         return status;

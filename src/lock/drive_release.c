@@ -121,7 +121,7 @@ void rlk_lock_release_for_close(struct redlock_lock *lock)
 
 REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
 {
-    int status = lock ? rlk_manager_check(lock->rl) : REDLOCK_EINVAL;
+    int status = rlk_lock_check(lock);
 
     if (status) {
         return status;

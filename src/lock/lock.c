@@ -132,9 +132,14 @@ void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct
     }
 }
 
+int rlk_lock_check(const struct redlock_lock *lock)
+{
+    return rlk_manager_check(lock ? lock->rl : NULL);
+}
+
 REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
 {
-    int status = lock ? rlk_manager_check(lock->rl) : REDLOCK_EINVAL;
+    int status = rlk_lock_check(lock);
 
     if (status) {
         return status;

@@ -90,4 +90,7 @@ void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim);
 /* Keep the value that a node's key has, from a reply that refused us; "" when it named none. */
 void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply);
 
+/* rlk_manager_check() for a call on a handle, which may be NULL. */
+int rlk_lock_check(const struct redlock_lock *lock);
+
 #endif

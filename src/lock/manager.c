@@ -88,6 +88,9 @@ REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl)
 
 int rlk_manager_check(const struct redlock *rl)
 {
+    if (rl == NULL) {
+        return REDLOCK_EINVAL;
+    }
     if (rlk_fork_is_child(&rl->loop.fork)) {
         return REDLOCK_EFORK;
     }
@@ -96,13 +99,11 @@ int rlk_manager_check(const struct redlock *rl)
 
 int rlk_manager_check_call(struct redlock *rl, enum rlk_operation operation)
 {
-    int status;
+    int status = rlk_manager_check(rl);
 
-    if (rl == NULL) {
-        return REDLOCK_EINVAL;
+    if (rl) {
+        rl->error_text[0] = '\0';
     }
-    rl->error_text[0] = '\0';
-    status = rlk_manager_check(rl);
     if (status) {
         return status;
     }

@@ -83,8 +83,8 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
 /* Whether two of the nodes are one server [S10]. */
 bool rlk_manager_has_duplicates(const struct redlock *rl);
 
-/* Whether a call may begin, change or end something: 0, REDLOCK_EFORK, or REDLOCK_ESTATE inside the
- * manager's trace_cb. */
+/* Whether a call may begin, change or end something: 0, REDLOCK_EINVAL (rl is NULL), REDLOCK_EFORK,
+ * or REDLOCK_ESTATE inside the manager's trace_cb. */
 int rlk_manager_check(const struct redlock *rl);
 
 /* Whether a call may begin an operation: 0, REDLOCK_EINVAL (rl is NULL), _EFORK, _ESTATE (closing)
