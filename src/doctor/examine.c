@@ -35,7 +35,7 @@ struct entry {
 };
 
 struct rlk_exam {
-    struct rlk_waiter waiter; /* until the callback is called */
+    struct rlk_operation operation; /* until the callback is called */
     struct redlock *rl;
     struct rlk_call called;
     redlock_examine_cb *cb;
@@ -178,14 +178,14 @@ static void begin_checkup(struct entry *x, uint64_t now_us)
 
 /* ---- what happens to the manager ---- */
 
-static struct rlk_exam *exam_of(struct rlk_waiter *w)
+static struct rlk_exam *exam_of(struct rlk_operation *op)
 {
-    return RLK_CONTAINER(w, struct rlk_exam, waiter);
+    return RLK_CONTAINER(op, struct rlk_exam, operation);
 }
 
-static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
+static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
-    struct entry *x = &exam_of(w)->entries[ev->node];
+    struct entry *x = &exam_of(op)->entries[ev->node];
 
     if (ev->kind == RLK_EVENT_NODE_UP && is_pending(x)) {
         begin_checkup(x, ev->now_us);
@@ -194,19 +194,19 @@ static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
     }
 }
 
-static void on_close(struct rlk_waiter *w)
+static void on_close(struct rlk_operation *op)
 {
-    exam_of(w)->cancelled = true;
-    finish_exam(exam_of(w));
+    exam_of(op)->cancelled = true;
+    finish_exam(exam_of(op));
 }
 
 /* When a manager is freed, the callback of each examination has been called. */
-static void on_free(struct rlk_waiter *w)
+static void on_free(struct rlk_operation *op)
 {
-    unref(exam_of(w));
+    unref(exam_of(op));
 }
 
-static const struct rlk_waiter_kind waiter_kind = {
+static const struct rlk_operation_kind operation_kind = {
     .event = on_event, .close = on_close, .free = on_free};
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
@@ -224,8 +224,8 @@ static void on_report(struct rlk_call *call)
     struct rlk_exam *e = RLK_CONTAINER(call, struct rlk_exam, called);
     struct redlock *rl = e->rl;
 
-    rlk_list_remove(&e->waiter.link);
-    rlk_manager_reported(rl, &e->waiter);
+    rlk_list_remove(&e->operation.link);
+    rlk_manager_reported(rl, &e->operation);
     if (e->cancelled) {
         e->cb(NULL, REDLOCK_ECANCELED, e->arg);
     } else {
@@ -261,7 +261,7 @@ static struct rlk_exam *make_exam(struct redlock *rl)
         e->entries[i].part = &e->report.parts[i];
     }
     rlk_call_init(&e->called, on_report);
-    rlk_manager_add(rl, &e->waiter, &waiter_kind, RLK_OPERATION_QUERY);
+    rlk_manager_add(rl, &e->operation, &operation_kind, RLK_OPERATION_QUERY);
     return e;
 }
 

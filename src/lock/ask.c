@@ -120,7 +120,7 @@ static inline void step_driver(const struct rlk_question *q, const struct rlk_no
         ev->vote = RLK_VOTE_QUARANTINED;
     }
     trace_said(q, n, claim, ev);
-    lock->waiter.kind->event(&lock->waiter, ev);
+    lock->operation.kind->event(&lock->operation, ev);
 }
 
 /* [S5] No reply will come: the command could not be sent, or the connection broke (sent). */

@@ -18,14 +18,14 @@
 #include "net/clock.h"
 #include "node/health.h"
 
-void rlk_close_free_waiters(struct redlock *rl)
+void rlk_close_free_operations(struct redlock *rl)
 {
     struct rlk_list *link, *next;
 
-    RLK_LIST_EACH (link, next, &rl->waiters) {
-        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+    RLK_LIST_EACH (link, next, &rl->operations) {
+        struct rlk_operation *op = RLK_CONTAINER(link, struct rlk_operation, link);
 
-        w->kind->free(w);
+        op->kind->free(op);
     }
 }
 
@@ -62,7 +62,7 @@ static void on_end(struct rlk_loop *loop)
         return;
     }
     RLK_TRACE(&rl->options, NULL, .kind = REDLOCK_TRACE_CLOSED, .lock = -1, .node = -1);
-    rlk_close_free_waiters(rl); /* not earlier: the accessors work until now */
+    rlk_close_free_operations(rl); /* not earlier: the accessors work until now */
     rlk_close_destroy(rl);
     if (cb) {
         cb(cb_arg);
@@ -144,14 +144,14 @@ static void on_close_timer(struct rlk_timer *t, uint64_t now_us)
     rlk_manager_check_close(RLK_CONTAINER(t, struct redlock, close_timer));
 }
 
-static void close_waiters(struct redlock *rl)
+static void close_operations(struct redlock *rl)
 {
     struct rlk_list *link, *next;
 
-    RLK_LIST_EACH (link, next, &rl->waiters) {
-        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+    RLK_LIST_EACH (link, next, &rl->operations) {
+        struct rlk_operation *op = RLK_CONTAINER(link, struct rlk_operation, link);
 
-        w->kind->close(w);
+        op->kind->close(op);
     }
 }
 
@@ -177,7 +177,7 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     rl->close_arg = arg;
     rl->close_us = rlk_clock_us();
     RLK_TRACE(&rl->options, NULL, .kind = REDLOCK_TRACE_CLOSING, .lock = -1, .node = -1);
-    close_waiters(rl);
+    close_operations(rl);
     rlk_manager_check_close(rl);
     return 0;
 }

@@ -9,8 +9,8 @@ struct redlock;
  * out of memory. 0, REDLOCK_ESYSTEM or REDLOCK_ENOMEM. */
 int rlk_close_prepare(struct redlock *rl, struct event_base *base);
 
-/* Free every waiter, without a callback to its user. */
-void rlk_close_free_waiters(struct redlock *rl);
+/* Free every operation, without a callback to its user. */
+void rlk_close_free_operations(struct redlock *rl);
 
 /* Free the manager, also a half-made one. */
 void rlk_close_destroy(struct redlock *rl);

@@ -182,9 +182,9 @@ static void refuse_duplicates(struct redlock_lock *lock)
 
 /* QUARANTINED does not matter when a lock is taken over: a node that has its key has not forgotten
  * it [S7]. */
-static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
+static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
-    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
+    struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
 
     if (lock->phase != RLK_LOCK_PENDING) {
         return;
@@ -197,9 +197,9 @@ static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
     }
 }
 
-static void on_close(struct rlk_waiter *w)
+static void on_close(struct rlk_operation *op)
 {
-    struct redlock_lock *lock = RLK_CONTAINER(w, struct redlock_lock, waiter);
+    struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
 
     if (lock->phase == RLK_LOCK_PENDING) {
         rlk_lock_cancel_attempt(lock);
@@ -263,7 +263,7 @@ static void on_report(struct rlk_call *call)
 void rlk_lock_begin_attempt(struct redlock_lock *lock)
 {
     static const struct rlk_lock_driver driver = {
-        .waiter = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
+        .operation = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
         .timer = on_timer,
         .report = on_report,
         .dequeued = on_dequeued};

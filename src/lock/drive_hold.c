@@ -120,14 +120,14 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
 /* ---- events of the manager ---- */
 
-static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
+static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
-    step(RLK_CONTAINER(w, struct redlock_lock, waiter), ev);
+    step(RLK_CONTAINER(op, struct redlock_lock, operation), ev);
 }
 
-static void on_close(struct rlk_waiter *w)
+static void on_close(struct rlk_operation *op)
 {
-    rlk_lock_release_for_close(RLK_CONTAINER(w, struct redlock_lock, waiter));
+    rlk_lock_release_for_close(RLK_CONTAINER(op, struct redlock_lock, operation));
 }
 
 /* ---- reporting to the user ---- */
@@ -188,7 +188,7 @@ static void on_extended(struct rlk_call *call)
 void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
 {
     static const struct rlk_lock_driver driver = {
-        .waiter = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
+        .operation = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
         .timer = on_timer,
         .report = on_notice,
         .dequeued = on_dequeued};

@@ -40,15 +40,15 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
 /* ---- events of the manager ---- */
 
-static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
+static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
-    step(RLK_CONTAINER(w, struct redlock_lock, waiter), ev);
+    step(RLK_CONTAINER(op, struct redlock_lock, operation), ev);
 }
 
 /* Nothing to do: a release ends by itself, within node_timeout_ms. */
-static void on_close(struct rlk_waiter *w)
+static void on_close(struct rlk_operation *op)
 {
-    (void)w;
+    (void)op;
 }
 
 /* ---- reporting and beginning ---- */
@@ -91,7 +91,7 @@ static void on_dequeued(struct rlk_call *call)
 static void begin(struct redlock_lock *lock)
 {
     static const struct rlk_lock_driver driver = {
-        .waiter = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
+        .operation = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
         .timer = on_timer,
         .report = on_report,
         .dequeued = on_dequeued};

@@ -1,4 +1,4 @@
-/* hooks.c - passes each event of a node on to the waiters of its manager. */
+/* hooks.c - passes each event of a node on to the operations of its manager. */
 #include "lock/hooks.h"
 
 #include "base/list.h"
@@ -9,15 +9,15 @@
 #include "node/health.h"
 #include "node/trace.h"
 
-/* A waiter may remove itself from the list in its event function, but no other waiter. */
-static void notify_waiters(struct redlock *rl, const struct rlk_event *ev)
+/* An operation may remove itself from the list in its event function, but no other. */
+static void notify_operations(struct redlock *rl, const struct rlk_event *ev)
 {
     struct rlk_list *link, *next;
 
-    RLK_LIST_EACH (link, next, &rl->waiters) {
-        struct rlk_waiter *w = RLK_CONTAINER(link, struct rlk_waiter, link);
+    RLK_LIST_EACH (link, next, &rl->operations) {
+        struct rlk_operation *op = RLK_CONTAINER(link, struct rlk_operation, link);
 
-        w->kind->event(w, ev);
+        op->kind->event(op, ev);
     }
 }
 
@@ -26,7 +26,7 @@ static void notify_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_
     struct rlk_event ev = {.kind = kind, .node = n->index, .now_us = now_us};
     struct redlock *rl = n->owner;
 
-    notify_waiters(rl, &ev);
+    notify_operations(rl, &ev);
     rlk_queue_wake(&rl->queue);
     rlk_manager_check_close(rl);
 }
@@ -78,12 +78,12 @@ static void on_node_clock_sampled(struct rlk_node *n, const struct rlk_clock_sam
     trace_clock(n, &out);
     if (out.clock_suspect) {
         ev.kind = RLK_EVENT_CLOCK_SUSPECT;
-        notify_waiters(rl, &ev);
+        notify_operations(rl, &ev);
     }
     if (out.suspended_us > 0) {
         ev.kind = RLK_EVENT_SUSPENDED;
         ev.by_us = out.suspended_us;
-        notify_waiters(rl, &ev);
+        notify_operations(rl, &ev);
     }
     RLK_MASK_EACH (node, out.record) {
         rlk_health_record_step(&rl->nodes[node], sample->received_us);
@@ -101,7 +101,7 @@ static void on_node_quarantined(struct rlk_node *n, uint64_t now_us)
                            .now_us = now_us,
                            .data_replaced = rlk_quarantine_take_data_replaced(&n->quarantine)};
 
-    notify_waiters(n->owner, &ev);
+    notify_operations(n->owner, &ev);
 }
 
 static void on_node_restarted(struct rlk_node *n)

@@ -9,7 +9,7 @@
 #include "base/mask.h"
 #include "lock/trace.h"
 
-struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operation,
+struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class class,
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
@@ -53,7 +53,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operati
     rlk_list_init(&lock->queue.link);
     rlk_detail_reset(lock->details, rl->options.n_nodes);
     rlk_timer_init(&lock->timer, NULL);
-    rlk_manager_add(rl, &lock->waiter, NULL, operation);
+    rlk_manager_add(rl, &lock->operation, NULL, class);
     return lock;
 }
 
@@ -73,7 +73,7 @@ void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
 {
     leave_phase(lock);
     lock->phase = phase;
-    lock->waiter.kind = &driver->waiter;
+    lock->operation.kind = &driver->operation;
     rlk_timer_init(&lock->timer, driver->timer);
     rlk_call_init(&lock->report, driver->report);
     rlk_call_init(&lock->queue, driver->dequeued);
@@ -81,7 +81,7 @@ void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
 
 void rlk_lock_reported(struct redlock_lock *lock)
 {
-    rlk_manager_reported(lock->rl, &lock->waiter);
+    rlk_manager_reported(lock->rl, &lock->operation);
 }
 
 void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim)
@@ -104,16 +104,16 @@ void rlk_lock_free(struct redlock_lock *lock)
     rlk_list_remove(&lock->report.link);
     rlk_list_remove(&lock->report_extended.link);
     rlk_list_remove(&lock->queue.link);
-    rlk_list_remove(&lock->waiter.link);
+    rlk_list_remove(&lock->operation.link);
     rlk_lock_set_claim(lock, NULL);
     rlk_claim_unref(lock->first_claim);
     rlk_free(lock->holders);
     rlk_pool_give(&rl->lock_pool, lock);
 }
 
-void rlk_lock_on_free(struct rlk_waiter *w)
+void rlk_lock_on_free(struct rlk_operation *op)
 {
-    rlk_lock_free(RLK_CONTAINER(w, struct redlock_lock, waiter));
+    rlk_lock_free(RLK_CONTAINER(op, struct redlock_lock, operation));
 }
 
 void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply)

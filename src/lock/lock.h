@@ -25,7 +25,7 @@ enum rlk_lock_phase {
 };
 
 struct redlock_lock {
-    struct rlk_waiter waiter;
+    struct rlk_operation operation;
     struct redlock *rl;
     int64_t number; /* the manager counts its handles from 0 */
     enum rlk_lock_phase phase;
@@ -60,15 +60,15 @@ struct redlock_lock {
 
 /* What drives a lock in one phase: the functions for what may happen to it. */
 struct rlk_lock_driver {
-    struct rlk_waiter_kind waiter;
+    struct rlk_operation_kind operation;
     void (*timer)(struct rlk_timer *t, uint64_t now_us);
     void (*report)(struct rlk_call *call);
     void (*dequeued)(struct rlk_call *call); /* the first in the queue, and there is capacity */
 };
 
 /* A handle with a claim to the keys, each with the prefix before it. It is counted as pending and
- * is a waiter of the manager; the caller calls rlk_lock_enter() next. NULL: out of memory. */
-struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation operation,
+ * is an operation of the manager; the caller calls rlk_lock_enter() next. NULL: out of memory. */
+struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class class,
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
 
 /* Enter a phase: another driver takes over. Timer, queue and callback of the former phase are
@@ -78,7 +78,7 @@ void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
 
 /* Remove the handle from all lists and free it. Commands in flight keep the claim. */
 void rlk_lock_free(struct redlock_lock *lock);
-void rlk_lock_on_free(struct rlk_waiter *w); /* the same, of a waiter's lock */
+void rlk_lock_on_free(struct rlk_operation *op); /* the same, of an operation's lock */
 
 /* Its callback is about to run: the operation is no longer pending. */
 void rlk_lock_reported(struct redlock_lock *lock);

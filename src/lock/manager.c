@@ -1,4 +1,4 @@
-/* manager.c - the list of waiters, and the checks that every call begins with. */
+/* manager.c - the list of operations, and the checks that every call begins with. */
 #include "lock/manager.h"
 
 #include <stdarg.h>
@@ -20,15 +20,15 @@ bool rlk_manager_has_duplicates(const struct redlock *rl)
     return false;
 }
 
-void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind,
-                     enum rlk_operation operation)
+void rlk_manager_add(struct redlock *rl, struct rlk_operation *op,
+                     const struct rlk_operation_kind *kind, enum rlk_operation_class class)
 {
-    w->kind = kind;
-    w->operation = operation;
-    rlk_list_init(&w->link);
-    rlk_list_push(&rl->waiters, &w->link);
+    op->kind = kind;
+    op->class = class;
+    rlk_list_init(&op->link);
+    rlk_list_push(&rl->operations, &op->link);
     rl->pending++;
-    rl->operations[operation]++;
+    rl->counts[class]++;
 }
 
 void rlk_manager_check_close(struct redlock *rl)
@@ -38,11 +38,11 @@ void rlk_manager_check_close(struct redlock *rl)
     }
 }
 
-void rlk_manager_reported(struct redlock *rl, struct rlk_waiter *w)
+void rlk_manager_reported(struct redlock *rl, struct rlk_operation *op)
 {
     rl->pending--;
-    rl->operations[w->operation] -= w->operation != RLK_OPERATION_NONE;
-    w->operation = RLK_OPERATION_NONE;
+    rl->counts[op->class] -= op->class != RLK_OPERATION_NONE;
+    op->class = RLK_OPERATION_NONE;
     rlk_manager_check_close(rl);
 }
 
@@ -97,7 +97,7 @@ int rlk_manager_check(const struct redlock *rl)
     return rl->tracer.in_callback ? REDLOCK_ESTATE : 0;
 }
 
-int rlk_manager_check_call(struct redlock *rl, enum rlk_operation operation)
+int rlk_manager_check_call(struct redlock *rl, enum rlk_operation_class class)
 {
     int status = rlk_manager_check(rl);
 
@@ -110,5 +110,5 @@ int rlk_manager_check_call(struct redlock *rl, enum rlk_operation operation)
     if (rl->closing) {
         return REDLOCK_ESTATE;
     }
-    return rl->operations[operation] < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
+    return rl->counts[class] < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
 }

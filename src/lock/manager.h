@@ -20,7 +20,7 @@
 #define RLK_MANAGER_MAX_PENDING 65536
 
 /* The kinds of operations that are counted, each by itself. */
-enum rlk_operation {
+enum rlk_operation_class {
     RLK_OPERATION_NONE = 0, /* not counted: about a lock that is held already */
     RLK_OPERATION_ACQUIRE,
     RLK_OPERATION_RELEASE, /* by token */
@@ -28,24 +28,24 @@ enum rlk_operation {
     RLK_OPERATIONS
 };
 
-struct rlk_waiter;
+struct rlk_operation;
 
-/* What a waiter does when something happens to a node or to the manager. */
-struct rlk_waiter_kind {
+/* What an operation does when something happens to a node or to the manager. */
+struct rlk_operation_kind {
     /* Something happened to a node: RLK_EVENT_NODE_UP, _NODE_DOWN, _QUARANTINED or _CLOCK_SUSPECT;
      * or to this process: _SUSPENDED. A lock also gets the events of its replies (ask.h). */
-    void (*event)(struct rlk_waiter *w, const struct rlk_event *ev);
+    void (*event)(struct rlk_operation *op, const struct rlk_event *ev);
     /* The manager closes: end, and report to the user. */
-    void (*close)(struct rlk_waiter *w);
-    /* The manager is freed: free this waiter, too. */
-    void (*free)(struct rlk_waiter *w);
+    void (*close)(struct rlk_operation *op);
+    /* The manager is freed: free this operation, too. */
+    void (*free)(struct rlk_operation *op);
 };
 
 /* An operation of a manager: an acquire, a held lock, a release or a query. */
-struct rlk_waiter {
+struct rlk_operation {
     struct rlk_list link;
-    const struct rlk_waiter_kind *kind;
-    enum rlk_operation operation; /* what it still counts as; NONE after its report */
+    const struct rlk_operation_kind *kind;
+    enum rlk_operation_class class; /* what it still counts as; NONE after its report */
 };
 
 struct redlock {
@@ -58,11 +58,11 @@ struct redlock {
     struct rlk_pool lock_pool, claim_pool;
     struct rlk_clocks clocks;
     struct rlk_quarantine *quarantine[RLK_MAX_NODES]; /* of each node */
-    struct rlk_list waiters;
+    struct rlk_list operations;
     int64_t n_locks; /* handles made so far: each has its number */
     struct rlk_queue queue;
     unsigned pending; /* acquires, releases, extensions and queries that were not reported yet */
-    unsigned operations[RLK_OPERATIONS];
+    unsigned counts[RLK_OPERATIONS];
 
     char error_text[192]; /* why the last call was refused; "": it was not */
 
@@ -89,21 +89,21 @@ int rlk_manager_check(const struct redlock *rl);
 
 /* Whether a call may begin an operation: 0, REDLOCK_EINVAL (rl is NULL), _EFORK, _ESTATE (closing)
  * or _ELIMIT. Clears error_text. */
-int rlk_manager_check_call(struct redlock *rl, enum rlk_operation operation);
+int rlk_manager_check_call(struct redlock *rl, enum rlk_operation_class class);
 
 /* Write into error_text why a call is refused; returns `status`. */
 __attribute__((format(printf, 3, 4))) int rlk_manager_refuse(struct redlock *rl, int status,
                                                              const char *format, ...);
 
-/* Add a waiter, and count its operation as pending. */
-void rlk_manager_add(struct redlock *rl, struct rlk_waiter *w, const struct rlk_waiter_kind *kind,
-                     enum rlk_operation operation);
+/* Add an operation, and count it as pending. */
+void rlk_manager_add(struct redlock *rl, struct rlk_operation *op,
+                     const struct rlk_operation_kind *kind, enum rlk_operation_class class);
 
 /* Something ended: check at the end of this turn whether a close can go on. Does nothing when the
  * manager is not closing. */
 void rlk_manager_check_close(struct redlock *rl);
 
-/* An operation of this waiter is about to be reported to the user: it is no longer pending. */
-void rlk_manager_reported(struct redlock *rl, struct rlk_waiter *w);
+/* This operation is about to be reported to the user: it is no longer pending. */
+void rlk_manager_reported(struct redlock *rl, struct rlk_operation *op);
 
 #endif

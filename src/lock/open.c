@@ -56,7 +56,7 @@ static struct redlock *make(void)
     rlk_entropy_init(&rl->entropy);
     rlk_pool_init(&rl->lock_pool, KEEP_LOCKS);
     rlk_pool_init(&rl->claim_pool, KEEP_CLAIMS);
-    rlk_list_init(&rl->waiters);
+    rlk_list_init(&rl->operations);
     return rl;
 }
 

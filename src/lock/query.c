@@ -22,7 +22,7 @@
 #include "node/claim.h"
 
 struct rlk_query {
-    struct rlk_waiter waiter; /* until it is reported */
+    struct rlk_operation operation; /* until it is reported */
     struct redlock *rl;
     struct rlk_call report;
     struct rlk_call queue; /* its place in the queue [S13] */
@@ -163,14 +163,14 @@ static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
                     .nodes = rlk_mask_bit(n->index));
 }
 
-static struct rlk_query *query_of(struct rlk_waiter *w)
+static struct rlk_query *query_of(struct rlk_operation *op)
 {
-    return RLK_CONTAINER(w, struct rlk_query, waiter);
+    return RLK_CONTAINER(op, struct rlk_query, operation);
 }
 
-static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
+static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
-    struct rlk_query *q = query_of(w);
+    struct rlk_query *q = query_of(op);
 
     if (ev->kind == RLK_EVENT_NODE_UP && is_awaited(q, ev->node)) {
         ask(q, &q->rl->nodes[ev->node], ev->now_us);
@@ -179,19 +179,19 @@ static void on_event(struct rlk_waiter *w, const struct rlk_event *ev)
     }
 }
 
-static void on_close(struct rlk_waiter *w)
+static void on_close(struct rlk_operation *op)
 {
-    query_of(w)->cancelled = true;
-    finish(query_of(w));
+    query_of(op)->cancelled = true;
+    finish(query_of(op));
 }
 
 /* Not called: a manager is freed after all its queries were reported. */
-static void on_free(struct rlk_waiter *w)
+static void on_free(struct rlk_operation *op)
 {
-    unref(query_of(w));
+    unref(query_of(op));
 }
 
-static const struct rlk_waiter_kind waiter_kind = {
+static const struct rlk_operation_kind operation_kind = {
     .event = on_event, .close = on_close, .free = on_free};
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
@@ -207,8 +207,8 @@ static void on_report(struct rlk_call *call)
     struct rlk_query *q = RLK_CONTAINER(call, struct rlk_query, report);
     struct redlock *rl = q->rl;
 
-    rlk_list_remove(&q->waiter.link);
-    rlk_manager_reported(rl, &q->waiter);
+    rlk_list_remove(&q->operation.link);
+    rlk_manager_reported(rl, &q->operation);
     if (q->cancelled) {
         q->cb(NULL, REDLOCK_ECANCELED, q->arg);
     } else {
@@ -272,7 +272,7 @@ static struct rlk_query *make(struct redlock *rl, const char *key)
     rlk_call_init(&q->report, on_report);
     rlk_timer_init(&q->timer, on_timer);
     rlk_call_init(&q->queue, on_dequeued);
-    rlk_manager_add(rl, &q->waiter, &waiter_kind, RLK_OPERATION_QUERY);
+    rlk_manager_add(rl, &q->operation, &operation_kind, RLK_OPERATION_QUERY);
     return q;
 }
 

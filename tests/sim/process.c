@@ -131,7 +131,7 @@ void process_end(struct world *w, unsigned client)
     }
     process_enter(w, client);
     w->ending = true;
-    rlk_close_free_waiters(c->rl);
+    rlk_close_free_operations(c->rl);
     for (node = 0; node < c->nodes; node++) {
         rlk_node_end(world_node(w, client, node));
     }
