@@ -49,6 +49,13 @@ enum rlk_event_kind {
     RLK_EVENT_CLOCK_SUSPECT, /* a node's clock went ahead: our key may have expired there [S11] */
     RLK_EVENT_SUSPENDED,     /* this client was suspended, and its clock did not count that: every
                                 lease ends by_us sooner [S11] */
+    RLK_EVENT_CONTEND,       /* nobody of this manager is before the attempt any more: it may ask */
+    RLK_EVENT_PLACE,         /* a node has answered a request to wait, or never will */
+    RLK_EVENT_TURN,          /* a node says: the keys are free, and it is our turn */
+    RLK_EVENT_NEXT,          /* a node says: we are the first in its waiting list now */
+    RLK_EVENT_CHANGED,       /* a key that we look after has changed on a node */
+    RLK_EVENT_WATCHED,       /* the watch of a node is up, or may have missed something */
+    RLK_EVENT_UNWATCHED,     /* the watch of a node is down */
     RLK_EVENT_DELIVER        /* the driver is about to call back: the last moment to decide */
 };
 
@@ -57,18 +64,25 @@ enum rlk_event_kind {
 /* Each field of the union belongs to the kinds that its comment names. */
 struct rlk_event {
     enum rlk_event_kind kind;
-    unsigned node;   /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, QUARANTINED, CLOCK_SUSPECT */
+    unsigned node;   /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, QUARANTINED, CLOCK_SUSPECT,
+                        PLACE to UNWATCHED */
     uint64_t now_us; /* all kinds */
     union {
-        struct {                 /* START, TIMER, EXTEND, DEQUEUED: a round may begin */
+        struct {                 /* START, CONTEND, TIMER, EXTEND, DEQUEUED: a round may begin */
             uint64_t ready;      /* nodes that can be asked at once */
             uint64_t backlogged; /* nodes that can be asked, but have too many commands in flight
                                     [S13]. A held lock asks them when it has no majority without
                                     them [S7], an adoption at once; for others there are none */
             uint64_t connecting; /* nodes that may become ready; not for EXTEND */
             uint64_t ttl_us;     /* EXTEND: whole milliseconds */
-            bool full;           /* the nodes have no capacity for another round: it has to be
-                                    queued [S13]; not for DEQUEUED */
+            uint64_t watchable; /* nodes whose watch is up or being connected: they can keep a place
+                                   in a waiting list. Of these */
+            uint64_t watched;   /* these have it up */
+            bool behind;        /* START: another request of this manager is before this one */
+            bool yield;         /* START, CONTEND: this manager has just let somebody else go
+                                   first: wait instead of asking */
+            bool full;          /* the nodes have no capacity for another round: it has to be
+                                   queued [S13]; not for DEQUEUED */
         };
         struct {                    /* VOTE, ANSWER, CONFIRM: a node has answered, or never will */
             enum rlk_vote vote;     /* VOTE */
@@ -77,10 +91,24 @@ struct rlk_event {
             bool clock_suspect;     /* the node's clock cannot be relied on [S11] */
             uint64_t fence;         /* VOTE: the counter that came with a yes [S12]; 0: none */
         };
+        struct {              /* PLACE: all 0 when the answer is lost, or an error */
+            bool turn;        /* the keys are free, and it is our turn */
+            bool listed;      /* we are in the node's waiting list */
+            uint32_t place;   /* in that list, from 1 */
+            uint64_t left_us; /* what is left of the ttl of the key that we wait for; RLK_NEVER: it
+                                 has none */
+        };
         bool data_replaced; /* QUARANTINED: the node has other data than before, so our key there
                                may be a copy */
         uint64_t by_us;     /* SUSPENDED: for how long */
     };
+};
+
+/* How to wait in the list of a node. */
+enum rlk_wait_how {
+    RLK_WAIT_LAST = 0, /* at its end */
+    RLK_WAIT_FIRST,    /* at its front: it was our turn, but somebody else was faster */
+    RLK_WAIT_YIELD     /* at its end, also when the keys are free */
 };
 
 struct rlk_actions {
@@ -93,6 +121,9 @@ struct rlk_actions {
     uint64_t fence;
     uint64_t release;     /* release the claim on these nodes */
     uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER: none */
+    uint64_t wait;        /* ask these nodes for a place in their waiting lists ... */
+    enum rlk_wait_how wait_how;
+    uint64_t track;       /* of `wait`: and have these report when a key changes */
     bool queue;           /* queue this machine, and send DEQUEUED when it is its turn */
     bool report;          /* the machine has decided: report it to the user */
     bool report_extended; /* the user's extension has ended: report that */
