@@ -18,7 +18,9 @@ void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *co
     a->started_us = a->decided_us = 0;
     a->give_up_us = RLK_NEVER;
     a->retry_us = RLK_NEVER;
+    a->polls = a->split = a->had_turn = false;
     a->config = *config;
+    rlk_waiting_init(&a->waiting, config->terms.nodes, config->key_hash);
     rlk_prng_seed(&a->prng, config->seed);
     rlk_round_init(&a->round);
 }
@@ -31,17 +33,38 @@ static void fail(struct rlk_attempt *a, int status, uint64_t now_us, struct rlk_
     out->report = true;
 }
 
-static void back_off(struct rlk_attempt *a, uint64_t now_us)
+static void set_retry(struct rlk_attempt *a, uint64_t now_us)
 {
-    uint64_t took_us = rlk_time_sub(now_us, a->round.started_us);
+    uint64_t took_us = a->tries > 0 ? rlk_time_sub(now_us, a->round.started_us) : 0;
     uint64_t min_us = a->config.retry_min_us;
 
     if (min_us == 0) {
         min_us = rlk_time_max(RETRY_FLOOR_US, rlk_time_min(4 * took_us, a->config.retry_max_us));
     }
-    a->state = RLK_ATTEMPT_WAITING;
     a->retry_us =
         rlk_time_add(now_us, rlk_backoff_us(&a->prng, a->tries, min_us, a->config.retry_max_us));
+}
+
+/* [W2] Wait for whoever holds the keys. Without a holder there is nobody to wait for, only nodes.
+ */
+static void wait(struct rlk_attempt *a, enum rlk_wait_how how, uint64_t now_us)
+{
+    a->state = RLK_ATTEMPT_WAITING;
+    set_retry(a, now_us);
+    if (a->polls) {
+        rlk_waiting_stop(&a->waiting);
+    } else {
+        rlk_waiting_begin(&a->waiting, how, now_us);
+    }
+}
+
+/* The round was lost. When we had a vote, other contenders may have had the others, and nobody may
+ * hold the keys: so a turn waits for the end of the back-off, too. */
+static void wait_after_round(struct rlk_attempt *a, uint64_t now_us)
+{
+    a->polls = a->round.status != REDLOCK_EHELD || !a->config.watch;
+    a->split = a->round.yes != 0;
+    wait(a, a->had_turn ? RLK_WAIT_FIRST : RLK_WAIT_LAST, now_us);
 }
 
 /* Whether the end of wait_us ended a later round early: that says nothing about the nodes. */
@@ -66,7 +89,7 @@ static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_act
     } else if (now_us >= a->give_up_us) {
         fail(a, REDLOCK_EDEADLINE, now_us, out);
     } else {
-        back_off(a, now_us);
+        wait_after_round(a, now_us);
     }
 }
 
@@ -132,25 +155,63 @@ static void give_up(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *
     fail(a, REDLOCK_EDEADLINE, now_us, out);
 }
 
+/* When the wait ends with a round, unless something happens before. */
+static uint64_t round_us(const struct rlk_attempt *a)
+{
+    return a->polls ? a->retry_us : rlk_waiting_poll_us(&a->waiting, a->retry_us);
+}
+
+static bool is_turn(const struct rlk_attempt *a, uint64_t now_us)
+{
+    return rlk_waiting_is_turn(&a->waiting, now_us) && (!a->split || now_us >= a->retry_us);
+}
+
+static void wait_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    rlk_waiting_timer(&a->waiting, ev, &a->prng, out);
+    if (is_turn(a, ev->now_us) || ev->now_us >= round_us(a)) {
+        a->had_turn = a->waiting.turn != 0;
+        out->wait = out->track = 0;
+        next_round(a, ev, out);
+    }
+}
+
 static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_ASKING) {
         step_round(a, ev, out);
+    } else if (a->state == RLK_ATTEMPT_BEHIND && ev->now_us >= a->give_up_us) {
+        fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
     } else if (a->state == RLK_ATTEMPT_QUEUED && ev->now_us >= queue_limit(a)) {
         give_up(a, ev->now_us, out);
     } else if (a->state == RLK_ATTEMPT_QUEUED && ev->kind == RLK_EVENT_DEQUEUED) {
         begin_round(a, ev, out);
     } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->give_up_us) {
-        give_up(a, ev->now_us, out);
-    } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->retry_us) {
-        next_round(a, ev, out);
+        fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
+    } else if (a->state == RLK_ATTEMPT_WAITING) {
+        wait_on(a, ev, out);
+    }
+}
+
+/* What a master says of its waiting list. */
+static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    bool polled = rlk_waiting_poll_us(&a->waiting, 0) != RLK_NEVER;
+
+    if (a->state != RLK_ATTEMPT_WAITING || a->polls) {
+        rlk_waiting_note(&a->waiting, ev);
+        return;
+    }
+    rlk_waiting_step(&a->waiting, ev, &a->prng, out);
+    if (!polled && rlk_waiting_poll_us(&a->waiting, 0) != RLK_NEVER) {
+        set_retry(a, ev->now_us);
     }
 }
 
 static void cancel(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_WAITING || a->state == RLK_ATTEMPT_IDLE ||
-        a->state == RLK_ATTEMPT_QUEUED) {
+        a->state == RLK_ATTEMPT_BEHIND || a->state == RLK_ATTEMPT_QUEUED) {
         fail(a, REDLOCK_ECANCELED, ev->now_us, out);
     } else if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
         step_round(a, ev, out);
@@ -168,13 +229,25 @@ static void deliver(struct rlk_attempt *a, const struct rlk_event *ev, struct rl
     }
 }
 
+static uint64_t wait_deadline(const struct rlk_attempt *a)
+{
+    uint64_t hints_us = rlk_waiting_deadline(&a->waiting);
+
+    if (a->split && rlk_waiting_is_turn(&a->waiting, hints_us)) {
+        hints_us = rlk_time_max(hints_us, a->retry_us);
+    }
+    return rlk_time_min(a->give_up_us, rlk_time_min(hints_us, round_us(a)));
+}
+
 static uint64_t deadline(const struct rlk_attempt *a)
 {
     switch (a->state) {
     case RLK_ATTEMPT_ASKING:
         return a->round.deadline_us;
     case RLK_ATTEMPT_WAITING:
-        return rlk_time_min(a->retry_us, a->give_up_us);
+        return wait_deadline(a);
+    case RLK_ATTEMPT_BEHIND:
+        return a->give_up_us;
     case RLK_ATTEMPT_QUEUED:
         return queue_limit(a);
     case RLK_ATTEMPT_IDLE:
@@ -186,12 +259,35 @@ static uint64_t deadline(const struct rlk_attempt *a)
     return RLK_NEVER;
 }
 
+/* [W2, W5] Ask at once, unless somebody else comes first: of this manager, or of another one. */
+static void begin(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (ev->kind == RLK_EVENT_START && ev->behind) {
+        a->reason = REDLOCK_EHELD;
+        a->state = RLK_ATTEMPT_BEHIND;
+    } else if (ev->yield) {
+        a->reason = REDLOCK_EHELD;
+        a->polls = !a->config.watch;
+        wait(a, RLK_WAIT_YIELD, ev->now_us);
+        wait_on(a, ev, out);
+    } else {
+        next_round(a, ev, out);
+    }
+}
+
 static void start(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_IDLE) {
         a->started_us = ev->now_us;
         a->give_up_us = rlk_time_add(ev->now_us, a->config.wait_us);
-        next_round(a, ev, out);
+        begin(a, ev, out);
+    }
+}
+
+static void contend(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (a->state == RLK_ATTEMPT_BEHIND) {
+        begin(a, ev, out);
     }
 }
 
@@ -207,7 +303,8 @@ static void step_round_if_asking(struct rlk_attempt *a, const struct rlk_event *
 static void answer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (ev->round == a->tries && a->state != RLK_ATTEMPT_WAITING &&
-        a->state != RLK_ATTEMPT_QUEUED && a->state != RLK_ATTEMPT_FAILED) {
+        a->state != RLK_ATTEMPT_BEHIND && a->state != RLK_ATTEMPT_QUEUED &&
+        a->state != RLK_ATTEMPT_FAILED) {
         step_round(a, ev, out);
     }
 }
@@ -233,6 +330,13 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_attempt *, const struct r
     [RLK_EVENT_QUARANTINED] = step_round_if_asking_or_won,
     [RLK_EVENT_CLOCK_SUSPECT] = step_round_if_asking_or_won,
     [RLK_EVENT_SUSPENDED] = step_round_if_asking_or_won,
+    [RLK_EVENT_CONTEND] = contend,
+    [RLK_EVENT_PLACE] = hint,
+    [RLK_EVENT_TURN] = hint,
+    [RLK_EVENT_NEXT] = hint,
+    [RLK_EVENT_CHANGED] = hint,
+    [RLK_EVENT_WATCHED] = hint,
+    [RLK_EVENT_UNWATCHED] = hint,
     [RLK_EVENT_DELIVER] = deliver,
 };
 

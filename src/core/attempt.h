@@ -9,6 +9,12 @@
  *                      |                                    ^
  *                      +------- deadline, CANCEL -----------+
  *
+ * While it is WAITING, waiting.c says when to begin a round: when it is our turn, or at the end of
+ * a back-off where no master can say that.
+ *
+ * An attempt that starts `behind` another one of its manager is BEHIND until CONTEND, and asks
+ * nobody. One that has to `yield` is WAITING at once.
+ *
  * (1) [S13] When the nodes have no capacity for a round, the attempt is QUEUED first, until
  * DEQUEUED. Nothing was asked by then, so the deadline and CANCEL end it at once. An attempt that
  * does not wait for other holders (wait_us 0) has no deadline there: its only round is still to
@@ -22,6 +28,7 @@
 
 #include "base/prng.h"
 #include "core/round.h"
+#include "core/waiting.h"
 
 struct rlk_attempt_config {
     struct rlk_round_terms terms;
@@ -31,10 +38,13 @@ struct rlk_attempt_config {
     uint64_t retry_max_us;
     uint32_t max_retries; /* UINT32_MAX: no limit */
     uint64_t seed;        /* for the jitter of the back-off */
+    bool watch;           /* waiters use the waiting lists of the masters; otherwise they poll */
+    uint32_t key_hash;    /* of the keys, the same in all clients: chooses the hosts [W1] */
 };
 
 enum rlk_attempt_state {
     RLK_ATTEMPT_IDLE = 0,
+    RLK_ATTEMPT_BEHIND,
     RLK_ATTEMPT_QUEUED,
     RLK_ATTEMPT_ASKING,
     RLK_ATTEMPT_WAITING,
@@ -46,12 +56,17 @@ enum rlk_attempt_state {
 struct rlk_attempt {
     enum rlk_attempt_state state;
     int status;     /* FAILED: how it ended */
-    int reason;     /* why the last round failed; REDLOCK_ELIMIT: the attempt ended in the queue,
-                       before its first round; 0: no round has failed */
+    int reason;     /* why the last round failed, or REDLOCK_EHELD after waiting without a round;
+                       REDLOCK_ELIMIT: the attempt ended in the queue, before its first round; 0: no
+                       round has failed */
     uint32_t tries; /* rounds begun, and so the number of the present round; 1 is the first */
     uint64_t started_us, decided_us;
     uint64_t give_up_us; /* no round begins after this */
-    uint64_t retry_us;   /* WAITING: when the next round begins */
+    uint64_t retry_us;   /* WAITING: the end of the back-off */
+    bool polls;          /* WAITING: for nodes, not for a holder: the round begins at retry_us */
+    bool split;    /* WAITING: nobody had a majority: also a turn has to wait until retry_us */
+    bool had_turn; /* the present round began because it was our turn */
+    struct rlk_waiting waiting;
     struct rlk_attempt_config config;
     struct rlk_prng prng;
     struct rlk_round round;

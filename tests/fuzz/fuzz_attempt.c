@@ -71,6 +71,7 @@ static bool is_for_the_round(const struct moment *m)
     case RLK_ATTEMPT_HELD:
         return vote;
     case RLK_ATTEMPT_IDLE:
+    case RLK_ATTEMPT_BEHIND:
     case RLK_ATTEMPT_QUEUED:
     case RLK_ATTEMPT_WAITING:
     case RLK_ATTEMPT_FAILED:

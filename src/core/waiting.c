@@ -1,0 +1,307 @@
+/* waiting.c - chooses the hosts, and turns what they say into the next look or our turn. */
+#include "core/waiting.h"
+
+#include "base/mask.h"
+#include "base/time.h"
+
+/* The key has expired when its ttl is over by the master's clock. */
+#define EXPIRED_US 1000
+
+/* The least time between two looks that a ttl causes: it may stay 0 for a while. */
+#define LOOK_AGAIN_US 2000
+
+void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash)
+{
+    *w = (struct rlk_waiting){
+        .nodes = nodes, .first = hash % nodes, .look_us = RLK_NEVER, .go_us = RLK_NEVER};
+}
+
+/* [W1] The first usable nodes in the order of the key: all clients that see the same nodes choose
+ * the same hosts. */
+static uint64_t choose_hosts(const struct rlk_waiting *w, uint64_t usable)
+{
+    uint64_t hosts = 0;
+    unsigned i, n = 0;
+
+    for (i = 0; i < w->nodes && n < RLK_WAITING_HOSTS; i++) {
+        uint64_t bit = rlk_mask_bit((w->first + i) % w->nodes);
+
+        hosts |= usable & bit;
+        n += (usable & bit) != 0;
+    }
+    return hosts;
+}
+
+/* Where a host has its entry in end_us. */
+static unsigned slot(const struct rlk_waiting *w, unsigned node)
+{
+    return rlk_mask_count(w->hosts & (rlk_mask_bit(node) - 1));
+}
+
+static void use_hosts(struct rlk_waiting *w, uint64_t hosts)
+{
+    unsigned i;
+
+    for (i = 0; i < RLK_WAITING_HOSTS; i++) {
+        w->end_us[i] = RLK_NEVER;
+    }
+    w->hosts = hosts;
+    w->asked &= hosts;
+    w->listed &= hosts;
+    w->turn &= hosts;
+}
+
+/* [W4] Whoever is next hears of every change of the key; nobody else does, or the messages of a
+ * hand-over would grow with the number of waiters. */
+static void ask(struct rlk_waiting *w, uint64_t nodes, enum rlk_wait_how how, uint64_t now_us,
+                struct rlk_actions *out)
+{
+    w->asked_us = now_us;
+    w->asked |= nodes;
+    w->places |= nodes;
+    out->wait |= nodes;
+    out->wait_how = how;
+    out->track |= w->next ? nodes : 0;
+}
+
+static uint64_t next_look_us(struct rlk_prng *prng, uint64_t now_us)
+{
+    uint64_t least_us = RLK_WAITING_LOOK_US / 4 * 3;
+
+    return rlk_time_add(now_us, least_us + rlk_prng_upto(prng, RLK_WAITING_LOOK_US / 2));
+}
+
+static void look_before(struct rlk_waiting *w, uint64_t time_us)
+{
+    w->look_us = rlk_time_min(w->look_us, time_us);
+}
+
+/* Ask the hosts, chosen anew, for our place. */
+static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
+                 struct rlk_actions *out)
+{
+    if (ev->now_us >= w->unable_until_us) {
+        w->unable = 0;
+    }
+    use_hosts(w, choose_hosts(w, ev->watchable & ~w->unable));
+    w->look_us = next_look_us(prng, ev->now_us);
+    ask(w, w->hosts & ev->watched, w->how, ev->now_us, out);
+    w->how = RLK_WAIT_LAST;
+}
+
+void rlk_waiting_begin(struct rlk_waiting *w, enum rlk_wait_how how, uint64_t now_us)
+{
+    rlk_waiting_stop(w);
+    w->how = how;
+    w->look_us = now_us;
+}
+
+void rlk_waiting_stop(struct rlk_waiting *w)
+{
+    w->turn = w->listed = w->asked = 0;
+    w->next = w->checked = false;
+    w->place = 0;
+    w->look_us = w->go_us = RLK_NEVER;
+}
+
+/* How many hosts must say that it is our turn. */
+static unsigned needed(const struct rlk_waiting *w)
+{
+    unsigned hosts = rlk_mask_count(w->hosts);
+
+    return hosts < RLK_WAITING_TURNS ? hosts : RLK_WAITING_TURNS;
+}
+
+static bool is_enough(const struct rlk_waiting *w, uint64_t nodes)
+{
+    return nodes != 0 && rlk_mask_count(nodes) >= needed(w);
+}
+
+/* [W3] One host alone may be late or wrong: it is believed after a look at the others. */
+static void update_go(struct rlk_waiting *w, uint64_t now_us, struct rlk_prng *prng)
+{
+    if (w->turn == 0) {
+        w->go_us = RLK_NEVER;
+        w->checked = false;
+    } else if (is_enough(w, w->turn)) {
+        w->go_us = rlk_time_min(w->go_us, now_us);
+        w->checked = true;
+    } else if (w->go_us == RLK_NEVER) {
+        w->go_us =
+            rlk_time_add(now_us, RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
+    }
+}
+
+/* When so many hosts have let the key expire that it may be our turn. */
+static uint64_t key_end_us(const struct rlk_waiting *w)
+{
+    uint64_t first = RLK_NEVER, second = RLK_NEVER;
+    unsigned i, hosts = rlk_mask_count(w->hosts);
+
+    for (i = 0; i < hosts; i++) {
+        second = rlk_time_min(second, rlk_time_max(first, w->end_us[i]));
+        first = rlk_time_min(first, w->end_us[i]);
+    }
+    return needed(w) < RLK_WAITING_TURNS ? first : second;
+}
+
+/* [W4] */
+static void become_next(struct rlk_waiting *w, uint64_t now_us)
+{
+    if (!w->next) {
+        w->next = true;
+        look_before(w, rlk_time_add(now_us, RLK_WAITING_NEXT_US));
+    }
+}
+
+static void look_at_key_end(struct rlk_waiting *w, uint64_t now_us)
+{
+    uint64_t end_us = rlk_time_add(key_end_us(w), EXPIRED_US);
+
+    if (w->next) {
+        look_before(w, rlk_time_max(end_us, rlk_time_add(now_us, LOOK_AGAIN_US)));
+    }
+}
+
+static void on_turn(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    uint64_t bit = rlk_mask_bit(ev->node);
+
+    w->places &= ~bit;
+    w->listed &= ~bit;
+    w->turn |= w->hosts & bit;
+}
+
+static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    uint64_t bit = rlk_mask_bit(ev->node);
+
+    w->listed |= bit;
+    w->turn &= ~bit;
+    w->place = ev->place;
+    w->end_us[slot(w, ev->node)] = rlk_time_add(ev->now_us, ev->left_us);
+    if (ev->place == 1) {
+        become_next(w, ev->now_us);
+    }
+    look_at_key_end(w, ev->now_us);
+}
+
+/* A node that cannot list us is no host: another one takes its place. */
+static void on_unable(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    uint64_t bit = rlk_mask_bit(ev->node);
+
+    w->listed &= ~bit;
+    w->unable |= bit;
+    w->unable_until_us = rlk_time_add(ev->now_us, RLK_WAITING_LOOK_US);
+    look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
+}
+
+static void on_place(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    uint64_t bit = rlk_mask_bit(ev->node);
+
+    if ((w->asked & bit) == 0) {
+        return; /* of hosts that we had before */
+    }
+    w->asked &= ~bit;
+    if (ev->turn) {
+        on_turn(w, ev);
+    } else if (ev->listed) {
+        on_listed(w, ev);
+    } else {
+        on_unable(w, ev);
+    }
+}
+
+/* [W5] What its watch was to tell us may be lost. */
+static void on_unwatched(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    uint64_t bit = rlk_mask_bit(ev->node);
+
+    if (w->hosts & bit) {
+        w->listed &= ~bit;
+        look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
+    }
+}
+
+/* A node whose watch comes up may be wanted, if there are too few hosts. */
+static void on_watched(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    uint64_t bit = rlk_mask_bit(ev->node);
+
+    if (w->hosts & bit) {
+        ask(w, bit, RLK_WAIT_LAST, ev->now_us, out);
+    } else if (rlk_mask_count(w->hosts) < RLK_WAITING_HOSTS) {
+        look_before(w, ev->now_us);
+    }
+}
+
+void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
+                      struct rlk_actions *out)
+{
+    if (ev->kind == RLK_EVENT_PLACE) {
+        on_place(w, ev);
+    } else if (ev->kind == RLK_EVENT_TURN) {
+        on_turn(w, ev);
+    } else if (ev->kind == RLK_EVENT_NEXT) {
+        become_next(w, ev->now_us);
+    } else if (ev->kind == RLK_EVENT_CHANGED) {
+        ask(w, w->hosts & rlk_mask_bit(ev->node), RLK_WAIT_LAST, ev->now_us, out);
+    } else if (ev->kind == RLK_EVENT_WATCHED) {
+        on_watched(w, ev, out);
+    } else if (ev->kind == RLK_EVENT_UNWATCHED) {
+        on_unwatched(w, ev);
+    }
+    update_go(w, ev->now_us, prng);
+}
+
+void rlk_waiting_note(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    if (ev->kind == RLK_EVENT_TURN || (ev->kind == RLK_EVENT_PLACE && ev->turn)) {
+        w->places &= ~rlk_mask_bit(ev->node);
+    }
+}
+
+/* The first time that a turn is due and only one host has announced it, look: with the right to be
+ * the first, since we may have lost our place there for nothing. */
+static void check_turn(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
+                       struct rlk_actions *out)
+{
+    w->checked = true;
+    w->go_us =
+        rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
+    w->how = RLK_WAIT_FIRST;
+    look(w, ev, prng, out);
+}
+
+void rlk_waiting_timer(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
+                       struct rlk_actions *out)
+{
+    if (ev->now_us >= w->go_us && !w->checked) {
+        check_turn(w, ev, prng, out);
+    } else if (ev->now_us >= w->look_us) {
+        look(w, ev, prng, out);
+    }
+}
+
+bool rlk_waiting_is_turn(const struct rlk_waiting *w, uint64_t now_us)
+{
+    return now_us >= w->go_us && w->checked;
+}
+
+uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us)
+{
+    if (is_enough(w, w->listed | w->turn)) {
+        return RLK_NEVER;
+    }
+    if (is_enough(w, w->listed | w->turn | w->asked)) {
+        return rlk_time_max(poll_us, rlk_time_add(w->asked_us, RLK_WAITING_ANSWER_US));
+    }
+    return poll_us;
+}
+
+uint64_t rlk_waiting_deadline(const struct rlk_waiting *w)
+{
+    return rlk_time_min(w->look_us, w->go_us);
+}
