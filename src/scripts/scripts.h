@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* More than the longest text needs, with its NUL. */
-#define RLK_SCRIPT_SIZE 1536
+#define RLK_SCRIPT_SIZE 2560
 
 struct rlk_script {
     char text[RLK_SCRIPT_SIZE];
@@ -23,6 +23,10 @@ extern const struct rlk_script rlk_script_take;
 extern const struct rlk_script rlk_script_keep;
 extern const struct rlk_script rlk_script_vote;
 extern const struct rlk_script rlk_script_confirm;
+
+/* These work on the waiting lists of the keys, which no vote depends on. */
+extern const struct rlk_script rlk_script_wait;
+extern const struct rlk_script rlk_script_leave;
 
 /* These work on one key. */
 extern const struct rlk_script rlk_script_incarnation;

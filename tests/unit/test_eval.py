@@ -23,16 +23,50 @@ NOW = r'"\d{16}"'
 OTHERS = r'"other"'
 SET_A, SET_B = ['SET a me PX 90000', 'SET b me PX 90000']
 TAKEN_B = 'SET b other'
+LIST = 'a:redlock-waiting'
+FULL = 'EVAL "for i = 1, 1024 do redis.call(\'ZADD\', KEYS[1], i, i) end" 1 ' + LIST
 
 # Which answer; commands that are run before; keys and arguments; what redis-cli prints (a regular
 # expression); commands that are run afterwards, and what they must print.
 CASES = {
     'release': [
+        ('2', [SET_A, f'ZADD {LIST} 5 x 6 live 7 y'], 'a , me x', r'\(integer\) 2',
+         {f'ZRANGE {LIST} 0 -1': 'y', 'EXISTS a': '0'}),
+        ('1', [SET_A, f'ZADD {LIST} 6 live'], 'a , me', r'\(integer\) 1',
+         {f'ZRANGE {LIST} 0 -1': 'live', 'EXISTS a': '0'}),
+        ('1', [SET_A, f'ZADD {LIST} 6 x'], 'a , me ', r'\(integer\) 1', {f'EXISTS {LIST}': '0'}),
+        ('0', [f'ZADD {LIST} 6 live'], 'a , me ', r'\(integer\) 0', {f'EXISTS {LIST}': '0'}),
+        ('-1', ['SET a other', f'ZADD {LIST} 6 live 7 x'], 'a , me x', r'\(integer\) -1',
+         {f'ZRANGE {LIST} 0 -1': 'live'}),
+        ('1', [SET_A, f'SET {LIST} x'], 'a , me x', r'\(integer\) 1', {'EXISTS a': '0'}),
         ('1', [SET_A, SET_B], 'a b , me', r'\(integer\) 1', {'EXISTS a b': '0'}),
         ('0', [SET_A], 'a b , me', r'\(integer\) 0', {'EXISTS a b': '0'}),
         ('-1', [SET_A, TAKEN_B], 'a b , me', r'\(integer\) -1', {'EXISTS a': '0', 'GET b': 'other'}),
         ('-ERR', [SET_A, 'SADD b x'], 'b a , me', r'\(error\) WRONGTYPE .*', {'EXISTS a': '0'}),
         ('-1', [TAKEN_B, SET_A, 'SADD c x'], 'b c a , me', r'\(integer\) -1', {'EXISTS a': '0'}),
+    ],
+    'wait': [
+        ("{0, -2, ''}", [f'ZADD {LIST} 5 x 6 us 7 live'], 'a b , us last 9000',
+         r'1\) \(integer\) 0\n2\) \(integer\) -2\n3\) ""', {f'ZRANGE {LIST} 0 -1': 'live'}),
+        ('{place, left, value}', ['SET a other', f'ZADD {LIST} 5 x'], 'a , us last 9000',
+         r'1\) \(integer\) 2\n2\) \(integer\) -1\n3\) "other"', {f'ZRANGE {LIST} 0 -1': 'x\nus'}),
+        ('{place, left, value}', ['SADD b m', f'ZADD {LIST} 5 x'], 'a b , us first 9000',
+         r'1\) \(integer\) 1\n2\) \(integer\) -1\n3\) ""', {'ZRANGE b:redlock-waiting 0 -1': 'us'}),
+        ('{place, left, value}', [f'ZADD {LIST} 5 live 6 x'], 'a , us last 9000',
+         r'1\) \(integer\) 2\n2\) \(integer\) -2\n3\) ""', {f'ZRANGE {LIST} 0 -1': 'x\nus'}),
+        ('{place, left, value}', [f'ZADD {LIST} 5 live'], 'a , us yield 9000',
+         r'1\) \(integer\) 2\n2\) \(integer\) -2\n3\) ""', {f'ZRANGE {LIST} 0 -1': 'live\nus'}),
+        ('{-1, left, value}', ['SET a other', FULL], 'a , us last 9000',
+         r'1\) \(integer\) -1\n2\) \(integer\) -1\n3\) "other"', {f'ZCARD {LIST}': '1024'}),
+        ('-ERR', ['SET a other', f'SET {LIST} x'], 'a , us last 9000', r'\(error\) .*WRONGTYPE .*',
+         {f'GET {LIST}': 'x'}),
+    ],
+    'leave': [
+        ('1', [f'ZADD {LIST} 5 us 6 live 7 y'], 'a b , us', r'\(integer\) 1',
+         {f'ZRANGE {LIST} 0 -1': 'y'}),
+        ('0', [SET_A, f'ZADD {LIST} 5 us 6 live'], 'a b , us', r'\(integer\) 0',
+         {f'ZRANGE {LIST} 0 -1': 'live'}),
+        ('0', [f'SET {LIST} x'], 'a , us', r'\(integer\) 0', {f'GET {LIST}': 'x'}),
     ],
     'take': [
         ('1', [SET_A], 'a b , me 60000', r'\(integer\) 1', {'GET a': 'me', 'GET b': 'me'}),
@@ -78,7 +112,7 @@ NOT_TRIED = {('may_write', '-ERR')}
 
 
 class Server:
-    """On a unix socket, with nothing on disk."""
+    """On a unix socket, with nothing on disk. Somebody listens to the channel "live"."""
 
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix='redlock-test-')
@@ -90,11 +124,16 @@ class Server:
             if self.process.poll() is not None:
                 raise AssertionError('the server does not start')
             time.sleep(0.01)
+        self.listener = subprocess.Popen([CLIENT, '-s', self.socket, 'SUBSCRIBE', 'live'],
+                                         stdout=subprocess.DEVNULL)
+        while self.client('PUBSUB', 'NUMSUB', 'live') != 'live\n1':
+            time.sleep(0.01)
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+        for process in (self.listener, self.process):
+            process.kill()
+            process.wait()
         shutil.rmtree(self.folder)
 
     def client(self, *words):
