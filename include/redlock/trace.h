@@ -94,7 +94,9 @@ enum redlock_question {
     REDLOCK_QUESTION_EXTEND = 5,  /* keep our keys for the ttl */
     REDLOCK_QUESTION_HEAL = 6,    /* set our keys again */
     REDLOCK_QUESTION_RELEASE = 7, /* delete our keys */
-    REDLOCK_QUESTION_HOLDER = 8   /* who holds the key: redlock_query() */
+    REDLOCK_QUESTION_WAIT = 8,    /* list us among those who wait for the keys */
+    REDLOCK_QUESTION_LEAVE = 9,   /* take us out of those lists */
+    REDLOCK_QUESTION_HOLDER = 10  /* who holds the key: redlock_query() */
 };
 
 /* What the master says. */
@@ -105,7 +107,10 @@ enum redlock_trace_answer {
     REDLOCK_SAYS_OURS = 3,        /* it already had our token: one server at two addresses */
     REDLOCK_SAYS_QUARANTINED = 4, /* yes, but its vote does not count: it is in quarantine */
     REDLOCK_SAYS_GONE = 5,        /* it does not have the key */
-    REDLOCK_SAYS_TAKEN = 6        /* the key has the value of somebody else */
+    REDLOCK_SAYS_TAKEN = 6,       /* the key has the value of somebody else */
+    REDLOCK_SAYS_LISTED = 7,      /* we are in the waiting list: round is our place */
+    REDLOCK_SAYS_TURN = 8,        /* the keys are free, and nobody waits before us */
+    REDLOCK_SAYS_FULL = 9         /* too many wait already */
 };
 
 struct redlock_trace {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/time.h"
 #include "core/fence.h"
 
 #define NESTED "ERR Error running script"
@@ -170,6 +171,7 @@ enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
         return RLK_ANSWER_UNKNOWN;
     }
     switch (reply->integer) {
+    case 2:
     case 1:
         return RLK_ANSWER_OURS;
     case 0:
@@ -179,6 +181,44 @@ enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
     default:
         return RLK_ANSWER_UNKNOWN;
     }
+}
+
+bool rlk_classify_woke(const struct rlk_reply *reply)
+{
+    return is_number(reply, 2);
+}
+
+/* {place, left, value}, and nothing that wait.lua never says. */
+static bool is_place(const struct rlk_reply *reply)
+{
+    return reply->type == RLK_REPLY_ARRAY && reply->integer == 3 &&
+           reply[1].type == RLK_REPLY_INTEGER && reply[2].type == RLK_REPLY_INTEGER &&
+           reply[3].type == RLK_REPLY_STRING && reply[1].integer >= -1 &&
+           reply[1].integer <= UINT32_MAX && reply[2].integer >= -2 &&
+           (reply[1].integer != 0 || reply[2].integer == -2);
+}
+
+void rlk_classify_wait(const struct rlk_reply *reply, struct rlk_event *ev)
+{
+    int64_t place, left_ms;
+
+    ev->turn = ev->listed = false;
+    ev->place = 0;
+    ev->left_us = 0;
+    if (!is_place(reply)) {
+        return;
+    }
+    place = reply[1].integer;
+    left_ms = reply[2].integer;
+    ev->turn = place == 0;
+    ev->listed = place > 0;
+    ev->place = place > 0 ? (uint32_t)place : 0;
+    ev->left_us = left_ms == -1 ? RLK_NEVER : left_ms < 0 ? 0 : rlk_time_from_ms((uint64_t)left_ms);
+}
+
+enum rlk_answer rlk_classify_leave(const struct rlk_reply *reply)
+{
+    return is_number(reply, 1) || is_number(reply, 0) ? RLK_ANSWER_OURS : RLK_ANSWER_UNKNOWN;
 }
 
 bool rlk_classify_refused_for_now(const struct rlk_reply *reply)

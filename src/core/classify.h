@@ -38,8 +38,18 @@ enum rlk_answer rlk_classify_keep(const struct rlk_reply *reply);
 /* keep.lua as a vote, when a lock is taken over by its token. */
 enum rlk_vote rlk_classify_adopt(const struct rlk_reply *reply);
 
-/* release.lua: 1 deleted, 0 a key was not there, -1 a key has another value. */
+/* release.lua: 1 or 2 deleted, 0 a key was not there, -1 a key has another value. */
 enum rlk_answer rlk_classify_release(const struct rlk_reply *reply);
+
+/* release.lua: whether it has woken somebody who waited. */
+bool rlk_classify_woke(const struct rlk_reply *reply);
+
+/* wait.lua: {0, -2, ""} it is our turn, {place, left, value} we are listed, {-1, left, value} the
+ * list is full; `left` in milliseconds, -1 no ttl, -2 no key. Fills in the fields of PLACE. */
+void rlk_classify_wait(const struct rlk_reply *reply, struct rlk_event *ev);
+
+/* leave.lua: 1 or 0, we are in no list. */
+enum rlk_answer rlk_classify_leave(const struct rlk_reply *reply);
 
 /* Whether the server does not know the script of an EVALSHA. Nothing was carried out. */
 bool rlk_classify_no_script(const struct rlk_reply *reply);

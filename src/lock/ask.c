@@ -19,19 +19,32 @@ static void unref(void *claim);
     }
 
 /* One for each row of rlk_questions, at the same place: so a command in flight leads to its row. */
-static const struct rlk_exchange_kind kinds[] = {KIND, KIND, KIND, KIND, KIND, KIND, KIND, KIND};
+static const struct rlk_exchange_kind kinds[] = {KIND, KIND, KIND, KIND, KIND,
+                                                 KIND, KIND, KIND, KIND, KIND};
 
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == RLK_ASKS, "each question has a kind");
 
 /* ---- tracing ---- */
 
 _Static_assert((int)RLK_ASK_KEEP == (int)REDLOCK_QUESTION_EXTEND &&
-                   (int)RLK_ASK_RELEASE == (int)REDLOCK_QUESTION_RELEASE,
+                   (int)RLK_ASK_RELEASE == (int)REDLOCK_QUESTION_RELEASE &&
+                   (int)RLK_ASK_LEAVE == (int)REDLOCK_QUESTION_LEAVE,
                "the questions are in the order of redlock/trace.h");
 
 static enum redlock_question public_question(const struct rlk_question *q)
 {
     return (enum redlock_question)(q - rlk_questions);
+}
+
+static enum redlock_trace_answer public_place(const struct rlk_event *ev)
+{
+    if (ev->turn) {
+        return REDLOCK_SAYS_TURN;
+    }
+    if (ev->listed) {
+        return REDLOCK_SAYS_LISTED;
+    }
+    return ev->left_us > 0 ? REDLOCK_SAYS_FULL : REDLOCK_SAYS_NOTHING;
 }
 
 static enum redlock_trace_answer public_answer(const struct rlk_question *q,
@@ -48,6 +61,9 @@ static enum redlock_trace_answer public_answer(const struct rlk_question *q,
                                                         [RLK_ANSWER_GONE] = REDLOCK_SAYS_GONE,
                                                         [RLK_ANSWER_TAKEN] = REDLOCK_SAYS_TAKEN};
 
+    if (q->event == RLK_EVENT_PLACE) {
+        return public_place(ev);
+    }
     return q->event == RLK_EVENT_VOTE ? votes[ev->vote] : answers[ev->answer];
 }
 
@@ -65,7 +81,7 @@ RLK_TRACE_COLD static void emit_said(const struct rlk_question *q, const struct 
     RLK_TRACE(n->options, claim, .lock = number_of(claim), .node = (int)n->index,
               .kind = votes ? REDLOCK_TRACE_VOTED : REDLOCK_TRACE_ANSWERED,
               .question = public_question(q), .answer = public_answer(q, ev),
-              .fence = votes ? ev->fence : 0);
+              .round = q->event == RLK_EVENT_PLACE ? ev->place : 0, .fence = votes ? ev->fence : 0);
 }
 
 static inline void trace_said(const struct rlk_question *q, const struct rlk_node *n,
@@ -105,6 +121,16 @@ static struct rlk_event event_of(const struct rlk_question *q, const struct rlk_
         .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};
 }
 
+/* [S11] Whether the vote or the answer counts. */
+static inline void judge(const struct rlk_question *q, const struct rlk_node *n,
+                         struct rlk_event *ev)
+{
+    ev->clock_suspect = rlk_quarantine_is_clock_suspect(&n->quarantine, ev->now_us);
+    if (ev->vote == RLK_VOTE_YES && q->is_quarantined && q->is_quarantined(n, ev->now_us)) {
+        ev->vote = RLK_VOTE_QUARANTINED;
+    }
+}
+
 /* Pass the event to the driver of the claim's lock, if the lock still wants it in its phase. */
 static inline void step_driver(const struct rlk_question *q, const struct rlk_node *n,
                                const struct rlk_claim *claim, struct rlk_event *ev)
@@ -115,9 +141,8 @@ static inline void step_driver(const struct rlk_question *q, const struct rlk_no
         trace_said(q, n, claim, ev);
         return;
     }
-    ev->clock_suspect = rlk_quarantine_is_clock_suspect(&n->quarantine, ev->now_us);
-    if (ev->vote == RLK_VOTE_YES && q->is_quarantined && q->is_quarantined(n, ev->now_us)) {
-        ev->vote = RLK_VOTE_QUARANTINED;
+    if (q->event != RLK_EVENT_PLACE) {
+        judge(q, n, ev);
     }
     trace_said(q, n, claim, ev);
     lock->operation.kind->event(&lock->operation, ev);
@@ -214,16 +239,22 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
     rlk_claim_unref(claim);
 }
 
-/* Whether the lock still wants this done. A lock that is lost or forgotten does not; nor one whose
- * release was sent, because the command would come after the release and undo it. */
+/* Whether what would be sent again can undo a release that was sent before it. */
+static bool undoes_release(const struct rlk_question *q, const struct rlk_claim *claim)
+{
+    return claim->release && q->left == RLK_LEFTOVER_KEYS;
+}
+
+/* Whether the lock still wants this done. A lock that is lost or forgotten does not. A place
+ * in a waiting list is given up even when there is no lock any more. */
 static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *claim)
 {
     const struct redlock_lock *lock = claim->lock;
 
-    if (q->left == RLK_LEFTOVER_RELEASE) {
+    if (q->left == RLK_LEFTOVER_RELEASE || q == &rlk_questions[RLK_ASK_LEAVE]) {
         return true;
     }
-    return claim->release == NULL && lock && (q->phases & 1u << lock->phase) != 0 &&
+    return !undoes_release(q, claim) && lock && (q->phases & 1u << lock->phase) != 0 &&
            (lock->phase != RLK_LOCK_HELD || lock->hold.state == RLK_HOLD_HELD);
 }
 

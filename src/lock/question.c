@@ -95,6 +95,17 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                          .answer = rlk_classify_release,
                          .event = RLK_EVENT_ANSWER,
                          .phases = RLK_WHILE_RELEASING},
+    [RLK_ASK_WAIT] = {.script = &rlk_script_wait,
+                      .left = RLK_LEFTOVER_NOTHING,
+                      .refused = RLK_TROUBLE_WAIT_REFUSED,
+                      .place = rlk_classify_wait,
+                      .event = RLK_EVENT_PLACE,
+                      .phases = RLK_WHILE_PENDING},
+    [RLK_ASK_LEAVE] = {.script = &rlk_script_leave,
+                       .left = RLK_LEFTOVER_NOTHING,
+                       .refused = RLK_TROUBLE_WAIT_REFUSED,
+                       .answer = rlk_classify_leave,
+                       .event = RLK_EVENT_ANSWER},
 };
 
 /* ---- reading replies ---- */
@@ -118,6 +129,11 @@ enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_nod
                                                 [RLK_ANSWER_GONE] = REDLOCK_SAID_GONE,
                                                 [RLK_ANSWER_TAKEN] = REDLOCK_SAID_TAKEN};
 
+    if (q->place) {
+        q->place(reply, ev);
+        return ev->turn || ev->listed || ev->left_us > 0 ? REDLOCK_SAID_NOTHING
+                                                         : REDLOCK_SAID_ERROR;
+    }
     if (q->read) {
         q->read(n, claim, reply, ev);
     } else if (q->vote) {

@@ -27,6 +27,8 @@ enum rlk_ask {
     RLK_ASK_KEEP,    /* let our keys live longer [S7] */
     RLK_ASK_HEAL,    /* set our keys again [S8] */
     RLK_ASK_RELEASE, /* delete our keys [S5] */
+    RLK_ASK_WAIT,    /* list us among those who wait for the keys, or say that it is our turn */
+    RLK_ASK_LEAVE,   /* take us out of those lists */
     RLK_ASKS
 };
 
@@ -42,11 +44,12 @@ struct rlk_question {
     enum rlk_leftover left;          /* [S5] what a node may have of ours when no reply comes */
     enum rlk_trouble_kind refused;   /* noted for a node that replies with an error */
 
-    /* How a reply is classified: by one of these, or by both of the last two (ADOPT). */
+    /* How a reply is classified: by one of these, or by vote and answer (ADOPT). */
     void (*read)(struct rlk_node *n, const struct rlk_claim *claim, const struct rlk_reply *reply,
                  struct rlk_event *ev);
     enum rlk_vote (*vote)(const struct rlk_reply *reply);
     enum rlk_answer (*answer)(const struct rlk_reply *reply);
+    void (*place)(const struct rlk_reply *reply, struct rlk_event *ev);
 
     bool (*is_quarantined)(const struct rlk_node *n,
                            uint64_t now_us); /* whether a yes does not count; NULL: it does */

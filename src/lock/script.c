@@ -41,6 +41,10 @@ static void form(struct rlk_script_forms *f, const struct rlk_node *n, bool seco
         form_vote(c, f->claim, n, second);
     } else if (f->script == &rlk_script_confirm) {
         rlk_command_confirm(c, f->claim, second);
+    } else if (f->script == &rlk_script_wait) {
+        rlk_command_wait(c, f->claim, f->claim->wait_channel, f->claim->wait_how, second);
+    } else if (f->script == &rlk_script_leave) {
+        rlk_command_leave(c, f->claim, f->claim->wait_channel, second);
     } else {
         rlk_command_release(c, f->claim, second);
     }

@@ -58,6 +58,8 @@ static const char *const sent[] = {
     [REDLOCK_QUESTION_EXTEND] = "asks %N to keep %t for %m ms",
     [REDLOCK_QUESTION_HEAL] = "heals %t for %m ms on %N",
     [REDLOCK_QUESTION_RELEASE] = "releases %t on %N",
+    [REDLOCK_QUESTION_WAIT] = "waits for %k on %N",
+    [REDLOCK_QUESTION_LEAVE] = "no longer waits for %k on %N",
     [REDLOCK_QUESTION_HOLDER] = "asks who holds %k",
 };
 
@@ -66,6 +68,8 @@ static const char *const answered[] = {
     [REDLOCK_QUESTION_EXTEND] = "%nsays %a to keeping %t",
     [REDLOCK_QUESTION_HEAL] = "%nsays %a to the heal of %t",
     [REDLOCK_QUESTION_RELEASE] = "%nsays %a to the release of %t",
+    [REDLOCK_QUESTION_WAIT] = "%nsays %a to waiting for %k[, place %r]",
+    [REDLOCK_QUESTION_LEAVE] = "%nsays %a to waiting no longer for %k",
 };
 
 static const char *const holder[] = {
@@ -82,6 +86,9 @@ static const char *const answers[] = {
     [REDLOCK_SAYS_QUARANTINED] = "quarantined",
     [REDLOCK_SAYS_GONE] = "gone",
     [REDLOCK_SAYS_TAKEN] = "somebody else's",
+    [REDLOCK_SAYS_LISTED] = "listed",
+    [REDLOCK_SAYS_TURN] = "your turn",
+    [REDLOCK_SAYS_FULL] = "full",
 };
 
 #define PICK(table, index)                                                                         \
@@ -252,6 +259,9 @@ static bool has_value(const struct redlock_trace *ev, char mark)
 {
     if (mark == 'x') {
         return ev->text && ev->text[0] != '\0';
+    }
+    if (mark == 'r') {
+        return ev->round > 0;
     }
     return mark == 'u' ? ev->us > 0 : ev->fence > 0;
 }

@@ -13,6 +13,7 @@
 #include <redlock/lock.h>
 
 #include "base/pool.h"
+#include "core/event.h"
 
 struct rlk_entropy;
 struct rlk_exchange_kind;
@@ -30,9 +31,14 @@ struct rlk_claim {
                                                 it no script is sent again for this claim */
     bool set_lost; /* a command that sets or keeps the key was not answered, and may still be
                       carried out: pending releases of this claim do not expire */
-    struct redlock_lock *lock; /* gets the replies; NULL: it no longer wants them */
-    uint32_t round;            /* the number of the round */
-    uint32_t ttl_ms;           /* the longest ttl that we asked for */
+    struct redlock_lock *lock;  /* gets the replies; NULL: it no longer wants them */
+    const char *channel;        /* what its release tells the waiting lists. NULL: nothing; "": wake
+                                   the first who waits; else also take this channel out. Borrowed
+                                   from the manager */
+    const char *wait_channel;   /* of WAIT and LEAVE; borrowed, too */
+    enum rlk_wait_how wait_how; /* of WAIT */
+    uint32_t round;             /* the number of the round */
+    uint32_t ttl_ms;            /* the longest ttl that we asked for */
     uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
                          had this token before */
     uint64_t resent;  /* nodes that had forgotten a script, and were sent its text */

@@ -5,7 +5,6 @@
 
 #include "base/digits.h"
 #include "net/format.h"
-#include "node/claim.h"
 
 /* A word of 2 or 3 bytes in RESP, made by the compiler. */
 #define BULK2(text) "$2\r\n" text "\r\n"
@@ -95,12 +94,12 @@ static void put_keys(struct rlk_command *c, const struct rlk_claim *claim)
     }
 }
 
-/* The script, the keys and the token. The caller adds `more` arguments. */
-static void begin_script(struct rlk_command *c, const struct rlk_script *script, bool text,
-                         const struct rlk_claim *claim, unsigned more)
+/* The script and the keys. The caller adds the arguments. */
+static void begin_keys(struct rlk_command *c, const struct rlk_script *script, bool text,
+                       const struct rlk_claim *claim, unsigned arguments)
 {
     char room[12];
-    char *first = rlk_digits(claim->n_keys + 4 + more, room + sizeof(room));
+    char *first = rlk_digits(claim->n_keys + 3 + arguments, room + sizeof(room));
 
     BEGIN(c, "*");
     put(c, first, (size_t)(room + sizeof(room) - first));
@@ -112,12 +111,22 @@ static void begin_script(struct rlk_command *c, const struct rlk_script *script,
         put_bulk(c, script->sha, sizeof(script->sha) - 1);
     }
     put_keys(c, claim);
+}
+
+/* The same and the token. The caller adds `more` arguments. */
+static void begin_script(struct rlk_command *c, const struct rlk_script *script, bool text,
+                         const struct rlk_claim *claim, unsigned more)
+{
+    begin_keys(c, script, text, claim, 1 + more);
     put_bulk(c, claim->token, claim->token_len);
 }
 
 void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text)
 {
-    begin_script(c, &rlk_script_release, text, claim, 0);
+    begin_script(c, &rlk_script_release, text, claim, claim->channel ? 1 : 0);
+    if (claim->channel) {
+        put_bulk(c, claim->channel, strlen(claim->channel));
+    }
 }
 
 /* Take or keep: the ttl follows, and the fence when the lock has one. */
@@ -157,6 +166,25 @@ void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, b
 {
     begin_script(c, &rlk_script_confirm, text, claim, 1);
     put_number(c, claim->fence);
+}
+
+void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
+                      enum rlk_wait_how how, bool text)
+{
+    static const char *const words[] = {
+        [RLK_WAIT_LAST] = "last", [RLK_WAIT_FIRST] = "first", [RLK_WAIT_YIELD] = "yield"};
+
+    begin_keys(c, &rlk_script_wait, text, claim, 3);
+    put_bulk(c, channel, strlen(channel));
+    put_bulk(c, words[how], strlen(words[how]));
+    put_number(c, RLK_COMMAND_WAITING_MS);
+}
+
+void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
+                       bool text)
+{
+    begin_keys(c, &rlk_script_leave, text, claim, 1);
+    put_bulk(c, channel, strlen(channel));
 }
 
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim)

@@ -15,9 +15,8 @@
 
 #include <redlock/lock.h>
 
+#include "node/claim.h"
 #include "scripts/scripts.h"
-
-struct rlk_claim;
 
 /* Enough bytes for the longest keys, the incarnation key and a script, with their lengths, and for
  * the token and the other words, which are short. */
@@ -39,6 +38,16 @@ struct rlk_command {
 #define RLK_COMMAND_INCARNATION_SIZE (REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_INCARNATION))
 #define RLK_COMMAND_START_SIZE 80
 
+/* The name of a waiting list is that of its key with this behind it. */
+#define RLK_COMMAND_WAITING ":redlock-waiting"
+
+/* The channel of a manager is its prefix, this, and 16 hex digits. */
+#define RLK_COMMAND_CHANNEL "redlock:wake:"
+#define RLK_COMMAND_CHANNEL_SIZE (REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_CHANNEL) + 16)
+
+/* How long a waiting list lives after somebody was listed last. Waiters look more often. */
+#define RLK_COMMAND_WAITING_MS 10000
+
 /* An empty command. */
 void rlk_command_init(struct rlk_command *c);
 
@@ -51,7 +60,7 @@ int rlk_command_words(struct rlk_command *c, const char *const *words);
 /* SET key token NX PX ttl. get: with GET, which makes a refusal return the value of the key. */
 void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool get);
 
-/* A script of src/scripts: EVALSHA, or EVAL when `text`. */
+/* A script of src/scripts: EVALSHA, or EVAL when `text`. The release has claim->channel. */
 void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text);
 void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text);
@@ -61,6 +70,12 @@ void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint
 void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, const char *key,
                       const char *incarnation, bool text);
 void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text);
+
+/* List the channel among those who wait for the keys of the claim; take it out of the lists. */
+void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
+                      enum rlk_wait_how how, bool text);
+void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
+                       bool text);
 
 /* GET or PTTL of the first key; GET of its counter. */
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim);

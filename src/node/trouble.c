@@ -47,6 +47,7 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_EXTEND_REFUSED] = "refused to extend the lock: $",
     [RLK_TROUBLE_HEAL_REFUSED] = "refused to set the key again: $",
     [RLK_TROUBLE_RELEASE_REFUSED] = "refused to release the key: $",
+    [RLK_TROUBLE_WAIT_REFUSED] = "refused to list us among those who wait: $",
     [RLK_TROUBLE_NONSENSE] =
         "gave an answer that no Redis server gives; if it is a proxy, list the masters behind it",
 

@@ -52,6 +52,7 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_EXTEND_REFUSED,
     RLK_TROUBLE_HEAL_REFUSED,
     RLK_TROUBLE_RELEASE_REFUSED,
+    RLK_TROUBLE_WAIT_REFUSED,
     RLK_TROUBLE_NONSENSE, /* no words: a reply that no master gives to this command */
 
     /* What the node said of a lock is not known. */

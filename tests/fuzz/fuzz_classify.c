@@ -107,14 +107,29 @@ static void check_release(const struct rlk_reply *reply, const struct raw *r)
 {
     enum rlk_answer answer = RLK_ANSWER_UNKNOWN;
 
-    if (is(r, ":1\r\n")) {
+    if (is(r, ":1\r\n") || is(r, ":2\r\n")) {
         answer = RLK_ANSWER_OURS;
     } else if (is(r, ":0\r\n")) {
         answer = RLK_ANSWER_GONE;
     } else if (is(r, ":-1\r\n") || is_error(r, "WRONGTYPE")) {
         answer = RLK_ANSWER_TAKEN;
     }
-    FUZZ_CHECK(rlk_classify_release(reply) == answer, "a release is answered by 1, 0 or -1");
+    FUZZ_CHECK(rlk_classify_release(reply) == answer, "a release is answered by 2, 1, 0 or -1");
+    FUZZ_CHECK(rlk_classify_woke(reply) == is(r, ":2\r\n"), "somebody was woken: 2");
+}
+
+/* Our turn is one text but for the value; a place begins with a number above 0. */
+static void check_wait(const struct rlk_reply *reply, const struct raw *r)
+{
+    static const char turn[] = "*3\r\n:0\r\n:-2\r\n$", array[] = "*3\r\n:";
+    struct rlk_event ev = {.kind = RLK_EVENT_PLACE};
+    bool number = r->len > strlen(array) && memcmp(r->bytes, array, strlen(array)) == 0;
+
+    rlk_classify_wait(reply, &ev);
+    FUZZ_CHECK(!ev.turn || (r->len > strlen(turn) && memcmp(r->bytes, turn, strlen(turn)) == 0),
+               "our turn is said by 0");
+    FUZZ_CHECK(!ev.listed || (number && r->bytes[strlen(array)] != '-'), "a place is a number");
+    FUZZ_CHECK(ev.listed == (ev.place > 0) && !(ev.turn && ev.listed), "a turn or a place");
 }
 
 /* The two scripts of a held lock: numbers, or the value of somebody else's key. */
@@ -182,6 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_set(reply, &r);
         check_set_get(reply, &r);
         check_release(reply, &r);
+        check_wait(reply, &r);
         check_scripts(reply, &r);
         check_errors(reply, &r);
         at = end;

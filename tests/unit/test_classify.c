@@ -2,6 +2,7 @@
  * yes or a no [S5]. */
 #include <string.h>
 
+#include "base/time.h"
 #include "core/classify.h"
 #include "lib/runner.h"
 
@@ -107,7 +108,8 @@ START_TEST(release_answers_deleted_gone_or_taken)
     ck_assert_int_eq(rlk_classify_release(&one), RLK_ANSWER_OURS);
     ck_assert_int_eq(rlk_classify_release(&none), RLK_ANSWER_GONE);
     ck_assert_int_eq(rlk_classify_release(&other), RLK_ANSWER_TAKEN);
-    ck_assert_int_eq(rlk_classify_release(&two), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_release(&two), RLK_ANSWER_OURS);
+    ck_assert(rlk_classify_woke(&two) && !rlk_classify_woke(&one) && !rlk_classify_woke(&type));
     ck_assert_int_eq(rlk_classify_release(&type), RLK_ANSWER_TAKEN);
 }
 END_TEST
@@ -304,6 +306,93 @@ START_TEST(an_error_is_no_counter_and_no_confirmation)
 }
 END_TEST
 
+/* ---- waiting ---- */
+
+/* {place, left, value}; what was in the event before must not stay. */
+static struct rlk_event waits(int64_t place, int64_t left_ms)
+{
+    struct rlk_reply answer[4] = {
+        reply(RLK_REPLY_ARRAY, 3, ""), reply(RLK_REPLY_INTEGER, place, ""),
+        reply(RLK_REPLY_INTEGER, left_ms, ""), reply(RLK_REPLY_STRING, 0, TOKEN)};
+    struct rlk_event ev = {.turn = true, .listed = true, .place = 99, .left_us = 99};
+
+    rlk_classify_wait(answer, &ev);
+    return ev;
+}
+
+static void check_place(struct rlk_event ev, bool turn, uint32_t place, uint64_t left_us)
+{
+    ck_assert_int_eq(ev.turn, turn);
+    ck_assert_int_eq(ev.listed, place > 0);
+    ck_assert_uint_eq(ev.place, place);
+    ck_assert_uint_eq(ev.left_us, left_us);
+}
+
+START_TEST(wait_answers_our_turn_a_place_or_that_the_list_is_full)
+{
+    check_place(waits(0, -2), true, 0, 0);
+    check_place(waits(1, 30000), false, 1, 30000000);
+    check_place(waits(1024, 1), false, 1024, 1000);
+    check_place(waits(UINT32_MAX, 0), false, UINT32_MAX, 0);
+    check_place(waits(3, -1), false, 3, RLK_NEVER);
+    check_place(waits(3, -2), false, 3, 0);
+    check_place(waits(3, INT64_MAX), false, 3, RLK_NEVER);
+    check_place(waits(-1, 30000), false, 0, 30000000);
+}
+END_TEST
+
+/* Each array is as long as its longest reading. */
+START_TEST(a_place_that_no_master_gives_is_unknown)
+{
+    struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), text = reply(RLK_REPLY_STRING, 1, "1");
+    struct rlk_reply three = reply(RLK_REPLY_ARRAY, 3, ""), two = reply(RLK_REPLY_ARRAY, 2, "");
+    struct rlk_reply nil = {.type = RLK_REPLY_NIL};
+    struct rlk_reply strange[][4] = {{one},
+                                     {text},
+                                     {nil},
+                                     {two, one, one, text},
+                                     {three, text, one, text},
+                                     {three, one, text, text},
+                                     {three, one, one, one},
+                                     {three, one, one, nil}};
+    unsigned i;
+
+    check_place(waits(-2, 30000), false, 0, 0);
+    check_place(waits(INT64_C(1) << 32, 30000), false, 0, 0);
+    check_place(waits(0, 30000), false, 0, 0);
+    check_place(waits(1, -3), false, 0, 0);
+    for (i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+        struct rlk_event ev = {.turn = true, .listed = true, .place = 99, .left_us = 99};
+
+        rlk_classify_wait(strange[i], &ev);
+        check_place(ev, false, 0, 0);
+    }
+}
+END_TEST
+
+START_TEST(leave_answers_a_one_or_a_zero)
+{
+    struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), zero = reply(RLK_REPLY_INTEGER, 0, "");
+    struct rlk_reply two = reply(RLK_REPLY_INTEGER, 2, ""), text = reply(RLK_REPLY_STRING, 1, "1");
+
+    ck_assert_int_eq(rlk_classify_leave(&one), RLK_ANSWER_OURS);
+    ck_assert_int_eq(rlk_classify_leave(&zero), RLK_ANSWER_OURS);
+    ck_assert_int_eq(rlk_classify_leave(&two), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_leave(&text), RLK_ANSWER_UNKNOWN);
+}
+END_TEST
+
+START_TEST(an_error_is_no_place)
+{
+    struct rlk_reply r = reply(RLK_REPLY_ERROR, 1, errors[_i]);
+    struct rlk_event ev = {.turn = true, .listed = true, .place = 99, .left_us = 99};
+
+    rlk_classify_wait(&r, &ev);
+    check_place(ev, false, 0, 0);
+    ck_assert_int_eq(rlk_classify_leave(&r), RLK_ANSWER_UNKNOWN);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("classify");
@@ -326,6 +415,10 @@ static Suite *suite(void)
     tcase_add_test(c, only_a_one_confirms);
     tcase_add_loop_test(c, an_error_is_no_counter_and_no_confirmation, 0,
                         sizeof(errors) / sizeof(errors[0]));
+    tcase_add_test(c, wait_answers_our_turn_a_place_or_that_the_list_is_full);
+    tcase_add_test(c, a_place_that_no_master_gives_is_unknown);
+    tcase_add_test(c, leave_answers_a_one_or_a_zero);
+    tcase_add_loop_test(c, an_error_is_no_place, 0, sizeof(errors) / sizeof(errors[0]));
     suite_add_tcase(s, c);
     return s;
 }

@@ -11,6 +11,7 @@
 #include "node/command.h"
 #include "node/health.h"
 
+#define CHANNEL "p:redlock:wake:0123456789abcdef"
 #define MAX_WORDS (REDLOCK_MAX_KEYS + 12)
 
 static struct rlk_pool pool;
@@ -57,8 +58,8 @@ static void check_command(void)
     words.argc = words.rooms = 0;
 }
 
-/* EVALSHA or EVAL, the keys and the token. */
-static void script(const char *text, const struct rlk_claim *c, bool in_full)
+/* EVALSHA or EVAL, and the keys. */
+static void script_and_keys(const char *text, const struct rlk_claim *c, bool in_full)
 {
     static char sha[41];
     const char *key = c->key;
@@ -72,6 +73,12 @@ static void script(const char *text, const struct rlk_claim *c, bool in_full)
         word_of(key, c->key_len[i]);
         key += c->key_len[i] + 1;
     }
+}
+
+/* The same and the token. */
+static void script(const char *text, const struct rlk_claim *c, bool in_full)
+{
+    script_and_keys(text, c, in_full);
     word_of(c->token, c->token_len);
 }
 
@@ -192,14 +199,47 @@ START_TEST(take_and_keep_send_the_fence)
 }
 END_TEST
 
+/* A channel is the last word, also when it is empty. */
 START_TEST(a_release_is_as_hiredis_writes_it)
 {
+    static const char *const channels[] = {NULL, "", CHANNEL};
     struct rlk_claim *c = make((unsigned)_i);
-    unsigned text;
+    unsigned text, i;
 
     for (text = 0; text < 2; text++) {
-        rlk_command_release(&command, c, text);
-        script(rlk_script_release.text, c, text);
+        for (i = 0; i < 3; i++) {
+            c->channel = channels[i];
+            rlk_command_release(&command, c, text);
+            script(rlk_script_release.text, c, text);
+            if (channels[i]) {
+                word(channels[i]);
+            }
+            check_command();
+        }
+    }
+    rlk_claim_unref(c);
+}
+END_TEST
+
+START_TEST(waiting_and_leaving_are_as_hiredis_writes_them)
+{
+    static const char *const words_of[] = {
+        [RLK_WAIT_LAST] = "last", [RLK_WAIT_FIRST] = "first", [RLK_WAIT_YIELD] = "yield"};
+    struct rlk_claim *c = make((unsigned)_i);
+    unsigned text, how;
+
+    for (text = 0; text < 2; text++) {
+        for (how = RLK_WAIT_LAST; how <= RLK_WAIT_YIELD; how++) {
+            rlk_command_wait(&command, c, CHANNEL, (enum rlk_wait_how)how, text);
+            script_and_keys(rlk_script_wait.text, c, text);
+            word(CHANNEL);
+            word(words_of[how]);
+            number(10000);
+            check_command();
+        }
+        rlk_command_leave(&command, c, CHANNEL, text);
+        script_and_keys(rlk_script_leave.text, c, text);
+        word(CHANNEL);
         check_command();
     }
     rlk_claim_unref(c);
@@ -264,6 +304,18 @@ START_TEST(the_scripts_name_the_counter_as_we_do)
 }
 END_TEST
 
+START_TEST(the_scripts_name_the_waiting_list_as_we_do)
+{
+    static const char *const scripts[] = {rlk_script_wait.text, rlk_script_leave.text,
+                                          rlk_script_release.text};
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        ck_assert_ptr_nonnull(strstr(scripts[i], "'" RLK_COMMAND_WAITING "'"));
+    }
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("command");
@@ -274,10 +326,12 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_confirmation_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_loop_test(c, take_and_keep_send_the_fence, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_loop_test(c, a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
+    tcase_add_loop_test(c, waiting_and_leaving_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_test(c, a_set_is_as_hiredis_writes_it);
     tcase_add_loop_test(c, questions_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_test(c, there_is_room_for_the_longest_command);
     tcase_add_test(c, the_scripts_name_the_counter_as_we_do);
+    tcase_add_test(c, the_scripts_name_the_waiting_list_as_we_do);
     suite_add_tcase(s, c);
     return s;
 }
