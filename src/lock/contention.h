@@ -1,0 +1,129 @@
+/* contention.h - which requests of a manager may ask the masters for their keys, and which stand
+ * behind those.
+ *
+ *              rlk_contention_enter          ..._hold              ..._pass            ..._leave
+ *      OUT ------------------------> ACTIVE -----------> HOLDS ----------------> PASSED ------->
+ * OUT |                         ^  |                                        ^ | not its turn |
+ * +----------------- ..._pass -------------+ v                         | | BEHIND
+ * ---------------------+-------------------- ..._pass -------------+ its turn comes
+ *
+ * A thousand requests of one process for one key would only disturb each other at the masters: one
+ * of them asks, the others stand behind it and cost no message. The requests for one and the same
+ * set of keys (most sets are one key) become active in the order in which they came. The first of
+ * them is the head of the set.
+ *
+ * A request is active when
+ *   - it is the head of its set: no other request for the same set is active, and
+ *   - no lock of this manager is held on one of its keys, and no request for one of these keys
+ *     alone is active.
+ * Otherwise it stands behind, and does not keep others from passing it. If it did, programs that
+ * are right would stop for ever. A request for {a, b} that waits for a, which is held here, must
+ * not stop the holder of a from taking b; and one that asks the masters for {a, b}, and waits for
+ * b, which somebody else holds, must not stop a request for a: who waits for a may hold what the
+ * holder of b needs. So a request stands behind another one only where that one needs nothing that
+ * the request itself does not need, or holds one of its keys. The price: there is no order between
+ * different sets of keys, and a set of several keys may wait while others take its keys in turns.
+ *
+ * A request that does not wait (wait_ms 0), and an adoption, ask at once, because only the masters
+ * know the truth. Others stand behind them while they ask, and while they hold the lock.
+ *
+ * All of this is about order and about work. Whether a lock is held is decided by the masters. */
+#ifndef RLK_LOCK_CONTENTION_H
+#define RLK_LOCK_CONTENTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/pool.h"
+#include "base/table.h"
+
+struct rlk_claim;
+struct rlk_contention_key; /* what is known of a key, or of a set of keys, while somebody uses it */
+
+enum rlk_contender_state {
+    RLK_CONTENDER_OUT = 0, /* refers to no key */
+    RLK_CONTENDER_BEHIND,
+    RLK_CONTENDER_ACTIVE, /* asks the masters, or waits for them */
+    RLK_CONTENDER_HOLDS,
+    RLK_CONTENDER_PASSED /* is in nobody's way any more; its keys are still known */
+};
+
+/* A key of a contender. */
+struct rlk_contention_link {
+    struct rlk_list link; /* among the contenders of the key that are ACTIVE and may wait */
+    struct rlk_contention_key *key;
+    struct rlk_contender *contender;
+};
+
+/* The part of a lock that contention.c works with. */
+struct rlk_contender {
+    enum rlk_contender_state state;
+    bool may_wait;
+    bool is_head;       /* of its set */
+    bool occupies_keys; /* nobody else may become active on them */
+    unsigned n_keys;
+    struct rlk_contention_key *set;    /* of several keys; of one key: the key. NULL: cannot wait */
+    struct rlk_contention_key *at;     /* BEHIND: what it waits for: a key, or its set */
+    struct rlk_heap_node behind;       /* BEHIND: its place there; by the order of arrival */
+    struct rlk_list ready;             /* its turn has come, and it was not started yet */
+    struct rlk_contention_link *links; /* one for each key; `link`, or allocated */
+    struct rlk_contention_link link;
+};
+
+struct rlk_contention {
+    struct rlk_table keys, sets;
+    struct rlk_pool pool;
+    uint64_t arrivals;
+    void (*start)(struct rlk_contender *who);
+    struct rlk_list ready;
+    bool starting, stopped;
+};
+
+/* `start` is called when the turn of a contender that stood behind has come; it is ACTIVE then.
+ * The call comes from rlk_contention_pass() or _leave() of another contender, and may pass, leave
+ * or enter anybody: calls of `start` are never nested. */
+void rlk_contention_init(struct rlk_contention *c, const struct rlk_hash_seed *seed,
+                         void (*start)(struct rlk_contender *who));
+
+/* All contenders have left. */
+void rlk_contention_end(struct rlk_contention *c);
+
+/* No turn is passed on from now on: everybody is about to leave. */
+void rlk_contention_stop(struct rlk_contention *c);
+
+void rlk_contender_init(struct rlk_contender *who);
+
+/* Enter with the keys of a claim. The new state is ACTIVE, or BEHIND if it may wait and it is not
+ * its turn. False: out of memory; it is still OUT. */
+bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
+                          const struct rlk_claim *claim, bool may_wait);
+
+/* An ACTIVE contender holds its lock from now on. */
+void rlk_contention_hold(struct rlk_contender *who);
+
+/* The contender no longer needs its keys: it has given up, its lock is lost, or the release has
+ * been sent. Those whose turn it is are started. Does nothing when it is OUT or has PASSED. */
+void rlk_contention_pass(struct rlk_contention *c, struct rlk_contender *who);
+
+/* The same, and forget its keys. */
+void rlk_contention_leave(struct rlk_contention *c, struct rlk_contender *who);
+
+/* The ACTIVE contender after `after` (NULL: the first) that may wait and does not hold a lock, and
+ * that has this key among its keys. Several of them have different sets of keys. NULL: no other
+ * one. `key` has the key_prefix. */
+struct rlk_contender *rlk_contention_find(struct rlk_contention *c, const void *key, size_t len,
+                                          const struct rlk_contender *after);
+
+/* Whether rlk_contention_find() would find another one than `who` for one of its keys. Then a place
+ * in a waiting list of a master is that other one's. */
+bool rlk_contention_is_shared(const struct rlk_contender *who);
+
+/* Note for all its keys whether a release has just woken somebody; and whether that is noted for
+ * one of them: then another process waits for this key, too. */
+void rlk_contention_note_woken(struct rlk_contender *who, bool woken);
+bool rlk_contention_is_contended(const struct rlk_contender *who);
+
+#endif

@@ -1,0 +1,45 @@
+/* contention_key.h - what a manager knows of a key, or of a set of several keys, while contenders
+ * refer to it. Only contention.c uses it. */
+#ifndef RLK_LOCK_CONTENTION_KEY_H
+#define RLK_LOCK_CONTENTION_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/pool.h"
+#include "base/table.h"
+
+/* A record with a longer name allocates it. */
+#define RLK_CONTENTION_NAME_INLINE 48
+
+/* How many freed records are kept for the next keys. */
+#define RLK_CONTENTION_KEEP_KEYS 1024
+
+struct rlk_contention_key {
+    struct rlk_table_entry
+        entry;         /* by the name: the bytes of a key; of a set its keys, as pointers */
+    unsigned refs;     /* contenders that refer to it */
+    unsigned occupied; /* by so many contenders */
+    bool contended;
+    struct rlk_heap behind;     /* those who stand here, by their arrival */
+    struct rlk_list contenders; /* links of those that are ACTIVE and may wait */
+    char *name;                 /* name_inline, or allocated */
+    char name_inline[RLK_CONTENTION_NAME_INLINE];
+};
+
+/* The record of this table with this name, made if need be, with one more reference. NULL: out of
+ * memory. */
+struct rlk_contention_key *rlk_contention_key_ref(struct rlk_pool *pool, struct rlk_table *table,
+                                                  const void *name, size_t len);
+
+/* The last reference frees the record. */
+void rlk_contention_key_unref(struct rlk_pool *pool, struct rlk_table *table,
+                              struct rlk_contention_key *key);
+
+/* NULL: nobody refers to it. */
+struct rlk_contention_key *rlk_contention_key_find(struct rlk_table *table, const void *name,
+                                                   size_t len);
+
+#endif
