@@ -15,17 +15,26 @@
 -- for a key is woken if the key is free now.
 --
 -- The counter of a fence stays: it must never fall [S12].
--- Uses: keys, waiting
+-- Uses: waiting
 
-local ours, other = compare_keys(ARGV[1])
-if #ours > 0 then
-    redis.call('DEL', unpack(ours))
-end
-local woken = false
-for _, key in ipairs(ARGV[2] and KEYS or {}) do
-    woken = leave(key, ARGV[2], not (other and redis.pcall('GET', key))) or woken
+-- Each release of every lock runs this: so it makes no table, and asks once whether there is a list.
+local gone, other, woken
+for _, key in ipairs(KEYS) do
+    local value = redis.pcall('GET', key)
+    if value == ARGV[1] then
+        redis.call('DEL', key)
+        value = false
+    elseif value then
+        other = other or value
+    else
+        gone = true
+    end
+    if ARGV[2] and redis.pcall('EXISTS', key .. waiting_suffix) ~= 0 then
+        local _, leave = waiting(waiting_suffix)
+        woken = leave(key, ARGV[2], not value) or woken
+    end
 end
 if other then
     return type(other) == 'table' and other or -1
 end
-return #ours < #KEYS and 0 or woken and 2 or 1
+return gone and 0 or woken and 2 or 1

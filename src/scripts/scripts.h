@@ -17,7 +17,8 @@ struct rlk_script {
     unsigned bit; /* stands for this script in a set of scripts */
 };
 
-/* These work on all keys of a claim, and read everything before they write anything. */
+/* These work on all keys of a claim. All but the release read everything before they write
+ * anything. */
 extern const struct rlk_script rlk_script_release;
 extern const struct rlk_script rlk_script_take;
 extern const struct rlk_script rlk_script_keep;

@@ -18,6 +18,7 @@
 -- Uses: effects, waiting
 
 local ours, how = ARGV[1], ARGV[2]
+local wake, leave = waiting(waiting_suffix)
 
 -- Returns the key whose list we enter, and its value; nil when it is our turn.
 local function find_key()
@@ -63,7 +64,7 @@ end
 if not wanted then
     return {0, -2, ''}
 end
-local list = waiting_list(wanted)
+local list = wanted .. waiting_suffix
 local place = enter(list)
 if place > 0 then
     redis.call('PEXPIRE', list, ARGV[3])

@@ -7,65 +7,65 @@
 -- The lists only tell whom to wake. No vote depends on them, so what goes wrong with them is
 -- ignored here: every call is a pcall.
 
-local function waiting_list(key)
-    return key .. ':redlock-waiting'
-end
+-- The name of a list is that of its key with this behind it.
+local waiting_suffix = ':redlock-waiting'
 
--- The first two channels of a list. No channels, if the list cannot be read.
-local function first_two(list)
-    return redis.pcall('ZRANGE', list, '0', '1')
-end
-
--- Returns whether somebody received it; nil when we must not publish.
-local function tell(channel, what, key)
-    local receivers = redis.pcall('PUBLISH', channel, what .. key)
-    if type(receivers) == 'number' then
-        return receivers > 0
+-- Returns the functions wake and leave. Few releases need them, so they are made when they are
+-- needed.
+local function waiting(suffix)
+    -- Returns whether somebody received it; nil when we must not publish.
+    local function tell(channel, what, key)
+        local receivers = redis.pcall('PUBLISH', channel, what .. key)
+        if type(receivers) == 'number' then
+            return receivers > 0
+        end
     end
-end
 
--- Wakes the first of the list and takes it out. Whoever does not listen any more is taken out, and
--- the next one is tried; at most 32, because the server does nothing else meanwhile. Our own
--- channel is not woken. Returns whether somebody was woken.
-local function wake(key, ours)
-    local list = waiting_list(key)
-    for _ = 1, 32 do
-        local first = first_two(list)
-        if not first[1] or first[1] == ours then
-            return false
-        end
-        local received = tell(first[1], 't', key)
-        if received == nil then
-            return false
-        end
-        redis.pcall('ZREM', list, first[1])
-        if received then
-            if first[2] then
-                tell(first[2], 'n', key)
+    -- Wakes the first of the list and takes it out. Whoever does not listen any more is taken out,
+    -- and the next one is tried; at most 32, because the server does nothing else meanwhile. Our
+    -- own channel is not woken. Returns whether somebody was woken.
+    local function wake(key, ours)
+        local list = key .. suffix
+        for _ = 1, 32 do
+            local first = redis.pcall('ZRANGE', list, '0', '1')
+            if not first[1] or first[1] == ours then
+                return false
             end
-            return true
+            local received = tell(first[1], 't', key)
+            if received == nil then
+                return false
+            end
+            redis.pcall('ZREM', list, first[1])
+            if received then
+                if first[2] then
+                    tell(first[2], 'n', key)
+                end
+                return true
+            end
         end
-    end
-    return false
-end
-
--- Takes a channel out of the list of a key, if it is in it. When the key is free, the first of the
--- list is woken. Otherwise, if the channel was the first, the one behind it is next now. Returns
--- whether somebody was woken.
-local function leave(key, channel, is_free)
-    local list = waiting_list(key)
-    local first = first_two(list)
-    if not first[1] then
         return false
     end
-    if channel ~= '' then
-        redis.pcall('ZREM', list, channel)
+
+    -- Takes a channel out of the list of a key, if it is in it. When the key is free, the first of
+    -- the list is woken. Otherwise, if the channel was the first, the one behind it is next now.
+    -- Returns whether somebody was woken.
+    local function leave(key, channel, is_free)
+        local list = key .. suffix
+        local first = redis.pcall('ZRANGE', list, '0', '1')
+        if not first[1] then
+            return false
+        end
+        if channel ~= '' then
+            redis.pcall('ZREM', list, channel)
+        end
+        if is_free then
+            return wake(key)
+        end
+        if first[1] == channel and first[2] then
+            tell(first[2], 'n', key)
+        end
+        return false
     end
-    if is_free then
-        return wake(key)
-    end
-    if first[1] == channel and first[2] then
-        tell(first[2], 'n', key)
-    end
-    return false
+
+    return wake, leave
 end
