@@ -231,6 +231,13 @@ void fake_say(struct fake *f, const char *bytes, size_t len)
     }
 }
 
+void fake_say_on(struct fake *f, size_t conn, const char *bytes, size_t len)
+{
+    if (fake_is_open(f, conn)) {
+        fake_conn_say(f->host.conns[conn], bytes, len);
+    }
+}
+
 static void end_all(struct fake *f, enum fake_end how)
 {
     size_t i;
@@ -248,6 +255,12 @@ void fake_hang_up(struct fake *f)
 void fake_reset(struct fake *f)
 {
     end_all(f, FAKE_RESETS);
+}
+
+void fake_hang_up_on(struct fake *f, size_t conn)
+{
+    ck_assert_uint_lt(conn, f->host.n_conns);
+    fake_conn_end(f->host.conns[conn], FAKE_CLOSES);
 }
 
 void fake_down(struct fake *f)

@@ -91,9 +91,15 @@ void fake_go_on(struct fake *f);
 /* Send bytes on every open connection that are no reply to anything. */
 void fake_say(struct fake *f, const char *bytes, size_t len);
 
+/* The same on one connection, if it is open. */
+void fake_say_on(struct fake *f, size_t conn, const char *bytes, size_t len);
+
 /* End every connection: by a close, or hard, by a reset. */
 void fake_hang_up(struct fake *f);
 void fake_reset(struct fake *f);
+
+/* End one connection by a close. */
+void fake_hang_up_on(struct fake *f, size_t conn);
 
 /* End every connection and refuse new ones; listen again at the same address. */
 void fake_down(struct fake *f);

@@ -2,6 +2,7 @@
 #include "lib/fake_conn.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ static void forget_socket(struct fake_conn *c)
     event_del(c->readable);
     event_del(c->writable);
     event_del(c->next_byte);
+    model_session_leave(&c->host->model, &c->session);
     close(c->fd);
     c->fd = -1;
 }
@@ -180,6 +182,11 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     flush(arg);
 }
 
+static void on_pushed(struct model_session *s)
+{
+    flush((struct fake_conn *)((char *)s - offsetof(struct fake_conn, session)));
+}
+
 struct fake_conn *fake_conn_new(struct fake_host *host, int fd)
 {
     static long long last_id = 100;
@@ -194,6 +201,7 @@ struct fake_conn *fake_conn_new(struct fake_host *host, int fd)
     c->writable = event_new(host->base, fd, EV_WRITE, on_writable, c);
     c->next_byte = event_new(host->base, -1, 0, on_writable, c);
     event_add(c->readable, NULL);
+    model_session_join(&host->model, &c->session, c->out, on_pushed);
     host->conns = realloc(host->conns, (host->n_conns + 1) * sizeof(struct fake_conn *));
     host->conns[host->n_conns++] = c;
     return c;

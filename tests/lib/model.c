@@ -51,14 +51,20 @@ static void new_run_id(struct model *m)
     snprintf(m->run_id, sizeof(m->run_id), "%032x%08x", 0xfaceu, started);
 }
 
-void model_remove(struct model_key **at)
+static void free_key(struct model_key *key)
+{
+    free(key->name);
+    free(key->value);
+    free(key);
+}
+
+void model_remove(struct model *m, struct model_key **at)
 {
     struct model_key *key = *at;
 
     *at = key->next;
-    free(key->name);
-    free(key->value);
-    free(key);
+    model_changed(m, key->name);
+    free_key(key);
 }
 
 struct model_key **model_find(struct model *m, long db, const char *name)
@@ -68,7 +74,7 @@ struct model_key **model_find(struct model *m, long db, const char *name)
 
     while (*at) {
         if ((*at)->until_ms <= now) {
-            model_remove(at);
+            model_remove(m, at);
         } else if ((*at)->db == db && strcmp((*at)->name, name) == 0) {
             break;
         } else {
@@ -85,7 +91,7 @@ void model_put(struct model *m, long db, const char *name, const char *value, si
     struct model_key *key;
 
     if (*at) {
-        model_remove(at);
+        model_remove(m, at);
     }
     key = calloc(1, sizeof(*key));
     key->next = m->keys;
@@ -95,6 +101,7 @@ void model_put(struct model *m, long db, const char *name, const char *value, si
     key->value_len = len;
     key->until_ms = ttl_ms ? now_ms(m) + ttl_ms : MODEL_NEVER;
     m->keys = key;
+    model_changed(m, name);
 }
 
 const char *model_word(const struct model_call *c, size_t at)
@@ -200,7 +207,7 @@ static void do_client(const struct model_call *c)
     } else if (resp_is(c->request, 1, "KILL") && resp_is(c->request, 2, "ID")) {
         c->s->kill_id = strtoll(model_word(c, 3), NULL, 10);
         resp_put_int(c->out, 1);
-    } else {
+    } else if (!model_client_tracking(c)) {
         resp_put_error(c->out, "ERR unknown subcommand. Try CLIENT HELP.");
     }
 }
@@ -270,7 +277,7 @@ static void do_del(const struct model_call *c)
 
     resp_put_int(c->out, *at != NULL);
     if (*at) {
-        model_remove(at);
+        model_remove(c->m, at);
     }
 }
 
@@ -281,6 +288,7 @@ static void do_pexpire(const struct model_call *c)
     resp_put_int(c->out, key != NULL);
     if (key) {
         key->until_ms = now_ms(c->m) + strtoull(model_word(c, 2), NULL, 10);
+        model_changed(c->m, key->name);
     }
 }
 
@@ -315,28 +323,32 @@ static void do_flushall(const struct model_call *c)
 struct command {
     const char *name;
     void (*run)(const struct model_call *c);
-    bool for_everybody; /* allowed before the login */
+    bool for_everybody;    /* allowed before the login */
+    bool while_subscribed; /* and when the connection has subscribed to a channel */
 };
 
 static const struct command commands[] = {
-    {"AUTH", do_auth, true},
-    {"HELLO", do_hello, true},
-    {"PING", do_ping, false},
-    {"SELECT", do_select, false},
-    {"CLIENT", do_client, false},
-    {"INFO", model_info, false},
-    {"CONFIG", model_config, false},
-    {"SCRIPT", model_script_load, false},
-    {"SET", do_set, false},
-    {"GET", do_get, false},
-    {"PTTL", do_pttl, false},
-    {"DEL", do_del, false},
-    {"PEXPIRE", do_pexpire, false},
-    {"ACL", do_acl, false},
-    {"EVAL", model_script_eval, false},
-    {"EVALSHA", model_script_evalsha, false},
-    {"TIME", do_time, false},
-    {"FLUSHALL", do_flushall, false},
+    {"AUTH", do_auth, true, false},
+    {"HELLO", do_hello, true, false},
+    {"PING", do_ping, false, true},
+    {"SELECT", do_select, false, false},
+    {"CLIENT", do_client, false, false},
+    {"INFO", model_info, false, false},
+    {"CONFIG", model_config, false, false},
+    {"SCRIPT", model_script_load, false, false},
+    {"SET", do_set, false, false},
+    {"GET", do_get, false, false},
+    {"PTTL", do_pttl, false, false},
+    {"DEL", do_del, false, false},
+    {"PEXPIRE", do_pexpire, false, false},
+    {"ACL", do_acl, false, false},
+    {"EVAL", model_script_eval, false, false},
+    {"EVALSHA", model_script_evalsha, false, false},
+    {"TIME", do_time, false, false},
+    {"FLUSHALL", do_flushall, false, false},
+    {"SUBSCRIBE", model_subscribe, false, true},
+    {"PUBLISH", model_do_publish, false, false},
+    {"EXISTS", model_exists, false, false},
 };
 
 void model_run(struct model *m, struct model_session *s, const struct resp_request *request,
@@ -345,12 +357,15 @@ void model_run(struct model *m, struct model_session *s, const struct resp_reque
     struct model_call c = {m, s, request, out};
     size_t i;
 
+    s->caching -= s->caching > 0;
     for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (!resp_is(request, 0, commands[i].name)) {
             continue;
         }
         if (m->password && !s->logged_in && !commands[i].for_everybody) {
             resp_put_error(out, "NOAUTH Authentication required.");
+        } else if (s->n_channels > 0 && !commands[i].while_subscribed) {
+            resp_put_error(out, "ERR only SUBSCRIBE and PING are allowed in this context");
         } else {
             commands[i].run(&c);
         }
@@ -396,20 +411,28 @@ void model_promote(struct model *m)
     m->promoted = true;
 }
 
+static void forget_keys(struct model *m)
+{
+    struct model_key *key;
+
+    while ((key = m->keys) != NULL) {
+        m->keys = key->next;
+        free_key(key);
+    }
+}
+
 void model_flush(struct model *m)
 {
-    while (m->keys) {
-        model_remove(&m->keys);
-    }
+    forget_keys(m);
+    model_all_changed(m);
     m->flushes++;
 }
 
 void model_free(struct model *m)
 {
     model_forget_scripts(m);
-    while (m->keys) {
-        model_remove(&m->keys);
-    }
+    model_forget_tracked(m);
+    forget_keys(m);
 }
 
 const char *model_get(struct model *m, const char *key)
@@ -429,7 +452,7 @@ void model_del(struct model *m, const char *key)
     struct model_key **at = model_find(m, 0, key);
 
     if (*at) {
-        model_remove(at);
+        model_remove(m, at);
     }
 }
 

@@ -18,6 +18,8 @@
 
 struct model_key;
 struct model_script;
+struct model_session;
+struct model_tracked;
 
 struct model {
     /* Below 6 there is no HELLO, below 7 no SET with NX and GET. */
@@ -47,7 +49,13 @@ struct model {
     uint64_t (*steady_us)(void);
     struct model_key *keys;
     struct model_script *scripts;
+    struct model_session *sessions; /* those that joined */
+    struct model_tracked *tracked;
 };
+
+/* The most channels of a session, and the longest name with its NUL. */
+#define MODEL_CHANNELS 4
+#define MODEL_CHANNEL 1100
 
 /* What the server keeps for each connection. */
 struct model_session {
@@ -56,6 +64,13 @@ struct model_session {
     bool logged_in;
     /* The connection that CLIENT KILL asked to end, 0 for none. */
     long long kill_id;
+    char channels[MODEL_CHANNELS][MODEL_CHANNEL]; /* that it has subscribed to */
+    size_t n_channels;
+    long long redirect; /* the session that gets the invalidations of what it tracks; 0: none */
+    int caching;        /* 2: CLIENT CACHING YES was just called; 1: this command is tracked */
+    struct evbuffer *out;
+    void (*pushed)(struct model_session *s);
+    struct model_session *next;
 };
 
 void model_init(struct model *m);
@@ -79,6 +94,15 @@ void model_free(struct model *m);
 
 /* What the server's own clock says, since 1970. */
 uint64_t model_now_us(const struct model *m);
+
+/* From now on it gets messages and invalidations: they are appended to `out`, and `pushed` is
+ * called after each. A session that has not joined gets none. */
+void model_session_join(struct model *m, struct model_session *s, struct evbuffer *out,
+                        void (*pushed)(struct model_session *s));
+void model_session_leave(struct model *m, struct model_session *s);
+
+/* Send a message to those who have subscribed to the channel; returns how many these are. */
+size_t model_publish(struct model *m, const char *channel, const char *text, size_t len);
 
 /* Do one command and append its reply. */
 void model_run(struct model *m, struct model_session *s, const struct resp_request *request,

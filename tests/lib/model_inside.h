@@ -32,12 +32,21 @@ const char *model_word(const struct model_call *c, size_t at);
 struct model_key **model_find(struct model *m, long db, const char *name);
 void model_put(struct model *m, long db, const char *name, const char *value, size_t len,
                uint64_t ttl_ms);
-void model_remove(struct model_key **at);
+void model_remove(struct model *m, struct model_key **at);
 
 /* model_script.c */
 void model_script_load(const struct model_call *c);
 void model_script_eval(const struct model_call *c);
 void model_script_evalsha(const struct model_call *c);
+
+/* model_watch.c. _changed, _all_changed: invalidate what is tracked. */
+void model_subscribe(const struct model_call *c);
+void model_do_publish(const struct model_call *c);
+bool model_client_tracking(const struct model_call *c);
+void model_exists(const struct model_call *c);
+void model_changed(struct model *m, const char *key);
+void model_all_changed(struct model *m);
+void model_forget_tracked(struct model *m);
 
 /* model_info.c */
 void model_info(const struct model_call *c);

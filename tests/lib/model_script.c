@@ -211,7 +211,7 @@ static void run_release(const struct model_call *c, const struct keys *k)
         struct model_key **at = key_at(c, i);
 
         if (*at && strcmp((*at)->value, argument(c, k, 1)) == 0) {
-            model_remove(at);
+            model_remove(c->m, at);
         }
     }
     resp_put_int(c->out, answer);

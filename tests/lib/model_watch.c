@@ -1,0 +1,222 @@
+/* lib/model_watch.c - what a server sends by itself: messages to those who have subscribed, and
+ * invalidations of the keys that a session tracks. Each tracked key is reported once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/buffer.h>
+
+#include "lib/model_inside.h"
+
+#define INVALIDATIONS "__redis__:invalidate"
+
+/* A key that a session has read after CLIENT CACHING YES. */
+struct model_tracked {
+    struct model_tracked *next;
+    char *name;
+    long long redirect; /* the session that gets the invalidation */
+};
+
+void model_session_join(struct model *m, struct model_session *s, struct evbuffer *out,
+                        void (*pushed)(struct model_session *s))
+{
+    s->out = out;
+    s->pushed = pushed;
+    s->next = m->sessions;
+    m->sessions = s;
+}
+
+void model_session_leave(struct model *m, struct model_session *s)
+{
+    struct model_session **at = &m->sessions;
+
+    while (*at && *at != s) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        *at = s->next;
+    }
+}
+
+static bool is_subscribed(const struct model_session *s, const char *channel)
+{
+    size_t i;
+
+    for (i = 0; i < s->n_channels; i++) {
+        if (strcmp(s->channels[i], channel) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void begin_message(struct model_session *s, const char *channel)
+{
+    resp_put_array(s->out, 3);
+    resp_put_text(s->out, "message");
+    resp_put_text(s->out, channel);
+}
+
+size_t model_publish(struct model *m, const char *channel, const char *text, size_t len)
+{
+    struct model_session *s, *next;
+    size_t n = 0;
+
+    for (s = m->sessions; s; s = next) {
+        next = s->next;
+        if (is_subscribed(s, channel)) {
+            begin_message(s, channel);
+            resp_put_bulk(s->out, text, len);
+            s->pushed(s);
+            n++;
+        }
+    }
+    return n;
+}
+
+/* key: NULL for every key. */
+static void invalidate(struct model *m, long long session, const char *key)
+{
+    struct model_session *s = m->sessions;
+
+    while (s && (s->id != session || !is_subscribed(s, INVALIDATIONS))) {
+        s = s->next;
+    }
+    if (s == NULL) {
+        return;
+    }
+    begin_message(s, INVALIDATIONS);
+    if (key) {
+        resp_put_array(s->out, 1);
+        resp_put_text(s->out, key);
+    } else {
+        evbuffer_add(s->out, "*-1\r\n", 5);
+    }
+    s->pushed(s);
+}
+
+static void forget(struct model_tracked **at)
+{
+    struct model_tracked *t = *at;
+
+    *at = t->next;
+    free(t->name);
+    free(t);
+}
+
+void model_changed(struct model *m, const char *key)
+{
+    struct model_tracked **at = &m->tracked;
+    long long redirect;
+
+    while (*at) {
+        if (strcmp((*at)->name, key) == 0) {
+            redirect = (*at)->redirect;
+            forget(at);
+            invalidate(m, redirect, key);
+        } else {
+            at = &(*at)->next;
+        }
+    }
+}
+
+void model_forget_tracked(struct model *m)
+{
+    while (m->tracked) {
+        forget(&m->tracked);
+    }
+}
+
+/* After FLUSHALL every session that tracks is notified, whatever it has read. */
+void model_all_changed(struct model *m)
+{
+    struct model_session *s;
+
+    model_forget_tracked(m);
+    for (s = m->sessions; s; s = s->next) {
+        if (s->redirect) {
+            invalidate(m, s->redirect, NULL);
+        }
+    }
+}
+
+/* SUBSCRIBE channel */
+void model_subscribe(const struct model_call *c)
+{
+    const char *channel = model_word(c, 1);
+    struct model_session *s = c->s;
+
+    if (s->n_channels == MODEL_CHANNELS || strlen(channel) >= sizeof(s->channels[0])) {
+        resp_put_error(c->out, "ERR the model has no room for this channel");
+        return;
+    }
+    if (!is_subscribed(s, channel)) {
+        strcpy(s->channels[s->n_channels++], channel);
+    }
+    resp_put_array(c->out, 3);
+    resp_put_text(c->out, "subscribe");
+    resp_put_text(c->out, channel);
+    resp_put_int(c->out, (long long)s->n_channels);
+}
+
+/* PUBLISH channel message */
+void model_do_publish(const struct model_call *c)
+{
+    size_t n = model_publish(c->m, model_word(c, 1), model_word(c, 2),
+                             c->request->argc > 2 ? c->request->len[2] : 0);
+
+    resp_put_int(c->out, (long long)n);
+}
+
+static bool has_session(const struct model *m, long long id)
+{
+    const struct model_session *s = m->sessions;
+
+    while (s && s->id != id) {
+        s = s->next;
+    }
+    return s != NULL;
+}
+
+/* CLIENT TRACKING ON REDIRECT id OPTIN; CLIENT CACHING YES. False: another subcommand. */
+bool model_client_tracking(const struct model_call *c)
+{
+    bool tracking = resp_is(c->request, 1, "TRACKING") && c->m->major >= 6;
+    long long id = strtoll(model_word(c, 4), NULL, 10);
+
+    if (!tracking && !(resp_is(c->request, 1, "CACHING") && c->m->major >= 6)) {
+        return false;
+    }
+    if (tracking && !has_session(c->m, id)) {
+        resp_put_error(c->out, "ERR The client ID you want redirect to does not exist");
+    } else if (tracking) {
+        c->s->redirect = id;
+        resp_put_status(c->out, "OK");
+    } else if (!c->s->redirect) {
+        resp_put_error(c->out, "ERR CLIENT CACHING can be called only when the client is in "
+                               "tracking mode with OPTIN or OPTOUT mode enabled");
+    } else {
+        c->s->caching = 2;
+        resp_put_status(c->out, "OK");
+    }
+    return true;
+}
+
+/* EXISTS key... The keys that are not there are tracked, too. */
+void model_exists(const struct model_call *c)
+{
+    long long n = 0;
+    size_t i;
+
+    for (i = 1; i < c->request->argc; i++) {
+        n += *model_find(c->m, c->s->db, model_word(c, i)) != NULL;
+        if (c->s->caching) {
+            struct model_tracked *t = calloc(1, sizeof(*t));
+
+            t->name = strdup(model_word(c, i));
+            t->redirect = c->s->redirect;
+            t->next = c->m->tracked;
+            c->m->tracked = t;
+        }
+    }
+    resp_put_int(c->out, n);
+}
