@@ -127,6 +127,12 @@ struct redlock_options {
      * other callbacks: see redlock/trace.h. */
     redlock_trace_cb *trace_cb;
     void *trace_arg;
+    /* Whether waiting acquires are woken by the masters: 1 (default) or 0. While one waits, the
+     * library keeps a second connection to each master that it waits at, subscribed to
+     * "__redis__:invalidate" and to a channel of its own, key_prefix + "redlock:wake:" and 16 hex
+     * digits; it is closed 10 s after the last wait. A master that does not allow it is polled. 0:
+     * no second connection; waiting acquires poll, with jitter. Since 0.1. */
+    int watch;
 };
 
 /* Like redlock_options_init(), for languages that cannot use a C header: writes no more than `size`

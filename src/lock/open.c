@@ -18,13 +18,16 @@
 static int make_nodes(struct redlock *rl)
 {
     unsigned i;
-    uint64_t seed;
-    int status = rlk_entropy_take(&rl->entropy, &seed, sizeof(seed));
+    uint64_t random[2];
+    int status = rlk_entropy_take(&rl->entropy, random, sizeof(random));
 
+    if (status == 0) {
+        status = rlk_options_name_channel(&rl->options, random[1]);
+    }
     if (status) {
         return status;
     }
-    rlk_prng_seed(&rl->prng, seed);
+    rlk_prng_seed(&rl->prng, random[0]);
     rlk_clocks_init(&rl->clocks, rl->options.n_nodes, rl->options.drift_ppm,
                     rlk_time_from_ms(rl->options.max_ttl_ms));
     rl->nodes = rlk_alloc(rl->options.n_nodes * sizeof(*rl->nodes));

@@ -1,8 +1,8 @@
 /* options.c - checks each option, and copies them. */
 #include "node/options.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +17,7 @@
 #define MAX_TIMEOUT_MS 60000
 #define MAX_DRIFT_PPM 500000
 #define MAX_CLIENT_NAME 64
+#define WAKE_CHANNEL "redlock:wake:"
 
 /* The fields that every version of the struct has. */
 #define LEAST RLK_SIZED_UP_TO(struct redlock_options, n_nodes)
@@ -29,6 +30,7 @@ static const struct redlock_options defaults = {
     .drift_ppm = 10000,
     .quarantine = REDLOCK_QUARANTINE_STRICT,
     .health_ms = 1000,
+    .watch = 1,
 };
 
 REDLOCK_EXPORT void redlock_options_init_sized(struct redlock_options *options, size_t size)
@@ -80,6 +82,9 @@ static int check_numbers(const struct redlock_options *p)
         return refuse(p, REDLOCK_EINVAL,
                       "quarantine is %d; it must be a value of enum redlock_quarantine",
                       (int)p->quarantine);
+    }
+    if (p->watch != 0 && p->watch != 1) {
+        return refuse(p, REDLOCK_EINVAL, "watch is %d; it must be 0 or 1", p->watch);
     }
     if (p->drift_ppm > MAX_DRIFT_PPM) {
         return refuse(p, REDLOCK_EINVAL, "drift_ppm is %u; it must be at most %d", p->drift_ppm,
@@ -185,6 +190,7 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
     o->drift_ppm = p->drift_ppm;
     o->health_us = rlk_time_from_ms(p->health_ms);
     o->quarantine = p->quarantine;
+    o->watch = p->watch != 0;
     return status;
 }
 
@@ -230,6 +236,18 @@ int rlk_options_load(struct rlk_options *o, const struct redlock_options *public
     return status;
 }
 
+int rlk_options_name_channel(struct rlk_options *o, uint64_t number)
+{
+    size_t size = o->key_prefix_len + sizeof(WAKE_CHANNEL) + 16;
+
+    o->wake_channel = rlk_alloc(size);
+    if (o->wake_channel == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    snprintf(o->wake_channel, size, "%s" WAKE_CHANNEL "%016" PRIx64, o->key_prefix, number);
+    return 0;
+}
+
 enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o, unsigned node)
 {
     int own = o->uris[node].quarantine;
@@ -255,5 +273,6 @@ void rlk_options_end(struct rlk_options *o)
     rlk_free(o->uris);
     rlk_free(o->key_prefix);
     rlk_free(o->client_name);
+    rlk_free(o->wake_channel);
     *o = (struct rlk_options){0};
 }

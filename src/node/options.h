@@ -2,6 +2,8 @@
 #ifndef RLK_NODE_OPTIONS_H
 #define RLK_NODE_OPTIONS_H
 
+#include <stdbool.h>
+
 #include <redlock/manager.h>
 
 #include "core/quarantine.h"
@@ -18,6 +20,9 @@ struct rlk_options {
     uint64_t node_timeout_us, connect_timeout_us;
     uint64_t health_us; /* 0: no health checks */
     uint32_t max_ttl_ms, drift_ppm;
+    bool watch;         /* waiters are woken over a second connection (node/watch.h) */
+    char *wake_channel; /* where the masters wake this manager: no other has its name; NULL: unnamed
+                         */
     enum redlock_quarantine quarantine;
     struct rlk_tracer *tracer; /* NULL: no trace_cb (node/trace.h) */
 };
@@ -30,6 +35,10 @@ int rlk_options_read(const struct redlock_options *theirs, struct redlock_option
 /* Check and copy the options. 0, REDLOCK_EINVAL, _EURI or _ENOMEM. On failure public->error_text
  * says why, and no memory is kept. */
 int rlk_options_load(struct rlk_options *o, const struct redlock_options *public);
+
+/* Name the channel of this manager: key_prefix, "redlock:wake:" and the number in hex, 16 digits.
+ * 0 or REDLOCK_ENOMEM. */
+int rlk_options_name_channel(struct rlk_options *o, uint64_t number);
 
 /* The policy for one node: that of its URI, else that of the options. */
 enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o,
