@@ -105,7 +105,7 @@ static void reconnect(struct rlk_node *n, uint64_t now_us)
 /* The connection, or the attempt to make one, has ended. */
 static void go_down(struct rlk_node *n, uint64_t now_us)
 {
-    bool was_up = n->state == RLK_NODE_UP;
+    bool was_up = n->state == RLK_NODE_UP, was_watched;
 
     /* A node that goes down for another reason is no longer known to be a duplicate. */
     n->duplicate = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
@@ -114,6 +114,7 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
     rlk_conn_close(&n->conn, true);
+    was_watched = rlk_watch_close(n);
     n->state = RLK_NODE_DOWN;
     n->expected = 0;
     if (was_up) {
@@ -131,6 +132,9 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
         n->hooks->capacity_freed(n, now_us);
     } else {
         n->hooks->down(n, now_us);
+    }
+    if (was_watched) {
+        n->hooks->woken(n, RLK_WAKE_UNWATCHED, NULL, 0, now_us);
     }
 }
 
@@ -277,6 +281,7 @@ void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_o
     rlk_quarantine_init(&n->quarantine, rlk_options_quarantine_policy(options, index),
                         rlk_time_from_ms(options->max_ttl_ms), options->drift_ppm);
     rlk_conn_init(&n->conn, loop, &conn_handler);
+    rlk_watch_init(n);
 }
 
 void rlk_node_start(struct rlk_node *n, uint64_t now_us)
@@ -296,6 +301,7 @@ void rlk_node_end(struct rlk_node *n)
     }
     n->state = RLK_NODE_DOWN;
     break_exchanges(n, rlk_clock_us());
+    rlk_watch_end(n);
     rlk_pending_list_end(&n->pending);
     rlk_conn_end(&n->conn);
 }
@@ -310,6 +316,7 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     n->trouble.kind = RLK_TROUBLE_NONE;
     RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_CONNECTED, .text = n->server);
     rlk_node_trace_quarantine(n, now_us);
+    rlk_watch_node_up(n, now_us);
     n->hooks->up(n, now_us);
 }
 

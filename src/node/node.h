@@ -27,6 +27,7 @@
 #include "node/pending_list.h"
 #include "node/inflight.h"
 #include "node/trouble.h"
+#include "node/watch.h"
 
 /* The most bytes of a sentence about what is wrong with a node. */
 #define RLK_NODE_TEXT 256
@@ -61,6 +62,10 @@ struct rlk_node_hooks {
     void (*quarantined)(struct rlk_node *n, uint64_t now_us);
     /* The server restarted and is not durable: its clock may be another one, too. */
     void (*restarted)(struct rlk_node *n);
+    /* Something came over the watch (node/watch.h). key: `len` bytes, as the key is called on the
+     * server, borrowed; NULL: every key. Any bytes may come: it is a hint. */
+    void (*woken)(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
+                  uint64_t now_us);
     /* The server told its time. */
     void (*clock_sampled)(struct rlk_node *n, const struct rlk_clock_sample *sample);
     /* Another node that is UP and is the same server [S10]; NULL: there is no duplicate. */
@@ -86,6 +91,7 @@ struct rlk_node {
     struct rlk_conn conn;
     struct rlk_inflight inflight;
     struct rlk_pending_list pending;
+    struct rlk_watch watch;
     uint64_t since_us; /* when it became UP, or stopped being UP */
     uint64_t rtt_us;   /* the average time from a command to its reply; 0: unknown */
     uint64_t last_reply_us;

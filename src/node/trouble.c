@@ -51,6 +51,13 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_NONSENSE] =
         "gave an answer that no Redis server gives; if it is a proxy, list the masters behind it",
 
+    [RLK_TROUBLE_WATCH_BROKEN] = "the connection that wakes waiters broke: $",
+    [RLK_TROUBLE_WATCH_REFUSED] = "refused the connection that wakes waiters, so they poll: $",
+    [RLK_TROUBLE_WATCH_LATE] =
+        "did not greet the connection that wakes waiters within # ms (connect_timeout_ms)",
+    [RLK_TROUBLE_WATCH_UNASKED] =
+        "sent something that we did not expect over the connection that wakes waiters: $",
+
     [RLK_TROUBLE_UNANSWERED] = "has not answered in time",
     [RLK_TROUBLE_ERROR] = "answered with an error",
     [RLK_TROUBLE_NOT_ASKED_AGAIN] = "was not asked again before our key expired there",
@@ -62,6 +69,8 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_NO_MEMORY_TO_GREET] = "out of memory: it could not be greeted",
     [RLK_TROUBLE_NO_MEMORY_TO_INSPECT] =
         "out of memory: it could not be asked whether it still has its data",
+    [RLK_TROUBLE_NO_MEMORY_TO_WATCH] =
+        "out of memory for the connection that wakes waiters, so they poll",
     [RLK_TROUBLE_NOT_EXAMINED] =
         "could not be asked: too many requests are pending for it, or out of memory",
     [RLK_TROUBLE_RELEASES_MANY] = "too many releases are pending for it; the oldest were dropped, "

@@ -55,6 +55,12 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_WAIT_REFUSED,
     RLK_TROUBLE_NONSENSE, /* no words: a reply that no master gives to this command */
 
+    /* The watch (node/watch.h) failed; a node does not keep these. */
+    RLK_TROUBLE_WATCH_BROKEN,  /* fault: it could not be connected, or broke */
+    RLK_TROUBLE_WATCH_REFUSED, /* words */
+    RLK_TROUBLE_WATCH_LATE,    /* number: it was not greeted within so many ms */
+    RLK_TROUBLE_WATCH_UNASKED, /* words: a reply that nobody asked for */
+
     /* What the node said of a lock is not known. */
     RLK_TROUBLE_UNANSWERED,
     RLK_TROUBLE_ERROR,
@@ -67,6 +73,7 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_NO_MEMORY, /* for a command */
     RLK_TROUBLE_NO_MEMORY_TO_GREET,
     RLK_TROUBLE_NO_MEMORY_TO_INSPECT,
+    RLK_TROUBLE_NO_MEMORY_TO_WATCH,
     RLK_TROUBLE_NOT_EXAMINED,
     RLK_TROUBLE_RELEASES_MANY, /* more than RLK_PENDING_MAX are pending */
     RLK_TROUBLE_RELEASES_NO_MEMORY,
