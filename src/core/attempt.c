@@ -17,6 +17,7 @@ void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *co
     a->tries = 0;
     a->started_us = a->decided_us = 0;
     a->give_up_us = RLK_NEVER;
+    a->took_us = 0;
     a->retry_us = RLK_NEVER;
     a->polls = a->split = a->had_turn = false;
     a->config = *config;
@@ -35,11 +36,10 @@ static void fail(struct rlk_attempt *a, int status, uint64_t now_us, struct rlk_
 
 static void set_retry(struct rlk_attempt *a, uint64_t now_us)
 {
-    uint64_t took_us = a->tries > 0 ? rlk_time_sub(now_us, a->round.started_us) : 0;
     uint64_t min_us = a->config.retry_min_us;
 
     if (min_us == 0) {
-        min_us = rlk_time_max(RETRY_FLOOR_US, rlk_time_min(4 * took_us, a->config.retry_max_us));
+        min_us = rlk_time_max(RETRY_FLOOR_US, rlk_time_min(4 * a->took_us, a->config.retry_max_us));
     }
     a->retry_us =
         rlk_time_add(now_us, rlk_backoff_us(&a->prng, a->tries, min_us, a->config.retry_max_us));
@@ -58,13 +58,24 @@ static void wait(struct rlk_attempt *a, enum rlk_wait_how how, uint64_t now_us)
     }
 }
 
-/* The round was lost. When we had a vote, other contenders may have had the others, and nobody may
- * hold the keys: so a turn waits for the end of the back-off, too. */
+/* When we had a vote, other contenders may have had the others. When a node that said it was our
+ * turn did not refuse, it will say so again at once. */
+static bool is_back_off_needed(const struct rlk_attempt *a)
+{
+    return a->round.yes != 0 || (a->waiting.turn & ~a->round.no) != 0;
+}
+
+/* The round was lost. A turn that was in vain is made up for by a place at the front: as soon as we
+ * wait for a holder. */
 static void wait_after_round(struct rlk_attempt *a, uint64_t now_us)
 {
+    bool had_turn = a->had_turn;
+
+    a->took_us = rlk_time_sub(now_us, a->round.started_us);
     a->polls = a->round.status != REDLOCK_EHELD || !a->config.watch;
-    a->split = a->round.yes != 0;
-    wait(a, a->had_turn ? RLK_WAIT_FIRST : RLK_WAIT_LAST, now_us);
+    a->split = is_back_off_needed(a);
+    a->had_turn = had_turn && a->polls;
+    wait(a, had_turn ? RLK_WAIT_FIRST : RLK_WAIT_LAST, now_us);
 }
 
 /* Whether the end of wait_us ended a later round early: that says nothing about the nodes. */
@@ -166,12 +177,30 @@ static bool is_turn(const struct rlk_attempt *a, uint64_t now_us)
     return rlk_waiting_is_turn(&a->waiting, now_us) && (!a->split || now_us >= a->retry_us);
 }
 
+/* [W6] Whether no wake can be relied on. */
+static bool may_poll(const struct rlk_attempt *a)
+{
+    return rlk_waiting_poll_us(&a->waiting, 0) != RLK_NEVER;
+}
+
+/* [W6] The lists that were to wake us no longer do: poll, after a back-off. */
+static void resume_polling(struct rlk_attempt *a, bool polled, uint64_t now_us)
+{
+    if (!polled && may_poll(a)) {
+        set_retry(a, now_us);
+    }
+}
+
 static void wait_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
+    bool polled = may_poll(a);
+
     rlk_waiting_timer(&a->waiting, ev, &a->prng, out);
+    resume_polling(a, polled, ev->now_us);
     if (is_turn(a, ev->now_us) || ev->now_us >= round_us(a)) {
-        a->had_turn = a->waiting.turn != 0;
+        a->had_turn = a->had_turn || a->waiting.turn != 0;
         out->wait = out->track = 0;
+        out->wait_how = RLK_WAIT_LAST;
         next_round(a, ev, out);
     }
 }
@@ -193,18 +222,27 @@ static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
     }
 }
 
+/* A node took us out of its list although we do not wait now. */
+static void note_turn(struct rlk_attempt *a, const struct rlk_event *ev)
+{
+    bool turn = ev->kind == RLK_EVENT_TURN || (ev->kind == RLK_EVENT_PLACE && ev->turn);
+
+    if (turn && (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_QUEUED ||
+                 a->state == RLK_ATTEMPT_WAITING)) {
+        a->had_turn = true;
+    }
+}
+
 /* What a master says of its waiting list. */
 static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    bool polled = rlk_waiting_poll_us(&a->waiting, 0) != RLK_NEVER;
+    bool polled = may_poll(a);
 
     if (a->state != RLK_ATTEMPT_WAITING || a->polls) {
-        rlk_waiting_note(&a->waiting, ev);
-        return;
-    }
-    rlk_waiting_step(&a->waiting, ev, &a->prng, out);
-    if (!polled && rlk_waiting_poll_us(&a->waiting, 0) != RLK_NEVER) {
-        set_retry(a, ev->now_us);
+        note_turn(a, ev);
+    } else {
+        rlk_waiting_step(&a->waiting, ev, &a->prng, out);
+        resume_polling(a, polled, ev->now_us);
     }
 }
 
@@ -231,11 +269,8 @@ static void deliver(struct rlk_attempt *a, const struct rlk_event *ev, struct rl
 
 static uint64_t wait_deadline(const struct rlk_attempt *a)
 {
-    uint64_t hints_us = rlk_waiting_deadline(&a->waiting);
+    uint64_t hints_us = rlk_waiting_deadline(&a->waiting, a->split ? a->retry_us : 0);
 
-    if (a->split && rlk_waiting_is_turn(&a->waiting, hints_us)) {
-        hints_us = rlk_time_max(hints_us, a->retry_us);
-    }
     return rlk_time_min(a->give_up_us, rlk_time_min(hints_us, round_us(a)));
 }
 
@@ -259,13 +294,17 @@ static uint64_t deadline(const struct rlk_attempt *a)
     return RLK_NEVER;
 }
 
-/* [W2, W5] Ask at once, unless somebody else comes first: of this manager, or of another one. */
+/* [W2, W7] Ask at once, unless somebody else comes first: of this manager, or of another one. An
+ * attempt that does not wait asks in any case: its only round is to find out whether the lock is
+ * held. */
 static void begin(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (ev->kind == RLK_EVENT_START && ev->behind) {
+    bool waits = a->config.wait_us > 0;
+
+    if (waits && ev->kind == RLK_EVENT_START && ev->behind) {
         a->reason = REDLOCK_EHELD;
         a->state = RLK_ATTEMPT_BEHIND;
-    } else if (ev->yield) {
+    } else if (waits && ev->yield) {
         a->reason = REDLOCK_EHELD;
         a->polls = !a->config.watch;
         wait(a, RLK_WAIT_YIELD, ev->now_us);
@@ -286,7 +325,9 @@ static void start(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
 
 static void contend(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (a->state == RLK_ATTEMPT_BEHIND) {
+    if (a->state == RLK_ATTEMPT_BEHIND && ev->now_us >= a->give_up_us) {
+        fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
+    } else if (a->state == RLK_ATTEMPT_BEHIND) {
         begin(a, ev, out);
     }
 }

@@ -38,7 +38,7 @@ static unsigned slot(const struct rlk_waiting *w, unsigned node)
     return rlk_mask_count(w->hosts & (rlk_mask_bit(node) - 1));
 }
 
-static void use_hosts(struct rlk_waiting *w, uint64_t hosts)
+static void use_hosts(struct rlk_waiting *w, uint64_t hosts, uint64_t watched)
 {
     unsigned i;
 
@@ -46,22 +46,29 @@ static void use_hosts(struct rlk_waiting *w, uint64_t hosts)
         w->end_us[i] = RLK_NEVER;
     }
     w->hosts = hosts;
-    w->asked &= hosts;
-    w->listed &= hosts;
+    w->watched = hosts & watched;
+    w->asked &= w->watched;
+    w->listed &= w->watched;
+    w->next &= w->watched;
+    w->denied &= w->watched;
     w->turn &= hosts;
 }
 
 /* [W4] Whoever is next hears of every change of the key; nobody else does, or the messages of a
  * hand-over would grow with the number of waiters. */
-static void ask(struct rlk_waiting *w, uint64_t nodes, enum rlk_wait_how how, uint64_t now_us,
-                struct rlk_actions *out)
+static void ask(struct rlk_waiting *w, uint64_t nodes, uint64_t now_us, struct rlk_actions *out)
 {
-    w->asked_us = now_us;
+    if (nodes == 0) {
+        return;
+    }
+    if (w->asked == 0) {
+        w->asked_us = now_us;
+    }
     w->asked |= nodes;
     w->places |= nodes;
-    out->wait |= nodes;
-    out->wait_how = how;
-    out->track |= w->next ? nodes : 0;
+    out->wait = nodes;
+    out->wait_how = w->how;
+    out->track = w->next ? nodes : 0;
 }
 
 static uint64_t next_look_us(struct rlk_prng *prng, uint64_t now_us)
@@ -76,17 +83,18 @@ static void look_before(struct rlk_waiting *w, uint64_t time_us)
     w->look_us = rlk_time_min(w->look_us, time_us);
 }
 
-/* Ask the hosts, chosen anew, for our place. */
+/* Ask the hosts, chosen anew, for our place. If none can be asked now, `how` is for the first whose
+ * watch comes up. */
 static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                  struct rlk_actions *out)
 {
     if (ev->now_us >= w->unable_until_us) {
         w->unable = 0;
     }
-    use_hosts(w, choose_hosts(w, ev->watchable & ~w->unable));
+    use_hosts(w, choose_hosts(w, ev->watchable & ~w->unable), ev->watched);
     w->look_us = next_look_us(prng, ev->now_us);
-    ask(w, w->hosts & ev->watched, w->how, ev->now_us, out);
-    w->how = RLK_WAIT_LAST;
+    ask(w, w->watched, ev->now_us, out);
+    w->how = w->watched ? RLK_WAIT_LAST : w->how;
 }
 
 void rlk_waiting_begin(struct rlk_waiting *w, enum rlk_wait_how how, uint64_t now_us)
@@ -98,8 +106,8 @@ void rlk_waiting_begin(struct rlk_waiting *w, enum rlk_wait_how how, uint64_t no
 
 void rlk_waiting_stop(struct rlk_waiting *w)
 {
-    w->turn = w->listed = w->asked = 0;
-    w->next = w->checked = false;
+    w->watched = w->asked = w->listed = w->next = w->turn = w->denied = 0;
+    w->checked = false;
     w->place = 0;
     w->look_us = w->go_us = RLK_NEVER;
 }
@@ -117,18 +125,35 @@ static bool is_enough(const struct rlk_waiting *w, uint64_t nodes)
     return nodes != 0 && rlk_mask_count(nodes) >= needed(w);
 }
 
+/* [W3] Whether a turn that one host announces is wrong, by what others have said since: two of them
+ * deny it, or one does and somebody is before us there. */
+static bool is_denied(const struct rlk_waiting *w)
+{
+    return is_enough(w, w->denied) || (w->denied != 0 && w->next == 0);
+}
+
+/* [W3] When a turn is due that one host announces and others deny, or have not heard of yet. The
+ * key may be missing on that host alone; then asking for the lock is in vain, and whoever is next
+ * does it now and then. It may also be missing on most masters, and the others are wrong. */
+static uint64_t alone_us(const struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
+{
+    if (!is_denied(w)) {
+        return rlk_time_add(now_us,
+                            RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
+    }
+    return w->next ? next_look_us(prng, now_us) : RLK_NEVER;
+}
+
 /* [W3] One host alone may be late or wrong: it is believed after a look at the others. */
 static void update_go(struct rlk_waiting *w, uint64_t now_us, struct rlk_prng *prng)
 {
     if (w->turn == 0) {
         w->go_us = RLK_NEVER;
         w->checked = false;
-    } else if (is_enough(w, w->turn)) {
+    } else if (is_enough(w, w->turn) || (w->checked && w->asked == 0 && !is_denied(w))) {
         w->go_us = rlk_time_min(w->go_us, now_us);
-        w->checked = true;
     } else if (w->go_us == RLK_NEVER) {
-        w->go_us =
-            rlk_time_add(now_us, RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
+        w->go_us = alone_us(w, prng, now_us);
     }
 }
 
@@ -146,11 +171,19 @@ static uint64_t key_end_us(const struct rlk_waiting *w)
 }
 
 /* [W4] */
-static void become_next(struct rlk_waiting *w, uint64_t now_us)
+static void look_as_next(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
-    if (!w->next) {
-        w->next = true;
-        look_before(w, rlk_time_add(now_us, RLK_WAITING_NEXT_US));
+    look_before(w, rlk_time_add(now_us, RLK_WAITING_NEXT_US +
+                                            rlk_prng_upto(prng, RLK_WAITING_NEXT_US / 4)));
+}
+
+static void on_next(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
+{
+    uint64_t bit = rlk_mask_bit(ev->node) & w->watched;
+
+    if (bit) {
+        w->next |= bit;
+        look_as_next(w, prng, ev->now_us);
     }
 }
 
@@ -163,26 +196,55 @@ static void look_at_key_end(struct rlk_waiting *w, uint64_t now_us)
     }
 }
 
-static void on_turn(struct rlk_waiting *w, const struct rlk_event *ev)
+/* What the host said before no longer counts. */
+static void forget(struct rlk_waiting *w, uint64_t bit)
 {
-    uint64_t bit = rlk_mask_bit(ev->node);
-
-    w->places &= ~bit;
     w->listed &= ~bit;
-    w->turn |= w->hosts & bit;
+    w->next &= ~bit;
+    w->denied &= ~bit;
 }
 
-static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev)
+static void on_turn(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    uint64_t bit = rlk_mask_bit(ev->node) & w->hosts;
+
+    forget(w, bit);
+    if (w->turn == 0) {
+        w->denied = 0;
+    }
+    w->turn |= bit;
+}
+
+static void update_next(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    w->listed |= bit;
+    if (ev->place != 1) {
+        w->next &= ~bit;
+    } else if (!(w->next & bit)) {
+        on_next(w, ev, prng);
+    }
+}
+
+/* [W3] A turn that is found to be wrong is no longer due. */
+static void deny(struct rlk_waiting *w, uint64_t bit)
+{
+    bool was_denied = is_denied(w);
+
     w->turn &= ~bit;
+    w->denied |= bit;
+    if (!was_denied && is_denied(w)) {
+        w->go_us = RLK_NEVER;
+    }
+}
+
+static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
+{
+    w->listed |= rlk_mask_bit(ev->node);
     w->place = ev->place;
     w->end_us[slot(w, ev->node)] = rlk_time_add(ev->now_us, ev->left_us);
-    if (ev->place == 1) {
-        become_next(w, ev->now_us);
-    }
+    update_next(w, ev, prng);
+    deny(w, rlk_mask_bit(ev->node));
     look_at_key_end(w, ev->now_us);
 }
 
@@ -191,26 +253,29 @@ static void on_unable(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    w->listed &= ~bit;
+    forget(w, bit);
     w->unable |= bit;
     w->unable_until_us = rlk_time_add(ev->now_us, RLK_WAITING_LOOK_US);
     look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
 }
 
-static void on_place(struct rlk_waiting *w, const struct rlk_event *ev)
+/* Every answer counts, also when a later question is under way: a host may have taken us out of its
+ * list with the first answer, or with the last. A host whose watch is down may list us, but could
+ * not wake us. */
+static void on_place(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    if ((w->asked & bit) == 0) {
-        return; /* of hosts that we had before */
+    if ((w->hosts & bit) == 0) {
+        return;
     }
     w->asked &= ~bit;
     if (ev->turn) {
         on_turn(w, ev);
-    } else if (ev->listed) {
-        on_listed(w, ev);
-    } else {
+    } else if (!ev->listed) {
         on_unable(w, ev);
+    } else if (w->watched & bit) {
+        on_listed(w, ev, prng);
     }
 }
 
@@ -220,18 +285,23 @@ static void on_unwatched(struct rlk_waiting *w, const struct rlk_event *ev)
     uint64_t bit = rlk_mask_bit(ev->node);
 
     if (w->hosts & bit) {
-        w->listed &= ~bit;
+        forget(w, bit);
+        w->watched &= ~bit;
+        w->asked &= ~bit;
         look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
     }
 }
 
-/* A node whose watch comes up may be wanted, if there are too few hosts. */
+/* A node whose watch comes up may be wanted, if there are too few hosts. What made it unable to
+ * list us may be over. */
 static void on_watched(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_actions *out)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
+    w->unable &= ~bit;
     if (w->hosts & bit) {
-        ask(w, bit, RLK_WAIT_LAST, ev->now_us, out);
+        w->watched |= bit;
+        ask(w, bit, ev->now_us, out);
     } else if (rlk_mask_count(w->hosts) < RLK_WAITING_HOSTS) {
         look_before(w, ev->now_us);
     }
@@ -241,13 +311,13 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
                       struct rlk_actions *out)
 {
     if (ev->kind == RLK_EVENT_PLACE) {
-        on_place(w, ev);
+        on_place(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_TURN) {
         on_turn(w, ev);
     } else if (ev->kind == RLK_EVENT_NEXT) {
-        become_next(w, ev->now_us);
+        on_next(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_CHANGED) {
-        ask(w, w->hosts & rlk_mask_bit(ev->node), RLK_WAIT_LAST, ev->now_us, out);
+        ask(w, w->watched & rlk_mask_bit(ev->node), ev->now_us, out);
     } else if (ev->kind == RLK_EVENT_WATCHED) {
         on_watched(w, ev, out);
     } else if (ev->kind == RLK_EVENT_UNWATCHED) {
@@ -256,21 +326,20 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
     update_go(w, ev->now_us, prng);
 }
 
-void rlk_waiting_note(struct rlk_waiting *w, const struct rlk_event *ev)
+/* Whether a turn may begin a round without one more look. */
+static bool is_settled(const struct rlk_waiting *w)
 {
-    if (ev->kind == RLK_EVENT_TURN || (ev->kind == RLK_EVENT_PLACE && ev->turn)) {
-        w->places &= ~rlk_mask_bit(ev->node);
-    }
+    return w->checked || is_enough(w, w->turn);
 }
 
-/* The first time that a turn is due and only one host has announced it, look: with the right to be
- * the first, since we may have lost our place there for nothing. */
+/* [W3] Only one host has announced a turn that is due now: look, with the right to be the first,
+ * since we may have lost our place there for nothing. */
 static void check_turn(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out)
 {
     w->checked = true;
-    w->go_us =
-        rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
+    w->denied = 0;
+    w->go_us = rlk_time_add(ev->now_us, RLK_WAITING_CHECK_US);
     w->how = RLK_WAIT_FIRST;
     look(w, ev, prng, out);
 }
@@ -278,16 +347,17 @@ static void check_turn(struct rlk_waiting *w, const struct rlk_event *ev, struct
 void rlk_waiting_timer(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out)
 {
-    if (ev->now_us >= w->go_us && !w->checked) {
+    if (ev->now_us >= w->go_us && !is_settled(w)) {
         check_turn(w, ev, prng, out);
     } else if (ev->now_us >= w->look_us) {
         look(w, ev, prng, out);
     }
+    update_go(w, ev->now_us, prng);
 }
 
 bool rlk_waiting_is_turn(const struct rlk_waiting *w, uint64_t now_us)
 {
-    return now_us >= w->go_us && w->checked;
+    return now_us >= w->go_us && is_settled(w);
 }
 
 uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us)
@@ -301,7 +371,9 @@ uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us)
     return poll_us;
 }
 
-uint64_t rlk_waiting_deadline(const struct rlk_waiting *w)
+uint64_t rlk_waiting_deadline(const struct rlk_waiting *w, uint64_t hold_us)
 {
-    return rlk_time_min(w->look_us, w->go_us);
+    uint64_t go_us = is_settled(w) ? rlk_time_max(w->go_us, hold_us) : w->go_us;
+
+    return rlk_time_min(w->look_us, go_us);
 }

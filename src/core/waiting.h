@@ -1,4 +1,4 @@
-/* waiting.h - how an attempt waits for keys that somebody else holds, without polling [W1 to W6].
+/* waiting.h - how an attempt waits for keys that somebody else holds, without polling [W1 to W8].
  *
  * Some masters, the hosts, keep a waiting list of the key. They say when it is our turn, and before
  * that when we are next. Two hosts that say so are enough to ask all masters for the lock: so a
@@ -11,7 +11,8 @@
  *            place, place ...       we are next          turn, turn
  *   listed --------------> listed ------------> looks -----------------> go: a round
  *                                                 |                        |
- *                                                 +---- turn, and no more -+- after one more look
+ *                                                 +-- turn, and no more ---+ after one more look,
+ *                                                                            unless others deny it
  *
  * docs/algorithm.md, "Waiting", has the rules and what bounds a wait. */
 #ifndef RLK_CORE_WAITING_H
@@ -24,34 +25,42 @@
 #define RLK_WAITING_HOSTS 3
 #define RLK_WAITING_TURNS 2
 
-/* [W4] How soon whoever is next looks after the key. Until then it is woken in nearly all cases. */
+/* [W4] How soon whoever is next looks after the key, up to a quarter later. Until then it is woken
+ * in nearly all cases. Waiters of different hosts may be next at the same time: they must not look
+ * at the same time again and again. */
 #define RLK_WAITING_NEXT_US 20000
 
 /* [W5] How often every waiter looks, whatever it has heard: up to a quarter earlier or later. */
 #define RLK_WAITING_LOOK_US 2000000
 
-/* [W3] How long a turn that only one host announces waits for another, and then for a look. */
+/* [W3] How long a turn that only one host announces waits for another, up to twice as long; and how
+ * long the look after that may take. */
 #define RLK_WAITING_ALONE_US 1000
+#define RLK_WAITING_CHECK_US 10000
 
-/* How long a host may take to answer before it is taken for one that does not. */
-#define RLK_WAITING_ANSWER_US 20000
+/* [W6] How long hosts may take to answer before a poll. A poll ends the wait for their answers: so
+ * with less than a round trip, a waiter far from its masters would always poll. */
+#define RLK_WAITING_ANSWER_US 100000
 
 struct rlk_waiting {
     unsigned nodes, first; /* how many there are; the first in the order of the key */
     uint64_t hosts;        /* they keep our place, or will when their watch is up */
-    uint64_t asked;        /* of hosts: have not answered yet */
-    uint64_t listed;       /* of hosts: we are in their lists */
+    uint64_t watched;      /* of hosts: their watch is up */
+    uint64_t asked;        /* of these: have not answered yet */
+    uint64_t listed;       /* of these: we are in their lists */
+    uint64_t next;         /* of these: nobody is before us */
     uint64_t turn;         /* of hosts: say that it is our turn */
+    uint64_t denied;       /* of hosts: have listed us since the first of `turn` was heard */
     uint64_t unable;       /* nodes that could not list us, and are not asked again until ... */
     uint64_t unable_until_us;
-    uint64_t places;       /* nodes that may have us in their lists, hosts or not */
+    uint64_t places;       /* nodes that list us or have let us go first: to be told when we leave,
+                              hosts or not */
     uint32_t place;        /* what a host said last; 0: unknown */
-    bool next;             /* nobody is before us */
-    bool checked;          /* we have looked since the first turn was announced */
-    enum rlk_wait_how how; /* the next look asks so for a place */
+    bool checked;          /* we have looked since the first of `turn` was heard */
+    enum rlk_wait_how how; /* the next question asks so for a place */
     uint64_t look_us;      /* when to look again */
-    uint64_t asked_us;     /* when a host was asked last */
-    uint64_t go_us; /* when to ask for the lock; RLK_NEVER: nobody says that it is our turn */
+    uint64_t asked_us;     /* since when hosts have not answered */
+    uint64_t go_us;        /* when a turn is due; RLK_NEVER: not now */
     uint64_t end_us[RLK_WAITING_HOSTS]; /* when the key expires on each host */
 };
 
@@ -68,9 +77,6 @@ void rlk_waiting_stop(struct rlk_waiting *w);
 void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                       struct rlk_actions *out);
 
-/* PLACE or TURN when we no longer wait: note which nodes have us in their lists. */
-void rlk_waiting_note(struct rlk_waiting *w, const struct rlk_event *ev);
-
 /* TIMER, with `watchable` and `watched`: look, if it is time. */
 void rlk_waiting_timer(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out);
@@ -82,7 +88,7 @@ bool rlk_waiting_is_turn(const struct rlk_waiting *w, uint64_t now_us);
  * and not yet while they may be about to. */
 uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us);
 
-/* When the next TIMER is needed. */
-uint64_t rlk_waiting_deadline(const struct rlk_waiting *w);
+/* When the next TIMER is needed, if a turn does not count before `hold_us`. */
+uint64_t rlk_waiting_deadline(const struct rlk_waiting *w, uint64_t hold_us);
 
 #endif

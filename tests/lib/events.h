@@ -7,8 +7,9 @@
 /* This event may begin something: it carries the nodes that can be asked (ready, coming, full). */
 static inline bool event_has_nodes(const struct rlk_event *ev)
 {
-    return ev->kind == RLK_EVENT_START || ev->kind == RLK_EVENT_TIMER ||
-           ev->kind == RLK_EVENT_EXTEND || ev->kind == RLK_EVENT_DEQUEUED;
+    return ev->kind == RLK_EVENT_START || ev->kind == RLK_EVENT_CONTEND ||
+           ev->kind == RLK_EVENT_TIMER || ev->kind == RLK_EVENT_EXTEND ||
+           ev->kind == RLK_EVENT_DEQUEUED;
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* attempt_story.h - the steps of stories of an attempt: its rounds on three nodes.
+/* attempt_story.h - the steps of stories of an attempt: its rounds, on three nodes unless a story
+ * says otherwise, and its waits.
  *
  * Times are counted from T0, when the attempt begins. */
 #ifndef RLK_TESTS_UNIT_ATTEMPT_STORY_H
@@ -18,7 +19,9 @@ struct world {
     struct rlk_attempt_config c;
     struct rlk_attempt a;
     struct rlk_actions out;
-    bool full; /* the nodes have no room */
+    bool full;                   /* the nodes have no room */
+    bool behind, yield;          /* what START says, and CONTEND */
+    uint64_t watchable, watched; /* the nodes that can list us, and that can wake us */
     unsigned step;
 };
 
@@ -32,7 +35,7 @@ struct step {
 
 struct story {
     const char *claim;
-    struct step steps[20];
+    struct step steps[40];
 };
 
 /* One round, without retries; with CONFIG(wait_us, RLK_NEVER) as many rounds as it needs. */

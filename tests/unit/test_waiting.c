@@ -1,0 +1,528 @@
+/* test_waiting.c - how an attempt waits for keys that somebody else holds [W1 to W8]: its hosts,
+ * its turn, when it looks, and when it polls. */
+#include <redlock/error.h>
+
+#include "attempt_story.h"
+#include "base/mask.h"
+#include "base/time.h"
+#include "lib/rows.h"
+#include "lib/runner.h"
+
+/* The time of an event after which nothing is due at once. */
+#define LATER 5000
+
+#define ALL(n) ((UINT64_C(1) << (n)) - 1)
+
+/* N nodes, all of which can list us. */
+#define NODES(n, hash)                                                                             \
+    CONFIG(terms.nodes, n), CONFIG(key_hash, hash), CONFIG(watch, true),                           \
+        CONFIG(wait_us, RLK_NEVER), SET(watchable, ALL(n)), SET(watched, ALL(n))
+
+/* A back-off of some milliseconds at least. */
+#define SLOW CONFIG(retry_min_us, 250000)
+
+/* The first round is lost: the hosts are asked for a place, which is due at once. */
+#define REFUSED TRY, VOTE(10, 0x7, NO), WAITING, DUE(10), IS(out.wait, 0)
+#define WAIT NODES(5, 0), REFUSED, WAKE, IS(out.wait, 0x7), IS(out.wait_how, RLK_WAIT_LAST)
+
+/* What nodes answer, or say of their own. */
+#define LISTED(time, mask, at, left)                                                               \
+    EVENT_OF_EACH(time, mask, PLACE, .listed = true, .place = (at), .left_us = (left))
+#define FREE(time, mask) EVENT_OF_EACH(time, mask, PLACE, .turn = true)
+#define NO_PLACE(time, mask) EVENT_OF_EACH(time, mask, PLACE, .listed = false)
+#define TURN(time, mask) EVENT_OF_EACH(time, mask, TURN, .by_us = 0)
+#define NEXT(time, mask) EVENT_OF_EACH(time, mask, NEXT, .by_us = 0)
+#define CHANGED(time, mask) EVENT_OF_EACH(time, mask, CHANGED, .by_us = 0)
+#define UP(time, mask, all) SET(watched, all), EVENT_OF_EACH(time, mask, WATCHED, .by_us = 0)
+#define DOWN(time, mask, all) SET(watched, all), EVENT_OF_EACH(time, mask, UNWATCHED, .by_us = 0)
+#define CONTEND(time) EVENT(time, CONTEND, .ready = 0)
+
+/* All hosts have listed us behind others. */
+#define WAIT_LISTED WAIT, LISTED(20, 0x7, 4, RLK_NEVER), IS(a.waiting.listed, 0x7)
+
+#define LOOKS(mask) IS(out.wait, mask), WAITING
+#define ROUND(n) ASKING, IS(a.tries, n), IS(out.fresh, true), IS(out.wait, 0), IS(out.track, 0)
+#define NO_TURN IS(a.waiting.go_us, RLK_NEVER)
+#define NO_POLL(w) (rlk_waiting_poll_us(&(w)->a.waiting, 0) == RLK_NEVER)
+
+/* ---- [W1] hosts ---- */
+
+static const struct {
+    const char *claim;
+    unsigned nodes, hash;
+    uint64_t watchable, hosts;
+} host_rows[] = {
+    {"one_node_is_the_host", 1, 7, 0x1, 0x1},
+    {"two_nodes_are_both_hosts", 2, 1, 0x3, 0x3},
+    {"three_nodes_are_all_hosts", 3, 2, 0x7, 0x7},
+    {"the_hash_says_which_host_is_the_first", 5, 1, 0x1f, 0xe},
+    {"the_order_wraps_around", 5, 3, 0x1f, 0x19},
+    {"a_large_hash_wraps_around", 5, 4294967295U, 0x1f, 0x7},
+    {"the_last_of_63_nodes_comes_before_the_first", 63, 62, RLK_NEVER >> 1,
+     UINT64_C(0x4000000000000003)},
+    {"a_node_that_cannot_list_us_is_skipped", 5, 3, 0x17, 0x13},
+    {"only_one_node_can_list_us", 5, 3, 0x2, 0x2},
+    {"no_node_can_list_us", 5, 3, 0, 0},
+};
+
+START_TEST(hosts)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, NODES(host_rows[_i].nodes, host_rows[_i].hash));
+    w.watchable = w.watched = host_rows[_i].watchable;
+    PLAY(&w, TRY, VOTE(10, rlk_mask_all(host_rows[_i].nodes), NO), WAITING, WAKE,
+         LOOKS(host_rows[_i].hosts), IS(a.waiting.hosts, host_rows[_i].hosts));
+}
+END_TEST
+
+/* ---- [W3] turns ---- */
+
+static const struct story of_a_turn[] = {
+    {"two_turns_begin_a_round",
+     {WAIT_LISTED, TURN(LATER, 0x1), WAITING, TURN(LATER + 100, 0x2), DUE(LATER + 100), WAKE,
+      ROUND(2), IS(out.acquire, 0x1f)}},
+    {"two_answers_that_the_keys_are_free_begin_a_round",
+     {WAIT, FREE(20, 0x4), WAITING, FREE(30, 0x1), DUE(30), WAKE, ROUND(2)}},
+    {"the_turn_of_the_only_host_begins_a_round",
+     {NODES(1, 0), TRY, VOTE(10, 0x1, NO), WAKE, LISTED(20, 0x1, 1, RLK_NEVER), TURN(LATER, 0x1),
+      DUE(LATER), WAKE, ROUND(2)}},
+
+    {"one_turn_alone_begins_a_round_after_a_look",
+     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LOOKS(0x7), IS(out.wait_how, RLK_WAIT_FIRST), WAKE,
+      ROUND(2)}},
+    {"one_turn_alone_does_not_wait_for_more_when_all_have_answered",
+     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LOOKS(0x7), LISTED(LATER + 3000, 0x2, 1, RLK_NEVER),
+      NO_PLACE(LATER + 3000, 0x4), FREE(LATER + 3001, 0x1), DUE(LATER + 3001), WAKE, ROUND(2)}},
+    {"the_other_hosts_are_taken_for_silent_after_10_ms",
+     {WAIT_LISTED, TURN(LATER, 0x1), TIMER(LATER + 2000), LOOKS(0x7),
+      DUE(LATER + 2000 + RLK_WAITING_CHECK_US)}},
+
+    {"a_late_turn_is_withdrawn_by_its_host",
+     {WAIT_LISTED, TURN(LATER, 0x4), WAKE, LOOKS(0x7), LISTED(LATER + 2500, 0x4, 1, RLK_NEVER),
+      IS(a.waiting.turn, 0), NO_TURN, WAKE, LOOKS(0x7)}},
+    {"a_turn_that_others_deny_begins_no_round",
+     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER), NO_TURN,
+      FREE(LATER + 2600, 0x1), NO_TURN, WAKE, LOOKS(0x7), IS(a.tries, 1)}},
+    {"somebody_before_us_on_one_host_denies_the_turn",
+     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x2, 3, RLK_NEVER), NO_TURN}},
+    {"a_denied_turn_counts_together_with_another_one",
+     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER), NO_TURN,
+      TURN(LATER + 9000, 0x4), DUE(LATER + 9000), WAKE, ROUND(2)}},
+
+    {"a_turn_stays_when_the_watch_of_its_host_fails",
+     {WAIT_LISTED, TURN(LATER, 0x1), DOWN(LATER + 10, 0x1, 0x1e), TURN(LATER + 20, 0x2),
+      DUE(LATER + 20), WAKE, ROUND(2)}},
+    {"a_turn_of_a_node_that_is_no_host_does_not_count",
+     {WAIT_LISTED, TURN(LATER, 0x18), NO_TURN, IS(a.waiting.turn, 0)}},
+    {"a_turn_goes_with_its_host",
+     {WAIT_LISTED, TURN(LATER, 0x1), SET(watchable, 0x1e), WAKE, LOOKS(0xe), NO_TURN,
+      IS(a.waiting.turn, 0)}},
+    {"of_two_turns_one_is_withdrawn_while_they_wait_for_the_back_off",
+     {SLOW, NODES(5, 0), TRY, VOTE(10, 0x10, YES), VOTE(10, 0x7, NO), WAKE, FREE(20, 0x3),
+      IS(a.waiting.turn, 0x3), LISTED(30, 0x2, 1, RLK_NEVER), DUE(20), TIMER(31), LOOKS(0x7),
+      IS(out.wait_how, RLK_WAIT_FIRST)}},
+    {"the_last_answer_of_a_host_counts",
+     {WAIT, CHANGED(15, 0x1), LISTED(20, 0x1, 1, RLK_NEVER), FREE(21, 0x1), IS(a.waiting.turn, 0x1),
+      IS(a.waiting.listed, 0)}},
+
+    {"a_round_lost_after_a_turn_waits_at_the_front",
+     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO), WAITING, WAKE,
+      LOOKS(0x7), IS(out.wait_how, RLK_WAIT_FIRST), WAKE, IS(out.wait_how, RLK_WAIT_LAST)}},
+    {"a_change_before_the_look_does_not_take_the_front",
+     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO),
+      CHANGED(LATER + 10, 0x1), UP(LATER + 10, 0x2, 0x1f), WAKE, LOOKS(0x7),
+      IS(out.wait_how, RLK_WAIT_FIRST)}},
+    {"a_turn_that_comes_during_the_round_is_made_up_for_too",
+     {WAIT, WAKE, ROUND(2), TURN(LATER, 0x4), VOTE(LATER + 10, 0x7, NO), WAKE, LOOKS(0x7),
+      IS(out.wait_how, RLK_WAIT_FIRST)}},
+    {"a_turn_is_made_up_for_after_a_round_without_a_quorum",
+     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, VOTE(LATER + 10, 0x7, UNKNOWN), WAITING, IS(out.wait, 0),
+      WAKE, ROUND(3), VOTE(600000, 0x7, NO), WAKE, LOOKS(0x7), IS(out.wait_how, RLK_WAIT_FIRST)}},
+};
+
+START_TEST(a_turn)
+{
+    attempt_tell(&of_a_turn[_i]);
+}
+END_TEST
+
+START_TEST(one_turn_alone_looks_after_one_to_two_milliseconds)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED, TURN(LATER, 0x1));
+    ck_assert_uint_ge(w.out.deadline_us, T0 + LATER + RLK_WAITING_ALONE_US);
+    ck_assert_uint_le(w.out.deadline_us, T0 + LATER + 2 * RLK_WAITING_ALONE_US);
+}
+END_TEST
+
+/* Whoever is next asks in spite of two hosts, but seldom: they may be wrong. */
+START_TEST(whoever_is_next_tries_a_denied_turn_now_and_then)
+{
+    struct world w = {.c = attempt_config()};
+    uint64_t denied_us = LATER + 2500;
+
+    PLAY(&w, WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(denied_us, 0x6, 1, RLK_NEVER), WAITING);
+    ck_assert_uint_ge(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_LOOK_US / 4 * 3);
+    ck_assert_uint_le(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_LOOK_US / 4 * 5);
+    while (w.a.state == RLK_ATTEMPT_WAITING) {
+        PLAY(&w, WAKE);
+        if (w.out.wait) {
+            uint64_t now_us = w.a.waiting.asked_us - T0 + 100;
+
+            PLAY(&w, LISTED(now_us, 0x6, 1, RLK_NEVER), FREE(now_us, 0x1));
+        }
+    }
+    PLAY(&w, ROUND(2));
+    ck_assert_uint_le(w.a.round.started_us, T0 + denied_us + RLK_WAITING_LOOK_US / 4 * 5);
+}
+END_TEST
+
+/* ---- [W4, W5] who is next, and looks ---- */
+
+#define WAIT_NEXT WAIT, LISTED(20, 0x7, 1, RLK_NEVER), IS(a.waiting.next, 0x7)
+
+static const struct story of_looks[] = {
+    {"whoever_is_not_next_does_not_hear_of_changes",
+     {WAIT_LISTED, IS(out.track, 0), WAKE, LOOKS(0x7), IS(out.track, 0)}},
+    {"whoever_is_next_hears_of_changes",
+     {WAIT_NEXT, IS(out.track, 0), WAKE, LOOKS(0x7), IS(out.track, 0x7)}},
+    {"a_change_is_looked_at_on_its_node",
+     {WAIT_NEXT, CHANGED(LATER, 0x2), LOOKS(0x2), IS(out.track, 0x2)}},
+    {"a_change_on_a_node_that_is_no_host_does_not_matter",
+     {WAIT_NEXT, CHANGED(LATER, 0x10), LOOKS(0)}},
+    {"whoever_is_no_longer_next_does_not_hear_of_changes",
+     {WAIT_NEXT, LISTED(30, 0x7, 2, RLK_NEVER), CHANGED(LATER, 0x2), LOOKS(0x2), IS(out.track, 0)}},
+    {"a_node_that_is_no_host_cannot_make_us_next",
+     {WAIT_LISTED, NEXT(LATER, 0x8), IS(a.waiting.next, 0)}},
+    {"the_place_is_what_a_host_said_last",
+     {WAIT, LISTED(20, 0x1, 7, RLK_NEVER), IS(a.waiting.place, 7), LISTED(30, 0x2, 5, RLK_NEVER),
+      IS(a.waiting.place, 5)}},
+
+    {"whoever_is_next_looks_when_two_keys_of_three_have_expired",
+     {WAIT, LISTED(20, 0x1, 1, 15000), LISTED(20, 0x2, 1, 5000), LISTED(20, 0x4, 1, 10000),
+      DUE(11020), WAKE, LOOKS(0x7)}},
+    {"a_ttl_that_stays_0_is_looked_at_every_2_ms",
+     {WAIT, LISTED(20, 0x7, 1, 0), DUE(2020), WAKE, LOOKS(0x7), LISTED(2030, 0x7, 1, 0),
+      DUE(4030)}},
+    {"the_end_of_the_key_of_the_only_host_counts",
+     {NODES(1, 0), TRY, VOTE(10, 0x1, NO), WAKE, LISTED(20, 0x1, 1, 5000), DUE(6020)}},
+    {"a_key_that_one_host_alone_lets_expire_is_not_looked_at",
+     {WAIT_NEXT, WAKE, LISTED(30000, 0x6, 1, RLK_NEVER), LISTED(30000, 0x1, 1, 100000),
+      IS(a.waiting.end_us[0], T0 + 130000), TIMER(131000), LOOKS(0)}},
+
+    {"a_watch_that_comes_back_is_asked_again",
+     {WAIT_LISTED, DOWN(LATER, 0x2, 0x1d), IS(a.waiting.listed, 0x5), WAKE, LOOKS(0x5),
+      UP(LATER + 9000, 0x2, 0x1f), LOOKS(0x2), LISTED(LATER + 9100, 0x2, 3, RLK_NEVER),
+      IS(a.waiting.listed, 0x7)}},
+    {"a_host_is_asked_when_its_watch_is_up",
+     {NODES(5, 0), SET(watched, 0x2), REFUSED, WAKE, LOOKS(0x2), UP(LATER, 0x1, 0x3), LOOKS(0x1)}},
+    {"the_front_is_asked_for_also_when_the_watch_comes_up_later",
+     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, VOTE(LATER + 10, 0x7, NO), SET(watched, 0), WAKE,
+      LOOKS(0), UP(LATER + 20, 0x1, 0x1), LOOKS(0x1), IS(out.wait_how, RLK_WAIT_FIRST)}},
+    {"a_node_whose_watch_comes_up_becomes_a_host_when_there_are_too_few",
+     {NODES(5, 0), SET(watchable, 0x6), REFUSED, WAKE, LOOKS(0x6), SET(watchable, 0xe),
+      UP(LATER, 0x8, 0x1f), DUE(LATER), WAKE, LOOKS(0xe)}},
+    {"a_host_that_cannot_list_us_any_more_is_replaced",
+     {WAIT_LISTED, SET(watchable, 0x1b), DOWN(LATER, 0x4, 0x1b), DUE(LATER + 1000), WAKE,
+      LOOKS(0xb)}},
+    {"a_host_that_could_not_list_us_is_replaced",
+     {WAIT, LISTED(20, 0x6, 4, RLK_NEVER), NO_PLACE(30, 0x1), DUE(1030), WAKE, LOOKS(0xe)}},
+    {"a_watch_that_comes_back_makes_a_node_able_again",
+     {SLOW, WAIT, NO_PLACE(20, 0x1), WAKE, LOOKS(0xe), NO_PLACE(2000, 0xe), WAKE, LOOKS(0x10),
+      UP(4000, 0x1, 0x1f), DUE(4000), WAKE, LOOKS(0x11)}},
+    {"a_host_that_we_had_before_does_not_list_us",
+     {WAIT, SET(watchable, 0x1e), WAKE, ROUND(2), VOTE(600000, 0x7, NO), WAKE, LOOKS(0xe),
+      LISTED(600010, 0x1, 1, 0), IS(a.waiting.listed, 0), IS(a.waiting.next, 0)}},
+};
+
+START_TEST(a_look)
+{
+    attempt_tell(&of_looks[_i]);
+}
+END_TEST
+
+/* Whether the deadline is `least_us` to `most_us` after LATER. */
+static void expect_due(const struct world *w, uint64_t least_us, uint64_t most_us)
+{
+    ck_assert_uint_ge(w->out.deadline_us, T0 + LATER + least_us);
+    ck_assert_uint_le(w->out.deadline_us, T0 + LATER + most_us);
+}
+
+START_TEST(whoever_is_next_looks_after_20_ms)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED, NEXT(LATER, 0x1));
+    expect_due(&w, RLK_WAITING_NEXT_US, RLK_WAITING_NEXT_US / 4 * 5);
+    PLAY(&w, WAKE, LOOKS(0x7), IS(out.track, 0x7));
+    PLAY(&w, WAIT, LISTED(LATER, 0x7, 1, RLK_NEVER));
+    expect_due(&w, RLK_WAITING_NEXT_US, RLK_WAITING_NEXT_US / 4 * 5);
+}
+END_TEST
+
+/* The one before us was woken, may be suspended, and only this node tells us. */
+START_TEST(whoever_is_next_looks_when_another_host_says_so)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, WAIT, LISTED(20, 0x1, 1, RLK_NEVER), LISTED(20, 0x6, 2, RLK_NEVER), WAKE, LOOKS(0x7),
+         LISTED(30000, 0x1, 1, RLK_NEVER), NEXT(40000, 0x2));
+    ck_assert_uint_le(w.out.deadline_us, T0 + 40000 + RLK_WAITING_NEXT_US / 4 * 5);
+}
+END_TEST
+
+/* The look costs a message to each host, however long the wait is. */
+START_TEST(every_waiter_looks_every_2_seconds)
+{
+    struct world w = {.c = attempt_config()};
+    uint64_t now_us = T0 + 10;
+    int i;
+
+    PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED);
+    for (i = 0; i < 30; i++) {
+        ck_assert_uint_ge(w.out.deadline_us, now_us + RLK_WAITING_LOOK_US / 4 * 3);
+        ck_assert_uint_le(w.out.deadline_us, now_us + RLK_WAITING_LOOK_US / 4 * 5);
+        now_us = w.out.deadline_us;
+        PLAY(&w, WAKE, LOOKS(0x7), LISTED(now_us - T0 + 10, 0x7, 4, RLK_NEVER));
+    }
+}
+END_TEST
+
+/* ---- [W6] polling ---- */
+
+static const struct story of_polls[] = {
+    {"without_watches_it_polls",
+     {NODES(5, 0), CONFIG(watch, false), TRY, VOTE(10, 0x7, NO), WAITING, LISTED(20, 0x7, 1, 0),
+      TURN(20, 0x7), NEXT(20, 0x7), UP(20, 0x7, 0x1f), LOOKS(0), WAKE, ROUND(2)}},
+    {"without_hosts_it_polls",
+     {NODES(5, 0), SET(watchable, 0), SET(watched, 0), REFUSED, WAKE, LOOKS(0), WAKE, ROUND(2)}},
+    {"while_the_watches_are_connected_it_polls",
+     {NODES(5, 0), SET(watched, 0), REFUSED, WAKE, LOOKS(0), WAKE, ROUND(2)}},
+    {"one_host_of_three_is_not_enough",
+     {SLOW, WAIT, LISTED(20, 0x1, 1, RLK_NEVER), NO_PLACE(30, 0x6), WAKE, LOOKS(0x19),
+      LISTED(1100, 0x1, 1, RLK_NEVER), NO_PLACE(1100, 0x18), WAKE, LOOKS(0x1),
+      LISTED(2200, 0x1, 1, RLK_NEVER), IS(a.waiting.hosts, 0x1)}},
+    {"without_a_holder_it_polls_for_nodes",
+     {NODES(5, 0), TRY, VOTE(10, 0x7, UNKNOWN), WAITING, WAKE, ROUND(2)}},
+    {"hosts_that_do_not_answer_are_waited_for_and_then_it_polls",
+     {WAIT, DUE(10 + RLK_WAITING_ANSWER_US), WAKE, ROUND(2)}},
+    {"a_host_that_answers_does_not_put_off_the_poll_for_the_others",
+     {WAIT, LISTED(20, 0x1, 4, RLK_NEVER), CHANGED(50000, 0x1), LISTED(50010, 0x1, 4, RLK_NEVER),
+      CHANGED(90000, 0x1), DUE(10 + RLK_WAITING_ANSWER_US)}},
+    {"an_answer_after_the_watch_has_failed_does_not_list_us",
+     {SLOW, WAIT, DOWN(15, 0x3, 0x1c), LISTED(20, 0x7, 4, RLK_NEVER), IS(a.waiting.listed, 0x4),
+      WAKE, LOOKS(0x4), WAKE, ROUND(2)}},
+    {"hosts_that_are_listed_but_no_longer_watched_are_polled",
+     {WAIT_LISTED, SET(watched, 0x1c), WAKE, LOOKS(0x4), WAKE, ROUND(2)}},
+};
+
+START_TEST(a_poll)
+{
+    attempt_tell(&of_polls[_i]);
+}
+END_TEST
+
+/* For some seconds, hosts whose places are always refused. */
+START_TEST(nodes_that_cannot_list_us_are_not_asked_again_at_once)
+{
+    struct world w = {.c = attempt_config()};
+    unsigned asked = 0;
+
+    PLAY(&w, CONFIG(retry_min_us, UINT64_C(60000000)), CONFIG(retry_max_us, UINT64_C(60000000)),
+         CONFIG(seed, 3), NODES(5, 0), REFUSED);
+    while (w.out.deadline_us < T0 + UINT64_C(10000000)) {
+        uint64_t now_us = w.out.deadline_us - T0;
+
+        PLAY(&w, WAKE, WAITING);
+        asked += rlk_mask_count(w.out.wait);
+        PLAY(&w, NO_PLACE(now_us + 10, w.out.wait));
+    }
+    ck_assert_uint_ge(asked, 5);
+    ck_assert_uint_le(asked, 5 * 6);
+}
+END_TEST
+
+/* All watches fail at once: the waiters must not all ask at once. */
+START_TEST(polling_begins_with_a_back_off)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, CONFIG(retry_min_us, 100000), CONFIG(retry_max_us, 100000), WAIT_LISTED);
+    ck_assert(NO_POLL(&w));
+    PLAY(&w, SET(watchable, 0), DOWN(1900000, 0x7, 0), WAITING);
+    ck_assert(!NO_POLL(&w));
+    ck_assert_uint_gt(w.a.retry_us, T0 + 1900000);
+    PLAY(&w, WAKE, LOOKS(0), WAKE, ROUND(2));
+    PLAY(&w, CONFIG(retry_min_us, 100000), CONFIG(retry_max_us, 100000), WAIT_LISTED,
+         SET(watched, 0), WAKE, LOOKS(0));
+    ck_assert_uint_gt(w.out.deadline_us, T0 + RLK_WAITING_LOOK_US / 4 * 3);
+}
+END_TEST
+
+/* ---- [W2, W7] standing behind others, and yielding ---- */
+
+#define FIVE_SECONDS CONFIG(wait_us, 5000000)
+
+static const struct story of_manners[] = {
+    {"behind_another_one_it_asks_nobody",
+     {NODES(5, 0), SET(behind, true), TRY, IS(a.state, RLK_ATTEMPT_BEHIND), IS(out.acquire, 0),
+      IS(out.wait, 0), IS(out.queue, false), IS(out.deadline_us, RLK_NEVER), REASON(EHELD),
+      TIMER(LATER), IS(a.state, RLK_ATTEMPT_BEHIND), CONTEND(LATER), ROUND(1),
+      IS(out.acquire, 0x1f)}},
+    {"behind_another_one_hints_do_not_matter",
+     {NODES(5, 0), SET(behind, true), TRY, TURN(LATER, 0x7), FREE(LATER, 0x7),
+      IS(a.state, RLK_ATTEMPT_BEHIND), IS(out.wait, 0), IS(out.deadline_us, RLK_NEVER)}},
+    {"an_attempt_that_does_not_wait_is_never_behind",
+     {NODES(5, 0), CONFIG(wait_us, 0), SET(behind, true), TRY, ROUND(1)}},
+    {"the_wait_may_end_behind_another_one",
+     {NODES(5, 0), FIVE_SECONDS, SET(behind, true), TRY, DUE(5000000), WAKE, FAILED(EDEADLINE),
+      REASON(EHELD)}},
+    {"it_is_too_late_to_contend_when_the_wait_has_ended",
+     {NODES(5, 0), FIVE_SECONDS, SET(behind, true), TRY, CONTEND(5000000), FAILED(EDEADLINE),
+      IS(out.acquire, 0)}},
+    {"contend_matters_only_behind_another_one", {WAIT_LISTED, CONTEND(LATER), LOOKS(0)}},
+    {"when_it_contends_it_may_have_to_be_queued",
+     {NODES(5, 0), SET(behind, true), TRY, SET(full, true), CONTEND(LATER), QUEUED,
+      IS(out.queue, true), DEQUEUED(LATER + 10), ROUND(1)}},
+    {"cancel_ends_it_behind_another_one",
+     {NODES(5, 0), SET(behind, true), TRY, CANCEL(20), FAILED(ECANCELED), CONTEND(30),
+      IS(out.acquire, 0)}},
+
+    {"whoever_yields_asks_for_a_place_at_once",
+     {NODES(5, 0), SET(yield, true), TRY, LOOKS(0x7), IS(out.wait_how, RLK_WAIT_YIELD),
+      IS(out.acquire, 0), IS(a.tries, 0), REASON(EHELD)}},
+    {"whoever_yields_may_have_been_behind_another_one",
+     {NODES(5, 0), SET(behind, true), TRY, SET(yield, true), CONTEND(LATER), LOOKS(0x7),
+      IS(out.wait_how, RLK_WAIT_YIELD), IS(a.tries, 0)}},
+    {"whoever_yields_gets_a_turn",
+     {NODES(5, 0), SET(yield, true), TRY, LISTED(10, 0x7, 2, RLK_NEVER), TURN(LATER, 0x3), WAKE,
+      ROUND(1), VOTE(LATER + 10, 0x7, YES), WON}},
+    {"an_attempt_that_does_not_wait_does_not_yield",
+     {NODES(5, 0), CONFIG(wait_us, 0), SET(yield, true), TRY, ROUND(1)}},
+    {"the_wait_may_end_after_yielding",
+     {NODES(5, 0), FIVE_SECONDS, SET(yield, true), TRY, LISTED(10, 0x7, 2, RLK_NEVER),
+      TIMER(5000000), FAILED(EDEADLINE), REASON(EHELD), IS(out.wait, 0)}},
+};
+
+START_TEST(manners)
+{
+    attempt_tell(&of_manners[_i]);
+}
+END_TEST
+
+/* ---- ends ---- */
+
+static const struct story of_ends[] = {
+    {"the_wait_ends_in_the_lists",
+     {NODES(5, 0), CONFIG(wait_us, 1000000), REFUSED, WAKE, LISTED(20, 0x7, 4, RLK_NEVER),
+      DUE(1000000), TURN(999999, 0x3), TIMER(1000000), FAILED(EDEADLINE), REASON(EHELD),
+      IS(out.acquire, 0), IS(out.wait, 0), IS(a.waiting.places, 0x7)}},
+    {"a_turn_may_have_to_be_queued",
+     {WAIT_LISTED, SET(full, true), TURN(LATER, 0x3), WAKE, QUEUED, IS(out.wait, 0),
+      DEQUEUED(LATER + 10), ROUND(2)}},
+    {"cancel_ends_it_in_the_lists",
+     {WAIT_LISTED, TURN(LATER, 0x3), CANCEL(LATER), FAILED(ECANCELED), TURN(LATER + 10, 0x4),
+      IS(out.acquire, 0), IS(out.deadline_us, RLK_NEVER)}},
+    /* Somebody has to be told that we do not go. */
+    {"whoever_let_us_go_first_is_still_to_be_told_that_we_leave",
+     {WAIT, FREE(20, 0x3), WAKE, ROUND(2), TURN(30, 0x4), CANCEL(40), FAILED(ECANCELED),
+      IS(a.waiting.places, 0x7)}},
+    {"the_retries_are_rounds_and_not_looks",
+     {CONFIG(max_retries, 1), WAIT_LISTED, WAKE, LOOKS(0x7), TURN(4000000, 0x3), WAKE, ROUND(2),
+      VOTE(4000010, 0x7, NO), FAILED(EHELD)}},
+};
+
+START_TEST(an_end)
+{
+    attempt_tell(&of_ends[_i]);
+}
+END_TEST
+
+/* ---- back-off ---- */
+
+/* Both: the turn is due, and waits for the end of the back-off. */
+static void expect_held_back(struct world *w)
+{
+    uint64_t retry_us = w->a.retry_us;
+
+    ck_assert_uint_gt(retry_us, T0 + LATER + 1000);
+    PLAY(w, WAKE, LOOKS(0x7), FREE(LATER + 500, 0x3), DUE(retry_us - T0), TIMER(retry_us - T0 - 1),
+         WAITING, WAKE, ASKING);
+}
+
+START_TEST(after_a_split_vote_a_turn_waits_for_the_back_off)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, SLOW, NODES(5, 0), TRY, VOTE(LATER, 0x10, YES), VOTE(LATER, 0x7, NO), WAITING);
+    expect_held_back(&w);
+}
+END_TEST
+
+/* They will say that it is our turn again, although our rounds get no vote there. */
+START_TEST(a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, SLOW, WAIT, FREE(20, 0x3), WAKE, ROUND(2), VOTE(LATER, 0x3, QUARANTINED),
+         VOTE(LATER, 0x1c, NO), WAITING, IS(a.split, true));
+    expect_held_back(&w);
+}
+END_TEST
+
+START_TEST(looks_go_on_during_a_long_back_off)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, CONFIG(retry_min_us, UINT64_C(900000000)), CONFIG(retry_max_us, UINT64_C(900000000)),
+         NODES(5, 0), TRY, VOTE(10, 0x10, YES), VOTE(10, 0x7, NO), WAKE, LOOKS(0x7), FREE(20, 0x3));
+    ck_assert_uint_gt(w.a.retry_us, T0 + UINT64_C(10000000));
+    ck_assert_uint_le(w.out.deadline_us, T0 + 10 + RLK_WAITING_LOOK_US / 4 * 5);
+    PLAY(&w, WAKE, LOOKS(0x7));
+}
+END_TEST
+
+/* The first bound of the back-off is four times what the round took, and not what the wait took. */
+START_TEST(the_back_off_does_not_grow_with_the_wait)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED, SET(watchable, 0), DOWN(1900000, 0x7, 0));
+    ck_assert_uint_le(w.a.retry_us, T0 + 1900000 + 1000);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("waiting");
+    TCase *c = tcase_create("waiting");
+
+    tcase_add_rows(c, hosts, host_rows);
+    tcase_add_rows(c, a_turn, of_a_turn);
+    tcase_add_loop_test(c, one_turn_alone_looks_after_one_to_two_milliseconds, 0, 5);
+    tcase_add_test(c, whoever_is_next_tries_a_denied_turn_now_and_then);
+    tcase_add_rows(c, a_look, of_looks);
+    tcase_add_loop_test(c, whoever_is_next_looks_after_20_ms, 0, 5);
+    tcase_add_test(c, whoever_is_next_looks_when_another_host_says_so);
+    tcase_add_loop_test(c, every_waiter_looks_every_2_seconds, 0, 5);
+    tcase_add_rows(c, a_poll, of_polls);
+    tcase_add_test(c, nodes_that_cannot_list_us_are_not_asked_again_at_once);
+    tcase_add_test(c, polling_begins_with_a_back_off);
+    tcase_add_rows(c, manners, of_manners);
+    tcase_add_rows(c, an_end, of_ends);
+    tcase_add_test(c, after_a_split_vote_a_turn_waits_for_the_back_off);
+    tcase_add_test(c, a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off);
+    tcase_add_test(c, looks_go_on_during_a_long_back_off);
+    tcase_add_loop_test(c, the_back_off_does_not_grow_with_the_wait, 0, 5);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
