@@ -4,13 +4,11 @@
  * and the callback of the release begins the next cycle, until the meter says that the time is
  * over; then the manager is closed. An acquire that is not won counts as an error and is begun
  * again; a release that does not find its key counts as one too. */
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <redlock/redlock.h>
-
 #include "common.h"
+#include "manager.h"
 
 struct bench;
 
@@ -109,7 +107,6 @@ static void slot_init(struct bench *b, unsigned index)
 static void set_up(struct bench *b, int argc, char **argv)
 {
     struct redlock_options options;
-    char why[256] = "";
     unsigned i;
 
     bench_args_parse(&b->args, argc, argv);
@@ -118,38 +115,10 @@ static void set_up(struct bench *b, int argc, char **argv)
     if (b->base == NULL || b->slots == NULL) {
         bench_die("out of memory");
     }
-    redlock_options_init(&options);
-    options.quarantine = REDLOCK_QUARANTINE_OFF; /* they were started just now */
-    options.health_ms = 0;
-    options.nodes = b->args.nodes;
-    options.n_nodes = b->args.n_nodes;
-    options.error_text = why;
-    options.error_text_size = sizeof(why);
-    if (redlock_new(b->base, &options, &b->rl)) {
-        bench_die("redlock_new: %s", why);
-    }
+    bench_options_init(&options, b->args.nodes, b->args.n_nodes);
+    b->rl = bench_manager_open(b->base, &options);
     for (i = 0; i < b->args.in_flight; i++) {
         slot_init(b, i);
-    }
-}
-
-/* Wait until all masters are there, so that each cycle has the work of N nodes. */
-static void wait_for_masters(struct bench *b)
-{
-    const struct timeval soon = {0, 1000};
-    struct redlock_node_info info = {.size = sizeof(info)};
-    uint64_t until_ns = bench_now_ns() + (uint64_t)5e9;
-    unsigned i = 0;
-
-    while (i < b->args.n_nodes) {
-        if (redlock_node_info(b->rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
-            i++;
-        } else if (bench_now_ns() > until_ns) {
-            bench_die("%s: %s", info.name, info.error);
-        } else {
-            event_base_loopexit(b->base, &soon);
-            event_base_dispatch(b->base);
-        }
     }
 }
 
@@ -159,7 +128,7 @@ int main(int argc, char **argv)
     unsigned i;
 
     set_up(&b, argc, argv);
-    wait_for_masters(&b);
+    bench_manager_wait(b.base, b.rl);
     bench_meter_start(&b.meter, &b.args);
     b.running = b.args.in_flight;
     for (i = 0; i < b.args.in_flight; i++) {

@@ -1,0 +1,78 @@
+/* wire.h - masters as raw sockets: what a client needs that is not to have anything else.
+ *
+ * A connection (struct wire_node) has bytes to be sent and a FIFO of requests whose answers are
+ * awaited. Commands are built once as bytes, in which only the token changes. No hiredis, no
+ * libevent, no timeouts, no reconnection: whatever goes wrong ends the program. Connecting
+ * blocks; then the socket is non-blocking and in the program's epoll set. */
+#ifndef BENCH_WIRE_H
+#define BENCH_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_TOKEN_HEX 40
+#define WIRE_COMMAND_SIZE 256
+#define WIRE_IN_SIZE 65536
+#define WIRE_SHA_SIZE 41
+
+/* A request whose answer is awaited: whose it is, and in which phase it was sent. */
+struct wire_request {
+    uint32_t slot;
+    uint32_t phase;
+};
+
+struct wire_node {
+    const char *uri;
+    void *owner; /* the program's */
+    int fd;
+    int epoll;
+    bool blocked; /* the socket was full: EPOLLOUT is armed */
+    struct wire_request *ring;
+    uint32_t head, tail; /* oldest, and where the next one goes; not wrapped */
+    uint32_t mask;
+    char *out;
+    size_t out_len, out_cap;
+    char in[WIRE_IN_SIZE];
+    size_t in_len;
+};
+
+/* The bytes of a command, in which only the token changes. */
+struct wire_command {
+    char bytes[WIRE_COMMAND_SIZE];
+    size_t len;
+    size_t token; /* offset */
+};
+
+/* Connect, teach the master the release script (ret_sha gets its name), and join the epoll set,
+ * with the node as the data of its events. */
+void wire_open(struct wire_node *n, const char *uri, int epoll, char ret_sha[WIRE_SHA_SIZE]);
+void wire_close(struct wire_node *n);
+
+/* SET key token NX PX ttl, and the release script's EVALSHA. */
+void wire_set_init(struct wire_command *c, const char *key, unsigned ttl_ms);
+void wire_release_init(struct wire_command *c, const char *key, const char *sha);
+
+/* Put a fresh random token into both commands of a lock. */
+void wire_fresh_token(struct wire_command *set, struct wire_command *release);
+
+/* How many answers of this master are awaited. */
+uint32_t wire_behind(const struct wire_node *n);
+
+/* Append a command to what is to be sent, and its request to the FIFO. */
+void wire_append(struct wire_node *n, const struct wire_command *c, struct wire_request r);
+
+/* Send what the socket takes. */
+void wire_flush(struct wire_node *n);
+
+/* Read what is there into n->in. */
+void wire_fill(struct wire_node *n);
+
+/* The request that the next answer belongs to; it stays in the FIFO until wire_answered(). */
+struct wire_request wire_oldest(const struct wire_node *n);
+void wire_answered(struct wire_node *n);
+
+/* Forget the first `used` bytes of n->in. */
+void wire_drop(struct wire_node *n, size_t used);
+
+#endif
