@@ -6,13 +6,12 @@ so that what changes slowly on the machine hits both sides.
 """
 import argparse
 import json
-import os
-import platform
-import re
 import statistics
 import sys
 
-FLOOR, OURS = 'floor', 'libredlock'
+from machine import in_words, machine
+
+FLOOR, OURS, BEFORE = 'floor', 'libredlock', 'before'
 FIGURES = [  # field, title, format
     ('cycles_per_s', 'cycles/s', '{:,.0f}'),
     ('cpu_s_per_100k', 'CPU s/100k', '{:.3f}'),
@@ -37,12 +36,12 @@ def collect(runs):
     return table
 
 
-def figures_of(clients, field):
-    """The spread of both clients and of their ratios, pair by pair."""
-    floor = [run[field] for run in clients[FLOOR]]
+def figures_of(clients, field, other=FLOOR):
+    """The spread of another client, of ours, and of their ratios, pair by pair."""
+    others = [run[field] for run in clients[other]]
     ours = [run[field] for run in clients[OURS]]
-    ratios = [b / a if a else float('nan') for a, b in zip(floor, ours)]
-    return spread(floor), spread(ours), spread(ratios)
+    ratios = [b / a if a else float('nan') for a, b in zip(others, ours)]
+    return spread(others), spread(ours), spread(ratios)
 
 
 def text(values, form):
@@ -54,12 +53,18 @@ def print_table(table, about):
     print(about)
     print('median  min–max')
     print()
-    print(f'{"in flight":>9}  {"":11}{FLOOR:>28}{OURS:>28}{OURS + " / " + FLOOR:>24}')
+    before = any(BEFORE in clients for clients in table.values())
+    print(f'{"in flight":>9}  {"":11}{FLOOR:>28}{OURS:>28}{OURS + " / " + FLOOR:>24}'
+          + (f'{BEFORE:>28}{OURS + " / " + BEFORE:>24}' if before else ''))
     for in_flight, clients in sorted(table.items()):
         for i, (field, title, form) in enumerate(FIGURES):
             floor, ours, ratio = figures_of(clients, field)
-            print(f'{in_flight if i == 0 else "":>9}  {title:11}{text(floor, form):>28}'
-                  f'{text(ours, form):>28}{text(ratio, "{:.2f}"):>24}')
+            line = (f'{in_flight if i == 0 else "":>9}  {title:11}{text(floor, form):>28}'
+                    f'{text(ours, form):>28}{text(ratio, "{:.2f}"):>24}')
+            if before:
+                old, _, ratio = figures_of(clients, field, BEFORE)
+                line += f'{text(old, form):>28}{text(ratio, "{:.2f}"):>24}'
+            print(line)
         print()
 
 
@@ -85,8 +90,8 @@ def print_goals(goals):
 def faults(table):
     """What makes figures worthless, as sentences."""
     found = []
-    for client in (FLOOR, OURS):
-        runs = [run for clients in table.values() for run in clients[client]]
+    for client in (FLOOR, OURS, BEFORE):
+        runs = [run for clients in table.values() for run in clients.get(client, [])]
         errors = sum(run['errors'] for run in runs)
         keys = [run['keys_left'] for run in runs if run['keys_left']]
         if errors:
@@ -97,44 +102,26 @@ def faults(table):
     return found
 
 
-def cpu_name():
-    try:
-        with open('/proc/cpuinfo', encoding='utf-8') as file:
-            return re.search(r'^model name\s*: (.*)', file.read(), re.M).group(1)
-    except (OSError, AttributeError):
-        return platform.machine()
-
-
-def machine(args):
-    version = re.search(r'(\S*server\S*|Redis|Valkey).*?v=(\S+)', args.server)
-    name = 'valkey-server' if 'alkey' in args.server else 'redis-server'
-    return {
-        'masters': args.masters,
-        'server': f'{name} {version.group(2)}' if version else args.server,
-        'transport': args.transport,
-        'cores': len(os.sched_getaffinity(0)),
-        'cpu': cpu_name(),
-        'kernel': platform.release(),
-    }
+def as_row(client, in_flight, runs):
+    row = {'client': client, 'in_flight': in_flight}
+    for field, _, _ in FIGURES:
+        values = spread([run[field] for run in runs])
+        row[field] = values['median']
+        row[field + '_min'], row[field + '_max'] = values['min'], values['max']
+    row['runs'] = len(runs)
+    for field in ('errors', 'keys_left'):
+        row[field] = sum(run[field] for run in runs)
+    return row
 
 
 def as_json(table, goals, about):
     cycle, ratios = [], []
     for in_flight, clients in sorted(table.items()):
-        rows = {FLOOR: {'client': FLOOR, 'in_flight': in_flight},
-                OURS: {'client': OURS, 'in_flight': in_flight}}
-        ratio_row = {'in_flight': in_flight}
-        for field, _, _ in FIGURES:
-            floor, ours, ratio_row[field] = figures_of(clients, field)
-            for row, values in ((rows[FLOOR], floor), (rows[OURS], ours)):
-                row[field] = values['median']
-                row[field + '_min'], row[field + '_max'] = values['min'], values['max']
-        for client, row in rows.items():
-            row['runs'] = len(clients[client])
-            for field in ('errors', 'keys_left'):
-                row[field] = sum(run[field] for run in clients[client])
-        cycle += rows.values()
-        ratios.append(ratio_row)
+        cycle += [as_row(client, in_flight, clients[client]) for client in (FLOOR, OURS, BEFORE) if client in clients]
+        for other in (FLOOR, BEFORE):
+            if other in clients:
+                ratios.append({'in_flight': in_flight, 'to': other}
+                              | {field: figures_of(clients, field, other)[2] for field, _, _ in FIGURES})
     return {'cycle': cycle, 'ratios': ratios, 'goals': goals, 'machine': about}
 
 
@@ -150,12 +137,10 @@ def main():
 
     with open(args.runs, encoding='utf-8') as file:
         table = collect(json.loads(line) for line in file)
-    about, goals = machine(args), judge(table)
+    about, goals = machine(args.masters, args.server, args.transport), judge(table)
     rounds = min(len(runs) for clients in table.values() for runs in clients.values())
     about.update(rounds=rounds, seconds=args.seconds)
-    print_table(table, f"{about['masters']} masters ({about['server']}) over {about['transport']} "
-                       f"sockets, {about['cores']} cores ({about['cpu']}), "
-                       f"{rounds} rounds of {args.seconds:g} s")
+    print_table(table, f'{in_words(about)}, {rounds} rounds of {args.seconds:g} s')
     print_goals(goals)
     if args.json:
         with open(args.json, 'w', encoding='utf-8') as file:
