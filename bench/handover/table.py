@@ -1,0 +1,128 @@
+"""The tables, and what makes figures worthless."""
+import statistics
+
+from machine import in_words
+
+FIGURES = [  # field, title, format; a title of two lines
+    ('changes_per_s', ('owner', 'changes/s'), '{:,.0f}'),
+    ('gap_p50_ms', ('release to next', 'p50 ms'), '{:.2f}'),
+    ('gap_p99_ms', ('owner', 'p99 ms'), '{:.1f}'),
+    ('share', ('least/most', 'share'), '{:.2f}'),
+    ('tries', ('tries per', 'acquisition'), '{:.2f}'),
+    ('sent', ('commands', 'per change'), '{:,.1f}'),
+    ('pushed', ('pushed', 'per change'), '{:.1f}'),
+    ('client_cpu_ms', ('client CPU', 'ms/change'), '{:.2f}'),
+    ('master_cpu_ms', ('master CPU', 'ms/change'), '{:.2f}'),
+]
+
+
+def pushed(run):
+    """An upper bound: each look that is armed is answered by one invalidation at most."""
+    return run['published'] + run['armed']
+
+
+def groups(runs):
+    """{(contenders, stopped): {kind: [run, ...]}}, in the order of the first round."""
+    found = {}
+    for run in runs:
+        found.setdefault((run['contenders'], run['stopped']), {}).setdefault(run['kind'], []).append(run)
+    return found
+
+
+def spread(runs, field):
+    """Median, least and most; None when no run has the figure."""
+    values = [pushed(run) if field == 'pushed' else run[field] for run in runs if 'failed' not in run]
+    values = [value for value in values if value is not None and value == value]
+    return (statistics.median(values), min(values), max(values)) if values else None
+
+
+def text(values, form):
+    if values is None:
+        return '-'
+    middle, least, most = (form.format(value) for value in values)
+    return middle if least == most else f'{middle} ({least}–{most})'
+
+
+def title_of(contenders, stopped):
+    how = 'processes' if contenders <= 8 else 'in one process'
+    return f'{contenders} contenders, {how}' + (', one master stopped' if stopped else '')
+
+
+def print_rows(lines):
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        print('  '.join([line[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])])
+              .rstrip())
+
+
+def remarks(kind, runs):
+    """What a row of figures does not show."""
+    good = [run for run in runs if 'failed' not in run]
+    stranded, unserved = sum(run['stranded'] for run in good), sum(run['unserved'] for run in good)
+    for run in runs:
+        if 'failed' in run:
+            yield f'{kind}: a run failed: {run["failed"]}'
+    if stranded:
+        yield f'{kind}: {stranded} waiters were stranded: nobody got the lock any more while they waited'
+    if unserved:
+        yield f'{kind}: {unserved} waiters had not been served when the run was over'
+    served = min((run['served'] for run in good), default=1)
+    if served < 1:
+        yield f'{kind}: {1 - served:.0%} of the contenders never got the lock in the time that was measured'
+
+
+def print_runs(runs):
+    for (contenders, stopped), kinds in groups(runs).items():
+        print(title_of(contenders, stopped))
+        print_rows([[''] + [title[0] for _, title, _ in FIGURES], [''] + [title[1] for _, title, _ in FIGURES]] +
+                   [[kind] + [text(spread(kind_runs, field), form) for field, _, form in FIGURES]
+                    for kind, kind_runs in kinds.items()])
+        for kind, kind_runs in kinds.items():
+            for remark in remarks(kind, kind_runs):
+                print(f'  {remark}')
+        print()
+
+
+def print_deaths(deaths):
+    print('a holder of a ttl of 1 s is killed: from the end of its key to the next owner, ms')
+    lines = [['', 'median', 'worst', 'of']]
+    for kind, times in deaths.items():
+        good = [time for time in times if time is not None]
+        lines.append([kind, f'{statistics.median(good):.1f}' if good else '-', f'{max(good):.1f}' if good else '-',
+                      str(len(times))])
+    print_rows(lines)
+    print()
+
+
+def print_waiters(waiters):
+    print(f"{waiters['waiters']:,} waiters on {waiters['keys']} keys in one process, nobody releasing, libredlock: "
+          f"{waiters['cpu_share']:.2%} of a core, the masters {waiters['master_cpu_share']:.2%}, "
+          f"{waiters['sent_per_s']:,.0f} commands/s")
+    print()
+
+
+def print_all(result):
+    about = result['machine']
+    print(f"{in_words(about)}, {about['rounds']} rounds of {about['seconds']:g} s: median (least–most)")
+    print()
+    if 'runs' in result:
+        print_runs(result['runs'])
+    if 'deaths' in result:
+        print_deaths(result['deaths'])
+    if 'waiters' in result:
+        print_waiters(result['waiters'])
+
+
+def faults(result):
+    """What makes figures worthless, as sentences."""
+    found = []
+    for kind in dict.fromkeys(run['kind'] for run in result.get('runs', [])):
+        runs = [run for run in result['runs'] if run['kind'] == kind and 'failed' not in run]
+        overlaps, errors = sum(run['overlaps'] for run in runs), sum(run['errors'] for run in runs)
+        if overlaps:
+            found.append(f'{kind}: the lock was held by two at once, {overlaps} times')
+        if errors:
+            found.append(f'{kind}: {errors} acquires or releases did not end as they should')
+    if 'waiters' in result and result['waiters']['still_waiting'] != result['waiters']['waiters']:
+        found.append(f"only {result['waiters']['still_waiting']:,} of {result['waiters']['waiters']:,} were waiting")
+    return found
