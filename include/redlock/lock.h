@@ -110,8 +110,8 @@ struct redlock_request {
      * redlock/redlock.h. */
     size_t size;
     /* The resource: 1 to 1024 bytes, the manager's key_prefix included. key_len 0: the key is NUL
-     * terminated. The name "redlock:incarnation" and names that end in ":redlock-fence" are
-     * reserved for the library. */
+     * terminated. The name "redlock:incarnation" and names that end in ":redlock-fence" or
+     * ":redlock-waiting" are reserved for the library. */
     const char *key;
     size_t key_len;
     /* How long the lock lives without a renewal: 10 to max_ttl_ms, default 10000. */

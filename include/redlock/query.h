@@ -1,4 +1,5 @@
-/* redlock/query.h - who holds a key. A query only reads: it changes nothing on any master. */
+/* redlock/query.h - who holds a key, and how many wait for it. A query only reads: it changes
+ * nothing on any master. */
 #ifndef REDLOCK_QUERY_H
 #define REDLOCK_QUERY_H
 
@@ -37,6 +38,12 @@ struct redlock_query_node {
     const char *error;
     /* The lock's fence counter there (request.fence in redlock/lock.h); 0: it has none. */
     uint64_t counter;
+    /* How many managers are in the master's waiting list of the key. Several requests of one
+     * manager count once. Those that poll do not count, nor do clients of other libraries; one that
+     * was killed counts until it would be woken, or until the list ends, 10 s after the last look
+     * of a waiter. A request for several keys is in the list of one of them, which is held. 0 also
+     * when the master does not say. */
+    uint64_t waiters;
 };
 
 /* Everything is borrowed: it lives until the callback returns. */
@@ -70,6 +77,9 @@ struct redlock_query_result {
     /* 1 when `held` is 0 and the lock may be held all the same: fewer than a majority answered, or
      * the masters that did not answer could make it a majority. */
     int unknown;
+    /* How many managers wait for the key: the largest number of a master. Usually three masters
+     * keep the waiting list of a key, and the others have none. */
+    uint64_t waiters;
 };
 
 /* The end of a query; called once. status 0: a majority of the masters answered.
@@ -77,7 +87,7 @@ struct redlock_query_result {
  * was closed; result is NULL. */
 typedef void redlock_query_cb(const struct redlock_query_result *result, int status, void *arg);
 
-/* Ask all masters who holds a key.
+/* Ask all masters who holds a key, and how many wait for it.
  *
  * key       NUL terminated, without the manager's key_prefix.
  * cb, arg   called once, when all masters have answered, or node_timeout_ms after the question was

@@ -88,3 +88,10 @@ void rlk_found_take_counter(struct rlk_found *f, const struct rlk_reply *reply)
         f->public.counter = strtoull(reply->str, NULL, 10);
     }
 }
+
+void rlk_found_take_waiters(struct rlk_found *f, const struct rlk_reply *reply)
+{
+    if (reply->type == RLK_REPLY_INTEGER && reply->integer > 0) {
+        f->public.waiters = (uint64_t)reply->integer;
+    }
+}

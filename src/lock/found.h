@@ -29,6 +29,10 @@ void rlk_found_take_ttl(struct rlk_found *f, const struct rlk_reply *reply);
  * not known; the rest of the answer stays. */
 void rlk_found_take_counter(struct rlk_found *f, const struct rlk_reply *reply);
 
+/* Take the reply to ZCARD of the waiting list. An error (an ACL forbids it, or somebody has another
+ * value of that name) counts as nobody: the rest of the answer stays. */
+void rlk_found_take_waiters(struct rlk_found *f, const struct rlk_reply *reply);
+
 /* The connection broke before all replies came: there is no answer. */
 void rlk_found_lose(struct rlk_found *f);
 

@@ -1,8 +1,8 @@
-/* query.c - asks every master for the value of a key and the time that it has left.
+/* query.c - asks every master for the value of a key, the time that it has left, and who waits.
  *
- * Each master gets GET, PTTL and GET of the counter, on the connection that the locks use; nothing
- * is written. The query is reported when each master has answered all of it, or cannot answer, or
- * after node_timeout_ms. */
+ * Each master gets GET, PTTL, GET of the counter and ZCARD of the waiting list at once, on the
+ * connection that the locks use; nothing is written. The query is reported when each master has
+ * answered all of it, or cannot answer, or after node_timeout_ms. */
 #include <redlock/query.h>
 
 #include <stdbool.h>
@@ -80,7 +80,8 @@ static bool is_awaited(const struct rlk_query *q, unsigned node)
 /* The commands for each node, in this order. */
 struct part {
     struct rlk_exchange_kind kind;
-    const char *verb; /* NULL: GET of its counter */
+    const char *verb;
+    const char *ending; /* of the name: what stands behind the key */
     void (*take)(struct rlk_found *f, const struct rlk_reply *reply);
     bool last;
 };
@@ -133,10 +134,16 @@ static void unref_query(void *query)
     unref(query);
 }
 
+#define KIND                                                                                       \
+    {                                                                                              \
+        on_answer, on_broken, ref_query, unref_query                                               \
+    }
+
 static const struct part parts[] = {
-    {{on_answer, on_broken, ref_query, unref_query}, "GET", rlk_found_take_value, false},
-    {{on_answer, on_broken, ref_query, unref_query}, "PTTL", rlk_found_take_ttl, false},
-    {{on_answer, on_broken, ref_query, unref_query}, NULL, rlk_found_take_counter, true},
+    {KIND, "GET", "", rlk_found_take_value, false},
+    {KIND, "PTTL", "", rlk_found_take_ttl, false},
+    {KIND, "GET", RLK_COMMAND_COUNTER, rlk_found_take_counter, false},
+    {KIND, "ZCARD", RLK_COMMAND_WAITING, rlk_found_take_waiters, true},
 };
 
 /* ---- sending ---- */
@@ -148,11 +155,7 @@ static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
     bool asked;
 
     do {
-        if (p->verb) {
-            rlk_command_ask(&c, p->verb, q->key);
-        } else {
-            rlk_command_ask_fence(&c, q->key);
-        }
+        rlk_command_ask(&c, p->verb, q->key, p->ending);
         asked = rlk_node_send(n, &c, &p->kind, q, now_us);
     } while (asked && !p++->last);
     if (!asked) {

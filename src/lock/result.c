@@ -95,6 +95,7 @@ void rlk_result_report(struct rlk_found *found, struct rlk_node *nodes, unsigned
         list[i] = &shown[i];
         ttl_ms[i] = shown[i].ttl_ms;
         counters[i] = shown[i].counter;
+        r.waiters = r.waiters < shown[i].waiters ? shown[i].waiters : r.waiters;
         r.answered += shown[i].answer != REDLOCK_ANSWER_NONE;
     }
     find_holder(found, ttl_ms, &r);

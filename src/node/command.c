@@ -187,19 +187,15 @@ void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, con
     put_bulk(c, channel, strlen(channel));
 }
 
-void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim)
+void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim,
+                     const char *ending)
 {
+    char key[REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_COUNTER) + sizeof(RLK_COMMAND_WAITING)];
+    size_t len = claim->key_len[0], more = strlen(ending);
+
+    memcpy(key, claim->key, len);
+    memcpy(key + len, ending, more);
     BEGIN(c, "*2\r\n");
     put_bulk(c, verb, strlen(verb));
-    put_bulk(c, claim->key, claim->key_len[0]);
-}
-
-void rlk_command_ask_fence(struct rlk_command *c, const struct rlk_claim *claim)
-{
-    char key[REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_COUNTER)];
-
-    memcpy(key, claim->key, claim->key_len[0]);
-    memcpy(key + claim->key_len[0], RLK_COMMAND_COUNTER, sizeof(RLK_COMMAND_COUNTER));
-    BEGIN(c, "*2\r\n" BULK3("GET"));
-    put_bulk(c, key, claim->key_len[0] + sizeof(RLK_COMMAND_COUNTER) - 1);
+    put_bulk(c, key, len + more);
 }

@@ -77,8 +77,9 @@ void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, cons
 void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
                        bool text);
 
-/* GET or PTTL of the first key; GET of its counter. */
-void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim);
-void rlk_command_ask_fence(struct rlk_command *c, const struct rlk_claim *claim);
+/* A command with one argument: the name of the first key with `ending` behind it. The ending is "",
+ * that of the counter or that of the waiting list. */
+void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim,
+                     const char *ending);
 
 #endif

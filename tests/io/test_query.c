@@ -333,6 +333,52 @@ START_TEST(a_holder_that_silent_masters_may_have_is_unknown)
 }
 END_TEST
 
+START_TEST(waiters_are_counted)
+{
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_open(&f);
+    fake_on(f.nodes[0], "ZCARD", FAKE_REPLY, ":2\r\n");
+    fake_on(f.nodes[1], "ZCARD", FAKE_REPLY, ":3\r\n");
+    fake_on(f.nodes[2], "ZCARD", FAKE_REPLY, ":0\r\n");
+    query("k");
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.result.answered, 5);
+    ck_assert_uint_eq(seen.nodes[0].waiters, 2);
+    ck_assert_uint_eq(seen.nodes[1].waiters, 3);
+    ck_assert_uint_eq(seen.nodes[2].waiters, 0);
+    ck_assert_uint_eq(seen.result.waiters, 3);
+    farm_end(&f);
+}
+END_TEST
+
+/* A value of somebody else in the place of the list, no right to read it, and nonsense. */
+START_TEST(waiters_that_are_not_known_are_none)
+{
+    static const char *const replies[] = {
+        "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
+        "-NOPERM this user has no permissions to run the 'zcard' command\r\n", ":-1\r\n",
+        "$1\r\n7\r\n", "$-1\r\n"};
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    give(0, 5, "token", 60000);
+    farm_open(&f);
+    for (i = 0; i < 5; i++) {
+        fake_on(f.nodes[i], "ZCARD", FAKE_REPLY, replies[i]);
+    }
+    query("k");
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.result.answered, 5);
+    ck_assert_int_eq(seen.result.held, 1);
+    ck_assert_uint_eq(seen.result.waiters, 0);
+    for (i = 0; i < 5; i++) {
+        ck_assert_int_eq(seen.nodes[i].answer, REDLOCK_ANSWER_HELD);
+        ck_assert_uint_eq(seen.nodes[i].waiters, 0);
+    }
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(unprintable_values_are_made_printable)
 {
     farm_start(&f, 3, FAKE_UNIX);
@@ -362,6 +408,8 @@ Suite *query_suite(void)
     tcase_add_test(tcase, empty_value_is_a_value);
     tcase_add_test(tcase, only_our_tokens_have_an_owner);
     tcase_add_test(tcase, a_holder_that_silent_masters_may_have_is_unknown);
+    tcase_add_test(tcase, waiters_are_counted);
+    tcase_add_test(tcase, waiters_that_are_not_known_are_none);
     tcase_add_test(tcase, unprintable_values_are_made_printable);
     suite_add_tcase(suite, tcase);
     return suite;
