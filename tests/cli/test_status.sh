@@ -66,6 +66,24 @@ run "$REDLOCK" status --json empty
 check "JSON shows an empty value, and -1 for a key that does not expire" \
     json "keys[0]['held'] is True and keys[0]['token'] == '' and keys[0]['ttl_ms'] == -1"
 
+# --- waiters ---
+
+for number in 1 2 3; do put "$number" wanted token; done
+run "$REDLOCK" status wanted
+says_not "for it" "nothing is said where nobody waits"
+master 1 zadd wanted:redlock-waiting 1 one >/dev/null
+run "$REDLOCK" status wanted
+prints "    1 client waits for it" "a client that waits is counted"
+master 2 zadd wanted:redlock-waiting 1 one 2 two >/dev/null
+run "$REDLOCK" status wanted
+prints "    2 clients wait for it" "the longest list counts"
+master 3 set wanted:redlock-waiting foreign >/dev/null
+run "$REDLOCK" status wanted
+prints "held with the token token, never expires, on 3 of 5" "a foreign list changes nothing else"
+run "$REDLOCK" status wanted --json
+check "JSON has the numbers of waiters" json "keys[0]['waiters'] == 2 and
+    [n['waiters'] for n in keys[0]['nodes']] == [1, 2, 0, 0, 0]"
+
 # --- several keys ---
 
 run "$REDLOCK" status --json k "$(printf '%01020d' 0)" --key-prefix 12345
@@ -116,7 +134,8 @@ halt 3 4
 run "$REDLOCK" status free --json --node-timeout 500ms
 status_is 69 "no majority answers"
 check "without a majority the holder is null in JSON" \
-    json "keys[0]['held'] is None and keys[0]['answered'] == 2"
+    json "keys[0]['held'] is None and keys[0]['answered'] == 2 and keys[0]['waiters'] == 0 and
+    keys[0]['nodes'][4]['waiters'] is None"
 resume 3 4 5
 
 finish

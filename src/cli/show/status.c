@@ -1,4 +1,5 @@
-/* status.c - redlock status: shows who holds a key, on which masters, and for how long.
+/* status.c - redlock status: shows who holds a key, on which masters, for how long, and how many
+ * wait for it.
  *
  * The keys are queried one after the other, so that they are printed in order.
  */
@@ -26,9 +27,9 @@ enum {
 static const char help[] =
     "usage: redlock status KEY... [--json] [OPTION...]\n"
     "\n"
-    "Show who holds each KEY, on which masters, and for how long. This changes nothing. A lock\n"
-    "may end or change hands while you read: to do something while nobody else does it, use\n"
-    "`redlock lock`.\n"
+    "Show who holds each KEY, on which masters, for how long, and how many wait for it. This\n"
+    "changes nothing. A lock may end or change hands while you read: to do something while\n"
+    "nobody else does it, use `redlock lock`.\n"
     "\n"
     "  --json              print a JSON array with an object for each KEY\n" CLI_HELP_CONNECT "\n"
     "examples:\n"

@@ -25,6 +25,7 @@ static void print_node(const char *name, const struct redlock_query_node *node)
     cli_json_text("answer", answers[node->answer]);
     cli_json_text("token", known ? node->token : NULL);
     print_ttl(known, node->answer == REDLOCK_ANSWER_HELD ? node->ttl_ms : 0);
+    cli_json_number("waiters", known, (int64_t)node->waiters);
     cli_json_text("error", node->error);
     printf("}");
 }
@@ -44,6 +45,7 @@ void cli_status_json_print(const struct redlock *rl, const char *key,
     cli_json_number("fence", known, (int64_t)result->fence);
     cli_json_number("holding", true, (int64_t)result->holding);
     cli_json_number("answered", true, (int64_t)result->answered);
+    cli_json_number("waiters", result->answered > 0, (int64_t)result->waiters);
     printf(", \"nodes\": [\n");
     for (i = 0; i < result->n_nodes; i++) {
         printf("  ");

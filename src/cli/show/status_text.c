@@ -61,6 +61,15 @@ static void print_held(const char *key, const struct redlock_query_result *resul
     }
 }
 
+static void print_waiters(uint64_t waiters)
+{
+    if (waiters == 1) {
+        printf("    1 client waits for it\n");
+    } else if (waiters) {
+        printf("    %" PRIu64 " clients wait for it\n", waiters);
+    }
+}
+
 static void print_unknown(const char *key, const struct redlock_query_result *result, int status)
 {
     if (status != 0) {
@@ -92,6 +101,7 @@ void cli_status_text_print(const struct redlock *rl, const char *key,
         cli_say_out("%s: free (%zu of %zu masters answered)\n", key, result->answered,
                     result->n_nodes);
     }
+    print_waiters(result->waiters);
     for (i = 0; i < result->n_nodes; i++) {
         print_node(cli_node_name(rl, i), result->nodes[i]);
     }
