@@ -380,6 +380,17 @@ REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock);
  * Since 0.1. */
 REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock);
 
+/* Our place in the waiting lists of the masters while the acquire waits for a lock that somebody
+ * else holds: 1: nobody is before us; 2: one manager is; and so on. It is what a master said last:
+ * who waits learns it on entering the list, when everybody before it has gone, and every two
+ * seconds.
+ *
+ * 0: unknown, or the acquire does not wait: it asks the masters just now, or stands behind another
+ * request of this manager (the first of them has a place for all), or polls because the masters
+ * cannot keep its place, or it has ended. For several keys: the place in the list of the one that
+ * is held. Since 0.1. */
+REDLOCK_EXPORT uint32_t redlock_lock_place(const struct redlock_lock *lock);
+
 /* How many tries the acquire made, and how long it took until its end was decided, in microseconds.
  * Either may be NULL. Since 0.1. */
 REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,

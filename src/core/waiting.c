@@ -112,6 +112,14 @@ void rlk_waiting_stop(struct rlk_waiting *w)
     w->look_us = w->go_us = RLK_NEVER;
 }
 
+uint32_t rlk_waiting_place(const struct rlk_waiting *w)
+{
+    if (w->listed == 0) {
+        return 0;
+    }
+    return w->next ? 1 : w->place;
+}
+
 /* How many hosts must say that it is our turn. */
 static unsigned needed(const struct rlk_waiting *w)
 {

@@ -73,6 +73,9 @@ void rlk_waiting_begin(struct rlk_waiting *w, enum rlk_wait_how how, uint64_t no
 /* Wait for nothing. Hosts may still have us in their lists. */
 void rlk_waiting_stop(struct rlk_waiting *w);
 
+/* Our place in a waiting list, for people; 0: unknown. */
+uint32_t rlk_waiting_place(const struct rlk_waiting *w);
+
 /* PLACE, TURN, NEXT, CHANGED, WATCHED or UNWATCHED. */
 void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                       struct rlk_actions *out);

@@ -54,6 +54,15 @@ REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock)
     return lock ? lock->attempt.reason : 0;
 }
 
+REDLOCK_EXPORT uint32_t redlock_lock_place(const struct redlock_lock *lock)
+{
+    if (lock == NULL || lock->phase != RLK_LOCK_PENDING || is_child(lock) ||
+        lock->attempt.state != RLK_ATTEMPT_WAITING) {
+        return 0;
+    }
+    return rlk_waiting_place(&lock->attempt.waiting);
+}
+
 REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,
                                         uint64_t *ret_took_us)
 {
