@@ -1,6 +1,7 @@
 /* explain.c - says why a lock was not acquired, from the status and the votes. */
 #include "cli/take/explain.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 
 #include <redlock/redlock.h>
@@ -130,6 +131,12 @@ void cli_explain_holder(const char *key, const struct redlock_query_result *resu
             result->owner[0] ? result->owner : result->token,
             ends ? cli_duration_print(result->ttl_ms, left) : "never expires", ends ? " left" : "",
             result->holding, result->n_nodes);
+}
+
+void cli_explain_place(const char *key, uint32_t place, uint64_t waiters)
+{
+    cli_say_detail("waiting for '%s' at place %" PRIu32 " of %" PRIu64, key, place,
+                   waiters < place ? place : waiters);
 }
 
 void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost)

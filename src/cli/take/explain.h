@@ -3,6 +3,7 @@
 #define CLI_TAKE_EXPLAIN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct redlock;
 struct redlock_lock;
@@ -21,6 +22,9 @@ void cli_explain_waiting(const struct redlock *rl, const char *key);
 
 /* Say that a pending acquire waits for a lock that is held, by whom and for how long. */
 void cli_explain_holder(const char *key, const struct redlock_query_result *result);
+
+/* With --verbose, say at which place we wait, and of how many. */
+void cli_explain_place(const char *key, uint32_t place, uint64_t waiters);
 
 /* Say that waiting cannot succeed, as `lost` masters cannot be used as they are. */
 void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost);

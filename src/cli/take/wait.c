@@ -12,6 +12,7 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/keys.h"
+#include "cli/say/say.h"
 #include "cli/session/session.h"
 #include "cli/take/explain.h"
 
@@ -29,6 +30,7 @@ struct cli_wait {
     struct event *timer;
     unsigned seconds;
     unsigned asked; /* queries and examinations without a result yet */
+    uint32_t place; /* the place in the waiting list that redlock has said */
     bool named;     /* redlock has said who holds the lock */
     bool examined;  /* the masters were examined within the last EXAMINE_SECONDS */
     bool gave_up;
@@ -43,14 +45,31 @@ static void free_if_over(struct cli_wait *wait)
 
 /* ---- who holds the lock ---- */
 
+static bool is_place_news(const struct cli_wait *wait)
+{
+    uint32_t place = redlock_lock_place(wait->lock);
+
+    return cli_say_is_verbose() && place && place != wait->place;
+}
+
+static void say_place(struct cli_wait *wait, uint64_t waiters)
+{
+    wait->place = redlock_lock_place(wait->lock);
+    cli_explain_place(wait->options.keys->name, wait->place, waiters);
+}
+
 static void on_holder(const struct redlock_query_result *result, int status, void *arg)
 {
     struct cli_wait *wait = arg;
+    bool is_held = status == 0 && result->held && wait->lock;
 
     wait->asked--;
-    if (status == 0 && result->held && wait->lock && !wait->named) {
+    if (is_held && !wait->named) {
         wait->named = true;
         cli_explain_holder(wait->options.keys->name, result);
+    }
+    if (is_held && is_place_news(wait)) {
+        say_place(wait, result->waiters);
     }
     free_if_over(wait);
 }
@@ -152,7 +171,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
         wait->examined = false;
     }
     if (redlock_lock_reason(wait->lock) != REDLOCK_ENOQUORUM) {
-        if (wait->options.tell && !wait->named) {
+        if (wait->options.tell && (!wait->named || is_place_news(wait))) {
             ask_for_holder(wait);
         }
     } else if (wait->seconds == EXPLAIN_SECONDS) {

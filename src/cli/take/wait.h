@@ -1,5 +1,5 @@
-/* wait.h - what redlock does while it waits for a lock: it says who holds the lock, and gives up
- * when waiting cannot succeed.
+/* wait.h - what redlock does while it waits for a lock: it says who holds the lock and at which
+ * place it waits, and gives up when waiting cannot succeed.
  *
  * Masters that refuse our password or our use of the key, are replicas, or evict keys, stay so
  * until somebody fixes them. When they leave no majority, a wait without a limit would only make
@@ -18,8 +18,8 @@ struct redlock_lock;
 /* How to wait. */
 struct cli_wait_options {
     const struct cli_keys *keys; /* the keys to query, and their name for messages */
-    bool tell;                   /* say after a second who holds the lock */
-    bool give_up;                /* give up when waiting cannot succeed */
+    bool tell;    /* say after a second who holds the lock; with --verbose also our place */
+    bool give_up; /* give up when waiting cannot succeed */
 };
 
 /* Begin, for an acquire that is pending. NULL when out of memory: then the wait has no messages. */
