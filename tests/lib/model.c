@@ -257,17 +257,17 @@ static void do_get(const struct model_call *c)
     }
 }
 
+long long model_pttl(const struct model *m, const struct model_key *key)
+{
+    if (!key) {
+        return -2;
+    }
+    return key->until_ms == MODEL_NEVER ? -1 : (long long)(key->until_ms - now_ms(m));
+}
+
 static void do_pttl(const struct model_call *c)
 {
-    struct model_key *key = *model_find(c->m, c->s->db, model_word(c, 1));
-
-    if (!key) {
-        resp_put_int(c->out, -2);
-    } else if (key->until_ms == MODEL_NEVER) {
-        resp_put_int(c->out, -1);
-    } else {
-        resp_put_int(c->out, (long long)(key->until_ms - now_ms(c->m)));
-    }
+    resp_put_int(c->out, model_pttl(c->m, *model_find(c->m, c->s->db, model_word(c, 1))));
 }
 
 /* DEL key */
@@ -424,6 +424,7 @@ static void forget_keys(struct model *m)
 void model_flush(struct model *m)
 {
     forget_keys(m);
+    model_forget_lists(m);
     model_all_changed(m);
     m->flushes++;
 }
@@ -432,6 +433,7 @@ void model_free(struct model *m)
 {
     model_forget_scripts(m);
     model_forget_tracked(m);
+    model_forget_lists(m);
     forget_keys(m);
 }
 

@@ -4,7 +4,8 @@
  * It knows the commands that a Redlock client sends, the keys with their expiry, the
  * scripts that were loaded, and who has logged in. What a script does is told from what stands in
  * its text: DEL (compare and delete), PEXPIRE (compare and keep), TIME (the incarnation key),
- * error_reply (vote with a fence), a counter and no PTTL (confirm), or else set all keys or none.
+ * error_reply (vote with a fence), a counter and no PTTL (confirm), ZADD (wait), ZREM (leave), or
+ * else set all keys or none.
  *
  * Its keys end by its own clock, which a test may set. */
 #ifndef RLK_TESTS_LIB_MODEL_H
@@ -18,6 +19,7 @@
 
 struct model_key;
 struct model_script;
+struct model_list;
 struct model_session;
 struct model_tracked;
 
@@ -49,6 +51,7 @@ struct model {
     uint64_t (*steady_us)(void);
     struct model_key *keys;
     struct model_script *scripts;
+    struct model_list *lists;
     struct model_session *sessions; /* those that joined */
     struct model_tracked *tracked;
 };
@@ -117,5 +120,8 @@ void model_del(struct model *m, const char *key);
 /* How long a key of db 0 still lives; 0 when it is not there or lives for ever. */
 uint64_t model_ttl(struct model *m, const char *key);
 size_t model_count(struct model *m);
+
+/* The waiting list of a key of db 0: the channel at this place, from 1; NULL behind the last. */
+const char *model_waiter(struct model *m, const char *key, size_t place);
 
 #endif

@@ -34,6 +34,26 @@ void model_put(struct model *m, long db, const char *name, const char *value, si
                uint64_t ttl_ms);
 void model_remove(struct model *m, struct model_key **at);
 
+/* The ttl that PTTL says. */
+long long model_pttl(const struct model *m, const struct model_key *key);
+
+/* The keys of a script: words 3 and on, as many as word 2 says; then its arguments. */
+struct model_keys {
+    size_t n;
+    size_t n_args;
+    size_t ours;       /* have the token */
+    const char *taken; /* the first other value; NULL for none */
+};
+
+/* model_waiting.c */
+void model_run_wait(const struct model_call *c, const struct model_keys *k);
+void model_run_leave(const struct model_call *c, const struct model_keys *k);
+
+/* Take the channel ("": none) out of the list of the key. When the key is free, wake the first of
+ * the list. Returns whether somebody was woken. */
+bool model_leave(const struct model_call *c, const char *key, const char *channel);
+void model_forget_lists(struct model *m);
+
 /* model_script.c */
 void model_script_load(const struct model_call *c);
 void model_script_eval(const struct model_call *c);

@@ -19,6 +19,8 @@ enum model_script_kind {
     MODEL_SCRIPT_VOTE,
     MODEL_SCRIPT_CONFIRM,
     MODEL_SCRIPT_MARK,
+    MODEL_SCRIPT_WAIT,
+    MODEL_SCRIPT_LEAVE,
     MODEL_SCRIPT_MAY_WRITE
 };
 
@@ -41,7 +43,8 @@ static enum model_script_kind kind_of(const char *text, size_t len)
     static const struct {
         const char *word;
         enum model_script_kind kind;
-    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE},    {"non deterministic", MODEL_SCRIPT_MAY_WRITE},
+    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE},    {"'ZADD'", MODEL_SCRIPT_WAIT},
+                 {"'ZREM'", MODEL_SCRIPT_LEAVE},     {"non deterministic", MODEL_SCRIPT_MAY_WRITE},
                  {"'PEXPIRE'", MODEL_SCRIPT_KEEP},   {"'TIME'", MODEL_SCRIPT_MARK},
                  {"error_reply", MODEL_SCRIPT_VOTE}, {"'PTTL'", MODEL_SCRIPT_TAKE},
                  {COUNTER, MODEL_SCRIPT_CONFIRM}};
@@ -103,33 +106,24 @@ void model_forget_scripts(struct model *m)
 
 /* ---- their keys ---- */
 
-/* The keys of a script: words 3 and on, as many as word 2 says; then its arguments. */
-struct keys {
-    size_t n;
-    size_t n_args;
-    size_t ours;       /* have the token */
-    const char *taken; /* the first other value; NULL for none */
-};
-
 static struct model_key **key_at(const struct model_call *c, size_t i)
 {
     return model_find(c->m, c->s->db, model_word(c, 3 + i));
 }
 
-/* ARGV[i], counted from 1. */
-static const char *argument(const struct model_call *c, const struct keys *k, size_t i)
+static const char *argument(const struct model_call *c, const struct model_keys *k, size_t i)
 {
     return model_word(c, 2 + k->n + i);
 }
 
-static uint64_t number(const struct model_call *c, const struct keys *k, size_t i)
+static uint64_t number(const struct model_call *c, const struct model_keys *k, size_t i)
 {
     return strtoull(argument(c, k, i), NULL, 10);
 }
 
-static struct keys look_at_keys(const struct model_call *c)
+static struct model_keys look_at_keys(const struct model_call *c)
 {
-    struct keys k = {.n = strtoul(model_word(c, 2), NULL, 10)};
+    struct model_keys k = {.n = strtoul(model_word(c, 2), NULL, 10)};
     const char *token = argument(c, &k, 1);
     size_t i;
 
@@ -146,7 +140,7 @@ static struct keys look_at_keys(const struct model_call *c)
 }
 
 /* Every key gets this ttl, unless it has a longer one. Keys that are missing are set. */
-static void let_live(const struct model_call *c, const struct keys *k)
+static void let_live(const struct model_call *c, const struct model_keys *k)
 {
     const char *token = argument(c, k, 1);
     uint64_t ttl_ms = number(c, k, 2);
@@ -188,7 +182,7 @@ static void set_counter(const struct model_call *c, size_t i, uint64_t value)
 }
 
 /* With a third argument the counters become at least that. */
-static void raise_counters(const struct model_call *c, const struct keys *k)
+static void raise_counters(const struct model_call *c, const struct model_keys *k)
 {
     size_t i;
 
@@ -201,10 +195,12 @@ static void raise_counters(const struct model_call *c, const struct keys *k)
 
 /* ---- what they do ---- */
 
-/* 1: all deleted; 0: some were missing; -1: some have another value. */
-static void run_release(const struct model_call *c, const struct keys *k)
+/* 2 or 1: all deleted; 0: some were missing; -1: some have another value. With argument 2 the first
+ * who waits for a key that is free now is woken: 2, if somebody was. */
+static void run_release(const struct model_call *c, const struct model_keys *k)
 {
     long long answer = k->taken ? -1 : k->ours == k->n;
+    bool woken = false;
     size_t i;
 
     for (i = 0; i < k->n; i++) {
@@ -213,11 +209,14 @@ static void run_release(const struct model_call *c, const struct keys *k)
         if (*at && strcmp((*at)->value, argument(c, k, 1)) == 0) {
             model_remove(c->m, at);
         }
+        if (k->n_args > 1) {
+            woken |= model_leave(c, model_word(c, 3 + i), argument(c, k, 2));
+        }
     }
-    resp_put_int(c->out, answer);
+    resp_put_int(c->out, answer == 1 && woken ? 2 : answer);
 }
 
-static void run_keep(const struct model_call *c, const struct keys *k)
+static void run_keep(const struct model_call *c, const struct model_keys *k)
 {
     if (k->taken) {
         resp_put_text(c->out, k->taken);
@@ -230,7 +229,7 @@ static void run_keep(const struct model_call *c, const struct keys *k)
     }
 }
 
-static void run_take(const struct model_call *c, const struct keys *k)
+static void run_take(const struct model_call *c, const struct model_keys *k)
 {
     if (k->taken) {
         resp_put_text(c->out, k->taken);
@@ -242,7 +241,7 @@ static void run_take(const struct model_call *c, const struct keys *k)
 }
 
 /* Whether the key that argument 4 names begins as argument 5 says. */
-static bool is_as_expected(const struct model_call *c, const struct keys *k)
+static bool is_as_expected(const struct model_call *c, const struct model_keys *k)
 {
     const char *start = argument(c, k, 5);
     const struct model_key *key = *model_find(c->m, c->s->db, argument(c, k, 4));
@@ -250,7 +249,7 @@ static bool is_as_expected(const struct model_call *c, const struct keys *k)
     return *start == '\0' || (key && strncmp(key->value, start, strlen(start)) == 0);
 }
 
-static uint64_t next_fence(const struct model_call *c, const struct keys *k)
+static uint64_t next_fence(const struct model_call *c, const struct model_keys *k)
 {
     uint64_t fence = number(c, k, 3);
     size_t i;
@@ -261,7 +260,7 @@ static uint64_t next_fence(const struct model_call *c, const struct keys *k)
     return fence;
 }
 
-static void run_vote(const struct model_call *c, const struct keys *k)
+static void run_vote(const struct model_call *c, const struct model_keys *k)
 {
     uint64_t fence = next_fence(c, k);
     size_t i;
@@ -288,7 +287,7 @@ static void run_vote(const struct model_call *c, const struct keys *k)
     }
 }
 
-static void run_confirm(const struct model_call *c, const struct keys *k)
+static void run_confirm(const struct model_call *c, const struct model_keys *k)
 {
     uint64_t fence = number(c, k, 2);
     bool agrees = k->ours == k->n;
@@ -305,7 +304,7 @@ static void run_confirm(const struct model_call *c, const struct keys *k)
 
 /* The incarnation key: "run mark born". Its value afterwards: data that are kept (argument 4, or
  * the same run) get no older, begin at least when argument 5 says, and never later than now. */
-static const char *mark(const struct model_call *c, const struct keys *k, uint64_t now_us)
+static const char *mark(const struct model_call *c, const struct model_keys *k, uint64_t now_us)
 {
     const struct model_key *key = *key_at(c, 0);
     const char *run = argument(c, k, 1);
@@ -326,7 +325,7 @@ static const char *mark(const struct model_call *c, const struct keys *k, uint64
     return (*key_at(c, 0))->value;
 }
 
-static void run_mark(const struct model_call *c, const struct keys *k)
+static void run_mark(const struct model_call *c, const struct model_keys *k)
 {
     uint64_t now_us = model_now_us(c->m);
     char now[24];
@@ -337,7 +336,7 @@ static void run_mark(const struct model_call *c, const struct keys *k)
     resp_put_text(c->out, now);
 }
 
-static void run_may_write(const struct model_call *c, const struct keys *k)
+static void run_may_write(const struct model_call *c, const struct model_keys *k)
 {
     (void)k;
     resp_put_int(c->out, 0);
@@ -346,14 +345,18 @@ static void run_may_write(const struct model_call *c, const struct keys *k)
 static void run_script(const struct model_call *c, const struct model_script *script)
 {
     static const struct {
-        void (*run)(const struct model_call *, const struct keys *);
+        void (*run)(const struct model_call *, const struct model_keys *);
         size_t least, most; /* arguments */
-    } runs[] = {
-        [MODEL_SCRIPT_RELEASE] = {run_release, 1, 1},    [MODEL_SCRIPT_KEEP] = {run_keep, 2, 3},
-        [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},          [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
-        [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2},    [MODEL_SCRIPT_MARK] = {run_mark, 5, 5},
-        [MODEL_SCRIPT_MAY_WRITE] = {run_may_write, 0, 0}};
-    struct keys k = look_at_keys(c);
+    } runs[] = {[MODEL_SCRIPT_RELEASE] = {run_release, 1, 2},
+                [MODEL_SCRIPT_KEEP] = {run_keep, 2, 3},
+                [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},
+                [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
+                [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2},
+                [MODEL_SCRIPT_MARK] = {run_mark, 5, 5},
+                [MODEL_SCRIPT_WAIT] = {model_run_wait, 3, 3},
+                [MODEL_SCRIPT_LEAVE] = {model_run_leave, 1, 1},
+                [MODEL_SCRIPT_MAY_WRITE] = {run_may_write, 0, 0}};
+    struct model_keys k = look_at_keys(c);
 
     if (k.n_args < runs[script->kind].least || k.n_args > runs[script->kind].most) {
         resp_put_error(c->out, "ERR this fake knows no script with so many arguments");

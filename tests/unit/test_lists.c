@@ -1,0 +1,591 @@
+/* test_lists.c - the scripts wait, leave and release with their waiting lists, on a real server.
+ *
+ * A walk does the same on the server and on the model of it that other tests use, and compares the
+ * answers, the lists and what those who wait receive. The other tests are what the model does not
+ * have: lists of a wrong type, rights, memory, the length and the life of a list. */
+#include <event2/buffer.h>
+#include <hiredis/hiredis.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "lib/master.h"
+#include "lib/model.h"
+#include "lib/runner.h"
+#include "node/claim.h"
+#include "node/command.h"
+
+#define MINE "0123456789abcdef0123456789abcdef01234567"
+#define KEYS 3
+#define CHANNELS 5
+#define TEXT 4096
+
+static const char *const keys[KEYS] = {"p:a", "p:b", "p:c"};
+static const char *const channels[CHANNELS] = {"p:w1", "p:w2", "p:w3", "p:w4", "p:w5"};
+
+static struct master *master;
+static redisContext *server, *listener;
+static struct rlk_pool pool;
+static struct rlk_command command;
+static bool listens[CHANNELS];
+
+/* ---- the server ---- */
+
+static redisReply *ask_on(redisContext *to, const char *format, ...)
+{
+    redisReply *reply;
+    va_list args;
+
+    va_start(args, format);
+    reply = redisvCommand(to, format, args);
+    va_end(args);
+    ck_assert_ptr_nonnull(reply);
+    return reply;
+}
+
+#define DO(...) freeReplyObject(ask_on(server, __VA_ARGS__))
+
+static int64_t number(redisReply *reply)
+{
+    int64_t n = reply->integer;
+
+    ck_assert_int_eq(reply->type, REDIS_REPLY_INTEGER);
+    freeReplyObject(reply);
+    return n;
+}
+
+static redisReply *run(void)
+{
+    void *reply = NULL;
+
+    redisAppendFormattedCommand(server, command.bytes, command.len);
+    ck_assert_int_eq(redisGetReply(server, &reply), REDIS_OK);
+    return reply;
+}
+
+/* A claim to these keys, as bits, in their order or the other way round. */
+static struct rlk_claim *claim_to(unsigned bits, bool backward)
+{
+    struct rlk_key prefix = {"", 0}, of[KEYS];
+    struct rlk_claim *claim;
+    unsigned i, n = 0;
+
+    for (i = 0; i < KEYS; i++) {
+        unsigned key = backward ? KEYS - 1 - i : i;
+
+        if (bits & 1u << key) {
+            of[n++] = (struct rlk_key){keys[key], strlen(keys[key])};
+        }
+    }
+    claim = rlk_claim_new(&pool, &prefix, of, n, 30000);
+    rlk_claim_set_token(claim, MINE, strlen(MINE));
+    return claim;
+}
+
+static redisReply *wait_for(unsigned bits, const char *channel, enum rlk_wait_how how)
+{
+    struct rlk_claim *claim = claim_to(bits, false);
+
+    rlk_command_wait(&command, claim, channel, how, true);
+    rlk_claim_unref(claim);
+    return run();
+}
+
+static redisReply *leave(unsigned bits, const char *channel)
+{
+    struct rlk_claim *claim = claim_to(bits, false);
+
+    rlk_command_leave(&command, claim, channel, true);
+    rlk_claim_unref(claim);
+    return run();
+}
+
+static redisReply *release(unsigned bits, const char *channel)
+{
+    struct rlk_claim *claim = claim_to(bits, false);
+
+    claim->channel = channel;
+    rlk_command_release(&command, claim, true);
+    rlk_claim_unref(claim);
+    return run();
+}
+
+/* {place, left, value}; `has_ttl`: left is not -1. */
+static void says_place(redisReply *reply, int64_t place, bool has_ttl, const char *value)
+{
+    ck_assert_int_eq(reply->type, REDIS_REPLY_ARRAY);
+    ck_assert_uint_eq(reply->elements, 3);
+    ck_assert_int_eq(reply->element[0]->integer, place);
+    ck_assert_int_eq(reply->element[1]->integer >= 0, has_ttl);
+    ck_assert_str_eq(reply->element[2]->str, value);
+    freeReplyObject(reply);
+}
+
+static void says_error(redisReply *reply, const char *word)
+{
+    ck_assert_int_eq(reply->type, REDIS_REPLY_ERROR);
+    ck_assert_ptr_nonnull(strstr(reply->str, word));
+    freeReplyObject(reply);
+}
+
+/* The channels of a list with a blank behind each. */
+static void list_of(const char *key, char out[TEXT])
+{
+    redisReply *reply = ask_on(server, "ZRANGE %s:redlock-waiting 0 -1", key);
+    size_t i, len = 0;
+
+    out[0] = '\0';
+    for (i = 0; i < reply->elements; i++) {
+        len += (size_t)snprintf(out + len, TEXT - len, "%s ", reply->element[i]->str);
+    }
+    freeReplyObject(reply);
+}
+
+static void check_list(const char *key, const char *wanted)
+{
+    char is[TEXT];
+
+    list_of(key, is);
+    ck_assert_str_eq(is, wanted);
+}
+
+/* ---- those who listen ---- */
+
+static void listen_to(unsigned channel, bool on)
+{
+    freeReplyObject(ask_on(listener, "%s %s", on ? "SUBSCRIBE" : "UNSUBSCRIBE", channels[channel]));
+    listens[channel] = on;
+}
+
+/* What was published until now: "channel text\n" for each. The PONG comes behind it. */
+static void heard(char out[TEXT])
+{
+    redisReply *reply = NULL;
+    size_t len = 0;
+
+    out[0] = '\0';
+    freeReplyObject(ask_on(server, "PING"));
+    redisAppendCommand(listener, "PING");
+    for (;;) {
+        ck_assert_int_eq(redisGetReply(listener, (void **)&reply), REDIS_OK);
+        if (reply->type != REDIS_REPLY_ARRAY || strcmp(reply->element[0]->str, "message") != 0) {
+            break;
+        }
+        len += (size_t)snprintf(out + len, TEXT - len, "%s %s\n", reply->element[1]->str,
+                                reply->element[2]->str);
+        freeReplyObject(reply);
+    }
+    freeReplyObject(reply);
+}
+
+static void check_heard(const char *wanted)
+{
+    char is[TEXT];
+
+    heard(is);
+    ck_assert_str_eq(is, wanted);
+}
+
+static redisContext *connect_to(struct master *m)
+{
+    redisContext *c = redisConnectUnix(master_uri(m) + strlen("unix://"));
+
+    ck_assert(c != NULL && c->err == 0);
+    return c;
+}
+
+static void begin(void)
+{
+    unsigned i;
+
+    master = master_start(NULL);
+    server = connect_to(master);
+    listener = connect_to(master);
+    pool.keep = 2;
+    for (i = 0; i < CHANNELS; i++) {
+        listen_to(i, true);
+    }
+}
+
+static void end(void)
+{
+    redisFree(listener);
+    redisFree(server);
+    master_free(master);
+    rlk_pool_end(&pool);
+}
+
+/* ---- the walk ---- */
+
+static struct model model;
+static struct model_session session, listeners[CHANNELS];
+static char published[TEXT];
+
+static redisReply *parse(struct evbuffer *bytes)
+{
+    redisReader *reader = redisReaderCreate();
+    void *reply = NULL;
+    size_t len = evbuffer_get_length(bytes);
+
+    redisReaderFeed(reader, (const char *)evbuffer_pullup(bytes, -1), len);
+    evbuffer_drain(bytes, len);
+    ck_assert_int_eq(redisReaderGetReply(reader, &reply), REDIS_OK);
+    ck_assert_ptr_nonnull(reply);
+    redisReaderFree(reader);
+    return reply;
+}
+
+/* One of those who listen to the model has a message. */
+static void pushed(struct model_session *s)
+{
+    redisReply *reply = parse(s->out);
+    size_t len = strlen(published);
+
+    snprintf(published + len, TEXT - len, "%s %s\n", reply->element[1]->str,
+             reply->element[2]->str);
+    freeReplyObject(reply);
+}
+
+/* Each channel has a session of its own, which listens or not. */
+static void begin_model(void)
+{
+    unsigned i;
+
+    model_init(&model);
+    for (i = 0; i < CHANNELS; i++) {
+        strcpy(listeners[i].channels[0], channels[i]);
+        listeners[i].n_channels = 1;
+        model_session_join(&model, &listeners[i], evbuffer_new(), pushed);
+    }
+}
+
+static void end_model(void)
+{
+    unsigned i;
+
+    for (i = 0; i < CHANNELS; i++) {
+        evbuffer_free(listeners[i].out);
+    }
+    model_free(&model);
+}
+
+/* A reply as text. What is left of a ttl is a '+': the two clocks differ. */
+static void show(const redisReply *reply, char *out, size_t size)
+{
+    if (reply->type != REDIS_REPLY_ARRAY) {
+        snprintf(out, size, "%d %lld %s", reply->type, reply->integer,
+                 reply->str ? reply->str : "");
+        return;
+    }
+    ck_assert_uint_eq(reply->elements, 3);
+    snprintf(out, size, "%lld %lld%s %s", reply->element[0]->integer,
+             reply->element[1]->integer < 0 ? reply->element[1]->integer : 0,
+             reply->element[1]->integer < 0 ? "" : "+", reply->element[2]->str);
+}
+
+/* The formatted command, on the model. */
+static redisReply *run_model(void)
+{
+    struct evbuffer *in = evbuffer_new(), *out = evbuffer_new();
+    struct resp_request request;
+    redisReply *reply;
+
+    evbuffer_add(in, command.bytes, command.len);
+    ck_assert_int_eq(resp_take(in, &request), RESP_ONE);
+    published[0] = '\0';
+    model_run(&model, &session, &request, out);
+    reply = parse(out);
+    resp_free(&request);
+    evbuffer_free(in);
+    evbuffer_free(out);
+    return reply;
+}
+
+static void compare_answers(void)
+{
+    redisReply *real = run(), *modelled = run_model();
+    char is[256], wanted[256], at_once[TEXT];
+
+    show(real, is, sizeof(is));
+    show(modelled, wanted, sizeof(wanted));
+    ck_assert_str_eq(wanted, is);
+    freeReplyObject(real);
+    freeReplyObject(modelled);
+    heard(at_once);
+    ck_assert_str_eq(published, at_once);
+}
+
+static void compare_lists(void)
+{
+    char is[TEXT], modelled[TEXT];
+    unsigned i;
+
+    for (i = 0; i < KEYS; i++) {
+        size_t place, len = 0;
+        const char *channel;
+
+        list_of(keys[i], is);
+        modelled[0] = '\0';
+        for (place = 1; (channel = model_waiter(&model, keys[i], place)) != NULL; place++) {
+            len += (size_t)snprintf(modelled + len, TEXT - len, "%s ", channel);
+        }
+        ck_assert_str_eq(modelled, is);
+    }
+}
+
+static void change_key(unsigned key, unsigned how)
+{
+    if (how == 0) {
+        DO("DEL %s", keys[key]);
+        model_del(&model, keys[key]);
+    } else {
+        const char *value = how == 1 ? MINE : "other";
+
+        DO("SET %s %s PX 90000", keys[key], value);
+        model_set(&model, keys[key], value, 90000);
+    }
+}
+
+/* Below `n`. */
+static unsigned draw(struct rlk_prng *p, unsigned n)
+{
+    return (unsigned)(rlk_prng_next(p) % n);
+}
+
+/* One of the three scripts for some of the keys. */
+static void format_some(struct rlk_prng *p)
+{
+    struct rlk_claim *claim = claim_to(1 + draw(p, 7), draw(p, 2));
+    const char *channel = channels[draw(p, CHANNELS)];
+    unsigned what = draw(p, 6);
+
+    if (what < 3) {
+        rlk_command_wait(&command, claim, channel, (enum rlk_wait_how)draw(p, 3), true);
+    } else if (what == 3) {
+        rlk_command_leave(&command, claim, channel, true);
+    } else {
+        claim->channel = (const char *[]){NULL, "", channel, channel}[draw(p, 4)];
+        rlk_command_release(&command, claim, true);
+    }
+    rlk_claim_unref(claim);
+}
+
+/* _i: the seed. */
+START_TEST(the_model_does_what_the_server_does)
+{
+    struct rlk_prng p;
+    unsigned i;
+
+    rlk_prng_seed(&p, (uint64_t)_i);
+    begin_model();
+    for (i = 0; i < 600; i++) {
+        unsigned step = draw(&p, 10);
+
+        if (step == 0) {
+            unsigned channel = draw(&p, CHANNELS);
+
+            listen_to(channel, !listens[channel]);
+            listeners[channel].n_channels = listens[channel];
+        } else if (step < 4) {
+            change_key(draw(&p, KEYS), draw(&p, 3));
+        } else {
+            format_some(&p);
+            compare_answers();
+        }
+        compare_lists();
+    }
+    end_model();
+}
+END_TEST
+
+/* ---- what the model does not have ---- */
+
+/* Whoever is woken is out of the list, and the next one knows that it is the next. */
+START_TEST(a_release_wakes_the_first_and_tells_the_next)
+{
+    DO("SET p:a other PX 90000");
+    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), 1, true, "other");
+    says_place(wait_for(1, "p:w2", RLK_WAIT_LAST), 2, true, "other");
+    says_place(wait_for(1, "p:w3", RLK_WAIT_LAST), 3, true, "other");
+    says_place(wait_for(1, "p:w4", RLK_WAIT_FIRST), 1, true, "other");
+    says_place(wait_for(1, "p:w2", RLK_WAIT_LAST), 3, true, "other");
+    check_list("p:a", "p:w4 p:w1 p:w2 p:w3 ");
+    ck_assert_int_eq(number(release(1, "")), -1);
+    DO("SET p:a " MINE);
+    ck_assert_int_eq(number(release(1, NULL)), 1);
+    check_heard("");
+    DO("SET p:a " MINE);
+    ck_assert_int_eq(number(release(1, "p:w4")), 2);
+    check_heard("p:w1 tp:a\np:w2 np:a\n");
+    check_list("p:a", "p:w2 p:w3 ");
+}
+END_TEST
+
+/* A list that nobody refreshes ends by itself, and each who enters lets it live. */
+START_TEST(a_list_ends_ten_seconds_after_it_was_entered)
+{
+    int64_t left_ms;
+
+    DO("SET p:a other");
+    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), 1, false, "other");
+    DO("PEXPIRE p:a:redlock-waiting 5000");
+    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), 1, false, "other");
+    left_ms = number(ask_on(server, "PTTL p:a:redlock-waiting"));
+    ck_assert_int_le(left_ms, RLK_COMMAND_WAITING_MS);
+    ck_assert_int_gt(left_ms, 5000);
+}
+END_TEST
+
+START_TEST(a_list_has_at_most_1024_channels)
+{
+    char channel[32];
+    unsigned i;
+
+    DO("SET p:a other PX 90000");
+    for (i = 1; i <= 1024; i++) {
+        snprintf(channel, sizeof(channel), "x%u", i);
+        says_place(wait_for(1, channel, RLK_WAIT_LAST), i, true, "other");
+    }
+    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), -1, true, "other");
+    says_place(wait_for(1, "p:w1", RLK_WAIT_FIRST), -1, true, "other");
+    says_place(wait_for(1, "x7", RLK_WAIT_LAST), 7, true, "other");
+    ck_assert_int_eq(number(ask_on(server, "ZCARD p:a:redlock-waiting")), 1024);
+}
+END_TEST
+
+/* The server does nothing else meanwhile, so a release stops after 32. */
+START_TEST(a_release_skips_the_dead_but_not_for_ever)
+{
+    unsigned i;
+
+    for (i = 1; i <= 40; i++) {
+        DO("ZADD p:a:redlock-waiting %u x%u", i, i);
+    }
+    DO("ZADD p:a:redlock-waiting 99 p:w1");
+    DO("SET p:a " MINE);
+    ck_assert_int_eq(number(release(1, "")), 1);
+    ck_assert_int_eq(number(ask_on(server, "ZCARD p:a:redlock-waiting")), 9);
+    DO("SET p:a " MINE);
+    ck_assert_int_eq(number(release(1, "")), 2);
+    check_heard("p:w1 tp:a\n");
+}
+END_TEST
+
+/* [S5] Nothing that is wrong with a list changes what a release does. */
+START_TEST(a_list_of_a_wrong_type_does_not_harm_a_release)
+{
+    DO("SET p:a " MINE);
+    DO("SET p:b " MINE);
+    DO("SET p:a:redlock-waiting x");
+    DO("ZADD p:b:redlock-waiting 1 p:w1");
+    ck_assert_int_eq(number(release(3, "p:w2")), 2);
+    check_heard("p:w1 tp:b\n");
+    ck_assert_int_eq(number(ask_on(server, "EXISTS p:a p:b")), 0);
+    ck_assert_int_eq(number(leave(1, "p:w1")), 0);
+    DO("SET p:a other");
+    says_error(wait_for(1, "p:w1", RLK_WAIT_LAST), "WRONGTYPE");
+}
+END_TEST
+
+START_TEST(a_key_of_a_wrong_type_is_waited_for)
+{
+    DO("LPUSH p:a x");
+    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), 1, false, "");
+    says_error(release(1, ""), "WRONGTYPE");
+    check_heard("");
+    check_list("p:a", "p:w1 ");
+}
+END_TEST
+
+/* Make a user "weak". False: a server below 6 has no users. */
+static bool give_right(const char *rights)
+{
+    char line[128];
+    redisReply *reply;
+    bool made;
+
+    snprintf(line, sizeof(line), "ACL SETUSER weak on nopass %s", rights);
+    reply = ask_on(server, line);
+    made = reply->type == REDIS_REPLY_STATUS;
+    freeReplyObject(reply);
+    return made;
+}
+
+/* [S5] Somebody who must not publish releases all the same, and leaves the list as it is. */
+START_TEST(a_release_needs_no_right_to_publish)
+{
+    if (!give_right("~* &* +@all -publish")) {
+        return;
+    }
+    DO("SET p:a " MINE);
+    DO("ZADD p:a:redlock-waiting 1 p:w1 2 p:w2");
+    DO("AUTH weak x");
+    ck_assert_int_eq(number(release(1, "p:w2")), 1);
+    check_heard("");
+    check_list("p:a", "p:w1 ");
+    ck_assert_int_eq(number(ask_on(server, "EXISTS p:a")), 0);
+    says_place(wait_for(1, "p:w2", RLK_WAIT_LAST), 0, false, "");
+}
+END_TEST
+
+/* [S5] Nor any other right for the list. */
+START_TEST(a_release_needs_no_right_to_the_list)
+{
+    DO("SET p:a " MINE);
+    DO("ZADD p:a:redlock-waiting 1 p:w1");
+    if (!give_right("~p:a &* +@all")) {
+        return;
+    }
+    DO("AUTH weak x");
+    ck_assert_int_eq(number(release(1, "p:w2")), 1);
+    check_heard("");
+    DO("SET p:a other");
+    freeReplyObject(wait_for(1, "p:w2", RLK_WAIT_LAST));
+    DO("AUTH default x");
+    check_list("p:a", "p:w1 ");
+}
+END_TEST
+
+/* [S5] A full server wakes as well: only entering a list needs memory. */
+START_TEST(a_full_server_wakes_and_says_when_it_cannot_list)
+{
+    DO("SET p:a " MINE " PX 90000");
+    DO("ZADD p:a:redlock-waiting 1 dead 2 p:w1 3 p:w2");
+    DO("CONFIG SET maxmemory 1");
+    says_error(wait_for(1, "p:w3", RLK_WAIT_LAST), "OOM");
+    ck_assert_int_eq(number(release(1, "")), 2);
+    check_heard("p:w1 tp:a\np:w2 np:a\n");
+    says_place(wait_for(1, "p:w2", RLK_WAIT_LAST), 0, false, "");
+    ck_assert_int_eq(number(leave(1, "p:w3")), 0);
+    DO("CONFIG SET maxmemory 0");
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("lists");
+    TCase *c = tcase_create("lists");
+
+    tcase_add_checked_fixture(c, begin, end);
+    tcase_add_loop_test(c, the_model_does_what_the_server_does, 0, 8);
+    tcase_add_test(c, a_release_wakes_the_first_and_tells_the_next);
+    tcase_add_test(c, a_list_ends_ten_seconds_after_it_was_entered);
+    tcase_add_test(c, a_list_has_at_most_1024_channels);
+    tcase_add_test(c, a_release_skips_the_dead_but_not_for_ever);
+    tcase_add_test(c, a_list_of_a_wrong_type_does_not_harm_a_release);
+    tcase_add_test(c, a_key_of_a_wrong_type_is_waited_for);
+    tcase_add_test(c, a_release_needs_no_right_to_publish);
+    tcase_add_test(c, a_release_needs_no_right_to_the_list);
+    tcase_add_test(c, a_full_server_wakes_and_says_when_it_cannot_list);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
