@@ -16,7 +16,8 @@ static _Noreturn void usage(void)
 {
     fprintf(stderr,
             "usage: %s --records FILE [--first I] [--contenders M] [--hold-us T] [--ttl-ms T]\n"
-            "       [--key KEY] [--keys K] [--managers M] [--pause-us T] [--yields 0|1] URI...\n",
+            "       [--key KEY] [--keys K] [--managers M] [--watch 0|1] [--pause-us T] [--yields "
+            "0|1] URI...\n",
             program_invocation_short_name);
     exit(64);
 }
@@ -41,6 +42,8 @@ static void take_option(struct contend_args *args, const char *name, const char 
         args->contenders = (unsigned)number(value, 1, BENCH_MAX_IN_FLIGHT);
     } else if (strcmp(name, "--yields") == 0) {
         args->yields = number(value, 0, 1);
+    } else if (strcmp(name, "--watch") == 0) {
+        args->watch = number(value, 0, 1);
     } else if (strcmp(name, "--keys") == 0) {
         args->keys = (unsigned)number(value, 1, BENCH_MAX_IN_FLIGHT);
     } else if (strcmp(name, "--managers") == 0) {
@@ -60,7 +63,7 @@ static void take_option(struct contend_args *args, const char *name, const char 
     }
 }
 
-/* Five connections for each of many contenders. */
+/* Two connections to each master for each of many contenders. */
 static void raise_limit(void)
 {
     struct rlimit limit;
@@ -80,6 +83,7 @@ void contend_args_parse(struct contend_args *args, int argc, char **argv)
                                   .ttl_ms = BENCH_TTL_MS,
                                   .key = "bench:handover",
                                   .keys = 1,
+                                  .watch = true,
                                   .pause_ns = 500000};
     for (i = 1; i < argc; i++) {
         if (argv[i][0] == '-') {

@@ -1,7 +1,10 @@
 """The masters of a run: their counters, and their processes."""
+import contextlib
 import os
 import signal
 import socket
+import threading
+import time
 
 # What the scripts of the clients call: the server counts it like what clients send. No client sends one of these by
 # itself, but for the EXISTS of libredlock that follows each CLIENT CACHING.
@@ -66,8 +69,41 @@ class Master:
         os.kill(self.pid, signal.SIGCONT)
 
 
+@contextlib.contextmanager
+def stopped(master):
+    master.stop()
+    try:
+        yield
+    finally:
+        master.go_on()
+
+
+@contextlib.contextmanager
+def slow(master):
+    """It runs for 5 ms, then not for 5 ms, and so on."""
+    over = threading.Event()
+
+    def pulse():
+        while not over.is_set():
+            master.stop()
+            time.sleep(0.005)
+            master.go_on()
+            time.sleep(0.005)
+
+    thread = threading.Thread(target=pulse)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+TROUBLES = {'stopped': stopped, 'slow': slow}
+
+
 class Counters:
-    """What the masters have done and used since this was made; stopped masters are left out."""
+    """What masters have done and used since this was made."""
 
     def __init__(self, masters):
         self.masters = masters
@@ -75,15 +111,16 @@ class Counters:
         self.cpu = [cpu_s(master.pid) for master in masters]
 
     def since(self, family):
-        """Commands that clients sent, commands of scripts, messages, and CPU seconds."""
-        sent = inside = published = armed = 0
+        """Commands that clients sent, commands of scripts, messages pushed, and CPU seconds. A read that is tracked is
+        answered by one invalidation at most, so `pushed` is an upper bound."""
+        sent = inside = pushed = 0
         for master, before in zip(self.masters, self.calls):
             for name, count in master.calls().items():
                 count -= before.get(name, 0)
-                published += count if name == 'publish' else 0
                 if name == 'client|caching':
-                    armed += count
                     sent, inside = sent + count, inside - count
+                if name in ('publish', 'client|caching'):
+                    pushed += count
                 if name == 'info':
                     continue
                 if name in INSIDE[family]:
@@ -91,4 +128,4 @@ class Counters:
                 else:
                     sent += count
         used = sum(cpu_s(master.pid) - cpu for master, cpu in zip(self.masters, self.cpu))
-        return {'sent': sent, 'inside': inside, 'published': published, 'armed': armed, 'cpu_s': used}
+        return {'sent': sent, 'inside': inside, 'pushed': pushed, 'cpu_s': used}

@@ -18,7 +18,7 @@ from table import groups, spread
 WIDTH, HEIGHT = 960, 470
 TOP, BOTTOM = 70, 330
 PANELS = [(70, 450), (560, 940)]
-COLOURS = ['#c0392b', '#7f8c8d', '#34495e', '#2980b9', '#85c1e9', '#27ae60', '#a9dfbf', '#8e44ad']
+COLOURS = ['#c0392b', '#e6a39b', '#7f8c8d', '#34495e', '#2980b9', '#85c1e9', '#27ae60', '#a9dfbf', '#8e44ad']
 STYLE = ('text{font:13px sans-serif;fill:#222}.small{font-size:11px;fill:#555}.title{font-size:15px;font-weight:bold}'
          '.axis{stroke:#999}.grid{stroke:#e5e5e5}')
 
@@ -87,13 +87,13 @@ def legend(kinds):
 def values_of(table, kind, field):
     """{contenders: (median, least, most)}, without what cannot be drawn."""
     found = {contenders: spread(kinds[kind], field)
-             for (contenders, stopped), kinds in table.items() if kind in kinds and not stopped}
+             for (contenders, trouble), kinds in table.items() if kind in kinds and not trouble}
     return {contenders: values for contenders, values in found.items() if values and values[1] > 0}
 
 
 def draw(result):
     table = groups(result['runs'])
-    columns = sorted({contenders for contenders, stopped in table if not stopped})
+    columns = sorted({contenders for contenders, trouble in table if not trouble})
     kinds = list(dict.fromkeys(kind for row in table.values() for kind in row))
     changes = [(COLOURS[i % len(COLOURS)], values_of(table, kind, 'changes_per_s')) for i, kind in enumerate(kinds)]
     gaps = [(COLOURS[i % len(COLOURS)], values_of(table, kind, 'gap_p50_ms')) for i, kind in enumerate(kinds)]

@@ -5,8 +5,10 @@
 runs every row once, one after the other, so that what changes slowly on the machine hits all of them.
 """
 import argparse
+import contextlib
 import json
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -20,7 +22,7 @@ import table
 from clients import Clients
 from figures import figures, overlaps
 from machine import machine
-from masters import Counters, Master
+from masters import TROUBLES, Counters, Master
 
 PROCESSES = 8  # up to so many contenders are processes; more are in one
 IDLE_S = 3     # when nobody gets the lock for so long, who waits is stranded
@@ -37,16 +39,18 @@ class Kind:
         return [*self.program, *map(str, [*self.options(contenders), *more])]
 
     def start(self, clients, contenders, uris):
-        each = 1 if contenders <= PROCESSES else contenders
+        fits = (resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 100) // (2 * len(uris) + 1)
+        each = 1 if contenders <= PROCESSES else min(contenders, fits)
         for first in range(0, contenders, each):
-            clients.start(self.command(contenders, '--first', first, '--contenders', each), uris)
+            clients.start(self.command(contenders, '--first', first,
+                                       '--contenders', min(each, contenders - first)), uris)
 
 
 def best_pause_us(contenders, yields):
     """The pause with which the floor changes owner most often. It grows with the number of contenders, which the floor is
     told and no real client knows. Found by trying 45, 80, 150, 300 and 600 microseconds for each contender."""
-    each = 45 if contenders <= 8 and not yields else 80 if contenders <= 64 else 150
-    return each * contenders
+    each = (80, 150, 300) if yields else (45, 80, 150)
+    return contenders * (each[0] if contenders <= 8 else each[1] if contenders <= 64 else each[2])
 
 
 def floor_of(args, name, yields):
@@ -58,6 +62,7 @@ def kinds_of(args):
     """Those of C, and those of npm."""
     ours = os.path.join(args.build, 'bench/handover/handover-ours')
     own = [Kind('libredlock', 'libredlock', [ours]),
+           Kind('libredlock, watch off', 'libredlock', [ours], lambda contenders: ['--watch', 0]),
            floor_of(args, 'floor', False), floor_of(args, 'floor, yielding', True)]
     npm = []
     if args.npm:
@@ -68,30 +73,25 @@ def kinds_of(args):
     return own, npm
 
 
-def measure(kind, contenders, stopped, masters, args, folder):
-    """One run of one row. stopped: the number of the master that is stopped meanwhile, or None."""
+def measure(kind, contenders, trouble, victim, masters, args, folder):
+    """One run of one row. trouble: what happens to the master `victim` meanwhile, or None."""
     for master in masters:
         master.ask('FLUSHALL')
-    running = [master for i, master in enumerate(masters) if i != stopped]
+    running = [master for i, master in enumerate(masters) if trouble != 'stopped' or i != victim]
     with Clients(folder) as clients:
         kind.start(clients, contenders, args.uris)
         clients.ready()
-        try:
-            if stopped is not None:
-                masters[stopped].stop()
+        with TROUBLES[trouble](masters[victim]) if trouble else contextlib.nullcontext():
             clients.tell(b'g')
-            time.sleep(args.warmup + (1 if stopped is not None else 0))
+            time.sleep(args.warmup + (1 if trouble else 0))
             counters, cpu, begin = Counters(running), clients.cpu_s(), time.monotonic_ns()
             time.sleep(args.seconds * (2 if contenders > 100 else 1))
             end, cpu, work = time.monotonic_ns(), clients.cpu_s() - cpu, counters.since(kind.family)
             went_on = clients.rest(IDLE_S, args.drain)
             waiting, errors = clients.end()
-        finally:
-            if stopped is not None:
-                masters[stopped].go_on()
         acquisitions = clients.acquisitions()
     return row_of(acquisitions, contenders, begin, end, work, cpu) | {
-        'kind': kind.name, 'contenders': contenders, 'stopped': stopped is not None,
+        'kind': kind.name, 'contenders': contenders, 'trouble': trouble, 'processes': len(clients.list),
         'overlaps': overlaps(acquisitions), 'errors': errors,
         'stranded': 0 if went_on else waiting, 'unserved': waiting if went_on else 0}
 
@@ -99,27 +99,22 @@ def measure(kind, contenders, stopped, masters, args, folder):
 def row_of(acquisitions, contenders, begin, end, work, cpu):
     """Figures, with the work of clients and masters for each change of the owner."""
     row = figures(acquisitions, contenders, begin, end)
-    changes = row['changes'] or float('nan')
+    each = {'client_cpu_ms': cpu * 1000, 'master_cpu_ms': work['cpu_s'] * 1000, 'sent': work['sent'],
+            'inside': work['inside'], 'pushed': work['pushed']}
     return row | {
         'client_cpu_s_per_s': cpu * 1e9 / (end - begin),
         'master_cpu_s_per_s': work['cpu_s'] * 1e9 / (end - begin),
-        'client_cpu_ms': cpu * 1000 / changes,
-        'master_cpu_ms': work['cpu_s'] * 1000 / changes,
-        'sent': work['sent'] / changes,
-        'inside': work['inside'] / changes,
-        'published': work['published'] / changes,
-        'armed': work['armed'] / changes,
-    }
+    } | {field: value / row['changes'] if row['changes'] else None for field, value in each.items()}
 
 
 def plan(own, npm, args):
-    """(kind, contenders, whether a master is stopped), in the order of a round."""
+    """(kind, contenders, what is wrong with a master), in the order of a round."""
     rows = []
     for contenders in args.contenders:
-        rows += [(kind, contenders, False) for kind in own]
+        rows += [(kind, contenders, None) for kind in own]
         if not args.quick or contenders == PROCESSES:
-            rows += [(kind, contenders, False) for kind in npm]
-    return rows + [(kind, PROCESSES, True) for kind in own]
+            rows += [(kind, contenders, None) for kind in npm]
+    return rows + [(kind, PROCESSES, trouble) for trouble in TROUBLES for kind in own]
 
 
 def run_rounds(args, own, npm, masters, folder):
@@ -127,15 +122,14 @@ def run_rounds(args, own, npm, masters, folder):
     runs = []
     for round_ in range(args.rounds):
         order = rows if round_ % 2 == 0 else rows[::-1]
-        for i, (kind, contenders, stop) in enumerate(order):
+        for i, (kind, contenders, trouble) in enumerate(order):
             if sys.stderr.isatty():
                 print(f'\rround {round_ + 1} of {args.rounds}, {i + 1} of {len(order)}: {kind.name}, {contenders}'
                       f'{"":20}', end='', file=sys.stderr)
-            stopped = round_ % len(masters) if stop else None
             try:
-                runs.append(measure(kind, contenders, stopped, masters, args, folder))
+                runs.append(measure(kind, contenders, trouble, round_ % len(masters), masters, args, folder))
             except RuntimeError as error:
-                runs.append({'kind': kind.name, 'contenders': contenders, 'stopped': stop, 'failed': str(error)})
+                runs.append({'kind': kind.name, 'contenders': contenders, 'trouble': trouble, 'failed': str(error)})
     if sys.stderr.isatty():
         print('\r' + ' ' * 79 + '\r', end='', file=sys.stderr)
     return runs

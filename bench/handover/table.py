@@ -16,23 +16,17 @@ FIGURES = [  # field, title, format; a title of two lines
 ]
 
 
-def pushed(run):
-    """An upper bound: each look that is armed is answered by one invalidation at most."""
-    return run['published'] + run['armed']
-
-
 def groups(runs):
-    """{(contenders, stopped): {kind: [run, ...]}}, in the order of the first round."""
+    """{(contenders, trouble): {kind: [run, ...]}}, in the order of the first round."""
     found = {}
     for run in runs:
-        found.setdefault((run['contenders'], run['stopped']), {}).setdefault(run['kind'], []).append(run)
+        found.setdefault((run['contenders'], run['trouble']), {}).setdefault(run['kind'], []).append(run)
     return found
 
 
 def spread(runs, field):
     """Median, least and most; None when no run has the figure."""
-    values = [pushed(run) if field == 'pushed' else run[field] for run in runs if 'failed' not in run]
-    values = [value for value in values if value is not None and value == value]
+    values = [run[field] for run in runs if 'failed' not in run and run[field] is not None]
     return (statistics.median(values), min(values), max(values)) if values else None
 
 
@@ -43,9 +37,10 @@ def text(values, form):
     return middle if least == most else f'{middle} ({least}–{most})'
 
 
-def title_of(contenders, stopped):
-    how = 'processes' if contenders <= 8 else 'in one process'
-    return f'{contenders} contenders, {how}' + (', one master stopped' if stopped else '')
+def title_of(contenders, trouble, runs):
+    processes = max((run['processes'] for run in runs if 'failed' not in run), default=1)
+    how = 'a process each' if processes == contenders else f'in {processes} process{"es" if processes > 1 else ""}'
+    return f'{contenders} contenders, {how}' + (f', one master {trouble}' if trouble else '')
 
 
 def print_rows(lines):
@@ -72,8 +67,8 @@ def remarks(kind, runs):
 
 
 def print_runs(runs):
-    for (contenders, stopped), kinds in groups(runs).items():
-        print(title_of(contenders, stopped))
+    for (contenders, trouble), kinds in groups(runs).items():
+        print(title_of(contenders, trouble, sum(kinds.values(), [])))
         print_rows([[''] + [title[0] for _, title, _ in FIGURES], [''] + [title[1] for _, title, _ in FIGURES]] +
                    [[kind] + [text(spread(kind_runs, field), form) for field, _, form in FIGURES]
                     for kind, kind_runs in kinds.items()])
