@@ -93,13 +93,21 @@ static bool same(const struct rlk_key *a, const struct rlk_key *b)
     return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
 }
 
-/* Names that the library uses itself: those of counters, and the incarnation key. */
-static bool is_reserved(const char *bytes, size_t len)
+static bool ends_in(const struct rlk_key *key, const char *end)
 {
-    const size_t tail = sizeof(RLK_COMMAND_COUNTER) - 1, key = sizeof(RLK_COMMAND_INCARNATION) - 1;
+    size_t len = strlen(end);
 
-    return (len >= tail && memcmp(bytes + len - tail, RLK_COMMAND_COUNTER, tail) == 0) ||
-           (len == key && memcmp(bytes, RLK_COMMAND_INCARNATION, key) == 0);
+    return key->len >= len && memcmp(key->bytes + key->len - len, end, len) == 0;
+}
+
+/* Names that the library uses itself: counters, waiting lists, and the incarnation key. */
+static bool is_reserved(const struct rlk_key *key)
+{
+    static const struct rlk_key incarnation = {RLK_COMMAND_INCARNATION,
+                                               sizeof(RLK_COMMAND_INCARNATION) - 1};
+
+    return ends_in(key, RLK_COMMAND_COUNTER) || ends_in(key, RLK_COMMAND_WAITING) ||
+           same(key, &incarnation);
 }
 
 static int check_key(struct redlock *rl, const struct rlk_key *key, unsigned number)
@@ -116,7 +124,7 @@ static int check_key(struct redlock *rl, const struct rlk_key *key, unsigned num
             "key %u is %zu bytes long; at most %zu are allowed (%d with key_prefix)", number,
             key->len, most, REDLOCK_MAX_KEY);
     }
-    if (is_reserved(key->bytes, key->len)) {
+    if (is_reserved(key)) {
         return rlk_manager_refuse(
             rl, REDLOCK_EINVAL,
             "key %u has a name that is reserved for the library; use another name", number);

@@ -16,6 +16,7 @@
 #define LAST_NUMBER ((UINT64_C(1) << 52) - 1)
 
 #define COUNTER ":redlock-fence"
+#define WAITING ":redlock-waiting"
 
 static struct farm f;
 static struct held h;
@@ -704,11 +705,19 @@ static const struct {
     const char *key;
     int status;
 } names[] = {
-    {"k" COUNTER, REDLOCK_EINVAL},         {COUNTER, REDLOCK_EINVAL},
-    {"k" COUNTER COUNTER, REDLOCK_EINVAL}, {"redlock:incarnation", REDLOCK_EINVAL},
-    {"redlock-fence", REDLOCK_OK},         {"k" COUNTER "s", REDLOCK_OK},
-    {"redlock:incarnations", REDLOCK_OK},  {"a:redlock:incarnation", REDLOCK_OK},
+    {"k" COUNTER, REDLOCK_EINVAL},
+    {COUNTER, REDLOCK_EINVAL},
+    {"k" COUNTER COUNTER, REDLOCK_EINVAL},
+    {"redlock:incarnation", REDLOCK_EINVAL},
+    {"redlock-fence", REDLOCK_OK},
+    {"k" COUNTER "s", REDLOCK_OK},
+    {"redlock:incarnations", REDLOCK_OK},
+    {"a:redlock:incarnation", REDLOCK_OK},
     {"redlock:incarnatio", REDLOCK_OK},
+    {"k" WAITING, REDLOCK_EINVAL},
+    {WAITING, REDLOCK_EINVAL},
+    {"k" WAITING "s", REDLOCK_OK},
+    {"redlock-waiting", REDLOCK_OK},
 };
 #define N_NAMES ((int)(sizeof(names) / sizeof(names[0])))
 
@@ -719,7 +728,7 @@ static void count(struct redlock_lock *lock, int status, void *arg)
     ++*(int *)arg;
 }
 
-/* A lock of that name would be another lock's counter, or the mark of all data. */
+/* A lock of that name would be another lock's counter or waiting list, or the mark of all data. */
 START_TEST(a_reserved_name_is_refused_as_a_key)
 {
     const char *keys[] = {"a", names[_i].key};
