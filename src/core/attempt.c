@@ -18,6 +18,7 @@ void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *co
     a->started_us = a->decided_us = 0;
     a->give_up_us = RLK_NEVER;
     a->took_us = 0;
+    a->unlisted_us = 0;
     a->retry_us = RLK_NEVER;
     a->polls = a->split = a->had_turn = false;
     a->config = *config;
@@ -34,13 +35,14 @@ static void fail(struct rlk_attempt *a, int status, uint64_t now_us, struct rlk_
     out->report = true;
 }
 
-static void set_retry(struct rlk_attempt *a, uint64_t now_us)
+static void begin_back_off(struct rlk_attempt *a, uint64_t now_us)
 {
     uint64_t min_us = a->config.retry_min_us;
 
     if (min_us == 0) {
         min_us = rlk_time_max(RETRY_FLOOR_US, rlk_time_min(4 * a->took_us, a->config.retry_max_us));
     }
+    a->unlisted_us = now_us;
     a->retry_us =
         rlk_time_add(now_us, rlk_backoff_us(&a->prng, a->tries, min_us, a->config.retry_max_us));
 }
@@ -50,7 +52,7 @@ static void set_retry(struct rlk_attempt *a, uint64_t now_us)
 static void wait(struct rlk_attempt *a, enum rlk_wait_how how, uint64_t now_us)
 {
     a->state = RLK_ATTEMPT_WAITING;
-    set_retry(a, now_us);
+    begin_back_off(a, now_us);
     if (a->polls) {
         rlk_waiting_stop(&a->waiting);
     } else {
@@ -169,7 +171,10 @@ static void give_up(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *
 /* When the wait ends with a round, unless something happens before. */
 static uint64_t round_us(const struct rlk_attempt *a)
 {
-    return a->polls ? a->retry_us : rlk_waiting_poll_us(&a->waiting, a->retry_us);
+    if (a->polls) {
+        return a->retry_us;
+    }
+    return rlk_waiting_poll_us(&a->waiting, a->retry_us, a->unlisted_us);
 }
 
 static bool is_turn(const struct rlk_attempt *a, uint64_t now_us)
@@ -180,14 +185,14 @@ static bool is_turn(const struct rlk_attempt *a, uint64_t now_us)
 /* [W6] Whether no wake can be relied on. */
 static bool may_poll(const struct rlk_attempt *a)
 {
-    return rlk_waiting_poll_us(&a->waiting, 0) != RLK_NEVER;
+    return rlk_waiting_poll_us(&a->waiting, 0, 0) != RLK_NEVER;
 }
 
 /* [W6] The lists that were to wake us no longer do: poll, after a back-off. */
 static void resume_polling(struct rlk_attempt *a, bool polled, uint64_t now_us)
 {
     if (!polled && may_poll(a)) {
-        set_retry(a, now_us);
+        begin_back_off(a, now_us);
     }
 }
 

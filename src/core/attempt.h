@@ -61,10 +61,11 @@ struct rlk_attempt {
                        round has failed */
     uint32_t tries; /* rounds begun, and so the number of the present round; 1 is the first */
     uint64_t started_us, decided_us;
-    uint64_t give_up_us; /* no round begins after this */
-    uint64_t took_us;    /* how long the last round took */
-    uint64_t retry_us;   /* WAITING: the end of the back-off */
-    bool polls;          /* WAITING: for nodes, not for a holder: the round begins at retry_us */
+    uint64_t give_up_us;  /* no round begins after this */
+    uint64_t took_us;     /* how long the last round took */
+    uint64_t unlisted_us; /* WAITING: since when too few hosts list us to rely on them [W6] */
+    uint64_t retry_us;    /* WAITING: the end of the back-off that began then */
+    bool polls;           /* WAITING: for nodes, not for a holder: the round begins at retry_us */
     bool split; /* WAITING: perhaps nobody holds the keys: also a turn has to wait until retry_us */
     bool had_turn; /* a node has taken us out of its list, and we did not get the lock */
     struct rlk_waiting waiting;

@@ -56,13 +56,10 @@ static void use_hosts(struct rlk_waiting *w, uint64_t hosts, uint64_t watched)
 
 /* [W4] Whoever is next hears of every change of the key; nobody else does, or the messages of a
  * hand-over would grow with the number of waiters. */
-static void ask(struct rlk_waiting *w, uint64_t nodes, uint64_t now_us, struct rlk_actions *out)
+static void ask(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions *out)
 {
     if (nodes == 0) {
         return;
-    }
-    if (w->asked == 0) {
-        w->asked_us = now_us;
     }
     w->asked |= nodes;
     w->places |= nodes;
@@ -93,7 +90,7 @@ static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_p
     }
     use_hosts(w, choose_hosts(w, ev->watchable & ~w->unable), ev->watched);
     w->look_us = next_look_us(prng, ev->now_us);
-    ask(w, w->watched, ev->now_us, out);
+    ask(w, w->watched, out);
     w->how = w->watched ? RLK_WAIT_LAST : w->how;
 }
 
@@ -309,7 +306,7 @@ static void on_watched(struct rlk_waiting *w, const struct rlk_event *ev, struct
     w->unable &= ~bit;
     if (w->hosts & bit) {
         w->watched |= bit;
-        ask(w, bit, ev->now_us, out);
+        ask(w, bit, out);
     } else if (rlk_mask_count(w->hosts) < RLK_WAITING_HOSTS) {
         look_before(w, ev->now_us);
     }
@@ -325,7 +322,7 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
     } else if (ev->kind == RLK_EVENT_NEXT) {
         on_next(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_CHANGED) {
-        ask(w, w->watched & rlk_mask_bit(ev->node), ev->now_us, out);
+        ask(w, w->watched & rlk_mask_bit(ev->node), out);
     } else if (ev->kind == RLK_EVENT_WATCHED) {
         on_watched(w, ev, out);
     } else if (ev->kind == RLK_EVENT_UNWATCHED) {
@@ -368,13 +365,13 @@ bool rlk_waiting_is_turn(const struct rlk_waiting *w, uint64_t now_us)
     return now_us >= w->go_us && is_settled(w);
 }
 
-uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us)
+uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us, uint64_t unlisted_us)
 {
     if (is_enough(w, w->listed | w->turn)) {
         return RLK_NEVER;
     }
     if (is_enough(w, w->listed | w->turn | w->asked)) {
-        return rlk_time_max(poll_us, rlk_time_add(w->asked_us, RLK_WAITING_ANSWER_US));
+        return rlk_time_max(poll_us, rlk_time_add(unlisted_us, RLK_WAITING_ANSWER_US));
     }
     return poll_us;
 }

@@ -59,7 +59,6 @@ struct rlk_waiting {
     bool checked;          /* we have looked since the first of `turn` was heard */
     enum rlk_wait_how how; /* the next question asks so for a place */
     uint64_t look_us;      /* when to look again */
-    uint64_t asked_us;     /* since when hosts have not answered */
     uint64_t go_us;        /* when a turn is due; RLK_NEVER: not now */
     uint64_t end_us[RLK_WAITING_HOSTS]; /* when the key expires on each host */
 };
@@ -88,8 +87,8 @@ void rlk_waiting_timer(struct rlk_waiting *w, const struct rlk_event *ev, struct
 bool rlk_waiting_is_turn(const struct rlk_waiting *w, uint64_t now_us);
 
 /* [W6] When to poll, if a poll is due at `poll_us`: not at all while enough hosts have listed us,
- * and not yet while they may be about to. */
-uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us);
+ * and not yet while they may be about to. unlisted_us: since when too few have. */
+uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us, uint64_t unlisted_us);
 
 /* When the next TIMER is needed, if a turn does not count before `hold_us`. */
 uint64_t rlk_waiting_deadline(const struct rlk_waiting *w, uint64_t hold_us);

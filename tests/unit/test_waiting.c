@@ -43,7 +43,7 @@
 #define LOOKS(mask) IS(out.wait, mask), WAITING
 #define ROUND(n) ASKING, IS(a.tries, n), IS(out.fresh, true), IS(out.wait, 0), IS(out.track, 0)
 #define NO_TURN IS(a.waiting.go_us, RLK_NEVER)
-#define NO_POLL(w) (rlk_waiting_poll_us(&(w)->a.waiting, 0) == RLK_NEVER)
+#define NO_POLL(w) (rlk_waiting_poll_us(&(w)->a.waiting, 0, 0) == RLK_NEVER)
 
 /* ---- [W1] hosts ---- */
 
@@ -167,10 +167,10 @@ START_TEST(whoever_is_next_tries_a_denied_turn_now_and_then)
     ck_assert_uint_ge(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_LOOK_US / 4 * 3);
     ck_assert_uint_le(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_LOOK_US / 4 * 5);
     while (w.a.state == RLK_ATTEMPT_WAITING) {
+        uint64_t now_us = w.out.deadline_us - T0 + 100;
+
         PLAY(&w, WAKE);
         if (w.out.wait) {
-            uint64_t now_us = w.a.waiting.asked_us - T0 + 100;
-
             PLAY(&w, LISTED(now_us, 0x6, 1, RLK_NEVER), FREE(now_us, 0x1));
         }
     }
@@ -228,7 +228,8 @@ static const struct story of_looks[] = {
      {WAIT_LISTED, SET(watchable, 0x1b), DOWN(LATER, 0x4, 0x1b), DUE(LATER + 1000), WAKE,
       LOOKS(0xb)}},
     {"a_host_that_could_not_list_us_is_replaced",
-     {WAIT, LISTED(20, 0x6, 4, RLK_NEVER), NO_PLACE(30, 0x1), DUE(1030), WAKE, LOOKS(0xe)}},
+     {WAIT, LISTED(20, 0x6, 4, RLK_NEVER), NO_PLACE(30, 0x1), DUE(1030), WAKE, LOOKS(0xe),
+      IS(a.waiting.places, 0xf)}},
     {"a_watch_that_comes_back_makes_a_node_able_again",
      {SLOW, WAIT, NO_PLACE(20, 0x1), WAKE, LOOKS(0xe), NO_PLACE(2000, 0xe), WAKE, LOOKS(0x10),
       UP(4000, 0x1, 0x1f), DUE(4000), WAKE, LOOKS(0x11)}},
