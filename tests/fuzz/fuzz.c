@@ -137,6 +137,12 @@ static void read_field(struct fuzz_script *s, char field, struct rlk_event *ev)
     case 'b':
         ev->by_us = fuzz_number(s);
         break;
+    case 'p':
+        ev->place = (uint32_t)fuzz_number(s);
+        break;
+    case 'l':
+        ev->left_us = fuzz_number(s);
+        break;
     default:
         abort(); /* the table is wrong */
     }

@@ -8,6 +8,8 @@
  *     r READY COMING   from now on these nodes can be asked, are being connected (hexadecimal)
  *     F                the nodes have no room, or have some again
  *     f                with a fence, from the start on
+ *     L HASH           waits in lists, from the start on; the hash of the keys
+ *     w CAN DO         from now on these nodes can list us, and can wake us
  *     +TIME            time goes by
  *     @, <             to the deadline, or to just before it
  *     e, E             to the last moment at which a win leaves enough, or just behind
@@ -22,6 +24,7 @@
 #include "fuzz.h"
 #include "lib/events.h"
 #include "round_model.h"
+#include "wait_model.h"
 
 /* After so many steps the driver cancels the attempt. */
 #define PATIENCE 200
@@ -29,7 +32,8 @@
 struct world {
     struct rlk_attempt a;
     struct round_model round;
-    uint64_t ready, coming, now_us, deadline_us;
+    struct wait_model wait;
+    uint64_t ready, coming, watchable, watched, now_us, deadline_us;
     uint64_t give_up_us; /* the start and the wait */
     bool full;
     unsigned wins_reported, ends_reported;
@@ -80,13 +84,42 @@ static bool is_for_the_round(const struct moment *m)
     return false;
 }
 
-/* [S13] A round is due: it begins, or is queued. */
+/* [W2] It stands behind another one of its manager. */
+static bool gets_behind(const struct moment *m)
+{
+    return m->before->state == RLK_ATTEMPT_IDLE && m->ev->kind == RLK_EVENT_START &&
+           m->ev->behind && m->before->config.wait_us > 0;
+}
+
+/* It may ask at once, or comes to it. */
+static bool may_begin(const struct world *w, const struct moment *m)
+{
+    if (m->before->state == RLK_ATTEMPT_IDLE) {
+        return m->ev->kind == RLK_EVENT_START && !gets_behind(m);
+    }
+    return m->before->state == RLK_ATTEMPT_BEHIND && m->ev->kind == RLK_EVENT_CONTEND &&
+           w->now_us < w->give_up_us;
+}
+
+/* [W7] It may ask, but others go first. */
+static bool yields(const struct world *w, const struct moment *m)
+{
+    return may_begin(w, m) && m->ev->yield && m->before->config.wait_us > 0;
+}
+
+/* [S13] A round is due: it begins, or is queued. wait_model.c says when a waiter goes. */
 static bool is_round_due(const struct world *w, const struct moment *m)
 {
-    bool first = m->before->state == RLK_ATTEMPT_IDLE && m->ev->kind == RLK_EVENT_START;
-
-    return first || (m->before->state == RLK_ATTEMPT_WAITING && is_wake_up(m) &&
-                     w->now_us >= w->deadline_us && w->now_us < w->give_up_us);
+    if (yields(w, m) && m->before->config.watch && m->ev->watched == m->ev->watchable &&
+        (m->ev->watched & 1)) {
+        return false; /* a node can be asked for a place, and may give it */
+    }
+    if (yields(w, m) ||
+        (wait_model_applies(m->before) && is_wake_up(m) && w->now_us < w->give_up_us)) {
+        return m->out->fresh || m->out->queue;
+    }
+    return may_begin(w, m) || (m->before->state == RLK_ATTEMPT_WAITING && is_wake_up(m) &&
+                               w->now_us >= w->deadline_us && w->now_us < w->give_up_us);
 }
 
 /* Until when an attempt may be queued. Without a wait it may stay there for any time: its one round
@@ -186,11 +219,19 @@ static enum rlk_attempt_state expected(const struct world *w, const struct momen
         w->now_us < queue_limit_us(w, m)) {
         return RLK_ATTEMPT_ASKING;
     }
+    if (gets_behind(m)) {
+        return RLK_ATTEMPT_BEHIND;
+    }
+    if (yields(w, m)) {
+        return RLK_ATTEMPT_WAITING;
+    }
     if (m->before->state == RLK_ATTEMPT_IDLE || m->before->state == RLK_ATTEMPT_WAITING ||
-        m->before->state == RLK_ATTEMPT_QUEUED) {
+        m->before->state == RLK_ATTEMPT_BEHIND || m->before->state == RLK_ATTEMPT_QUEUED) {
         uint64_t limit_us =
             m->before->state == RLK_ATTEMPT_QUEUED ? queue_limit_us(w, m) : w->give_up_us;
-        bool over = m->before->state != RLK_ATTEMPT_IDLE && is_wake_up(m) && w->now_us >= limit_us;
+        bool late =
+            is_wake_up(m) || (kind == RLK_EVENT_CONTEND && m->before->state == RLK_ATTEMPT_BEHIND);
+        bool over = m->before->state != RLK_ATTEMPT_IDLE && late && w->now_us >= limit_us;
 
         return kind == RLK_EVENT_CANCEL || over ? RLK_ATTEMPT_FAILED : m->before->state;
     }
@@ -206,7 +247,9 @@ static void check_failure(const struct world *w, const struct moment *m)
     if (status == REDLOCK_EDEADLINE) {
         FUZZ_CHECK(w->now_us >= w->give_up_us && m->before->config.wait_us > 0,
                    "the end of the wait is told when it has come");
-        FUZZ_CHECK(m->after->tries > 0 || m->after->reason == REDLOCK_ELIMIT,
+        FUZZ_CHECK(m->after->tries > 0 ||
+                       m->after->reason == (m->before->state == RLK_ATTEMPT_QUEUED ? REDLOCK_ELIMIT
+                                                                                   : REDLOCK_EHELD),
                    "[S13] an attempt that never left the queue reports our own limit");
     } else if (!cancelled) {
         FUZZ_CHECK(status == m->after->reason && status < 0,
@@ -241,7 +284,8 @@ static void check_state(struct world *w, const struct moment *m)
 static uint64_t bound(const struct world *w, const struct moment *m)
 {
     const struct rlk_attempt_config *c = &m->before->config;
-    uint64_t us = c->retry_min_us, took_us = w->now_us - w->round.started_us, i;
+    uint64_t us = c->retry_min_us, i;
+    uint64_t took_us = m->after->tries > 0 ? w->now_us - w->round.started_us : 0;
 
     if (us == 0) {
         us = took_us > RLK_NEVER / 4 ? RLK_NEVER : rlk_time_max(1000, 4 * took_us);
@@ -260,11 +304,14 @@ static void check_deadline(struct world *w, const struct moment *m)
         FUZZ_CHECK(due_us == m->after->round.deadline_us, "while it asks, the round's deadline");
     } else if (m->after->state == RLK_ATTEMPT_QUEUED) {
         FUZZ_CHECK(due_us == queue_limit_us(w, m), "in the queue only the wait can end");
+    } else if (m->after->state == RLK_ATTEMPT_BEHIND) {
+        FUZZ_CHECK(due_us == w->give_up_us, "behind another one only the wait can end");
     } else if (m->after->state != RLK_ATTEMPT_WAITING) {
         FUZZ_CHECK(due_us == RLK_NEVER, "an attempt that waits for nothing needs no timer");
-    } else if (m->before->state == RLK_ATTEMPT_WAITING && !begins_a_round(m)) {
+    } else if (m->before->state == RLK_ATTEMPT_WAITING && !wait_model_applies(m->after) &&
+               !begins_a_round(m)) {
         FUZZ_CHECK(due_us == w->deadline_us, "the back-off does not change while it lasts");
-    } else {
+    } else if (!wait_model_applies(m->after)) {
         FUZZ_CHECK(due_us >= w->now_us && due_us <= w->give_up_us &&
                        due_us <= rlk_time_add(w->now_us, bound(w, m)),
                    "the back-off is under its bound, and ends with the wait");
@@ -285,12 +332,15 @@ static void step(struct world *w, struct rlk_event ev)
         ev.ready = w->ready;
         ev.connecting = w->coming;
         ev.full = w->full;
+        ev.watchable = w->watchable;
+        ev.watched = w->watched;
     }
     if (before.state == RLK_ATTEMPT_IDLE && ev.kind == RLK_EVENT_START) {
         w->give_up_us = rlk_time_add(w->now_us, before.config.wait_us);
     }
     rlk_attempt_step(&w->a, &ev, &out);
     follow_round(w, &m);
+    wait_model_follow(&w->wait, &(struct wait_step){&before, &w->a, &ev, &out});
     check_state(w, &m);
     check_deadline(w, &m);
 }
@@ -322,6 +372,18 @@ static const struct fuzz_event events[] = {
     {'t', "", {.kind = RLK_EVENT_TIMER}},
     {'R', "", {.kind = RLK_EVENT_DEQUEUED}},
     {'c', "", {.kind = RLK_EVENT_CANCEL}},
+    {'B', "", {.kind = RLK_EVENT_START, .behind = true}},
+    {'v', "", {.kind = RLK_EVENT_START, .yield = true}},
+    {'K', "", {.kind = RLK_EVENT_CONTEND}},
+    {'V', "", {.kind = RLK_EVENT_CONTEND, .yield = true}},
+    {'p', "npl", {.kind = RLK_EVENT_PLACE, .listed = true}},
+    {'g', "n", {.kind = RLK_EVENT_PLACE, .turn = true}},
+    {'x', "n", {.kind = RLK_EVENT_PLACE}},
+    {'T', "n", {.kind = RLK_EVENT_TURN}},
+    {'q', "n", {.kind = RLK_EVENT_NEXT}},
+    {'H', "n", {.kind = RLK_EVENT_CHANGED}},
+    {'U', "n", {.kind = RLK_EVENT_WATCHED}},
+    {'W', "n", {.kind = RLK_EVENT_UNWATCHED}},
     {'D', "", {.kind = RLK_EVENT_DELIVER}},
     {0},
 };
@@ -339,6 +401,17 @@ static void play_event(struct world *w, struct fuzz_script *s, int letter)
     step(w, ev);
 }
 
+static void use_lists(struct world *w, uint32_t hash)
+{
+    struct rlk_attempt_config c = w->a.config;
+
+    if (w->a.state == RLK_ATTEMPT_IDLE) {
+        c.watch = true;
+        c.key_hash = hash;
+        rlk_attempt_init(&w->a, &c);
+    }
+}
+
 static void play(struct world *w, struct fuzz_script *s, int letter)
 {
     switch (letter) {
@@ -351,6 +424,13 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
         break;
     case 'f':
         w->a.config.terms.fenced = w->a.config.terms.fenced || w->a.state == RLK_ATTEMPT_IDLE;
+        break;
+    case 'L':
+        use_lists(w, (uint32_t)fuzz_number(s));
+        break;
+    case 'w':
+        w->watchable = fuzz_mask(s);
+        w->watched = fuzz_mask(s) & w->watchable;
         break;
     case 'e':
     case 'E':
@@ -369,7 +449,8 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
 static bool is_under_way(const struct world *w)
 {
     return w->a.state == RLK_ATTEMPT_ASKING || w->a.state == RLK_ATTEMPT_WAITING ||
-           w->a.state == RLK_ATTEMPT_WON || w->a.state == RLK_ATTEMPT_QUEUED;
+           w->a.state == RLK_ATTEMPT_WON || w->a.state == RLK_ATTEMPT_QUEUED ||
+           w->a.state == RLK_ATTEMPT_BEHIND;
 }
 
 static void simple(struct world *w, enum rlk_event_kind kind)
@@ -382,18 +463,22 @@ static void drive(struct world *w)
 {
     enum rlk_attempt_state was = w->a.state;
     uint32_t tries = w->a.tries;
+    uint64_t deadline_us = w->deadline_us;
 
     if (was == RLK_ATTEMPT_WON) {
         simple(w, RLK_EVENT_DELIVER);
     } else if (was == RLK_ATTEMPT_QUEUED) {
         simple(w, RLK_EVENT_DEQUEUED);
+    } else if (was == RLK_ATTEMPT_BEHIND) {
+        simple(w, RLK_EVENT_CONTEND);
     } else if (w->deadline_us == RLK_NEVER) {
         simple(w, RLK_EVENT_CANCEL);
     } else {
         fuzz_move_to(&w->now_us, w->deadline_us);
         simple(w, RLK_EVENT_TIMER);
     }
-    FUZZ_CHECK(w->a.state != was || w->a.tries != tries,
+    FUZZ_CHECK(w->a.state != was || w->a.tries != tries ||
+                   (was == RLK_ATTEMPT_WAITING && w->deadline_us > deadline_us),
                "an event that the driver has to bring makes it go on");
 }
 

@@ -1,0 +1,284 @@
+/* wait_model.c - see wait_model.h. */
+#include "wait_model.h"
+
+#include "base/time.h"
+#include "fuzz.h"
+#include "lib/events.h"
+
+#define SECOND UINT64_C(1000000)
+
+/* After each look the next one is at most so far away. */
+#define LONGEST (SECOND * 5 / 2)
+
+bool wait_model_applies(const struct rlk_attempt *a)
+{
+    return a->state == RLK_ATTEMPT_WAITING && !a->polls;
+}
+
+static unsigned count(uint64_t nodes)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < 64; i++) {
+        n += (nodes >> i) & 1;
+    }
+    return n;
+}
+
+static uint64_t hosts_of(const struct wait_step *s)
+{
+    return s->after->waiting.hosts;
+}
+
+/* [W3] Two hosts, or the only one. */
+static bool are_enough(uint64_t nodes, uint64_t hosts)
+{
+    return count(nodes) >= 2 || (nodes != 0 && count(hosts) == 1);
+}
+
+/* ---- what hosts have said ---- */
+
+static void forget(struct wait_model *m, uint64_t nodes)
+{
+    m->listed &= ~nodes;
+    m->first &= ~nodes;
+}
+
+/* Whether this step has looked, or would have if a round had not begun. */
+static bool has_looked(const struct wait_step *s)
+{
+    return event_has_nodes(s->ev) &&
+           (s->out->wait || s->after->waiting.look_us != s->before->waiting.look_us ||
+            s->after->waiting.hosts != s->before->waiting.hosts);
+}
+
+/* The hosts may be others than before. */
+static void follow_hosts(struct wait_model *m, const struct wait_step *s)
+{
+    if (has_looked(s)) {
+        m->watched = s->ev->watched & hosts_of(s);
+        m->failed = s->ev->now_us < rlk_time_add(m->failed_us, 2 * SECOND) ? m->failed : 0;
+    }
+    forget(m, ~m->watched);
+    m->turn &= hosts_of(s);
+    m->checked = m->checked && m->turn != 0;
+}
+
+static void hear_place(struct wait_model *m, const struct wait_step *s, uint64_t bit)
+{
+    if (s->ev->turn) {
+        forget(m, bit);
+        m->turn |= bit;
+    } else if (!s->ev->listed) {
+        forget(m, bit);
+        m->failed |= bit;
+        m->failed_us = s->ev->now_us;
+    } else if (m->watched & bit) {
+        forget(m, bit);
+        m->turn &= ~bit;
+        m->listed |= bit;
+        m->first |= s->ev->place == 1 ? bit : 0;
+    }
+}
+
+static void hear(struct wait_model *m, const struct wait_step *s)
+{
+    uint64_t bit = UINT64_C(1) << s->ev->node;
+
+    if (s->ev->kind == RLK_EVENT_WATCHED) {
+        m->failed &= ~bit;
+    }
+    if (!(hosts_of(s) & bit)) {
+        return;
+    }
+    if (s->ev->kind == RLK_EVENT_PLACE) {
+        hear_place(m, s, bit);
+    } else if (s->ev->kind == RLK_EVENT_TURN) {
+        forget(m, bit);
+        m->turn |= bit;
+    } else if (s->ev->kind == RLK_EVENT_NEXT) {
+        m->first |= bit & m->watched;
+    } else if (s->ev->kind == RLK_EVENT_WATCHED) {
+        m->watched |= bit;
+    } else if (s->ev->kind == RLK_EVENT_UNWATCHED) {
+        forget(m, bit);
+        m->watched &= ~bit;
+    }
+}
+
+static bool is_hint(const struct rlk_event *ev)
+{
+    return ev->kind >= RLK_EVENT_PLACE && ev->kind <= RLK_EVENT_UNWATCHED;
+}
+
+/* ---- what it may ask ---- */
+
+/* [W1] The first in the order of the key, except those that could not list us a short time ago. */
+static void check_hosts(const struct wait_model *m, const struct wait_step *s)
+{
+    const struct rlk_attempt_config *c = &s->before->config;
+    uint64_t hosts = hosts_of(s), skipped = 0;
+    unsigned i;
+
+    FUZZ_CHECK((hosts & ~s->ev->watchable) == 0, "[W1] hosts can list us");
+    for (i = 0; i < c->terms.nodes && count(hosts) > 0; i++) {
+        uint64_t bit = UINT64_C(1) << ((c->key_hash + (uint64_t)i) % c->terms.nodes);
+
+        skipped |= hosts & bit ? 0 : bit & s->ev->watchable;
+        hosts &= ~bit;
+    }
+    FUZZ_CHECK((skipped & ~m->failed) == 0, "[W1] nodes that can list us are not skipped");
+    FUZZ_CHECK((s->out->wait & m->failed) == 0, "[W1] nodes that could not list us are left alone");
+}
+
+/* [W5] Without a hint a waiter looks once in a millisecond at most. A hint may bring a look
+ * forward, and the usual one may be due then, too. */
+static void check_rate(struct wait_model *m, const struct wait_step *s)
+{
+    FUZZ_CHECK(m->hints > 0 || s->ev->now_us >= rlk_time_add(m->looked_us, SECOND / 1000),
+               "[W5] no two looks in a millisecond without a hint");
+    m->hints -= m->hints > 0;
+    m->looked_us = s->ev->now_us;
+}
+
+static void check_questions(struct wait_model *m, const struct wait_step *s)
+{
+    const struct rlk_actions *out = s->out;
+    uint64_t bit = UINT64_C(1) << s->ev->node;
+
+    FUZZ_CHECK((out->wait & ~hosts_of(s)) == 0, "[W1] only hosts are asked for a place");
+    FUZZ_CHECK(count(hosts_of(s)) <= RLK_WAITING_HOSTS, "[W1] there are three hosts at most");
+    FUZZ_CHECK((out->wait & ~m->watched) == 0, "a host that cannot wake us is not asked");
+    FUZZ_CHECK(out->track == (m->first ? out->wait : 0),
+               "[W4] whoever is next hears of changes, and nobody else");
+    if (is_hint(s->ev)) {
+        bool may_ask = s->ev->kind == RLK_EVENT_CHANGED || s->ev->kind == RLK_EVENT_WATCHED;
+
+        FUZZ_CHECK((out->wait & ~(may_ask ? bit : 0)) == 0,
+                   "a change or a watch that is up is looked at on its node, nothing else is");
+    } else if (out->wait) {
+        check_hosts(m, s);
+        check_rate(m, s);
+        m->checked = m->turn != 0;
+    }
+}
+
+/* ---- when it goes ---- */
+
+static bool goes(const struct wait_step *s)
+{
+    return wait_model_applies(s->before) && (s->out->fresh || s->out->queue);
+}
+
+/* [W3, W6] For two turns, for one after a look, or because too few hosts list us. */
+static void check_round(const struct wait_model *m, const struct wait_step *s)
+{
+    bool looked = m->checked || m->watched == 0;
+    bool turn = are_enough(m->turn, hosts_of(s)) || (m->turn != 0 && looked);
+    bool polls = !are_enough(m->listed | m->turn, hosts_of(s));
+
+    FUZZ_CHECK(turn || polls, "[W3, W6] it goes when it is its turn, or when nobody would tell it");
+    FUZZ_CHECK(turn || s->ev->now_us >= s->before->retry_us || s->ev->now_us >= s->after->retry_us,
+               "[W6] a poll waits for the end of the back-off");
+    FUZZ_CHECK(!s->before->split || s->ev->now_us >= s->before->retry_us || polls,
+               "after a split vote a turn waits for the end of the back-off");
+    FUZZ_CHECK(s->out->wait == 0 && s->out->track == 0, "who goes asks for no place");
+}
+
+/* ---- when it must do something ---- */
+
+static void check_deadline(const struct wait_model *m, const struct wait_step *s)
+{
+    uint64_t now_us = s->ev->now_us, due_us = s->out->deadline_us;
+    uint64_t back_off_us = rlk_time_max(s->after->config.retry_max_us, SECOND / 10);
+
+    FUZZ_CHECK(due_us <= s->after->give_up_us, "it gives up in time");
+    FUZZ_CHECK(due_us <= rlk_time_add(now_us, LONGEST), "[W5] every waiter looks again");
+    if (!are_enough(m->listed | m->turn, hosts_of(s))) {
+        FUZZ_CHECK(due_us <= rlk_time_max(now_us, rlk_time_add(m->unlisted_us, back_off_us)),
+                   "[W6] it polls when too few hosts list it");
+    }
+    if (are_enough(m->turn, hosts_of(s)) && !s->after->split) {
+        FUZZ_CHECK(due_us <= now_us, "[W3] it goes at the second turn");
+    }
+}
+
+static void check_sets(const struct wait_model *m, const struct wait_step *s)
+{
+    const struct rlk_waiting *w = &s->after->waiting;
+
+    FUZZ_CHECK(w->listed == m->listed && w->turn == m->turn && w->next == m->first,
+               "what a host said last counts, and nothing else");
+}
+
+static void note_listed(struct wait_model *m, bool was_enough, const struct wait_step *s)
+{
+    if (was_enough && !are_enough(m->listed | m->turn, hosts_of(s))) {
+        m->unlisted_us = s->ev->now_us;
+    }
+}
+
+/* ---- a wait from its beginning to its end ---- */
+
+static void begin(struct wait_model *m, const struct wait_step *s)
+{
+    m->watched = m->listed = m->first = m->turn = 0;
+    m->checked = false;
+    m->unlisted_us = m->looked_us = s->ev->now_us;
+    m->hints = 2;
+}
+
+/* [W7] A turn that comes to nothing is made up for. */
+static void note_turn(struct wait_model *m, const struct wait_step *s)
+{
+    bool turn = s->ev->kind == RLK_EVENT_TURN || (s->ev->kind == RLK_EVENT_PLACE && s->ev->turn);
+
+    if (turn && !wait_model_applies(s->before) &&
+        (s->before->state == RLK_ATTEMPT_ASKING || s->before->state == RLK_ATTEMPT_WAITING ||
+         s->before->state == RLK_ATTEMPT_QUEUED)) {
+        m->in_vain = true;
+    }
+}
+
+static void follow_wait(struct wait_model *m, const struct wait_step *s)
+{
+    bool was_enough = are_enough(m->listed | m->turn, s->before->waiting.hosts);
+
+    follow_hosts(m, s);
+    if (is_hint(s->ev)) {
+        m->hints += 2;
+        hear(m, s);
+        follow_hosts(m, s);
+    }
+    note_listed(m, was_enough, s);
+    if (goes(s)) {
+        check_round(m, s);
+        m->in_vain = m->in_vain || m->turn != 0;
+    } else {
+        check_questions(m, s);
+    }
+    if (wait_model_applies(s->after)) {
+        check_sets(m, s);
+        check_deadline(m, s);
+    }
+}
+
+void wait_model_follow(struct wait_model *m, const struct wait_step *s)
+{
+    bool waited = wait_model_applies(s->before), yields = false;
+
+    note_turn(m, s);
+    if (!waited && wait_model_applies(s->after)) {
+        begin(m, s);
+        yields = s->after->tries == 0;
+        FUZZ_CHECK(yields || s->after->waiting.how == (m->in_vain ? RLK_WAIT_FIRST : RLK_WAIT_LAST),
+                   "[W7] who lost its turn waits at the front");
+        FUZZ_CHECK(yields || s->out->deadline_us == s->ev->now_us, "it asks for a place at once");
+        m->in_vain = m->in_vain && yields;
+    }
+    if (waited || yields) {
+        follow_wait(m, s);
+    } else {
+        FUZZ_CHECK(s->out->wait == 0 && s->out->track == 0, "only a waiter asks for a place");
+    }
+}
