@@ -48,8 +48,8 @@ class Kind:
 
 def best_pause_us(contenders, yields):
     """The pause with which the floor changes owner most often. It grows with the number of contenders, which the floor is
-    told and no real client knows. Found by trying 45, 80, 150, 300 and 600 microseconds for each contender."""
-    each = (80, 150, 300) if yields else (45, 80, 150)
+    told and no real client knows. Found by trying 45 to 600 microseconds for each contender."""
+    each = (80, 150, 300) if yields else (45, 80, 200)
     return contenders * (each[0] if contenders <= 8 else each[1] if contenders <= 64 else each[2])
 
 
