@@ -64,7 +64,7 @@ static void wait(struct rlk_attempt *a, enum rlk_wait_how how, uint64_t now_us)
  * turn did not refuse, it will say so again at once. */
 static bool is_back_off_needed(const struct rlk_attempt *a)
 {
-    return a->round.yes != 0 || (a->waiting.turn & ~a->round.no) != 0;
+    return rlk_round_is_split(&a->round) || (a->waiting.turn & ~a->round.no) != 0;
 }
 
 /* The round was lost. A turn that was in vain is made up for by a place at the front: as soon as we

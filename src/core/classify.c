@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "base/hash.h"
 #include "core/fence.h"
 
 #define NESTED "ERR Error running script"
@@ -99,6 +100,15 @@ enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool returns_holde
                                const char *token, size_t len)
 {
     return returns_holder ? rlk_classify_set_get(reply, token, len) : rlk_classify_set(reply);
+}
+
+/* Nobody gains by choosing values with one number: that would only confuse who leads a split vote.
+ * So the hash needs no seed. */
+uint64_t rlk_classify_holder(const struct rlk_reply *reply)
+{
+    static const struct rlk_hash_seed none;
+
+    return reply->type == RLK_REPLY_STRING ? rlk_hash(&none, reply->str, reply->len) : 0;
 }
 
 enum rlk_vote rlk_classify_take(const struct rlk_reply *reply)

@@ -21,6 +21,9 @@ enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *to
 enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool returns_holder,
                                const char *token, size_t len);
 
+/* A number for the value that a refusal names, the same for equal values; 0: it names none. */
+uint64_t rlk_classify_holder(const struct rlk_reply *reply);
+
 /* take.lua: 1 the keys are set, 2 all were ours already, a string is the value of the holder. */
 enum rlk_vote rlk_classify_take(const struct rlk_reply *reply);
 

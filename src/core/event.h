@@ -90,6 +90,8 @@ struct rlk_event {
             uint32_t round;         /* VOTE, CONFIRM: the number of the round that was asked */
             bool clock_suspect;     /* the node's clock cannot be relied on [S11] */
             uint64_t fence;         /* VOTE: the counter that came with a yes [S12]; 0: none */
+            uint64_t holder;        /* VOTE: a number for the value that refused, the same for
+                                       equal values; 0: the node did not name it */
         };
         struct {              /* PLACE: all 0 when the answer is lost, or an error */
             bool turn;        /* the keys are free, and it is our turn */

@@ -5,6 +5,10 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "core/split.h"
+
+/* How many times the nodes that refused may be asked again. */
+#define MAX_ASK_AGAIN 4
 
 void rlk_round_init(struct rlk_round *r)
 {
@@ -15,6 +19,8 @@ void rlk_round_init(struct rlk_round *r)
     rlk_fence_init(&r->fence);
     r->started_us = 0;
     r->deadline_us = RLK_NEVER;
+    r->asked_again = 0;
+    r->held_by_others = 0;
     r->valid_until_us = 0;
 }
 
@@ -38,6 +44,11 @@ static unsigned spare_nodes(unsigned nodes)
 bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes)
 {
     return rlk_mask_count(r->no) > spare_nodes(nodes);
+}
+
+bool rlk_round_is_split(const struct rlk_round *r)
+{
+    return r->state == RLK_ROUND_LOST && r->status == REDLOCK_EHELD && r->yes != 0;
 }
 
 /* Why there was no majority: the nodes that refused, or the `unanswered` ones, if either of them
@@ -92,39 +103,6 @@ static bool has_majority(const struct rlk_round *r, const struct rlk_round_terms
     return rlk_mask_count(rlk_round_counted(r)) >= rlk_validity_quorum(terms->nodes);
 }
 
-/* [S6] Decide as soon as it can be decided: at the majority-th yes, or when too few nodes
- * are left that could still say yes. */
-static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
-                   const struct rlk_event *ev, struct rlk_actions *out)
-{
-    unsigned quorum = rlk_validity_quorum(terms->nodes);
-    uint64_t all = rlk_mask_all(terms->nodes);
-    uint64_t open = (r->asked & ~(r->yes | r->no | r->unknown)) | r->connecting;
-
-    if (has_majority(r, terms)) {
-        recompute_validity(r, terms);
-        if (enough_left(r, terms, ev->now_us)) {
-            r->state = RLK_ROUND_WON;
-            r->deadline_us = RLK_NEVER;
-        } else {
-            lose(r, REDLOCK_ETOOSLOW, out);
-        }
-    } else if (rlk_mask_count(possible_yes(r) | open) < quorum) {
-        lose(r, choose_status(r, terms->nodes, all & ~(r->yes | r->no | open)), out);
-    }
-}
-
-/* After an answer: decide, or compute the validity of a win anew. */
-static void decide_or_revalidate(struct rlk_round *r, const struct rlk_round_terms *terms,
-                                 const struct rlk_event *ev, struct rlk_actions *out)
-{
-    if (r->state == RLK_ROUND_ASKING) {
-        decide(r, terms, ev, out);
-    } else if (r->state == RLK_ROUND_WON) {
-        recompute_validity(r, terms);
-    }
-}
-
 /* [S2] The lease of a node counts from before its command is queued. */
 static void ask(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t nodes,
                 uint64_t now_us, struct rlk_actions *out)
@@ -138,6 +116,78 @@ static void ask(struct rlk_round *r, const struct rlk_round_terms *terms, uint64
     r->asked |= nodes;
     r->connecting &= ~nodes;
     out->acquire = nodes;
+}
+
+/* Not too often and not for long: votes that are kept keep others out, and their leases end. */
+static bool may_ask_again(const struct rlk_round *r, const struct rlk_round_terms *terms,
+                          uint64_t now_us)
+{
+    uint64_t until_us = rlk_time_add(r->started_us, terms->lease_us / 4);
+
+    return terms->keeps_votes && r->asked_again < MAX_ASK_AGAIN &&
+           now_us < rlk_time_min(until_us, r->deadline_us) &&
+           rlk_split_leads(r->holder, possible_yes(r), r->held_by_others);
+}
+
+/* [S4] Each of these nodes has answered our SET, and the answer was the value of another key: so
+ * none of them has our token, and no SET of it is on its way to them. What is on the way, or was
+ * answered otherwise, may have set the token and is not sent again. The node gets a new lease, and
+ * a release unless it refuses again [S2, S5]. */
+static void ask_again(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t now_us,
+                      struct rlk_actions *out)
+{
+    uint64_t refused = r->no;
+
+    r->asked_again++;
+    r->no = 0;
+    ask(r, terms, refused, now_us, out);
+}
+
+/* Without the nodes that refused there is no majority. One node has just made it impossible, so one
+ * of them is enough to make it possible. */
+static void ask_again_or_lose(struct rlk_round *r, const struct rlk_round_terms *terms,
+                              uint64_t open, uint64_t now_us, struct rlk_actions *out)
+{
+    uint64_t all = rlk_mask_all(terms->nodes);
+    int status = choose_status(r, terms->nodes, all & ~(r->yes | r->no | open));
+
+    if (status == REDLOCK_EHELD && may_ask_again(r, terms, now_us)) {
+        ask_again(r, terms, now_us, out);
+    } else {
+        lose(r, status, out);
+    }
+}
+
+/* [S6] Decide as soon as it can be decided: at the majority-th yes, or when too few nodes
+ * are left that could still say yes. */
+static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
+                   const struct rlk_event *ev, struct rlk_actions *out)
+{
+    unsigned quorum = rlk_validity_quorum(terms->nodes);
+    uint64_t open = (r->asked & ~(r->yes | r->no | r->unknown)) | r->connecting;
+
+    if (has_majority(r, terms)) {
+        recompute_validity(r, terms);
+        if (enough_left(r, terms, ev->now_us)) {
+            r->state = RLK_ROUND_WON;
+            r->deadline_us = RLK_NEVER;
+        } else {
+            lose(r, REDLOCK_ETOOSLOW, out);
+        }
+    } else if (rlk_mask_count(possible_yes(r) | open) < quorum) {
+        ask_again_or_lose(r, terms, open, ev->now_us, out);
+    }
+}
+
+/* After an answer: decide, or compute the validity of a win anew. */
+static void decide_or_revalidate(struct rlk_round *r, const struct rlk_round_terms *terms,
+                                 const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (r->state == RLK_ROUND_ASKING) {
+        decide(r, terms, ev, out);
+    } else if (r->state == RLK_ROUND_WON) {
+        recompute_validity(r, terms);
+    }
 }
 
 /* When waiting longer makes no sense: the nodes had their time, or a later grant would leave too
@@ -186,6 +236,18 @@ static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
+/* Whoever had the key of a node has it until the node says something else: also while the node is
+ * asked again, or when its answer is lost. */
+static void record_holder(struct rlk_round *r, const struct rlk_event *ev)
+{
+    if (ev->vote == RLK_VOTE_NO) {
+        r->held_by_others |= rlk_mask_bit(ev->node);
+        r->holder[ev->node] = ev->holder;
+    } else if (ev->vote != RLK_VOTE_UNKNOWN) {
+        r->held_by_others &= ~rlk_mask_bit(ev->node);
+    }
+}
+
 static void record(struct rlk_round *r, const struct rlk_round_terms *terms,
                    const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -230,6 +292,7 @@ static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
         return; /* the node was not asked, or has voted */
     }
     update_clock(r, ev);
+    record_holder(r, ev);
     record(r, terms, ev, out);
     decide_or_revalidate(r, terms, ev, out);
 }

@@ -12,7 +12,12 @@
  * With a fence a majority must also agree on it, which may take a second question [S12]. A node has
  * one vote in a round; a second one is ignored. Late votes are recorded. A late yes makes a win
  * stronger. After a loss a late vote needs nothing: the release was sent after the SET, on the same
- * connection [S5, S6]. */
+ * connection [S5, S6].
+ *
+ * A split vote: refusals made the majority impossible, but we lead (core/split.h). Then the round
+ * keeps its votes, and asks the nodes that refused again, while the others release theirs. Only
+ * these: their answers have proven that they do not have our token, so a node still sets it once at
+ * most [S4]. */
 #ifndef RLK_CORE_ROUND_H
 #define RLK_CORE_ROUND_H
 
@@ -27,6 +32,7 @@ struct rlk_round_terms {
     uint64_t min_validity_us; /* the least validity of a win; below lease_us */
     uint64_t timeout_us;      /* how long to wait for votes */
     bool fenced;              /* a yes brings a counter, and a majority agrees on the fence */
+    bool keeps_votes;         /* after a split vote, if we lead */
 };
 
 enum rlk_round_state {
@@ -47,8 +53,11 @@ struct rlk_round {
     uint64_t clock_suspect;    /* of the asked: their clocks cannot be relied on [S11] */
     struct rlk_fence fence;
     uint64_t started_us, deadline_us;
+    unsigned asked_again;    /* how many times the nodes that refused were asked again */
     uint64_t valid_until_us; /* WON: [S2] */
     uint64_t end_us[RLK_MAX_NODES];
+    uint64_t held_by_others;        /* nodes that refused, and have not said anything else since */
+    uint64_t holder[RLK_MAX_NODES]; /* of these: as in the event */
 };
 
 /* Make `r` ready for START. */
@@ -61,6 +70,10 @@ void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, ui
 
 /* [S12] The nodes whose yes counts: with a fence, those that agree on it. */
 uint64_t rlk_round_counted(const struct rlk_round *r);
+
+/* Whether the round was lost to refusals although a node had voted yes. Others may have had the
+ * same result, so all of them retry at different times. */
+bool rlk_round_is_split(const struct rlk_round *r);
 
 /* Whether so many nodes have refused that no majority is possible. */
 bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes);

@@ -131,6 +131,9 @@ static void read_field(struct fuzz_script *s, char field, struct rlk_event *ev)
     case 'f':
         ev->fence = fuzz_number(s);
         break;
+    case 'h':
+        ev->holder = fuzz_number(s);
+        break;
     case 'o':
         ev->round = (uint32_t)fuzz_number(s);
         break;

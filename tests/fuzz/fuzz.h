@@ -64,7 +64,8 @@ void fuzz_move_to(uint64_t *now_us, uint64_t to_us);
  *
  *     n  the number of a node            r, c  the nodes that are ready; connecting
  *     f  the fence that a vote brings    o     the round that it is for
- *     b  for how long we were suspended    p, l  the place in a list; what is left of the ttl */
+ *     b  for how long we were suspended    p, l  the place in a list; what is left of the ttl
+ *     h  the value that refused */
 struct fuzz_event {
     int letter; /* 0 ends a table */
     const char *reads;

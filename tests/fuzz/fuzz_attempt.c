@@ -10,6 +10,7 @@
  *     f                with a fence, from the start on
  *     L HASH           waits in lists, from the start on; the hash of the keys
  *     w CAN DO         from now on these nodes can list us, and can wake us
+ *     k                keeps its votes if it leads a split vote, from the start on
  *     +TIME            time goes by
  *     @, <             to the deadline, or to just before it
  *     e, E             to the last moment at which a win leaves enough, or just behind
@@ -360,6 +361,7 @@ static const struct fuzz_event events[] = {
     {'Y', "nf", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
     {'o', "on", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
     {'n', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_NO}},
+    {'N', "nh", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_NO}},
     {'?', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_UNKNOWN}},
     {'b', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_QUARANTINED}},
     {'C', "n", {.kind = RLK_EVENT_CONFIRM, .answer = RLK_ANSWER_OURS}},
@@ -431,6 +433,10 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
     case 'w':
         w->watchable = fuzz_mask(s);
         w->watched = fuzz_mask(s) & w->watchable;
+        break;
+    case 'k':
+        w->a.config.terms.keeps_votes =
+            w->a.config.terms.keeps_votes || w->a.state == RLK_ATTEMPT_IDLE;
         break;
     case 'e':
     case 'E':

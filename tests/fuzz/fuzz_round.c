@@ -5,6 +5,7 @@
  * below), or
  *
  *     f           with a fence, from the start on
+ *     k           keeps its votes if it leads a split vote, from the start on
  *     +TIME       time goes by
  *     @, <        to the deadline, or to just before it
  *     e, E        to the last moment at which a win leaves enough, or just behind
@@ -51,6 +52,7 @@ static const struct fuzz_event events[] = {
     {'y', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
     {'Y', "nf", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
     {'n', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_NO}},
+    {'N', "nh", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_NO}},
     {'?', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_UNKNOWN}},
     {'b', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_QUARANTINED}},
     {'C', "n", {.kind = RLK_EVENT_CONFIRM, .answer = RLK_ANSWER_OURS}},
@@ -72,6 +74,8 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
 
     if (letter == 'f') {
         w->terms.fenced = w->terms.fenced || w->round.state == RLK_ROUND_IDLE;
+    } else if (letter == 'k') {
+        w->terms.keeps_votes = w->terms.keeps_votes || w->round.state == RLK_ROUND_IDLE;
     } else if (letter == 'e' || letter == 'E') {
         fuzz_move_to(&w->now_us, edge(w) + (letter == 'E'));
     } else if (fuzz_event(s, events, letter, &ev)) {

@@ -106,13 +106,17 @@ static void asked_now(struct round_model *m, uint64_t nodes, uint64_t now_us,
 {
     unsigned node;
 
-    FUZZ_CHECK((out->acquire & m->asked) == 0, "[S4] no node is asked twice in a round");
+    FUZZ_CHECK((out->acquire & m->asked & ~m->no) == 0,
+               "[S4] no node is asked again in a round, unless it has refused");
     FUZZ_CHECK((out->acquire & ~all(m)) == 0, "only nodes of the set are asked");
     FUZZ_CHECK(out->acquire == nodes, "exactly the nodes that can be asked are asked");
     m->asked |= nodes;
     m->coming &= ~nodes;
+    m->voted &= ~nodes;
+    m->no &= ~nodes;
     RLK_MASK_EACH (node, nodes) {
         m->asked_us[node] = now_us;
+        m->suspended_us[node] = 0;
     }
 }
 
@@ -131,6 +135,64 @@ static void start(struct round_model *m, uint64_t limit_us, const struct rlk_eve
         m->coming = 0;
     }
     asked_now(m, ready, ev->now_us, out);
+}
+
+/* ---- split votes ---- */
+
+/* At most four times, in the first quarter of the lease, and before the deadline. */
+static bool may_repeat(const struct round_model *m, uint64_t at_us)
+{
+    return m->repeats < 4 && at_us < m->deadline_us &&
+           rlk_time_sub(at_us, m->started_us) < m->terms->lease_us / 4;
+}
+
+static bool is_taken(const struct round_model *m, unsigned node)
+{
+    return m->taken >> node & 1;
+}
+
+/* Whether the value that refused at `node` is ahead of our votes: it has more, or as many and a
+ * lower one. */
+static bool is_behind(const struct round_model *m, uint64_t ours, unsigned node)
+{
+    unsigned other, votes = 0, first = 64;
+
+    for (other = 0; other < 64; other++) {
+        if (is_taken(m, other) && m->holder[other] == m->holder[node]) {
+            votes++;
+            first = first < other ? first : other;
+        }
+    }
+    return votes > rlk_mask_count(ours) ||
+           (votes == rlk_mask_count(ours) && (ours & (rlk_mask_bit(first) - 1)) == 0);
+}
+
+static bool leads(const struct round_model *m, uint64_t ours)
+{
+    unsigned node;
+
+    for (node = 0; node < m->terms->nodes; node++) {
+        if (is_taken(m, node) && is_behind(m, ours, node)) {
+            return false;
+        }
+    }
+    return ours != 0;
+}
+
+/* Whether the refusals are the reason, and not the nodes that did not answer. */
+static bool is_refused(const struct round_model *m)
+{
+    unsigned spare = m->terms->nodes - majority(m);
+    uint64_t silent = all(m) & ~(m->yes | m->no | open_nodes(m));
+
+    return rlk_mask_count(m->no) > spare || (m->no != 0 && rlk_mask_count(silent) <= spare);
+}
+
+/* Too few are left. Whether the round keeps these votes, and asks those that refused again. */
+static bool repeats(const struct round_model *m, uint64_t votes, uint64_t now_us)
+{
+    return m->terms->keeps_votes && may_repeat(m, now_us) && is_refused(m) && leads(m, votes) &&
+           rlk_mask_count(votes | open_nodes(m) | m->no) >= majority(m);
 }
 
 /* ---- the fence [S12] ---- */
@@ -217,6 +279,10 @@ static void voted(struct round_model *m, const struct rlk_event *ev, uint64_t *r
     }
     m->voted |= rlk_mask_bit(ev->node);
     m->no |= ev->vote == RLK_VOTE_NO ? rlk_mask_bit(ev->node) : 0;
+    if (ev->vote != RLK_VOTE_UNKNOWN) {
+        m->taken = (m->taken & ~rlk_mask_bit(ev->node)) | (m->no & rlk_mask_bit(ev->node));
+        m->holder[ev->node] = ev->holder;
+    }
     m->quarantined |= ev->vote == RLK_VOTE_QUARANTINED ? rlk_mask_bit(ev->node) : 0;
     if (ev->vote == RLK_VOTE_YES && !numberless) {
         m->yes |= rlk_mask_bit(ev->node);
@@ -274,8 +340,6 @@ static void take_in(struct round_model *m, uint64_t limit_us, const struct rlk_e
         start(m, limit_us, ev, out);
     } else if (ev->kind == RLK_EVENT_NODE_UP) {
         asked_now(m, rlk_mask_bit(ev->node), ev->now_us, out);
-    } else {
-        FUZZ_CHECK(out->acquire == 0, "only a start and a node that comes up make it ask");
     }
     hear(m, ev, out);
 }
@@ -293,8 +357,8 @@ static bool may_say(const struct round_model *m, const struct rlk_event *ev, int
 {
     unsigned spare = m->terms->nodes - majority(m);
     bool silence = rlk_mask_count(all(m) & ~(m->yes | m->no)) > spare;
-    bool useless =
-        ev->kind == RLK_EVENT_TIMER && rlk_time_sub(m->deadline_us, m->started_us) >= useful_us(m);
+    bool useless = ev->kind == RLK_EVENT_TIMER && ev->now_us >= m->deadline_us &&
+                   rlk_time_sub(m->deadline_us, m->started_us) >= useful_us(m);
     bool split = m->terms->fenced && rlk_mask_count(agreeing(m)) < rlk_mask_count(m->yes);
     bool taken_back = ev->kind == RLK_EVENT_DELIVER && rlk_mask_count(agreeing(m)) < majority(m);
     bool ended = ev->kind == RLK_EVENT_CANCEL || ev->kind == RLK_EVENT_DELIVER;
@@ -328,7 +392,22 @@ static enum rlk_round_state decided(const struct round_model *m, const struct rl
     if (rlk_mask_count(agreeing(m)) >= majority(m)) {
         return round_model_enough(m, ev->now_us) ? RLK_ROUND_WON : RLK_ROUND_LOST;
     }
-    return too_few_are_left(m) ? RLK_ROUND_LOST : RLK_ROUND_ASKING;
+    return too_few_are_left(m) && !repeats(m, hopeful(m), ev->now_us) ? RLK_ROUND_LOST
+                                                                      : RLK_ROUND_ASKING;
+}
+
+/* Who is asked because of the decision: those that refused, when the round goes on without enough
+ * other nodes. */
+static void check_asked(struct round_model *m, const struct rlk_event *ev,
+                        const struct rlk_actions *out)
+{
+    if (m->state == RLK_ROUND_ASKING && too_few_are_left(m)) {
+        m->repeats++;
+        asked_now(m, m->no, ev->now_us, out);
+    } else if (ev->kind != RLK_EVENT_START && ev->kind != RLK_EVENT_NODE_UP) {
+        FUZZ_CHECK(out->acquire == 0,
+                   "only a start, a node that comes up and a split vote make it ask");
+    }
 }
 
 static void check_decision(struct round_model *m, const struct rlk_event *ev,
@@ -345,6 +424,7 @@ static void check_decision(struct round_model *m, const struct rlk_event *ev,
                    rlk_mask_count(agreeing(m)) >= majority(m),
                "[S12] won with fewer that agree than a majority");
     FUZZ_CHECK(after->state == m->state, "[S6] decided when it can be, and right");
+    check_asked(m, ev, out);
     if (m->state != RLK_ROUND_LOST) {
         FUZZ_CHECK(out->release == 0, "nothing is released before the round is lost");
     } else if (was == RLK_ROUND_LOST) {

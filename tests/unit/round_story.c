@@ -18,7 +18,7 @@ void round_vote(struct world *w, unsigned node, enum rlk_vote v)
 
 void round_begin(struct world *w, const struct step *s)
 {
-    w->terms = (struct rlk_round_terms){(unsigned)s->nodes, LEASE, MIN_LEFT, TIMEOUT, false};
+    w->terms = (struct rlk_round_terms){(unsigned)s->nodes, LEASE, MIN_LEFT, TIMEOUT, false, false};
     rlk_round_init(&w->round);
 }
 
@@ -52,6 +52,7 @@ void round_expect(struct world *w, const struct step *s)
 {
     w->counted = rlk_round_counted(&w->round);
     w->refused = rlk_round_is_refused(&w->round, w->terms.nodes);
+    w->split = rlk_round_is_split(&w->round);
     story_expect(w, &s->field, s->value, w->step);
 }
 

@@ -20,6 +20,7 @@ struct world {
     struct rlk_actions out;
     uint64_t counted; /* rlk_round_counted() */
     bool refused;     /* rlk_round_is_refused() */
+    bool split;       /* rlk_round_is_split() */
     unsigned step;
 };
 
@@ -66,6 +67,8 @@ void round_expect(struct world *w, const struct step *s);
 #define VOTE_AT(time, mask, v)                                                                     \
     EVENT_OF_EACH(mask, .kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_##v, .now_us = T0 + (time))
 #define YES(i, n) EVENT(.kind = RLK_EVENT_VOTE, .node = (i), .vote = RLK_VOTE_YES, .fence = (n))
+#define NO_BY(mask, value)                                                                         \
+    EVENT_OF_EACH(mask, .kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_NO, .holder = (value))
 #define CONFIRM(i, a) EVENT(.kind = RLK_EVENT_CONFIRM, .node = (i), .answer = RLK_ANSWER_##a)
 #define UP(time, i) AT(time, NODE_UP, .node = (i))
 #define DOWN(time, i) AT(time, NODE_DOWN, .node = (i))

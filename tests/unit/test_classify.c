@@ -98,6 +98,20 @@ START_TEST(our_own_token_as_the_old_value_is_no_second_vote)
 }
 END_TEST
 
+START_TEST(a_refusal_names_the_holder_by_a_number_or_nobody)
+{
+    struct rlk_reply a = reply(RLK_REPLY_STRING, 1, "a"), b = reply(RLK_REPLY_STRING, 1, "b");
+    struct rlk_reply other_a = reply(RLK_REPLY_STRING, 1, "a"), nil = reply(RLK_REPLY_NIL, 0, "");
+    struct rlk_reply list = reply(RLK_REPLY_ERROR, 0, "WRONGTYPE Operation against a key");
+
+    ck_assert_uint_eq(rlk_classify_holder(&a), rlk_classify_holder(&other_a));
+    ck_assert_uint_ne(rlk_classify_holder(&a), rlk_classify_holder(&b));
+    ck_assert_uint_ne(rlk_classify_holder(&a), 0);
+    ck_assert_uint_eq(rlk_classify_holder(&nil), 0);
+    ck_assert_uint_eq(rlk_classify_holder(&list), 0);
+}
+END_TEST
+
 START_TEST(release_answers_deleted_gone_or_taken)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), none = reply(RLK_REPLY_INTEGER, 0, "");
@@ -403,6 +417,7 @@ static Suite *suite(void)
     tcase_add_test(c, set_get_answers_nil_or_the_holder);
     tcase_add_test(c, a_nil_means_yes_or_no_by_what_was_asked);
     tcase_add_test(c, our_own_token_as_the_old_value_is_no_second_vote);
+    tcase_add_test(c, a_refusal_names_the_holder_by_a_number_or_nobody);
     tcase_add_test(c, release_answers_deleted_gone_or_taken);
     tcase_add_test(c, an_error_is_known_by_its_whole_first_word);
     tcase_add_loop_test(c, the_first_word_of_an_error_from_a_script_comes_after_the_places, 0, 11);
