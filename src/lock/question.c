@@ -139,6 +139,7 @@ enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_nod
     } else if (q->vote) {
         ev->vote = q->vote(reply);
     }
+    ev->holder = ev->vote == RLK_VOTE_NO ? rlk_classify_holder(reply) : 0;
     if (q->answer) {
         ev->answer = q->answer(reply);
         return answers[ev->answer];

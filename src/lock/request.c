@@ -64,7 +64,7 @@ static void fill_attempt(const struct rlk_options *o, const struct redlock_reque
     c->terms.timeout_us = o->node_timeout_us;
     c->wait_us = q->wait_ms == REDLOCK_FOREVER ? RLK_NEVER : rlk_time_from_ms(q->wait_ms);
     c->terms.fenced = q->fence != 0;
-    c->terms.keeps_votes = false;
+    c->terms.keeps_votes = true;
     c->retry_min_us = rlk_time_from_ms(q->retry_min_ms);
     c->retry_max_us = rlk_time_from_ms(q->retry_max_ms);
     c->max_retries = q->max_retries;

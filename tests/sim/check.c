@@ -90,6 +90,7 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
 
     check_comes_from(w, claim, node, vote != RLK_VOTE_UNKNOWN, m);
     if (vote != RLK_VOTE_UNKNOWN) {
+        c->taken &= ~rlk_mask_bit(node);
         c->clock_suspect &= ~rlk_mask_bit(node);
         c->clock_suspect |= process_is_clock_suspect(w, c->client, node) ? rlk_mask_bit(node) : 0;
     }
@@ -105,7 +106,7 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
         c->quarantined |= rlk_mask_bit(node);
         w->quarantined++;
     } else if (vote == RLK_VOTE_NO) {
-        c->refused |= rlk_mask_bit(node);
+        check_split_refused(w, claim, node, m);
         k->refusals += k->op == c->op;
     } else if (vote == RLK_VOTE_UNKNOWN) {
         c->doubt |= rlk_mask_bit(node);
@@ -172,6 +173,18 @@ void check_clock(struct world *w, unsigned client, unsigned worker, const struct
     }
 }
 
+/* Right after the step: nothing is sent yet. */
+static void check_kept(struct world *w, const struct worker *k)
+{
+    const struct rlk_round *r = &k->lock->attempt.round;
+    struct claim *c = k->claim == NONE ? NULL : world_claim(w, k->claim);
+
+    if (c && c->round == k->lock->attempt.tries && r->asked_again > c->asked_again) {
+        c->asked_again = r->asked_again;
+        check_split_kept(w, k->claim);
+    }
+}
+
 void check_stepped(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
@@ -181,5 +194,6 @@ void check_stepped(struct world *w, unsigned client, unsigned worker)
     }
     if (k->lock->attempt.state == RLK_ATTEMPT_ASKING) {
         check_decided(w, client, worker);
+        check_kept(w, k);
     }
 }

@@ -9,6 +9,7 @@
  *     check_left.c       nothing is left behind: no key of a claim that was let go, no pending
  * release check_live.c       when the faults have ended, every user gets a lock within a bound
  *     check_work.c       no more messages than documented, and time goes on
+ *     check_split.c      only the leader of a split vote keeps its votes, and not for ever
  *
  * The first violation ends a history. */
 #ifndef RLK_TESTS_SIM_CHECK_H
@@ -102,6 +103,12 @@ void check_refused(struct world *w, unsigned claim, unsigned node);
 
 /* A server has set a key of a claim. */
 void check_granted(struct world *w, unsigned claim, unsigned server, enum message_kind by);
+
+/* A node has refused a claim; a round is about to ask again who refused it; a SET of it is sent to
+ * a node. */
+void check_split_refused(struct world *w, unsigned claim, unsigned node, const struct message *m);
+void check_split_kept(struct world *w, unsigned claim);
+void check_split_sent(struct world *w, unsigned claim, unsigned node);
 
 void check_set_sent(struct world *w, unsigned claim, unsigned node);
 void check_set_again(struct world *w, unsigned claim, unsigned node);

@@ -1,6 +1,7 @@
 /* check_work.c - no more messages than the rules allow, and time goes on.
  *
- * A round sends one SET to a node at most [S4], and one release; each further release has a
+ * A round sends one SET to a node at most, unless the node has proven that it did not set the key
+ * (check_split.c) [S4]. It sends one release to a node; each further release has a
  * reason: it was refused, or could not be sent, or its connection broke. A node whose oldest
  * answer is overdue is not asked [S14], so the number of unanswered commands is bounded. A lock
  * that is held is released nowhere [S5]. Nobody waits for a round that is decided [S6]. */
@@ -54,9 +55,7 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
 {
     struct claim *c = world_claim(w, claim);
 
-    if (c->asked & rlk_mask_bit(node)) {
-        check_violated(w, "work", "t%08x was sent to n%u twice", claim, node);
-    }
+    check_split_sent(w, claim, node);
     check_pending_releases_first(w, claim, node);
     check_not_stuck(w, claim, node);
     if (c->asked == 0) {

@@ -101,15 +101,19 @@ void watch_reply(struct world *w, unsigned client, unsigned node, const struct m
     w->noted = w->timed = false;
 }
 
+bool watch_is_refusal(const struct message *m)
+{
+    return (m->answer == ANSWER_STRING && (unsigned)m->integer != m->claim) ||
+           (m->kind == MESSAGE_SET && !m->get && m->answer == ANSWER_NIL);
+}
+
 /* An answer for a round that is over changes only what has to be released. */
 static void note_late_answer(struct world *w, unsigned node, const struct message *m)
 {
     struct claim *c = world_claim(w, m->claim);
     struct worker *k = world_worker(w, c->client, c->worker);
-    bool refused = (m->answer == ANSWER_STRING && (unsigned)m->integer != m->claim) ||
-                   (m->kind == MESSAGE_SET && !m->get && m->answer == ANSWER_NIL);
 
-    if (refused && !m->heal) {
+    if (watch_is_refusal(m) && !m->heal) {
         c->refused |= rlk_mask_bit(node);
         k->refusals += k->op == c->op;
     }

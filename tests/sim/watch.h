@@ -19,6 +19,9 @@ void watch_reply_done(struct world *w, unsigned client, unsigned node, const str
 /* The client's code has run. */
 void watch_left(struct world *w, unsigned client);
 
+/* Whether an answer proves that the claim was not set. */
+bool watch_is_refusal(const struct message *m);
+
 /* The checkers' number of a claim of the library; NONE for a token that no claim has. */
 unsigned watch_claim(const struct world *w, const struct rlk_claim *claim);
 

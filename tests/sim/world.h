@@ -46,11 +46,15 @@ struct claim {
     uint64_t clock_suspect; /* nodes whose clock was suspect when their last answer came [S11] */
     uint64_t
         exposed; /* nodes that count, and may have forgotten without anybody being able to see it */
-    uint64_t unanswered;    /* nodes that may still carry out a SET or an extension of it */
-    uint64_t deleted;       /* servers that deleted the key */
-    uint64_t refused;       /* nodes that said no */
-    uint64_t doubt;         /* nodes whose answer was lost, or was an error */
-    uint64_t release_nodes; /* nodes that were sent a release, or have one pending */
+    uint64_t unanswered;        /* nodes that may still carry out a SET or an extension of it */
+    uint64_t deleted;           /* servers that deleted the key */
+    uint64_t refused;           /* nodes that said no */
+    uint64_t taken;             /* nodes that somebody else has, by their last answer */
+    unsigned holder[SIM_NODES]; /* who: a claim, or NONE */
+    unsigned sets[SIM_NODES];   /* how many SETs were sent to a node */
+    unsigned asked_again;       /* how many times its round kept its votes */
+    uint64_t doubt;             /* nodes whose answer was lost, or was an error */
+    uint64_t release_nodes;     /* nodes that were sent a release, or have one pending */
     unsigned releases, excuses;
     bool fenced;
     uint64_t hint,
