@@ -43,7 +43,7 @@ static uint64_t cell_word(const struct cell *cell)
     return b.word;
 }
 
-/* The master's own, a mark where the ghost is, and what the two clients know about it: 11 + 2 × 16
+/* The master's own, a mark where the ghost is, and what the two clients know about it: 11 + 2 × 17
  * bits. */
 static uint64_t master_word(const struct world *w, unsigned m, unsigned swap)
 {
@@ -67,6 +67,7 @@ static uint64_t master_word(const struct world *w, unsigned m, unsigned swap)
         put(&b, packed->yes >> m & 1, 1);
         put(&b, packed->no >> m & 1, 1);
         put(&b, packed->unknown >> m & 1, 1);
+        put(&b, packed->held_by_others >> m & 1, 1);
         put(&b, packed->age[m], 4);
     }
     return b.word;
@@ -92,6 +93,7 @@ static uint64_t client_word(const struct client *c)
     put(&b, packed->give_up, 4);
     put(&b, packed->deadline, 4);
     put(&b, packed->until, 4);
+    put(&b, packed->asked_again, 3);
     return b.word;
 }
 
@@ -141,7 +143,7 @@ static void write_parts(const struct world *w, struct parts *p)
     }
 }
 
-static void write_words(const struct world *w, const struct parts *p, unsigned swap, bool plain,
+static void write_words(const struct world *w, const struct parts *p, unsigned swap, bool numbered,
                         uint64_t words[WORDS])
 {
     unsigned m, c;
@@ -154,7 +156,7 @@ static void write_words(const struct world *w, const struct parts *p, unsigned s
             record[1 + c] = p->cells[c ^ swap][m];
         }
     }
-    if (!plain) {
+    if (!numbered) {
         order(words, words + WORDS_MASTER);
         order(words + WORDS_MASTER, words + 2 * WORDS_MASTER);
         order(words, words + WORDS_MASTER);
@@ -187,14 +189,15 @@ static struct key hash(const uint64_t words[WORDS])
 
 struct key key_of(const struct world *w, const struct config *c)
 {
+    bool numbered = c->plain || c->keeps_votes; /* the lowest node breaks a tie */
     uint64_t words[2][WORDS], *least = words[0];
     struct parts p;
     unsigned i;
 
     write_parts(w, &p);
-    write_words(w, &p, 0, c->plain, words[0]);
+    write_words(w, &p, 0, numbered, words[0]);
     if (!c->plain && !c->uneven) {
-        write_words(w, &p, 1, c->plain, words[1]);
+        write_words(w, &p, 1, numbered, words[1]);
         for (i = 0; i < WORDS - 1 && words[0][i] == words[1][i]; i++) {
         }
         least = words[1][i] < words[0][i] ? words[1] : words[0];

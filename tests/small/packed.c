@@ -3,7 +3,7 @@
  * What is left out: when the round and the attempt began and were decided (they end up in
  * statuses and statistics only), and the jitter's generator, because the back-off's bound is 0:
  * the retry is due at once and its timer may fire at any later moment, which is every back-off
- * that could be drawn. */
+ * that could be drawn. All refusals name one holder. */
 #include "small/packed.h"
 
 #include <stdio.h>
@@ -20,6 +20,7 @@ void packed_configure(struct rlk_attempt_config *wanted, unsigned c)
     wanted->terms.nodes = MASTERS;
     wanted->terms.lease_us = limits.lease_us;
     wanted->terms.min_validity_us = limits.min_validity_us;
+    wanted->terms.keeps_votes = config.keeps_votes;
     wanted->terms.timeout_us = (uint64_t)config.timeout_ticks * TICK_US;
     if (config.rounds > 1 && !(config.uneven && c == 1)) {
         wanted->wait_us =
@@ -97,6 +98,9 @@ void packed_load(const struct packed *packed, unsigned c, struct rlk_attempt *a)
     a->round.no = packed->no;
     a->round.unknown = packed->unknown;
     a->round.started_us = NOW_US;
+    a->round.held_by_others = packed->held_by_others;
+    a->round.asked_again = packed->asked_again;
+    memset(a->round.holder, 0, sizeof(a->round.holder));
     a->round.deadline_us = deadline_of(packed->deadline);
     a->round.valid_until_us = packed->until == NO_AGE ? 0 : end_of(packed->until);
     for (m = 0; m < MASTERS; m++) {
@@ -196,6 +200,8 @@ void packed_store(struct packed *packed, const struct rlk_attempt *a)
     packed->yes = (uint8_t)r->yes;
     packed->no = (uint8_t)r->no;
     packed->unknown = (uint8_t)r->unknown;
+    packed->held_by_others = config.keeps_votes ? (uint8_t)r->held_by_others : 0;
+    packed->asked_again = (uint8_t)r->asked_again;
     /* A node votes once, so the lease of a node that did not say yes is never read again. */
     for (m = 0; m < MASTERS; m++) {
         if ((r->asked & ~(r->no | r->unknown)) >> m & 1) {

@@ -93,6 +93,7 @@ struct config {
     unsigned faults;        /* each of these may happen once */
     unsigned slips;
     bool connecting;     /* no connection is up at the beginning */
+    bool keeps_votes;    /* the leader of a split vote does */
     bool stuck;          /* a node with a reply outstanding may be left out of a round */
     bool returns_holder; /* the masters know SET NX GET */
     bool plain;          /* worlds that differ in names only are different */
@@ -173,7 +174,8 @@ struct packed {
     uint8_t retry, give_up, deadline; /* ticks to go */
     uint8_t until;                    /* age of the lease that ends then */
     uint8_t asked, coming, yes, no, unknown;
-    uint8_t age[MASTERS]; /* ticks since it was asked */
+    uint8_t held_by_others, asked_again; /* of a split vote */
+    uint8_t age[MASTERS];                /* ticks since it was asked */
 };
 
 enum phase {
