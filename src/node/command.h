@@ -41,10 +41,6 @@ struct rlk_command {
 /* The name of a waiting list is that of its key with this behind it. */
 #define RLK_COMMAND_WAITING ":redlock-waiting"
 
-/* The channel of a manager is its prefix, this, and 16 hex digits. */
-#define RLK_COMMAND_CHANNEL "redlock:wake:"
-#define RLK_COMMAND_CHANNEL_SIZE (REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_CHANNEL) + 16)
-
 /* How long a waiting list lives after somebody was listed last. Waiters look more often. */
 #define RLK_COMMAND_WAITING_MS 10000
 
