@@ -27,6 +27,41 @@ static void check_duplicates(struct world *w, unsigned client)
     }
 }
 
+/* The longest back-off of a watch. */
+#define WATCH_RETRY_US 10000000
+
+/* A node that has been up for long has its watch, if the server allows it; and tracks, if the
+ * server can. No other node has one. */
+static void check_watch(struct world *w, unsigned client, unsigned node)
+{
+    const struct rlk_node *n = world_node(w, client, node);
+    uint64_t bit = (uint64_t)1 << world_server(w, node), now_us = world_client_us(w, client);
+    uint64_t quiet_us = rlk_time_sub(w->now_us, w->healed_us) / 2;
+    bool wanted = w->o.watches && n->state == RLK_NODE_UP && !rlk_node_stuck(n, now_us) &&
+                  world_server(w, node) != w->o.dead;
+    bool settled = rlk_time_min(quiet_us, rlk_time_sub(now_us, n->since_us)) >
+                   WATCH_RETRY_US + 2 * w->o.connect_us + w->o.longest_us;
+
+    if (n->state != RLK_NODE_UP && rlk_watch_state(n) != RLK_WATCH_NONE) {
+        check_violated(w, "live", "c%u has a watch of n%u, which is not connected", client, node);
+    }
+    if (wanted && settled && !(w->o.no_watch & bit) &&
+        (rlk_watch_state(n) != RLK_WATCH_UP ||
+         rlk_watch_tracks(n) == ((w->o.no_tracking & bit) != 0))) {
+        check_violated(w, "live", "c%u wants a watch of n%u, and has none, or the wrong one",
+                       client, node);
+    }
+}
+
+static void check_watches(struct world *w, unsigned client)
+{
+    unsigned node;
+
+    for (node = 0; w->clients[client].rl && node < w->clients[client].nodes; node++) {
+        check_watch(w, client, node);
+    }
+}
+
 void check_live_at_end(struct world *w)
 {
     unsigned client, worker;
@@ -36,6 +71,7 @@ void check_live_at_end(struct world *w)
     }
     for (client = 0; client < w->o.clients; client++) {
         check_duplicates(w, client);
+        check_watches(w, client);
         for (worker = 0; worker < w->o.workers; worker++) {
             if (!w->clients[client].workers[worker].done) {
                 check_violated(w, "live", "c%u.%u got no lock within %.1f s after the last fault",

@@ -91,7 +91,8 @@ static const struct {
     const struct rlk_script *script;
 } scripts[] = {{MESSAGE_RELEASE, &rlk_script_release}, {MESSAGE_TAKE, &rlk_script_take},
                {MESSAGE_KEEP, &rlk_script_keep},       {MESSAGE_VOTE, &rlk_script_vote},
-               {MESSAGE_CONFIRM, &rlk_script_confirm}, {MESSAGE_MARK, &rlk_script_incarnation}};
+               {MESSAGE_CONFIRM, &rlk_script_confirm}, {MESSAGE_MARK, &rlk_script_incarnation},
+               {MESSAGE_WAIT, &rlk_script_wait},       {MESSAGE_LEAVE, &rlk_script_leave}};
 
 /* By its text, or by its SHA-1. */
 static bool find_script(const struct word *w, bool text, struct message *m)
@@ -119,16 +120,32 @@ unsigned command_claim(const struct world *w, const char *token, size_t len)
     return claim < w->n_claims && memcmp(w->claims[claim].token, token, len) == 0 ? claim : NONE;
 }
 
+static unsigned read_keys(const struct word *keys, unsigned n)
+{
+    unsigned bits = 0, i;
+
+    for (i = 0; i < n; i++) {
+        bits |= keys[i].len == 2 && keys[i].text[0] == 'k' ? 1U << (keys[i].text[1] - '0') : 0;
+    }
+    return bits;
+}
+
+/* "redlock:wake:" and 16 hex digits; 0 for another text. */
+static uint64_t read_channel(const struct word *w)
+{
+    static const char prefix[] = "redlock:wake:";
+    size_t len = sizeof(prefix) - 1;
+
+    return w->len == len + 16 && memcmp(w->text, prefix, len) == 0 ? hex(w->text + len, 16) : 0;
+}
+
 /* The keys are those of the claim; the checkers know them. */
 static bool read_claim(const struct world *w, const struct word *keys, unsigned n,
                        const struct word *token, struct message *m)
 {
-    unsigned asked = 0, i;
+    unsigned asked = read_keys(keys, n);
 
     m->claim = command_claim(w, token->text, token->len);
-    for (i = 0; i < n; i++) {
-        asked |= keys[i].len == 2 && keys[i].text[0] == 'k' ? 1U << (keys[i].text[1] - '0') : 0;
-    }
     return m->claim != NONE && asked == w->claims[m->claim].keys;
 }
 
@@ -180,7 +197,24 @@ static bool read_arguments(const struct word *arg, unsigned n, struct message *m
         m->fence = number(&arg[0]);
         return true;
     }
+    if (m->kind == MESSAGE_RELEASE && n == 1) {
+        m->wakes = true;
+        m->channel = read_channel(&arg[0]);
+        return m->channel != 0 || arg[0].len == 0;
+    }
     return m->kind == MESSAGE_RELEASE && n == 0;
+}
+
+/* wait: channel how life; leave: channel */
+static bool read_waiting(const struct word *arg, unsigned n, struct message *m)
+{
+    m->channel = read_channel(&arg[0]);
+    if (m->kind == MESSAGE_WAIT && n == 3) {
+        m->how = is(&arg[1], "first") ? WAIT_FIRST : is(&arg[1], "yield") ? WAIT_YIELD : WAIT_LAST;
+        m->ttl_ms = (uint32_t)number(&arg[2]);
+        return m->channel != 0 && (m->how != WAIT_LAST || is(&arg[1], "last"));
+    }
+    return m->kind == MESSAGE_LEAVE && n == 1 && m->channel != 0;
 }
 
 /* EVAL text n key... argument..., or EVALSHA with its hash */
@@ -194,6 +228,10 @@ static bool read_script(const struct world *w, const struct words *words, struct
     }
     if (m->kind == MESSAGE_MARK) {
         return words->n == 9 && n == 1 && read_mark(&word[3], m);
+    }
+    if (m->kind == MESSAGE_WAIT || m->kind == MESSAGE_LEAVE) {
+        m->keys = read_keys(&word[3], n);
+        return read_waiting(&word[3 + n], words->n - 3 - n, m);
     }
     return read_claim(w, &word[3], n, &word[3 + n], m) &&
            read_arguments(&word[4 + n], words->n - 4 - n, m);
@@ -230,6 +268,28 @@ static bool read_info(const struct word *section, struct message *m)
     return false;
 }
 
+/* CLIENT TRACKING ON REDIRECT id OPTIN, CLIENT CACHING YES */
+static bool read_tracking(const struct words *words, struct message *m)
+{
+    const struct word *word = words->word;
+
+    m->kind = MESSAGE_CACHING;
+    if (words->n == 6 && is(&word[1], "TRACKING")) {
+        m->kind = MESSAGE_TRACKING;
+        m->claim = (unsigned)number(&word[4]) - 1;
+        return is(&word[2], "ON") && is(&word[3], "REDIRECT") && is(&word[5], "OPTIN");
+    }
+    return words->n == 3 && is(&word[1], "CACHING") && is(&word[2], "YES");
+}
+
+/* "__redis__:invalidate", or the channel of a manager. */
+static bool read_subscribe(const struct word *channel, struct message *m)
+{
+    m->kind = MESSAGE_SUBSCRIBE;
+    m->channel = read_channel(channel);
+    return m->channel != 0 || is(channel, "__redis__:invalidate");
+}
+
 /* CLIENT SETNAME name, CLIENT ID, CLIENT KILL ID id */
 static bool read_client(const struct words *words, struct message *m)
 {
@@ -243,7 +303,7 @@ static bool read_client(const struct words *words, struct message *m)
         m->kind = MESSAGE_KILL;
         m->claim = (unsigned)number(&word[3]) - 1;
     } else {
-        return false;
+        return read_tracking(words, m);
     }
     return true;
 }
@@ -276,6 +336,14 @@ static bool read_words(const struct world *w, const struct words *words, struct 
     if (is(&word[0], "HELLO")) {
         m->kind = MESSAGE_HELLO;
         return words->n == 2 && is(&word[1], "2");
+    }
+    if (is(&word[0], "SUBSCRIBE")) {
+        return words->n == 2 && read_subscribe(&word[1], m);
+    }
+    if (is(&word[0], "EXISTS")) {
+        m->kind = MESSAGE_EXISTS;
+        m->keys = read_keys(&word[1], words->n - 1);
+        return m->keys != 0;
     }
     if (is(&word[0], "TIME")) {
         m->kind = MESSAGE_TIME;

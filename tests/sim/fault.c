@@ -243,6 +243,14 @@ static void change_rate(struct world *w)
 
 /* ---- the network between them ---- */
 
+/* It may break alone. */
+static void break_watch(struct world *w, const struct peer *p)
+{
+    if (p->watch_wire != NONE && draw_chance(&w->prng, 500000)) {
+        wire_break(w, p->watch_wire);
+    }
+}
+
 /* It breaks now, or right after the next SET. */
 static void break_some(struct world *w)
 {
@@ -255,6 +263,7 @@ static void break_some(struct world *w)
         } else if (w->clients[client].alive && w->clients[client].peers[node].wire != NONE) {
             wire_break(w, w->clients[client].peers[node].wire);
         }
+        break_watch(w, &w->clients[client].peers[node]);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "sim/server.h"
 #include "sim/trace.h"
 #include "sim/user.h"
+#include "sim/wakes.h"
 #include "sim/wire.h"
 
 /* After so many events a history has seen enough faults. */
@@ -102,6 +103,7 @@ static unsigned client_of(const struct world *w, const struct scheduled_event *e
 {
     switch (ev->kind) {
     case EVENT_REPLY:
+    case EVENT_PUSH:
     case EVENT_OPENED:
     case EVENT_BROKEN:
         return w->wires[ev->target].client;
@@ -116,6 +118,7 @@ static unsigned client_of(const struct world *w, const struct scheduled_event *e
     case EVENT_FAULT:
     case EVENT_CONTINUE:
     case EVENT_RESTART:
+    case EVENT_EXPIRY:
     case EVENT_PROMOTED:
     case EVENT_REVIVED:
     case EVENT_HEAL:
@@ -157,6 +160,9 @@ static void dispatch(struct world *w, const struct scheduled_event *ev)
     case EVENT_REPLY:
         net_on_reply(w, ev->target);
         break;
+    case EVENT_PUSH:
+        net_on_push(w, ev->target, (enum push_kind)ev->stamp, ev->worker);
+        break;
     case EVENT_OPENED:
         net_on_opened(w, ev->target);
         break;
@@ -189,6 +195,9 @@ static void dispatch(struct world *w, const struct scheduled_event *ev)
         break;
     case EVENT_RESTART:
         server_on_restart(w, ev->target, ev->stamp);
+        break;
+    case EVENT_EXPIRY:
+        wakes_on_expiry(w, ev->target, ev->worker);
         break;
     case EVENT_PROMOTED:
         server_promote(w, ev->target);

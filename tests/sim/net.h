@@ -8,9 +8,10 @@
 
 #include "sim/world.h"
 
-/* net_conn.c: a wire is connected, has an answer, is broken. */
+/* net_conn.c: a wire is connected, has an answer, has a push, is broken. */
 void net_on_opened(struct world *w, unsigned wire);
 void net_on_reply(struct world *w, unsigned wire);
+void net_on_push(struct world *w, unsigned wire, enum push_kind kind, unsigned key);
 void net_on_broken(struct world *w, unsigned wire);
 
 /* net_loop.c: the end of a turn; a timer is due; the manager is closed. */

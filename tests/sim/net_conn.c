@@ -52,12 +52,19 @@ int rlk_conn_open(struct rlk_conn *c, const struct sockaddr *addr, socklen_t len
 {
     struct world *w = process_world();
     unsigned node = node_at(addr);
+    struct peer *p = &w->clients[w->running].peers[node];
 
     (void)len;
     (void)ret_fault;
-    w->clients[w->running].peers[node].conn = c;
     c->fd = (int)wire_open(w, w->running, node);
-    w->clients[w->running].peers[node].wire = (unsigned)c->fd;
+    if (p->conn == NULL || p->conn == c) {
+        p->conn = c;
+        p->wire = (unsigned)c->fd;
+    } else { /* a node opens its command connection first */
+        p->watch = c;
+        p->watch_wire = (unsigned)c->fd;
+        w->wires[c->fd].watch = true;
+    }
     c->state = RLK_CONN_CONNECTING;
     return 0;
 }
@@ -78,7 +85,9 @@ void rlk_conn_append(struct rlk_conn *c, const char *bytes, size_t len)
     }
     if (command_read(w, bytes, len, &m)) {
         m.sent_us = world_client_us(w, w->running);
-        watch_request(w, w->running, w->wires[c->fd].node, &m);
+        if (!w->wires[c->fd].watch) {
+            watch_request(w, w->running, w->wires[c->fd].node, &m);
+        }
         wire_put(w, (unsigned)c->fd, &m);
     }
     c->out_len += len;
@@ -90,7 +99,9 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     struct world *w = process_world();
 
     if (c->fd >= 0) {
-        watch_close(w, (unsigned)c->fd);
+        if (!w->wires[c->fd].watch) {
+            watch_close(w, (unsigned)c->fd);
+        }
         wire_close(w, (unsigned)c->fd, hard || w->ending);
         c->fd = -1;
     }
@@ -111,7 +122,8 @@ bool rlk_conn_is_remote(const struct rlk_conn *c)
 static struct rlk_conn *conn_of(struct world *w, unsigned wire)
 {
     const struct wire *x = &w->wires[wire];
-    struct rlk_conn *c = w->clients[x->client].peers[x->node].conn;
+    const struct peer *p = &w->clients[x->client].peers[x->node];
+    struct rlk_conn *c = x->watch ? p->watch : p->conn;
 
     return x->client_open && w->clients[x->client].rl && c && c->fd == (int)wire ? c : NULL;
 }
@@ -134,6 +146,10 @@ static void hand_up(struct world *w, struct rlk_conn *c, unsigned wire, const st
     struct reply reply;
 
     reply_write(w, wire, m, &reply);
+    if (w->wires[wire].watch) {
+        c->handler->replied(c, reply.items, world_client_us(w, client));
+        return;
+    }
     watch_reply(w, client, node, m);
     c->handler->replied(c, reply.items, world_client_us(w, client));
     watch_reply_done(w, client, node, m);
@@ -156,6 +172,19 @@ void net_on_reply(struct world *w, unsigned wire)
         hand_up(w, c, wire, &m);
     }
     process_leave(w);
+}
+
+void net_on_push(struct world *w, unsigned wire, enum push_kind kind, unsigned key)
+{
+    struct rlk_conn *c = conn_of(w, wire);
+    struct reply reply;
+
+    if (c && !w->wires[wire].cut) {
+        process_enter(w, w->wires[wire].client);
+        reply_write_push(w, wire, kind, key, &reply);
+        c->handler->replied(c, reply.items, world_client_us(w, w->wires[wire].client));
+        process_leave(w);
+    }
 }
 
 void net_on_broken(struct world *w, unsigned wire)

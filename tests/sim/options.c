@@ -348,6 +348,21 @@ static void draw_lost_disks(struct options *o)
     }
 }
 
+/* Nodes with an odd number that do not support SET NX GET are so old that they do not know CLIENT
+ * TRACKING. Drawn from numbers of its own. */
+static void draw_watches(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - 4);
+    o->watches = draw_chance(&p, 150000) && o->broken == ASSUME_ALL;
+    o->no_watch = draw_chance(&p, 200000) ? rlk_prng_next(&p) : 0;
+    o->no_publish = draw_chance(&p, 100000) ? rlk_prng_next(&p) : 0;
+    o->no_tracking = draw_chance(&p, 200000) ? rlk_prng_next(&p) : 0;
+    o->no_tracking |= ~o->returns_holder & UINT64_C(0xaaaaaaaaaaaaaaaa);
+    o->push_ppm = draw_chance(&p, 500000) ? (uint32_t)draw_scale(&p, 1000, 300000) : 0;
+}
+
 /* Few other faults, so that the trace shows this one. */
 static void break_one(struct options *o, struct rlk_prng *p)
 {
@@ -409,6 +424,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
         draw_newcomers(o);
         draw_lost_disks(o);
     }
+    draw_watches(o);
     round_times(o);
 }
 

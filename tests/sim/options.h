@@ -101,14 +101,17 @@ struct options {
     uint32_t extend_ppm;     /* how often its user extends it */
     uint64_t returns_holder; /* nodes that support SET NX GET */
     bool kills;              /* CLIENT KILL is allowed */
-    unsigned replica;        /* this server is a replica of the next; SIM_NODES: none is */
-    unsigned duplicate;      /* this node is the same server as the next; SIM_NODES: none is */
-    unsigned liar;           /* this server grants everything; SIM_NODES: none does */
-    unsigned dead;           /* this server stays down permanently; SIM_NODES: none does */
-    unsigned split;          /* the first client knows only so many nodes; 0: it knows all */
-    bool forgetful;          /* servers lose data: only the promises of S7 are checked */
-    bool calm;  /* one after the other, and no two clients want one lock: none is lost */
-    bool steps; /* little happens but steps of the masters' clocks, and each is noticed */
+    uint64_t no_watch, no_publish, no_tracking; /* servers where our user may not do that */
+    uint32_t push_ppm;  /* how often what a server sends by itself is lost, late or doubled */
+    bool watches;       /* the clients keep a watch of every node, whether they wait or not */
+    unsigned replica;   /* this server is a replica of the next; SIM_NODES: none is */
+    unsigned duplicate; /* this node is the same server as the next; SIM_NODES: none is */
+    unsigned liar;      /* this server grants everything; SIM_NODES: none does */
+    unsigned dead;      /* this server stays down permanently; SIM_NODES: none does */
+    unsigned split;     /* the first client knows only so many nodes; 0: it knows all */
+    bool forgetful;     /* servers lose data: only the promises of S7 are checked */
+    bool calm;          /* one after the other, and no two clients want one lock: none is lost */
+    bool steps;         /* little happens but steps of the masters' clocks, and each is noticed */
 };
 
 /* Draw them; the history goes on drawing from `p`. */

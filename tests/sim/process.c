@@ -74,6 +74,7 @@ static void forget_nodes(struct client *c)
         *p = (struct peer){.there_clear_us = old.there_clear_us,
                            .back_clear_us = old.back_clear_us,
                            .wire = NONE,
+                           .watch_wire = NONE,
                            .closed = NONE};
     }
 }
@@ -99,6 +100,15 @@ static int make(struct world *w, struct client *c)
     return redlock_new((struct event_base *)c, &o, &c->rl);
 }
 
+static void want_watches(const struct world *w, const struct client *c)
+{
+    unsigned node;
+
+    for (node = 0; node < c->nodes; node++) {
+        rlk_watch_want(world_node(w, c->index, node), world_client_us(w, c->index));
+    }
+}
+
 void process_start(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
@@ -113,6 +123,8 @@ void process_start(struct world *w, unsigned client)
     status = make(w, c);
     if (status) {
         check_violated(w, "reported", "c%u cannot be started: %d", client, status);
+    } else if (w->o.watches) {
+        want_watches(w, c);
     }
     process_leave(w);
 }

@@ -215,11 +215,53 @@ static void write_facts(const struct world *w, unsigned wire, const struct messa
     }
 }
 
+/* ---- the watch ---- */
+
+static const char invalidations[] = "__redis__:invalidate";
+
+static const char *channel_of(const struct world *w, unsigned wire)
+{
+    return w->clients[w->wires[wire].client].rl->options.wake_channel;
+}
+
+static void write_subscribed(const struct world *w, unsigned wire, const struct message *m,
+                             struct reply *out)
+{
+    out->items[0] = array(3);
+    out->items[1] = string("subscribe");
+    out->items[2] = string(m->channel ? channel_of(w, wire) : invalidations);
+    out->items[3] = integer(m->channel ? 1 : 2);
+}
+
+void reply_write_push(const struct world *w, unsigned wire, enum push_kind kind, unsigned key,
+                      struct reply *out)
+{
+    char *text = out->text;
+    bool message = kind == PUSH_TURN || kind == PUSH_NEXT;
+
+    text[0] = kind == PUSH_TURN ? 't' : 'n';
+    text[1] = 'k';
+    text[2] = (char)('0' + key);
+    text[3] = '\0';
+    out->items[0] = array(3);
+    out->items[1] = string("message");
+    out->items[2] = string(message ? channel_of(w, wire) : invalidations);
+    out->items[3] = message ? string(text) : array(1);
+    out->items[4] = string(text + 1);
+    if (kind == PUSH_FLUSHED) {
+        out->items[3] = (struct rlk_reply){RLK_REPLY_NIL, 0, "", 0};
+    }
+}
+
 /* ---- any answer ---- */
 
-/* The value of a key: the token of a claim. */
+/* The value of a key: the token of a claim; "" for NONE. */
 static void write_value(const struct world *w, unsigned claim, struct reply *out)
 {
+    if (claim == NONE) {
+        out->items[0] = string("");
+        return;
+    }
     memcpy(out->text, w->claims[claim].token, TOKEN_ROOM);
     out->text[TOKEN_ROOM] = '\0';
     out->items[0] = string(out->text);
@@ -243,6 +285,16 @@ void reply_write(const struct world *w, unsigned wire, const struct message *m, 
         break;
     case ANSWER_INTEGER:
         out->items[0] = integer(m->integer);
+        break;
+    case ANSWER_PLACE:
+        write_value(w, m->holder, out);
+        out->items[3] = out->items[0];
+        out->items[0] = array(3);
+        out->items[1] = integer(m->integer);
+        out->items[2] = integer(m->left_ms);
+        break;
+    case ANSWER_SUBSCRIBED:
+        write_subscribed(w, wire, m, out);
         break;
     case ANSWER_PAIR:
         out->items[0] = array(2);

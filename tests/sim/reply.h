@@ -12,4 +12,8 @@ struct reply {
 
 void reply_write(const struct world *w, unsigned wire, const struct message *m, struct reply *out);
 
+/* A message or an invalidation, as it comes over a watch. */
+void reply_write_push(const struct world *w, unsigned wire, enum push_kind kind, unsigned key,
+                      struct reply *out);
+
 #endif

@@ -12,6 +12,7 @@
 enum event_kind {
     EVENT_REQUEST = 0, /* at a server: connection */
     EVENT_REPLY,       /* at a client: connection */
+    EVENT_PUSH,        /* at a client: connection, key, kind */
     EVENT_OPENED,      /* at a client: connection */
     EVENT_BROKEN,      /* at a client: connection */
     EVENT_TIMERS,      /* at a client: client, stamp */
@@ -23,6 +24,7 @@ enum event_kind {
     EVENT_FAULT,       /* the next one */
     EVENT_CONTINUE,    /* a server: server, stamp */
     EVENT_RESTART,     /* a server: server, stamp */
+    EVENT_EXPIRY,      /* a key that somebody tracks ends: server, key */
     EVENT_PROMOTED,    /* a server: server */
     EVENT_REVIVED,     /* a client: client */
     EVENT_HEAL,        /* the faults end */

@@ -9,13 +9,14 @@
 #include "sim/draw.h"
 #include "sim/facts.h"
 #include "sim/trace.h"
+#include "sim/wakes.h"
 #include "sim/wire.h"
 
 static const struct value no_value = {NONE, 0, 0};
 
 #define ALL_SCRIPTS                                                                                \
-    (1U << MESSAGE_TAKE | 1U << MESSAGE_KEEP | 1U << MESSAGE_VOTE | 1U << MESSAGE_CONFIRM |        \
-     1U << MESSAGE_RELEASE)
+    (1U << MESSAGE_WAIT | 1U << MESSAGE_LEAVE | 1U << MESSAGE_TAKE | 1U << MESSAGE_KEEP |          \
+     1U << MESSAGE_VOTE | 1U << MESSAGE_CONFIRM | 1U << MESSAGE_RELEASE)
 
 /* Long before a history begins. */
 #define TEN_DAYS_US UINT64_C(864000000000)
@@ -70,6 +71,7 @@ static void write_key(struct world *w, unsigned server, unsigned key, struct val
 
     s->before[key] = s->keys[key];
     s->keys[key] = v;
+    wakes_changed(w, server, key);
     for (other = 0; other < w->o.nodes; other++) {
         if (w->servers[other].master == server && w->servers[other].state != SERVER_DOWN) {
             copy_to(w, other, key, v);
@@ -79,12 +81,13 @@ static void write_key(struct world *w, unsigned server, unsigned key, struct val
 
 /* A command that finds an expired key removes it: the key does not come back when the clock is
  * set back. */
-static unsigned look_up(struct world *w, unsigned server, unsigned key)
+unsigned server_look_up(struct world *w, unsigned server, unsigned key)
 {
     unsigned value = server_value(w, server, key);
 
-    if (value == NONE) {
+    if (value == NONE && w->servers[server].keys[key].claim != NONE) {
         w->servers[server].keys[key] = no_value;
+        wakes_changed(w, server, key);
     }
     return value;
 }
@@ -103,7 +106,7 @@ static struct found look_for(struct world *w, unsigned server, unsigned claim)
     unsigned key;
 
     RLK_MASK_EACH (key, left) {
-        unsigned value = look_up(w, server, key);
+        unsigned value = server_look_up(w, server, key);
 
         f.free += value == NONE;
         f.ours += value == claim;
@@ -278,11 +281,11 @@ static void release(struct world *w, unsigned server, struct message *m)
 {
     struct claim *claim = world_claim(w, m->claim);
     uint64_t left = claim->keys;
-    bool gone = false, taken = false;
+    bool gone = false, taken = false, woken;
     unsigned key;
 
     RLK_MASK_EACH (key, left) {
-        unsigned value = look_up(w, server, key);
+        unsigned value = server_look_up(w, server, key);
 
         gone |= value == NONE;
         taken |= value != NONE && value != m->claim;
@@ -292,7 +295,8 @@ static void release(struct world *w, unsigned server, struct message *m)
         }
     }
     m->answer = ANSWER_INTEGER;
-    m->integer = taken ? -1 : !gone;
+    woken = wakes_release(w, server, m);
+    m->integer = taken ? -1 : gone ? 0 : woken ? 2 : 1;
     trace(w, "n%u    release %s t%08x: %s", server, trace_keys(w, m->claim), m->claim,
           m->integer > 0    ? "deleted"
           : m->integer == 0 ? "no key"
@@ -316,6 +320,10 @@ static const char *name_of(const struct message *m)
         return "release";
     case MESSAGE_MARK:
         return "look";
+    case MESSAGE_WAIT:
+        return "wait";
+    case MESSAGE_LEAVE:
+        return "leave";
     case MESSAGE_LOAD:
     case MESSAGE_INFO:
     case MESSAGE_CONFIG:
@@ -324,6 +332,10 @@ static const char *name_of(const struct message *m)
     case MESSAGE_TIME:
     case MESSAGE_HELLO:
     case MESSAGE_KILL:
+    case MESSAGE_SUBSCRIBE:
+    case MESSAGE_TRACKING:
+    case MESSAGE_CACHING:
+    case MESSAGE_EXISTS:
         break;
     }
     return "";
@@ -378,6 +390,12 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
     case MESSAGE_MARK:
     case MESSAGE_TIME:
     case MESSAGE_KILL:
+    case MESSAGE_SUBSCRIBE:
+    case MESSAGE_TRACKING:
+    case MESSAGE_CACHING:
+    case MESSAGE_EXISTS:
+    case MESSAGE_WAIT:
+    case MESSAGE_LEAVE:
         break;
     }
 }
@@ -443,6 +461,42 @@ static bool reports_loss(const struct message *m)
             (m->section == SECTION_REPLICATION && m->facts.promotion != 0));
 }
 
+static void count_keys(struct world *w, unsigned wire, struct message *m, bool caching)
+{
+    uint64_t left = m->keys;
+    unsigned key;
+
+    m->answer = ANSWER_INTEGER;
+    RLK_MASK_EACH (key, left) {
+        m->integer += server_look_up(w, w->wires[wire].server, key) != NONE;
+    }
+    wakes_read(w, wire, m->keys, caching);
+}
+
+/* CLIENT CACHING counts for the next command. */
+static void answer_waiting(struct world *w, unsigned wire, struct message *m)
+{
+    unsigned server = w->wires[wire].server;
+    bool caching = w->wires[wire].caching;
+
+    w->wires[wire].caching = m->kind == MESSAGE_CACHING;
+    if (m->kind == MESSAGE_SUBSCRIBE) {
+        wakes_subscribe(w, wire, m);
+    } else if (m->kind == MESSAGE_TRACKING) {
+        wakes_track(w, wire, m);
+    } else if (m->kind == MESSAGE_CACHING) {
+        wakes_cache(w, wire, m);
+    } else if (refuses(w, server, m)) {
+        return;
+    } else if (m->kind == MESSAGE_EXISTS) {
+        count_keys(w, wire, m, caching);
+    } else if (knows(w, server, m) && m->kind == MESSAGE_WAIT) {
+        wakes_wait(w, server, m);
+    } else if (m->answer != ANSWER_ERROR) {
+        wakes_leave(w, server, m);
+    }
+}
+
 /* Commands that touch no lock. */
 static void answer_facts(struct world *w, unsigned wire, struct message *m)
 {
@@ -479,6 +533,11 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     m->disguised = w->servers[server].disguised;
     m->replica = w->servers[server].master != NONE;
     facts_of(w, server, &m->facts);
+    if (m->kind >= MESSAGE_SUBSCRIBE && m->kind < MESSAGE_SET) {
+        answer_waiting(w, wire, m);
+        return;
+    }
+    w->wires[wire].caching = false;
     if (m->kind < MESSAGE_SET) {
         answer_facts(w, wire, m);
     } else if (!refuses(w, server, m)) {
@@ -495,8 +554,10 @@ void server_empty(struct world *w, unsigned server)
     struct server *s = &w->servers[server];
     unsigned key;
 
+    wakes_forget_lists(w, server);
     for (key = 0; key < SIM_KEYS; key++) {
         s->keys[key].claim = NONE;
+        wakes_changed(w, server, key);
         s->counters[key] = s->counters_before[key] = 0;
     }
     s->mark = (struct mark){0};
@@ -506,6 +567,7 @@ void server_empty(struct world *w, unsigned server)
 
 void server_flush(struct world *w, unsigned server)
 {
+    wakes_flushed(w, server);
     server_empty(w, server);
     w->servers[server].flushed = true;
     w->servers[server].flushed_us = w->now_us;

@@ -17,6 +17,9 @@ void server_execute(struct world *w, unsigned wire, struct message *m);
 /* The value of a key now; NONE when there is no key. Changes nothing. */
 unsigned server_value(const struct world *w, unsigned server, unsigned key);
 
+/* The same, as a command sees it: a key that has ended is removed permanently. */
+unsigned server_look_up(struct world *w, unsigned server, unsigned key);
+
 /* Stop answering, and go on at that time. */
 void server_stop(struct world *w, unsigned server, uint64_t until_us);
 

@@ -49,6 +49,7 @@ unsigned wire_open(struct world *w, unsigned client, unsigned node)
                                            .unexecuted = NONE,
                                            .unanswered = NONE,
                                            .last = NONE,
+                                           .redirect = NONE,
                                            .there_us = there_us};
     w->wires[wire].back_us = arrives_us(w, p, there_us, false);
     if (up || draw_chance(&w->prng, 500000)) {
@@ -125,6 +126,17 @@ static void answer(struct world *w, unsigned wire, const struct message *m)
         x->back_us = rlk_time_max(x->back_us, arrives_us(w, peer_of(w, x), w->now_us, false));
         note_not_quiet(w, m, x->back_us);
         schedule_push(&w->schedule, x->back_us, EVENT_REPLY, wire, 0, 0);
+    }
+}
+
+void wire_push(struct world *w, unsigned wire, enum push_kind kind, unsigned key, uint64_t late_us)
+{
+    struct wire *x = &w->wires[wire];
+
+    if (!x->cut && x->client_open && x->server_open) {
+        x->back_us =
+            rlk_time_max(x->back_us, arrives_us(w, peer_of(w, x), w->now_us, false)) + late_us;
+        schedule_push(&w->schedule, x->back_us, EVENT_PUSH, wire, key, kind);
     }
 }
 
@@ -220,6 +232,9 @@ static void cut(struct world *w, struct wire *x, bool all)
         left++;
     }
     x->cut = true;
+    if (x->watch) {
+        x->gone_us = w->now_us + draw_scale(&w->prng, 100, w->o.longest_us);
+    }
     x->survivors = all ? left : left ? (unsigned)draw_upto(&w->prng, left) : 0;
     /* Messages in the socket of a server that is stopped have arrived. */
     x->survivors = x->survivors > x->held ? x->survivors : x->held;

@@ -5,6 +5,7 @@
  *     process.c    a client: a manager of the library as it ships
  *     net_*.c      what it has in place of src/net: connections, timers, turns, clock, entropy
  *     command.c    parses the bytes that it sends; reply.c writes the replies that it reads
+ *     wakes.c      what a master sends by itself, and its waiting lists
  *     wire.c       connections and the messages in flight
  *     server.c     a model of a master; facts.c what a master reports about itself
  *     user.c       the users of the locks, who make the public calls
@@ -78,12 +79,32 @@ enum message_kind {
     MESSAGE_MARK,   /* the script that reads the incarnation key */
     MESSAGE_TIME,
     MESSAGE_KILL,
+    MESSAGE_SUBSCRIBE,
+    MESSAGE_TRACKING, /* CLIENT TRACKING ON REDIRECT id OPTIN */
+    MESSAGE_CACHING,  /* CLIENT CACHING YES */
+    MESSAGE_EXISTS,
+    MESSAGE_WAIT, /* the script that enters a waiting list */
+    MESSAGE_LEAVE,
     MESSAGE_SET,  /* from here on: the kinds that touch a lock */
     MESSAGE_TAKE, /* the script that sets all keys or none */
     MESSAGE_KEEP, /* the script that extends */
     MESSAGE_VOTE, /* the one that takes, with a counter [S12] */
     MESSAGE_CONFIRM,
     MESSAGE_RELEASE
+};
+
+/* What a server sends without a request. */
+enum push_kind {
+    PUSH_TURN = 0,
+    PUSH_NEXT,
+    PUSH_CHANGED,
+    PUSH_FLUSHED
+};
+
+enum wait_how {
+    WAIT_LAST = 0,
+    WAIT_FIRST,
+    WAIT_YIELD
 };
 
 enum section {
@@ -115,11 +136,16 @@ struct message {
     unsigned next;  /* on the same connection */
     bool joined;    /* it arrives together with the one before */
     bool ends;      /* its answer is the last of those that arrive together */
-    unsigned claim; /* KILL: the connection */
-    bool text;      /* EVAL, not EVALSHA */
-    bool get;       /* SET: with GET */
-    bool heal;      /* TAKE: of a lock that is held */
-    bool keeps;     /* MARK: the data survive a restart */
+    unsigned claim; /* KILL, TRACKING: the connection */
+    unsigned keys;  /* EXISTS, WAIT, LEAVE: as bits */
+    uint64_t
+        channel; /* SUBSCRIBE, WAIT, LEAVE, RELEASE: its number; 0: the invalidations, or none */
+    enum wait_how how;
+    bool wakes; /* RELEASE: of a lock, which wakes who waits for it */
+    bool text;  /* EVAL, not EVALSHA */
+    bool get;   /* SET: with GET */
+    bool heal;  /* TAKE: of a lock that is held */
+    bool keeps; /* MARK: the data survive a restart */
     enum section section;
     uint32_t ttl_ms;   /* SET, TAKE, KEEP */
     uint64_t sent_us;  /* by the client's clock */
@@ -132,11 +158,15 @@ struct message {
         ANSWER_ERROR,
         ANSWER_STRING, /* the token of claim `integer` */
         ANSWER_INTEGER,
-        ANSWER_PAIR, /* VOTE: the counter, and whether the mark is `mark` */
-        ANSWER_FACTS /* HELLO, INFO, CONFIG, MARK, TIME: a text or a list of its own */
+        ANSWER_PLACE,      /* WAIT: place `integer`, left_ms, holder */
+        ANSWER_SUBSCRIBED, /* SUBSCRIBE */
+        ANSWER_PAIR,       /* VOTE: the counter, and whether the mark is `mark` */
+        ANSWER_FACTS       /* HELLO, INFO, CONFIG, MARK, TIME: a text or a list of its own */
     } answer;
     const char *error;
     int64_t integer;
+    int64_t left_ms;
+    unsigned holder; /* a claim or NONE */
     bool same;
     uint64_t fence;      /* VOTE: the hint; CONFIRM, TAKE, KEEP: the fence */
     struct mark mark;    /* VOTE, MARK: the mark expected or to be written; then the mark found */
@@ -166,6 +196,22 @@ struct wire {
     unsigned held, held_parts;             /* arrived while the server was stopped, in parts */
     uint64_t late_us;                      /* cut: the survivors do not arrive before */
     uint64_t there_us, back_us;            /* when the last one arrives */
+    bool watch;                            /* the second connection of a node */
+    uint64_t channel;                      /* that it has subscribed to; 0: none */
+    bool invalidations;                    /* and to these */
+    unsigned redirect; /* CLIENT TRACKING: the connection that gets the invalidations, or NONE */
+    unsigned tracked;  /* keys, as bits */
+    bool caching;      /* the next command tracks what it reads */
+    uint64_t gone_us;  /* watch, cut: when the server notices */
+};
+
+/* The waiting list of a key. The library's has room for more. */
+#define SIM_LISTED 16
+
+struct list {
+    unsigned n;
+    uint64_t channels[SIM_LISTED];
+    uint64_t ends_ms;
 };
 
 struct value {
@@ -204,12 +250,15 @@ struct server {
     struct value keys[SIM_KEYS];
     struct value before[SIM_KEYS]; /* without the last write: what a replica has */
     uint64_t counters[SIM_KEYS], counters_before[SIM_KEYS];
+    struct list lists[SIM_KEYS];
 };
 
 /* The path from a client to a node. */
 struct peer {
     struct rlk_conn *conn;
-    unsigned wire;                          /* the present connection, or the last one */
+    unsigned wire;          /* the present connection, or the last one */
+    struct rlk_conn *watch; /* the second one */
+    unsigned watch_wire;
     bool breaks;                            /* right after its next SET */
     uint64_t there_clear_us, back_clear_us; /* nothing arrives before */
     uint64_t slow_us, slow_until_us;
