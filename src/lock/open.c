@@ -15,19 +15,28 @@
 #define KEEP_LOCKS 1024
 #define KEEP_CLAIMS 4096
 
+/* From a sequence of its own: a seed of the simulator keeps its history. */
+static int name_channel(struct redlock *rl, uint64_t seed)
+{
+    struct rlk_prng own;
+
+    rlk_prng_seed(&own, ~seed);
+    return rlk_options_name_channel(&rl->options, rlk_prng_next(&own));
+}
+
 static int make_nodes(struct redlock *rl)
 {
     unsigned i;
-    uint64_t random[2];
-    int status = rlk_entropy_take(&rl->entropy, random, sizeof(random));
+    uint64_t seed;
+    int status = rlk_entropy_take(&rl->entropy, &seed, sizeof(seed));
 
     if (status == 0) {
-        status = rlk_options_name_channel(&rl->options, random[1]);
+        status = name_channel(rl, seed);
     }
     if (status) {
         return status;
     }
-    rlk_prng_seed(&rl->prng, random[0]);
+    rlk_prng_seed(&rl->prng, seed);
     rlk_clocks_init(&rl->clocks, rl->options.n_nodes, rl->options.drift_ppm,
                     rlk_time_from_ms(rl->options.max_ttl_ms));
     rl->nodes = rlk_alloc(rl->options.n_nodes * sizeof(*rl->nodes));
