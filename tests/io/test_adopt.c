@@ -30,6 +30,25 @@ static struct redlock *another_manager(void)
     return rl;
 }
 
+/* Nobody competes for the token, so no vote is split: the others will not change their answers. */
+START_TEST(an_adoption_that_is_refused_asks_nobody_again)
+{
+    struct redlock_request request;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    model_set(fake_model(f.nodes[0]), "k", "ours", OUTCOME_TTL_MS);
+    model_set(fake_model(f.nodes[1]), "k", "B", OUTCOME_TTL_MS);
+    model_set(fake_model(f.nodes[2]), "k", "C", OUTCOME_TTL_MS);
+    farm_open(&f);
+    request = held_request(&h, &f, "k");
+    held_adopt(&h, f.rl, &request, "ours");
+    ck_assert_int_eq(h.status, REDLOCK_ELOST);
+    loop_settle(f.base);
+    ck_assert_uint_eq(scripts_count(&f, 1, &rlk_script_keep), 1);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(a_lock_is_adopted_by_another_manager)
 {
     struct redlock_request request;
@@ -409,6 +428,7 @@ Suite *adopt_suite(void)
     tcase_add_test(tcase, a_pending_release_of_an_adopted_lock_outlives_its_former_ttl);
     tcase_add_test(tcase, an_adoption_without_a_majority_does_not_say_gone);
     tcase_add_test(tcase, adopted_after_the_scripts_were_forgotten);
+    tcase_add_test(tcase, an_adoption_that_is_refused_asks_nobody_again);
     tcase_add_test(tcase, a_lock_is_adopted_by_another_manager);
     tcase_add_test(tcase, a_wrong_token_adopts_nothing);
     tcase_add_test(tcase, a_majority_without_the_key_adopts_nothing);

@@ -680,6 +680,54 @@ START_TEST(every_round_has_a_fresh_token)
 }
 END_TEST
 
+/* Master 0 is free, and each of the others somebody else's. */
+static void split_votes(void)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    model_set(fake_model(f.nodes[1]), "k", "B", 0);
+    model_set(fake_model(f.nodes[2]), "k", "C", 0);
+    farm_open(&f);
+}
+
+/* [S4] The same token is sent again only to masters that have refused it, and not for ever. */
+START_TEST(the_leader_of_a_split_vote_asks_again_who_refused)
+{
+    struct outcome got;
+
+    split_votes();
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    ck_assert_uint_eq(got.tries, 1);
+    ck_assert_uint_eq(n_sets(0), 1);
+    ck_assert_uint_eq(n_sets(1), 5);
+    ck_assert_uint_eq(n_sets(2), 5);
+    farm_wait_count(&f, 0, "EVALSHA", 1);
+    farm_must_release_after(&f, 0, 0, set_at(0, 0));
+    loop_settle(f.base);
+    ck_assert_uint_eq(n_releases(1) + n_releases(2), 0);
+    farm_end(&f);
+}
+END_TEST
+
+/* B releases its key after it has refused us. */
+START_TEST(the_leader_of_a_split_vote_wins_when_the_others_release)
+{
+    struct outcome got;
+
+    split_votes();
+    model_del(fake_model(f.nodes[1]), "k");
+    fake_on_next(f.nodes[1], 1, "SET", FAKE_REPLY, "$1\r\nB\r\n", 7);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_uint_eq(got.tries, 1);
+    ck_assert_uint_eq(n_sets(0), 1);
+    ck_assert_uint_eq(n_sets(1), 2);
+    ck_assert_uint_eq(farm_count(&f, "k", got.token), 2);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(cancel_releases_what_was_and_will_be_granted)
 {
     struct redlock_request request = outcome_request("k");
@@ -777,6 +825,8 @@ static TCase *rounds_case(void)
     tcase_add_loop_test(tcase, a_minority_of_errors_does_not_hinder, 0,
                         sizeof(errors) / sizeof(errors[0]));
     tcase_add_test(tcase, every_round_has_a_fresh_token);
+    tcase_add_test(tcase, the_leader_of_a_split_vote_asks_again_who_refused);
+    tcase_add_test(tcase, the_leader_of_a_split_vote_wins_when_the_others_release);
     tcase_add_test(tcase, cancel_releases_what_was_and_will_be_granted);
     tcase_add_test(tcase, nothing_is_queued_before_the_greeting_is_over);
     return tcase;
