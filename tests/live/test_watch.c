@@ -1,0 +1,272 @@
+/* live/test_watch.c - what a real server sends over the watch of a node: what the library relies on
+ * when it waits. Linked with the inside of the library, because nothing of the public API opens a
+ * watch without a waiter. */
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "live/site.h"
+#include "lock/manager.h"
+#include "net/clock.h"
+
+static struct site s;
+static struct rlk_node_hooks hooks;
+
+static struct {
+    unsigned count[RLK_WAKE_UNWATCHED + 1];
+    char key[REDLOCK_MAX_KEY + 1];
+} seen;
+
+static struct rlk_node *node(void)
+{
+    return &s.rl[0]->nodes[0];
+}
+
+static void on_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
+                     uint64_t now_us)
+{
+    (void)now_us;
+    ck_assert_ptr_eq(n, node());
+    seen.count[wake]++;
+    if (key) {
+        memcpy(seen.key, key, len);
+        seen.key[len] = '\0';
+    }
+}
+
+static bool is_counted(void *arg)
+{
+    const unsigned *wanted = arg;
+
+    return seen.count[wanted[0]] >= wanted[1];
+}
+
+static void wait_seen(enum rlk_wake wake, unsigned count)
+{
+    unsigned wanted[2] = {wake, count};
+
+    loop_must_true(s.base, is_counted, wanted);
+}
+
+static const char *ask(const char *command)
+{
+    return master_ask(s.masters[0], command);
+}
+
+static void open_and_want(void)
+{
+    memset(&seen, 0, sizeof(seen));
+    site_open(&s);
+    hooks = *node()->hooks;
+    hooks.woken = on_woken;
+    node()->hooks = &hooks;
+    rlk_watch_want(node(), rlk_clock_us());
+}
+
+static void start_up(void)
+{
+    site_start(&s, 1, NULL);
+    open_and_want();
+    wait_seen(RLK_WAKE_WATCHED, 1);
+}
+
+/* ---- tracking ---- */
+
+static unsigned unanswered;
+
+static void on_answered(struct rlk_node *n, const struct rlk_exchange *r,
+                        const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)n;
+    (void)r;
+    (void)now_us;
+    ck_assert_msg(reply->type != RLK_REPLY_ERROR, "%s", reply->str);
+    unanswered--;
+}
+
+static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+{
+    (void)n;
+    (void)r;
+    (void)now_us;
+    ck_abort_msg("the connection broke");
+}
+
+static bool is_answered(void *arg)
+{
+    (void)arg;
+    return unanswered == 0;
+}
+
+/* As who is the next in a waiting list does. */
+static void track(const char *key)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_answered, .broken = on_broken};
+    const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
+    const char *const exists[] = {"EXISTS", key, "another", NULL};
+
+    unanswered = 2;
+    ck_assert(rlk_node_send_words(node(), &kind, caching, rlk_clock_us()));
+    ck_assert(rlk_node_send_words(node(), &kind, exists, rlk_clock_us()));
+    loop_must_true(s.base, is_answered, NULL);
+}
+
+static const struct {
+    const char *before, *change;
+    bool expires; /* by itself */
+} changes[] = {
+    {"SET k 1", "DEL k", false},
+    {"SET k 1", "EVAL return(redis.call('del',KEYS[1])) 1 k", false},
+    {"SET k 1", "SET k 2", false},
+    {"SET k 1", "PEXPIRE k 50000", false},
+    {"SET k 1 PX 50000", "PERSIST k", false},
+    {"DEL k", "SET k 1 NX PX 50000", false},
+    {"SET k 1 PX 100", "PING", true},
+};
+#define N_CHANGES (sizeof(changes) / sizeof(changes[0]))
+
+/* Once, and only of the key. */
+START_TEST(a_change_of_a_tracked_key_is_reported_once)
+{
+    start_up();
+    if (rlk_watch_tracks(node())) {
+        ask(changes[_i].before);
+        track("k");
+        ask("SET unrelated 1");
+        ask(changes[_i].change);
+        wait_seen(RLK_WAKE_CHANGED, 1);
+        ck_assert_str_eq(seen.key, "k");
+        ask("SET k 3");
+        ask("DEL k");
+        ask("FLUSHALL");
+        wait_seen(RLK_WAKE_WATCHED, 2);
+        ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 1);
+    }
+    site_end(&s);
+}
+END_TEST
+
+/* A SET that is refused changes nothing. */
+START_TEST(a_refused_set_is_not_reported)
+{
+    start_up();
+    if (rlk_watch_tracks(node())) {
+        ask("SET k 1");
+        track("k");
+        ck_assert_str_eq(ask("SET k 2 NX"), "(nil)");
+        ask("FLUSHALL");
+        wait_seen(RLK_WAKE_WATCHED, 2);
+        ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 0);
+    }
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(a_server_tracks_if_it_knows_the_command)
+{
+    start_up();
+    ck_assert_int_eq(rlk_watch_tracks(node()), strcmp(ask("CLIENT TRACKING OFF"), "OK") == 0);
+    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_UP);
+    site_end(&s);
+}
+END_TEST
+
+/* ---- messages ---- */
+
+#define PUBLISH "return(redis.call('publish',ARGV[1],ARGV[2]))"
+
+/* A script learns at once whether anybody has got it. */
+START_TEST(a_script_that_publishes_knows_who_has_got_it)
+{
+    const char *channel;
+
+    start_up();
+    channel = s.rl[0]->options.wake_channel;
+    ck_assert_str_eq(master_ask(s.masters[0], "EVAL " PUBLISH " 0 %s tkey", channel), "1");
+    wait_seen(RLK_WAKE_TURN, 1);
+    ck_assert_str_eq(seen.key, "key");
+    ck_assert_str_eq(master_ask(s.masters[0], "EVAL " PUBLISH " 0 %s nkey", channel), "1");
+    wait_seen(RLK_WAKE_NEXT, 1);
+    ck_assert_str_eq(master_ask(s.masters[0], "EVAL " PUBLISH " 0 %s0 tkey", channel), "0");
+    site_end(&s);
+}
+END_TEST
+
+START_TEST(when_the_server_ends_it_the_watch_comes_back)
+{
+    start_up();
+    ask("CLIENT KILL TYPE pubsub");
+    wait_seen(RLK_WAKE_UNWATCHED, 1);
+    wait_seen(RLK_WAKE_WATCHED, 2);
+    if (rlk_watch_tracks(node())) {
+        track("k");
+        ask("SET k 1");
+        wait_seen(RLK_WAKE_CHANGED, 1);
+    }
+    site_end(&s);
+}
+END_TEST
+
+/* ---- rights ---- */
+
+static const struct {
+    const char *rights;
+    bool up, tracks;
+} users[] = {
+    {"+@all", false, false},
+    {"+@all allchannels", true, true},
+    {"+@all &redlock:wake:* &__redis__:invalidate", true, true},
+    {"+@all &redlock:wake:*", true, false},
+    {"+@all allchannels -subscribe", false, false},
+    {"+@all allchannels -client|tracking", true, false},
+    {"+@all allchannels -client|id", true, false},
+    {"+@all allchannels -client|setname", true, true},
+};
+#define N_USERS (sizeof(users) / sizeof(users[0]))
+
+static bool knows_channels(void)
+{
+    return strcmp(master_ask(s.masters[0], "ACL SETUSER x resetchannels -client|id"), "OK") == 0;
+}
+
+START_TEST(what_a_user_may_not_do_is_missing)
+{
+    char command[200] = "ACL SETUSER ann on >geheim ~* resetchannels ";
+
+    site_start(&s, 1, NULL);
+    if (knows_channels()) {
+        strcat(command, users[_i].rights);
+        ck_assert_str_eq(master_ask(s.masters[0], command), "OK");
+        s.options.username = "ann";
+        s.options.password = "geheim";
+        open_and_want();
+        wait_seen(users[_i].up ? RLK_WAKE_WATCHED : RLK_WAKE_UNWATCHED, 1);
+        ck_assert_int_eq(rlk_watch_state(node()), users[_i].up ? RLK_WATCH_UP : RLK_WATCH_NONE);
+        ck_assert_int_eq(rlk_watch_tracks(node()), users[_i].tracks);
+        ck_assert_str_eq(watch_error(s.rl[0], 0), "");
+    }
+    site_end(&s);
+}
+END_TEST
+
+static Suite *watch_suite(void)
+{
+    Suite *suite = suite_create("watch");
+    TCase *c = tcase_create("a real server");
+
+    tcase_add_loop_test(c, a_change_of_a_tracked_key_is_reported_once, 0, N_CHANGES);
+    tcase_add_test(c, a_refused_set_is_not_reported);
+    tcase_add_test(c, a_server_tracks_if_it_knows_the_command);
+    tcase_add_test(c, a_script_that_publishes_knows_who_has_got_it);
+    tcase_add_test(c, when_the_server_ends_it_the_watch_comes_back);
+    tcase_add_loop_test(c, what_a_user_may_not_do_is_missing, 0, N_USERS);
+    suite_add_tcase(suite, c);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {watch_suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
