@@ -1,0 +1,264 @@
+/* test_sim_lists.c - the waiting lists of the simulator do what those of the model of a server do,
+ * which unit-lists compares with a real one. */
+#include <event2/buffer.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/prng.h"
+#include "lib/model.h"
+#include "lib/runner.h"
+#include "scripts/scripts.h"
+#include "sim/server.h"
+#include "sim/trace.h"
+#include "sim/wakes.h"
+#include "sim/wire.h"
+
+#define CHANNELS 5
+#define TEXT 1024
+
+static struct world world;
+static struct wire wires[CHANNELS + 1];
+static struct model model;
+static struct model_session session, listeners[CHANNELS + 1];
+static char told[TEXT], published[TEXT];
+
+/* ---- what the lists need of the simulator ---- */
+
+unsigned server_look_up(struct world *w, unsigned server, unsigned key)
+{
+    return w->servers[server].keys[key].claim;
+}
+
+unsigned server_value(const struct world *w, unsigned server, unsigned key)
+{
+    return w->servers[server].keys[key].claim;
+}
+
+void trace_line(const struct world *w, const char *format, ...)
+{
+    (void)w, (void)format;
+}
+
+/* The connection has the number of its channel. */
+void wire_push(struct world *w, unsigned wire, enum push_kind kind, unsigned key, uint64_t late_us)
+{
+    size_t len = strlen(told);
+
+    (void)w;
+    ck_assert_uint_eq(late_us, 0);
+    snprintf(told + len, TEXT - len, "%u %ck%u\n", wire, kind == PUSH_TURN ? 't' : 'n', key);
+}
+
+/* ---- messages ---- */
+
+/* "*3 $7 message $N channel $N text", each with its line. */
+static void pushed(struct model_session *s)
+{
+    size_t len = strlen(published), n = evbuffer_get_length(s->out);
+    char line[TEXT], channel[64], text[64];
+
+    evbuffer_remove(s->out, line, n);
+    line[n] = '\0';
+    ck_assert_int_eq(
+        sscanf(line, "*3\r\n$7\r\nmessage\r\n$%*u\r\n%63s\r\n$%*u\r\n%63s\r\n", channel, text), 2);
+    snprintf(published + len, TEXT - len, "%s %s\n", channel, text);
+}
+
+static void begin(void)
+{
+    unsigned i;
+
+    model_init(&model);
+    world.healed = true;
+    world.wires = wires;
+    world.n_wires = CHANNELS + 1;
+    world.o.clients = CHANNELS;
+    clock_init(&world.servers[0].clock, 0, 0, (int64_t)WORLD_EPOCH_US);
+    for (i = 0; i < SIM_KEYS; i++) {
+        world.servers[0].keys[i].claim = NONE;
+    }
+    for (i = 1; i <= CHANNELS; i++) {
+        snprintf(listeners[i].channels[0], sizeof(listeners[i].channels[0]), "%u", i);
+        model_session_join(&model, &listeners[i], evbuffer_new(), pushed);
+        wires[i].channel = i;
+        world.clients[i - 1].nodes = 1;
+        world.clients[i - 1].peers[0].watch_wire = i;
+    }
+}
+
+static void end(void)
+{
+    unsigned i;
+
+    for (i = 1; i <= CHANNELS; i++) {
+        evbuffer_free(listeners[i].out);
+    }
+    model_free(&model);
+}
+
+/* ---- the same on both ---- */
+
+static void change_key(unsigned key, bool taken)
+{
+    char name[] = {'k', (char)('0' + key), '\0'};
+    struct value *v = &world.servers[0].keys[key];
+
+    v->claim = taken ? 7 : NONE;
+    v->expires_ms = clock_wall(&world.servers[0].clock, 0) / 1000 + 90000;
+    model_del(&model, name);
+    if (taken) {
+        model_set(&model, name, "x", 90000);
+    }
+}
+
+/* EVAL text n keys... arguments..., and the reply as text. */
+static void run_model(const struct rlk_script *script, unsigned keys, const char *const *arguments,
+                      char *out)
+{
+    static const char *const names[SIM_KEYS] = {"k0", "k1", "k2"};
+    char eval[] = "EVAL", n[4], *argv[16] = {eval, (char *)(uintptr_t)script->text};
+    size_t len[16] = {0};
+    struct resp_request request = {.argc = 3, .argv = argv, .len = len};
+    struct evbuffer *reply = evbuffer_new();
+    uint64_t left = keys;
+    unsigned key;
+    size_t i;
+
+    snprintf(n, sizeof(n), "%u", rlk_mask_count(keys));
+    argv[2] = n;
+    RLK_MASK_EACH (key, left) {
+        argv[request.argc++] = (char *)(uintptr_t)names[key];
+    }
+    for (; *arguments; arguments++) {
+        argv[request.argc++] = (char *)(uintptr_t)*arguments;
+    }
+    for (i = 0; i < request.argc; i++) {
+        len[i] = strlen(argv[i]);
+    }
+    model_run(&model, &session, &request, reply);
+    i = evbuffer_get_length(reply);
+    evbuffer_remove(reply, out, i);
+    out[i] = '\0';
+    evbuffer_free(reply);
+}
+
+static void compare_wait(unsigned keys, unsigned channel, enum wait_how how)
+{
+    static const char *const words[] = {
+        [WAIT_LAST] = "last", [WAIT_FIRST] = "first", [WAIT_YIELD] = "yield"};
+    struct message m = {.kind = MESSAGE_WAIT, .keys = keys, .channel = channel, .how = how};
+    char name[] = {(char)('0' + channel), '\0'}, reply[TEXT];
+    long long place, left;
+
+    m.ttl_ms = 10000;
+    wakes_wait(&world, 0, &m);
+    run_model(&rlk_script_wait, keys, (const char *const[]){name, words[how], "10000", NULL},
+              reply);
+    ck_assert_int_eq(sscanf(reply, "*3\r\n:%lld\r\n:%lld\r\n", &place, &left), 2);
+    ck_assert_int_eq(m.answer, ANSWER_PLACE);
+    ck_assert_int_eq(m.integer, place);
+    ck_assert_int_eq(m.left_ms > 0 ? 1 : m.left_ms, left > 0 ? 1 : left);
+    ck_assert_int_eq(m.holder == NONE, strstr(reply, "$0\r\n") != NULL);
+}
+
+static void compare_leave(unsigned keys, unsigned channel)
+{
+    struct message m = {.kind = MESSAGE_LEAVE, .keys = keys, .channel = channel};
+    char name[] = {(char)('0' + channel), '\0'}, reply[TEXT];
+    long long woken;
+
+    wakes_leave(&world, 0, &m);
+    run_model(&rlk_script_leave, keys, (const char *const[]){name, NULL}, reply);
+    ck_assert_int_eq(sscanf(reply, ":%lld\r\n", &woken), 1);
+    ck_assert_int_eq(m.integer, woken);
+}
+
+static void compare_lists(void)
+{
+    unsigned key, i;
+
+    for (key = 0; key < SIM_KEYS; key++) {
+        const struct list *list = &world.servers[0].lists[key];
+        char name[] = {'k', (char)('0' + key), '\0'}, channel[24];
+
+        for (i = 0; i < list->n; i++) {
+            snprintf(channel, sizeof(channel), "%u", (unsigned)list->channels[i]);
+            ck_assert_ptr_nonnull(model_waiter(&model, name, i + 1));
+            ck_assert_str_eq(model_waiter(&model, name, i + 1), channel);
+        }
+        ck_assert_ptr_null(model_waiter(&model, name, list->n + 1));
+    }
+    ck_assert_str_eq(told, published);
+    told[0] = published[0] = '\0';
+}
+
+static unsigned draw(struct rlk_prng *p, unsigned n)
+{
+    return (unsigned)(rlk_prng_next(p) % n);
+}
+
+/* _i: the seed. */
+START_TEST(the_lists_of_the_simulator_are_those_of_the_model)
+{
+    struct rlk_prng p;
+    unsigned i;
+
+    rlk_prng_seed(&p, (uint64_t)_i);
+    for (i = 0; i < 2000; i++) {
+        unsigned channel = 1 + draw(&p, CHANNELS), step = draw(&p, 10);
+
+        if (step == 0) {
+            wires[channel].server_open = !wires[channel].server_open;
+            listeners[channel].n_channels = wires[channel].server_open;
+        } else if (step < 4) {
+            change_key(draw(&p, SIM_KEYS), draw(&p, 2) != 0);
+        } else if (step < 8) {
+            compare_wait(1 + draw(&p, 7), channel, (enum wait_how)draw(&p, 3));
+        } else {
+            compare_leave(1 + draw(&p, 7), channel);
+        }
+        compare_lists();
+    }
+}
+END_TEST
+
+START_TEST(a_list_has_room_for_so_many)
+{
+    struct message m = {.kind = MESSAGE_WAIT, .keys = 1, .ttl_ms = 10000};
+    unsigned i;
+
+    change_key(0, true);
+    for (i = 1; i <= SIM_LISTED + 1; i++) {
+        m.channel = i;
+        wakes_wait(&world, 0, &m);
+        ck_assert_int_eq(m.integer, i <= SIM_LISTED ? (int64_t)i : -1);
+        ck_assert_uint_eq(m.holder, 7);
+    }
+    world.now_us += 10002000;
+    wakes_wait(&world, 0, &m);
+    ck_assert_int_eq(m.integer, 1);
+    wakes_forget_lists(&world, 0);
+    wakes_wait(&world, 0, &m);
+    ck_assert_int_eq(m.integer, 1);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("sim-lists");
+    TCase *c = tcase_create("lists");
+
+    tcase_add_checked_fixture(c, begin, end);
+    tcase_add_loop_test(c, the_lists_of_the_simulator_are_those_of_the_model, 0, 6);
+    tcase_add_test(c, a_list_has_room_for_so_many);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
