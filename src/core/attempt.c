@@ -80,10 +80,17 @@ static void wait_after_round(struct rlk_attempt *a, uint64_t now_us)
     wait(a, had_turn ? RLK_WAIT_FIRST : RLK_WAIT_LAST, now_us);
 }
 
-/* Whether the end of wait_us ended a later round early: that says nothing about the nodes. */
+/* Whether the attempt waited for somebody before this round. The reason says so of the first one.
+ */
+static bool has_waited(const struct rlk_attempt *a)
+{
+    return a->tries > 1 || a->reason == REDLOCK_EHELD;
+}
+
+/* Whether the end of wait_us ended the round early: that says nothing about the nodes. */
 static bool is_cut_short(const struct rlk_attempt *a, uint64_t now_us)
 {
-    return a->tries > 1 && now_us >= a->give_up_us && a->round.status == REDLOCK_ENOQUORUM;
+    return has_waited(a) && now_us >= a->give_up_us && a->round.status == REDLOCK_ENOQUORUM;
 }
 
 /* A round was lost. Its reason is the result of the attempt when that may begin no other round:
@@ -94,9 +101,11 @@ static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_act
         fail(a, REDLOCK_ECANCELED, now_us, out);
         return;
     }
-    if (!is_cut_short(a, now_us)) {
-        a->reason = a->round.status;
+    if (is_cut_short(a, now_us)) {
+        fail(a, REDLOCK_EDEADLINE, now_us, out);
+        return;
     }
+    a->reason = a->round.status;
     if (a->config.wait_us == 0 || a->tries > a->config.max_retries) {
         fail(a, a->reason, now_us, out);
     } else if (now_us >= a->give_up_us) {
@@ -118,10 +127,10 @@ static void after_round(struct rlk_attempt *a, uint64_t now_us, struct rlk_actio
     }
 }
 
-/* The first round always gets its full time. Later ones end with wait_us. */
+/* A round at the start always gets its full time. Later ones end with wait_us. */
 static uint64_t round_limit(const struct rlk_attempt *a)
 {
-    return a->tries <= 1 ? RLK_NEVER : a->give_up_us;
+    return has_waited(a) ? a->give_up_us : RLK_NEVER;
 }
 
 static void step_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
