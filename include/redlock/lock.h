@@ -124,7 +124,15 @@ struct redlock_request {
      * the rest and sends them in order; renewals and releases go first. The time of a try begins
      * when it is sent. A request whose first try was not sent within wait_ms ends with
      * REDLOCK_EDEADLINE and the reason REDLOCK_ELIMIT. With wait_ms 0 it stays queued until it is
-     * sent. */
+     * sent.
+     *
+     * Of the requests of one manager that may wait for the same keys, one asks the masters; the
+     * others stand behind it, and send nothing. They get the lock in the order in which they were
+     * made. There is no such order between requests for different sets of keys: one that cannot be
+     * granted yet does not stop others, so a request for several keys may wait while others use
+     * these keys in turns. A request that only stood behind others until wait_ms passed ends with
+     * REDLOCK_EDEADLINE, the reason REDLOCK_EHELD and no try. A request with wait_ms 0 never stands
+     * behind others. */
     uint32_t wait_ms;
     /* The back-off between tries is a random time from 0 to a bound. The bound starts at
      * retry_min_ms (default 0: four times the duration of the failed try, at least 1 ms) and
@@ -375,7 +383,8 @@ REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, siz
 REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock);
 
 /* Why the last try that failed did so: REDLOCK_EHELD, REDLOCK_ENOQUORUM or REDLOCK_ETOOSLOW;
- * REDLOCK_ELIMIT when wait_ms passed before the first try was sent; 0 when no try has failed. After
+ * REDLOCK_EHELD, too, when the request has only stood behind others of its manager; REDLOCK_ELIMIT
+ * when wait_ms passed before the first try was sent; 0 when no try has failed. After
  * REDLOCK_EDEADLINE and REDLOCK_ECANCELED this says why the lock was not acquired before.
  * Since 0.1. */
 REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock);

@@ -29,6 +29,12 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
     r->hold.early_ppm = (uint32_t)(rlk_prng_next(&rl->prng) % (RLK_HOLD_EARLY_PPM + 1));
     rlk_attempt_init(&lock->attempt, &r->attempt);
     rlk_hold_init(&lock->hold, &r->hold);
+    if (!rlk_contention_enter(&rl->contention, &lock->contender, lock->claim,
+                              r->attempt.wait_us > 0)) {
+        rlk_lock_reported(lock); /* nobody knows of it */
+        rlk_lock_free(lock);
+        return NULL;
+    }
     return lock;
 }
 

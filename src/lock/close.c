@@ -32,6 +32,7 @@ void rlk_close_free_operations(struct redlock *rl)
 void rlk_close_destroy(struct redlock *rl)
 {
     rlk_loop_end(&rl->loop);
+    rlk_contention_end(&rl->contention);
     rlk_pool_end(&rl->lock_pool);
     rlk_pool_end(&rl->claim_pool);
     rlk_free(rl->nodes);
@@ -177,6 +178,7 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     rl->close_arg = arg;
     rl->close_us = rlk_clock_us();
     RLK_TRACE(&rl->options, NULL, .kind = REDLOCK_TRACE_CLOSING, .lock = -1, .node = -1);
+    rlk_contention_stop(&rl->contention);
     close_operations(rl);
     rlk_manager_check_close(rl);
     return 0;

@@ -348,6 +348,13 @@ struct rlk_contender *rlk_contention_find(struct rlk_contention *c, const void *
     return NULL;
 }
 
+bool rlk_contention_is_used(struct rlk_contention *c, const void *bytes, size_t len)
+{
+    const struct rlk_contention_key *key = rlk_contention_key_find(&c->keys, bytes, len);
+
+    return key && (key->occupied > 0 || !rlk_list_empty(&key->contenders));
+}
+
 /* Whether there are links other than this one. */
 static bool has_others(const struct rlk_list *contenders, const struct rlk_list *own)
 {

@@ -117,6 +117,9 @@ void rlk_contention_leave(struct rlk_contention *c, struct rlk_contender *who);
 struct rlk_contender *rlk_contention_find(struct rlk_contention *c, const void *key, size_t len,
                                           const struct rlk_contender *after);
 
+/* Whether a lock of this manager is held on this key, or an ACTIVE request asks for it. */
+bool rlk_contention_is_used(struct rlk_contention *c, const void *key, size_t len);
+
 /* Whether rlk_contention_find() would find another one than `who` for one of its keys. Then a place
  * in a waiting list of a master is that other one's. */
 bool rlk_contention_is_shared(const struct rlk_contender *who);

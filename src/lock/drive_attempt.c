@@ -138,15 +138,27 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
         trace_decision(lock, ev->now_us);
     }
     carry_out(lock, &out, ev->now_us);
+    if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
+        rlk_contention_pass(&lock->rl->contention, &lock->contender);
+    }
 }
 
-/* START, TIMER and DEQUEUED may begin a round, so the event needs the nodes that can be asked. */
+/* START, CONTEND, TIMER and DEQUEUED may begin a round, so the event needs the nodes that can be
+ * asked. */
 static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = kind, .now_us = now_us};
 
     rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
+    ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
+    ev.yield = lock->contender.may_wait && rlk_contention_is_contended(&lock->contender);
     step(lock, &ev);
+}
+
+void rlk_lock_contend(struct rlk_contender *who)
+{
+    step_with_nodes(RLK_CONTAINER(who, struct redlock_lock, contender), RLK_EVENT_CONTEND,
+                    rlk_clock_us());
 }
 
 /* The lock is the first in the queue, and the masters have capacity. */

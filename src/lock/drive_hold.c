@@ -95,6 +95,9 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
         trace_change(lock, &before, ev->now_us);
     }
     carry_out(lock, &out, ev->now_us);
+    if (lock->hold.state == RLK_HOLD_LOST) {
+        rlk_contention_pass(&lock->rl->contention, &lock->contender);
+    }
 }
 
 static void step_with_nodes(struct redlock_lock *lock, struct rlk_event *ev)
@@ -195,6 +198,7 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
     struct rlk_actions out;
 
     rlk_lock_enter(lock, RLK_LOCK_HELD, &driver);
+    rlk_contention_hold(&lock->contender);
     rlk_call_init(&lock->report_extended, on_extended);
     rlk_hold_start(&lock->hold, &lock->attempt.round, now_us, &out);
     lock->reported_deadline_us =

@@ -69,7 +69,8 @@ static void on_report(struct rlk_call *call)
     rlk_lock_free(lock);
 }
 
-/* Its timeout begins now. A stuck node gets the release, too: after the commands in flight [S5]. */
+/* Its timeout begins now. A stuck node gets the release, too: after the commands in flight [S5].
+ * The next request of this manager asks in the same turn: on each connection after the release. */
 static void start(struct redlock_lock *lock, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
@@ -80,6 +81,7 @@ static void start(struct redlock_lock *lock, uint64_t now_us)
                      rlk_time_add(now_us, lock->rl->options.node_timeout_us));
     rlk_manager_nodes(lock->rl, now_us, NULL, &ev.connecting, &ev.ready);
     step(lock, &ev);
+    rlk_contention_pass(&lock->rl->contention, &lock->contender);
 }
 
 static void on_dequeued(struct rlk_call *call)

@@ -52,6 +52,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     rlk_list_init(&lock->report_extended.link);
     rlk_list_init(&lock->queue.link);
     rlk_detail_reset(lock->details, rl->options.n_nodes);
+    rlk_contender_init(&lock->contender);
     rlk_timer_init(&lock->timer, NULL);
     rlk_manager_add(rl, &lock->operation, NULL, class);
     return lock;
@@ -105,6 +106,7 @@ void rlk_lock_free(struct redlock_lock *lock)
     rlk_list_remove(&lock->report_extended.link);
     rlk_list_remove(&lock->queue.link);
     rlk_list_remove(&lock->operation.link);
+    rlk_contention_leave(&rl->contention, &lock->contender);
     rlk_lock_set_claim(lock, NULL);
     rlk_claim_unref(lock->first_claim);
     rlk_free(lock->holders);

@@ -12,6 +12,7 @@
 #include "core/attempt.h"
 #include "core/hold.h"
 #include "core/release.h"
+#include "lock/contention.h"
 #include "lock/detail.h"
 #include "lock/manager.h"
 #include "node/claim.h"
@@ -35,6 +36,7 @@ struct redlock_lock {
     struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
     struct rlk_call report_extended; /* runs extend_cb */
     struct rlk_call queue;           /* its place in the queue [S13] */
+    struct rlk_contender contender;  /* its place among the requests of this manager */
     struct rlk_timer timer;
     struct rlk_claim *claim;       /* of the present round */
     struct rlk_claim *first_claim; /* of the first round: redlock_lock_key() points into it */

@@ -9,6 +9,7 @@
 #include "base/prng.h"
 #include "core/clocks.h"
 #include "core/event.h"
+#include "lock/contention.h"
 #include "lock/queue.h"
 #include "net/entropy.h"
 #include "net/loop.h"
@@ -61,6 +62,7 @@ struct redlock {
     struct rlk_list operations;
     int64_t n_locks; /* handles made so far: each has its number */
     struct rlk_queue queue;
+    struct rlk_contention contention;
     unsigned pending; /* acquires, releases, extensions and queries that were not reported yet */
     unsigned counts[RLK_OPERATIONS];
 

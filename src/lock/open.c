@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/time.h"
 #include "lock/close.h"
+#include "lock/drive_attempt.h"
 #include "lock/hooks.h"
 #include "lock/manager.h"
 #include "net/clock.h"
@@ -15,13 +16,20 @@
 #define KEEP_LOCKS 1024
 #define KEEP_CLAIMS 4096
 
-/* From a sequence of its own: a seed of the simulator keeps its history. */
-static int name_channel(struct redlock *rl, uint64_t seed)
+/* A number of its own for each use. Everybody can read the channel on a master, and must not
+ * compute the others from it: whoever knows the seed of the table can choose keys that collide. */
+static uint64_t derive(uint64_t seed, char use)
 {
-    struct rlk_prng own;
+    const struct rlk_hash_seed secret = {{seed, 0}};
 
-    rlk_prng_seed(&own, ~seed);
-    return rlk_options_name_channel(&rl->options, rlk_prng_next(&own));
+    return rlk_hash(&secret, &use, sizeof(use));
+}
+
+static void init_contention(struct redlock *rl, uint64_t seed)
+{
+    const struct rlk_hash_seed own = {{derive(seed, 't'), derive(seed, 'u')}};
+
+    rlk_contention_init(&rl->contention, &own, rlk_lock_contend);
 }
 
 static int make_nodes(struct redlock *rl)
@@ -31,7 +39,7 @@ static int make_nodes(struct redlock *rl)
     int status = rlk_entropy_take(&rl->entropy, &seed, sizeof(seed));
 
     if (status == 0) {
-        status = name_channel(rl, seed);
+        status = rlk_options_name_channel(&rl->options, derive(seed, 'c'));
     }
     if (status) {
         return status;
@@ -49,6 +57,7 @@ static int make_nodes(struct redlock *rl)
         rl->quarantine[i] = &rl->nodes[i].quarantine;
     }
     rlk_queue_init(&rl->queue, &rl->loop, &rl->options, rl->nodes);
+    init_contention(rl, seed);
     return 0;
 }
 

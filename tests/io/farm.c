@@ -207,6 +207,15 @@ void farm_give_away(struct farm *f, size_t first, size_t last)
     }
 }
 
+void farm_end_other(struct farm *f)
+{
+    size_t i;
+
+    for (i = 0; i < f->n; i++) {
+        model_del(fake_model(f->nodes[i]), "k");
+    }
+}
+
 void farm_wait_count(struct farm *f, size_t node, const char *command, size_t count)
 {
     struct about about = {.f = f, .node = node, .word = command, .count = count};

@@ -84,6 +84,9 @@ size_t farm_count(struct farm *f, const char *key, const char *value);
 #define FARM_OTHER "somebody"
 void farm_give_away(struct farm *f, size_t first, size_t last);
 
+/* On all servers that key is gone. */
+void farm_end_other(struct farm *f);
+
 /* Wait until a server has got so many commands that begin with `command`. */
 void farm_wait_count(struct farm *f, size_t node, const char *command, size_t count);
 

@@ -8,6 +8,7 @@ Suite *adopt_suite(void);
 Suite *callbacks_suite(void);
 Suite *clocks_suite(void);
 Suite *config_suite(void);
+Suite *contention_suite(void);
 Suite *data_suite(void);
 Suite *deadline_suite(void);
 Suite *details_suite(void);

@@ -1,0 +1,522 @@
+/* test_contention.c - many requests of one manager for the same keys: one of them asks the masters,
+ * the others stand behind it, and each gets its turn. */
+#include <redlock/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/farm.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+
+static struct farm f;
+
+/* ---- one request ---- */
+
+struct waiter {
+    struct redlock_lock *lock; /* held; NULL: not */
+    struct redlock_lock *handle;
+    int calls, status, reason;
+    uint32_t tries;
+    bool releases; /* as soon as it has the lock */
+    int number;    /* of all callbacks, from 1 */
+};
+
+static int n_calls;
+
+static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    struct waiter *w = arg;
+
+    w->calls++;
+    w->number = ++n_calls;
+    w->status = status;
+    w->reason = redlock_lock_reason(lock);
+    redlock_lock_effort(lock, &w->tries, NULL);
+    w->lock = status == REDLOCK_OK ? lock : NULL;
+    if (w->lock && w->releases) {
+        ck_assert_int_eq(redlock_release(lock, NULL, NULL), REDLOCK_OK);
+        w->lock = NULL;
+    }
+}
+
+/* A request for the keys, each of one letter. */
+static void ask(struct waiter *w, const char *keys, uint32_t wait_ms)
+{
+    static char names[4][2];
+    const char *pointers[4];
+    struct redlock_request request = outcome_request(NULL);
+    size_t i;
+
+    for (i = 0; keys[i]; i++) {
+        names[i][0] = keys[i];
+        pointers[i] = names[i];
+    }
+    request.keys = pointers;
+    request.n_keys = i;
+    request.wait_ms = wait_ms;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, on_acquired, w, &w->handle), REDLOCK_OK);
+}
+
+static void ask_to_wait(struct waiter *w, const char *keys)
+{
+    ask(w, keys, REDLOCK_FOREVER);
+}
+
+static void must_get(struct waiter *w)
+{
+    loop_must(f.base, &w->calls);
+    ck_assert_int_eq(w->status, REDLOCK_OK);
+}
+
+static void must_stand_behind(const struct waiter *w)
+{
+    loop_settle(f.base);
+    ck_assert_int_eq(w->calls, 0);
+}
+
+static void start_release(struct waiter *w)
+{
+    ck_assert_int_eq(redlock_release(w->lock, NULL, NULL), REDLOCK_OK);
+    w->lock = NULL;
+}
+
+static void start(size_t n)
+{
+    n_calls = 0;
+    farm_start(&f, n, FAKE_UNIX);
+    farm_open(&f);
+}
+
+/* ---- many ---- */
+
+#define THOUSAND 1000
+
+static bool all_were_called(void *arg)
+{
+    return n_calls >= *(const int *)arg;
+}
+
+static void wait_for_calls(int n)
+{
+    loop_must_true(f.base, all_were_called, &n);
+}
+
+START_TEST(a_thousand_requests_get_the_lock_in_the_order_of_their_calls)
+{
+    static struct waiter all[THOUSAND];
+    int i;
+
+    start(3);
+    for (i = 0; i < THOUSAND; i++) {
+        all[i].releases = true;
+        ask_to_wait(&all[i], "k");
+    }
+    wait_for_calls(THOUSAND);
+    for (i = 0; i < THOUSAND; i++) {
+        ck_assert_int_eq(all[i].status, REDLOCK_OK);
+        ck_assert_int_eq(all[i].number, i + 1);
+        ck_assert_uint_eq(all[i].tries, 1);
+    }
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(fake_count(f.nodes[i], "SET k"), THOUSAND);
+    }
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(those_who_stand_behind_ask_no_master)
+{
+    static struct waiter holder, all[THOUSAND];
+    size_t before;
+    int i;
+
+    start(3);
+    ask_to_wait(&holder, "k");
+    must_get(&holder);
+    loop_settle(f.base);
+    before = fake_n_commands(f.nodes[0], 0);
+    for (i = 0; i < THOUSAND; i++) {
+        ask_to_wait(&all[i], "k");
+    }
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_n_commands(f.nodes[0], 0), before);
+    ck_assert_int_eq(n_calls, 1);
+    farm_end(&f);
+}
+END_TEST
+
+/* The first command of the connection that begins with this text, from `from` on. */
+static size_t find_on(size_t node, size_t from, const char *command)
+{
+    long at = fake_find(f.nodes[node], 0, from, command);
+
+    ck_assert_int_ge(at, 0);
+    return (size_t)at;
+}
+
+static void set_must_follow_release(size_t node)
+{
+    size_t set = find_on(node, 0, "SET k");
+    long release = farm_find_release(&f, node, 0, set, farm_token_at(&f, node, 0, set));
+
+    ck_assert_int_gt(release, 0);
+    ck_assert_uint_eq(find_on(node, (size_t)release, "SET k"), (size_t)release + 1);
+}
+
+/* Nothing is answered in between: so one flight has both. */
+START_TEST(the_next_request_follows_the_release_in_one_flight)
+{
+    struct waiter one = {0}, two = {0};
+    size_t i;
+
+    start(3);
+    ask_to_wait(&one, "k");
+    must_get(&one);
+    ask_to_wait(&two, "k");
+    must_stand_behind(&two);
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    start_release(&one);
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&f, i, "SET k", 2);
+        set_must_follow_release(i);
+        fake_go_on(f.nodes[i]);
+    }
+    must_get(&two);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- leaving ---- */
+
+START_TEST(one_that_is_cancelled_leaves_the_others_in_order)
+{
+    struct waiter all[4] = {{0}};
+    int i;
+
+    start(3);
+    for (i = 0; i < 4; i++) {
+        ask_to_wait(&all[i], "k");
+    }
+    must_get(&all[0]);
+    ck_assert_int_eq(redlock_cancel(all[1].handle), REDLOCK_OK);
+    loop_must(f.base, &all[1].calls);
+    ck_assert_int_eq(all[1].status, REDLOCK_ECANCELED);
+    ck_assert_int_eq(all[1].reason, REDLOCK_EHELD);
+    start_release(&all[0]);
+    must_get(&all[2]);
+    must_stand_behind(&all[3]);
+    start_release(&all[2]);
+    must_get(&all[3]);
+    farm_end(&f);
+}
+END_TEST
+
+#define WAIT_MS 30000u
+
+START_TEST(one_whose_time_is_over_has_the_reason_eheld_and_made_no_try)
+{
+    struct waiter all[3] = {{0}};
+
+    start(3);
+    ask_to_wait(&all[0], "k");
+    must_get(&all[0]);
+    ask(&all[1], "k", WAIT_MS);
+    ask_to_wait(&all[2], "k");
+    must_stand_behind(&all[1]);
+    suspend_ms(WAIT_MS + 1);
+    loop_must(f.base, &all[1].calls);
+    ck_assert_int_eq(all[1].status, REDLOCK_EDEADLINE);
+    ck_assert_int_eq(all[1].reason, REDLOCK_EHELD);
+    ck_assert_uint_eq(all[1].tries, 0);
+    start_release(&all[0]);
+    must_get(&all[2]);
+    farm_end(&f);
+}
+END_TEST
+
+/* The head waits for a foreign holder. When it is cancelled, the next one asks. */
+START_TEST(a_head_that_is_cancelled_passes_its_turn_on)
+{
+    struct waiter one = {0}, two = {0};
+
+    start(3);
+    farm_give_away(&f, 0, 3);
+    ask_to_wait(&one, "k");
+    ask_to_wait(&two, "k");
+    farm_wait_count(&f, 0, "SET k", 1);
+    must_stand_behind(&two);
+    farm_end_other(&f);
+    ck_assert_int_eq(redlock_cancel(one.handle), REDLOCK_OK);
+    must_get(&two);
+    ck_assert_int_eq(one.status, REDLOCK_ECANCELED);
+    farm_end(&f);
+}
+END_TEST
+
+/* All of them fail, each as soon as it is its turn. */
+START_TEST(a_thousand_heads_that_fail_pass_the_turn_on)
+{
+    static struct waiter all[THOUSAND];
+    struct redlock_request request = outcome_request("k");
+    int i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_down(f.nodes[i]);
+    }
+    n_calls = 0;
+    farm_open_at_once(&f);
+    farm_wait_error(&f, 2, "");
+    request.wait_ms = REDLOCK_FOREVER;
+    request.max_retries = 0;
+    for (i = 0; i < THOUSAND; i++) {
+        ck_assert_int_eq(redlock_acquire(f.rl, &request, on_acquired, &all[i], NULL), REDLOCK_OK);
+    }
+    wait_for_calls(THOUSAND);
+    for (i = 0; i < THOUSAND; i++) {
+        ck_assert_int_eq(all[i].status, REDLOCK_ENOQUORUM);
+        ck_assert_int_eq(all[i].number, i + 1);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- the end of a lock ---- */
+
+START_TEST(a_lock_that_is_forgotten_passes_the_turn_on)
+{
+    struct waiter one = {0}, two = {0};
+
+    start(3);
+    ask_to_wait(&one, "k");
+    must_get(&one);
+    ask_to_wait(&two, "k");
+    must_stand_behind(&two);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 1);
+    ck_assert_int_eq(redlock_lock_forget(one.lock), REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET k", 2);
+    farm_end(&f);
+}
+END_TEST
+
+/* It is not renewed. Its keys have not expired at the fake masters. */
+START_TEST(a_lock_that_is_lost_passes_the_turn_on)
+{
+    struct waiter one = {0}, two = {0};
+
+    start(3);
+    ask_to_wait(&one, "k");
+    must_get(&one);
+    ask_to_wait(&two, "k");
+    must_stand_behind(&two);
+    suspend_ms(OUTCOME_TTL_MS + 1);
+    farm_wait_count(&f, 0, "SET k", 2);
+    start_release(&one);
+    must_get(&two);
+    farm_end(&f);
+}
+END_TEST
+
+/* It has no quorum, and its keys stay. */
+START_TEST(a_release_that_fails_passes_the_turn_on)
+{
+    struct waiter one = {0}, two = {0};
+    struct outcome_released released = {0, 0};
+    size_t i;
+
+    start(3);
+    ask_to_wait(&one, "k");
+    must_get(&one);
+    ask_to_wait(&two, "k");
+    must_stand_behind(&two);
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    ck_assert_int_eq(redlock_release(one.lock, outcome_on_released, &released), REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET k", 2);
+    farm_time_out(&f);
+    loop_must(f.base, &released.calls);
+    ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
+    for (i = 0; i < 3; i++) {
+        fake_go_on(f.nodes[i]);
+    }
+    must_get(&two);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- several keys ---- */
+
+START_TEST(a_set_stands_behind_a_lock_on_one_of_its_keys)
+{
+    struct waiter one = {0}, set = {0}, other = {0};
+
+    start(3);
+    ask_to_wait(&one, "b");
+    must_get(&one);
+    ask_to_wait(&set, "ab");
+    ask_to_wait(&other, "a");
+    must_get(&other);
+    must_stand_behind(&set);
+    start_release(&one);
+    must_stand_behind(&set);
+    start_release(&other);
+    must_get(&set);
+    farm_end(&f);
+}
+END_TEST
+
+/* {a, b} waits for a. Whoever holds a takes b in the right order, and must get it. */
+START_TEST(locks_taken_one_by_one_pass_a_set_that_waits_for_both)
+{
+    struct waiter a = {0}, b = {0}, set = {0};
+
+    start(3);
+    ask_to_wait(&a, "a");
+    must_get(&a);
+    ask_to_wait(&set, "ab");
+    must_stand_behind(&set);
+    ask_to_wait(&b, "b");
+    must_get(&b);
+    start_release(&b);
+    start_release(&a);
+    must_get(&set);
+    farm_end(&f);
+}
+END_TEST
+
+/* {a, k} asks the masters, and waits for k, which somebody else holds. Whoever waits for a alone
+ * may hold what that holder needs. */
+START_TEST(a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key)
+{
+    struct waiter set = {0}, other_set = {0}, a = {0};
+
+    start(3);
+    farm_give_away(&f, 0, 3);
+    ask_to_wait(&set, "ak");
+    loop_settle(f.base);
+    ask_to_wait(&other_set, "ka");
+    ask_to_wait(&a, "a");
+    must_get(&a);
+    start_release(&a);
+    must_stand_behind(&other_set);
+    farm_end_other(&f);
+    must_get(&set);
+    must_stand_behind(&other_set);
+    start_release(&set);
+    must_get(&other_set);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- those who ask at once ---- */
+
+START_TEST(a_request_that_does_not_wait_asks_the_masters_at_once)
+{
+    struct waiter one = {0}, two = {0};
+
+    start(3);
+    ask_to_wait(&one, "k");
+    must_get(&one);
+    ask(&two, "k", 0);
+    loop_must(f.base, &two.calls);
+    ck_assert_int_eq(two.status, REDLOCK_EHELD);
+    ck_assert_uint_eq(two.tries, 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(others_stand_behind_a_lock_that_was_taken_without_waiting)
+{
+    struct waiter one = {0}, two = {0};
+
+    start(3);
+    ask(&one, "k", 0);
+    must_get(&one);
+    ask_to_wait(&two, "k");
+    must_stand_behind(&two);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 1);
+    start_release(&one);
+    must_get(&two);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(others_stand_behind_a_lock_that_was_taken_over)
+{
+    struct redlock_request request = outcome_request("k");
+    struct waiter one = {0}, two = {0}, three = {0};
+    char token[160];
+
+    start(3);
+    ask_to_wait(&one, "k");
+    must_get(&one);
+    snprintf(token, sizeof(token), "%s", redlock_lock_token(one.lock));
+    ck_assert_int_eq(redlock_lock_forget(one.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_acquired, &two, NULL), REDLOCK_OK);
+    must_get(&two);
+    ask_to_wait(&three, "k");
+    must_stand_behind(&three);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 1);
+    start_release(&two);
+    must_get(&three);
+    farm_end(&f);
+}
+END_TEST
+
+/* ---- the end of the manager ---- */
+
+#define MANY 10000
+
+START_TEST(a_close_ends_ten_thousand_that_stand_behind)
+{
+    static struct waiter all[MANY];
+    int i;
+
+    start(3);
+    for (i = 0; i < MANY; i++) {
+        ask_to_wait(&all[i], "k");
+    }
+    must_get(&all[0]);
+    farm_close(&f);
+    ck_assert_int_eq(n_calls, MANY);
+    for (i = 1; i < MANY; i++) {
+        ck_assert_int_eq(all[i].status, REDLOCK_ECANCELED);
+    }
+    for (i = 0; i < 3; i++) {
+        ck_assert_uint_eq(fake_count(f.nodes[i], "SET k"), 1);
+    }
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+Suite *contention_suite(void)
+{
+    Suite *s = suite_create("contention");
+    TCase *c = tcase_create("contention");
+
+    tcase_add_test(c, a_thousand_requests_get_the_lock_in_the_order_of_their_calls);
+    tcase_add_test(c, those_who_stand_behind_ask_no_master);
+    tcase_add_test(c, the_next_request_follows_the_release_in_one_flight);
+    tcase_add_test(c, one_that_is_cancelled_leaves_the_others_in_order);
+    tcase_add_test(c, one_whose_time_is_over_has_the_reason_eheld_and_made_no_try);
+    tcase_add_test(c, a_head_that_is_cancelled_passes_its_turn_on);
+    tcase_add_test(c, a_thousand_heads_that_fail_pass_the_turn_on);
+    tcase_add_test(c, a_lock_that_is_forgotten_passes_the_turn_on);
+    tcase_add_test(c, a_lock_that_is_lost_passes_the_turn_on);
+    tcase_add_test(c, a_release_that_fails_passes_the_turn_on);
+    tcase_add_test(c, a_set_stands_behind_a_lock_on_one_of_its_keys);
+    tcase_add_test(c, locks_taken_one_by_one_pass_a_set_that_waits_for_both);
+    tcase_add_test(c, a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key);
+    tcase_add_test(c, a_request_that_does_not_wait_asks_the_masters_at_once);
+    tcase_add_test(c, others_stand_behind_a_lock_that_was_taken_without_waiting);
+    tcase_add_test(c, others_stand_behind_a_lock_that_was_taken_over);
+    tcase_add_test(c, a_close_ends_ten_thousand_that_stand_behind);
+    suite_add_tcase(s, c);
+    return s;
+}
