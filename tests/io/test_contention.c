@@ -257,26 +257,34 @@ START_TEST(a_head_that_is_cancelled_passes_its_turn_on)
 }
 END_TEST
 
-/* All of them fail, each as soon as it is its turn. */
+static bool one_was_called(void *arg)
+{
+    (void)arg;
+    return n_calls > 0;
+}
+
+/* The first asks masters that do not answer. Then there is nobody to ask, and the others fail as
+ * soon as it is their turn: all in one turn of the loop. */
 START_TEST(a_thousand_heads_that_fail_pass_the_turn_on)
 {
     static struct waiter all[THOUSAND];
     struct redlock_request request = outcome_request("k");
     int i;
 
-    farm_start(&f, 3, FAKE_UNIX);
+    start(3);
     for (i = 0; i < 3; i++) {
-        fake_down(f.nodes[i]);
+        fake_pause(f.nodes[i]);
     }
-    n_calls = 0;
-    farm_open_at_once(&f);
-    farm_wait_error(&f, 2, "");
     request.wait_ms = REDLOCK_FOREVER;
     request.max_retries = 0;
     for (i = 0; i < THOUSAND; i++) {
         ck_assert_int_eq(redlock_acquire(f.rl, &request, on_acquired, &all[i], NULL), REDLOCK_OK);
     }
-    wait_for_calls(THOUSAND);
+    farm_wait_count(&f, 0, "SET k", 1);
+    must_stand_behind(&all[1]);
+    farm_time_out(&f);
+    loop_must_true(f.base, one_was_called, NULL);
+    ck_assert_int_eq(n_calls, THOUSAND);
     for (i = 0; i < THOUSAND; i++) {
         ck_assert_int_eq(all[i].status, REDLOCK_ENOQUORUM);
         ck_assert_int_eq(all[i].number, i + 1);
@@ -366,6 +374,28 @@ START_TEST(a_set_stands_behind_a_lock_on_one_of_its_keys)
     must_stand_behind(&set);
     start_release(&other);
     must_get(&set);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(others_stand_behind_a_set_that_is_held)
+{
+    struct waiter set = {0}, one = {0}, other_set = {0};
+    size_t before;
+
+    start(3);
+    ask_to_wait(&set, "ab");
+    must_get(&set);
+    loop_settle(f.base);
+    before = fake_n_commands(f.nodes[0], 0);
+    ask_to_wait(&one, "a");
+    ask_to_wait(&other_set, "bc");
+    must_stand_behind(&one);
+    must_stand_behind(&other_set);
+    ck_assert_uint_eq(fake_n_commands(f.nodes[0], 0), before);
+    start_release(&set);
+    must_get(&one);
+    must_get(&other_set);
     farm_end(&f);
 }
 END_TEST
@@ -511,6 +541,7 @@ Suite *contention_suite(void)
     tcase_add_test(c, a_lock_that_is_lost_passes_the_turn_on);
     tcase_add_test(c, a_release_that_fails_passes_the_turn_on);
     tcase_add_test(c, a_set_stands_behind_a_lock_on_one_of_its_keys);
+    tcase_add_test(c, others_stand_behind_a_set_that_is_held);
     tcase_add_test(c, locks_taken_one_by_one_pass_a_set_that_waits_for_both);
     tcase_add_test(c, a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key);
     tcase_add_test(c, a_request_that_does_not_wait_asks_the_masters_at_once);
