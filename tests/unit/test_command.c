@@ -127,10 +127,18 @@ START_TEST(a_vote_is_as_hiredis_writes_it)
 }
 END_TEST
 
-/* The command with the most words, each as long as it can be. */
+/* The longest script is as long as any may be. */
+static void check_room(const struct rlk_script *script)
+{
+    ck_assert_uint_le(command.len + RLK_SCRIPT_SIZE - script->len, sizeof(command.buffer));
+    rlk_command_end(&command);
+}
+
+/* The commands with the most words, each as long as it can be. */
 START_TEST(there_is_room_for_the_longest_command)
 {
     static char longest[REDLOCK_MAX_KEY], incarnation[RLK_COMMAND_INCARNATION_SIZE];
+    static char channel[REDLOCK_MAX_KEY + sizeof(CHANNEL)];
     char token[RLK_TOKEN_MAX], start[RLK_COMMAND_START_SIZE];
     struct rlk_key keys[REDLOCK_MAX_KEYS], prefix = {"", 0};
     struct rlk_claim *c;
@@ -138,6 +146,7 @@ START_TEST(there_is_room_for_the_longest_command)
 
     memset(longest, 'k', sizeof(longest));
     memset(incarnation, 'i', sizeof(incarnation) - 1);
+    memset(channel, 'c', sizeof(channel) - 1);
     memset(token, 't', sizeof(token));
     memset(start, 's', sizeof(start) - 1);
     start[sizeof(start) - 1] = '\0';
@@ -149,8 +158,12 @@ START_TEST(there_is_room_for_the_longest_command)
     rlk_claim_set_token(c, token, sizeof(token));
     c->hint = UINT64_MAX;
     rlk_command_vote(&command, c, incarnation, start, true);
-    ck_assert_uint_le(command.len + RLK_SCRIPT_SIZE - rlk_script_vote.len, sizeof(command.buffer));
-    rlk_command_end(&command);
+    check_room(&rlk_script_vote);
+    c->channel = channel;
+    rlk_command_release(&command, c, true);
+    check_room(&rlk_script_release);
+    rlk_command_wait(&command, c, channel, RLK_WAIT_YIELD, true);
+    check_room(&rlk_script_wait);
     rlk_claim_unref(c);
 }
 END_TEST
