@@ -41,7 +41,11 @@ enum redlock_right {
     REDLOCK_RIGHT_CLIENT_SETNAME = 1024,
     REDLOCK_RIGHT_CLIENT_KILL = 2048,
     REDLOCK_RIGHT_CONFIG_GET = 4096,
-    REDLOCK_RIGHT_HELLO = 8192
+    REDLOCK_RIGHT_HELLO = 8192,
+    /* Needed to wake who waits. The first also stands for SUBSCRIBE, which cannot be tried, and for
+     * the right to our channels. */
+    REDLOCK_RIGHT_PUBLISH = 16384,
+    REDLOCK_RIGHT_CLIENT_TRACKING = 32768
 };
 
 /* The kinds of findings. The numbers are permanent. */

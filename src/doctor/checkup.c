@@ -110,21 +110,24 @@ static void take_user(struct rlk_checkup *p, const struct rlk_reply *reply)
     }
 }
 
+/* A server below 6 has neither, and that is no fault: locks do not need them. */
+#define MAY_BE_UNKNOWN ((unsigned)REDLOCK_RIGHT_HELLO | (unsigned)REDLOCK_RIGHT_CLIENT_TRACKING)
+
 /* Sort a refusal: our rights, a command that the server does not know, or its state. The text of a
  * NOPERM about keys differs between versions, but always has the word "access"; that about a
- * database (Valkey 9.1) has "access database". */
+ * database (Valkey 9.1) has "access database", that about a channel has "channel". */
 static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk_reply *reply)
 {
     if (rlk_classify_is_error(reply, "NOPERM")) {
         if (strstr(reply->str, "access database")) {
             p->database_denied = true;
-        } else if (strstr(reply->str, "access")) {
+        } else if (strstr(reply->str, "access") && !strstr(reply->str, "channel")) {
             p->keys_denied = true;
         } else {
             p->denied |= right;
         }
     } else if (rlk_classify_unknown_command(reply)) {
-        p->missing |= right & ~(unsigned)REDLOCK_RIGHT_HELLO; /* a server below 6 */
+        p->missing |= right & ~MAY_BE_UNKNOWN;
     } else if ((right & KEEPS_LOCKS) && p->refusal[0] == '\0' && !rlk_classify_no_script(reply)) {
         snprintf(p->refusal, sizeof(p->refusal), "%.159s", reply->str);
         rlk_reply_make_printable(p->refusal);
@@ -134,11 +137,13 @@ static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk
 /* ---- commands ---- */
 
 /* Placeholders for words that differ from node to node. */
-static const char the_key[] = "key", our_name[] = "name";
+static const char the_key[] = "key", our_name[] = "name", our_channel[] = "channel";
 
 /* No script has this SHA-1. A user who may call EVALSHA gets NOSCRIPT. */
 #define NO_SHA "0000000000000000000000000000000000000000"
 
+/* A right is tried so that nothing changes: a watch ignores an empty message, and no server accepts
+ * BCAST with OPTIN. */
 static const struct step steps[] = {
     {{"INFO", "server"}, REDLOCK_RIGHT_INFO, take_info},
     {{"INFO", "memory"}, REDLOCK_RIGHT_INFO, take_info},
@@ -160,6 +165,8 @@ static const struct step steps[] = {
     {{"CLIENT", "SETNAME", our_name}, REDLOCK_RIGHT_CLIENT_SETNAME, NULL},
     {{"CLIENT", "KILL", "ID", "0"}, REDLOCK_RIGHT_CLIENT_KILL, NULL},
     {{"HELLO", "2"}, REDLOCK_RIGHT_HELLO, NULL},
+    {{"PUBLISH", our_channel, ""}, REDLOCK_RIGHT_PUBLISH, NULL},
+    {{"CLIENT", "TRACKING", "ON", "BCAST", "OPTIN"}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -174,7 +181,10 @@ bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
     for (i = 0; i < sizeof(steps[at].word) / sizeof(steps[at].word[0]); i++) {
         const char *word = steps[at].word[i];
 
-        ret->word[i] = word == the_key ? key : word == our_name ? n->options->client_name : word;
+        ret->word[i] = word == the_key       ? key
+                       : word == our_name    ? n->options->client_name
+                       : word == our_channel ? n->options->wake_channel
+                                             : word;
     }
     ret->word[i] = NULL;
     return true;

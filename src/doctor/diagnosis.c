@@ -300,7 +300,7 @@ static void judge_database(const struct redlock_examined *x, struct rlk_notes *n
 
 static void judge_rights(const struct redlock_examined *x, struct rlk_notes *notes)
 {
-    char commands[1024], grants[256];
+    char commands[1280], grants[384];
 
     if (x->denied) {
         list_grants(x->denied, grants, sizeof(grants));

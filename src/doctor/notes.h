@@ -8,7 +8,7 @@
 #include <redlock/examine.h>
 
 #define RLK_NOTES_MAX 24
-#define RLK_NOTES_SIZE 4096
+#define RLK_NOTES_SIZE 5120
 
 struct rlk_notes {
     int node;

@@ -24,6 +24,11 @@ const struct rlk_right rlk_rights[] = {
      "it is quarantined after each restart, even with appendfsync always"},
     {REDLOCK_RIGHT_HELLO, REDLOCK_WARNING, "HELLO", "hello",
      "without CLIENT ID, a late command of a broken connection may lock a key for its ttl"},
+    {REDLOCK_RIGHT_PUBLISH, REDLOCK_FINE, "PUBLISH", "publish +subscribe &*redlock:wake:*",
+     "nobody is woken there, and who waits for a lock polls"},
+    {REDLOCK_RIGHT_CLIENT_TRACKING, REDLOCK_FINE, "CLIENT TRACKING",
+     "client|tracking +client|caching +client|id +exists &__redis__:invalidate",
+     "who waits learns late that a key has ended, or was deleted by another program"},
 };
 
 const unsigned rlk_rights_count = sizeof(rlk_rights) / sizeof(rlk_rights[0]);

@@ -123,7 +123,7 @@ if master 3 acl whoami | grep -q '^default'; then
         "doctor says what each denied right costs"
     prints "ACL SETUSER app +eval +script|load +client|setname" \
         "doctor prints the command that grants the rights"
-    line=$(grep -o 'ACL SETUSER app.*' "$work/out")
+    line=$(grep -o 'ACL SETUSER app +eval.*' "$work/out")
     # shellcheck disable=SC2086
     master 3 $line >/dev/null
     doctor 1 2 3 -- --quarantine observed --username app

@@ -318,10 +318,10 @@ START_TEST(each_missing_right_has_its_cost_and_its_fix)
 {
     unsigned i;
 
-    ck_assert_uint_eq(rlk_rights_count, 14);
+    ck_assert_uint_eq(rlk_rights_count, 16);
     for (i = 0; i < rlk_rights_count; i++) {
         struct redlock_examined x = well();
-        char fix[64];
+        char fix[160];
 
         ck_assert_uint_eq(rlk_rights[i].bit, 1U << i);
         x.denied = rlk_rights[i].bit;
@@ -346,7 +346,9 @@ START_TEST(all_missing_rights_are_fixed_by_one_command)
     ck_assert_int_eq(notes.worst, REDLOCK_UNUSABLE);
     ck_assert_str_eq(notes.finding[0].fix,
                      "ACL SETUSER app +set +get +del +pexpire +pttl +eval +evalsha +script|load "
-                     "+time +info +client|setname +client|kill +config|get +hello");
+                     "+time +info +client|setname +client|kill +config|get +hello "
+                     "+publish +subscribe &*redlock:wake:* +client|tracking +client|caching "
+                     "+client|id +exists &__redis__:invalidate");
     ck_assert_ptr_nonnull(strstr(notes.finding[0].text, rlk_rights[rlk_rights_count - 1].cost));
 }
 END_TEST
@@ -404,11 +406,11 @@ START_TEST(notes_without_room_are_cut_and_not_overrun)
     memset(text, 'x', sizeof(text) - 1);
     rlk_notes_begin(&notes, 0);
     for (i = 0; i < RLK_NOTES_MAX + 3; i++) {
-        rlk_note(&notes, REDLOCK_FOUND_DOWN, REDLOCK_WARNING, "", "%.1500s", text);
+        rlk_note(&notes, REDLOCK_FOUND_DOWN, REDLOCK_WARNING, "", "%.1900s", text);
     }
     ck_assert_uint_eq(notes.n, RLK_NOTES_MAX);
-    ck_assert_uint_eq(strlen(notes.finding[1].text), 1500);
-    ck_assert_uint_eq(strlen(notes.finding[2].text), RLK_NOTES_SIZE - 2 * 1501 - 1);
+    ck_assert_uint_eq(strlen(notes.finding[1].text), 1900);
+    ck_assert_uint_eq(strlen(notes.finding[2].text), RLK_NOTES_SIZE - 2 * 1901 - 1);
     ck_assert_str_eq(notes.finding[3].text, "");
 }
 END_TEST
