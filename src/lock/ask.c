@@ -239,10 +239,11 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
     rlk_claim_unref(claim);
 }
 
-/* Whether what would be sent again can undo a release that was sent before it. */
-static bool undoes_release(const struct rlk_question *q, const struct rlk_claim *claim)
+/* Whether the claim was released, so that nothing more about its keys may be sent. Only waiting for
+ * them begins after the release of a round that was lost. */
+static bool is_over(const struct rlk_question *q, const struct rlk_claim *claim)
 {
-    return claim->release && q->left == RLK_LEFTOVER_KEYS;
+    return claim->release && q->event != RLK_EVENT_PLACE;
 }
 
 /* Whether the lock still wants this done. A lock that is lost or forgotten does not. A place
@@ -254,7 +255,7 @@ static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *clai
     if (q->left == RLK_LEFTOVER_RELEASE || q == &rlk_questions[RLK_ASK_LEAVE]) {
         return true;
     }
-    return !undoes_release(q, claim) && lock && (q->phases & 1u << lock->phase) != 0 &&
+    return !is_over(q, claim) && lock && (q->phases & 1u << lock->phase) != 0 &&
            (lock->phase != RLK_LOCK_HELD || lock->hold.state == RLK_HOLD_HELD);
 }
 
