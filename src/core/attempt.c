@@ -188,7 +188,7 @@ static uint64_t round_us(const struct rlk_attempt *a)
 
 static bool is_turn(const struct rlk_attempt *a, uint64_t now_us)
 {
-    return rlk_waiting_is_turn(&a->waiting, now_us) && (!a->split || now_us >= a->retry_us);
+    return rlk_waiting_is_turn(&a->waiting, now_us) && !a->split;
 }
 
 /* [W6] Whether no wake can be relied on. */
@@ -205,10 +205,20 @@ static void resume_polling(struct rlk_attempt *a, bool polled, uint64_t now_us)
     }
 }
 
+/* [W3] A turn that was announced during the back-off is old: somebody else may have had it. */
+static void end_back_off(struct rlk_attempt *a, uint64_t now_us)
+{
+    if (a->split && now_us >= a->retry_us) {
+        a->split = false;
+        rlk_waiting_renew(&a->waiting, now_us);
+    }
+}
+
 static void wait_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     bool polled = may_poll(a);
 
+    end_back_off(a, ev->now_us);
     rlk_waiting_timer(&a->waiting, ev, &a->prng, out);
     resume_polling(a, polled, ev->now_us);
     if (is_turn(a, ev->now_us) || ev->now_us >= round_us(a)) {

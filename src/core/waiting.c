@@ -7,13 +7,16 @@
 /* The key has expired when its ttl is over by the master's clock. */
 #define EXPIRED_US 1000
 
-/* The least time between two looks that a ttl causes: it may stay 0 for a while. */
+/* The least time between two looks at a key that has expired. */
 #define LOOK_AGAIN_US 2000
 
 void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash)
 {
-    *w = (struct rlk_waiting){
-        .nodes = nodes, .first = hash % nodes, .look_us = RLK_NEVER, .go_us = RLK_NEVER};
+    *w = (struct rlk_waiting){.nodes = nodes,
+                              .first = hash % nodes,
+                              .again_us = LOOK_AGAIN_US,
+                              .look_us = RLK_NEVER,
+                              .go_us = RLK_NEVER};
 }
 
 /* [W1] The first usable nodes in the order of the key: all clients that see the same nodes choose
@@ -54,8 +57,8 @@ static void use_hosts(struct rlk_waiting *w, uint64_t hosts, uint64_t watched)
     w->turn &= hosts;
 }
 
-/* [W4] Whoever is next hears of every change of the key; nobody else does, or the messages of a
- * hand-over would grow with the number of waiters. */
+/* [W4] A host reports every change of the key to whoever is next there, and to nobody else, or the
+ * messages of a hand-over would grow with the number of waiters. */
 static void ask(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions *out)
 {
     if (nodes == 0) {
@@ -65,7 +68,7 @@ static void ask(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions *out)
     w->places |= nodes;
     out->wait = nodes;
     out->wait_how = w->how;
-    out->track = w->next ? nodes : 0;
+    out->track = nodes & w->next;
 }
 
 static uint64_t next_look_us(struct rlk_prng *prng, uint64_t now_us)
@@ -80,15 +83,44 @@ static void look_before(struct rlk_waiting *w, uint64_t time_us)
     w->look_us = rlk_time_min(w->look_us, time_us);
 }
 
+/* How many hosts must say that it is our turn. */
+static unsigned needed(const struct rlk_waiting *w)
+{
+    unsigned hosts = rlk_mask_count(w->hosts);
+
+    return hosts < RLK_WAITING_TURNS ? hosts : RLK_WAITING_TURNS;
+}
+
+/* When so many hosts have let the key expire that it may be our turn. */
+static uint64_t key_end_us(const struct rlk_waiting *w)
+{
+    uint64_t first = RLK_NEVER, second = RLK_NEVER;
+    unsigned i, hosts = rlk_mask_count(w->hosts);
+
+    for (i = 0; i < hosts; i++) {
+        second = rlk_time_min(second, rlk_time_max(first, w->end_us[i]));
+        first = rlk_time_min(first, w->end_us[i]);
+    }
+    return needed(w) < RLK_WAITING_TURNS ? first : second;
+}
+
 /* Ask the hosts, chosen anew, for our place. If none can be asked now, `how` is for the first whose
  * watch comes up. */
 static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                  struct rlk_actions *out)
 {
+    bool expired = key_end_us(w) <= ev->now_us;
+
     if (ev->now_us >= w->unable_until_us) {
         w->unable = 0;
     }
+    if (ev->now_us >= w->doubted_until_us) {
+        w->doubted = 0;
+    }
+    w->again_us = expired ? rlk_time_min(2 * w->again_us, 2 * RLK_WAITING_NEXT_US) : LOOK_AGAIN_US;
     use_hosts(w, choose_hosts(w, ev->watchable & ~w->unable), ev->watched);
+    w->checked = true;
+    w->denied = 0;
     w->look_us = next_look_us(prng, ev->now_us);
     ask(w, w->watched, out);
     w->how = w->watched ? RLK_WAIT_LAST : w->how;
@@ -106,6 +138,7 @@ void rlk_waiting_stop(struct rlk_waiting *w)
     w->watched = w->asked = w->listed = w->next = w->turn = w->denied = 0;
     w->checked = false;
     w->place = 0;
+    w->again_us = LOOK_AGAIN_US;
     w->look_us = w->go_us = RLK_NEVER;
 }
 
@@ -117,17 +150,16 @@ uint32_t rlk_waiting_place(const struct rlk_waiting *w)
     return w->next ? 1 : w->place;
 }
 
-/* How many hosts must say that it is our turn. */
-static unsigned needed(const struct rlk_waiting *w)
-{
-    unsigned hosts = rlk_mask_count(w->hosts);
-
-    return hosts < RLK_WAITING_TURNS ? hosts : RLK_WAITING_TURNS;
-}
-
 static bool is_enough(const struct rlk_waiting *w, uint64_t nodes)
 {
     return nodes != 0 && rlk_mask_count(nodes) >= needed(w);
+}
+
+/* [W3] A host that was wrong may be wrong all the time: its turn counts with that of another one.
+ */
+static uint64_t believed(const struct rlk_waiting *w)
+{
+    return w->turn & ~w->doubted;
 }
 
 /* [W3] Whether a turn that one host announces is wrong, by what others have said since: two of them
@@ -142,11 +174,19 @@ static bool is_denied(const struct rlk_waiting *w)
  * does it now and then. It may also be missing on most masters, and the others are wrong. */
 static uint64_t alone_us(const struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
-    if (!is_denied(w)) {
-        return rlk_time_add(now_us,
-                            RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
+    if (is_denied(w) || believed(w) == 0) {
+        return w->next ? next_look_us(prng, now_us) : RLK_NEVER;
     }
-    return w->next ? next_look_us(prng, now_us) : RLK_NEVER;
+    if (w->checked) {
+        return rlk_time_add(now_us, RLK_WAITING_CHECK_US);
+    }
+    return rlk_time_add(now_us, RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
+}
+
+/* Whether all hosts have answered a look. */
+static bool is_checked(const struct rlk_waiting *w)
+{
+    return w->checked && w->asked == 0;
 }
 
 /* [W3] One host alone may be late or wrong: it is believed after a look at the others. */
@@ -154,25 +194,11 @@ static void update_go(struct rlk_waiting *w, uint64_t now_us, struct rlk_prng *p
 {
     if (w->turn == 0) {
         w->go_us = RLK_NEVER;
-        w->checked = false;
-    } else if (is_enough(w, w->turn) || (w->checked && w->asked == 0 && !is_denied(w))) {
+    } else if (is_enough(w, w->turn) || (is_checked(w) && believed(w) && !is_denied(w))) {
         w->go_us = rlk_time_min(w->go_us, now_us);
     } else if (w->go_us == RLK_NEVER) {
         w->go_us = alone_us(w, prng, now_us);
     }
-}
-
-/* When so many hosts have let the key expire that it may be our turn. */
-static uint64_t key_end_us(const struct rlk_waiting *w)
-{
-    uint64_t first = RLK_NEVER, second = RLK_NEVER;
-    unsigned i, hosts = rlk_mask_count(w->hosts);
-
-    for (i = 0; i < hosts; i++) {
-        second = rlk_time_min(second, rlk_time_max(first, w->end_us[i]));
-        first = rlk_time_min(first, w->end_us[i]);
-    }
-    return needed(w) < RLK_WAITING_TURNS ? first : second;
 }
 
 /* [W4] */
@@ -192,12 +218,15 @@ static void on_next(struct rlk_waiting *w, const struct rlk_event *ev, struct rl
     }
 }
 
-static void look_at_key_end(struct rlk_waiting *w, uint64_t now_us)
+/* [W4] A ttl may stay 0 for a while, and whoever is woken may not come. So these looks become
+ * seldom; and waiters who wake each other must not look in turns. */
+static void look_at_key_end(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
     uint64_t end_us = rlk_time_add(key_end_us(w), EXPIRED_US);
+    uint64_t again_us = w->again_us + rlk_prng_upto(prng, w->again_us - LOOK_AGAIN_US);
 
     if (w->next) {
-        look_before(w, rlk_time_max(end_us, rlk_time_add(now_us, LOOK_AGAIN_US)));
+        look_before(w, rlk_time_max(end_us, rlk_time_add(now_us, again_us)));
     }
 }
 
@@ -214,9 +243,6 @@ static void on_turn(struct rlk_waiting *w, const struct rlk_event *ev)
     uint64_t bit = rlk_mask_bit(ev->node) & w->hosts;
 
     forget(w, bit);
-    if (w->turn == 0) {
-        w->denied = 0;
-    }
     w->turn |= bit;
 }
 
@@ -232,7 +258,7 @@ static void update_next(struct rlk_waiting *w, const struct rlk_event *ev, struc
 }
 
 /* [W3] A turn that is found to be wrong is no longer due. */
-static void deny(struct rlk_waiting *w, uint64_t bit)
+static void deny(struct rlk_waiting *w, uint64_t bit, uint64_t now_us)
 {
     bool was_denied = is_denied(w);
 
@@ -240,6 +266,10 @@ static void deny(struct rlk_waiting *w, uint64_t bit)
     w->denied |= bit;
     if (!was_denied && is_denied(w)) {
         w->go_us = RLK_NEVER;
+    }
+    if (is_denied(w) && w->checked && believed(w)) {
+        w->doubted |= w->turn;
+        w->doubted_until_us = rlk_time_add(now_us, RLK_WAITING_LOOK_US);
     }
 }
 
@@ -249,8 +279,8 @@ static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev, struct 
     w->place = ev->place;
     w->end_us[slot(w, ev->node)] = rlk_time_add(ev->now_us, ev->left_us);
     update_next(w, ev, prng);
-    deny(w, rlk_mask_bit(ev->node));
-    look_at_key_end(w, ev->now_us);
+    deny(w, rlk_mask_bit(ev->node), ev->now_us);
+    look_at_key_end(w, prng, ev->now_us);
 }
 
 /* A node that cannot list us is no host: another one takes its place. */
@@ -297,6 +327,15 @@ static void on_unwatched(struct rlk_waiting *w, const struct rlk_event *ev)
     }
 }
 
+/* [W3] What the host says is news: what others have said before does not confirm it or deny it. */
+static void on_news(struct rlk_waiting *w)
+{
+    if (believed(w) == 0) {
+        w->checked = false;
+        w->denied = 0;
+    }
+}
+
 /* A node whose watch comes up may be wanted, if there are too few hosts. What made it unable to
  * list us may be over. */
 static void on_watched(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_actions *out)
@@ -304,6 +343,7 @@ static void on_watched(struct rlk_waiting *w, const struct rlk_event *ev, struct
     uint64_t bit = rlk_mask_bit(ev->node);
 
     w->unable &= ~bit;
+    on_news(w);
     if (w->hosts & bit) {
         w->watched |= bit;
         ask(w, bit, out);
@@ -318,10 +358,12 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
     if (ev->kind == RLK_EVENT_PLACE) {
         on_place(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_TURN) {
+        on_news(w);
         on_turn(w, ev);
     } else if (ev->kind == RLK_EVENT_NEXT) {
         on_next(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_CHANGED) {
+        on_news(w);
         ask(w, w->watched & rlk_mask_bit(ev->node), out);
     } else if (ev->kind == RLK_EVENT_WATCHED) {
         on_watched(w, ev, out);
@@ -342,8 +384,6 @@ static bool is_settled(const struct rlk_waiting *w)
 static void check_turn(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out)
 {
-    w->checked = true;
-    w->denied = 0;
     w->go_us = rlk_time_add(ev->now_us, RLK_WAITING_CHECK_US);
     w->how = RLK_WAIT_FIRST;
     look(w, ev, prng, out);
@@ -358,6 +398,15 @@ void rlk_waiting_timer(struct rlk_waiting *w, const struct rlk_event *ev, struct
         look(w, ev, prng, out);
     }
     update_go(w, ev->now_us, prng);
+}
+
+void rlk_waiting_renew(struct rlk_waiting *w, uint64_t now_us)
+{
+    if (w->turn) {
+        w->turn = 0;
+        w->how = RLK_WAIT_FIRST;
+        w->look_us = now_us;
+    }
 }
 
 bool rlk_waiting_is_turn(const struct rlk_waiting *w, uint64_t now_us)

@@ -50,15 +50,18 @@ struct rlk_waiting {
     uint64_t listed;       /* of these: we are in their lists */
     uint64_t next;         /* of these: nobody is before us */
     uint64_t turn;         /* of hosts: say that it is our turn */
-    uint64_t denied;       /* of hosts: have listed us since the first of `turn` was heard */
-    uint64_t unable;       /* nodes that could not list us, and are not asked again until ... */
+    uint64_t denied;       /* of hosts: have listed us since that look, or since such news */
+    uint64_t doubted;      /* nodes whose turn others denied: alone it does not count until ... */
+    uint64_t doubted_until_us;
+    uint64_t unable; /* nodes that could not list us, and are not asked again until ... */
     uint64_t unable_until_us;
     uint64_t places;       /* nodes that list us or have let us go first: to be told when we leave,
                               hosts or not */
     uint32_t place;        /* what a host said last; 0: unknown */
-    bool checked;          /* we have looked since the first of `turn` was heard */
+    bool checked;          /* we have looked at all hosts, and none has had news since */
     enum rlk_wait_how how; /* the next question asks so for a place */
     uint64_t look_us;      /* when to look again */
+    uint64_t again_us;     /* the next pause between two looks at a key that has expired */
     uint64_t go_us;        /* when a turn is due; RLK_NEVER: not now */
     uint64_t end_us[RLK_WAITING_HOSTS]; /* when the key expires on each host */
 };
@@ -82,6 +85,10 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
 /* TIMER, with `watchable` and `watched`: look, if it is time. */
 void rlk_waiting_timer(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out);
+
+/* A back-off is over in which a turn had to wait: forget the turns, and look whether they are still
+ * ours. */
+void rlk_waiting_renew(struct rlk_waiting *w, uint64_t now_us);
 
 /* Whether it is our turn: ask all masters for the lock. */
 bool rlk_waiting_is_turn(const struct rlk_waiting *w, uint64_t now_us);

@@ -56,12 +56,12 @@ static bool has_looked(const struct wait_step *s)
 static void follow_hosts(struct wait_model *m, const struct wait_step *s)
 {
     if (has_looked(s)) {
+        m->checked = true;
         m->watched = s->ev->watched & hosts_of(s);
         m->failed = s->ev->now_us < rlk_time_add(m->failed_us, 2 * SECOND) ? m->failed : 0;
     }
     forget(m, ~m->watched);
     m->turn &= hosts_of(s);
-    m->checked = m->checked && m->turn != 0;
 }
 
 static void hear_place(struct wait_model *m, const struct wait_step *s, uint64_t bit)
@@ -88,6 +88,10 @@ static void hear(struct wait_model *m, const struct wait_step *s)
     if (s->ev->kind == RLK_EVENT_WATCHED) {
         m->failed &= ~bit;
     }
+    if (m->turn == 0 && (s->ev->kind == RLK_EVENT_TURN || s->ev->kind == RLK_EVENT_CHANGED ||
+                         s->ev->kind == RLK_EVENT_WATCHED)) {
+        m->checked = false; /* one host has news */
+    }
     if (!(hosts_of(s) & bit)) {
         return;
     }
@@ -109,6 +113,11 @@ static void hear(struct wait_model *m, const struct wait_step *s)
 static bool is_hint(const struct rlk_event *ev)
 {
     return ev->kind >= RLK_EVENT_PLACE && ev->kind <= RLK_EVENT_UNWATCHED;
+}
+
+static bool is_wake_up(const struct rlk_event *ev)
+{
+    return ev->kind == RLK_EVENT_TIMER || ev->kind == RLK_EVENT_DEQUEUED;
 }
 
 /* ---- what it may ask ---- */
@@ -149,7 +158,7 @@ static void check_questions(struct wait_model *m, const struct wait_step *s)
     FUZZ_CHECK((out->wait & ~hosts_of(s)) == 0, "[W1] only hosts are asked for a place");
     FUZZ_CHECK(count(hosts_of(s)) <= RLK_WAITING_HOSTS, "[W1] there are three hosts at most");
     FUZZ_CHECK((out->wait & ~m->watched) == 0, "a host that cannot wake us is not asked");
-    FUZZ_CHECK(out->track == (m->first ? out->wait : 0),
+    FUZZ_CHECK(out->track == (m->first & out->wait),
                "[W4] whoever is next hears of changes, and nobody else");
     if (is_hint(s->ev)) {
         bool may_ask = s->ev->kind == RLK_EVENT_CHANGED || s->ev->kind == RLK_EVENT_WATCHED;
@@ -159,7 +168,6 @@ static void check_questions(struct wait_model *m, const struct wait_step *s)
     } else if (out->wait) {
         check_hosts(m, s);
         check_rate(m, s);
-        m->checked = m->turn != 0;
     }
 }
 
@@ -173,8 +181,7 @@ static bool goes(const struct wait_step *s)
 /* [W3, W6] For two turns, for one after a look, or because too few hosts list us. */
 static void check_round(const struct wait_model *m, const struct wait_step *s)
 {
-    bool looked = m->checked || m->watched == 0;
-    bool turn = are_enough(m->turn, hosts_of(s)) || (m->turn != 0 && looked);
+    bool turn = are_enough(m->turn, hosts_of(s)) || (m->turn != 0 && m->checked);
     bool polls = !are_enough(m->listed | m->turn, hosts_of(s));
 
     FUZZ_CHECK(turn || polls, "[W3, W6] it goes when it is its turn, or when nobody would tell it");
@@ -244,6 +251,9 @@ static void follow_wait(struct wait_model *m, const struct wait_step *s)
 {
     bool was_enough = are_enough(m->listed | m->turn, s->before->waiting.hosts);
 
+    if (is_wake_up(s->ev) && s->before->split && s->ev->now_us >= s->before->retry_us) {
+        m->turn = 0; /* of the back-off */
+    }
     follow_hosts(m, s);
     if (is_hint(s->ev)) {
         m->hints += 2;

@@ -16,7 +16,7 @@ struct wait_model {
     uint64_t unlisted_us; /* since when too few hosts list us */
     uint64_t looked_us;   /* when a timer last made us ask */
     unsigned hints;       /* how many more looks events explain */
-    bool checked;         /* we have looked since the first of `turn` */
+    bool checked;         /* we have looked, and no host has had news since */
     bool in_vain;         /* a node has let us go first, and we did not get the lock */
 };
 

@@ -118,9 +118,15 @@ static const struct story of_a_turn[] = {
     {"a_turn_goes_with_its_host",
      {WAIT_LISTED, TURN(LATER, 0x1), SET(watchable, 0x1e), WAKE, LOOKS(0xe), NO_TURN,
       IS(a.waiting.turn, 0)}},
-    {"of_two_turns_one_is_withdrawn_while_they_wait_for_the_back_off",
-     {SLOW, NODES(5, 0), TRY, VOTE(10, 0x10, YES), VOTE(10, 0x7, NO), WAKE, FREE(20, 0x3),
-      IS(a.waiting.turn, 0x3), LISTED(30, 0x2, 1, RLK_NEVER), DUE(20), TIMER(31), LOOKS(0x7),
+    {"a_host_whose_turn_was_denied_does_not_make_us_look_again",
+     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER),
+      LISTED(LATER + 2600, 0x1, 9, RLK_NEVER), TURN(LATER + 9000, 0x1), NO_TURN,
+      TURN(LATER + 9100, 0x2), DUE(LATER + 9100), WAKE, ROUND(2)}},
+    {"a_look_that_all_hosts_have_answered_is_enough_for_one_turn",
+     {WAIT, LISTED(20, 0x2, 1, RLK_NEVER), NO_PLACE(20, 0x4), FREE(21, 0x1), DUE(21), WAKE,
+      ROUND(2)}},
+    {"a_look_at_one_host_is_not_enough",
+     {WAIT_LISTED, CHANGED(LATER, 0x1), FREE(LATER + 100, 0x1), TIMER(LATER + 2100), LOOKS(0x7),
       IS(out.wait_how, RLK_WAIT_FIRST)}},
     {"the_last_answer_of_a_host_counts",
      {WAIT, CHANGED(15, 0x1), LISTED(20, 0x1, 1, RLK_NEVER), FREE(21, 0x1), IS(a.waiting.turn, 0x1),
@@ -203,9 +209,9 @@ static const struct story of_looks[] = {
     {"whoever_is_next_looks_when_two_keys_of_three_have_expired",
      {WAIT, LISTED(20, 0x1, 1, 15000), LISTED(20, 0x2, 1, 5000), LISTED(20, 0x4, 1, 10000),
       DUE(11020), WAKE, LOOKS(0x7)}},
-    {"a_ttl_that_stays_0_is_looked_at_every_2_ms",
-     {WAIT, LISTED(20, 0x7, 1, 0), DUE(2020), WAKE, LOOKS(0x7), LISTED(2030, 0x7, 1, 0),
-      DUE(4030)}},
+    {"a_ttl_that_stays_0_is_looked_at_less_and_less",
+     {WAIT, LISTED(20, 0x7, 1, 0), DUE(2020), WAKE, LOOKS(0x7), IS(a.waiting.again_us, 4000),
+      LISTED(2030, 0x7, 1, 0), WAKE, LOOKS(0x7), IS(a.waiting.again_us, 8000)}},
     {"the_end_of_the_key_of_the_only_host_counts",
      {NODES(1, 0), TRY, VOTE(10, 0x1, NO), WAKE, LISTED(20, 0x1, 1, 5000), DUE(6020)}},
     {"a_key_that_one_host_alone_lets_expire_is_not_looked_at",
@@ -257,7 +263,7 @@ START_TEST(whoever_is_next_looks_after_20_ms)
 
     PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED, NEXT(LATER, 0x1));
     expect_due(&w, RLK_WAITING_NEXT_US, RLK_WAITING_NEXT_US / 4 * 5);
-    PLAY(&w, WAKE, LOOKS(0x7), IS(out.track, 0x7));
+    PLAY(&w, WAKE, LOOKS(0x7), IS(out.track, 0x1));
     PLAY(&w, WAIT, LISTED(LATER, 0x7, 1, RLK_NEVER));
     expect_due(&w, RLK_WAITING_NEXT_US, RLK_WAITING_NEXT_US / 4 * 5);
 }
@@ -449,14 +455,15 @@ END_TEST
 
 /* ---- back-off ---- */
 
-/* Both: the turn is due, and waits for the end of the back-off. */
+/* Both: the turn is due, and waits for the end of the back-off. Then it is old. */
 static void expect_held_back(struct world *w)
 {
     uint64_t retry_us = w->a.retry_us;
 
     ck_assert_uint_gt(retry_us, T0 + LATER + 1000);
     PLAY(w, WAKE, LOOKS(0x7), FREE(LATER + 500, 0x3), DUE(retry_us - T0), TIMER(retry_us - T0 - 1),
-         WAITING, WAKE, ASKING);
+         WAITING, WAKE, LOOKS(0x7), IS(out.wait_how, RLK_WAIT_FIRST), NO_TURN,
+         FREE(retry_us - T0 + 10, 0x3), DUE(retry_us - T0 + 10), WAKE, ASKING);
 }
 
 START_TEST(after_a_split_vote_a_turn_waits_for_the_back_off)
