@@ -37,6 +37,7 @@ struct rlk_claim {
                                    from the manager */
     const char *wait_channel;   /* of WAIT and LEAVE; borrowed, too */
     enum rlk_wait_how wait_how; /* of WAIT */
+    uint64_t ticket_us;         /* of WAIT: since when we wait, by our wall clock */
     uint32_t round;             /* the number of the round */
     uint32_t ttl_ms;            /* the longest ttl that we asked for */
     uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
@@ -62,6 +63,9 @@ struct rlk_key {
  * lock and no token yet. NULL: out of memory. */
 struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *prefix,
                                 const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
+
+/* A number of the keys, in any order; the same in all clients: it chooses the hosts [W1]. */
+uint32_t rlk_claim_key_hash(const struct rlk_claim *c);
 
 /* A new claim to the same keys, for another round. NULL: out of memory. */
 struct rlk_claim *rlk_claim_again(const struct rlk_claim *old);

@@ -87,7 +87,6 @@ static void put_keys(struct rlk_command *c, const struct rlk_claim *claim)
     const char *key = claim->key;
     unsigned i;
 
-    put_number(c, claim->n_keys);
     for (i = 0; i < claim->n_keys; i++) {
         put_bulk(c, key, claim->key_len[i]);
         key += claim->key_len[i] + 1;
@@ -110,6 +109,7 @@ static void begin_keys(struct rlk_command *c, const struct rlk_script *script, b
         PUT(c, "\r\n$7\r\nEVALSHA\r\n");
         put_bulk(c, script->sha, sizeof(script->sha) - 1);
     }
+    put_number(c, claim->n_keys);
     put_keys(c, claim);
 }
 
@@ -171,12 +171,10 @@ void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, b
 void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
                       enum rlk_wait_how how, bool text)
 {
-    static const char *const words[] = {
-        [RLK_WAIT_LAST] = "last", [RLK_WAIT_FIRST] = "first", [RLK_WAIT_YIELD] = "yield"};
-
-    begin_keys(c, &rlk_script_wait, text, claim, 3);
+    begin_keys(c, &rlk_script_wait, text, claim, 4);
     put_bulk(c, channel, strlen(channel));
-    put_bulk(c, words[how], strlen(words[how]));
+    put_number(c, claim->ticket_us);
+    put_number(c, how == RLK_WAIT_YIELD);
     put_number(c, RLK_COMMAND_WAITING_MS);
 }
 
@@ -185,6 +183,17 @@ void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, con
 {
     begin_keys(c, &rlk_script_leave, text, claim, 1);
     put_bulk(c, channel, strlen(channel));
+}
+
+void rlk_command_exist(struct rlk_command *c, const struct rlk_claim *claim)
+{
+    char room[12];
+    char *first = rlk_digits(claim->n_keys + 1, room + sizeof(room));
+
+    BEGIN(c, "*");
+    put(c, first, (size_t)(room + sizeof(room) - first));
+    PUT(c, "\r\n$6\r\nEXISTS\r\n");
+    put_keys(c, claim);
 }
 
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim,

@@ -2,9 +2,9 @@
 --
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  our channel
--- ARGV[2]  our place: 'last'; 'first', when we were woken and did not get the lock; or 'yield', when
---          we have just released it: last, and it is not our turn in any case
--- ARGV[3]  how long the list lives after this call, in milliseconds
+-- ARGV[2]  our ticket: since when we wait, by our wall clock, in microseconds
+-- ARGV[3]  1 when we have just released the keys: then it is not our turn in any case; 0 otherwise
+-- ARGV[4]  how long the list lives after this call, in milliseconds
 --
 -- Answers  {0, -2, ''}          it is our turn: the keys are free, and nobody is before us
 --          {place, left, value}  we are in the list of a key, at this place, from 1
@@ -12,12 +12,17 @@
 --          -ERR                  the list cannot be written (WRONGTYPE, OOM, no right to do it)
 --
 -- We are in one list: that of the first key with a value. When all keys are free and somebody else
--- is before us, that one is woken, and we stay in that list. A channel that is in the list already
--- keeps its place. `left` is the ttl of the key in milliseconds: -1 when it has none, -2 when it is
+-- is before us, that one is woken, and we stay in that list.
+--
+-- A list is in the order of the tickets, so the lists of all masters are in the same order. A ticket
+-- that is later than our clock, or more than a second earlier, is moved to that limit: a client
+-- whose clock is wrong gains or loses a second at most. A channel that is in the list keeps its
+-- place.
+-- `left` is the ttl of the key in milliseconds: -1 when it has none, -2 when it is
 -- free. `value` is its value: '' when it is free, or no string.
 -- Uses: effects, waiting
 
-local ours, how = ARGV[1], ARGV[2]
+local ours, yields = ARGV[1], ARGV[3] == '1'
 local wake, leave = waiting(waiting_suffix)
 
 -- Returns the key whose list we enter, and its value; nil when it is our turn.
@@ -28,7 +33,7 @@ local function find_key()
             return key, value
         end
     end
-    if how == 'yield' then
+    if yields then
         return KEYS[1]
     end
     for _, key in ipairs(KEYS) do
@@ -44,19 +49,18 @@ local function enter(list)
     if place then
         return place + 1
     end
-    local length = redis.call('ZCARD', list)
-    if length >= 1024 then
+    if redis.call('ZCARD', list) >= 1024 then
         return -1
     end
-    local at = how == 'first' and 0 or -1
-    local neighbour = redis.call('ZRANGE', list, at, at, 'WITHSCORES')
-    local step = how == 'first' and -1 or 1
-    redis.call('ZADD', list, (neighbour[2] or 0) + step, ours)
-    return how == 'first' and 1 or length + 1
+    local time = redis.call('TIME')
+    local now = time[1] * 1000000 + time[2]
+    local score = math.min(math.max(tonumber(ARGV[2]), now - 1000000), now)
+    redis.call('ZADD', list, string.format('%.0f', score), ours)
+    return redis.call('ZRANK', list, ours) + 1
 end
 
 local wanted, value = find_key()
-for _, key in ipairs(how == 'yield' and {} or KEYS) do
+for _, key in ipairs(yields and {} or KEYS) do
     if key ~= wanted then
         leave(key, ours, wanted and not redis.pcall('GET', key))
     end
@@ -67,6 +71,6 @@ end
 local list = wanted .. waiting_suffix
 local place = enter(list)
 if place > 0 then
-    redis.call('PEXPIRE', list, ARGV[3])
+    redis.call('PEXPIRE', list, ARGV[4])
 end
 return {place, redis.call('PTTL', wanted), type(value) == 'string' and value or ''}

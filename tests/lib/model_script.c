@@ -353,7 +353,7 @@ static void run_script(const struct model_call *c, const struct model_script *sc
                 [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
                 [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2},
                 [MODEL_SCRIPT_MARK] = {run_mark, 5, 5},
-                [MODEL_SCRIPT_WAIT] = {model_run_wait, 3, 3},
+                [MODEL_SCRIPT_WAIT] = {model_run_wait, 4, 4},
                 [MODEL_SCRIPT_LEAVE] = {model_run_leave, 1, 1},
                 [MODEL_SCRIPT_MAY_WRITE] = {run_may_write, 0, 0}};
     struct model_keys k = look_at_keys(c);

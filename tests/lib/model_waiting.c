@@ -1,5 +1,5 @@
 /* lib/model_waiting.c - the waiting lists of a master, as the scripts wait, leave and release use
- * them. A list is an array here: who is first in it has waited longest. */
+ * them. A list is an array here, in the order of the tickets. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@ struct model_list {
     uint64_t until_ms;
     size_t n;
     char *channel[LONGEST];
+    uint64_t ticket_us[LONGEST];
 };
 
 /* ---- lists ---- */
@@ -25,6 +26,8 @@ static void drop(struct model_list *list, size_t at)
     free(list->channel[at]);
     list->n--;
     memmove(&list->channel[at], &list->channel[at + 1], (list->n - at) * sizeof(list->channel[0]));
+    memmove(&list->ticket_us[at], &list->ticket_us[at + 1],
+            (list->n - at) * sizeof(list->ticket_us[0]));
 }
 
 static void remove_list(struct model_list **at)
@@ -169,7 +172,7 @@ static const char *argument(const struct model_call *c, const struct model_keys 
  * waits, who is woken. k->n: it is our turn. */
 static size_t find_key(const struct model_call *c, const struct model_keys *k)
 {
-    bool yields = strcmp(argument(c, k, 2), "yield") == 0;
+    bool yields = strcmp(argument(c, k, 3), "1") == 0;
     size_t i;
 
     for (i = 0; i < k->n && is_free(c, key_at(c, i)); i++) {
@@ -180,6 +183,32 @@ static size_t find_key(const struct model_call *c, const struct model_keys *k)
     for (i = 0; i < k->n && !wake(c, key_at(c, i), argument(c, k, 1)); i++) {
     }
     return i;
+}
+
+static uint64_t ticket(const struct model_call *c, const struct model_keys *k)
+{
+    uint64_t now_us = model_now_us(c->m), us = strtoull(argument(c, k, 2), NULL, 10);
+
+    us = us + 1000000 > now_us ? us : now_us - 1000000;
+    return us < now_us ? us : now_us;
+}
+
+/* Servers sort by the ticket, and by the channel when two are equal. Returns the place, from 1. */
+static size_t insert(struct model_list *list, const char *channel, uint64_t ticket_us)
+{
+    size_t at = list->n;
+
+    while (at > 0 &&
+           (list->ticket_us[at - 1] > ticket_us ||
+            (list->ticket_us[at - 1] == ticket_us && strcmp(list->channel[at - 1], channel) > 0))) {
+        list->channel[at] = list->channel[at - 1];
+        list->ticket_us[at] = list->ticket_us[at - 1];
+        at--;
+    }
+    list->channel[at] = strdup(channel);
+    list->ticket_us[at] = ticket_us;
+    list->n++;
+    return at + 1;
 }
 
 /* The place, or -1: the list is full. */
@@ -193,19 +222,15 @@ static long long enter(const struct model_call *c, const char *key, const struct
         return -1;
     }
     if (place == 0) {
-        place = strcmp(argument(c, k, 2), "first") == 0 ? 1 : list->n + 1;
-        memmove(&list->channel[place], &list->channel[place - 1],
-                (list->n + 1 - place) * sizeof(list->channel[0]));
-        list->channel[place - 1] = strdup(channel);
-        list->n++;
+        place = insert(list, channel, ticket(c, k));
     }
-    list->until_ms = model_now_us(c->m) / 1000 + strtoull(argument(c, k, 3), NULL, 10);
+    list->until_ms = model_now_us(c->m) / 1000 + strtoull(argument(c, k, 4), NULL, 10);
     return (long long)place;
 }
 
 void model_run_wait(const struct model_call *c, const struct model_keys *k)
 {
-    bool yields = strcmp(argument(c, k, 2), "yield") == 0;
+    bool yields = strcmp(argument(c, k, 3), "1") == 0;
     size_t wanted = find_key(c, k), i;
     const struct model_key *key;
 

@@ -236,17 +236,17 @@ END_TEST
 
 START_TEST(waiting_and_leaving_are_as_hiredis_writes_them)
 {
-    static const char *const words_of[] = {
-        [RLK_WAIT_LAST] = "last", [RLK_WAIT_FIRST] = "first", [RLK_WAIT_YIELD] = "yield"};
     struct rlk_claim *c = make((unsigned)_i);
     unsigned text, how;
 
+    c->ticket_us = UINT64_C(1795357800123456);
     for (text = 0; text < 2; text++) {
         for (how = RLK_WAIT_LAST; how <= RLK_WAIT_YIELD; how++) {
             rlk_command_wait(&command, c, CHANNEL, (enum rlk_wait_how)how, text);
             script_and_keys(rlk_script_wait.text, c, text);
             word(CHANNEL);
-            word(words_of[how]);
+            number(c->ticket_us);
+            number(how == RLK_WAIT_YIELD);
             number(10000);
             check_command();
         }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/prng.h"
 #include "lib/master.h"
@@ -84,10 +85,20 @@ static struct rlk_claim *claim_to(unsigned bits, bool backward)
     return claim;
 }
 
+static uint64_t wall_clock_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* RLK_WAIT_FIRST: with a ticket that is half a second old. */
 static redisReply *wait_for(unsigned bits, const char *channel, enum rlk_wait_how how)
 {
     struct rlk_claim *claim = claim_to(bits, false);
 
+    claim->ticket_us = wall_clock_us() - (how == RLK_WAIT_FIRST ? 500000 : 0);
     rlk_command_wait(&command, claim, channel, how, true);
     rlk_claim_unref(claim);
     return run();
@@ -254,6 +265,7 @@ static void begin_model(void)
     unsigned i;
 
     model_init(&model);
+    model.clock_us += wall_clock_us() - model_now_us(&model); /* tickets are of this clock */
     for (i = 0; i < CHANNELS; i++) {
         strcpy(listeners[i].channels[0], channels[i]);
         listeners[i].n_channels = 1;
@@ -362,6 +374,7 @@ static void format_some(struct rlk_prng *p)
     unsigned what = draw(p, 6);
 
     if (what < 3) {
+        claim->ticket_us = wall_clock_us() - draw(p, 500000);
         rlk_command_wait(&command, claim, channel, (enum rlk_wait_how)draw(p, 3), true);
     } else if (what == 3) {
         rlk_command_leave(&command, claim, channel, true);
@@ -420,6 +433,29 @@ START_TEST(a_release_wakes_the_first_and_tells_the_next)
     ck_assert_int_eq(number(release(1, "p:w4")), 2);
     check_heard("p:w1 tp:a\np:w2 np:a\n");
     check_list("p:a", "p:w2 p:w3 ");
+}
+END_TEST
+
+/* A clock that is wrong gains or loses a second at most. */
+START_TEST(a_ticket_is_at_most_a_second_old_and_not_of_the_future)
+{
+    struct rlk_claim *claim = claim_to(1, false);
+    uint64_t now_us = wall_clock_us();
+
+    DO("SET p:a other PX 90000");
+    claim->ticket_us = now_us + 60000000;
+    rlk_command_wait(&command, claim, "p:w1", RLK_WAIT_LAST, true);
+    says_place(run(), 1, true, "other");
+    claim->ticket_us = 1;
+    rlk_command_wait(&command, claim, "p:w2", RLK_WAIT_LAST, true);
+    says_place(run(), 1, true, "other");
+    ck_assert_int_le(number(ask_on(server, "ZCOUNT p:a:redlock-waiting -inf %llu",
+                                   (unsigned long long)now_us - 1000001)),
+                     0);
+    ck_assert_int_eq(number(ask_on(server, "ZCOUNT p:a:redlock-waiting %llu +inf",
+                                   (unsigned long long)now_us + 60000000)),
+                     0);
+    rlk_claim_unref(claim);
 }
 END_TEST
 
@@ -571,6 +607,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(c, begin, end);
     tcase_add_loop_test(c, the_model_does_what_the_server_does, 0, 8);
     tcase_add_test(c, a_release_wakes_the_first_and_tells_the_next);
+    tcase_add_test(c, a_ticket_is_at_most_a_second_old_and_not_of_the_future);
     tcase_add_test(c, a_list_ends_ten_seconds_after_it_was_entered);
     tcase_add_test(c, a_list_has_at_most_1024_channels);
     tcase_add_test(c, a_release_skips_the_dead_but_not_for_ever);
