@@ -24,6 +24,9 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
     lock->notice_cb = q->notice_cb;
     lock->notice_arg = q->notice_arg;
     lock->notifies_moves = (q->flags & REDLOCK_NOTIFY_MOVES) != 0;
+    if (r->attempt.watch && r->attempt.wait_us > 0) {
+        r->attempt.key_hash = rlk_claim_key_hash(lock->claim);
+    }
     r->attempt.seed = rlk_prng_next(&rl->prng);
     r->hold.seed = rlk_prng_next(&rl->prng);
     r->hold.early_ppm = (uint32_t)(rlk_prng_next(&rl->prng) % (RLK_HOLD_EARLY_PPM + 1));

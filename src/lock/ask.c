@@ -3,6 +3,7 @@
 
 #include "base/mask.h"
 #include "core/classify.h"
+#include "lock/contention.h"
 #include "lock/lock.h"
 #include "lock/script.h"
 #include "lock/trace.h"
@@ -192,10 +193,14 @@ static void note_trouble(const struct rlk_question *q, struct rlk_node *n,
 
 /* ---- sending ---- */
 
-/* A release waits for capacity, as a pending release; everything else had its turn in the queue, or
- * takes the place of a command that was just answered. */
+/* A release waits for capacity, as a pending release. A place in a waiting list is worth nothing to
+ * a master that has too much to do. Everything else had its turn in the queue, or takes the place
+ * of a command that was just answered. */
 static bool has_capacity(const struct rlk_question *q, const struct rlk_node *n)
 {
+    if (q->event == RLK_EVENT_PLACE) {
+        return rlk_capacity_is_free(n, RLK_RANK_FRESH);
+    }
     return q->left != RLK_LEFTOVER_RELEASE || rlk_capacity_is_free(n, RLK_RANK_URGENT);
 }
 
@@ -218,25 +223,30 @@ static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struc
     return unsent;
 }
 
-void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint32_t ttl_ms,
-             uint64_t now_us)
+void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
+                       uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
     const struct rlk_question *q = &rlk_questions[what];
-    struct rlk_claim *claim = rlk_claim_ref(lock->claim); /* a step may change lock->claim */
-    struct redlock *rl = lock->rl;
     uint64_t unsent;
     unsigned node;
 
+    rlk_claim_ref(claim); /* a step may drop that of its lock */
     claim->release = q->left == RLK_LEFTOVER_RELEASE ? kind_of(q) : claim->release;
     unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
     trace_sent(q, &rl->options, claim, nodes & ~unsent, ttl_ms);
     if (q->left == RLK_LEFTOVER_KEYS) {
-        rlk_detail_asked(lock->details, nodes, now_us);
+        rlk_detail_asked(claim->lock->details, nodes, now_us);
     }
     RLK_MASK_EACH (node, unsent) {
         handle_lost_command(q, &rl->nodes[node], claim, false, now_us);
     }
     rlk_claim_unref(claim);
+}
+
+void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint32_t ttl_ms,
+             uint64_t now_us)
+{
+    rlk_ask_for_claim(lock->rl, lock->claim, what, nodes, ttl_ms, now_us);
 }
 
 /* Whether the claim was released, so that nothing more about its keys may be sent. Only waiting for
@@ -306,6 +316,9 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
     note_said(q, n, claim, said, reply, now_us);
     if (said == REDLOCK_SAID_ERROR) {
         note_trouble(q, n, reply, &ev);
+    }
+    if (rlk_classify_woke(reply) && q->left == RLK_LEFTOVER_RELEASE && claim->lock) {
+        rlk_contention_note_woken(&claim->lock->contender, true);
     }
     if (q->left == RLK_LEFTOVER_RELEASE && rlk_classify_refused_for_now(reply)) {
         rlk_node_add_pending(n, claim, true, now_us);

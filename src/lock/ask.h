@@ -14,7 +14,9 @@
 
 #include "lock/question.h"
 
+struct redlock;
 struct redlock_lock;
+struct rlk_claim;
 
 /* Ask these nodes, with the lock's present claim; ttl_ms: how long the keys shall live. When a
  * release cannot be sent to a node, it becomes pending there. When any other question cannot be
@@ -22,5 +24,9 @@ struct redlock_lock;
  * stepped before this returns. */
 void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint32_t ttl_ms,
              uint64_t now_us);
+
+/* The same for a claim without a lock: a release, or RLK_ASK_LEAVE. */
+void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
+                       uint64_t nodes, uint32_t ttl_ms, uint64_t now_us);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "lock/ask.h"
 #include "lock/drive_hold.h"
+#include "lock/drive_wait.h"
 #include "lock/lock.h"
 #include "lock/trace.h"
 #include "net/clock.h"
@@ -112,6 +113,8 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     } else if (out->confirm) {
         lock->claim->fence = out->fence;
         rlk_ask(lock, RLK_ASK_CONFIRM, out->confirm, lock->claim->ttl_ms, now_us);
+    } else {
+        rlk_wait_carry_out(lock, out, now_us);
     }
 }
 
@@ -128,18 +131,40 @@ RLK_TRACE_COLD static void trace_decision(const struct redlock_lock *lock, uint6
     }
 }
 
+static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us);
+
+/* [W2, W3] What a waiting attempt has to do now needs the nodes that can be asked. */
+static bool is_due(const struct redlock_lock *lock, const struct rlk_event *ev,
+                   const struct rlk_actions *out)
+{
+    return lock->attempt.state == RLK_ATTEMPT_WAITING && out->deadline_us <= ev->now_us;
+}
+
+/* The next request of this manager may ask now. If none of them waits for our keys, masters need
+ * not list us any more. */
+static void end_contention(struct redlock_lock *lock, uint64_t now_us)
+{
+    rlk_contention_pass(&lock->rl->contention, &lock->contender);
+    rlk_wait_end(lock, !rlk_contention_is_shared(&lock->contender), now_us);
+}
+
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 {
     enum rlk_attempt_state before = lock->attempt.state;
     struct rlk_actions out;
+    bool due;
 
     rlk_attempt_step(&lock->attempt, ev, &out);
     if (rlk_trace_is_on(&lock->rl->options) && lock->attempt.state != before) {
         trace_decision(lock, ev->now_us);
     }
+    due = is_due(lock, ev, &out);
     carry_out(lock, &out, ev->now_us);
+    if (due && lock->attempt.state == RLK_ATTEMPT_WAITING) {
+        step_with_nodes(lock, RLK_EVENT_TIMER, ev->now_us);
+    }
     if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
-        rlk_contention_pass(&lock->rl->contention, &lock->contender);
+        end_contention(lock, ev->now_us);
     }
 }
 
@@ -151,7 +176,8 @@ static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind,
 
     rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
     ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
-    ev.yield = lock->contender.may_wait && rlk_contention_is_contended(&lock->contender);
+    ev.yield = rlk_contention_is_contended(&lock->contender);
+    rlk_wait_survey(lock, &ev);
     step(lock, &ev);
 }
 
@@ -237,6 +263,7 @@ static int failure_status(const struct redlock_lock *lock)
 static void report_held(struct redlock_lock *lock, uint64_t now_us)
 {
     lock->claim->fence = lock->attempt.round.fence.value;
+    rlk_wait_end(lock, false, now_us);
     rlk_lock_begin_hold(lock, now_us);
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_HELD, .fence = lock->claim->fence,

@@ -69,6 +69,14 @@ static void on_report(struct rlk_call *call)
     rlk_lock_free(lock);
 }
 
+/* [W7] Who waits for the keys is woken by their release. If masters still list us, they stop. */
+static const char *channel(const struct redlock_lock *lock)
+{
+    bool is_listed = !lock->by_token && lock->attempt.waiting.places != 0;
+
+    return is_listed ? lock->rl->options.wake_channel : "";
+}
+
 /* Its timeout begins now. A stuck node gets the release, too: after the commands in flight [S5].
  * The next request of this manager asks in the same turn: on each connection after the release. */
 static void start(struct redlock_lock *lock, uint64_t now_us)
@@ -76,12 +84,14 @@ static void start(struct redlock_lock *lock, uint64_t now_us)
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
     unsigned n_nodes = lock->rl->options.n_nodes;
 
+    lock->claim->channel = channel(lock);
     rlk_release_init(&lock->release, n_nodes,
                      lock->by_token ? rlk_mask_all(n_nodes) : lock->hold.leases.may_have_key,
                      rlk_time_add(now_us, lock->rl->options.node_timeout_us));
     rlk_manager_nodes(lock->rl, now_us, NULL, &ev.connecting, &ev.ready);
     step(lock, &ev);
     rlk_contention_pass(&lock->rl->contention, &lock->contender);
+    rlk_contention_note_woken(&lock->contender, false); /* until a reply says so [W7] */
 }
 
 static void on_dequeued(struct rlk_call *call)

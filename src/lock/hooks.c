@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "base/mask.h"
 #include "core/steps.h"
+#include "lock/drive_wait.h"
 #include "lock/manager.h"
 #include "node/greeting.h"
 #include "node/health.h"
@@ -127,23 +128,12 @@ static const struct rlk_node *on_node_duplicate(const struct rlk_node *n)
     return NULL;
 }
 
-/* Nobody waits for it. */
-static void on_node_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
-                          uint64_t now_us)
-{
-    (void)n;
-    (void)wake;
-    (void)key;
-    (void)len;
-    (void)now_us;
-}
-
 const struct rlk_node_hooks rlk_hooks = {.greet = rlk_greeting_begin,
                                          .up = on_node_up,
                                          .down = on_node_down,
                                          .capacity_freed = on_node_capacity_freed,
                                          .quarantined = on_node_quarantined,
                                          .restarted = on_node_restarted,
-                                         .woken = on_node_woken,
+                                         .woken = rlk_wait_woken,
                                          .clock_sampled = on_node_clock_sampled,
                                          .duplicate = on_node_duplicate};

@@ -42,7 +42,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->notifies_moves = lock->has_news = false;
     lock->reported_deadline_us = 0;
     lock->holders = NULL;
-    lock->unnamed = 0;
+    lock->unnamed = lock->watching = lock->ticket_us = 0;
     lock->seen_fence = 0;
     lock->owner[0] = '\0';
     lock->attempt.state = RLK_ATTEMPT_IDLE;

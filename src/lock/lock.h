@@ -52,7 +52,9 @@ struct redlock_lock {
     uint64_t reported_deadline_us;      /* the deadline that was reported last */
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node: who has the key; NULL before a refusal */
     uint64_t seen_fence;                /* the largest counter that a node replied [S12] */
-    uint64_t unnamed;                   /* nodes whose holder was not kept: out of memory */
+    uint64_t ticket_us; /* since when masters list us, by our wall clock; 0: not yet */
+    uint64_t watching;  /* nodes whose watch the attempt keeps open */
+    uint64_t unnamed;   /* nodes whose holder was not kept: out of memory */
     char owner[REDLOCK_MAX_OWNER + 1];
     struct rlk_attempt attempt;
     struct rlk_hold hold;

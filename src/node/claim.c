@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "net/entropy.h"
 
 /* A claim with `room` bytes of memory for the keys, which the caller writes. */
@@ -59,6 +60,20 @@ struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *pre
         *at++ = '\0';
     }
     return c;
+}
+
+uint32_t rlk_claim_key_hash(const struct rlk_claim *c)
+{
+    static const struct rlk_hash_seed same_everywhere = {{0, 0}};
+    const char *at = c->key;
+    uint64_t sum = 0;
+    unsigned i;
+
+    for (i = 0; i < c->n_keys; i++) {
+        sum += rlk_hash(&same_everywhere, at, c->key_len[i]);
+        at += c->key_len[i] + 1;
+    }
+    return (uint32_t)sum;
 }
 
 struct rlk_claim *rlk_claim_again(const struct rlk_claim *old)

@@ -404,6 +404,11 @@ enum rlk_watch_state rlk_watch_state(const struct rlk_node *n)
                : RLK_WATCH_NONE;
 }
 
+bool rlk_watch_can_be_had(const struct rlk_node *n)
+{
+    return n->options->watch && n->watch.failures == 0;
+}
+
 bool rlk_watch_tracks(const struct rlk_node *n)
 {
     return n->watch.tracks;

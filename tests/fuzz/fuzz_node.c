@@ -529,6 +529,7 @@ static void open_manager(struct world *w)
     struct redlock_options o;
 
     redlock_options_init(&o);
+    o.watch = 0; /* the peer has one connection */
     o.quarantine = REDLOCK_QUARANTINE_OFF;
     o.health_ms = 0;
     o.nodes = &node;

@@ -137,11 +137,12 @@ static void on_hold(struct peer *p, const struct resp_request *r)
     FUZZ_CHECK(!t || !t->released, "[S7] what was released is neither kept nor set again");
 }
 
-/* The release has no ttl, the other scripts have one. */
+/* The release has no ttl, the other scripts have one. The release of a lock that was held has an
+ * empty word instead, since nobody waits here. */
 static void on_script(struct peer *p, const struct resp_request *r)
 {
     FUZZ_CHECK(r->argc == 5 || r->argc == 6, "a script has its words");
-    if (r->argc == 5) {
+    if (r->argc == 5 || r->len[5] == 0) {
         on_release(p, r);
     } else {
         on_hold(p, r);

@@ -57,6 +57,7 @@ void farm_start(struct farm *f, size_t n, enum fake_where where)
     f->options.health_ms = 0;
     f->options.nodes = f->uris;
     f->options.n_nodes = n;
+    f->options.watch = 0; /* waiters poll: test_watch.c has the other way */
     f->options.node_timeout_ms = FARM_NEVER_MS;
     f->options.connect_timeout_ms = FARM_NEVER_MS;
     f->options.error_text = f->error_text;
@@ -269,15 +270,27 @@ const char *farm_token_at(struct farm *f, size_t node, size_t conn, size_t at)
     return request->argv[2];
 }
 
+/* A script whose last argument is the token; or else what the release tells the waiting lists: ""
+ * or the channel of the manager. */
+static bool is_release(const struct resp_request *request, const char *token)
+{
+    const char *last = request->argv[request->argc - 1];
+
+    if (!resp_is(request, 0, "EVALSHA") && !resp_is(request, 0, "EVAL")) {
+        return false;
+    }
+    if (last[0] == '\0' || strstr(last, "redlock:wake:")) {
+        last = request->argv[request->argc - 2];
+    }
+    return strcmp(last, token) == 0;
+}
+
 long farm_find_release(struct farm *f, size_t node, size_t conn, size_t from, const char *token)
 {
     size_t at;
 
     for (at = from; at < fake_n_commands(f->nodes[node], conn); at++) {
-        const struct resp_request *request = fake_request(f->nodes[node], conn, at);
-
-        if ((resp_is(request, 0, "EVALSHA") || resp_is(request, 0, "EVAL")) &&
-            strcmp(request->argv[request->argc - 1], token) == 0) {
+        if (is_release(fake_request(f->nodes[node], conn, at), token)) {
             return (long)at;
         }
     }

@@ -70,6 +70,7 @@ static void start(void)
 {
     memset(&seen, 0, sizeof(seen));
     farm_start(&f, 1, FAKE_UNIX);
+    f.options.watch = 1;
     f.options.trace_cb = on_traced;
 }
 

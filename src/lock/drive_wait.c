@@ -1,0 +1,193 @@
+/* drive_wait.c - asks masters for places in their waiting lists, and takes their wakes to whoever
+ * waits for the key. */
+#include "lock/drive_wait.h"
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "lock/ask.h"
+#include "lock/contention.h"
+#include "lock/lock.h"
+#include "lock/manager.h"
+#include "net/clock.h"
+
+/* ---- which nodes can list us ---- */
+
+static bool is_watchable(const struct rlk_node *n, uint64_t now_us)
+{
+    return rlk_node_ready(n, now_us) && !rlk_node_can_send_pending(n) && rlk_watch_can_be_had(n);
+}
+
+void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
+{
+    const struct redlock *rl = lock->rl;
+    unsigned i;
+
+    ev->watchable = ev->watched = 0;
+    for (i = 0; lock->attempt.config.watch && i < rl->options.n_nodes; i++) {
+        const struct rlk_node *n = &rl->nodes[i];
+        uint64_t bit = is_watchable(n, ev->now_us) ? rlk_mask_bit(i) : 0;
+
+        ev->watchable |= bit;
+        ev->watched |= rlk_watch_state(n) == RLK_WATCH_UP ? bit : 0;
+    }
+}
+
+/* ---- carrying out actions ---- */
+
+/* Watch these nodes from now on, and no others. */
+static void watch(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
+{
+    uint64_t more = nodes & ~lock->watching, less = lock->watching & ~nodes;
+    unsigned node;
+
+    lock->watching = nodes;
+    RLK_MASK_EACH (node, more) {
+        rlk_watch_want(&lock->rl->nodes[node], now_us);
+    }
+    RLK_MASK_EACH (node, less) {
+        rlk_watch_unwant(&lock->rl->nodes[node], now_us);
+    }
+}
+
+/* The reply does not matter: what was read may have changed since. */
+static void on_tracked(struct rlk_node *n, const struct rlk_exchange *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)n;
+    (void)r;
+    (void)reply;
+    (void)now_us;
+}
+
+static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+{
+    (void)n;
+    (void)r;
+    (void)now_us;
+}
+
+/* [W4] The server reports the next change of the keys that the second command reads. The request
+ * for a place comes after both, so no change is missed in between. */
+static void track(struct rlk_node *n, const struct rlk_claim *claim, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_tracked, .broken = on_broken};
+    static const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
+    struct rlk_command c;
+
+    if (rlk_watch_tracks(n) && rlk_node_send_words(n, &kind, caching, now_us)) {
+        rlk_command_exist(&c, claim);
+        rlk_node_send(n, &c, &kind, NULL, now_us);
+    }
+}
+
+static void track_all(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
+{
+    unsigned node;
+
+    RLK_MASK_EACH (node, nodes) {
+        track(&lock->rl->nodes[node], lock->claim, now_us);
+    }
+}
+
+/* [W5] The lists of all masters are in the order of these: whoever loses its turn gets its place
+ * back. */
+static void take_ticket(struct redlock_lock *lock)
+{
+    if (lock->ticket_us == 0) {
+        lock->ticket_us = rlk_clock_wall_us();
+    }
+    lock->claim->ticket_us = lock->ticket_us;
+}
+
+void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+{
+    if (lock->attempt.state == RLK_ATTEMPT_WAITING && !lock->attempt.polls) {
+        watch(lock, lock->attempt.waiting.hosts, now_us);
+    }
+    if (out->wait) {
+        track_all(lock, out->track, now_us);
+        take_ticket(lock);
+        lock->claim->wait_channel = lock->rl->options.wake_channel;
+        lock->claim->wait_how = out->wait_how;
+        rlk_ask(lock, RLK_ASK_WAIT, out->wait, lock->claim->ttl_ms, now_us);
+    }
+}
+
+void rlk_wait_end(struct redlock_lock *lock, bool leaves, uint64_t now_us)
+{
+    uint64_t places = lock->attempt.waiting.places;
+
+    watch(lock, 0, now_us);
+    if (leaves && places) {
+        lock->attempt.waiting.places = 0;
+        lock->claim->wait_channel = lock->rl->options.wake_channel;
+        rlk_ask(lock, RLK_ASK_LEAVE, places, 0, now_us);
+    }
+}
+
+/* ---- wakes ---- */
+
+/* So many requests for different sets of keys are told that one of their keys is free. Others find
+ * out when they look. */
+#define TOLD 16
+
+/* A step may take a contender out, so look for all of them first. */
+static void step_contenders(struct redlock *rl, const char *key, size_t len,
+                            const struct rlk_event *ev)
+{
+    struct rlk_contender *who = NULL;
+    struct redlock_lock *lock[TOLD];
+    unsigned i, n = 0;
+
+    while (n < TOLD && (who = rlk_contention_find(&rl->contention, key, len, who)) != NULL) {
+        lock[n++] = RLK_CONTAINER(who, struct redlock_lock, contender);
+    }
+    for (i = 0; i < n; i++) {
+        lock[i]->operation.kind->event(&lock[i]->operation, ev);
+    }
+}
+
+/* [W7] A turn that nobody here waits for, any more or yet: it is the next one's. */
+static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, size_t len,
+                    uint64_t now_us)
+{
+    const struct rlk_key none = {"", 0}, given = {key, len};
+    struct rlk_claim *claim = rlk_claim_new(&rl->claim_pool, &none, &given, 1, 1);
+
+    if (claim) {
+        claim->wait_channel = rl->options.wake_channel;
+        rlk_ask_for_claim(rl, claim, RLK_ASK_LEAVE, rlk_mask_bit(n->index), 0, now_us);
+        rlk_claim_unref(claim);
+    }
+}
+
+static void notify_all(struct redlock *rl, const struct rlk_event *ev)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &rl->operations) {
+        struct rlk_operation *op = RLK_CONTAINER(link, struct rlk_operation, link);
+
+        op->kind->event(op, ev);
+    }
+}
+
+void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
+                    uint64_t now_us)
+{
+    static const enum rlk_event_kind kinds[] = {[RLK_WAKE_TURN] = RLK_EVENT_TURN,
+                                                [RLK_WAKE_NEXT] = RLK_EVENT_NEXT,
+                                                [RLK_WAKE_CHANGED] = RLK_EVENT_CHANGED,
+                                                [RLK_WAKE_WATCHED] = RLK_EVENT_WATCHED,
+                                                [RLK_WAKE_UNWATCHED] = RLK_EVENT_UNWATCHED};
+    struct rlk_event ev = {.kind = kinds[wake], .node = n->index, .now_us = now_us};
+    struct redlock *rl = n->owner;
+
+    if (key == NULL) {
+        notify_all(rl, &ev);
+    } else if (wake != RLK_WAKE_TURN || rlk_contention_is_used(&rl->contention, key, len)) {
+        step_contenders(rl, key, len, &ev);
+    } else {
+        pass_on(rl, n, key, len, now_us);
+    }
+}

@@ -1,0 +1,35 @@
+/* drive_wait.h - an attempt that waits: asks masters for places in their waiting lists, and takes
+ * what they say to it.
+ *
+ * While an attempt waits it keeps the watches of its hosts open. A wake that nobody here waits for
+ * is passed on: the master wakes the next of its list. */
+#ifndef RLK_LOCK_DRIVE_WAIT_H
+#define RLK_LOCK_DRIVE_WAIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "node/watch.h"
+
+struct redlock_lock;
+struct rlk_actions;
+struct rlk_event;
+struct rlk_node;
+
+/* Fill in `watchable` and `watched` of an event, for an attempt. */
+void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev);
+
+/* Carry out the part of the actions that is about waiting; watch the hosts of the attempt. Nodes
+ * that could not be asked step the attempt again. */
+void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us);
+
+/* The attempt has ended: watch nothing for it any more. leaves: it did not get the lock, and nobody
+ * else of this manager waits in its place: leave the waiting lists. */
+void rlk_wait_end(struct redlock_lock *lock, bool leaves, uint64_t now_us);
+
+/* For rlk_node_hooks.woken. */
+void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
+                    uint64_t now_us);
+
+#endif
