@@ -205,14 +205,15 @@ static bool read_arguments(const struct word *arg, unsigned n, struct message *m
     return m->kind == MESSAGE_RELEASE && n == 0;
 }
 
-/* wait: channel how life; leave: channel */
+/* wait: channel ticket yields life; leave: channel */
 static bool read_waiting(const struct word *arg, unsigned n, struct message *m)
 {
     m->channel = read_channel(&arg[0]);
-    if (m->kind == MESSAGE_WAIT && n == 3) {
-        m->how = is(&arg[1], "first") ? WAIT_FIRST : is(&arg[1], "yield") ? WAIT_YIELD : WAIT_LAST;
-        m->ttl_ms = (uint32_t)number(&arg[2]);
-        return m->channel != 0 && (m->how != WAIT_LAST || is(&arg[1], "last"));
+    if (m->kind == MESSAGE_WAIT && n == 4) {
+        m->ticket_us = number(&arg[1]);
+        m->yields = is(&arg[2], "1");
+        m->ttl_ms = (uint32_t)number(&arg[3]);
+        return m->channel != 0 && (m->yields || is(&arg[2], "0"));
     }
     return m->kind == MESSAGE_LEAVE && n == 1 && m->channel != 0;
 }

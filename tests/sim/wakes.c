@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mask.h"
+#include "base/time.h"
 #include "sim/draw.h"
 #include "sim/server.h"
 #include "sim/trace.h"
@@ -224,7 +225,8 @@ static void take_out(struct list *l, uint64_t channel)
 
     for (i = 0; i < l->n; i++) {
         if (l->channels[i] != channel) {
-            l->channels[kept++] = l->channels[i];
+            l->channels[kept] = l->channels[i];
+            l->tickets_us[kept++] = l->tickets_us[i];
         }
     }
     l->n = kept;
@@ -272,8 +274,15 @@ static bool leave(struct world *w, unsigned server, unsigned key, uint64_t chann
     return false;
 }
 
+/* Servers sort by the ticket, and by the channel when two are equal. */
+static bool comes_before(const struct list *l, unsigned at, uint64_t ticket_us, uint64_t channel)
+{
+    return ticket_us < l->tickets_us[at] ||
+           (ticket_us == l->tickets_us[at] && channel < l->channels[at]);
+}
+
 /* The place, from 1; -1: the list is full. */
-static int64_t enter(struct list *l, uint64_t channel, bool first)
+static int64_t enter(struct list *l, uint64_t channel, uint64_t ticket_us)
 {
     unsigned i;
 
@@ -285,12 +294,21 @@ static int64_t enter(struct list *l, uint64_t channel, bool first)
     if (l->n == SIM_LISTED) {
         return -1;
     }
-    if (first) {
-        memmove(l->channels + 1, l->channels, l->n * sizeof(l->channels[0]));
+    for (i = l->n++; i > 0 && comes_before(l, i - 1, ticket_us, channel); i--) {
+        l->channels[i] = l->channels[i - 1];
+        l->tickets_us[i] = l->tickets_us[i - 1];
     }
-    l->channels[first ? 0 : l->n] = channel;
-    l->n++;
-    return first ? 1 : (int64_t)l->n;
+    l->channels[i] = channel;
+    l->tickets_us[i] = ticket_us;
+    return i + 1;
+}
+
+/* At most a second old, and not of the future. */
+static uint64_t ticket_of(const struct world *w, unsigned server, const struct message *m)
+{
+    uint64_t now_us = clock_wall(&w->servers[server].clock, w->now_us);
+
+    return rlk_time_min(rlk_time_max(m->ticket_us, rlk_time_sub(now_us, 1000000)), now_us);
 }
 
 /* The key whose list the client enters; NONE: it is its turn. */
@@ -306,7 +324,7 @@ static unsigned find_key(struct world *w, unsigned server, const struct message 
     }
     left = m->keys;
     RLK_MASK_EACH (key, left) {
-        if (m->how == WAIT_YIELD || wake(w, server, key, m->channel)) {
+        if (m->yields || wake(w, server, key, m->channel)) {
             return key;
         }
     }
@@ -326,7 +344,7 @@ static void describe(struct world *w, unsigned server, unsigned key, struct mess
 void wakes_wait(struct world *w, unsigned server, struct message *m)
 {
     unsigned wanted = find_key(w, server, m), key;
-    uint64_t left = m->how == WAIT_YIELD ? 0 : m->keys;
+    uint64_t left = m->yields ? 0 : m->keys;
 
     m->answer = ANSWER_PLACE;
     m->integer = 0;
@@ -341,7 +359,7 @@ void wakes_wait(struct world *w, unsigned server, struct message *m)
     if (wanted != NONE) {
         struct list *l = list_of(w, server, wanted);
 
-        m->integer = enter(l, m->channel, m->how == WAIT_FIRST);
+        m->integer = enter(l, m->channel, ticket_of(w, server, m));
         if (m->integer > 0) {
             l->ends_ms = clock_wall(&w->servers[server].clock, w->now_us) / 1000 + m->ttl_ms;
         }

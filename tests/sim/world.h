@@ -101,12 +101,6 @@ enum push_kind {
     PUSH_FLUSHED
 };
 
-enum wait_how {
-    WAIT_LAST = 0,
-    WAIT_FIRST,
-    WAIT_YIELD
-};
-
 enum section {
     SECTION_SERVER = 0,
     SECTION_REPLICATION,
@@ -140,12 +134,13 @@ struct message {
     unsigned keys;  /* EXISTS, WAIT, LEAVE: as bits */
     uint64_t
         channel; /* SUBSCRIBE, WAIT, LEAVE, RELEASE: its number; 0: the invalidations, or none */
-    enum wait_how how;
-    bool wakes; /* RELEASE: of a lock, which wakes who waits for it */
-    bool text;  /* EVAL, not EVALSHA */
-    bool get;   /* SET: with GET */
-    bool heal;  /* TAKE: of a lock that is held */
-    bool keeps; /* MARK: the data survive a restart */
+    uint64_t ticket_us; /* WAIT: since when the client waits, by its wall clock */
+    bool yields;        /* WAIT: it has just released the keys */
+    bool wakes;         /* RELEASE: of a lock, which wakes who waits for it */
+    bool text;          /* EVAL, not EVALSHA */
+    bool get;           /* SET: with GET */
+    bool heal;          /* TAKE: of a lock that is held */
+    bool keeps;         /* MARK: the data survive a restart */
     enum section section;
     uint32_t ttl_ms;   /* SET, TAKE, KEEP */
     uint64_t sent_us;  /* by the client's clock */
@@ -211,6 +206,7 @@ struct wire {
 struct list {
     unsigned n;
     uint64_t channels[SIM_LISTED];
+    uint64_t tickets_us[SIM_LISTED];
     uint64_t ends_ms;
 };
 

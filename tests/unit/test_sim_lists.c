@@ -70,6 +70,7 @@ static void begin(void)
     unsigned i;
 
     model_init(&model);
+    model.clock_us += (uint64_t)WORLD_EPOCH_US - model_now_us(&model);
     world.healed = true;
     world.wires = wires;
     world.n_wires = CHANNELS + 1;
@@ -143,18 +144,19 @@ static void run_model(const struct rlk_script *script, unsigned keys, const char
     evbuffer_free(reply);
 }
 
-static void compare_wait(unsigned keys, unsigned channel, enum wait_how how)
+static void compare_wait(unsigned keys, unsigned channel, unsigned age_us, bool yields)
 {
-    static const char *const words[] = {
-        [WAIT_LAST] = "last", [WAIT_FIRST] = "first", [WAIT_YIELD] = "yield"};
-    struct message m = {.kind = MESSAGE_WAIT, .keys = keys, .channel = channel, .how = how};
+    struct message m = {.kind = MESSAGE_WAIT, .keys = keys, .channel = channel, .yields = yields};
     char name[] = {(char)('0' + channel), '\0'}, reply[TEXT];
+    char ticket[24];
     long long place, left;
 
     m.ttl_ms = 10000;
+    m.ticket_us = WORLD_EPOCH_US - age_us;
+    snprintf(ticket, sizeof(ticket), "%llu", (unsigned long long)m.ticket_us);
     wakes_wait(&world, 0, &m);
-    run_model(&rlk_script_wait, keys, (const char *const[]){name, words[how], "10000", NULL},
-              reply);
+    run_model(&rlk_script_wait, keys,
+              (const char *const[]){name, ticket, yields ? "1" : "0", "10000", NULL}, reply);
     ck_assert_int_eq(sscanf(reply, "*3\r\n:%lld\r\n:%lld\r\n", &place, &left), 2);
     ck_assert_int_eq(m.answer, ANSWER_PLACE);
     ck_assert_int_eq(m.integer, place);
@@ -214,7 +216,7 @@ START_TEST(the_lists_of_the_simulator_are_those_of_the_model)
         } else if (step < 4) {
             change_key(draw(&p, SIM_KEYS), draw(&p, 2) != 0);
         } else if (step < 8) {
-            compare_wait(1 + draw(&p, 7), channel, (enum wait_how)draw(&p, 3));
+            compare_wait(1 + draw(&p, 7), channel, draw(&p, 500000), draw(&p, 3) == 0);
         } else {
             compare_leave(1 + draw(&p, 7), channel);
         }
