@@ -69,12 +69,14 @@ static void on_report(struct rlk_call *call)
     rlk_lock_free(lock);
 }
 
-/* [W7] Who waits for the keys is woken by their release. If masters still list us, they stop. */
+/* [W7] Who waits for the keys is woken by their release. If masters still list us, they stop;
+ * unless the place is that of a request of this manager for other keys, too. */
 static const char *channel(const struct redlock_lock *lock)
 {
     bool is_listed = !lock->by_token && lock->attempt.waiting.places != 0;
 
-    return is_listed ? lock->rl->options.wake_channel : "";
+    return is_listed && !rlk_contention_is_shared(&lock->contender) ? lock->rl->options.wake_channel
+                                                                    : "";
 }
 
 /* Its timeout begins now. A stuck node gets the release, too: after the commands in flight [S5].

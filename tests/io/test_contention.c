@@ -443,6 +443,47 @@ START_TEST(a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key)
 }
 END_TEST
 
+/* The release of whoever held the lock does not take the other one's place. */
+static void release_must_say(struct waiter *w, const char *channel)
+{
+    char token[160];
+    const struct resp_request *release;
+    long at;
+
+    snprintf(token, sizeof(token), "%s", redlock_lock_token(w->lock));
+    start_release(w);
+    loop_settle(f.base);
+    at = farm_find_release(&f, 0, 0, 0, token);
+    ck_assert_int_ge(at, 0);
+    release = fake_request(f.nodes[0], 0, (size_t)at);
+    ck_assert_str_eq(release->argv[release->argc - 1], channel);
+}
+
+/* Both wait for k, in one place of the waiting lists, because the channel is the manager's. */
+START_TEST(a_release_keeps_the_place_of_a_request_for_another_set)
+{
+    struct waiter set = {0}, single = {0}, *first, *second;
+
+    n_calls = 0;
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.watch = 1;
+    farm_open(&f);
+    farm_give_away(&f, 0, 3);
+    ask_to_wait(&set, "bk");
+    ask_to_wait(&single, "k");
+    farm_wait_count(&f, 0, "SET k", 1);
+    loop_settle(f.base);
+    farm_end_other(&f);
+    wait_for_calls(1);
+    first = set.lock ? &set : &single;
+    second = set.lock ? &single : &set;
+    must_stand_behind(second);
+    release_must_say(first, "");
+    must_get(second);
+    farm_end(&f);
+}
+END_TEST
+
 /* ---- those who ask at once ---- */
 
 START_TEST(a_request_that_does_not_wait_asks_the_masters_at_once)
@@ -544,6 +585,7 @@ Suite *contention_suite(void)
     tcase_add_test(c, others_stand_behind_a_set_that_is_held);
     tcase_add_test(c, locks_taken_one_by_one_pass_a_set_that_waits_for_both);
     tcase_add_test(c, a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key);
+    tcase_add_test(c, a_release_keeps_the_place_of_a_request_for_another_set);
     tcase_add_test(c, a_request_that_does_not_wait_asks_the_masters_at_once);
     tcase_add_test(c, others_stand_behind_a_lock_that_was_taken_without_waiting);
     tcase_add_test(c, others_stand_behind_a_lock_that_was_taken_over);
