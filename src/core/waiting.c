@@ -7,6 +7,9 @@
 /* The key has expired when its ttl is over by the master's clock. */
 #define EXPIRED_US 1000
 
+/* How long a change of the key is given to turn out to be a release. */
+#define CHANGED_US (2 * RLK_WAITING_ALONE_US)
+
 /* The least time between two looks at a key that has expired. */
 #define LOOK_AGAIN_US 2000
 
@@ -314,6 +317,26 @@ static void on_place(struct rlk_waiting *w, const struct rlk_event *ev, struct r
     }
 }
 
+/* [W3] What the host says is news: what others have said before does not confirm it or deny it. */
+static void on_news(struct rlk_waiting *w)
+{
+    if (believed(w) == 0) {
+        w->checked = false;
+        w->denied = 0;
+    }
+}
+
+/* [W4] After a release its node also says whose turn it is. A look before that comes when the node
+ * has taken us out of its list: it would wake whoever is behind us. So wait until a turn would have
+ * been checked. */
+static void on_changed(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    on_news(w);
+    if (w->watched & rlk_mask_bit(ev->node)) {
+        look_before(w, rlk_time_add(ev->now_us, CHANGED_US));
+    }
+}
+
 /* [W5] What its watch was to tell us may be lost. */
 static void on_unwatched(struct rlk_waiting *w, const struct rlk_event *ev)
 {
@@ -324,15 +347,6 @@ static void on_unwatched(struct rlk_waiting *w, const struct rlk_event *ev)
         w->watched &= ~bit;
         w->asked &= ~bit;
         look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
-    }
-}
-
-/* [W3] What the host says is news: what others have said before does not confirm it or deny it. */
-static void on_news(struct rlk_waiting *w)
-{
-    if (believed(w) == 0) {
-        w->checked = false;
-        w->denied = 0;
     }
 }
 
@@ -363,8 +377,7 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
     } else if (ev->kind == RLK_EVENT_NEXT) {
         on_next(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_CHANGED) {
-        on_news(w);
-        ask(w, w->watched & rlk_mask_bit(ev->node), out);
+        on_changed(w, ev);
     } else if (ev->kind == RLK_EVENT_WATCHED) {
         on_watched(w, ev, out);
     } else if (ev->kind == RLK_EVENT_UNWATCHED) {
