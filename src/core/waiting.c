@@ -150,7 +150,7 @@ uint32_t rlk_waiting_place(const struct rlk_waiting *w)
     if (w->listed == 0) {
         return 0;
     }
-    return w->next ? 1 : w->place;
+    return w->next | w->turn ? 1 : w->place;
 }
 
 static bool is_enough(const struct rlk_waiting *w, uint64_t nodes)

@@ -515,6 +515,30 @@ START_TEST(the_back_off_does_not_grow_with_the_wait)
 }
 END_TEST
 
+static void must_be_at(const struct world *w, uint32_t place)
+{
+    ck_assert_uint_eq(rlk_waiting_place(&w->a.waiting), place);
+}
+
+START_TEST(the_place_for_people_is_that_in_a_list)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, WAIT);
+    must_be_at(&w, 0);
+    PLAY(&w, LISTED(20, 0x7, 4, RLK_NEVER));
+    must_be_at(&w, 4);
+    PLAY(&w, NEXT(LATER, 0x2));
+    must_be_at(&w, 1);
+    PLAY(&w, LISTED(LATER + 10, 0x2, 2, RLK_NEVER));
+    must_be_at(&w, 2);
+    PLAY(&w, TURN(LATER + 15, 0x4));
+    must_be_at(&w, 1);
+    PLAY(&w, DOWN(LATER + 20, 0x7, 0));
+    must_be_at(&w, 0);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("waiting");
@@ -537,6 +561,7 @@ static Suite *suite(void)
     tcase_add_test(c, a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off);
     tcase_add_test(c, looks_go_on_during_a_long_back_off);
     tcase_add_loop_test(c, the_back_off_does_not_grow_with_the_wait, 0, 5);
+    tcase_add_test(c, the_place_for_people_is_that_in_a_list);
     suite_add_tcase(s, c);
     return s;
 }
