@@ -58,6 +58,8 @@ enum redlock_trace_kind {
     REDLOCK_TRACE_AHEAD = 14,        /* its clock went forward; us: by how much */
     REDLOCK_TRACE_SUSPENDED = 15,    /* its clock shows that we were suspended; us: for how long */
     REDLOCK_TRACE_PENDING = 16,      /* a release could not be sent to it; token */
+    REDLOCK_TRACE_WATCHED = 17,      /* it can wake us over a second connection; */
+    REDLOCK_TRACE_UNWATCHED = 18,    /* not any more */
 
     /* A lock: lock, key and token. */
     REDLOCK_TRACE_ASKED = 20,   /* redlock_acquire(); ttl_ms; text: "fenced, renewed" */
@@ -69,7 +71,8 @@ enum redlock_trace_kind {
                                  waits for it any more, as with ANSWERED */
     REDLOCK_TRACE_ANSWERED = 25,  /* node, question, answer */
     REDLOCK_TRACE_DECIDED = 26,   /* round; status: REDLOCK_OK for a majority, or why it failed; us:
-                                     until the next round, 0: it was the last */
+                                     until the next round, 0: it was the last, or a master will say
+                                     when */
     REDLOCK_TRACE_HELD = 27,      /* the callback reports success; us left; fence */
     REDLOCK_TRACE_FAILED = 28,    /* the callback reports a failure: status; round: how many */
     REDLOCK_TRACE_CANCELED = 29,  /* redlock_cancel() */
@@ -81,7 +84,12 @@ enum redlock_trace_kind {
     REDLOCK_TRACE_EXTENDED = 35,  /* the callback reports how the extension ended: status */
     REDLOCK_TRACE_RELEASING = 36, /* redlock_release(), or a close */
     REDLOCK_TRACE_RELEASED = 37,  /* how the release ended: status */
-    REDLOCK_TRACE_FORGOTTEN = 38  /* redlock_lock_forget() */
+    REDLOCK_TRACE_FORGOTTEN = 38, /* redlock_lock_forget() */
+    REDLOCK_TRACE_WAITING = 39,   /* the place in the waiting lists is known or has changed: round;
+                                     nodes: whose lists */
+    REDLOCK_TRACE_WOKEN = 40, /* node: the key is free, and it is our turn; lock is -1 when nobody
+                                 waits for it any more */
+    REDLOCK_TRACE_NEXT = 41   /* node: nobody is before us in its waiting list now */
 };
 
 /* What the library asks a master about a lock. */

@@ -118,8 +118,20 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     }
 }
 
+/* The part of an attempt whose changes are traced. */
+struct view {
+    enum rlk_attempt_state state;
+    uint64_t listed;
+    uint32_t place;
+};
+
+static struct view view_of(const struct rlk_attempt *a)
+{
+    return (struct view){a->state, a->waiting.listed, rlk_waiting_place(&a->waiting)};
+}
+
 /* Emit how the round ended, or that none will begin. */
-RLK_TRACE_COLD static void trace_decision(const struct redlock_lock *lock, uint64_t now_us)
+static void trace_decision(const struct redlock_lock *lock, uint64_t now_us)
 {
     const struct rlk_attempt *a = &lock->attempt;
     bool goes_on = a->state == RLK_ATTEMPT_WAITING;
@@ -127,8 +139,29 @@ RLK_TRACE_COLD static void trace_decision(const struct redlock_lock *lock, uint6
     if (goes_on || a->state == RLK_ATTEMPT_WON || a->state == RLK_ATTEMPT_FAILED) {
         RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_DECIDED, .round = a->tries,
                        .status = goes_on ? a->round.status : a->status,
-                       .us = goes_on ? rlk_time_sub(a->retry_us, now_us) : 0);
+                       .us = goes_on && a->polls ? rlk_time_sub(a->retry_us, now_us) : 0);
     }
+}
+
+/* A look that finds what is known is no news. */
+static void trace_place(const struct redlock_lock *lock, const struct view *before,
+                        const struct view *now)
+{
+    if (now->place && (now->place != before->place || now->listed & ~before->listed)) {
+        RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_WAITING, .round = now->place,
+                       .nodes = now->listed);
+    }
+}
+
+RLK_TRACE_COLD static void trace_step(const struct redlock_lock *lock, const struct view *before,
+                                      uint64_t now_us)
+{
+    struct view now = view_of(&lock->attempt);
+
+    if (now.state != before->state) {
+        trace_decision(lock, now_us);
+    }
+    trace_place(lock, before, &now);
 }
 
 static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us);
@@ -150,13 +183,13 @@ static void end_contention(struct redlock_lock *lock, uint64_t now_us)
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 {
-    enum rlk_attempt_state before = lock->attempt.state;
+    struct view before = view_of(&lock->attempt);
     struct rlk_actions out;
     bool due;
 
     rlk_attempt_step(&lock->attempt, ev, &out);
-    if (rlk_trace_is_on(&lock->rl->options) && lock->attempt.state != before) {
-        trace_decision(lock, ev->now_us);
+    if (rlk_trace_is_on(&lock->rl->options)) {
+        trace_step(lock, &before, ev->now_us);
     }
     due = is_due(lock, ev, &out);
     carry_out(lock, &out, ev->now_us);

@@ -8,6 +8,7 @@
 #include "lock/contention.h"
 #include "lock/lock.h"
 #include "lock/manager.h"
+#include "lock/trace.h"
 #include "net/clock.h"
 
 /* ---- which nodes can list us ---- */
@@ -131,6 +132,14 @@ void rlk_wait_end(struct redlock_lock *lock, bool leaves, uint64_t now_us)
  * out when they look. */
 #define TOLD 16
 
+static void trace_wake(const struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    if (ev->kind != RLK_EVENT_CHANGED) {
+        RLK_TRACE(&lock->rl->options, lock->claim, .lock = lock->number, .node = (int)ev->node,
+                  .kind = ev->kind == RLK_EVENT_TURN ? REDLOCK_TRACE_WOKEN : REDLOCK_TRACE_NEXT);
+    }
+}
+
 /* A step may take a contender out, so look for all of them first. */
 static void step_contenders(struct redlock *rl, const char *key, size_t len,
                             const struct rlk_event *ev)
@@ -143,6 +152,7 @@ static void step_contenders(struct redlock *rl, const char *key, size_t len,
         lock[n++] = RLK_CONTAINER(who, struct redlock_lock, contender);
     }
     for (i = 0; i < n; i++) {
+        trace_wake(lock[i], ev);
         lock[i]->operation.kind->event(&lock[i]->operation, ev);
     }
 }
@@ -155,6 +165,7 @@ static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, siz
     struct rlk_claim *claim = rlk_claim_new(&rl->claim_pool, &none, &given, 1, 1);
 
     if (claim) {
+        RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_WOKEN);
         claim->wait_channel = rl->options.wake_channel;
         rlk_ask_for_claim(rl, claim, RLK_ASK_LEAVE, rlk_mask_bit(n->index), 0, now_us);
         rlk_claim_unref(claim);

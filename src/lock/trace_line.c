@@ -30,6 +30,8 @@ static const char *const sentences[] = {
     [REDLOCK_TRACE_AHEAD] = "its clock got ahead by %u ms",
     [REDLOCK_TRACE_SUSPENDED] = "its clock shows that we were suspended for %u ms",
     [REDLOCK_TRACE_PENDING] = "the release of %t is pending",
+    [REDLOCK_TRACE_WATCHED] = "can wake us",
+    [REDLOCK_TRACE_UNWATCHED] = "cannot wake us any more",
 
     [REDLOCK_TRACE_ASKED] = "asks for %k, ttl %m ms[, %x]",
     [REDLOCK_TRACE_ADOPTED] = "wants to take over %k with %t, ttl %m ms[, %x]",
@@ -47,6 +49,9 @@ static const char *const sentences[] = {
     [REDLOCK_TRACE_RELEASING] = "begins to release %k with %t",
     [REDLOCK_TRACE_RELEASED] = "the release of %t ended with %s",
     [REDLOCK_TRACE_FORGOTTEN] = "forgets %t, and leaves its keys",
+    [REDLOCK_TRACE_WAITING] = "is at place %r for %k on %N",
+    [REDLOCK_TRACE_WOKEN] = "%nsays that it is our turn for %k",
+    [REDLOCK_TRACE_NEXT] = "%nsays that we are next for %k",
 };
 
 static const char *const sent[] = {

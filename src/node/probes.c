@@ -26,6 +26,8 @@ volatile unsigned short rlk_probes_listeners __attribute__((section(".probes")))
     X(AHEAD, ahead)                                                                                \
     X(SUSPENDED, suspended)                                                                        \
     X(PENDING, pending)                                                                            \
+    X(WATCHED, watched)                                                                            \
+    X(UNWATCHED, unwatched)                                                                        \
     X(ASKED, asked)                                                                                \
     X(ADOPTED, adopted)                                                                            \
     X(ROUND, round)                                                                                \
@@ -44,7 +46,10 @@ volatile unsigned short rlk_probes_listeners __attribute__((section(".probes")))
     X(EXTENDED, extended)                                                                          \
     X(RELEASING, releasing)                                                                        \
     X(RELEASED, released)                                                                          \
-    X(FORGOTTEN, forgotten)
+    X(FORGOTTEN, forgotten)                                                                        \
+    X(WAITING, waiting)                                                                            \
+    X(WOKEN, woken)                                                                                \
+    X(NEXT, next)
 
 /* All probes share one counter: the library only asks whether a tool listens to any of them. */
 #define COUNTER(kind, name)                                                                        \

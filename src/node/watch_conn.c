@@ -56,6 +56,9 @@ bool rlk_watch_close(struct rlk_node *n)
 
     rlk_timer_cancel(&n->loop->timers, &w->timer);
     rlk_timer_cancel(&n->loop->timers, &w->idle_timer);
+    if (w->step == RLK_WATCH_DONE) {
+        RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_UNWATCHED);
+    }
     rlk_conn_close(&w->conn, true);
     w->step = RLK_WATCH_CLOSED;
     w->tracks = false;
@@ -92,6 +95,7 @@ static void come_up(struct rlk_node *n, uint64_t now_us)
 {
     n->watch.step = RLK_WATCH_DONE;
     n->watch.since_us = now_us;
+    RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_WATCHED);
     wake(n, RLK_WAKE_WATCHED, now_us);
 }
 

@@ -23,12 +23,14 @@
 static struct farm f;
 static struct rlk_node_hooks hooks;
 
-/* What was reported: how often, the last key, and the last trouble that was traced. */
+/* What was reported: how often, and the last key; and traced: the last trouble, and how often it
+ * came up and went down. */
 static struct {
     unsigned count[RLK_WAKE_UNWATCHED + 1];
     char key[REDLOCK_MAX_KEY + 1];
     size_t len;
     char trouble[512];
+    unsigned ups, downs;
     bool leaves; /* the owner refuses the node when it is woken */
 } seen;
 
@@ -64,6 +66,10 @@ static void on_traced(const struct redlock_trace *ev, void *arg)
     if (ev->kind == REDLOCK_TRACE_NODE_TROUBLE) {
         snprintf(seen.trouble, sizeof(seen.trouble), "%s", ev->text);
     }
+    seen.ups += ev->kind == REDLOCK_TRACE_WATCHED;
+    seen.downs += ev->kind == REDLOCK_TRACE_UNWATCHED;
+    ck_assert_uint_le(seen.downs, seen.ups);
+    ck_assert_uint_le(seen.ups, seen.downs + 1);
 }
 
 static void start(void)
@@ -331,12 +337,15 @@ START_TEST(it_is_closed_some_time_after_the_last_user)
     suspend_unfreeze();
     ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
     ck_assert_uint_eq(seen.count[RLK_WAKE_UNWATCHED], 0);
+    ck_assert_uint_eq(seen.downs, 1);
     ck_assert(fake_is_open(f.nodes[0], COMMANDS));
     want();
     ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_COMING);
     wait_up();
     ck_assert(rlk_watch_tracks(node()));
+    ck_assert_uint_eq(seen.ups, 2);
     farm_end(&f);
+    ck_assert_uint_eq(seen.downs, 2);
 }
 END_TEST
 

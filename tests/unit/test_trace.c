@@ -46,6 +46,14 @@ static const struct {
      "c0-n2  its clock shows that we were suspended for 0.001 ms"},
     {{.kind = REDLOCK_TRACE_PENDING, CONNECTION, .token = "5f3a9c01"},
      "c0-n2  the release of t5f3a9c01 is pending"},
+    {{.kind = REDLOCK_TRACE_WATCHED, CONNECTION}, "c0-n2  can wake us"},
+    {{.kind = REDLOCK_TRACE_UNWATCHED, CONNECTION}, "c0-n2  cannot wake us any more"},
+    {{.kind = REDLOCK_TRACE_WAITING, LOCK, .round = 17, .nodes = 6},
+     "c0.3  is at place 17 for k on n1 n2"},
+    {{.kind = REDLOCK_TRACE_WOKEN, SAID}, "c0.3  n2 says that it is our turn for k"},
+    {{.kind = REDLOCK_TRACE_WOKEN, CONNECTION, .key = "k"},
+     "c0-n2  says that it is our turn for k"},
+    {{.kind = REDLOCK_TRACE_NEXT, SAID}, "c0.3  n2 says that we are next for k"},
     {{.kind = REDLOCK_TRACE_ASKED, LOCK, .ttl_ms = 250, .text = "fenced, renewed"},
      "c0.3  asks for k, ttl 250 ms, fenced, renewed"},
     {{.kind = REDLOCK_TRACE_ASKED, LOCK, .ttl_ms = 250}, "c0.3  asks for k, ttl 250 ms"},
@@ -158,9 +166,9 @@ START_TEST(every_kind_question_answer_and_status_has_its_words)
 {
     int i;
 
-    for (i = REDLOCK_TRACE_CLOSING; i <= REDLOCK_TRACE_FORGOTTEN; i++) {
+    for (i = REDLOCK_TRACE_CLOSING; i <= REDLOCK_TRACE_NEXT; i++) {
         bool is_one = i <= REDLOCK_TRACE_CLOSED ||
-                      (i >= REDLOCK_TRACE_CONNECTED && i <= REDLOCK_TRACE_PENDING) ||
+                      (i >= REDLOCK_TRACE_CONNECTED && i <= REDLOCK_TRACE_UNWATCHED) ||
                       i >= REDLOCK_TRACE_ASKED;
 
         line_of((struct redlock_trace){
