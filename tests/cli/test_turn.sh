@@ -1,0 +1,126 @@
+#!/bin/sh
+# Commands that wait for a lock get it in turn, and say at which place they are.
+. "$(dirname "$0")/lib.sh"
+in_sandbox "$0"
+
+# waits NAME [OPTION...]: wait for k in the background; then write NAME to $work/order, and hold k
+# until `may_end NAME`. What it says is in $work/NAME. Sets $waiter.
+waits() {
+    name=$1
+    shift
+    # The shell makes background jobs ignore INT; env undoes that.
+    # shellcheck disable=SC2016
+    env --default-signal=INT "$REDLOCK" lock k --ttl 60s "$@" -- sh -c '
+        echo "$1" >>"$2/order"
+        until [ -e "$2/end-$1" ]; do sleep 0.02; done' - "$name" "$work" 2>"$work/$name" &
+    waiter=$!
+}
+
+may_end() {
+    touch "$work/end-$1"
+}
+
+# n_wait NUMBER: so many wait for k, according to redlock status.
+n_wait() {
+    case $("$REDLOCK" status k) in
+    *" 1 client waits for it"*) [ "$1" -eq 1 ] ;;
+    *" $1 clients wait for it"*) true ;;
+    *" for it"*) false ;;
+    *) [ "$1" -eq 0 ] ;;
+    esac
+}
+
+# had NAME...: they had the lock, in this order.
+had() {
+    [ "$(tr '\n' ' ' <"$work/order")" = "$* " ]
+}
+
+# hand_over: the holder ends. (let_go waits until the key is free.)
+hand_over() {
+    kill "$holder"
+    await "$holder"
+}
+
+now_ms() {
+    date +%s%3N
+}
+
+# --- in turn ---
+
+hold k --owner alice
+waits one -v
+one=$waiter
+check "status counts a command that waits" until_true n_wait 1
+waits two -v
+two=$waiter
+check "status counts two commands that wait" until_true n_wait 2
+run "$REDLOCK" status k --json
+prints '"waiters": 2' "JSON has their number, too"
+check "the first says that it is at place 1" \
+    until_true grep -q "waiting for 'k' at place 1 of [12]" "$work/one"
+check "the second says that it is at place 2 of 2" \
+    until_true grep -qx "redlock: waiting for 'k' at place 2 of 2" "$work/two"
+hand_over
+check "the first gets the lock" until_true had one
+check "the second says that it is at place 1" \
+    until_true grep -qx "redlock: waiting for 'k' at place 1 of 1" "$work/two"
+check "status counts only those who still wait" n_wait 1
+may_end one
+check "then the second gets it" until_true had one two
+check "nobody waits any more" until_true n_wait 0
+check "each place was said once" [ "$(grep -c ' at place ' "$work/two")" -eq 2 ]
+may_end two
+await "$one"
+status_is 0 "the first ends well"
+await "$two"
+status_is 0 "the second ends well"
+
+# --- who leaves ---
+
+hold k
+waits three
+three=$waiter
+until_true n_wait 1
+kill -INT "$three"
+await "$three"
+status_is 130 "Ctrl-C ends a wait"
+check "whoever gave up is in no waiting list" n_wait 0
+
+: >"$work/order"
+waits dead
+dead=$waiter
+until_true n_wait 1
+waits four --trace
+four=$waiter
+until_true n_wait 2
+kill -KILL "$dead"
+await "$dead"
+began=$(now_ms)
+hand_over
+check "the one behind a waiter that was killed gets the lock" until_true had four
+check "it does not wait long for it" [ $(($(now_ms) - began)) -lt 5000 ]
+check "it was woken" grep -q 'says that it is our turn for k' "$work/four"
+may_end four
+await "$four"
+
+: >"$work/order"
+hold k
+waits stopped
+stopped=$waiter
+until_true n_wait 1
+waits five
+five=$waiter
+until_true n_wait 2
+kill -STOP "$stopped"
+until_true is_stopped "$stopped"
+hand_over
+check "the one behind a waiter that is stopped gets the lock" until_true had five
+may_end five
+await "$five"
+kill -CONT "$stopped"
+check "the one that was stopped gets it, too" until_true had five stopped
+may_end stopped
+await "$stopped"
+status_is 0 "it ends well"
+
+finish
