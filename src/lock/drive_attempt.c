@@ -130,11 +130,12 @@ static struct view view_of(const struct rlk_attempt *a)
     return (struct view){a->state, a->waiting.listed, rlk_waiting_place(&a->waiting)};
 }
 
-/* Emit how the round ended, or that none will begin. */
-static void trace_decision(const struct redlock_lock *lock, uint64_t now_us)
+/* Emit how the round ended, or that none will begin. Whoever yields waits without a round. */
+static void trace_decision(const struct redlock_lock *lock, const struct view *before,
+                           uint64_t now_us)
 {
     const struct rlk_attempt *a = &lock->attempt;
-    bool goes_on = a->state == RLK_ATTEMPT_WAITING;
+    bool goes_on = a->state == RLK_ATTEMPT_WAITING && before->state == RLK_ATTEMPT_ASKING;
 
     if (goes_on || a->state == RLK_ATTEMPT_WON || a->state == RLK_ATTEMPT_FAILED) {
         RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_DECIDED, .round = a->tries,
@@ -159,7 +160,7 @@ RLK_TRACE_COLD static void trace_step(const struct redlock_lock *lock, const str
     struct view now = view_of(&lock->attempt);
 
     if (now.state != before->state) {
-        trace_decision(lock, now_us);
+        trace_decision(lock, before, now_us);
     }
     trace_place(lock, before, &now);
 }
