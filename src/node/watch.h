@@ -90,7 +90,8 @@ void rlk_watch_unwant(struct rlk_node *n, uint64_t now_us);
 
 enum rlk_watch_state rlk_watch_state(const struct rlk_node *n);
 
-/* Whether it is up, or would probably be soon if it was wanted. */
+/* Whether it is up, or could be soon if it was wanted: not in the back-off after a failure, nor
+ * while it is tried again. */
 bool rlk_watch_can_be_had(const struct rlk_node *n);
 
 /* Whether CLIENT CACHING YES on the command connection makes the server report the changes of the

@@ -408,9 +408,14 @@ enum rlk_watch_state rlk_watch_state(const struct rlk_node *n)
                : RLK_WATCH_NONE;
 }
 
+/* After a failure somebody has to want it again, or it would never come back: as soon as the
+ * back-off is over. */
 bool rlk_watch_can_be_had(const struct rlk_node *n)
 {
-    return n->options->watch && n->watch.failures == 0;
+    const struct rlk_watch *w = &n->watch;
+    bool may_try = w->failures == 0 || (w->step == RLK_WATCH_CLOSED && !w->timer.set);
+
+    return n->options->watch && (may_try || w->step == RLK_WATCH_DONE);
 }
 
 bool rlk_watch_tracks(const struct rlk_node *n)

@@ -742,6 +742,31 @@ START_TEST(nobody_opens_it_again_who_does_not_want_it)
 }
 END_TEST
 
+/* Whoever waits does without it after a failure. When the back-off is over, it may be wanted
+ * again. */
+START_TEST(after_a_failure_it_can_be_had_again)
+{
+    start_open();
+    ck_assert(rlk_watch_can_be_had(node()));
+    fake_on_next(f.nodes[0], 1, "SUBSCRIBE", FAKE_REPLY, "-NOPERM no\r\n", 13);
+    suspend_freeze();
+    want();
+    wait_seen(RLK_WAKE_UNWATCHED, 1);
+    ck_assert(!rlk_watch_can_be_had(node()));
+    unwant();
+    suspend_ms(IDLE_MS);
+    loop_settle(f.base);
+    ck_assert_uint_eq(n_attempts(), 1);
+    ck_assert(rlk_watch_can_be_had(node()));
+    want();
+    ck_assert(!rlk_watch_can_be_had(node()));
+    suspend_unfreeze();
+    wait_up();
+    ck_assert(rlk_watch_can_be_had(node()));
+    farm_end(&f);
+}
+END_TEST
+
 /* Another server may answer at that address. */
 START_TEST(it_does_not_outlive_the_command_connection)
 {
@@ -834,6 +859,7 @@ static Suite *watch_suite(void)
     tcase_add_loop_test(c, a_step_that_is_not_answered_ends_by_the_timeout, 0, N_STEPS);
     tcase_add_loop_test(c, when_it_breaks_it_is_opened_again, 0, 2);
     tcase_add_test(c, nobody_opens_it_again_who_does_not_want_it);
+    tcase_add_test(c, after_a_failure_it_can_be_had_again);
     tcase_add_test(c, it_does_not_outlive_the_command_connection);
     tcase_add_test(c, a_late_reply_to_the_tracking_of_a_former_one_is_ignored);
     suite_add_tcase(s, c);
