@@ -318,6 +318,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
         note_trouble(q, n, reply, &ev);
     }
     if (rlk_classify_woke(reply) && q->left == RLK_LEFTOVER_RELEASE && claim->lock) {
+        claim->lock->woke = true;
         rlk_contention_note_woken(&claim->lock->contender, true);
     }
     if (q->left == RLK_LEFTOVER_RELEASE && rlk_classify_refused_for_now(reply)) {

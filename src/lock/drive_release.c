@@ -57,6 +57,9 @@ static void on_report(struct rlk_call *call)
 {
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
 
+    if (!lock->woke) {
+        rlk_contention_note_woken(&lock->contender, false);
+    }
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASED, .status = lock->release.status);
     if (lock->owned_by_user) {
@@ -80,7 +83,8 @@ static const char *channel(const struct redlock_lock *lock)
 }
 
 /* Its timeout begins now. A stuck node gets the release, too: after the commands in flight [S5].
- * The next request of this manager asks in the same turn: on each connection after the release. */
+ * The next request of this manager asks in the same turn: on each connection after the release.
+ * Whether it yields is what the release before has said, because this one has no reply yet. */
 static void start(struct redlock_lock *lock, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
@@ -93,7 +97,6 @@ static void start(struct redlock_lock *lock, uint64_t now_us)
     rlk_manager_nodes(lock->rl, now_us, NULL, &ev.connecting, &ev.ready);
     step(lock, &ev);
     rlk_contention_pass(&lock->rl->contention, &lock->contender);
-    rlk_contention_note_woken(&lock->contender, false); /* until a reply says so [W7] */
 }
 
 static void on_dequeued(struct rlk_call *call)

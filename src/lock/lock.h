@@ -33,6 +33,7 @@ struct redlock_lock {
     int driver_status;      /* the status of an attempt that the driver ended; 0: it did not */
     bool owned_by_user;     /* RELEASING, ENDED: by a close, so the user still has the handle */
     bool by_token;          /* made by redlock_release_token(): the user has no handle */
+    bool woke;              /* RELEASING: a master has woken somebody who waits for our keys */
     struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
     struct rlk_call report_extended; /* runs extend_cb */
     struct rlk_call queue;           /* its place in the queue [S13] */

@@ -8,6 +8,7 @@
 #include "io/farm.h"
 #include "io/suites.h"
 #include "io/suspend.h"
+#include "io/watch.h"
 
 static struct farm f;
 
@@ -41,7 +42,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 }
 
 /* A request for the keys, each of one letter. */
-static void ask(struct waiter *w, const char *keys, uint32_t wait_ms)
+static void ask_on(struct redlock *rl, struct waiter *w, const char *keys, uint32_t wait_ms)
 {
     static char names[4][2];
     const char *pointers[4];
@@ -55,7 +56,12 @@ static void ask(struct waiter *w, const char *keys, uint32_t wait_ms)
     request.keys = pointers;
     request.n_keys = i;
     request.wait_ms = wait_ms;
-    ck_assert_int_eq(redlock_acquire(f.rl, &request, on_acquired, w, &w->handle), REDLOCK_OK);
+    ck_assert_int_eq(redlock_acquire(rl, &request, on_acquired, w, &w->handle), REDLOCK_OK);
+}
+
+static void ask(struct waiter *w, const char *keys, uint32_t wait_ms)
+{
+    ask_on(f.rl, w, keys, wait_ms);
 }
 
 static void ask_to_wait(struct waiter *w, const char *keys)
@@ -539,6 +545,55 @@ START_TEST(others_stand_behind_a_lock_that_was_taken_over)
 }
 END_TEST
 
+/* ---- another manager ---- */
+
+static bool is_listed(void *arg)
+{
+    size_t i;
+
+    (void)arg;
+    for (i = 0; i < f.n; i++) {
+        if (model_waiter(fake_model(f.nodes[i]), "k", 1) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The release and the next request leave in one flight, so no reply says in time that the release
+ * has woken somebody: that of the release before does. */
+START_TEST(whoever_asks_again_in_the_turn_of_its_release_lets_another_manager_in)
+{
+    struct waiter one = {0}, two = {0};
+    struct redlock *first;
+    int i;
+
+    n_calls = 0;
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.watch = 1;
+    farm_open(&f);
+    first = f.rl;
+    farm_open(&f);
+    ask_on(first, &one, "k", REDLOCK_FOREVER);
+    must_get(&one);
+    ask_to_wait(&two, "k");
+    for (i = 0; i < 2 && two.calls == 0; i++) {
+        loop_must_true(f.base, is_listed, NULL);
+        n_calls = one.calls = 0;
+        start_release(&one);
+        ask_on(first, &one, "k", REDLOCK_FOREVER);
+        wait_for_calls(1);
+    }
+    ck_assert_int_eq(two.calls, 1);
+    ck_assert_int_eq(two.status, REDLOCK_OK);
+    ck_assert_int_eq(one.calls, 0);
+    start_release(&two);
+    must_get(&one);
+    watch_close(f.base, first);
+    farm_end(&f);
+}
+END_TEST
+
 /* ---- the end of the manager ---- */
 
 #define MANY 10000
@@ -589,6 +644,7 @@ Suite *contention_suite(void)
     tcase_add_test(c, a_request_that_does_not_wait_asks_the_masters_at_once);
     tcase_add_test(c, others_stand_behind_a_lock_that_was_taken_without_waiting);
     tcase_add_test(c, others_stand_behind_a_lock_that_was_taken_over);
+    tcase_add_test(c, whoever_asks_again_in_the_turn_of_its_release_lets_another_manager_in);
     tcase_add_test(c, a_close_ends_ten_thousand_that_stand_behind);
     suite_add_tcase(s, c);
     return s;
