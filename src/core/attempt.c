@@ -20,7 +20,7 @@ void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *co
     a->took_us = 0;
     a->unlisted_us = 0;
     a->retry_us = RLK_NEVER;
-    a->polls = a->split = a->had_turn = false;
+    a->polls = a->split = false;
     a->config = *config;
     rlk_waiting_init(&a->waiting, config->terms.nodes, config->key_hash);
     rlk_prng_seed(&a->prng, config->seed);
@@ -49,14 +49,14 @@ static void begin_back_off(struct rlk_attempt *a, uint64_t now_us)
 
 /* [W2] Wait for whoever holds the keys. Without a holder there is nobody to wait for, only nodes.
  */
-static void wait(struct rlk_attempt *a, enum rlk_wait_how how, uint64_t now_us)
+static void wait(struct rlk_attempt *a, bool yields, uint64_t now_us)
 {
     a->state = RLK_ATTEMPT_WAITING;
     begin_back_off(a, now_us);
     if (a->polls) {
         rlk_waiting_stop(&a->waiting);
     } else {
-        rlk_waiting_begin(&a->waiting, how, now_us);
+        rlk_waiting_begin(&a->waiting, yields, now_us);
     }
 }
 
@@ -67,17 +67,12 @@ static bool is_back_off_needed(const struct rlk_attempt *a)
     return rlk_round_is_split(&a->round) || (a->waiting.turn & ~a->round.no) != 0;
 }
 
-/* The round was lost. A turn that was in vain is made up for by a place at the front: as soon as we
- * wait for a holder. */
 static void wait_after_round(struct rlk_attempt *a, uint64_t now_us)
 {
-    bool had_turn = a->had_turn;
-
     a->took_us = rlk_time_sub(now_us, a->round.started_us);
     a->polls = a->round.status != REDLOCK_EHELD || !a->config.watch;
     a->split = is_back_off_needed(a);
-    a->had_turn = had_turn && a->polls;
-    wait(a, had_turn ? RLK_WAIT_FIRST : RLK_WAIT_LAST, now_us);
+    wait(a, false, now_us);
 }
 
 /* Whether the attempt waited for somebody before this round. The reason says so of the first one.
@@ -222,9 +217,7 @@ static void wait_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rl
     rlk_waiting_timer(&a->waiting, ev, &a->prng, out);
     resume_polling(a, polled, ev->now_us);
     if (is_turn(a, ev->now_us) || ev->now_us >= round_us(a)) {
-        a->had_turn = a->had_turn || a->waiting.turn != 0;
         out->wait = out->track = 0;
-        out->wait_how = RLK_WAIT_LAST;
         next_round(a, ev, out);
     }
 }
@@ -246,25 +239,13 @@ static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
     }
 }
 
-/* A node took us out of its list although we do not wait now. */
-static void note_turn(struct rlk_attempt *a, const struct rlk_event *ev)
-{
-    bool turn = ev->kind == RLK_EVENT_TURN || (ev->kind == RLK_EVENT_PLACE && ev->turn);
-
-    if (turn && (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_QUEUED ||
-                 a->state == RLK_ATTEMPT_WAITING)) {
-        a->had_turn = true;
-    }
-}
-
-/* What a master says of its waiting list. */
+/* What a master says of its waiting list. Nothing is lost when it comes at another time: the next
+ * wait asks for our place again, with the same ticket [W8]. */
 static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     bool polled = may_poll(a);
 
-    if (a->state != RLK_ATTEMPT_WAITING || a->polls) {
-        note_turn(a, ev);
-    } else {
+    if (a->state == RLK_ATTEMPT_WAITING && !a->polls) {
         rlk_waiting_step(&a->waiting, ev, &a->prng, out);
         resume_polling(a, polled, ev->now_us);
     }
@@ -331,7 +312,7 @@ static void begin(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
     } else if (waits && ev->yield) {
         a->reason = REDLOCK_EHELD;
         a->polls = !a->config.watch;
-        wait(a, RLK_WAIT_YIELD, ev->now_us);
+        wait(a, true, ev->now_us);
         wait_on(a, ev, out);
     } else {
         next_round(a, ev, out);

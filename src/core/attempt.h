@@ -67,7 +67,6 @@ struct rlk_attempt {
     uint64_t retry_us;    /* WAITING: the end of the back-off that began then */
     bool polls;           /* WAITING: for nodes, not for a holder: the round begins at retry_us */
     bool split; /* WAITING: perhaps nobody holds the keys: also a turn has to wait until retry_us */
-    bool had_turn; /* a node has taken us out of its list, and we did not get the lock */
     struct rlk_waiting waiting;
     struct rlk_attempt_config config;
     struct rlk_prng prng;

@@ -106,13 +106,6 @@ struct rlk_event {
     };
 };
 
-/* How to wait in the list of a node. */
-enum rlk_wait_how {
-    RLK_WAIT_LAST = 0, /* at its end */
-    RLK_WAIT_FIRST,    /* at its front: it was our turn, but somebody else was faster */
-    RLK_WAIT_YIELD     /* at its end, also when the keys are free */
-};
-
 struct rlk_actions {
     bool fresh;       /* a round begins: make a new claim, with a fresh token [S4] */
     uint64_t acquire; /* ask these nodes for the key; their leases count from now_us */
@@ -124,7 +117,7 @@ struct rlk_actions {
     uint64_t release;     /* release the claim on these nodes */
     uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER: none */
     uint64_t wait;        /* ask these nodes for a place in their waiting lists ... */
-    enum rlk_wait_how wait_how;
+    bool wait_yields;     /* of `wait`: also when the keys are free it is not our turn */
     uint64_t track;       /* of `wait`: and have these report when a key changes */
     bool queue;           /* queue this machine, and send DEQUEUED when it is its turn */
     bool report;          /* the machine has decided: report it to the user */

@@ -70,7 +70,7 @@ static void ask(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions *out)
     w->asked |= nodes;
     w->places |= nodes;
     out->wait = nodes;
-    out->wait_how = w->how;
+    out->wait_yields = w->yields;
     out->track = nodes & w->next;
 }
 
@@ -107,8 +107,7 @@ static uint64_t key_end_us(const struct rlk_waiting *w)
     return needed(w) < RLK_WAITING_TURNS ? first : second;
 }
 
-/* Ask the hosts, chosen anew, for our place. If none can be asked now, `how` is for the first whose
- * watch comes up. */
+/* Ask the hosts, chosen anew, for our place. */
 static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                  struct rlk_actions *out)
 {
@@ -126,13 +125,12 @@ static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_p
     w->denied = 0;
     w->look_us = next_look_us(prng, ev->now_us);
     ask(w, w->watched, out);
-    w->how = w->watched ? RLK_WAIT_LAST : w->how;
 }
 
-void rlk_waiting_begin(struct rlk_waiting *w, enum rlk_wait_how how, uint64_t now_us)
+void rlk_waiting_begin(struct rlk_waiting *w, bool yields, uint64_t now_us)
 {
     rlk_waiting_stop(w);
-    w->how = how;
+    w->yields = yields;
     w->look_us = now_us;
 }
 
@@ -247,6 +245,7 @@ static void on_turn(struct rlk_waiting *w, const struct rlk_event *ev)
 
     forget(w, bit);
     w->turn |= bit;
+    w->yields = false;
 }
 
 static void update_next(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
@@ -278,6 +277,7 @@ static void deny(struct rlk_waiting *w, uint64_t bit, uint64_t now_us)
 
 static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
 {
+    w->yields = false;
     w->listed |= rlk_mask_bit(ev->node);
     w->place = ev->place;
     w->end_us[slot(w, ev->node)] = rlk_time_add(ev->now_us, ev->left_us);
@@ -392,13 +392,11 @@ static bool is_settled(const struct rlk_waiting *w)
     return w->checked || is_enough(w, w->turn);
 }
 
-/* [W3] Only one host has announced a turn that is due now: look, with the right to be the first,
- * since we may have lost our place there for nothing. */
+/* [W3] Only one host has announced a turn that is due now: look. */
 static void check_turn(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out)
 {
     w->go_us = rlk_time_add(ev->now_us, RLK_WAITING_CHECK_US);
-    w->how = RLK_WAIT_FIRST;
     look(w, ev, prng, out);
 }
 
@@ -417,7 +415,6 @@ void rlk_waiting_renew(struct rlk_waiting *w, uint64_t now_us)
 {
     if (w->turn) {
         w->turn = 0;
-        w->how = RLK_WAIT_FIRST;
         w->look_us = now_us;
     }
 }

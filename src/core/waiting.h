@@ -55,22 +55,23 @@ struct rlk_waiting {
     uint64_t doubted_until_us;
     uint64_t unable; /* nodes that could not list us, and are not asked again until ... */
     uint64_t unable_until_us;
-    uint64_t places;       /* nodes that list us or have let us go first: to be told when we leave,
-                              hosts or not */
-    uint32_t place;        /* what a host said last; 0: unknown */
-    bool checked;          /* we have looked at all hosts, and none has had news since */
-    enum rlk_wait_how how; /* the next question asks so for a place */
-    uint64_t look_us;      /* when to look again */
-    uint64_t again_us;     /* the next pause between two looks at a key that has expired */
-    uint64_t go_us;        /* when a turn is due; RLK_NEVER: not now */
+    uint64_t places;   /* nodes that list us or have let us go first: to be told when we leave,
+                          hosts or not */
+    uint32_t place;    /* what a host said last; 0: unknown */
+    bool checked;      /* we have looked at all hosts, and none has had news since */
+    bool yields;       /* no host has listed us yet since others were to go first [W7] */
+    uint64_t look_us;  /* when to look again */
+    uint64_t again_us; /* the next pause between two looks at a key that has expired */
+    uint64_t go_us;    /* when a turn is due; RLK_NEVER: not now */
     uint64_t end_us[RLK_WAITING_HOSTS]; /* when the key expires on each host */
 };
 
 /* nodes: 1 to RLK_MAX_NODES; hash: of the keys, the same in all clients [W1]. */
 void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash);
 
-/* Begin to wait, or begin again after a round: the next TIMER, which is due now, asks the hosts. */
-void rlk_waiting_begin(struct rlk_waiting *w, enum rlk_wait_how how, uint64_t now_us);
+/* Begin to wait, or begin again after a round: the next TIMER, which is due now, asks the hosts.
+ * yields: others go first [W7]. */
+void rlk_waiting_begin(struct rlk_waiting *w, bool yields, uint64_t now_us);
 
 /* Wait for nothing. Hosts may still have us in their lists. */
 void rlk_waiting_stop(struct rlk_waiting *w);

@@ -109,7 +109,7 @@ void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out
         track_all(lock, out->track, now_us);
         take_ticket(lock);
         lock->claim->wait_channel = lock->rl->options.wake_channel;
-        lock->claim->wait_how = out->wait_how;
+        lock->claim->yields = out->wait_yields;
         rlk_ask(lock, RLK_ASK_WAIT, out->wait, lock->claim->ttl_ms, now_us);
     }
 }

@@ -42,7 +42,7 @@ static void form(struct rlk_script_forms *f, const struct rlk_node *n, bool seco
     } else if (f->script == &rlk_script_confirm) {
         rlk_command_confirm(c, f->claim, second);
     } else if (f->script == &rlk_script_wait) {
-        rlk_command_wait(c, f->claim, f->claim->wait_channel, f->claim->wait_how, second);
+        rlk_command_wait(c, f->claim, f->claim->wait_channel, second);
     } else if (f->script == &rlk_script_leave) {
         rlk_command_leave(c, f->claim, f->claim->wait_channel, second);
     } else {

@@ -27,7 +27,7 @@ static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_key
     c->resent = c->hint = c->fence = 0;
     c->lock = NULL;
     c->channel = c->wait_channel = NULL;
-    c->wait_how = RLK_WAIT_LAST;
+    c->yields = false;
     c->round = 0;
     c->ttl_ms = c->life_ms = ttl_ms;
     c->n_keys = n_keys;

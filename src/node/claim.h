@@ -31,15 +31,15 @@ struct rlk_claim {
                                                 it no script is sent again for this claim */
     bool set_lost; /* a command that sets or keeps the key was not answered, and may still be
                       carried out: pending releases of this claim do not expire */
-    struct redlock_lock *lock;  /* gets the replies; NULL: it no longer wants them */
-    const char *channel;        /* what its release tells the waiting lists. NULL: nothing; "": wake
-                                   the first who waits; else also take this channel out. Borrowed
-                                   from the manager */
-    const char *wait_channel;   /* of WAIT and LEAVE; borrowed, too */
-    enum rlk_wait_how wait_how; /* of WAIT */
-    uint64_t ticket_us;         /* of WAIT: since when we wait, by our wall clock */
-    uint32_t round;             /* the number of the round */
-    uint32_t ttl_ms;            /* the longest ttl that we asked for */
+    struct redlock_lock *lock; /* gets the replies; NULL: it no longer wants them */
+    const char *channel;       /* what its release tells the waiting lists. NULL: nothing; "": wake
+                                  the first who waits; else also take this channel out. Borrowed
+                                  from the manager */
+    const char *wait_channel;  /* of WAIT and LEAVE; borrowed, too */
+    bool yields;               /* of WAIT: also when the keys are free it is not our turn */
+    uint64_t ticket_us;        /* of WAIT: since when we wait, by our wall clock */
+    uint32_t round;            /* the number of the round */
+    uint32_t ttl_ms;           /* the longest ttl that we asked for */
     uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
                          had this token before */
     uint64_t resent;  /* nodes that had forgotten a script, and were sent its text */

@@ -169,12 +169,12 @@ void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, b
 }
 
 void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
-                      enum rlk_wait_how how, bool text)
+                      bool text)
 {
     begin_keys(c, &rlk_script_wait, text, claim, 4);
     put_bulk(c, channel, strlen(channel));
     put_number(c, claim->ticket_us);
-    put_number(c, how == RLK_WAIT_YIELD);
+    put_number(c, claim->yields);
     put_number(c, RLK_COMMAND_WAITING_MS);
 }
 

@@ -69,7 +69,7 @@ void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, b
 
 /* List the channel among those who wait for the keys of the claim; take it out of the lists. */
 void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
-                      enum rlk_wait_how how, bool text);
+                      bool text);
 void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
                        bool text);
 

@@ -69,6 +69,7 @@ static void hear_place(struct wait_model *m, const struct wait_step *s, uint64_t
     if (s->ev->turn) {
         forget(m, bit);
         m->turn |= bit;
+        m->yields = false;
     } else if (!s->ev->listed) {
         forget(m, bit);
         m->failed |= bit;
@@ -77,6 +78,7 @@ static void hear_place(struct wait_model *m, const struct wait_step *s, uint64_t
         forget(m, bit);
         m->turn &= ~bit;
         m->listed |= bit;
+        m->yields = false;
         m->first |= s->ev->place == 1 ? bit : 0;
     }
 }
@@ -92,6 +94,7 @@ static void hear(struct wait_model *m, const struct wait_step *s)
                          s->ev->kind == RLK_EVENT_WATCHED)) {
         m->checked = false; /* one host has news */
     }
+    m->yields = m->yields && s->ev->kind != RLK_EVENT_TURN;
     if (!(hosts_of(s) & bit)) {
         return;
     }
@@ -158,6 +161,8 @@ static void check_questions(struct wait_model *m, const struct wait_step *s)
     FUZZ_CHECK((out->wait & ~hosts_of(s)) == 0, "[W1] only hosts are asked for a place");
     FUZZ_CHECK(count(hosts_of(s)) <= RLK_WAITING_HOSTS, "[W1] there are three hosts at most");
     FUZZ_CHECK((out->wait & ~m->watched) == 0, "a host that cannot wake us is not asked");
+    FUZZ_CHECK(out->wait == 0 || out->wait_yields == m->yields,
+               "[W7] who yields asks so until it has a place, and nobody else does");
     FUZZ_CHECK(out->track == (m->first & out->wait),
                "[W4] whoever is next hears of changes, and nobody else");
     if (is_hint(s->ev)) {
@@ -231,20 +236,9 @@ static void begin(struct wait_model *m, const struct wait_step *s)
 {
     m->watched = m->listed = m->first = m->turn = 0;
     m->checked = false;
+    m->yields = s->after->tries == 0;
     m->unlisted_us = m->looked_us = s->ev->now_us;
     m->hints = 2;
-}
-
-/* [W7] A turn that comes to nothing is made up for. */
-static void note_turn(struct wait_model *m, const struct wait_step *s)
-{
-    bool turn = s->ev->kind == RLK_EVENT_TURN || (s->ev->kind == RLK_EVENT_PLACE && s->ev->turn);
-
-    if (turn && !wait_model_applies(s->before) &&
-        (s->before->state == RLK_ATTEMPT_ASKING || s->before->state == RLK_ATTEMPT_WAITING ||
-         s->before->state == RLK_ATTEMPT_QUEUED)) {
-        m->in_vain = true;
-    }
 }
 
 static void follow_wait(struct wait_model *m, const struct wait_step *s)
@@ -263,7 +257,6 @@ static void follow_wait(struct wait_model *m, const struct wait_step *s)
     note_listed(m, was_enough, s);
     if (goes(s)) {
         check_round(m, s);
-        m->in_vain = m->in_vain || m->turn != 0;
     } else {
         check_questions(m, s);
     }
@@ -275,18 +268,15 @@ static void follow_wait(struct wait_model *m, const struct wait_step *s)
 
 void wait_model_follow(struct wait_model *m, const struct wait_step *s)
 {
-    bool waited = wait_model_applies(s->before), yields = false;
+    bool waited = wait_model_applies(s->before);
+    bool begins = !waited && wait_model_applies(s->after);
 
-    note_turn(m, s);
-    if (!waited && wait_model_applies(s->after)) {
+    if (begins) {
         begin(m, s);
-        yields = s->after->tries == 0;
-        FUZZ_CHECK(yields || s->after->waiting.how == (m->in_vain ? RLK_WAIT_FIRST : RLK_WAIT_LAST),
-                   "[W7] who lost its turn waits at the front");
-        FUZZ_CHECK(yields || s->out->deadline_us == s->ev->now_us, "it asks for a place at once");
-        m->in_vain = m->in_vain && yields;
+        FUZZ_CHECK(m->yields || s->out->deadline_us == s->ev->now_us,
+                   "it asks for a place at once");
     }
-    if (waited || yields) {
+    if (waited || (begins && m->yields)) {
         follow_wait(m, s);
     } else {
         FUZZ_CHECK(s->out->wait == 0 && s->out->track == 0, "only a waiter asks for a place");

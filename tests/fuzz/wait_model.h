@@ -17,7 +17,7 @@ struct wait_model {
     uint64_t looked_us;   /* when a timer last made us ask */
     unsigned hints;       /* how many more looks events explain */
     bool checked;         /* we have looked, and no host has had news since */
-    bool in_vain;         /* a node has let us go first, and we did not get the lock */
+    bool yields;          /* others go first, and no host has listed us yet */
 };
 
 /* A step that began or ended in a wait, or in a round. */

@@ -162,7 +162,8 @@ START_TEST(there_is_room_for_the_longest_command)
     c->channel = channel;
     rlk_command_release(&command, c, true);
     check_room(&rlk_script_release);
-    rlk_command_wait(&command, c, channel, RLK_WAIT_YIELD, true);
+    c->yields = true;
+    rlk_command_wait(&command, c, channel, true);
     check_room(&rlk_script_wait);
     rlk_claim_unref(c);
 }
@@ -237,16 +238,17 @@ END_TEST
 START_TEST(waiting_and_leaving_are_as_hiredis_writes_them)
 {
     struct rlk_claim *c = make((unsigned)_i);
-    unsigned text, how;
+    unsigned text, yields;
 
     c->ticket_us = UINT64_C(1795357800123456);
     for (text = 0; text < 2; text++) {
-        for (how = RLK_WAIT_LAST; how <= RLK_WAIT_YIELD; how++) {
-            rlk_command_wait(&command, c, CHANNEL, (enum rlk_wait_how)how, text);
+        for (yields = 0; yields < 2; yields++) {
+            c->yields = yields;
+            rlk_command_wait(&command, c, CHANNEL, text);
             script_and_keys(rlk_script_wait.text, c, text);
             word(CHANNEL);
             number(c->ticket_us);
-            number(how == RLK_WAIT_YIELD);
+            number(yields);
             number(10000);
             check_command();
         }

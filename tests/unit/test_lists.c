@@ -93,15 +93,25 @@ static uint64_t wall_clock_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* RLK_WAIT_FIRST: with a ticket that is half a second old. */
-static redisReply *wait_for(unsigned bits, const char *channel, enum rlk_wait_how how)
+static redisReply *wait_since(unsigned bits, const char *channel, uint64_t ticket_us)
 {
     struct rlk_claim *claim = claim_to(bits, false);
 
-    claim->ticket_us = wall_clock_us() - (how == RLK_WAIT_FIRST ? 500000 : 0);
-    rlk_command_wait(&command, claim, channel, how, true);
+    claim->ticket_us = ticket_us;
+    rlk_command_wait(&command, claim, channel, true);
     rlk_claim_unref(claim);
     return run();
+}
+
+static redisReply *wait_for(unsigned bits, const char *channel)
+{
+    return wait_since(bits, channel, wall_clock_us());
+}
+
+/* Who has waited for half a second. */
+static redisReply *wait_for_long(unsigned bits, const char *channel)
+{
+    return wait_since(bits, channel, wall_clock_us() - 500000);
 }
 
 static redisReply *leave(unsigned bits, const char *channel)
@@ -375,7 +385,8 @@ static void format_some(struct rlk_prng *p)
 
     if (what < 3) {
         claim->ticket_us = wall_clock_us() - draw(p, 500000);
-        rlk_command_wait(&command, claim, channel, (enum rlk_wait_how)draw(p, 3), true);
+        claim->yields = draw(p, 3) == 2;
+        rlk_command_wait(&command, claim, channel, true);
     } else if (what == 3) {
         rlk_command_leave(&command, claim, channel, true);
     } else {
@@ -419,11 +430,11 @@ END_TEST
 START_TEST(a_release_wakes_the_first_and_tells_the_next)
 {
     DO("SET p:a other PX 90000");
-    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), 1, true, "other");
-    says_place(wait_for(1, "p:w2", RLK_WAIT_LAST), 2, true, "other");
-    says_place(wait_for(1, "p:w3", RLK_WAIT_LAST), 3, true, "other");
-    says_place(wait_for(1, "p:w4", RLK_WAIT_FIRST), 1, true, "other");
-    says_place(wait_for(1, "p:w2", RLK_WAIT_LAST), 3, true, "other");
+    says_place(wait_for(1, "p:w1"), 1, true, "other");
+    says_place(wait_for(1, "p:w2"), 2, true, "other");
+    says_place(wait_for(1, "p:w3"), 3, true, "other");
+    says_place(wait_for_long(1, "p:w4"), 1, true, "other");
+    says_place(wait_for(1, "p:w2"), 3, true, "other");
     check_list("p:a", "p:w4 p:w1 p:w2 p:w3 ");
     ck_assert_int_eq(number(release(1, "")), -1);
     DO("SET p:a " MINE);
@@ -444,10 +455,10 @@ START_TEST(a_ticket_is_at_most_a_second_old_and_not_of_the_future)
 
     DO("SET p:a other PX 90000");
     claim->ticket_us = now_us + 60000000;
-    rlk_command_wait(&command, claim, "p:w1", RLK_WAIT_LAST, true);
+    rlk_command_wait(&command, claim, "p:w1", true);
     says_place(run(), 1, true, "other");
     claim->ticket_us = 1;
-    rlk_command_wait(&command, claim, "p:w2", RLK_WAIT_LAST, true);
+    rlk_command_wait(&command, claim, "p:w2", true);
     says_place(run(), 1, true, "other");
     ck_assert_int_le(number(ask_on(server, "ZCOUNT p:a:redlock-waiting -inf %llu",
                                    (unsigned long long)now_us - 1000001)),
@@ -465,9 +476,9 @@ START_TEST(a_list_ends_ten_seconds_after_it_was_entered)
     int64_t left_ms;
 
     DO("SET p:a other");
-    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), 1, false, "other");
+    says_place(wait_for(1, "p:w1"), 1, false, "other");
     DO("PEXPIRE p:a:redlock-waiting 5000");
-    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), 1, false, "other");
+    says_place(wait_for(1, "p:w1"), 1, false, "other");
     left_ms = number(ask_on(server, "PTTL p:a:redlock-waiting"));
     ck_assert_int_le(left_ms, RLK_COMMAND_WAITING_MS);
     ck_assert_int_gt(left_ms, 5000);
@@ -482,11 +493,11 @@ START_TEST(a_list_has_at_most_1024_channels)
     DO("SET p:a other PX 90000");
     for (i = 1; i <= 1024; i++) {
         snprintf(channel, sizeof(channel), "x%u", i);
-        says_place(wait_for(1, channel, RLK_WAIT_LAST), i, true, "other");
+        says_place(wait_for(1, channel), i, true, "other");
     }
-    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), -1, true, "other");
-    says_place(wait_for(1, "p:w1", RLK_WAIT_FIRST), -1, true, "other");
-    says_place(wait_for(1, "x7", RLK_WAIT_LAST), 7, true, "other");
+    says_place(wait_for(1, "p:w1"), -1, true, "other");
+    says_place(wait_for_long(1, "p:w1"), -1, true, "other");
+    says_place(wait_for(1, "x7"), 7, true, "other");
     ck_assert_int_eq(number(ask_on(server, "ZCARD p:a:redlock-waiting")), 1024);
 }
 END_TEST
@@ -521,14 +532,14 @@ START_TEST(a_list_of_a_wrong_type_does_not_harm_a_release)
     ck_assert_int_eq(number(ask_on(server, "EXISTS p:a p:b")), 0);
     ck_assert_int_eq(number(leave(1, "p:w1")), 0);
     DO("SET p:a other");
-    says_error(wait_for(1, "p:w1", RLK_WAIT_LAST), "WRONGTYPE");
+    says_error(wait_for(1, "p:w1"), "WRONGTYPE");
 }
 END_TEST
 
 START_TEST(a_key_of_a_wrong_type_is_waited_for)
 {
     DO("LPUSH p:a x");
-    says_place(wait_for(1, "p:w1", RLK_WAIT_LAST), 1, false, "");
+    says_place(wait_for(1, "p:w1"), 1, false, "");
     says_error(release(1, ""), "WRONGTYPE");
     check_heard("");
     check_list("p:a", "p:w1 ");
@@ -562,7 +573,7 @@ START_TEST(a_release_needs_no_right_to_publish)
     check_heard("");
     check_list("p:a", "p:w1 ");
     ck_assert_int_eq(number(ask_on(server, "EXISTS p:a")), 0);
-    says_place(wait_for(1, "p:w2", RLK_WAIT_LAST), 0, false, "");
+    says_place(wait_for(1, "p:w2"), 0, false, "");
 }
 END_TEST
 
@@ -578,7 +589,7 @@ START_TEST(a_release_needs_no_right_to_the_list)
     ck_assert_int_eq(number(release(1, "p:w2")), 1);
     check_heard("");
     DO("SET p:a other");
-    freeReplyObject(wait_for(1, "p:w2", RLK_WAIT_LAST));
+    freeReplyObject(wait_for(1, "p:w2"));
     DO("AUTH default x");
     check_list("p:a", "p:w1 ");
 }
@@ -590,10 +601,10 @@ START_TEST(a_full_server_wakes_and_says_when_it_cannot_list)
     DO("SET p:a " MINE " PX 90000");
     DO("ZADD p:a:redlock-waiting 1 dead 2 p:w1 3 p:w2");
     DO("CONFIG SET maxmemory 1");
-    says_error(wait_for(1, "p:w3", RLK_WAIT_LAST), "OOM");
+    says_error(wait_for(1, "p:w3"), "OOM");
     ck_assert_int_eq(number(release(1, "")), 2);
     check_heard("p:w1 tp:a\np:w2 np:a\n");
-    says_place(wait_for(1, "p:w2", RLK_WAIT_LAST), 0, false, "");
+    says_place(wait_for(1, "p:w2"), 0, false, "");
     ck_assert_int_eq(number(leave(1, "p:w3")), 0);
     DO("CONFIG SET maxmemory 0");
 }

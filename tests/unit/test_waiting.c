@@ -23,7 +23,7 @@
 
 /* The first round is lost: the hosts are asked for a place, which is due at once. */
 #define REFUSED TRY, VOTE(10, 0x7, NO), WAITING, DUE(10), IS(out.wait, 0)
-#define WAIT NODES(5, 0), REFUSED, WAKE, IS(out.wait, 0x7), IS(out.wait_how, RLK_WAIT_LAST)
+#define WAIT NODES(5, 0), REFUSED, WAKE, IS(out.wait, 0x7), IS(out.wait_yields, false)
 
 /* What nodes answer, or say of their own. */
 #define LISTED(time, mask, at, left)                                                               \
@@ -89,8 +89,7 @@ static const struct story of_a_turn[] = {
       DUE(LATER), WAKE, ROUND(2)}},
 
     {"one_turn_alone_begins_a_round_after_a_look",
-     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LOOKS(0x7), IS(out.wait_how, RLK_WAIT_FIRST), WAKE,
-      ROUND(2)}},
+     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LOOKS(0x7), WAKE, ROUND(2)}},
     {"one_turn_alone_does_not_wait_for_more_when_all_have_answered",
      {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LOOKS(0x7), LISTED(LATER + 3000, 0x2, 1, RLK_NEVER),
       NO_PLACE(LATER + 3000, 0x4), FREE(LATER + 3001, 0x1), DUE(LATER + 3001), WAKE, ROUND(2)}},
@@ -126,25 +125,17 @@ static const struct story of_a_turn[] = {
      {WAIT, LISTED(20, 0x2, 1, RLK_NEVER), NO_PLACE(20, 0x4), FREE(21, 0x1), DUE(21), WAKE,
       ROUND(2)}},
     {"a_look_at_one_host_is_not_enough",
-     {WAIT_LISTED, CHANGED(LATER, 0x1), FREE(LATER + 100, 0x1), TIMER(LATER + 2100), LOOKS(0x7),
-      IS(out.wait_how, RLK_WAIT_FIRST)}},
+     {WAIT_LISTED, CHANGED(LATER, 0x1), FREE(LATER + 100, 0x1), TIMER(LATER + 2100), LOOKS(0x7)}},
     {"the_last_answer_of_a_host_counts",
      {WAIT, UP(15, 0x1, 0x1f), LISTED(20, 0x1, 1, RLK_NEVER), FREE(21, 0x1),
       IS(a.waiting.turn, 0x1), IS(a.waiting.listed, 0)}},
 
-    {"a_round_lost_after_a_turn_waits_at_the_front",
-     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO), WAITING, WAKE,
-      LOOKS(0x7), IS(out.wait_how, RLK_WAIT_FIRST), WAKE, IS(out.wait_how, RLK_WAIT_LAST)}},
-    {"a_change_before_the_look_does_not_take_the_front",
-     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO),
-      CHANGED(LATER + 10, 0x1), UP(LATER + 10, 0x2, 0x1f), WAKE, LOOKS(0x7),
-      IS(out.wait_how, RLK_WAIT_FIRST)}},
-    {"a_turn_that_comes_during_the_round_is_made_up_for_too",
+    {"a_round_lost_after_a_turn_asks_for_our_place_at_once",
+     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO), WAITING,
+      DUE(LATER + 10), WAKE, LOOKS(0x7), NO_TURN}},
+    {"a_turn_that_comes_during_the_round_is_old_after_it",
      {WAIT, WAKE, ROUND(2), TURN(LATER, 0x4), VOTE(LATER + 10, 0x7, NO), WAKE, LOOKS(0x7),
-      IS(out.wait_how, RLK_WAIT_FIRST)}},
-    {"a_turn_is_made_up_for_after_a_round_without_a_quorum",
-     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, VOTE(LATER + 10, 0x7, UNKNOWN), WAITING, IS(out.wait, 0),
-      WAKE, ROUND(3), VOTE(600000, 0x7, NO), WAKE, LOOKS(0x7), IS(out.wait_how, RLK_WAIT_FIRST)}},
+      NO_TURN}},
 };
 
 START_TEST(a_turn)
@@ -200,8 +191,7 @@ static const struct story of_looks[] = {
     {"a_change_that_was_a_release_is_not_looked_at",
      {WAIT_NEXT, CHANGED(LATER, 0x3), LOOKS(0), TURN(LATER + 100, 0x3), LOOKS(0), WAKE, ROUND(2)}},
     {"a_turn_alone_is_checked_before_the_change_is_looked_at",
-     {WAIT_NEXT, CHANGED(LATER, 0x1), TURN(LATER, 0x1), WAKE, LOOKS(0x7),
-      IS(out.wait_how, RLK_WAIT_FIRST)}},
+     {WAIT_NEXT, CHANGED(LATER, 0x1), TURN(LATER, 0x1), WAKE, LOOKS(0x7)}},
     {"a_change_on_a_node_that_is_no_host_does_not_matter",
      {WAIT_NEXT, CHANGED(LATER, 0x10), TIMER(LATER + 2000), LOOKS(0)}},
     {"whoever_is_no_longer_next_does_not_hear_of_changes",
@@ -231,9 +221,6 @@ static const struct story of_looks[] = {
       IS(a.waiting.listed, 0x7)}},
     {"a_host_is_asked_when_its_watch_is_up",
      {NODES(5, 0), SET(watched, 0x2), REFUSED, WAKE, LOOKS(0x2), UP(LATER, 0x1, 0x3), LOOKS(0x1)}},
-    {"the_front_is_asked_for_also_when_the_watch_comes_up_later",
-     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, VOTE(LATER + 10, 0x7, NO), SET(watched, 0), WAKE,
-      LOOKS(0), UP(LATER + 20, 0x1, 0x1), LOOKS(0x1), IS(out.wait_how, RLK_WAIT_FIRST)}},
     {"a_node_whose_watch_comes_up_becomes_a_host_when_there_are_too_few",
      {NODES(5, 0), SET(watchable, 0x6), REFUSED, WAKE, LOOKS(0x6), SET(watchable, 0xe),
       UP(LATER, 0x8, 0x1f), DUE(LATER), WAKE, LOOKS(0xe)}},
@@ -411,11 +398,19 @@ static const struct story of_manners[] = {
       IS(out.acquire, 0)}},
 
     {"whoever_yields_asks_for_a_place_at_once",
-     {NODES(5, 0), SET(yield, true), TRY, LOOKS(0x7), IS(out.wait_how, RLK_WAIT_YIELD),
-      IS(out.acquire, 0), IS(a.tries, 0), REASON(EHELD)}},
+     {NODES(5, 0), SET(yield, true), TRY, LOOKS(0x7), IS(out.wait_yields, true), IS(out.acquire, 0),
+      IS(a.tries, 0), REASON(EHELD)}},
     {"whoever_yields_may_have_been_behind_another_one",
      {NODES(5, 0), SET(behind, true), TRY, SET(yield, true), CONTEND(LATER), LOOKS(0x7),
-      IS(out.wait_how, RLK_WAIT_YIELD), IS(a.tries, 0)}},
+      IS(out.wait_yields, true), IS(a.tries, 0)}},
+    {"whoever_yields_says_so_until_it_has_a_place",
+     {SLOW, NODES(5, 0), SET(yield, true), SET(watched, 0), TRY, LOOKS(0), UP(LATER, 0x1, 0x1),
+      LOOKS(0x1), IS(out.wait_yields, true), NO_PLACE(LATER + 10, 0x1), SET(watched, 0x3), WAKE,
+      LOOKS(0x2), IS(out.wait_yields, true), LISTED(LATER + 2000, 0x2, 2, RLK_NEVER),
+      UP(LATER + 3000, 0x4, 0x7), LOOKS(0x4), IS(out.wait_yields, false)}},
+    {"whoever_yields_and_then_gets_a_turn_has_let_others_go_first",
+     {NODES(5, 0), SET(yield, true), TRY, TURN(LATER, 0x1), WAKE, LOOKS(0x7),
+      IS(out.wait_yields, false)}},
     {"whoever_yields_gets_a_turn",
      {NODES(5, 0), SET(yield, true), TRY, LISTED(10, 0x7, 2, RLK_NEVER), TURN(LATER, 0x3), WAKE,
       ROUND(1), VOTE(LATER + 10, 0x7, YES), WON}},
@@ -469,8 +464,8 @@ static void expect_held_back(struct world *w)
 
     ck_assert_uint_gt(retry_us, T0 + LATER + 1000);
     PLAY(w, WAKE, LOOKS(0x7), FREE(LATER + 500, 0x3), DUE(retry_us - T0), TIMER(retry_us - T0 - 1),
-         WAITING, WAKE, LOOKS(0x7), IS(out.wait_how, RLK_WAIT_FIRST), NO_TURN,
-         FREE(retry_us - T0 + 10, 0x3), DUE(retry_us - T0 + 10), WAKE, ASKING);
+         WAITING, WAKE, LOOKS(0x7), NO_TURN, FREE(retry_us - T0 + 10, 0x3), DUE(retry_us - T0 + 10),
+         WAKE, ASKING);
 }
 
 START_TEST(after_a_split_vote_a_turn_waits_for_the_back_off)
