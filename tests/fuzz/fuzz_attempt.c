@@ -37,6 +37,7 @@ struct world {
     uint64_t ready, coming, watchable, watched, now_us, deadline_us;
     uint64_t give_up_us; /* the start and the wait */
     bool full;
+    bool waited; /* others came first, or had the keys */
     unsigned wins_reported, ends_reported;
 };
 
@@ -146,10 +147,17 @@ static void check_beginning(struct world *w, const struct moment *m)
     FUZZ_CHECK(first || m->before->config.wait_us > 0, "who does not wait has one round");
 }
 
+/* A round at the start has its full time; one after a wait ends with it. */
+static void note_wait(struct world *w, const struct moment *m)
+{
+    w->waited = w->waited || m->before->state == RLK_ATTEMPT_BEHIND ||
+                m->before->state == RLK_ATTEMPT_WAITING || yields(w, m);
+}
+
 static void follow_round(struct world *w, const struct moment *m)
 {
     struct rlk_event ev = *m->ev;
-    uint64_t limit_us = m->after->tries <= 1 ? RLK_NEVER : w->give_up_us;
+    uint64_t limit_us = w->waited ? w->give_up_us : RLK_NEVER;
     struct rlk_actions out = *m->out;
 
     if (begins_a_round(m)) {
@@ -174,7 +182,7 @@ static void follow_round(struct world *w, const struct moment *m)
  * short. */
 static void check_reason(const struct world *w, const struct moment *m)
 {
-    bool cut = m->after->tries > 1 && w->now_us >= w->give_up_us;
+    bool cut = w->waited && w->now_us >= w->give_up_us;
 
     if (w->round.status != REDLOCK_ECANCELED) {
         FUZZ_CHECK(
@@ -340,6 +348,7 @@ static void step(struct world *w, struct rlk_event ev)
         w->give_up_us = rlk_time_add(w->now_us, before.config.wait_us);
     }
     rlk_attempt_step(&w->a, &ev, &out);
+    note_wait(w, &m);
     follow_round(w, &m);
     wait_model_follow(&w->wait, &(struct wait_step){&before, &w->a, &ev, &out});
     check_state(w, &m);
