@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "io/suites.h"
 #include "io/rig.h"
+#include "io/scripts.h"
 
 /* ---- restarts ---- */
 
@@ -379,6 +380,32 @@ START_TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
 }
 END_TEST
 
+/* ---- waiting ---- */
+
+/* [W1] _i: how many of three masters are in quarantine. With two of them nobody can win. */
+START_TEST(a_master_in_quarantine_is_no_host_while_two_others_are)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome got = {.n = 3};
+    size_t i;
+
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig.options.watch = 1;
+    farm_open(&rig);
+    for (i = 0; i < (size_t)_i; i++) {
+        rig_restart(i);
+        rig_must_be_quarantined(i, "it restarted");
+    }
+    farm_give_away(&rig, 0, 3);
+    request.wait_ms = REDLOCK_FOREVER;
+    ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, &got, NULL), 0);
+    scripts_wait_all(&rig, _i == 1 ? 1 : 0, 3, &rlk_script_wait, 1);
+    loop_settle(rig.base);
+    ck_assert_uint_eq(scripts_count(&rig, 0, &rlk_script_wait) > 0, _i != 1);
+    farm_end(&rig);
+}
+END_TEST
+
 /* ---- during an acquire ---- */
 
 /* Node 1 refuses, node 0 has voted, and node 2 has not answered. */
@@ -458,6 +485,7 @@ Suite *restarts_suite(void)
     tcase_add_test(tcase, a_master_that_evicts_votes_when_only_observed);
     tcase_add_loop_test(tcase, a_new_durable_master_counts_by_the_age_of_its_data, 0, N_DURABLES);
     tcase_add_test(tcase, an_eviction_that_is_switched_on_and_off_is_noticed);
+    tcase_add_loop_test(tcase, a_master_in_quarantine_is_no_host_while_two_others_are, 0, 3);
     tcase_add_loop_test(tcase, a_vote_before_a_restart_no_longer_counts, 0, 2);
     tcase_add_test(tcase, a_vote_of_a_master_that_evicts_now_no_longer_counts);
     suite_add_tcase(suite, tcase);
