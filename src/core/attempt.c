@@ -61,10 +61,11 @@ static void wait(struct rlk_attempt *a, bool yields, uint64_t now_us)
 }
 
 /* When we had a vote, other contenders may have had the others. When a node that said it was our
- * turn did not refuse, it will say so again at once. */
+ * turn did not refuse, it will say so again at once; and it may do so although it refuses. */
 static bool is_back_off_needed(const struct rlk_attempt *a)
 {
-    return rlk_round_is_split(&a->round) || (a->waiting.turn & ~a->round.no) != 0;
+    return rlk_round_is_split(&a->round) || (a->waiting.turn & ~a->round.no) != 0 ||
+           rlk_waiting_is_vain(&a->waiting);
 }
 
 static void wait_after_round(struct rlk_attempt *a, uint64_t now_us)

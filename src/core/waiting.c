@@ -129,9 +129,15 @@ static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_p
 
 void rlk_waiting_begin(struct rlk_waiting *w, bool yields, uint64_t now_us)
 {
+    w->vain |= w->turn;
     rlk_waiting_stop(w);
     w->yields = yields;
     w->look_us = now_us;
+}
+
+bool rlk_waiting_is_vain(const struct rlk_waiting *w)
+{
+    return (w->turn & w->vain) != 0;
 }
 
 void rlk_waiting_stop(struct rlk_waiting *w)
@@ -279,6 +285,7 @@ static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev, struct 
 {
     w->yields = false;
     w->listed |= rlk_mask_bit(ev->node);
+    w->vain &= ~rlk_mask_bit(ev->node);
     w->place = ev->place;
     w->end_us[slot(w, ev->node)] = rlk_time_add(ev->now_us, ev->left_us);
     update_next(w, ev, prng);

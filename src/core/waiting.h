@@ -53,6 +53,7 @@ struct rlk_waiting {
     uint64_t denied;       /* of hosts: have listed us since that look, or since such news */
     uint64_t doubted;      /* nodes whose turn others denied: alone it does not count until ... */
     uint64_t doubted_until_us;
+    uint64_t vain;   /* nodes whose turn was refused, and that have not listed us since */
     uint64_t unable; /* nodes that could not list us, and are not asked again until ... */
     uint64_t unable_until_us;
     uint64_t places;   /* nodes that list us or have let us go first: to be told when we leave,
@@ -72,6 +73,10 @@ void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash);
 /* Begin to wait, or begin again after a round: the next TIMER, which is due now, asks the hosts.
  * yields: others go first [W7]. */
 void rlk_waiting_begin(struct rlk_waiting *w, bool yields, uint64_t now_us);
+
+/* Whether hosts have announced a turn again without having listed us after the last one, which was
+ * refused: a round is in vain as long as they do. */
+bool rlk_waiting_is_vain(const struct rlk_waiting *w);
 
 /* Wait for nothing. Hosts may still have us in their lists. */
 void rlk_waiting_stop(struct rlk_waiting *w);

@@ -488,6 +488,20 @@ START_TEST(a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off)
 }
 END_TEST
 
+/* Honest hosts list us when they refuse. */
+START_TEST(a_turn_that_is_announced_and_refused_again_waits_for_the_back_off)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, SLOW, WAIT_LISTED, TURN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO),
+         IS(a.split, false), WAKE, LOOKS(0x7), LISTED(LATER + 20, 0x7, 1, RLK_NEVER),
+         TURN(LATER + 30, 0x3), WAKE, ROUND(3), VOTE(LATER + 40, 0x7, NO), IS(a.split, false), WAKE,
+         FREE(LATER + 50, 0x3), WAKE, ROUND(4), VOTE(LATER + 60, 0x7, NO), WAITING,
+         IS(a.split, true));
+    expect_held_back(&w);
+}
+END_TEST
+
 START_TEST(looks_go_on_during_a_long_back_off)
 {
     struct world w = {.c = attempt_config()};
@@ -554,6 +568,7 @@ static Suite *suite(void)
     tcase_add_rows(c, an_end, of_ends);
     tcase_add_test(c, after_a_split_vote_a_turn_waits_for_the_back_off);
     tcase_add_test(c, a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off);
+    tcase_add_test(c, a_turn_that_is_announced_and_refused_again_waits_for_the_back_off);
     tcase_add_test(c, looks_go_on_during_a_long_back_off);
     tcase_add_loop_test(c, the_back_off_does_not_grow_with_the_wait, 0, 5);
     tcase_add_test(c, the_place_for_people_is_that_in_a_list);
