@@ -193,12 +193,19 @@ static void note_trouble(const struct rlk_question *q, struct rlk_node *n,
 
 /* ---- sending ---- */
 
+/* What is sent about waiting lists. The lists are hints, so it may be left out. */
+static bool is_about_lists(const struct rlk_question *q)
+{
+    return q->event == RLK_EVENT_PLACE || q == &rlk_questions[RLK_ASK_LEAVE];
+}
+
 /* A release waits for capacity, as a pending release. A place in a waiting list is worth nothing to
- * a master that has too much to do. Everything else had its turn in the queue, or takes the place
- * of a command that was just answered. */
+ * a master that has too much to do; and one that wakes us without end, for keys that nobody here
+ * waits for, must not make us send without end. Everything else had its turn in the queue, or takes
+ * the place of a command that was just answered. */
 static bool has_capacity(const struct rlk_question *q, const struct rlk_node *n)
 {
-    if (q->event == RLK_EVENT_PLACE) {
+    if (is_about_lists(q)) {
         return rlk_capacity_is_free(n, RLK_RANK_FRESH);
     }
     return q->left != RLK_LEFTOVER_RELEASE || rlk_capacity_is_free(n, RLK_RANK_URGENT);
