@@ -12,7 +12,7 @@ int main(int argc, char **argv)
         extend_suite,   fence_suite,     hold_suite,    hostile_suite, keys_suite,
         nonsense_suite, noscript_suite,  health_suite,  query_suite,   release_suite,
         restarts_suite, capacity_suite,  stuck_suite,   trace_suite,   duplicates_suite,
-        versions_suite, wire_suite,      NULL};
+        versions_suite, waiting_suite,   wakes_suite,   wire_suite,    NULL};
 
     return rlk_test_main(argc, argv, suites);
 }

@@ -30,6 +30,8 @@ Suite *stuck_suite(void);
 Suite *trace_suite(void);
 Suite *duplicates_suite(void);
 Suite *versions_suite(void);
+Suite *waiting_suite(void);
+Suite *wakes_suite(void);
 Suite *wire_suite(void);
 
 #endif
