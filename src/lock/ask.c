@@ -149,13 +149,18 @@ static inline void step_driver(const struct rlk_question *q, const struct rlk_no
     lock->operation.kind->event(&lock->operation, ev);
 }
 
-/* [S5] No reply will come: the command could not be sent, or the connection broke (sent). */
+/* [S5] No reply will come: the command could not be sent, or the connection broke (sent). That
+ * there was no room for a request for a place says nothing about the master: it is asked again with
+ * the next look, or after the next round. */
 static void handle_lost_command(const struct rlk_question *q, struct rlk_node *n,
                                 struct rlk_claim *claim, bool sent, uint64_t now_us)
 {
     struct rlk_loss loss = rlk_pending_loss(q->left, sent);
     struct rlk_event ev = event_of(q, n, claim, now_us);
 
+    if (!sent && q->event == RLK_EVENT_PLACE) {
+        return;
+    }
     claim->set_lost = claim->set_lost || loss.set_lost;
     if (loss.pending) {
         rlk_node_add_pending(n, claim, false, now_us);
@@ -199,14 +204,14 @@ static bool is_about_lists(const struct rlk_question *q)
     return q->event == RLK_EVENT_PLACE || q == &rlk_questions[RLK_ASK_LEAVE];
 }
 
-/* A release waits for capacity, as a pending release. A place in a waiting list is worth nothing to
- * a master that has too much to do; and one that wakes us without end, for keys that nobody here
- * waits for, must not make us send without end. Everything else had its turn in the queue, or takes
- * the place of a command that was just answered. */
+/* A release waits for capacity, as a pending release. A master that has too much to do is
+ * asked for no place in a waiting list; and one that wakes us without end, for keys that nobody
+ * here waits for, must not make us send without end. Everything else had its turn in the queue, or
+ * takes the place of a command that was just answered. */
 static bool has_capacity(const struct rlk_question *q, const struct rlk_node *n)
 {
     if (is_about_lists(q)) {
-        return rlk_capacity_is_free(n, RLK_RANK_FRESH);
+        return rlk_capacity_is_free_to_wait(n);
     }
     return q->left != RLK_LEFTOVER_RELEASE || rlk_capacity_is_free(n, RLK_RANK_URGENT);
 }

@@ -10,6 +10,7 @@
 #include "lock/manager.h"
 #include "lock/trace.h"
 #include "net/clock.h"
+#include "node/capacity.h"
 
 /* ---- which nodes can list us ---- */
 
@@ -89,7 +90,8 @@ static void track(struct rlk_node *n, const struct rlk_claim *claim, uint64_t no
     static const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
     struct rlk_command c;
 
-    if (rlk_watch_tracks(n) && rlk_node_send_words(n, &kind, caching, now_us)) {
+    if (rlk_watch_tracks(n) && rlk_capacity_is_free_to_wait(n) &&
+        rlk_node_send_words(n, &kind, caching, now_us)) {
         rlk_command_exist(&c, claim);
         rlk_node_send(n, &c, &kind, NULL, now_us);
     }

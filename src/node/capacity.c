@@ -28,6 +28,13 @@ bool rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank)
     return is_below(n, &capacity[rank]);
 }
 
+bool rlk_capacity_is_free_to_wait(const struct rlk_node *n)
+{
+    static const struct limit most = {3 * RLK_CAPACITY_COMMANDS / 2, 3 * RLK_CAPACITY_BYTES / 2};
+
+    return is_below(n, &most);
+}
+
 /* Whether its oldest command has been unanswered for more than node_timeout_ms / part. */
 static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
 {

@@ -36,6 +36,10 @@ enum rlk_load {
 /* Whether one more command may be sent; ignores the queue and pending releases. */
 bool rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank);
 
+/* The same for a request for a place in a waiting list. Rounds that wait in the queue use all the
+ * room that they may: a waiter that got no place because of them would poll, and add to them. */
+bool rlk_capacity_is_free_to_wait(const struct rlk_node *n);
+
 /* Whether a round asks this node, waits for it, or leaves it out. */
 enum rlk_load rlk_capacity_load(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us);
 

@@ -14,6 +14,9 @@
 #define EXPECTED 128
 #define MORE 20
 
+/* Every waiter looks within this time [W5]. */
+#define WAIT_LOOK_MS 2500
+
 static struct farm f;
 static struct held h;
 
@@ -176,6 +179,43 @@ START_TEST(the_queue_is_served_in_order)
     farm_wait_count(&f, 2, "SET", DEQUEUED + MORE);
     last = fake_request(f.nodes[2], 0, fake_n_commands(f.nodes[2], 0) - 1);
     ck_assert(resp_is(last, 1, "many1043"));
+    farm_end(&f);
+}
+END_TEST
+
+static bool is_listed(void *arg)
+{
+    return model_waiter(fake_model(f.nodes[*(size_t *)arg]), "k", 1) != NULL;
+}
+
+/* Waiters that got no place because of the queue would poll, and make it longer. */
+START_TEST(a_waiter_keeps_its_place_while_rounds_have_no_room)
+{
+    struct redlock_request request = outcome_request("k");
+    size_t i, rounds;
+
+    memset(&all, 0, sizeof(all));
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.watch = 1;
+    farm_open(&f);
+    request.wait_ms = REDLOCK_FOREVER;
+    for (i = 0; i < f.n; i++) {
+        model_set(fake_model(f.nodes[i]), "k", "of another client", 0);
+    }
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, on_acquired, NULL, NULL), REDLOCK_OK);
+    for (i = 0; i < f.n; i++) {
+        loop_must_true(f.base, is_listed, &i);
+    }
+    loop_settle(f.base);
+    rounds = fake_count(f.nodes[0], "SET k");
+    fill();
+    acquire_many(MORE);
+    suspend_ms(WAIT_LOOK_MS);
+    scripts_wait(&f, 0, &rlk_script_wait, scripts_count(&f, 0, &rlk_script_wait) + 1);
+    loop_settle(f.base);
+    ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), rounds);
+    ck_assert_int_eq(all.reported, 0);
+    go_on();
     farm_end(&f);
 }
 END_TEST
@@ -514,6 +554,7 @@ Suite *capacity_suite(void)
     tcase_add_test(tcase, a_slow_minority_delays_new_rounds_for_a_while);
     tcase_add_test(tcase, a_stuck_majority_is_not_waited_for);
     tcase_add_test(tcase, the_queue_is_served_in_order);
+    tcase_add_test(tcase, a_waiter_keeps_its_place_while_rounds_have_no_room);
     tcase_add_test(tcase, the_wait_of_a_queued_acquire_ends);
     tcase_add_test(tcase, a_cancelled_acquire_leaves_the_queue);
     tcase_add_test(tcase, a_close_sends_nothing_that_is_queued);
