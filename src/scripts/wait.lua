@@ -12,7 +12,8 @@
 --          -ERR                  the list cannot be written (WRONGTYPE, OOM, no right to do it)
 --
 -- We are in one list: that of the first key with a value. When all keys are free and somebody else
--- is before us, that one is woken, and we stay in that list.
+-- is before us, that one is woken, and we stay in that list. Somebody who was woken is in no list,
+-- and is still before all who have later tickets: if it asks again, it is its turn.
 --
 -- A list is in the order of the tickets, so the lists of all masters are in the same order. A ticket
 -- that is later than our clock, or more than a second earlier, is moved to that limit: a client
@@ -24,6 +25,9 @@
 
 local ours, yields = ARGV[1], ARGV[3] == '1'
 local wake, leave = waiting(waiting_suffix)
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local ticket = math.min(math.max(tonumber(ARGV[2]), now - 1000000), now)
 
 -- Returns the key whose list we enter, and its value; nil when it is our turn.
 local function find_key()
@@ -37,7 +41,7 @@ local function find_key()
         return KEYS[1]
     end
     for _, key in ipairs(KEYS) do
-        if wake(key, ours) then
+        if wake(key, ours, ticket) then
             return key
         end
     end
@@ -52,10 +56,7 @@ local function enter(list)
     if redis.call('ZCARD', list) >= 1024 then
         return -1
     end
-    local time = redis.call('TIME')
-    local now = time[1] * 1000000 + time[2]
-    local score = math.min(math.max(tonumber(ARGV[2]), now - 1000000), now)
-    redis.call('ZADD', list, string.format('%.0f', score), ours)
+    redis.call('ZADD', list, string.format('%.0f', ticket), ours)
     return redis.call('ZRANK', list, ours) + 1
 end
 

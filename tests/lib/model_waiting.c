@@ -110,15 +110,24 @@ static size_t tell(const struct model_call *c, const char *channel, char what, c
     return model_publish(c->m, channel, text, strlen(text));
 }
 
-/* Wake the first who listens; those before it go. `ours` is not woken. */
-static bool wake(const struct model_call *c, const char *key, const char *ours)
+/* Servers sort by the ticket, and by the channel when two are equal. */
+static bool is_later(const struct model_list *list, size_t at, const char *channel,
+                     uint64_t ticket_us)
+{
+    return list->ticket_us[at] > ticket_us ||
+           (list->ticket_us[at] == ticket_us && strcmp(list->channel[at], channel) > 0);
+}
+
+/* Wake the first who listens; those before it go. `ours` is not woken, nor is anybody with a later
+ * ticket. */
+static bool wake(const struct model_call *c, const char *key, const char *ours, uint64_t ticket_us)
 {
     struct model_list *list = find_list(c->m, c->s->db, key);
     bool woken = false;
     unsigned tries;
 
     for (tries = 0; list && list->n > 0 && !woken && tries < MOST_DEAD; tries++) {
-        if (strcmp(list->channel[0], ours) == 0) {
+        if (strcmp(list->channel[0], ours) == 0 || is_later(list, 0, ours, ticket_us)) {
             return false;
         }
         woken = tell(c, list->channel[0], 't', key) > 0;
@@ -153,7 +162,7 @@ static void take_out(const struct model_call *c, const char *key, const char *ch
 bool model_leave(const struct model_call *c, const char *key, const char *channel)
 {
     take_out(c, key, channel, is_free(c, key));
-    return is_free(c, key) && wake(c, key, "");
+    return is_free(c, key) && wake(c, key, "", UINT64_MAX);
 }
 
 /* ---- the scripts ---- */
@@ -168,6 +177,14 @@ static const char *argument(const struct model_call *c, const struct model_keys 
     return model_word(c, 2 + k->n + i);
 }
 
+static uint64_t ticket(const struct model_call *c, const struct model_keys *k)
+{
+    uint64_t now_us = model_now_us(c->m), us = strtoull(argument(c, k, 2), NULL, 10);
+
+    us = us + 1000000 > now_us ? us : now_us - 1000000;
+    return us < now_us ? us : now_us;
+}
+
 /* The key whose list we enter: the first that is taken, or else the first for which somebody else
  * waits, who is woken. k->n: it is our turn. */
 static size_t find_key(const struct model_call *c, const struct model_keys *k)
@@ -180,27 +197,17 @@ static size_t find_key(const struct model_call *c, const struct model_keys *k)
     if (i < k->n || yields) {
         return i % k->n;
     }
-    for (i = 0; i < k->n && !wake(c, key_at(c, i), argument(c, k, 1)); i++) {
+    for (i = 0; i < k->n && !wake(c, key_at(c, i), argument(c, k, 1), ticket(c, k)); i++) {
     }
     return i;
 }
 
-static uint64_t ticket(const struct model_call *c, const struct model_keys *k)
-{
-    uint64_t now_us = model_now_us(c->m), us = strtoull(argument(c, k, 2), NULL, 10);
-
-    us = us + 1000000 > now_us ? us : now_us - 1000000;
-    return us < now_us ? us : now_us;
-}
-
-/* Servers sort by the ticket, and by the channel when two are equal. Returns the place, from 1. */
+/* Returns the place, from 1. */
 static size_t insert(struct model_list *list, const char *channel, uint64_t ticket_us)
 {
     size_t at = list->n;
 
-    while (at > 0 &&
-           (list->ticket_us[at - 1] > ticket_us ||
-            (list->ticket_us[at - 1] == ticket_us && strcmp(list->channel[at - 1], channel) > 0))) {
+    while (at > 0 && is_later(list, at - 1, channel, ticket_us)) {
         list->channel[at] = list->channel[at - 1];
         list->ticket_us[at] = list->ticket_us[at - 1];
         at--;

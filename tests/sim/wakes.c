@@ -232,13 +232,30 @@ static void take_out(struct list *l, uint64_t channel)
     l->n = kept;
 }
 
+/* Servers sort by the ticket, and by the channel when two are equal. */
+static bool comes_before(const struct list *l, unsigned at, uint64_t ticket_us, uint64_t channel)
+{
+    return ticket_us < l->tickets_us[at] ||
+           (ticket_us == l->tickets_us[at] && channel < l->channels[at]);
+}
+
+/* At most a second old, and not of the future. */
+static uint64_t ticket_of(const struct world *w, unsigned server, const struct message *m)
+{
+    uint64_t now_us = clock_wall(&w->servers[server].clock, w->now_us);
+
+    return rlk_time_min(rlk_time_max(m->ticket_us, rlk_time_sub(now_us, 1000000)), now_us);
+}
+
 /* ours: is not woken; 0: there is no such channel. */
-static bool wake(struct world *w, unsigned server, unsigned key, uint64_t ours)
+static bool wake(struct world *w, unsigned server, unsigned key, uint64_t ours, uint64_t ticket_us)
 {
     struct list *l = list_of(w, server, key);
     unsigned tries, received;
 
-    for (tries = 0; tries < MOST_DEAD && l->n > 0 && l->channels[0] != ours; tries++) {
+    for (tries = 0; tries < MOST_DEAD && l->n > 0 && l->channels[0] != ours &&
+                    !comes_before(l, 0, ticket_us, ours);
+         tries++) {
         received = publish(w, server, l->channels[0], PUSH_TURN, key);
         if (received == NONE) {
             return false;
@@ -266,19 +283,12 @@ static bool leave(struct world *w, unsigned server, unsigned key, uint64_t chann
     }
     take_out(l, channel);
     if (is_free) {
-        return wake(w, server, key, 0);
+        return wake(w, server, key, 0, RLK_NEVER);
     }
     if (first == channel && l->n > 0) {
         publish(w, server, l->channels[0], PUSH_NEXT, key);
     }
     return false;
-}
-
-/* Servers sort by the ticket, and by the channel when two are equal. */
-static bool comes_before(const struct list *l, unsigned at, uint64_t ticket_us, uint64_t channel)
-{
-    return ticket_us < l->tickets_us[at] ||
-           (ticket_us == l->tickets_us[at] && channel < l->channels[at]);
 }
 
 /* The place, from 1; -1: the list is full. */
@@ -303,14 +313,6 @@ static int64_t enter(struct list *l, uint64_t channel, uint64_t ticket_us)
     return i + 1;
 }
 
-/* At most a second old, and not of the future. */
-static uint64_t ticket_of(const struct world *w, unsigned server, const struct message *m)
-{
-    uint64_t now_us = clock_wall(&w->servers[server].clock, w->now_us);
-
-    return rlk_time_min(rlk_time_max(m->ticket_us, rlk_time_sub(now_us, 1000000)), now_us);
-}
-
 /* The key whose list the client enters; NONE: it is its turn. */
 static unsigned find_key(struct world *w, unsigned server, const struct message *m)
 {
@@ -324,7 +326,7 @@ static unsigned find_key(struct world *w, unsigned server, const struct message 
     }
     left = m->keys;
     RLK_MASK_EACH (key, left) {
-        if (m->yields || wake(w, server, key, m->channel)) {
+        if (m->yields || wake(w, server, key, m->channel, ticket_of(w, server, m))) {
             return key;
         }
     }

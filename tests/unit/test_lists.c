@@ -471,6 +471,23 @@ START_TEST(a_ticket_is_at_most_a_second_old_and_not_of_the_future)
 END_TEST
 
 /* A list that nobody refreshes ends by itself, and each who enters lets it live. */
+/* Whoever was woken is out of the list, and looks again before it has asked for the lock. */
+START_TEST(nobody_with_a_later_ticket_is_woken)
+{
+    uint64_t now_us = wall_clock_us();
+
+    DO("SET p:a other PX 90000");
+    says_place(wait_since(1, "p:w2", now_us), 1, true, "other");
+    DO("DEL p:a");
+    says_place(wait_since(1, "p:w3", now_us - 1), 0, false, "");
+    says_place(wait_since(1, "p:w1", now_us), 0, false, "");
+    check_list("p:a", "p:w2 ");
+    check_heard("");
+    says_place(wait_since(1, "p:w3", now_us), 1, false, "");
+    check_heard("p:w2 tp:a\n");
+}
+END_TEST
+
 START_TEST(a_list_ends_ten_seconds_after_it_was_entered)
 {
     int64_t left_ms;
@@ -619,6 +636,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, the_model_does_what_the_server_does, 0, 8);
     tcase_add_test(c, a_release_wakes_the_first_and_tells_the_next);
     tcase_add_test(c, a_ticket_is_at_most_a_second_old_and_not_of_the_future);
+    tcase_add_test(c, nobody_with_a_later_ticket_is_woken);
     tcase_add_test(c, a_list_ends_ten_seconds_after_it_was_entered);
     tcase_add_test(c, a_list_has_at_most_1024_channels);
     tcase_add_test(c, a_release_skips_the_dead_but_not_for_ever);

@@ -21,14 +21,24 @@ local function waiting(suffix)
         end
     end
 
+    -- Whether a channel of a list comes after ours. The order is that of ZRANGE.
+    local function is_later(list, channel, ours, ticket)
+        local score = tonumber(redis.pcall('ZSCORE', list, channel))
+        return score > ticket or (score == ticket and channel > ours)
+    end
+
     -- Wakes the first of the list and takes it out. Whoever does not listen any more is taken out,
     -- and the next one is tried; at most 32, because the server does nothing else meanwhile. Our
-    -- own channel is not woken. Returns whether somebody was woken.
-    local function wake(key, ours)
+    -- own channel is not woken, nor is anybody whose ticket is later than ours. Returns whether
+    -- somebody was woken.
+    local function wake(key, ours, ticket)
         local list = key .. suffix
         for _ = 1, 32 do
             local first = redis.pcall('ZRANGE', list, '0', '1')
             if not first[1] or first[1] == ours then
+                return false
+            end
+            if ticket and is_later(list, first[1], ours, ticket) then
                 return false
             end
             local received = tell(first[1], 't', key)
