@@ -201,7 +201,8 @@ static void resume_polling(struct rlk_attempt *a, bool polled, uint64_t now_us)
     }
 }
 
-/* [W3] A turn that was announced during the back-off is old: somebody else may have had it. */
+/* [W3] A turn that was announced during the back-off is old: somebody else may have had it. One
+ * that comes later is not, so this is called before a hint. */
 static void end_back_off(struct rlk_attempt *a, uint64_t now_us)
 {
     if (a->split && now_us >= a->retry_us) {
@@ -247,6 +248,7 @@ static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_a
     bool polled = may_poll(a);
 
     if (a->state == RLK_ATTEMPT_WAITING && !a->polls) {
+        end_back_off(a, ev->now_us);
         rlk_waiting_step(&a->waiting, ev, &a->prng, out);
         resume_polling(a, polled, ev->now_us);
     }

@@ -502,6 +502,17 @@ START_TEST(a_turn_that_is_announced_and_refused_again_waits_for_the_back_off)
 }
 END_TEST
 
+/* Nothing steps an attempt that is listed when its back-off ends. */
+START_TEST(a_turn_after_the_back_off_begins_a_round)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, SLOW, NODES(5, 0), TRY, VOTE(LATER, 0x10, YES), VOTE(LATER, 0x7, NO), WAITING, WAKE,
+         LOOKS(0x7), LISTED(LATER + 500, 0x7, 4, RLK_NEVER), IS(a.split, true));
+    PLAY(&w, TURN(w.a.retry_us - T0, 0x3), DUE(w.a.retry_us - T0), WAKE, ROUND(2));
+}
+END_TEST
+
 START_TEST(looks_go_on_during_a_long_back_off)
 {
     struct world w = {.c = attempt_config()};
@@ -569,6 +580,7 @@ static Suite *suite(void)
     tcase_add_test(c, after_a_split_vote_a_turn_waits_for_the_back_off);
     tcase_add_test(c, a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off);
     tcase_add_test(c, a_turn_that_is_announced_and_refused_again_waits_for_the_back_off);
+    tcase_add_test(c, a_turn_after_the_back_off_begins_a_round);
     tcase_add_test(c, looks_go_on_during_a_long_back_off);
     tcase_add_loop_test(c, the_back_off_does_not_grow_with_the_wait, 0, 5);
     tcase_add_test(c, the_place_for_people_is_that_in_a_list);
