@@ -2,6 +2,7 @@
 #include "lock/ask.h"
 
 #include "base/mask.h"
+#include "base/time.h"
 #include "core/classify.h"
 #include "lock/contention.h"
 #include "lock/lock.h"
@@ -313,6 +314,17 @@ static bool resend(const struct rlk_question *q, struct rlk_node *n, struct rlk_
 
 /* ---- replies ---- */
 
+/* [W7] Our next request must not overtake whoever was woken: its question is at the masters a round
+ * trip after our release was. */
+static void note_woken(struct redlock_lock *lock, uint64_t sent_us, uint64_t now_us)
+{
+    uint64_t took_us = rlk_time_sub(now_us, sent_us);
+
+    lock->woke = true;
+    rlk_contention_note_woken(&lock->rl->contention, &lock->contender,
+                              rlk_time_add(now_us, took_us));
+}
+
 static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
@@ -330,8 +342,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
         note_trouble(q, n, reply, &ev);
     }
     if (rlk_classify_woke(reply) && q->left == RLK_LEFTOVER_RELEASE && claim->lock) {
-        claim->lock->woke = true;
-        rlk_contention_note_woken(&claim->lock->contender, true);
+        note_woken(claim->lock, r->sent_us, now_us);
     }
     if (q->left == RLK_LEFTOVER_RELEASE && rlk_classify_refused_for_now(reply)) {
         rlk_node_add_pending(n, claim, true, now_us);

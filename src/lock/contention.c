@@ -17,6 +17,8 @@
  * each such set, however many requests stand behind its head. */
 #include "lock/contention.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "lock/contention_key.h"
 #include "node/claim.h"
@@ -253,6 +255,7 @@ void rlk_contention_init(struct rlk_contention *c, const struct rlk_hash_seed *s
     c->start = start;
     rlk_list_init(&c->ready);
     c->starting = c->stopped = false;
+    memset(c->woken, 0, sizeof(c->woken));
 }
 
 void rlk_contention_end(struct rlk_contention *c)
@@ -375,21 +378,45 @@ bool rlk_contention_is_shared(const struct rlk_contender *who)
     return false;
 }
 
-void rlk_contention_note_woken(struct rlk_contender *who, bool woken)
+void rlk_contention_note_woken(struct rlk_contention *c, struct rlk_contender *who,
+                               uint64_t until_us)
 {
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        who->links[i].key->contended = woken;
+        uint64_t hash = who->links[i].key->entry.hash;
+
+        who->links[i].key->contended = true;
+        c->woken[hash % RLK_CONTENTION_WOKEN] = (struct rlk_contention_woken){hash, until_us};
     }
 }
 
-bool rlk_contention_is_contended(const struct rlk_contender *who)
+void rlk_contention_forget_woken(struct rlk_contender *who)
 {
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        if (who->links[i].key->contended) {
+        who->links[i].key->contended = false;
+    }
+}
+
+/* Two keys with one hash cost a request for a place. */
+static bool was_woken(const struct rlk_contention *c, uint64_t hash, uint64_t now_us)
+{
+    const struct rlk_contention_woken *w = &c->woken[hash % RLK_CONTENTION_WOKEN];
+
+    return w->hash == hash && now_us < w->until_us;
+}
+
+bool rlk_contention_is_contended(const struct rlk_contention *c, const struct rlk_contender *who,
+                                 uint64_t now_us)
+{
+    unsigned i;
+
+    for (i = 0; i < who->n_keys; i++) {
+        const struct rlk_contention_key *key = who->links[i].key;
+
+        if (key->contended || was_woken(c, key->entry.hash, now_us)) {
             return true;
         }
     }

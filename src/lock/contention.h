@@ -73,6 +73,14 @@ struct rlk_contender {
     struct rlk_contention_link link;
 };
 
+/* [W7] A key whose release has woken somebody. Nobody refers to its record any more, perhaps. */
+struct rlk_contention_woken {
+    uint64_t hash; /* 0: none */
+    uint64_t until_us;
+};
+
+#define RLK_CONTENTION_WOKEN 32
+
 struct rlk_contention {
     struct rlk_table keys, sets;
     struct rlk_pool pool;
@@ -80,6 +88,7 @@ struct rlk_contention {
     void (*start)(struct rlk_contender *who);
     struct rlk_list ready;
     bool starting, stopped;
+    struct rlk_contention_woken woken[RLK_CONTENTION_WOKEN]; /* by hash: a later one replaces it */
 };
 
 /* `start` is called when the turn of a contender that stood behind has come; it is ACTIVE then.
@@ -124,9 +133,17 @@ bool rlk_contention_is_used(struct rlk_contention *c, const void *key, size_t le
  * in a waiting list of a master is that other one's. */
 bool rlk_contention_is_shared(const struct rlk_contender *who);
 
-/* Note for all its keys whether a release has just woken somebody; and whether that is noted for
- * one of them: then another process waits for this key, too. */
-void rlk_contention_note_woken(struct rlk_contender *who, bool woken);
-bool rlk_contention_is_contended(const struct rlk_contender *who);
+/* Note for all its keys that a release of them has just woken somebody: then another process waits
+ * for a key, too. That is known until somebody of this manager releases the key, if requests for it
+ * follow one another; if not, until `until_us`, when whoever was woken has asked for it. */
+void rlk_contention_note_woken(struct rlk_contention *c, struct rlk_contender *who,
+                               uint64_t until_us);
+
+/* Forget it: its keys are being released. */
+void rlk_contention_forget_woken(struct rlk_contender *who);
+
+/* Whether it is known of one of its keys. */
+bool rlk_contention_is_contended(const struct rlk_contention *c, const struct rlk_contender *who,
+                                 uint64_t now_us);
 
 #endif

@@ -210,7 +210,7 @@ static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind,
 
     rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
     ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
-    ev.yield = rlk_contention_is_contended(&lock->contender);
+    ev.yield = rlk_contention_is_contended(&lock->rl->contention, &lock->contender, ev.now_us);
     rlk_wait_survey(lock, &ev);
     step(lock, &ev);
 }

@@ -58,7 +58,7 @@ static void on_report(struct rlk_call *call)
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
 
     if (!lock->woke) {
-        rlk_contention_note_woken(&lock->contender, false);
+        rlk_contention_forget_woken(&lock->contender);
     }
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASED, .status = lock->release.status);

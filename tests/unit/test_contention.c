@@ -24,6 +24,8 @@ struct request {
 };
 
 static struct request requests[MOST];
+#define UNTIL 1000 /* what a release said is known until then, if not for longer */
+
 static struct rlk_contention contention;
 static struct rlk_pool claims;
 static char started[512]; /* the numbers of those whose start() was called, in order */
@@ -167,7 +169,7 @@ static void tell(const char *word)
         rlk_contention_leave(&contention, &r->who);
         break;
     case 'w':
-        rlk_contention_note_woken(&r->who, true);
+        rlk_contention_note_woken(&contention, &r->who, UNTIL);
         break;
     default:
         r->fails = true;
@@ -373,20 +375,41 @@ END_TEST
 
 /* ---- the rest ---- */
 
-START_TEST(what_a_release_said_of_a_key_is_known_until_nobody_refers_to_it)
+static bool is_contended(unsigned request, uint64_t now_us)
+{
+    return rlk_contention_is_contended(&contention, &requests[request].who, now_us);
+}
+
+START_TEST(what_a_release_said_of_a_key_is_known_while_somebody_refers_to_it)
 {
     begin();
     tell("+0a");
     tell("h0");
-    ck_assert(!rlk_contention_is_contended(&requests[0].who));
+    ck_assert(!is_contended(0, 0));
     tell("w0");
     tell("p0");
     tell("+1ab");
-    ck_assert(rlk_contention_is_contended(&requests[1].who));
+    ck_assert(is_contended(1, UNTIL));
+    rlk_contention_forget_woken(&requests[0].who);
+    ck_assert(!is_contended(1, UNTIL));
     tell("l0");
     tell("l1");
+    end();
+}
+END_TEST
+
+START_TEST(what_a_release_said_is_known_for_a_while_when_nobody_refers_to_the_key)
+{
+    begin();
+    tell("+0a");
+    tell("h0");
+    tell("w0");
+    tell("l0");
+    tell("+1b");
     tell("+2a");
-    ck_assert(!rlk_contention_is_contended(&requests[2].who));
+    ck_assert(!is_contended(1, UNTIL - 1));
+    ck_assert(is_contended(2, UNTIL - 1));
+    ck_assert(!is_contended(2, UNTIL));
     end();
 }
 END_TEST
@@ -499,7 +522,8 @@ static Suite *suite(void)
 
     tcase_add_rows(c, a_story, stories);
     tcase_add_loop_test(c, everybody_is_where_the_model_has_them, 0, 4);
-    tcase_add_test(c, what_a_release_said_of_a_key_is_known_until_nobody_refers_to_it);
+    tcase_add_test(c, what_a_release_said_of_a_key_is_known_while_somebody_refers_to_it);
+    tcase_add_test(c, what_a_release_said_is_known_for_a_while_when_nobody_refers_to_the_key);
     tcase_add_test(c, nobody_is_started_after_a_stop);
     tcase_add_test(c, a_claim_of_one_key_needs_no_memory_of_its_own);
     tcase_add_test(c, without_memory_nobody_enters_and_nothing_is_left);
