@@ -71,12 +71,20 @@ EXPORTED int timerfd_create(int clock, int flags)
     return (int)fd;
 }
 
-/* Convert to the kernel's clock; at least 1 ns, because zero would disarm the timer. While our
- * clock is frozen the timer fires too early; the loop then looks at the clock and arms it again. */
+/* How long from now a timer fires. While our clock is frozen it fires too early, and the loop looks
+ * at the clock and arms it again: not so soon that a loop never comes to its end. */
+static int64_t delay_ns(int64_t at_ns)
+{
+    int64_t ns = at_ns - now_ns();
+
+    return frozen_at_ns && ns > 0 && ns < NS_PER_S / 1000 ? NS_PER_S / 1000 : ns;
+}
+
+/* Convert to the kernel's clock; at least 1 ns, because zero would disarm the timer. */
 static int arm(int fd, int flags, struct itimerspec at, struct itimerspec *old)
 {
     if (to_ns(&at.it_value) != 0) {
-        int64_t kernel_at_ns = to_ns(&at.it_value) - now_ns() + kernel_ns();
+        int64_t kernel_at_ns = delay_ns(to_ns(&at.it_value)) + kernel_ns();
 
         at.it_value = from_ns(kernel_at_ns > 0 ? kernel_at_ns : 1);
     }
