@@ -13,5 +13,6 @@ Suite *renew_suite(void);
 Suite *roles_suite(void);
 Suite *quarantine_suite(void);
 Suite *steps_suite(void);
+Suite *waiting_suite(void);
 
 #endif
