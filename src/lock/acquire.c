@@ -26,6 +26,7 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
     lock->notifies_moves = (q->flags & REDLOCK_NOTIFY_MOVES) != 0;
     if (r->attempt.watch && r->attempt.wait_us > 0) {
         r->attempt.key_hash = rlk_claim_key_hash(lock->claim);
+        lock->claim->first_node = r->attempt.key_hash % rl->options.n_nodes;
     }
     r->attempt.seed = rlk_prng_next(&rl->prng);
     r->hold.seed = rlk_prng_next(&rl->prng);

@@ -218,22 +218,33 @@ static bool has_capacity(const struct rlk_question *q, const struct rlk_node *n)
 }
 
 /* Returns the nodes to which the command could not be sent. */
-static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struct rlk_claim *claim,
-                         uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+static uint64_t send_each(const struct rlk_question *q, struct redlock *rl,
+                          struct rlk_script_forms *forms, uint64_t nodes, uint64_t now_us)
 {
-    struct rlk_script_forms forms;
     uint64_t unsent = 0;
     unsigned node;
 
-    rlk_script_init(&forms, q->script, claim, ttl_ms);
     RLK_MASK_EACH (node, nodes) {
         struct rlk_node *n = &rl->nodes[node];
 
-        if (!has_capacity(q, n) || !rlk_script_send(&forms, n, kind_of(q), now_us)) {
+        if (!has_capacity(q, n) || !rlk_script_send(forms, n, kind_of(q), now_us)) {
             unsent |= rlk_mask_bit(node);
         }
     }
     return unsent;
+}
+
+/* In the order of the key: so the hosts of its waiting list are the first that a release reaches,
+ * and the first that the next holder asks. */
+static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struct rlk_claim *claim,
+                         uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+{
+    uint64_t before = rlk_mask_bit(claim->first_node) - 1, unsent;
+    struct rlk_script_forms forms;
+
+    rlk_script_init(&forms, q->script, claim, ttl_ms);
+    unsent = send_each(q, rl, &forms, nodes & ~before, now_us);
+    return unsent | send_each(q, rl, &forms, nodes & before, now_us);
 }
 
 void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,

@@ -29,6 +29,7 @@ static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_key
     c->channel = c->wait_channel = NULL;
     c->yields = false;
     c->round = 0;
+    c->first_node = 0;
     c->ttl_ms = c->life_ms = ttl_ms;
     c->n_keys = n_keys;
     c->token_len = 0;
@@ -81,13 +82,18 @@ struct rlk_claim *rlk_claim_again(const struct rlk_claim *old)
     struct rlk_key keys[REDLOCK_MAX_KEYS];
     static const struct rlk_key none = {"", 0};
     const char *at = old->key;
+    struct rlk_claim *claim;
     unsigned i;
 
     for (i = 0; i < old->n_keys; i++) {
         keys[i] = (struct rlk_key){at, old->key_len[i]};
         at += old->key_len[i] + 1;
     }
-    return rlk_claim_new(old->pool, &none, keys, old->n_keys, old->ttl_ms);
+    claim = rlk_claim_new(old->pool, &none, keys, old->n_keys, old->ttl_ms);
+    if (claim) {
+        claim->first_node = old->first_node;
+    }
+    return claim;
 }
 
 int rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy, const char *owner)

@@ -38,6 +38,7 @@ struct rlk_claim {
     const char *wait_channel;  /* of WAIT and LEAVE; borrowed, too */
     bool yields;               /* of WAIT: also when the keys are free it is not our turn */
     uint64_t ticket_us;        /* of WAIT: since when we wait, by our wall clock */
+    unsigned first_node;       /* the first in the order of the keys [W1] */
     uint32_t round;            /* the number of the round */
     uint32_t ttl_ms;           /* the longest ttl that we asked for */
     uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
