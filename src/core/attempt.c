@@ -49,14 +49,14 @@ static void begin_back_off(struct rlk_attempt *a, uint64_t now_us)
 
 /* [W2] Wait for whoever holds the keys. Without a holder there is nobody to wait for, only nodes.
  */
-static void wait(struct rlk_attempt *a, bool yields, uint64_t now_us)
+static void wait(struct rlk_attempt *a, bool yields, uint64_t from_us)
 {
     a->state = RLK_ATTEMPT_WAITING;
-    begin_back_off(a, now_us);
+    begin_back_off(a, from_us);
     if (a->polls) {
         rlk_waiting_stop(&a->waiting);
     } else {
-        rlk_waiting_begin(&a->waiting, yields, now_us);
+        rlk_waiting_begin(&a->waiting, yields, from_us);
     }
 }
 
@@ -315,8 +315,7 @@ static void begin(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
     } else if (waits && ev->yield) {
         a->reason = REDLOCK_EHELD;
         a->polls = !a->config.watch;
-        wait(a, true, ev->now_us);
-        wait_on(a, ev, out);
+        wait(a, true, rlk_time_add(ev->now_us, RLK_WAITING_YIELD_US));
     } else {
         next_round(a, ev, out);
     }

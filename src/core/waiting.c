@@ -56,6 +56,7 @@ static void use_hosts(struct rlk_waiting *w, uint64_t hosts, uint64_t watched)
     w->asked &= w->watched;
     w->listed &= w->watched;
     w->next &= w->watched;
+    w->crossed &= w->watched;
     w->denied &= w->watched;
     w->turn &= hosts;
 }
@@ -142,7 +143,7 @@ bool rlk_waiting_is_vain(const struct rlk_waiting *w)
 
 void rlk_waiting_stop(struct rlk_waiting *w)
 {
-    w->watched = w->asked = w->listed = w->next = w->turn = w->denied = 0;
+    w->watched = w->asked = w->listed = w->next = w->crossed = w->turn = w->denied = 0;
     w->checked = false;
     w->place = 0;
     w->again_us = LOOK_AGAIN_US;
@@ -250,6 +251,7 @@ static void on_turn(struct rlk_waiting *w, const struct rlk_event *ev)
     uint64_t bit = rlk_mask_bit(ev->node) & w->hosts;
 
     forget(w, bit);
+    w->crossed |= bit & w->asked;
     w->turn |= bit;
     w->yields = false;
 }
@@ -281,15 +283,23 @@ static void deny(struct rlk_waiting *w, uint64_t bit, uint64_t now_us)
     }
 }
 
+/* [W3] Answers come over another connection than wakes. The answer to a question that was under way
+ * when the turn came may be older, so it does not deny the turn. */
 static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
 {
+    uint64_t bit = rlk_mask_bit(ev->node);
+
     w->yields = false;
-    w->listed |= rlk_mask_bit(ev->node);
-    w->vain &= ~rlk_mask_bit(ev->node);
+    w->listed |= bit;
+    w->vain &= ~bit;
     w->place = ev->place;
     w->end_us[slot(w, ev->node)] = rlk_time_add(ev->now_us, ev->left_us);
     update_next(w, ev, prng);
-    deny(w, rlk_mask_bit(ev->node), ev->now_us);
+    if (w->crossed & bit) {
+        w->crossed &= ~bit;
+    } else {
+        deny(w, bit, ev->now_us);
+    }
     look_at_key_end(w, prng, ev->now_us);
 }
 
@@ -350,6 +360,7 @@ static void on_unwatched(struct rlk_waiting *w, const struct rlk_event *ev)
     uint64_t bit = rlk_mask_bit(ev->node);
 
     if (w->hosts & bit) {
+        w->crossed &= ~bit;
         forget(w, bit);
         w->watched &= ~bit;
         w->asked &= ~bit;

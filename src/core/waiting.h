@@ -42,6 +42,9 @@
  * with less than a round trip, a waiter far from its masters would always poll. */
 #define RLK_WAITING_ANSWER_US 100000
 
+/* [W7] How long whoever has just released leaves the masters to the one whose turn it is. */
+#define RLK_WAITING_YIELD_US 400
+
 struct rlk_waiting {
     unsigned nodes, first; /* how many there are; the first in the order of the key */
     uint64_t hosts;        /* they keep our place, or will when their watch is up */
@@ -49,6 +52,7 @@ struct rlk_waiting {
     uint64_t asked;        /* of these: have not answered yet */
     uint64_t listed;       /* of these: we are in their lists */
     uint64_t next;         /* of these: nobody is before us */
+    uint64_t crossed;      /* said that it is our turn while a question was under way */
     uint64_t turn;         /* of hosts: say that it is our turn */
     uint64_t denied;       /* of hosts: have listed us since that look, or since such news */
     uint64_t doubted;      /* nodes whose turn others denied: alone it does not count until ... */

@@ -62,6 +62,7 @@ static void follow_hosts(struct wait_model *m, const struct wait_step *s)
     }
     forget(m, ~m->watched);
     m->turn &= hosts_of(s);
+    m->crossed &= m->watched;
 }
 
 static void hear_place(struct wait_model *m, const struct wait_step *s, uint64_t bit)
@@ -76,7 +77,8 @@ static void hear_place(struct wait_model *m, const struct wait_step *s, uint64_t
         m->failed_us = s->ev->now_us;
     } else if (m->watched & bit) {
         forget(m, bit);
-        m->turn &= ~bit;
+        m->turn &= ~bit | m->crossed;
+        m->crossed &= ~bit;
         m->listed |= bit;
         m->yields = false;
         m->first |= s->ev->place == 1 ? bit : 0;
@@ -103,12 +105,14 @@ static void hear(struct wait_model *m, const struct wait_step *s)
     } else if (s->ev->kind == RLK_EVENT_TURN) {
         forget(m, bit);
         m->turn |= bit;
+        m->crossed |= bit & s->before->waiting.asked;
     } else if (s->ev->kind == RLK_EVENT_NEXT) {
         m->first |= bit & m->watched;
     } else if (s->ev->kind == RLK_EVENT_WATCHED) {
         m->watched |= bit;
     } else if (s->ev->kind == RLK_EVENT_UNWATCHED) {
         forget(m, bit);
+        m->crossed &= ~bit;
         m->watched &= ~bit;
     }
 }
@@ -234,7 +238,7 @@ static void note_listed(struct wait_model *m, bool was_enough, const struct wait
 
 static void begin(struct wait_model *m, const struct wait_step *s)
 {
-    m->watched = m->listed = m->first = m->turn = 0;
+    m->watched = m->listed = m->first = m->turn = m->crossed = 0;
     m->checked = false;
     m->yields = s->after->tries == 0;
     m->unlisted_us = m->looked_us = s->ev->now_us;
