@@ -165,8 +165,6 @@ RLK_TRACE_COLD static void trace_step(const struct redlock_lock *lock, const str
     trace_place(lock, before, &now);
 }
 
-static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us);
-
 /* [W2, W3] What a waiting attempt has to do now needs the nodes that can be asked. */
 static bool is_due(const struct redlock_lock *lock, const struct rlk_event *ev,
                    const struct rlk_actions *out)
@@ -182,7 +180,9 @@ static void end_contention(struct redlock_lock *lock, uint64_t now_us)
     rlk_wait_end(lock, !rlk_contention_is_shared(&lock->contender), now_us);
 }
 
-static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+/* waits: leave a deadline that has passed to the caller, who steps TIMER; returns whether it has.
+ */
+static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, bool waits)
 {
     struct view before = view_of(&lock->attempt);
     struct rlk_actions out;
@@ -192,19 +192,38 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
     if (rlk_trace_is_on(&lock->rl->options)) {
         trace_step(lock, &before, ev->now_us);
     }
-    due = is_due(lock, ev, &out);
+    due = waits && is_due(lock, ev, &out);
+    out.deadline_us = due ? RLK_NEVER : out.deadline_us;
     carry_out(lock, &out, ev->now_us);
-    if (due && lock->attempt.state == RLK_ATTEMPT_WAITING) {
-        step_with_nodes(lock, RLK_EVENT_TIMER, ev->now_us);
-    }
     if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
         end_contention(lock, ev->now_us);
     }
+    return due && lock->attempt.state == RLK_ATTEMPT_WAITING;
+}
+
+static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_event_kind kind,
+                                   uint64_t now_us);
+
+/* Carrying out actions may step the attempt again. Only the outermost step goes on at once, and
+ * once; everything else is left to the timer. So no server, however it answers, makes this call
+ * itself without an end. */
+static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    bool outermost = !lock->stepping;
+
+    lock->stepping = true;
+    if (step_once(lock, ev, outermost)) {
+        struct rlk_event timer = with_nodes(lock, RLK_EVENT_TIMER, ev->now_us);
+
+        step_once(lock, &timer, false);
+    }
+    lock->stepping = !outermost;
 }
 
 /* START, CONTEND, TIMER and DEQUEUED may begin a round, so the event needs the nodes that can be
  * asked. */
-static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us)
+static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_event_kind kind,
+                                   uint64_t now_us)
 {
     struct rlk_event ev = {.kind = kind, .now_us = now_us};
 
@@ -212,6 +231,13 @@ static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind,
     ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
     ev.yield = rlk_contention_is_contended(&lock->rl->contention, &lock->contender, ev.now_us);
     rlk_wait_survey(lock, &ev);
+    return ev;
+}
+
+static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us)
+{
+    struct rlk_event ev = with_nodes(lock, kind, now_us);
+
     step(lock, &ev);
 }
 

@@ -31,6 +31,7 @@ struct redlock_lock {
     int64_t number; /* the manager counts its handles from 0 */
     enum rlk_lock_phase phase;
     int driver_status;      /* the status of an attempt that the driver ended; 0: it did not */
+    bool stepping;          /* its attempt is being stepped */
     bool owned_by_user;     /* RELEASING, ENDED: by a close, so the user still has the handle */
     bool by_token;          /* made by redlock_release_token(): the user has no handle */
     bool woke;              /* RELEASING: a master has woken somebody who waits for our keys */

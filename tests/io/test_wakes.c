@@ -150,7 +150,7 @@ static const struct {
 
 START_TEST(an_answer_of_the_hosts)
 {
-    size_t i, n;
+    size_t i, n = 0;
 
     start();
     for (i = 0; i < MASTERS; i++) {
@@ -159,11 +159,13 @@ START_TEST(an_answer_of_the_hosts)
     }
     ask();
     pass_ms(1000);
-    n = fake_count(f.nodes[0], "SET k");
+    for (i = 0; i < MASTERS; i++) { /* a master that hangs up may not be asked again soon */
+        n += fake_count(f.nodes[i], "SET k");
+    }
     if (answers[_i].polls) {
-        ck_assert_uint_gt(n, 1);
+        ck_assert_uint_gt(n, MASTERS);
     } else {
-        ck_assert_uint_eq(n, 1);
+        ck_assert_uint_eq(n, MASTERS);
     }
     must_get_in_the_end();
     end();
