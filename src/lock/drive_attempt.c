@@ -184,12 +184,15 @@ static void end_contention(struct redlock_lock *lock, uint64_t now_us)
  */
 static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, bool waits)
 {
-    struct view before = view_of(&lock->attempt);
+    bool traced = rlk_trace_is_on(&lock->rl->options), due;
+    struct view before = {RLK_ATTEMPT_IDLE, 0, 0};
     struct rlk_actions out;
-    bool due;
 
+    if (traced) {
+        before = view_of(&lock->attempt);
+    }
     rlk_attempt_step(&lock->attempt, ev, &out);
-    if (rlk_trace_is_on(&lock->rl->options)) {
+    if (traced) {
         trace_step(lock, &before, ev->now_us);
     }
     due = waits && is_due(lock, ev, &out);
@@ -230,7 +233,9 @@ static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_eve
     rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
     ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
     ev.yield = rlk_contention_is_contended(&lock->rl->contention, &lock->contender, ev.now_us);
-    rlk_wait_survey(lock, &ev);
+    if (lock->attempt.state == RLK_ATTEMPT_WAITING) {
+        rlk_wait_survey(lock, &ev);
+    }
     return ev;
 }
 

@@ -30,11 +30,11 @@ static bool may_vote(const struct rlk_node *n, uint64_t now_us)
 void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
 {
     const struct redlock *rl = lock->rl;
-    unsigned i;
     uint64_t up = 0, voting = 0;
+    unsigned i;
 
     ev->watchable = 0;
-    for (i = 0; lock->attempt.config.watch && i < rl->options.n_nodes; i++) {
+    for (i = 0; rl->options.watch && i < rl->options.n_nodes; i++) {
         const struct rlk_node *n = &rl->nodes[i];
         uint64_t bit = is_watchable(n, ev->now_us) ? rlk_mask_bit(i) : 0;
 
