@@ -1,5 +1,6 @@
 /* check_live.c - when the faults have ended, every worker gets one more lock within a bound: the
  * keys of clients that died end after a ttl, connections come back, and the others take turns. */
+#include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
 
@@ -37,7 +38,8 @@ static void check_watch(struct world *w, unsigned client, unsigned node)
     const struct rlk_node *n = world_node(w, client, node);
     uint64_t bit = (uint64_t)1 << world_server(w, node), now_us = world_client_us(w, client);
     uint64_t quiet_us = rlk_time_sub(w->now_us, w->healed_us) / 2;
-    bool wanted = w->o.watches && n->state == RLK_NODE_UP && !rlk_node_stuck(n, now_us) &&
+    bool may = !(w->o.polls & rlk_mask_bit(client));
+    bool wanted = w->o.watches && may && n->state == RLK_NODE_UP && !rlk_node_stuck(n, now_us) &&
                   world_server(w, node) != w->o.dead;
     bool settled = rlk_time_min(quiet_us, rlk_time_sub(now_us, n->since_us)) >
                    WATCH_RETRY_US + 2 * w->o.connect_us + w->o.longest_us;

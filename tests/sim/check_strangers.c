@@ -6,6 +6,7 @@
  * Checked only for steps that nothing hides: no other server's clock stepped shortly before or
  * after, the server's own clock was not set back then, and one client was connected all the
  * time. */
+#include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
 
@@ -59,7 +60,7 @@ void check_clock_set(struct world *w, unsigned server, uint64_t by_us)
     s->stepped_us = w->now_us;
     s->witnesses = 0;
     for (i = 0; alone && i < w->o.clients; i++) {
-        s->witnesses |= (unsigned)is_witness(w, &w->clients[i], server) << i;
+        s->witnesses |= (uint64_t)is_witness(w, &w->clients[i], server) << i;
     }
 }
 
@@ -86,7 +87,7 @@ void check_witness_lost(struct world *w, unsigned client)
 
     for (server = 0; server < w->o.nodes; server++) {
         if (is_recent(w, w->servers[server].stepped_us)) {
-            w->servers[server].witnesses &= ~(1U << client);
+            w->servers[server].witnesses &= ~rlk_mask_bit(client);
         }
     }
 }

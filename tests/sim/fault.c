@@ -1,10 +1,13 @@
 /* fault.c - each fault: how it begins, and what ends it. */
 #include "sim/fault.h"
 
+#include <stdio.h>
+
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/draw.h"
+#include "sim/memory.h"
 #include "sim/net.h"
 #include "sim/process.h"
 #include "sim/server.h"
@@ -314,6 +317,41 @@ static void slow_down(struct world *w)
     }
 }
 
+/* ---- a client with another library ---- */
+
+/* A token that no client of ours has made, and nobody will release. */
+static unsigned foreign_claim(struct world *w)
+{
+    unsigned claim = (unsigned)w->n_claims;
+    struct claim *c;
+
+    w->claims = memory_room(w->claims, &w->cap_claims, w->n_claims, sizeof(*w->claims));
+    c = &w->claims[w->n_claims++];
+    *c = (struct claim){.op = NONE, .keys = 1, .let_go = true, .orphan = true};
+    snprintf(c->token, sizeof(c->token), "%08x%031x", claim, 0);
+    return claim;
+}
+
+/* Of each server it takes k0, if that is free, by a plain SET. It deletes the key, or lets it
+ * expire: in either case it wakes nobody. */
+static void take_as_stranger(struct world *w)
+{
+    uint64_t until_us = draw_until_us(w);
+    unsigned claim = foreign_claim(w), server;
+    bool deletes = draw_chance(&w->prng, 500000);
+
+    trace(w, "----  a foreign client asks for k0 with t%08x, for %.1f ms", claim,
+          trace_ms(w->now_us, until_us));
+    for (server = 0; server < w->o.nodes; server++) {
+        if (w->servers[server].state == SERVER_RUNS) {
+            server_set(w, server, 0, claim, (uint32_t)((until_us - w->now_us) / 1000 + 1));
+        }
+        if (deletes) {
+            schedule_push(&w->schedule, until_us, EVENT_DELETED, server, 0, claim);
+        }
+    }
+}
+
 /* ---- the next one ---- */
 
 static enum fault draw_kind(struct world *w)
@@ -387,6 +425,9 @@ static void strike(struct world *w, enum fault kind)
     case FAULT_RATE:
         change_rate(w);
         break;
+    case FAULT_FOREIGN:
+        take_as_stranger(w);
+        break;
     case FAULT_BREAK:
         break_some(w);
         break;
@@ -426,9 +467,10 @@ void fault_on_event(struct world *w)
 static void heal_client(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
+    uint64_t now_us = rlk_time_max(w->now_us, w->o.until_us); /* the faults may end early */
     unsigned node;
 
-    c->busy_us = rlk_time_min(c->busy_us, rlk_time_max(w->now_us, c->clock.true_us));
+    c->busy_us = rlk_time_min(c->busy_us, rlk_time_max(now_us, c->clock.true_us));
     for (node = 0; node < SIM_NODES; node++) {
         struct peer *p = &c->peers[node];
 

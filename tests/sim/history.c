@@ -119,6 +119,7 @@ static unsigned client_of(const struct world *w, const struct scheduled_event *e
     case EVENT_CONTINUE:
     case EVENT_RESTART:
     case EVENT_EXPIRY:
+    case EVENT_DELETED:
     case EVENT_PROMOTED:
     case EVENT_REVIVED:
     case EVENT_HEAL:
@@ -198,6 +199,9 @@ static void dispatch(struct world *w, const struct scheduled_event *ev)
         break;
     case EVENT_EXPIRY:
         wakes_on_expiry(w, ev->target, ev->worker);
+        break;
+    case EVENT_DELETED:
+        server_delete(w, ev->target, ev->worker, ev->stamp);
         break;
     case EVENT_PROMOTED:
         server_promote(w, ev->target);

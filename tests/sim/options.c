@@ -12,10 +12,12 @@ static const char *const assumptions[ASSUME_KINDS] = {
 };
 
 static const char *const faults[FAULT_ALL_KINDS] = {
-    "pause",    "suspend", "crash",   "wall",  "stop",      "restart", "away", "back",
-    "rate",     "refuse",  "scripts", "break", "partition", "one-way", "slow", "forget",
-    "failover", "flush",   "forward", "evict", "freeze",    "replica",
+    "pause",    "suspend", "crash",   "wall",  "stop",      "restart", "away",    "back",
+    "rate",     "refuse",  "scripts", "break", "partition", "one-way", "slow",    "forget",
+    "failover", "flush",   "forward", "evict", "freeze",    "replica", "foreign",
 };
+
+static const char *const crowds[] = {"", "healthy", "and clients die", "with any faults"};
 
 const char *options_assumption_name(enum assumption a)
 {
@@ -46,7 +48,7 @@ static void draw_set(struct options *o, struct rlk_prng *p)
     static const unsigned nodes[] = {3, 3, 3, 5, 5, 5, 5, 4, 2, 1, 6, 7};
 
     o->nodes = nodes[draw_upto(p, 11)];
-    o->clients = (unsigned)draw_between(p, 2, SIM_CLIENTS);
+    o->clients = (unsigned)draw_between(p, 2, SIM_FEW_CLIENTS);
     o->workers = draw_chance(p, 250000) ? 2 : 1;
     o->keys = draw_chance(p, 300000) ? (unsigned)draw_between(p, 2, SIM_KEYS) : 1;
     o->returns_holder = draw_upto(p, 3) == 0 ? 0 : rlk_prng_next(p) | rlk_prng_next(p);
@@ -226,7 +228,7 @@ static void draw_slow_steps(struct options *o, struct rlk_prng *p)
  * Fences come from the counters alone, and the counters differ. */
 static void draw_quick_steps(struct options *o, struct rlk_prng *p)
 {
-    o->clients = SIM_CLIENTS;
+    o->clients = SIM_FEW_CLIENTS;
     o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 200, 1000);
     o->until_us = 20 * options_max_ttl_us(o);
     o->gap_us = options_max_ttl_us(o) / draw_between(p, 2, 8);
@@ -315,7 +317,7 @@ static void draw_quick_losses(struct options *o, struct rlk_prng *p)
     o->nodes = 3;
     o->replica = o->duplicate = o->dead = SIM_NODES;
     o->keys = 1;
-    o->clients = SIM_CLIENTS;
+    o->clients = SIM_FEW_CLIENTS;
     o->renew_ppm = 0;
     o->hold_us = 2 * options_max_ttl_us(o);
     o->gap_us = options_max_ttl_us(o) / 12;
@@ -361,6 +363,79 @@ static void draw_watches(struct options *o)
     o->no_tracking = draw_chance(&p, 200000) ? rlk_prng_next(&p) : 0;
     o->no_tracking |= ~o->returns_holder & UINT64_C(0xaaaaaaaaaaaaaaaa);
     o->push_ppm = draw_chance(&p, 500000) ? (uint32_t)draw_scale(&p, 1000, 300000) : 0;
+    o->polls = draw_chance(&p, 150000) ? rlk_prng_next(&p) : 0;
+    o->listed = SIM_SHORT_LIST;
+}
+
+/* Masters that keep their data, clocks that are about right, and a lease that is longer than a
+ * lock is held. All begin when they are connected. */
+static void draw_quiet_crowd(struct options *o, struct rlk_prng *p)
+{
+    static const unsigned nodes[] = {1, 3, 3, 3, 5, 5, 5, 7};
+
+    o->nodes = nodes[draw_upto(p, 7)];
+    o->replica = o->duplicate = o->dead = SIM_NODES;
+    o->durable = o->young = o->exposed = o->forgetful = o->calm = o->no_wall = false;
+    o->policy = RLK_QUARANTINE_STRICT;
+    o->kinds = 0;
+    o->stall_ppm = o->gated_ppm = o->bounded_ppm = o->extend_ppm = 0;
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 1000, 8000);
+    o->hold_us = draw_scale(p, 200, 20000);
+    o->think_us = draw_scale(p, 100, 2 * o->hold_us + 100);
+    o->delay_us = draw_scale(p, 20, 2000);
+    o->jitter_us = o->delay_us / 4;
+    o->turn_us = draw_upto(p, o->delay_us / 2);
+    o->timeout_us = 200000;
+    o->connect_us = 500000;
+    o->retry_max_us = draw_between(p, 100000, 400000);
+    o->health_us = 3000000;
+    o->skew_us = 20;
+    o->rate_ppm = 0;
+    o->ordered = true;
+    o->returns_holder = RLK_NEVER;
+    o->no_watch = o->no_publish = o->no_tracking = 0;
+    o->start_us = 500000;
+    o->until_us = o->start_us + 4 * o->clients * o->workers * (o->hold_us + 6 * o->delay_us);
+    o->until_us = rlk_time_min(rlk_time_max(o->until_us, 1000000), 6000000);
+}
+
+/* Whoever dies leaves a key, or an entry in a list. */
+static void draw_dying_crowd(struct options *o, struct rlk_prng *p)
+{
+    o->kinds = (uint64_t)1 << FAULT_CRASH | (uint64_t)1 << FAULT_PAUSE;
+    o->kinds |= (uint64_t)1 << FAULT_FOREIGN;
+    o->until_us += 4 * options_max_ttl_us(o);
+    o->gap_us = o->until_us / draw_between(p, 5, 40);
+    o->longest_us = options_max_ttl_us(o);
+}
+
+/* Drawn from numbers of its own. */
+static void draw_crowd(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - 5);
+    if (o->steps || o->forgetful || o->broken != ASSUME_ALL || !draw_chance(&p, 80000)) {
+        return;
+    }
+    o->crowd = (enum crowd)draw_between(&p, CROWD_HEALTHY, CROWD_FAULTY);
+    o->clients = (unsigned)draw_scale(&p, 4, SIM_CLIENTS);
+    o->workers = draw_chance(&p, 300000) ? 2 : 1;
+    o->keys = draw_chance(&p, 700000) ? 1 : SIM_KEYS;
+    o->several_ppm = 300000;
+    o->polls = draw_chance(&p, 150000) ? o->polls : 0;
+    o->health_us = rlk_time_max(o->health_us, 1000000);
+    if (o->crowd != CROWD_FAULTY) {
+        draw_quiet_crowd(o, &p);
+        o->listed = SIM_LISTED;
+    }
+    if (o->crowd == CROWD_DYING) {
+        draw_dying_crowd(o, &p);
+    } else if (o->crowd == CROWD_HEALTHY) {
+        o->push_ppm = 0;
+        o->polls = 0;
+        o->renew_ppm = 0;
+    }
 }
 
 /* Few other faults, so that the trace shows this one. */
@@ -425,6 +500,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
         draw_lost_disks(o);
     }
     draw_watches(o);
+    draw_crowd(o);
     round_times(o);
 }
 
@@ -482,6 +558,9 @@ void options_print(const struct options *o, FILE *f)
     if (o->forgetful) {
         fprintf(f, "servers forget%s%s: only what S7 promises is checked\n",
                 o->calm ? ", one after the other" : "", o->steps ? ", and their clocks step" : "");
+    }
+    if (o->crowd) {
+        fprintf(f, "a crowd that waits for the same keys, %s\n", crowds[o->crowd]);
     }
     if (o->split) {
         fprintf(f, "c0 knows only the first %u nodes\n", o->split);

@@ -14,9 +14,12 @@
 #include "core/quarantine.h"
 
 #define SIM_NODES 7
-#define SIM_CLIENTS 5
+#define SIM_CLIENTS 50
+#define SIM_FEW_CLIENTS 5 /* in histories that are not about a crowd */
 #define SIM_WORKERS 2
 #define SIM_KEYS 3
+#define SIM_SHORT_LIST 16 /* a waiting list is often so short that it can be full */
+#define SIM_LISTED 64     /* the library's has room for more */
 
 enum fault {
     /* Within the model. */
@@ -47,6 +50,7 @@ enum fault {
     FAULT_EVICT,   /* it loses its keys, and reports nothing about it */
     FAULT_FREEZE,  /* a client's machine freezes, and its boot clock too */
     FAULT_REPLICA, /* a server becomes a writable replica of another, and a master again */
+    FAULT_FOREIGN, /* a client with another library holds the keys that are free */
     FAULT_ALL_KINDS
 };
 
@@ -62,6 +66,14 @@ enum assumption {
     ASSUME_SAME_NODES,
     ASSUME_WALL_CLOCKS,
     ASSUME_KINDS
+};
+
+/* Many clients that want the same keys at the same moment, and wait for them. */
+enum crowd {
+    CROWD_NONE = 0,
+    CROWD_HEALTHY, /* no fault, and everybody waits for as long as it takes */
+    CROWD_DYING,   /* clients die and are paused, and foreign clients take the keys */
+    CROWD_FAULTY   /* any faults */
 };
 
 struct options {
@@ -102,8 +114,12 @@ struct options {
     uint64_t returns_holder; /* nodes that support SET NX GET */
     bool kills;              /* CLIENT KILL is allowed */
     uint64_t no_watch, no_publish, no_tracking; /* servers where our user may not do that */
-    uint32_t push_ppm;  /* how often what a server sends by itself is lost, late or doubled */
-    bool watches;       /* the clients keep a watch of every node, whether they wait or not */
+    uint32_t push_ppm; /* how often what a server sends by itself is lost, late or doubled */
+    bool watches;      /* the clients keep a watch of every node, whether they wait or not */
+    uint64_t polls;    /* clients with options.watch = 0 */
+    enum crowd crowd;
+    uint64_t start_us;  /* the users begin then */
+    unsigned listed;    /* how many clients a waiting list has room for */
     unsigned replica;   /* this server is a replica of the next; SIM_NODES: none is */
     unsigned duplicate; /* this node is the same server as the next; SIM_NODES: none is */
     unsigned liar;      /* this server grants everything; SIM_NODES: none does */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mask.h"
 #include "base/time.h"
 #include "lock/close.h"
 #include "sim/check.h"
@@ -95,6 +96,7 @@ static int make(struct world *w, struct client *c)
     o.drift_ppm = w->o.drift_ppm;
     o.quarantine = policy_of(&w->o);
     o.health_ms = (uint32_t)(w->o.health_us / 1000);
+    o.watch = (w->o.polls & rlk_mask_bit(c->index)) == 0;
     o.trace_cb = w->tracing ? trace_event : NULL;
     o.trace_arg = c;
     return redlock_new((struct event_base *)c, &o, &c->rl);

@@ -25,6 +25,7 @@ enum event_kind {
     EVENT_CONTINUE,    /* a server: server, stamp */
     EVENT_RESTART,     /* a server: server, stamp */
     EVENT_EXPIRY,      /* a key that somebody tracks ends: server, key */
+    EVENT_DELETED,     /* a foreign client deletes its key: server, key, claim */
     EVENT_PROMOTED,    /* a server: server */
     EVENT_REVIVED,     /* a client: client */
     EVENT_HEAL,        /* the faults end */

@@ -21,17 +21,25 @@ static const struct value no_value = {NONE, 0, 0};
 /* Long before a history begins. */
 #define TEN_DAYS_US UINT64_C(864000000000)
 
+/* Like the clients' clocks: the lists are in the order of their tickets [W8]. */
+static bool has_good_clock(const struct world *w)
+{
+    return w->o.crowd == CROWD_HEALTHY;
+}
+
 void server_init(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
     int32_t ppm = draw_ppm(&w->prng, w->o.rate_ppm);
+    uint64_t boot_us = 1000000000 + draw_upto(&w->prng, 1000000);
     unsigned key;
 
     *s = (struct server){.run = server, .scripts = ALL_SCRIPTS, .master = NONE};
     if (server == w->o.replica) {
         s->master = (server + 1) % w->o.nodes;
     }
-    clock_init(&s->clock, ppm, 1000000000 + draw_upto(&w->prng, 1000000), (int64_t)WORLD_EPOCH_US);
+    clock_init(&s->clock, ppm, boot_us,
+               (int64_t)(WORLD_EPOCH_US - (has_good_clock(w) ? boot_us : 0)));
     facts_started(w, server,
                   w->o.young ? draw_upto(&w->prng, options_max_ttl_us(&w->o)) : TEN_DAYS_US);
     for (key = 0; key < SIM_KEYS; key++) {
@@ -301,6 +309,24 @@ static void release(struct world *w, unsigned server, struct message *m)
           m->integer > 0    ? "deleted"
           : m->integer == 0 ? "no key"
                             : "somebody else's");
+}
+
+void server_set(struct world *w, unsigned server, unsigned key, unsigned claim, uint32_t ttl_ms)
+{
+    struct value v = {claim, server_ms(w, &w->servers[server]) + ttl_ms, w->now_us};
+
+    if (server_look_up(w, server, key) == NONE) {
+        write_key(w, server, key, v);
+        trace(w, "n%u    SET k%u t%08x: granted", server, key, claim);
+    }
+}
+
+void server_delete(struct world *w, unsigned server, unsigned key, unsigned claim)
+{
+    if (w->servers[server].state == SERVER_RUNS && server_look_up(w, server, key) == claim) {
+        trace(w, "n%u    DEL k%u", server, key);
+        write_key(w, server, key, no_value);
+    }
 }
 
 static const char *name_of(const struct message *m)

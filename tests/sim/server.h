@@ -40,4 +40,8 @@ void server_promote(struct world *w, unsigned server);
 void server_on_continue(struct world *w, unsigned server, unsigned stamp);
 void server_on_restart(struct world *w, unsigned server, unsigned stamp);
 
+/* A client with another library sets a key if it is free, and deletes what it has set. */
+void server_set(struct world *w, unsigned server, unsigned key, unsigned claim, uint32_t ttl_ms);
+void server_delete(struct world *w, unsigned server, unsigned key, unsigned claim);
+
 #endif

@@ -25,7 +25,8 @@ static void later(struct world *w, unsigned client, unsigned worker, uint64_t us
 
 void user_start(struct world *w, unsigned client, unsigned worker)
 {
-    later(w, client, worker, draw_upto(&w->prng, w->o.think_us));
+    later(w, client, worker,
+          rlk_time_sub(w->o.start_us, w->now_us) + draw_upto(&w->prng, w->o.think_us));
 }
 
 void user_finish(struct world *w, unsigned client, unsigned worker)
@@ -179,13 +180,13 @@ static void ask(struct world *w, unsigned client, unsigned worker)
     }
     q.fence = draw_chance(&w->prng, w->o.fence_ppm);
     draw_life(w, &q);
-    if (w->healed) {
-        world_worker(w, client, worker)->last = true;
+    if (w->healed || w->o.crowd == CROWD_HEALTHY) {
+        world_worker(w, client, worker)->last = w->healed;
         q.wait_ms = REDLOCK_FOREVER;
         q.max_retries = REDLOCK_FOREVER;
     }
     acquire(w, world_worker(w, client, worker), &q, keys);
-    if (!w->healed && draw_chance(&w->prng, 80000)) {
+    if (!w->healed && w->o.crowd != CROWD_HEALTHY && draw_chance(&w->prng, 80000)) {
         schedule_push(&w->schedule, w->now_us + draw_scale(&w->prng, 50, w->o.hold_us + 100),
                       EVENT_CANCEL, client, worker, world_worker(w, client, worker)->op);
     }
@@ -198,6 +199,10 @@ static uint64_t draw_hold_us(struct world *w, const struct worker *k)
 
     if (w->healed) {
         return k->lingers ? 2 * ttl_us : draw_upto(&w->prng, 1000);
+    }
+    if (w->o.crowd == CROWD_HEALTHY ||
+        (w->o.crowd == CROWD_DYING && draw_chance(&w->prng, 950000))) {
+        return draw_upto(&w->prng, w->o.hold_us);
     }
     if (k->renew && draw_chance(&w->prng, w->o.calm ? 900000 : 300000)) {
         return draw_upto(&w->prng, w->o.calm ? w->o.until_us : 3 * ttl_us);

@@ -292,7 +292,7 @@ static bool leave(struct world *w, unsigned server, unsigned key, uint64_t chann
 }
 
 /* The place, from 1; -1: the list is full. */
-static int64_t enter(struct list *l, uint64_t channel, uint64_t ticket_us)
+static int64_t enter(struct list *l, unsigned room, uint64_t channel, uint64_t ticket_us)
 {
     unsigned i;
 
@@ -301,7 +301,7 @@ static int64_t enter(struct list *l, uint64_t channel, uint64_t ticket_us)
             return i + 1;
         }
     }
-    if (l->n == SIM_LISTED) {
+    if (l->n == room) {
         return -1;
     }
     for (i = l->n++; i > 0 && comes_before(l, i - 1, ticket_us, channel); i--) {
@@ -361,7 +361,7 @@ void wakes_wait(struct world *w, unsigned server, struct message *m)
     if (wanted != NONE) {
         struct list *l = list_of(w, server, wanted);
 
-        m->integer = enter(l, m->channel, ticket_of(w, server, m));
+        m->integer = enter(l, w->o.listed, m->channel, ticket_of(w, server, m));
         if (m->integer > 0) {
             l->ends_ms = clock_wall(&w->servers[server].clock, w->now_us) / 1000 + m->ttl_ms;
         }

@@ -200,9 +200,7 @@ struct wire {
     uint64_t gone_us;  /* watch, cut: when the server notices */
 };
 
-/* The waiting list of a key. The library's has room for more. */
-#define SIM_LISTED 16
-
+/* The waiting list of a key. */
 struct list {
     unsigned n;
     uint64_t channels[SIM_LISTED];
@@ -235,7 +233,7 @@ struct server {
     int64_t steps_us;    /* how far its clock was set, forward less back */
     uint64_t stepped_us; /* true time: forward, last */
     uint64_t back_us;    /* true time: set back, last */
-    unsigned witnesses;  /* clients that see that step and put it on record */
+    uint64_t witnesses;  /* clients that see that step and put it on record */
     bool misleading;     /* its key was written with too great an age */
     bool disguised;      /* the data that it copied have the mark that its own had */
     uint64_t ended_us, forgot_us, flushed_us; /* true time */

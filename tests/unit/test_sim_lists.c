@@ -75,6 +75,7 @@ static void begin(void)
     world.wires = wires;
     world.n_wires = CHANNELS + 1;
     world.o.clients = CHANNELS;
+    world.o.listed = SIM_LISTED;
     clock_init(&world.servers[0].clock, 0, 0, (int64_t)WORLD_EPOCH_US);
     for (i = 0; i < SIM_KEYS; i++) {
         world.servers[0].keys[i].claim = NONE;
