@@ -9,6 +9,7 @@
  *     check_left.c       nothing is left behind: no key of a claim that was let go, no pending
  * release check_live.c       when the faults have ended, every user gets a lock within a bound
  *     check_work.c       no more messages than documented, and time goes on
+ *     check_wait.c       who waits is served, in turn, and for few messages
  *     check_split.c      only the leader of a split vote keeps its votes, and not for ever
  *
  * The first violation ends a history. */
@@ -17,8 +18,8 @@
 
 #include "sim/world.h"
 
-/* "exclusion", "fence", "reported", "left", "live" or "work", and what happened. Only the first
- * violation counts. */
+/* "exclusion", "fence", "reported", "left", "live", "wait" or "work", and what happened. Only the
+ * first violation counts. */
 __attribute__((format(printf, 3, 4))) void check_violated(struct world *w, const char *checker,
                                                           const char *format, ...);
 
@@ -148,6 +149,11 @@ void check_disconnect_handled(struct world *w, unsigned client, unsigned node,
 /* A request goes to a node. */
 void check_pending_releases_first(struct world *w, unsigned claim, unsigned node);
 void check_not_stuck(struct world *w, unsigned claim, unsigned node);
+
+/* A master has answered a question for a place; a worker has got its lock; the faults end. */
+void check_listed(struct world *w, unsigned client, const struct message *m);
+void check_waited(struct world *w, unsigned client, unsigned worker);
+void check_effort(struct world *w);
 
 /* An event has come. */
 void check_work(struct world *w);

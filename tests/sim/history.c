@@ -147,6 +147,7 @@ static bool postpone(struct world *w, const struct scheduled_event *ev)
 static void heal(struct world *w)
 {
     if (!w->healed) {
+        check_effort(w);
         fault_heal(w);
         schedule_push(&w->schedule, w->now_us + check_live_bound_us(w), EVENT_END, 0, 0, 0);
     }

@@ -96,10 +96,13 @@ static void name_keys(unsigned keys, const char *names[SIM_KEYS], struct redlock
 }
 
 /* What the checkers must know of a request. */
-static void note(struct worker *k, const struct redlock_request *q, unsigned keys)
+static void note(const struct world *w, struct worker *k, const struct redlock_request *q,
+                 unsigned keys)
 {
     k->phase = WORKER_PENDING;
     k->op++;
+    k->called_us = w->now_us;
+    k->listed_us = 0;
     k->keys = keys;
     k->claim = NONE;
     k->number = -1;
@@ -124,7 +127,7 @@ static void acquire(struct world *w, struct worker *k, struct redlock_request *q
     uint64_t wait_us = q->wait_ms == REDLOCK_FOREVER ? RLK_NEVER : rlk_time_from_ms(q->wait_ms);
     const char *names[SIM_KEYS];
 
-    note(k, q, keys);
+    note(w, k, q, keys);
     name_keys(keys, names, q);
     q->notice_cb = on_notice;
     q->notice_arg = k;
@@ -146,6 +149,7 @@ static void let_go(struct world *w, struct worker *k)
 static void release(struct world *w, struct worker *k)
 {
     let_go(w, k);
+    w->effort.freed_us = w->now_us;
     process_enter(w, k->client);
     accepted(w, k, "a release", redlock_release(k->lock, on_released, k));
     process_leave(w);
@@ -314,6 +318,7 @@ static void user_acquired(struct world *w, unsigned client, unsigned worker, int
 
     if (status == REDLOCK_OK) {
         w->acquired++;
+        check_waited(w, client, worker);
         use(w, client, worker);
         return;
     }

@@ -23,6 +23,7 @@ static void push(struct world *w, unsigned wire, enum push_kind kind, unsigned k
     bool faulty = !w->healed && draw_chance(&w->prng, w->o.push_ppm);
     uint64_t which = faulty ? draw_upto(&w->prng, 2) : 3;
 
+    w->effort.pushes++;
     if (which == 0) {
         return;
     }

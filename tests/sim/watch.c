@@ -61,6 +61,7 @@ void watch_request(struct world *w, unsigned client, unsigned node, struct messa
 {
     const struct worker *k;
 
+    w->effort.commands += m->kind >= MESSAGE_CACHING;
     if (m->kind == MESSAGE_MARK || m->kind == MESSAGE_TIME) {
         check_role_asked(w, client, node);
     }
@@ -97,6 +98,9 @@ static void note_inspection(struct peer *p, const struct message *m, bool up)
 void watch_reply(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     note_inspection(&w->clients[client].peers[node], m, world_node_up(w, client, node));
+    if (m->kind == MESSAGE_WAIT) {
+        check_listed(w, client, m);
+    }
     w->reading = m;
     w->noted = w->timed = false;
 }

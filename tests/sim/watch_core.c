@@ -97,6 +97,7 @@ static void note_token(struct world *w, struct worker *k, const struct rlk_claim
     if (k->claim != NONE) {
         check_let_go(w, k->claim);
     }
+    w->effort.rounds++;
     k->claim = (unsigned)w->n_claims;
     w->claims = memory_room(w->claims, &w->cap_claims, w->n_claims, sizeof(*w->claims));
     c = &w->claims[w->n_claims++];

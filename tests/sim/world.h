@@ -327,6 +327,8 @@ struct worker {
     struct held held;
     bool lingers; /* it holds its last lock for long, after all faults have ended */
     /* for the checkers */
+    uint64_t called_us; /* true time: the call of redlock_acquire() */
+    uint64_t listed_us; /* true time: a master has listed it; 0: none has */
     bool reported, cancelled;
     unsigned refusals;          /* noes that it has got */
     uint64_t asked_us, lost_us; /* the client's clock, and how long it had been paused by then */
@@ -351,9 +353,17 @@ struct client {
     int64_t skew_us;         /* of its wall clock, against true time */
     uint64_t busy_us;        /* it does nothing until then */
     uint64_t lost_us;        /* how long it has been paused in all */
+    uint64_t got_us;         /* true time: in a healthy crowd, when it got the lock last */
     unsigned nodes;
     struct peer peers[SIM_NODES];
     struct worker workers[SIM_WORKERS];
+};
+
+/* What waiting costs in a healthy crowd. check_wait.c */
+struct effort {
+    uint64_t commands, pushes, rounds; /* that were sent, or begun */
+    uint64_t overtakings;
+    uint64_t freed_us; /* true time: the last release */
 };
 
 struct world {
@@ -379,6 +389,7 @@ struct world {
     uint64_t linger_us; /* all faults have ended, and their effects */
     unsigned done;
     unsigned acquired, renewed, lost, faults; /* for the figures at the end */
+    struct effort effort;
     bool moved;                /* a clock was set forward, or is outside of the bounds */
     bool harmed;               /* a server has forgotten something, or a clock was set forward */
     uint64_t fences[SIM_KEYS]; /* the largest that was reported to any user */
