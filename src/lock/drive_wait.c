@@ -90,10 +90,14 @@ static void track(struct rlk_node *n, const struct rlk_claim *claim, uint64_t no
     static const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
     struct rlk_command c;
 
-    if (rlk_watch_tracks(n) && rlk_capacity_is_free_to_wait(n) &&
-        rlk_node_send_words(n, &kind, caching, now_us)) {
+    if (!rlk_watch_tracks(n) || !rlk_capacity_is_free_to_wait(n)) {
+        return;
+    }
+    if (rlk_node_send_words(n, &kind, caching, now_us)) {
         rlk_command_exist(&c, claim);
         rlk_node_send(n, &c, &kind, NULL, now_us);
+    } else {
+        rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY, NULL);
     }
 }
 
