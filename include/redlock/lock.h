@@ -120,6 +120,12 @@ struct redlock_request {
      * always gets its full time (node_timeout_ms). After wait_ms no other try begins, and a try in
      * flight ends. REDLOCK_FOREVER: until cancelled.
      *
+     * A request that waits for a holder does not ask again and again: masters keep it in a list,
+     * and the release of the lock wakes the one who has waited longest. A key that expires, or that
+     * somebody deletes, is noticed as well. Where options.watch is 0, or the masters do not allow
+     * it, the request polls with the back-off below; so it does while no majority of the masters
+     * can be asked.
+     *
      * When there are more requests at once than the masters can answer in time, the library queues
      * the rest and sends them in order; renewals and releases go first. The time of a try begins
      * when it is sent. A request whose first try was not sent within wait_ms ends with
@@ -134,10 +140,11 @@ struct redlock_request {
      * REDLOCK_EDEADLINE, the reason REDLOCK_EHELD and no try. A request with wait_ms 0 never stands
      * behind others. */
     uint32_t wait_ms;
-    /* The back-off between tries is a random time from 0 to a bound. The bound starts at
-     * retry_min_ms (default 0: four times the duration of the failed try, at least 1 ms) and
-     * doubles with each failed try up to retry_max_ms (1 to 60000, default 250). retry_min_ms must
-     * not be larger than retry_max_ms. */
+    /* The back-off between tries, for a request that polls or that has split the votes of the
+     * masters with others, is a random time from 0 to a bound. The bound starts at retry_min_ms
+     * (default 0: four times the duration of the failed try, at least 1 ms) and doubles with each
+     * failed try up to retry_max_ms (1 to 60000, default 250). retry_min_ms must not be larger than
+     * retry_max_ms. */
     uint32_t retry_min_ms;
     uint32_t retry_max_ms;
     /* The largest number of tries after the first; default REDLOCK_FOREVER. */
