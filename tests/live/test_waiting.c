@@ -202,13 +202,19 @@ static void for_stopped(unsigned masters, void (*what)(struct master *))
     }
 }
 
+/* A round that two masters refuse because it overtakes the release there, and two grant, waits for
+ * the one that is stopped. */
+#define STOPPED_MS 2000u
+
 /* The masters 1, 2 and 3 are the hosts of the key. */
 START_TEST(masters_are_stopped)
 {
     struct redlock_request request = request_to_wait();
     struct outcome first;
 
-    start();
+    start_with(NULL);
+    s.options.node_timeout_ms = STOPPED_MS;
+    site_open(&s);
     first = site_acquire(&s, "k");
     if (failures[_i].before) {
         for_stopped(failures[_i].stopped, master_stop);
