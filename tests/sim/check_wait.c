@@ -155,7 +155,7 @@ static void check_messages(struct world *w)
 
     check_most(w, "commands", w->effort.commands,
                w->o.nodes * (7 * locks + 6 * all) + hosts * all * looks);
-    check_most(w, "pushes", w->effort.pushes, hosts * (3 * locks + 3 * all));
+    check_most(w, "pushes", w->effort.pushes, hosts * (5 * locks + 5 * all));
     check_most(w, "rounds", w->effort.rounds, 5 * locks / 2 + 2 * all);
     if (w->o.hold_us >= LONG_HOLD_US) {
         check_most(w, "overtakings", w->effort.overtakings, (locks + all) * all / 3);
