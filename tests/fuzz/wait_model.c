@@ -20,7 +20,7 @@ static unsigned count(uint64_t nodes)
     unsigned i, n = 0;
 
     for (i = 0; i < 64; i++) {
-        n += (nodes >> i) & 1;
+        n += (unsigned)(nodes >> i) & 1;
     }
     return n;
 }

@@ -668,8 +668,9 @@ END_TEST
 
 /* ---- what breaks ---- */
 
+#define SUBSCRIBE_INVALIDATIONS "SUBSCRIBE " INVALIDATIONS
 static const char *const steps[] = {"CLIENT SETNAME libredlock:watch", "CLIENT ID", "SUBSCRIBE",
-                                    "SUBSCRIBE " INVALIDATIONS};
+                                    SUBSCRIBE_INVALIDATIONS};
 #define N_STEPS 4
 
 START_TEST(it_may_break_at_each_step)

@@ -7,7 +7,10 @@
 
 struct rlk_attempt_config attempt_config(void)
 {
-    return (struct rlk_attempt_config){.terms = {3, LEASE, MIN_LEFT, TIMEOUT, false},
+    return (struct rlk_attempt_config){.terms = {.nodes = 3,
+                                                 .lease_us = LEASE,
+                                                 .min_validity_us = MIN_LEFT,
+                                                 .timeout_us = TIMEOUT},
                                        .wait_us = 0,
                                        .retry_max_us = 250000,
                                        .max_retries = UINT32_MAX,
