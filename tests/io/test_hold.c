@@ -522,7 +522,7 @@ END_TEST
 
 /* [S5] Either command may still be carried out, whenever the server reads what is left in its
  * socket. */
-START_TEST(a_pending_release_after_a_lost_keep_or_heal_does_not_expire)
+START_TEST(a_pending_release_after_a_lost_keep_or_heal_has_no_end)
 {
     bool heals = _i == 1;
 
@@ -573,7 +573,7 @@ Suite *hold_suite(void)
     tcase_add_test(tcase, a_contender_that_stays_is_named_and_left_alone);
     tcase_add_test(tcase, a_heal_whose_connection_broke_is_released);
     tcase_add_test(tcase, a_heal_in_flight_is_followed_by_its_release);
-    tcase_add_loop_test(tcase, a_pending_release_after_a_lost_keep_or_heal_does_not_expire, 0, 2);
+    tcase_add_loop_test(tcase, a_pending_release_after_a_lost_keep_or_heal_has_no_end, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -36,7 +36,7 @@ static bool is_witness(const struct world *w, const struct client *c, unsigned s
     for (node = 0; node < c->nodes; node++) {
         const struct peer *p = &c->peers[node];
         bool timed = world_node_up(w, c->index, node) && p->timed_us > 0 &&
-                     p->met_us + 2 * w->o.health_us <= w->now_us &&
+                     p->greeted_us + 2 * w->o.health_us <= w->now_us &&
                      p->timed_us + 2 * w->o.health_us >= w->now_us;
 
         sees |= timed && world_server(w, node) == server;

@@ -274,6 +274,7 @@ void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, 
 
     p->unread = reply && reply->type == RLK_REPLY_ERROR;
     p->met_us = p->met_us ? p->met_us : w->now_us;
+    p->greeted_us = w->now_us;
     if (reply && m->answer != ANSWER_ERROR) {
         p->first_inspected_us = p->inspected_us ? p->first_inspected_us : m->done_us;
         p->inspected_us = m->done_us;

@@ -256,8 +256,8 @@ struct peer {
     bool breaks;                            /* right after its next SET */
     uint64_t there_clear_us, back_clear_us; /* nothing arrives before */
     uint64_t slow_us, slow_until_us;
-    /* for the checkers, in true time: first greeted; first and last inspected */
-    uint64_t met_us, first_inspected_us, inspected_us;
+    /* for the checkers, in true time: first and last greeted; first and last inspected */
+    uint64_t met_us, greeted_us, first_inspected_us, inspected_us;
     uint64_t role_us; /* its role was read last */
     bool unread;      /* its data could not be read at the last inspection */
     uint64_t timed_us, timed_error_us,
