@@ -192,17 +192,6 @@ static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, siz
     }
 }
 
-static void notify_all(struct redlock *rl, const struct rlk_event *ev)
-{
-    struct rlk_list *link, *next;
-
-    RLK_LIST_EACH (link, next, &rl->operations) {
-        struct rlk_operation *op = RLK_CONTAINER(link, struct rlk_operation, link);
-
-        op->kind->event(op, ev);
-    }
-}
-
 void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
                     uint64_t now_us)
 {
@@ -215,7 +204,7 @@ void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, siz
     struct redlock *rl = n->owner;
 
     if (key == NULL) {
-        notify_all(rl, &ev);
+        rlk_manager_notify(rl, &ev);
     } else if (wake != RLK_WAKE_TURN || rlk_contention_is_used(&rl->contention, key, len)) {
         step_contenders(rl, key, len, &ev);
     } else {

@@ -1,7 +1,6 @@
 /* hooks.c - passes each event of a node on to the operations of its manager. */
 #include "lock/hooks.h"
 
-#include "base/list.h"
 #include "base/mask.h"
 #include "core/steps.h"
 #include "lock/drive_wait.h"
@@ -10,24 +9,12 @@
 #include "node/health.h"
 #include "node/trace.h"
 
-/* An operation may remove itself from the list in its event function, but no other. */
-static void notify_operations(struct redlock *rl, const struct rlk_event *ev)
-{
-    struct rlk_list *link, *next;
-
-    RLK_LIST_EACH (link, next, &rl->operations) {
-        struct rlk_operation *op = RLK_CONTAINER(link, struct rlk_operation, link);
-
-        op->kind->event(op, ev);
-    }
-}
-
 static void notify_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = kind, .node = n->index, .now_us = now_us};
     struct redlock *rl = n->owner;
 
-    notify_operations(rl, &ev);
+    rlk_manager_notify(rl, &ev);
     rlk_queue_wake(&rl->queue);
     rlk_manager_check_close(rl);
 }
@@ -79,12 +66,12 @@ static void on_node_clock_sampled(struct rlk_node *n, const struct rlk_clock_sam
     trace_clock(n, &out);
     if (out.clock_suspect) {
         ev.kind = RLK_EVENT_CLOCK_SUSPECT;
-        notify_operations(rl, &ev);
+        rlk_manager_notify(rl, &ev);
     }
     if (out.suspended_us > 0) {
         ev.kind = RLK_EVENT_SUSPENDED;
         ev.by_us = out.suspended_us;
-        notify_operations(rl, &ev);
+        rlk_manager_notify(rl, &ev);
     }
     RLK_MASK_EACH (node, out.record) {
         rlk_health_record_step(&rl->nodes[node], sample->received_us);
@@ -102,7 +89,7 @@ static void on_node_quarantined(struct rlk_node *n, uint64_t now_us)
                            .now_us = now_us,
                            .data_replaced = rlk_quarantine_take_data_replaced(&n->quarantine)};
 
-    notify_operations(n->owner, &ev);
+    rlk_manager_notify(n->owner, &ev);
 }
 
 static void on_node_restarted(struct rlk_node *n)

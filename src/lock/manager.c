@@ -31,6 +31,17 @@ void rlk_manager_add(struct redlock *rl, struct rlk_operation *op,
     rl->counts[class]++;
 }
 
+void rlk_manager_notify(struct redlock *rl, const struct rlk_event *ev)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &rl->operations) {
+        struct rlk_operation *op = RLK_CONTAINER(link, struct rlk_operation, link);
+
+        op->kind->event(op, ev);
+    }
+}
+
 void rlk_manager_check_close(struct redlock *rl)
 {
     if (rl->closing) {

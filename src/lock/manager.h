@@ -101,6 +101,10 @@ __attribute__((format(printf, 3, 4))) int rlk_manager_refuse(struct redlock *rl,
 void rlk_manager_add(struct redlock *rl, struct rlk_operation *op,
                      const struct rlk_operation_kind *kind, enum rlk_operation_class class);
 
+/* Pass an event on to every operation. In its event function an operation may remove itself from
+ * the list, but no other. */
+void rlk_manager_notify(struct redlock *rl, const struct rlk_event *ev);
+
 /* Something ended: check at the end of this turn whether a close can go on. Does nothing when the
  * manager is not closing. */
 void rlk_manager_check_close(struct redlock *rl);
