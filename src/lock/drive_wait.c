@@ -65,37 +65,20 @@ static void watch(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
     }
 }
 
-/* The reply does not matter: what was read may have changed since. */
-static void on_tracked(struct rlk_node *n, const struct rlk_exchange *r,
-                       const struct rlk_reply *reply, uint64_t now_us)
-{
-    (void)n;
-    (void)r;
-    (void)reply;
-    (void)now_us;
-}
-
-static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
-{
-    (void)n;
-    (void)r;
-    (void)now_us;
-}
-
 /* [W4] The server reports the next change of the keys that the second command reads. The request
- * for a place comes after both, so no change is missed in between. */
+ * for a place comes after both, so no change is missed in between. The replies do not matter: what
+ * was read may have changed since. */
 static void track(struct rlk_node *n, const struct rlk_claim *claim, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_tracked, .broken = on_broken};
     static const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
     struct rlk_command c;
 
     if (!rlk_watch_tracks(n) || !rlk_capacity_is_free_to_wait(n)) {
         return;
     }
-    if (rlk_node_send_words(n, &kind, caching, now_us)) {
+    if (rlk_node_send_words(n, &rlk_exchange_ignored, caching, now_us)) {
         rlk_command_exist(&c, claim);
-        rlk_node_send(n, &c, &kind, NULL, now_us);
+        rlk_node_send(n, &c, &rlk_exchange_ignored, NULL, now_us);
     } else {
         rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY, NULL);
     }

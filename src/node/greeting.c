@@ -1,4 +1,5 @@
-/* greeting.c - sends the greeting, and handles the reply to each of its commands. */
+/* greeting.c - sends the greeting, and handles the reply to each of its commands. When the
+ * connection breaks, node.c handles that for all of them together. */
 #include "node/greeting.h"
 
 #include <inttypes.h>
@@ -26,23 +27,6 @@ static bool is_protected(const struct rlk_reply *reply)
 }
 
 static void send_next(struct rlk_node *n, uint64_t now_us);
-
-/* When the connection breaks during the greeting, node.c handles it for all commands together. */
-static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
-{
-    (void)n;
-    (void)r;
-    (void)now_us;
-}
-
-static void on_ignored(struct rlk_node *n, const struct rlk_exchange *r,
-                       const struct rlk_reply *reply, uint64_t now_us)
-{
-    (void)n;
-    (void)r;
-    (void)reply;
-    (void)now_us;
-}
 
 static void on_auth(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us)
@@ -114,7 +98,7 @@ static void on_client_id(struct rlk_node *n, const struct rlk_exchange *r,
 /* [S5] CLIENT KILL needs the id of this connection, should it break. HELLO tells it otherwise. */
 static bool send_client_id(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_client_id, .broken = on_broken};
+    static const struct rlk_exchange_kind kind = {.answered = on_client_id};
     const char *const words[] = {"CLIENT", "ID", NULL};
 
     return rlk_node_send_words(n, &kind, words, now_us);
@@ -187,8 +171,6 @@ static void on_fsync(struct rlk_node *n, const struct rlk_exchange *r,
     rlk_info_read_fsync(&n->info, reply);
 }
 
-static const struct rlk_exchange_kind ignored = {.answered = on_ignored, .broken = on_broken};
-
 /* Any reply will do: the connection has ended, or we have no right to end it. */
 static void on_killed(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
@@ -204,7 +186,7 @@ static void on_killed(struct rlk_node *n, const struct rlk_exchange *r,
  * first. */
 static bool kill_former_connections(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_killed, .broken = on_broken};
+    static const struct rlk_exchange_kind kind = {.answered = on_killed};
     char id[24];
     const char *const words[] = {"CLIENT", "KILL", "ID", id, NULL};
     unsigned i;
@@ -260,7 +242,7 @@ static void on_mark(struct rlk_node *n, const struct rlk_exchange *r, const stru
 /* The first half of the greeting was answered, and the server was not refused. */
 static void send_next(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_mark, .broken = on_broken};
+    static const struct rlk_exchange_kind kind = {.answered = on_mark};
 
     if (n->info.loading) {
         refuse(n, RLK_TROUBLE_LOADING, NULL);
@@ -285,7 +267,7 @@ static void on_script(struct rlk_node *n, const struct rlk_exchange *r,
 
 static bool send_auth(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_auth, .broken = on_broken};
+    static const struct rlk_exchange_kind kind = {.answered = on_auth};
     const char *const both[] = {"AUTH", n->uri->user, n->uri->password, NULL};
     const char *const alone[] = {"AUTH", n->uri->password, NULL};
 
@@ -297,7 +279,7 @@ static bool send_auth(struct rlk_node *n, uint64_t now_us)
 
 static bool send_select(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_select, .broken = on_broken};
+    static const struct rlk_exchange_kind kind = {.answered = on_select};
     char db[12];
     const char *const words[] = {"SELECT", db, NULL};
 
@@ -307,7 +289,7 @@ static bool send_select(struct rlk_node *n, uint64_t now_us)
 
 static bool send_info(struct rlk_node *n, const char *section, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_info, .broken = on_broken};
+    static const struct rlk_exchange_kind kind = {.answered = on_info};
     const char *const words[] = {"INFO", section, NULL};
 
     return rlk_node_send_words(n, &kind, words, now_us);
@@ -316,7 +298,7 @@ static bool send_info(struct rlk_node *n, const char *section, uint64_t now_us)
 /* [S11] What we need to judge whether the server may have forgotten a lock. */
 static bool send_more_info(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_fsync, .broken = on_broken};
+    static const struct rlk_exchange_kind kind = {.answered = on_fsync};
     static const char *const words[] = {"CONFIG", "GET", "*appendfsync*", NULL};
 
     if (n->quarantine.policy == RLK_QUARANTINE_OFF) {
@@ -328,15 +310,16 @@ static bool send_more_info(struct rlk_node *n, uint64_t now_us)
 
 bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind hello = {.answered = on_hello, .broken = on_broken},
-                                          script = {.answered = on_script, .broken = on_broken};
+    static const struct rlk_exchange_kind hello = {.answered = on_hello},
+                                          script = {.answered = on_script};
     const char *const hello_words[] = {"HELLO", "2", NULL};
     const char *const name_words[] = {"CLIENT", "SETNAME", n->options->client_name, NULL};
     const char *const script_words[] = {"SCRIPT", "LOAD", rlk_script_release.text, NULL};
 
     rlk_server_init(&n->info);
     return send_auth(n, now_us) && rlk_node_send_words(n, &hello, hello_words, now_us) &&
-           send_select(n, now_us) && rlk_node_send_words(n, &ignored, name_words, now_us) &&
+           send_select(n, now_us) &&
+           rlk_node_send_words(n, &rlk_exchange_ignored, name_words, now_us) &&
            send_info(n, "server", now_us) && send_info(n, "replication", now_us) &&
            send_more_info(n, now_us) && rlk_node_send_words(n, &script, script_words, now_us);
 }

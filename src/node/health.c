@@ -185,21 +185,12 @@ static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t
     step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN, .now_us = now_us});
 }
 
-static void on_ignored_end(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
-{
-    (void)n;
-    (void)r;
-    (void)now_us;
-}
-
 /* ---- inspections ---- */
 
 static bool send_role(struct rlk_node *n, enum rlk_inspection_role role, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind info_kind = {.answered = on_info,
-                                                       .broken = on_ignored_end},
-                                          hello_kind = {.answered = on_hello,
-                                                        .broken = on_ignored_end};
+    static const struct rlk_exchange_kind info_kind = {.answered = on_info},
+                                          hello_kind = {.answered = on_hello};
     static const char *const info[] = {"INFO", "replication", NULL};
     static const char *const hello[] = {"HELLO", "2", NULL};
 
@@ -257,7 +248,7 @@ void rlk_health_record_step(struct rlk_node *n, uint64_t now_us)
 
 static void ask_memory(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_memory, .broken = on_ignored_end};
+    static const struct rlk_exchange_kind kind = {.answered = on_memory};
     static const char *const words[] = {"INFO", "memory", NULL};
 
     if (rlk_node_ready(n, now_us)) {

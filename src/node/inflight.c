@@ -3,6 +3,8 @@
 
 #include "base/time.h"
 
+const struct rlk_exchange_kind rlk_exchange_ignored = {.answered = NULL, .broken = NULL};
+
 static const struct rlk_exchange *oldest(const struct rlk_inflight *q)
 {
     return rlk_ring_at(&q->ring, sizeof(struct rlk_exchange), 0);

@@ -17,15 +17,16 @@ struct rlk_exchange;
 /* The most commands in flight on one connection [S13]. */
 #define RLK_INFLIGHT_MAX 65536
 
-/* The functions for one kind of command: exactly one of the first two is called, once. */
+/* The functions for one kind of command: one of the first two is called, once. NULL: there is
+ * nothing to do. */
 struct rlk_exchange_kind {
     /* The reply came. It is valid during the call. */
     void (*answered)(struct rlk_node *n, const struct rlk_exchange *r,
                      const struct rlk_reply *reply, uint64_t now_us);
     /* The connection ended before the reply: the command may or may not have been carried out. */
     void (*broken)(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us);
-    /* rlk_node_send() takes a reference to the context, and drops it after one of the two above was
-     * called. Both NULL: the context is not counted. */
+    /* rlk_node_send() takes a reference to the context, and drops it after the reply, or the end of
+     * the connection. Both NULL: the context is not counted. */
     void (*ref)(void *context);
     void (*unref)(void *context);
 };
@@ -37,6 +38,9 @@ struct rlk_exchange {
     uint64_t sent_us;
     size_t len; /* the bytes of the command */
 };
+
+/* For commands whose reply does not matter. */
+extern const struct rlk_exchange_kind rlk_exchange_ignored;
 
 struct rlk_inflight {
     struct rlk_ring ring; /* of struct rlk_exchange */

@@ -73,7 +73,7 @@ static void unref_context(const struct rlk_exchange *r)
     }
 }
 
-/* No reply will come to the commands in flight: call `broken` for each. */
+/* No reply will come to the commands in flight: call `broken` for each that has it. */
 static void break_exchanges(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_inflight broken = n->inflight;
@@ -81,7 +81,9 @@ static void break_exchanges(struct rlk_node *n, uint64_t now_us)
 
     n->inflight = (struct rlk_inflight){0};
     while (rlk_inflight_pop(&broken, &r)) {
-        r.kind->broken(n, &r, now_us);
+        if (r.kind->broken) {
+            r.kind->broken(n, &r, now_us);
+        }
         unref_context(&r);
     }
     rlk_inflight_end(&broken);
@@ -241,7 +243,9 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
     took_us = rlk_time_sub(now_us, r.sent_us);
     n->last_reply_us = now_us;
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
-    r.kind->answered(n, &r, reply, now_us);
+    if (r.kind->answered) {
+        r.kind->answered(n, &r, reply, now_us);
+    }
     unref_context(&r);
     if (n->state == RLK_NODE_UP) {
         n->hooks->capacity_freed(n, now_us);
