@@ -265,16 +265,25 @@ static void on_script(struct rlk_node *n, const struct rlk_exchange *r,
     }
 }
 
+bool rlk_greeting_auth(const struct rlk_uri *uri, const char *ret_words[RLK_GREETING_AUTH_WORDS])
+{
+    unsigned n = 0;
+
+    ret_words[n++] = "AUTH";
+    if (uri->user) {
+        ret_words[n++] = uri->user;
+    }
+    ret_words[n++] = uri->password;
+    ret_words[n] = NULL;
+    return uri->password != NULL;
+}
+
 static bool send_auth(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {.answered = on_auth};
-    const char *const both[] = {"AUTH", n->uri->user, n->uri->password, NULL};
-    const char *const alone[] = {"AUTH", n->uri->password, NULL};
+    const char *words[RLK_GREETING_AUTH_WORDS];
 
-    if (n->uri->password == NULL) {
-        return true;
-    }
-    return rlk_node_send_words(n, &kind, n->uri->user ? both : alone, now_us);
+    return !rlk_greeting_auth(n->uri, words) || rlk_node_send_words(n, &kind, words, now_us);
 }
 
 static bool send_select(struct rlk_node *n, uint64_t now_us)

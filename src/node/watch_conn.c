@@ -13,6 +13,7 @@
 #include "net/format.h"
 #include "net/loop.h"
 #include "net/uri.h"
+#include "node/greeting.h"
 #include "node/node.h"
 #include "node/options.h"
 #include "node/trace.h"
@@ -165,10 +166,9 @@ static bool send_words(struct rlk_watch *w, const char *const *words)
 
 static bool send_auth(struct rlk_node *n)
 {
-    const char *const both[] = {"AUTH", n->uri->user, n->uri->password, NULL};
-    const char *const alone[] = {"AUTH", n->uri->password, NULL};
+    const char *words[RLK_GREETING_AUTH_WORDS];
 
-    return n->uri->password == NULL || send_words(&n->watch, n->uri->user ? both : alone);
+    return !rlk_greeting_auth(n->uri, words) || send_words(&n->watch, words);
 }
 
 static bool send_greeting(struct rlk_node *n)
