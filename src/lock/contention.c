@@ -273,7 +273,7 @@ void rlk_contention_stop(struct rlk_contention *c)
 void rlk_contender_init(struct rlk_contender *who)
 {
     who->state = RLK_CONTENDER_OUT;
-    who->may_wait = who->is_head = who->occupies_keys = false;
+    who->is_head = who->occupies_keys = false;
     who->n_keys = 0;
     who->set = who->at = NULL;
     who->links = NULL;

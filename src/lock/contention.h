@@ -61,7 +61,6 @@ struct rlk_contention_link {
 /* The part of a lock that contention.c works with. */
 struct rlk_contender {
     enum rlk_contender_state state;
-    bool may_wait;
     bool is_head;       /* of its set */
     bool occupies_keys; /* nobody else may become active on them */
     unsigned n_keys;
