@@ -1,11 +1,16 @@
 /* contention.h - which requests of a manager may ask the masters for their keys, and which stand
  * behind those.
  *
- *              rlk_contention_enter          ..._hold              ..._pass            ..._leave
- *      OUT ------------------------> ACTIVE -----------> HOLDS ----------------> PASSED ------->
- * OUT |                         ^  |                                        ^ | not its turn |
- * +----------------- ..._pass -------------+ v                         | | BEHIND
- * ---------------------+-------------------- ..._pass -------------+ its turn comes
+ *            _enter              _hold             _pass              _leave
+ *      OUT ------------> ACTIVE ----------> HOLDS -----------> PASSED ----------> OUT
+ *       |                 ^  |                                  ^  ^
+ *       | not its turn    |  +---------------- _pass -----------+  |
+ *       v                 |                                        |
+ *     BEHIND -------------+  its turn comes                        |
+ *       |                                                          |
+ *       +----------------------------- _pass ----------------------+
+ *
+ * The calls have the prefix rlk_contention.
  *
  * A thousand requests of one process for one key would only disturb each other at the masters: one
  * of them asks, the others stand behind it and cost no message. The requests for one and the same
