@@ -82,6 +82,17 @@ void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool 
     }
 }
 
+/* The caller adds so many words. */
+static void begin_array(struct rlk_command *c, unsigned words)
+{
+    char room[12];
+    char *first = rlk_digits(words, room + sizeof(room));
+
+    BEGIN(c, "*");
+    put(c, first, (size_t)(room + sizeof(room) - first));
+    PUT(c, "\r\n");
+}
+
 static void put_keys(struct rlk_command *c, const struct rlk_claim *claim)
 {
     const char *key = claim->key;
@@ -97,16 +108,12 @@ static void put_keys(struct rlk_command *c, const struct rlk_claim *claim)
 static void begin_keys(struct rlk_command *c, const struct rlk_script *script, bool text,
                        const struct rlk_claim *claim, unsigned arguments)
 {
-    char room[12];
-    char *first = rlk_digits(claim->n_keys + 3 + arguments, room + sizeof(room));
-
-    BEGIN(c, "*");
-    put(c, first, (size_t)(room + sizeof(room) - first));
+    begin_array(c, claim->n_keys + 3 + arguments);
     if (text) {
-        PUT(c, "\r\n$4\r\nEVAL\r\n");
+        PUT(c, "$4\r\nEVAL\r\n");
         put_bulk(c, script->text, script->len);
     } else {
-        PUT(c, "\r\n$7\r\nEVALSHA\r\n");
+        PUT(c, "$7\r\nEVALSHA\r\n");
         put_bulk(c, script->sha, sizeof(script->sha) - 1);
     }
     put_number(c, claim->n_keys);
@@ -187,12 +194,8 @@ void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, con
 
 void rlk_command_exist(struct rlk_command *c, const struct rlk_claim *claim)
 {
-    char room[12];
-    char *first = rlk_digits(claim->n_keys + 1, room + sizeof(room));
-
-    BEGIN(c, "*");
-    put(c, first, (size_t)(room + sizeof(room) - first));
-    PUT(c, "\r\n$6\r\nEXISTS\r\n");
+    begin_array(c, claim->n_keys + 1);
+    PUT(c, "$6\r\nEXISTS\r\n");
     put_keys(c, claim);
 }
 
