@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/time.h"
 #include "base/hash.h"
+#include "base/time.h"
 #include "core/fence.h"
 
 #define NESTED "ERR Error running script"
