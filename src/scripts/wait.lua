@@ -19,8 +19,10 @@
 -- that is later than our clock, or more than a second earlier, is moved to that limit: a client
 -- whose clock is wrong gains or loses a second at most. A channel that is in the list keeps its
 -- place.
--- `left` is the ttl of the key in milliseconds: -1 when it has none, -2 when it is
--- free. `value` is its value: '' when it is free, or no string.
+--
+-- `left` is the ttl of the key in milliseconds: -1 when it has none, -2 when it is free. `value` is
+-- its value: '' when it is free, or no string.
+--
 -- Uses: effects, waiting
 
 local ours, yields = ARGV[1], ARGV[3] == '1'
