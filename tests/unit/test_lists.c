@@ -549,6 +549,7 @@ START_TEST(a_list_of_a_wrong_type_does_not_harm_a_release)
     ck_assert_int_eq(number(ask_on(server, "EXISTS p:a p:b")), 0);
     ck_assert_int_eq(number(leave(1, "p:w1")), 0);
     DO("SET p:a other");
+    ck_assert_int_eq(number(leave(1, "p:w1")), 0);
     says_error(wait_for(1, "p:w1"), "WRONGTYPE");
 }
 END_TEST

@@ -56,20 +56,18 @@ local function waiting(suffix)
         return false
     end
 
-    -- Takes a channel out of the list of a key, if it is in it. When the key is free, the first of
-    -- the list is woken. Otherwise, if the channel was the first, the one behind it is next now.
-    -- Returns whether somebody was woken.
+    -- Takes a channel out of the list of a key, if it is in it ('' is in none). When the key is
+    -- free, the first of the list is woken. Otherwise, if the channel was the first, the one behind
+    -- it is next now. Returns whether somebody was woken.
     local function leave(key, channel, is_free)
         local list = key .. suffix
-        local first = redis.pcall('ZRANGE', list, '0', '1')
-        if not first[1] then
-            return false
-        end
-        if channel ~= '' then
-            redis.pcall('ZREM', list, channel)
-        end
         if is_free then
+            redis.pcall('ZREM', list, channel)
             return wake(key)
+        end
+        local first = redis.pcall('ZRANGE', list, '0', '1')
+        if first[1] then
+            redis.pcall('ZREM', list, channel)
         end
         if first[1] == channel and first[2] then
             tell(first[2], 'n', key)
