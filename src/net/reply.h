@@ -21,7 +21,7 @@ struct redisReader;
 #define RLK_REPLY_TEXT 8192
 
 /* The most bytes of a reply that has not arrived completely. A server that sends more loses its
- * connection: the value of a lock has 105 bytes at most. */
+ * connection: the value of a lock has 241 bytes at most. */
 #define RLK_REPLY_BYTES (1024 * 1024)
 
 struct rlk_reply_parser {

@@ -20,7 +20,7 @@ struct rlk_exchange_kind;
 
 #define RLK_TOKEN_BYTES 20
 #define RLK_TOKEN_HEX ((size_t)2 * RLK_TOKEN_BYTES)
-#define RLK_TOKEN_MAX 127 /* with ':' and the owner, and room for longer foreign ones */
+#define RLK_TOKEN_MAX 255 /* with ':' and the owner, and room for longer foreign ones */
 #define RLK_CLAIM_KEY_INLINE 128
 
 struct rlk_claim {

@@ -20,7 +20,7 @@
 
 /* Enough bytes for the longest keys, the incarnation key and a script, with their lengths, and for
  * the token and the other words, which are short. */
-#define RLK_COMMAND_SIZE ((REDLOCK_MAX_KEYS + 1) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_SIZE + 512)
+#define RLK_COMMAND_SIZE ((REDLOCK_MAX_KEYS + 1) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_SIZE + 640)
 
 struct rlk_command {
     const char *bytes; /* in `buffer`, or allocated by hiredis; NULL: nothing formatted */

@@ -12,7 +12,7 @@
 struct held {
     struct farm *f;
     struct redlock_lock *lock; /* NULL: released, forgotten, or never acquired */
-    char token[160];
+    char token[256];
     int status; /* of the acquire or adopt */
     /* The callbacks in order: 't'rouble, 'l'ost, 'm'oved, 'e'xtension, 'r'elease, 'c'lose. */
     char order[64];

@@ -23,7 +23,7 @@ struct outcome {
     int reason;
     uint32_t tries;
     uint64_t validity_ms;
-    char token[160];
+    char token[256];
     struct redlock_lock *lock;
     struct outcome_vote votes[OUTCOME_MOST];
     size_t n;

@@ -193,7 +193,7 @@ END_TEST
 START_TEST(adoption_is_checked_as_an_acquire_is)
 {
     struct redlock_request request = held_request(&h, &f, "k");
-    char long_token[129];
+    char long_token[257];
 
     memset(long_token, 't', sizeof(long_token) - 1);
     long_token[sizeof(long_token) - 1] = '\0';

@@ -452,7 +452,7 @@ END_TEST
 /* The release of whoever held the lock does not take the other one's place. */
 static void release_must_say(struct waiter *w, const char *channel)
 {
-    char token[160];
+    char token[256];
     const struct resp_request *release;
     long at;
 
@@ -527,7 +527,7 @@ START_TEST(others_stand_behind_a_lock_that_was_taken_over)
 {
     struct redlock_request request = outcome_request("k");
     struct waiter one = {0}, two = {0}, three = {0};
-    char token[160];
+    char token[256];
 
     start(3);
     ask_to_wait(&one, "k");

@@ -17,7 +17,7 @@ static struct seen {
     char tokens[FARM_MOST][512];
     char errors[FARM_MOST][300];
     char token[512];
-    char owner[160];
+    char owner[256];
 } seen;
 
 static void on_queried(const struct redlock_query_result *result, int status, void *arg)

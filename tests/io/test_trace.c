@@ -233,7 +233,7 @@ static void must_be_nowhere(const char *secret)
 START_TEST(neither_a_password_nor_a_whole_token_is_traced)
 {
     struct redlock_request request;
-    char says[256], some[10];
+    char says[320], some[10];
 
     start();
     f.options.password = PASSWORD;

@@ -357,8 +357,8 @@ START_TEST(key_of_another_type_is_held_by_somebody)
 END_TEST
 
 static struct redlock_query_result asked;
-static char asked_token[160];
-static char asked_owner[160];
+static char asked_token[256];
+static char asked_owner[256];
 static int n_asked;
 
 static void on_queried(const struct redlock_query_result *result, int status, void *arg)

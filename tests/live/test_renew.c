@@ -482,7 +482,7 @@ static void get_from_child(char *ret_token, size_t size)
 START_TEST(lock_of_a_process_that_has_died_is_adopted)
 {
     struct redlock_request request = request_of("k");
-    char token[160];
+    char token[256];
 
     site_start(&s, 5, NULL);
     get_from_child(token, sizeof(token));
