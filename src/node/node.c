@@ -15,9 +15,6 @@
 #define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
 
-/* When a connection that lasted so long ends, the node is connected again without a back-off. */
-#define GOOD_AFTER_US 1000000
-
 static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us);
 
 RLK_TRACE_COLD static void trace_trouble(const struct rlk_node *n)
@@ -89,13 +86,8 @@ static void break_exchanges(struct rlk_node *n, uint64_t now_us)
     rlk_inflight_end(&broken);
 }
 
-static void reconnect(struct rlk_node *n, uint64_t now_us)
+static void reconnect(struct rlk_node *n, uint64_t delay_us, uint64_t now_us)
 {
-    uint64_t delay_us = 0;
-
-    if (n->failures > 0) {
-        delay_us = rlk_backoff_us(&n->prng, n->failures, RECONNECT_MIN_US, RECONNECT_MAX_US);
-    }
     n->state = RLK_NODE_DOWN;
     if (delay_us == 0) {
         rlk_node_start(n, now_us);
@@ -108,6 +100,9 @@ static void reconnect(struct rlk_node *n, uint64_t now_us)
 static void go_down(struct rlk_node *n, uint64_t now_us)
 {
     bool was_up = n->state == RLK_NODE_UP, was_watched;
+    uint64_t up_us = was_up ? rlk_time_sub(now_us, n->since_us) : 0;
+    uint64_t delay_us =
+        rlk_backoff_reconnect_us(&n->prng, &n->failures, up_us, RECONNECT_MIN_US, RECONNECT_MAX_US);
 
     /* A node that goes down for another reason is no longer known to be a duplicate. */
     n->duplicate = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
@@ -121,15 +116,13 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
     n->expected = 0;
     if (was_up) {
         RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_DISCONNECTED);
-        n->failures = now_us - n->since_us >= GOOD_AFTER_US ? 0 : n->failures + 1;
         n->since_us = now_us;
         rlk_former_ended(&n->former, n->info.run_id, n->client_id, n->inflight.ring.count);
     } else {
-        n->failures++;
         n->connect_failed = true;
     }
     break_exchanges(n, now_us);
-    reconnect(n, now_us);
+    reconnect(n, delay_us, now_us);
     if (was_up) {
         n->hooks->capacity_freed(n, now_us);
     } else {

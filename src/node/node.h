@@ -82,7 +82,7 @@ struct rlk_node {
 
     enum rlk_node_state state;
     bool connect_failed; /* the last attempt to connect failed: no round waits for the next one */
-    unsigned failures;   /* in a row, for the back-off */
+    uint32_t failures;   /* in a row, for the back-off */
     struct rlk_prng prng;
     struct rlk_timer timer; /* DOWN: when to connect; until UP: when to give up; UP: when to send
                                the pending releases that it refused; not set: with the next reply */

@@ -67,7 +67,7 @@ struct rlk_watch {
     struct rlk_timer timer;      /* CLOSED: when to open it; until it is greeted: when to give up */
     struct rlk_timer idle_timer; /* when to close it, because nobody wants it */
     unsigned users;
-    unsigned failures;  /* in a row, for the back-off */
+    uint32_t failures;  /* in a row, for the back-off */
     unsigned trackings; /* CLIENT TRACKING in flight on the command connection */
     int64_t client_id;  /* 0: unknown */
     bool invalidations; /* subscribed to them */

@@ -21,9 +21,6 @@
 #define RETRY_MIN_US 10000
 #define RETRY_MAX_US 10000000
 
-/* When a watch that was up for so long ends, it is opened again without a back-off. */
-#define GOOD_AFTER_US 1000000
-
 /* The channel of the invalidations; its name is fixed by Redis. */
 static const char invalidations[] = "__redis__:invalidate";
 
@@ -71,17 +68,14 @@ bool rlk_watch_close(struct rlk_node *n)
 static void fail(struct rlk_node *n, const struct rlk_trouble *t, uint64_t now_us)
 {
     struct rlk_watch *w = &n->watch;
-    bool was_good = w->step == RLK_WATCH_DONE && now_us - w->since_us >= GOOD_AFTER_US;
-    uint64_t delay_us = 0;
+    uint64_t up_us = w->step == RLK_WATCH_DONE ? rlk_time_sub(now_us, w->since_us) : 0;
+    uint64_t delay_us =
+        rlk_backoff_reconnect_us(&n->prng, &w->failures, up_us, RETRY_MIN_US, RETRY_MAX_US);
 
     if (rlk_trace_is_on(n->options)) {
         trace_failure(n, *t);
     }
     rlk_watch_close(n);
-    w->failures = was_good ? 0 : w->failures + 1;
-    if (w->failures > 0) {
-        delay_us = rlk_backoff_us(&n->prng, w->failures, RETRY_MIN_US, RETRY_MAX_US);
-    }
     rlk_timer_set(&n->loop->timers, &w->timer, rlk_time_add(now_us, delay_us));
     wake(n, RLK_WAKE_UNWATCHED, now_us);
 }

@@ -108,6 +108,21 @@ START_TEST(back_off_doubles_up_to_its_maximum)
 }
 END_TEST
 
+START_TEST(a_connection_that_lasted_for_a_second_is_made_again_at_once)
+{
+    struct rlk_prng prng;
+    uint32_t failures = 0;
+
+    rlk_prng_seed(&prng, 1);
+    rlk_backoff_reconnect_us(&prng, &failures, 0, 1000, 50000);
+    ck_assert_uint_eq(failures, 1);
+    ck_assert_uint_le(rlk_backoff_reconnect_us(&prng, &failures, 999999, 1000, 50000), 2000);
+    ck_assert_uint_eq(failures, 2);
+    ck_assert_uint_eq(rlk_backoff_reconnect_us(&prng, &failures, 1000000, 1000, 50000), 0);
+    ck_assert_uint_eq(failures, 0);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("validity");
@@ -120,6 +135,7 @@ static Suite *suite(void)
     tcase_add_test(c, quorum_is_more_than_half);
     tcase_add_test(c, until_is_the_majority_th_largest_end);
     tcase_add_test(c, back_off_doubles_up_to_its_maximum);
+    tcase_add_test(c, a_connection_that_lasted_for_a_second_is_made_again_at_once);
     suite_add_tcase(s, c);
     return s;
 }
