@@ -7,9 +7,9 @@
  *     PAUSED, for a random time <--- (only if it yields) -- a majority has answered: asks again
  *
  * A try that neither wins nor loses (the votes are split, and a master does not answer) is given
- * up after a while. A master that is many answers behind is not asked. Each request stands in its
- * connection's FIFO with the phase of its contender; an answer whose phase has passed has no
- * vote. */
+ * up after a while. A master that still has to answer many requests is not asked. Each connection
+ * has a queue of the requests that await their answers, each with the phase that its contender was
+ * in: an answer counts as a vote only while the contender is still in that phase. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 #define NEVER UINT64_MAX
 #define EVENTS 256
-/* A master with so many answers pending gets no SET; a release follows each SET that was sent. */
+/* A master that has not answered so many requests gets no SET; a release follows each SET. */
 #define MAX_BEHIND 16
 /* A try whose votes are split is given up after this. */
 #define PATIENCE_NS 5000000
@@ -58,7 +58,7 @@ struct floor {
 
 /* ---- sending ---- */
 
-/* The masters that are not too many answers behind, as bits. */
+/* The masters that have few requests to answer, as bits. */
 static uint64_t usable(const struct floor *f, const struct contender *c)
 {
     uint64_t found = 0;
