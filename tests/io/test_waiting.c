@@ -1,8 +1,5 @@
 /* io/test_waiting.c - a request that waits, as the masters see it: which of them it asks for a
- * place, what it does when they wake it, and when it leaves their lists.
- *
- * The clock of the library is frozen: nothing is looked at because time has passed, unless a test
- * lets it pass. */
+ * place, what it does when they wake it, and when it leaves their lists. */
 #include <redlock/error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +10,9 @@
 #include "io/scripts.h"
 #include "io/suites.h"
 #include "io/suspend.h"
+#include "io/waiter.h"
 #include "io/watch.h"
 #include "lib/rows.h"
-
-/* The first connection is that of the commands. */
-#define COMMANDS 0
-#define WATCH 1
-
-#define MASTERS 5
-
-/* The hosts of the key "k", in its order. */
-static const size_t hosts[] = {1, 2, 3};
-#define HOSTS (sizeof(hosts) / sizeof(hosts[0]))
 
 /* How long whoever is next waits before it looks; one turn alone; everybody. */
 #define NEXT_MS 25u
@@ -39,36 +27,14 @@ static struct redlock_lock *handle;
 
 /* ---- a waiter ---- */
 
-/* Without a watch waiters poll, so only a trace says that there was no memory for it. The line
- * counts as that report. */
-static void on_traced(const struct redlock_trace *ev, void *arg)
-{
-    char line[REDLOCK_TRACE_LINE];
-
-    (void)arg;
-    redlock_trace_line(ev, line, sizeof(line));
-}
-
-static void start_with(size_t n, int watch)
-{
-    memset(&got, 0, sizeof(got));
-    got.n = n;
-    suspend_freeze();
-    farm_start(&f, n, FAKE_UNIX);
-    f.options.watch = watch;
-    f.options.trace_cb = on_traced;
-}
-
 static void start(void)
 {
-    start_with(MASTERS, 1);
-    farm_open(&f);
+    waiter_start(&f, &got, WAITER_MASTERS, 1);
 }
 
 static void end(void)
 {
-    suspend_unfreeze();
-    farm_end(&f);
+    waiter_end(&f);
 }
 
 static void ask_as(const struct redlock_request *request)
@@ -90,8 +56,8 @@ static bool are_listed(void *arg)
     size_t i;
 
     (void)arg;
-    for (i = 0; i < HOSTS; i++) {
-        if (model_waiter(fake_model(f.nodes[hosts[i]]), "k", 1) == NULL) {
+    for (i = 0; i < WAITER_HOSTS; i++) {
+        if (model_waiter(fake_model(f.nodes[waiter_hosts[i]]), "k", 1) == NULL) {
             return false;
         }
     }
@@ -108,7 +74,7 @@ static void wait_listed(void)
 static void start_to_wait(void)
 {
     start();
-    farm_give_away(&f, 0, MASTERS);
+    farm_give_away(&f, 0, WAITER_MASTERS);
     ask_for("k");
     wait_listed();
 }
@@ -117,8 +83,8 @@ static void wait_on_hosts(const char *command, size_t count)
 {
     size_t i;
 
-    for (i = 0; i < HOSTS; i++) {
-        farm_wait_count(&f, hosts[i], command, count);
+    for (i = 0; i < WAITER_HOSTS; i++) {
+        farm_wait_count(&f, waiter_hosts[i], command, count);
     }
     loop_settle(f.base);
 }
@@ -137,17 +103,7 @@ static void must_get(void)
     ck_assert_int_eq(got.status, REDLOCK_OK);
 }
 
-/* How many SETs or scripts all masters got. */
-static size_t count_all(const char *command)
-{
-    size_t i, n = 0;
-
-    for (i = 0; i < f.n; i++) {
-        n += fake_count(f.nodes[i], command);
-    }
-    return n;
-}
-
+/* How often all masters got it. */
 static size_t count_script(const struct rlk_script *script)
 {
     size_t i, n = 0;
@@ -162,39 +118,16 @@ static void pause_all(void)
 {
     size_t i;
 
-    for (i = 0; i < MASTERS; i++) {
+    for (i = 0; i < WAITER_MASTERS; i++) {
         fake_pause(f.nodes[i]);
-    }
-}
-
-static void go_on_all(void)
-{
-    size_t i;
-
-    for (i = 0; i < MASTERS; i++) {
-        fake_behave(f.nodes[i]);
-        fake_go_on(f.nodes[i]);
     }
 }
 
 /* ---- what a master sends ---- */
 
-static const char *channel(void)
-{
-    long at = fake_find(f.nodes[hosts[0]], WATCH, 0, "SUBSCRIBE");
-
-    ck_assert_int_ge(at, 0);
-    return fake_request(f.nodes[hosts[0]], WATCH, (size_t)at)->argv[1];
-}
-
-static void tell_of(size_t node, const char *text, size_t len)
-{
-    ck_assert_uint_eq(model_publish(fake_model(f.nodes[node]), channel(), text, len), 1);
-}
-
 static void tell(size_t node, const char *text)
 {
-    tell_of(node, text, strlen(text));
+    waiter_tell(&f, node, text, strlen(text));
 }
 
 /* ---- the sequence ---- */
@@ -216,14 +149,14 @@ START_TEST(the_key_says_which_masters_are_asked)
     size_t i;
 
     start();
-    for (i = 0; i < MASTERS; i++) {
+    for (i = 0; i < WAITER_MASTERS; i++) {
         model_set(fake_model(f.nodes[i]), orders[_i].key, FARM_OTHER, 0);
     }
     ask_for(orders[_i].key);
     for (i = 0; i < 200; i++) {
         loop_settle(f.base);
     }
-    for (i = 0; i < MASTERS; i++) {
+    for (i = 0; i < WAITER_MASTERS; i++) {
         asked |= scripts_count(&f, i, &rlk_script_wait) ? 1u << i : 0;
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), asked & 1u << i ? 2 : 1);
     }
@@ -247,23 +180,24 @@ START_TEST(a_host_is_watched_and_asked_for_a_place)
     size_t i;
 
     start_to_wait();
-    for (i = 0; i < HOSTS; i++) {
-        must_say(hosts[i], WATCH, "CLIENT SETNAME", "CLIENT ID");
-        must_say(hosts[i], WATCH, "CLIENT ID", "SUBSCRIBE");
-        must_say(hosts[i], WATCH, "SUBSCRIBE", "SUBSCRIBE __redis__:invalidate");
-        must_say(hosts[i], COMMANDS, "CLIENT TRACKING ON REDIRECT", "EVAL");
-        asked = scripts_last(&f, hosts[i], &rlk_script_wait);
+    for (i = 0; i < WAITER_HOSTS; i++) {
+        must_say(waiter_hosts[i], WAITER_WATCH, "CLIENT SETNAME", "CLIENT ID");
+        must_say(waiter_hosts[i], WAITER_WATCH, "CLIENT ID", "SUBSCRIBE");
+        must_say(waiter_hosts[i], WAITER_WATCH, "SUBSCRIBE", "SUBSCRIBE __redis__:invalidate");
+        must_say(waiter_hosts[i], WAITER_COMMANDS, "CLIENT TRACKING ON REDIRECT", "EVAL");
+        asked = scripts_last(&f, waiter_hosts[i], &rlk_script_wait);
         ck_assert_uint_eq(asked->argc, 8);
         ck_assert_str_eq(asked->argv[3], "k");
-        ck_assert_str_eq(asked->argv[4], channel());
+        ck_assert_str_eq(asked->argv[4], waiter_channel(&f));
         ticket_us = strtoull(asked->argv[5], NULL, 10);
         ck_assert_uint_le(ticket_us, now_us + 60000000);
         ck_assert_uint_ge(ticket_us, now_us - 60000000);
-        ck_assert_str_eq(asked->argv[5], scripts_last(&f, hosts[0], &rlk_script_wait)->argv[5]);
+        ck_assert_str_eq(asked->argv[5],
+                         scripts_last(&f, waiter_hosts[0], &rlk_script_wait)->argv[5]);
         ck_assert_str_eq(asked->argv[6], "0");
         ck_assert_str_eq(asked->argv[7], "10000");
     }
-    ck_assert_uint_eq(count_all("EXISTS"), 0);
+    ck_assert_uint_eq(waiter_count(&f, "EXISTS"), 0);
     end();
 }
 END_TEST
@@ -275,11 +209,11 @@ START_TEST(two_turns_begin_a_round_at_once)
     start_to_wait();
     asked = count_script(&rlk_script_wait);
     farm_end_other(&f);
-    tell(hosts[0], "tk");
+    tell(waiter_hosts[0], "tk");
     loop_settle(f.base);
-    ck_assert_uint_eq(count_all("SET k"), MASTERS);
-    tell(hosts[2], "tk");
-    for (i = 0; i < MASTERS; i++) {
+    ck_assert_uint_eq(waiter_count(&f, "SET k"), WAITER_MASTERS);
+    tell(waiter_hosts[2], "tk");
+    for (i = 0; i < WAITER_MASTERS; i++) {
         farm_wait_count(&f, i, "SET k", 2);
     }
     must_get();
@@ -295,7 +229,7 @@ static const struct {
     size_t free; /* on so many masters from the first on */
     bool round;
 } alone[] = {
-    {"one_turn_alone_begins_a_round_when_the_others_agree", MASTERS, true},
+    {"one_turn_alone_begins_a_round_when_the_others_agree", WAITER_MASTERS, true},
     {"one_turn_alone_begins_no_round_when_the_others_deny_it", 2, false},
 };
 
@@ -304,22 +238,22 @@ START_TEST(one_turn_alone)
     size_t i, asked;
 
     start_to_wait();
-    asked = scripts_count(&f, hosts[1], &rlk_script_wait);
+    asked = scripts_count(&f, waiter_hosts[1], &rlk_script_wait);
     for (i = 0; i < alone[_i].free; i++) {
         model_del(fake_model(f.nodes[i]), "k");
     }
-    tell(hosts[0], "tk");
+    tell(waiter_hosts[0], "tk");
     loop_settle(f.base);
-    ck_assert_uint_eq(scripts_count(&f, hosts[1], &rlk_script_wait), asked);
+    ck_assert_uint_eq(scripts_count(&f, waiter_hosts[1], &rlk_script_wait), asked);
     suspend_ms(ALONE_MS);
-    scripts_wait(&f, hosts[1], &rlk_script_wait, asked + 1);
+    scripts_wait(&f, waiter_hosts[1], &rlk_script_wait, asked + 1);
     loop_settle(f.base);
     suspend_ms(CHECK_MS);
     loop_settle(f.base);
     if (alone[_i].round) {
         must_get();
     }
-    ck_assert_uint_eq(count_all("SET k"), (alone[_i].round ? 2 : 1) * MASTERS);
+    ck_assert_uint_eq(waiter_count(&f, "SET k"), (alone[_i].round ? 2 : 1) * WAITER_MASTERS);
     end();
 }
 END_TEST
@@ -327,20 +261,21 @@ END_TEST
 /* No list tells a client of another kind whom to wake. */
 START_TEST(whoever_is_next_hears_of_a_key_that_a_foreign_client_deletes)
 {
-    size_t i, commands[HOSTS];
+    size_t i, commands[WAITER_HOSTS];
 
     start_tracked();
-    for (i = 0; i < HOSTS; i++) {
-        must_say(hosts[i], COMMANDS, "CLIENT CACHING YES", "EXISTS k");
-        must_say(hosts[i], COMMANDS, "EXISTS k", "EVALSHA");
-        commands[i] = fake_n_commands(f.nodes[hosts[i]], COMMANDS);
+    for (i = 0; i < WAITER_HOSTS; i++) {
+        must_say(waiter_hosts[i], WAITER_COMMANDS, "CLIENT CACHING YES", "EXISTS k");
+        must_say(waiter_hosts[i], WAITER_COMMANDS, "EXISTS k", "EVALSHA");
+        commands[i] = fake_n_commands(f.nodes[waiter_hosts[i]], WAITER_COMMANDS);
     }
     farm_end_other(&f);
     loop_settle(f.base);
     suspend_ms(ALONE_MS);
     must_get();
-    for (i = 0; i < HOSTS; i++) { /* CACHING, EXISTS, wait, SET */
-        ck_assert_uint_le(fake_n_commands(f.nodes[hosts[i]], COMMANDS), commands[i] + 4);
+    for (i = 0; i < WAITER_HOSTS; i++) { /* CACHING, EXISTS, wait, SET */
+        ck_assert_uint_le(fake_n_commands(f.nodes[waiter_hosts[i]], WAITER_COMMANDS),
+                          commands[i] + 4);
     }
     end();
 }
@@ -351,21 +286,21 @@ START_TEST(whoever_is_not_next_does_not_track)
     size_t i;
 
     start();
-    farm_give_away(&f, 0, MASTERS);
-    for (i = 0; i < HOSTS; i++) {
-        fake_on(f.nodes[hosts[i]], "EVAL", FAKE_REPLY, "*3\r\n:2\r\n:-1\r\n$1\r\nx\r\n");
+    farm_give_away(&f, 0, WAITER_MASTERS);
+    for (i = 0; i < WAITER_HOSTS; i++) {
+        fake_on(f.nodes[waiter_hosts[i]], "EVAL", FAKE_REPLY, "*3\r\n:2\r\n:-1\r\n$1\r\nx\r\n");
     }
     ask_for("k");
     wait_on_hosts("EVAL", 1);
     suspend_ms(NEXT_MS);
     loop_settle(f.base);
-    ck_assert_uint_eq(count_all("EXISTS"), 0);
-    tell(hosts[0], "nk");
+    ck_assert_uint_eq(waiter_count(&f, "EXISTS"), 0);
+    tell(waiter_hosts[0], "nk");
     loop_settle(f.base);
     suspend_ms(NEXT_MS);
-    farm_wait_count(&f, hosts[0], "EVAL", 2);
-    ck_assert_uint_eq(fake_count(f.nodes[hosts[0]], "EXISTS k"), 1);
-    ck_assert_uint_eq(count_all("EXISTS"), 1);
+    farm_wait_count(&f, waiter_hosts[0], "EVAL", 2);
+    ck_assert_uint_eq(fake_count(f.nodes[waiter_hosts[0]], "EXISTS k"), 1);
+    ck_assert_uint_eq(waiter_count(&f, "EXISTS"), 1);
     end();
 }
 END_TEST
@@ -379,20 +314,20 @@ START_TEST(a_release_says_whether_masters_may_still_list_us)
 
     start();
     if (waits) {
-        farm_give_away(&f, 0, MASTERS);
+        farm_give_away(&f, 0, WAITER_MASTERS);
         ask_for("k");
         wait_listed();
         farm_end_other(&f);
-        tell(hosts[0], "tk");
-        tell(hosts[1], "tk");
+        tell(waiter_hosts[0], "tk");
+        tell(waiter_hosts[1], "tk");
     } else {
         ask_for("k");
     }
     must_get();
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
-    last = scripts_last(&f, hosts[0], &rlk_script_release);
+    last = scripts_last(&f, waiter_hosts[0], &rlk_script_release);
     ck_assert_uint_eq(last->argc, 6);
-    ck_assert_str_eq(last->argv[5], waits ? channel() : "");
+    ck_assert_str_eq(last->argv[5], waits ? waiter_channel(&f) : "");
     ck_assert(!are_listed(NULL));
     end();
 }
@@ -428,7 +363,7 @@ static void ask_all(void)
     memset(of, 0, sizeof(of));
     request.wait_ms = WAIT_MS;
     for (i = 0; i < REQUESTS; i++) {
-        of[i].n = MASTERS;
+        of[i].n = WAITER_MASTERS;
         ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &of[i], NULL), 0);
     }
 }
@@ -437,15 +372,15 @@ static void end_other_in_turn(void)
 {
     wait_listed();
     farm_end_other(&f);
-    tell(hosts[0], "tk");
-    tell(hosts[1], "tk");
+    tell(waiter_hosts[0], "tk");
+    tell(waiter_hosts[1], "tk");
 }
 
 /* Nothing is answered between the release and the question for a place. */
 static void must_yield_after_release(size_t node)
 {
     const struct resp_request *asked;
-    size_t before = fake_n_commands(f.nodes[node], COMMANDS);
+    size_t before = fake_n_commands(f.nodes[node], WAITER_COMMANDS);
 
     pause_all();
     ck_assert_int_eq(redlock_release(of[1].lock, NULL, NULL), REDLOCK_OK);
@@ -453,12 +388,12 @@ static void must_yield_after_release(size_t node)
     loop_settle(f.base);
     suspend_ms(1);
     loop_settle(f.base);
-    ck_assert_uint_eq(fake_n_commands(f.nodes[node], COMMANDS), before + 2);
-    ck_assert_int_eq(fake_find(f.nodes[node], COMMANDS, before, "EVALSHA"), (long)before);
-    asked = fake_request(f.nodes[node], COMMANDS, before + 1);
+    ck_assert_uint_eq(fake_n_commands(f.nodes[node], WAITER_COMMANDS), before + 2);
+    ck_assert_int_eq(fake_find(f.nodes[node], WAITER_COMMANDS, before, "EVALSHA"), (long)before);
+    asked = fake_request(f.nodes[node], WAITER_COMMANDS, before + 1);
     ck_assert_uint_eq(asked->argc, 8);
     ck_assert_str_eq(asked->argv[6], "1");
-    go_on_all();
+    waiter_go_on(&f);
 }
 
 /* Another manager waits. The first release does not know that yet, so the next request of this
@@ -468,7 +403,7 @@ START_TEST(whoever_has_woken_somebody_yields_behind_the_release)
     struct redlock *mine;
 
     start();
-    farm_give_away(&f, 0, MASTERS);
+    farm_give_away(&f, 0, WAITER_MASTERS);
     ask_all();
     end_other_in_turn();
     must_have(0);
@@ -480,7 +415,7 @@ START_TEST(whoever_has_woken_somebody_yields_behind_the_release)
     must_have(1);
     wait_listed();
     ck_assert_int_eq(got.calls, 0);
-    must_yield_after_release(hosts[0]);
+    must_yield_after_release(waiter_hosts[0]);
     must_get();
     ck_assert_int_eq(of[2].calls, 0);
     wait_listed();
@@ -505,14 +440,14 @@ START_TEST(a_turn_that_nobody_waits_for_is_passed_on)
     loop_must(f.base, &got.calls);
     loop_settle(f.base);
     before = count_script(&rlk_script_leave);
-    tell_of(hosts[1], turn, sizeof(turn) - 1);
-    scripts_wait(&f, hosts[1], &rlk_script_leave, 2);
+    waiter_tell(&f, waiter_hosts[1], turn, sizeof(turn) - 1);
+    scripts_wait(&f, waiter_hosts[1], &rlk_script_leave, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(count_script(&rlk_script_leave), before + 1);
-    left = scripts_last(&f, hosts[1], &rlk_script_leave);
+    left = scripts_last(&f, waiter_hosts[1], &rlk_script_leave);
     ck_assert_uint_eq(left->len[3], 3);
     ck_assert_mem_eq(left->argv[3], "a\0b", 3);
-    ck_assert_str_eq(left->argv[4], channel());
+    ck_assert_str_eq(left->argv[4], waiter_channel(&f));
     end();
 }
 END_TEST
@@ -534,18 +469,18 @@ static const struct {
     bool times_out;
 } leavings[] = {
     {"cancelled_before_the_watch_is_up_it_leaves_no_list", UNWATCHED, 0, false},
-    {"cancelled_before_the_answer_it_leaves_the_lists", UNLISTED, HOSTS, false},
-    {"cancelled_while_listed_it_leaves_the_lists", LISTED, HOSTS, false},
-    {"cancelled_while_it_is_next_it_leaves_the_lists", TRACKED, HOSTS, false},
-    {"cancelled_after_a_turn_it_leaves_the_lists", TURN, HOSTS, false},
-    {"cancelled_while_it_asks_it_leaves_the_lists", ASKING, HOSTS, false},
+    {"cancelled_before_the_answer_it_leaves_the_lists", UNLISTED, WAITER_HOSTS, false},
+    {"cancelled_while_listed_it_leaves_the_lists", LISTED, WAITER_HOSTS, false},
+    {"cancelled_while_it_is_next_it_leaves_the_lists", TRACKED, WAITER_HOSTS, false},
+    {"cancelled_after_a_turn_it_leaves_the_lists", TURN, WAITER_HOSTS, false},
+    {"cancelled_while_it_asks_it_leaves_the_lists", ASKING, WAITER_HOSTS, false},
     {"cancelled_while_it_polls_it_leaves_no_list", POLLING, 0, false},
     {"its_time_is_over_before_the_watch_is_up", UNWATCHED, 0, true},
-    {"its_time_is_over_before_the_answer", UNLISTED, HOSTS, true},
-    {"its_time_is_over_while_listed", LISTED, HOSTS, true},
-    {"its_time_is_over_while_it_is_next", TRACKED, HOSTS, true},
-    {"its_time_is_over_after_a_turn", TURN, HOSTS, true},
-    {"its_time_is_over_while_it_asks", ASKING, HOSTS, true},
+    {"its_time_is_over_before_the_answer", UNLISTED, WAITER_HOSTS, true},
+    {"its_time_is_over_while_listed", LISTED, WAITER_HOSTS, true},
+    {"its_time_is_over_while_it_is_next", TRACKED, WAITER_HOSTS, true},
+    {"its_time_is_over_after_a_turn", TURN, WAITER_HOSTS, true},
+    {"its_time_is_over_while_it_asks", ASKING, WAITER_HOSTS, true},
     {"its_time_is_over_while_it_polls", POLLING, 0, true},
 };
 
@@ -553,17 +488,16 @@ static void stall_hosts(const char *command)
 {
     size_t i;
 
-    for (i = 0; i < HOSTS; i++) {
-        fake_on(f.nodes[hosts[i]], command, FAKE_STALL, NULL);
+    for (i = 0; i < WAITER_HOSTS; i++) {
+        fake_on(f.nodes[waiter_hosts[i]], command, FAKE_STALL, NULL);
     }
 }
 
 /* Until the request waits in this way. */
 static void come_to(enum moment moment)
 {
-    start_with(MASTERS, moment != POLLING);
-    farm_open(&f);
-    farm_give_away(&f, 0, MASTERS);
+    waiter_start(&f, &got, WAITER_MASTERS, moment != POLLING);
+    farm_give_away(&f, 0, WAITER_MASTERS);
     if (moment == UNWATCHED || moment == UNLISTED) {
         stall_hosts(moment == UNWATCHED ? "SUBSCRIBE" : "EVAL");
     }
@@ -578,12 +512,12 @@ static void come_to(enum moment moment)
         wait_on_hosts("EXISTS k", 1);
     }
     if (moment == TURN || moment == ASKING) {
-        tell(hosts[0], "tk");
+        tell(waiter_hosts[0], "tk");
     }
     if (moment == ASKING) {
         loop_settle(f.base);
         pause_all();
-        model_publish(fake_model(f.nodes[hosts[1]]), channel(), "tk", 2);
+        model_publish(fake_model(f.nodes[waiter_hosts[1]]), waiter_channel(&f), "tk", 2);
         farm_wait_count(&f, 0, "SET k", 2);
     }
     loop_settle(f.base);
@@ -602,7 +536,7 @@ START_TEST(it_leaves)
     ck_assert_int_eq(got.reason, REDLOCK_EHELD);
     loop_settle(f.base);
     ck_assert_uint_eq(count_script(&rlk_script_leave), leavings[_i].leaves);
-    go_on_all();
+    waiter_go_on(&f);
     loop_settle(f.base);
     ck_assert(!are_listed(NULL));
     end();
@@ -616,7 +550,7 @@ START_TEST(a_place_stays_when_another_request_waits_for_the_key)
     start_to_wait();
     memset(of, 0, sizeof(of));
     request.wait_ms = WAIT_MS;
-    of[0].n = MASTERS;
+    of[0].n = WAITER_MASTERS;
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &of[0], NULL), 0);
     loop_settle(f.base);
     ck_assert_int_eq(redlock_cancel(handle), REDLOCK_OK);
@@ -625,8 +559,8 @@ START_TEST(a_place_stays_when_another_request_waits_for_the_key)
     ck_assert_uint_eq(count_script(&rlk_script_leave), 0);
     ck_assert(are_listed(NULL));
     farm_end_other(&f);
-    tell(hosts[0], "tk");
-    tell(hosts[1], "tk");
+    tell(waiter_hosts[0], "tk");
+    tell(waiter_hosts[1], "tk");
     must_have(0);
     end();
 }
@@ -636,7 +570,7 @@ START_TEST(a_close_ends_those_who_wait)
 {
     come_to(leavings[_i].moment);
     suspend_unfreeze();
-    go_on_all();
+    waiter_go_on(&f);
     farm_close(&f);
     ck_assert_int_eq(got.calls, 1);
     ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
@@ -662,9 +596,8 @@ START_TEST(it_asks_for_no_place)
 {
     struct redlock_request request = outcome_request("k");
 
-    start_with(MASTERS, others[_i].watch);
-    farm_open(&f);
-    farm_give_away(&f, 0, MASTERS);
+    waiter_start(&f, &got, WAITER_MASTERS, others[_i].watch);
+    farm_give_away(&f, 0, WAITER_MASTERS);
     request.wait_ms = others[_i].wait_ms;
     if (others[_i].adopts) {
         ck_assert_int_eq(redlock_adopt(f.rl, &request, "mine", outcome_on_acquired, &got, NULL), 0);
@@ -675,7 +608,7 @@ START_TEST(it_asks_for_no_place)
     suspend_ms(LOOK_MS);
     loop_settle(f.base);
     ck_assert_int_eq(got.calls, others[_i].wait_ms == 0);
-    ck_assert_uint_eq(count_all("SUBSCRIBE"), 0);
+    ck_assert_uint_eq(waiter_count(&f, "SUBSCRIBE"), 0);
     ck_assert_uint_eq(count_script(&rlk_script_wait), 0);
     if (others[_i].wait_ms) {
         farm_wait_count(&f, 0, "SET k", 2);

@@ -1,8 +1,6 @@
 /* io/test_wakes.c - masters that wake a waiter for nothing, never, or without end; that answer
  * nonsense when they are asked for a place; and that come and go. A waiter gets its lock in the
- * end, and a master that lies costs little.
- *
- * The clock of the library is frozen, as in test_waiting.c. */
+ * end, and a master that lies costs little. */
 #include <redlock/error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,50 +10,26 @@
 #include "io/scripts.h"
 #include "io/suites.h"
 #include "io/suspend.h"
+#include "io/waiter.h"
 #include "lib/rows.h"
-
-#define COMMANDS 0
-#define WATCH 1
-#define MASTERS 5
-
-/* The hosts of the key "k", in its order. */
-static const size_t hosts[] = {1, 2, 3};
-#define HOSTS (sizeof(hosts) / sizeof(hosts[0]))
 
 static struct farm f;
 static struct outcome got;
 
-/* Without a watch waiters poll, so only a trace says that there was no memory for it. The line
- * counts as that report. */
-static void on_traced(const struct redlock_trace *ev, void *arg)
-{
-    char line[REDLOCK_TRACE_LINE];
-
-    (void)arg;
-    redlock_trace_line(ev, line, sizeof(line));
-}
-
 static void start_with(size_t n)
 {
-    memset(&got, 0, sizeof(got));
-    got.n = n;
-    suspend_freeze();
-    farm_start(&f, n, FAKE_UNIX);
-    f.options.watch = 1;
-    f.options.trace_cb = on_traced;
-    farm_open(&f);
+    waiter_start(&f, &got, n, 1);
     farm_give_away(&f, 0, n);
 }
 
 static void start(void)
 {
-    start_with(MASTERS);
+    start_with(WAITER_MASTERS);
 }
 
 static void end(void)
 {
-    suspend_unfreeze();
-    farm_end(&f);
+    waiter_end(&f);
 }
 
 static void ask_for(const char *key, size_t len)
@@ -84,27 +58,12 @@ static void pass_ms(unsigned ms)
     }
 }
 
-static size_t n_all_commands(void)
-{
-    size_t i, n = 0;
-
-    for (i = 0; i < f.n; i++) {
-        n += fake_count(f.nodes[i], "");
-    }
-    return n;
-}
-
 #define LOOK_MS 2500u
 
 /* Everybody looks every 2 s; and a master that could not list us is asked again after 2 s. */
 static void must_get_in_the_end(void)
 {
-    size_t i;
-
-    for (i = 0; i < f.n; i++) {
-        fake_behave(f.nodes[i]);
-        fake_go_on(f.nodes[i]);
-    }
+    waiter_go_on(&f);
     farm_end_other(&f);
     pass_ms(2 * LOOK_MS);
     loop_must(f.base, &got.calls);
@@ -153,19 +112,19 @@ START_TEST(an_answer_of_the_hosts)
     size_t i, n = 0;
 
     start();
-    for (i = 0; i < MASTERS; i++) {
+    for (i = 0; i < WAITER_MASTERS; i++) {
         fake_on(f.nodes[i], "EVALSHA", answers[_i].how, answers[_i].reply);
         fake_on(f.nodes[i], "EVAL", answers[_i].how, answers[_i].reply);
     }
     ask();
     pass_ms(1000);
-    for (i = 0; i < MASTERS; i++) { /* a master that hangs up may not be asked again soon */
+    for (i = 0; i < WAITER_MASTERS; i++) { /* a master that hangs up may not be asked again soon */
         n += fake_count(f.nodes[i], "SET k");
     }
     if (answers[_i].polls) {
-        ck_assert_uint_gt(n, MASTERS);
+        ck_assert_uint_gt(n, WAITER_MASTERS);
     } else {
-        ck_assert_uint_eq(n, MASTERS);
+        ck_assert_uint_eq(n, WAITER_MASTERS);
     }
     must_get_in_the_end();
     end();
@@ -225,14 +184,6 @@ static const struct {
     {"unknown_messages_without_end", NULL, "$2\r\nxk\r\n", false, FEW},
 };
 
-static const char *channel(void)
-{
-    long at = fake_find(f.nodes[hosts[0]], WATCH, 0, "SUBSCRIBE");
-
-    ck_assert_int_ge(at, 0);
-    return fake_request(f.nodes[hosts[0]], WATCH, (size_t)at)->argv[1];
-}
-
 static void push_many(const char *on, const char *payload)
 {
     char push[200], *all;
@@ -244,7 +195,7 @@ static void push_many(const char *on, const char *payload)
     for (i = 0; i < MANY; i++) {
         memcpy(all + i * len, push, len);
     }
-    fake_say_on(f.nodes[hosts[0]], WATCH, all, MANY * len);
+    fake_say_on(f.nodes[waiter_hosts[0]], WAITER_WATCH, all, MANY * len);
     free(all);
 }
 
@@ -255,10 +206,10 @@ START_TEST(a_flood)
     start();
     ask();
     pass_ms(floods[_i].next ? 100 : 5);
-    before = n_all_commands();
-    push_many(floods[_i].channel ? floods[_i].channel : channel(), floods[_i].payload);
+    before = waiter_count(&f, "");
+    push_many(floods[_i].channel ? floods[_i].channel : waiter_channel(&f), floods[_i].payload);
     pass_ms(LOOK_MS);
-    ck_assert_uint_lt(n_all_commands(), before + floods[_i].most);
+    ck_assert_uint_lt(waiter_count(&f, ""), before + floods[_i].most);
     must_get_in_the_end();
     end();
 }
@@ -275,22 +226,17 @@ START_TEST(a_master_that_wakes_without_end_and_does_not_answer_is_sent_little)
     start();
     ask();
     pass_ms(5);
-    before = fake_count(f.nodes[hosts[0]], "");
-    fake_pause(f.nodes[hosts[0]]);
-    push_many(channel(), "$2\r\ntx\r\n");
+    before = fake_count(f.nodes[waiter_hosts[0]], "");
+    fake_pause(f.nodes[waiter_hosts[0]]);
+    push_many(waiter_channel(&f), "$2\r\ntx\r\n");
     pass_ms(LOOK_MS);
-    ck_assert_uint_le(fake_count(f.nodes[hosts[0]], ""), before + CAPACITY + 1);
+    ck_assert_uint_le(fake_count(f.nodes[waiter_hosts[0]], ""), before + CAPACITY + 1);
     must_get_in_the_end();
     end();
 }
 END_TEST
 
 /* ---- a host that comes and goes ---- */
-
-static void tell(size_t node, const char *text, size_t len)
-{
-    ck_assert_uint_eq(model_publish(fake_model(f.nodes[node]), channel(), text, len), 1);
-}
 
 /* Messages may be lost meanwhile. The ticket is the same, so its place is. */
 START_TEST(a_watch_that_comes_back_is_asked_for_the_place_again)
@@ -301,14 +247,15 @@ START_TEST(a_watch_that_comes_back_is_asked_for_the_place_again)
     start();
     ask();
     pass_ms(5);
-    before = scripts_count(&f, hosts[0], &rlk_script_wait);
-    snprintf(ticket, sizeof(ticket), "%s", scripts_last(&f, hosts[0], &rlk_script_wait)->argv[5]);
-    fake_hang_up_on(f.nodes[hosts[0]], WATCH);
+    before = scripts_count(&f, waiter_hosts[0], &rlk_script_wait);
+    snprintf(ticket, sizeof(ticket), "%s",
+             scripts_last(&f, waiter_hosts[0], &rlk_script_wait)->argv[5]);
+    fake_hang_up_on(f.nodes[waiter_hosts[0]], WAITER_WATCH);
     loop_settle(f.base);
     pass_ms(100);
-    ck_assert_uint_eq(fake_count(f.nodes[hosts[0]], "SUBSCRIBE __redis__:invalidate"), 2);
-    ck_assert_uint_gt(scripts_count(&f, hosts[0], &rlk_script_wait), before);
-    ck_assert_str_eq(scripts_last(&f, hosts[0], &rlk_script_wait)->argv[5], ticket);
+    ck_assert_uint_eq(fake_count(f.nodes[waiter_hosts[0]], "SUBSCRIBE __redis__:invalidate"), 2);
+    ck_assert_uint_gt(scripts_count(&f, waiter_hosts[0], &rlk_script_wait), before);
+    ck_assert_str_eq(scripts_last(&f, waiter_hosts[0], &rlk_script_wait)->argv[5], ticket);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 1);
     must_get_in_the_end();
     end();
@@ -335,7 +282,7 @@ START_TEST(what_the_watch_may_not_do)
     size_t i;
 
     start();
-    for (i = 0; i < MASTERS; i++) {
+    for (i = 0; i < WAITER_MASTERS; i++) {
         fake_on(f.nodes[i], refusals[_i].command, FAKE_REPLY, refusals[_i].reply);
     }
     ask();
@@ -344,10 +291,10 @@ START_TEST(what_the_watch_may_not_do)
         ck_assert_uint_gt(fake_count(f.nodes[0], "SET k"), 1);
     } else {
         ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 1);
-        ck_assert_int_eq(fake_count(f.nodes[hosts[0]], "EXISTS k") > 0, refusals[_i].tracks);
+        ck_assert_int_eq(fake_count(f.nodes[waiter_hosts[0]], "EXISTS k") > 0, refusals[_i].tracks);
         farm_end_other(&f);
-        tell(hosts[0], "tk", 2);
-        tell(hosts[1], "tk", 2);
+        waiter_tell(&f, waiter_hosts[0], "tk", 2);
+        waiter_tell(&f, waiter_hosts[1], "tk", 2);
         loop_must(f.base, &got.calls);
     }
     must_get_in_the_end();
@@ -363,20 +310,20 @@ START_TEST(a_host_that_is_stopped_delays_nobody)
     start();
     ask();
     pass_ms(5);
-    fake_pause(f.nodes[hosts[_i]]);
-    for (i = 0; i < MASTERS; i++) {
-        if (i != hosts[_i]) {
+    fake_pause(f.nodes[waiter_hosts[_i]]);
+    for (i = 0; i < WAITER_MASTERS; i++) {
+        if (i != waiter_hosts[_i]) {
             model_del(fake_model(f.nodes[i]), "k");
         }
     }
-    for (i = 0; i < HOSTS; i++) {
+    for (i = 0; i < WAITER_HOSTS; i++) {
         if ((int)i != _i) {
-            tell(hosts[i], "tk", 2);
+            waiter_tell(&f, waiter_hosts[i], "tk", 2);
         }
     }
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    fake_go_on(f.nodes[hosts[_i]]);
+    fake_go_on(f.nodes[waiter_hosts[_i]]);
     end();
 }
 END_TEST
@@ -400,7 +347,7 @@ START_TEST(a_key_may_contain_any_byte)
     pass_ms(5);
     memcpy(wake + 1, key, sizeof(key));
     wake[0] = 't';
-    for (i = 0; i < MASTERS; i++) {
+    for (i = 0; i < WAITER_MASTERS; i++) {
         if (scripts_count(&f, i, &rlk_script_wait) > 0) {
             asked = scripts_last(&f, i, &rlk_script_wait);
             ck_assert_uint_eq(asked->len[3], sizeof(key));
@@ -431,11 +378,11 @@ START_TEST(a_lock_on_16_keys_waits_for_one_of_them)
     request.wait_ms = REDLOCK_FOREVER;
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), REDLOCK_OK);
     pass_ms(100);
-    for (i = 0; i < MASTERS; i++) {
+    for (i = 0; i < WAITER_MASTERS; i++) {
         listed += model_waiter(fake_model(f.nodes[i]), "k", 1) != NULL;
         ck_assert_ptr_null(model_waiter(fake_model(f.nodes[i]), "k00", 1));
     }
-    ck_assert_uint_eq(listed, HOSTS);
+    ck_assert_uint_eq(listed, WAITER_HOSTS);
     farm_end_other(&f);
     pass_ms(30);
     loop_must(f.base, &got.calls);
@@ -455,7 +402,7 @@ Suite *wakes_suite(void)
     tcase_add_test(c, a_master_that_wakes_without_end_and_does_not_answer_is_sent_little);
     tcase_add_test(c, a_watch_that_comes_back_is_asked_for_the_place_again);
     tcase_add_rows(c, what_the_watch_may_not_do, refusals);
-    tcase_add_loop_test(c, a_host_that_is_stopped_delays_nobody, 0, HOSTS);
+    tcase_add_loop_test(c, a_host_that_is_stopped_delays_nobody, 0, WAITER_HOSTS);
     tcase_add_test(c, a_key_may_contain_any_byte);
     tcase_add_test(c, a_lock_on_16_keys_waits_for_one_of_them);
     suite_add_tcase(s, c);
