@@ -32,6 +32,12 @@ uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h)
     return h->state == RLK_HOLD_HELD ? h->leases.valid_until_us : 0;
 }
 
+void rlk_hold_stop_renewing(struct rlk_hold *h)
+{
+    h->config.renew = false;
+    h->renew_us = RLK_NEVER;
+}
+
 static void end_extension(struct rlk_hold *h, int status, struct rlk_actions *out)
 {
     if (h->extending && !h->extend_next) {
@@ -110,14 +116,15 @@ static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out
 
 static void fail(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
-    uint64_t ttl_us = h->config.ttl_us;
+    uint64_t tenth_us = h->config.ttl_us / SOON_PARTS;
+    uint64_t most_us = rlk_time_min(tenth_us, h->config.retry_us ? h->config.retry_us : tenth_us);
+    uint64_t least_us = rlk_time_min(h->config.ttl_us / RETRY_PARTS, most_us);
 
     h->failures++;
     if (h->config.renew) {
         begin_trouble(h, REDLOCK_ENOQUORUM, out);
         h->renew_us =
-            rlk_time_add(now_us, rlk_backoff_us(&h->prng, h->failures, ttl_us / RETRY_PARTS,
-                                                ttl_us / SOON_PARTS));
+            rlk_time_add(now_us, rlk_backoff_us(&h->prng, h->failures, least_us, most_us));
     }
     end_or_start_extension(h, REDLOCK_ENOQUORUM, now_us, out);
 }

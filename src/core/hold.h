@@ -39,6 +39,8 @@ struct rlk_hold_config {
     bool needs_pet;        /* no renewal without a PET since the last one */
     uint64_t max_hold_us;  /* no renewal may make the lock live longer; RLK_NEVER: no limit */
     uint32_t max_renewals; /* UINT32_MAX: no limit */
+    uint64_t retry_us;     /* the longest pause after a renewal that failed; 0: a tenth of the
+                              ttl, as for all that is longer */
     bool adopted;          /* another process acquired it: our key may be on any node */
     uint32_t early_ppm;    /* a renewal begins so much of a third of the ttl before that third is
                               over: 0 to RLK_HOLD_EARLY_PPM. Each lock has another value, so that
@@ -98,6 +100,10 @@ void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t no
  * ttl to ask for, in milliseconds: what is left of the validity by now. 0: do not ask again, the
  * lock is lost or nearly over. */
 uint32_t rlk_hold_heal_again(struct rlk_hold *h, unsigned node, uint64_t now_us);
+
+/* [L4] Renew no more: the lock ends when its validity is over. A round that is under way still
+ * counts. The next step says when that is due. */
+void rlk_hold_stop_renewing(struct rlk_hold *h);
 
 /* `out` is written completely. */
 void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out);

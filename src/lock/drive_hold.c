@@ -130,7 +130,11 @@ static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
 
 static void on_close(struct rlk_operation *op)
 {
-    rlk_lock_release_for_close(RLK_CONTAINER(op, struct redlock_lock, operation));
+    struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
+
+    if (!lock->leads) {
+        rlk_lock_release_for_close(lock);
+    }
 }
 
 /* ---- reporting to the user ---- */
@@ -204,6 +208,23 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
     lock->reported_deadline_us =
         rlk_hold_valid_until_us(&lock->hold); /* the callback can read this one */
     carry_out(lock, &out, now_us);
+}
+
+/* ---- for elections ---- */
+
+void rlk_lock_lead(struct redlock_lock *lock, uint64_t retry_us, bool pet_first)
+{
+    lock->leads = true;
+    lock->hold.config.retry_us = retry_us;
+    lock->hold.petted = !pet_first;
+}
+
+void rlk_lock_stop_renewing(struct redlock_lock *lock)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = rlk_clock_us()};
+
+    rlk_hold_stop_renewing(&lock->hold);
+    step_with_nodes(lock, &ev);
 }
 
 /* ---- the public calls ---- */

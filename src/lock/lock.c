@@ -31,7 +31,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->phase = RLK_LOCK_PENDING;
     lock->driver_status = 0;
     lock->owned_by_user = lock->stepping = false;
-    lock->by_token = lock->woke = false;
+    lock->by_token = lock->woke = lock->leads = false;
     lock->acquire_cb = NULL;
     lock->release_cb = NULL;
     lock->arg = NULL;

@@ -34,6 +34,7 @@ struct redlock_lock {
     bool stepping;          /* its attempt is being stepped */
     bool owned_by_user;     /* RELEASING, ENDED: by a close, so the user still has the handle */
     bool by_token;          /* made by redlock_release_token(): the user has no handle */
+    bool leads;             /* of an election, which releases it when the manager closes */
     bool woke;              /* RELEASING: a master has woken somebody who waits for our keys */
     struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
     struct rlk_call report_extended; /* runs extend_cb */

@@ -84,6 +84,7 @@ static void fill_hold(const struct rlk_options *o, const struct redlock_request 
     c->needs_pet = q->needs_pet != 0;
     c->max_hold_us = q->max_hold_ms ? rlk_time_from_ms(q->max_hold_ms) : RLK_NEVER;
     c->max_renewals = q->max_renewals;
+    c->retry_us = 0;
     c->adopted = false;
     c->early_ppm = 0;
     c->seed = 0;
