@@ -1,0 +1,285 @@
+/* election.c - a function for each event of a candidate. */
+#include "core/election.h"
+
+#include <redlock/error.h>
+
+#include "base/time.h"
+
+/* A TIMER that comes so late, as a part of the lease, shows that this process did not run. */
+#define LATE_PARTS 10
+
+void rlk_election_init(struct rlk_election *e, const struct rlk_election_config *config)
+{
+    *e = (struct rlk_election){.state = RLK_ELECTION_IDLE, .config = *config};
+}
+
+/* [L1] */
+static uint64_t lead_until_us(const struct rlk_election *e, uint64_t valid_until_us)
+{
+    return rlk_time_sub(valid_until_us, e->config.lease_us - e->config.renew_deadline_us);
+}
+
+/* ---- asking ---- */
+
+/* [L5] */
+static void ask(struct rlk_election *e, struct rlk_election_actions *out)
+{
+    if (e->outranked) {
+        e->state = RLK_ELECTION_PAUSED;
+        e->pause_us = 0;
+    } else {
+        e->state = RLK_ELECTION_ASKING;
+        out->acquire = true;
+    }
+}
+
+static void rest(struct rlk_election *e, uint64_t for_us, uint64_t now_us,
+                 struct rlk_election_actions *out)
+{
+    if (!e->wants) {
+        e->state = RLK_ELECTION_IDLE;
+    } else if (for_us == 0) {
+        ask(e, out);
+    } else {
+        e->state = RLK_ELECTION_PAUSED;
+        e->pause_us = rlk_time_add(now_us, for_us);
+    }
+}
+
+static void leave(struct rlk_election *e, struct rlk_election_actions *out)
+{
+    e->state = RLK_ELECTION_LEAVING;
+    out->cancel = true;
+}
+
+static void campaign(struct rlk_election *e, const struct rlk_election_event *ev,
+                     struct rlk_election_actions *out)
+{
+    (void)ev;
+    e->wants = true;
+    if (e->state == RLK_ELECTION_IDLE) {
+        ask(e, out);
+    }
+}
+
+static void fail(struct rlk_election *e, const struct rlk_election_event *ev,
+                 struct rlk_election_actions *out)
+{
+    if (e->state == RLK_ELECTION_ASKING || e->state == RLK_ELECTION_LEAVING) {
+        bool asked = e->state == RLK_ELECTION_ASKING;
+
+        rest(e, asked ? e->config.retry_us : 0, ev->now_us, out);
+    }
+}
+
+/* ---- leading ---- */
+
+/* [L2] Nobody may rely on the lead from now on; the callback comes next. */
+static void demote(struct rlk_election *e, int reason, struct rlk_election_actions *out)
+{
+    e->state = RLK_ELECTION_DEMOTED;
+    e->reason = reason;
+    e->lead_until_us = 0;
+    out->demoted = true;
+}
+
+static void win(struct rlk_election *e, const struct rlk_election_event *ev,
+                struct rlk_election_actions *out)
+{
+    if (e->state == RLK_ELECTION_LEAVING) { /* it was won before it could be cancelled */
+        out->release = true;
+        rest(e, 0, ev->now_us, out);
+        return;
+    }
+    if (!ev->healthy || lead_until_us(e, ev->valid_until_us) <= ev->now_us) {
+        out->release = true;
+        rest(e, e->config.retry_us, ev->now_us, out);
+        return;
+    }
+    e->state = RLK_ELECTION_LEADING;
+    e->released = false;
+    e->valid_until_us = ev->valid_until_us;
+    e->lead_until_us = lead_until_us(e, ev->valid_until_us);
+    out->elected = true;
+}
+
+/* Why the lead is over: also when nothing is known to be wrong, a timer that is late tells. */
+static int why_over(const struct rlk_election *e, const struct rlk_election_event *ev)
+{
+    uint64_t late_us = rlk_time_sub(ev->now_us, e->lead_until_us);
+
+    if (ev->kind == RLK_ELECTION_TIMER && late_us > e->config.lease_us / LATE_PARTS) {
+        return REDLOCK_ESUSPENDED;
+    }
+    return ev->reason ? ev->reason : REDLOCK_ENOQUORUM;
+}
+
+/* The application was told by when to stop: a late renewal does not change that, a loss does. */
+static void move(struct rlk_election *e, const struct rlk_election_event *ev,
+                 struct rlk_election_actions *out)
+{
+    uint64_t until_us;
+
+    if (e->state != RLK_ELECTION_LEADING) {
+        e->valid_until_us = rlk_time_min(e->valid_until_us, ev->valid_until_us);
+        return;
+    }
+    until_us = lead_until_us(e, ev->valid_until_us);
+    out->moved = until_us != e->lead_until_us;
+    e->valid_until_us = ev->valid_until_us;
+    e->lead_until_us = until_us;
+    if (until_us <= ev->now_us) {
+        out->moved = false;
+        demote(e, why_over(e, ev), out);
+    }
+}
+
+/* ---- after the lead ---- */
+
+static void release_once(struct rlk_election *e, struct rlk_election_actions *out)
+{
+    out->release = !e->released;
+    e->released = true;
+}
+
+/* A lead that was given up is not asked for again at once: somebody else has it now, or should. */
+static void end_lead(struct rlk_election *e, uint64_t now_us, struct rlk_election_actions *out)
+{
+    bool given_up = e->reason == REDLOCK_EUNRENEWED || e->reason == REDLOCK_EOUTRANKED;
+    uint64_t least_us = given_up ? e->config.retry_us : 0;
+
+    release_once(e, out);
+    rest(e, e->reason ? rlk_time_max(e->config.delay_us, least_us) : 0, now_us, out);
+}
+
+/* [L4] */
+static void reported(struct rlk_election *e, const struct rlk_election_event *ev,
+                     struct rlk_election_actions *out)
+{
+    if (e->state != RLK_ELECTION_DEMOTED) {
+        return;
+    }
+    if (e->config.stops_later) {
+        e->state = RLK_ELECTION_STOPPING;
+        out->stop_renewing = true;
+    } else {
+        end_lead(e, ev->now_us, out);
+    }
+}
+
+static void stopped(struct rlk_election *e, const struct rlk_election_event *ev,
+                    struct rlk_election_actions *out)
+{
+    if (e->state == RLK_ELECTION_STOPPING) {
+        end_lead(e, ev->now_us, out);
+    }
+}
+
+/* The lock is over: it cannot help those who are still stopping. */
+static void let_go(struct rlk_election *e, struct rlk_election_actions *out)
+{
+    e->valid_until_us = 0;
+    if (e->state == RLK_ELECTION_STOPPING) {
+        release_once(e, out);
+    }
+}
+
+static void lose(struct rlk_election *e, const struct rlk_election_event *ev,
+                 struct rlk_election_actions *out)
+{
+    if (e->state == RLK_ELECTION_LEADING) {
+        demote(e, ev->reason, out);
+    }
+    let_go(e, out);
+}
+
+static void give_up(struct rlk_election *e, int reason, struct rlk_election_actions *out)
+{
+    e->wants = false;
+    if (e->state == RLK_ELECTION_LEADING) {
+        demote(e, reason, out);
+    } else if (e->state == RLK_ELECTION_ASKING) {
+        leave(e, out);
+    } else if (e->state == RLK_ELECTION_PAUSED) {
+        e->state = RLK_ELECTION_IDLE;
+    }
+}
+
+static void resign(struct rlk_election *e, const struct rlk_election_event *ev,
+                   struct rlk_election_actions *out)
+{
+    (void)ev;
+    give_up(e, REDLOCK_OK, out);
+}
+
+static void shut(struct rlk_election *e, const struct rlk_election_event *ev,
+                 struct rlk_election_actions *out)
+{
+    e->config.stops_later = false;
+    give_up(e, REDLOCK_ECANCELED, out);
+    stopped(e, ev, out);
+}
+
+static void be_sick(struct rlk_election *e, const struct rlk_election_event *ev,
+                    struct rlk_election_actions *out)
+{
+    (void)ev;
+    if (e->state == RLK_ELECTION_LEADING) {
+        demote(e, REDLOCK_EUNRENEWED, out);
+    }
+}
+
+/* [L5] */
+static void rank(struct rlk_election *e, const struct rlk_election_event *ev,
+                 struct rlk_election_actions *out)
+{
+    e->outranked = ev->outranked;
+    if (e->outranked && e->state == RLK_ELECTION_LEADING) {
+        demote(e, REDLOCK_EOUTRANKED, out);
+    } else if (e->outranked && e->state == RLK_ELECTION_ASKING) {
+        leave(e, out);
+    }
+}
+
+static void timer(struct rlk_election *e, const struct rlk_election_event *ev,
+                  struct rlk_election_actions *out)
+{
+    if (e->state == RLK_ELECTION_LEADING && e->lead_until_us <= ev->now_us) {
+        demote(e, why_over(e, ev), out);
+    } else if (e->state == RLK_ELECTION_STOPPING && e->valid_until_us <= ev->now_us) {
+        let_go(e, out);
+    }
+}
+
+/* ---- stepping ---- */
+
+static uint64_t deadline_us(const struct rlk_election *e)
+{
+    if (e->state == RLK_ELECTION_LEADING) {
+        return e->lead_until_us;
+    }
+    if (e->state == RLK_ELECTION_STOPPING && !e->released) {
+        return e->valid_until_us;
+    }
+    return e->state == RLK_ELECTION_PAUSED && !e->outranked ? e->pause_us : RLK_NEVER;
+}
+
+void rlk_election_step(struct rlk_election *e, const struct rlk_election_event *ev,
+                       struct rlk_election_actions *out)
+{
+    static void (*const steps[RLK_ELECTION_EVENT_KINDS])(
+        struct rlk_election *, const struct rlk_election_event *, struct rlk_election_actions *) = {
+        [RLK_ELECTION_CAMPAIGN] = campaign, [RLK_ELECTION_RESIGN] = resign,
+        [RLK_ELECTION_CLOSE] = shut,        [RLK_ELECTION_WON] = win,
+        [RLK_ELECTION_FAILED] = fail,       [RLK_ELECTION_MOVED] = move,
+        [RLK_ELECTION_LOST] = lose,         [RLK_ELECTION_SICK] = be_sick,
+        [RLK_ELECTION_OUTRANKED] = rank,    [RLK_ELECTION_REPORTED] = reported,
+        [RLK_ELECTION_STOPPED] = stopped,   [RLK_ELECTION_TIMER] = timer};
+
+    *out = (struct rlk_election_actions){0};
+    steps[ev->kind](e, ev, out);
+    if (e->state == RLK_ELECTION_PAUSED && !e->outranked && e->pause_us <= ev->now_us) {
+        ask(e, out);
+    }
+    out->deadline_us = deadline_us(e);
+}

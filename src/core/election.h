@@ -1,0 +1,102 @@
+/* election.h - one candidate of an election: it asks for the lead, leads, stops, and asks again.
+ *
+ *           CAMPAIGN         WON               the lead is over           REPORTED
+ *    IDLE ------------> ASKING ------> LEADING ----------------> DEMOTED -----------> STOPPING
+ *     ^                  |    ^                                                          |
+ *     |           RESIGN |    | the pause is over                           STOPPED      |
+ *     |                  v    +------------------------ PAUSED <-------------------------+
+ *     +--------------- LEAVING                                                           |
+ *     +----------------------------------------------------------------------------------+ RESIGN
+ *
+ * The lead is a lock with a fence. A hold (core/hold.h) renews it and knows how long it is valid;
+ * this machine decides from when on it counts as a lead, and what comes in which order:
+ *
+ * [L1] The lead ends before the lock does: renew_deadline after the last renewal. The clock says
+ *      so, not an event: whoever asks compares the clock with lead_until_us.
+ * [L2] Each lead that was reported as begun is reported as ended, once. The lock is released only
+ *      after that: nobody else is elected before.
+ * [L3] No other lead begins before the application has stopped after the last one.
+ * [L4] Who stops later keeps the lock for what is left of it, and does not renew it: an application
+ *      that never stops does not lead for ever.
+ * [L5] While a candidate with a higher priority asks for the lead, a leader gives it up, and other
+ *      candidates do not ask. */
+#ifndef RLK_CORE_ELECTION_H
+#define RLK_CORE_ELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rlk_election_config {
+    uint64_t lease_us;          /* how long the lock is valid after a renewal began */
+    uint64_t renew_deadline_us; /* less than that: how long the lead lasts */
+    uint64_t retry_us;          /* the pause after a try that failed */
+    uint64_t delay_us;          /* the pause after a lead that was lost */
+    bool stops_later;
+};
+
+enum rlk_election_state {
+    RLK_ELECTION_IDLE = 0,
+    RLK_ELECTION_ASKING,  /* the lock is being acquired */
+    RLK_ELECTION_LEAVING, /* that is cancelled, and has not ended yet */
+    RLK_ELECTION_PAUSED,  /* a candidate that does not ask just now */
+    RLK_ELECTION_LEADING,
+    RLK_ELECTION_DEMOTED, /* the end of the lead is to be reported */
+    RLK_ELECTION_STOPPING /* it was reported, and the application stops */
+};
+
+enum rlk_election_event_kind {
+    RLK_ELECTION_CAMPAIGN = 0,
+    RLK_ELECTION_RESIGN,
+    RLK_ELECTION_CLOSE,     /* the manager closes: resign, and do not wait for STOPPED */
+    RLK_ELECTION_WON,       /* the lock is acquired: valid_until_us, healthy */
+    RLK_ELECTION_FAILED,    /* it is not */
+    RLK_ELECTION_MOVED,     /* it is valid until another time: valid_until_us, reason */
+    RLK_ELECTION_LOST,      /* reason */
+    RLK_ELECTION_SICK,      /* the application is not fit to lead */
+    RLK_ELECTION_OUTRANKED, /* whether somebody with a higher priority asks: outranked */
+    RLK_ELECTION_REPORTED,  /* the end of the lead was reported */
+    RLK_ELECTION_STOPPED,   /* the application has stopped */
+    RLK_ELECTION_TIMER      /* reason */
+};
+
+#define RLK_ELECTION_EVENT_KINDS (RLK_ELECTION_TIMER + 1)
+
+struct rlk_election_event {
+    enum rlk_election_event_kind kind;
+    uint64_t now_us;
+    uint64_t valid_until_us; /* WON, MOVED */
+    int reason;     /* LOST; MOVED, TIMER: why renewals fail, if the lead is over; 0: they do not */
+    bool healthy;   /* WON: the application is fit to lead */
+    bool outranked; /* OUTRANKED */
+};
+
+struct rlk_election_actions {
+    bool acquire;         /* begin to acquire the lock */
+    bool cancel;          /* cancel that */
+    bool release;         /* release the lock */
+    bool stop_renewing;   /* let the lock end */
+    bool elected;         /* report that the lead has begun */
+    bool demoted;         /* report that it has ended, then step REPORTED */
+    bool moved;           /* report that it has another deadline */
+    uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER: none */
+};
+
+struct rlk_election {
+    enum rlk_election_state state;
+    bool wants;              /* to lead: a CAMPAIGN since the last RESIGN */
+    bool outranked;          /* somebody with a higher priority asks for the lead */
+    bool released;           /* STOPPING: the lock is over, and released */
+    int reason;              /* why the last lead has ended */
+    uint64_t lead_until_us;  /* LEADING: until when; 0 in all other states */
+    uint64_t valid_until_us; /* LEADING to STOPPING: of the lock */
+    uint64_t pause_us;       /* PAUSED: until when */
+    struct rlk_election_config config;
+};
+
+void rlk_election_init(struct rlk_election *e, const struct rlk_election_config *config);
+
+/* `out` is written completely. */
+void rlk_election_step(struct rlk_election *e, const struct rlk_election_event *ev,
+                       struct rlk_election_actions *out);
+
+#endif
