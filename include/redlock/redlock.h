@@ -7,6 +7,7 @@
  *     redlock/manager.h   struct redlock: the masters, on your event loop
  *     redlock/lock.h      acquire, extend, release; what can be asked about a lock
  *     redlock/query.h     who holds a key
+ *     redlock/election.h  leader election
  *     redlock/examine.h   whether the masters are fit for locks
  *     redlock/trace.h     everything that happens, as it happens
  *     redlock/error.h     every status code
@@ -48,6 +49,7 @@
 #ifndef REDLOCK_H
 #define REDLOCK_H
 
+#include <redlock/election.h>
 #include <redlock/error.h>
 #include <redlock/examine.h>
 #include <redlock/lock.h>

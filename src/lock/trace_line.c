@@ -138,6 +138,7 @@ static const char *name_of_status(int status)
         {REDLOCK_ELOST, "ELOST"},
         {REDLOCK_ESUSPENDED, "ESUSPENDED"},
         {REDLOCK_EUNRENEWED, "EUNRENEWED"},
+        {REDLOCK_EOUTRANKED, "EOUTRANKED"},
         {REDLOCK_ENOQUORUM, "ENOQUORUM"},
         {REDLOCK_ENOMEM, "ENOMEM"},
         {REDLOCK_ESYSTEM, "ESYSTEM"},

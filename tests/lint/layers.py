@@ -22,7 +22,7 @@ PURE = r'(std(bool|def|int|align)|limits|string|assert|inttypes)\.h'
 
 # The rules, as expressions that the whole name must match. "system" is any header that is
 # not ours and belongs to none of the libraries.
-OURS = r'(base|core|net|scripts|node|lock|doctor|sync|cli|sim|small|lib|redlock)/.*'
+OURS = r'(base|core|net|scripts|node|lock|election|doctor|sync|cli|sim|small|lib|redlock)/.*'
 LIBRARIES = r'(event2?/.*|event\.h|hiredis/.*|valkey/.*|check\.h|openssl/.*)'
 SYSTEM = rf'(?!({OURS}|{LIBRARIES})$).*'
 
@@ -48,6 +48,7 @@ LAYERS = {
     # sys/sdt.h is for probes.c: it only says where instructions are.
     'src/node': [r'node/.*', *BELOW_NODE, r'sys/sdt\.h'],
     'src/lock': [r'lock/.*', r'node/.*', *BELOW_NODE],
+    'src/election': [r'election/.*', r'lock/.*', r'node/.*', *BELOW_NODE, r'stdatomic\.h'],
     'src/doctor': [r'doctor/.*', r'lock/.*', r'node/.*', *BELOW_NODE],
     'src/sync': [r'sync/.*', r'lock/.*', r'base/.*', r'redlock/.*', r'event2/.*', SYSTEM],
     'src/cli/say': [cli('say'), SYSTEM],

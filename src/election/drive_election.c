@@ -1,0 +1,261 @@
+/* drive_election.c - drives the machine of an election: what happens to its lock becomes an event,
+ * and the actions become calls about the lock, and callbacks. */
+#include "election/election.h"
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "base/time.h"
+#include "lock/drive_hold.h"
+#include "lock/drive_release.h"
+#include "lock/lock.h"
+#include "net/clock.h"
+
+static void do_kind(struct redlock_election *e, enum rlk_election_event_kind kind)
+{
+    rlk_election_do(e, (struct rlk_election_event){.kind = kind});
+}
+
+/* ---- the callbacks of the lock ---- */
+
+static bool is_healthy(struct redlock_election *e)
+{
+    return e->options.healthy_cb == NULL || e->options.healthy_cb(e, e->options.arg);
+}
+
+static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    struct redlock_election *e = arg;
+    struct rlk_election_event ev = {.kind = RLK_ELECTION_WON};
+
+    if (status < 0) {
+        e->lock = NULL;
+        do_kind(e, RLK_ELECTION_FAILED);
+        return;
+    }
+    rlk_lock_lead(lock, e->machine.config.retry_us, e->options.healthy_cb != NULL);
+    ev.healthy = is_healthy(e);
+    ev.valid_until_us = redlock_lock_deadline_us(lock);
+    rlk_election_do(e, ev);
+}
+
+/* Each renewal waits for this. */
+static void ask_health(struct redlock_election *e)
+{
+    if (!is_healthy(e)) {
+        do_kind(e, RLK_ELECTION_SICK);
+    } else if (e->lock) {
+        redlock_lock_pet(e->lock);
+    }
+}
+
+static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
+{
+    struct redlock_election *e = arg;
+
+    (void)lock;
+    if (notice->kind == REDLOCK_NOTICE_LOST) {
+        rlk_election_do(
+            e, (struct rlk_election_event){.kind = RLK_ELECTION_LOST, .reason = notice->reason});
+        return;
+    }
+    rlk_election_do(e, (struct rlk_election_event){.kind = RLK_ELECTION_MOVED,
+                                                   .valid_until_us = notice->deadline_us,
+                                                   .reason = notice->reason});
+    if (notice->reason == REDLOCK_EUNRENEWED && e->machine.state == RLK_ELECTION_LEADING) {
+        ask_health(e);
+    }
+}
+
+/* ---- carrying out actions ---- */
+
+static void acquire(struct redlock_election *e)
+{
+    e->request.notice_cb = on_notice;
+    e->request.notice_arg = e;
+    if (redlock_acquire(e->rl, &e->request, on_acquired, e, &e->lock) != 0) {
+        e->lock = NULL;
+        do_kind(e, RLK_ELECTION_FAILED); /* try again later: out of memory, or too many requests */
+    }
+}
+
+/* A close of the manager leaves the release to us: it must come after demoted_cb [L2]. */
+static void release(struct redlock_election *e)
+{
+    struct redlock_lock *lock = e->lock;
+
+    e->lock = NULL;
+    if (e->rl->closing) {
+        rlk_lock_release_for_close(lock);
+    } else {
+        redlock_release(lock, NULL, NULL);
+    }
+}
+
+/* Other threads see the end of a lead first, and its beginning last. */
+static void publish(struct redlock_election *e)
+{
+    const struct rlk_election *m = &e->machine;
+
+    if (m->lead_until_us > 0) {
+        atomic_store(&e->term, redlock_lock_fence(e->lock));
+    }
+    atomic_store(&e->lead_until_us, m->lead_until_us);
+}
+
+static void schedule(struct redlock_election *e)
+{
+    if (!e->scheduled) {
+        e->scheduled = true;
+        e->rl->pending++;
+        rlk_turn_report(&e->rl->loop.turn, &e->report);
+    }
+}
+
+static void change_lock(struct redlock_election *e, const struct rlk_election_actions *out)
+{
+    if (out->cancel) {
+        redlock_cancel(e->lock);
+    }
+    if (out->stop_renewing) {
+        rlk_lock_stop_renewing(e->lock);
+    }
+    if (out->release) {
+        release(e);
+    }
+    if (out->acquire) {
+        acquire(e);
+    }
+}
+
+/* Callbacks come last: they may call everything. */
+static void carry_out(struct redlock_election *e, const struct rlk_election_actions *out)
+{
+    publish(e);
+    rlk_timer_set(&e->rl->loop.timers, &e->timer, out->deadline_us);
+    change_lock(e, out);
+    if (out->demoted) {
+        schedule(e);
+    }
+    if (out->elected) {
+        e->options.elected_cb(e, atomic_load(&e->term), e->options.arg);
+    }
+    if (out->moved && e->options.moved_cb) {
+        e->options.moved_cb(e, e->machine.lead_until_us, e->options.arg);
+    }
+    rlk_election_settle(e);
+}
+
+static int trouble(const struct redlock_election *e)
+{
+    return e->lock && e->lock->hold.trouble ? e->lock->hold.reason : 0;
+}
+
+void rlk_election_do(struct redlock_election *e, struct rlk_election_event ev)
+{
+    struct rlk_election_actions out;
+
+    ev.now_us = rlk_clock_us();
+    ev.reason = ev.reason ? ev.reason : trouble(e);
+    rlk_election_step(&e->machine, &ev, &out);
+    carry_out(e, &out);
+}
+
+/* ---- the end of a lead, and of the election ---- */
+
+void rlk_election_report_demoted(struct redlock_election *e)
+{
+    struct redlock_demotion d = {.size = sizeof(d),
+                                 .reason = e->machine.reason,
+                                 .term = atomic_load(&e->term),
+                                 .stop_by_us = e->machine.valid_until_us};
+
+    if (e->machine.state != RLK_ELECTION_DEMOTED) {
+        return;
+    }
+    e->options.demoted_cb(e, &d, e->options.arg);
+    do_kind(e, RLK_ELECTION_REPORTED);
+}
+
+/* Whether nothing of the election is under way any more. */
+static bool is_over(const struct redlock_election *e)
+{
+    const struct rlk_election *m = &e->machine;
+
+    return m->state == RLK_ELECTION_IDLE || (m->state == RLK_ELECTION_STOPPING && m->released);
+}
+
+void rlk_election_settle(struct redlock_election *e)
+{
+    if (e->freeing && is_over(e)) {
+        schedule(e);
+    }
+}
+
+static void end(struct redlock_election *e)
+{
+    redlock_election_free_cb *cb = e->free_cb;
+    void *arg = e->free_arg;
+
+    rlk_timer_cancel(&e->rl->loop.timers, &e->timer);
+    rlk_list_remove(&e->operation.link);
+    rlk_free(e);
+    if (cb) {
+        cb(arg);
+    }
+}
+
+static void on_report(struct rlk_call *call)
+{
+    struct redlock_election *e = RLK_CONTAINER(call, struct redlock_election, report);
+    struct redlock *rl = e->rl;
+
+    rlk_election_report_demoted(e);
+    e->scheduled = false;
+    rl->pending--;
+    if (e->freeing && is_over(e)) {
+        end(e);
+    }
+    rlk_manager_check_close(rl);
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    (void)now_us;
+    do_kind(RLK_CONTAINER(t, struct redlock_election, timer), RLK_ELECTION_TIMER);
+}
+
+/* ---- events of the manager ---- */
+
+static struct redlock_election *election_of(struct rlk_operation *op)
+{
+    return RLK_CONTAINER(op, struct redlock_election, operation);
+}
+
+static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
+{
+    (void)op;
+    (void)ev; /* its lock and its observation get them, too */
+}
+
+static void on_close(struct rlk_operation *op)
+{
+    do_kind(election_of(op), RLK_ELECTION_CLOSE);
+}
+
+static void on_free(struct rlk_operation *op)
+{
+    rlk_list_remove(&op->link);
+    rlk_free(election_of(op));
+}
+
+void rlk_election_begin(struct redlock_election *e)
+{
+    static const struct rlk_operation_kind kind = {
+        .event = on_event, .close = on_close, .free = on_free};
+
+    rlk_call_init(&e->report, on_report);
+    rlk_timer_init(&e->timer, on_timer);
+    rlk_manager_add(e->rl, &e->operation, &kind, RLK_OPERATION_NONE);
+    rlk_manager_reported(e->rl, &e->operation); /* a close does not wait for it */
+}

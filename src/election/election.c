@@ -1,0 +1,155 @@
+/* election.c - the calls of redlock/election.h. */
+#include "election/election.h"
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "election/leader.h"
+#include "election/terms.h"
+#include "net/clock.h"
+
+/* ---- the beginning ---- */
+
+REDLOCK_EXPORT int redlock_election_new(struct redlock *rl,
+                                        const struct redlock_election_options *options,
+                                        struct redlock_election **ret_election)
+{
+    int status = rlk_manager_check_call(rl, RLK_OPERATION_NONE);
+    struct redlock_election *e;
+
+    if (status == 0 && ret_election == NULL) {
+        status = rlk_manager_refuse(rl, REDLOCK_EINVAL, "ret_election is NULL");
+    }
+    if (status) {
+        return status;
+    }
+    e = rlk_alloc(sizeof(*e));
+    if (e == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    e->rl = rl;
+    status = rlk_election_check(e, options);
+    if (status == 0) {
+        status = rlk_leader_observe(e);
+    }
+    if (status) {
+        rlk_free(e);
+        return status;
+    }
+    rlk_election_begin(e);
+    *ret_election = e;
+    return 0;
+}
+
+/* ---- campaign, resign, free ---- */
+
+static int check(const struct redlock_election *e)
+{
+    int status = rlk_manager_check(e ? e->rl : NULL);
+
+    if (status) {
+        return status;
+    }
+    return e->rl->closing ? REDLOCK_ESTATE : 0;
+}
+
+REDLOCK_EXPORT int redlock_election_campaign(struct redlock_election *election)
+{
+    int status = check(election);
+
+    if (status) {
+        return status;
+    }
+    if (election->options.id == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    if (election->freeing) {
+        return REDLOCK_ESTATE;
+    }
+    rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_CAMPAIGN});
+    return 0;
+}
+
+REDLOCK_EXPORT int redlock_election_resign(struct redlock_election *election)
+{
+    int status = check(election);
+
+    if (status == 0) {
+        rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_RESIGN});
+    }
+    return status;
+}
+
+REDLOCK_EXPORT int redlock_election_stopped(struct redlock_election *election)
+{
+    int status = rlk_manager_check(election ? election->rl : NULL);
+
+    if (status) {
+        return status;
+    }
+    if (election->machine.state != RLK_ELECTION_STOPPING) {
+        return REDLOCK_ESTATE;
+    }
+    rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_STOPPED});
+    return 0;
+}
+
+REDLOCK_EXPORT int redlock_election_free(struct redlock_election *election,
+                                         redlock_election_free_cb *cb, void *arg)
+{
+    int status = rlk_manager_check(election ? election->rl : NULL);
+
+    if (status) {
+        return status;
+    }
+    if (election->freeing) {
+        return REDLOCK_ESTATE;
+    }
+    election->freeing = true;
+    election->free_cb = cb;
+    election->free_arg = arg;
+    rlk_leader_forget(election);
+    rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_RESIGN});
+    return 0;
+}
+
+/* ---- asking ---- */
+
+REDLOCK_EXPORT uint64_t redlock_election_deadline_us(const struct redlock_election *election)
+{
+    if (election == NULL || rlk_fork_is_child(&election->rl->loop.fork)) {
+        return 0;
+    }
+    return atomic_load(&election->lead_until_us);
+}
+
+REDLOCK_EXPORT int redlock_election_is_leader(const struct redlock_election *election)
+{
+    return rlk_clock_us() < redlock_election_deadline_us(election);
+}
+
+REDLOCK_EXPORT uint64_t redlock_election_term(const struct redlock_election *election)
+{
+    return redlock_election_is_leader(election) ? atomic_load(&election->term) : 0;
+}
+
+REDLOCK_EXPORT enum redlock_election_state
+redlock_election_state(const struct redlock_election *election)
+{
+    static const enum redlock_election_state states[] = {
+        [RLK_ELECTION_IDLE] = REDLOCK_ELECTION_OBSERVER,
+        [RLK_ELECTION_ASKING] = REDLOCK_ELECTION_CANDIDATE,
+        [RLK_ELECTION_LEAVING] = REDLOCK_ELECTION_OBSERVER,
+        [RLK_ELECTION_PAUSED] = REDLOCK_ELECTION_CANDIDATE,
+        [RLK_ELECTION_LEADING] = REDLOCK_ELECTION_LEADER,
+        [RLK_ELECTION_DEMOTED] = REDLOCK_ELECTION_STOPPING,
+        [RLK_ELECTION_STOPPING] = REDLOCK_ELECTION_STOPPING};
+
+    return election ? states[election->machine.state] : REDLOCK_ELECTION_OBSERVER;
+}
+
+REDLOCK_EXPORT const struct redlock_lock *
+redlock_election_lock(const struct redlock_election *election)
+{
+    return election ? election->lock : NULL;
+}

@@ -1,0 +1,58 @@
+/* election.h - the inside of struct redlock_election: a candidate, its lock, and what it observes.
+ *
+ *     lock callbacks, timer, calls --> step core/election.h --> acquire, cancel, release, call back
+ *     lock/observation.h           --> leader_cb
+ */
+#ifndef RLK_ELECTION_ELECTION_H
+#define RLK_ELECTION_ELECTION_H
+
+#include <stdatomic.h>
+
+#include <redlock/election.h>
+#include <redlock/lock.h>
+
+#include "core/election.h"
+#include "lock/manager.h"
+
+/* What the value of the key says of a leader, in front of id and value. */
+#define RLK_ELECTION_OWNER "leader "
+
+struct rlk_observation;
+
+struct redlock_election {
+    struct rlk_operation operation;
+    struct redlock *rl;
+    struct rlk_election machine;
+    struct redlock_lock *lock; /* being acquired, or held; NULL: none */
+    struct rlk_observation *observation;
+    struct rlk_timer timer;
+    struct rlk_call report; /* runs demoted_cb, or ends the election */
+    bool scheduled;         /* `report` is queued, and counts as pending in the manager */
+    bool freeing;
+    redlock_election_free_cb *free_cb;
+    void *free_arg;
+    /* Read by other threads. */
+    _Atomic uint64_t lead_until_us;
+    _Atomic uint64_t term;
+    /* What was reported last, or is to be. */
+    struct redlock_leader leader;
+    char leader_id[REDLOCK_MAX_OWNER + 1];
+    char leader_value[REDLOCK_MAX_VALUE + 1];
+    /* Of the options; the texts are copies. */
+    struct redlock_election_options options;
+    struct redlock_request request; /* what to acquire */
+    char owner[REDLOCK_MAX_OWNER + 1];
+    char name[REDLOCK_MAX_KEY + 1];
+};
+
+/* Step the machine with an event whose kind and fields are set, and carry out the actions. */
+void rlk_election_do(struct redlock_election *e, struct rlk_election_event ev);
+
+/* For the public calls: begin to drive; whether the election can be gone now. */
+void rlk_election_begin(struct redlock_election *e);
+void rlk_election_settle(struct redlock_election *e);
+
+/* Report the end of a lead, if that is due; the caller runs at the end of a turn. */
+void rlk_election_report_demoted(struct redlock_election *e);
+
+#endif

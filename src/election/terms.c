@@ -1,0 +1,220 @@
+/* terms.c - checks the options of an election, field by field. */
+#include "election/terms.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <redlock/error.h>
+
+#include "base/sized.h"
+#include "base/time.h"
+#include "core/validity.h"
+#include "election/election.h"
+#include "lock/request.h"
+
+/* The fields that every version of the struct has. */
+#define LEAST RLK_SIZED_UP_TO(struct redlock_election_options, arg)
+
+#define MAX_DELAY_MS 86400000
+
+/* A renewal begins when this part of the ttl has passed, at the latest. */
+#define RENEW_PARTS 3
+
+static const struct redlock_election_options defaults = {
+    .size = sizeof(defaults),
+    .ttl_ms = 10000,
+};
+
+REDLOCK_EXPORT void redlock_election_options_init_sized(struct redlock_election_options *options,
+                                                        size_t size)
+{
+    rlk_sized_init(options, size, &defaults, sizeof(defaults));
+}
+
+static int read_options(struct redlock *rl, const struct redlock_election_options *theirs,
+                        struct redlock_election_options *own)
+{
+    *own = defaults;
+    if (theirs == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the options are NULL");
+    }
+    switch (rlk_sized_read(theirs, LEAST, own, sizeof(*own))) {
+    case RLK_SIZED_INVALID:
+        return rlk_manager_refuse(
+            rl, REDLOCK_EINVAL,
+            "the options were not initialised; call redlock_election_options_init() first");
+    case RLK_SIZED_UNKNOWN:
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the options set a field that this library (%s) does not know; "
+                                  "the program was built for a newer version",
+                                  redlock_version());
+    case RLK_SIZED_READ:
+        break;
+    }
+    return 0;
+}
+
+/* ---- texts ---- */
+
+static int check_text(struct redlock *rl, const char *what, const char *text, size_t most,
+                      char least_byte)
+{
+    size_t len = strlen(text), i;
+
+    if (len > most) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the %s is %zu bytes long; at most %zu are "
+                                  "allowed",
+                                  what, len, most);
+    }
+    for (i = 0; i < len; i++) {
+        if (text[i] < least_byte || text[i] > '~') {
+            return rlk_manager_refuse(
+                rl, REDLOCK_EINVAL, "the %s has a byte that is not allowed; use printable ASCII%s",
+                what, least_byte > ' ' ? " without spaces" : "");
+        }
+    }
+    return 0;
+}
+
+static int check_texts(struct redlock *rl, const struct redlock_election_options *o)
+{
+    int status = 0;
+
+    if (o->name == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "no name is given; set the election's name");
+    }
+    if (o->id && o->id[0] == '\0') {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the id is empty; name this candidate, or set NULL to observe");
+    }
+    if (o->id) {
+        status = check_text(rl, "id", o->id, REDLOCK_MAX_ID, '!');
+    }
+    if (status == 0 && o->value) {
+        status = check_text(rl, "value", o->value, REDLOCK_MAX_VALUE, ' ');
+    }
+    return status;
+}
+
+static int check_callbacks(struct redlock *rl, const struct redlock_election_options *o)
+{
+    if (o->id && (o->elected_cb == NULL || o->demoted_cb == NULL)) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "%s is NULL; a candidate needs elected_cb and demoted_cb",
+                                  o->elected_cb ? "demoted_cb" : "elected_cb");
+    }
+    if (o->id == NULL && o->leader_cb == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "leader_cb is NULL; an observer (without id) needs it");
+    }
+    return 0;
+}
+
+static void copy_texts(struct redlock_election *e)
+{
+    struct redlock_election_options *o = &e->options;
+    bool has_value = o->value && o->value[0];
+
+    snprintf(e->name, sizeof(e->name), "%s", o->name);
+    snprintf(e->owner, sizeof(e->owner), RLK_ELECTION_OWNER "%s%s%s", o->id ? o->id : "",
+             has_value ? " " : "", has_value ? o->value : "");
+    o->name = e->name;
+    o->id = o->id ? e->owner : NULL; /* only whether there is one */
+    o->value = NULL;
+}
+
+/* ---- timings ---- */
+
+/* As client-go's leaderelection asks for: ttl > renew deadline > retry. */
+static int check_timings(struct redlock *rl, const struct redlock_election_options *o,
+                         const struct rlk_election_config *c)
+{
+    uint64_t least_us = rlk_time_from_ms(o->ttl_ms) / RENEW_PARTS + c->retry_us;
+
+    if (c->renew_deadline_us >= c->lease_us) {
+        return rlk_manager_refuse(
+            rl, REDLOCK_EINVAL,
+            "renew_deadline_ms is %llu; it must be less than the ttl without the drift (%llu ms)",
+            (unsigned long long)c->renew_deadline_us / 1000,
+            (unsigned long long)c->lease_us / 1000);
+    }
+    if (c->renew_deadline_us <= least_us) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "renew_deadline_ms is %llu; it must be more than a third of the "
+                                  "ttl and retry_ms together (%llu ms)",
+                                  (unsigned long long)c->renew_deadline_us / 1000,
+                                  (unsigned long long)least_us / 1000);
+    }
+    if (o->delay_ms > MAX_DELAY_MS) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "delay_ms is %u; it must be at most %d",
+                                  o->delay_ms, MAX_DELAY_MS);
+    }
+    return 0;
+}
+
+static struct rlk_election_config config_of(const struct redlock *rl,
+                                            const struct redlock_election_options *o)
+{
+    uint64_t ttl_us = rlk_time_from_ms(o->ttl_ms);
+
+    return (struct rlk_election_config){
+        .lease_us = rlk_validity_lease_us(ttl_us, rl->options.drift_ppm),
+        .renew_deadline_us =
+            o->renew_deadline_ms ? rlk_time_from_ms(o->renew_deadline_ms) : ttl_us / 3 * 2,
+        .retry_us = o->retry_ms ? rlk_time_from_ms(o->retry_ms) : ttl_us / 10,
+        .delay_us = rlk_time_from_ms(o->delay_ms),
+        .stops_later = o->stops_later != 0};
+}
+
+/* ---- the lock ---- */
+
+/* A lead that would be over soon is not worth taking: at least half of it must be left. */
+static void fill_request(struct redlock_election *e, const struct rlk_election_config *c)
+{
+    struct redlock_request *q = &e->request;
+    uint64_t least_us = c->lease_us - c->renew_deadline_us / 2;
+    uint64_t retry_ms = rlk_time_max(c->retry_us / 1000, 1);
+
+    redlock_request_init(q);
+    q->key = e->name;
+    q->ttl_ms = e->options.ttl_ms;
+    q->owner = e->owner;
+    q->fence = 1;
+    q->wait_ms = REDLOCK_FOREVER;
+    q->retry_max_ms = (uint32_t)rlk_time_min(retry_ms, q->retry_max_ms);
+    q->min_validity_ms = (uint32_t)(least_us / 1000);
+    q->needs_pet = e->options.healthy_cb != NULL;
+    q->flags = REDLOCK_NOTIFY_MOVES;
+}
+
+int rlk_election_check(struct redlock_election *e, const struct redlock_election_options *theirs)
+{
+    struct redlock_election_options *o = &e->options;
+    struct rlk_election_config c;
+    struct redlock_request q;
+    struct rlk_terms terms;
+    int status = read_options(e->rl, theirs, o);
+
+    if (status == 0) {
+        status = check_texts(e->rl, o);
+    }
+    if (status == 0) {
+        status = check_callbacks(e->rl, o);
+    }
+    if (status == 0) {
+        status = rlk_request_ttl(e->rl, o->ttl_ms);
+    }
+    if (status) {
+        return status;
+    }
+    c = config_of(e->rl, o);
+    status = check_timings(e->rl, o, &c);
+    if (status) {
+        return status;
+    }
+    copy_texts(e);
+    rlk_election_init(&e->machine, &c);
+    fill_request(e, &c);
+    return rlk_request_check(e->rl, &e->request, &q, &terms);
+}
