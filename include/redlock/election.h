@@ -251,7 +251,7 @@ redlock_election_state(const struct redlock_election *election);
 REDLOCK_EXPORT int redlock_election_leader(const struct redlock_election *election,
                                            struct redlock_leader *ret_leader);
 
-/* The lock behind the lead: being acquired by a candidate, or held. NULL when there is none. It is
+/* The lock behind the lead: being acquired by a candidate, or held; else NULL. It is
  * for what can be asked about a lock, such as redlock_lock_place(), redlock_lock_reason() and
  * redlock_lock_node(); the election alone changes it. Borrowed: until the next turn of the loop.
  * From: the loop's thread, callbacks included. Since 0.1. */
