@@ -54,6 +54,7 @@ void rlk_found_take_value(struct rlk_found *f, const struct rlk_reply *reply)
 {
     static const struct rlk_reply not_text = {RLK_REPLY_STRING, 0, "(not a string)", 14};
 
+    rlk_found_forget(f);
     if (reply->type == RLK_REPLY_NIL) {
         f->public.answer = REDLOCK_ANSWER_FREE;
     } else if (reply->type == RLK_REPLY_STRING) {

@@ -1,13 +1,14 @@
 /* result.c - finds the value that a majority of the masters has, and reports it. */
 #include "lock/result.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <redlock/error.h>
 
 #include "base/mask.h"
-#include "core/validity.h"
+#include "core/holder.h"
 #include "net/clock.h"
 #include "node/claim.h"
 #include "node/node.h"
@@ -19,42 +20,51 @@ static bool is_same(const struct rlk_found *a, const struct rlk_found *b)
            memcmp(a->value, b->value, a->len) == 0;
 }
 
-/* The nodes on which the key has the same value as on node `which`. */
-static uint64_t same_value(const struct rlk_found *found, unsigned n_nodes, unsigned which)
+/* The first node that has the same value: a number for it. */
+static uint64_t number_of(struct rlk_found *const *found, unsigned which)
 {
-    uint64_t nodes = 0;
+    unsigned i = 0;
+
+    while (found[i]->public.answer != REDLOCK_ANSWER_HELD || !is_same(found[i], found[which])) {
+        i++;
+    }
+    return i;
+}
+
+static struct rlk_holder_view view_of(struct rlk_found *const *found, unsigned n_nodes)
+{
+    struct rlk_holder_view v = {.nodes = n_nodes};
     unsigned i;
 
     for (i = 0; i < n_nodes; i++) {
-        if (found[i].public.answer == REDLOCK_ANSWER_HELD && is_same(&found[i], &found[which])) {
-            nodes |= rlk_mask_bit(i);
-        }
+        const struct redlock_query_node *f = &found[i]->public;
+        bool held = f->answer == REDLOCK_ANSWER_HELD;
+
+        v.answered |= f->answer != REDLOCK_ANSWER_NONE ? rlk_mask_bit(i) : 0;
+        v.held |= held ? rlk_mask_bit(i) : 0;
+        v.value[i] = held ? number_of(found, i) : 0;
+        v.end[i] = f->ttl_ms;
+        v.counter[i] = f->counter;
     }
-    return nodes;
+    return v;
 }
 
-static void find_holder(const struct rlk_found *found, const uint64_t *ttl_ms,
-                        struct redlock_query_result *r)
+static void find_holder(struct rlk_found *const *found, struct redlock_query_result *r)
 {
-    unsigned n_nodes = (unsigned)r->n_nodes, quorum = rlk_validity_quorum(n_nodes), i;
-    unsigned unanswered = n_nodes - (unsigned)r->answered;
-    uint64_t best = 0, nodes;
+    struct rlk_holder_view view = view_of(found, (unsigned)r->n_nodes);
+    struct rlk_holder holder;
 
-    for (i = 0; i < n_nodes; i++) {
-        if (found[i].public.answer != REDLOCK_ANSWER_HELD) {
-            continue;
-        }
-        nodes = same_value(found, n_nodes, i);
-        if (rlk_mask_count(nodes) > rlk_mask_count(best)) {
-            best = nodes;
-            r->token = found[i].token;
-        }
+    rlk_holder_find(&view, &holder);
+    if (holder.nodes) {
+        r->token = found[__builtin_ctzll(holder.nodes)]->token;
     }
     r->owner = rlk_claim_owner(r->token);
-    r->holding = rlk_mask_count(best);
-    r->held = r->holding >= quorum;
-    r->unknown = !r->held && (r->answered < quorum || r->holding + unanswered >= quorum);
-    r->ttl_ms = rlk_validity_until(ttl_ms, best, quorum);
+    r->answered = rlk_mask_count(view.answered);
+    r->holding = rlk_mask_count(holder.nodes);
+    r->held = holder.held;
+    r->unknown = holder.unknown;
+    r->ttl_ms = holder.end;
+    r->fence = holder.fence;
 }
 
 /* Say why there is no answer, if nothing was noted yet. */
@@ -78,27 +88,22 @@ static struct redlock_query_node show(const struct rlk_found *f)
     return shown;
 }
 
-void rlk_result_report(struct rlk_found *found, struct rlk_node *nodes, unsigned n_nodes,
+void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, unsigned n_nodes,
                        redlock_query_cb *cb, void *arg)
 {
     struct redlock_query_node shown[RLK_MAX_NODES];
     const struct redlock_query_node *list[RLK_MAX_NODES];
-    uint64_t ttl_ms[RLK_MAX_NODES], counters[RLK_MAX_NODES];
     struct redlock_query_result r = {
-        .size = sizeof(r), .nodes = list, .n_nodes = n_nodes, .token = "", .owner = ""};
+        .size = sizeof(r), .nodes = list, .n_nodes = n_nodes, .token = ""};
     uint64_t now_us = rlk_clock_us();
-    unsigned quorum = rlk_validity_quorum(n_nodes), i;
+    unsigned i;
 
     for (i = 0; i < n_nodes; i++) {
-        explain(&found[i], &nodes[i], now_us);
-        shown[i] = show(&found[i]);
+        explain(found[i], &nodes[i], now_us);
+        shown[i] = show(found[i]);
         list[i] = &shown[i];
-        ttl_ms[i] = shown[i].ttl_ms;
-        counters[i] = shown[i].counter;
         r.waiters = r.waiters < shown[i].waiters ? shown[i].waiters : r.waiters;
-        r.answered += shown[i].answer != REDLOCK_ANSWER_NONE;
     }
-    find_holder(found, ttl_ms, &r);
-    r.fence = rlk_validity_until(counters, rlk_mask_all(n_nodes), quorum);
-    cb(&r, r.answered >= quorum ? 0 : REDLOCK_ENOQUORUM, arg);
+    find_holder(found, &r);
+    cb(&r, r.answered >= rlk_validity_quorum(n_nodes) ? 0 : REDLOCK_ENOQUORUM, arg);
 }

@@ -8,8 +8,8 @@
 
 struct rlk_node;
 
-/* Decide, and run the callback of the query. The arrays are by node. */
-void rlk_result_report(struct rlk_found *found, struct rlk_node *nodes, unsigned n_nodes,
+/* Decide, and run the callback. The arrays are by node. */
+void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, unsigned n_nodes,
                        redlock_query_cb *cb, void *arg);
 
 #endif

@@ -199,15 +199,28 @@ void rlk_command_exist(struct rlk_command *c, const struct rlk_claim *claim)
     put_keys(c, claim);
 }
 
-void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim,
-                     const char *ending)
+/* The name of the first key with `ending` behind it. */
+static void put_named(struct rlk_command *c, const struct rlk_claim *claim, const char *ending)
 {
     char key[REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_COUNTER) + sizeof(RLK_COMMAND_WAITING)];
     size_t len = claim->key_len[0], more = strlen(ending);
 
     memcpy(key, claim->key, len);
     memcpy(key + len, ending, more);
+    put_bulk(c, key, len + more);
+}
+
+void rlk_command_exist_counted(struct rlk_command *c, const struct rlk_claim *claim)
+{
+    BEGIN(c, "*3\r\n$6\r\nEXISTS\r\n");
+    put_named(c, claim, "");
+    put_named(c, claim, RLK_COMMAND_COUNTER);
+}
+
+void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim,
+                     const char *ending)
+{
     BEGIN(c, "*2\r\n");
     put_bulk(c, verb, strlen(verb));
-    put_bulk(c, key, len + more);
+    put_named(c, claim, ending);
 }

@@ -76,6 +76,9 @@ void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, con
 /* EXISTS of all keys: the server notes that this client has read them. */
 void rlk_command_exist(struct rlk_command *c, const struct rlk_claim *claim);
 
+/* The same of the first key and of its counter. */
+void rlk_command_exist_counted(struct rlk_command *c, const struct rlk_claim *claim);
+
 /* A command with one argument: the name of the first key with `ending` behind it. The ending is "",
  * that of the counter or that of the waiting list. */
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim,

@@ -306,6 +306,23 @@ START_TEST(only_our_tokens_have_an_owner)
 END_TEST
 
 /* A node that does not answer may have the value, too. */
+/* Whoever takes over in between may be shown with the fence of its predecessor, not the other way
+ * round. */
+START_TEST(the_counter_is_read_before_the_value)
+{
+    long counter;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    query("k");
+    counter = fake_find(f.nodes[0], 0, 0, "GET k:redlock-fence");
+    ck_assert_int_ge(counter, 0);
+    ck_assert_int_eq(fake_find(f.nodes[0], 0, 0, "PTTL k"), counter + 3);
+    ck_assert_str_eq(fake_text(f.nodes[0], 0, (size_t)counter + 2), "GET k");
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(a_holder_that_silent_masters_may_have_is_unknown)
 {
     size_t i;
@@ -407,6 +424,7 @@ Suite *query_suite(void)
     tcase_add_test(tcase, values_that_are_cut_differ_by_their_length);
     tcase_add_test(tcase, empty_value_is_a_value);
     tcase_add_test(tcase, only_our_tokens_have_an_owner);
+    tcase_add_test(tcase, the_counter_is_read_before_the_value);
     tcase_add_test(tcase, a_holder_that_silent_masters_may_have_is_unknown);
     tcase_add_test(tcase, waiters_are_counted);
     tcase_add_test(tcase, waiters_that_are_not_known_are_none);

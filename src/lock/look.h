@@ -1,0 +1,50 @@
+/* look.h - asks one master what it has for a key, and takes the replies.
+ *
+ * A query looks once at each master, an observation again and again. A look is the commands of one
+ * flight, on the connection that the locks use; nothing is written. The counter is read before the
+ * value: so what one master says is never the token of a holder with the fence of a later one. */
+#ifndef RLK_LOCK_LOOK_H
+#define RLK_LOCK_LOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lock/found.h"
+
+struct redlock;
+struct rlk_claim;
+struct rlk_node;
+
+/* What looks have in common that belong together. */
+struct rlk_look_user {
+    struct rlk_claim *key;
+    bool counts_waiters; /* also ask how many wait for the key */
+    unsigned refs;       /* commands in flight, and those that the user takes itself */
+    /* A look is complete, or has failed: then its answer is REDLOCK_ANSWER_NONE. */
+    void (*done)(struct rlk_look_user *user, struct rlk_node *n, uint64_t now_us);
+    /* The last reference was dropped. */
+    void (*free)(struct rlk_look_user *user);
+};
+
+/* A look at one master. */
+struct rlk_look {
+    struct rlk_look_user *user;
+    bool is_open; /* replies are awaited */
+    bool tracked; /* the master reports when the key or its counter changes */
+    struct rlk_found found;
+};
+
+/* Check a key that the user gave, without the key_prefix, and make a claim to it, which has one
+ * reference. 0, REDLOCK_EINVAL or REDLOCK_ENOMEM. */
+int rlk_look_claim(struct redlock *rl, const char *key, struct rlk_claim **ret_claim);
+
+/* Send the questions; `found` is empty then. tracks: the master is to report the next change.
+ * False: nothing will be reported, because they could not be sent. The look must not be open. */
+bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, uint64_t now_us);
+
+/* Nothing is reported any more, and `found` stays as it is. */
+void rlk_look_abandon(struct rlk_look *l);
+
+void rlk_look_unref(struct rlk_look_user *user);
+
+#endif
