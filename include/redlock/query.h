@@ -80,6 +80,12 @@ struct redlock_query_result {
     /* How many managers wait for the key: the largest number of a master. Usually three masters
      * keep the waiting list of a key, and the others have none. */
     uint64_t waiters;
+    /* Of a key that an election uses: the ID of the leader, and the value that it publishes; both
+     * are in the owner text, "leader ID" or "leader ID VALUE". "" when the owner text is another
+     * one; the value also when the leader publishes none. They belong to `token`: that is the
+     * leader when `held` is 1. */
+    const char *leader;
+    const char *value;
 };
 
 /* The end of a query; called once. status 0: a majority of the masters answered.

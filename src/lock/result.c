@@ -13,6 +13,9 @@
 #include "node/claim.h"
 #include "node/node.h"
 
+/* The longest ID of a leader, in bytes. */
+#define MAX_ID 64
+
 /* Of long values that were cut, only the beginning and the whole length are compared. */
 static bool is_same(const struct rlk_found *a, const struct rlk_found *b)
 {
@@ -67,6 +70,27 @@ static void find_holder(struct rlk_found *const *found, struct redlock_query_res
     r->fence = holder.fence;
 }
 
+/* Read the owner text of a leader: "leader ID", or "leader ID VALUE". */
+static void find_leader(struct redlock_query_result *r, char id[MAX_ID + 1])
+{
+    static const char word[] = "leader ";
+    const char *at = r->owner + sizeof(word) - 1;
+    size_t len;
+
+    r->leader = r->value = "";
+    if (strncmp(r->owner, word, sizeof(word) - 1) != 0) {
+        return;
+    }
+    len = strcspn(at, " ");
+    if (len == 0 || len > MAX_ID) {
+        return;
+    }
+    memcpy(id, at, len);
+    id[len] = '\0';
+    r->leader = id;
+    r->value = at[len] ? at + len + 1 : "";
+}
+
 /* Say why there is no answer, if nothing was noted yet. */
 static void explain(struct rlk_found *f, struct rlk_node *n, uint64_t now_us)
 {
@@ -93,6 +117,7 @@ void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, u
 {
     struct redlock_query_node shown[RLK_MAX_NODES];
     const struct redlock_query_node *list[RLK_MAX_NODES];
+    char leader[MAX_ID + 1];
     struct redlock_query_result r = {
         .size = sizeof(r), .nodes = list, .n_nodes = n_nodes, .token = ""};
     uint64_t now_us = rlk_clock_us();
@@ -105,5 +130,6 @@ void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, u
         r.waiters = r.waiters < shown[i].waiters ? shown[i].waiters : r.waiters;
     }
     find_holder(found, &r);
+    find_leader(&r, leader);
     cb(&r, r.answered >= rlk_validity_quorum(n_nodes) ? 0 : REDLOCK_ENOQUORUM, arg);
 }

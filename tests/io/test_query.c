@@ -18,6 +18,8 @@ static struct seen {
     char errors[FARM_MOST][300];
     char token[512];
     char owner[256];
+    char leader[80];
+    char value[256];
 } seen;
 
 static void on_queried(const struct redlock_query_result *result, int status, void *arg)
@@ -34,6 +36,8 @@ static void on_queried(const struct redlock_query_result *result, int status, vo
     seen.result = *result;
     snprintf(seen.token, sizeof(seen.token), "%s", result->token);
     snprintf(seen.owner, sizeof(seen.owner), "%s", result->owner);
+    snprintf(seen.leader, sizeof(seen.leader), "%s", result->leader);
+    snprintf(seen.value, sizeof(seen.value), "%s", result->value);
     for (i = 0; i < result->n_nodes; i++) {
         ck_assert_uint_eq(result->nodes[i]->size, sizeof(*result->nodes[i]));
         seen.nodes[i] = *result->nodes[i];
@@ -306,6 +310,41 @@ START_TEST(only_our_tokens_have_an_owner)
 END_TEST
 
 /* A node that does not answer may have the value, too. */
+#define HEX "0123456789012345678901234567890123456789:"
+#define ID64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+START_TEST(a_leader_and_its_value_are_named)
+{
+    static const struct {
+        const char *token, *leader, *value;
+    } rows[] = {
+        {HEX "leader a 10.0.0.1:80 and more", "a", "10.0.0.1:80 and more"},
+        {HEX "leader a", "a", ""},
+        {HEX "leader a ", "a", ""},
+        {HEX "leader a  b", "a", " b"},
+        {HEX "leader " ID64 " v", ID64, "v"},
+        {HEX "leader " ID64 "x v", "", ""},
+        {HEX "leader ", "", ""},
+        {HEX "leader  v", "", ""},
+        {HEX "leaders a", "", ""},
+        {HEX "Leader a", "", ""},
+        {HEX "leader", "", ""},
+        {"leader a v", "", ""},
+    };
+    size_t i;
+
+    farm_start(&f, 3, FAKE_UNIX);
+    farm_open(&f);
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        give(0, 3, rows[i].token, 60000);
+        query("k");
+        ck_assert_str_eq(seen.leader, rows[i].leader);
+        ck_assert_str_eq(seen.value, rows[i].value);
+    }
+    farm_end(&f);
+}
+END_TEST
+
 /* Whoever takes over in between may be shown with the fence of its predecessor, not the other way
  * round. */
 START_TEST(the_counter_is_read_before_the_value)
@@ -424,6 +463,7 @@ Suite *query_suite(void)
     tcase_add_test(tcase, values_that_are_cut_differ_by_their_length);
     tcase_add_test(tcase, empty_value_is_a_value);
     tcase_add_test(tcase, only_our_tokens_have_an_owner);
+    tcase_add_test(tcase, a_leader_and_its_value_are_named);
     tcase_add_test(tcase, the_counter_is_read_before_the_value);
     tcase_add_test(tcase, a_holder_that_silent_masters_may_have_is_unknown);
     tcase_add_test(tcase, waiters_are_counted);
