@@ -56,6 +56,7 @@ enum rlk_event_kind {
     RLK_EVENT_CHANGED,       /* a key that we look after has changed on a node */
     RLK_EVENT_WATCHED,       /* the watch of a node is up, or may have missed something */
     RLK_EVENT_UNWATCHED,     /* the watch of a node is down */
+    RLK_EVENT_LOOKED,        /* a look at a node is over: core/observer.h */
     RLK_EVENT_DELIVER        /* the driver is about to call back: the last moment to decide */
 };
 
@@ -65,7 +66,7 @@ enum rlk_event_kind {
 struct rlk_event {
     enum rlk_event_kind kind;
     unsigned node;   /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, QUARANTINED, CLOCK_SUSPECT,
-                        PLACE to UNWATCHED */
+                        PLACE to LOOKED */
     uint64_t now_us; /* all kinds */
     union {
         struct {                 /* START, CONTEND, TIMER, EXTEND, DEQUEUED: a round may begin */
@@ -100,6 +101,15 @@ struct rlk_event {
             uint64_t left_us; /* what is left of the ttl of the key that we wait for; RLK_NEVER: it
                                  has none */
         };
+        struct {              /* LOOKED: all 0 when the answer is lost, or an error */
+            bool unsent;      /* the questions could not be sent; nothing else counts */
+            bool answered;    /* the node has said what it has for the key */
+            bool held;        /* a value. Then: */
+            uint64_t value;   /* a number for it, the same for equal values */
+            uint64_t ttl_us;  /* what is left of its ttl; RLK_NEVER: it has none */
+            uint64_t counter; /* of the fence; 0: none */
+            bool hears;       /* the node reports the next change of the key or the counter */
+        } look;
         bool data_replaced; /* QUARANTINED: the node has other data than before, so our key there
                                may be a copy */
         uint64_t by_us;     /* SUSPENDED: for how long */
@@ -119,6 +129,7 @@ struct rlk_actions {
     uint64_t wait;        /* ask these nodes for a place in their waiting lists ... */
     bool wait_yields;     /* of `wait`: also when the keys are free it is not our turn */
     uint64_t track;       /* of `wait`: and have these report when a key changes */
+    uint64_t look;        /* ask these nodes who holds the key */
     bool queue;           /* queue this machine, and send DEQUEUED when it is its turn */
     bool report;          /* the machine has decided: report it to the user */
     bool report_extended; /* the user's extension has ended: report that */

@@ -33,6 +33,7 @@ void rlk_close_destroy(struct redlock *rl)
 {
     rlk_loop_end(&rl->loop);
     rlk_contention_end(&rl->contention);
+    rlk_observed_end(&rl->observed);
     rlk_pool_end(&rl->lock_pool);
     rlk_pool_end(&rl->claim_pool);
     rlk_free(rl->nodes);

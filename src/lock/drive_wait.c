@@ -8,6 +8,7 @@
 #include "lock/contention.h"
 #include "lock/lock.h"
 #include "lock/manager.h"
+#include "lock/observation.h"
 #include "lock/trace.h"
 #include "net/clock.h"
 #include "node/capacity.h"
@@ -188,6 +189,9 @@ void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, siz
 
     if (key == NULL) {
         rlk_manager_notify(rl, &ev);
+    } else if (wake == RLK_WAKE_CHANGED) {
+        step_contenders(rl, key, len, &ev);
+        rlk_observation_changed(rl, key, len, &ev);
     } else if (wake != RLK_WAKE_TURN || rlk_contention_is_used(&rl->contention, key, len)) {
         step_contenders(rl, key, len, &ev);
     } else {

@@ -10,6 +10,7 @@
 #include "core/clocks.h"
 #include "core/event.h"
 #include "lock/contention.h"
+#include "lock/observed.h"
 #include "lock/queue.h"
 #include "net/entropy.h"
 #include "net/loop.h"
@@ -26,6 +27,7 @@ enum rlk_operation_class {
     RLK_OPERATION_ACQUIRE,
     RLK_OPERATION_RELEASE, /* by token */
     RLK_OPERATION_QUERY,
+    RLK_OPERATION_OBSERVATION,
     RLK_OPERATIONS
 };
 
@@ -33,8 +35,9 @@ struct rlk_operation;
 
 /* What an operation does when something happens to a node or to the manager. */
 struct rlk_operation_kind {
-    /* Something happened to a node: RLK_EVENT_NODE_UP, _NODE_DOWN, _QUARANTINED or _CLOCK_SUSPECT;
-     * or to this process: _SUSPENDED. A lock also gets the events of its replies (ask.h). */
+    /* Something happened to a node: RLK_EVENT_NODE_UP, _NODE_DOWN, _WATCHED, _UNWATCHED,
+     * _QUARANTINED or _CLOCK_SUSPECT; or to this process: _SUSPENDED. A lock also gets the events
+     * of its replies (ask.h). */
     void (*event)(struct rlk_operation *op, const struct rlk_event *ev);
     /* The manager closes: end, and report to the user. */
     void (*close)(struct rlk_operation *op);
@@ -42,7 +45,7 @@ struct rlk_operation_kind {
     void (*free)(struct rlk_operation *op);
 };
 
-/* An operation of a manager: an acquire, a held lock, a release or a query. */
+/* An operation of a manager: an acquire, a held lock, a release, a query or an observation. */
 struct rlk_operation {
     struct rlk_list link;
     const struct rlk_operation_kind *kind;
@@ -63,6 +66,7 @@ struct redlock {
     int64_t n_locks; /* handles made so far: each has its number */
     struct rlk_queue queue;
     struct rlk_contention contention;
+    struct rlk_observed observed;
     unsigned pending; /* acquires, releases, extensions and queries that were not reported yet */
     unsigned counts[RLK_OPERATIONS];
 

@@ -32,6 +32,13 @@ static void init_contention(struct redlock *rl, uint64_t seed)
     rlk_contention_init(&rl->contention, &own, rlk_lock_contend);
 }
 
+static void init_observed(struct redlock *rl, uint64_t seed)
+{
+    const struct rlk_hash_seed own = {{derive(seed, 'o'), derive(seed, 'p')}};
+
+    rlk_observed_init(&rl->observed, &own);
+}
+
 static int make_nodes(struct redlock *rl)
 {
     unsigned i;
@@ -58,6 +65,7 @@ static int make_nodes(struct redlock *rl)
     }
     rlk_queue_init(&rl->queue, &rl->loop, &rl->options, rl->nodes);
     init_contention(rl, seed);
+    init_observed(rl, seed);
     return 0;
 }
 

@@ -1,0 +1,348 @@
+/* observation.c - drives the observer of a key: asks the masters, and reports to the user.
+ *
+ * The answers are kept twice: in the look, while its replies come in, and in `known`, which is the
+ * last whole answer of each master. Only that is reported. */
+#include "lock/observation.h"
+
+#include <string.h>
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/observer.h"
+#include "lock/look.h"
+#include "lock/manager.h"
+#include "lock/result.h"
+#include "net/clock.h"
+#include "node/capacity.h"
+#include "node/claim.h"
+
+/* What one master has said. */
+struct answer {
+    struct rlk_look look;
+    struct rlk_found known;
+};
+
+struct rlk_observation {
+    struct rlk_operation operation;
+    struct redlock *rl;
+    struct rlk_observer observer;
+    struct rlk_observed_link observed;
+    struct rlk_call report;
+    struct rlk_timer timer;
+    rlk_observation_cb *cb;
+    void *arg;
+    bool ended;                /* the user has ended it, or the manager is closing */
+    struct rlk_look_user user; /* one reference until its operation is over */
+    struct answer answers[];
+};
+
+static void on_unused(struct rlk_look_user *user)
+{
+    struct rlk_observation *o = RLK_CONTAINER(user, struct rlk_observation, user);
+    unsigned i;
+
+    for (i = 0; i < o->rl->options.n_nodes; i++) {
+        rlk_found_forget(&o->answers[i].look.found);
+        rlk_found_forget(&o->answers[i].known);
+    }
+    rlk_claim_unref(user->key);
+    rlk_free(o);
+}
+
+/* ---- asking ---- */
+
+static void step(struct rlk_observation *o, const struct rlk_event *ev);
+
+/* Looks do not wait in the queue: there is one of an observation at a master at a time. */
+static bool ask(struct rlk_observation *o, unsigned node, uint64_t now_us)
+{
+    struct rlk_node *n = &o->rl->nodes[node];
+
+    return rlk_capacity_is_free_to_wait(n) &&
+           rlk_look_begin(&o->answers[node].look, n, rlk_watch_tracks(n), now_us);
+}
+
+static void ask_all(struct rlk_observation *o, uint64_t nodes, uint64_t now_us)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_LOOKED, .now_us = now_us, .look = {.unsent = true}};
+    uint64_t unsent = 0;
+
+    RLK_MASK_EACH (ev.node, nodes) {
+        unsent |= ask(o, ev.node, now_us) ? 0 : rlk_mask_bit(ev.node);
+    }
+    RLK_MASK_EACH (ev.node, unsent) {
+        step(o, &ev);
+    }
+}
+
+static void step(struct rlk_observation *o, const struct rlk_event *ev)
+{
+    struct rlk_actions out;
+
+    if (o->ended) {
+        return;
+    }
+    rlk_observer_step(&o->observer, ev, &o->rl->prng, &out);
+    rlk_timer_set(&o->rl->loop.timers, &o->timer, out.deadline_us);
+    if (out.report) {
+        rlk_turn_report(&o->rl->loop.turn, &o->report);
+    }
+    ask_all(o, out.look, ev->now_us);
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    const struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = now_us};
+
+    step(RLK_CONTAINER(t, struct rlk_observation, timer), &ev);
+}
+
+/* ---- answers ---- */
+
+/* The number of a value that was cut is that of its beginning and of its length. */
+static uint64_t number_of(const struct rlk_observation *o, const struct rlk_found *f)
+{
+    return rlk_observed_number(&o->rl->observed, f->value, f->len) + f->full_len - f->len;
+}
+
+static void keep(struct answer *a)
+{
+    rlk_found_forget(&a->known);
+    a->known = a->look.found;
+    memset(&a->look.found, 0, sizeof(a->look.found));
+}
+
+/* The watch may have gone down since the question. */
+static void on_looked(struct rlk_look_user *user, struct rlk_node *n, uint64_t now_us)
+{
+    struct rlk_observation *o = RLK_CONTAINER(user, struct rlk_observation, user);
+    struct answer *a = &o->answers[n->index];
+    struct redlock_query_node *f = &a->known.public;
+    struct rlk_event ev = {.kind = RLK_EVENT_LOOKED, .node = n->index, .now_us = now_us};
+
+    if (n->state != RLK_NODE_UP) {
+        ev.kind = RLK_EVENT_NODE_DOWN;
+        step(o, &ev);
+        return;
+    }
+    keep(a);
+    ev.look.answered = f->answer != REDLOCK_ANSWER_NONE;
+    ev.look.held = f->answer == REDLOCK_ANSWER_HELD;
+    ev.look.value = ev.look.held ? number_of(o, &a->known) : 0;
+    ev.look.ttl_us = rlk_time_from_ms(f->ttl_ms);
+    ev.look.counter = f->counter;
+    ev.look.hears = a->look.tracked && rlk_watch_tracks(n);
+    step(o, &ev);
+}
+
+/* ---- reporting ---- */
+
+/* The answers that no longer count are not shown, and the times that are left are those of now. */
+static void refresh(struct rlk_observation *o, uint64_t now_us)
+{
+    const struct rlk_holder_view *v = &o->observer.view;
+    unsigned i;
+
+    for (i = 0; i < v->nodes; i++) {
+        struct rlk_found *f = &o->answers[i].known;
+
+        if ((v->answered & rlk_mask_bit(i)) == 0) {
+            rlk_found_lose(f);
+        } else if ((v->held & rlk_mask_bit(i)) && v->end[i] != RLK_NEVER) {
+            f->public.ttl_ms = rlk_time_sub(v->end[i], now_us) / 1000;
+        }
+    }
+}
+
+/* The observer knows the fence, and whether enough masters have answered, better than the result of
+ * one look at each. */
+static void on_result(const struct redlock_query_result *found, int status, void *arg)
+{
+    const struct rlk_observation *o = arg;
+    const struct rlk_observer_state *reported = &o->observer.reported;
+    struct redlock_query_result result = *found;
+
+    (void)status;
+    if (reported->kind == RLK_OBSERVER_HELD) {
+        result.fence = reported->fence;
+    }
+    o->cb(&result, reported->kind == RLK_OBSERVER_UNKNOWN ? REDLOCK_ENOQUORUM : 0, o->arg);
+}
+
+static void deliver(struct rlk_observation *o)
+{
+    const struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = rlk_clock_us()};
+    struct redlock *rl = o->rl;
+    struct rlk_found *found[RLK_MAX_NODES];
+    struct rlk_actions out;
+    unsigned i;
+
+    rlk_observer_step(&o->observer, &ev, &rl->prng, &out);
+    rlk_timer_set(&rl->loop.timers, &o->timer, out.deadline_us);
+    if (!out.report) {
+        return;
+    }
+    refresh(o, ev.now_us);
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        found[i] = &o->answers[i].known;
+    }
+    rlk_result_report(found, rl->nodes, rl->options.n_nodes, on_result, o);
+}
+
+/* The last thing that happens to it, but for replies that are still in flight. */
+static void on_report(struct rlk_call *call)
+{
+    struct rlk_observation *o = RLK_CONTAINER(call, struct rlk_observation, report);
+
+    if (!o->ended) {
+        deliver(o);
+        return;
+    }
+    rlk_list_remove(&o->operation.link);
+    rlk_manager_reported(o->rl, &o->operation);
+    if (o->cb) {
+        o->cb(NULL, REDLOCK_ECANCELED, o->arg);
+    }
+    rlk_look_unref(&o->user);
+}
+
+/* ---- the beginning and the end ---- */
+
+static void end(struct rlk_observation *o)
+{
+    uint64_t now_us = rlk_clock_us();
+    unsigned i;
+
+    o->ended = true;
+    rlk_timer_cancel(&o->rl->loop.timers, &o->timer);
+    rlk_observed_remove(&o->rl->observed, &o->observed);
+    for (i = 0; i < o->rl->options.n_nodes; i++) {
+        rlk_look_abandon(&o->answers[i].look);
+        rlk_watch_unwant(&o->rl->nodes[i], now_us);
+    }
+    rlk_turn_report(&o->rl->loop.turn, &o->report);
+}
+
+/* It stays in the list of operations until the end of the turn: that list may be being read. */
+void rlk_observation_end(struct rlk_observation *o)
+{
+    if (o == NULL) {
+        return;
+    }
+    o->cb = NULL;
+    if (!o->ended) {
+        end(o);
+    }
+}
+
+static struct rlk_observation *observation_of(struct rlk_operation *op)
+{
+    return RLK_CONTAINER(op, struct rlk_observation, operation);
+}
+
+/* The watch goes down with its node, and a node that was UP says nothing else of that. */
+static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
+{
+    struct rlk_observation *o = observation_of(op);
+    struct rlk_event copy = *ev;
+
+    if (ev->kind == RLK_EVENT_UNWATCHED && o->rl->nodes[ev->node].state != RLK_NODE_UP) {
+        copy.kind = RLK_EVENT_NODE_DOWN;
+    }
+    step(o, &copy);
+}
+
+static void on_close(struct rlk_operation *op)
+{
+    if (!observation_of(op)->ended) {
+        end(observation_of(op));
+    }
+}
+
+/* Not called: a manager is freed after all its observations have ended. */
+static void on_free(struct rlk_operation *op)
+{
+    rlk_look_unref(&observation_of(op)->user);
+}
+
+static const struct rlk_operation_kind operation_kind = {
+    .event = on_event, .close = on_close, .free = on_free};
+
+void rlk_observation_changed(struct redlock *rl, const char *key, size_t len,
+                             const struct rlk_event *ev)
+{
+    struct rlk_list *links = rlk_observed_find(&rl->observed, key, len), *link, *next;
+
+    if (links) {
+        RLK_LIST_EACH (link, next, links) {
+            step(RLK_CONTAINER(link, struct rlk_observation, observed.link), ev);
+        }
+    }
+}
+
+/* Takes over the reference to the claim. */
+static struct rlk_observation *make(struct redlock *rl, struct rlk_claim *key)
+{
+    unsigned n = rl->options.n_nodes, i;
+    struct rlk_observation *o = rlk_alloc(sizeof(*o) + n * sizeof(o->answers[0]));
+
+    if (o == NULL || !rlk_observed_add(&rl->observed, &o->observed, key->key, key->key_len[0])) {
+        rlk_claim_unref(key);
+        rlk_free(o);
+        return NULL;
+    }
+    o->rl = rl;
+    o->user = (struct rlk_look_user){.key = key, .refs = 1, .done = on_looked, .free = on_unused};
+    for (i = 0; i < n; i++) {
+        o->answers[i].look.user = &o->user;
+    }
+    rlk_observer_init(&o->observer, n, rl->options.node_timeout_us);
+    rlk_call_init(&o->report, on_report);
+    rlk_timer_init(&o->timer, on_timer);
+    rlk_manager_add(rl, &o->operation, &operation_kind, RLK_OPERATION_OBSERVATION);
+    return o;
+}
+
+static void begin(struct rlk_observation *o)
+{
+    struct redlock *rl = o->rl;
+    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        rlk_watch_want(&rl->nodes[i], ev.now_us);
+    }
+    rlk_manager_nodes(rl, ev.now_us, NULL, NULL, &ev.ready);
+    step(o, &ev);
+}
+
+int rlk_observe(struct redlock *rl, const char *key, rlk_observation_cb *cb, void *arg,
+                struct rlk_observation **ret_observation)
+{
+    struct rlk_claim *claim;
+    struct rlk_observation *o;
+    int status = rlk_manager_check_call(rl, RLK_OPERATION_OBSERVATION);
+
+    if (status) {
+        return status;
+    }
+    if (rl->counts[RLK_OPERATION_OBSERVATION] >= RLK_OBSERVATION_MAX) {
+        return REDLOCK_ELIMIT;
+    }
+    status = rlk_look_claim(rl, key, &claim);
+    if (status) {
+        return status;
+    }
+    o = make(rl, claim);
+    if (o == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    o->cb = cb;
+    o->arg = arg;
+    begin(o);
+    *ret_observation = o;
+    return 0;
+}
