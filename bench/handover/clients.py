@@ -1,22 +1,15 @@
 """The programs that contend: starting them, telling them what to do, and ending them."""
-import ctypes
 import json
 import os
 import select
-import signal
 import struct
 import subprocess
 import time
 
-from masters import cpu_s
+from counters import cpu_s
+from processes import die_with_parent
 
 RECORD = struct.Struct('=IIQQQ')
-LIBC = ctypes.CDLL(None)
-PR_SET_PDEATHSIG = 1
-
-
-def die_with_parent():
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Client:

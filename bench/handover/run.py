@@ -20,9 +20,10 @@ sys.path.append(os.path.dirname(HERE))
 import scenarios
 import table
 from clients import Clients
+from counters import Counters
 from figures import figures, overlaps
 from machine import machine
-from masters import TROUBLES, Counters, Master
+from masters import TROUBLES, Master
 
 PROCESSES = 8  # up to so many contenders are processes; more are in one
 IDLE_S = 3     # when nobody gets the lock for so long, who waits is stranded

@@ -3,7 +3,7 @@ import random
 import time
 
 from clients import Clients
-from masters import Counters
+from counters import Counters
 
 WAITING = 7
 KEY = 'bench:handover'

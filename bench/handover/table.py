@@ -1,6 +1,7 @@
 """The tables, and what makes figures worthless."""
 import statistics
 
+from columns import print_rows, text
 from machine import in_words
 
 FIGURES = [  # field, title, format; a title of two lines
@@ -30,24 +31,10 @@ def spread(runs, field):
     return (statistics.median(values), min(values), max(values)) if values else None
 
 
-def text(values, form):
-    if values is None:
-        return '-'
-    middle, least, most = (form.format(value) for value in values)
-    return middle if least == most else f'{middle} ({least}–{most})'
-
-
 def title_of(contenders, trouble, runs):
     processes = max((run['processes'] for run in runs if 'failed' not in run), default=1)
     how = 'a process each' if processes == contenders else f'in {processes} process{"es" if processes > 1 else ""}'
     return f'{contenders} contenders, {how}' + (f', one master {trouble}' if trouble else '')
-
-
-def print_rows(lines):
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    for line in lines:
-        print('  '.join([line[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])])
-              .rstrip())
 
 
 def remarks(kind, runs):
