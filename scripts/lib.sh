@@ -54,6 +54,9 @@ have_package() {
     check) pkg-config --exists check ;;
     systemtap-sdt-dev) find /usr/include -path '*/sys/sdt.h' | grep -q . ;;
     redis-server) command -v redis-server >/dev/null || command -v valkey-server >/dev/null ;;
+    etcd-server) command -v etcd >/dev/null ;;
+    etcd-client) command -v etcdctl >/dev/null ;;
+    libcurator-recipes-java) [ -e /usr/share/java/curator-recipes.jar ] ;;
     *) command -v "$1" >/dev/null ;;
     esac
 } 2>/dev/null
@@ -66,25 +69,26 @@ as_root() {
     fi
 }
 
-# Debian's redis-server contains a service that starts at once and at every boot. The scripts need
-# only the program. Where systemd runs, the unit is masked until the next boot and disabled
-# for those after it; RUNLEVEL=1 keeps invoke-rc.d from starting it anywhere else.
+# Debian's redis-server and etcd-server contain services that start at once and at every boot. The
+# scripts need only the programs. Where systemd runs, a unit is masked until the next boot and
+# disabled for those after it; RUNLEVEL=1 keeps invoke-rc.d from starting it anywhere else.
 install_packages() {
     local apt=(env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get)
-    local unwanted=''
+    local unwanted=()
 
-    case " $* " in
-    *' redis-server '*) [ ! -d /run/systemd/system ] || unwanted=redis-server.service ;;
-    esac
+    if [ -d /run/systemd/system ]; then
+        case " $* " in *' redis-server '*) unwanted+=(redis-server.service) ;; esac
+        case " $* " in *' etcd-server '*) unwanted+=(etcd.service) ;; esac
+    fi
     if ! as_root "${apt[@]}" install -qq --no-install-recommends --dry-run "$@" \
         >/dev/null 2>&1; then
         quietly as_root "${apt[@]}" update -qq
     fi
-    [ -z "$unwanted" ] || as_root systemctl -q mask --runtime "$unwanted"
+    [ ${#unwanted[@]} -eq 0 ] || as_root systemctl -q mask --runtime "${unwanted[@]}"
     quietly as_root "${apt[@]}" install -y -qq --no-install-recommends "$@"
-    if [ -n "$unwanted" ]; then
-        as_root systemctl -q disable "$unwanted"
-        as_root systemctl -q unmask --runtime "$unwanted"
+    if [ ${#unwanted[@]} -gt 0 ]; then
+        as_root systemctl -q disable "${unwanted[@]}"
+        as_root systemctl -q unmask --runtime "${unwanted[@]}"
     fi
 }
 
