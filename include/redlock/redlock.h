@@ -9,11 +9,13 @@
  *     redlock/query.h     who holds a key
  *     redlock/election.h  leader election
  *     redlock/examine.h   whether the masters are fit for locks
+ *     redlock/sync.h      the same for threads, without an event loop
  *     redlock/trace.h     everything that happens, as it happens
  *     redlock/error.h     every status code
  *     redlock/version.h   the version
  *
- * These rules hold for every function. Each of them is tested.
+ * These rules hold for every function, but those of redlock/sync.h have rules of their own instead
+ * of the first five. Each rule is tested.
  *
  *  1. No function blocks, prints, starts a thread, installs a signal handler, or ends the process.
  *     There is no global state.
@@ -55,6 +57,7 @@
 #include <redlock/lock.h>
 #include <redlock/manager.h>
 #include <redlock/query.h>
+#include <redlock/sync.h>
 #include <redlock/trace.h>
 #include <redlock/version.h>
 

@@ -1,0 +1,50 @@
+/* explain.c - "1 of 3 masters granted the lock; redis://a:6379/0: held by ...; ...". */
+#include "sync/explain.h"
+
+#include <redlock/redlock.h>
+
+#include "sync/failure.h"
+
+static void explain_node(struct rlk_sync_failure *f, const char *name,
+                         const struct redlock_node_detail *d)
+{
+    if (d->vote == REDLOCK_VOTE_NO && d->holder[0]) {
+        rlk_sync_failure_add(f, "; %s: held by %s", name, d->holder);
+    } else if (d->vote == REDLOCK_VOTE_NO) {
+        rlk_sync_failure_add(f, "; %s: held by somebody else", name);
+    } else if (d->vote != REDLOCK_VOTE_YES) {
+        rlk_sync_failure_add(f, "; %s: %s", name, d->error);
+    }
+}
+
+static size_t count_yes(const struct redlock *rl, const struct redlock_lock *lock)
+{
+    struct redlock_node_detail d = {.size = sizeof(d)};
+    size_t i, yes = 0;
+
+    for (i = 0; i < redlock_node_count(rl); i++) {
+        yes += redlock_lock_node(lock, i, &d) == 0 && d.vote == REDLOCK_VOTE_YES;
+    }
+    return yes;
+}
+
+void rlk_sync_explain(struct rlk_sync_failure *f, const struct redlock *rl,
+                      const struct redlock_lock *lock)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    struct redlock_node_detail d = {.size = sizeof(d)};
+    size_t i, n = redlock_node_count(rl);
+    uint32_t tries;
+
+    redlock_lock_effort(lock, &tries, NULL);
+    f->reason = redlock_lock_reason(lock);
+    if (tries == 0) {
+        return; /* no master was asked */
+    }
+    rlk_sync_failure_add(f, "%zu of %zu masters granted the lock", count_yes(rl, lock), n);
+    for (i = 0; i < n; i++) {
+        if (redlock_node_info(rl, i, &info) == 0 && redlock_lock_node(lock, i, &d) == 0) {
+            explain_node(f, info.name, &d);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/* open.c - begins and ends the manager of an I/O thread, and calls functions there. */
+#include <event2/event.h>
+
+#include <redlock/redlock.h>
+
+#include "sync/lock.h"
+#include "sync/thread.h"
+
+/* ---- redlock_sync_new() ---- */
+
+struct open {
+    struct rlk_sync_call call;
+    const struct redlock_options *options;
+};
+
+/* There is no manager yet, so this is no ordinary begin. */
+static void run_open(struct rlk_sync_task *task)
+{
+    struct open *open = RLK_CONTAINER(task, struct open, call.task);
+    struct redlock_sync *s = open->call.s;
+    int status = redlock_new(s->base, open->options, &s->rl);
+
+    s->ends = status != 0;
+    rlk_sync_finish(&open->call, status);
+}
+
+REDLOCK_EXPORT int redlock_sync_new(const struct redlock_options *options,
+                                    struct redlock_sync **ret_s)
+{
+    struct open open = {.options = options, .call.task.run = run_open};
+    struct redlock_sync *s;
+    int status = ret_s ? rlk_sync_thread_start(&s) : REDLOCK_EINVAL;
+
+    if (status) {
+        return status;
+    }
+    status = rlk_sync_submit(s, &open.call);
+    if (status) {
+        rlk_sync_thread_join(s);
+        rlk_sync_unref(s);
+        return status;
+    }
+    *ret_s = s;
+    return 0;
+}
+
+/* ---- redlock_sync_close() ---- */
+
+static void on_closed(void *arg)
+{
+    struct redlock_sync *s = arg;
+
+    s->rl = NULL;
+    s->ends = true;
+}
+
+static void run_close(struct rlk_sync_task *task)
+{
+    struct redlock_sync *s = RLK_CONTAINER(task, struct redlock_sync, close);
+
+    rlk_sync_locks_close(s);
+    redlock_close(s->rl, on_closed, s);
+}
+
+REDLOCK_EXPORT int redlock_sync_close(struct redlock_sync *s)
+{
+    int status = rlk_sync_check(s);
+
+    if (status) {
+        return status;
+    }
+    if (atomic_exchange(&s->closing, true)) {
+        return REDLOCK_ESTATE;
+    }
+    s->close.run = run_close;
+    rlk_sync_inbox_push(&s->inbox, &s->close);
+    rlk_sync_thread_join(s);
+    rlk_sync_unref(s);
+    return 0;
+}
+
+/* ---- redlock_sync_run() ---- */
+
+struct run {
+    struct rlk_sync_call call;
+    void (*function)(struct redlock *rl, void *arg);
+    void *arg;
+};
+
+static void begin_run(struct rlk_sync_call *call)
+{
+    struct run *run = RLK_CONTAINER(call, struct run, call);
+
+    run->function(call->s->rl, run->arg);
+    rlk_sync_finish(call, 0);
+}
+
+REDLOCK_EXPORT int redlock_sync_run(struct redlock_sync *s,
+                                    void (*function)(struct redlock *rl, void *arg), void *arg)
+{
+    struct run run = {.call = {.begin = begin_run, .when_closed = REDLOCK_ESTATE},
+                      .function = function,
+                      .arg = arg};
+
+    return function ? rlk_sync_call(s, &run.call)
+                    : rlk_sync_refuse(REDLOCK_EINVAL, "function is NULL");
+}
