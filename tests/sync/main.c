@@ -1,0 +1,13 @@
+/* sync/main.c - runs the blocking façade on real masters. */
+#include <stddef.h>
+
+#include "lib/runner.h"
+#include "sync/suites.h"
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {calls_suite, cancel_suite,  close_suite, fork_suite,
+                                      lost_suite,  threads_suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}

@@ -1,0 +1,357 @@
+/* sync/test_calls.c - every call, and every way in which it is refused. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sync/rig.h"
+#include "sync/suites.h"
+
+static struct rig r;
+
+/* ---- a lock ---- */
+
+START_TEST(a_lock_is_acquired_and_released)
+{
+    struct redlock_sync_lock *lock;
+    size_t len;
+
+    rig_start(&r);
+    lock = rig_acquire(&r, "k");
+    ck_assert_uint_gt(redlock_sync_lock_validity_ms(lock), RIG_TTL_MS / 2);
+    ck_assert_uint_gt(redlock_sync_lock_deadline_us(lock), redlock_clock_us());
+    ck_assert_int_eq(redlock_sync_lock_lost(lock), 0);
+    ck_assert_str_eq(redlock_sync_lock_key(lock, &len), "k");
+    ck_assert_uint_eq(len, 1);
+    ck_assert_str_eq(redlock_sync_lock_token(lock), master_ask(r.masters[0], "GET k"));
+    ck_assert_uint_eq(redlock_sync_lock_fence(lock), 0);
+    ck_assert_str_eq(redlock_sync_error_text(), "");
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
+    rig_expect_clean(&r);
+    rig_end(&r);
+}
+END_TEST
+
+START_TEST(the_key_is_the_masters_and_the_fence_grows)
+{
+    struct redlock_request request = rig_request("k");
+    struct redlock_sync_lock *lock;
+    uint64_t fence;
+
+    rig_prepare(&r);
+    r.options.key_prefix = "app:";
+    rig_open(&r);
+    request.fence = 1;
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
+    ck_assert_str_eq(redlock_sync_lock_key(lock, NULL), "app:k");
+    fence = redlock_sync_lock_fence(lock);
+    ck_assert_uint_gt(fence, 0);
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
+    ck_assert_uint_gt(redlock_sync_lock_fence(lock), fence);
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
+    rig_end(&r);
+}
+END_TEST
+
+/* The holder is named, master by master. */
+START_TEST(a_lock_that_is_held_is_refused_with_its_holder)
+{
+    struct redlock_request request = rig_request("k");
+    struct redlock_sync_lock *lock, *other = NULL;
+
+    rig_start(&r);
+    lock = rig_acquire(&r, "k");
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &other), REDLOCK_EHELD);
+    ck_assert_ptr_null(other);
+    ck_assert_int_eq(redlock_sync_error_reason(), REDLOCK_EHELD);
+    ck_assert_ptr_nonnull(
+        strstr(redlock_sync_error_text(), "of 3 masters granted the lock; unix:"));
+    ck_assert_ptr_nonnull(strstr(redlock_sync_error_text(), redlock_sync_lock_token(lock)));
+    request.wait_ms = 50;
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &other), REDLOCK_EDEADLINE);
+    ck_assert_int_eq(redlock_sync_error_reason(), REDLOCK_EHELD);
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_error_reason(), 0);
+    rig_end(&r);
+}
+END_TEST
+
+START_TEST(without_a_majority_the_masters_that_are_down_are_named)
+{
+    struct redlock_request request = rig_request("k");
+    struct redlock_sync_lock *lock;
+    char name[200];
+
+    rig_start(&r);
+    ck_assert_int_eq(redlock_sync_release(rig_acquire(&r, "k")), REDLOCK_OK);
+    master_kill(r.masters[1]);
+    master_kill(r.masters[2]);
+    request.wait_ms = 100;
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_EDEADLINE);
+    ck_assert_int_eq(redlock_sync_error_reason(), REDLOCK_ENOQUORUM);
+    snprintf(name, sizeof(name), "; %s: ", r.uris[1]);
+    ck_assert_msg(strstr(redlock_sync_error_text(), name) != NULL, "%s", redlock_sync_error_text());
+    ck_assert_ptr_nonnull(strstr(redlock_sync_error_text(), " of 3 masters granted the lock"));
+    rig_end(&r);
+}
+END_TEST
+
+START_TEST(a_lock_is_extended_and_petted)
+{
+    struct redlock_request request = rig_request("k");
+    struct redlock_sync_lock *lock;
+
+    rig_start(&r);
+    request.ttl_ms = 60000;
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_extend(lock, 240000), REDLOCK_OK);
+    ck_assert_uint_gt(redlock_sync_lock_validity_ms(lock), 120000);
+    ck_assert_int_eq(redlock_sync_extend(lock, 1), REDLOCK_ETTL);
+    ck_assert_ptr_nonnull(strstr(redlock_sync_error_text(), "ttl"));
+    ck_assert_int_eq(redlock_sync_lock_pet(lock), REDLOCK_OK);
+    ck_assert_str_eq(redlock_sync_error_text(), "");
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
+    rig_end(&r);
+}
+END_TEST
+
+START_TEST(a_release_says_what_it_found)
+{
+    struct redlock_sync_lock *lock;
+    size_t i;
+
+    rig_start(&r);
+    lock = rig_acquire(&r, "gone");
+    for (i = 0; i < RIG_MASTERS; i++) {
+        master_ask(r.masters[i], "DEL gone");
+    }
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_GONE);
+    lock = rig_acquire(&r, "taken");
+    for (i = 0; i < RIG_MASTERS; i++) {
+        master_ask(r.masters[i], "SET taken other");
+    }
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_TAKEN);
+    rig_end(&r);
+}
+END_TEST
+
+START_TEST(a_release_without_a_majority_ends_too)
+{
+    struct redlock_request request = rig_request("k");
+    struct redlock_sync_lock *lock;
+
+    rig_prepare(&r);
+    r.options.node_timeout_ms = 100;
+    rig_open(&r);
+    request.wait_ms = 20000;
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
+    rig_stop_masters(&r);
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_ENOQUORUM);
+    rig_continue_masters(&r);
+    rig_end(&r);
+}
+END_TEST
+
+/* By another façade, as in another process. */
+START_TEST(a_lock_is_forgotten_adopted_and_released_by_its_token)
+{
+    struct redlock_request request = rig_request("k");
+    struct redlock_sync_lock *lock;
+    struct redlock_sync *other;
+    const char *const keys[] = {"k"};
+    char token[160];
+
+    rig_start(&r);
+    ck_assert_int_eq(redlock_sync_new(&r.options, &other), REDLOCK_OK);
+    lock = rig_acquire(&r, "k");
+    snprintf(token, sizeof(token), "%s", redlock_sync_lock_token(lock));
+    ck_assert_int_eq(redlock_sync_lock_forget(lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_adopt(other, &request, token, NULL, &lock), REDLOCK_OK);
+    ck_assert_str_eq(redlock_sync_lock_token(lock), token);
+    ck_assert_uint_gt(redlock_sync_lock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_sync_lock_forget(lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_release_token(r.s, keys, 1, token), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_release_token(r.s, keys, 1, token), REDLOCK_GONE);
+    ck_assert_int_eq(redlock_sync_adopt(other, &request, token, NULL, &lock), REDLOCK_ELOST);
+    ck_assert_int_eq(redlock_sync_close(other), REDLOCK_OK);
+    rig_end(&r);
+}
+END_TEST
+
+/* ---- the rest ---- */
+
+START_TEST(a_query_is_copied)
+{
+    struct redlock_query_result *free_key, *held_key, *none = NULL;
+    struct redlock_request request = rig_request("k");
+    struct redlock_sync_lock *lock;
+
+    rig_start(&r);
+    request.owner = "ann";
+    ck_assert_int_eq(redlock_sync_query(r.s, "k", &free_key), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_query(r.s, "k", &held_key), REDLOCK_OK);
+    ck_assert_int_eq(free_key->held, 0);
+    ck_assert_str_eq(free_key->token, "");
+    ck_assert_int_eq(held_key->held, 1);
+    ck_assert_uint_eq(held_key->n_nodes, RIG_MASTERS);
+    ck_assert_str_eq(held_key->owner, "ann");
+    ck_assert_str_eq(held_key->token, redlock_sync_lock_token(lock));
+    ck_assert_str_eq(held_key->nodes[2]->token, redlock_sync_lock_token(lock));
+    ck_assert_str_eq(held_key->nodes[2]->error, "");
+    redlock_sync_query_free(free_key);
+    redlock_sync_query_free(held_key);
+    redlock_sync_query_free(NULL);
+    ck_assert_int_eq(redlock_sync_query(r.s, "", &none), REDLOCK_EINVAL);
+    ck_assert_str_ne(redlock_sync_error_text(), "");
+    ck_assert_ptr_null(none);
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
+    rig_end(&r);
+}
+END_TEST
+
+START_TEST(a_query_without_a_majority_has_a_result_too)
+{
+    struct redlock_query_result *result = NULL;
+
+    rig_start(&r);
+    ck_assert_int_eq(redlock_sync_release(rig_acquire(&r, "k")), REDLOCK_OK);
+    master_kill(r.masters[0]);
+    master_kill(r.masters[1]);
+    ck_assert_int_eq(redlock_sync_query(r.s, "k", &result), REDLOCK_ENOQUORUM);
+    ck_assert_ptr_nonnull(result);
+    ck_assert_uint_eq(result->answered, 1);
+    ck_assert_str_ne(result->nodes[0]->error, "");
+    redlock_sync_query_free(result);
+    rig_end(&r);
+}
+END_TEST
+
+struct seen {
+    size_t nodes;
+    int status, from_inside;
+    struct redlock_sync *s;
+};
+
+static void look(struct redlock *rl, void *arg)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    struct seen *seen = arg;
+
+    seen->nodes = redlock_node_count(rl);
+    seen->status = redlock_node_info(rl, 0, &info);
+    seen->from_inside = redlock_sync_run(seen->s, look, seen);
+}
+
+START_TEST(a_function_runs_on_the_io_thread)
+{
+    struct seen seen = {.status = -1};
+
+    rig_start(&r);
+    seen.s = r.s;
+    ck_assert_int_eq(redlock_sync_run(r.s, look, &seen), REDLOCK_OK);
+    ck_assert_uint_eq(seen.nodes, RIG_MASTERS);
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_int_eq(seen.from_inside, REDLOCK_ESTATE);
+    rig_end(&r);
+}
+END_TEST
+
+/* ---- refused ---- */
+
+START_TEST(options_that_are_wrong_are_refused_with_a_text)
+{
+    struct redlock_options options;
+    struct redlock_sync *s = NULL;
+    char text[200] = "";
+
+    redlock_options_init(&options);
+    options.error_text = text;
+    options.error_text_size = sizeof(text);
+    ck_assert_int_eq(redlock_sync_new(&options, &s), REDLOCK_EINVAL);
+    ck_assert_str_ne(text, "");
+    ck_assert_int_eq(redlock_sync_new(NULL, &s), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_new(&options, NULL), REDLOCK_EINVAL);
+    ck_assert_ptr_null(s);
+}
+END_TEST
+
+START_TEST(a_request_that_is_wrong_is_refused_with_a_text)
+{
+    struct redlock_request request = rig_request("");
+    struct redlock_sync_lock *lock = NULL;
+
+    rig_start(&r);
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_EINVAL);
+    ck_assert_ptr_nonnull(strstr(redlock_sync_error_text(), "empty"));
+    request = rig_request("k");
+    request.ttl_ms = 1;
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_ETTL);
+    request = rig_request("k");
+    request.size = 3;
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_acquire(r.s, NULL, NULL, &lock), REDLOCK_EINVAL);
+    ck_assert_str_ne(redlock_sync_error_text(), "");
+    request = rig_request("k");
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_adopt(r.s, &request, "", NULL, &lock), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_adopt(r.s, &request, NULL, NULL, &lock), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_release_token(r.s, NULL, 0, "x"), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_run(r.s, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_query(r.s, "k", NULL), REDLOCK_EINVAL);
+    ck_assert_ptr_null(lock);
+    rig_expect_clean(&r);
+    rig_end(&r);
+}
+END_TEST
+
+START_TEST(null_is_refused_everywhere)
+{
+    struct redlock_request request = rig_request("k");
+    struct redlock_query_result *result = NULL;
+    struct redlock_sync_canceler *canceler;
+    struct redlock_sync_lock *lock = NULL;
+    size_t len = 7;
+
+    ck_assert_int_eq(redlock_sync_close(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_acquire(NULL, &request, NULL, &lock), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_release(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_extend(NULL, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_lock_pet(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_lock_forget(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_lock_lost(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_lock_fd(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_query(NULL, "k", &result), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_canceler_new(NULL, &canceler), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_cancel(NULL), REDLOCK_EINVAL);
+    redlock_sync_canceler_free(NULL);
+    ck_assert_uint_eq(redlock_sync_lock_validity_ms(NULL), 0);
+    ck_assert_uint_eq(redlock_sync_lock_deadline_us(NULL), 0);
+    ck_assert_uint_eq(redlock_sync_lock_fence(NULL), 0);
+    ck_assert_str_eq(redlock_sync_lock_token(NULL), "");
+    ck_assert_str_eq(redlock_sync_lock_key(NULL, &len), "");
+    ck_assert_uint_eq(len, 0);
+}
+END_TEST
+
+Suite *calls_suite(void)
+{
+    Suite *suite = suite_create("calls");
+    TCase *tcase = tcase_create("calls");
+
+    tcase_add_test(tcase, a_lock_is_acquired_and_released);
+    tcase_add_test(tcase, the_key_is_the_masters_and_the_fence_grows);
+    tcase_add_test(tcase, a_lock_that_is_held_is_refused_with_its_holder);
+    tcase_add_test(tcase, without_a_majority_the_masters_that_are_down_are_named);
+    tcase_add_test(tcase, a_lock_is_extended_and_petted);
+    tcase_add_test(tcase, a_release_says_what_it_found);
+    tcase_add_test(tcase, a_release_without_a_majority_ends_too);
+    tcase_add_test(tcase, a_lock_is_forgotten_adopted_and_released_by_its_token);
+    tcase_add_test(tcase, a_query_is_copied);
+    tcase_add_test(tcase, a_query_without_a_majority_has_a_result_too);
+    tcase_add_test(tcase, a_function_runs_on_the_io_thread);
+    tcase_add_test(tcase, options_that_are_wrong_are_refused_with_a_text);
+    tcase_add_test(tcase, a_request_that_is_wrong_is_refused_with_a_text);
+    tcase_add_test(tcase, null_is_refused_everywhere);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
