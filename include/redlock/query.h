@@ -86,6 +86,8 @@ struct redlock_query_result {
      * leader when `held` is 1. */
     const char *leader;
     const char *value;
+    /* The priority of that leader, from "leader+PRIORITY ID"; 0: it has none. */
+    uint32_t priority;
 };
 
 /* The end of a query; called once. status 0: a majority of the masters answered.

@@ -3,8 +3,10 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <redlock/election.h>
 #include <redlock/error.h>
 
 #include "base/mask.h"
@@ -13,8 +15,8 @@
 #include "node/claim.h"
 #include "node/node.h"
 
-/* The longest ID of a leader, in bytes. */
-#define MAX_ID 64
+/* The priority of a leader is 1 to 999. */
+#define MAX_PRIORITY_DIGITS 3
 
 /* Of long values that were cut, only the beginning and the whole length are compared. */
 static bool is_same(const struct rlk_found *a, const struct rlk_found *b)
@@ -70,25 +72,39 @@ static void find_holder(struct rlk_found *const *found, struct redlock_query_res
     r->fence = holder.fence;
 }
 
-/* Read the owner text of a leader: "leader ID", or "leader ID VALUE". */
-static void find_leader(struct redlock_query_result *r, char id[MAX_ID + 1])
+/* What follows "leader" or "leader+PRIORITY" and a space; NULL: the owner text is another one. */
+static const char *skip_word(const char *owner, uint32_t *ret_priority)
 {
-    static const char word[] = "leader ";
-    const char *at = r->owner + sizeof(word) - 1;
-    size_t len;
+    static const char word[] = "leader";
+    const char *at = owner + sizeof(word) - 1;
+    char *end;
+
+    if (strncmp(owner, word, sizeof(word) - 1) != 0) {
+        return NULL;
+    }
+    if (*at == '+' && strspn(at + 1, "0123456789") <= MAX_PRIORITY_DIGITS) {
+        *ret_priority = (uint32_t)strtoul(at + 1, &end, 10);
+        at = end;
+    }
+    return *at == ' ' ? at + 1 : NULL;
+}
+
+/* Read the owner text of a leader: "leader ID" or "leader ID VALUE", perhaps with a priority. */
+static void find_leader(struct redlock_query_result *r, char id[REDLOCK_MAX_ID + 1])
+{
+    uint32_t priority = 0;
+    const char *at = skip_word(r->owner, &priority);
+    size_t len = at ? strcspn(at, " ") : 0;
 
     r->leader = r->value = "";
-    if (strncmp(r->owner, word, sizeof(word) - 1) != 0) {
-        return;
-    }
-    len = strcspn(at, " ");
-    if (len == 0 || len > MAX_ID) {
+    if (len == 0 || len > REDLOCK_MAX_ID) {
         return;
     }
     memcpy(id, at, len);
     id[len] = '\0';
     r->leader = id;
     r->value = at[len] ? at + len + 1 : "";
+    r->priority = priority;
 }
 
 /* Say why there is no answer, if nothing was noted yet. */
@@ -117,7 +133,7 @@ void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, u
 {
     struct redlock_query_node shown[RLK_MAX_NODES];
     const struct redlock_query_node *list[RLK_MAX_NODES];
-    char leader[MAX_ID + 1];
+    char leader[REDLOCK_MAX_ID + 1];
     struct redlock_query_result r = {
         .size = sizeof(r), .nodes = list, .n_nodes = n_nodes, .token = ""};
     uint64_t now_us = rlk_clock_us();
