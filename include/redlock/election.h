@@ -74,7 +74,7 @@ struct redlock_demotion {
      * REDLOCK_ECANCELED: redlock_close() was called.
      * REDLOCK_ENOQUORUM: no renewal has succeeded for renew_deadline_ms.
      * REDLOCK_EUNRENEWED: healthy_cb said no.
-     * REDLOCK_EOUTRANKED: a candidate with a higher priority asks for the lead.
+     * REDLOCK_EOUTRANKED: a candidate with a higher priority bids for the lead.
      * REDLOCK_ELOST, REDLOCK_ESUSPENDED, REDLOCK_ELIMIT: as for REDLOCK_NOTICE_LOST. */
     int reason;
     /* The term that ends. */
@@ -136,6 +136,12 @@ struct redlock_election_options {
     /* How long to wait before campaigning again after a lead that was lost, which did not end by
      * redlock_election_resign(): at most 24 h, default 0. */
     uint32_t delay_ms;
+    /* A candidate with a higher priority is preferred: while somebody with a lower one leads, it
+     * bids for it, and that leader is demoted (REDLOCK_EOUTRANKED). It has the lead when the
+     * leader has stopped, within some round trips. All others wait meanwhile. A bid lasts for two
+     * ttl_ms at most, and then pauses for as long: so a candidate that cannot take the lead does
+     * not keep others from it. 0 (default) to 999. */
+    uint32_t priority;
     /* 0 (default): everything has stopped when demoted_cb returns; the lead is given up then.
      * 1: the application stops later, and calls redlock_election_stopped(). Until then, and until
      * stop_by_us, nobody else is elected. The lock is not renewed meanwhile. */

@@ -67,7 +67,7 @@ enum redlock_status {
     /* Notices only: the lock is not renewed, because request.renew is 0, max_hold_ms or
      * max_renewals is reached, or the application did not call redlock_lock_pet(). */
     REDLOCK_EUNRENEWED = -207,
-    /* Elections only, as the reason of a demotion: a candidate with a higher priority asks for the
+    /* Elections only, as the reason of a demotion: a candidate with a higher priority bids for the
      * lead. */
     REDLOCK_EOUTRANKED = -208,
 

@@ -241,6 +241,16 @@ static void rank(struct rlk_election *e, const struct rlk_election_event *ev,
     }
 }
 
+/* [L5] When nobody leads, a bid goes on until somebody does: others would be faster otherwise. */
+static void watch_leader(struct rlk_election *e, const struct rlk_election_event *ev,
+                         struct rlk_election_actions *out)
+{
+    (void)out;
+    if (ev->led) {
+        e->led_by_lower = ev->priority < e->config.priority;
+    }
+}
+
 static void timer(struct rlk_election *e, const struct rlk_election_event *ev,
                   struct rlk_election_actions *out)
 {
@@ -273,13 +283,15 @@ void rlk_election_step(struct rlk_election *e, const struct rlk_election_event *
         [RLK_ELECTION_CLOSE] = shut,        [RLK_ELECTION_WON] = win,
         [RLK_ELECTION_FAILED] = fail,       [RLK_ELECTION_MOVED] = move,
         [RLK_ELECTION_LOST] = lose,         [RLK_ELECTION_SICK] = be_sick,
-        [RLK_ELECTION_OUTRANKED] = rank,    [RLK_ELECTION_REPORTED] = reported,
-        [RLK_ELECTION_STOPPED] = stopped,   [RLK_ELECTION_TIMER] = timer};
+        [RLK_ELECTION_LED] = watch_leader,  [RLK_ELECTION_OUTRANKED] = rank,
+        [RLK_ELECTION_REPORTED] = reported, [RLK_ELECTION_STOPPED] = stopped,
+        [RLK_ELECTION_TIMER] = timer};
 
     *out = (struct rlk_election_actions){0};
     steps[ev->kind](e, ev, out);
     if (e->state == RLK_ELECTION_PAUSED && !e->outranked && e->pause_us <= ev->now_us) {
         ask(e, out);
     }
+    out->bids = e->state == RLK_ELECTION_ASKING && e->led_by_lower;
     out->deadline_us = deadline_us(e);
 }

@@ -18,8 +18,8 @@
  * [L3] No other lead begins before the application has stopped after the last one.
  * [L4] Who stops later keeps the lock for what is left of it, and does not renew it: an application
  *      that never stops does not lead for ever.
- * [L5] While a candidate with a higher priority asks for the lead, a leader gives it up, and other
- *      candidates do not ask. */
+ * [L5] A candidate bids for the lead while somebody leads who has a lower priority. While one with
+ * a higher priority bids for it, a leader gives it up, and other candidates do not ask. */
 #ifndef RLK_CORE_ELECTION_H
 #define RLK_CORE_ELECTION_H
 
@@ -31,6 +31,7 @@ struct rlk_election_config {
     uint64_t renew_deadline_us; /* less than that: how long the lead lasts */
     uint64_t retry_us;          /* the pause after a try that failed */
     uint64_t delay_us;          /* the pause after a lead that was lost */
+    uint32_t priority;
     bool stops_later;
 };
 
@@ -53,7 +54,9 @@ enum rlk_election_event_kind {
     RLK_ELECTION_MOVED,     /* it is valid until another time: valid_until_us, reason */
     RLK_ELECTION_LOST,      /* reason */
     RLK_ELECTION_SICK,      /* the application is not fit to lead */
-    RLK_ELECTION_OUTRANKED, /* whether somebody with a higher priority asks: outranked */
+    RLK_ELECTION_LED,       /* who leads now: led, priority */
+    RLK_ELECTION_OUTRANKED, /* whether somebody with a higher priority bids for the lead: outranked
+                             */
     RLK_ELECTION_REPORTED,  /* the end of the lead was reported */
     RLK_ELECTION_STOPPED,   /* the application has stopped */
     RLK_ELECTION_TIMER      /* reason */
@@ -68,6 +71,8 @@ struct rlk_election_event {
     int reason;     /* LOST; MOVED, TIMER: why renewals fail, if the lead is over; 0: they do not */
     bool healthy;   /* WON: the application is fit to lead */
     bool outranked; /* OUTRANKED */
+    bool led;       /* LED: false: nobody leads */
+    uint32_t priority; /* LED: of the leader; UINT32_MAX: it is no candidate */
 };
 
 struct rlk_election_actions {
@@ -78,13 +83,15 @@ struct rlk_election_actions {
     bool elected;         /* report that the lead has begun */
     bool demoted;         /* report that it has ended, then step REPORTED */
     bool moved;           /* report that it has another deadline */
+    bool bids;            /* bid for the lead, and go on until a step says otherwise */
     uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER: none */
 };
 
 struct rlk_election {
     enum rlk_election_state state;
     bool wants;              /* to lead: a CAMPAIGN since the last RESIGN */
-    bool outranked;          /* somebody with a higher priority asks for the lead */
+    bool outranked;          /* somebody with a higher priority bids for the lead */
+    bool led_by_lower;       /* the last leader that was seen has a lower priority than we have */
     bool released;           /* STOPPING: the lock is over, and released */
     int reason;              /* why the last lead has ended */
     uint64_t lead_until_us;  /* LEADING: until when; 0 in all other states */

@@ -18,7 +18,7 @@ static void do_kind(struct redlock_election *e, enum rlk_election_event_kind kin
 
 /* ---- the callbacks of the lock ---- */
 
-static bool is_healthy(struct redlock_election *e)
+bool rlk_election_is_healthy(struct redlock_election *e)
 {
     return e->options.healthy_cb == NULL || e->options.healthy_cb(e, e->options.arg);
 }
@@ -34,7 +34,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
         return;
     }
     rlk_lock_lead(lock, e->machine.config.retry_us, e->options.healthy_cb != NULL);
-    ev.healthy = is_healthy(e);
+    ev.healthy = rlk_election_is_healthy(e);
     ev.valid_until_us = redlock_lock_deadline_us(lock);
     rlk_election_do(e, ev);
 }
@@ -42,7 +42,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 /* Each renewal waits for this. */
 static void ask_health(struct redlock_election *e)
 {
-    if (!is_healthy(e)) {
+    if (!rlk_election_is_healthy(e)) {
         do_kind(e, RLK_ELECTION_SICK);
     } else if (e->lock) {
         redlock_lock_pet(e->lock);
@@ -134,6 +134,7 @@ static void carry_out(struct redlock_election *e, const struct rlk_election_acti
     publish(e);
     rlk_timer_set(&e->rl->loop.timers, &e->timer, out->deadline_us);
     change_lock(e, out);
+    rlk_bid_want(e, out->bids);
     if (out->demoted) {
         schedule(e);
     }
@@ -182,6 +183,9 @@ static bool is_over(const struct redlock_election *e)
 {
     const struct rlk_election *m = &e->machine;
 
+    if (e->bid.lock) {
+        return false;
+    }
     return m->state == RLK_ELECTION_IDLE || (m->state == RLK_ELECTION_STOPPING && m->released);
 }
 

@@ -10,6 +10,21 @@
 
 /* ---- the beginning ---- */
 
+static int begin(struct redlock_election *e)
+{
+    int status = rlk_leader_observe(e);
+
+    if (status == 0 && e->options.id) {
+        status = rlk_bid_begin(e);
+    }
+    if (status) {
+        rlk_leader_forget(e);
+        return status;
+    }
+    rlk_election_begin(e);
+    return 0;
+}
+
 REDLOCK_EXPORT int redlock_election_new(struct redlock *rl,
                                         const struct redlock_election_options *options,
                                         struct redlock_election **ret_election)
@@ -30,13 +45,12 @@ REDLOCK_EXPORT int redlock_election_new(struct redlock *rl,
     e->rl = rl;
     status = rlk_election_check(e, options);
     if (status == 0) {
-        status = rlk_leader_observe(e);
+        status = begin(e);
     }
     if (status) {
         rlk_free(e);
         return status;
     }
-    rlk_election_begin(e);
     *ret_election = e;
     return 0;
 }
@@ -109,6 +123,7 @@ REDLOCK_EXPORT int redlock_election_free(struct redlock_election *election,
     election->free_cb = cb;
     election->free_arg = arg;
     rlk_leader_forget(election);
+    rlk_bid_end(election);
     rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_RESIGN});
     return 0;
 }

@@ -12,10 +12,11 @@
 #include <redlock/lock.h>
 
 #include "core/election.h"
+#include "election/bid.h"
 #include "lock/manager.h"
 
-/* What the value of the key says of a leader, in front of id and value. */
-#define RLK_ELECTION_OWNER "leader "
+/* What the value of the key says of a leader, in front of priority, id and value. */
+#define RLK_ELECTION_OWNER "leader"
 
 struct rlk_observation;
 
@@ -23,8 +24,9 @@ struct redlock_election {
     struct rlk_operation operation;
     struct redlock *rl;
     struct rlk_election machine;
-    struct redlock_lock *lock; /* being acquired, or held; NULL: none */
-    struct rlk_observation *observation;
+    struct redlock_lock *lock;           /* being acquired, or held; NULL: none */
+    struct rlk_observation *observation; /* of who leads; NULL: nobody wants to know */
+    struct rlk_bid bid;
     struct rlk_timer timer;
     struct rlk_call report; /* runs demoted_cb, or ends the election */
     bool scheduled;         /* `report` is queued, and counts as pending in the manager */
@@ -47,6 +49,9 @@ struct redlock_election {
 
 /* Step the machine with an event whose kind and fields are set, and carry out the actions. */
 void rlk_election_do(struct redlock_election *e, struct rlk_election_event ev);
+
+/* Ask the application whether it is fit to lead. It may call everything meanwhile. */
+bool rlk_election_is_healthy(struct redlock_election *e);
 
 /* For the public calls: begin to drive; whether the election can be gone now. */
 void rlk_election_begin(struct redlock_election *e);

@@ -115,10 +115,15 @@ static void copy_texts(struct redlock_election *e)
 {
     struct redlock_election_options *o = &e->options;
     bool has_value = o->value && o->value[0];
+    char rank[16] = "";
 
     snprintf(e->name, sizeof(e->name), "%s", o->name);
-    snprintf(e->owner, sizeof(e->owner), RLK_ELECTION_OWNER "%s%s%s", o->id ? o->id : "",
+    if (o->priority) {
+        snprintf(rank, sizeof(rank), "+%u", o->priority);
+    }
+    snprintf(e->owner, sizeof(e->owner), RLK_ELECTION_OWNER "%s %s%s%s", rank, o->id ? o->id : "",
              has_value ? " " : "", has_value ? o->value : "");
+    rlk_bid_init(e);
     o->name = e->name;
     o->id = o->id ? e->owner : NULL; /* only whether there is one */
     o->value = NULL;
@@ -127,7 +132,7 @@ static void copy_texts(struct redlock_election *e)
 /* ---- timings ---- */
 
 /* As client-go's leaderelection asks for: ttl > renew deadline > retry. */
-static int check_timings(struct redlock *rl, const struct redlock_election_options *o,
+static int check_numbers(struct redlock *rl, const struct redlock_election_options *o,
                          const struct rlk_election_config *c)
 {
     uint64_t least_us = rlk_time_from_ms(o->ttl_ms) / RENEW_PARTS + c->retry_us;
@@ -146,6 +151,10 @@ static int check_timings(struct redlock *rl, const struct redlock_election_optio
                                   (unsigned long long)c->renew_deadline_us / 1000,
                                   (unsigned long long)least_us / 1000);
     }
+    if (o->priority > RLK_BID_MOST) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "priority is %u; it must be at most %d",
+                                  o->priority, RLK_BID_MOST);
+    }
     if (o->delay_ms > MAX_DELAY_MS) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "delay_ms is %u; it must be at most %d",
                                   o->delay_ms, MAX_DELAY_MS);
@@ -163,6 +172,7 @@ static struct rlk_election_config config_of(const struct redlock *rl,
         .renew_deadline_us =
             o->renew_deadline_ms ? rlk_time_from_ms(o->renew_deadline_ms) : ttl_us / 3 * 2,
         .retry_us = o->retry_ms ? rlk_time_from_ms(o->retry_ms) : ttl_us / 10,
+        .priority = o->priority,
         .delay_us = rlk_time_from_ms(o->delay_ms),
         .stops_later = o->stops_later != 0};
 }
@@ -209,7 +219,7 @@ int rlk_election_check(struct redlock_election *e, const struct redlock_election
         return status;
     }
     c = config_of(e->rl, o);
-    status = check_timings(e->rl, o, &c);
+    status = check_numbers(e->rl, o, &c);
     if (status) {
         return status;
     }

@@ -29,7 +29,7 @@ static const struct {
      "suspended, or a callback blocked the loop); stop what it protects"},
     {REDLOCK_EUNRENEWED, "the lock is no longer renewed, because its request or its limits say so; "
                          "it ends when its time is over"},
-    {REDLOCK_EOUTRANKED, "a candidate with a higher priority asks for the lead"},
+    {REDLOCK_EOUTRANKED, "a candidate with a higher priority bids for the lead"},
     {REDLOCK_ETOOSLOW, "the masters answered too slowly for this ttl; use a longer ttl"},
     {REDLOCK_EDEADLINE, "the lock was not acquired within wait_ms; redlock_lock_reason() says why"},
     {REDLOCK_ECANCELED, "cancelled; nothing is held"},

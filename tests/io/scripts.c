@@ -1,7 +1,6 @@
 /* io/scripts.c - see scripts.h. */
 #include "io/scripts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,20 +67,6 @@ const char *scripts_token(const struct resp_request *request)
 bool scripts_is_text(const struct resp_request *request)
 {
     return resp_is(request, 0, "EVAL");
-}
-
-void scripts_on_next(const struct farm *f, size_t node, unsigned times,
-                     const struct rlk_script *script, enum fake_how how)
-{
-    char command[sizeof("EVALSHA ") + RLK_SCRIPT_SIZE], *at;
-
-    snprintf(command, sizeof(command), "EVAL %s", script->text);
-    for (at = strchr(command, '\n'); at; at = strchr(at, '\n')) {
-        *at = '?'; /* as in the text of a command that a fake server got */
-    }
-    fake_on_next(f->nodes[node], times, command, how, NULL, 0);
-    snprintf(command, sizeof(command), "EVALSHA %s", script->sha);
-    fake_on_next(f->nodes[node], times, command, how, NULL, 0);
 }
 
 struct wanted {

@@ -21,11 +21,6 @@ uint32_t scripts_ttl(const struct resp_request *request);
 const char *scripts_token(const struct resp_request *request);
 bool scripts_is_text(const struct resp_request *request);
 
-/* The next `times` (0: from now on) that a node gets this script, by its text or by its SHA-1, it
- * handles it in this way, which needs no bytes. */
-void scripts_on_next(const struct farm *f, size_t node, unsigned times,
-                     const struct rlk_script *script, enum fake_how how);
-
 /* Wait until a node has got so many. */
 void scripts_wait(struct farm *f, size_t node, const struct rlk_script *script, size_t count);
 
