@@ -8,6 +8,7 @@
  *     redlock/lock.h      acquire, extend, release; what can be asked about a lock
  *     redlock/query.h     who holds a key
  *     redlock/election.h  leader election
+ *     redlock/loop.h      for programs with another event loop
  *     redlock/examine.h   whether the masters are fit for locks
  *     redlock/sync.h      the same for threads, without an event loop
  *     redlock/trace.h     everything that happens, as it happens
@@ -55,6 +56,7 @@
 #include <redlock/error.h>
 #include <redlock/examine.h>
 #include <redlock/lock.h>
+#include <redlock/loop.h>
 #include <redlock/manager.h>
 #include <redlock/query.h>
 #include <redlock/sync.h>

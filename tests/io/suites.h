@@ -12,6 +12,7 @@ Suite *contention_suite(void);
 Suite *data_suite(void);
 Suite *deadline_suite(void);
 Suite *details_suite(void);
+Suite *embedded_suite(void);
 Suite *endings_suite(void);
 Suite *examine_suite(void);
 Suite *extend_suite(void);

@@ -42,7 +42,7 @@ LAYERS = {
     'include/redlock': [r'redlock/.*', r'std(def|int)\.h'],
     'src/base': [r'base/.*', PURE, r'stdlib\.h'],
     'src/core': [r'core/.*', r'base/.*', r'redlock/error\.h', PURE],
-    'src/net': [r'net/.*', r'core/reply\.h', r'base/.*', r'redlock/(error|manager)\.h',
+    'src/net': [r'net/.*', r'core/reply\.h', r'base/.*', r'redlock/(error|loop|manager)\.h',
                 r'event2/.*', r'hiredis/.*', SYSTEM],
     'src/scripts': [r'scripts/.*', r'stddef\.h'],
     # sys/sdt.h is for probes.c: it only says where instructions are.

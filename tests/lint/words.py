@@ -51,6 +51,7 @@ HELD = [
     'docs/examples',
     'docs/man',
     'docs/guarantees.md',
+    'docs/loops.md',
     'include',
     'src/base',
     'src/core',
