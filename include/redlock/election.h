@@ -247,6 +247,13 @@ enum redlock_election_state {
 REDLOCK_EXPORT enum redlock_election_state
 redlock_election_state(const struct redlock_election *election);
 
+/* Why the last try to be elected failed: a status that the callback of redlock_acquire() gets, as
+ * REDLOCK_ECONFIG or REDLOCK_ENOMEM, or REDLOCK_EUNRENEWED when healthy_cb said no. The candidate
+ * tries again. 0: no try has failed since the last lead began. While a candidate only waits for the
+ * lead its try has not failed: see redlock_election_lock().
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_election_failure(const struct redlock_election *election);
+
 /* Who leads, as leader_cb was told last; before its first call, and without leader_cb, not known.
  *
  * ret_leader   the caller sets ret_leader->size; no more than that is written. Its texts live until

@@ -23,6 +23,12 @@ bool rlk_election_is_healthy(struct redlock_election *e)
     return e->options.healthy_cb == NULL || e->options.healthy_cb(e, e->options.arg);
 }
 
+static void fail(struct redlock_election *e, int status)
+{
+    e->failure = status == REDLOCK_ECANCELED ? e->failure : status;
+    do_kind(e, RLK_ELECTION_FAILED);
+}
+
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct redlock_election *e = arg;
@@ -30,11 +36,12 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 
     if (status < 0) {
         e->lock = NULL;
-        do_kind(e, RLK_ELECTION_FAILED);
+        fail(e, status);
         return;
     }
     rlk_lock_lead(lock, e->machine.config.retry_us, e->options.healthy_cb != NULL);
     ev.healthy = rlk_election_is_healthy(e);
+    e->failure = ev.healthy ? 0 : REDLOCK_EUNRENEWED;
     ev.valid_until_us = redlock_lock_deadline_us(lock);
     rlk_election_do(e, ev);
 }
@@ -71,11 +78,14 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
 
 static void acquire(struct redlock_election *e)
 {
+    int status;
+
     e->request.notice_cb = on_notice;
     e->request.notice_arg = e;
-    if (redlock_acquire(e->rl, &e->request, on_acquired, e, &e->lock) != 0) {
+    status = redlock_acquire(e->rl, &e->request, on_acquired, e, &e->lock);
+    if (status) {
         e->lock = NULL;
-        do_kind(e, RLK_ELECTION_FAILED); /* try again later: out of memory, or too many requests */
+        fail(e, status); /* try again later: out of memory, or too many requests */
     }
 }
 

@@ -163,6 +163,11 @@ redlock_election_state(const struct redlock_election *election)
     return election ? states[election->machine.state] : REDLOCK_ELECTION_OBSERVER;
 }
 
+REDLOCK_EXPORT int redlock_election_failure(const struct redlock_election *election)
+{
+    return election ? election->failure : 0;
+}
+
 REDLOCK_EXPORT const struct redlock_lock *
 redlock_election_lock(const struct redlock_election *election)
 {

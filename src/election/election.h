@@ -36,6 +36,7 @@ struct redlock_election {
     /* Read by other threads. */
     _Atomic uint64_t lead_until_us;
     _Atomic uint64_t term;
+    int failure; /* why the last try to be elected failed; 0: none has since the last lead */
     /* What was reported last, or is to be. */
     struct redlock_leader leader;
     char leader_id[REDLOCK_MAX_OWNER + 1];
