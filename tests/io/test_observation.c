@@ -1,0 +1,666 @@
+/* io/test_observation.c - who holds a key, as an observation reports it: each change once, by the
+ * push of the masters; and what it does about masters that do not push, or come and go. Linked with
+ * the inside of the library, because nothing of the public API observes a key without an election.
+ *
+ * The clock of the library is frozen, so nothing is looked at unless a test lets time pass. */
+#include <redlock/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/observer.h"
+#include "io/farm.h"
+#include "io/suspend.h"
+#include "io/waiter.h"
+#include "io/watch.h"
+#include "lib/rows.h"
+#include "lock/manager.h"
+#include "lock/observation.h"
+
+#define MASTERS 5
+#define COUNTER "k" RLK_COMMAND_COUNTER
+
+/* A majority, and what is left of the masters. */
+#define MOST 0, 3
+#define ALL 0, MASTERS
+#define REST 3, MASTERS
+
+#define SETTLED_MS 6
+#define POLLED_MS 1300
+#define LOOKED_MS 6300
+
+static struct farm f;
+static struct outcome got;
+static struct rlk_observation *observation;
+
+/* What was reported: each with a letter: 'h'eld, 'f'ree, 'u'nknown, 'c'ancelled; and the last. */
+static struct {
+    char reports[64];
+    size_t n;
+    char token[300], leader[80];
+    uint64_t fence, ttl_ms;
+    bool ends; /* the callback ends it */
+} seen;
+
+static void on_observed(const struct redlock_query_result *result, int status, void *arg)
+{
+    ck_assert_ptr_eq(arg, &seen);
+    ck_assert_uint_lt(seen.n + 1, sizeof(seen.reports));
+    if (status == REDLOCK_ECANCELED) {
+        ck_assert_ptr_null(result);
+        seen.reports[seen.n++] = 'c';
+        return;
+    }
+    ck_assert(status == 0 || status == REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(status != 0, result->unknown);
+    ck_assert_uint_eq(result->waiters, 0);
+    seen.reports[seen.n++] = status ? 'u' : result->held ? 'h' : 'f';
+    snprintf(seen.token, sizeof(seen.token), "%s", result->held ? result->token : "");
+    snprintf(seen.leader, sizeof(seen.leader), "%s", result->leader);
+    seen.fence = result->fence;
+    seen.ttl_ms = result->ttl_ms;
+    if (seen.ends) {
+        rlk_observation_end(observation);
+    }
+}
+
+static void observe(void)
+{
+    memset(&seen, 0, sizeof(seen));
+    ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &observation), 0);
+}
+
+/* Let time pass in small steps, and everything be answered in between. */
+static void pass_ms(unsigned ms)
+{
+    for (; ms > 0; ms -= ms < 5 ? ms : 5) {
+        suspend_ms(ms < 5 ? ms : 5);
+        loop_settle(f.base);
+    }
+}
+
+static bool is_watched(void *arg)
+{
+    size_t i;
+
+    (void)arg;
+    for (i = 0; i < f.n; i++) {
+        if (rlk_watch_state(&f.rl->nodes[i]) != RLK_WATCH_UP) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void start_with(int watch)
+{
+    waiter_start(&f, &got, MASTERS, watch);
+    observe();
+    if (watch) {
+        loop_must_true(f.base, is_watched, NULL);
+    }
+    loop_settle(f.base);
+    pass_ms(SETTLED_MS);
+}
+
+static void start(void)
+{
+    start_with(1);
+    ck_assert_str_eq(seen.reports, "f");
+}
+
+static void finish(void)
+{
+    rlk_observation_end(observation);
+    waiter_end(&f);
+}
+
+static void give(size_t first, size_t last, const char *token, uint64_t ttl_ms)
+{
+    for (; first < last; first++) {
+        model_set(fake_model(f.nodes[first]), "k", token, ttl_ms);
+    }
+    loop_settle(f.base);
+}
+
+static void take(size_t first, size_t last)
+{
+    for (; first < last; first++) {
+        model_del(fake_model(f.nodes[first]), "k");
+    }
+    loop_settle(f.base);
+}
+
+static void count_fence(size_t first, size_t last, const char *fence)
+{
+    for (; first < last; first++) {
+        model_set(fake_model(f.nodes[first]), COUNTER, fence, 0);
+    }
+    loop_settle(f.base);
+}
+
+static void must_see(const char *reports)
+{
+    pass_ms(SETTLED_MS);
+    ck_assert_str_eq(seen.reports, reports);
+}
+
+static size_t looks(void)
+{
+    return waiter_count(&f, "PTTL k");
+}
+
+/* ---- what is reported ---- */
+
+START_TEST(each_change_is_reported_once)
+{
+    start();
+    give(ALL, "a", 60000);
+    must_see("fh");
+    ck_assert_str_eq(seen.token, "a");
+    take(ALL);
+    must_see("fhf");
+    ck_assert_str_eq(seen.token, "");
+    give(ALL, "b", 60000);
+    must_see("fhfh");
+    ck_assert_str_eq(seen.token, "b");
+    finish();
+}
+END_TEST
+
+START_TEST(a_majority_is_enough_and_needed)
+{
+    start();
+    give(REST, "a", 60000);
+    must_see("f");
+    give(0, 1, "a", 60000);
+    must_see("fh");
+    take(0, 1);
+    must_see("fhf");
+    finish();
+}
+END_TEST
+
+START_TEST(a_renewal_is_one_look_and_no_report)
+{
+    size_t n;
+
+    start();
+    give(ALL, "a", 60000);
+    must_see("fh");
+    n = looks();
+    give(ALL, "a", 70000);
+    must_see("fh");
+    ck_assert_uint_eq(looks(), n + MASTERS);
+    finish();
+}
+END_TEST
+
+/* The next one takes over before the settling is over. */
+START_TEST(a_hand_over_is_never_reported_as_free)
+{
+    start();
+    give(ALL, "a", 60000);
+    must_see("fh");
+    take(ALL);
+    pass_ms(3);
+    give(ALL, "b", 60000);
+    must_see("fhh");
+    ck_assert_str_eq(seen.token, "b");
+    finish();
+}
+END_TEST
+
+START_TEST(the_fence_of_a_majority_is_reported)
+{
+    start();
+    count_fence(MOST, "7");
+    give(ALL, "a", 60000);
+    must_see("fh");
+    ck_assert_uint_eq(seen.fence, 7);
+    count_fence(ALL, "8");
+    must_see("fhh");
+    ck_assert_uint_eq(seen.fence, 8);
+    finish();
+}
+END_TEST
+
+/* The counters of a new holder follow its keys. */
+START_TEST(a_new_holder_is_not_reported_with_the_fence_of_the_former)
+{
+    start();
+    count_fence(ALL, "7");
+    give(ALL, "a", 60000);
+    must_see("fh");
+    give(ALL, "b", 60000);
+    pass_ms(3);
+    ck_assert_str_eq(seen.reports, "fh");
+    count_fence(ALL, "8");
+    must_see("fhh");
+    ck_assert_str_eq(seen.token, "b");
+    ck_assert_uint_eq(seen.fence, 8);
+    finish();
+}
+END_TEST
+
+START_TEST(a_leader_of_this_manager_is_observed)
+{
+    struct redlock_request request = outcome_request("k");
+
+    start();
+    request.fence = 1;
+    request.owner = "leader me 10.0.0.1";
+    got = farm_acquire_as(&f, &request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    loop_settle(f.base);
+    must_see("fh");
+    ck_assert_str_eq(seen.leader, "me");
+    ck_assert_uint_eq(seen.fence, redlock_lock_fence(got.lock));
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    loop_settle(f.base);
+    must_see("fhf");
+    finish();
+}
+END_TEST
+
+START_TEST(all_who_observe_a_key_are_told)
+{
+    struct rlk_observation *other;
+
+    start();
+    ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &other), 0);
+    loop_settle(f.base);
+    must_see("ff");
+    give(ALL, "a", 60000);
+    must_see("ffhh");
+    rlk_observation_end(other);
+    take(ALL);
+    must_see("ffhhf");
+    finish();
+}
+END_TEST
+
+START_TEST(with_a_prefix_the_key_is_found)
+{
+    suspend_freeze();
+    farm_start(&f, MASTERS, FAKE_UNIX);
+    f.options.key_prefix = "p:";
+    f.options.watch = 1;
+    farm_open(&f);
+    observe();
+    loop_must_true(f.base, is_watched, NULL);
+    loop_settle(f.base);
+    must_see("f");
+    for (size_t i = 0; i < MASTERS; i++) {
+        model_set(fake_model(f.nodes[i]), "p:k", "a", 60000);
+    }
+    loop_settle(f.base);
+    must_see("fh");
+    finish();
+}
+END_TEST
+
+/* ---- when it looks ---- */
+
+START_TEST(masters_that_push_are_not_polled)
+{
+    size_t n;
+
+    start();
+    n = looks();
+    pass_ms(60000);
+    ck_assert_uint_ge(looks() - n, (size_t)MASTERS * 60000 / LOOKED_MS);
+    ck_assert_uint_le(looks() - n, (size_t)MASTERS * 60000 / 3700);
+    finish();
+}
+END_TEST
+
+START_TEST(a_change_meanwhile_is_one_more_look)
+{
+    size_t n;
+    int i;
+
+    start();
+    give(ALL, "a", 60000);
+    must_see("fh");
+    n = looks();
+    fake_on(f.nodes[0], "PTTL", FAKE_STALL, NULL);
+    for (i = 0; i < 10; i++) {
+        give(0, 1, "a", 60000);
+    }
+    ck_assert_uint_eq(looks(), n + 1);
+    fake_behave(f.nodes[0]);
+    fake_go_on(f.nodes[0]);
+    loop_settle(f.base);
+    ck_assert_uint_le(looks(), n + 2);
+    must_see("fh");
+    finish();
+}
+END_TEST
+
+/* The masters say nothing of the end of a key. */
+START_TEST(an_expired_key_is_noticed_at_its_end)
+{
+    size_t i, n;
+
+    start();
+    give(ALL, "a", 100);
+    must_see("fh");
+    n = looks();
+    pass_ms(80);
+    ck_assert_uint_eq(looks(), n);
+    for (i = 0; i < MASTERS; i++) {
+        fake_model(f.nodes[i])->clock_us += 200000;
+    }
+    pass_ms(20);
+    must_see("fhf");
+    finish();
+}
+END_TEST
+
+START_TEST(a_key_that_outlives_its_end_is_looked_at_less_and_less)
+{
+    size_t i, n;
+
+    start();
+    give(ALL, "a", 100);
+    must_see("fh");
+    for (i = 0; i < MASTERS; i++) {
+        fake_on(f.nodes[i], "PTTL", FAKE_REPLY, ":0\r\n");
+    }
+    n = looks();
+    pass_ms(1100);
+    ck_assert_uint_le(looks() - n, (size_t)MASTERS * 35);
+    ck_assert_uint_ge(looks() - n, (size_t)MASTERS * 20);
+    ck_assert_str_eq(seen.reports, "fh");
+    finish();
+}
+END_TEST
+
+START_TEST(after_a_flush_all_masters_are_looked_at)
+{
+    size_t i;
+
+    start();
+    give(ALL, "a", 60000);
+    must_see("fh");
+    for (i = 0; i < MASTERS; i++) {
+        model_flush(fake_model(f.nodes[i]));
+    }
+    loop_settle(f.base);
+    must_see("fhf");
+    finish();
+}
+END_TEST
+
+static const struct {
+    const char *claim, *command;
+} denials[] = {
+    {"without_a_watch_masters_are_polled", NULL},
+    {"without_tracking_masters_are_polled", "CLIENT TRACKING"},
+    {"without_caching_masters_are_polled", "CLIENT CACHING"},
+    {"without_exists_masters_are_polled", "EXISTS"},
+};
+
+START_TEST(a_master_that_does_not_push)
+{
+    size_t i, n;
+
+    waiter_start(&f, &got, MASTERS, denials[_i].command != NULL);
+    for (i = 0; denials[_i].command && i < MASTERS; i++) {
+        fake_on(f.nodes[i], denials[_i].command, FAKE_REPLY, "-NOPERM no\r\n");
+    }
+    observe();
+    loop_settle(f.base);
+    must_see("f");
+    n = looks();
+    give(ALL, "a", 60000);
+    pass_ms(POLLED_MS);
+    ck_assert_str_eq(seen.reports, "fh");
+    pass_ms(10000);
+    ck_assert_uint_ge(looks() - n, (size_t)MASTERS * 8);
+    ck_assert_uint_le(looks() - n, (size_t)MASTERS * 22);
+    finish();
+}
+END_TEST
+
+/* Two masters push, and three do not: a change at the two is a reason to look at the three. */
+START_TEST(a_change_elsewhere_is_a_reason_to_look)
+{
+    size_t i;
+
+    waiter_start(&f, &got, MASTERS, 1);
+    for (i = 0; i < 3; i++) {
+        fake_on(f.nodes[i], "CLIENT CACHING", FAKE_REPLY, "-NOPERM no\r\n");
+    }
+    observe();
+    loop_must_true(f.base, is_watched, NULL);
+    loop_settle(f.base);
+    must_see("f");
+    for (i = 0; i < MASTERS; i++) {
+        model_set(fake_model(f.nodes[i]), "k", "a", 60000);
+    }
+    loop_settle(f.base);
+    ck_assert_str_eq(seen.reports, "fh");
+    finish();
+}
+END_TEST
+
+/* ---- masters that come and go ---- */
+
+START_TEST(too_few_masters_are_a_state_after_the_timeout)
+{
+    size_t i;
+
+    start();
+    give(ALL, "a", 3600000);
+    must_see("fh");
+    for (i = 0; i < 3; i++) {
+        fake_down(f.nodes[i]);
+    }
+    loop_settle(f.base);
+    pass_ms(FARM_NEVER_MS / 2);
+    ck_assert_str_eq(seen.reports, "fh");
+    pass_ms(FARM_NEVER_MS);
+    ck_assert_str_eq(seen.reports, "fhu");
+    for (i = 0; i < 3; i++) {
+        fake_up(f.nodes[i]);
+    }
+    pass_ms(3000);
+    for (i = 0; i < 3; i++) {
+        farm_wait(&f, i, REDLOCK_NODE_UP);
+    }
+    loop_settle(f.base);
+    must_see("fhuh");
+    finish();
+}
+END_TEST
+
+START_TEST(a_master_that_is_stuck_does_not_count)
+{
+    size_t i;
+
+    start();
+    give(ALL, "a", 3600000);
+    must_see("fh");
+    for (i = 0; i < 3; i++) {
+        fake_pause(f.nodes[i]);
+    }
+    pass_ms(LOOKED_MS + 2 * FARM_NEVER_MS + 100);
+    ck_assert_str_eq(seen.reports, "fhu");
+    for (i = 0; i < 3; i++) {
+        fake_go_on(f.nodes[i]);
+    }
+    loop_settle(f.base);
+    must_see("fhuh");
+    finish();
+}
+END_TEST
+
+START_TEST(a_minority_that_goes_changes_nothing)
+{
+    start();
+    count_fence(MOST, "7");
+    give(ALL, "a", 3600000);
+    must_see("fh");
+    fake_down(f.nodes[0]);
+    fake_down(f.nodes[1]);
+    loop_settle(f.base);
+    pass_ms(2 * FARM_NEVER_MS);
+    ck_assert_str_eq(seen.reports, "fh");
+    finish();
+}
+END_TEST
+
+/* ---- the beginning and the end ---- */
+
+START_TEST(it_waits_for_masters_that_are_being_connected)
+{
+    suspend_freeze();
+    farm_start(&f, MASTERS, FAKE_UNIX);
+    f.options.watch = 1;
+    farm_open_at_once(&f);
+    observe();
+    loop_must_true(f.base, is_watched, NULL);
+    loop_settle(f.base);
+    must_see("f");
+    finish();
+}
+END_TEST
+
+START_TEST(after_the_end_nothing_is_reported)
+{
+    start();
+    give(ALL, "a", 60000);
+    rlk_observation_end(observation);
+    pass_ms(100);
+    ck_assert_str_eq(seen.reports, "fh");
+    take(ALL);
+    pass_ms(LOOKED_MS);
+    ck_assert_str_eq(seen.reports, "fh");
+    waiter_end(&f);
+}
+END_TEST
+
+START_TEST(a_report_that_is_due_is_dropped_by_the_end)
+{
+    waiter_start(&f, &got, MASTERS, 0);
+    observe();
+    rlk_observation_end(observation);
+    rlk_observation_end(NULL);
+    pass_ms(100);
+    ck_assert_str_eq(seen.reports, "");
+    waiter_end(&f);
+}
+END_TEST
+
+START_TEST(its_callback_may_end_it)
+{
+    start();
+    seen.ends = true;
+    give(ALL, "a", 60000);
+    must_see("fh");
+    take(ALL);
+    must_see("fh");
+    waiter_end(&f);
+}
+END_TEST
+
+START_TEST(a_close_cancels_it)
+{
+    start();
+    give(ALL, "a", 60000);
+    must_see("fh");
+    suspend_unfreeze();
+    farm_close(&f);
+    ck_assert_str_eq(seen.reports, "fhc");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(an_end_after_the_close_has_begun_is_silent)
+{
+    int closed = 0;
+
+    start();
+    ck_assert_int_eq(redlock_close(f.rl, watch_on_closed, &closed), 0);
+    rlk_observation_end(observation);
+    ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &observation), REDLOCK_ESTATE);
+    f.rl = NULL;
+    suspend_unfreeze();
+    loop_must(f.base, &closed);
+    ck_assert_str_eq(seen.reports, "f");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(wrong_keys_and_too_many_are_refused)
+{
+    static struct rlk_observation *many[RLK_OBSERVATION_MAX];
+    static char key[REDLOCK_MAX_KEY + 2];
+    size_t i;
+
+    waiter_start(&f, &got, 1, 0);
+    memset(key, 'k', sizeof(key) - 1);
+    ck_assert_int_eq(rlk_observe(f.rl, "", on_observed, &seen, many), REDLOCK_EINVAL);
+    ck_assert_int_eq(rlk_observe(f.rl, key, on_observed, &seen, many), REDLOCK_EINVAL);
+    ck_assert_int_eq(rlk_observe(NULL, "k", on_observed, &seen, many), REDLOCK_EINVAL);
+    for (i = 0; i < RLK_OBSERVATION_MAX; i++) {
+        ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &many[i]), 0);
+    }
+    ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &observation), REDLOCK_ELIMIT);
+    for (i = 0; i < RLK_OBSERVATION_MAX; i++) {
+        rlk_observation_end(many[i]);
+    }
+    loop_settle(f.base);
+    ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &observation), 0);
+    finish();
+}
+END_TEST
+
+static Suite *observation_suite(void)
+{
+    Suite *s = suite_create("observation");
+    TCase *c = tcase_create("reports");
+
+    tcase_add_test(c, each_change_is_reported_once);
+    tcase_add_test(c, a_majority_is_enough_and_needed);
+    tcase_add_test(c, a_renewal_is_one_look_and_no_report);
+    tcase_add_test(c, a_hand_over_is_never_reported_as_free);
+    tcase_add_test(c, the_fence_of_a_majority_is_reported);
+    tcase_add_test(c, a_new_holder_is_not_reported_with_the_fence_of_the_former);
+    tcase_add_test(c, a_leader_of_this_manager_is_observed);
+    tcase_add_test(c, all_who_observe_a_key_are_told);
+    tcase_add_test(c, with_a_prefix_the_key_is_found);
+    suite_add_tcase(s, c);
+    c = tcase_create("looks");
+    tcase_add_test(c, masters_that_push_are_not_polled);
+    tcase_add_test(c, a_change_meanwhile_is_one_more_look);
+    tcase_add_test(c, an_expired_key_is_noticed_at_its_end);
+    tcase_add_test(c, a_key_that_outlives_its_end_is_looked_at_less_and_less);
+    tcase_add_test(c, after_a_flush_all_masters_are_looked_at);
+    tcase_add_rows(c, a_master_that_does_not_push, denials);
+    tcase_add_test(c, a_change_elsewhere_is_a_reason_to_look);
+    suite_add_tcase(s, c);
+    c = tcase_create("masters");
+    tcase_add_test(c, too_few_masters_are_a_state_after_the_timeout);
+    tcase_add_test(c, a_master_that_is_stuck_does_not_count);
+    tcase_add_test(c, a_minority_that_goes_changes_nothing);
+    suite_add_tcase(s, c);
+    c = tcase_create("ends");
+    tcase_add_test(c, it_waits_for_masters_that_are_being_connected);
+    tcase_add_test(c, after_the_end_nothing_is_reported);
+    tcase_add_test(c, a_report_that_is_due_is_dropped_by_the_end);
+    tcase_add_test(c, its_callback_may_end_it);
+    tcase_add_test(c, a_close_cancels_it);
+    tcase_add_test(c, an_end_after_the_close_has_begun_is_silent);
+    tcase_add_test(c, wrong_keys_and_too_many_are_refused);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {observation_suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
