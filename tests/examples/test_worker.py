@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The example of a thread that checks the deadline itself, run on the masters of a sandbox.
-$REDLOCK: the command. $WORKER: the example."""
+$REDLOCK: the command. $EXAMPLE: the example."""
 import os
 import signal
 import subprocess
@@ -10,7 +10,7 @@ import time
 from lib import LOST, Tap, wrong
 
 REDLOCK = os.environ['REDLOCK']
-WORKER = os.environ['WORKER']
+WORKER = os.environ['EXAMPLE']
 TTL_S = 4
 STEPS = 90
 

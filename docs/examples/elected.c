@@ -1,0 +1,202 @@
+/* elected.c - a daemon that runs on several machines, and works on one of them.
+ *
+ *     elected ID redis://a redis://b redis://c
+ *
+ * Start it several times, each with another ID. One instance is elected and works. When it gets
+ * SIGTERM it finishes its step, resigns and ends, and another one is elected at once. When it is
+ * killed, stopped or cut off, another one is elected when its ttl is over.
+ *
+ * The loop's thread takes part in the election. A worker's thread works. Before each step the
+ * worker compares the deadline of the lead with the clock, so it is right even when the loop is
+ * blocked, or the whole process was stopped. The term goes with each step: a resource that refuses
+ * a smaller term than the largest that it has seen is safe even from a step that began in time and
+ * was then stopped half way.
+ */
+#include <event2/event.h>
+#include <pthread.h>
+#include <redlock/redlock.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TTL_MS 3000
+#define STEP_US 20000 /* the longest that a step takes */
+
+struct daemon {
+    const char *id;
+    struct redlock *rl;
+    struct redlock_election *election;
+    struct event *sigterm, *sigint, *ended;
+    pthread_t worker;
+    int done[2]; /* a pipe: the worker has ended */
+    uint64_t term;
+    atomic_bool stop; /* the worker is to end */
+};
+
+/* ---- the worker's thread ---- */
+
+static void sleep_us(long us)
+{
+    struct timespec some_time = {0, us * 1000};
+
+    nanosleep(&some_time, NULL);
+}
+
+/* Here is the work. It needs the term, not the election. */
+static void do_step(const struct daemon *d)
+{
+    uint64_t from = redlock_clock_us();
+
+    sleep_us(STEP_US / 2);
+    printf("%s term %llu from %llu to %llu\n", d->id, (unsigned long long)d->term,
+           (unsigned long long)from, (unsigned long long)redlock_clock_us());
+}
+
+/* The deadline becomes later with each renewal. It can also become earlier, so each step reads it
+ * again. Without time for a step the worker waits: for the next renewal, or to be demoted. */
+static void *work(void *arg)
+{
+    struct daemon *d = arg;
+
+    while (!atomic_load(&d->stop)) {
+        if (redlock_clock_us() + STEP_US < redlock_election_deadline_us(d->election)) {
+            do_step(d);
+        } else {
+            sleep_us(STEP_US);
+        }
+    }
+    return write(d->done[1], "", 1) == 1 ? d : NULL;
+}
+
+/* ---- the election, in the loop's thread ---- */
+
+static void on_elected(struct redlock_election *election, uint64_t term, void *arg)
+{
+    struct daemon *d = arg;
+
+    (void)election;
+    printf("%s elected, term %llu\n", d->id, (unsigned long long)term);
+    d->term = term;
+    atomic_store(&d->stop, false);
+    if (pthread_create(&d->worker, NULL, work, d) != 0) {
+        exit(1); /* the lead ends when the ttl is over */
+    }
+}
+
+/* The worker may be in a step. It has until demotion->stop_by_us; nobody else is elected before
+ * that, or before redlock_election_stopped(). */
+static void on_demoted(struct redlock_election *election, const struct redlock_demotion *demotion,
+                       void *arg)
+{
+    struct daemon *d = arg;
+
+    (void)election;
+    printf("%s demoted: %s\n", d->id,
+           demotion->reason ? redlock_strerror(demotion->reason) : "resigned");
+    atomic_store(&d->stop, true);
+}
+
+static void on_ended(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *d = arg;
+    char byte;
+
+    (void)what;
+    if (read(fd, &byte, 1) == 1) {
+        pthread_join(d->worker, NULL);
+        redlock_election_stopped(d->election);
+    }
+}
+
+/* ---- the beginning and the end ---- */
+
+static void on_closed(void *arg)
+{
+    struct daemon *d = arg;
+
+    event_free(d->sigterm);
+    event_free(d->sigint);
+    event_free(d->ended);
+}
+
+static void on_freed(void *arg)
+{
+    struct daemon *d = arg;
+
+    redlock_close(d->rl, on_closed, d);
+}
+
+/* Resigns, waits for the worker, and ends. */
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+    struct daemon *d = arg;
+
+    (void)number;
+    (void)what;
+    redlock_election_free(d->election, on_freed, d);
+}
+
+static int campaign(struct daemon *d)
+{
+    struct redlock_election_options options;
+    int status;
+
+    redlock_election_options_init(&options);
+    options.name = "elected";
+    options.id = d->id;
+    options.ttl_ms = TTL_MS;
+    options.stops_later = 1;
+    options.elected_cb = on_elected;
+    options.demoted_cb = on_demoted;
+    options.arg = d;
+    status = redlock_election_new(d->rl, &options, &d->election);
+    return status ? status : redlock_election_campaign(d->election);
+}
+
+static int start(struct daemon *d, struct event_base *base, const char *const *nodes, int n_nodes)
+{
+    struct redlock_options options;
+    int status;
+
+    redlock_options_init(&options);
+    options.nodes = nodes;
+    options.n_nodes = (size_t)n_nodes;
+    status = redlock_new(base, &options, &d->rl);
+    return status ? status : campaign(d);
+}
+
+static void add_events(struct daemon *d, struct event_base *base)
+{
+    d->sigterm = event_new(base, SIGTERM, EV_SIGNAL | EV_PERSIST, on_signal, d);
+    d->sigint = event_new(base, SIGINT, EV_SIGNAL | EV_PERSIST, on_signal, d);
+    d->ended = event_new(base, d->done[0], EV_READ | EV_PERSIST, on_ended, d);
+    event_add(d->sigterm, NULL);
+    event_add(d->sigint, NULL);
+    event_add(d->ended, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    struct event_base *base = event_base_new();
+    struct daemon d = {.id = argc > 1 ? argv[1] : ""};
+    int status;
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc < 3 || pipe(d.done) != 0) {
+        fprintf(stderr, "usage: elected ID MASTER...\n");
+        return 64;
+    }
+    add_events(&d, base);
+    status = start(&d, base, (const char *const *)argv + 2, argc - 2);
+    if (status) {
+        fprintf(stderr, "%s\n", redlock_strerror(status));
+        return 1;
+    }
+    event_base_dispatch(base);
+    event_base_free(base);
+    return 0;
+}
