@@ -305,6 +305,14 @@ static uint64_t bound(const struct world *w, const struct moment *m)
     return rlk_time_min(us, c->retry_max_us);
 }
 
+/* [W7] Who yields first leaves the others their time. */
+static uint64_t back_off_limit_us(const struct world *w, const struct moment *m)
+{
+    uint64_t from_us = rlk_time_add(w->now_us, yields(w, m) ? RLK_WAITING_YIELD_US : 0);
+
+    return rlk_time_add(from_us, bound(w, m));
+}
+
 static void check_deadline(struct world *w, const struct moment *m)
 {
     uint64_t due_us = m->out->deadline_us;
@@ -322,7 +330,7 @@ static void check_deadline(struct world *w, const struct moment *m)
         FUZZ_CHECK(due_us == w->deadline_us, "the back-off does not change while it lasts");
     } else if (!wait_model_applies(m->after)) {
         FUZZ_CHECK(due_us >= w->now_us && due_us <= w->give_up_us &&
-                       due_us <= rlk_time_add(w->now_us, bound(w, m)),
+                       due_us <= back_off_limit_us(w, m),
                    "the back-off is under its bound, and ends with the wait");
     }
     w->deadline_us = due_us;
