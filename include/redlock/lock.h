@@ -454,7 +454,7 @@ struct redlock_node_detail {
     size_t size;
     enum redlock_vote vote;
     /* For REDLOCK_VOTE_NO: the value of the key there, which is the token of its holder (written as
-     * in redlock/query.h, some 120 characters of it); "" when there is no key, or the server does
+     * in redlock/query.h, some 250 characters of it); "" when there is no key, or the server does
      * not say (Redis before 7.0). Lives until the handle is gone or tries again. */
     const char *holder;
     /* For REDLOCK_VOTE_NONE, REDLOCK_VOTE_UNKNOWN and REDLOCK_VOTE_QUARANTINED: what is wrong with

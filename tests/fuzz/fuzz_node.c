@@ -33,6 +33,8 @@
 #include "base/alloc.h"
 #include "base/time.h"
 #include "fuzz.h"
+#include "lock/found.h"
+#include "node/claim.h"
 #include "peer.h"
 #include "virtual.h"
 
@@ -146,7 +148,7 @@ static void check_failed(const struct world *w, const struct redlock_lock *lock,
                "an acquire ends as it is documented");
     FUZZ_CHECK(redlock_lock_validity_ms(lock) == 0, "what is not held is not valid");
     FUZZ_CHECK(redlock_lock_node(lock, 0, &d) == 0, "a vote can be asked for");
-    check_text(d.holder, 128);
+    check_text(d.holder, RLK_TOKEN_MAX + 1);
     check_text(d.error, 256);
 }
 
@@ -182,7 +184,7 @@ static void on_queried(const struct redlock_query_result *r, int status, void *a
         FUZZ_CHECK(status == 0 || status == REDLOCK_ENOQUORUM, "a query ends as documented");
         FUZZ_CHECK(r->n_nodes == 1 && (status == 0) == (r->answered == 1), "one node's answer");
         FUZZ_CHECK(r->held == (r->holding == 1) && (r->held || r->ttl_ms == 0), "held by one");
-        check_text(r->token, 128);
+        check_text(r->token, RLK_FOUND_SHOWN);
         check_text(r->nodes[0]->error, 160);
     }
     react(world);
