@@ -262,6 +262,22 @@ START_TEST(a_leader_of_this_manager_is_observed)
 }
 END_TEST
 
+/* Only the first 8 KiB are kept. */
+START_TEST(long_values_of_different_length_are_different_holders)
+{
+    static char value[9002];
+
+    start();
+    memset(value, 'v', sizeof(value) - 2);
+    give(ALL, value, 60000);
+    must_see("fh");
+    value[sizeof(value) - 2] = 'v';
+    give(ALL, value, 60000);
+    must_see("fhh");
+    finish();
+}
+END_TEST
+
 START_TEST(all_who_observe_a_key_are_told)
 {
     struct rlk_observation *other;
@@ -629,6 +645,7 @@ static Suite *observation_suite(void)
     tcase_add_test(c, the_fence_of_a_majority_is_reported);
     tcase_add_test(c, a_new_holder_is_not_reported_with_the_fence_of_the_former);
     tcase_add_test(c, a_leader_of_this_manager_is_observed);
+    tcase_add_test(c, long_values_of_different_length_are_different_holders);
     tcase_add_test(c, all_who_observe_a_key_are_told);
     tcase_add_test(c, with_a_prefix_the_key_is_found);
     suite_add_tcase(s, c);
