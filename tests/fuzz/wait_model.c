@@ -250,7 +250,8 @@ static void follow_wait(struct wait_model *m, const struct wait_step *s)
 {
     bool was_enough = are_enough(m->listed | m->turn, s->before->waiting.hosts);
 
-    if (is_wake_up(s->ev) && s->before->split && s->ev->now_us >= s->before->retry_us) {
+    if ((is_wake_up(s->ev) || is_hint(s->ev)) && s->before->split &&
+        s->ev->now_us >= s->before->retry_us) {
         m->turn = 0; /* of the back-off */
     }
     follow_hosts(m, s);
