@@ -66,9 +66,10 @@ class Candidate:
             os.kill(self.process.pid, number)
 
     def signal_group(self, number):
-        """What a terminal or a service manager does: also to what it has started."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, number)
+        """What a terminal or a service manager does: also to what it has started, and to the reader."""
+        for process in filter(None, (self.reader, self.process)):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
 
     def family(self):
         return family(self.process.pid) + (family(self.reader.pid) if self.reader else [])

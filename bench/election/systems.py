@@ -53,8 +53,8 @@ class EtcdLock(System):
 class EtcdElect(System):
     """It runs no command: it prints a line when it is elected, and another program reads that."""
     name = 'etcdctl elect'
-    remark = ('etcdctl elect runs no command: what acts here reads what it prints. Its ttl is 60 s and cannot be chosen, so '
-              'kill -9 was done once, and SIGSTOP left out')
+    remark = ('etcdctl elect runs no command: what acts here reads what it prints, and gets SIGTERM, too. Its ttl is 60 s and '
+              'cannot be chosen, so kill -9 was done once, and SIGSTOP left out')
 
     def __init__(self, etcd, act, ttl_s):
         super().__init__(etcd.pids(), act, 60)
@@ -62,6 +62,9 @@ class EtcdElect(System):
 
     def commands(self, name, number, records):
         return [[*self.control, 'elect', name, str(number)], [self.act, records, str(number), '--input']]
+
+    def ask_to_end(self, leader):
+        leader.signal_group(signal.SIGTERM)
 
     def events(self, first):
         return ['term', 'kill'] if first else ['term']
