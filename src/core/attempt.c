@@ -60,12 +60,19 @@ static void wait(struct rlk_attempt *a, bool yields, uint64_t from_us)
     }
 }
 
+/* Whether votes in quarantine were missing, and not only votes that others had [S11]. Contenders
+ * that cannot win would wake each other all the time. */
+static bool is_in_vain(const struct rlk_attempt *a)
+{
+    return a->round.quarantined != 0 && !rlk_round_is_refused(&a->round, a->config.terms.nodes);
+}
+
 /* When we had a vote, other contenders may have had the others. When a node that said it was our
  * turn did not refuse, it will say so again at once; and it may do so although it refuses. */
 static bool is_back_off_needed(const struct rlk_attempt *a)
 {
-    return rlk_round_is_split(&a->round) || (a->waiting.turn & ~a->round.no) != 0 ||
-           rlk_waiting_is_vain(&a->waiting);
+    return rlk_round_is_split(&a->round) || is_in_vain(a) ||
+           (a->waiting.turn & ~a->round.no) != 0 || rlk_waiting_is_vain(&a->waiting);
 }
 
 static void wait_after_round(struct rlk_attempt *a, uint64_t now_us)

@@ -482,12 +482,23 @@ START_TEST(after_a_split_vote_a_turn_waits_for_the_back_off)
 }
 END_TEST
 
+/* Others cannot win either: contenders that wake each other would ask all the time. */
+START_TEST(a_turn_waits_for_the_back_off_when_votes_in_quarantine_were_missing)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, SLOW, NODES(5, 0), TRY, VOTE(LATER, 0x18, NO), VOTE(LATER, 0x1, QUARANTINED), WAITING,
+         IS(a.split, true));
+    expect_held_back(&w);
+}
+END_TEST
+
 /* They will say that it is our turn again, although our rounds get no vote there. */
 START_TEST(a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off)
 {
     struct world w = {.c = attempt_config()};
 
-    PLAY(&w, SLOW, WAIT, FREE(20, 0x3), WAKE, ROUND(2), VOTE(LATER, 0x3, QUARANTINED),
+    PLAY(&w, SLOW, WAIT, FREE(20, 0x3), WAKE, ROUND(2), VOTE(LATER, 0x3, UNKNOWN),
          VOTE(LATER, 0x1c, NO), WAITING, IS(a.split, true));
     expect_held_back(&w);
 }
@@ -583,6 +594,7 @@ static Suite *suite(void)
     tcase_add_rows(c, manners, of_manners);
     tcase_add_rows(c, an_end, of_ends);
     tcase_add_test(c, after_a_split_vote_a_turn_waits_for_the_back_off);
+    tcase_add_test(c, a_turn_waits_for_the_back_off_when_votes_in_quarantine_were_missing);
     tcase_add_test(c, a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off);
     tcase_add_test(c, a_turn_that_is_announced_and_refused_again_waits_for_the_back_off);
     tcase_add_test(c, a_turn_after_the_back_off_begins_a_round);
