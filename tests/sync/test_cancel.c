@@ -149,12 +149,15 @@ END_TEST
 
 static void on_signal(int signal)
 {
+    int before = errno;
+
     (void)signal;
     errno = 1234;
     redlock_sync_cancel(canceler);
     if (errno != 1234) {
         abort();
     }
+    errno = before;
 }
 
 static void handle_signals(void (*handler)(int))
