@@ -164,6 +164,18 @@ bool bench_meter_cycle(struct bench_meter *m, uint64_t now_ns)
     return now_ns < m->over_ns;
 }
 
+void bench_meter_add(struct bench_meter *m, const struct bench_meter *other)
+{
+    unsigned i;
+
+    m->cycles += other->cycles;
+    m->errors += other->errors;
+    m->acquires += other->acquires;
+    for (i = 0; i < BENCH_BUCKETS; i++) {
+        m->buckets[i] += other->buckets[i];
+    }
+}
+
 /* The time that a share of the acquires did not exceed, in microseconds. */
 static double percentile_us(const struct bench_meter *m, double share)
 {

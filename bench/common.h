@@ -69,6 +69,9 @@ void bench_meter_error(struct bench_meter *m);
 /* A cycle ended at now_ns. Returns false when the time is over: begin no more. */
 bool bench_meter_cycle(struct bench_meter *m, uint64_t now_ns);
 
+/* Add what another meter has counted in the same time. */
+void bench_meter_add(struct bench_meter *m, const struct bench_meter *other);
+
 /* Print the one line of JSON on stdout. */
 void bench_meter_print(const struct bench_meter *m, const struct bench_args *args,
                        const char *client);
