@@ -11,11 +11,12 @@
  *     redlock/loop.h      for programs with another event loop
  *     redlock/examine.h   whether the masters are fit for locks
  *     redlock/sync.h      the same for threads, without an event loop
+ *     redlock/sync_election.h   elections for threads
  *     redlock/trace.h     everything that happens, as it happens
  *     redlock/error.h     every status code
  *     redlock/version.h   the version
  *
- * These rules hold for every function, but those of redlock/sync.h have rules of their own instead
+ * These rules hold for every function, but those of redlock/sync*.h have rules of their own instead
  * of the first five. Each rule is tested.
  *
  *  1. No function blocks, prints, starts a thread, installs a signal handler, or ends the process.
@@ -60,6 +61,7 @@
 #include <redlock/manager.h>
 #include <redlock/query.h>
 #include <redlock/sync.h>
+#include <redlock/sync_election.h>
 #include <redlock/trace.h>
 #include <redlock/version.h>
 

@@ -3,6 +3,7 @@
 
 #include <redlock/redlock.h>
 
+#include "sync/election.h"
 #include "sync/lock.h"
 #include "sync/thread.h"
 
@@ -50,6 +51,7 @@ static void on_closed(void *arg)
 {
     struct redlock_sync *s = arg;
 
+    rlk_sync_elections_end(s);
     s->rl = NULL;
     s->ends = true;
 }
@@ -59,6 +61,7 @@ static void run_close(struct rlk_sync_task *task)
     struct redlock_sync *s = RLK_CONTAINER(task, struct redlock_sync, close);
 
     rlk_sync_locks_close(s);
+    rlk_sync_elections_close(s);
     redlock_close(s->rl, on_closed, s);
 }
 

@@ -194,6 +194,7 @@ static int prepare(struct redlock_sync *s)
     atomic_init(&s->refs, 1);
     atomic_init(&s->closing, false);
     rlk_list_init(&s->locks);
+    rlk_list_init(&s->elections);
     if (status) {
         return status;
     }

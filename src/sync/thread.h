@@ -53,7 +53,7 @@ struct redlock_sync {
     struct event *wake;
     struct redlock *rl; /* NULL: not made, or closed */
     bool ends;          /* the thread ends after this turn */
-    struct rlk_list locks;
+    struct rlk_list locks, elections;
     struct rlk_sync_call *finished; /* their gates are still shut */
     struct rlk_sync_task close;
 };
