@@ -1,8 +1,8 @@
 /* test_deadline.c - when a command under a lock gets SIGTERM, and when SIGKILL. */
 #include <stdint.h>
 
-#include "cli/lock/deadline.h"
-#include "cli/lock/terms.h"
+#include "cli/run/deadline.h"
+#include "cli/run/terms.h"
 #include "lib/runner.h"
 
 #define MS UINT64_C(1000)
@@ -124,6 +124,42 @@ START_TEST(the_deadline_is_never_later_than_max_hold_allows)
 }
 END_TEST
 
+START_TEST(a_command_that_is_stopped_gets_sigterm_now_and_sigkill_after_its_grace)
+{
+    cli_deadline_stop(&deadline, NOW + MS, 2000);
+    ck_assert_uint_eq(deadline.term_us, NOW + MS);
+    ck_assert_uint_eq(deadline.kill_us, NOW + 2001 * MS);
+}
+END_TEST
+
+/* 4294967295 ms: a grace that is never used up. */
+START_TEST(the_grace_of_a_stop_does_not_reach_beyond_the_end)
+{
+    uint64_t kill_us = deadline.kill_us;
+
+    cli_deadline_stop(&deadline, NOW + MS, UINT32_MAX);
+    ck_assert_uint_eq(deadline.term_us, NOW + MS);
+    ck_assert_uint_eq(deadline.kill_us, kill_us);
+}
+END_TEST
+
+START_TEST(no_renewal_moves_a_stop)
+{
+    cli_deadline_stop(&deadline, NOW + MS, 2000);
+    cli_deadline_update(&deadline, NOW + 2 * MS, 20000, 0);
+    ck_assert_uint_eq(deadline.term_us, NOW + MS);
+    ck_assert_uint_eq(deadline.kill_us, NOW + 2001 * MS);
+}
+END_TEST
+
+START_TEST(a_stop_does_not_give_time_to_a_denied_lock)
+{
+    cli_deadline_update(&deadline, NOW + MS, 0, 0);
+    cli_deadline_stop(&deadline, NOW + 2 * MS, 2000);
+    ck_assert_uint_eq(deadline.kill_us, 0);
+}
+END_TEST
+
 #define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
 static Suite *deadline_suite(void)
@@ -143,6 +179,10 @@ static Suite *deadline_suite(void)
     tcase_add_loop_test(tests, a_denied_lock_ends_at_once, 0, 2);
     tcase_add_test(tests, a_lock_whose_time_is_over_does_not_count_as_denied);
     tcase_add_test(tests, the_deadline_is_never_later_than_max_hold_allows);
+    tcase_add_test(tests, a_command_that_is_stopped_gets_sigterm_now_and_sigkill_after_its_grace);
+    tcase_add_test(tests, the_grace_of_a_stop_does_not_reach_beyond_the_end);
+    tcase_add_test(tests, no_renewal_moves_a_stop);
+    tcase_add_test(tests, a_stop_does_not_give_time_to_a_denied_lock);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,22 +1,21 @@
 /* lock.c - redlock lock: run a command while holding a lock.
  *
- * It acquires the lock (cli/take/take.c), runs the command (cli/lock/guard.c), and releases or
+ * It acquires the lock (cli/take/take.c), runs the command (cli/run/guard.c), and releases or
  * keeps the lock (cli/lock/hold.c).
  */
 #include "cli/lock/lock.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
 #include "cli/args/help.h"
-#include "cli/lock/guard.h"
 #include "cli/lock/hold.h"
+#include "cli/lock/lease.h"
+#include "cli/run/guard.h"
+#include "cli/run/variables.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -88,6 +87,7 @@ static const struct option options[] = {CLI_TAKE_OPTIONS,
 
 struct lock_args {
     struct cli_take take;
+    struct cli_lock_lease lease;
     struct cli_guard guard;
 };
 
@@ -98,7 +98,7 @@ static int take_option(void *arg, int option, const char *value)
     switch (option) {
     case OPTION_GRACE:
         return cli_args_duration("lock", "--grace", value, 0, REDLOCK_MAX_TTL_MS,
-                                 &lock->guard.terms.grace_ms);
+                                 &lock->lease.lease.terms.grace_ms);
     case OPTION_NO_RENEW:
         lock->take.renew = false;
         return CLI_GO_ON;
@@ -159,51 +159,10 @@ static void fit_grace(struct lock_args *lock)
     char most[CLI_DURATION_TEXT];
     uint32_t half = lock->take.ttl_ms / 2;
 
-    if (lock->guard.terms.grace_ms > half) {
+    if (lock->lease.lease.terms.grace_ms > half) {
         cli_say_detail("--grace is limited to half of the ttl: %s", cli_duration_print(half, most));
-        lock->guard.terms.grace_ms = half;
+        lock->lease.lease.terms.grace_ms = half;
     }
-}
-
-static int set_key_variables(const struct cli_keys *keys)
-{
-    char *lines = cli_keys_join(keys, "\n");
-    bool failed = lines == NULL || setenv("REDLOCK_KEY", keys->keys[0], 1) != 0 ||
-                  setenv("REDLOCK_KEYS", lines, 1) != 0;
-
-    free(lines);
-    return failed ? -1 : 0;
-}
-
-/* A fence that was inherited belongs to another lock. */
-static int set_fence(const struct redlock_lock *lock)
-{
-    char text[24];
-    uint64_t fence = redlock_lock_fence(lock);
-
-    snprintf(text, sizeof(text), "%" PRIu64, fence);
-    return fence ? setenv("REDLOCK_FENCE", text, 1) : unsetenv("REDLOCK_FENCE");
-}
-
-/* Set the variables of CMD. Returns CLI_OK or CLI_INTERNAL. */
-static int set_environment(const struct cli_keys *keys, const struct redlock_lock *lock)
-{
-    char tries_text[24];
-    char took_text[24];
-    uint32_t tries;
-    uint64_t took_us;
-
-    redlock_lock_effort(lock, &tries, &took_us);
-    snprintf(tries_text, sizeof(tries_text), "%" PRIu32, tries);
-    snprintf(took_text, sizeof(took_text), "%" PRIu64, took_us);
-    if (set_key_variables(keys) != 0 || set_fence(lock) != 0 ||
-        setenv("REDLOCK_TRIES", tries_text, 1) != 0 ||
-        setenv("REDLOCK_TOKEN", redlock_lock_token(lock), 1) != 0 ||
-        setenv("REDLOCK_TOOK_US", took_text, 1) != 0) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
-    }
-    return CLI_OK;
 }
 
 static int run_held(struct lock_args *lock, struct cli_session *session,
@@ -211,11 +170,12 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
 {
     struct cli_hold hold = {
         .session = session, .signals = signals, .lock = held, .key = lock->take.keys.name};
-    int code = set_environment(&lock->take.keys, held);
+    int code = cli_variables_set(&lock->take.keys, held);
 
+    cli_lock_lease_begin(&lock->lease, session->rl, held);
     cli_hold_begin(&hold, lock->take.ttl_ms, lock->take.at_least_ms);
     if (code == CLI_OK) {
-        code = cli_guard_run(&lock->guard, session, signals, held);
+        code = cli_guard_run(&lock->guard, session, signals);
     }
     if (lock->guard.began) {
         cli_hold_end(&hold, code > CLI_SIGNALED);
@@ -246,19 +206,21 @@ static int run_locked(struct lock_args *lock, struct cli_session *session,
 static void prepare(struct lock_args *lock, char *const *argv)
 {
     fit_grace(lock);
-    lock->take.notice_cb = cli_guard_notice;
-    lock->take.notice_arg = &lock->guard;
-    lock->guard.terms.key = lock->take.keys.name;
-    lock->guard.terms.ttl_ms =
+    lock->take.notice_cb = cli_lock_lease_notice;
+    lock->take.notice_arg = &lock->lease;
+    lock->lease.guard = &lock->guard;
+    lock->guard.lease = &lock->lease.lease;
+    lock->lease.lease.terms.key = lock->take.keys.name;
+    lock->lease.lease.terms.ttl_ms =
         lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take);
-    lock->guard.terms.renew = lock->take.renew;
-    lock->guard.terms.max_hold_ms = lock->take.max_hold_ms;
+    lock->lease.lease.terms.renew = lock->take.renew;
+    lock->lease.lease.terms.max_hold_ms = lock->take.max_hold_ms;
     lock->guard.argv = argv;
 }
 
 int cli_lock_main(int argc, char **argv)
 {
-    struct lock_args lock = {.guard = {.terms = {.grace_ms = DEFAULT_GRACE_MS}}};
+    struct lock_args lock = {.lease = {.lease = {.terms = {.grace_ms = DEFAULT_GRACE_MS}}}};
     struct cli_args args = {.command = "lock",
                             .help = help,
                             .short_options = "+:hv" CLI_TAKE_SHORT,

@@ -19,6 +19,7 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/system/identity.h"
 #include "cli/take/explain.h"
 #include "cli/take/wait.h"
 
@@ -98,23 +99,6 @@ int cli_take_option(struct cli_take *take, int option, const char *value)
     default:
         return cli_say_usage(take->command, "unknown option");
     }
-}
-
-/* "host:pid", so that people know where to find the holder. */
-static void default_owner(char *owner, size_t size)
-{
-    char host[48] = "";
-    char *p;
-
-    if (gethostname(host, sizeof(host) - 1) != 0 || !host[0]) {
-        strcpy(host, "localhost");
-    }
-    for (p = host; *p; p++) {
-        if (*p < 0x21 || *p > 0x7e) {
-            *p = '?';
-        }
-    }
-    snprintf(owner, size, "%s:%ld", host, (long)getpid());
 }
 
 static void say_held(const struct cli_take *take, const struct redlock_lock *lock)
@@ -211,10 +195,9 @@ static int begin(struct attempt *attempt)
 {
     const struct cli_take *take = attempt->take;
     struct redlock_request request;
-    char owner[REDLOCK_MAX_OWNER + 1];
+    char self[CLI_IDENTITY_TEXT];
     int status;
 
-    default_owner(owner, sizeof(owner));
     redlock_request_init(&request);
     cli_keys_set(&take->keys, &request);
     request.ttl_ms = cli_take_lease_ms(take);
@@ -224,7 +207,7 @@ static int begin(struct attempt *attempt)
     request.max_hold_ms = take->max_hold_ms;
     request.notice_cb = take->notice_cb;
     request.notice_arg = take->notice_arg;
-    request.owner = take->owner == NULL ? owner : take->owner[0] ? take->owner : NULL;
+    request.owner = take->owner == NULL ? cli_identity(self) : take->owner[0] ? take->owner : NULL;
     status = redlock_acquire(attempt->session->rl, &request, on_acquired, attempt, &attempt->lock);
     return status == 0 ? CLI_GO_ON : refuse(take, attempt->session, status);
 }

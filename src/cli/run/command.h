@@ -1,30 +1,28 @@
-/* command.h - the life of a command under a lock.
+/* command.h - the life of a command under a lease.
  *
  *             ends by itself                 no process is left
  *   RUNNING -----------------> done    ENDING ------------------> done (76)
  *    |  ^ |                              ^ |
- *    +--+ | deadline - grace: SIGTERM    | | deadline: SIGKILL
- *  renewed+------------------------------+ v
+ *    +--+ | deadline - grace, or         | | deadline: SIGKILL
+ *  renewed| stopped: SIGTERM             | |
+ *         +------------------------------+ v
  *                                       KILLED ------------------> done (76)
  *
  * SIGTERM and SIGKILL go to the command and all its descendants, and "no process is left" counts
  * all of them. A command that ends by itself may leave descendants behind.
  *
- * While redlock does not run, the supervisor (cli/lock/supervisor.h) kills at the deadline.
+ * While redlock does not run, the supervisor (cli/run/supervisor.h) kills at the deadline.
  */
-#ifndef CLI_LOCK_COMMAND_H
-#define CLI_LOCK_COMMAND_H
+#ifndef CLI_RUN_COMMAND_H
+#define CLI_RUN_COMMAND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/lock/deadline.h"
-#include "cli/lock/supervisor.h"
+#include "cli/run/deadline.h"
+#include "cli/run/supervisor.h"
 
-struct cli_terms;
-struct redlock;
-struct redlock_lock;
-struct redlock_notice;
+struct cli_lease;
 
 enum cli_command_stage {
     CLI_COMMAND_RUNNING,
@@ -33,9 +31,7 @@ enum cli_command_stage {
 };
 
 struct cli_command {
-    const struct cli_terms *terms;
-    const struct redlock *rl;
-    const struct redlock_lock *lock;
+    const struct cli_lease *lease;
     struct cli_supervisor supervisor;
     struct cli_deadline deadline;
     int alarm_fd; /* readable when it is time to do something */
@@ -43,15 +39,12 @@ struct cli_command {
     bool supervisor_died;   /* the supervisor was killed; only redlock can kill CMD's descendants */
     uint64_t next_check_us; /* when to check whether all processes have ended */
     uint64_t check_pause_us; /* the pause between the last check and this one */
-    int trouble; /* the reason of the trouble that was reported, until a renewal ends the trouble */
-    int lost;    /* the reason of the loss that was reported; 0: there was none */
     bool done;
 };
 
-/* Prepare a command under `lock`, which was just acquired. Returns CLI_OK; or says what is wrong
+/* Prepare a command under `lease`, which was just acquired. Returns CLI_OK; or says what is wrong
  * and returns CLI_INTERNAL. Call cli_command_close() in both cases. */
-int cli_command_open(struct cli_command *command, const struct cli_terms *terms,
-                     const struct redlock *rl, const struct redlock_lock *lock);
+int cli_command_open(struct cli_command *command, const struct cli_lease *lease);
 
 /* Start argv. Returns CLI_OK; or says what is wrong and returns the code to exit with. */
 int cli_command_start(struct cli_command *command, char *const argv[]);
@@ -66,8 +59,12 @@ void cli_command_take_reports(struct cli_command *command);
 /* After SIGTERM or SIGKILL: check whether a process is left. */
 void cli_command_check_remaining(struct cli_command *command);
 
-/* Handle a notice of the library about the lock. */
-void cli_command_take_notice(struct cli_command *command, const struct redlock_notice *notice);
+/* Whether the command runs, and has not got SIGTERM or SIGKILL from us. */
+bool cli_command_is_running(const struct cli_command *command);
+
+/* Send SIGTERM now, and SIGKILL when grace_ms has passed, or at the deadline if that comes first. A
+ * lease that is over leaves no time for SIGTERM. */
+void cli_command_stop(struct cli_command *command, uint32_t grace_ms);
 
 /* The code to exit with, when the command is done or the loop has failed; `code` is what the loop
  * returned. */

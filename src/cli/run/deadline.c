@@ -1,7 +1,7 @@
 /* deadline.c - the arithmetic of a deadline. Pure: no clock, no signal. */
-#include "cli/lock/deadline.h"
+#include "cli/run/deadline.h"
 
-#include "cli/lock/terms.h"
+#include "cli/run/terms.h"
 
 /* SIGKILL is sent this long before the end of the lock (a hundredth of the ttl, within these
  * bounds), as it takes time to wake up and for processes to die. */
@@ -28,10 +28,16 @@ static uint64_t margin_us(const struct cli_terms *terms)
 void cli_deadline_init(struct cli_deadline *deadline, const struct cli_terms *terms,
                        uint64_t now_us)
 {
-    *deadline = (struct cli_deadline){.terms = terms, .latest_us = UINT64_MAX};
+    *deadline = (struct cli_deadline){
+        .terms = terms, .latest_us = UINT64_MAX, .stop_us = UINT64_MAX, .given_us = UINT64_MAX};
     if (terms->max_hold_ms) {
         deadline->latest_us = now_us + (uint64_t)terms->max_hold_ms * 1000;
     }
+}
+
+static uint64_t earlier(uint64_t a_us, uint64_t b_us)
+{
+    return a_us < b_us ? a_us : b_us;
 }
 
 static void move(struct cli_deadline *deadline, uint64_t end_us)
@@ -41,6 +47,8 @@ static void move(struct cli_deadline *deadline, uint64_t end_us)
     deadline->end_us = end_us;
     deadline->kill_us = cli_deadline_before(end_us, margin_us(terms));
     deadline->term_us = cli_deadline_before(deadline->kill_us, (uint64_t)terms->grace_ms * 1000);
+    deadline->kill_us = earlier(deadline->kill_us, deadline->given_us);
+    deadline->term_us = earlier(deadline->term_us, deadline->stop_us);
 }
 
 /* The validity is rounded, so ends that differ by a millisecond are the same. A lock that was lost
@@ -62,4 +70,14 @@ enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint
     }
     move(deadline, end_us);
     return old_us > 0 && end_us > renewed_us ? CLI_DEADLINE_RENEWED : CLI_DEADLINE_MOVED;
+}
+
+/* The deadline of a lock that is lost has passed already. */
+void cli_deadline_stop(struct cli_deadline *deadline, uint64_t now_us, uint32_t grace_ms)
+{
+    deadline->stop_us = now_us;
+    deadline->given_us = now_us + (uint64_t)grace_ms * 1000;
+    if (deadline->kill_us > 0) {
+        move(deadline, deadline->end_us);
+    }
 }

@@ -1,5 +1,5 @@
 /* supervisor.c - redlock's side of the supervisor; see supervisor.h. */
-#include "cli/lock/supervisor.h"
+#include "cli/run/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/lock/board.h"
-#include "cli/lock/supervisor_process.h"
+#include "cli/run/board.h"
+#include "cli/run/supervisor_process.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/clock.h"

@@ -1,10 +1,10 @@
-/* guard.c - the events that wake redlock while a command runs under a lock.
+/* guard.c - the events that wake redlock while a command runs under a lease.
  *
  * An alarm on CLOCK_BOOTTIME, which goes on while the machine is suspended, comes before all other
  * events, also after a suspension or when redlock was stopped. The clock is checked after each turn
- * of the loop, too. cli/lock/command.h says what is done then.
+ * of the loop, too. cli/run/command.h says what is done then.
  */
-#include "cli/lock/guard.h"
+#include "cli/run/guard.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,13 +13,14 @@
 
 #include <event2/event.h>
 
-#include "cli/lock/command.h"
+#include "cli/run/command.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/terminal.h"
 
 struct cli_guard_run {
     struct cli_command command;
+    struct cli_guard *guard;
     struct cli_session *session;
     struct cli_signals *signals;
     struct event *alarm;
@@ -46,13 +47,18 @@ static void on_alarm(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-void cli_guard_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *guard)
+bool cli_guard_check(const struct cli_guard *guard)
 {
-    struct cli_guard_run *run = ((struct cli_guard *)guard)->run;
+    if (guard->run) {
+        cli_command_check_clock(&guard->run->command);
+    }
+    return guard->run && cli_command_is_running(&guard->run->command);
+}
 
-    (void)lock;
-    if (run) {
-        cli_command_take_notice(&run->command, notice);
+void cli_guard_stop(const struct cli_guard *guard, uint32_t grace_ms)
+{
+    if (guard->run) {
+        cli_command_stop(&guard->run->command, grace_ms);
     }
 }
 
@@ -81,6 +87,9 @@ static void on_signal(void *arg, int signo)
 
     cli_command_check_clock(&run->command);
     cli_command_take_reports(&run->command);
+    if (cli_signals_ends(signo) && !run->guard->signo) {
+        run->guard->signo = signo;
+    }
     if (!cli_signals_pass(signo) || run->command.done ||
         (run->signals->typed && cli_supervisor_shares_group(supervisor))) {
         return;
@@ -106,11 +115,10 @@ static int watch(struct cli_guard_run *run, int fd, event_callback_fn on, struct
     return CLI_OK;
 }
 
-static int prepare(struct cli_guard_run *run, const struct cli_guard *guard,
-                   const struct redlock_lock *lock)
+static int prepare(struct cli_guard_run *run)
 {
     struct cli_command *command = &run->command;
-    int code = cli_command_open(command, &guard->terms, run->session->rl, lock);
+    int code = cli_command_open(command, run->guard->lease);
 
     if (code == CLI_OK) {
         code = watch(run, command->alarm_fd, on_alarm, &run->alarm);
@@ -130,8 +138,9 @@ static void clean_up(struct cli_guard_run *run)
     cli_command_close(&run->command);
 }
 
-static int run_command(struct cli_guard_run *run, struct cli_guard *guard)
+static int run_command(struct cli_guard_run *run)
 {
+    struct cli_guard *guard = run->guard;
     struct cli_loop *loop = &run->session->loop;
     int code = cli_command_start(&run->command, guard->argv);
 
@@ -150,15 +159,14 @@ static int run_command(struct cli_guard_run *run, struct cli_guard *guard)
     return code;
 }
 
-int cli_guard_run(struct cli_guard *guard, struct cli_session *session, struct cli_signals *signals,
-                  const struct redlock_lock *lock)
+int cli_guard_run(struct cli_guard *guard, struct cli_session *session, struct cli_signals *signals)
 {
-    struct cli_guard_run run = {.session = session, .signals = signals};
+    struct cli_guard_run run = {.guard = guard, .session = session, .signals = signals};
     bool had_terminal = cli_terminal_ours();
-    int code = prepare(&run, guard, lock);
+    int code = prepare(&run);
 
     if (code == CLI_OK) {
-        code = run_command(&run, guard);
+        code = run_command(&run);
     }
     clean_up(&run);
     if (had_terminal) {

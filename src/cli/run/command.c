@@ -1,72 +1,63 @@
-/* command.c - sends signals to a command under a lock, when the lock ends.
+/* command.c - sends signals to a command under a lease, when the lease ends.
  *
  * After each turn of the loop the deadline is computed again, so a renewal moves it. Whatever wakes
  * redlock, it checks the clock first.
  */
-#include "cli/lock/command.h"
+#include "cli/run/command.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <redlock/redlock.h>
-
-#include "cli/lock/command_say.h"
-#include "cli/lock/terms.h"
-#include "cli/say/duration.h"
+#include "cli/run/lease.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/clock.h"
-#include "cli/take/trouble.h"
 
 /* The first and the longest pause between two checks whether all processes have ended; each pause
  * is twice as long as the one before. */
 #define CHECK_FIRST_US 5000
 #define CHECK_MAX_US 200000
 
-/* Compute the deadline, and pass it to the supervisor, which acts on it while redlock does not run.
- */
-static void update_deadline(struct cli_command *command)
+static uint64_t validity_ms(const struct cli_command *command)
+{
+    return command->lease->kind->validity_ms(command->lease->arg);
+}
+
+/* Pass the deadline to the supervisor, which acts on it while redlock does not run. */
+static void pass_deadline(struct cli_command *command)
 {
     struct cli_deadline *deadline = &command->deadline;
-    uint64_t now_us = cli_clock_us();
-    enum cli_deadline_change change =
-        cli_deadline_update(deadline, now_us, redlock_lock_validity_ms(command->lock),
-                            command->stage == CLI_COMMAND_ENDING);
 
-    if (change == CLI_DEADLINE_RENEWED) {
-        cli_command_say_renewed(command->terms, command->lock, command->trouble);
-        command->trouble = 0;
-    }
-    if (change == CLI_DEADLINE_SAME || change == CLI_DEADLINE_DENIED) {
-        return;
-    }
     if (cli_supervisor_move(&command->supervisor, deadline->kill_us) != 0) {
         deadline->kill_us = 0; /* the supervisor has begun to kill */
     }
 }
 
-/* ---- the end of the command ---- */
-
-static void say_why(const struct cli_command *command)
+static void update_deadline(struct cli_command *command)
 {
-    cli_command_say_why(command->terms, command->trouble,
-                        command->deadline.latest_us == command->deadline.end_us);
+    uint64_t now_us = cli_clock_us();
+    enum cli_deadline_change change = cli_deadline_update(
+        &command->deadline, now_us, validity_ms(command), command->stage == CLI_COMMAND_ENDING);
+
+    if (change == CLI_DEADLINE_RENEWED) {
+        command->lease->kind->say_renewed(command->lease->arg);
+    }
+    if (change != CLI_DEADLINE_SAME && change != CLI_DEADLINE_DENIED) {
+        pass_deadline(command);
+    }
 }
+
+/* ---- the end of the command ---- */
 
 /* A stopped process receives SIGTERM only after SIGCONT. */
 static void send_term(struct cli_command *command, uint64_t now_us)
 {
-    char left[CLI_DURATION_TEXT];
-
     command->stage = CLI_COMMAND_ENDING;
     cli_supervisor_signal_all(&command->supervisor, SIGTERM);
     cli_supervisor_signal_all(&command->supervisor, SIGCONT);
-    cli_say("the lock '%s' ends in %s, and its command still runs: sent it SIGTERM",
-            command->terms->key,
-            cli_duration_print(cli_deadline_before(command->deadline.end_us, now_us) / 1000, left));
-    say_why(command);
+    command->lease->kind->say_ending(command->lease->arg, &command->deadline, now_us);
 }
 
 static void kill_command(struct cli_command *command, uint64_t now_us)
@@ -78,12 +69,15 @@ static void kill_command(struct cli_command *command, uint64_t now_us)
     command->next_check_us = 0;
     command->check_pause_us = CHECK_FIRST_US;
     cli_supervisor_kill(&command->supervisor, &refused);
-    cli_command_say_killed(command->terms, command->rl, command->lock,
-                           now_us >= command->deadline.end_us ? CLI_COMMAND_DID_NOT_RUN
-                                                              : command->lost);
-    if (!was_asked && !command->terms->renew) {
-        say_why(command);
-    }
+    command->lease->kind->say_killed(command->lease->arg, &command->deadline,
+                                     now_us >= command->deadline.end_us, was_asked);
+}
+
+static void say_left(const struct cli_command *command, int refused)
+{
+    cli_say("the command of '%s' has started processes as another user, which redlock may not "
+            "kill; still running after the end of the lock: %d",
+            command->lease->terms.key, refused);
 }
 
 /* Done when no process is left that we may kill. */
@@ -93,7 +87,7 @@ static void kill_remaining(struct cli_command *command)
 
     command->done = !cli_supervisor_kill(&command->supervisor, &refused);
     if (command->done && refused) {
-        cli_command_say_left(command->terms, refused);
+        say_left(command, refused);
     }
 }
 
@@ -121,7 +115,7 @@ void cli_command_take_reports(struct cli_command *command)
     }
 }
 
-/* ---- the clock, and notices from the library ---- */
+/* ---- the clock ---- */
 
 void cli_command_check_clock(struct cli_command *command)
 {
@@ -175,35 +169,30 @@ void cli_command_check_remaining(struct cli_command *command)
                                          : command->next_check_us);
 }
 
-void cli_command_take_notice(struct cli_command *command, const struct redlock_notice *notice)
+bool cli_command_is_running(const struct cli_command *command)
 {
-    char left[CLI_DURATION_TEXT];
+    return command->stage == CLI_COMMAND_RUNNING && !command->done;
+}
 
-    command->lost = notice->kind == REDLOCK_NOTICE_LOST ? notice->reason : 0;
+void cli_command_stop(struct cli_command *command, uint32_t grace_ms)
+{
     cli_command_check_clock(command);
-    if (notice->kind != REDLOCK_NOTICE_TROUBLE || command->stage != CLI_COMMAND_RUNNING ||
-        command->done) {
-        return;
-    }
-    command->trouble = notice->reason;
-    if (notice->reason == REDLOCK_EUNRENEWED) {
-        cli_say("the lock '%s' is no longer renewed, %s left", command->terms->key,
-                cli_duration_print(notice->left_ms, left));
-    } else {
-        cli_trouble_say(command->rl, command->lock, command->terms->key, notice->left_ms);
+    if (cli_command_is_running(command)) {
+        cli_deadline_stop(&command->deadline, cli_clock_us(), grace_ms);
+        pass_deadline(command);
+        cli_command_check_clock(command);
     }
 }
 
 /* ---- start and result ---- */
 
-int cli_command_open(struct cli_command *command, const struct cli_terms *terms,
-                     const struct redlock *rl, const struct redlock_lock *lock)
+int cli_command_open(struct cli_command *command, const struct cli_lease *lease)
 {
     int code;
 
-    *command = (struct cli_command){
-        .terms = terms, .rl = rl, .lock = lock, .alarm_fd = -1, .check_pause_us = CHECK_FIRST_US};
-    cli_deadline_init(&command->deadline, terms, cli_clock_us());
+    *command =
+        (struct cli_command){.lease = lease, .alarm_fd = -1, .check_pause_us = CHECK_FIRST_US};
+    cli_deadline_init(&command->deadline, &lease->terms, cli_clock_us());
     code = cli_supervisor_open(&command->supervisor);
     if (code != CLI_OK) {
         return code;
@@ -220,7 +209,7 @@ int cli_command_start(struct cli_command *command, char *const argv[])
 {
     update_deadline(command);
     if (cli_clock_us() >= command->deadline.kill_us) {
-        cli_say("the lock '%s' ended before the command could start", command->terms->key);
+        cli_say("the lock '%s' ended before the command could start", command->lease->terms.key);
         return CLI_LOST;
     }
     return cli_supervisor_start(&command->supervisor, argv);

@@ -5,10 +5,11 @@
  *   SIGTERM           SIGKILL        somebody else may have the lock
  *
  * The end is computed from the library's validity, by cli/system/clock.h. A renewal moves it; but
- * after SIGTERM the end is fixed, and a deadline that has passed is never moved.
+ * after SIGTERM the end is fixed, and a deadline that has passed is never moved. A command that is
+ * stopped gets SIGTERM at once, and SIGKILL after a grace of its own.
  */
-#ifndef CLI_LOCK_DEADLINE_H
-#define CLI_LOCK_DEADLINE_H
+#ifndef CLI_RUN_DEADLINE_H
+#define CLI_RUN_DEADLINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +19,8 @@ struct cli_terms;
 struct cli_deadline {
     const struct cli_terms *terms;
     uint64_t latest_us; /* the latest end that --max-hold allows */
+    uint64_t stop_us;   /* when the command was stopped; UINT64_MAX: it was not */
+    uint64_t given_us;  /* the latest kill_us that this allows; UINT64_MAX: any */
     uint64_t end_us;    /* when the lock ends; 0: not known yet */
     uint64_t term_us;
     uint64_t kill_us;
@@ -38,6 +41,10 @@ void cli_deadline_init(struct cli_deadline *deadline, const struct cli_terms *te
  * that the deadline is early rather than late. `asked`: SIGTERM was sent. */
 enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint64_t now_us,
                                              uint64_t validity_ms, bool asked);
+
+/* Stop the command: SIGTERM at now_us, and SIGKILL when grace_ms has passed, or at the end of the
+ * lock, whichever comes first. */
+void cli_deadline_stop(struct cli_deadline *deadline, uint64_t now_us, uint32_t grace_ms);
 
 /* at_us - span_us, but at least 0. */
 uint64_t cli_deadline_before(uint64_t at_us, uint64_t span_us);

@@ -29,12 +29,12 @@
  * The supervisor itself has no PR_SET_PDEATHSIG, as its work begins when redlock dies. It exits at
  * the end of the pipe, when no process is left that it may kill.
  *
- * The deadline is on the board (cli/lock/board.h). redlock moves it and the supervisor takes it,
+ * The deadline is on the board (cli/run/board.h). redlock moves it and the supervisor takes it,
  * each with an atomic compare-and-exchange: so the supervisor never acts on a deadline that was
  * moved in time, and a deadline that it has acted on is never moved.
  */
-#ifndef CLI_LOCK_SUPERVISOR_H
-#define CLI_LOCK_SUPERVISOR_H
+#ifndef CLI_RUN_SUPERVISOR_H
+#define CLI_RUN_SUPERVISOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

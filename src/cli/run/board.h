@@ -1,8 +1,8 @@
 /* board.h - how redlock and the supervisor communicate: the deadline and the end of CMD in shared
  * memory, and reports through a pipe; see supervisor.h.
  */
-#ifndef CLI_LOCK_BOARD_H
-#define CLI_LOCK_BOARD_H
+#ifndef CLI_RUN_BOARD_H
+#define CLI_RUN_BOARD_H
 
 #include <stdbool.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* supervisor_process.c - the supervisor's side. It uses plain ppoll(2), as it waits only for a
  * pipe, a timer and the ends of its children.
  */
-#include "cli/lock/supervisor_process.h"
+#include "cli/run/supervisor_process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/lock/board.h"
+#include "cli/run/board.h"
 #include "cli/say/exit.h"
 #include "cli/system/clock.h"
 #include "cli/system/descendants.h"

@@ -1,6 +1,6 @@
 /* supervisor_process.h - the supervisor's process; see supervisor.h. */
-#ifndef CLI_LOCK_SUPERVISOR_PROCESS_H
-#define CLI_LOCK_SUPERVISOR_PROCESS_H
+#ifndef CLI_RUN_SUPERVISOR_PROCESS_H
+#define CLI_RUN_SUPERVISOR_PROCESS_H
 
 struct cli_board;
 

@@ -1,6 +1,6 @@
 /* terms.h - the terms under which a command runs: the name of the lock, and how long it is held. */
-#ifndef CLI_LOCK_TERMS_H
-#define CLI_LOCK_TERMS_H
+#ifndef CLI_RUN_TERMS_H
+#define CLI_RUN_TERMS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,123 @@
+/* lease.c - how long a lock lasts, and what people should know about its end. */
+#include "cli/lock/lease.h"
+
+#include <redlock/redlock.h>
+
+#include "cli/run/deadline.h"
+#include "cli/run/guard.h"
+#include "cli/say/duration.h"
+#include "cli/say/say.h"
+#include "cli/take/trouble.h"
+
+static uint64_t validity_ms(const void *arg)
+{
+    const struct cli_lock_lease *lease = arg;
+
+    return redlock_lock_validity_ms(lease->lock);
+}
+
+static void say_renewed(void *arg)
+{
+    struct cli_lock_lease *lease = arg;
+    char left[CLI_DURATION_TEXT];
+
+    cli_duration_print(redlock_lock_validity_ms(lease->lock), left);
+    if (lease->trouble) {
+        cli_say("renewed '%s' again, valid for %s", lease->lease.terms.key, left);
+    } else {
+        cli_say_detail("renewed '%s', valid for %s", lease->lease.terms.key, left);
+    }
+    lease->trouble = 0;
+}
+
+/* After the line that says that the lock ends. */
+static void say_why(const struct cli_lock_lease *lease, const struct cli_deadline *deadline)
+{
+    const struct cli_terms *terms = &lease->lease.terms;
+    char time[CLI_DURATION_TEXT];
+
+    if (!terms->renew) {
+        cli_say_more("The lock is not renewed (--no-renew): use a larger --ttl than %s to give the "
+                     "command more time.",
+                     cli_duration_print(terms->ttl_ms, time));
+    } else if (terms->max_hold_ms &&
+               (lease->trouble == REDLOCK_EUNRENEWED || deadline->latest_us == deadline->end_us)) {
+        cli_say_more("The lock is not held for longer than --max-hold allows (%s).",
+                     cli_duration_print(terms->max_hold_ms, time));
+    } else if (lease->trouble == REDLOCK_ENOQUORUM) {
+        cli_say_more("No majority of the masters has confirmed a renewal (see redlock nodes).");
+    } else {
+        cli_say_more("No renewal was confirmed in time: the masters were slow, or redlock did not "
+                     "run.");
+    }
+}
+
+static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t now_us)
+{
+    struct cli_lock_lease *lease = arg;
+    char left[CLI_DURATION_TEXT];
+
+    cli_say("the lock '%s' ends in %s, and its command still runs: sent it SIGTERM",
+            lease->lease.terms.key,
+            cli_duration_print(cli_deadline_before(deadline->end_us, now_us) / 1000, left));
+    say_why(lease, deadline);
+}
+
+static void say_killed(void *arg, const struct cli_deadline *deadline, bool overslept, bool asked)
+{
+    struct cli_lock_lease *lease = arg;
+    const char *key = lease->lease.terms.key;
+
+    if (overslept) {
+        cli_say("the lock '%s' ended while redlock did not run (was it stopped or suspended?): "
+                "killed its command (SIGKILL); somebody else may have the lock",
+                key);
+    } else if (lease->lost == REDLOCK_ESUSPENDED) {
+        cli_say(
+            "the lock '%s' ended while this machine was suspended, as the clocks of the masters "
+            "show: killed its command (SIGKILL); somebody else may have the lock",
+            key);
+    } else if (redlock_lock_validity_ms(lease->lock) == 0) {
+        cli_trouble_lost(lease->rl, lease->lock, key);
+        cli_say_more("Killed the command (SIGKILL); somebody else may have the lock.");
+    } else {
+        cli_say("killed the command (SIGKILL): the lock '%s' ends now", key);
+    }
+    if (!asked && !lease->lease.terms.renew) {
+        say_why(lease, deadline);
+    }
+}
+
+void cli_lock_lease_begin(struct cli_lock_lease *lease, const struct redlock *rl,
+                          const struct redlock_lock *lock)
+{
+    static const struct cli_lease_kind kind = {.validity_ms = validity_ms,
+                                               .say_renewed = say_renewed,
+                                               .say_ending = say_ending,
+                                               .say_killed = say_killed};
+
+    lease->lease.kind = &kind;
+    lease->lease.arg = lease;
+    lease->rl = rl;
+    lease->lock = lock;
+}
+
+void cli_lock_lease_notice(struct redlock_lock *lock, const struct redlock_notice *notice,
+                           void *arg)
+{
+    struct cli_lock_lease *lease = arg;
+    const char *key = lease->lease.terms.key;
+    char left[CLI_DURATION_TEXT];
+
+    lease->lost = notice->kind == REDLOCK_NOTICE_LOST ? notice->reason : 0;
+    if (!cli_guard_check(lease->guard) || notice->kind != REDLOCK_NOTICE_TROUBLE) {
+        return;
+    }
+    lease->trouble = notice->reason;
+    if (notice->reason == REDLOCK_EUNRENEWED) {
+        cli_say("the lock '%s' is no longer renewed, %s left", key,
+                cli_duration_print(notice->left_ms, left));
+    } else {
+        cli_trouble_say(lease->rl, lock, key, notice->left_ms);
+    }
+}
