@@ -7,6 +7,7 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/elect/elect.h"
 #include "cli/lock/lock.h"
 #include "cli/show/doctor.h"
 #include "cli/show/nodes.h"
@@ -26,7 +27,7 @@ static const struct command {
 } commands[] = {
     {"lock", cli_lock_main},       {"acquire", cli_acquire_main}, {"extend", cli_extend_main},
     {"release", cli_release_main}, {"status", cli_status_main},   {"nodes", cli_nodes_main},
-    {"doctor", cli_doctor_main},   {"sandbox", cli_sandbox_main},
+    {"doctor", cli_doctor_main},   {"sandbox", cli_sandbox_main}, {"elect", cli_elect_main},
 };
 
 static const char help[] =
@@ -36,6 +37,7 @@ static const char help[] =
     "has granted it. A minority of masters that crash or hang can neither block nor break it.\n"
     "\n"
     "  redlock lock KEY... -- CMD [ARG...]  run CMD while holding the lock KEY, and renew it\n"
+    "  redlock elect NAME -- CMD [ARG...]   run CMD while leader of the election NAME\n"
     "  redlock acquire KEY...               acquire a lock and print its token (for scripts)\n"
     "  redlock extend KEY... --token TOKEN  make the lock live longer\n"
     "  redlock release KEY... --token TOKEN release the lock\n"
@@ -124,8 +126,8 @@ int main(int argc, char **argv)
     cli_title_init(argc, argv);
     cli_signals_init();
     if (first == NULL) {
-        return cli_say_usage(NULL, "the command is missing: lock, acquire, extend, release, "
-                                   "status, nodes, doctor or sandbox");
+        return cli_say_usage(NULL, "the command is missing: lock, elect, acquire, extend, "
+                                   "release, status, nodes, doctor or sandbox");
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         return print_version();

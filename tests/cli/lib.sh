@@ -21,7 +21,7 @@ status=0
 
 unset REDLOCK_CONFIG REDLOCK_USERNAME REDLOCK_PASSWORD REDLOCK_PASSWORD_FILE \
     REDLOCK_KEY_PREFIX REDLOCK_MAX_TTL REDLOCK_KEY REDLOCK_KEYS REDLOCK_TOKEN REDLOCK_FENCE \
-    REDLOCK_TRACE
+    REDLOCK_TERM REDLOCK_ID REDLOCK_VALUE REDLOCK_TRACE NOTIFY_SOCKET
 # shellcheck disable=SC2034
 server=$(command -v redis-server || command -v valkey-server)
 rediscli=$(command -v redis-cli || command -v valkey-cli)
@@ -60,7 +60,7 @@ be_patient() {
     cat >"$work/redlock" <<SCRIPT
 #!/bin/sh
 case \${1-} in
-lock | acquire | extend | release | status | nodes)
+lock | elect | acquire | extend | release | status | nodes)
     command=\$1
     shift
     exec '$REDLOCK' "\$command" --node-timeout 20s "\$@"

@@ -46,23 +46,35 @@ int cli_args_number(const char *value, int min, int max, int *ret_number)
     return 0;
 }
 
-int cli_args_key(const char *command, int argc, char **argv, const char **ret_key)
+/* `what` and `of` say what the operand is. */
+static int read_key(const char *command, const char *what, const char *of, int argc, char **argv,
+                    const char **ret_key)
 {
     const char *key;
 
     if (optind >= argc) {
-        return cli_say_usage(command, "KEY, the name of the lock, is missing");
+        return cli_say_usage(command, "%s, the name of the %s, is missing", what, of);
     }
     key = argv[optind++];
     if (!key[0]) {
-        return cli_say_usage(command, "KEY, the name of the lock, is empty");
+        return cli_say_usage(command, "%s, the name of the %s, is empty", what, of);
     }
     if (strlen(key) > REDLOCK_MAX_KEY) {
-        return cli_say_usage(command, "KEY has %zu bytes, but at most %d are allowed", strlen(key),
-                             REDLOCK_MAX_KEY);
+        return cli_say_usage(command, "%s has %zu bytes, but at most %d are allowed", what,
+                             strlen(key), REDLOCK_MAX_KEY);
     }
     *ret_key = key;
     return CLI_GO_ON;
+}
+
+int cli_args_key(const char *command, int argc, char **argv, const char **ret_key)
+{
+    return read_key(command, "KEY", "lock", argc, argv, ret_key);
+}
+
+int cli_args_name(const char *command, int argc, char **argv, const char **ret_name)
+{
+    return read_key(command, "NAME", "election", argc, argv, ret_name);
 }
 
 int cli_args_key_refused(const char *command)

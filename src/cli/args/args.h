@@ -91,6 +91,9 @@ int cli_args_number(const char *value, int min, int max, int *ret_number);
 /* Read the operand KEY. Returns CLI_GO_ON, and optind is the index after it; or CLI_USAGE. */
 int cli_args_key(const char *command, int argc, char **argv, const char **ret_key);
 
+/* The same for NAME, the name of an election. */
+int cli_args_name(const char *command, int argc, char **argv, const char **ret_name);
+
 /* Report that a KEY and its prefix are too long together. Returns CLI_USAGE. */
 int cli_args_key_refused(const char *command);
 

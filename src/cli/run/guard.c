@@ -144,6 +144,7 @@ static int run_command(struct cli_guard_run *run)
     struct cli_loop *loop = &run->session->loop;
     int code = cli_command_start(&run->command, guard->argv);
 
+    guard->lost = code == CLI_LOST;
     if (code != CLI_OK) {
         return code;
     }
@@ -153,6 +154,7 @@ static int run_command(struct cli_guard_run *run)
     run->signals->arg = loop->arg = guard->run = run;
     cli_command_check_clock(&run->command);
     code = cli_command_result(&run->command, cli_loop_run(loop, &run->command.done));
+    guard->lost = code == CLI_LOST && run->command.stage != CLI_COMMAND_RUNNING;
     guard->run = NULL;
     loop->on_turn = NULL;
     run->signals->on = NULL;

@@ -12,8 +12,10 @@
 struct cli_guard {
     const struct cli_lease *lease;
     char *const *argv;
-    bool began;                /* written by cli_guard_run(): the command was started */
-    int signo;                 /* and this: the first signal that asked for an end; 0: none */
+    /* cli_guard_run() writes these three. */
+    bool began; /* the command was started */
+    bool lost;  /* the lease ended before the command did, or before it could start */
+    int signo;  /* the first signal that asked for an end; 0: none */
     struct cli_guard_run *run; /* while the command runs */
 };
 

@@ -57,6 +57,13 @@ static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret
     return up;
 }
 
+size_t cli_nodes_up(const struct redlock *rl)
+{
+    size_t voting, unfit;
+
+    return count_up(rl, &voting, &unfit);
+}
+
 /* Why there is no majority. */
 enum obstacle {
     OBSTACLE_CONNECTION = 0, /* too few can be reached */

@@ -13,6 +13,9 @@ const char *cli_node_state(int state);
 /* The name of a master; "" when there is no master with this index. */
 const char *cli_node_name(const struct redlock *rl, size_t index);
 
+/* How many masters are up. */
+size_t cli_nodes_up(const struct redlock *rl);
+
 /* Print one line about a master: its name, its state, and its error. */
 void cli_node_say(const struct redlock *rl, size_t index);
 

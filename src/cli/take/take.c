@@ -10,7 +10,6 @@
 #include "cli/take/take.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,0 +1,302 @@
+/* candidate.c - waits for the lead, and leads.
+ *
+ * The loop runs while it waits (here) and while something runs under the lead (lead.c), so the
+ * callbacks of the library come at both times.
+ */
+#include "cli/elect/candidate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <event2/event.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/elect/plan.h"
+#include "cli/elect/text.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/node_state.h"
+#include "cli/session/session.h"
+#include "cli/system/signals.h"
+#include "cli/take/explain.h"
+
+/* After how many seconds without a majority redlock says so. */
+#define EXPLAIN_SECONDS 3
+
+static const struct timeval second = {1, 0};
+
+static const char *name_of(const struct cli_candidate *c)
+{
+    return c->lead.plan->name.name;
+}
+
+/* ---- what the service manager sees ---- */
+
+static void report_waiting(struct cli_candidate *c)
+{
+    char place[32] = "";
+
+    if (c->place) {
+        snprintf(place, sizeof(place), " at place %" PRIu32, c->place);
+    }
+    cli_service_status(&c->service, "candidate%s%s%s", place, c->leader[0] ? "; " : "", c->leader);
+}
+
+static void report_leading(struct cli_candidate *c)
+{
+    time_t now = time(NULL);
+    struct tm local;
+    char since[64] = "";
+
+    if (localtime_r(&now, &local)) {
+        strftime(since, sizeof(since), " since %Y-%m-%d %H:%M:%S %Z", &local);
+    }
+    cli_service_ready(&c->service);
+    cli_service_status(&c->service, "leader%s, term %" PRIu64, since, c->lead.term);
+}
+
+/* ---- callbacks of the library ---- */
+
+static void on_elected(struct redlock_election *election, uint64_t term, void *arg)
+{
+    struct cli_candidate *c = arg;
+
+    (void)election;
+    c->elected = c->woken = true;
+    cli_lead_begin(&c->lead, term);
+    report_leading(c);
+}
+
+static void on_demoted(struct redlock_election *election, const struct redlock_demotion *demotion,
+                       void *arg)
+{
+    struct cli_candidate *c = arg;
+
+    (void)election;
+    cli_lead_end(&c->lead, demotion);
+    cli_service_status(&c->service, "lost the lead of term %" PRIu64 "; stopping its command",
+                       demotion->term);
+}
+
+static void on_leader(struct redlock_election *election, const struct redlock_leader *leader,
+                      void *arg)
+{
+    struct cli_candidate *c = arg;
+
+    cli_leader_text(leader, c->leader, sizeof(c->leader));
+    if (!leader->is_me) {
+        cli_say_detail("'%s': %s", name_of(c), c->leader);
+    }
+    if (redlock_election_state(election) == REDLOCK_ELECTION_CANDIDATE) {
+        report_waiting(c);
+    }
+}
+
+/* ---- the wait ---- */
+
+/* A majority has answered: this machine takes part in the election. */
+static void on_turn(void *arg)
+{
+    struct cli_candidate *c = arg;
+    const struct redlock *rl = c->lead.session->rl;
+
+    if (!c->service.ready && cli_nodes_up(rl) > redlock_node_count(rl) / 2) {
+        cli_service_ready(&c->service);
+    }
+}
+
+static void on_signal(void *arg, int signo)
+{
+    struct cli_candidate *c = arg;
+
+    if (cli_signals_ends(signo)) {
+        c->signo = c->signo ? c->signo : signo;
+        c->woken = true;
+    }
+}
+
+/* Between two tries there is no lock. With --delay that is what was asked for. */
+static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock *lock)
+{
+    return lock ? redlock_lock_reason(lock) == REDLOCK_ENOQUORUM : c->lead.plan->delay_ms == 0;
+}
+
+static void say_place(struct cli_candidate *c, const struct redlock_lock *lock)
+{
+    uint32_t place = lock ? redlock_lock_place(lock) : 0;
+
+    if (place != c->place) {
+        c->place = place;
+        if (place) {
+            cli_say_detail("candidate for '%s' at place %" PRIu32, name_of(c), place);
+        }
+    }
+    report_waiting(c);
+}
+
+static void on_second(evutil_socket_t fd, short what, void *arg)
+{
+    struct cli_candidate *c = arg;
+    const struct redlock_lock *lock = redlock_election_lock(c->lead.election);
+
+    (void)fd;
+    (void)what;
+    if (c->elected) {
+        return;
+    }
+    c->troubled = is_troubled(c, lock) ? c->troubled + 1 : 0;
+    if (c->troubled == EXPLAIN_SECONDS) {
+        cli_explain_waiting(c->lead.session->rl, name_of(c));
+    }
+    if (c->troubled >= EXPLAIN_SECONDS) {
+        cli_service_status(&c->service, "candidate; no majority of the masters answers");
+    } else {
+        say_place(c, lock);
+    }
+}
+
+/* Returns CLI_GO_ON when elected, or the code to exit with. */
+static int wait_for_lead(struct cli_candidate *c)
+{
+    struct cli_loop *loop = &c->lead.session->loop;
+    int code = CLI_GO_ON;
+
+    c->lead.signals->on = on_signal;
+    loop->on_turn = on_turn;
+    c->lead.signals->arg = loop->arg = c;
+    while (code == CLI_GO_ON && !c->elected && !c->signo) {
+        c->woken = false;
+        code = cli_loop_run(loop, &c->woken);
+    }
+    loop->on_turn = NULL;
+    c->lead.signals->on = NULL;
+    if (code == CLI_GO_ON && !c->elected) {
+        cli_say_detail("gave up waiting for the lead of '%s' after %s", name_of(c),
+                       cli_signals_name(c->signo));
+        code = CLI_SIGNALED + c->signo;
+    }
+    return code;
+}
+
+/* ---- the lead ---- */
+
+/* After a lead that was lost: campaign again. */
+static int start_again(struct cli_candidate *c)
+{
+    struct redlock_election *election = c->lead.election;
+    int code;
+
+    if (!c->lead.demoted) {
+        redlock_election_resign(election);
+    }
+    code = cli_lead_await_end(&c->lead);
+    c->elected = false;
+    c->troubled = c->place = 0;
+    redlock_election_stopped(election);
+    if (code == CLI_GO_ON && redlock_election_campaign(election) != 0) {
+        cli_say("cannot campaign for '%s' again", name_of(c));
+        code = CLI_INTERNAL;
+    }
+    return code;
+}
+
+/* Returns CLI_GO_ON to wait for the next lead, or the code to exit with. */
+static int lead(struct cli_candidate *c)
+{
+    int code = cli_lead_run(&c->lead);
+
+    if (!c->lead.lost || c->lead.signo || c->lead.plan->once) {
+        return code;
+    }
+    return start_again(c);
+}
+
+/* ---- the beginning ---- */
+
+static int refuse(const struct cli_candidate *c, int status)
+{
+    switch (status) {
+    case REDLOCK_ETTL:
+        return cli_session_refuse_ttl(c->lead.session, "elect", "--ttl", c->lead.plan->ttl_ms);
+    case REDLOCK_EINVAL:
+        return cli_session_refuse(c->lead.session, "elect");
+    default:
+        cli_say("cannot campaign for '%s': %s", name_of(c), redlock_strerror(status));
+        return CLI_INTERNAL;
+    }
+}
+
+/* Who else leads is worth an observation only if somebody is told. */
+static int campaign(struct cli_candidate *c)
+{
+    const struct cli_plan *plan = c->lead.plan;
+    bool tell = cli_say_is_verbose() || cli_service_is_watched(&c->service);
+    struct redlock_election_options options;
+    int status;
+
+    redlock_election_options_init(&options);
+    options.name = plan->name.keys[0];
+    options.id = plan->id;
+    options.value = plan->value;
+    options.ttl_ms = plan->ttl_ms;
+    options.renew_deadline_ms = plan->renew_deadline_ms;
+    options.retry_ms = plan->retry_ms;
+    options.delay_ms = plan->delay_ms;
+    options.stops_later = 1;
+    options.elected_cb = on_elected;
+    options.demoted_cb = on_demoted;
+    options.leader_cb = tell ? on_leader : NULL;
+    options.arg = c;
+    status = redlock_election_new(c->lead.session->rl, &options, &c->lead.election);
+    if (status == 0) {
+        status = redlock_election_campaign(c->lead.election);
+    }
+    return status == 0 ? CLI_GO_ON : refuse(c, status);
+}
+
+static int start_tick(struct cli_candidate *c)
+{
+    c->tick = event_new(c->lead.session->loop.base, -1, EV_PERSIST, on_second, c);
+    if (c->tick == NULL || event_add(c->tick, &second) != 0) {
+        cli_say("cannot make a timer: %s", strerror(errno));
+        return CLI_INTERNAL;
+    }
+    return CLI_GO_ON;
+}
+
+static int run(struct cli_candidate *c)
+{
+    int code = campaign(c);
+
+    if (code == CLI_GO_ON) {
+        cli_say_detail("candidate for '%s' as %s", name_of(c), c->lead.plan->id);
+        report_waiting(c);
+        code = start_tick(c);
+    }
+    while (code == CLI_GO_ON) {
+        code = wait_for_lead(c);
+        if (code == CLI_GO_ON) {
+            code = lead(c);
+        }
+    }
+    return code;
+}
+
+int cli_candidate_run(struct cli_candidate *c)
+{
+    int code = cli_service_open(&c->service, c->lead.session);
+
+    if (code == CLI_OK) {
+        code = run(c);
+        cli_service_stopping(&c->service);
+        cli_service_close(&c->service);
+    }
+    if (c->tick) {
+        event_free(c->tick);
+    }
+    return code;
+}

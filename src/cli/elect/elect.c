@@ -1,0 +1,245 @@
+/* elect.c - redlock elect: run a command while this machine leads, or show who does.
+ *
+ * It campaigns (candidate.c), runs the command under each lead (lead.c), or observes (observe.c).
+ */
+#include "cli/elect/elect.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args/args.h"
+#include "cli/args/help.h"
+#include "cli/elect/candidate.h"
+#include "cli/elect/observe.h"
+#include "cli/elect/plan.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+#include "cli/system/identity.h"
+#include "cli/system/signals.h"
+
+#define MAX_DELAY_MS 86400000
+
+enum {
+    OPTION_ID = CLI_OPTION_OWN,
+    OPTION_VALUE,
+    OPTION_TTL,
+    OPTION_RENEW_DEADLINE,
+    OPTION_RETRY,
+    OPTION_DELAY,
+    OPTION_GRACE,
+    OPTION_ONCE,
+    OPTION_ON_ELECTED,
+    OPTION_ON_DEMOTED,
+    OPTION_OBSERVE,
+    OPTION_JSON
+};
+
+static const char help[] =
+    "usage: redlock elect NAME [OPTION...] [--] CMD [ARG...]\n"
+    "       redlock elect NAME [OPTION...] --on-elected LINE --on-demoted LINE\n"
+    "       redlock elect NAME --observe [--json] [OPTION...]\n"
+    "\n"
+    "Run CMD while leader of the election NAME. Of all candidates with the same NAME and\n"
+    "masters, on any machine, one leads at a time. When it ends or dies, the one that has\n"
+    "waited longest is elected.\n"
+    "\n"
+    "When no renewal of the lead has worked for --renew-deadline, CMD and all that it has\n"
+    "started get SIGTERM, and SIGKILL before another candidate can be elected, even when\n"
+    "redlock is stopped. Then redlock waits for the next lead, and starts CMD again. When\n"
+    "redlock is killed, CMD is killed at once.\n"
+    "\n"
+    "When CMD ends by itself, redlock gives up the lead and exits with its status. A signal to\n"
+    "redlock is passed on to CMD; INT, TERM, HUP and QUIT end a redlock that does not lead.\n"
+    "\n"
+    "  --id TEXT             who we are, for the others (default: host:pid)\n"
+    "  --value TEXT          what the leader publishes, such as its address\n"
+    "  --ttl TIME            how long nobody leads when this machine dies (default 10s, or\n"
+    "                        --max-ttl if that is less); the same for all candidates\n"
+    "  --renew-deadline TIME how long to lead without a renewal (default: two thirds of the\n"
+    "                        ttl); what is left of the ttl is there to stop CMD\n"
+    "  --retry TIME          the longest pause between two tries (default: a tenth of the ttl)\n"
+    "  --delay TIME          wait so long after a lead that was lost (default: 0)\n"
+    "  --grace TIME          the time between SIGTERM and SIGKILL (default: all that is left)\n"
+    "  --once                exit when the first lead ends\n"
+    "  --on-elected LINE     a line for the shell, run before CMD; if it fails, redlock exits\n"
+    "  --on-demoted LINE     a line for the shell, run after CMD if there is time left\n"
+    "  --observe             be no candidate: print who leads, a line for each change\n"
+    "  --json                print these lines as JSON objects\n" CLI_HELP_CONNECT "\n"
+    "CMD gets the variables of redlock lock, and REDLOCK_ID, REDLOCK_VALUE and REDLOCK_TERM: a\n"
+    "number that grows with each lead, by which a resource refuses a late leader. redlock\n"
+    "reports to systemd when NOTIFY_SOCKET is set (Type=notify).\n"
+    "\n"
+    "examples:\n"
+    "  redlock elect cron --value web-1:8080 -- /usr/sbin/crond -f\n"
+    "  redlock elect vip --on-elected 'ip address add 10.0.0.9/24 dev eth0' \\\n"
+    "      --on-demoted 'ip address del 10.0.0.9/24 dev eth0'\n"
+    "  redlock elect cron --observe\n"
+    "\n"
+    "exit status: that of CMD (128+N if signal N ended it), or 76 --once, and the lead ended\n"
+    "while CMD ran, 64 wrong usage, 70 internal error, 126 CMD cannot be run, 127 CMD was not\n"
+    "found, 128+N signal N when not leading\n";
+
+static const struct option options[] = {
+    {"id", required_argument, NULL, OPTION_ID},
+    {"value", required_argument, NULL, OPTION_VALUE},
+    {"ttl", required_argument, NULL, OPTION_TTL},
+    {"renew-deadline", required_argument, NULL, OPTION_RENEW_DEADLINE},
+    {"retry", required_argument, NULL, OPTION_RETRY},
+    {"delay", required_argument, NULL, OPTION_DELAY},
+    {"grace", required_argument, NULL, OPTION_GRACE},
+    {"once", no_argument, NULL, OPTION_ONCE},
+    {"on-elected", required_argument, NULL, OPTION_ON_ELECTED},
+    {"on-demoted", required_argument, NULL, OPTION_ON_DEMOTED},
+    {"observe", no_argument, NULL, OPTION_OBSERVE},
+    {"json", no_argument, NULL, OPTION_JSON},
+    CLI_ARGS_CONNECT,
+    CLI_ARGS_ALWAYS,
+    {NULL, 0, NULL, 0}};
+
+/* ---- the command line ---- */
+
+static int take_time(struct cli_plan *plan, int option, const char *value)
+{
+    switch (option) {
+    case OPTION_TTL:
+        return cli_args_duration("elect", "--ttl", value, REDLOCK_MIN_TTL_MS, REDLOCK_MAX_TTL_MS,
+                                 &plan->ttl_ms);
+    case OPTION_RENEW_DEADLINE:
+        return cli_args_duration("elect", "--renew-deadline", value, 1, REDLOCK_MAX_TTL_MS,
+                                 &plan->renew_deadline_ms);
+    case OPTION_RETRY:
+        return cli_args_duration("elect", "--retry", value, 1, REDLOCK_MAX_TTL_MS, &plan->retry_ms);
+    case OPTION_DELAY:
+        return cli_args_duration("elect", "--delay", value, 0, MAX_DELAY_MS, &plan->delay_ms);
+    default:
+        return cli_args_duration("elect", "--grace", value, 0, REDLOCK_MAX_TTL_MS, &plan->grace_ms);
+    }
+}
+
+static int take_option(void *arg, int option, const char *value)
+{
+    struct cli_plan *plan = arg;
+
+    switch (option) {
+    case OPTION_ID:
+        plan->id = value;
+        return CLI_GO_ON;
+    case OPTION_VALUE:
+        plan->value = value[0] ? value : NULL;
+        return CLI_GO_ON;
+    case OPTION_ONCE:
+        plan->once = true;
+        return CLI_GO_ON;
+    case OPTION_ON_ELECTED:
+        plan->on_elected = value;
+        return CLI_GO_ON;
+    case OPTION_ON_DEMOTED:
+        plan->on_demoted = value;
+        return CLI_GO_ON;
+    case OPTION_OBSERVE:
+        plan->observe = true;
+        return CLI_GO_ON;
+    case OPTION_JSON:
+        plan->json = true;
+        return CLI_GO_ON;
+    default:
+        return take_time(plan, option, value);
+    }
+}
+
+static int check_observer(const struct cli_plan *plan)
+{
+    bool campaigns =
+        plan->argv || plan->id || plan->value || plan->once || plan->on_elected || plan->on_demoted;
+
+    if (campaigns) {
+        return cli_say_usage("elect", "--observe is for those who do not campaign: without CMD, "
+                                      "--id, --value, --once, --on-elected and --on-demoted");
+    }
+    return CLI_GO_ON;
+}
+
+static int check_plan(const struct cli_plan *plan)
+{
+    if (plan->observe) {
+        return check_observer(plan);
+    }
+    if (plan->json) {
+        return cli_say_usage("elect", "--json is for --observe");
+    }
+    if (plan->argv == NULL && plan->on_elected == NULL && plan->on_demoted == NULL) {
+        return cli_say_usage("elect",
+                             "CMD, the command to run while leading '%s', is missing (or "
+                             "--on-elected, --on-demoted, or --observe)",
+                             plan->name.name);
+    }
+    return CLI_GO_ON;
+}
+
+static int read_args(struct cli_args *args, struct cli_plan *plan, int argc, char **argv)
+{
+    struct cli_keys *keys = &plan->name;
+    int code = cli_args_read(args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = cli_args_name(args->command, argc, argv, &keys->keys[0]);
+    }
+    if (code == CLI_GO_ON) {
+        keys->n = 1;
+        code = cli_keys_finish(keys);
+    }
+    if (code == CLI_GO_ON && !args->ended) {
+        code = cli_args_read(args, argc, argv);
+    }
+    if (code == CLI_GO_ON) {
+        plan->argv = optind < argc ? argv + optind : NULL;
+        code = check_plan(plan);
+    }
+    return code;
+}
+
+/* ---- the whole ---- */
+
+/* The end of the session gives up the lead, and so calls back into the candidate. */
+static int run(struct cli_plan *plan, struct cli_session *session, struct cli_signals *signals)
+{
+    struct cli_candidate candidate = {
+        .lead = {.plan = plan, .session = session, .signals = signals}};
+    int code = cli_signals_start(signals, &session->loop);
+
+    plan->ttl_ms = cli_session_ttl(session, plan->ttl_ms);
+    if (code == CLI_OK) {
+        code =
+            plan->observe ? cli_observe_run(plan, session, signals) : cli_candidate_run(&candidate);
+        cli_signals_stop(signals);
+    }
+    cli_session_close(session);
+    return code;
+}
+
+int cli_elect_main(int argc, char **argv)
+{
+    char self[CLI_IDENTITY_TEXT];
+    struct cli_plan plan = {.grace_ms = UINT32_MAX};
+    struct cli_args args = {.command = "elect",
+                            .help = help,
+                            .short_options = "+:hv",
+                            .options = options,
+                            .own = take_option,
+                            .arg = &plan};
+    struct cli_signals signals = {.fd = -1};
+    struct cli_session session;
+    int code = read_args(&args, &plan, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        plan.id = plan.id ? plan.id : cli_identity(self);
+        code = cli_session_open(args.command, &args.connect, &session);
+        code = code == CLI_OK ? run(&plan, &session, &signals) : code;
+    }
+    cli_keys_free(&plan.name);
+    cli_signals_die(&signals, code);
+    return code;
+}

@@ -1,0 +1,77 @@
+/* lease.c - how long the lock of a lead lasts, and messages about the command of a leader. */
+#include "cli/elect/lease.h"
+
+#include <redlock/redlock.h>
+
+#include "cli/elect/plan.h"
+#include "cli/run/deadline.h"
+#include "cli/say/duration.h"
+#include "cli/say/say.h"
+
+/* A candidate that does not lead has a lock, too, but does not hold it. */
+uint64_t cli_lead_lease_left_ms(const struct cli_lead_lease *lease)
+{
+    enum redlock_election_state state = redlock_election_state(lease->election);
+    const struct redlock_lock *lock = redlock_election_lock(lease->election);
+    bool leads = state == REDLOCK_ELECTION_LEADER || state == REDLOCK_ELECTION_STOPPING;
+
+    return lock && leads ? redlock_lock_validity_ms(lock) : 0;
+}
+
+static uint64_t validity_ms(const void *arg)
+{
+    return cli_lead_lease_left_ms(arg);
+}
+
+static void say_renewed(void *arg)
+{
+    const struct cli_lead_lease *lease = arg;
+    char left[CLI_DURATION_TEXT];
+
+    cli_say_detail("renewed the lead of '%s', valid for %s", lease->lease.terms.key,
+                   cli_duration_print(cli_lead_lease_left_ms(lease), left));
+}
+
+static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t now_us)
+{
+    char left[CLI_DURATION_TEXT];
+
+    (void)arg;
+    cli_say_more("Its command still runs: sent it SIGTERM; it has %s to end.",
+                 cli_duration_print(cli_deadline_before(deadline->kill_us, now_us) / 1000, left));
+}
+
+static void say_killed(void *arg, const struct cli_deadline *deadline, bool overslept, bool asked)
+{
+    const struct cli_lead_lease *lease = arg;
+    const char *name = lease->lease.terms.key;
+
+    (void)deadline;
+    if (overslept) {
+        cli_say("the lead of '%s' ended while redlock did not run (was it stopped or suspended?): "
+                "killed its command (SIGKILL); somebody else may lead",
+                name);
+    } else if (cli_lead_lease_left_ms(lease) == 0) {
+        cli_say_more("Killed its command (SIGKILL); somebody else may lead.");
+    } else if (asked) {
+        cli_say("killed the command of '%s' (SIGKILL): it has not ended in time", name);
+    } else {
+        cli_say("killed the command of '%s' (SIGKILL): the lead ends now", name);
+    }
+}
+
+/* Before the end of the lead there is no SIGTERM, so the grace is 0 here. */
+void cli_lead_lease_init(struct cli_lead_lease *lease, const struct cli_plan *plan,
+                         const struct redlock_election *election)
+{
+    static const struct cli_lease_kind kind = {.validity_ms = validity_ms,
+                                               .say_renewed = say_renewed,
+                                               .say_ending = say_ending,
+                                               .say_killed = say_killed};
+
+    *lease = (struct cli_lead_lease){
+        .lease = {.kind = &kind,
+                  .arg = lease,
+                  .terms = {.key = plan->name.name, .ttl_ms = plan->ttl_ms, .renew = true}},
+        .election = election};
+}

@@ -1,0 +1,29 @@
+/* lease.h - the lead of an election as the lease that a command runs under.
+ *
+ * The lead ends before its lock does. A command gets SIGTERM when the lead ends, which the library
+ * reports, and SIGKILL before the lock ends: until then nobody else can be elected. The supervisor
+ * knows the end of the lock, and so kills in time when redlock does not run.
+ */
+#ifndef CLI_ELECT_LEASE_H
+#define CLI_ELECT_LEASE_H
+
+#include <stdint.h>
+
+#include "cli/run/lease.h"
+
+struct cli_plan;
+struct redlock_election;
+
+struct cli_lead_lease {
+    struct cli_lease lease;
+    const struct redlock_election *election;
+};
+
+/* Fill in the lease. It must not move. */
+void cli_lead_lease_init(struct cli_lead_lease *lease, const struct cli_plan *plan,
+                         const struct redlock_election *election);
+
+/* For how long nobody else can be elected, in milliseconds; 0: somebody may be. */
+uint64_t cli_lead_lease_left_ms(const struct cli_lead_lease *lease);
+
+#endif

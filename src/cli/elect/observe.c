@@ -1,0 +1,161 @@
+/* observe.c - an election without a candidate: each change of the leader is a line on stdout. */
+#include "cli/elect/observe.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/elect/plan.h"
+#include "cli/elect/text.h"
+#include "cli/say/exit.h"
+#include "cli/say/json.h"
+#include "cli/say/say.h"
+#include "cli/session/node_state.h"
+#include "cli/session/session.h"
+#include "cli/system/signals.h"
+
+/* When to say that nothing is known yet. */
+static const struct timeval patience = {3, 0};
+
+struct observer {
+    const struct cli_plan *plan;
+    const struct redlock *rl;
+    bool printed;
+    bool done;
+    int code;
+};
+
+static void print_json(const struct observer *o, const struct redlock_leader *leader)
+{
+    bool leads = leader->known && leader->id[0];
+
+    printf("{\"key\": ");
+    cli_json_string(o->plan->name.keys[0]);
+    cli_json_flag("known", leader->known);
+    cli_json_text("leader", leads ? leader->id : NULL);
+    cli_json_text("value", leads && leader->value[0] ? leader->value : NULL);
+    cli_json_number("term", leads && leader->term, (int64_t)leader->term);
+    printf("}\n");
+}
+
+static void print_text(const struct observer *o, const struct redlock_leader *leader)
+{
+    char text[256];
+
+    if (!leader->known) {
+        cli_say_out("unknown: %zu of %zu masters are up, and a majority must answer\n",
+                    cli_nodes_up(o->rl), redlock_node_count(o->rl));
+        return;
+    }
+    cli_leader_text(leader, text, sizeof(text));
+    cli_say_out("%s\n", text);
+}
+
+static void print(struct observer *o, const struct redlock_leader *leader)
+{
+    if (o->plan->json) {
+        print_json(o, leader);
+    } else {
+        print_text(o, leader);
+    }
+    o->printed = true;
+    if (cli_say_flush() != CLI_OK) {
+        o->code = CLI_INTERNAL;
+        o->done = true;
+    }
+}
+
+static void on_leader(struct redlock_election *election, const struct redlock_leader *leader,
+                      void *arg)
+{
+    (void)election;
+    print(arg, leader);
+}
+
+/* The library reports changes; it is no change that nothing is known at first. */
+static void on_patience(evutil_socket_t fd, short what, void *arg)
+{
+    const struct redlock_leader nobody = {.size = sizeof(nobody), .id = "", .value = ""};
+    struct observer *o = arg;
+
+    (void)fd;
+    (void)what;
+    if (!o->printed) {
+        print(o, &nobody);
+    }
+}
+
+static void on_signal(void *arg, int signo)
+{
+    struct observer *o = arg;
+
+    if (cli_signals_ends(signo) && !o->done) {
+        o->code = CLI_SIGNALED + signo;
+        o->done = true;
+    }
+}
+
+static int refuse(const struct cli_plan *plan, const struct cli_session *session, int status)
+{
+    if (status == REDLOCK_EINVAL) {
+        return cli_session_refuse(session, "elect");
+    }
+    cli_say("cannot observe '%s': %s", plan->name.name, redlock_strerror(status));
+    return CLI_INTERNAL;
+}
+
+static int begin(struct observer *o, const struct cli_session *session,
+                 struct redlock_election **ret_election)
+{
+    struct redlock_election_options options;
+    int status;
+
+    redlock_election_options_init(&options);
+    options.name = o->plan->name.keys[0];
+    options.ttl_ms = o->plan->ttl_ms;
+    options.leader_cb = on_leader;
+    options.arg = o;
+    status = redlock_election_new(session->rl, &options, ret_election);
+    return status == 0 ? CLI_GO_ON : refuse(o->plan, session, status);
+}
+
+static void on_freed(void *arg)
+{
+    struct observer *o = arg;
+
+    o->done = true;
+}
+
+static int end(struct observer *o, struct cli_session *session, struct redlock_election *election)
+{
+    o->done = redlock_election_free(election, on_freed, o) != 0;
+    return cli_loop_run(&session->loop, &o->done) == CLI_GO_ON ? o->code : CLI_INTERNAL;
+}
+
+int cli_observe_run(const struct cli_plan *plan, struct cli_session *session,
+                    struct cli_signals *signals)
+{
+    struct observer o = {.plan = plan, .rl = session->rl};
+    struct event *timer = event_new(session->loop.base, -1, 0, on_patience, &o);
+    struct redlock_election *election;
+    int code = begin(&o, session, &election);
+
+    if (code == CLI_GO_ON) {
+        if (timer) {
+            event_add(timer, &patience);
+        }
+        signals->on = on_signal;
+        signals->arg = &o;
+        code = cli_loop_run(&session->loop, &o.done);
+        signals->on = NULL;
+        code = code == CLI_GO_ON ? end(&o, session, election) : code;
+    }
+    if (timer) {
+        event_free(timer);
+    }
+    return code;
+}

@@ -1,0 +1,27 @@
+/* plan.h - what the command line of `redlock elect` asks for. */
+#ifndef CLI_ELECT_PLAN_H
+#define CLI_ELECT_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/args/keys.h"
+
+struct cli_plan {
+    struct cli_keys name; /* one key: the name of the election */
+    const char *id;
+    const char *value; /* NULL: none */
+    uint32_t ttl_ms;
+    uint32_t renew_deadline_ms; /* this and the next are 0 for the library's defaults */
+    uint32_t retry_ms;
+    uint32_t delay_ms;
+    uint32_t grace_ms;      /* the time between SIGTERM and SIGKILL; UINT32_MAX: all that is left */
+    const char *on_elected; /* command lines for the shell; NULL: none */
+    const char *on_demoted;
+    char *const *argv; /* CMD; NULL: none */
+    bool once;         /* do not campaign again */
+    bool observe;      /* do not campaign at all */
+    bool json;
+};
+
+#endif
