@@ -114,17 +114,18 @@ static int why_over(const struct rlk_election *e, const struct rlk_election_even
     return ev->reason ? ev->reason : REDLOCK_ENOQUORUM;
 }
 
-/* The application was told by when to stop: a late renewal does not change that, a loss does. */
+/* A late renewal gives nobody more time to stop. */
 static void move(struct rlk_election *e, const struct rlk_election_event *ev,
                  struct rlk_election_actions *out)
 {
-    uint64_t until_us;
+    uint64_t until_us = lead_until_us(e, ev->valid_until_us);
 
-    if (e->state != RLK_ELECTION_LEADING) {
+    if (e->state == RLK_ELECTION_DEMOTED) {
         e->valid_until_us = rlk_time_min(e->valid_until_us, ev->valid_until_us);
+    }
+    if (e->state != RLK_ELECTION_LEADING) {
         return;
     }
-    until_us = lead_until_us(e, ev->valid_until_us);
     out->moved = until_us != e->lead_until_us;
     e->valid_until_us = ev->valid_until_us;
     e->lead_until_us = until_us;
@@ -175,22 +176,17 @@ static void stopped(struct rlk_election *e, const struct rlk_election_event *ev,
     }
 }
 
-/* The lock is over: it cannot help those who are still stopping. */
-static void let_go(struct rlk_election *e, struct rlk_election_actions *out)
-{
-    e->valid_until_us = 0;
-    if (e->state == RLK_ELECTION_STOPPING) {
-        release_once(e, out);
-    }
-}
-
+/* [L4] When the application is stopping it was told by when. Its lock stays where it is until then:
+ * what masters have lost keeps others out for as long [S11], and a release would let them in. */
 static void lose(struct rlk_election *e, const struct rlk_election_event *ev,
                  struct rlk_election_actions *out)
 {
     if (e->state == RLK_ELECTION_LEADING) {
         demote(e, ev->reason, out);
     }
-    let_go(e, out);
+    if (e->state == RLK_ELECTION_DEMOTED) {
+        e->valid_until_us = 0;
+    }
 }
 
 static void give_up(struct rlk_election *e, int reason, struct rlk_election_actions *out)
@@ -257,7 +253,7 @@ static void timer(struct rlk_election *e, const struct rlk_election_event *ev,
     if (e->state == RLK_ELECTION_LEADING && e->lead_until_us <= ev->now_us) {
         demote(e, why_over(e, ev), out);
     } else if (e->state == RLK_ELECTION_STOPPING && e->valid_until_us <= ev->now_us) {
-        let_go(e, out);
+        release_once(e, out);
     }
 }
 
