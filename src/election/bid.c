@@ -172,13 +172,18 @@ int rlk_bid_begin(struct redlock_election *e)
     return rlk_observe(e->rl, b->key, on_observed, e, &b->observation);
 }
 
+void rlk_bid_stop(struct redlock_election *e)
+{
+    rlk_list_remove(&e->bid.call.link);
+    rlk_timer_cancel(&e->rl->loop.timers, &e->bid.timer);
+}
+
 void rlk_bid_end(struct redlock_election *e)
 {
     struct rlk_bid *b = &e->bid;
 
     rlk_bid_want(e, false);
-    rlk_list_remove(&b->call.link);
-    rlk_timer_cancel(&e->rl->loop.timers, &b->timer);
+    rlk_bid_stop(e);
     rlk_observation_end(b->observation);
     b->observation = NULL;
 }

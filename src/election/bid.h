@@ -41,6 +41,9 @@ int rlk_bid_begin(struct redlock_election *e);
 /* Bid for nothing and observe nothing any more. */
 void rlk_bid_end(struct redlock_election *e);
 
+/* Begin no bid that is planned: the memory of the election may be freed. */
+void rlk_bid_stop(struct redlock_election *e);
+
 /* Bid for the lead from now on, or do not. */
 void rlk_bid_want(struct redlock_election *e, bool wanted);
 

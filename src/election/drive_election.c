@@ -206,14 +206,22 @@ void rlk_election_settle(struct redlock_election *e)
     }
 }
 
+/* In any state: nothing that is set or queued may find the memory. */
+static void dispose(struct redlock_election *e)
+{
+    rlk_bid_stop(e);
+    rlk_timer_cancel(&e->rl->loop.timers, &e->timer);
+    rlk_list_remove(&e->report.link);
+    rlk_list_remove(&e->operation.link);
+    rlk_free(e);
+}
+
 static void end(struct redlock_election *e)
 {
     redlock_election_free_cb *cb = e->free_cb;
     void *arg = e->free_arg;
 
-    rlk_timer_cancel(&e->rl->loop.timers, &e->timer);
-    rlk_list_remove(&e->operation.link);
-    rlk_free(e);
+    dispose(e);
     if (cb) {
         cb(arg);
     }
@@ -259,8 +267,7 @@ static void on_close(struct rlk_operation *op)
 
 static void on_free(struct rlk_operation *op)
 {
-    rlk_list_remove(&op->link);
-    rlk_free(election_of(op));
+    dispose(election_of(op));
 }
 
 void rlk_election_begin(struct redlock_election *e)

@@ -262,10 +262,18 @@ static void on_close(struct rlk_operation *op)
     }
 }
 
-/* Not called: a manager is freed after all its observations have ended. */
+/* A close ends all observations before; this frees one in any state. */
 static void on_free(struct rlk_operation *op)
 {
-    rlk_look_unref(&observation_of(op)->user);
+    struct rlk_observation *o = observation_of(op);
+
+    if (!o->ended) {
+        rlk_observed_remove(&o->rl->observed, &o->observed);
+    }
+    rlk_timer_cancel(&o->rl->loop.timers, &o->timer);
+    rlk_list_remove(&o->report.link);
+    rlk_list_remove(&op->link);
+    rlk_look_unref(&o->user);
 }
 
 static const struct rlk_operation_kind operation_kind = {
