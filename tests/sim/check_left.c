@@ -106,7 +106,7 @@ void check_set_back(struct world *w, unsigned server)
 {
     unsigned key;
 
-    for (key = 0; key < w->o.keys; key++) {
+    for (key = 0; key < SIM_STORED; key++) {
         unsigned claim = w->servers[server].keys[key].claim;
 
         if (claim != NONE && w->claims[claim].let_go) {
@@ -120,7 +120,7 @@ void check_resurrected(struct world *w, unsigned server)
 {
     unsigned key;
 
-    for (key = 0; key < w->o.keys; key++) {
+    for (key = 0; key < SIM_STORED; key++) {
         unsigned claim = w->servers[server].keys[key].claim;
 
         if (claim != NONE && (w->claims[claim].let_go || w->claims[claim].released)) {
@@ -226,7 +226,7 @@ void check_left_at_end(struct world *w)
     unsigned i, key;
 
     for (i = 0; i < w->o.nodes; i++) {
-        for (key = 0; key < w->o.keys; key++) {
+        for (key = 0; key < SIM_STORED; key++) {
             check_key(w, i, key);
         }
     }

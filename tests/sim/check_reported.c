@@ -7,12 +7,19 @@
 #include "sim/process.h"
 #include "sim/trace.h"
 
+/* How long the client has been paused; not for how long it will be. */
+static uint64_t paused_us(const struct world *w, unsigned client)
+{
+    const struct client *c = &w->clients[client];
+
+    return c->lost_us - rlk_time_sub(c->busy_us, w->now_us);
+}
+
 /* Time in which the client was paused does not count against the library. */
 static uint64_t worked_us(const struct world *w, unsigned client, const struct worker *k)
 {
-    const struct client *c = &w->clients[client];
     uint64_t took_us = rlk_time_sub(world_client_us(w, client), k->asked_us);
-    uint64_t lost_us = c->lost_us - k->lost_us;
+    uint64_t lost_us = paused_us(w, client) - k->lost_us;
 
     return rlk_time_sub(took_us, lost_us + lost_us / 50);
 }
@@ -24,7 +31,7 @@ void check_started(struct world *w, unsigned client, unsigned worker, uint64_t l
     k->reported = k->cancelled = false;
     k->refusals = 0;
     k->asked_us = world_client_us(w, client);
-    k->lost_us = w->clients[client].lost_us;
+    k->lost_us = paused_us(w, client);
     k->limit_us = limit_us;
 }
 
@@ -46,7 +53,7 @@ void check_closing(struct world *w, unsigned client)
     struct client *c = &w->clients[client];
 
     c->close_us = world_client_us(w, client);
-    c->close_lost_us = c->lost_us - rlk_time_sub(c->busy_us, w->now_us);
+    c->close_lost_us = paused_us(w, client);
 }
 
 /* A result that is reported later would come after the memory of its lock is gone. */

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "election/bid.h"
+#include "node/command.h"
 #include "node/health.h"
 #include "scripts/scripts.h"
 #include "sim/check.h"
@@ -115,9 +117,38 @@ static bool find_script(const struct word *w, bool text, struct message *m)
 
 unsigned command_claim(const struct world *w, const char *token, size_t len)
 {
-    unsigned claim = len == TOKEN_ROOM ? (unsigned)hex(token, 8) : NONE;
+    unsigned claim = len >= RLK_TOKEN_HEX ? (unsigned)hex(token, 8) : NONE;
 
-    return claim < w->n_claims && memcmp(w->claims[claim].token, token, len) == 0 ? claim : NONE;
+    return claim < w->n_claims && w->claims[claim].token_len == len &&
+                   memcmp(w->claims[claim].token, token, len) == 0
+               ? claim
+               : NONE;
+}
+
+/* Take an ending off a name. */
+static bool ends(struct word *w, const char *ending)
+{
+    size_t len = strlen(ending);
+
+    if (w->len < len || memcmp(w->text + w->len - len, ending, len) != 0) {
+        return false;
+    }
+    w->len -= len;
+    return true;
+}
+
+/* "k0", the key of bids for it, or the counter of one of these. */
+static unsigned read_key(struct word w)
+{
+    bool counter = ends(&w, RLK_COMMAND_COUNTER);
+    bool bid = ends(&w, RLK_BID_KEY);
+    unsigned key;
+
+    if (w.len != 2 || w.text[0] != 'k' || w.text[1] < '0' || w.text[1] >= '0' + SIM_KEYS) {
+        return 0;
+    }
+    key = (unsigned)(w.text[1] - '0') + (bid ? SIM_KEYS : 0);
+    return 1U << (counter ? world_counter(key) : key);
 }
 
 static unsigned read_keys(const struct word *keys, unsigned n)
@@ -125,7 +156,7 @@ static unsigned read_keys(const struct word *keys, unsigned n)
     unsigned bits = 0, i;
 
     for (i = 0; i < n; i++) {
-        bits |= keys[i].len == 2 && keys[i].text[0] == 'k' ? 1U << (keys[i].text[1] - '0') : 0;
+        bits |= read_key(keys[i]);
     }
     return bits;
 }
@@ -317,6 +348,24 @@ static bool read_load(const struct word *text, struct message *m)
     return known;
 }
 
+/* Commands that only read keys: of a look, and of whoever waits. */
+static bool read_look(const struct words *words, struct message *m)
+{
+    const struct word *word = words->word;
+
+    if (is(&word[0], "EXISTS")) {
+        m->kind = MESSAGE_EXISTS;
+    } else if (is(&word[0], "GET") && words->n == 2) {
+        m->kind = MESSAGE_GET;
+    } else if (is(&word[0], "PTTL") && words->n == 2) {
+        m->kind = MESSAGE_PTTL;
+    } else {
+        return false;
+    }
+    m->keys = read_keys(&word[1], words->n - 1);
+    return m->keys != 0;
+}
+
 static bool read_words(const struct world *w, const struct words *words, struct message *m)
 {
     const struct word *word = words->word;
@@ -341,11 +390,6 @@ static bool read_words(const struct world *w, const struct words *words, struct 
     if (is(&word[0], "SUBSCRIBE")) {
         return words->n == 2 && read_subscribe(&word[1], m);
     }
-    if (is(&word[0], "EXISTS")) {
-        m->kind = MESSAGE_EXISTS;
-        m->keys = read_keys(&word[1], words->n - 1);
-        return m->keys != 0;
-    }
     if (is(&word[0], "TIME")) {
         m->kind = MESSAGE_TIME;
         return words->n == 1;
@@ -354,8 +398,10 @@ static bool read_words(const struct world *w, const struct words *words, struct 
         m->kind = MESSAGE_CONFIG;
         return words->n == 3 && is(&word[1], "GET") && is(&word[2], "*appendfsync*");
     }
-    return is(&word[0], "SCRIPT") && words->n == 3 && is(&word[1], "LOAD") &&
-           read_load(&word[2], m);
+    if (is(&word[0], "SCRIPT")) {
+        return words->n == 3 && is(&word[1], "LOAD") && read_load(&word[2], m);
+    }
+    return read_look(words, m);
 }
 
 bool command_read(struct world *w, const char *bytes, size_t len, struct message *ret)

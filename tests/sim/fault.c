@@ -328,7 +328,7 @@ static unsigned foreign_claim(struct world *w)
     w->claims = memory_room(w->claims, &w->cap_claims, w->n_claims, sizeof(*w->claims));
     c = &w->claims[w->n_claims++];
     *c = (struct claim){.op = NONE, .keys = 1, .let_go = true, .orphan = true};
-    snprintf(c->token, sizeof(c->token), "%08x%031x", claim, 0);
+    c->token_len = (size_t)snprintf(c->token, sizeof(c->token), "%08x%031x", claim, 0);
     return claim;
 }
 

@@ -18,8 +18,9 @@
 #define SIM_FEW_CLIENTS 5 /* in histories that are not about a crowd */
 #define SIM_WORKERS 2
 #define SIM_KEYS 3
-#define SIM_SHORT_LIST 16 /* a waiting list is often so short that it can be full */
-#define SIM_LISTED 64     /* the library's has room for more */
+#define SIM_STORED (2 * SIM_KEYS) /* behind the keys: those of the bids in elections for them */
+#define SIM_SHORT_LIST 16         /* a waiting list is often so short that it can be full */
+#define SIM_LISTED 64             /* the library's has room for more */
 
 enum fault {
     /* Within the model. */

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/mask.h"
+#include "election/bid.h"
+#include "node/command.h"
 
 static struct rlk_reply text_of(enum rlk_reply_type type, const char *str)
 {
@@ -233,21 +235,31 @@ static void write_subscribed(const struct world *w, unsigned wire, const struct 
     out->items[3] = integer(m->channel ? 1 : 2);
 }
 
+/* The name of a key or of a counter. */
+static void put_key(struct text *t, unsigned key)
+{
+    bool counter = key >= SIM_STORED;
+
+    key -= counter ? SIM_STORED : 0;
+    put(t, "k");
+    put_number(t, key % SIM_KEYS);
+    put(t, key >= SIM_KEYS ? RLK_BID_KEY : "");
+    put(t, counter ? RLK_COMMAND_COUNTER : "");
+}
+
 void reply_write_push(const struct world *w, unsigned wire, enum push_kind kind, unsigned key,
                       struct reply *out)
 {
-    char *text = out->text;
+    struct text t = {out->text};
     bool message = kind == PUSH_TURN || kind == PUSH_NEXT;
 
-    text[0] = kind == PUSH_TURN ? 't' : 'n';
-    text[1] = 'k';
-    text[2] = (char)('0' + key);
-    text[3] = '\0';
+    put(&t, kind == PUSH_TURN ? "t" : "n");
+    put_key(&t, key);
     out->items[0] = array(3);
     out->items[1] = string("message");
     out->items[2] = string(message ? channel_of(w, wire) : invalidations);
-    out->items[3] = message ? string(text) : array(1);
-    out->items[4] = string(text + 1);
+    out->items[3] = message ? string(out->text) : array(1);
+    out->items[4] = string(out->text + 1);
     if (kind == PUSH_FLUSHED) {
         out->items[3] = (struct rlk_reply){RLK_REPLY_NIL, 0, "", 0};
     }
@@ -255,20 +267,24 @@ void reply_write_push(const struct world *w, unsigned wire, enum push_kind kind,
 
 /* ---- any answer ---- */
 
-/* The value of a key: the token of a claim; "" for NONE. */
+/* The value of a key: the token of a claim, with its owner; "" for NONE. */
 static void write_value(const struct world *w, unsigned claim, struct reply *out)
 {
+    const struct claim *c = &w->claims[claim];
+
     if (claim == NONE) {
         out->items[0] = string("");
         return;
     }
-    memcpy(out->text, w->claims[claim].token, TOKEN_ROOM);
-    out->text[TOKEN_ROOM] = '\0';
+    memcpy(out->text, c->token, c->token_len);
+    out->text[c->token_len] = '\0';
     out->items[0] = string(out->text);
 }
 
 void reply_write(const struct world *w, unsigned wire, const struct message *m, struct reply *out)
 {
+    struct text t = {out->text};
+
     switch (m->answer) {
     case ANSWER_NONE:
     case ANSWER_NIL:
@@ -285,6 +301,10 @@ void reply_write(const struct world *w, unsigned wire, const struct message *m, 
         break;
     case ANSWER_INTEGER:
         out->items[0] = integer(m->integer);
+        break;
+    case ANSWER_NUMBER:
+        put_number(&t, (uint64_t)m->integer);
+        out->items[0] = string(out->text);
         break;
     case ANSWER_PLACE:
         write_value(w, m->holder, out);

@@ -42,7 +42,7 @@ void server_init(struct world *w, unsigned server)
                (int64_t)(WORLD_EPOCH_US - (has_good_clock(w) ? boot_us : 0)));
     facts_started(w, server,
                   w->o.young ? draw_upto(&w->prng, options_max_ttl_us(&w->o)) : TEN_DAYS_US);
-    for (key = 0; key < SIM_KEYS; key++) {
+    for (key = 0; key < SIM_STORED; key++) {
         s->keys[key] = s->before[key] = no_value;
     }
 }
@@ -133,6 +133,7 @@ static void write_counter(struct world *w, unsigned server, unsigned key, uint64
 
     s->counters_before[key] = s->counters[key];
     s->counters[key] = value;
+    wakes_changed(w, server, world_counter(key));
 }
 
 /* Raise them to the fence of the lock, if it has one. */
@@ -362,6 +363,8 @@ static const char *name_of(const struct message *m)
     case MESSAGE_TRACKING:
     case MESSAGE_CACHING:
     case MESSAGE_EXISTS:
+    case MESSAGE_GET:
+    case MESSAGE_PTTL:
         break;
     }
     return "";
@@ -420,6 +423,8 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
     case MESSAGE_TRACKING:
     case MESSAGE_CACHING:
     case MESSAGE_EXISTS:
+    case MESSAGE_GET:
+    case MESSAGE_PTTL:
     case MESSAGE_WAIT:
     case MESSAGE_LEAVE:
         break;
@@ -487,6 +492,12 @@ static bool reports_loss(const struct message *m)
             (m->section == SECTION_REPLICATION && m->facts.promotion != 0));
 }
 
+static bool is_stored(struct world *w, unsigned server, unsigned key)
+{
+    return key < SIM_STORED ? server_look_up(w, server, key) != NONE
+                            : w->servers[server].counters[key - SIM_STORED] > 0;
+}
+
 static void count_keys(struct world *w, unsigned wire, struct message *m, bool caching)
 {
     uint64_t left = m->keys;
@@ -494,9 +505,33 @@ static void count_keys(struct world *w, unsigned wire, struct message *m, bool c
 
     m->answer = ANSWER_INTEGER;
     RLK_MASK_EACH (key, left) {
-        m->integer += server_look_up(w, w->wires[wire].server, key) != NONE;
+        m->integer += is_stored(w, w->wires[wire].server, key);
     }
     wakes_read(w, wire, m->keys, caching);
+}
+
+static void get(struct world *w, unsigned server, struct message *m)
+{
+    unsigned key = (unsigned)__builtin_ctz(m->keys);
+
+    m->answer = ANSWER_NIL;
+    if (is_stored(w, server, key)) {
+        m->answer = key < SIM_STORED ? ANSWER_STRING : ANSWER_NUMBER;
+        m->integer = key < SIM_STORED ? (int64_t)w->servers[server].keys[key].claim
+                                      : (int64_t)w->servers[server].counters[key - SIM_STORED];
+    }
+}
+
+static void get_ttl(struct world *w, unsigned server, struct message *m)
+{
+    unsigned key = (unsigned)__builtin_ctz(m->keys);
+    const struct server *s = &w->servers[server];
+
+    m->answer = ANSWER_INTEGER;
+    m->integer = -2;
+    if (is_stored(w, server, key)) {
+        m->integer = (int64_t)(s->keys[key].expires_ms - server_ms(w, s));
+    }
 }
 
 /* CLIENT CACHING counts for the next command. */
@@ -516,6 +551,10 @@ static void answer_waiting(struct world *w, unsigned wire, struct message *m)
         return;
     } else if (m->kind == MESSAGE_EXISTS) {
         count_keys(w, wire, m, caching);
+    } else if (m->kind == MESSAGE_GET) {
+        get(w, server, m);
+    } else if (m->kind == MESSAGE_PTTL) {
+        get_ttl(w, server, m);
     } else if (knows(w, server, m) && m->kind == MESSAGE_WAIT) {
         wakes_wait(w, server, m);
     } else if (m->answer != ANSWER_ERROR) {
@@ -581,10 +620,11 @@ void server_empty(struct world *w, unsigned server)
     unsigned key;
 
     wakes_forget_lists(w, server);
-    for (key = 0; key < SIM_KEYS; key++) {
+    for (key = 0; key < SIM_STORED; key++) {
         s->keys[key].claim = NONE;
         wakes_changed(w, server, key);
         s->counters[key] = s->counters_before[key] = 0;
+        wakes_changed(w, server, world_counter(key));
     }
     s->mark = (struct mark){0};
     w->harmed = true;
@@ -614,7 +654,7 @@ void server_demote(struct world *w, unsigned server, unsigned master)
     s->disguised = s->mark.mark != 0 && s->mark.mark == of->mark.mark;
     s->mark = of->mark;
     check_record_lost(w, server);
-    for (key = 0; key < SIM_KEYS; key++) {
+    for (key = 0; key < SIM_STORED; key++) {
         copy_to(w, server, key, of->keys[key]);
         s->before[key] = s->keys[key];
         s->counters[key] = s->counters_before[key] = of->counters[key];
@@ -641,7 +681,7 @@ void server_replaced(struct world *w, unsigned server)
     struct server *s = &w->servers[server];
     unsigned key;
 
-    for (key = 0; key < SIM_KEYS; key++) {
+    for (key = 0; key < SIM_STORED; key++) {
         s->keys[key] = s->before[key];
         s->counters[key] = s->counters_before[key];
     }
@@ -662,7 +702,7 @@ static void come_back_empty(struct world *w, unsigned server)
     bool harmed = w->harmed || w->now_us < s->ended_us + options_max_ttl_us(&w->o);
     unsigned key;
 
-    for (key = 0; key < w->o.keys; key++) {
+    for (key = 0; key < SIM_STORED; key++) {
         write_key(w, server, key, no_value);
     }
     server_empty(w, server);

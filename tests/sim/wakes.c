@@ -113,7 +113,7 @@ static void expect_expiry(struct world *w, unsigned server, unsigned key)
     const struct server *s = &w->servers[server];
     uint64_t now_ms = clock_wall(&s->clock, w->now_us) / 1000, left_ms;
 
-    if (server_value(w, server, key) != NONE) {
+    if (key < SIM_STORED && server_value(w, server, key) != NONE) {
         left_ms = s->keys[key].expires_ms - now_ms + 1;
         schedule_push(&w->schedule,
                       w->now_us + left_ms * 1000 + draw_upto(&w->prng, EXPIRY_CYCLE_US),

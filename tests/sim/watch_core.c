@@ -109,7 +109,8 @@ static void note_token(struct world *w, struct worker *k, const struct rlk_claim
                         .ttl_ms = k->ttl_ms,
                         .fenced = k->fenced,
                         .hint = claim->hint};
-    memcpy(c->token, claim->token, TOKEN_ROOM);
+    c->token_len = claim->token_len;
+    memcpy(c->token, claim->token, c->token_len);
 }
 
 int __wrap_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy,

@@ -26,13 +26,14 @@
 #include "sim/schedule.h"
 
 #define NONE UINT32_MAX
-#define TOKEN_ROOM 40
+#define TOKEN_ROOM 64 /* 40 digits, and what a candidate writes after them */
 
 /* A token and what became of it. Claims are numbered from 0 and are never used again. */
 struct claim {
     unsigned client, worker, op;
-    char token[TOKEN_ROOM]; /* its number, then random bytes */
-    unsigned keys;          /* as bits */
+    char token[TOKEN_ROOM]; /* its number, then random bytes; perhaps an owner */
+    size_t token_len;
+    unsigned keys; /* as bits */
     uint32_t round;
     uint32_t ttl_ms; /* of the request */
     bool let_go;     /* the user released or lost it, or its round is over */
@@ -83,6 +84,8 @@ enum message_kind {
     MESSAGE_TRACKING, /* CLIENT TRACKING ON REDIRECT id OPTIN */
     MESSAGE_CACHING,  /* CLIENT CACHING YES */
     MESSAGE_EXISTS,
+    MESSAGE_GET,
+    MESSAGE_PTTL,
     MESSAGE_WAIT, /* the script that enters a waiting list */
     MESSAGE_LEAVE,
     MESSAGE_SET,  /* from here on: the kinds that touch a lock */
@@ -131,7 +134,7 @@ struct message {
     bool joined;    /* it arrives together with the one before */
     bool ends;      /* its answer is the last of those that arrive together */
     unsigned claim; /* KILL, TRACKING: the connection */
-    unsigned keys;  /* EXISTS, WAIT, LEAVE: as bits */
+    unsigned keys;  /* EXISTS, GET, PTTL, WAIT, LEAVE: as bits; and counters: world_counter() */
     uint64_t
         channel; /* SUBSCRIBE, WAIT, LEAVE, RELEASE: its number; 0: the invalidations, or none */
     uint64_t ticket_us; /* WAIT: since when the client waits, by its wall clock */
@@ -153,6 +156,7 @@ struct message {
         ANSWER_ERROR,
         ANSWER_STRING, /* the token of claim `integer` */
         ANSWER_INTEGER,
+        ANSWER_NUMBER,     /* `integer` as a text */
         ANSWER_PLACE,      /* WAIT: place `integer`, left_ms, holder */
         ANSWER_SUBSCRIBED, /* SUBSCRIBE */
         ANSWER_PAIR,       /* VOTE: the counter, and whether the mark is `mark` */
@@ -195,7 +199,7 @@ struct wire {
     uint64_t channel;                      /* that it has subscribed to; 0: none */
     bool invalidations;                    /* and to these */
     unsigned redirect; /* CLIENT TRACKING: the connection that gets the invalidations, or NONE */
-    unsigned tracked;  /* keys, as bits */
+    unsigned tracked;  /* keys and counters, as bits */
     bool caching;      /* the next command tracks what it reads */
     uint64_t gone_us;  /* watch, cut: when the server notices */
 };
@@ -241,10 +245,10 @@ struct server {
     struct clock clock;
     uint64_t loading_us, refuses_us; /* until then */
     const char *refusal;
-    struct value keys[SIM_KEYS];
-    struct value before[SIM_KEYS]; /* without the last write: what a replica has */
-    uint64_t counters[SIM_KEYS], counters_before[SIM_KEYS];
-    struct list lists[SIM_KEYS];
+    struct value keys[SIM_STORED];
+    struct value before[SIM_STORED]; /* without the last write: what a replica has */
+    uint64_t counters[SIM_STORED], counters_before[SIM_STORED];
+    struct list lists[SIM_STORED];
 };
 
 /* The path from a client to a node. */
@@ -390,9 +394,9 @@ struct world {
     unsigned done;
     unsigned acquired, renewed, lost, faults; /* for the figures at the end */
     struct effort effort;
-    bool moved;                /* a clock was set forward, or is outside of the bounds */
-    bool harmed;               /* a server has forgotten something, or a clock was set forward */
-    uint64_t fences[SIM_KEYS]; /* the largest that was reported to any user */
+    bool moved;                  /* a clock was set forward, or is outside of the bounds */
+    bool harmed;                 /* a server has forgotten something, or a clock was set forward */
+    uint64_t fences[SIM_STORED]; /* the largest that was reported to any user */
     unsigned fenced, confirms, quarantined; /* for the figures, too */
     unsigned running;                       /* the client whose code runs now, or SIM_CLIENTS */
     const struct message *reading;          /* the message that it has just read; NULL: none */
@@ -418,6 +422,12 @@ static inline struct worker *world_worker(struct world *w, unsigned client, unsi
 static inline unsigned world_server(const struct world *w, unsigned node)
 {
     return node == w->o.duplicate ? (node + 1) % w->o.nodes : node;
+}
+
+/* The counter of a key, where keys and counters are numbered together. */
+static inline unsigned world_counter(unsigned key)
+{
+    return SIM_STORED + key;
 }
 
 /* The client's time [S3], and its time since 1970 [S12]. */
