@@ -6,10 +6,11 @@
  *     check_doubt.c      what is known about a master reaches everything that relies on it
  *     check_fence.c      fences grow, are agreed on by a majority, and cost one round trip
  *     check_reported.c   every call gets exactly one result, in time, and a true one
- *     check_left.c       nothing is left behind: no key of a claim that was let go, no pending
- * release check_live.c       when the faults have ended, every user gets a lock within a bound
+ *     check_left.c       nothing is left behind: no key of a claim let go, no pending release
+ *     check_live.c       when the faults have ended, every user gets a lock within a bound
  *     check_work.c       no more messages than documented, and time goes on
  *     check_wait.c       who waits is served, in turn, and for few messages
+ *     check_election.c   one leader at a time, who hears of the beginning and the end of each lead
  *     check_split.c      only the leader of a split vote keeps its votes, and not for ever
  *
  * The first violation ends a history. */
@@ -18,8 +19,8 @@
 
 #include "sim/world.h"
 
-/* "exclusion", "fence", "reported", "left", "live", "wait" or "work", and what happened. Only the
- * first violation counts. */
+/* "exclusion", "election", "fence", "reported", "left", "live", "wait" or "work", and what
+ * happened. Only the first violation counts. */
 __attribute__((format(printf, 3, 4))) void check_violated(struct world *w, const char *checker,
                                                           const char *format, ...);
 
@@ -154,6 +155,27 @@ void check_not_stuck(struct world *w, unsigned claim, unsigned node);
 void check_listed(struct world *w, unsigned client, const struct message *m);
 void check_waited(struct world *w, unsigned client, unsigned worker);
 void check_effort(struct world *w);
+
+/* Of a candidate: its user campaigns; is told that it leads; has resigned; is told that it is
+ * demoted, and that has returned; has stopped. Its election is gone, alone or with its process. */
+void check_campaigns(struct world *w, unsigned client, unsigned worker);
+void check_elected(struct world *w, unsigned client, unsigned worker, uint64_t term);
+void check_resigned(struct world *w, unsigned client, unsigned worker);
+void check_demoted(struct world *w, unsigned client, unsigned worker,
+                   const struct redlock_demotion *demotion);
+void check_demoted_returns(struct world *w, unsigned client, unsigned worker,
+                           const struct redlock_demotion *demotion);
+void check_stopped(struct world *w, unsigned client, unsigned worker);
+void check_freed(struct world *w, unsigned client, unsigned worker);
+void check_candidate_gone(struct world *w, unsigned client, unsigned worker);
+
+/* Its code has run, so its lead may have moved; the election gives its lock up; a release of the
+ * claim is sent, or pending; its lock begins a renewal. The faults end. */
+void check_lead(struct world *w, unsigned client, unsigned worker);
+void check_lead_given_up(struct world *w, unsigned client, unsigned worker);
+void check_lead_released(struct world *w, unsigned claim);
+void check_lead_renewed(struct world *w, unsigned client, unsigned worker);
+void check_vacancies(struct world *w);
 
 /* An event has come. */
 void check_work(struct world *w);

@@ -408,6 +408,7 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
         h->succeeded = false;
         h->rounds++;
         check_round(w, client, worker);
+        check_lead_renewed(w, client, worker);
     }
     if (k->lock->hold.state == RLK_HOLD_LOST && !h->lost) {
         check_lost(w, client, worker);

@@ -95,6 +95,7 @@ void check_release_sent(struct world *w, unsigned claim, unsigned node)
 {
     struct claim *c = world_claim(w, claim);
 
+    check_lead_released(w, claim);
     if (is_in_use(w, claim)) {
         check_violated(w, "work", "t%08x was released on n%u while it was held, or could be", claim,
                        node);
@@ -112,6 +113,7 @@ void check_release_pending(struct world *w, unsigned claim, unsigned node)
 {
     struct claim *c = world_claim(w, claim);
 
+    check_lead_released(w, claim);
     c->release_nodes |= rlk_mask_bit(node);
     c->released = true;
     c->excuses++;

@@ -58,6 +58,18 @@ void history_free(struct world *w)
     *w = (struct world){0};
 }
 
+static void init_worker(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = world_worker(w, client, worker);
+
+    k->client = client;
+    k->index = worker;
+    k->claim = k->releasing = NONE;
+    k->number = -1;
+    k->reported = true;
+    check_candidate_gone(w, client, worker);
+}
+
 static void start_client(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
@@ -72,13 +84,11 @@ static void start_client(struct world *w, unsigned client)
     } else {
         c->skew_us = (int64_t)draw_upto(&w->prng, 2 * w->o.skew_us) - (int64_t)w->o.skew_us;
     }
+    for (i = 0; i < w->o.workers; i++) {
+        init_worker(w, client, i);
+    }
     process_start(w, client);
     for (i = 0; i < w->o.workers; i++) {
-        c->workers[i].client = client;
-        c->workers[i].index = i;
-        c->workers[i].claim = NONE;
-        c->workers[i].number = -1;
-        c->workers[i].reported = true;
         user_start(w, client, i);
     }
 }
@@ -148,6 +158,7 @@ static void heal(struct world *w)
 {
     if (!w->healed) {
         check_effort(w);
+        check_vacancies(w);
         fault_heal(w);
         schedule_push(&w->schedule, w->now_us + check_live_bound_us(w), EVENT_END, 0, 0, 0);
     }

@@ -77,6 +77,13 @@ enum crowd {
     CROWD_FAULTY   /* any faults */
 };
 
+/* Candidates of elections, instead of some users of locks. */
+enum elections {
+    ELECTIONS_NONE = 0,
+    ELECTIONS_QUIET, /* no fault, but candidates die: who leads next, and when, is known */
+    ELECTIONS_FAULTY /* any faults */
+};
+
 struct options {
     uint64_t seed;
     enum assumption broken;
@@ -119,6 +126,7 @@ struct options {
     bool watches;      /* the clients keep a watch of every node, whether they wait or not */
     uint64_t polls;    /* clients with options.watch = 0 */
     enum crowd crowd;
+    enum elections elections;
     uint64_t start_us;  /* the users begin then */
     unsigned listed;    /* how many clients a waiting list has room for */
     unsigned replica;   /* this server is a replica of the next; SIM_NODES: none is */

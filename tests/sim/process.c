@@ -165,12 +165,13 @@ void process_ended(struct world *w, unsigned client)
     c->life++;
     c->armed++;
     for (i = 0; i < w->o.workers; i++) {
+        check_candidate_gone(w, client, i);
         c->workers[i].op++;
         c->workers[i].phase = WORKER_IDLE;
         c->workers[i].lock = NULL;
         c->workers[i].number = -1;
-        c->workers[i].extending = c->workers[i].release_begun =
-            c->workers[i].suspension_unnotified = false;
+        c->workers[i].releasing = NONE;
+        c->workers[i].extending = c->workers[i].suspension_unnotified = false;
         c->workers[i].data_replaced = 0;
         check_forgotten(w, client, i);
     }

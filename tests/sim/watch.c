@@ -193,9 +193,10 @@ void watch_left(struct world *w, unsigned client)
 
         check_suspension_notified(w, client, i);
         check_data_replaced_notified(w, client, i);
-        if (k->release_begun) {
-            k->release_begun = false;
-            check_let_go(w, k->claim);
+        check_lead(w, client, i);
+        if (k->releasing != NONE) {
+            check_let_go(w, k->releasing);
+            k->releasing = NONE;
         }
     }
     for (i = 0; c->rl && i < c->nodes; i++) {

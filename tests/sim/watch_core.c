@@ -199,11 +199,12 @@ void __wrap_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
                              struct rlk_actions *out)
 {
     struct world *w = process_world();
-    struct worker *k = RLK_CONTAINER(r, struct redlock_lock, release)->arg;
+    const struct redlock_lock *lock = RLK_CONTAINER(r, struct redlock_lock, release);
+    struct worker *k = lock->arg;
 
     __real_rlk_release_step(r, ev, out);
     if (!w->ending) {
-        k->release_begun |= ev->kind == RLK_EVENT_START;
+        k->releasing = ev->kind == RLK_EVENT_START ? watch_claim(w, lock->claim) : k->releasing;
         process_stall(w, k->client);
     }
 }

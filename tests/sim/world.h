@@ -8,7 +8,7 @@
  *     wakes.c      what a master sends by itself, and its waiting lists
  *     wire.c       connections and the messages in flight
  *     server.c     a model of a master; facts.c what a master reports about itself
- *     user.c       the users of the locks, who make the public calls
+ *     user.c       the users of the locks, who make the public calls; candidate.c: of elections
  *     fault.c      what goes wrong
  *     watch*.c     what the library does, seen from outside
  *     check_*.c    what must hold
@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <redlock/election.h>
 
 #include "lock/lock.h"
 #include "sim/clock.h"
@@ -308,6 +310,29 @@ struct held {
     bool may_be_safe; /* it becomes safe when all nodes count */
 };
 
+/* A user who is a candidate: the library asks for the locks. candidate.c */
+struct candidacy {
+    struct redlock_election *election; /* NULL: none */
+    redlock_acquire_cb *acquired_cb;   /* of the election, about its lock */
+    redlock_notice_cb *notice_cb;
+    unsigned step;     /* only the latest plan of the user counts */
+    unsigned key;      /* that it is an election for */
+    bool campaigns;    /* since the last resignation */
+    bool stops_later;  /* an option of the election, as the next ones */
+    bool freeing;      /* its user waits for the end of the election */
+    uint64_t delay_us; /* before it campaigns again */
+    uint64_t spare_us; /* how much longer than the lead its lock lasts */
+    /* for the checkers */
+    bool leads;             /* elected_cb was called, and demoted_cb has not returned */
+    bool stopping;          /* demoted_cb has returned, and the user has not stopped */
+    unsigned claim;         /* of the last lead, or NONE */
+    uint64_t until_us;      /* the client's clock: the deadline of the lead; 0: no lead */
+    uint64_t over_us;       /* true time: the lead was over */
+    uint64_t demoted_us;    /* the client's clock: demoted_cb returned */
+    uint64_t stop_by_us;    /* the client's clock */
+    uint64_t campaigned_us; /* true time: since then it may be elected */
+};
+
 /* A user of locks: one request at a time. */
 struct worker {
     unsigned client, index;
@@ -324,11 +349,13 @@ struct worker {
                                  */
     uint64_t
         data_replaced;  /* nodes whose data were replaced, and the lock has not been notified yet */
-    bool release_begun; /* its release has begun in this step */
+    unsigned releasing; /* the claim whose release has begun in this step, or NONE */
     bool extending;     /* the user waits for an extension */
     uint64_t extend_us,
         extend_lost_us; /* the client's clock, and how long it had been paused by then */
     struct held held;
+    bool is_candidate;
+    struct candidacy candidacy;
     bool lingers; /* it holds its last lock for long, after all faults have ended */
     /* for the checkers */
     uint64_t called_us; /* true time: the call of redlock_acquire() */
@@ -392,8 +419,11 @@ struct world {
     unsigned same;
     uint64_t linger_us; /* all faults have ended, and their effects */
     unsigned done;
-    unsigned acquired, renewed, lost, faults; /* for the figures at the end */
+    unsigned acquired, renewed, lost, leads, faults; /* for the figures at the end */
     struct effort effort;
+    uint64_t
+        vacant_us[SIM_KEYS];     /* true time: in a quiet election, since when nobody has the key */
+    unsigned ghosts;             /* candidates that died while they waited */
     bool moved;                  /* a clock was set forward, or is outside of the bounds */
     bool harmed;                 /* a server has forgotten something, or a clock was set forward */
     uint64_t fences[SIM_STORED]; /* the largest that was reported to any user */
