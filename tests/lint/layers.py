@@ -65,7 +65,7 @@ LAYERS = {
     'src/cli/sandbox': [cli('sandbox|system|args|say'), *OF_USERS],
     'src/cli': [r'cli/.*', *OF_USERS],
     # The simulator links everything above the network, and replaces the network.
-    'tests/sim': [r'sim/.*', r'(net|node|lock|scripts)/.*', r'core/.*', r'base/.*', r'redlock/.*',
+    'tests/sim': [r'sim/.*', r'(net|node|lock|election|scripts)/.*', r'core/.*', r'base/.*', r'redlock/.*',
                   r'lib/place\.h', SYSTEM],
     'tests/search': [r'search/.*', SYSTEM],
     'tests/small': [r'small/.*', r'search/.*', r'core/.*', r'base/.*', r'lib/place\.h',

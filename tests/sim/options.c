@@ -17,6 +17,8 @@ static const char *const faults[FAULT_ALL_KINDS] = {
     "failover", "flush",   "forward", "evict", "freeze",    "replica", "foreign",
 };
 
+static const char *const elections[] = {"", "and nothing fails but clients", "with any faults"};
+
 static const char *const crowds[] = {"", "healthy", "and clients die", "with any faults"};
 
 const char *options_assumption_name(enum assumption a)
@@ -36,6 +38,13 @@ enum assumption options_assumption(const char *name)
 const char *options_fault_name(enum fault kind)
 {
     return faults[kind];
+}
+
+bool options_candidate(const struct options *o, unsigned client, unsigned worker)
+{
+    unsigned i = client * SIM_WORKERS + worker;
+
+    return i < 64 && (o->candidates >> i & 1);
 }
 
 uint64_t options_max_ttl_us(const struct options *o)
@@ -438,6 +447,51 @@ static void draw_crowd(struct options *o)
     }
 }
 
+/* Clients die, and nothing else fails. A lead lasts for long compared with a hand-over. */
+static void draw_quiet_elections(struct options *o, struct rlk_prng *p)
+{
+    draw_quiet_crowd(o, p);
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_scale(p, 300, 4000);
+    o->keys = 1;
+    o->polls = 0;
+    o->push_ppm = 0;
+    o->listed = SIM_LISTED;
+    o->candidates = RLK_NEVER;
+    o->until_us = o->start_us + draw_between(p, 4, 12) * options_max_ttl_us(o);
+    o->kinds = draw_chance(p, 600000) ? (uint64_t)1 << FAULT_CRASH : 0;
+    o->gap_us = options_max_ttl_us(o) * draw_between(p, 1, 3);
+    o->longest_us = options_max_ttl_us(o);
+}
+
+/* A lead has a fence, whatever the other requests have [S12]. */
+static void draw_terms(struct options *o)
+{
+    if (o->kinds & LOSES) {
+        keep_wall_clocks(o);
+        o->no_wall = false;
+    }
+}
+
+/* Drawn from numbers of its own. A candidate does not learn that its masters are configured
+ * wrongly, and asks for ever [S10]. */
+static void draw_elections(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - 6);
+    if (o->steps || o->calm || o->crowd || o->broken != ASSUME_ALL || !draw_chance(&p, 150000)) {
+        return;
+    }
+    o->elections = draw_chance(&p, 300000) ? ELECTIONS_QUIET : ELECTIONS_FAULTY;
+    o->duplicate = SIM_NODES;
+    o->candidates = draw_chance(&p, 700000) ? RLK_NEVER : rlk_prng_next(&p);
+    o->sick_ppm = draw_chance(&p, 300000) ? (uint32_t)draw_scale(&p, 5000, 200000) : 0;
+    if (o->elections == ELECTIONS_QUIET) {
+        draw_quiet_elections(o, &p);
+    }
+    draw_terms(o);
+}
+
 /* Few other faults, so that the trace shows this one. */
 static void break_one(struct options *o, struct rlk_prng *p)
 {
@@ -501,6 +555,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     }
     draw_watches(o);
     draw_crowd(o);
+    draw_elections(o);
     round_times(o);
 }
 
@@ -561,6 +616,9 @@ void options_print(const struct options *o, FILE *f)
     }
     if (o->crowd) {
         fprintf(f, "a crowd that waits for the same keys, %s\n", crowds[o->crowd]);
+    }
+    if (o->elections) {
+        fprintf(f, "candidates of elections, %s\n", elections[o->elections]);
     }
     if (o->split) {
         fprintf(f, "c0 knows only the first %u nodes\n", o->split);

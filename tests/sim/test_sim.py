@@ -86,7 +86,7 @@ def jobs_agree(sim):
 OF_THE_WORLD = ['stalls for', 'is paused for', 'is suspended for', 'and its clock freeze for',
                 'its wall clock is set', 'dies', 'is started again', 'its clock is off by',
                 'is cut off from', 'cannot reach', 'gets nothing from', 'everything to and from',
-                'the connection breaks']
+                'the connection breaks', 'its user', 'its election is gone']
 
 
 def lines_of_others(sim):

@@ -6,6 +6,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "sim/candidate.h"
 #include "sim/check.h"
 #include "sim/draw.h"
 #include "sim/process.h"
@@ -23,10 +24,21 @@ static void later(struct world *w, unsigned client, unsigned worker, uint64_t us
                   world_worker(w, client, worker)->op);
 }
 
+static void plan(struct world *w, unsigned client, unsigned worker, uint64_t us)
+{
+    struct worker *k = world_worker(w, client, worker);
+
+    if (k->is_candidate) {
+        candidate_plan(w, k, us);
+    } else {
+        later(w, client, worker, us);
+    }
+}
+
 void user_start(struct world *w, unsigned client, unsigned worker)
 {
-    later(w, client, worker,
-          rlk_time_sub(w->o.start_us, w->now_us) + draw_upto(&w->prng, w->o.think_us));
+    plan(w, client, worker,
+         rlk_time_sub(w->o.start_us, w->now_us) + draw_upto(&w->prng, w->o.think_us));
 }
 
 void user_finish(struct world *w, unsigned client, unsigned worker)
@@ -34,7 +46,7 @@ void user_finish(struct world *w, unsigned client, unsigned worker)
     if (client == 0 && worker == 0) {
         world_worker(w, client, worker)->lingers = draw_chance(&w->prng, 100000);
     }
-    later(w, client, worker, draw_upto(&w->prng, 1000));
+    plan(w, client, worker, draw_upto(&w->prng, 1000));
 }
 
 static uint32_t draw_wait_ms(struct world *w)
@@ -95,9 +107,8 @@ static void name_keys(unsigned keys, const char *names[SIM_KEYS], struct redlock
     }
 }
 
-/* What the checkers must know of a request. */
-static void note(const struct world *w, struct worker *k, const struct redlock_request *q,
-                 unsigned keys)
+void user_asks(struct world *w, struct worker *k, const struct redlock_request *q, unsigned keys,
+               uint64_t limit_us)
 {
     k->phase = WORKER_PENDING;
     k->op++;
@@ -112,9 +123,10 @@ static void note(const struct world *w, struct worker *k, const struct redlock_r
     k->fenced = q->fence != 0;
     k->max_hold_us = q->max_hold_ms ? rlk_time_from_ms(q->max_hold_ms) : RLK_NEVER;
     k->max_renewals = q->max_renewals;
+    check_started(w, k->client, k->index, limit_us);
 }
 
-static void accepted(struct world *w, const struct worker *k, const char *call, int status)
+void user_accepted(struct world *w, const struct worker *k, const char *call, int status)
 {
     if (status) {
         check_violated(w, "reported", "c%u.%u: %s is refused: %d", k->client, k->index, call,
@@ -127,21 +139,25 @@ static void acquire(struct world *w, struct worker *k, struct redlock_request *q
     uint64_t wait_us = q->wait_ms == REDLOCK_FOREVER ? RLK_NEVER : rlk_time_from_ms(q->wait_ms);
     const char *names[SIM_KEYS];
 
-    note(w, k, q, keys);
     name_keys(keys, names, q);
     q->notice_cb = on_notice;
     q->notice_arg = k;
-    check_started(w, k->client, k->index, rlk_time_max(wait_us, w->o.timeout_us));
+    user_asks(w, k, q, keys, rlk_time_max(wait_us, w->o.timeout_us));
     process_enter(w, k->client);
-    accepted(w, k, "an acquire",
-             redlock_acquire(w->clients[k->client].rl, q, on_acquired, k, &k->lock));
+    user_accepted(w, k, "an acquire",
+                  redlock_acquire(w->clients[k->client].rl, q, on_acquired, k, &k->lock));
     process_leave(w);
+}
+
+void user_lets_go(struct world *w, struct worker *k)
+{
+    k->valid_us = process_valid_until_us(k);
+    check_held_ends(w, k->client, k->index);
 }
 
 static void let_go(struct world *w, struct worker *k)
 {
-    k->valid_us = process_valid_until_us(k);
-    check_held_ends(w, k->client, k->index);
+    user_lets_go(w, k);
     k->phase = WORKER_RELEASING;
     check_started(w, k->client, k->index, w->o.timeout_us);
 }
@@ -151,7 +167,7 @@ static void release(struct world *w, struct worker *k)
     let_go(w, k);
     w->effort.freed_us = w->now_us;
     process_enter(w, k->client);
-    accepted(w, k, "a release", redlock_release(k->lock, on_released, k));
+    user_accepted(w, k, "a release", redlock_release(k->lock, on_released, k));
     process_leave(w);
 }
 
@@ -162,7 +178,7 @@ static void extend_by(struct world *w, struct worker *k, uint32_t ttl_ms)
         return;
     }
     check_extending(w, k->client, k->index, ttl_ms);
-    accepted(w, k, "an extension", redlock_extend(k->lock, ttl_ms, on_extended, k));
+    user_accepted(w, k, "an extension", redlock_extend(k->lock, ttl_ms, on_extended, k));
 }
 
 /* One draw a statement: the order inside an initialiser is the compiler's choice. */
@@ -282,7 +298,7 @@ void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned sta
 /* In the middle of a renewal some users extend, and some release. */
 void user_renewing(struct world *w, unsigned client, unsigned worker)
 {
-    if (w->healed) {
+    if (w->healed || world_worker(w, client, worker)->is_candidate) {
         return;
     }
     if (draw_chance(&w->prng, w->o.extend_ppm / 4)) {
@@ -302,8 +318,7 @@ static void user_lost(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* It has had its last lock. When all workers had theirs, some time must pass. */
-static void finish(struct world *w, unsigned client, unsigned worker)
+void user_done(struct world *w, unsigned client, unsigned worker)
 {
     world_worker(w, client, worker)->done = true;
     w->done++;
@@ -323,7 +338,7 @@ static void user_acquired(struct world *w, unsigned client, unsigned worker, int
         return;
     }
     if (status == REDLOCK_ECONFIG && k->last) {
-        finish(w, client, worker); /* it will never get one */
+        user_done(w, client, worker); /* it will never get one */
     } else {
         later(w, client, worker, draw_think_us(w));
     }
@@ -334,7 +349,7 @@ static void user_released(struct world *w, unsigned client, unsigned worker)
     const struct worker *k = world_worker(w, client, worker);
 
     if (k->last && !k->done) {
-        finish(w, client, worker);
+        user_done(w, client, worker);
         return;
     }
     later(w, client, worker, draw_think_us(w));
@@ -348,7 +363,7 @@ static void end_work(struct world *w, struct worker *k)
 {
     if (k->phase == WORKER_PENDING) {
         check_cancelled(w, k->client, k->index);
-    } else if (k->phase == WORKER_HELD) {
+    } else if (k->phase == WORKER_HELD && !k->is_candidate) {
         let_go(w, k);
         k->reported = true;
     }
@@ -368,7 +383,7 @@ void user_close(struct world *w, unsigned client)
         end_work(w, &c->workers[i]);
     }
     process_enter(w, client);
-    accepted(w, &c->workers[0], "a close", redlock_close(c->rl, on_closed, c));
+    user_accepted(w, &c->workers[0], "a close", redlock_close(c->rl, on_closed, c));
     process_leave(w);
 }
 
@@ -384,11 +399,8 @@ static void on_closed(void *arg)
 
 /* ---- results and notices ---- */
 
-static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+void user_got(struct world *w, struct worker *k, struct redlock_lock *lock, int status)
 {
-    struct world *w = process_world();
-    struct worker *k = arg;
-
     k->lock = lock;
     if (status) {
         k->phase = WORKER_IDLE;
@@ -399,6 +411,14 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
         world_claim(w, k->claim)->fence = redlock_lock_fence(lock);
     }
     check_reported(w, k->client, k->index, status);
+}
+
+static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    struct world *w = process_world();
+    struct worker *k = arg;
+
+    user_got(w, k, lock, status);
     user_acquired(w, k->client, k->index, status);
     k->lock = status ? NULL : lock;
 }
@@ -443,6 +463,10 @@ void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned s
 {
     struct worker *k = world_worker(w, client, worker);
 
+    if (k->is_candidate) {
+        candidate_on_event(w, k, stamp);
+        return;
+    }
     if (k->op != stamp || k->done || w->clients[client].closing) {
         return;
     }
@@ -462,7 +486,7 @@ void user_on_cancel(struct world *w, unsigned client, unsigned worker, unsigned 
     if (k->op == stamp && k->phase == WORKER_PENDING && !w->clients[client].closing) {
         check_cancelled(w, client, worker);
         process_enter(w, client);
-        accepted(w, k, "a cancel", redlock_cancel(k->lock));
+        user_accepted(w, k, "a cancel", redlock_cancel(k->lock));
         process_leave(w);
     }
 }

@@ -10,6 +10,17 @@ void user_start(struct world *w, unsigned client, unsigned worker);
 /* The faults have ended: one more lock for everybody. */
 void user_finish(struct world *w, unsigned client, unsigned worker);
 
+/* It has had its last lock. When all workers had theirs, some time must pass. */
+void user_done(struct world *w, unsigned client, unsigned worker);
+
+/* Note what the checkers must know of a request; it must be answered within `limit_us`. The call
+ * was accepted, or refused with a status. A lock is handed out, or is not. Its user lets go. */
+void user_asks(struct world *w, struct worker *k, const struct redlock_request *q, unsigned keys,
+               uint64_t limit_us);
+void user_accepted(struct world *w, const struct worker *k, const char *call, int status);
+void user_got(struct world *w, struct worker *k, struct redlock_lock *lock, int status);
+void user_lets_go(struct world *w, struct worker *k);
+
 /* Its process ends in order: redlock_close(). */
 void user_close(struct world *w, unsigned client);
 

@@ -1,0 +1,108 @@
+/* watch_lead.c - what an election asks of its lock, and hears of it.
+ *
+ * The linker puts these functions between src/election and src/lock (-Wl,--wrap, meson.build), so
+ * that the lock of a lead is a worker's, and everything that is checked of locks is checked of it.
+ * A user of locks, who makes the same calls, is left alone. */
+#include "base/time.h"
+#include "election/election.h"
+#include "lock/drive_release.h"
+#include "sim/check.h"
+#include "sim/process.h"
+#include "sim/user.h"
+
+__typeof__(redlock_acquire) __real_redlock_acquire, __wrap_redlock_acquire;
+__typeof__(redlock_cancel) __real_redlock_cancel, __wrap_redlock_cancel;
+__typeof__(redlock_release) __real_redlock_release, __wrap_redlock_release;
+__typeof__(rlk_lock_release_for_close) __real_rlk_lock_release_for_close,
+    __wrap_rlk_lock_release_for_close;
+
+/* Only elections name an owner. */
+static bool is_of_election(const char *owner)
+{
+    return owner && owner[0] != '\0';
+}
+
+/* ---- what the election hears ---- */
+
+static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    struct worker *k = arg;
+
+    user_got(process_world(), k, lock, status);
+    k->lock = status ? NULL : lock;
+    k->candidacy.acquired_cb(lock, status, k->candidacy.election);
+}
+
+static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
+{
+    struct world *w = process_world();
+    struct worker *k = arg;
+
+    if (notice->kind == REDLOCK_NOTICE_LOST) {
+        w->lost++;
+        check_lost_reported(w, k->client, k->index);
+    } else if (notice->kind == REDLOCK_NOTICE_TROUBLE) {
+        check_trouble_reported(w, k->client, k->index);
+    }
+    k->candidacy.notice_cb(lock, notice, k->candidacy.election);
+}
+
+/* ---- what it asks for ---- */
+
+int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
+                           redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock)
+{
+    struct redlock_request q = *request;
+    struct worker *k;
+    int status;
+
+    if (!is_of_election(request->owner)) {
+        return __real_redlock_acquire(rl, request, cb, arg, ret_lock);
+    }
+    k = ((struct redlock_election *)arg)->options.arg;
+    k->candidacy.acquired_cb = cb;
+    k->candidacy.notice_cb = q.notice_cb;
+    q.notice_cb = on_notice;
+    q.notice_arg = k;
+    user_asks(process_world(), k, &q, 1U << k->candidacy.key, RLK_NEVER);
+    status = __real_redlock_acquire(rl, &q, on_acquired, k, ret_lock);
+    user_accepted(process_world(), k, "the acquire of an election", status);
+    k->lock = *ret_lock;
+    return status;
+}
+
+int __wrap_redlock_cancel(struct redlock_lock *lock)
+{
+    if (is_of_election(lock->owner)) {
+        const struct worker *k = lock->arg;
+
+        check_cancelled(process_world(), k->client, k->index);
+    }
+    return __real_redlock_cancel(lock);
+}
+
+/* The candidate may ask for the next lock at once. */
+static struct worker *let_go(const struct redlock_lock *lock)
+{
+    struct worker *k = lock->arg;
+
+    user_lets_go(process_world(), k);
+    check_lead_given_up(process_world(), k->client, k->index);
+    k->phase = WORKER_IDLE;
+    k->lock = NULL;
+    return k;
+}
+
+int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
+{
+    return is_of_election(lock->owner) ? __real_redlock_release(lock, cb, let_go(lock))
+                                       : __real_redlock_release(lock, cb, arg);
+}
+
+void __wrap_rlk_lock_release_for_close(struct redlock_lock *lock)
+{
+    if (is_of_election(lock->owner)) {
+        let_go(lock);
+    }
+    __real_rlk_lock_release_for_close(lock);
+}
