@@ -144,7 +144,8 @@ struct redlock_election_options {
     uint32_t priority;
     /* 0 (default): everything has stopped when demoted_cb returns; the lead is given up then.
      * 1: the application stops later, and calls redlock_election_stopped(). Until then, and until
-     * stop_by_us, nobody else is elected. The lock is not renewed meanwhile. */
+     * stop_by_us, nobody else is elected. The lock is not renewed meanwhile. A redlock_close() does
+     * not wait for that. */
     int stops_later;
     /* The callbacks, each with `arg`; NULL: not wanted. A candidate needs elected_cb and
      * demoted_cb. Without leader_cb the election does not observe who leads. */

@@ -484,6 +484,7 @@ static void draw_elections(struct options *o)
     }
     o->elections = draw_chance(&p, 300000) ? ELECTIONS_QUIET : ELECTIONS_FAULTY;
     o->duplicate = SIM_NODES;
+    o->ttl_ms[1] = o->ttl_ms[0]; /* a longer one would be a quarantine for many short leads */
     o->candidates = draw_chance(&p, 700000) ? RLK_NEVER : rlk_prng_next(&p);
     o->sick_ppm = draw_chance(&p, 300000) ? (uint32_t)draw_scale(&p, 5000, 200000) : 0;
     if (o->elections == ELECTIONS_QUIET) {

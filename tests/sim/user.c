@@ -363,7 +363,9 @@ static void end_work(struct world *w, struct worker *k)
 {
     if (k->phase == WORKER_PENDING) {
         check_cancelled(w, k->client, k->index);
-    } else if (k->phase == WORKER_HELD && !k->is_candidate) {
+    } else if (k->is_candidate) {
+        k->candidacy.stopping = false; /* a close does not wait for that */
+    } else if (k->phase == WORKER_HELD) {
         let_go(w, k);
         k->reported = true;
     }
