@@ -80,6 +80,7 @@ static void demote(struct rlk_election *e, int reason, struct rlk_election_actio
     e->state = RLK_ELECTION_DEMOTED;
     e->reason = reason;
     e->lead_until_us = 0;
+    e->stopped = !e->config.stops_later;
     out->demoted = true;
 }
 
@@ -160,17 +161,18 @@ static void reported(struct rlk_election *e, const struct rlk_election_event *ev
     if (e->state != RLK_ELECTION_DEMOTED) {
         return;
     }
-    if (e->config.stops_later) {
+    if (e->stopped) {
+        end_lead(e, ev->now_us, out);
+    } else {
         e->state = RLK_ELECTION_STOPPING;
         out->stop_renewing = true;
-    } else {
-        end_lead(e, ev->now_us, out);
     }
 }
 
 static void stopped(struct rlk_election *e, const struct rlk_election_event *ev,
                     struct rlk_election_actions *out)
 {
+    e->stopped = true;
     if (e->state == RLK_ELECTION_STOPPING) {
         end_lead(e, ev->now_us, out);
     }
@@ -211,7 +213,6 @@ static void resign(struct rlk_election *e, const struct rlk_election_event *ev,
 static void shut(struct rlk_election *e, const struct rlk_election_event *ev,
                  struct rlk_election_actions *out)
 {
-    e->config.stops_later = false;
     give_up(e, REDLOCK_ECANCELED, out);
     stopped(e, ev, out);
 }

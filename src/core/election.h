@@ -58,7 +58,7 @@ enum rlk_election_event_kind {
     RLK_ELECTION_OUTRANKED, /* whether somebody with a higher priority bids for the lead: outranked
                              */
     RLK_ELECTION_REPORTED,  /* the end of the lead was reported */
-    RLK_ELECTION_STOPPED,   /* the application has stopped */
+    RLK_ELECTION_STOPPED,   /* the application has stopped; also while that is reported */
     RLK_ELECTION_TIMER      /* reason */
 };
 
@@ -92,6 +92,7 @@ struct rlk_election {
     bool wants;              /* to lead: a CAMPAIGN since the last RESIGN */
     bool outranked;          /* somebody with a higher priority bids for the lead */
     bool led_by_lower;       /* the last leader that was seen has a lower priority than we have */
+    bool stopped;            /* DEMOTED: the application has stopped, or stops in demoted_cb */
     bool released;           /* STOPPING: the lock is over, and released */
     int reason;              /* why the last lead has ended */
     uint64_t lead_until_us;  /* LEADING: until when; 0 in all other states */

@@ -184,7 +184,9 @@ void rlk_election_report_demoted(struct redlock_election *e)
     if (e->machine.state != RLK_ELECTION_DEMOTED) {
         return;
     }
+    e->reporting = true;
     e->options.demoted_cb(e, &d, e->options.arg);
+    e->reporting = false;
     do_kind(e, RLK_ELECTION_REPORTED);
 }
 

@@ -94,6 +94,11 @@ REDLOCK_EXPORT int redlock_election_resign(struct redlock_election *election)
     return status;
 }
 
+static bool is_stopping(const struct redlock_election *e)
+{
+    return e->machine.state == RLK_ELECTION_STOPPING || (e->reporting && !e->machine.stopped);
+}
+
 REDLOCK_EXPORT int redlock_election_stopped(struct redlock_election *election)
 {
     int status = rlk_manager_check(election ? election->rl : NULL);
@@ -101,7 +106,7 @@ REDLOCK_EXPORT int redlock_election_stopped(struct redlock_election *election)
     if (status) {
         return status;
     }
-    if (election->machine.state != RLK_ELECTION_STOPPING) {
+    if (!is_stopping(election)) {
         return REDLOCK_ESTATE;
     }
     rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_STOPPED});

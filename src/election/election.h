@@ -30,6 +30,7 @@ struct redlock_election {
     struct rlk_timer timer;
     struct rlk_call report; /* runs demoted_cb, or ends the election */
     bool scheduled;         /* `report` is queued, and counts as pending in the manager */
+    bool reporting;         /* demoted_cb is being called */
     bool freeing;
     redlock_election_free_cb *free_cb;
     void *free_arg;
