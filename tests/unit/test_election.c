@@ -1,0 +1,281 @@
+/* test_election.c - the machine of a candidate: every event in every state that can be reached,
+ * and random lives, beside the model of the fuzz target; and why a lead is over. */
+#include <redlock/error.h>
+#include <string.h>
+
+#include "../fuzz/election_model.h"
+#include "base/prng.h"
+#include "base/time.h"
+#include "lib/rows.h"
+#include "lib/runner.h"
+
+#define LEASE 1000u
+#define DEADLINE 600u
+#define RETRY 100u
+#define DELAY 300u
+
+static const struct {
+    const char *claim;
+    struct rlk_election_config config;
+} configs[] = {
+    {"every_event_in_every_state", {LEASE, DEADLINE, RETRY, 0, false}},
+    {"every_event_in_every_state_with_a_delay", {LEASE, DEADLINE, RETRY, DELAY, false}},
+    {"every_event_in_every_state_of_who_stops_later", {LEASE, DEADLINE, RETRY, 0, true}},
+    {"every_event_in_every_state_of_who_stops_later_with_a_delay",
+     {LEASE, DEADLINE, RETRY, DELAY, true}},
+};
+
+/* valid_until_us: from now. */
+static const struct rlk_election_event events[] = {
+    {.kind = RLK_ELECTION_CAMPAIGN},
+    {.kind = RLK_ELECTION_RESIGN},
+    {.kind = RLK_ELECTION_CLOSE},
+    {.kind = RLK_ELECTION_WON, .valid_until_us = LEASE, .healthy = true},
+    {.kind = RLK_ELECTION_WON, .valid_until_us = LEASE},
+    {.kind = RLK_ELECTION_WON, .valid_until_us = LEASE - DEADLINE, .healthy = true},
+    {.kind = RLK_ELECTION_WON, .valid_until_us = LEASE - DEADLINE + 1, .healthy = true},
+    {.kind = RLK_ELECTION_FAILED},
+    {.kind = RLK_ELECTION_MOVED, .valid_until_us = LEASE},
+    {.kind = RLK_ELECTION_MOVED, .valid_until_us = LEASE / 2, .reason = REDLOCK_ENOQUORUM},
+    {.kind = RLK_ELECTION_MOVED, .valid_until_us = LEASE - DEADLINE, .reason = REDLOCK_ELIMIT},
+    {.kind = RLK_ELECTION_MOVED, .valid_until_us = 0},
+    {.kind = RLK_ELECTION_LOST, .reason = REDLOCK_ELOST},
+    {.kind = RLK_ELECTION_SICK},
+    {.kind = RLK_ELECTION_OUTRANKED, .outranked = true},
+    {.kind = RLK_ELECTION_OUTRANKED},
+    {.kind = RLK_ELECTION_REPORTED},
+    {.kind = RLK_ELECTION_STOPPED},
+    {.kind = RLK_ELECTION_TIMER},
+    {.kind = RLK_ELECTION_TIMER, .reason = REDLOCK_ENOQUORUM},
+};
+
+/* When an event comes: now, at the deadline, just before it, or much later. */
+enum when {
+    NOW,
+    JUST_BEFORE,
+    AT_THE_DEADLINE,
+    MUCH_LATER,
+    WHENS
+};
+
+static void wait_until(struct election_model *m, enum when when)
+{
+    if (when == MUCH_LATER) {
+        m->now_us += 2 * LEASE;
+    } else if (when != NOW && m->deadline_us != RLK_NEVER && m->deadline_us > m->now_us) {
+        m->now_us = m->deadline_us - (when == JUST_BEFORE);
+    }
+}
+
+static void play(struct election_model *m, struct rlk_election_event ev)
+{
+    ev.valid_until_us += m->now_us;
+    election_model_step(m, ev);
+}
+
+/* ---- all states ---- */
+
+/* States are the same when their times are the same as seen from now, and what is counted does not
+ * matter. */
+struct seen {
+    struct rlk_election e;
+    enum election_model_lock lock;
+    enum election_model_lead lead;
+    bool renews, closed, stopped;
+};
+
+#define MOST_STATES 20000
+
+static struct election_model states[MOST_STATES];
+static struct seen seen[MOST_STATES];
+static size_t n_states;
+
+static uint64_t from_now(const struct election_model *m, uint64_t time_us)
+{
+    return rlk_time_sub(time_us, m->now_us);
+}
+
+static struct seen as_seen(const struct election_model *m)
+{
+    struct seen s;
+
+    memset(&s, 0, sizeof(s));
+    s.e.state = m->e.state;
+    s.e.wants = m->e.wants;
+    s.e.outranked = m->e.outranked;
+    s.e.released = m->e.released;
+    s.e.stopped = m->e.stopped;
+    s.e.reason = m->lead == ELECTION_MODEL_NO_LEAD ? 0 : m->e.reason;
+    s.e.lead_until_us = from_now(m, m->e.lead_until_us);
+    s.e.valid_until_us = m->lead == ELECTION_MODEL_NO_LEAD ? 0 : from_now(m, m->e.valid_until_us);
+    s.e.pause_us = m->e.state == RLK_ELECTION_PAUSED ? from_now(m, m->e.pause_us) : 0;
+    s.e.config.stops_later = m->e.config.stops_later;
+    s.lock = m->lock;
+    s.lead = m->lead;
+    s.renews = m->renews;
+    s.closed = m->closed;
+    s.stopped = m->stopped;
+    return s;
+}
+
+static void add(const struct election_model *m)
+{
+    struct seen s = as_seen(m);
+    size_t i;
+
+    for (i = 0; i < n_states; i++) {
+        if (memcmp(&seen[i], &s, sizeof(s)) == 0) {
+            return;
+        }
+    }
+    ck_assert_uint_lt(n_states, MOST_STATES);
+    seen[n_states] = s;
+    states[n_states++] = *m;
+}
+
+static void try_everything(size_t state)
+{
+    struct election_model m;
+    size_t i;
+    int when;
+
+    for (i = 0; i < N_ROWS(events); i++) {
+        for (when = 0; when < WHENS; when++) {
+            m = states[state];
+            wait_until(&m, (enum when)when);
+            if (election_model_may(&m, events[i].kind)) {
+                play(&m, events[i]);
+                add(&m);
+            }
+        }
+    }
+    m = states[state];
+    election_model_end(&m);
+}
+
+START_TEST(every_event_in_every_state)
+{
+    struct election_model m;
+    size_t i, by_state[RLK_ELECTION_STOPPING + 1] = {0};
+
+    n_states = 0;
+    election_model_init(&m, &configs[_i].config);
+    add(&m);
+    for (i = 0; i < n_states; i++) {
+        by_state[states[i].e.state]++;
+        try_everything(i);
+    }
+    for (i = 0; i <= RLK_ELECTION_STOPPING; i++) {
+        ck_assert_int_eq(by_state[i] > 0,
+                         i != RLK_ELECTION_STOPPING || configs[_i].config.stops_later);
+    }
+}
+END_TEST
+
+/* ---- random lives ---- */
+
+#define LIVES 2000
+#define STEPS 200
+
+static void live(struct rlk_prng *prng)
+{
+    struct rlk_election_config c = configs[rlk_prng_next(prng) % N_ROWS(configs)].config;
+    struct election_model m;
+    struct rlk_election_event ev;
+    unsigned i;
+
+    election_model_init(&m, &c);
+    for (i = 0; i < STEPS; i++) {
+        m.now_us += rlk_prng_next(prng) % (LEASE / 5);
+        ev = events[rlk_prng_next(prng) % N_ROWS(events)];
+        if (ev.valid_until_us && rlk_prng_next(prng) % 2) {
+            ev.valid_until_us = rlk_prng_next(prng) % (2 * LEASE);
+        }
+        if (ev.kind != RLK_ELECTION_CLOSE && election_model_may(&m, ev.kind)) {
+            play(&m, ev);
+        }
+    }
+    election_model_end(&m);
+}
+
+START_TEST(random_lives)
+{
+    struct rlk_prng prng;
+    unsigned i;
+
+    rlk_prng_seed(&prng, (uint64_t)_i);
+    for (i = 0; i < LIVES; i++) {
+        live(&prng);
+    }
+}
+END_TEST
+
+/* ---- why a lead is over ---- */
+
+static const struct {
+    const char *claim;
+    uint64_t late_us; /* how long after the end of the lead the event comes */
+    struct rlk_election_event ev;
+    int reason;
+} reasons[] = {
+    {"nothing_is_known_to_be_wrong", 0, {.kind = RLK_ELECTION_TIMER}, REDLOCK_ENOQUORUM},
+    {"renewals_fail", 0, {.kind = RLK_ELECTION_TIMER, .reason = REDLOCK_ELIMIT}, REDLOCK_ELIMIT},
+    {"a_timer_that_is_a_little_late",
+     LEASE / 10,
+     {.kind = RLK_ELECTION_TIMER, .reason = REDLOCK_ENOQUORUM},
+     REDLOCK_ENOQUORUM},
+    {"a_timer_that_is_late",
+     LEASE / 10 + 1,
+     {.kind = RLK_ELECTION_TIMER, .reason = REDLOCK_ENOQUORUM},
+     REDLOCK_ESUSPENDED},
+    {"a_late_renewal_in_vain",
+     LEASE / 10 + 1,
+     {.kind = RLK_ELECTION_MOVED, .valid_until_us = 1, .reason = REDLOCK_ENOQUORUM},
+     REDLOCK_ENOQUORUM},
+    {"a_loss_says_why",
+     0,
+     {.kind = RLK_ELECTION_LOST, .reason = REDLOCK_ESUSPENDED},
+     REDLOCK_ESUSPENDED},
+    {"a_resignation_after_the_end", LEASE, {.kind = RLK_ELECTION_RESIGN}, REDLOCK_OK},
+    {"a_close_after_the_end", LEASE, {.kind = RLK_ELECTION_CLOSE}, REDLOCK_ECANCELED},
+    {"no_health", 0, {.kind = RLK_ELECTION_SICK}, REDLOCK_EUNRENEWED},
+    {"a_higher_priority",
+     0,
+     {.kind = RLK_ELECTION_OUTRANKED, .outranked = true},
+     REDLOCK_EOUTRANKED},
+};
+
+START_TEST(why_a_lead_is_over)
+{
+    struct election_model m;
+
+    election_model_init(&m, &configs[0].config);
+    play(&m, (struct rlk_election_event){.kind = RLK_ELECTION_CAMPAIGN});
+    play(&m, (struct rlk_election_event){
+                 .kind = RLK_ELECTION_WON, .valid_until_us = LEASE, .healthy = true});
+    ck_assert_uint_eq(m.deadline_us, m.now_us + DEADLINE);
+    m.now_us = m.deadline_us + reasons[_i].late_us;
+    play(&m, reasons[_i].ev);
+    ck_assert_int_eq(m.e.state, RLK_ELECTION_DEMOTED);
+    ck_assert_int_eq(m.e.reason, reasons[_i].reason);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("election");
+    TCase *c = tcase_create("election");
+
+    tcase_add_rows(c, every_event_in_every_state, configs);
+    tcase_add_loop_test(c, random_lives, 0, 4);
+    tcase_add_rows(c, why_a_lead_is_over, reasons);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
