@@ -34,7 +34,7 @@ uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h)
 
 void rlk_hold_stop_renewing(struct rlk_hold *h)
 {
-    h->config.renew = false;
+    h->config.renew = h->waits_for_pet = false;
     h->renew_us = RLK_NEVER;
 }
 

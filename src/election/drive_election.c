@@ -67,8 +67,7 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
         return;
     }
     rlk_election_do(e, (struct rlk_election_event){.kind = RLK_ELECTION_MOVED,
-                                                   .valid_until_us = notice->deadline_us,
-                                                   .reason = notice->reason});
+                                                   .valid_until_us = notice->deadline_us});
     if (notice->reason == REDLOCK_EUNRENEWED && e->machine.state == RLK_ELECTION_LEADING) {
         ask_health(e);
     }
@@ -157,9 +156,12 @@ static void carry_out(struct redlock_election *e, const struct rlk_election_acti
     rlk_election_settle(e);
 }
 
+/* Why renewals fail. That one waits for healthy_cb is no reason: it begins after the yes. */
 static int trouble(const struct redlock_election *e)
 {
-    return e->lock && e->lock->hold.trouble ? e->lock->hold.reason : 0;
+    const struct rlk_hold *h = e->lock ? &e->lock->hold : NULL;
+
+    return h && h->trouble && h->reason != REDLOCK_EUNRENEWED ? h->reason : 0;
 }
 
 void rlk_election_do(struct redlock_election *e, struct rlk_election_event ev)

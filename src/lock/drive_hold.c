@@ -42,10 +42,17 @@ static bool is_deadline_moved(const struct redlock_lock *lock)
            rlk_hold_valid_until_us(&lock->hold) != lock->reported_deadline_us;
 }
 
+/* An election is told so each time, and not only once in each trouble: nobody else pets its lock.
+ */
+static bool is_pet_missing(const struct redlock_lock *lock)
+{
+    return lock->leads && lock->hold.state == RLK_HOLD_HELD && lock->hold.waits_for_pet;
+}
+
 static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
-    lock->has_news = lock->has_news || out->report;
-    if (lock->notice_cb && (out->report || is_deadline_moved(lock))) {
+    lock->has_news = lock->has_news || out->report || is_pet_missing(lock);
+    if (lock->notice_cb && (lock->has_news || is_deadline_moved(lock))) {
         rlk_turn_report(&lock->rl->loop.turn, &lock->report);
     }
     if (out->report_extended) {
@@ -163,7 +170,7 @@ static void on_notice(struct rlk_call *call)
         notice.reason = h->reason;
     } else if (has_news && h->trouble) {
         notice.kind = REDLOCK_NOTICE_TROUBLE;
-        notice.reason = h->reason;
+        notice.reason = is_pet_missing(lock) ? REDLOCK_EUNRENEWED : h->reason;
     } else if (is_deadline_moved(lock)) {
         notice.kind = REDLOCK_NOTICE_MOVED;
     } else {
