@@ -28,7 +28,7 @@ void rlk_manager_add(struct redlock *rl, struct rlk_operation *op,
     rlk_list_init(&op->link);
     rlk_list_push(&rl->operations, &op->link);
     rl->pending++;
-    rl->counts[class]++;
+    rl->counts[class] += class != RLK_OPERATION_NONE;
 }
 
 void rlk_manager_notify(struct redlock *rl, const struct rlk_event *ev)
