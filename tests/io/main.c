@@ -6,37 +6,17 @@
 
 int main(int argc, char **argv)
 {
-    Suite *(*const suites[])(void) = {adopt_suite,
-                                      callbacks_suite,
-                                      clocks_suite,
-                                      config_suite,
-                                      contention_suite,
-                                      data_suite,
-                                      deadline_suite,
-                                      details_suite,
-                                      embedded_suite,
-                                      endings_suite,
-                                      examine_suite,
-                                      extend_suite,
-                                      fence_suite,
-                                      hold_suite,
-                                      hostile_suite,
-                                      keys_suite,
-                                      nonsense_suite,
-                                      noscript_suite,
-                                      health_suite,
-                                      query_suite,
-                                      release_suite,
-                                      restarts_suite,
-                                      capacity_suite,
-                                      stuck_suite,
-                                      trace_suite,
-                                      duplicates_suite,
-                                      versions_suite,
-                                      waiting_suite,
-                                      wakes_suite,
-                                      wire_suite,
-                                      NULL};
+    Suite *(*const suites[])(void) = {adopt_suite,          callbacks_suite,  clocks_suite,
+                                      config_suite,         contention_suite, data_suite,
+                                      deadline_suite,       details_suite,    election_suite,
+                                      election_calls_suite, embedded_suite,   endings_suite,
+                                      examine_suite,        extend_suite,     fence_suite,
+                                      hold_suite,           hostile_suite,    keys_suite,
+                                      nonsense_suite,       noscript_suite,   health_suite,
+                                      query_suite,          release_suite,    restarts_suite,
+                                      capacity_suite,       stuck_suite,      trace_suite,
+                                      duplicates_suite,     versions_suite,   waiting_suite,
+                                      wakes_suite,          wire_suite,       NULL};
 
     return rlk_test_main(argc, argv, suites);
 }

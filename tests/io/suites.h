@@ -12,6 +12,8 @@ Suite *contention_suite(void);
 Suite *data_suite(void);
 Suite *deadline_suite(void);
 Suite *details_suite(void);
+Suite *election_suite(void);
+Suite *election_calls_suite(void);
 Suite *embedded_suite(void);
 Suite *endings_suite(void);
 Suite *examine_suite(void);

@@ -1,0 +1,580 @@
+/* io/test_election.c - a candidate on five masters: what it is told, in which order, and what the
+ * masters get before and after that [L1 to L4]. */
+#include <redlock/error.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/candidate.h"
+#include "io/held.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+#include "lib/rows.h"
+
+#define MASTERS 5
+
+static struct farm f;
+static struct candidate c;
+static struct redlock_election_options o;
+
+static void start(void)
+{
+    candidate_start(&f, MASTERS);
+    o = candidate_options(&c, &f);
+}
+
+static void end(void)
+{
+    candidate_end(&f);
+}
+
+static void start_leading(void)
+{
+    start();
+    candidate_lead(&c, &o);
+}
+
+static void start_with_health(void)
+{
+    start();
+    o.healthy_cb = candidate_on_healthy;
+}
+
+static void start_stopping_later(void)
+{
+    start();
+    o.stops_later = 1;
+    candidate_lead(&c, &o);
+}
+
+static bool is_leader(void)
+{
+    return redlock_election_is_leader(c.e) == 1;
+}
+
+static enum redlock_election_state state(void)
+{
+    return redlock_election_state(c.e);
+}
+
+/* The key is on all masters, or on none. */
+static void must_have_key(bool has)
+{
+    loop_settle(f.base);
+    ck_assert_uint_eq(farm_count(&f, "k", NULL), has ? 0 : MASTERS);
+}
+
+static uint64_t left_ms(uint64_t until_us)
+{
+    uint64_t now_us = redlock_clock_us();
+
+    return until_us > now_us ? (until_us - now_us) / 1000 : 0;
+}
+
+/* ---- a life ---- */
+
+START_TEST(elected_renewed_and_demoted)
+{
+    start();
+    candidate_new(&c, &o);
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_OBSERVER);
+    ck_assert_ptr_null(redlock_election_lock(c.e));
+    candidate_campaign(&c);
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_CANDIDATE);
+    ck_assert(!is_leader());
+    candidate_wait(&c, &c.elected, 1);
+    must_have_key(true);
+    ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'), ":leader one");
+    ck_assert_uint_le(left_ms(redlock_election_deadline_us(c.e)), CANDIDATE_DEADLINE_MS);
+    candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
+    ck_assert_str_eq(c.order, "Em");
+    ck_assert_uint_gt(left_ms(redlock_election_deadline_us(c.e)), CANDIDATE_THIRD_MS);
+    candidate_resign(&c);
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_STOPPING);
+    ck_assert_str_eq(c.order, "Em");
+    must_have_key(false);
+    ck_assert_str_eq(c.order, "EmD");
+    ck_assert_int_eq(c.demotion.reason, REDLOCK_OK);
+    ck_assert_uint_gt(left_ms(c.demotion.stop_by_us), CANDIDATE_DEADLINE_MS);
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_OBSERVER);
+    candidate_finish(&c);
+    end();
+}
+END_TEST
+
+START_TEST(the_value_is_published)
+{
+    start();
+    o.value = "10.0.0.1:80 and more";
+    candidate_lead(&c, &o);
+    ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'),
+                     ":leader one 10.0.0.1:80 and more");
+    end();
+}
+END_TEST
+
+START_TEST(each_term_is_larger)
+{
+    int i;
+
+    start_leading();
+    for (i = 2; i <= 4; i++) {
+        candidate_resign(&c);
+        candidate_campaign(&c);
+        candidate_wait(&c, &c.elected, i); /* its callback compares the terms */
+    }
+    ck_assert_str_eq(c.order, "EDEDEDE");
+    end();
+}
+END_TEST
+
+START_TEST(campaign_and_resign_twice_are_one)
+{
+    start_leading();
+    candidate_campaign(&c);
+    loop_settle(f.base);
+    candidate_resign(&c);
+    candidate_resign(&c);
+    loop_settle(f.base);
+    candidate_resign(&c);
+    loop_settle(f.base);
+    ck_assert_str_eq(c.order, "ED");
+    end();
+}
+END_TEST
+
+START_TEST(resigned_before_it_was_elected)
+{
+    start();
+    candidate_new(&c, &o);
+    candidate_campaign(&c);
+    candidate_resign(&c);
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_OBSERVER);
+    farm_wait_gone(&f, "k");
+    ck_assert_str_eq(c.order, "");
+    end();
+}
+END_TEST
+
+/* The lock that comes is released, and another one is asked for. */
+START_TEST(resigned_and_campaigned_before_it_was_elected)
+{
+    start();
+    candidate_new(&c, &o);
+    candidate_campaign(&c);
+    candidate_resign(&c);
+    candidate_campaign(&c);
+    candidate_wait(&c, &c.elected, 1);
+    must_have_key(true);
+    ck_assert_str_eq(c.order, "E");
+    end();
+}
+END_TEST
+
+/* ---- two candidates ---- */
+
+START_TEST(of_two_one_leads)
+{
+    struct candidate other;
+    struct redlock_election_options p;
+
+    start_leading();
+    p = candidate_options(&other, &f);
+    p.id = "two";
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    candidate_pass_ms(&c, 2 * CANDIDATE_TTL_MS);
+    ck_assert_int_eq(other.elected, 0);
+    ck_assert(is_leader());
+    candidate_resign(&c);
+    candidate_pass_ms(&c, CANDIDATE_RETRY_MS);
+    candidate_wait(&other, &other.elected, 1);
+    ck_assert_uint_gt(other.term, c.term);
+    ck_assert_int_eq(c.demoted, 1);
+    end();
+}
+END_TEST
+
+/* ---- [L1] the end of a lead ---- */
+
+/* Nobody calls it: the clock alone says so. */
+START_TEST(the_clock_ends_the_lead_while_the_loop_does_not_run)
+{
+    start_leading();
+    suspend_ms(CANDIDATE_DEADLINE_MS - 1000);
+    ck_assert(is_leader());
+    suspend_ms(2000);
+    ck_assert(!is_leader());
+    ck_assert_uint_eq(redlock_election_term(c.e), 0);
+    ck_assert_str_eq(c.order, "E");
+    end();
+}
+END_TEST
+
+/* It is late, but the lock may be renewed all the same. */
+START_TEST(suspended_for_longer_than_the_lead)
+{
+    start_leading();
+    suspend_ms(CANDIDATE_DEADLINE_MS + CANDIDATE_RETRY_MS + 1000);
+    loop_settle(f.base);
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_int_eq(c.demotion.reason, REDLOCK_ESUSPENDED);
+    end();
+}
+END_TEST
+
+START_TEST(suspended_for_longer_than_the_lock)
+{
+    start_leading();
+    suspend_ms(CANDIDATE_TTL_MS + 1000);
+    loop_settle(f.base);
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_int_eq(c.demotion.reason, REDLOCK_ESUSPENDED);
+    candidate_wait(&c, &c.elected, 2);
+    end();
+}
+END_TEST
+
+static const struct {
+    const char *claim;
+    bool asks_health;
+} cuts[] = {
+    {"cut_off_from_its_masters", false},
+    {"cut_off_from_its_masters_and_fit", true},
+};
+
+START_TEST(the_lead_ends_before_the_lock)
+{
+    start();
+    o.healthy_cb = cuts[_i].asks_health ? candidate_on_healthy : NULL;
+    candidate_lead(&c, &o);
+    held_pause(&f, 0, MASTERS);
+    candidate_pass_ms(&c, CANDIDATE_DEADLINE_MS - 100);
+    ck_assert(is_leader());
+    ck_assert_int_eq(c.demoted, 0);
+    candidate_pass_ms(&c, 200);
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_int_eq(c.demotion.reason, REDLOCK_ENOQUORUM);
+    ck_assert_uint_gt(left_ms(c.demotion.stop_by_us), CANDIDATE_THIRD_MS / 2);
+    held_resume(&f, 0, MASTERS);
+    candidate_pass_ms(&c, CANDIDATE_RETRY_MS);
+    candidate_wait(&c, &c.elected, 2);
+    end();
+}
+END_TEST
+
+/* Two of five are enough to lose nothing. */
+START_TEST(a_minority_that_is_stopped_does_not_matter)
+{
+    start_leading();
+    held_pause(&f, 0, 2);
+    candidate_pass_ms(&c, 2 * CANDIDATE_TTL_MS);
+    ck_assert(is_leader());
+    ck_assert_int_eq(c.demoted, 0);
+    end();
+}
+END_TEST
+
+START_TEST(keys_that_are_deleted_end_the_lead)
+{
+    start_leading();
+    held_del(&f, 0, MASTERS);
+    candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_int_eq(c.demotion.reason, REDLOCK_ELOST);
+    ck_assert_uint_eq(c.demotion.stop_by_us, 0);
+    candidate_wait(&c, &c.elected, 2);
+    end();
+}
+END_TEST
+
+START_TEST(the_delay_after_a_lead_that_was_lost)
+{
+    start();
+    o.delay_ms = 3600000;
+    candidate_lead(&c, &o);
+    held_del(&f, 0, MASTERS);
+    candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_CANDIDATE);
+    ck_assert_ptr_null(redlock_election_lock(c.e));
+    suspend_ms(3500000);
+    candidate_pass_ms(&c, 80000);
+    ck_assert_int_eq(c.elected, 1);
+    candidate_pass_ms(&c, 20000);
+    candidate_wait(&c, &c.elected, 2);
+    end();
+}
+END_TEST
+
+START_TEST(no_delay_after_a_resignation)
+{
+    start();
+    o.delay_ms = 3600000;
+    candidate_lead(&c, &o);
+    candidate_resign(&c);
+    candidate_campaign(&c);
+    candidate_wait(&c, &c.elected, 2);
+    end();
+}
+END_TEST
+
+/* ---- healthy_cb ---- */
+
+START_TEST(fit_before_the_lead_and_before_each_renewal)
+{
+    size_t i;
+
+    start_with_health();
+    candidate_lead(&c, &o);
+    ck_assert_str_eq(c.order, "hE");
+    for (i = 1; i <= 4; i++) {
+        candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
+        ck_assert_int_ge(c.asked, (int)candidate_renewals(&f, 0) + 1);
+        ck_assert_int_eq(c.asked, c.moved + 1);
+    }
+    ck_assert_uint_ge(candidate_renewals(&f, 0), 3);
+    ck_assert(is_leader());
+    end();
+}
+END_TEST
+
+START_TEST(not_fit_at_the_beginning)
+{
+    start_with_health();
+    c.fit = 0;
+    candidate_new(&c, &o);
+    candidate_campaign(&c);
+    candidate_wait(&c, &c.asked, 1);
+    must_have_key(false);
+    ck_assert_str_eq(c.order, "h");
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_CANDIDATE);
+    candidate_pass_ms(&c, CANDIDATE_RETRY_MS - 100);
+    ck_assert_int_eq(c.asked, 1);
+    c.fit = 1;
+    candidate_pass_ms(&c, 200);
+    candidate_wait(&c, &c.elected, 1);
+    ck_assert_str_eq(c.order, "hhE");
+    end();
+}
+END_TEST
+
+/* No renewal is sent after the no. */
+START_TEST(not_fit_at_a_renewal)
+{
+    start_with_health();
+    candidate_lead(&c, &o);
+    c.fit = 0;
+    while (c.demoted == 0) {
+        candidate_pass_ms(&c, 100);
+        ck_assert_uint_eq(candidate_renewals(&f, 0), 0);
+    }
+    ck_assert_str_eq(c.order, "hEhD");
+    ck_assert_int_eq(c.demotion.reason, REDLOCK_EUNRENEWED);
+    ck_assert_uint_gt(left_ms(c.demotion.stop_by_us), CANDIDATE_THIRD_MS);
+    must_have_key(false);
+    candidate_pass_ms(&c, CANDIDATE_RETRY_MS - 200);
+    ck_assert_int_eq(c.asked, 2); /* whoever is fit has time to take the lead */
+    end();
+}
+END_TEST
+
+/* The answers of the first renewal come too late for it, and prolong the lock. So it counts, and
+ * the next one needs another yes; otherwise none would ever begin. */
+START_TEST(fit_is_asked_again_while_masters_are_slow)
+{
+    int asked;
+
+    start_with_health();
+    o.renew_deadline_ms = CANDIDATE_TTL_MS - 2000;
+    candidate_lead(&c, &o);
+    held_pause(&f, 0, MASTERS);
+    candidate_pass_ms(&c, 2 * CANDIDATE_THIRD_MS + 500);
+    held_resume(&f, 0, MASTERS);
+    held_pause(&f, 0, MASTERS);
+    asked = c.asked;
+    candidate_pass_ms(&c, CANDIDATE_THIRD_MS + 500);
+    ck_assert_int_eq(c.demoted, 0);
+    ck_assert_int_gt(c.asked, asked);
+    held_resume(&f, 0, MASTERS);
+    candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
+    ck_assert(is_leader());
+    ck_assert_int_eq(c.demoted, 0);
+    end();
+}
+END_TEST
+
+/* ---- stops_later [L3, L4] ---- */
+
+START_TEST(the_lock_stays_until_it_has_stopped)
+{
+    size_t renewals;
+
+    start_stopping_later();
+    candidate_resign(&c);
+    ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
+    candidate_wait(&c, &c.demoted, 1);
+    candidate_campaign(&c);
+    renewals = candidate_renewals(&f, 0);
+    candidate_pass_ms(&c, CANDIDATE_DEADLINE_MS);
+    must_have_key(true);
+    ck_assert_uint_eq(candidate_renewals(&f, 0), renewals);
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_STOPPING);
+    candidate_stopped(&c);
+    ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
+    candidate_wait(&c, &c.elected, 2);
+    ck_assert_str_eq(c.order, "EDE");
+    end();
+}
+END_TEST
+
+START_TEST(who_never_stops_keeps_the_lock_until_it_ends)
+{
+    start_stopping_later();
+    candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
+    held_pause(&f, 0, MASTERS);
+    candidate_pass_ms(&c, CANDIDATE_DEADLINE_MS);
+    ck_assert_int_eq(c.demoted, 1);
+    held_resume(&f, 0, MASTERS);
+    candidate_pass_ms(&c, CANDIDATE_TTL_MS);
+    must_have_key(false);
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_STOPPING);
+    ck_assert_ptr_null(redlock_election_lock(c.e));
+    ck_assert_int_eq(c.elected, 1);
+    candidate_stopped(&c);
+    candidate_wait(&c, &c.elected, 2);
+    end();
+}
+END_TEST
+
+/* A renewal that is in flight when the lead ends is the last. */
+START_TEST(a_renewal_in_flight_is_the_last)
+{
+    size_t renewals;
+
+    start_stopping_later();
+    held_pause(&f, 0, MASTERS);
+    candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
+    candidate_resign(&c);
+    candidate_wait(&c, &c.demoted, 1);
+    held_resume(&f, 0, MASTERS);
+    loop_settle(f.base);
+    renewals = candidate_renewals(&f, 0);
+    candidate_pass_ms(&c, CANDIDATE_DEADLINE_MS);
+    ck_assert_uint_eq(candidate_renewals(&f, 0), renewals);
+    ck_assert_int_eq(c.moved, 0);
+    candidate_pass_ms(&c, CANDIDATE_TTL_MS);
+    must_have_key(false);
+    end();
+}
+END_TEST
+
+static void stop_inside(struct candidate *who)
+{
+    candidate_stopped(who);
+    ck_assert_int_eq(redlock_election_stopped(who->e), REDLOCK_ESTATE);
+}
+
+START_TEST(it_may_have_stopped_inside_demoted_cb)
+{
+    start_stopping_later();
+    c.on_demoted = stop_inside;
+    candidate_resign(&c);
+    candidate_wait(&c, &c.demoted, 1);
+    must_have_key(false);
+    ck_assert_int_eq(state(), REDLOCK_ELECTION_OBSERVER);
+    end();
+}
+END_TEST
+
+static void stop_refused(struct candidate *who)
+{
+    ck_assert_int_eq(redlock_election_stopped(who->e), REDLOCK_ESTATE);
+}
+
+START_TEST(without_stops_later_there_is_nothing_to_stop)
+{
+    start();
+    c.on_elected = c.on_demoted = stop_refused;
+    candidate_lead(&c, &o);
+    ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
+    candidate_resign(&c);
+    ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
+    candidate_wait(&c, &c.demoted, 1);
+    ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
+    end();
+}
+END_TEST
+
+/* ---- a forked child ---- */
+
+static int refusals_in_child(void)
+{
+    struct redlock_leader leader = {.size = sizeof(leader)};
+    struct redlock_election *made = NULL;
+    int n = 0;
+
+    n += redlock_election_new(f.rl, &o, &made) == REDLOCK_EFORK;
+    n += redlock_election_campaign(c.e) == REDLOCK_EFORK;
+    n += redlock_election_resign(c.e) == REDLOCK_EFORK;
+    n += redlock_election_stopped(c.e) == REDLOCK_EFORK;
+    n += redlock_election_free(c.e, NULL, NULL) == REDLOCK_EFORK;
+    n += redlock_election_leader(c.e, &leader) == REDLOCK_EFORK;
+    n += redlock_election_is_leader(c.e) == 0;
+    n += redlock_election_deadline_us(c.e) == 0;
+    n += redlock_election_term(c.e) == 0;
+    return n;
+}
+
+START_TEST(a_forked_child_does_not_lead)
+{
+    int status = -1;
+    pid_t child;
+
+    start_leading();
+    child = fork();
+    if (child == 0) {
+        _exit(refusals_in_child());
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 9);
+    ck_assert(is_leader());
+    end();
+}
+END_TEST
+
+Suite *election_suite(void)
+{
+    Suite *s = suite_create("election");
+    TCase *t = tcase_create("election");
+
+    tcase_add_test(t, elected_renewed_and_demoted);
+    tcase_add_test(t, the_value_is_published);
+    tcase_add_test(t, each_term_is_larger);
+    tcase_add_test(t, campaign_and_resign_twice_are_one);
+    tcase_add_test(t, resigned_before_it_was_elected);
+    tcase_add_test(t, resigned_and_campaigned_before_it_was_elected);
+    tcase_add_test(t, of_two_one_leads);
+    tcase_add_test(t, the_clock_ends_the_lead_while_the_loop_does_not_run);
+    tcase_add_test(t, suspended_for_longer_than_the_lead);
+    tcase_add_test(t, suspended_for_longer_than_the_lock);
+    tcase_add_rows(t, the_lead_ends_before_the_lock, cuts);
+    tcase_add_test(t, a_minority_that_is_stopped_does_not_matter);
+    tcase_add_test(t, keys_that_are_deleted_end_the_lead);
+    tcase_add_test(t, the_delay_after_a_lead_that_was_lost);
+    tcase_add_test(t, no_delay_after_a_resignation);
+    tcase_add_test(t, fit_before_the_lead_and_before_each_renewal);
+    tcase_add_test(t, not_fit_at_the_beginning);
+    tcase_add_test(t, not_fit_at_a_renewal);
+    tcase_add_test(t, fit_is_asked_again_while_masters_are_slow);
+    tcase_add_test(t, the_lock_stays_until_it_has_stopped);
+    tcase_add_test(t, who_never_stops_keeps_the_lock_until_it_ends);
+    tcase_add_test(t, a_renewal_in_flight_is_the_last);
+    tcase_add_test(t, it_may_have_stopped_inside_demoted_cb);
+    tcase_add_test(t, without_stops_later_there_is_nothing_to_stop);
+    tcase_add_test(t, a_forked_child_does_not_lead);
+    suite_add_tcase(s, t);
+    return s;
+}
