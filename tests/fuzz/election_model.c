@@ -43,6 +43,7 @@ bool election_model_may(const struct election_model *m, enum rlk_election_event_
     case RLK_ELECTION_STOPPED:
         return m->lead == ELECTION_MODEL_STOPS || m->lead == ELECTION_MODEL_DEMOTED;
     case RLK_ELECTION_RESIGN:
+    case RLK_ELECTION_LED:
     case RLK_ELECTION_OUTRANKED:
     case RLK_ELECTION_TIMER:
         break;
@@ -145,9 +146,8 @@ static void check_release(struct election_model *m, const struct rlk_election_ac
                    "what is released was won, and not released before");
         FUZZ_CHECK(m->lead != ELECTION_MODEL_LEADS && m->lead != ELECTION_MODEL_DEMOTED,
                    "[L2] the end of the lead was reported before");
-        FUZZ_CHECK(m->lead != ELECTION_MODEL_STOPS || m->lock == ELECTION_MODEL_LOST ||
-                       m->valid_until_us <= m->now_us,
-                   "[L4] who stops later keeps the lock for what is left of it");
+        FUZZ_CHECK(m->lead != ELECTION_MODEL_STOPS || m->valid_until_us <= m->now_us,
+                   "[L4] who stops later keeps the lock until it must have stopped");
         m->lock = ELECTION_MODEL_NO_LOCK;
         m->released++;
     }
@@ -270,6 +270,8 @@ static void take_in_wish(struct election_model *m, const struct rlk_election_eve
         m->closed = m->closed || ev->kind == RLK_ELECTION_CLOSE;
     } else if (ev->kind == RLK_ELECTION_OUTRANKED) {
         m->outranked = ev->outranked;
+    } else if (ev->kind == RLK_ELECTION_LED && ev->led) {
+        m->led_by_lower = ev->priority < m->config.priority;
     }
 }
 
@@ -286,18 +288,17 @@ static void take_in_lock(struct election_model *m, const struct rlk_election_eve
     }
 }
 
-/* The time by which the application must have stopped never gets later. */
+/* What the application was told when it began to stop is final. */
 static void take_in_validity(struct election_model *m, const struct rlk_election_event *ev)
 {
-    bool is_due = m->lead == ELECTION_MODEL_STOPS && ev->kind == RLK_ELECTION_TIMER &&
-                  m->valid_until_us <= m->now_us;
+    bool leads = m->lead == ELECTION_MODEL_LEADS, demoted = m->lead == ELECTION_MODEL_DEMOTED;
 
-    if (ev->kind == RLK_ELECTION_LOST || is_due) {
+    if (ev->kind == RLK_ELECTION_LOST && (leads || demoted)) {
         m->valid_until_us = 0;
-    } else if (ev->kind == RLK_ELECTION_MOVED) {
-        m->valid_until_us = m->lead == ELECTION_MODEL_LEADS
-                                ? ev->valid_until_us
-                                : rlk_time_min(m->valid_until_us, ev->valid_until_us);
+    } else if (ev->kind == RLK_ELECTION_MOVED && leads) {
+        m->valid_until_us = ev->valid_until_us;
+    } else if (ev->kind == RLK_ELECTION_MOVED && demoted) {
+        m->valid_until_us = rlk_time_min(m->valid_until_us, ev->valid_until_us);
     }
 }
 
@@ -336,6 +337,8 @@ void election_model_step(struct election_model *m, struct rlk_election_event ev)
     check_moved(m, &ev, &out, before.led_until_us);
     check_release(m, &out);
     check_acquire(m, &out);
+    FUZZ_CHECK(out.bids == (m->lock == ELECTION_MODEL_ASKED && m->led_by_lower),
+               "[L5] a candidate that asks bids while somebody leads who has a lower priority");
     m->deadline_us = out.deadline_us;
     check_lead(m);
     check_progress(m);

@@ -2,13 +2,11 @@
  *
  * The script begins with five numbers: the lease, the renew deadline, the pause after a try that
  * failed and the pause after a lead that was lost, in microseconds, and whether the application
- * stops later (1) or not (0). Then each letter is a step: an event (see `events` below), those with
- * a number with the time from now until which the lock is valid, or
+ * stops later (1) or not (0). Our priority is 5. Then each letter is a step: an event (see `events`
+ * below, and what is read after each), or
  *
- *     L REASON, M TIME REASON    the lock is lost; its end is moved, and renewals fail
- *     T REASON                   a timer, while renewals fail
- *     +TIME                      time goes by
- *     @, <                       to the deadline, or to just before it
+ *     +TIME    time goes by
+ *     @, <     to the deadline, or to just before it
  *
  * An event that the driver cannot send then is passed over. Ends as the election is freed. */
 #include <string.h>
@@ -21,7 +19,8 @@
 
 static const struct {
     int letter;
-    const char *reads; /* v: until when the lock is valid; r: the reason */
+    const char *reads; /* v: until when the lock is valid, from now; r: why renewals fail, or the
+                          lock is lost; p: the priority of who leads */
     struct rlk_election_event ev;
 } events[] = {
     {'c', "", {.kind = RLK_ELECTION_CAMPAIGN}},
@@ -34,6 +33,8 @@ static const struct {
     {'M', "vr", {.kind = RLK_ELECTION_MOVED}},
     {'L', "r", {.kind = RLK_ELECTION_LOST}},
     {'s', "", {.kind = RLK_ELECTION_SICK}},
+    {'p', "p", {.kind = RLK_ELECTION_LED, .led = true}},
+    {'P', "", {.kind = RLK_ELECTION_LED}},
     {'o', "", {.kind = RLK_ELECTION_OUTRANKED, .outranked = true}},
     {'O', "", {.kind = RLK_ELECTION_OUTRANKED}},
     {'d', "", {.kind = RLK_ELECTION_REPORTED}},
@@ -61,6 +62,9 @@ static void play_event(struct election_model *m, struct fuzz_script *s, size_t i
     if (strchr(events[i].reads, 'r')) {
         ev.reason = reason(s);
     }
+    if (strchr(events[i].reads, 'p')) {
+        ev.priority = (uint32_t)rlk_time_min(fuzz_number(s), UINT32_MAX);
+    }
     if (election_model_may(m, ev.kind)) {
         election_model_step(m, ev);
     }
@@ -87,6 +91,7 @@ static void configure(struct rlk_election_config *c, struct fuzz_script *s)
     c->retry_us = rlk_time_max(1, rlk_time_min(fuzz_number(s), c->lease_us));
     c->delay_us = rlk_time_min(fuzz_number(s), RLK_NEVER / 2);
     c->stops_later = fuzz_number(s) & 1;
+    c->priority = 5;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

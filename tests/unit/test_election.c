@@ -18,11 +18,11 @@ static const struct {
     const char *claim;
     struct rlk_election_config config;
 } configs[] = {
-    {"every_event_in_every_state", {LEASE, DEADLINE, RETRY, 0, false}},
-    {"every_event_in_every_state_with_a_delay", {LEASE, DEADLINE, RETRY, DELAY, false}},
-    {"every_event_in_every_state_of_who_stops_later", {LEASE, DEADLINE, RETRY, 0, true}},
+    {"every_event_in_every_state", {LEASE, DEADLINE, RETRY, 0, 1, false}},
+    {"every_event_in_every_state_with_a_delay", {LEASE, DEADLINE, RETRY, DELAY, 1, false}},
+    {"every_event_in_every_state_of_who_stops_later", {LEASE, DEADLINE, RETRY, 0, 1, true}},
     {"every_event_in_every_state_of_who_stops_later_with_a_delay",
-     {LEASE, DEADLINE, RETRY, DELAY, true}},
+     {LEASE, DEADLINE, RETRY, DELAY, 1, true}},
 };
 
 /* valid_until_us: from now. */
@@ -41,6 +41,9 @@ static const struct rlk_election_event events[] = {
     {.kind = RLK_ELECTION_MOVED, .valid_until_us = 0},
     {.kind = RLK_ELECTION_LOST, .reason = REDLOCK_ELOST},
     {.kind = RLK_ELECTION_SICK},
+    {.kind = RLK_ELECTION_LED, .led = true},
+    {.kind = RLK_ELECTION_LED, .led = true, .priority = 1},
+    {.kind = RLK_ELECTION_LED},
     {.kind = RLK_ELECTION_OUTRANKED, .outranked = true},
     {.kind = RLK_ELECTION_OUTRANKED},
     {.kind = RLK_ELECTION_REPORTED},
@@ -103,6 +106,7 @@ static struct seen as_seen(const struct election_model *m)
     s.e.state = m->e.state;
     s.e.wants = m->e.wants;
     s.e.outranked = m->e.outranked;
+    s.e.led_by_lower = m->e.led_by_lower;
     s.e.released = m->e.released;
     s.e.stopped = m->e.stopped;
     s.e.reason = m->lead == ELECTION_MODEL_NO_LEAD ? 0 : m->e.reason;
