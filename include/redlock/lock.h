@@ -46,7 +46,7 @@ struct redlock_lock;
 
 /* The longest key (with key_prefix) and the longest owner text, in bytes. */
 #define REDLOCK_MAX_KEY 1024
-#define REDLOCK_MAX_OWNER 200
+#define REDLOCK_MAX_OWNER 208
 
 /* The largest number of keys of one lock. */
 #define REDLOCK_MAX_KEYS 16
@@ -152,7 +152,7 @@ struct redlock_request {
     /* An acquire succeeds only when at least this much of the validity is left; default 0: a tenth
      * of the ttl. Must be less than ttl - drift. */
     uint32_t min_validity_ms;
-    /* Who holds the lock, for people who look at the key: printable ASCII, at most 200 bytes; NULL
+    /* Who holds the lock, for people who look at the key: printable ASCII, at most 208 bytes; NULL
      * for none. It is part of the value of the key: "<40 hex digits>:<owner>". */
     const char *owner;
     /* Several resources as one lock: 1 to 16 different keys, each as `key` and NUL terminated;

@@ -77,12 +77,19 @@ static int check_text(struct redlock *rl, const char *what, const char *text, si
     return 0;
 }
 
+/* The key of the bids is the longest that is made of the name. */
 static int check_texts(struct redlock *rl, const struct redlock_election_options *o)
 {
+    size_t most = REDLOCK_MAX_KEY - rl->options.key_prefix_len - (sizeof(RLK_BID_KEY) - 1);
     int status = 0;
 
     if (o->name == NULL) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "no name is given; set the election's name");
+    }
+    if (strlen(o->name) > most) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the name is %zu bytes long; at most %zu are allowed",
+                                  strlen(o->name), most);
     }
     if (o->id && o->id[0] == '\0') {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL,
@@ -110,6 +117,11 @@ static int check_callbacks(struct redlock *rl, const struct redlock_election_opt
     }
     return 0;
 }
+
+/* The longest owner text: "leader+999 ID VALUE". */
+_Static_assert(sizeof(RLK_ELECTION_OWNER "+999 ") + REDLOCK_MAX_ID + 1 + REDLOCK_MAX_VALUE <=
+                   REDLOCK_MAX_OWNER + 1,
+               "an owner text has room for the longest id and value");
 
 static void copy_texts(struct redlock_election *e)
 {
