@@ -42,8 +42,9 @@ def main(meson, build, prefix):
         tap.claim('the installed command finds its library', complaints(root, prefix))
         tap.claim('the manual is installed', [] if glob.glob(f'{root}{prefix}/share/man/man1/*')
                   else ['there is no man page'])
-        headers = glob.glob(f'{root}{prefix}/include/redlock/*.h')
-        tap.claim('the headers are installed', [] if headers else ['no header is installed'])
+        for pattern in ('*.h', '*.hpp', 'hpp/*.hpp'):
+            headers = glob.glob(f'{root}{prefix}/include/redlock/{pattern}')
+            tap.claim(f'headers are installed: {pattern}', [] if headers else ['not one'])
     return tap.finish()
 
 

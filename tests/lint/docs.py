@@ -16,7 +16,7 @@ from tap import Tap
 WORDS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten',
          'eleven', 'twelve', 'thirteen', 'fourteen', 'fifteen', 'sixteen']
 COUNTED = 'targets|configurations|controls|mutants|bugs|rows|lints|suites'
-ENDINGS = 'c|h|py|sh|lua|md|toml|map|build|txt|sql'
+ENDINGS = 'c|h|cpp|hpp|py|sh|lua|md|toml|map|build|txt|sql'
 
 # Not a part of a path outside the tree: /usr/include/x.h, <event.h>, build/src/x.lua.
 BEFORE = r'(?<![\w/<.~$>*-])'

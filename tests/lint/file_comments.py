@@ -18,7 +18,7 @@ def sources(root):
     for folder in FOLDERS:
         for place, _, names in sorted(os.walk(os.path.join(root, folder))):
             for name in sorted(names):
-                if name.endswith(('.c', '.h')):
+                if name.endswith(('.c', '.h', '.cpp', '.hpp')):
                     yield os.path.relpath(os.path.join(place, name), root)
 
 

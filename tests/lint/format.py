@@ -21,7 +21,7 @@ def sources(root):
     for folder in FOLDERS:
         for place, _, names in sorted(os.walk(os.path.join(root, folder))):
             for name in sorted(names):
-                if name.endswith(('.c', '.h')):
+                if name.endswith(('.c', '.h', '.cpp', '.hpp')):
                     yield os.path.join(place, name)
 
 
@@ -31,7 +31,7 @@ def complaints(clang_format, paths):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     first = {}
     for line in done.stdout.splitlines():
-        match = re.match(r'(.*\.[ch]):\d+:\d+: error', line)
+        match = re.match(r'(.*\.[ch](?:pp)?):\d+:\d+: error', line)
         if match:
             first.setdefault(match.group(1), line)
     found = [f'{line}\nfix it with: {clang_format} -i {path}' for path, line in first.items()]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Each public header compiles alone, as C99 and as C++: `headers.py ROOT CC [CXX]`."""
+"""Each public header compiles alone: those of C as C99 and as C++, those of C++ as C++17, 20 and 23.
+`headers.py ROOT CC [CXX...]`."""
 import os
 import subprocess
 import sys
@@ -11,6 +12,10 @@ STRICT = ['-Wall', '-Wextra', '-pedantic', '-Werror', '-fsyntax-only']
 C99 = ['-x', 'c', '-std=c99'] + STRICT
 CXX = ['-x', 'c++', '-std=c++98', '-Wno-long-long', '-Wno-variadic-macros'] + STRICT
 CXX11 = ['-x', 'c++', '-std=c++11'] + STRICT
+STRICTER = STRICT + ['-Wshadow', '-Wconversion', '-Wsign-conversion', '-Wold-style-cast', '-Wnon-virtual-dtor',
+                     '-Woverloaded-virtual']
+MODERN = {f'C++{year}': ['-x', 'c++', f'-std=c++{name}'] + STRICTER
+          for year, name in [('17', '17'), ('20', '20'), ('23', '2b')]}
 
 
 def complaints(compiler, options, include_dir, header):
@@ -29,16 +34,37 @@ def fires(tap, text, compiler, options, body):
         tap.fires(text, complaints(compiler, options, folder, 'bad.h'), 'bad.h')
 
 
-def main(root, c, cxx=None):
+def headers(include_dir, ending):
+    for folder, _, names in sorted(os.walk(os.path.join(include_dir, 'redlock'))):
+        for name in sorted(names):
+            if name.endswith(ending):
+                yield os.path.relpath(os.path.join(folder, name), include_dir)
+
+
+WHOLE = 'redlock/redlock.hpp'
+
+
+def headers_of_cpp(tap, include_dir, compilers):
+    for header in headers(include_dir, '.hpp'):
+        tap.claim(f'{header} alone as C++17', complaints(compilers[:1], MODERN['C++17'], include_dir, header))
+    for compiler in compilers:
+        for language, options in MODERN.items():
+            tap.claim(f'{WHOLE} as {language} ({os.path.basename(compiler)})',
+                      complaints([compiler], options, include_dir, WHOLE))
+
+
+def main(root, c, *compilers):
     tap = Tap()
     include_dir = os.path.join(root, 'include')
+    cxx = compilers[0] if compilers else None
     ways = [('C99', c.split(), C99)]
     if cxx:
         ways += [('C++98', cxx.split(), CXX), ('C++11', cxx.split(), CXX11)]
-    for name in sorted(os.listdir(os.path.join(include_dir, 'redlock'))):
+    for header in headers(include_dir, '.h'):
         for language, compiler, options in ways:
-            tap.claim(f'redlock/{name} alone as {language}',
-                      complaints(compiler, options, include_dir, f'redlock/{name}'))
+            tap.claim(f'{header} alone as {language}', complaints(compiler, options, include_dir, header))
+    if compilers:
+        headers_of_cpp(tap, include_dir, compilers)
     fires(tap, 'a header that forgot an include', c.split(), C99,
           '#ifndef B\n#define B\nuint32_t f(void);\n#endif\n')
     fires(tap, 'a header without a guard', c.split(), C99, 'struct twice {\n    int x;\n};\n')
@@ -47,6 +73,8 @@ def main(root, c, cxx=None):
     if cxx:
         fires(tap, 'a header that C++ cannot read', cxx.split(), CXX,
               '#ifndef B\n#define B\nint f(int class);\n#endif\n')
+        fires(tap, 'a header of C++ that shadows', cxx.split(), MODERN['C++17'],
+              '#ifndef B\n#define B\nstruct s {\n    void f(int x) { (void)x; { int x = 1; (void)x; } }\n};\n#endif\n')
     return tap.finish()
 
 

@@ -49,7 +49,7 @@ def mapped(path):
 
 def declared(folder):
     names = set()
-    for name in sorted(os.listdir(folder)):
+    for name in sorted(name for name in os.listdir(folder) if name.endswith('.h')):
         with open(os.path.join(folder, name), encoding='utf-8') as text:
             body = re.sub(r'/\*.*?\*/', '', text.read(), flags=re.DOTALL)
         names.update(re.findall(r'^REDLOCK_EXPORT\s[^;]*?\b(\w+)\s*\(', body, re.MULTILINE))

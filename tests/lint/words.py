@@ -103,7 +103,7 @@ def tracked(root, folders):
 
 
 def is_text(name):
-    return (re.search(r'\.(c|h|md|py|sh|lua|toml|build|in|[1-8])$', name) is not None
+    return (re.search(r'\.(c|h|cpp|hpp|md|py|sh|lua|toml|build|in|[1-8])$', name) is not None
             and not name.endswith('lint/words.py'))
 
 

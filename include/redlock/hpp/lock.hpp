@@ -1,0 +1,236 @@
+/* lock.hpp - a lock that was acquired. */
+#ifndef REDLOCK_HPP_LOCK_HPP
+#define REDLOCK_HPP_LOCK_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <redlock/hpp/c.hpp>
+#include <redlock/hpp/error.hpp>
+#include <redlock/hpp/request.hpp>
+#include <redlock/hpp/time.hpp>
+
+namespace redlockpp
+{
+
+/* What a release found. */
+enum class release_result {
+    released = REDLOCK_OK,
+    gone = REDLOCK_GONE,
+    taken = REDLOCK_TAKEN,
+    /* The call failed: the error says why. */
+    unknown
+};
+
+namespace detail
+{
+
+inline release_result to_result(int status) noexcept
+{
+    return status < 0 ? release_result::unknown : static_cast<release_result>(status);
+}
+
+} // namespace detail
+
+/* A lock that was acquired, and is released at the end of its life.
+ *
+ * It is called held_lock and not guard or unique_lock because it can be lost while this object
+ * lives: having the object does not mean having the lock. So there is no owns_lock(); ask
+ * valid_for() before each step.
+ *
+ * It can be moved. What it was moved from, and what was released or forgotten, is empty: every
+ * function may be called, and there is no lock. */
+class held_lock
+{
+public:
+    held_lock() noexcept = default;
+    held_lock(held_lock &&other) noexcept
+        : lock_(std::exchange(other.lock_, nullptr)), notice_(std::move(other.notice_))
+    {
+    }
+    held_lock &operator=(held_lock &&other) noexcept
+    {
+        if (this != &other) {
+            end();
+            lock_ = std::exchange(other.lock_, nullptr);
+            notice_ = std::move(other.notice_);
+        }
+        return *this;
+    }
+
+    /* Releases the lock, and waits for the answers of a majority of the masters. Must not run in a
+     * callback (std::terminate() is called): it would wait for itself. Does nothing in a forked
+     * child. */
+    ~held_lock()
+    {
+        end();
+    }
+
+    /* Release the lock now: redlock_sync_release(). The object is empty afterwards, also when this
+     * fails with errc::no_quorum (the release stays pending) or errc::canceled (the manager was
+     * closed, and has released it). */
+    release_result release()
+    {
+        int status = do_release();
+
+        detail::check(status);
+        return detail::to_result(status);
+    }
+    release_result release(std::error_code &ec) noexcept
+    {
+        int status = do_release();
+
+        ec = detail::code(status);
+        return detail::to_result(status);
+    }
+
+    /* Leave the lock as it is, until its time is over: redlock_sync_lock_forget(). Whoever has the
+     * token can adopt or release it. */
+    void forget()
+    {
+        detail::check(do_forget());
+    }
+    void forget(std::error_code &ec) noexcept
+    {
+        ec = detail::code(do_forget());
+    }
+
+    /* Make the lock live longer: redlock_sync_extend(). 0: for the same ttl as before. */
+    void extend(std::chrono::milliseconds ttl = std::chrono::milliseconds::zero())
+    {
+        detail::check(do_extend(ttl));
+    }
+    void extend(std::chrono::milliseconds ttl, std::error_code &ec) noexcept
+    {
+        ec = detail::code(do_extend(ttl));
+    }
+
+    /* Say that the application is alive (request.needs_pet): redlock_sync_lock_pet(). */
+    void pet()
+    {
+        detail::check(redlock_sync_lock_pet(lock_));
+    }
+    void pet(std::error_code &ec) noexcept
+    {
+        ec = detail::code(redlock_sync_lock_pet(lock_));
+    }
+
+    /* ---- from any thread, without waiting ---- */
+
+    /* How long the lock is still valid, rounded down; 0 when it is lost or over. Reads the clock at
+     * each call, so it is right even when the process was stopped meanwhile. */
+    std::chrono::milliseconds valid_for() const noexcept
+    {
+        return detail::to_ms(redlock_sync_lock_validity_ms(lock_));
+    }
+
+    /* Until when the lock is valid; the epoch of the clock when it is lost. It changes: read it for
+     * each step. */
+    clock::time_point deadline() const noexcept
+    {
+        return detail::to_time_point(redlock_sync_lock_deadline_us(lock_));
+    }
+
+    /* Why the lock is lost; false: it is held. */
+    std::error_code lost() const noexcept
+    {
+        return detail::code(redlock_sync_lock_lost(lock_));
+    }
+
+    /* The fence, if the request asked for one; 0 otherwise. */
+    std::uint64_t fence() const noexcept
+    {
+        return redlock_sync_lock_fence(lock_);
+    }
+
+    /* The token, and the (first) key as on the masters. They live as long as the lock is neither
+     * released nor forgotten. */
+    std::string_view token() const noexcept
+    {
+        return redlock_sync_lock_token(lock_);
+    }
+    std::string_view key() const noexcept
+    {
+        std::size_t len = 0;
+        const char *text = redlock_sync_lock_key(lock_, &len);
+
+        return {text, len};
+    }
+
+    /* A file descriptor that is readable once the lock is lost: redlock_sync_lock_fd(). */
+    int fd()
+    {
+        int got = redlock_sync_lock_fd(lock_);
+
+        detail::check(got);
+        return got;
+    }
+    int fd(std::error_code &ec) noexcept
+    {
+        int got = redlock_sync_lock_fd(lock_);
+
+        ec = detail::code(got);
+        return got;
+    }
+
+    /* For the functions of redlock/sync.h; NULL: empty. It must not be released or forgotten. */
+    redlock_sync_lock *native_handle() const noexcept
+    {
+        return lock_;
+    }
+
+private:
+    friend class manager;
+
+    /* The handle is gone, unless the call was refused. */
+    void note_gone(int status) noexcept
+    {
+        if (status != REDLOCK_ESTATE && status != REDLOCK_EFORK) {
+            lock_ = nullptr;
+            notice_.reset();
+        }
+    }
+
+    int do_release() noexcept
+    {
+        int status = redlock_sync_release(lock_);
+
+        note_gone(status);
+        return status;
+    }
+
+    int do_forget() noexcept
+    {
+        int status = redlock_sync_lock_forget(lock_);
+
+        note_gone(status);
+        return status;
+    }
+
+    int do_extend(std::chrono::milliseconds ttl) noexcept
+    {
+        std::uint32_t ttl_ms = 0;
+
+        detail::put(ttl_ms, ttl);
+        return redlock_sync_extend(lock_, ttl_ms);
+    }
+
+    void end() noexcept
+    {
+        if (lock_ != nullptr) {
+            detail::must_not_be_a_callback(do_release());
+        }
+    }
+
+    redlock_sync_lock *lock_ = nullptr;
+    std::unique_ptr<std::function<void(const notice &)>> notice_;
+};
+
+} // namespace redlockpp
+
+#endif

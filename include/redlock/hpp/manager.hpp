@@ -1,0 +1,422 @@
+/* manager.hpp - the masters, the thread that talks to them, and what it can be asked for. */
+#ifndef REDLOCK_HPP_MANAGER_HPP
+#define REDLOCK_HPP_MANAGER_HPP
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <redlock/hpp/c.hpp>
+#include <redlock/hpp/error.hpp>
+#include <redlock/hpp/lock.hpp>
+#include <redlock/hpp/request.hpp>
+#include <redlock/hpp/time.hpp>
+
+namespace redlockpp
+{
+
+/* Of one master: struct redlock_options says more about each field of these. What is not set has
+ * the library's default. */
+struct options {
+    std::vector<std::string> nodes{};
+    std::string username{};
+    std::string password{};
+    std::string key_prefix{};
+    std::string client_name{};
+    std::optional<std::chrono::milliseconds> node_timeout{};
+    std::optional<std::chrono::milliseconds> connect_timeout{};
+    std::optional<std::chrono::milliseconds> max_ttl{};
+    std::optional<std::uint32_t> drift_ppm{};
+    redlock_quarantine quarantine = REDLOCK_QUARANTINE_STRICT;
+    std::optional<std::chrono::milliseconds> health{};
+    bool watch = true;
+    /* Gets everything that happens, as it happens, on the I/O thread: see redlock/trace.h. */
+    std::function<void(const redlock_trace &)> on_trace{};
+};
+
+namespace detail
+{
+
+inline void on_trace(const redlock_trace *event, void *arg) noexcept
+{
+    (*static_cast<const std::function<void(const redlock_trace &)> *>(arg))(*event);
+}
+
+inline const char *text_or_null(const std::string &text) noexcept
+{
+    return text.empty() ? nullptr : text.c_str();
+}
+
+/* Options as the C functions take them. They point into `o`, which must outlive them. */
+class c_options
+{
+public:
+    explicit c_options(const options &o)
+    {
+        redlock_options_init(&c_);
+        for (const std::string &node : o.nodes) {
+            nodes_.push_back(node.c_str());
+        }
+        c_.nodes = nodes_.data();
+        c_.n_nodes = nodes_.size();
+        c_.username = text_or_null(o.username);
+        c_.password = text_or_null(o.password);
+        c_.key_prefix = text_or_null(o.key_prefix);
+        c_.client_name = text_or_null(o.client_name);
+        put(c_.node_timeout_ms, o.node_timeout);
+        put(c_.connect_timeout_ms, o.connect_timeout);
+        put(c_.max_ttl_ms, o.max_ttl);
+        put(c_.health_ms, o.health);
+        c_.drift_ppm = o.drift_ppm.value_or(c_.drift_ppm);
+        c_.quarantine = o.quarantine;
+        c_.watch = o.watch;
+        c_.error_text = text_;
+        c_.error_text_size = sizeof(text_);
+    }
+    c_options(const c_options &) = delete;
+    c_options &operator=(const c_options &) = delete;
+
+    void put_trace(std::function<void(const redlock_trace &)> *call) noexcept
+    {
+        c_.trace_cb = on_trace;
+        c_.trace_arg = call;
+    }
+
+    const redlock_options *get() const noexcept
+    {
+        return &c_;
+    }
+
+    /* Why redlock_sync_new() failed. */
+    const char *text() const noexcept
+    {
+        return text_;
+    }
+
+private:
+    redlock_options c_;
+    std::vector<const char *> nodes_;
+    char text_[512] = "";
+};
+
+struct free_query {
+    void operator()(redlock_query_result *result) const noexcept
+    {
+        redlock_sync_query_free(result);
+    }
+};
+
+} // namespace detail
+
+/* The answer of a query: struct redlock_query_result. */
+using query_result = std::unique_ptr<redlock_query_result, detail::free_query>;
+
+/* The masters, and the thread that talks to them: struct redlock_sync. Make one and keep it. Any
+ * thread may call any function, except that nothing may be called during the end of its life.
+ *
+ * It can be moved, while no other thread uses it. What it was moved from, what was closed, and what
+ * could not be made is empty: every call fails with errc::invalid_argument. */
+class manager
+{
+public:
+    manager() noexcept = default;
+
+    /* Begins to connect, and does not wait for that: redlock_sync_new(). */
+    explicit manager(const options &o)
+    {
+        detail::c_options c(o);
+        int status = open(o, c);
+
+        if (status != 0) {
+            detail::throw_status(status, c.text());
+        }
+    }
+    manager(const options &o, std::error_code &ec) noexcept
+    {
+        ec = detail::code(detail::status_of([&] {
+            detail::c_options c(o);
+
+            return open(o, c);
+        }));
+    }
+
+    manager(manager &&other) noexcept
+        : s_(std::exchange(other.s_, nullptr)), trace_(std::move(other.trace_))
+    {
+    }
+    manager &operator=(manager &&other) noexcept
+    {
+        if (this != &other) {
+            end();
+            s_ = std::exchange(other.s_, nullptr);
+            trace_ = std::move(other.trace_);
+        }
+        return *this;
+    }
+
+    /* As close(). Must not run in a callback (std::terminate() is called): it would wait for
+     * itself. Does nothing in a forked child. */
+    ~manager()
+    {
+        end();
+    }
+
+    /* End everything, and wait for that: redlock_sync_close(). Locks that are held are released;
+     * their held_lock objects may live longer. */
+    void close()
+    {
+        detail::check(do_close());
+    }
+    void close(std::error_code &ec) noexcept
+    {
+        ec = detail::code(do_close());
+    }
+
+    /* ---- acquiring: redlock_sync_acquire() ----
+     *
+     * The lock is in the result, or nothing is held. lock() waits without a limit, try_lock_for()
+     * for some time (forever: without a limit), try_lock() not at all: one try.
+     *
+     * Somebody else has the lock: that is no error of try_lock() and try_lock_for(), which return
+     * std::nullopt then. They throw when they cannot say so, for example because no majority of the
+     * masters answers (errc::no_quorum). The functions with an error code never throw, and the code
+     * always says why there is no lock. */
+    [[nodiscard]] held_lock lock(const request &r)
+    {
+        held_lock got;
+
+        detail::check(acquire(r, REDLOCK_FOREVER, nullptr, got));
+        return got;
+    }
+    [[nodiscard]] std::optional<held_lock> lock(const request &r, std::error_code &ec) noexcept
+    {
+        return try_acquire(r, REDLOCK_FOREVER, nullptr, ec);
+    }
+
+    [[nodiscard]] std::optional<held_lock> try_lock(const request &r)
+    {
+        return try_lock_for(r, std::chrono::milliseconds::zero());
+    }
+    [[nodiscard]] std::optional<held_lock> try_lock(const request &r, std::error_code &ec) noexcept
+    {
+        return try_acquire(r, 0, nullptr, ec);
+    }
+
+    [[nodiscard]] std::optional<held_lock> try_lock_for(const request &r,
+                                                        std::chrono::milliseconds wait)
+    {
+        held_lock got;
+        int status = acquire(r, detail::from_wait(wait), nullptr, got);
+
+        if (status == REDLOCK_EHELD ||
+            (status == REDLOCK_EDEADLINE && redlock_sync_error_reason() == REDLOCK_EHELD)) {
+            return std::nullopt;
+        }
+        detail::check(status);
+        return got;
+    }
+    [[nodiscard]] std::optional<held_lock>
+    try_lock_for(const request &r, std::chrono::milliseconds wait, std::error_code &ec) noexcept
+    {
+        return try_acquire(r, detail::from_wait(wait), nullptr, ec);
+    }
+
+    /* Take over a lock by its token: redlock_sync_adopt(). */
+    [[nodiscard]] held_lock adopt(const request &r, const std::string &token)
+    {
+        held_lock got;
+
+        detail::check(acquire(r, 0, token.c_str(), got));
+        return got;
+    }
+    [[nodiscard]] std::optional<held_lock> adopt(const request &r, const std::string &token,
+                                                 std::error_code &ec) noexcept
+    {
+        return try_acquire(r, 0, token.c_str(), ec);
+    }
+
+    /* ---- everything else ---- */
+
+    /* Release a lock by its keys and its token: redlock_sync_release_token(). */
+    release_result release_token(const std::vector<std::string> &keys, const std::string &token)
+    {
+        int status = do_release_token(keys, token);
+
+        detail::check(status);
+        return detail::to_result(status);
+    }
+    release_result release_token(const std::vector<std::string> &keys, const std::string &token,
+                                 std::error_code &ec) noexcept
+    {
+        int status = detail::status_of([&] { return do_release_token(keys, token); });
+
+        ec = detail::code(status);
+        return detail::to_result(status);
+    }
+
+    /* Ask all masters who holds a key: redlock_sync_query(). With errc::no_quorum in `ec` the
+     * result has what those said that answered. */
+    [[nodiscard]] query_result query(const std::string &key)
+    {
+        redlock_query_result *got = nullptr;
+        int status = redlock_sync_query(s_, key.c_str(), &got);
+        query_result result(got);
+
+        detail::check(status);
+        return result;
+    }
+    [[nodiscard]] query_result query(const std::string &key, std::error_code &ec) noexcept
+    {
+        redlock_query_result *got = nullptr;
+
+        ec = detail::code(redlock_sync_query(s_, key.c_str(), &got));
+        return query_result(got);
+    }
+
+    /* Call a function on the I/O thread, and wait until it has returned: redlock_sync_run(). An
+     * exception that it throws comes out of this call. */
+    void run(const std::function<void(struct redlock *)> &function)
+    {
+        running what{function, nullptr};
+
+        detail::check(redlock_sync_run(s_, on_run, &what));
+        if (what.thrown) {
+            std::rethrow_exception(what.thrown);
+        }
+    }
+
+    /* For the functions of redlock/sync.h; NULL: empty. It must not be closed. */
+    redlock_sync *native_handle() const noexcept
+    {
+        return s_;
+    }
+
+private:
+    struct running {
+        const std::function<void(struct redlock *)> &function;
+        std::exception_ptr thrown;
+    };
+
+    static void on_run(struct redlock *rl, void *arg) noexcept
+    {
+        running &what = *static_cast<running *>(arg);
+
+        try {
+            what.function(rl);
+        } catch (...) {
+            what.thrown = std::current_exception();
+        }
+    }
+
+    int open(const options &o, detail::c_options &c)
+    {
+        if (o.on_trace) {
+            trace_ = std::make_unique<std::function<void(const redlock_trace &)>>(o.on_trace);
+            c.put_trace(trace_.get());
+        }
+        return redlock_sync_new(c.get(), &s_);
+    }
+
+    int do_close() noexcept
+    {
+        int status = redlock_sync_close(s_);
+
+        if (status == 0) {
+            s_ = nullptr;
+            trace_.reset();
+        }
+        return status;
+    }
+
+    void end() noexcept
+    {
+        if (s_ != nullptr) {
+            detail::must_not_be_a_callback(do_close());
+        }
+    }
+
+    /* token: NULL: this is no adoption. */
+    int acquire(const request &r, std::uint32_t wait_ms, const char *token, held_lock &got);
+
+    std::optional<held_lock> try_acquire(const request &r, std::uint32_t wait_ms, const char *token,
+                                         std::error_code &ec) noexcept
+    {
+        held_lock got;
+        int status = detail::status_of([&] { return acquire(r, wait_ms, token, got); });
+
+        ec = detail::code(status);
+        return status == 0 ? std::optional<held_lock>(std::move(got)) : std::nullopt;
+    }
+
+    int do_release_token(const std::vector<std::string> &keys, const std::string &token)
+    {
+        std::vector<const char *> pointers;
+
+        for (const std::string &key : keys) {
+            pointers.push_back(detail::to_key(key));
+        }
+        return redlock_sync_release_token(s_, pointers.data(), pointers.size(), token.c_str());
+    }
+
+    redlock_sync *s_ = nullptr;
+    std::unique_ptr<std::function<void(const redlock_trace &)>> trace_;
+};
+
+/* Ends calls of other threads that wait: struct redlock_sync_canceler. For request.cancel and
+ * election::campaign(). */
+class canceler
+{
+public:
+    explicit canceler(const manager &m)
+    {
+        detail::check(redlock_sync_canceler_new(m.native_handle(), &canceler_));
+    }
+    canceler(const manager &m, std::error_code &ec) noexcept
+    {
+        ec = detail::code(redlock_sync_canceler_new(m.native_handle(), &canceler_));
+    }
+    canceler(const canceler &) = delete;
+    canceler &operator=(const canceler &) = delete;
+    ~canceler()
+    {
+        redlock_sync_canceler_free(canceler_);
+    }
+
+    /* End the calls that wait with this canceler, and those that will. May also be called in a
+     * signal handler. */
+    void cancel() noexcept
+    {
+        redlock_sync_cancel(canceler_);
+    }
+
+    redlock_sync_canceler *native_handle() const noexcept
+    {
+        return canceler_;
+    }
+
+private:
+    redlock_sync_canceler *canceler_ = nullptr;
+};
+
+inline int manager::acquire(const request &r, std::uint32_t wait_ms, const char *token,
+                            held_lock &got)
+{
+    detail::c_request c(r, wait_ms);
+    redlock_sync_canceler *cancel = r.cancel ? r.cancel->native_handle() : nullptr;
+
+    if (r.on_notice) {
+        got.notice_ = std::make_unique<std::function<void(const notice &)>>(r.on_notice);
+        c.put_notice(got.notice_.get());
+    }
+    return token ? redlock_sync_adopt(s_, c.get(), token, cancel, &got.lock_)
+                 : redlock_sync_acquire(s_, c.get(), cancel, &got.lock_);
+}
+
+} // namespace redlockpp
+
+#endif

@@ -1,0 +1,150 @@
+/* request.hpp - struct redlock_request and its notices, with the types of C++. */
+#ifndef REDLOCK_HPP_REQUEST_HPP
+#define REDLOCK_HPP_REQUEST_HPP
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <redlock/hpp/c.hpp>
+#include <redlock/hpp/error.hpp>
+#include <redlock/hpp/time.hpp>
+
+namespace redlockpp
+{
+
+class canceler;
+
+/* What happens to a lock that is held: struct redlock_notice. */
+struct notice {
+    redlock_notice_kind kind;
+    std::error_code reason;
+    std::chrono::milliseconds left;
+    clock::time_point deadline;
+};
+
+/* What to acquire, and how: struct redlock_request, which says more about each field. What is not
+ * set has the library's default. How long to wait is said by the call. */
+struct request {
+    /* One key, or several as one lock. A single key may be any bytes. */
+    request(const char *key) : keys{key}
+    {
+    }
+    request(std::string key) : keys{std::move(key)}
+    {
+    }
+    request(std::vector<std::string> all) : keys(std::move(all))
+    {
+    }
+    request(std::initializer_list<const char *> all) : keys(all.begin(), all.end())
+    {
+    }
+
+    std::vector<std::string> keys;
+    std::optional<std::chrono::milliseconds> ttl{};
+    std::optional<std::chrono::milliseconds> retry_min{};
+    std::optional<std::chrono::milliseconds> retry_max{};
+    std::optional<std::uint32_t> max_retries{};
+    std::optional<std::chrono::milliseconds> min_validity{};
+    std::string owner{};
+    bool renew = true;
+    bool needs_pet = false;
+    std::optional<std::chrono::milliseconds> max_hold{};
+    std::optional<std::uint32_t> max_renewals{};
+    bool fence = false;
+    /* Called on the I/O thread; see redlock/redlock.hpp for what it may do. Not called any more
+     * when the held_lock is released, forgotten or destroyed. */
+    std::function<void(const notice &)> on_notice{};
+    /* Report REDLOCK_NOTICE_MOVED, too. */
+    bool notify_moves = false;
+    /* Ends the wait for the lock. Must live until the call returns. */
+    const canceler *cancel = nullptr;
+};
+
+namespace detail
+{
+
+/* Runs on the I/O thread, called from C: an exception ends the program. */
+inline void on_notice(redlock_lock *, const redlock_notice *n, void *arg) noexcept
+{
+    const auto &call = *static_cast<const std::function<void(const notice &)> *>(arg);
+
+    call(notice{n->kind, code(n->reason), to_ms(n->left_ms), to_time_point(n->deadline_us)});
+}
+
+/* One of several keys ends at its first NUL. A key that goes on behind it would be cut, and is
+ * refused as an empty one is. */
+inline const char *to_key(const std::string &key) noexcept
+{
+    return key.find('\0') == std::string::npos ? key.c_str() : "";
+}
+
+/* A request as the C functions take it. It points into `r`, which must outlive it. */
+class c_request
+{
+public:
+    c_request(const request &r, std::uint32_t wait_ms)
+    {
+        redlock_request_init(&c_);
+        put_keys(r.keys);
+        put_durations(r);
+        c_.wait_ms = wait_ms;
+        c_.max_retries = r.max_retries.value_or(c_.max_retries);
+        c_.max_renewals = r.max_renewals.value_or(c_.max_renewals);
+        c_.owner = r.owner.empty() ? nullptr : r.owner.c_str();
+        c_.renew = r.renew;
+        c_.needs_pet = r.needs_pet;
+        c_.fence = r.fence;
+        c_.flags = r.notify_moves ? REDLOCK_NOTIFY_MOVES : 0;
+    }
+
+    void put_notice(std::function<void(const notice &)> *call) noexcept
+    {
+        c_.notice_cb = on_notice;
+        c_.notice_arg = call;
+    }
+
+    const redlock_request *get() const noexcept
+    {
+        return &c_;
+    }
+
+private:
+    void put_keys(const std::vector<std::string> &keys)
+    {
+        if (keys.size() == 1) {
+            c_.key = keys[0].data();
+            c_.key_len = keys[0].size();
+            return;
+        }
+        for (const std::string &key : keys) {
+            pointers_.push_back(to_key(key));
+        }
+        c_.keys = pointers_.data();
+        c_.n_keys = pointers_.size();
+    }
+
+    void put_durations(const request &r) noexcept
+    {
+        put(c_.ttl_ms, r.ttl);
+        put(c_.retry_min_ms, r.retry_min);
+        put(c_.retry_max_ms, r.retry_max);
+        put(c_.min_validity_ms, r.min_validity);
+        put(c_.max_hold_ms, r.max_hold);
+        if (r.max_hold && c_.max_hold_ms == 0) {
+            c_.max_hold_ms = 1; /* 0 would be no limit */
+        }
+    }
+
+    redlock_request c_;
+    std::vector<const char *> pointers_;
+};
+
+} // namespace detail
+} // namespace redlockpp
+
+#endif

@@ -1,0 +1,111 @@
+/* test_errors.cpp - error codes, and the exception. */
+#include <cstring>
+
+#include "cpp/rig.hpp"
+#include "cpp/suites.hpp"
+
+std::error_code code_of_another_object();
+
+static const errc all[] = {
+    errc::invalid_argument, errc::bad_state, errc::bad_uri,   errc::bad_ttl,
+    errc::forked,           errc::limit,     errc::held,      errc::too_slow,
+    errc::deadline,         errc::canceled,  errc::lost,      errc::suspended,
+    errc::unrenewed,        errc::outranked, errc::no_quorum, errc::no_memory,
+    errc::system,           errc::config};
+
+START_TEST(each_code_has_the_text_of_its_status)
+{
+    for (errc one : all) {
+        std::error_code ec = one;
+
+        ck_assert(ec);
+        ck_assert_ptr_eq(&ec.category(), &redlockpp::category());
+        ck_assert(ec.message() == redlock_strerror(static_cast<int>(one)));
+        ck_assert(ec.message() != redlock_strerror(-9999));
+    }
+    ck_assert_str_eq(redlockpp::category().name(), "redlock");
+}
+END_TEST
+
+START_TEST(codes_equal_those_of_the_standard_that_say_the_same)
+{
+    static const struct {
+        errc ours;
+        std::errc standard;
+    } same[] = {
+        {errc::invalid_argument, std::errc::invalid_argument},
+        {errc::bad_uri, std::errc::invalid_argument},
+        {errc::bad_ttl, std::errc::invalid_argument},
+        {errc::bad_state, std::errc::operation_not_permitted},
+        {errc::forked, std::errc::operation_not_permitted},
+        {errc::limit, std::errc::resource_unavailable_try_again},
+        {errc::held, std::errc::device_or_resource_busy},
+        {errc::deadline, std::errc::timed_out},
+        {errc::canceled, std::errc::operation_canceled},
+        {errc::no_memory, std::errc::not_enough_memory},
+    };
+
+    for (const auto &pair : same) {
+        ck_assert(make_error_code(pair.ours) == pair.standard);
+    }
+    ck_assert(make_error_code(errc::no_quorum) != std::errc::timed_out);
+    ck_assert(make_error_code(errc::lost) == errc::lost);
+}
+END_TEST
+
+START_TEST(another_shared_object_has_the_same_category)
+{
+    ck_assert(code_of_another_object() == errc::held);
+}
+END_TEST
+
+START_TEST(the_exception_says_what_is_wrong)
+{
+    rig r;
+    redlockpp::request request("k");
+
+    request.ttl = 1ms;
+    try {
+        (void)r.m.lock(request);
+        ck_abort_msg("it was not thrown");
+    } catch (const std::system_error &e) {
+        ck_assert(e.code() == errc::bad_ttl);
+        ck_assert_ptr_nonnull(std::strstr(e.what(), "ttl_ms"));
+        ck_assert_ptr_nonnull(std::strstr(e.what(), redlock_strerror(REDLOCK_ETTL)));
+        ck_assert(redlockpp::error_text().find("ttl_ms") != std::string::npos);
+    }
+}
+END_TEST
+
+START_TEST(a_manager_that_cannot_be_made_says_why)
+{
+    redlockpp::options o;
+    std::error_code ec;
+
+    o.nodes = {"redis://a", "http://b"};
+    try {
+        redlockpp::manager m(o);
+        ck_abort_msg("it was not thrown");
+    } catch (const redlockpp::error &e) {
+        ck_assert(e.code() == errc::bad_uri);
+        ck_assert_msg(std::strstr(e.what(), "redis://") != nullptr, "%s", e.what());
+    }
+    redlockpp::manager m(o, ec);
+    ck_assert(ec == errc::bad_uri);
+    ck_assert_ptr_null(m.native_handle());
+}
+END_TEST
+
+Suite *errors_suite()
+{
+    Suite *s = suite_create("errors");
+    TCase *tc = tcase_create("errors");
+
+    tcase_add_test(tc, each_code_has_the_text_of_its_status);
+    tcase_add_test(tc, codes_equal_those_of_the_standard_that_say_the_same);
+    tcase_add_test(tc, another_shared_object_has_the_same_category);
+    tcase_add_test(tc, the_exception_says_what_is_wrong);
+    tcase_add_test(tc, a_manager_that_cannot_be_made_says_why);
+    suite_add_tcase(s, tc);
+    return s;
+}

@@ -1,0 +1,249 @@
+/* test_locks.cpp - how a lock is acquired, how long it lives, and what is known of it. */
+#include <thread>
+#include <type_traits>
+
+#include "cpp/rig.hpp"
+#include "cpp/suites.hpp"
+
+using redlockpp::held_lock;
+using redlockpp::release_result;
+
+static_assert(!std::is_copy_constructible_v<held_lock> && !std::is_copy_assignable_v<held_lock>);
+static_assert(std::is_nothrow_move_constructible_v<held_lock>);
+static_assert(std::is_nothrow_move_assignable_v<held_lock>);
+
+START_TEST(a_lock_lives_as_long_as_its_object)
+{
+    rig r;
+
+    {
+        held_lock lock = r.m.lock(once("k"));
+
+        ck_assert(lock.valid_for() > 100s && lock.valid_for() < 2min);
+        ck_assert(!r.m.try_lock(once("k")));
+    }
+    r.expect_clean();
+    ck_assert(r.m.try_lock(once("k")).has_value());
+}
+END_TEST
+
+START_TEST(a_lock_of_somebody_else_is_no_exception)
+{
+    rig r;
+    std::error_code ec = errc::lost;
+    auto lock = r.m.try_lock(once("k"), ec);
+
+    ck_assert(lock && !ec);
+    ck_assert(!r.m.try_lock(once("k")));
+    ck_assert(!r.m.try_lock(once("k"), ec));
+    ck_assert(ec == errc::held && ec == std::errc::device_or_resource_busy);
+    ck_assert(!r.m.try_lock_for(once("k"), 20ms));
+    ck_assert(!r.m.try_lock_for(once("k"), -1h));
+    ck_assert(!r.m.try_lock_for(once("k"), 20ms, ec));
+    ck_assert(ec == errc::deadline && ec == std::errc::timed_out);
+}
+END_TEST
+
+START_TEST(masters_that_do_not_answer_are_an_exception)
+{
+    rig r;
+    redlockpp::options o = r.options();
+    std::error_code ec;
+
+    o.node_timeout = 50ms;
+    redlockpp::manager m(o);
+    r.stop_masters();
+    ck_assert(thrown_by([&] { (void)m.try_lock(once("k")); }) == errc::no_quorum);
+    ck_assert(thrown_by([&] { (void)m.try_lock_for(once("k"), 60ms); }) == errc::deadline);
+    ck_assert(!m.try_lock(once("k"), ec));
+    ck_assert(ec == errc::no_quorum);
+    r.continue_masters();
+}
+END_TEST
+
+START_TEST(lock_waits_for_the_release)
+{
+    rig r;
+    std::optional<held_lock> first = r.m.lock(once("k"));
+    std::thread other([&] {
+        std::error_code ec;
+        auto second = r.m.lock(once("k"), ec);
+
+        ck_assert(second && !ec);
+    });
+
+    std::this_thread::sleep_for(20ms);
+    ck_assert(first->release() == release_result::released);
+    other.join();
+    ck_assert(r.m.try_lock_for(once("k"), redlockpp::forever).has_value());
+}
+END_TEST
+
+START_TEST(a_lock_can_be_moved)
+{
+    rig r;
+    held_lock one = r.m.lock(once("one"));
+    held_lock two = std::move(one);
+
+    ck_assert_int_eq(one.valid_for().count(), 0);
+    ck_assert(two.valid_for() > 0ms && two.key() == "one");
+    two = r.m.lock(once("two"));
+    ck_assert(two.key() == "two");
+    ck_assert(r.m.try_lock(once("one")).has_value());
+    held_lock &same = two;
+    two = std::move(same);
+    ck_assert(two.valid_for() > 0ms);
+}
+END_TEST
+
+START_TEST(an_empty_lock_may_be_asked_everything)
+{
+    held_lock empty;
+    std::error_code ec;
+
+    ck_assert_int_eq(empty.valid_for().count(), 0);
+    ck_assert_int_eq(empty.deadline().time_since_epoch().count(), 0);
+    ck_assert(empty.token() == "" && empty.key() == "" && empty.fence() == 0);
+    ck_assert(empty.lost() == errc::invalid_argument);
+    ck_assert(empty.release(ec) == release_result::unknown && ec == errc::invalid_argument);
+    ck_assert(thrown_by([&] { empty.release(); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { empty.forget(); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { empty.extend(); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { empty.pet(); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { empty.fd(); }) == errc::invalid_argument);
+    ck_assert_ptr_null(empty.native_handle());
+}
+END_TEST
+
+START_TEST(what_is_known_of_a_lock)
+{
+    rig r;
+    redlockpp::request request = once("k");
+
+    request.fence = true;
+    request.owner = "me";
+    held_lock lock = r.m.lock(request);
+    ck_assert_uint_gt(lock.fence(), 0);
+    ck_assert(lock.key() == "k");
+    ck_assert(lock.token().size() == 43 && lock.token().substr(40) == ":me");
+    ck_assert(!lock.lost());
+    ck_assert(lock.deadline() - redlockpp::clock::now() > 100s);
+    ck_assert_int_ge(lock.fd(), 0);
+}
+END_TEST
+
+START_TEST(a_lock_can_be_extended_and_kept_alive)
+{
+    rig r;
+    held_lock lock = r.m.lock(once("k"));
+    std::error_code ec = errc::lost;
+
+    lock.extend(4min);
+    ck_assert(lock.valid_for() > 3min);
+    lock.extend(4min, ec);
+    ck_assert(!ec);
+    lock.extend(-1ms, ec);
+    ck_assert(!ec); /* as 0: the same ttl as before */
+    lock.extend(1h, ec);
+    ck_assert(ec == errc::bad_ttl);
+    lock.pet();
+    lock.pet(ec);
+    ck_assert(!ec);
+}
+END_TEST
+
+START_TEST(a_lock_can_be_handed_on_by_its_token)
+{
+    rig r;
+    held_lock lock = r.m.lock(once("k"));
+    std::string token(lock.token());
+    std::error_code ec;
+
+    lock.forget();
+    ck_assert_ptr_null(lock.native_handle());
+    ck_assert(!r.m.try_lock(once("k")));
+    held_lock adopted = r.m.adopt(once("k"), token);
+    ck_assert(adopted.token() == token);
+    adopted.forget(ec);
+    ck_assert(!ec);
+    ck_assert(r.m.release_token({"k"}, token) == release_result::released);
+    ck_assert(r.m.release_token({"k"}, token, ec) == release_result::gone && !ec);
+    ck_assert(thrown_by([&] { (void)r.m.adopt(once("k"), token); }) == errc::lost);
+    ck_assert(!r.m.adopt(once("k"), token, ec) && ec == errc::lost);
+    ck_assert(r.m.release_token({}, token, ec) == release_result::unknown &&
+              ec == errc::invalid_argument);
+}
+END_TEST
+
+START_TEST(several_keys_are_one_lock)
+{
+    rig r;
+    redlockpp::request both = {"a", "b"};
+
+    both.ttl = 2min;
+    held_lock lock = r.m.lock(both);
+    ck_assert(lock.key() == "a");
+    ck_assert(!r.m.try_lock(once("b")));
+    lock.release();
+    ck_assert(r.m.try_lock(once("b")).has_value());
+    ck_assert(r.m.try_lock(std::vector<std::string>{"x", "y", "z"}).has_value());
+}
+END_TEST
+
+/* In a single key it is a byte as others are; of several keys it would cut one. */
+START_TEST(a_key_with_a_nul_is_never_cut)
+{
+    rig r;
+    const std::string key("k\0z", 3);
+    held_lock lock = r.m.lock(key);
+    std::error_code ec;
+
+    ck_assert(lock.key() == key);
+    ck_assert(r.m.try_lock("k").has_value());
+    ck_assert(!r.m.try_lock(std::vector<std::string>{"a", key}, ec));
+    ck_assert(ec == errc::invalid_argument);
+    ck_assert(r.m.release_token({key}, std::string(lock.token()), ec) == release_result::unknown);
+    ck_assert(ec == errc::invalid_argument);
+    ck_assert(!r.m.try_lock("", ec) && ec == errc::invalid_argument);
+    ck_assert(!r.m.try_lock(std::vector<std::string>{}, ec) && ec == errc::invalid_argument);
+}
+END_TEST
+
+START_TEST(durations_that_do_not_fit_are_not_cut)
+{
+    rig r;
+    redlockpp::request request("k");
+    std::error_code ec;
+
+    request.ttl = std::chrono::milliseconds(0x100000000 + 1000);
+    ck_assert(!r.m.try_lock(request, ec) && ec == errc::bad_ttl);
+    request.ttl = -1s;
+    ck_assert(!r.m.try_lock(request, ec) && ec == errc::bad_ttl);
+    request.ttl = 200ms;
+    request.max_hold = -1s;
+    held_lock lock = r.m.lock(request);
+    wait_until([&] { return lock.lost().value() != 0; });
+    ck_assert(lock.lost() == errc::unrenewed || lock.lost() == errc::lost);
+}
+END_TEST
+
+Suite *locks_suite()
+{
+    Suite *s = suite_create("locks");
+    TCase *tc = tcase_create("locks");
+
+    tcase_add_test(tc, a_lock_lives_as_long_as_its_object);
+    tcase_add_test(tc, a_lock_of_somebody_else_is_no_exception);
+    tcase_add_test(tc, masters_that_do_not_answer_are_an_exception);
+    tcase_add_test(tc, lock_waits_for_the_release);
+    tcase_add_test(tc, a_lock_can_be_moved);
+    tcase_add_test(tc, an_empty_lock_may_be_asked_everything);
+    tcase_add_test(tc, what_is_known_of_a_lock);
+    tcase_add_test(tc, a_lock_can_be_extended_and_kept_alive);
+    tcase_add_test(tc, a_lock_can_be_handed_on_by_its_token);
+    tcase_add_test(tc, several_keys_are_one_lock);
+    tcase_add_test(tc, a_key_with_a_nul_is_never_cut);
+    tcase_add_test(tc, durations_that_do_not_fit_are_not_cut);
+    suite_add_tcase(s, tc);
+    return s;
+}

@@ -1,0 +1,166 @@
+/* test_managers.cpp - a manager: its options, its end, and what else it can be asked. */
+#include <atomic>
+#include <sys/wait.h>
+#include <thread>
+#include <type_traits>
+#include <unistd.h>
+
+#include "cpp/rig.hpp"
+#include "cpp/suites.hpp"
+
+using redlockpp::held_lock;
+using redlockpp::manager;
+
+static_assert(!std::is_copy_constructible_v<manager> && !std::is_copy_assignable_v<manager>);
+static_assert(std::is_nothrow_move_constructible_v<manager>);
+
+START_TEST(the_end_of_a_manager_releases_its_locks)
+{
+    rig r;
+    std::optional<held_lock> lock;
+
+    {
+        manager m(r.options());
+        lock = m.lock(once("k"));
+    }
+    r.expect_clean();
+    ck_assert_int_eq(lock->valid_for().count(), 0);
+    ck_assert(lock->lost() == errc::canceled);
+    ck_assert(thrown_by([&] { lock->release(); }) == errc::canceled);
+    ck_assert_ptr_null(lock->native_handle());
+}
+END_TEST
+
+START_TEST(an_empty_manager_refuses_every_call)
+{
+    manager m;
+    std::error_code ec;
+
+    ck_assert(thrown_by([&] { (void)m.lock("k"); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { (void)m.query("k"); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { m.run([](struct redlock *) {}); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { m.close(); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { redlockpp::canceler c(m); }) == errc::invalid_argument);
+    redlockpp::canceler none(m, ec);
+    ck_assert(ec == errc::invalid_argument);
+    none.cancel();
+}
+END_TEST
+
+START_TEST(a_manager_can_be_moved_and_closed)
+{
+    rig r;
+    manager m(r.options());
+    manager other = std::move(m);
+    std::error_code ec = errc::lost;
+
+    ck_assert_ptr_null(m.native_handle());
+    ck_assert(other.try_lock("k").has_value());
+    m = std::move(other);
+    ck_assert(m.try_lock("k").has_value());
+    m.close(ec);
+    ck_assert(!ec);
+    m.close(ec);
+    ck_assert(ec == errc::invalid_argument);
+}
+END_TEST
+
+START_TEST(the_options_arrive)
+{
+    rig r;
+    redlockpp::options o = r.options();
+    std::atomic<int> events{0};
+    std::error_code ec;
+
+    o.key_prefix = "p:";
+    o.max_ttl = 20s;
+    o.client_name = "tester";
+    o.on_trace = [&](const redlock_trace &) { ++events; };
+    manager m(o);
+    held_lock lock = m.lock("k");
+    ck_assert(lock.key() == "p:k");
+    ck_assert(!m.try_lock(once("z"), ec) && ec == errc::bad_ttl);
+    ck_assert_int_gt(events, 0);
+    o.client_name = "not a name";
+    ck_assert(thrown_by([&] { manager{o}; }) == errc::invalid_argument);
+    o = r.options();
+    o.node_timeout = -1s;
+    ck_assert(thrown_by([&] { manager{o}; }) == errc::invalid_argument);
+    o = r.options();
+    o.username = "somebody";
+    ck_assert(thrown_by([&] { manager{o}; }) == errc::invalid_argument);
+}
+END_TEST
+
+START_TEST(a_wait_can_be_cancelled)
+{
+    rig r;
+    held_lock lock = r.m.lock(once("k"));
+    redlockpp::canceler cancel(r.m);
+    redlockpp::request request = once("k");
+    std::error_code ec;
+    std::thread other([&] {
+        request.cancel = &cancel;
+        ck_assert(!r.m.lock(request, ec));
+    });
+
+    std::this_thread::sleep_for(20ms);
+    cancel.cancel();
+    other.join();
+    ck_assert(ec == errc::canceled && ec == std::errc::operation_canceled);
+}
+END_TEST
+
+START_TEST(a_query_says_who_holds_a_key)
+{
+    rig r;
+    redlockpp::request request = once("k");
+    std::error_code ec;
+
+    request.owner = "me";
+    held_lock lock = r.m.lock(request);
+    redlockpp::query_result result = r.m.query("k");
+    ck_assert_int_eq(result->held, 1);
+    ck_assert_str_eq(result->owner, "me");
+    result = r.m.query("", ec);
+    ck_assert(!result && ec == errc::invalid_argument);
+}
+END_TEST
+
+START_TEST(a_child_can_do_nothing_with_the_parents_objects)
+{
+    rig r;
+    std::optional<held_lock> lock = r.m.lock(once("k"));
+    int status;
+
+    if (fork() == 0) {
+        std::error_code ec;
+
+        bool refused = !r.m.try_lock("z", ec) && ec == errc::forked && lock->valid_for() == 0ms;
+        lock.reset();
+        {
+            manager theirs = std::move(r.m);
+        }
+        _exit(refused ? 0 : 1);
+    }
+    wait(&status);
+    ck_assert_int_eq(status, 0);
+    ck_assert(lock->valid_for() > 1s && !r.m.try_lock(once("k")));
+}
+END_TEST
+
+Suite *managers_suite()
+{
+    Suite *s = suite_create("managers");
+    TCase *tc = tcase_create("managers");
+
+    tcase_add_test(tc, the_end_of_a_manager_releases_its_locks);
+    tcase_add_test(tc, an_empty_manager_refuses_every_call);
+    tcase_add_test(tc, a_manager_can_be_moved_and_closed);
+    tcase_add_test(tc, the_options_arrive);
+    tcase_add_test(tc, a_wait_can_be_cancelled);
+    tcase_add_test(tc, a_query_says_who_holds_a_key);
+    tcase_add_test(tc, a_child_can_do_nothing_with_the_parents_objects);
+    suite_add_tcase(s, tc);
+    return s;
+}
