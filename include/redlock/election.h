@@ -92,8 +92,8 @@ typedef void redlock_demoted_cb(struct redlock_election *election,
                                 const struct redlock_demotion *demotion, void *arg);
 
 /* Somebody else leads than before, or nobody does, or that is not known any more. Never before the
- * demoted_cb of this election's own lead. `leader` is borrowed: it lives until the callback
- * returns. */
+ * demoted_cb of this election's own lead: while it leads it hears of that only. `leader` is
+ * borrowed: it lives until the callback returns. */
 typedef void redlock_leader_cb(struct redlock_election *election,
                                const struct redlock_leader *leader, void *arg);
 

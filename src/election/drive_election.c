@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/time.h"
+#include "election/leader.h"
 #include "lock/drive_hold.h"
 #include "lock/drive_release.h"
 #include "lock/lock.h"
@@ -190,6 +191,7 @@ void rlk_election_report_demoted(struct redlock_election *e)
     e->options.demoted_cb(e, &d, e->options.arg);
     e->reporting = false;
     do_kind(e, RLK_ELECTION_REPORTED);
+    rlk_leader_tell(e);
 }
 
 /* Whether nothing of the election is under way any more. */

@@ -20,6 +20,13 @@
 
 struct rlk_observation;
 
+/* Who leads. */
+struct rlk_heard {
+    struct redlock_leader leader; /* with the texts below */
+    char id[REDLOCK_MAX_OWNER + 1];
+    char value[REDLOCK_MAX_VALUE + 1];
+};
+
 struct redlock_election {
     struct rlk_operation operation;
     struct redlock *rl;
@@ -38,10 +45,10 @@ struct redlock_election {
     _Atomic uint64_t lead_until_us;
     _Atomic uint64_t term;
     int failure; /* why the last try to be elected failed; 0: none has since the last lead */
-    /* What was reported last, or is to be. */
-    struct redlock_leader leader;
-    char leader_id[REDLOCK_MAX_OWNER + 1];
-    char leader_value[REDLOCK_MAX_VALUE + 1];
+    struct rlk_heard heard; /* what the masters say */
+    struct rlk_heard told;  /* what leader_cb was told last */
+    bool has_told;          /* leader_cb was told something */
+    bool untold;            /* leader_cb was not told yet what was heard last */
     /* Of the options; the texts are copies. */
     struct redlock_election_options options;
     struct redlock_request request; /* what to acquire */

@@ -10,28 +10,68 @@
 #include "election/election.h"
 #include "lock/observation.h"
 
-static bool is_ours(const struct redlock_election *e, const struct redlock_query_result *r)
+static bool leads(const struct redlock_election *e)
 {
-    return e->machine.state == RLK_ELECTION_LEADING && e->lock &&
-           strcmp(r->token, redlock_lock_token(e->lock)) == 0;
+    return e->machine.state == RLK_ELECTION_LEADING && e->lock;
 }
 
-static void note_leader(struct redlock_election *e, const struct redlock_query_result *r,
-                        int status)
+static bool is_ours(const struct redlock_election *e, const struct redlock_query_result *r)
+{
+    return leads(e) && strcmp(r->token, redlock_lock_token(e->lock)) == 0;
+}
+
+static void set(struct rlk_heard *h, const struct redlock_leader *leader)
+{
+    snprintf(h->id, sizeof(h->id), "%s", leader->id);
+    snprintf(h->value, sizeof(h->value), "%s", leader->value);
+    h->leader = *leader;
+    h->leader.id = h->id;
+    h->leader.value = h->value;
+}
+
+static void hear(struct redlock_election *e, const struct redlock_query_result *r, int status)
 {
     bool held = r->held != 0;
-    const char *id = r->leader[0] ? r->leader : r->owner;
+    struct redlock_leader leader = {.size = sizeof(leader),
+                                    .id = r->leader[0] ? r->leader : r->owner,
+                                    .value = r->value,
+                                    .term = r->fence,
+                                    .known = status == 0,
+                                    .is_me = held && is_ours(e, r)};
 
-    e->leader = (struct redlock_leader){.size = sizeof(e->leader),
-                                        .id = e->leader_id,
-                                        .value = e->leader_value,
-                                        .term = held ? r->fence : 0,
-                                        .known = status == 0,
-                                        .is_me = held && is_ours(e, r)};
-    snprintf(e->leader_id, sizeof(e->leader_id), "%s", held ? id : "");
-    snprintf(e->leader_value, sizeof(e->leader_value), "%s", held ? r->value : "");
-    if (e->leader.is_me) {
-        e->leader.term = atomic_load(&e->term);
+    if (!held) {
+        leader.id = leader.value = "";
+        leader.term = 0;
+    } else if (leader.is_me) {
+        leader.term = atomic_load(&e->term);
+    }
+    set(&e->heard, &leader);
+    e->untold = true;
+}
+
+/* ---- telling ---- */
+
+static bool is_same(const struct redlock_leader *a, const struct redlock_leader *b)
+{
+    return a->term == b->term && a->known == b->known && a->is_me == b->is_me &&
+           strcmp(a->id, b->id) == 0 && strcmp(a->value, b->value) == 0;
+}
+
+/* [L2] Who leads is told of its own lead only: what the masters say of others is of the past, or a
+ * key that is there while its master is in quarantine. If it is more, it is told after the end of
+ * the lead. */
+void rlk_leader_tell(struct redlock_election *e)
+{
+    if (!e->untold || e->freeing || e->rl->closing || (leads(e) && !e->heard.leader.is_me)) {
+        return;
+    }
+    e->untold = false;
+    if (!e->has_told || !is_same(&e->told.leader, &e->heard.leader)) {
+        e->has_told = true;
+        set(&e->told, &e->heard.leader);
+        if (e->options.leader_cb) {
+            e->options.leader_cb(e, &e->told.leader, e->options.arg);
+        }
     }
 }
 
@@ -40,7 +80,7 @@ static void notice_rank(struct redlock_election *e, const struct redlock_query_r
 {
     rlk_election_do(
         e, (struct rlk_election_event){.kind = RLK_ELECTION_LED,
-                                       .led = r->held && !e->leader.is_me,
+                                       .led = r->held && !e->heard.leader.is_me,
                                        .priority = r->leader[0] ? r->priority : UINT32_MAX});
 }
 
@@ -56,11 +96,9 @@ static void on_observed(const struct redlock_query_result *r, int status, void *
     }
     rlk_election_do(e, (struct rlk_election_event){.kind = RLK_ELECTION_TIMER});
     rlk_election_report_demoted(e);
-    note_leader(e, r, status);
+    hear(e, r, status);
     notice_rank(e, r);
-    if (e->options.leader_cb && !e->freeing) {
-        e->options.leader_cb(e, &e->leader, e->options.arg);
-    }
+    rlk_leader_tell(e);
 }
 
 REDLOCK_EXPORT int redlock_election_leader(const struct redlock_election *election,
@@ -74,15 +112,16 @@ REDLOCK_EXPORT int redlock_election_leader(const struct redlock_election *electi
     if (ret_leader == NULL || !rlk_sized_valid(ret_leader, sizeof(*ret_leader))) {
         return REDLOCK_EINVAL;
     }
-    rlk_sized_write(ret_leader, &election->leader, sizeof(election->leader));
+    rlk_sized_write(ret_leader, &election->told.leader, sizeof(election->told.leader));
     return 0;
 }
 
 int rlk_leader_observe(struct redlock_election *e)
 {
+    const struct redlock_leader nobody = {.size = sizeof(nobody), .id = "", .value = ""};
     bool wanted = e->options.leader_cb || e->options.priority > 0;
 
-    e->leader = (struct redlock_leader){.size = sizeof(e->leader), .id = "", .value = ""};
+    set(&e->told, &nobody);
     return wanted ? rlk_observe(e->rl, e->name, on_observed, e, &e->observation) : 0;
 }
 

@@ -7,6 +7,9 @@ struct redlock_election;
 /* Begin to observe, if the application wants to know. 0, REDLOCK_ENOMEM or REDLOCK_ELIMIT. */
 int rlk_leader_observe(struct redlock_election *e);
 
+/* Tell the application what was heard last, unless it has to wait for the end of its own lead. */
+void rlk_leader_tell(struct redlock_election *e);
+
 /* Observe no more. */
 void rlk_leader_forget(struct redlock_election *e);
 
