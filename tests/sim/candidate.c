@@ -14,6 +14,7 @@
 static redlock_elected_cb on_elected;
 static redlock_demoted_cb on_demoted;
 static redlock_healthy_cb on_health;
+static redlock_leader_cb on_leader;
 static redlock_election_free_cb on_freed;
 
 void candidate_plan(struct world *w, struct worker *k, uint64_t us)
@@ -65,11 +66,16 @@ static int make(struct world *w, struct worker *k)
     char id[16], value[16];
 
     k->candidacy.key = (unsigned)draw_upto(&w->prng, w->o.keys - 1);
+    k->candidacy.observes = draw_chance(&w->prng, 150000);
+    k->candidacy.listens = k->candidacy.observes || draw_chance(&w->prng, 400000);
+    k->candidacy.made_us = w->now_us;
+    k->candidacy.told = k->candidacy.sick = false;
     redlock_election_options_init(&o);
     snprintf(id, sizeof(id), "c%u.%u", k->client, k->index);
     snprintf(value, sizeof(value), "v%u", k->candidacy.step);
     o.name = names[k->candidacy.key];
-    o.id = id;
+    o.id = k->candidacy.observes ? NULL : id;
+    o.leader_cb = k->candidacy.listens ? on_leader : NULL;
     o.value = draw_chance(&w->prng, 500000) ? value : NULL;
     draw_terms(w, &k->candidacy, &o);
     o.elected_cb = on_elected;
@@ -92,7 +98,7 @@ static void campaign(struct world *w, struct worker *k)
 static void begin(struct world *w, struct worker *k)
 {
     user_accepted(w, k, "an election", make(w, k));
-    if (w->healed || draw_chance(&w->prng, 800000)) {
+    if (!k->candidacy.observes && (w->healed || draw_chance(&w->prng, 800000))) {
         campaign(w, k);
     }
 }
@@ -123,10 +129,13 @@ static void stop(struct world *w, struct worker *k)
 
 /* ---- what it does next ---- */
 
-/* It has had its last lead, after the faults. */
+/* It has had its last lead, after the faults, or wants none. */
 static bool finish(struct world *w, struct worker *k)
 {
-    if (k->last && !k->done && !k->candidacy.leads && !k->candidacy.stopping) {
+    const struct candidacy *y = &k->candidacy;
+    bool observes = w->healed && y->election && y->observes && !y->freeing;
+
+    if ((k->last || observes) && !k->done && !y->leads && !y->stopping) {
         user_done(w, k->client, k->index);
     }
     return k->done;
@@ -160,6 +169,13 @@ static void stop_or_not(struct world *w, struct worker *k)
     }
 }
 
+static void end_or_not(struct world *w, struct worker *k)
+{
+    if (draw_chance(&w->prng, 200000)) {
+        end(w, k);
+    }
+}
+
 static void act(struct world *w, struct worker *k)
 {
     struct candidacy *y = &k->candidacy;
@@ -172,6 +188,8 @@ static void act(struct world *w, struct worker *k)
         stop_or_not(w, k);
     } else if (y->freeing) {
         return;
+    } else if (y->observes) {
+        end_or_not(w, k);
     } else if (!y->campaigns) {
         campaign(w, k);
     } else if (!w->healed && draw_chance(&w->prng, 250000)) {
@@ -259,14 +277,32 @@ static void on_demoted(struct redlock_election *election, const struct redlock_d
 static int on_health(struct redlock_election *election, void *arg)
 {
     struct world *w = process_world();
-    const struct worker *k = arg;
+    struct worker *k = arg;
     bool sick = !w->healed && draw_chance(&w->prng, w->o.sick_ppm);
 
     (void)election;
+    k->candidacy.sick = sick;
     if (sick) {
         trace(w, "c%u.%u  its user is not fit to lead", k->client, k->index);
     }
     return !sick;
+}
+
+static void on_leader(struct redlock_election *election, const struct redlock_leader *leader,
+                      void *arg)
+{
+    struct world *w = process_world();
+    struct worker *k = arg;
+
+    (void)election;
+    trace(w, "c%u.%u  its user hears that %s leads k%u: term %llu%s", k->client, k->index,
+          !leader->known  ? "somebody"
+          : leader->id[0] ? leader->id
+                          : "nobody",
+          k->candidacy.key, (unsigned long long)leader->term,
+          leader->is_me ? ", and is that one" : "");
+    check_leader_told(w, k->client, k->index, leader);
+    process_stall(w, k->client);
 }
 
 static void on_freed(void *arg)

@@ -11,6 +11,7 @@
  *     check_work.c       no more messages than documented, and time goes on
  *     check_wait.c       who waits is served, in turn, and for few messages
  *     check_election.c   one leader at a time, who hears of the beginning and the end of each lead
+ *     check_leader.c     what is told about who leads is true, and right in the end
  *     check_split.c      only the leader of a split vote keeps its votes, and not for ever
  *
  * The first violation ends a history. */
@@ -176,6 +177,16 @@ void check_lead_given_up(struct world *w, unsigned client, unsigned worker);
 void check_lead_released(struct world *w, unsigned claim);
 void check_lead_renewed(struct world *w, unsigned client, unsigned worker);
 void check_vacancies(struct world *w);
+
+/* A server has set a key of a claim; that is let go. */
+void check_key_set(struct world *w, unsigned claim, unsigned server);
+void check_key_let_go(struct world *w, unsigned claim);
+
+/* leader_cb is called; a lead is about to end; the history has ended. */
+void check_leader_told(struct world *w, unsigned client, unsigned worker,
+                       const struct redlock_leader *leader);
+void check_lead_known(struct world *w, unsigned client, unsigned worker);
+void check_leaders_at_end(struct world *w);
 
 /* An event has come. */
 void check_work(struct world *w);

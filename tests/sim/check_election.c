@@ -228,8 +228,12 @@ void check_elected(struct world *w, unsigned client, unsigned worker, uint64_t t
                        worker, (unsigned long long)term,
                        (unsigned long long)world_claim(w, k->claim)->due);
     }
+    if (y->sick) {
+        check_violated(w, "election", "c%u.%u is elected, and is not fit to lead", client, worker);
+    }
     y->leads = true;
     y->claim = k->claim;
+    y->elected_us = w->now_us;
     check_lead(w, client, worker);
     check_others(w, k, check_predecessor);
     check_vacancy(w, k);
@@ -261,6 +265,7 @@ void check_demoted(struct world *w, unsigned client, unsigned worker,
         check_violated(w, "election", "c%u.%u is demoted from term %llu (%d), and it is not true",
                        client, worker, (unsigned long long)demotion->term, demotion->reason);
     }
+    check_lead_known(w, client, worker);
     if (demotion->stop_by_us > rlk_time_max(k->held.valid_us, k->held.before_us)) {
         check_violated(w, "election", "c%u.%u is to stop %.3f ms after the end of its lock", client,
                        worker, trace_ms(k->held.valid_us, demotion->stop_by_us));
@@ -317,7 +322,8 @@ void check_candidate_gone(struct world *w, unsigned client, unsigned worker)
         note_vacant(w, y->key,
                     rlk_time_max(w->vacant_us[y->key], w->now_us + options_max_ttl_us(&w->o)));
     }
-    k->candidacy = (struct candidacy){.step = y->step + 1, .claim = NONE};
+    k->candidacy =
+        (struct candidacy){.step = y->step + 1, .claim = NONE, .key = y->key, .had_us = y->had_us};
 }
 
 /* ---- the lock behind the lead ---- */
@@ -349,6 +355,10 @@ void check_lead_renewed(struct world *w, unsigned client, unsigned worker)
     const struct worker *k = world_worker(w, client, worker);
     const struct candidacy *y = &k->candidacy;
 
+    if (k->is_candidate && y->leads && y->sick) {
+        check_violated(w, "election", "c%u.%u renews t%08x, and is not fit to lead", client, worker,
+                       k->claim);
+    }
     if (k->is_candidate && y->claim == k->claim && !y->leads &&
         k->lock->hold.round_us > y->demoted_us) {
         check_violated(w, "election", "c%u.%u renews t%08x, and was demoted %.3f ms ago", client,

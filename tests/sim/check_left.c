@@ -50,6 +50,7 @@ void check_let_go(struct world *w, unsigned claim)
     }
     c->let_go = true;
     c->let_go_us = w->now_us;
+    check_key_let_go(w, claim);
     RLK_MASK_EACH (node, left) {
         if (!c->orphan && !will_be_released(w, claim, c->client, node)) {
             check_violated(
@@ -165,6 +166,7 @@ void check_granted(struct world *w, unsigned claim, unsigned server, enum messag
 {
     const struct claim *c = world_claim(w, claim);
 
+    check_key_set(w, claim, server);
     if (by == MESSAGE_KEEP) {
         check_violated(w, "left", "t%08x of c%u.%u was set on n%u by an extension", claim,
                        c->client, c->worker, server);

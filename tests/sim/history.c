@@ -294,6 +294,7 @@ void history_run(struct world *w, uint64_t seed, enum assumption broken, bool tr
     if (!w->violated) {
         check_live_at_end(w);
         check_reported_at_end(w);
+        check_leaders_at_end(w);
         check_left_at_end(w);
     }
     end(w);

@@ -52,6 +52,7 @@ struct claim {
         exposed; /* nodes that count, and may have forgotten without anybody being able to see it */
     uint64_t unanswered;        /* nodes that may still carry out a SET or an extension of it */
     uint64_t deleted;           /* servers that deleted the key */
+    uint64_t set_on;            /* servers that ever set it */
     uint64_t refused;           /* nodes that said no */
     uint64_t taken;             /* nodes that somebody else has, by their last answer */
     unsigned holder[SIM_NODES]; /* who: a claim, or NONE */
@@ -319,6 +320,8 @@ struct candidacy {
     unsigned key;      /* that it is an election for */
     bool campaigns;    /* since the last resignation */
     bool stops_later;  /* an option of the election, as the next ones */
+    bool observes;     /* it has no id, and cannot campaign */
+    bool listens;      /* it wants to know who leads */
     bool freeing;      /* its user waits for the end of the election */
     uint64_t delay_us; /* before it campaigns again */
     uint64_t spare_us; /* how much longer than the lead its lock lasts */
@@ -331,6 +334,14 @@ struct candidacy {
     uint64_t demoted_us;    /* the client's clock: demoted_cb returned */
     uint64_t stop_by_us;    /* the client's clock */
     uint64_t campaigned_us; /* true time: since then it may be elected */
+    uint64_t elected_us;    /* true time */
+    uint64_t made_us;       /* true time: the election was made */
+    uint64_t had_us; /* true time: until when it had the key on a majority, or was asking for it
+                        with that; 0: never */
+    bool sick;       /* healthy_cb has said no last */
+    bool told, told_known; /* who leads: check_leader.c */
+    uint64_t told_term;
+    char told_id[16];
 };
 
 /* A user of locks: one request at a time. */

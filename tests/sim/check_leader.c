@@ -1,0 +1,197 @@
+/* check_leader.c - what candidates and observers are told about who leads is true, comes soon when
+ * nothing fails, and is right in the end.
+ *
+ * A master's answer is older than what is told, so it need not be true any more. But somebody who
+ * is told to lead has had the key on a majority; nobody is told of another leader before the end of
+ * its own lead; and when nothing fails, all know of each lead that is long enough, and nobody is
+ * told of one that has long been over. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "sim/check.h"
+#include "sim/process.h"
+#include "sim/trace.h"
+
+/* The masters report a change, the observer looks, and is sure after 5 ms [O5]. A key that expires
+ * is seen at the next look at its end [O2]. */
+static uint64_t news_us(const struct world *w)
+{
+    return 60000 + 10 * (w->o.delay_us + w->o.jitter_us + w->o.turn_us);
+}
+
+/* All observers look again after so long, whatever they have heard [O3]. */
+#define LOOK_US 6500000
+
+static const struct worker *worker_of(const struct world *w, const char *id)
+{
+    unsigned client, worker;
+
+    if (sscanf(id, "c%u.%u", &client, &worker) != 2 || client >= w->o.clients ||
+        worker >= w->o.workers) {
+        return NULL;
+    }
+    return &w->clients[client].workers[worker];
+}
+
+/* ---- who had the key ---- */
+
+void check_key_set(struct world *w, unsigned claim, unsigned server)
+{
+    struct claim *c = world_claim(w, claim);
+
+    c->set_on |= rlk_mask_bit(server);
+    if (rlk_mask_count(c->set_on) > w->clients[c->client].nodes / 2) {
+        world_worker(w, c->client, c->worker)->candidacy.had_us = RLK_NEVER;
+    }
+}
+
+void check_key_let_go(struct world *w, unsigned claim)
+{
+    const struct claim *c = world_claim(w, claim);
+    struct candidacy *y = &world_worker(w, c->client, c->worker)->candidacy;
+
+    if (y->had_us == RLK_NEVER) {
+        y->had_us = w->now_us + (c->orphan ? options_max_ttl_us(&w->o) : 0);
+    }
+}
+
+/* ---- what is told ---- */
+
+/* [L2] "Never before the demoted_cb of this election's own lead." */
+static void check_own_end(struct world *w, const struct worker *k,
+                          const struct redlock_leader *leader)
+{
+    if (k->candidacy.leads && !leader->is_me) {
+        check_violated(w, "election", "c%u.%u hears that %s leads, and was not demoted", k->client,
+                       k->index, leader->id[0] ? leader->id : "nobody");
+    }
+    if (leader->is_me &&
+        (!k->candidacy.leads || !redlock_election_is_leader(k->candidacy.election) ||
+         leader->term != redlock_election_term(k->candidacy.election))) {
+        check_violated(w, "election", "c%u.%u hears that it leads in term %llu, and does not",
+                       k->client, k->index, (unsigned long long)leader->term);
+    }
+}
+
+static void check_leader_is_true(struct world *w, const struct worker *k,
+                                 const struct redlock_leader *leader)
+{
+    const struct worker *l = worker_of(w, leader->id);
+    uint64_t ended_us = l ? l->candidacy.had_us : 0;
+
+    if (leader->id[0] == '\0') {
+        return; /* nobody leads, or a user of locks has the key */
+    }
+    if (l == NULL || ended_us == 0) {
+        check_violated(w, "election", "c%u.%u hears that %s leads, who never did", k->client,
+                       k->index, leader->id);
+    } else if (w->o.elections == ELECTIONS_QUIET && !w->healed &&
+               rlk_time_add(ended_us, news_us(w)) < w->now_us) {
+        check_violated(w, "election", "c%u.%u hears that %s leads, %.1f ms after its end",
+                       k->client, k->index, leader->id, trace_ms(ended_us, w->now_us));
+    }
+}
+
+void check_leader_told(struct world *w, unsigned client, unsigned worker,
+                       const struct redlock_leader *leader)
+{
+    struct worker *k = world_worker(w, client, worker);
+    struct candidacy *y = &k->candidacy;
+
+    check_own_end(w, k, leader);
+    check_leader_is_true(w, k, leader);
+    y->told = true;
+    y->told_known = leader->known != 0;
+    y->told_term = leader->term;
+    snprintf(y->told_id, sizeof(y->told_id), "%s", leader->id);
+}
+
+/* ---- when nothing fails ---- */
+
+static bool hears(const struct world *w, const struct worker *k, unsigned key)
+{
+    const struct candidacy *y = &k->candidacy;
+
+    return w->clients[k->client].alive && y->election && y->listens && !y->freeing && y->key == key;
+}
+
+static void check_knows(struct world *w, const struct worker *k, const struct worker *leader)
+{
+    char id[16];
+
+    snprintf(id, sizeof(id), "c%u.%u", leader->client, leader->index);
+    if (!k->candidacy.told || !k->candidacy.told_known || strcmp(k->candidacy.told_id, id) != 0 ||
+        k->candidacy.told_term != world_claim(w, leader->candidacy.claim)->due) {
+        check_violated(w, "election", "c%u.%u has not heard that %s leads, for %.1f ms", k->client,
+                       k->index, id, trace_ms(leader->candidacy.elected_us, w->now_us));
+    }
+}
+
+/* Who can hear has been there for as long. */
+void check_lead_known(struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *leader = world_worker(w, client, worker);
+    uint64_t since_us = leader->candidacy.elected_us, needs_us = news_us(w) + w->o.connect_us;
+    unsigned i, j;
+
+    for (i = 0; i < w->o.clients && w->o.elections == ELECTIONS_QUIET && !w->healed; i++) {
+        for (j = 0; j < w->o.workers; j++) {
+            const struct worker *k = world_worker(w, i, j);
+
+            since_us = rlk_time_max(leader->candidacy.elected_us, k->candidacy.made_us);
+            if (hears(w, k, leader->candidacy.key) && since_us + needs_us < w->now_us) {
+                check_knows(w, k, leader);
+            }
+        }
+    }
+}
+
+/* ---- in the end ---- */
+
+static uint64_t last_change_us(const struct world *w, unsigned key)
+{
+    uint64_t us = w->healed_us;
+    unsigned i, j;
+
+    for (i = 0; i < w->o.clients; i++) {
+        for (j = 0; j < w->o.workers; j++) {
+            const struct worker *k = &w->clients[i].workers[j];
+
+            us = k->candidacy.key == key ? rlk_time_max(us, k->candidacy.made_us) : us;
+        }
+    }
+    return us;
+}
+
+/* Masters answer in time, so that it is known who leads. */
+static bool answers_come(const struct world *w)
+{
+    return 8 * (w->o.delay_us + 128 * w->o.jitter_us) < w->o.timeout_us;
+}
+
+static bool is_right(const struct world *w, const struct candidacy *y)
+{
+    return y->told && y->told_id[0] == '\0' && (y->told_known || !answers_come(w));
+}
+
+/* All have resigned, and nobody has a key. */
+void check_leaders_at_end(struct world *w)
+{
+    uint64_t needs_us = LOOK_US + w->o.longest_us + 4 * w->o.timeout_us;
+    unsigned i, j;
+
+    for (i = 0; i < w->o.clients; i++) {
+        for (j = 0; j < w->o.workers; j++) {
+            const struct worker *k = world_worker(w, i, j);
+
+            if (hears(w, k, k->candidacy.key) &&
+                last_change_us(w, k->candidacy.key) + needs_us < w->now_us &&
+                !is_right(w, &k->candidacy)) {
+                check_violated(w, "election", "c%u.%u still believes that %s leads", i, j,
+                               k->candidacy.told_id[0] ? k->candidacy.told_id : "somebody");
+            }
+        }
+    }
+}
