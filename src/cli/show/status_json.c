@@ -30,6 +30,15 @@ static void print_node(const char *name, const struct redlock_query_node *node)
     printf("}");
 }
 
+/* All are null when the key is not held by the leader of an election. */
+static void print_leader(const struct redlock_query_result *result, bool leads)
+{
+    cli_json_text("leader", leads ? result->leader : NULL);
+    cli_json_text("value", leads && result->value[0] ? result->value : NULL);
+    cli_json_number("term", leads && result->fence, (int64_t)result->fence);
+    cli_json_number("priority", leads, (int64_t)result->priority);
+}
+
 void cli_status_json_print(const struct redlock *rl, const char *key,
                            const struct redlock_query_result *result)
 {
@@ -41,6 +50,7 @@ void cli_status_json_print(const struct redlock *rl, const char *key,
     cli_json_flag("held", known ? result->held : -1);
     cli_json_text("owner", known ? result->owner : NULL);
     cli_json_text("token", known ? result->token : NULL);
+    print_leader(result, known && result->held && result->leader[0]);
     print_ttl(known, result->ttl_ms);
     cli_json_number("fence", known, (int64_t)result->fence);
     cli_json_number("holding", true, (int64_t)result->holding);

@@ -45,20 +45,47 @@ static void print_node(const char *name, const struct redlock_query_node *node)
     putchar('\n');
 }
 
+static void print_term(const struct redlock_query_result *result)
+{
+    const char *what = result->leader[0] ? "term" : "fence";
+
+    if (result->fence) {
+        printf("    %s %" PRIu64 "\n", what, result->fence);
+    }
+    if (result->value[0]) {
+        cli_say_out("    value %s\n", result->value);
+    }
+    if (result->priority) {
+        printf("    priority %" PRIu32 "\n", result->priority);
+    }
+}
+
+/* The value of the key, if nothing in it says who holds it. */
+static const char *holder(const struct redlock_query_result *result, const char **ret_how)
+{
+    if (result->leader[0]) {
+        *ret_how = "by leader";
+        return result->leader;
+    }
+    if (result->owner[0]) {
+        *ret_how = "by";
+        return result->owner;
+    }
+    *ret_how = result->token[0] ? "with the token" : "with";
+    return shown(result->token);
+}
+
 static void print_held(const char *key, const struct redlock_query_result *result)
 {
     char left[CLI_DURATION_TEXT];
-    bool named = result->owner[0] != '\0';
-    const char *how = named ? "by" : result->token[0] ? "with the token" : "with";
+    const char *how;
+    const char *who = holder(result, &how);
 
-    cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", key, how,
-                named ? result->owner : shown(result->token),
+    cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", key, how, who,
                 result->ttl_ms == UINT64_MAX ? "never expires"
                                              : cli_duration_print(result->ttl_ms, left),
                 result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
-    if (result->fence) {
-        printf("    fence %" PRIu64 "\n", result->fence);
-    }
+    print_term(result);
 }
 
 static void print_waiters(uint64_t waiters)
