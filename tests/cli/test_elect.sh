@@ -130,6 +130,23 @@ status_is 143 "without a command SIGTERM gives 143"
 prints off "and on-demoted is run"
 until_true is_free e
 
+# --- priorities ---
+
+lead a --ttl 60s
+first=$candidate
+stand b --ttl 60s --priority 5
+second=$candidate
+check "a candidate with a higher priority takes the lead, long before the ttl has passed" leads b
+check "the former leader says why" said a "a candidate with a higher priority bids for it"
+check "and waits for the next lead" until_late said a "at place"
+check "the commands of two leaders never ran at the same time" missing overlap "$work/log"
+kill -TERM "$second"
+await "$second"
+check "when the preferred candidate ends, the other one leads again" leads a
+kill -TERM "$first"
+await "$first"
+until_true is_free e
+
 # --- mistakes ---
 
 run "$REDLOCK" elect
@@ -157,6 +174,8 @@ status_is 64 "a retry pause that leaves no time for a second try gives 64"
 run "$REDLOCK" elect e --ttl 10m -- true
 status_is 64 "a ttl above --max-ttl gives 64"
 says "--max-ttl" "the option is named"
+run "$REDLOCK" elect e --priority 1000 -- true
+status_is 64 "a priority above 999 gives 64"
 run "$REDLOCK" elect e --grace soon -- true
 status_is 64 "a grace that is no time gives 64"
 

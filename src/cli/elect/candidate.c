@@ -98,13 +98,19 @@ static void on_leader(struct redlock_election *election, const struct redlock_le
 
 /* ---- the wait ---- */
 
+static bool has_majority(const struct cli_candidate *c)
+{
+    const struct redlock *rl = c->lead.session->rl;
+
+    return cli_nodes_up(rl) > redlock_node_count(rl) / 2;
+}
+
 /* A majority has answered: this machine takes part in the election. */
 static void on_turn(void *arg)
 {
     struct cli_candidate *c = arg;
-    const struct redlock *rl = c->lead.session->rl;
 
-    if (!c->service.ready && cli_nodes_up(rl) > redlock_node_count(rl) / 2) {
+    if (!c->service.ready && has_majority(c)) {
         cli_service_ready(&c->service);
     }
 }
@@ -122,7 +128,22 @@ static void on_signal(void *arg, int signo)
 /* Between two tries there is no lock. With --delay that is what was asked for. */
 static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock *lock)
 {
-    return lock ? redlock_lock_reason(lock) == REDLOCK_ENOQUORUM : c->lead.plan->delay_ms == 0;
+    bool failed =
+        lock ? redlock_lock_reason(lock) == REDLOCK_ENOQUORUM : c->lead.plan->delay_ms == 0;
+
+    return failed || !has_majority(c);
+}
+
+static void note_trouble(struct cli_candidate *c, bool troubled)
+{
+    if (!troubled && c->troubled >= EXPLAIN_SECONDS) {
+        cli_say("a majority of the masters answers again: waiting for the lead of '%s'",
+                name_of(c));
+    }
+    c->troubled = troubled ? c->troubled + 1 : 0;
+    if (c->troubled == EXPLAIN_SECONDS) {
+        cli_explain_waiting(c->lead.session->rl, name_of(c));
+    }
 }
 
 static void say_place(struct cli_candidate *c, const struct redlock_lock *lock)
@@ -148,10 +169,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
     if (c->elected) {
         return;
     }
-    c->troubled = is_troubled(c, lock) ? c->troubled + 1 : 0;
-    if (c->troubled == EXPLAIN_SECONDS) {
-        cli_explain_waiting(c->lead.session->rl, name_of(c));
-    }
+    note_trouble(c, is_troubled(c, lock));
     if (c->troubled >= EXPLAIN_SECONDS) {
         cli_service_status(&c->service, "candidate; no majority of the masters answers");
     } else {
@@ -174,7 +192,7 @@ static int wait_for_lead(struct cli_candidate *c)
     }
     loop->on_turn = NULL;
     c->lead.signals->on = NULL;
-    if (code == CLI_GO_ON && !c->elected) {
+    if (code == CLI_GO_ON && c->signo) { /* even if it was elected at the same time */
         cli_say_detail("gave up waiting for the lead of '%s' after %s", name_of(c),
                        cli_signals_name(c->signo));
         code = CLI_SIGNALED + c->signo;
@@ -246,6 +264,7 @@ static int campaign(struct cli_candidate *c)
     options.renew_deadline_ms = plan->renew_deadline_ms;
     options.retry_ms = plan->retry_ms;
     options.delay_ms = plan->delay_ms;
+    options.priority = (uint32_t)plan->priority;
     options.stops_later = 1;
     options.elected_cb = on_elected;
     options.demoted_cb = on_demoted;

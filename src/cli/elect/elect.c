@@ -21,6 +21,7 @@
 #include "cli/system/signals.h"
 
 #define MAX_DELAY_MS 86400000
+#define MAX_PRIORITY 999
 
 enum {
     OPTION_ID = CLI_OPTION_OWN,
@@ -29,6 +30,7 @@ enum {
     OPTION_RENEW_DEADLINE,
     OPTION_RETRY,
     OPTION_DELAY,
+    OPTION_PRIORITY,
     OPTION_GRACE,
     OPTION_ONCE,
     OPTION_ON_ELECTED,
@@ -62,6 +64,7 @@ static const char help[] =
     "                        ttl); what is left of the ttl is there to stop CMD\n"
     "  --retry TIME          the longest pause between two tries (default: a tenth of the ttl)\n"
     "  --delay TIME          wait so long after a lead that was lost (default: 0)\n"
+    "  --priority N          0 (default) to 999: take the lead from those with a lower one\n"
     "  --grace TIME          the time between SIGTERM and SIGKILL (default: all that is left)\n"
     "  --once                exit when the first lead ends\n"
     "  --on-elected LINE     a line for the shell, run before CMD; if it fails, redlock exits\n"
@@ -89,6 +92,7 @@ static const struct option options[] = {
     {"renew-deadline", required_argument, NULL, OPTION_RENEW_DEADLINE},
     {"retry", required_argument, NULL, OPTION_RETRY},
     {"delay", required_argument, NULL, OPTION_DELAY},
+    {"priority", required_argument, NULL, OPTION_PRIORITY},
     {"grace", required_argument, NULL, OPTION_GRACE},
     {"once", no_argument, NULL, OPTION_ONCE},
     {"on-elected", required_argument, NULL, OPTION_ON_ELECTED},
@@ -119,6 +123,15 @@ static int take_time(struct cli_plan *plan, int option, const char *value)
     }
 }
 
+static int take_priority(struct cli_plan *plan, const char *value)
+{
+    if (cli_args_number(value, 0, MAX_PRIORITY, &plan->priority) != 0) {
+        return cli_say_usage("elect", "--priority '%s' is not a number from 0 to %d", value,
+                             MAX_PRIORITY);
+    }
+    return CLI_GO_ON;
+}
+
 static int take_option(void *arg, int option, const char *value)
 {
     struct cli_plan *plan = arg;
@@ -139,6 +152,8 @@ static int take_option(void *arg, int option, const char *value)
     case OPTION_ON_DEMOTED:
         plan->on_demoted = value;
         return CLI_GO_ON;
+    case OPTION_PRIORITY:
+        return take_priority(plan, value);
     case OPTION_OBSERVE:
         plan->observe = true;
         return CLI_GO_ON;

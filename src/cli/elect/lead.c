@@ -40,6 +40,8 @@ static const char *why(int reason)
         return "a majority of the masters does not have its key";
     case REDLOCK_ESUSPENDED:
         return "redlock did not run in time (was it stopped, or the machine suspended?)";
+    case REDLOCK_EOUTRANKED:
+        return "a candidate with a higher priority bids for it";
     default:
         return redlock_strerror(reason);
     }
@@ -61,6 +63,7 @@ static void say_demoted(const struct cli_lead *lead, const struct redlock_demoti
 void cli_lead_end(struct cli_lead *lead, const struct redlock_demotion *demotion)
 {
     lead->demoted = lead->woken = true;
+    cli_lead_lease_end(&lead->lease, demotion->stop_by_us);
     say_demoted(lead, demotion);
     if (!lead->is_last) {
         cli_guard_stop(&lead->guard, lead->plan->grace_ms);

@@ -5,8 +5,9 @@
  *                   +--------------+-------------------+
  *                     demoted: SIGTERM, the grace, SIGKILL
  *
- * on-elected and on-demoted are run by the shell, and supervised as CMD is: nothing of them
- * outlives the lead, either. on-elected that fails, or CMD that ends, ends the lead.
+ * on-elected and on-demoted are run by the shell, and supervised as CMD is. What they leave behind
+ * in the background is not stopped: a hook may start what another one stops. on-elected that fails,
+ * or CMD that ends, ends the lead.
  */
 #ifndef CLI_ELECT_LEAD_H
 #define CLI_ELECT_LEAD_H

@@ -14,8 +14,15 @@ uint64_t cli_lead_lease_left_ms(const struct cli_lead_lease *lease)
     enum redlock_election_state state = redlock_election_state(lease->election);
     const struct redlock_lock *lock = redlock_election_lock(lease->election);
     bool leads = state == REDLOCK_ELECTION_LEADER || state == REDLOCK_ELECTION_STOPPING;
+    uint64_t most_ms = cli_deadline_before(lease->stop_by_us, redlock_clock_us()) / 1000;
+    uint64_t left_ms = lock && leads ? redlock_lock_validity_ms(lock) : 0;
 
-    return lock && leads ? redlock_lock_validity_ms(lock) : 0;
+    return left_ms < most_ms ? left_ms : most_ms;
+}
+
+void cli_lead_lease_end(struct cli_lead_lease *lease, uint64_t stop_by_us)
+{
+    lease->stop_by_us = stop_by_us;
 }
 
 static uint64_t validity_ms(const void *arg)
@@ -73,5 +80,6 @@ void cli_lead_lease_init(struct cli_lead_lease *lease, const struct cli_plan *pl
         .lease = {.kind = &kind,
                   .arg = lease,
                   .terms = {.key = plan->name.name, .ttl_ms = plan->ttl_ms, .renew = true}},
-        .election = election};
+        .election = election,
+        .stop_by_us = UINT64_MAX};
 }

@@ -17,11 +17,16 @@ struct redlock_election;
 struct cli_lead_lease {
     struct cli_lease lease;
     const struct redlock_election *election;
+    uint64_t stop_by_us; /* from the end of the lead on: until when its lock is kept */
 };
 
 /* Fill in the lease. It must not move. */
 void cli_lead_lease_init(struct cli_lead_lease *lease, const struct cli_plan *plan,
                          const struct redlock_election *election);
+
+/* The library has reported the end of the lead. A renewal that is still in flight may make its lock
+ * live longer than that, but the library releases it then. */
+void cli_lead_lease_end(struct cli_lead_lease *lease, uint64_t stop_by_us);
 
 /* For how long nobody else can be elected, in milliseconds; 0: somebody may be. */
 uint64_t cli_lead_lease_left_ms(const struct cli_lead_lease *lease);

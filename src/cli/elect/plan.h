@@ -15,6 +15,7 @@ struct cli_plan {
     uint32_t renew_deadline_ms; /* this and the next are 0 for the library's defaults */
     uint32_t retry_ms;
     uint32_t delay_ms;
+    int priority;
     uint32_t grace_ms;      /* the time between SIGTERM and SIGKILL; UINT32_MAX: all that is left */
     const char *on_elected; /* command lines for the shell; NULL: none */
     const char *on_demoted;
