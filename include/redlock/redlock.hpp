@@ -14,18 +14,19 @@
  *     redlock/hpp/manager.hpp   manager: lock, try_lock, try_lock_for, adopt, query, run
  *     redlock/hpp/request.hpp   what to acquire, and how
  *     redlock/hpp/lock.hpp      held_lock: what can be asked of a lock; extend, release
+ *     redlock/hpp/election.hpp  election: one of several candidates leads
  *     redlock/hpp/error.hpp     error codes and the exception
  *     redlock/hpp/time.hpp      the clock of deadlines
  *
- * The functions are those of redlock/sync.h, which says what they do; its rules about threads, the
- * I/O thread and fork() hold here too. What is different:
+ * The functions are those of redlock/sync.h and redlock/sync_election.h, which say what they do;
+ * their rules about threads, the I/O thread and fork() hold here too. What is different:
  *
  *  1. The namespace is redlockpp, because redlock is the name of a struct of the C headers.
  *  2. Most functions come twice, as in <filesystem>. One throws redlockpp::error, a
- *     std::system_error whose what() says which master, field or holder it is about. The other has
- * a std::error_code& as its last argument and is noexcept. The codes are those of enum class errc,
- *     in redlockpp::category(); some compare equal to codes of std::errc, such as timed_out. The
- *     first also throws what the copy of a std::function or a std::string throws; the second
+ *     std::system_error whose what() says which master, field or holder it is about. The other one
+ *     is noexcept, and its last argument is a std::error_code&. The codes are those of enum class
+ *     errc, in redlockpp::category(); some compare equal to codes of std::errc, such as timed_out.
+ *     The first also throws what the copy of a std::function or a std::string throws; the second
  *     reports std::bad_alloc as errc::no_memory.
  *  3. Times are std::chrono::milliseconds. Deadlines are time points of redlockpp::clock.
  *  4. Callbacks are std::functions. They run on the I/O thread: keep them short, and call nothing
@@ -39,6 +40,7 @@
 #ifndef REDLOCK_HPP
 #define REDLOCK_HPP
 
+#include <redlock/hpp/election.hpp>
 #include <redlock/hpp/error.hpp>
 #include <redlock/hpp/lock.hpp>
 #include <redlock/hpp/manager.hpp>

@@ -4,7 +4,8 @@
 
 int main(int argc, char **argv)
 {
-    Suite *(*const suites[])() = {errors_suite, locks_suite, lost_suite, managers_suite, nullptr};
+    Suite *(*const suites[])() = {elections_suite, errors_suite,   locks_suite,
+                                  lost_suite,      managers_suite, nullptr};
 
     return rlk_test_main(argc, argv, suites);
 }

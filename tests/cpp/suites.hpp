@@ -4,6 +4,7 @@
 
 #include <check.h>
 
+Suite *elections_suite();
 Suite *errors_suite();
 Suite *locks_suite();
 Suite *lost_suite();

@@ -1,0 +1,390 @@
+/* election.hpp - leader election: of several candidates one leads, until it is demoted. */
+#ifndef REDLOCK_HPP_ELECTION_HPP
+#define REDLOCK_HPP_ELECTION_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <redlock/hpp/c.hpp>
+#include <redlock/hpp/error.hpp>
+#include <redlock/hpp/manager.hpp>
+#include <redlock/hpp/time.hpp>
+
+namespace redlockpp
+{
+
+/* The end of a lead: struct redlock_demotion. */
+struct demotion {
+    std::error_code reason; /* false: resigned */
+    std::uint64_t term;
+    clock::time_point stop_by;
+};
+
+/* Who leads: struct redlock_leader. */
+struct leader {
+    std::string id;
+    std::string value;
+    std::uint64_t term;
+    bool known;
+    bool is_me;
+};
+
+/* What to be elected for, and how: struct redlock_election_options, which says more about each
+ * field. What is not set has the library's default. */
+struct election_options {
+    std::string name{};
+    std::string id{}; /* empty: an observer */
+    std::string value{};
+    std::optional<std::chrono::milliseconds> ttl{};
+    std::optional<std::chrono::milliseconds> renew_deadline{};
+    std::optional<std::chrono::milliseconds> retry{};
+    std::optional<std::chrono::milliseconds> delay{};
+    std::uint32_t priority = 0;
+    /* true: the lead is given up when election::stopped() is called; a candidate needs this or
+     * on_demoted. false: when on_demoted has returned. */
+    bool stops_later = false;
+    /* Called on the I/O thread; see redlock/redlock.hpp for what they may do. */
+    std::function<void(std::uint64_t term)> on_elected{};
+    std::function<void(const demotion &)> on_demoted{};
+    std::function<void(const leader &)> on_leader{};
+    std::function<bool()> healthy{};
+    /* Ends the waits of this election. Must live as long as it. */
+    const canceler *cancel = nullptr;
+};
+
+namespace detail
+{
+
+inline demotion to_demotion(const redlock_demotion &d) noexcept
+{
+    return {code(d.reason), d.term, to_time_point(d.stop_by_us)};
+}
+
+/* Called from C: an exception ends the program. */
+
+inline void on_elected(redlock_election *, std::uint64_t term, void *arg) noexcept
+{
+    static_cast<const election_options *>(arg)->on_elected(term);
+}
+
+inline void on_demoted(redlock_election *, const redlock_demotion *d, void *arg) noexcept
+{
+    static_cast<const election_options *>(arg)->on_demoted(to_demotion(*d));
+}
+
+inline void on_leader(redlock_election *, const redlock_leader *l, void *arg) noexcept
+{
+    static_cast<const election_options *>(arg)->on_leader(
+        {l->id, l->value, l->term, l->known != 0, l->is_me != 0});
+}
+
+inline int on_healthy(redlock_election *, void *arg) noexcept
+{
+    return static_cast<const election_options *>(arg)->healthy();
+}
+
+/* They point into `o`, and the callbacks get it. */
+inline redlock_election_options to_c(election_options &o) noexcept
+{
+    redlock_election_options c;
+
+    redlock_election_options_init(&c);
+    c.name = o.name.c_str();
+    c.id = text_or_null(o.id);
+    c.value = text_or_null(o.value);
+    put(c.ttl_ms, o.ttl);
+    put(c.renew_deadline_ms, o.renew_deadline);
+    put(c.retry_ms, o.retry);
+    put(c.delay_ms, o.delay);
+    c.priority = o.priority;
+    c.stops_later = o.stops_later;
+    c.elected_cb = o.on_elected ? on_elected : nullptr;
+    c.demoted_cb = o.on_demoted ? on_demoted : nullptr;
+    c.leader_cb = o.on_leader ? on_leader : nullptr;
+    c.healthy_cb = o.healthy ? on_healthy : nullptr;
+    c.arg = &o;
+    return c;
+}
+
+} // namespace detail
+
+/* A candidate or an observer: struct redlock_sync_election. It can be moved, while no other thread
+ * uses it. What it was moved from, and what could not be made, is empty: every call fails with
+ * errc::invalid_argument, and it does not lead. */
+class election
+{
+public:
+    election() noexcept = default;
+
+    /* Does not campaign yet: redlock_sync_election_new(). */
+    election(const manager &m, const election_options &o)
+    {
+        detail::check(open(m, o));
+    }
+    election(const manager &m, const election_options &o, std::error_code &ec) noexcept
+    {
+        ec = detail::code(detail::status_of([&] { return open(m, o); }));
+    }
+
+    election(election &&other) noexcept
+        : election_(std::exchange(other.election_, nullptr)), options_(std::move(other.options_))
+    {
+    }
+    election &operator=(election &&other) noexcept
+    {
+        if (this != &other) {
+            end();
+            election_ = std::exchange(other.election_, nullptr);
+            options_ = std::move(other.options_);
+        }
+        return *this;
+    }
+
+    /* Resigns, and waits until the lead is given up: redlock_sync_election_free(). Everything must
+     * have stopped that only a leader may do. Must not run in a callback (std::terminate() is
+     * called). Does nothing in a forked child. */
+    ~election()
+    {
+        end();
+    }
+
+    /* Be a candidate from now on. Does not wait: on_elected will be called. */
+    void campaign()
+    {
+        detail::check(begin());
+    }
+    void campaign(std::error_code &ec) noexcept
+    {
+        ec = detail::code(begin());
+    }
+
+    /* Be a candidate from now on, and wait until this election leads:
+     * redlock_sync_election_campaign(). The result is the term. It stays a candidate whatever
+     * happens, until resign(). wait_elected_for() returns std::nullopt when the time is over. */
+    std::uint64_t wait_elected()
+    {
+        std::uint64_t term = 0;
+
+        detail::check(elect(REDLOCK_FOREVER, &term));
+        return term;
+    }
+    std::optional<std::uint64_t> wait_elected(std::error_code &ec) noexcept
+    {
+        return wait_elected_for(forever, ec);
+    }
+    std::optional<std::uint64_t> wait_elected_for(std::chrono::milliseconds wait)
+    {
+        std::uint64_t term = 0;
+        int status = elect(detail::from_wait(wait), &term);
+
+        if (status == REDLOCK_EDEADLINE) {
+            return std::nullopt;
+        }
+        detail::check(status);
+        return term;
+    }
+    std::optional<std::uint64_t> wait_elected_for(std::chrono::milliseconds wait,
+                                                  std::error_code &ec) noexcept
+    {
+        std::uint64_t term = 0;
+
+        ec = detail::code(elect(detail::from_wait(wait), &term));
+        return ec ? std::nullopt : std::optional<std::uint64_t>(term);
+    }
+
+    /* Wait until the lead of this term has ended: redlock_sync_election_wait_demoted(). The result
+     * says why. wait_demoted_for() returns std::nullopt when it still leads after that time. */
+    demotion wait_demoted(std::uint64_t term)
+    {
+        redlock_demotion d = empty_demotion();
+
+        detail::check(lose(term, REDLOCK_FOREVER, d));
+        return detail::to_demotion(d);
+    }
+    std::optional<demotion> wait_demoted(std::uint64_t term, std::error_code &ec) noexcept
+    {
+        return wait_demoted_for(term, forever, ec);
+    }
+    std::optional<demotion> wait_demoted_for(std::uint64_t term, std::chrono::milliseconds wait)
+    {
+        redlock_demotion d = empty_demotion();
+        int status = lose(term, detail::from_wait(wait), d);
+
+        if (status == REDLOCK_EDEADLINE) {
+            return std::nullopt;
+        }
+        detail::check(status);
+        return detail::to_demotion(d);
+    }
+    std::optional<demotion> wait_demoted_for(std::uint64_t term, std::chrono::milliseconds wait,
+                                             std::error_code &ec) noexcept
+    {
+        redlock_demotion d = empty_demotion();
+
+        ec = detail::code(lose(term, detail::from_wait(wait), d));
+        return ec ? std::nullopt : std::optional<demotion>(detail::to_demotion(d));
+    }
+
+    /* Be an observer from now on: redlock_sync_election_resign(). */
+    void resign()
+    {
+        detail::check(redlock_sync_election_resign(election_));
+    }
+    void resign(std::error_code &ec) noexcept
+    {
+        ec = detail::code(redlock_sync_election_resign(election_));
+    }
+
+    /* With stops_later, after wait_demoted() or on_demoted: everything has stopped that only a
+     * leader may do. */
+    void stopped()
+    {
+        detail::check(redlock_sync_election_stopped(election_));
+    }
+    void stopped(std::error_code &ec) noexcept
+    {
+        ec = detail::code(redlock_sync_election_stopped(election_));
+    }
+
+    /* Who leads, as far as it is known: redlock_sync_election_leader(). */
+    leader who_leads()
+    {
+        leader l{};
+
+        detail::check(ask_leader(l));
+        return l;
+    }
+    leader who_leads(std::error_code &ec) noexcept
+    {
+        leader l{};
+
+        ec = detail::code(detail::status_of([&] { return ask_leader(l); }));
+        return l;
+    }
+
+    /* ---- from any thread, without waiting ---- */
+
+    /* Whether this election leads now. Compares the clock with the deadline, and nothing else. */
+    bool is_leader() const noexcept
+    {
+        return redlock_sync_election_is_leader(election_) != 0;
+    }
+
+    /* Until when it leads; the epoch of the clock when it does not. It changes: read it for each
+     * step. */
+    clock::time_point deadline() const noexcept
+    {
+        return detail::to_time_point(redlock_sync_election_deadline_us(election_));
+    }
+
+    /* How long it leads without another renewal, rounded down; 0 when it does not. */
+    std::chrono::microseconds leads_for() const noexcept
+    {
+        return std::max(deadline() - clock::now(), std::chrono::microseconds::zero());
+    }
+
+    /* The term of the present lead; 0 when it does not lead. */
+    std::uint64_t term() const noexcept
+    {
+        return redlock_sync_election_term(election_);
+    }
+
+    /* A file descriptor that is readable while it does not lead, and writable while it leads:
+     * redlock_sync_election_fd(). */
+    int fd() const
+    {
+        int got = redlock_sync_election_fd(election_);
+
+        detail::check(got);
+        return got;
+    }
+    int fd(std::error_code &ec) const noexcept
+    {
+        int got = redlock_sync_election_fd(election_);
+
+        ec = detail::code(got);
+        return got;
+    }
+
+    /* For the functions of redlock/sync_election.h; NULL: empty. It must not be freed. */
+    redlock_sync_election *native_handle() const noexcept
+    {
+        return election_;
+    }
+
+private:
+    int open(const manager &m, const election_options &o)
+    {
+        auto own = std::make_unique<election_options>(o);
+        redlock_election_options c = detail::to_c(*own);
+        int status = redlock_sync_election_new(m.native_handle(), &c, &election_);
+
+        if (status == 0) {
+            options_ = std::move(own);
+        }
+        return status;
+    }
+
+    void end() noexcept
+    {
+        if (election_ != nullptr) {
+            detail::must_not_be_a_callback(redlock_sync_election_free(election_));
+        }
+    }
+
+    redlock_sync_canceler *cancel() const noexcept
+    {
+        return options_ && options_->cancel ? options_->cancel->native_handle() : nullptr;
+    }
+
+    int elect(std::uint32_t wait_ms, std::uint64_t *ret_term) noexcept
+    {
+        return redlock_sync_election_campaign(election_, wait_ms, cancel(), ret_term);
+    }
+
+    /* It is a candidate, and mostly not the leader at once. */
+    int begin() noexcept
+    {
+        int status = elect(0, nullptr);
+
+        return status == REDLOCK_EDEADLINE ? 0 : status;
+    }
+
+    static redlock_demotion empty_demotion() noexcept
+    {
+        redlock_demotion d{};
+
+        d.size = sizeof(d);
+        return d;
+    }
+
+    int lose(std::uint64_t term, std::uint32_t wait_ms, redlock_demotion &d) noexcept
+    {
+        return redlock_sync_election_wait_demoted(election_, term, wait_ms, cancel(), &d);
+    }
+
+    int ask_leader(leader &l)
+    {
+        redlock_sync_leader c;
+        int status;
+
+        c.size = sizeof(c);
+        status = redlock_sync_election_leader(election_, &c);
+        if (status == 0) {
+            l = {c.id, c.value, c.term, c.known != 0, c.is_me != 0};
+        }
+        return status;
+    }
+
+    redlock_sync_election *election_ = nullptr;
+    std::unique_ptr<election_options> options_;
+};
+
+} // namespace redlockpp
+
+#endif
