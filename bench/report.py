@@ -5,23 +5,29 @@ ran one after the other. A ratio is taken of each pair, and the median of the ra
 so that what changes slowly on the machine hits both sides.
 """
 import argparse
+import collections
 import json
 import statistics
 import sys
 
 from machine import in_words, machine
 
-FLOOR, OURS, BEFORE = 'floor', 'libredlock', 'before'
+BEFORE = 'before'
 FIGURES = [  # field, title, format
     ('cycles_per_s', 'cycles/s', '{:,.0f}'),
     ('cpu_s_per_100k', 'CPU s/100k', '{:.3f}'),
     ('acquire_p50_us', 'p50 µs', '{:,.0f}'),
     ('acquire_p99_us', 'p99 µs', '{:,.0f}'),
 ]
-GOALS = [  # field, in flight, at least or at most, of the floor's
-    ('cycles_per_s', 256, '>=', 0.85),
-    ('acquire_p50_us', 1, '<=', 1.15),
-]
+
+# What is compared: the client that is measured, the one beside it, and the goals: a field, how many
+# in flight, at least or at most so much of the other one's.
+Pair = collections.namedtuple('Pair', 'other ours goals')
+PAIRS = {
+    'cycle': Pair('floor', 'libredlock', [('cycles_per_s', 256, '>=', 0.85),
+                                          ('acquire_p50_us', 1, '<=', 1.15)]),
+    'threads': Pair('libredlock', 'threads', [('cycles_per_s', 16, '>=', 0.5)]),
+}
 
 
 def spread(values):
@@ -36,10 +42,10 @@ def collect(runs):
     return table
 
 
-def figures_of(clients, field, other=FLOOR):
+def figures_of(clients, field, other, ours):
     """The spread of another client, of ours, and of their ratios, pair by pair."""
     others = [run[field] for run in clients[other]]
-    ours = [run[field] for run in clients[OURS]]
+    ours = [run[field] for run in clients[ours]]
     ratios = [b / a if a else float('nan') for a, b in zip(others, ours)]
     return spread(others), spread(ours), spread(ratios)
 
@@ -49,48 +55,48 @@ def text(values, form):
         form.format(values[end]) for end in ('min', 'max'))
 
 
-def print_table(table, about):
+def print_table(table, about, pair):
     print(about)
     print('median  min–max')
     print()
     before = any(BEFORE in clients for clients in table.values())
-    print(f'{"in flight":>9}  {"":11}{FLOOR:>28}{OURS:>28}{OURS + " / " + FLOOR:>24}'
-          + (f'{BEFORE:>28}{OURS + " / " + BEFORE:>24}' if before else ''))
+    print(f'{"in flight":>9}  {"":11}{pair.other:>28}{pair.ours:>28}{pair.ours + " / " + pair.other:>24}'
+          + (f'{BEFORE:>28}{pair.ours + " / " + BEFORE:>24}' if before else ''))
     for in_flight, clients in sorted(table.items()):
         for i, (field, title, form) in enumerate(FIGURES):
-            floor, ours, ratio = figures_of(clients, field)
-            line = (f'{in_flight if i == 0 else "":>9}  {title:11}{text(floor, form):>28}'
+            other, ours, ratio = figures_of(clients, field, pair.other, pair.ours)
+            line = (f'{in_flight if i == 0 else "":>9}  {title:11}{text(other, form):>28}'
                     f'{text(ours, form):>28}{text(ratio, "{:.2f}"):>24}')
             if before:
-                old, _, ratio = figures_of(clients, field, BEFORE)
+                old, _, ratio = figures_of(clients, field, BEFORE, pair.ours)
                 line += f'{text(old, form):>28}{text(ratio, "{:.2f}"):>24}'
             print(line)
         print()
 
 
-def judge(table):
+def judge(table, pair):
     goals = []
-    for field, in_flight, relation, bound in GOALS:
+    for field, in_flight, relation, bound in pair.goals:
         if in_flight in table:
-            ratio = figures_of(table[in_flight], field)[2]['median']
+            ratio = figures_of(table[in_flight], field, pair.other, pair.ours)[2]['median']
             met = ratio >= bound if relation == '>=' else ratio <= bound
             goals.append({'figure': field, 'in_flight': in_flight, 'relation': relation,
                           'bound': bound, 'ratio': ratio, 'met': met})
     return goals
 
 
-def print_goals(goals):
+def print_goals(goals, pair):
     titles = {field: title for field, title, _ in FIGURES}
     for goal in goals:
         print(f"goal: {titles[goal['figure']]} at {goal['in_flight']} in flight "
-              f"{goal['relation']} {goal['bound']} of the floor's: {goal['ratio']:.3f}, "
+              f"{goal['relation']} {goal['bound']} of {pair.other}'s: {goal['ratio']:.3f}, "
               f"{'met' if goal['met'] else 'NOT met'}")
 
 
 def faults(table):
     """What makes figures worthless, as sentences."""
     found = []
-    for client in (FLOOR, OURS, BEFORE):
+    for client in sorted({client for clients in table.values() for client in clients}):
         runs = [run for clients in table.values() for run in clients.get(client, [])]
         errors = sum(run['errors'] for run in runs)
         keys = [run['keys_left'] for run in runs if run['keys_left']]
@@ -114,19 +120,22 @@ def as_row(client, in_flight, runs):
     return row
 
 
-def as_json(table, goals, about):
-    cycle, ratios = [], []
+def as_json(table, goals, about, what):
+    pair, rows, ratios = PAIRS[what], [], []
     for in_flight, clients in sorted(table.items()):
-        cycle += [as_row(client, in_flight, clients[client]) for client in (FLOOR, OURS, BEFORE) if client in clients]
-        for other in (FLOOR, BEFORE):
+        rows += [as_row(client, in_flight, clients[client])
+                 for client in (pair.other, pair.ours, BEFORE) if client in clients]
+        for other in (pair.other, BEFORE):
             if other in clients:
                 ratios.append({'in_flight': in_flight, 'to': other}
-                              | {field: figures_of(clients, field, other)[2] for field, _, _ in FIGURES})
-    return {'cycle': cycle, 'ratios': ratios, 'goals': goals, 'machine': about}
+                              | {field: figures_of(clients, field, other, pair.ours)[2]
+                                 for field, _, _ in FIGURES})
+    return {what: rows, 'ratios': ratios, 'goals': goals, 'machine': about}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--what', choices=PAIRS, default='cycle')
     parser.add_argument('--masters', type=int, required=True)
     parser.add_argument('--server', required=True, help='what its --version says')
     parser.add_argument('--transport', required=True)
@@ -137,14 +146,15 @@ def main():
 
     with open(args.runs, encoding='utf-8') as file:
         table = collect(json.loads(line) for line in file)
-    about, goals = machine(args.masters, args.server, args.transport), judge(table)
+    pair = PAIRS[args.what]
+    about, goals = machine(args.masters, args.server, args.transport), judge(table, pair)
     rounds = min(len(runs) for clients in table.values() for runs in clients.values())
     about.update(rounds=rounds, seconds=args.seconds)
-    print_table(table, f'{in_words(about)}, {rounds} rounds of {args.seconds:g} s')
-    print_goals(goals)
+    print_table(table, f'{in_words(about)}, {rounds} rounds of {args.seconds:g} s', pair)
+    print_goals(goals, pair)
     if args.json:
         with open(args.json, 'w', encoding='utf-8') as file:
-            json.dump(as_json(table, goals, about), file, indent=1)
+            json.dump(as_json(table, goals, about, args.what), file, indent=1)
             file.write('\n')
     wrong = faults(table)
     for sentence in wrong:
