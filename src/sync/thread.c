@@ -92,8 +92,9 @@ int rlk_sync_call(struct redlock_sync *s, struct rlk_sync_call *call)
 void rlk_sync_finish(struct rlk_sync_call *call, int status)
 {
     call->status = status;
-    call->task.next = call->s->finished ? &call->s->finished->task : NULL;
-    call->s->finished = call;
+    call->task.next = NULL;
+    *call->s->finished_end = &call->task;
+    call->s->finished_end = &call->task.next;
     rlk_sync_inbox_stay_awake(&call->s->inbox);
 }
 
@@ -109,9 +110,10 @@ void rlk_sync_began(struct rlk_sync_call *call, int status)
 
 static void open_gates(struct redlock_sync *s)
 {
-    struct rlk_sync_task *next = s->finished ? &s->finished->task : NULL;
+    struct rlk_sync_task *next = s->finished;
 
     s->finished = NULL;
+    s->finished_end = &s->finished;
     while (next) {
         struct rlk_sync_call *call = RLK_CONTAINER(next, struct rlk_sync_call, task);
 
@@ -193,6 +195,7 @@ static int prepare(struct redlock_sync *s)
     rlk_fork_init(&s->fork);
     atomic_init(&s->refs, 1);
     atomic_init(&s->closing, false);
+    s->finished_end = &s->finished;
     rlk_list_init(&s->locks);
     rlk_list_init(&s->elections);
     if (status) {

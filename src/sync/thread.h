@@ -54,7 +54,8 @@ struct redlock_sync {
     struct redlock *rl; /* NULL: not made, or closed */
     bool ends;          /* the thread ends after this turn */
     struct rlk_list locks, elections;
-    struct rlk_sync_call *finished; /* their gates are still shut */
+    struct rlk_sync_task *finished; /* calls whose gates are still shut, the first one first */
+    struct rlk_sync_task **finished_end;
     struct rlk_sync_task close;
 };
 
