@@ -142,6 +142,25 @@ START_TEST(everybody_sees_the_leader)
 }
 END_TEST
 
+/* It does not wait for redlock_sync_election_stopped(), although the ttl is long. */
+START_TEST(a_leader_that_is_freed_has_stopped)
+{
+    struct redlock_sync_election *ann, *bob;
+    uint64_t began_us, term;
+
+    start();
+    ann = make(r.s, "ann");
+    bob = make(other, "bob");
+    term = elect(ann);
+    began_us = redlock_clock_us();
+    free_one(ann);
+    ck_assert_uint_gt(elect(bob), term);
+    ck_assert_uint_lt(redlock_clock_us() - began_us, 20000000);
+    free_one(bob);
+    end();
+}
+END_TEST
+
 struct campaign {
     struct redlock_sync_election *e;
     struct redlock_sync_canceler *canceler;
@@ -502,6 +521,7 @@ Suite *election_suite(void)
     tcase_add_test(tcase, a_lead_begins_and_ends);
     tcase_add_test(tcase, everybody_sees_the_leader);
     tcase_add_test(tcase, the_next_candidate_leads_when_the_leader_has_stopped);
+    tcase_add_test(tcase, a_leader_that_is_freed_has_stopped);
     tcase_add_loop_test(tcase, a_campaign_is_cancelled, 0, 3);
     tcase_add_test(tcase, a_close_ends_a_lead);
     tcase_add_test(tcase, callbacks_run_on_the_io_thread);
