@@ -367,6 +367,83 @@ START_TEST(a_lead_without_masters_ends)
 }
 END_TEST
 
+/* The I/O thread is kept busy: until another thread has asked it two things, one after the other;
+ * then by the first of them, until the deadline has passed. */
+static struct {
+    struct redlock_sync_election *e;
+    atomic_int began, asked;
+    uint64_t term;
+    struct redlock_demotion demotion;
+} busy;
+
+static void pause_ms(unsigned ms)
+{
+    poll(NULL, 0, (int)ms);
+}
+
+static void wait_for_both(struct redlock *rl, void *arg)
+{
+    (void)rl;
+    (void)arg;
+    atomic_store(&busy.began, 1);
+    while (atomic_load(&busy.asked) < 2) {
+        pause_ms(1);
+    }
+    pause_ms(100); /* they have said so before they asked */
+}
+
+static void wait_for_deadline(struct redlock *rl, void *arg)
+{
+    (void)rl;
+    (void)arg;
+    while (redlock_sync_election_is_leader(busy.e)) {
+        pause_ms(1);
+    }
+}
+
+static void *keep_busy(void *arg)
+{
+    redlock_sync_run(r.s, wait_for_both, NULL);
+    return arg;
+}
+
+static void *ask_for_the_end(void *arg)
+{
+    while (atomic_load(&busy.asked) < 1) {
+        pause_ms(1);
+    }
+    pause_ms(50);
+    atomic_fetch_add(&busy.asked, 1);
+    redlock_sync_election_wait_demoted(busy.e, busy.term, REDLOCK_FOREVER, NULL, &busy.demotion);
+    return arg;
+}
+
+/* Although the deadline has passed when the wait begins. */
+START_TEST(who_waits_for_the_end_hears_why)
+{
+    struct redlock_election_options options = candidate("ann");
+    pthread_t threads[2];
+
+    start();
+    options.ttl_ms = TTL_MS;
+    memset(&busy, 0, sizeof(busy));
+    busy.demotion.size = sizeof(busy.demotion);
+    ck_assert_int_eq(redlock_sync_election_new(r.s, &options, &busy.e), REDLOCK_OK);
+    busy.term = elect(busy.e);
+    threads[0] = rig_thread(keep_busy, NULL);
+    rig_wait_for(&busy.began);
+    threads[1] = rig_thread(ask_for_the_end, NULL);
+    atomic_fetch_add(&busy.asked, 1);
+    ck_assert_int_eq(redlock_sync_run(r.s, wait_for_deadline, NULL), REDLOCK_OK);
+    rig_join(threads[0]);
+    rig_join(threads[1]);
+    ck_assert_uint_eq(busy.demotion.term, busy.term);
+    ck_assert_int_ne(busy.demotion.reason, 0);
+    free_one(busy.e);
+    end();
+}
+END_TEST
+
 START_TEST(what_is_wrong_is_refused)
 {
     struct redlock_election_options options = candidate("ann");
@@ -526,6 +603,7 @@ Suite *election_suite(void)
     tcase_add_test(tcase, a_close_ends_a_lead);
     tcase_add_test(tcase, callbacks_run_on_the_io_thread);
     tcase_add_test(tcase, a_lead_without_masters_ends);
+    tcase_add_test(tcase, who_waits_for_the_end_hears_why);
     tcase_add_test(tcase, what_is_wrong_is_refused);
     tcase_add_test(tcase, a_child_does_not_lead);
     tcase_add_test(tcase, leads_pass_from_thread_to_thread);
