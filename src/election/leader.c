@@ -84,6 +84,15 @@ static void notice_rank(struct redlock_election *e, const struct redlock_query_r
                                        .priority = r->leader[0] ? r->priority : UINT32_MAX});
 }
 
+/* Somebody else has the keys, with a larger term: they were deleted while we led. Our lock finds
+ * that out only when it is renewed. */
+static bool is_superseded(const struct redlock_election *e, const struct redlock_query_result *r,
+                          int status)
+{
+    return status == 0 && r->held && e->machine.state == RLK_ELECTION_LEADING && !is_ours(e, r) &&
+           r->fence > atomic_load(&e->term);
+}
+
 /* The clock is asked first: when this process was suspended, the end of its own lead is reported
  * before the lead of somebody else. */
 static void on_observed(const struct redlock_query_result *r, int status, void *arg)
@@ -95,6 +104,10 @@ static void on_observed(const struct redlock_query_result *r, int status, void *
         return;
     }
     rlk_election_do(e, (struct rlk_election_event){.kind = RLK_ELECTION_TIMER});
+    if (is_superseded(e, r, status)) {
+        rlk_election_do(
+            e, (struct rlk_election_event){.kind = RLK_ELECTION_LOST, .reason = REDLOCK_ELOST});
+    }
     rlk_election_report_demoted(e);
     hear(e, r, status);
     notice_rank(e, r);

@@ -1,6 +1,7 @@
 /* io/candidate.c - see candidate.h. */
 #include "io/candidate.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "io/scripts.h"
@@ -79,6 +80,26 @@ int candidate_on_healthy(struct redlock_election *e, void *arg)
     ck_assert_ptr_eq(e, c->e);
     run(c, c->on_healthy);
     return c->fit;
+}
+
+/* Nobody else leads while this candidate does, and the accessor says the same. */
+void candidate_on_leader(struct redlock_election *e, const struct redlock_leader *leader, void *arg)
+{
+    struct candidate *c = arg;
+    struct redlock_leader again = {.size = sizeof(again)};
+
+    note(c, 'l');
+    c->told++;
+    ck_assert_ptr_eq(e, c->e);
+    ck_assert_uint_eq(leader->size, sizeof(*leader));
+    ck_assert_int_eq(redlock_election_leader(e, &again), REDLOCK_OK);
+    ck_assert_mem_eq(&again, leader, sizeof(again));
+    ck_assert_int_eq(leader->is_me && !redlock_election_is_leader(e), 0);
+    ck_assert_msg(leader->is_me || !leader->id[0] || !redlock_election_is_leader(e),
+                  "%s leads, and we do", leader->id);
+    c->leader = *leader;
+    snprintf(c->leader_id, sizeof(c->leader_id), "%s", leader->id);
+    run(c, c->on_leader);
 }
 
 static void on_freed(void *arg)

@@ -17,18 +17,22 @@ struct candidate {
     struct farm *f;
     struct redlock *rl;         /* the farm's, unless a test sets another one */
     struct redlock_election *e; /* NULL: gone, or never made */
-    /* The callbacks in order: 'E'lected, 'D'emoted, 'm'oved, 'h'ealthy, 'f'reed, 'c'losed. */
+    /* The callbacks in order: 'E'lected, 'D'emoted, 'm'oved, 'h'ealthy, 'l'eader, 'f'reed,
+     * 'c'losed. */
     char order[128];
-    int elected, demoted, moved, asked, freed, closed; /* how often each came */
-    uint64_t term;                                     /* of the last lead */
-    struct redlock_demotion demotion;                  /* the last one */
-    int fit;                                           /* what healthy_cb returns */
+    int elected, demoted, moved, asked, told, freed, closed; /* how often each came */
+    uint64_t term;                                           /* of the last lead */
+    struct redlock_demotion demotion;                        /* the last one */
+    struct redlock_leader leader;                            /* as it was told last */
+    char leader_id[REDLOCK_MAX_OWNER + 1];
+    int fit;     /* what healthy_cb returns */
     bool inside; /* a call of the library: no callback may come */
     /* Called in the callbacks; NULL: nothing. */
     void (*on_elected)(struct candidate *c);
     void (*on_demoted)(struct candidate *c);
     void (*on_healthy)(struct candidate *c);
     void (*on_moved)(struct candidate *c);
+    void (*on_leader)(struct candidate *c);
 };
 
 /* Make n masters and open the manager; the end of everything. */
@@ -38,8 +42,9 @@ void candidate_end(struct farm *f);
 /* Zero *c, and fill the options of a candidate "one" for "k". Without healthy_cb. */
 struct redlock_election_options candidate_options(struct candidate *c, struct farm *f);
 
-/* For options.healthy_cb. */
+/* For options.healthy_cb, and options.leader_cb. */
 redlock_healthy_cb candidate_on_healthy;
+redlock_leader_cb candidate_on_leader;
 
 /* Each call must succeed, and no callback may come inside. */
 void candidate_new(struct candidate *c, const struct redlock_election_options *options);

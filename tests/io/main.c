@@ -16,6 +16,7 @@ int main(int argc, char **argv)
                                       details_suite,
                                       election_suite,
                                       election_calls_suite,
+                                      election_leader_suite,
                                       election_options_suite,
                                       embedded_suite,
                                       endings_suite,

@@ -14,6 +14,7 @@ Suite *deadline_suite(void);
 Suite *details_suite(void);
 Suite *election_suite(void);
 Suite *election_calls_suite(void);
+Suite *election_leader_suite(void);
 Suite *election_options_suite(void);
 Suite *embedded_suite(void);
 Suite *endings_suite(void);

@@ -1,0 +1,281 @@
+/* io/test_election_leader.c - who leads, as a candidate and an observer are told: nobody else
+ * before the end of the own lead; and candidates with priorities [L5]. The masters push. */
+#include <redlock/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/candidate.h"
+#include "io/held.h"
+#include "io/suites.h"
+#include "io/suspend.h"
+#include "io/waiter.h"
+#include "lib/rows.h"
+
+#define MASTERS 5
+
+/* Who leads is known after this time. */
+#define KNOWN_MS 200u
+
+static struct farm f;
+static struct outcome got;
+static struct candidate c, other;
+static struct redlock_election_options o, p;
+
+/* `c` has a leader_cb. */
+static void start(void)
+{
+    waiter_start(&f, &got, MASTERS, 1);
+    o = candidate_options(&c, &f);
+    o.leader_cb = candidate_on_leader;
+    p = candidate_options(&other, &f);
+    p.id = "two";
+}
+
+static void end(void)
+{
+    waiter_end(&f);
+}
+
+static void pass_ms(unsigned ms)
+{
+    candidate_pass_ms(&c, ms);
+}
+
+static void observe(void)
+{
+    o.id = NULL;
+    candidate_new(&c, &o);
+    pass_ms(KNOWN_MS);
+}
+
+/* Another client becomes leader, as it seems: with a larger term on all masters. */
+static void take_over(const char *owner)
+{
+    char value[300];
+    size_t i;
+
+    snprintf(value, sizeof(value), "%040d:%s", 1, owner);
+    for (i = 0; i < MASTERS; i++) {
+        model_set(fake_model(f.nodes[i]), "k", value, CANDIDATE_TTL_MS);
+        model_set(fake_model(f.nodes[i]), "k:redlock-fence", "8000000000000000", 0);
+    }
+}
+
+/* ---- who leads ---- */
+
+START_TEST(an_observer_is_told_each_leader)
+{
+    start();
+    observe();
+    ck_assert_int_eq(c.leader.known, 1);
+    ck_assert_str_eq(c.leader_id, "");
+    p.value = "10.0.0.2";
+    candidate_lead(&other, &p);
+    pass_ms(KNOWN_MS);
+    ck_assert_str_eq(c.leader_id, "two");
+    ck_assert_str_eq(c.leader.value, "10.0.0.2");
+    ck_assert_uint_eq(c.leader.term, other.term);
+    ck_assert_int_eq(c.leader.is_me, 0);
+    candidate_resign(&other);
+    pass_ms(KNOWN_MS);
+    ck_assert_str_eq(c.leader_id, "");
+    ck_assert_uint_eq(c.leader.term, 0);
+    end();
+}
+END_TEST
+
+START_TEST(a_leader_is_told_that_it_leads)
+{
+    start();
+    candidate_lead(&c, &o);
+    pass_ms(KNOWN_MS);
+    ck_assert_str_eq(c.leader_id, "one");
+    ck_assert_int_eq(c.leader.is_me, 1);
+    ck_assert_uint_eq(c.leader.term, c.term);
+    end();
+}
+END_TEST
+
+START_TEST(it_is_not_known_without_a_majority)
+{
+    size_t i;
+
+    start();
+    observe();
+    for (i = 0; i < 3; i++) {
+        fake_down(f.nodes[i]);
+    }
+    pass_ms(FARM_NEVER_MS + 10000); /* node_timeout_ms */
+    ck_assert_int_eq(c.leader.known, 0);
+    for (i = 0; i < 3; i++) {
+        fake_up(f.nodes[i]);
+    }
+    pass_ms(10000);
+    ck_assert_int_eq(c.leader.known, 1);
+    end();
+}
+END_TEST
+
+/* ---- the end of the own lead comes first ---- */
+
+static const struct {
+    const char *claim;
+    unsigned suspended_ms;
+} losses[] = {
+    {"suspended_while_another_is_elected", CANDIDATE_TTL_MS + 1000},
+    {"suspended_past_its_lead", CANDIDATE_DEADLINE_MS + 1000},
+    {"another_took_the_key", 0},
+};
+
+START_TEST(demoted_before_another_leads)
+{
+    start();
+    candidate_lead(&c, &o);
+    pass_ms(KNOWN_MS);
+    suspend_ms(losses[_i].suspended_ms);
+    take_over("leader two");
+    pass_ms(KNOWN_MS); /* its callbacks check the order */
+    ck_assert_str_eq(c.leader_id, "two");
+    ck_assert_int_eq(c.demoted, 1);
+    end();
+}
+END_TEST
+
+/* ---- [L5] priorities ---- */
+
+START_TEST(a_higher_priority_gets_the_lead)
+{
+    start();
+    candidate_lead(&c, &o);
+    p.priority = 1;
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(CANDIDATE_RETRY_MS);
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_int_eq(c.demotion.reason, REDLOCK_EOUTRANKED);
+    candidate_wait(&other, &other.elected, 1);
+    pass_ms(2 * CANDIDATE_TTL_MS);
+    ck_assert_int_eq(c.elected, 1);
+    ck_assert_str_eq(c.leader_id, "two");
+    candidate_finish(&other);
+    pass_ms(CANDIDATE_TTL_MS);
+    candidate_wait(&c, &c.elected, 2);
+    end();
+}
+END_TEST
+
+static const struct {
+    const char *claim;
+    uint32_t leader, candidate;
+} ranks[] = {
+    {"an_equal_priority_waits", 3, 3},
+    {"a_lower_priority_waits", 3, 2},
+    {"without_a_priority_it_waits", 3, 0},
+};
+
+START_TEST(others_wait)
+{
+    start();
+    o.priority = ranks[_i].leader;
+    candidate_lead(&c, &o);
+    p.priority = ranks[_i].candidate;
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(2 * CANDIDATE_TTL_MS);
+    ck_assert_int_eq(c.demoted, 0);
+    ck_assert_int_eq(other.elected, 0);
+    end();
+}
+END_TEST
+
+/* A bid that leads to nothing does not keep others from the lead. */
+START_TEST(whoever_is_not_fit_bids_for_nothing)
+{
+    start();
+    candidate_lead(&c, &o);
+    p.priority = 1;
+    p.healthy_cb = candidate_on_healthy;
+    other.fit = 0;
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(2 * CANDIDATE_TTL_MS);
+    ck_assert_int_eq(c.demoted, 0);
+    end();
+}
+END_TEST
+
+START_TEST(who_resigns_takes_its_bid_back)
+{
+    start();
+    o.stops_later = 1;
+    candidate_lead(&c, &o);
+    p.priority = 1;
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(CANDIDATE_RETRY_MS);
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_int_eq(other.elected, 0);
+    candidate_resign(&other);
+    candidate_stopped(&c);
+    pass_ms(CANDIDATE_RETRY_MS);
+    candidate_wait(&c, &c.elected, 2);
+    farm_wait_gone(&f, "k:redlock-bid");
+    end();
+}
+END_TEST
+
+static void free_it(struct candidate *who)
+{
+    if (who->leader.id && who->told == 1) {
+        candidate_free(who);
+    }
+}
+
+START_TEST(freed_inside_leader_cb)
+{
+    start();
+    c.on_leader = free_it;
+    observe();
+    candidate_wait(&c, &c.freed, 1);
+    ck_assert_int_eq(c.told, 1);
+    end();
+}
+END_TEST
+
+static void close_it(struct candidate *who)
+{
+    if (who->told == 1) {
+        candidate_close(who);
+    }
+}
+
+START_TEST(closed_inside_leader_cb)
+{
+    start();
+    c.on_leader = close_it;
+    candidate_new(&c, &o);
+    candidate_campaign(&c);
+    candidate_wait(&c, &c.closed, 1);
+    ck_assert_int_eq(c.elected, c.demoted);
+    end();
+}
+END_TEST
+
+Suite *election_leader_suite(void)
+{
+    Suite *s = suite_create("election-leader");
+    TCase *t = tcase_create("election-leader");
+
+    tcase_add_test(t, an_observer_is_told_each_leader);
+    tcase_add_test(t, a_leader_is_told_that_it_leads);
+    tcase_add_test(t, it_is_not_known_without_a_majority);
+    tcase_add_rows(t, demoted_before_another_leads, losses);
+    tcase_add_test(t, a_higher_priority_gets_the_lead);
+    tcase_add_rows(t, others_wait, ranks);
+    tcase_add_test(t, whoever_is_not_fit_bids_for_nothing);
+    tcase_add_test(t, who_resigns_takes_its_bid_back);
+    tcase_add_test(t, freed_inside_leader_cb);
+    tcase_add_test(t, closed_inside_leader_cb);
+    suite_add_tcase(s, t);
+    return s;
+}
