@@ -5,6 +5,7 @@
 #include <check.h>
 
 Suite *address_suite(void);
+Suite *election_suite(void);
 Suite *faults_suite(void);
 Suite *fence_suite(void);
 Suite *hold_suite(void);
