@@ -48,8 +48,8 @@ static void observe(void)
     pass_ms(KNOWN_MS);
 }
 
-/* Another client becomes leader, as it seems: with a larger term on all masters. */
-static void take_over(const char *owner)
+/* Another client has the key on all masters; with a larger term, if it is a candidate. */
+static void take_over(const char *owner, bool with_term)
 {
     char value[300];
     size_t i;
@@ -57,7 +57,9 @@ static void take_over(const char *owner)
     snprintf(value, sizeof(value), "%040d:%s", 1, owner);
     for (i = 0; i < MASTERS; i++) {
         model_set(fake_model(f.nodes[i]), "k", value, CANDIDATE_TTL_MS);
-        model_set(fake_model(f.nodes[i]), "k:redlock-fence", "8000000000000000", 0);
+        if (with_term) {
+            model_set(fake_model(f.nodes[i]), "k:redlock-fence", "8000000000000000", 0);
+        }
     }
 }
 
@@ -133,9 +135,35 @@ START_TEST(demoted_before_another_leads)
     candidate_lead(&c, &o);
     pass_ms(KNOWN_MS);
     suspend_ms(losses[_i].suspended_ms);
-    take_over("leader two");
+    take_over("leader two", true);
     pass_ms(KNOWN_MS); /* its callbacks check the order */
     ck_assert_str_eq(c.leader_id, "two");
+    ck_assert_int_eq(c.demoted, 1);
+    end();
+}
+END_TEST
+
+static void pass_the_lead(struct candidate *who)
+{
+    if (who->leader_id[0] == 's') {
+        suspend_ms(CANDIDATE_DEADLINE_MS);
+    }
+}
+
+/* The lead ends in the very turn of the loop in which another leader is reported: no timer has
+ * fired yet. */
+START_TEST(demoted_before_another_leads_also_without_a_timer)
+{
+    start();
+    p.id = NULL;
+    p.leader_cb = candidate_on_leader;
+    other.on_leader = pass_the_lead;
+    candidate_new(&other, &p);
+    candidate_lead(&c, &o);
+    pass_ms(KNOWN_MS);
+    take_over("somebody", false);
+    pass_ms(KNOWN_MS);
+    ck_assert_str_eq(c.leader_id, "somebody");
     ck_assert_int_eq(c.demoted, 1);
     end();
 }
@@ -270,6 +298,7 @@ Suite *election_leader_suite(void)
     tcase_add_test(t, a_leader_is_told_that_it_leads);
     tcase_add_test(t, it_is_not_known_without_a_majority);
     tcase_add_rows(t, demoted_before_another_leads, losses);
+    tcase_add_test(t, demoted_before_another_leads_also_without_a_timer);
     tcase_add_test(t, a_higher_priority_gets_the_lead);
     tcase_add_rows(t, others_wait, ranks);
     tcase_add_test(t, whoever_is_not_fit_bids_for_nothing);
