@@ -1,4 +1,4 @@
-"""Instances of a daemon that is elected, and what they say: for test_elected.py and test_elected_cpp.py.
+"""Instances of a daemon that is elected, and what they say: for test_elected.py.
 
 A daemon's lines are `ID elected, term N`, `ID demoted: WHY` and, for each step of work,
 `ID term N from US to US`.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example of a daemon that is elected, three of it on the masters of a sandbox.
+"""The examples of a daemon that is elected, three of one on the masters of a sandbox.
 $REDLOCK: the command. $EXAMPLE: the example."""
 import os
 import sys
