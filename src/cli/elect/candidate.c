@@ -206,12 +206,8 @@ static int wait_for_lead(struct cli_candidate *c)
 static int start_again(struct cli_candidate *c)
 {
     struct redlock_election *election = c->lead.election;
-    int code;
+    int code = cli_lead_await_end(&c->lead);
 
-    if (!c->lead.demoted) {
-        redlock_election_resign(election);
-    }
-    code = cli_lead_await_end(&c->lead);
     c->elected = false;
     c->troubled = c->place = 0;
     redlock_election_stopped(election);

@@ -209,13 +209,29 @@ int cli_lead_run(struct cli_lead *lead)
     return code;
 }
 
+/* Nothing runs any more, as the lease was over by our clock. If a renewal came after that, the
+ * library still leads. */
+static void on_turn(void *arg)
+{
+    const struct cli_lead *lead = arg;
+
+    if (redlock_election_is_leader(lead->election)) {
+        redlock_election_resign(lead->election);
+    }
+}
+
 int cli_lead_await_end(struct cli_lead *lead)
 {
+    struct cli_loop *loop = &lead->session->loop;
     int code = CLI_GO_ON;
 
+    loop->on_turn = on_turn;
+    loop->arg = lead;
+    on_turn(lead);
     while (code == CLI_GO_ON && !lead->demoted) {
         lead->woken = false;
-        code = cli_loop_run(&lead->session->loop, &lead->woken);
+        code = cli_loop_run(loop, &lead->woken);
     }
+    loop->on_turn = NULL;
     return code;
 }

@@ -50,8 +50,8 @@ void cli_lead_end(struct cli_lead *lead, const struct redlock_demotion *demotion
  * lead->lost. Nothing runs any more then, but the lock of the lead may still be held. */
 int cli_lead_run(struct cli_lead *lead);
 
-/* Run the loop until the library has reported the end of the lead. Returns CLI_GO_ON, or
- * CLI_INTERNAL when the loop failed. */
+/* After a lead that was lost: run the loop until the library has reported its end. Returns
+ * CLI_GO_ON, or CLI_INTERNAL when the loop failed. */
 int cli_lead_await_end(struct cli_lead *lead);
 
 #endif

@@ -52,7 +52,7 @@ static void print_text(const struct observer *o, const struct redlock_leader *le
         return;
     }
     cli_leader_text(leader, text, sizeof(text));
-    cli_say_out("%s\n", text);
+    cli_say_out("%s\n", leader->id[0] ? text : "nobody");
 }
 
 static void print(struct observer *o, const struct redlock_leader *leader)

@@ -14,9 +14,9 @@ void cli_leader_text(const struct redlock_leader *leader, char *text, size_t siz
         snprintf(term, sizeof(term), ", term %" PRIu64, leader->term);
     }
     if (!leader->known) {
-        snprintf(text, size, "not known");
+        snprintf(text, size, "it is not known who leads");
     } else if (!leader->id[0]) {
-        snprintf(text, size, "nobody");
+        snprintf(text, size, "nobody leads");
     } else {
         snprintf(text, size, "leader %s%s%s%s", leader->id, leader->value[0] ? ", value " : "",
                  leader->value, term);

@@ -6,7 +6,8 @@
 
 struct redlock_leader;
 
-/* Write "leader ID, value VALUE, term N", "nobody" or "not known". */
+/* Write "leader ID, value VALUE, term N", or that nobody leads, or that it is not known who does.
+ */
 void cli_leader_text(const struct redlock_leader *leader, char *text, size_t size);
 
 #endif
