@@ -1,4 +1,4 @@
-"""redlock lock on a terminal: the command behaves as without redlock, in a pipeline, too.
+"""redlock lock, and elect, on a terminal: the command behaves as without redlock, in a pipeline, too.
 
 Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP. A test always waits
 for a condition: a text, or which process group is in the foreground of the terminal.
@@ -10,6 +10,7 @@ import re
 import select
 import shlex
 import signal
+import socket
 import sys
 import time
 
@@ -18,6 +19,7 @@ PATIENCE_S = 60
 
 # A long timeout, so that running masters answer in time on a busy machine.
 LOCK = [REDLOCK, "lock", "--node-timeout", "20s"]
+ELECT = [REDLOCK, "elect", "--node-timeout", "20s"]
 SHELL_LOCK = shlex.join(LOCK)
 
 
@@ -300,6 +302,43 @@ def a_shell_in_a_sandbox_has_the_terminal():
     assert terminal.end() == 4
 
 
+def delete_everywhere(key):
+    for number in range(1, 6):
+        with socket.socket(socket.AF_UNIX) as master:
+            master.connect(f"{os.environ['REDLOCK_SANDBOX']}/{number}.sock")
+            master.sendall(f"DEL {key}\r\n".encode())
+            assert master.recv(64).startswith(b":")
+
+
+def the_command_of_each_lead_reads_from_the_terminal():
+    terminal = Terminal(*ELECT, "e", "-v", "--", "sh", "-c", 'echo ready; read x; echo "<$x>"')
+    terminal.expect("ready")
+    os.kill(terminal.pid, signal.SIGSTOP)
+    await_true(lambda: stat(terminal.pid)[0] == "T", "redlock has not stopped")
+    delete_everywhere("e")
+    os.kill(terminal.pid, signal.SIGCONT)
+    terminal.expect("lost the lead of 'e'")
+    terminal.expect("ready")
+    terminal.type("hello\n")
+    terminal.expect("<hello>")
+    assert terminal.end() == 0
+
+
+def ctrl_c_ends_the_command_of_a_leader_and_the_lead_is_given_up():
+    terminal = Terminal(*ELECT, "e", "-v", "--", "sh", "-c", "echo ready; exec sleep 60")
+    terminal.expect("ready")
+    terminal.type("\x03")
+    terminal.expect("resigned from the lead of 'e'")
+    assert terminal.end() == -signal.SIGINT
+
+
+def ctrl_c_ends_the_wait_for_a_lead():
+    terminal = Terminal("bash", "-c", f"{SHELL_LOCK} e2 -- {shlex.join(ELECT)} e2 -v -- true; exit 5")
+    terminal.expect("at place")
+    terminal.type("\x03")
+    assert terminal.end() == -signal.SIGINT
+
+
 TESTS = [
     the_command_reads_from_the_terminal,
     ctrl_c_ends_the_command_and_the_lock_is_released,
@@ -318,6 +357,9 @@ TESTS = [
     ctrl_z_does_nothing_without_a_shell_to_continue_it,
     a_killed_command_leaves_the_terminal_to_the_rest_of_the_pipeline,
     a_shell_in_a_sandbox_has_the_terminal,
+    the_command_of_each_lead_reads_from_the_terminal,
+    ctrl_c_ends_the_command_of_a_leader_and_the_lead_is_given_up,
+    ctrl_c_ends_the_wait_for_a_lead,
 ]
 
 
