@@ -248,10 +248,12 @@ static void draw_deed(struct world *w, struct worker *k)
 {
     struct candidacy *y = &k->candidacy;
 
-    if (draw_chance(&w->prng, 900000) || w->healed || w->clients[k->client].closing || y->freeing) {
+    if (draw_chance(&w->prng, 800000) || w->healed || w->clients[k->client].closing || y->freeing) {
         return;
     }
-    if (y->campaigns) {
+    if (y->stops_later && draw_chance(&w->prng, 500000)) {
+        stop(w, k);
+    } else if (y->campaigns) {
         resign_or_end(w, k);
     } else {
         campaign(w, k);

@@ -280,7 +280,8 @@ void check_demoted_returns(struct world *w, unsigned client, unsigned worker,
     struct candidacy *y = &k->candidacy;
 
     y->leads = false;
-    y->stopping = y->stops_later && !w->clients[client].closing;
+    y->stopping = y->stops_later && !y->stopped && !w->clients[client].closing;
+    y->stopped = false;
     y->demoted_us = world_client_us(w, client);
     y->stop_by_us = demotion->stop_by_us;
     k->held.safe = k->held.may_be_safe = false;
@@ -290,6 +291,7 @@ void check_stopped(struct world *w, unsigned client, unsigned worker)
 {
     struct candidacy *y = &world_worker(w, client, worker)->candidacy;
 
+    y->stopped = y->leads;
     y->stopping = false;
     note_campaigns_again(w, y);
 }

@@ -165,10 +165,10 @@ static uint64_t last_change_us(const struct world *w, unsigned key)
     return us;
 }
 
-/* Masters answer in time, so that it is known who leads. */
+/* Masters answer in time, and nobody's turns are long, so that it is known who leads. */
 static bool answers_come(const struct world *w)
 {
-    return 8 * (w->o.delay_us + 128 * w->o.jitter_us) < w->o.timeout_us;
+    return 8 * (w->o.delay_us + 128 * w->o.jitter_us) + 4 * w->o.turn_us < w->o.timeout_us;
 }
 
 static bool is_right(const struct world *w, const struct candidacy *y)

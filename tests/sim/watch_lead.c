@@ -3,6 +3,8 @@
  * The linker puts these functions between src/election and src/lock (-Wl,--wrap, meson.build), so
  * that the lock of a lead is a worker's, and everything that is checked of locks is checked of it.
  * A user of locks, who makes the same calls, is left alone. */
+#include <redlock/error.h>
+
 #include "base/time.h"
 #include "election/election.h"
 #include "lock/drive_release.h"
@@ -33,6 +35,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     k->candidacy.acquired_cb(lock, status, k->candidacy.election);
 }
 
+/* That its health is asked for is told each time. */
 static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
 {
     struct world *w = process_world();
@@ -41,7 +44,7 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
     if (notice->kind == REDLOCK_NOTICE_LOST) {
         w->lost++;
         check_lost_reported(w, k->client, k->index);
-    } else if (notice->kind == REDLOCK_NOTICE_TROUBLE) {
+    } else if (notice->kind == REDLOCK_NOTICE_TROUBLE && notice->reason != REDLOCK_EUNRENEWED) {
         check_trouble_reported(w, k->client, k->index);
     }
     k->candidacy.notice_cb(lock, notice, k->candidacy.election);

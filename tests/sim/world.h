@@ -327,6 +327,7 @@ struct candidacy {
     uint64_t spare_us; /* how much longer than the lead its lock lasts */
     /* for the checkers */
     bool leads;             /* elected_cb was called, and demoted_cb has not returned */
+    bool stopped;           /* in demoted_cb already */
     bool stopping;          /* demoted_cb has returned, and the user has not stopped */
     unsigned claim;         /* of the last lead, or NONE */
     uint64_t until_us;      /* the client's clock: the deadline of the lead; 0: no lead */
