@@ -1,8 +1,13 @@
 /* observer.c - turns what the masters say into the next looks, and into what is known. */
 #include "core/observer.h"
 
+#include <string.h>
+
 #include "base/mask.h"
 #include "base/time.h"
+
+/* A renewal makes the ttl longer by this part of it, at the least. */
+#define RENEWAL_PARTS 16
 
 void rlk_observer_init(struct rlk_observer *o, unsigned nodes, uint64_t timeout_us)
 {
@@ -83,11 +88,24 @@ static void on_node_down(struct rlk_observer *o, const struct rlk_event *ev, str
 }
 
 /* [O3] The node reports the next change. */
-static void on_hint(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
-                    struct rlk_actions *out)
+static void on_watched(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
+                       struct rlk_actions *out)
 {
     (void)prng;
     look(o, rlk_mask_bit(ev->node), ev->now_us, out);
+}
+
+/* [O3] A server whose table of tracked keys is full reports a change of a key that it only forgets,
+ * and forgets one for each that is looked at: that would go on without end. */
+static void on_changed(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
+                       struct rlk_actions *out)
+{
+    (void)prng;
+    if (o->vain[ev->node] < RLK_OBSERVER_VAIN_LOOKS) {
+        look(o, rlk_mask_bit(ev->node), ev->now_us, out);
+    } else {
+        o->hears &= ~rlk_mask_bit(ev->node);
+    }
 }
 
 /* [O3] What the watch was to tell us may be lost. A watch that could not be had told us nothing. */
@@ -102,6 +120,29 @@ static void on_unwatched(struct rlk_observer *o, const struct rlk_event *ev, str
 }
 
 /* ---- answers ---- */
+
+/* Whether the node has not changed since its last answer: its key was not even renewed. A ttl that
+ * seems to have grown a little was read by a slower look. */
+static bool is_vain(const struct rlk_observer *o, const struct rlk_event *ev)
+{
+    uint64_t bit = rlk_mask_bit(ev->node), ttl_us = ev->look.ttl_us;
+    bool was_held = (o->view.held & bit) != 0;
+
+    if ((o->view.answered & bit) == 0 || was_held != ev->look.held ||
+        o->view.counter[ev->node] != ev->look.counter) {
+        return false;
+    }
+    return !was_held ||
+           (o->view.value[ev->node] == ev->look.value &&
+            rlk_time_add(ev->now_us, ttl_us - ttl_us / RENEWAL_PARTS) <= o->view.end[ev->node]);
+}
+
+static void count_vain(struct rlk_observer *o, const struct rlk_event *ev)
+{
+    uint8_t *vain = &o->vain[ev->node];
+
+    *vain = is_vain(o, ev) ? (uint8_t)rlk_time_min(*vain + 1U, RLK_OBSERVER_VAIN_LOOKS) : 0;
+}
 
 /* Whether the node has said something else before. */
 static bool is_news(const struct rlk_observer *o, const struct rlk_event *ev)
@@ -152,6 +193,7 @@ static void on_looked(struct rlk_observer *o, const struct rlk_event *ev, struct
         o->hears &= ~bit;
     } else {
         more |= is_news(o, ev) ? o->up & ~o->hears & ~bit : 0;
+        count_vain(o, ev);
         take(o, ev);
     }
     look(o, more, ev->now_us, out);
@@ -218,6 +260,7 @@ static void on_timer(struct rlk_observer *o, const struct rlk_event *ev, struct 
     }
     if (ev->now_us >= o->look_us) {
         o->look_us = next_us(RLK_OBSERVER_LOOK_US, prng, ev->now_us);
+        memset(o->vain, 0, sizeof(o->vain));
         look(o, o->up, ev->now_us, out);
     }
 }
@@ -312,10 +355,10 @@ static void deliver(struct rlk_observer *o)
 
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_observer *, const struct rlk_event *,
                                             struct rlk_prng *, struct rlk_actions *) = {
-    [RLK_EVENT_START] = on_start,   [RLK_EVENT_NODE_UP] = on_node_up,
-    [RLK_EVENT_LOOKED] = on_looked, [RLK_EVENT_NODE_DOWN] = on_node_down,
-    [RLK_EVENT_CHANGED] = on_hint,  [RLK_EVENT_WATCHED] = on_hint,
-    [RLK_EVENT_TIMER] = on_timer,   [RLK_EVENT_UNWATCHED] = on_unwatched,
+    [RLK_EVENT_START] = on_start,     [RLK_EVENT_NODE_UP] = on_node_up,
+    [RLK_EVENT_LOOKED] = on_looked,   [RLK_EVENT_NODE_DOWN] = on_node_down,
+    [RLK_EVENT_CHANGED] = on_changed, [RLK_EVENT_WATCHED] = on_watched,
+    [RLK_EVENT_TIMER] = on_timer,     [RLK_EVENT_UNWATCHED] = on_unwatched,
 };
 
 void rlk_observer_step(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,

@@ -29,6 +29,10 @@
 #define RLK_OBSERVER_POLL_US 1000000
 #define RLK_OBSERVER_LOOK_US 5000000
 
+/* [O3] When a node has reported changes, and so many looks in a row have found none, it counts as
+ * one that reports none, until the next look at all nodes. */
+#define RLK_OBSERVER_VAIN_LOOKS 8
+
 /* [O3] When to try again a look that could not be sent. */
 #define RLK_OBSERVER_RETRY_US 20000
 
@@ -60,6 +64,7 @@ struct rlk_observer {
     uint64_t unsent;                  /* of asked: could not be sent */
     uint64_t again;                   /* of asked: have changed since */
     uint64_t asked_us[RLK_MAX_NODES]; /* of asked: since when */
+    uint8_t vain[RLK_MAX_NODES];      /* looks in a row that have found no change */
     struct rlk_observer_state seen;   /* what the answers say, and since when */
     uint64_t since_us;
     struct rlk_observer_state reported;  /* last */

@@ -32,7 +32,7 @@ struct step {
 
 struct story {
     const char *claim;
-    struct step steps[32];
+    struct step steps[80];
 };
 
 static bool is_same(const struct rlk_observer_state *a, const struct rlk_observer_state *b)
@@ -124,6 +124,12 @@ static void take_looks(struct world *w, const struct step *s)
 #define HELD                                                                                       \
     BEGIN, HINT(10000, 0x1f), LOOKS(0x1f), HOLDER(10100, 0x1f, 7, FAR, 70), REPORTED(HELD, 2)
 
+/* A report of a change that was none; and one of a renewal, which is two reports. */
+#define VAIN(time) HINT(time, 0x2), LOOKS(0x2), HOLDER((time) + 100, 0x2, 7, FAR - (time), 70)
+#define RENEWAL(time)                                                                              \
+    HINT(time, 0x2), LOOKS(0x2), HINT(time, 0x2), HOLDER((time) + 100, 0x2, 7, 60000, 70),         \
+        LOOKS(0x2), HOLDER((time) + 200, 0x2, 7, 59900, 70)
+
 static const struct story stories[] = {
     /* [O1] */
     {"it_begins_with_a_look_at_every_node", {START(5, 0x1f), LOOKS(0x1f), IS(reports, 0)}},
@@ -176,6 +182,36 @@ static const struct story stories[] = {
       EVENT(10000, 0x2, UNWATCHED, .by_us = 0), LOOKS(0)}},
     {"a_node_whose_watch_comes_up_is_looked_at",
      {BEGIN, EVENT(10000, 0x2, WATCHED, .by_us = 0), LOOKS(0x2)}},
+    {"a_node_that_reports_changes_and_has_none_is_polled_until_the_next_look_at_all",
+     {HELD,
+      VAIN(20000),
+      VAIN(21000),
+      VAIN(22000),
+      VAIN(23000),
+      VAIN(24000),
+      VAIN(25000),
+      VAIN(26000),
+      VAIN(27000),
+      IS(o.hears, 0x1f),
+      HINT(28000, 0x2),
+      LOOKS(0),
+      IS(o.hears, 0x1d),
+      TIMER(1260000),
+      LOOKS(0x2),
+      HOLDER(1261000, 0x2, 7, FAR, 70),
+      HINT(1262000, 0x2),
+      LOOKS(0),
+      TIMER(6300000),
+      LOOKS(0x1f),
+      HOLDER(6300100, 0x1f, 7, FAR, 70),
+      LOOKS(0x2),
+      HOLDER(6300150, 0x2, 7, FAR, 70),
+      HINT(6300200, 0x2),
+      LOOKS(0x2)}},
+    {"renewals_are_changes",
+     {BEGIN, RENEWAL(20000), RENEWAL(40000), RENEWAL(60000), RENEWAL(80000), RENEWAL(100000),
+      RENEWAL(120000), RENEWAL(140000), RENEWAL(160000), RENEWAL(180000), RENEWAL(200000),
+      IS(o.hears, 0x1f)}},
     {"a_look_that_could_not_be_sent_is_tried_again",
      {BEGIN, HINT(10000, 0x2), LOOKS(0x2), UNSENT(10000, 0x2), LOOKS(0), TIMER(14000), LOOKS(0),
       TIMER(35100), LOOKS(0x2), UNSENT(35100, 0x2), WAKE, LOOKS(0x2), FREE(70000, 0x2),
