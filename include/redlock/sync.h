@@ -47,6 +47,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <redlock/examine.h>
 #include <redlock/export.h>
 #include <redlock/lock.h>
 #include <redlock/manager.h>
@@ -226,9 +227,17 @@ REDLOCK_EXPORT int redlock_sync_query(struct redlock_sync *s, const char *key,
 /* Free a result. NULL is fine. Since 0.1. */
 REDLOCK_EXPORT void redlock_sync_query_free(struct redlock_query_result *result);
 
+/* Examine whether the masters are fit for locks, as redlock_examine() does.
+ *
+ * cb, arg   called once on the I/O thread, before this returns, with the report and the status;
+ *           not when this returns another error. The report is borrowed: it lives until cb returns.
+ *
+ * Returns what redlock_examine() returns or what its callback gets. Since 0.1. */
+REDLOCK_EXPORT int redlock_sync_examine(struct redlock_sync *s, redlock_examine_cb *cb, void *arg);
+
 /* Call a function on the I/O thread, and wait until it has returned. There it may use the manager
  * and call everything that redlock/redlock.h lists, as the thread of the loop: for example
- * redlock_node_info() or redlock_examine(). It must not close the manager.
+ * redlock_node_info(). It must not close the manager.
  *
  * Returns 0; REDLOCK_EINVAL for NULL; REDLOCK_ESTATE (closing, or on an I/O thread) or
  * REDLOCK_EFORK: the function was not called. Since 0.1. */

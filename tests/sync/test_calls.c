@@ -256,6 +256,24 @@ START_TEST(a_function_runs_on_the_io_thread)
 }
 END_TEST
 
+static void on_examined(const struct redlock_report *report, int status, void *arg)
+{
+    *(size_t *)arg = status == 0 ? report->usable : 0;
+}
+
+START_TEST(the_masters_are_examined)
+{
+    size_t usable = 0;
+
+    rig_start(&r);
+    ck_assert_int_eq(redlock_sync_examine(r.s, on_examined, &usable), REDLOCK_OK);
+    ck_assert_uint_eq(usable, RIG_MASTERS);
+    ck_assert_int_eq(redlock_sync_examine(r.s, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_examine(NULL, on_examined, &usable), REDLOCK_EINVAL);
+    rig_end(&r);
+}
+END_TEST
+
 /* ---- refused ---- */
 
 START_TEST(options_that_are_wrong_are_refused_with_a_text)
@@ -349,6 +367,7 @@ Suite *calls_suite(void)
     tcase_add_test(tcase, a_query_is_copied);
     tcase_add_test(tcase, a_query_without_a_majority_has_a_result_too);
     tcase_add_test(tcase, a_function_runs_on_the_io_thread);
+    tcase_add_test(tcase, the_masters_are_examined);
     tcase_add_test(tcase, options_that_are_wrong_are_refused_with_a_text);
     tcase_add_test(tcase, a_request_that_is_wrong_is_refused_with_a_text);
     tcase_add_test(tcase, null_is_refused_everywhere);

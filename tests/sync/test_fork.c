@@ -44,6 +44,14 @@ static int in_child(int (*function)(void))
     return WEXITSTATUS(status);
 }
 
+static void never(const struct redlock_report *report, int status, void *arg)
+{
+    (void)report;
+    (void)status;
+    (void)arg;
+    _exit(201);
+}
+
 static void do_nothing(struct redlock *rl, void *arg)
 {
     (void)rl;
@@ -69,6 +77,7 @@ static int call_everything(void)
         redlock_sync_release_token(r.s, keys, 1, "0123"),
         redlock_sync_query(r.s, "k", &result),
         redlock_sync_run(r.s, do_nothing, NULL),
+        redlock_sync_examine(r.s, never, NULL),
         redlock_sync_canceler_new(r.s, &another),
         redlock_sync_cancel(canceler),
         redlock_sync_lock_lost(lock),
