@@ -10,6 +10,8 @@ Suite *close_suite(void);
 Suite *election_suite(void);
 Suite *fork_suite(void);
 Suite *lost_suite(void);
+Suite *memory_suite(void);
+Suite *parts_suite(void);
 Suite *threads_suite(void);
 
 #endif

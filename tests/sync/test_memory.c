@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "sync/rig.h"
+#include "sync/suites.h"
 
 static struct rig r;
 static atomic_uint allocations;
@@ -84,7 +85,7 @@ START_TEST(each_allocation_may_fail)
 }
 END_TEST
 
-static Suite *memory_suite(void)
+Suite *memory_suite(void)
 {
     Suite *suite = suite_create("memory");
     TCase *tcase = tcase_create("memory");
@@ -92,11 +93,4 @@ static Suite *memory_suite(void)
     tcase_add_test(tcase, each_allocation_may_fail);
     suite_add_tcase(suite, tcase);
     return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {memory_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }
