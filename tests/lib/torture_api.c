@@ -46,6 +46,11 @@ static void read_texts_of(struct torture_manager *m)
     }
 }
 
+bool torture_api_is_inside(void)
+{
+    return in_library > 0;
+}
+
 void torture_api_read_texts(void)
 {
     struct torture_manager *m;
@@ -58,11 +63,12 @@ void torture_api_read_texts(void)
             read_texts_of(m);
         }
     }
+    torture_election_read_failures();
 }
 
 /* ---- the records ---- */
 
-static struct torture_manager *manager_of(const struct redlock *rl)
+struct torture_manager *torture_api_manager(const struct redlock *rl)
 {
     struct torture_manager *m;
 
@@ -94,14 +100,14 @@ static struct torture_call *new_call(const char *what, struct torture_manager *m
     return c;
 }
 
-static void begin(void)
+void torture_api_begin(void)
 {
     torture_is_thread();
     in_library++;
 }
 
 /* The call returned this status. */
-static int end(struct torture_call *c, int status)
+int torture_api_end(struct torture_call *c, int status)
 {
     in_library--;
     if (c) {
@@ -137,9 +143,8 @@ static void on_result(struct torture_call *c, int status)
 
 /* ---- the callbacks ---- */
 
-/* Call the scenario's own callback. When an assertion in it fails, that jumps back to here. */
-static void pass_on(struct torture_call *c, struct redlock_lock *lock, int status,
-                    const void *result)
+/* When an assertion fails in the scenario's own callback, that jumps back to here. */
+void torture_api_call_back(struct event_base *base, void (*call)(void *arg), void *arg)
 {
     jmp_buf *outer = torture_way_out;
     jmp_buf here;
@@ -149,24 +154,48 @@ static void pass_on(struct torture_call *c, struct redlock_lock *lock, int statu
     }
     torture_way_out = torture_is_here() ? &here : NULL;
     if (setjmp(here) == 0) {
-        if (c->query_cb) {
-            c->query_cb(result, status, c->arg);
-        } else if (c->examine_cb) {
-            c->examine_cb(result, status, c->arg);
-        } else if (c->notice_cb) {
-            c->notice_cb(lock, result, c->arg);
-        } else if (c->close_cb) {
-            c->close_cb(c->arg);
-        } else if (c->lock_cb) {
-            c->lock_cb(lock, status, c->arg);
-        }
+        call(arg);
     } else {
         torture_is_leaving = true;
-        if (c->base) {
-            event_base_loopbreak(c->base);
+        if (base) {
+            event_base_loopbreak(base);
         }
     }
     torture_way_out = outer;
+}
+
+struct passed {
+    struct torture_call *call;
+    struct redlock_lock *lock;
+    int status;
+    const void *result;
+};
+
+static void deliver(void *arg)
+{
+    const struct passed *p = arg;
+    struct torture_call *c = p->call;
+
+    if (c->query_cb) {
+        c->query_cb(p->result, p->status, c->arg);
+    } else if (c->examine_cb) {
+        c->examine_cb(p->result, p->status, c->arg);
+    } else if (c->notice_cb) {
+        c->notice_cb(p->lock, p->result, c->arg);
+    } else if (c->close_cb) {
+        c->close_cb(c->arg);
+    } else if (c->lock_cb) {
+        c->lock_cb(p->lock, p->status, c->arg);
+    }
+}
+
+/* Call the scenario's own callback. */
+static void pass_on(struct torture_call *c, struct redlock_lock *lock, int status,
+                    const void *result)
+{
+    struct passed p = {c, lock, status, result};
+
+    torture_api_call_back(c->base, deliver, &p);
 }
 
 static void on_lock(struct redlock_lock *lock, int status, void *arg)
@@ -258,10 +287,10 @@ int __wrap_redlock_new(struct event_base *base, const struct redlock_options *op
     struct torture_manager *m;
     int status;
 
-    begin();
+    torture_api_begin();
     torture_run->managers = true;
     status = __real_redlock_new(base, options, ret_rl ? &rl : NULL);
-    end(NULL, status);
+    torture_api_end(NULL, status);
     check_refusal(options, status, rl != (struct redlock *)(void *)&nothing);
     if (status == 0) {
         m = calloc(1, sizeof(*m));
@@ -274,13 +303,13 @@ int __wrap_redlock_new(struct event_base *base, const struct redlock_options *op
 
 int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
 {
-    struct torture_manager *m = manager_of(rl);
+    struct torture_manager *m = torture_api_manager(rl);
     struct torture_call *c = new_call("redlock_close", m, arg);
     int status;
 
     c->close_cb = cb;
-    begin();
-    status = end(c, __real_redlock_close(rl, on_close, c));
+    torture_api_begin();
+    status = torture_api_end(c, __real_redlock_close(rl, on_close, c));
     if (status == 0 && m) {
         m->closing = true;
     }
@@ -293,7 +322,7 @@ static int ask(const char *what, struct redlock *rl, const struct redlock_reques
                const char *const *token, redlock_acquire_cb *cb, void *arg,
                struct redlock_lock **ret_lock)
 {
-    struct torture_call *c = new_call(what, manager_of(rl), arg), *notices = NULL;
+    struct torture_call *c = new_call(what, torture_api_manager(rl), arg), *notices = NULL;
     struct redlock_lock *before = ret_lock ? *ret_lock : NULL;
     struct redlock_request own;
     int status;
@@ -309,9 +338,9 @@ static int ask(const char *what, struct redlock *rl, const struct redlock_reques
     }
     c->lock_cb = cb;
     cb = cb ? on_lock : NULL;
-    begin();
-    status = end(c, token ? __real_redlock_adopt(rl, request, *token, cb, c, ret_lock)
-                          : __real_redlock_acquire(rl, request, cb, c, ret_lock));
+    torture_api_begin();
+    status = torture_api_end(c, token ? __real_redlock_adopt(rl, request, *token, cb, c, ret_lock)
+                                      : __real_redlock_acquire(rl, request, cb, c, ret_lock));
     if (status != 0 && ret_lock && *ret_lock != before) {
         torture_found("%s failed, and wrote a handle", what);
     }
@@ -337,8 +366,8 @@ int __wrap_redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_ex
     struct torture_call *c = new_call("redlock_extend", manager_of_lock(lock), arg);
 
     c->lock_cb = cb;
-    begin();
-    return end(c, __real_redlock_extend(lock, ttl_ms, cb ? on_lock : NULL, c));
+    torture_api_begin();
+    return torture_api_end(c, __real_redlock_extend(lock, ttl_ms, cb ? on_lock : NULL, c));
 }
 
 int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
@@ -347,37 +376,38 @@ int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, vo
 
     c->lock_cb = cb;
     c->reported = cb == NULL;
-    begin();
-    return end(c, __real_redlock_release(lock, cb ? on_lock : NULL, c));
+    torture_api_begin();
+    return torture_api_end(c, __real_redlock_release(lock, cb ? on_lock : NULL, c));
 }
 
 int __wrap_redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
                                  const char *token, redlock_release_cb *cb, void *arg)
 {
-    struct torture_call *c = new_call("redlock_release_token", manager_of(rl), arg);
+    struct torture_call *c = new_call("redlock_release_token", torture_api_manager(rl), arg);
 
     c->lock_cb = cb;
     c->reported = cb == NULL;
-    begin();
-    return end(c, __real_redlock_release_token(rl, keys, n_keys, token, cb ? on_lock : NULL, c));
+    torture_api_begin();
+    return torture_api_end(
+        c, __real_redlock_release_token(rl, keys, n_keys, token, cb ? on_lock : NULL, c));
 }
 
 int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg)
 {
-    struct torture_call *c = new_call("redlock_query", manager_of(rl), arg);
+    struct torture_call *c = new_call("redlock_query", torture_api_manager(rl), arg);
 
     c->query_cb = cb;
-    begin();
-    return end(c, __real_redlock_query(rl, key, cb ? on_query : NULL, c));
+    torture_api_begin();
+    return torture_api_end(c, __real_redlock_query(rl, key, cb ? on_query : NULL, c));
 }
 
 int __wrap_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
 {
-    struct torture_call *c = new_call("redlock_examine", manager_of(rl), arg);
+    struct torture_call *c = new_call("redlock_examine", torture_api_manager(rl), arg);
 
     c->examine_cb = cb;
-    begin();
-    return end(c, __real_redlock_examine(rl, cb ? on_examined : NULL, c));
+    torture_api_begin();
+    return torture_api_end(c, __real_redlock_examine(rl, cb ? on_examined : NULL, c));
 }
 
 /* The scenario may read about the failure in the details of a vote, and nowhere else. */

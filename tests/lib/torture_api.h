@@ -36,6 +36,23 @@ extern struct torture_call *torture_calls;
 /* Set when an assertion failed inside a callback: the loop has to be left. */
 extern bool torture_is_leaving;
 
+/* A call of the library begins, and has ended with a status, which is returned. c may be NULL. */
+void torture_api_begin(void);
+int torture_api_end(struct torture_call *c, int status);
+bool torture_api_is_inside(void);
+
+/* The manager that is open; NULL: none. */
+struct torture_manager *torture_api_manager(const struct redlock *rl);
+
+/* Call a callback of the scenario, unless that is over. When an assertion fails in it, the loop is
+ * left. */
+void torture_api_call_back(struct event_base *base, void (*call)(void *arg), void *arg);
+
+/* torture_election.c: a failure that an election names is a report; check at the end that each lead
+ * has ended. */
+void torture_election_read_failures(void);
+void torture_election_check(void);
+
 /* Close a manager in the same way as the scenario would. */
 void torture_api_close_one(struct torture_manager *m);
 

@@ -189,4 +189,5 @@ void torture_api_check(void)
             torture_found("%s never got a result", c->what);
         }
     }
+    torture_election_check();
 }

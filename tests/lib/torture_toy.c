@@ -213,6 +213,30 @@ int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
     return REDLOCK_EINVAL;
 }
 
+int redlock_election_new(struct redlock *rl, const struct redlock_election_options *options,
+                         struct redlock_election **ret_election)
+{
+    (void)rl;
+    (void)options;
+    (void)ret_election;
+    return REDLOCK_EINVAL;
+}
+
+int redlock_election_free(struct redlock_election *election, redlock_election_free_cb *cb,
+                          void *arg)
+{
+    (void)election;
+    (void)cb;
+    (void)arg;
+    return REDLOCK_EINVAL;
+}
+
+int redlock_election_failure(const struct redlock_election *election)
+{
+    (void)election;
+    return 0;
+}
+
 int redlock_lock_node(const struct redlock_lock *lock, size_t index,
                       struct redlock_node_detail *ret_detail)
 {
