@@ -143,8 +143,8 @@ static void carry_out(struct redlock_election *e, const struct rlk_election_acti
 {
     publish(e);
     rlk_timer_set(&e->rl->loop.timers, &e->timer, out->deadline_us);
-    change_lock(e, out);
     rlk_bid_want(e, out->bids);
+    change_lock(e, out); /* last: may step the machine again */
     if (out->demoted) {
         schedule(e);
     }
