@@ -207,12 +207,16 @@ int cli_command_open(struct cli_command *command, const struct cli_lease *lease)
 
 int cli_command_start(struct cli_command *command, char *const argv[])
 {
+    int code = CLI_LOST;
+
     update_deadline(command);
-    if (cli_clock_us() >= command->deadline.kill_us) {
-        cli_say("the lock '%s' ended before the command could start", command->lease->terms.key);
-        return CLI_LOST;
+    if (cli_clock_us() < command->deadline.kill_us) {
+        code = cli_supervisor_start(&command->supervisor, argv);
     }
-    return cli_supervisor_start(&command->supervisor, argv);
+    if (code == CLI_LOST) {
+        cli_say("the lock '%s' ended before the command could start", command->lease->terms.key);
+    }
+    return code;
 }
 
 /* If the loop failed, nothing guards the command any more, so it is killed. */

@@ -96,7 +96,7 @@ static int read_one(struct cli_supervisor *supervisor, struct cli_report *ret_re
 static int await_start(struct cli_supervisor *supervisor)
 {
     struct pollfd fd = {.fd = supervisor->report_fd, .events = POLLIN};
-    struct cli_report report = {CLI_REPORT_NOT_STARTED, ETIME};
+    struct cli_report report = {CLI_REPORT_NOT_STARTED, 0};
     int status = 0;
 
     while (!supervisor->command && status >= 0) {
@@ -104,7 +104,7 @@ static int await_start(struct cli_supervisor *supervisor)
         uint64_t kill_us = atomic_load(&supervisor->board->kill_us);
 
         if (now_us >= kill_us || kill_us == CLI_BOARD_OVER) {
-            break;
+            return CLI_LOST;
         }
         poll(&fd, 1, (int)((kill_us - now_us) / 1000) + 1);
         status = read_one(supervisor, &report);
@@ -113,7 +113,8 @@ static int await_start(struct cli_supervisor *supervisor)
         }
     }
     if (!supervisor->command) {
-        cli_say("cannot start '%s': %s", supervisor->name, strerror(report.value));
+        cli_say("cannot start '%s': %s", supervisor->name,
+                status < 0 ? "the supervisor was killed" : strerror(report.value));
     }
     return supervisor->command ? CLI_OK : CLI_INTERNAL;
 }

@@ -62,9 +62,9 @@ struct cli_supervisor {
  * what is wrong and returns CLI_INTERNAL. */
 int cli_supervisor_open(struct cli_supervisor *ret_supervisor);
 
-/* Fork the supervisor, which forks CMD. Returns CLI_OK when CMD has been forked; or says what is
- * wrong and returns CLI_INTERNAL, and CMD does not run. A failed exec is reported when CMD ends.
- */
+/* Fork the supervisor, which forks CMD. Returns CLI_OK when CMD has been forked. Otherwise CMD does
+ * not run: CLI_LOST when the deadline came before that; CLI_INTERNAL, when this has said what is
+ * wrong. A failed exec is reported when CMD ends. */
 int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[]);
 
 /* Read the reports of the supervisor, when report_fd is readable. If CMD could not be run, this
