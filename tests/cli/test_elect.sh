@@ -65,7 +65,7 @@ forget "$second"
 check "after a lead that was lost the command is started again" until_late ran_again b "$before"
 check "redlock says that the lead was lost" said b "lost the lead of 'e', term"
 check "and which masters are the reason" said b "the lock 'e' is lost: "
-check "and that it killed the command" said b "Killed its command (SIGKILL)"
+check "and that it killed the command" said b "killed the command of 'e' (SIGKILL)"
 check "each term is larger than the one before, also of the same leader" terms_grow
 kill -TERM "$second"
 await "$second"
@@ -79,6 +79,20 @@ await "$first"
 status_is 76 "--once: redlock exits with 76 when the lead is lost"
 check "--once: and does not campaign again" [ "$(runs a)" -eq "$before" ]
 until_true is_free e
+lead a --delay 10m
+first=$candidate
+before=$(runs a)
+forget "$first"
+until_late said a "lost the lead of 'e'"
+check "--delay: after a lead that was lost another candidate is elected" lead b
+second=$candidate
+touch "$work/b.stop"
+await "$second"
+check "--delay: and the former leader does not ask for it" until_true is_free e
+check "--delay: its command is not started again" [ "$(runs a)" -eq "$before" ]
+kill -TERM "$first"
+await "$first"
+status_is 143 "--delay: SIGTERM ends the pause"
 run "$REDLOCK" elect e --once -- sh -c 'exit 5'
 status_is 5 "--once: the status of a command that ended by itself is ours"
 

@@ -36,6 +36,7 @@ check "when redlock is stopped its command is dead before another candidate lead
     some_time stopped_leader
 check "redlock says that the lead ended while it did not run" \
     said a "ended while redlock did not run"
+check "and the library reports the lead as lost, not as given up" said a "lost the lead of 'e', term"
 
 # --- the masters are stopped ---
 

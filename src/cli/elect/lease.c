@@ -33,10 +33,12 @@ static uint64_t validity_ms(const void *arg)
 static void say_renewed(void *arg)
 {
     const struct cli_lead_lease *lease = arg;
+    uint64_t until_us = redlock_election_deadline_us(lease->election);
+    uint64_t left_ms = cli_deadline_before(until_us, redlock_clock_us()) / 1000;
     char left[CLI_DURATION_TEXT];
 
-    cli_say_detail("renewed the lead of '%s', valid for %s", lease->lease.terms.key,
-                   cli_duration_print(cli_lead_lease_left_ms(lease), left));
+    cli_say_detail("renewed the lead of '%s' for %s", lease->lease.terms.key,
+                   cli_duration_print(left_ms, left));
 }
 
 static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t now_us)
@@ -59,7 +61,9 @@ static void say_killed(void *arg, const struct cli_deadline *deadline, bool over
                 "killed its command (SIGKILL); somebody else may lead",
                 name);
     } else if (cli_lead_lease_left_ms(lease) == 0) {
-        cli_say_more("Killed its command (SIGKILL); somebody else may lead.");
+        cli_say(
+            "killed the command of '%s' (SIGKILL): its lead is over, and somebody else may lead",
+            name);
     } else if (asked) {
         cli_say("killed the command of '%s' (SIGKILL): it has not ended in time", name);
     } else {
