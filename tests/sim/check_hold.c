@@ -474,11 +474,19 @@ static void check_still_held(struct world *w, unsigned client, unsigned worker)
     }
 }
 
+/* An election hears each time that a renewal waits for its pet. */
+static bool waits_for_pet(struct world *w, unsigned client, unsigned worker)
+{
+    const struct redlock_lock *lock = world_worker(w, client, worker)->lock;
+
+    return lock->leads && lock->hold.waits_for_pet;
+}
+
 void check_trouble_reported(struct world *w, unsigned client, unsigned worker)
 {
     struct held *h = &world_worker(w, client, worker)->held;
 
-    if (h->trouble_reported || h->lost) {
+    if ((h->trouble_reported && !waits_for_pet(w, client, worker)) || h->lost) {
         check_violated(w, "reported", "c%u.%u: trouble is reported %s", client, worker,
                        h->lost ? "when the lock is lost" : "twice");
     }
