@@ -252,6 +252,48 @@ START_TEST(who_resigns_takes_its_bid_back)
 }
 END_TEST
 
+/* Begin to bid: the masters get the bid, and do not answer any more. */
+static void bid_in_vain(void)
+{
+    size_t i;
+
+    start();
+    candidate_lead(&c, &o);
+    pass_ms(KNOWN_MS);
+    p.priority = 1;
+    for (i = 0; i < MASTERS; i++) {
+        fake_on(f.nodes[i], "SET k:redlock-bid", FAKE_STALL, NULL);
+    }
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    while (waiter_count(&f, "SET k:redlock-bid") < MASTERS) {
+        pass_ms(KNOWN_MS);
+    }
+    ck_assert_int_eq(c.demoted, 0);
+}
+
+START_TEST(freed_while_it_bids)
+{
+    bid_in_vain();
+    candidate_finish(&other);
+    ck_assert_str_eq(other.order, "f");
+    end();
+}
+END_TEST
+
+START_TEST(closed_while_it_bids)
+{
+    bid_in_vain();
+    held_pause(&f, 0, MASTERS);
+    candidate_close(&c);
+    candidate_pass_ms(&c, FARM_NEVER_MS + 1000);
+    candidate_wait(&c, &c.closed, 1);
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_str_eq(other.order, "");
+    end();
+}
+END_TEST
+
 static void free_it(struct candidate *who)
 {
     if (who->leader.id && who->told == 1) {
@@ -303,6 +345,8 @@ Suite *election_leader_suite(void)
     tcase_add_rows(t, others_wait, ranks);
     tcase_add_test(t, whoever_is_not_fit_bids_for_nothing);
     tcase_add_test(t, who_resigns_takes_its_bid_back);
+    tcase_add_test(t, freed_while_it_bids);
+    tcase_add_test(t, closed_while_it_bids);
     tcase_add_test(t, freed_inside_leader_cb);
     tcase_add_test(t, closed_inside_leader_cb);
     suite_add_tcase(s, t);
