@@ -12,6 +12,7 @@
  *     redlock/examine.h   whether the masters are fit for locks
  *     redlock/sync.h      the same for threads, without an event loop
  *     redlock/sync_election.h   elections for threads
+ *     redlock/redlock.hpp       both of these for C++17; not included here
  *     redlock/trace.h     everything that happens, as it happens
  *     redlock/error.h     every status code
  *     redlock/version.h   the version

@@ -11,7 +11,7 @@
  *         }
  *     }                                           // released here
  *
- *     redlock/hpp/manager.hpp   manager: lock, try_lock, try_lock_for, adopt, query, run
+ *     redlock/hpp/manager.hpp   manager: lock, try_lock, try_lock_for, adopt, query, examine, run
  *     redlock/hpp/request.hpp   what to acquire, and how
  *     redlock/hpp/lock.hpp      held_lock: what can be asked of a lock; extend, release
  *     redlock/hpp/election.hpp  election: one of several candidates leads
@@ -32,10 +32,10 @@
  *  4. Callbacks are std::functions. They run on the I/O thread: keep them short, and call nothing
  *     there that waits (errc::bad_state). An exception that leaves a callback ends the program
  *     (std::terminate), as one that leaves the function of a std::thread does: below it is C, and
- *     nobody could catch it. manager::run() alone passes it on.
- *  5. Objects can be moved and not copied. What is empty (moved from, closed, released, or not
- * made) may be used: calls fail with errc::invalid_argument, and a lock that is not there is valid
- * for 0 ms.
+ *     nobody could catch it. manager::run() and examine() alone pass it on.
+ *  5. Objects can be moved and not copied. One that is empty (moved from, closed, released, or not
+ *     made) may be used: calls fail with errc::invalid_argument, and a lock that is not there is
+ *     valid for 0 ms.
  */
 #ifndef REDLOCK_HPP
 #define REDLOCK_HPP

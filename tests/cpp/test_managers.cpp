@@ -1,5 +1,6 @@
 /* test_managers.cpp - a manager: its options, its end, and what else it can be asked. */
 #include <atomic>
+#include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
 #include <type_traits>
@@ -127,6 +128,28 @@ START_TEST(a_query_says_who_holds_a_key)
 }
 END_TEST
 
+START_TEST(an_examination_reports_on_each_master)
+{
+    rig r;
+    std::error_code ec = errc::lost;
+    std::size_t n = 0;
+    bool caught = false;
+
+    r.m.examine([&](const redlock_report &report) { n = report.n_nodes; });
+    ck_assert_uint_eq(n, 3);
+    r.m.examine([&](const redlock_report &report) { n += report.n_nodes; }, ec);
+    ck_assert(n == 6 && !ec);
+    try {
+        r.m.examine([](const redlock_report &) { throw std::runtime_error("oh"); });
+    } catch (const std::runtime_error &) {
+        caught = true;
+    }
+    ck_assert(caught);
+    manager().examine([&](const redlock_report &) { n = 0; }, ec);
+    ck_assert(n == 6 && ec == errc::invalid_argument);
+}
+END_TEST
+
 START_TEST(a_child_can_do_nothing_with_the_parents_objects)
 {
     rig r;
@@ -160,6 +183,7 @@ Suite *managers_suite()
     tcase_add_test(tc, the_options_arrive);
     tcase_add_test(tc, a_wait_can_be_cancelled);
     tcase_add_test(tc, a_query_says_who_holds_a_key);
+    tcase_add_test(tc, an_examination_reports_on_each_master);
     tcase_add_test(tc, a_child_can_do_nothing_with_the_parents_objects);
     suite_add_tcase(s, tc);
     return s;

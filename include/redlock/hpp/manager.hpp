@@ -278,16 +278,26 @@ public:
         return query_result(got);
     }
 
+    /* Examine whether the masters are fit for locks: redlock_sync_examine(). The function gets the
+     * report, on the I/O thread; an exception that it throws comes out of this call. After a report
+     * this can still fail, with errc::no_quorum or errc::config: no majority is usable. */
+    void examine(const std::function<void(const redlock_report &)> &function)
+    {
+        detail::check(do_examine(function));
+    }
+    void examine(const std::function<void(const redlock_report &)> &function, std::error_code &ec)
+    {
+        ec = detail::code(do_examine(function));
+    }
+
     /* Call a function on the I/O thread, and wait until it has returned: redlock_sync_run(). An
      * exception that it throws comes out of this call. */
     void run(const std::function<void(struct redlock *)> &function)
     {
-        running what{function, nullptr};
+        visit<struct redlock *> what{function, nullptr};
 
         detail::check(redlock_sync_run(s_, on_run, &what));
-        if (what.thrown) {
-            std::rethrow_exception(what.thrown);
-        }
+        what.pass_on();
     }
 
     /* For the functions of redlock/sync.h; NULL: empty. It must not be closed. */
@@ -297,20 +307,47 @@ public:
     }
 
 private:
-    struct running {
-        const std::function<void(struct redlock *)> &function;
+    /* A function to be called on the I/O thread while this one waits, and what it throws. */
+    template <typename Argument> struct visit {
+        const std::function<void(Argument)> &function;
         std::exception_ptr thrown;
+
+        void call(Argument argument) noexcept
+        {
+            try {
+                function(argument);
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+        }
+
+        void pass_on() const
+        {
+            if (thrown) {
+                std::rethrow_exception(thrown);
+            }
+        }
     };
 
     static void on_run(struct redlock *rl, void *arg) noexcept
     {
-        running &what = *static_cast<running *>(arg);
+        static_cast<visit<struct redlock *> *>(arg)->call(rl);
+    }
 
-        try {
-            what.function(rl);
-        } catch (...) {
-            what.thrown = std::current_exception();
+    static void on_report(const redlock_report *report, int, void *arg) noexcept
+    {
+        if (report != nullptr) {
+            static_cast<visit<const redlock_report &> *>(arg)->call(*report);
         }
+    }
+
+    int do_examine(const std::function<void(const redlock_report &)> &function)
+    {
+        visit<const redlock_report &> what{function, nullptr};
+        int status = redlock_sync_examine(s_, on_report, &what);
+
+        what.pass_on();
+        return status;
     }
 
     int open(const options &o, detail::c_options &c)
