@@ -58,7 +58,7 @@ check "the command got SIGTERM before" filled "$work/terms"
 check "redlock says why" said a "no majority of the masters has confirmed a renewal in time"
 check "and which masters are the reason" said a "cannot renew 'e'"
 check "and that it sent SIGTERM" said a "sent it SIGTERM"
-check "and that it sent SIGKILL" said a "(SIGKILL)"
+check "and that it sent SIGKILL" until_true said a "(SIGKILL)"
 check "redlock waits for the masters" until_late said a "Waiting for 'e' until enough masters"
 before=$(runs a)
 resume 1 2 3
