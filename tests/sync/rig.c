@@ -68,6 +68,32 @@ struct redlock_sync_lock *rig_acquire(struct rig *r, const char *key)
     return lock;
 }
 
+/* A key on one master. */
+struct where {
+    struct master *master;
+    const char *key;
+};
+
+static bool is_there(void *arg)
+{
+    const struct where *w = arg;
+
+    return strcmp(master_ask(w->master, "EXISTS %s", w->key), "1") == 0;
+}
+
+struct redlock_sync_lock *rig_acquire_everywhere(struct rig *r, const char *key)
+{
+    struct redlock_sync_lock *lock = rig_acquire(r, key);
+    size_t i;
+
+    for (i = 0; i < RIG_MASTERS; i++) {
+        struct where w = {r->masters[i], key};
+
+        rig_wait(is_there, &w);
+    }
+    return lock;
+}
+
 void rig_stop_masters(struct rig *r)
 {
     size_t i;

@@ -38,6 +38,9 @@ struct redlock_request rig_request(const char *key);
 /* Acquire, or fail the test. */
 struct redlock_sync_lock *rig_acquire(struct rig *r, const char *key);
 
+/* The same, and wait until every master has the key: an acquire does not wait for the last ones. */
+struct redlock_sync_lock *rig_acquire_everywhere(struct rig *r, const char *key);
+
 /* Stop or continue all masters. */
 void rig_stop_masters(struct rig *r);
 void rig_continue_masters(struct rig *r);

@@ -15,7 +15,7 @@ START_TEST(a_lock_is_acquired_and_released)
     size_t len;
 
     rig_start(&r);
-    lock = rig_acquire(&r, "k");
+    lock = rig_acquire_everywhere(&r, "k");
     ck_assert_uint_gt(redlock_sync_lock_validity_ms(lock), RIG_TTL_MS / 2);
     ck_assert_uint_gt(redlock_sync_lock_deadline_us(lock), redlock_clock_us());
     ck_assert_int_eq(redlock_sync_lock_lost(lock), 0);
@@ -120,12 +120,12 @@ START_TEST(a_release_says_what_it_found)
     size_t i;
 
     rig_start(&r);
-    lock = rig_acquire(&r, "gone");
+    lock = rig_acquire_everywhere(&r, "gone");
     for (i = 0; i < RIG_MASTERS; i++) {
         master_ask(r.masters[i], "DEL gone");
     }
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_GONE);
-    lock = rig_acquire(&r, "taken");
+    lock = rig_acquire_everywhere(&r, "taken");
     for (i = 0; i < RIG_MASTERS; i++) {
         master_ask(r.masters[i], "SET taken other");
     }
