@@ -24,9 +24,30 @@ void rig_prepare(struct rig *r)
     r->options.node_timeout_ms = 60000; /* a master that runs answers in time */
 }
 
+static void look(struct redlock *rl, void *arg)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    bool *all_up = arg;
+    size_t i;
+
+    *all_up = true;
+    for (i = 0; i < redlock_node_count(rl); i++) {
+        *all_up &= redlock_node_info(rl, i, &info) == REDLOCK_OK && info.state == REDLOCK_NODE_UP;
+    }
+}
+
+static bool are_all_up(void *arg)
+{
+    bool all_up = false;
+
+    ck_assert_int_eq(redlock_sync_run(arg, look, &all_up), REDLOCK_OK);
+    return all_up;
+}
+
 void rig_open(struct rig *r)
 {
     ck_assert_int_eq(redlock_sync_new(&r->options, &r->s), REDLOCK_OK);
+    rig_wait(are_all_up, r->s);
 }
 
 void rig_start(struct rig *r)

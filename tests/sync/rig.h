@@ -22,7 +22,7 @@ struct rig {
     struct redlock_sync *s;
 };
 
-/* Start the masters, fill in the options, and open. */
+/* Start the masters, fill in the options, open, and wait until all masters are connected. */
 void rig_start(struct rig *r);
 
 /* The same, but do not open: a test changes the options first. */
