@@ -43,6 +43,21 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     redlock_close(app->rl, on_closed, app);
 }
 
+static void end(struct app *app)
+{
+    redlock_release(app->lock, on_released, app);
+    app->lock = NULL;
+}
+
+static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
+{
+    (void)lock;
+    if (notice->kind == REDLOCK_NOTICE_LOST) {
+        printf("lost: %s\n", redlock_strerror(notice->reason));
+        end(arg);
+    }
+}
+
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct app *app = arg;
@@ -63,8 +78,7 @@ static void on_tick(struct app *app)
 
     if (read(app->ticks, &count, sizeof(count)) == sizeof(count) &&
         redlock_lock_validity_ms(app->lock) > TICK_MS && ++app->steps == STEPS) {
-        redlock_release(app->lock, on_released, app);
-        app->lock = NULL;
+        end(app);
     }
 }
 
@@ -112,8 +126,10 @@ static int start_lock(struct app *app, const char *const *nodes, int n_nodes)
     options.n_nodes = (size_t)n_nodes;
     redlock_request_init(&request);
     request.key = "epoll";
-    request.ttl_ms = 1000;
+    request.ttl_ms = 2000;
     request.wait_ms = 10000;
+    request.notice_cb = on_notice;
+    request.notice_arg = app;
     status = redlock_new(app->base, &options, &app->rl);
     return status ? status : redlock_acquire(app->rl, &request, on_acquired, app, NULL);
 }

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define JOBS 100
-#define TTL_MS 1000
+#define TTL_MS 3000
 #define MOST_THREADS 64
 
 struct worker {

@@ -3,6 +3,7 @@
 $REDLOCK: the command."""
 import os
 import resource
+import socket
 import subprocess
 import sys
 
@@ -44,12 +45,33 @@ def waits_for_another(example):
     return wrong('the other one', [held, other.returncode], ['held\n', 0]) + found
 
 
+def delete(node, key):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(node.split('?')[0][len('unix://'):])
+        client.sendall(f'DEL {key}\r\n'.encode())
+        client.recv(100)
+
+
+def lost(example):
+    """The lock is taken away: the notice comes from the loop, and the program ends."""
+    name = os.path.basename(example)
+    with subprocess.Popen([example, *NODES], stdout=subprocess.PIPE, text=True) as program:
+        first = program.stdout.readline()
+        for node in NODES:
+            delete(node, name)
+        lines = program.stdout.read().splitlines()
+    return (wrong('acquired', first, 'acquired: done\n') +
+            wrong(f'lost, and released: {lines}', [line.split(':')[0].split()[-1] for line in lines],
+                  ['lost', 'released']) + wrong('its exit status', program.returncode, 1))
+
+
 def main(examples):
     tap = Tap()
     for example in examples:
         name = os.path.basename(example)
         tap.claim(f'{name}: it works, and sleeps between its steps', works_without_spinning(example))
         tap.claim(f'{name}: it waits for a lock that somebody else holds', waits_for_another(example))
+        tap.claim(f'{name}: it ends when the lock is lost', lost(example))
     return tap.finish()
 
 
