@@ -75,6 +75,7 @@ static int make(struct world *w, struct worker *k)
     snprintf(value, sizeof(value), "v%u", k->candidacy.step);
     o.name = names[k->candidacy.key];
     o.id = k->candidacy.observes ? NULL : id;
+    o.priority = k->candidacy.priority = w->o.bids ? (unsigned)draw_upto(&w->prng, 3) : 0;
     o.leader_cb = k->candidacy.listens ? on_leader : NULL;
     o.value = draw_chance(&w->prng, 500000) ? value : NULL;
     draw_terms(w, &k->candidacy, &o);
@@ -135,7 +136,7 @@ static bool finish(struct world *w, struct worker *k)
     const struct candidacy *y = &k->candidacy;
     bool observes = w->healed && y->election && y->observes && !y->freeing;
 
-    if ((k->last || observes) && !k->done && !y->leads && !y->stopping) {
+    if ((k->last || observes) && !k->done && !y->campaigns && !y->leads && !y->stopping) {
         user_done(w, k->client, k->index);
     }
     return k->done;
@@ -180,6 +181,9 @@ static void act(struct world *w, struct worker *k)
 {
     struct candidacy *y = &k->candidacy;
 
+    if (k->last && y->campaigns && !y->leads) {
+        resign(w, k); /* its last lead did not end by a resignation */
+    }
     if (y->election == NULL) {
         begin(w, k);
     } else if (y->leads) {
@@ -190,7 +194,7 @@ static void act(struct world *w, struct worker *k)
         return;
     } else if (y->observes) {
         end_or_not(w, k);
-    } else if (!y->campaigns) {
+    } else if (!y->campaigns && !k->last) {
         campaign(w, k);
     } else if (!w->healed && draw_chance(&w->prng, 250000)) {
         resign_or_end(w, k);

@@ -11,6 +11,7 @@
  *     check_work.c       no more messages than documented, and time goes on
  *     check_wait.c       who waits is served, in turn, and for few messages
  *     check_election.c   one leader at a time, who hears of the beginning and the end of each lead
+ *     check_bid.c        who has the highest priority leads
  *     check_leader.c     what is told about who leads is true, and right in the end
  *     check_split.c      only the leader of a split vote keeps its votes, and not for ever
  *
@@ -181,6 +182,12 @@ void check_vacancies(struct world *w);
 /* A server has set a key of a claim; that is let go. */
 void check_key_set(struct world *w, unsigned claim, unsigned server);
 void check_key_let_go(struct world *w, unsigned claim);
+
+/* [L5] Somebody leads, is elected, is demoted. How soon everybody has heard of a change. */
+void check_not_outranked(struct world *w, unsigned client, unsigned worker);
+void check_first_in_rank(struct world *w, unsigned client, unsigned worker);
+void check_outranked(struct world *w, unsigned client, unsigned worker, int reason);
+uint64_t check_news_us(const struct world *w);
 
 /* leader_cb is called; a lead is about to end; the history has ended. */
 void check_leader_told(struct world *w, unsigned client, unsigned worker,

@@ -118,7 +118,7 @@ void check_lead(struct world *w, unsigned client, unsigned worker)
     struct candidacy *y = &k->candidacy;
     uint64_t until_us;
 
-    if (y->election == NULL) {
+    if (y->election == NULL || !k->is_candidate) {
         return;
     }
     until_us = redlock_election_deadline_us(y->election);
@@ -131,6 +131,7 @@ void check_lead(struct world *w, unsigned client, unsigned worker)
     }
     y->until_us = until_us;
     check_deadline(w, k);
+    check_not_outranked(w, client, worker);
     if (y->leads && called_by_us(w, k, over_us(w, k)) < w->now_us) {
         check_violated(w, "election", "c%u.%u does not lead for %.3f ms, and was not demoted",
                        client, worker, trace_ms(over_us(w, k), w->now_us));
@@ -154,12 +155,22 @@ static uint64_t hand_over_us(const struct world *w)
     return 60000 + 20 * (w->o.delay_us + w->o.jitter_us + w->o.turn_us) + look_us;
 }
 
+/* Whoever has had votes in a round that it lost does not go for so long, woken or not [W3]. The
+ * first round shows that the key is held. */
+static uint64_t back_off_us(const struct world *w, const struct worker *k)
+{
+    unsigned lost = k->lock->attempt.tries - (k->phase == WORKER_HELD);
+
+    return lost > 1 ? options_max_ttl_us(&w->o) / 8 : 0;
+}
+
 static void check_vacancy(struct world *w, const struct worker *k)
 {
     const struct candidacy *y = &k->candidacy;
     uint64_t since_us = rlk_time_max(w->vacant_us[y->key], y->campaigned_us);
 
-    if (w->o.elections == ELECTIONS_QUIET && !w->healed && since_us + hand_over_us(w) < w->now_us) {
+    if (w->o.elections == ELECTIONS_QUIET && !w->healed && k->lock &&
+        since_us + hand_over_us(w) + back_off_us(w, k) < w->now_us) {
         check_violated(w, "election", "nobody was elected for %.1f ms, and c%u.%u campaigned",
                        trace_ms(since_us, w->now_us), k->client, k->index);
     }
@@ -236,6 +247,7 @@ void check_elected(struct world *w, unsigned client, unsigned worker, uint64_t t
     y->elected_us = w->now_us;
     check_lead(w, client, worker);
     check_others(w, k, check_predecessor);
+    check_first_in_rank(w, client, worker);
     check_vacancy(w, k);
 }
 
@@ -266,6 +278,7 @@ void check_demoted(struct world *w, unsigned client, unsigned worker,
                        client, worker, (unsigned long long)demotion->term, demotion->reason);
     }
     check_lead_known(w, client, worker);
+    check_outranked(w, client, worker, demotion->reason);
     if (demotion->stop_by_us > rlk_time_max(k->held.valid_us, k->held.before_us)) {
         check_violated(w, "election", "c%u.%u is to stop %.3f ms after the end of its lock", client,
                        worker, trace_ms(k->held.valid_us, demotion->stop_by_us));
@@ -320,12 +333,16 @@ void check_candidate_gone(struct world *w, unsigned client, unsigned worker)
                        y->leads ? "was not demoted" : "still holds its lock");
     }
     if (k->phase == WORKER_PENDING || k->phase == WORKER_HELD) {
+        w->deaths++;
         w->ghosts += k->phase == WORKER_PENDING;
         note_vacant(w, y->key,
                     rlk_time_max(w->vacant_us[y->key], w->now_us + options_max_ttl_us(&w->o)));
     }
-    k->candidacy =
-        (struct candidacy){.step = y->step + 1, .claim = NONE, .key = y->key, .had_us = y->had_us};
+    k->candidacy = (struct candidacy){.step = y->step + 1,
+                                      .claim = NONE,
+                                      .key = y->key,
+                                      .priority = y->priority,
+                                      .had_us = y->had_us};
 }
 
 /* ---- the lock behind the lead ---- */

@@ -16,7 +16,7 @@
 
 /* The masters report a change, the observer looks, and is sure after 5 ms [O5]. A key that expires
  * is seen at the next look at its end [O2]. */
-static uint64_t news_us(const struct world *w)
+uint64_t check_news_us(const struct world *w)
 {
     return 60000 + 10 * (w->o.delay_us + w->o.jitter_us + w->o.turn_us);
 }
@@ -88,7 +88,7 @@ static void check_leader_is_true(struct world *w, const struct worker *k,
         check_violated(w, "election", "c%u.%u hears that %s leads, who never did", k->client,
                        k->index, leader->id);
     } else if (w->o.elections == ELECTIONS_QUIET && !w->healed &&
-               rlk_time_add(ended_us, news_us(w)) < w->now_us) {
+               rlk_time_add(ended_us, check_news_us(w)) < w->now_us) {
         check_violated(w, "election", "c%u.%u hears that %s leads, %.1f ms after its end",
                        k->client, k->index, leader->id, trace_ms(ended_us, w->now_us));
     }
@@ -133,7 +133,7 @@ static void check_knows(struct world *w, const struct worker *k, const struct wo
 void check_lead_known(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *leader = world_worker(w, client, worker);
-    uint64_t since_us = leader->candidacy.elected_us, needs_us = news_us(w) + w->o.connect_us;
+    uint64_t since_us = leader->candidacy.elected_us, needs_us = check_news_us(w) + w->o.connect_us;
     unsigned i, j;
 
     for (i = 0; i < w->o.clients && w->o.elections == ELECTIONS_QUIET && !w->healed; i++) {

@@ -67,7 +67,8 @@ static void init_worker(struct world *w, unsigned client, unsigned worker)
     k->claim = k->releasing = NONE;
     k->number = -1;
     k->reported = true;
-    k->is_candidate = options_candidate(&w->o, client, worker);
+    k->is_bidder = w->o.bids && worker == 1;
+    k->is_candidate = !k->is_bidder && options_candidate(&w->o, client, worker);
     check_candidate_gone(w, client, worker);
 }
 

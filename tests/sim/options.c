@@ -472,6 +472,16 @@ static void draw_terms(struct options *o)
     }
 }
 
+/* While votes do not count, everybody tries, bids and looks again and again: not for long. */
+static void draw_bids(struct options *o)
+{
+    o->bids = true;
+    o->workers = 2;
+    if (o->ttl_ms[0] > 5000) {
+        o->ttl_ms[0] = o->ttl_ms[1] = 5000;
+    }
+}
+
 /* Drawn from numbers of its own. A candidate does not learn that its masters are configured
  * wrongly, and asks for ever [S10]. */
 static void draw_elections(struct options *o)
@@ -489,6 +499,9 @@ static void draw_elections(struct options *o)
     o->sick_ppm = draw_chance(&p, 300000) ? (uint32_t)draw_scale(&p, 5000, 200000) : 0;
     if (o->elections == ELECTIONS_QUIET) {
         draw_quiet_elections(o, &p);
+    }
+    if (draw_chance(&p, 400000)) {
+        draw_bids(o);
     }
     draw_terms(o);
 }
@@ -619,7 +632,8 @@ void options_print(const struct options *o, FILE *f)
         fprintf(f, "a crowd that waits for the same keys, %s\n", crowds[o->crowd]);
     }
     if (o->elections) {
-        fprintf(f, "candidates of elections, %s\n", elections[o->elections]);
+        fprintf(f, "candidates of elections%s, %s\n", o->bids ? " with priorities" : "",
+                elections[o->elections]);
     }
     if (o->split) {
         fprintf(f, "c0 knows only the first %u nodes\n", o->split);

@@ -129,16 +129,17 @@ struct options {
     enum elections elections;
     uint64_t candidates; /* workers, as bits: options_candidate() */
     uint32_t sick_ppm;   /* how often a candidate is not fit to lead */
-    uint64_t start_us;   /* the users begin then */
-    unsigned listed;     /* how many clients a waiting list has room for */
-    unsigned replica;    /* this server is a replica of the next; SIM_NODES: none is */
-    unsigned duplicate;  /* this node is the same server as the next; SIM_NODES: none is */
-    unsigned liar;       /* this server grants everything; SIM_NODES: none does */
-    unsigned dead;       /* this server stays down permanently; SIM_NODES: none does */
-    unsigned split;      /* the first client knows only so many nodes; 0: it knows all */
-    bool forgetful;      /* servers lose data: only the promises of S7 are checked */
-    bool calm;           /* one after the other, and no two clients want one lock: none is lost */
-    bool steps;          /* little happens but steps of the masters' clocks, and each is noticed */
+    bool bids; /* candidates have priorities; the second worker of a client stands for their bids */
+    uint64_t start_us;  /* the users begin then */
+    unsigned listed;    /* how many clients a waiting list has room for */
+    unsigned replica;   /* this server is a replica of the next; SIM_NODES: none is */
+    unsigned duplicate; /* this node is the same server as the next; SIM_NODES: none is */
+    unsigned liar;      /* this server grants everything; SIM_NODES: none does */
+    unsigned dead;      /* this server stays down permanently; SIM_NODES: none does */
+    unsigned split;     /* the first client knows only so many nodes; 0: it knows all */
+    bool forgetful;     /* servers lose data: only the promises of S7 are checked */
+    bool calm;          /* one after the other, and no two clients want one lock: none is lost */
+    bool steps;         /* little happens but steps of the masters' clocks, and each is noticed */
 };
 
 /* Draw them; the history goes on drawing from `p`. */

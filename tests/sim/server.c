@@ -68,6 +68,9 @@ static void copy_to(struct world *w, unsigned server, unsigned key, struct value
 
     v.since_us = there->claim == v.claim ? there->since_us : 0;
     *there = v;
+    if (v.claim != NONE) {
+        check_key_set(w, v.claim, server);
+    }
     check_copied(w, v.claim);
 }
 

@@ -72,7 +72,7 @@ const char *trace_nodes(uint64_t mask)
 
 const char *trace_key_mask(unsigned keys)
 {
-    static char text[2][4 * SIM_KEYS];
+    static char text[2][10 * SIM_STORED];
     static unsigned turn;
     char *out = text[turn ^= 1];
     uint64_t left = keys;
@@ -80,7 +80,8 @@ const char *trace_key_mask(unsigned keys)
     unsigned key;
 
     RLK_MASK_EACH (key, left) {
-        len += (size_t)snprintf(out + len, sizeof(text[0]) - len, "%sk%u", len ? "+" : "", key);
+        len += (size_t)snprintf(out + len, sizeof(text[0]) - len, "%sk%u%s", len ? "+" : "",
+                                key % SIM_KEYS, key < SIM_KEYS ? "" : "'s bid");
     }
     return out;
 }

@@ -30,7 +30,7 @@ static void plan(struct world *w, unsigned client, unsigned worker, uint64_t us)
 
     if (k->is_candidate) {
         candidate_plan(w, k, us);
-    } else {
+    } else if (!k->is_bidder) {
         later(w, client, worker, us);
     }
 }
@@ -47,6 +47,9 @@ void user_finish(struct world *w, unsigned client, unsigned worker)
         world_worker(w, client, worker)->lingers = draw_chance(&w->prng, 100000);
     }
     plan(w, client, worker, draw_upto(&w->prng, 1000));
+    if (world_worker(w, client, worker)->is_bidder) {
+        user_done(w, client, worker);
+    }
 }
 
 static uint32_t draw_wait_ms(struct world *w)
@@ -298,7 +301,9 @@ void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned sta
 /* In the middle of a renewal some users extend, and some release. */
 void user_renewing(struct world *w, unsigned client, unsigned worker)
 {
-    if (w->healed || world_worker(w, client, worker)->is_candidate) {
+    const struct worker *k = world_worker(w, client, worker);
+
+    if (w->healed || k->is_candidate || k->is_bidder) {
         return;
     }
     if (draw_chance(&w->prng, w->o.extend_ppm / 4)) {
@@ -363,7 +368,7 @@ static void end_work(struct world *w, struct worker *k)
 {
     if (k->phase == WORKER_PENDING) {
         check_cancelled(w, k->client, k->index);
-    } else if (k->is_candidate) {
+    } else if (k->is_candidate || k->is_bidder) {
         k->candidacy.stopping = false; /* a close does not wait for that */
     } else if (k->phase == WORKER_HELD) {
         let_go(w, k);

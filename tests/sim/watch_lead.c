@@ -5,6 +5,8 @@
  * A user of locks, who makes the same calls, is left alone. */
 #include <redlock/error.h>
 
+#include <string.h>
+
 #include "base/time.h"
 #include "election/election.h"
 #include "lock/drive_release.h"
@@ -32,6 +34,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 
     user_got(process_world(), k, lock, status);
     k->lock = status ? NULL : lock;
+    k->candidacy.elected_us = k->is_bidder ? process_world()->now_us : k->candidacy.elected_us;
     k->candidacy.acquired_cb(lock, status, k->candidacy.election);
 }
 
@@ -52,6 +55,25 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
 
 /* ---- what it asks for ---- */
 
+/* The bids of a candidate are another worker's, because it has both locks at once [L5]. */
+static struct worker *worker_for(struct redlock_election *e, const char *owner)
+{
+    struct worker *k = e->options.arg, *bidder = world_worker(process_world(), k->client, 1);
+
+    if (strncmp(owner, "bid ", 4) != 0) {
+        return k;
+    }
+    bidder->candidacy.election = e;
+    bidder->candidacy.key = k->candidacy.key;
+    bidder->candidacy.priority = k->candidacy.priority;
+    return bidder;
+}
+
+static unsigned keys_of(const struct worker *k)
+{
+    return 1U << (k->candidacy.key + (k->is_bidder ? SIM_KEYS : 0));
+}
+
 int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *request,
                            redlock_acquire_cb *cb, void *arg, struct redlock_lock **ret_lock)
 {
@@ -62,12 +84,12 @@ int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *req
     if (!is_of_election(request->owner)) {
         return __real_redlock_acquire(rl, request, cb, arg, ret_lock);
     }
-    k = ((struct redlock_election *)arg)->options.arg;
+    k = worker_for(arg, request->owner);
     k->candidacy.acquired_cb = cb;
     k->candidacy.notice_cb = q.notice_cb;
     q.notice_cb = on_notice;
     q.notice_arg = k;
-    user_asks(process_world(), k, &q, 1U << k->candidacy.key, RLK_NEVER);
+    user_asks(process_world(), k, &q, keys_of(k), RLK_NEVER);
     status = __real_redlock_acquire(rl, &q, on_acquired, k, ret_lock);
     user_accepted(process_world(), k, "the acquire of an election", status);
     k->lock = *ret_lock;
@@ -90,7 +112,9 @@ static struct worker *let_go(const struct redlock_lock *lock)
     struct worker *k = lock->arg;
 
     user_lets_go(process_world(), k);
-    check_lead_given_up(process_world(), k->client, k->index);
+    if (k->is_candidate) {
+        check_lead_given_up(process_world(), k->client, k->index);
+    }
     k->phase = WORKER_IDLE;
     k->lock = NULL;
     return k;

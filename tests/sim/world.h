@@ -318,6 +318,7 @@ struct candidacy {
     redlock_notice_cb *notice_cb;
     unsigned step;     /* only the latest plan of the user counts */
     unsigned key;      /* that it is an election for */
+    unsigned priority; /* also of the last bid */
     bool campaigns;    /* since the last resignation */
     bool stops_later;  /* an option of the election, as the next ones */
     bool observes;     /* it has no id, and cannot campaign */
@@ -335,7 +336,7 @@ struct candidacy {
     uint64_t demoted_us;    /* the client's clock: demoted_cb returned */
     uint64_t stop_by_us;    /* the client's clock */
     uint64_t campaigned_us; /* true time: since then it may be elected */
-    uint64_t elected_us;    /* true time */
+    uint64_t elected_us;    /* true time; of a bidder: its bid was held */
     uint64_t made_us;       /* true time: the election was made */
     uint64_t had_us; /* true time: until when it had the key on a majority, or was asking for it
                         with that; 0: never */
@@ -367,6 +368,7 @@ struct worker {
         extend_lost_us; /* the client's clock, and how long it had been paused by then */
     struct held held;
     bool is_candidate;
+    bool is_bidder; /* it has no user: its locks are the bids of the client's candidate */
     struct candidacy candidacy;
     bool lingers; /* it holds its last lock for long, after all faults have ended */
     /* for the checkers */
@@ -435,6 +437,7 @@ struct world {
     struct effort effort;
     uint64_t
         vacant_us[SIM_KEYS];     /* true time: in a quiet election, since when nobody has the key */
+    unsigned deaths;             /* of clients that had a lock, or waited for one */
     unsigned ghosts;             /* candidates that died while they waited */
     bool moved;                  /* a clock was set forward, or is outside of the bounds */
     bool harmed;                 /* a server has forgotten something, or a clock was set forward */
