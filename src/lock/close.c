@@ -50,14 +50,19 @@ static void end_nodes(struct redlock *rl)
     }
 }
 
-/* No other function of the manager is on the stack. evdns still calls back for a name lookup that
- * was cancelled, and the loop's memory is needed until then. */
+/* No other function of the manager is on the stack. Something may have begun since
+ * on_close_check(): an election is being freed, and its callback is due. evdns still calls back for
+ * a name lookup that was cancelled, and the loop's memory is needed until then. */
 static void on_end(struct rlk_loop *loop)
 {
     struct redlock *rl = RLK_CONTAINER(loop, struct redlock, loop);
     redlock_close_cb *cb = rl->close_cb;
     void *cb_arg = rl->close_arg;
 
+    if (rl->pending > 0) {
+        rlk_manager_check_close(rl);
+        return;
+    }
     end_nodes(rl);
     if (rl->loop.lookups > 0) {
         rlk_loop_finish_later(&rl->loop);

@@ -1,5 +1,6 @@
 /* io/test_election_calls.c - the calls of an election: which are refused, from inside which
  * callbacks they work (all), and what a free and a close do in each state. */
+#include <event2/event.h>
 #include <redlock/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -392,6 +393,41 @@ START_TEST(the_manager_may_be_closed_when_the_election_is_gone)
 }
 END_TEST
 
+/* Everything has been reported, and the memory of the manager is about to be freed. */
+static struct candidate late;
+static struct event *at_the_end;
+
+static void free_late(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+    candidate_free(&late);
+}
+
+static void on_freed_and_go_on(void *arg)
+{
+    (void)arg;
+    event_active(at_the_end, 0, 0);
+}
+
+START_TEST(freed_while_its_manager_ends)
+{
+    start();
+    candidate_new(&c, &o);
+    o = candidate_options(&late, &f);
+    candidate_new(&late, &o);
+    candidate_pass_ms(&c, 100);
+    at_the_end = event_new(f.base, -1, 0, free_late, NULL);
+    ck_assert_int_eq(redlock_election_free(c.e, on_freed_and_go_on, NULL), REDLOCK_OK);
+    candidate_close(&c);
+    candidate_wait(&c, &c.closed, 1);
+    ck_assert_int_eq(late.freed, 1);
+    event_free(at_the_end);
+    must_be_clean();
+}
+END_TEST
+
 /* ---- no election ---- */
 
 START_TEST(no_call_without_an_election)
@@ -439,6 +475,7 @@ Suite *election_calls_suite(void)
     tcase_add_loop_test(t, every_call_from_every_callback, 0, CALLS);
     tcase_add_test(t, resigned_while_it_says_that_it_is_fit);
     tcase_add_test(t, the_manager_may_be_closed_when_the_election_is_gone);
+    tcase_add_test(t, freed_while_its_manager_ends);
     tcase_add_test(t, no_call_without_an_election);
     tcase_add_test(t, no_election_of_a_manager_that_closes);
     suite_add_tcase(s, t);
