@@ -150,6 +150,7 @@ static void carry_out(struct redlock_election *e, const struct rlk_election_acti
     }
     if (out->elected) {
         e->options.elected_cb(e, atomic_load(&e->term), e->options.arg);
+        rlk_leader_tell(e);
     }
     if (out->moved && e->options.moved_cb) {
         e->options.moved_cb(e, e->machine.lead_until_us, e->options.arg);

@@ -15,9 +15,10 @@ static bool leads(const struct redlock_election *e)
     return e->machine.state == RLK_ELECTION_LEADING && e->lock;
 }
 
+/* Whether a majority has the key of our lock; perhaps we do not know yet that it is acquired. */
 static bool is_ours(const struct redlock_election *e, const struct redlock_query_result *r)
 {
-    return leads(e) && strcmp(r->token, redlock_lock_token(e->lock)) == 0;
+    return r->held && e->lock && strcmp(r->token, redlock_lock_token(e->lock)) == 0;
 }
 
 static void set(struct rlk_heard *h, const struct redlock_leader *leader)
@@ -37,13 +38,11 @@ static void hear(struct redlock_election *e, const struct redlock_query_result *
                                     .value = r->value,
                                     .term = r->fence,
                                     .known = status == 0,
-                                    .is_me = held && is_ours(e, r)};
+                                    .is_me = is_ours(e, r)};
 
     if (!held) {
         leader.id = leader.value = "";
         leader.term = 0;
-    } else if (leader.is_me) {
-        leader.term = atomic_load(&e->term);
     }
     set(&e->heard, &leader);
     e->untold = true;
@@ -59,13 +58,17 @@ static bool is_same(const struct redlock_leader *a, const struct redlock_leader 
 
 /* [L2] Who leads is told of its own lead only: what the masters say of others is of the past, or a
  * key that is there while its master is in quarantine. If it is more, it is told after the end of
- * the lead. */
+ * the lead. And masters may have the key of a lock whose votes do not count, or do not count yet:
+ * that is told when the lead has begun. */
 void rlk_leader_tell(struct redlock_election *e)
 {
-    if (!e->untold || e->freeing || e->rl->closing || (leads(e) && !e->heard.leader.is_me)) {
+    if (!e->untold || e->freeing || e->rl->closing || leads(e) != e->heard.leader.is_me) {
         return;
     }
     e->untold = false;
+    if (e->heard.leader.is_me) {
+        e->heard.leader.term = atomic_load(&e->term);
+    }
     if (!e->has_told || !is_same(&e->told.leader, &e->heard.leader)) {
         e->has_told = true;
         set(&e->told, &e->heard.leader);
@@ -89,8 +92,7 @@ static void notice_rank(struct redlock_election *e, const struct redlock_query_r
 static bool is_superseded(const struct redlock_election *e, const struct redlock_query_result *r,
                           int status)
 {
-    return status == 0 && r->held && e->machine.state == RLK_ELECTION_LEADING && !is_ours(e, r) &&
-           r->fence > atomic_load(&e->term);
+    return status == 0 && r->held && leads(e) && !is_ours(e, r) && r->fence > atomic_load(&e->term);
 }
 
 /* The clock is asked first: when this process was suspended, the end of its own lead is reported

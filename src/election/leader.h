@@ -7,7 +7,8 @@ struct redlock_election;
 /* Begin to observe, if the application wants to know. 0, REDLOCK_ENOMEM or REDLOCK_ELIMIT. */
 int rlk_leader_observe(struct redlock_election *e);
 
-/* Tell the application what was heard last, unless it has to wait for the end of its own lead. */
+/* Tell the application what was heard last, unless that has to wait for the beginning or the end of
+ * its own lead. */
 void rlk_leader_tell(struct redlock_election *e);
 
 /* Observe no more. */

@@ -98,6 +98,37 @@ START_TEST(a_leader_is_told_that_it_leads)
 }
 END_TEST
 
+/* Three masters have its key, and the vote of one of them does not count. */
+START_TEST(before_it_leads_it_is_not_told_that_it_does)
+{
+    suspend_freeze();
+    farm_start(&f, MASTERS, FAKE_UNIX);
+    f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
+    f.options.watch = 1;
+    fake_model(f.nodes[0])->uptime_s = 0;
+    farm_open(&f);
+    o = candidate_options(&c, &f);
+    o.leader_cb = candidate_on_leader;
+    candidate_new(&c, &o);
+    pass_ms(KNOWN_MS);
+    fake_pause(f.nodes[3]);
+    fake_pause(f.nodes[4]);
+    candidate_campaign(&c);
+    pass_ms(KNOWN_MS);
+    ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
+    ck_assert_int_eq(c.elected, 0);
+    ck_assert_int_eq(c.told, 1);
+    fake_go_on(f.nodes[3]);
+    candidate_wait(&c, &c.told, 2);
+    ck_assert_str_eq(c.order, "lEl");
+    ck_assert_str_eq(c.leader_id, "one");
+    ck_assert_int_eq(c.leader.is_me, 1);
+    ck_assert_uint_eq(c.leader.term, c.term);
+    fake_go_on(f.nodes[4]);
+    end();
+}
+END_TEST
+
 START_TEST(it_is_not_known_without_a_majority)
 {
     size_t i;
@@ -338,6 +369,7 @@ Suite *election_leader_suite(void)
 
     tcase_add_test(t, an_observer_is_told_each_leader);
     tcase_add_test(t, a_leader_is_told_that_it_leads);
+    tcase_add_test(t, before_it_leads_it_is_not_told_that_it_does);
     tcase_add_test(t, it_is_not_known_without_a_majority);
     tcase_add_rows(t, demoted_before_another_leads, losses);
     tcase_add_test(t, demoted_before_another_leads_also_without_a_timer);
