@@ -270,6 +270,7 @@ static void on_free(struct rlk_operation *op)
     if (!o->ended) {
         rlk_observed_remove(&o->rl->observed, &o->observed);
     }
+    o->ended = true; /* a look that is under way is of no use any more */
     rlk_timer_cancel(&o->rl->loop.timers, &o->timer);
     rlk_list_remove(&o->report.link);
     rlk_list_remove(&op->link);
