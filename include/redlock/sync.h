@@ -32,7 +32,8 @@
  *  5. After fork() the child gets REDLOCK_EFORK from every call on what the parent made, at once;
  *     accessors return 0 or "". The locks stay the parent's. The child must make its own struct
  *     redlock_sync; what it has inherited stays allocated until exec or exit. A child may be forked
- *     at any time, from any thread.
+ *     at any time, from any thread. One that is forked in a callback must not return from it: there
+ *     it would end, as by _exit(0).
  *
  * A lock can be lost while threads work under it. There are three ways to notice that:
  *

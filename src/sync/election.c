@@ -52,6 +52,7 @@ static void on_elected(struct redlock_election *election, uint64_t term, void *a
     rlk_sync_waits_elected(e, term);
     if (e->user.elected_cb) {
         e->user.elected_cb(election, term, e->user.arg);
+        rlk_sync_end_child(e->s);
     }
 }
 
@@ -71,6 +72,7 @@ static void on_demoted(struct redlock_election *election, const struct redlock_d
     }
     if (e->user.demoted_cb) {
         e->user.demoted_cb(election, demotion, e->user.arg);
+        rlk_sync_end_child(e->s);
     }
 }
 
@@ -81,6 +83,7 @@ static void on_moved(struct redlock_election *election, uint64_t deadline_us, vo
     atomic_store(&e->deadline_us, deadline_us);
     if (e->user.moved_cb) {
         e->user.moved_cb(election, deadline_us, e->user.arg);
+        rlk_sync_end_child(e->s);
     }
 }
 
@@ -91,14 +94,17 @@ static void on_leader(struct redlock_election *election, const struct redlock_le
 
     if (e->user.leader_cb) {
         e->user.leader_cb(election, leader, e->user.arg);
+        rlk_sync_end_child(e->s);
     }
 }
 
 static int on_healthy(struct redlock_election *election, void *arg)
 {
     struct redlock_sync_election *e = arg;
+    int healthy = e->user.healthy_cb(election, e->user.arg);
 
-    return e->user.healthy_cb(election, e->user.arg);
+    rlk_sync_end_child(e->s);
+    return healthy;
 }
 
 static struct redlock_election_options hooked(struct redlock_sync_election *e)

@@ -15,6 +15,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
 
     if (report) {
         x->cb(report, status, x->arg);
+        rlk_sync_end_child(x->call.s);
     }
     rlk_sync_finish(&x->call, status);
 }

@@ -51,6 +51,7 @@ static void on_notice(struct redlock_lock *held, const struct redlock_notice *no
     }
     if (lock->notice_cb && (notice->kind != REDLOCK_NOTICE_MOVED || lock->notifies_moves)) {
         lock->notice_cb(held, notice, lock->notice_arg);
+        rlk_sync_end_child(lock->s);
     }
 }
 

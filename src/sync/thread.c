@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <event2/event.h>
 
@@ -108,6 +109,14 @@ void rlk_sync_began(struct rlk_sync_call *call, int status)
 
 /* ---- the loop ---- */
 
+/* Without the handlers of exit(3), which are the parent's business. */
+void rlk_sync_end_child(const struct redlock_sync *s)
+{
+    if (rlk_sync_is_child(s)) {
+        _exit(0);
+    }
+}
+
 static void open_gates(struct redlock_sync *s)
 {
     struct rlk_sync_task *next = s->finished;
@@ -124,11 +133,12 @@ static void open_gates(struct redlock_sync *s)
 
 static void run_tasks(const struct redlock_sync *s, struct rlk_sync_task *next)
 {
-    while (next && !rlk_sync_is_child(s)) {
+    while (next) {
         struct rlk_sync_task *task = next;
 
         next = next->next;
         task->run(task);
+        rlk_sync_end_child(s);
     }
 }
 
@@ -143,22 +153,20 @@ static void take_turn(struct redlock_sync *s)
         how |= EVLOOP_NONBLOCK;
     }
     event_base_loop(s->base, how);
+    rlk_sync_end_child(s);
     rlk_sync_inbox_stay_awake(&s->inbox);
 }
 
-/* A callback may have forked: there is nothing to do for this thread in the child. */
 static void *run(void *arg)
 {
     struct redlock_sync *s = arg;
 
     own = s;
-    while (!s->ends && !rlk_sync_is_child(s)) {
+    while (!s->ends) {
         take_turn(s);
     }
-    if (!rlk_sync_is_child(s)) {
-        run_tasks(s, rlk_sync_inbox_close(&s->inbox));
-        open_gates(s);
-    }
+    run_tasks(s, rlk_sync_inbox_close(&s->inbox));
+    open_gates(s);
     return NULL;
 }
 

@@ -86,6 +86,11 @@ int rlk_sync_refuse(int status, const char *text);
 
 /* ---- on the I/O thread ---- */
 
+/* After each callback of the user, who may have forked there: end the process if it is the child.
+ * Its copy of this thread must not run the loop, because the kernel's part of that is the parent's.
+ */
+void rlk_sync_end_child(const struct redlock_sync *s);
+
 /* The call has ended; its thread goes on at the end of this turn. */
 void rlk_sync_finish(struct rlk_sync_call *call, int status);
 
