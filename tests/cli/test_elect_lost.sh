@@ -90,5 +90,35 @@ master 4 set not-over x px 6000 >/dev/null
 await "$first"
 check "on-demoted does not outlive the lock" is_dead "$(cat "$work/hook" 2>/dev/null || echo "$command")"
 resume 1 2 3
+until_late is_free e
+
+# --- a leader that takes its time to stop for a preferred candidate ---
+
+lead a --ttl 60s --grace 5s
+first=$candidate
+follow c --ttl 60s
+third=$candidate
+stand b --ttl 60s --priority 5
+second=$candidate
+check "a preferred candidate leads when the leader was killed after its grace" leads b
+check "the leader was killed because it did not end" said a "it has not ended in time"
+check "a candidate that waits meanwhile complains of no master" missing "no majority" "$work/c.err"
+kill -TERM "$third"
+await "$third"
+kill -KILL "$first" "$second"
+await "$first"
+await "$second"
+
+# --- masters that cannot elect anybody ---
+
+ln -s "$REDLOCK_SANDBOX" "$work/alias"
+"$REDLOCK" elect e --nodes "unix://$REDLOCK_SANDBOX/1.sock,unix://$work/alias/1.sock" -- true \
+    >"$work/a.out" 2>"$work/a.err" &
+candidate=$!
+check "a candidate says that one server is listed twice" \
+    until_late said a "two of the masters are one server"
+kill -TERM "$candidate"
+await "$candidate"
+status_is 143 "and goes on trying until a signal comes"
 
 finish

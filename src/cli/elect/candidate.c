@@ -125,13 +125,25 @@ static void on_signal(void *arg, int signo)
     }
 }
 
-/* Between two tries there is no lock. With --delay that is what was asked for. */
+/* Between two tries, in the pause of --delay, and while a preferred candidate bids, there is no
+ * lock. */
 static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock *lock)
 {
-    bool failed =
-        lock ? redlock_lock_reason(lock) == REDLOCK_ENOQUORUM : c->lead.plan->delay_ms == 0;
+    bool failed = lock ? redlock_lock_reason(lock) == REDLOCK_ENOQUORUM
+                       : redlock_election_failure(c->lead.election) != 0;
 
     return failed || !has_majority(c);
+}
+
+static void explain(const struct cli_candidate *c)
+{
+    struct redlock *rl = c->lead.session->rl;
+
+    if (redlock_election_failure(c->lead.election) == REDLOCK_ECONFIG) {
+        cli_explain_failure(rl, NULL, name_of(c), REDLOCK_ECONFIG);
+    } else {
+        cli_explain_waiting(rl, name_of(c));
+    }
 }
 
 static void note_trouble(struct cli_candidate *c, bool troubled)
@@ -142,7 +154,7 @@ static void note_trouble(struct cli_candidate *c, bool troubled)
     }
     c->troubled = troubled ? c->troubled + 1 : 0;
     if (c->troubled == EXPLAIN_SECONDS) {
-        cli_explain_waiting(c->lead.session->rl, name_of(c));
+        explain(c);
     }
 }
 

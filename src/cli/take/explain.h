@@ -9,8 +9,8 @@ struct redlock;
 struct redlock_lock;
 struct redlock_query_result;
 
-/* Say why an acquire failed. Call this from its callback, with the callback's `lock` and `status`.
- * Returns the code to exit with. */
+/* Say why an acquire failed. Call this from its callback, with the callback's `lock` and `status`;
+ * for REDLOCK_ECONFIG `lock` may be NULL. Returns the code to exit with. */
 int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, const char *key,
                         int status);
 
