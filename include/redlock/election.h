@@ -175,8 +175,9 @@ static inline void redlock_election_options_init(struct redlock_election_options
  * ret_election  the new election, written on success only. End it with redlock_election_free().
  *
  * Returns 0; REDLOCK_EINVAL or REDLOCK_ETTL (redlock_error_text() says which field is wrong, and
- * what it must be); REDLOCK_ESTATE (the manager is closing); REDLOCK_ELIMIT (1024 elections of this
- * manager observe); REDLOCK_ENOMEM; REDLOCK_EFORK.
+ * what it must be); REDLOCK_ESTATE (the manager is closing); REDLOCK_ELIMIT (a manager observes
+ * 1024 keys at once: one for an observer; for a candidate that of the bids, and one more with a
+ * leader_cb or a priority); REDLOCK_ENOMEM; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_election_new(struct redlock *rl,
                                         const struct redlock_election_options *options,
