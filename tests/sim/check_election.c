@@ -140,17 +140,19 @@ void check_lead(struct world *w, unsigned client, unsigned worker)
 
 /* ---- when somebody must be elected ---- */
 
-/* The lock can be had from then on. */
+/* The lock can be had from then on; what somebody who died may have left is in the way for longer.
+ */
 static void note_vacant(struct world *w, unsigned key, uint64_t at_us)
 {
-    w->vacant_us[key] = at_us;
+    w->vacant_us[key] = rlk_time_max(w->vacant_us[key], at_us);
 }
 
 /* Two who are next, one after the other, and the round trips of looks and rounds (check_wait.c). If
  * everybody before us is dead, we find the key free at our next look [W4]. */
 static uint64_t hand_over_us(const struct world *w)
 {
-    uint64_t look_us = w->ghosts ? RLK_WAITING_LOOK_US / 4 * 5 : 0;
+    bool dead = w->ghosts > 0 || (w->o.bids && w->deaths > 0);
+    uint64_t look_us = dead ? RLK_WAITING_LOOK_US / 4 * 5 : 0;
 
     return 60000 + 20 * (w->o.delay_us + w->o.jitter_us + w->o.turn_us) + look_us;
 }
@@ -332,11 +334,10 @@ void check_candidate_gone(struct world *w, unsigned client, unsigned worker)
         check_violated(w, "election", "c%u is closed, but c%u.%u %s", client, client, worker,
                        y->leads ? "was not demoted" : "still holds its lock");
     }
-    if (k->phase == WORKER_PENDING || k->phase == WORKER_HELD) {
+    if (y->election) { /* also a release that was not sent yet */
         w->deaths++;
         w->ghosts += k->phase == WORKER_PENDING;
-        note_vacant(w, y->key,
-                    rlk_time_max(w->vacant_us[y->key], w->now_us + options_max_ttl_us(&w->o)));
+        note_vacant(w, y->key, w->now_us + options_max_ttl_us(&w->o));
     }
     k->candidacy = (struct candidacy){.step = y->step + 1,
                                       .claim = NONE,

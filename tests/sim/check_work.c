@@ -17,7 +17,7 @@
 #define AT_ONCE 20000
 
 /* No history has so many events before its end. */
-#define TOO_MANY 400000
+#define TOO_MANY 1000000
 
 /* [S5] Releases that were pending before the connection was made are sent before anything is
  * asked. */

@@ -477,8 +477,9 @@ static void draw_bids(struct options *o)
 {
     o->bids = true;
     o->workers = 2;
-    if (o->ttl_ms[0] > 5000) {
-        o->ttl_ms[0] = o->ttl_ms[1] = 5000;
+    if (o->ttl_ms[0] > 2000) {
+        o->ttl_ms[0] = o->ttl_ms[1] = 2000;
+        o->longest_us = rlk_time_min(o->longest_us, 3 * options_max_ttl_us(o));
     }
 }
 
