@@ -56,8 +56,8 @@ struct redlock_leader {
      * holds the key who is no candidate, the id is the owner text of that lock. */
     const char *id;
     const char *value;
-    /* The term of the leader; 0 when nobody leads, or when the key is held without a fence. While
-     * a leader is being elected this may still be the term before. */
+    /* The term of the leader; 0 when nobody leads. While a leader is being elected, and while
+     * somebody holds the key without a fence, this is the term before. */
     uint64_t term;
     /* 1: a majority of the masters has said so. 0: fewer answer, so it is not known who leads. */
     int known;
@@ -80,7 +80,8 @@ struct redlock_demotion {
     /* The term that ends. */
     uint64_t term;
     /* Until when nobody else can be elected, in microseconds of redlock_clock_us(): by then
-     * everything must have stopped that only a leader may do. 0: others may be elected already. */
+     * everything must have stopped that only a leader may do. 0: others may be elected already.
+     * With REDLOCK_ECANCELED the lock is released when this callback has returned. */
     uint64_t stop_by_us;
 };
 
@@ -98,7 +99,8 @@ typedef void redlock_leader_cb(struct redlock_election *election,
                                const struct redlock_leader *leader, void *arg);
 
 /* Whether the application is fit to lead: 0: no; else yes. Called before the lead begins, and
- * before each renewal. After a no the lead is not taken, or ends. */
+ * before each renewal. After a no the lead is not taken, or ends, and it is asked again before the
+ * candidate tries again. */
 typedef int redlock_healthy_cb(struct redlock_election *election, void *arg);
 
 /* The lead has another deadline than before: redlock_election_deadline_us(). */
@@ -144,8 +146,8 @@ struct redlock_election_options {
     uint32_t priority;
     /* 0 (default): everything has stopped when demoted_cb returns; the lead is given up then.
      * 1: the application stops later, and calls redlock_election_stopped(). Until then, and until
-     * stop_by_us, nobody else is elected. The lock is not renewed meanwhile. A redlock_close() does
-     * not wait for that. */
+     * stop_by_us, nobody else is elected. The lock is not renewed meanwhile. redlock_close() does
+     * not wait for that: resign before. */
     int stops_later;
     /* The callbacks, each with `arg`; NULL: not wanted. A candidate needs elected_cb and
      * demoted_cb. Without leader_cb the election does not observe who leads. */

@@ -25,7 +25,9 @@ static unsigned long priority_of(const char *owner)
 {
     size_t len = strlen(OWNER);
 
-    return strncmp(owner, OWNER, len) == 0 ? strtoul(owner + len, NULL, 10) : 0;
+    unsigned long priority = strncmp(owner, OWNER, len) == 0 ? strtoul(owner + len, NULL, 10) : 0;
+
+    return priority <= RLK_BID_MOST ? priority : 0;
 }
 
 static void on_observed(const struct redlock_query_result *r, int status, void *arg)
@@ -105,6 +107,7 @@ static void acquire(struct redlock_election *e)
     q.ttl_ms = e->options.ttl_ms;
     q.owner = e->bid.owner;
     q.wait_ms = REDLOCK_FOREVER;
+    q.min_validity_ms = e->request.min_validity_ms; /* who is too slow to lead must not bid */
     q.max_hold_ms = (uint32_t)(bid_us(e) / 1000);
     q.notice_cb = on_notice;
     q.notice_arg = e;

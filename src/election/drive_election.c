@@ -51,6 +51,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 static void ask_health(struct redlock_election *e)
 {
     if (!rlk_election_is_healthy(e)) {
+        e->failure = REDLOCK_EUNRENEWED;
         do_kind(e, RLK_ELECTION_SICK);
     } else if (e->lock) {
         redlock_lock_pet(e->lock);
@@ -234,12 +235,33 @@ static void end(struct redlock_election *e)
     }
 }
 
+/* Whether a pause is over, after which a candidate that was not fit may be fit again. */
+static bool may_be_well(const struct redlock_election *e)
+{
+    return e->machine.state == RLK_ELECTION_PAUSED && e->failure == REDLOCK_EUNRENEWED &&
+           e->machine.pause_us <= rlk_clock_us();
+}
+
+/* Ask before it tries again: it would take the lock from others, and give it up. */
+static void ask_if_well(struct redlock_election *e)
+{
+    if (rlk_election_is_healthy(e)) {
+        do_kind(e, RLK_ELECTION_TIMER);
+    } else if (may_be_well(e)) {
+        rlk_timer_set(&e->rl->loop.timers, &e->timer,
+                      rlk_time_add(rlk_clock_us(), e->machine.config.retry_us));
+    }
+}
+
 static void on_report(struct rlk_call *call)
 {
     struct redlock_election *e = RLK_CONTAINER(call, struct redlock_election, report);
     struct redlock *rl = e->rl;
 
     rlk_election_report_demoted(e);
+    if (may_be_well(e)) {
+        ask_if_well(e);
+    }
     e->scheduled = false;
     rl->pending--;
     if (e->freeing && is_over(e)) {
@@ -250,8 +272,14 @@ static void on_report(struct rlk_call *call)
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
+    struct redlock_election *e = RLK_CONTAINER(t, struct redlock_election, timer);
+
     (void)now_us;
-    do_kind(RLK_CONTAINER(t, struct redlock_election, timer), RLK_ELECTION_TIMER);
+    if (may_be_well(e)) {
+        schedule(e); /* healthy_cb is called at the end of a turn, as all are */
+    } else {
+        do_kind(e, RLK_ELECTION_TIMER);
+    }
 }
 
 /* ---- events of the manager ---- */

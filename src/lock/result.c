@@ -77,14 +77,17 @@ static const char *skip_word(const char *owner, uint32_t *ret_priority)
 {
     static const char word[] = "leader";
     const char *at = owner + sizeof(word) - 1;
-    char *end;
+    size_t digits = 0;
 
     if (strncmp(owner, word, sizeof(word) - 1) != 0) {
         return NULL;
     }
-    if (*at == '+' && strspn(at + 1, "0123456789") <= MAX_PRIORITY_DIGITS) {
-        *ret_priority = (uint32_t)strtoul(at + 1, &end, 10);
-        at = end;
+    if (*at == '+') {
+        digits = strspn(at + 1, "0123456789");
+    }
+    if (digits > 0 && digits <= MAX_PRIORITY_DIGITS) {
+        *ret_priority = (uint32_t)strtoul(at + 1, NULL, 10);
+        at += 1 + digits;
     }
     return *at == ' ' ? at + 1 : NULL;
 }

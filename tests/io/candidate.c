@@ -257,6 +257,11 @@ size_t candidate_releases(const struct farm *f, size_t node)
     return scripts_count(f, node, &rlk_script_release);
 }
 
+size_t candidate_votes(const struct farm *f, size_t node)
+{
+    return scripts_count(f, node, &rlk_script_vote);
+}
+
 size_t candidate_renewals(const struct farm *f, size_t node)
 {
     return scripts_count(f, node, &rlk_script_keep);

@@ -66,7 +66,9 @@ void candidate_finish(struct candidate *c);
 /* Let everything be answered, and time pass in small steps. */
 void candidate_pass_ms(struct candidate *c, unsigned ms);
 
-/* How many releases, and how many renewals, a node has got. */
+/* How many times a node was asked for the lock; how many releases, and how many renewals, it has
+ * got. */
+size_t candidate_votes(const struct farm *f, size_t node);
 size_t candidate_releases(const struct farm *f, size_t node);
 size_t candidate_renewals(const struct farm *f, size_t node);
 

@@ -355,7 +355,28 @@ START_TEST(not_fit_at_the_beginning)
     c.fit = 1;
     candidate_pass_ms(&c, 200);
     candidate_wait(&c, &c.elected, 1);
-    ck_assert_str_eq(c.order, "hhE");
+    ck_assert_str_eq(c.order, "hhhE");
+    end();
+}
+END_TEST
+
+/* It does not take the lock from others, only to give it up. */
+START_TEST(not_fit_to_try_again)
+{
+    int i;
+
+    start_with_health();
+    c.fit = 0;
+    candidate_new(&c, &o);
+    candidate_campaign(&c);
+    candidate_wait(&c, &c.asked, 1);
+    for (i = 2; i < 5; i++) {
+        candidate_pass_ms(&c, CANDIDATE_RETRY_MS);
+        candidate_wait(&c, &c.asked, i);
+        must_have_key(false);
+    }
+    ck_assert_int_eq(candidate_votes(&f, 0), 1);
+    ck_assert_int_eq(redlock_election_failure(c.e), REDLOCK_EUNRENEWED);
     end();
 }
 END_TEST
@@ -567,6 +588,7 @@ Suite *election_suite(void)
     tcase_add_test(t, no_delay_after_a_resignation);
     tcase_add_test(t, fit_before_the_lead_and_before_each_renewal);
     tcase_add_test(t, not_fit_at_the_beginning);
+    tcase_add_test(t, not_fit_to_try_again);
     tcase_add_test(t, not_fit_at_a_renewal);
     tcase_add_test(t, fit_is_asked_again_while_masters_are_slow);
     tcase_add_test(t, the_lock_stays_until_it_has_stopped);
