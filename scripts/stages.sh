@@ -4,12 +4,13 @@
 #   need_test_packages          what every build of the tests needs
 #   build NAME [OPTION...]      set up or refresh build-test/NAME with these options of meson
 #   stage TITLE NAME [OPTION...] [-- ARGUMENT...]
-#                               build everything, and run `meson test` with the arguments
+#                               build the goals, and run `meson test` with the arguments
 #   sum_up                      the last line: "N passed, N failed"; its status is the result
 #   sanitized                   the options of a build under the sanitizers
 #   stop_when_interrupted       for a subshell; the script itself does so
 
 builds=build-test
+goals=() # what to build; empty: everything
 broken=0
 ran=()
 # shellcheck disable=SC2034
@@ -41,7 +42,7 @@ configure() { # NAME [OPTION...]
 }
 
 build() { # NAME [OPTION...]
-    configure "$@" && quietly ninja -C "$builds/$1"
+    configure "$@" && quietly ninja -C "$builds/$1" "${goals[@]}"
 }
 
 run() { # NAME [ARGUMENT OF MESON TEST...]
