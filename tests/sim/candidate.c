@@ -290,6 +290,7 @@ static int on_health(struct redlock_election *election, void *arg)
     k->candidacy.sick = sick;
     if (sick) {
         trace(w, "c%u.%u  its user is not fit to lead", k->client, k->index);
+        check_not_fit(w, k->client, k->index);
     }
     return !sick;
 }

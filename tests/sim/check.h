@@ -158,9 +158,11 @@ void check_listed(struct world *w, unsigned client, const struct message *m);
 void check_waited(struct world *w, unsigned client, unsigned worker);
 void check_effort(struct world *w);
 
-/* Of a candidate: its user campaigns; is told that it leads; has resigned; is told that it is
- * demoted, and that has returned; has stopped. Its election is gone, alone or with its process. */
+/* Of a candidate: its user campaigns; is not fit to lead; is told that it leads; has resigned; is
+ * told that it is demoted, and that has returned; has stopped. Its election is gone, alone or with
+ * its process. */
 void check_campaigns(struct world *w, unsigned client, unsigned worker);
+void check_not_fit(struct world *w, unsigned client, unsigned worker);
 void check_elected(struct world *w, unsigned client, unsigned worker, uint64_t term);
 void check_resigned(struct world *w, unsigned client, unsigned worker);
 void check_demoted(struct world *w, unsigned client, unsigned worker,

@@ -223,6 +223,11 @@ void check_campaigns(struct world *w, unsigned client, unsigned worker)
     world_worker(w, client, worker)->candidacy.campaigned_us = w->now_us;
 }
 
+void check_not_fit(struct world *w, unsigned client, unsigned worker)
+{
+    note_campaigns_again(w, &world_worker(w, client, worker)->candidacy);
+}
+
 void check_elected(struct world *w, unsigned client, unsigned worker, uint64_t term)
 {
     struct worker *k = world_worker(w, client, worker);
