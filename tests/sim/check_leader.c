@@ -37,13 +37,25 @@ static const struct worker *worker_of(const struct world *w, const char *id)
 
 /* ---- who had the key ---- */
 
+static bool has_majority(const struct world *w, const struct claim *c)
+{
+    return rlk_mask_count(c->set_on) > w->clients[c->client].nodes / 2;
+}
+
+/* Nobody deletes the key of one who has died. */
+static uint64_t end_us(const struct world *w, const struct claim *c)
+{
+    return w->now_us + (c->orphan ? options_max_ttl_us(&w->o) : 0);
+}
+
 void check_key_set(struct world *w, unsigned claim, unsigned server)
 {
     struct claim *c = world_claim(w, claim);
 
     c->set_on |= rlk_mask_bit(server);
-    if (rlk_mask_count(c->set_on) > w->clients[c->client].nodes / 2) {
-        world_worker(w, c->client, c->worker)->candidacy.had_us = RLK_NEVER;
+    if (has_majority(w, c)) {
+        world_worker(w, c->client, c->worker)->candidacy.had_us =
+            c->orphan ? end_us(w, c) : RLK_NEVER;
     }
 }
 
@@ -52,8 +64,8 @@ void check_key_let_go(struct world *w, unsigned claim)
     const struct claim *c = world_claim(w, claim);
     struct candidacy *y = &world_worker(w, c->client, c->worker)->candidacy;
 
-    if (y->had_us == RLK_NEVER) {
-        y->had_us = w->now_us + (c->orphan ? options_max_ttl_us(&w->o) : 0);
+    if (has_majority(w, c) && y->had_us == RLK_NEVER) {
+        y->had_us = end_us(w, c);
     }
 }
 
