@@ -34,7 +34,7 @@ struct passed {
     int fit;
 };
 
-static void check_callback(const struct torture_election *t, const char *what)
+static void check_place(const struct torture_election *t, const char *what)
 {
     if (torture_api_is_inside()) {
         torture_found("%s came inside a call", what);
@@ -42,6 +42,11 @@ static void check_callback(const struct torture_election *t, const char *what)
     if (t->gone) {
         torture_found("%s came after the end of the election", what);
     }
+}
+
+static void check_callback(const struct torture_election *t, const char *what)
+{
+    check_place(t, what);
     torture_api_read_texts();
 }
 
@@ -152,8 +157,9 @@ static void on_freed(void *arg)
     struct torture_election *t = arg;
     struct passed p = {.t = t};
 
-    check_callback(t, "the callback of redlock_election_free");
-    t->gone = true;
+    check_place(t, "the callback of redlock_election_free");
+    t->gone = true; /* before the texts are read: the election is gone */
+    torture_api_read_texts();
     if (t->free_cb) {
         torture_api_call_back(t->manager->base, pass_freed, &p);
     }
