@@ -84,9 +84,10 @@ says "quarantine= is not strict, observed or off" "redlock names the policies fo
 
 # --- one server twice -------------------------------------------------------------------------
 
+# Both are needed for a majority: a third master may grant the lock before the second one is
+# connected, and rightly.
 one=$(echo "$REDLOCK_NODES" | cut -d' ' -f1)
-two=$(echo "$REDLOCK_NODES" | cut -d' ' -f2)
-run "$REDLOCK" lock t --nodes "$one,$one?db=1,$two" --wait 60s -- true
+run "$REDLOCK" lock t --nodes "$one,$one?db=1" --wait 60s -- true
 status_is 64 "one server at two addresses is refused"
 says "two of the masters are one server" "redlock says that two masters are one server"
 check "redlock names both addresses of the server" \
