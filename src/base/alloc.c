@@ -5,9 +5,14 @@
 
 static int (*allow_hook)(size_t size);
 
+bool rlk_alloc_is_allowed(size_t size)
+{
+    return allow_hook == NULL || allow_hook(size);
+}
+
 void *rlk_alloc(size_t size)
 {
-    if (allow_hook && !allow_hook(size)) {
+    if (!rlk_alloc_is_allowed(size)) {
         return NULL;
     }
     return calloc(1, size);
@@ -15,7 +20,7 @@ void *rlk_alloc(size_t size)
 
 void *rlk_realloc(void *old, size_t size)
 {
-    if (allow_hook && !allow_hook(size)) {
+    if (!rlk_alloc_is_allowed(size)) {
         return NULL;
     }
     return realloc(old, size);

@@ -3,6 +3,7 @@
 #ifndef RLK_BASE_ALLOC_H
 #define RLK_BASE_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Zeroed memory. */
@@ -12,6 +13,9 @@ void *rlk_alloc(size_t size);
 void *rlk_realloc(void *old, size_t size);
 
 void rlk_free(void *memory);
+
+/* Whether the hook lets an allocation succeed: for memory that does not come from malloc(3). */
+bool rlk_alloc_is_allowed(size_t size);
 
 /* For tests. `allow` is called before each allocation, which fails when it returns 0; NULL, the
  * default, lets all succeed. The process has one hook: set it while no other thread runs. */

@@ -10,9 +10,9 @@
 
 #include <redlock/error.h>
 
-#include "base/alloc.h"
 #include "net/clock.h"
 #include "net/loop.h"
+#include "net/secret.h"
 
 /* The kernel ends the connection about 30 s after the machine of the peer has disappeared. */
 #define KEEPALIVE_IDLE_S 15
@@ -42,7 +42,7 @@ void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
 void rlk_conn_end(struct rlk_conn *c)
 {
     rlk_conn_close(c, false);
-    rlk_free(c->out);
+    rlk_secret_free(c->out);
     c->out = NULL;
     c->out_cap = 0;
 }
@@ -86,6 +86,9 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     }
     rlk_reply_parser_end(&c->in);
     rlk_list_remove(&c->flush.link);
+    if (c->out_len > 0) {
+        explicit_bzero(c->out, c->out_len);
+    }
     c->out_len = 0;
     c->write_armed = false;
     c->send_error = 0;
@@ -119,7 +122,8 @@ static bool arm_write(struct rlk_conn *c, bool on)
     return c->write_armed == on;
 }
 
-/* Send once; bytes that the socket does not take wait for EV_WRITE. A send error is left to
+/* Send once; bytes that the socket does not take wait for EV_WRITE. What was sent is wiped: it may
+ * be a login. A send error is left to
  * on_readable(), which first reads the replies that came before it, then ends the connection. */
 static void flush(struct rlk_conn *c)
 {
@@ -138,6 +142,7 @@ static void flush(struct rlk_conn *c)
     if (n > 0) {
         c->out_len -= (size_t)n;
         memmove(c->out, c->out + n, c->out_len);
+        explicit_bzero(c->out + c->out_len, (size_t)n);
     }
     if (!arm_write(c, c->out_len > 0)) {
         c->send_error = ENOMEM;
@@ -315,10 +320,14 @@ bool rlk_conn_reserve(struct rlk_conn *c, size_t len)
     while (cap < need) {
         cap *= 2;
     }
-    grown = rlk_realloc(c->out, cap);
+    grown = rlk_secret_alloc(cap);
     if (grown == NULL) {
         return false;
     }
+    if (c->out_len > 0) {
+        memcpy(grown, c->out, c->out_len);
+    }
+    rlk_secret_free(c->out);
     c->out = grown;
     c->out_cap = cap;
     return true;

@@ -55,7 +55,7 @@ struct rlk_conn {
     bool write_armed;
     int send_error; /* the errno of a send that failed permanently; 0: none failed */
     struct rlk_call flush;
-    char *out;
+    char *out; /* in memory for secrets (net/secret.h): it may have a login */
     size_t out_len, out_cap;
     struct rlk_reply_parser in;
 };

@@ -1,4 +1,4 @@
-/* format.c - calls redisFormatCommandArgv(), and frees what that allocated. */
+/* format.c - calls redisFormatCommandArgv(), and wipes and frees what that allocated. */
 #include "net/format.h"
 
 #include <hiredis/hiredis.h>
@@ -29,7 +29,10 @@ int rlk_format_words(const char *const *words, const char **ret_bytes, size_t *r
     return 0;
 }
 
-void rlk_format_free(const char *bytes)
+void rlk_format_free(const char *bytes, size_t len)
 {
-    redisFreeCommand((char *)(uintptr_t)bytes);
+    char *own = (char *)(uintptr_t)bytes;
+
+    explicit_bzero(own, len);
+    redisFreeCommand(own);
 }

@@ -10,6 +10,7 @@
 #include <redlock/manager.h>
 
 #include "base/alloc.h"
+#include "net/secret.h"
 
 #define DEFAULT_PORT 6379
 #define MAX_DB 65535
@@ -25,20 +26,12 @@ char *rlk_uri_copy(const char *text, size_t len)
     return copy;
 }
 
-void rlk_uri_wipe(char *secret)
-{
-    if (secret) {
-        explicit_bzero(secret, strlen(secret));
-        rlk_free(secret);
-    }
-}
-
 void rlk_uri_end(struct rlk_uri *u)
 {
     rlk_free(u->host);
     rlk_free(u->path);
     rlk_free(u->user);
-    rlk_uri_wipe(u->password);
+    rlk_secret_free(u->password);
     rlk_free(u->name);
     *u = (struct rlk_uri){0};
 }
@@ -101,14 +94,13 @@ static bool parse_number(const char *text, size_t len, unsigned min, unsigned ma
 /* This reason is recognised by its address. */
 static const char no_memory[] = "out of memory";
 
-/* Copy and unescape. NULL, or why not. */
-static const char *copy_part(const char *text, size_t len, char **ret, const char *broken)
+/* Unescape a copy; NULL: it could not be made. NULL, or why not. */
+static const char *read_part(char *copy, const char *broken)
 {
-    *ret = rlk_uri_copy(text, len);
-    if (*ret == NULL) {
+    if (copy == NULL) {
         return no_memory;
     }
-    return unescape(*ret) ? NULL : broken;
+    return unescape(copy) ? NULL : broken;
 }
 
 /* The text before the '@': user, user:password or :password. */
@@ -120,13 +112,15 @@ static const char *parse_login(const char *text, size_t len, struct rlk_uri *u)
     const char *why = NULL;
 
     if (user_len > 0) {
-        why = copy_part(
-            text, user_len, &u->user,
+        u->user = rlk_uri_copy(text, user_len);
+        why = read_part(
+            u->user,
             "the user has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
     if (why == NULL && colon) {
-        why = copy_part(
-            colon + 1, len - user_len - 1, &u->password,
+        u->password = rlk_secret_copy(colon + 1, len - user_len - 1);
+        why = read_part(
+            u->password,
             "the password has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
     return why;
@@ -258,8 +252,9 @@ static const char *parse_unix(const char *rest, struct rlk_uri *u)
     }
     why = query ? parse_query(query + 1, u) : NULL;
     if (why == NULL) {
-        why = copy_part(
-            rest, len, &u->path,
+        u->path = rlk_uri_copy(rest, len);
+        why = read_part(
+            u->path,
             "the path has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
     if (why == NULL && strlen(u->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {

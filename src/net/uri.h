@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 struct rlk_uri {
-    char *host; /* NULL for a unix socket */
-    char *path; /* NULL for TCP */
-    char *user; /* NULL: none; likewise the password */
-    char *password;
-    char *name; /* for people: the URI without user and password */
+    char *host;     /* NULL for a unix socket */
+    char *path;     /* NULL for TCP */
+    char *user;     /* NULL: none; likewise the password */
+    char *password; /* in net/secret.h */
+    char *name;     /* for people: the URI without user and password */
     unsigned port, db;
     int quarantine; /* an enum redlock_quarantine; -1: not given, the manager's policy holds */
 };
@@ -25,11 +25,8 @@ int rlk_uri_quarantine(const char *word, size_t len);
  * On failure *ret_uri is not written and no memory is kept. */
 int rlk_uri_parse(const char *text, struct rlk_uri *ret_uri, const char **ret_why);
 
-/* Free the parts; the password is overwritten first. */
+/* Free the parts. */
 void rlk_uri_end(struct rlk_uri *u);
-
-/* Overwrite a text and free it; accepts NULL. */
-void rlk_uri_wipe(char *secret);
 
 /* A copy of `len` bytes, NUL terminated; NULL: out of memory. */
 char *rlk_uri_copy(const char *text, size_t len);

@@ -19,7 +19,7 @@ void rlk_command_init(struct rlk_command *c)
 void rlk_command_end(struct rlk_command *c)
 {
     if (c->bytes && c->bytes != c->buffer) {
-        rlk_format_free(c->bytes);
+        rlk_format_free(c->bytes, c->len);
     }
     rlk_command_init(c);
 }

@@ -154,7 +154,7 @@ static bool send_words(struct rlk_watch *w, const char *const *words)
     if (fits) {
         rlk_conn_append(&w->conn, bytes, len);
     }
-    rlk_format_free(bytes);
+    rlk_format_free(bytes, len);
     return fits;
 }
 

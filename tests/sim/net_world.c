@@ -120,7 +120,8 @@ int rlk_format_words(const char *const *words, const char **ret_bytes, size_t *r
     return 0;
 }
 
-void rlk_format_free(const char *bytes)
+void rlk_format_free(const char *bytes, size_t len)
 {
+    (void)len;
     free((char *)(uintptr_t)bytes);
 }
