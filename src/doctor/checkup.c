@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "core/classify.h"
 #include "core/reply.h"
-#include "net/reply.h"
+#include "net/reply_text.h"
 #include "net/uri.h"
 #include "node/info.h"
 #include "node/node.h"

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "core/classify.h"
 #include "core/reply.h"
-#include "net/reply.h"
+#include "net/reply_text.h"
 #include "node/trouble.h"
 
 void rlk_found_forget(struct rlk_found *f)

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/mask.h"
 #include "lock/trace.h"
+#include "net/reply_text.h"
 
 struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class class,
                                   const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)

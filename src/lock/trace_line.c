@@ -12,7 +12,7 @@
 #include "base/digits.h"
 #include "base/mask.h"
 #include "base/sized.h"
-#include "net/reply.h"
+#include "net/reply_text.h"
 
 /* ---- the sentences ---- */
 

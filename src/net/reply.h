@@ -43,16 +43,6 @@ int rlk_reply_feed(struct rlk_reply_parser *p, const char *bytes, size_t len);
  * says which, and the parser can only be ended. */
 int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_reply);
 
-/* Replace every byte that is not printable ASCII by '?': texts from the network go to terminals. */
-void rlk_reply_make_printable(char *text);
-
-/* The length of a text as it was received; more than reply->len when it was cut. */
-size_t rlk_reply_full_len(const struct rlk_reply *reply);
-
-/* Write a value of any bytes as text: printable ASCII as it is, "\xHH" for every other byte, and
- * "..." at the end when it does not fit. size: at least 8. */
-void rlk_reply_show(const struct rlk_reply *reply, char *to, size_t size);
-
 /* Why rlk_reply_next() returned -1. */
 enum rlk_fault_kind rlk_reply_fault(const struct rlk_reply_parser *p);
 

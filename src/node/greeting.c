@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/classify.h"
+#include "net/reply_text.h"
 #include "net/uri.h"
 #include "node/health.h"
 #include "node/hello.h"

@@ -8,6 +8,7 @@
 #include "core/reply.h"
 #include "core/server.h"
 #include "net/reply.h"
+#include "net/reply_text.h"
 
 /* Where the value of a line "name:value" begins; NULL when there is no such line. */
 static const char *find(const char *text, const char *name)

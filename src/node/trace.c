@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "net/clock.h"
-#include "net/reply.h"
+#include "net/reply_text.h"
 #include "node/claim.h"
 #include "node/probes.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "net/reply.h"
+#include "net/reply_text.h"
 #include "node/command.h"
 
 /* Each sentence is about the master, and has no subject. # is replaced by the number, @ by the name
