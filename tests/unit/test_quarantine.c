@@ -590,7 +590,9 @@ END_TEST
 
 #define FORTY "0123456789012345678901234567890123456789"
 
-static const char only_forty[RLK_RUN_MAX] = FORTY;
+/* The same without a NUL. */
+#define TEN '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'
+static const char only_forty[RLK_RUN_MAX] = {TEN, TEN, TEN, TEN};
 
 static const struct story rules[] = {
     {"an_excused_clock_ends_its_quarantine",
