@@ -2,7 +2,6 @@
 #include "lib/place.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,6 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#if __has_include(<execinfo.h>)
+#include <execinfo.h>
+#else /* musl: callers have no names */
+static int backtrace(void **stack, int size)
+{
+    (void)stack, (void)size;
+    return 0;
+}
+#endif
 
 #define DEEPEST 48
 
@@ -66,7 +75,7 @@ static FILE *ask_for_names(void)
     int n = backtrace(stack, DEEPEST), i;
     Dl_info self, info;
 
-    if (!dladdr((void *)(uintptr_t)place_of_callers, &self)) {
+    if (n == 0 || !dladdr((void *)(uintptr_t)place_of_callers, &self)) {
         return NULL;
     }
     at += snprintf(at, (size_t)(end - at), "exec addr2line -ifpe /proc/%d/exe", (int)getpid());
