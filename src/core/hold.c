@@ -7,9 +7,8 @@
 #include "base/time.h"
 #include "core/backoff.h"
 
-/* A renewal begins at a third of the ttl, so that several may fail before the end. */
-#define RENEW_PARTS 3
-/* At a tenth, while a node is present that counts only after the next success. */
+/* A renewal begins at a tenth of the ttl while a node is present that counts only after the next
+ * success. */
 #define SOON_PARTS 10
 /* The back-off after a failed round: up to a hundredth of the ttl, doubling up to a tenth. */
 #define RETRY_PARTS 100
@@ -73,7 +72,7 @@ static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
     bool soon = (h->leases.present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
                 (h->petted || !h->config.needs_pet);
-    uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RENEW_PARTS;
+    uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RLK_HOLD_RENEW_PARTS;
     uint64_t early_us = part_us / 1000 * h->config.early_ppm / 1000;
 
     if (soon) {
@@ -168,7 +167,8 @@ static void extend(struct rlk_hold *h, uint64_t nodes, struct rlk_actions *out)
 static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_event *ev,
                         struct rlk_actions *out)
 {
-    uint64_t patience_us = rlk_time_min(h->config.timeout_us, h->config.ttl_us / RENEW_PARTS);
+    uint64_t patience_us =
+        rlk_time_min(h->config.timeout_us, h->config.ttl_us / RLK_HOLD_RENEW_PARTS);
     uint64_t nodes = rlk_leases_reach(&h->leases, ev->ready, ev->backlogged);
 
     h->renew_us = h->heal_us = RLK_NEVER;
@@ -260,7 +260,7 @@ static uint64_t queue_trouble_us(const struct rlk_hold *h)
     if (h->trouble || !h->config.renew || h->renew_us == RLK_NEVER) {
         return RLK_NEVER;
     }
-    return rlk_time_sub(h->leases.valid_until_us, h->config.ttl_us / RENEW_PARTS);
+    return rlk_time_sub(h->leases.valid_until_us, h->config.ttl_us / RLK_HOLD_RENEW_PARTS);
 }
 
 /* When a queued machine has to be stepped: a queued heal must not hide that a renewal is due. */

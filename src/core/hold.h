@@ -27,6 +27,9 @@
 #include "base/prng.h"
 #include "core/leases.h"
 
+/* A renewal begins at a third of the ttl, so that several may fail before the end. */
+#define RLK_HOLD_RENEW_PARTS 3
+
 /* The largest early_ppm: with it a renewal begins when a quarter of the ttl is over. */
 #define RLK_HOLD_EARLY_PPM 250000
 

@@ -8,6 +8,7 @@
 
 #include "base/sized.h"
 #include "base/time.h"
+#include "core/hold.h"
 #include "core/validity.h"
 #include "election/election.h"
 #include "lock/request.h"
@@ -16,9 +17,6 @@
 #define LEAST RLK_SIZED_UP_TO(struct redlock_election_options, arg)
 
 #define MAX_DELAY_MS 86400000
-
-/* A renewal begins when this part of the ttl has passed, at the latest. */
-#define RENEW_PARTS 3
 
 static const struct redlock_election_options defaults = {
     .size = sizeof(defaults),
@@ -147,7 +145,7 @@ static void copy_texts(struct redlock_election *e)
 static int check_numbers(struct redlock *rl, const struct redlock_election_options *o,
                          const struct rlk_election_config *c)
 {
-    uint64_t least_us = rlk_time_from_ms(o->ttl_ms) / RENEW_PARTS + c->retry_us;
+    uint64_t least_us = rlk_time_from_ms(o->ttl_ms) / RLK_HOLD_RENEW_PARTS + c->retry_us;
 
     if (c->renew_deadline_us >= c->lease_us) {
         return rlk_manager_refuse(
