@@ -509,14 +509,15 @@ static void note_heal(struct hold_model *m, const struct moment *mo, uint64_t le
     }
 }
 
-/* The hold chooses the time of the heal. But after each success, when all answers are in, it must
- * heal once. */
+/* The hold chooses the time of the heal. But after each success it must heal once: when all answers
+ * are in, or the time for them is over. A heal that waits for room has not been done, and is still
+ * planned. One that has nothing to do waits for no room: a node that loses our key later is healed
+ * after the next success. */
 static void check_heal(struct hold_model *m, const struct moment *mo)
 {
     uint64_t now_us = mo->ev->now_us, heal_us = mo->after->heal_us;
     uint64_t left_ms = rlk_time_sub(hold_model_until(m), now_us) / 1000;
-    bool due = is_wake_up(mo) && !mo->ev->full && !mo->begins && m->success &&
-               heal_us == RLK_NEVER &&
+    bool due = is_wake_up(mo) && !mo->begins && m->success && heal_us == RLK_NEVER &&
                (mo->before->heal_us <= now_us || mo->before->round_until_us <= now_us);
 
     FUZZ_CHECK(mo->out->heal == 0 || !m->healed, "[S8] healed once for each success");
