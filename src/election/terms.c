@@ -13,9 +13,6 @@
 #include "election/election.h"
 #include "lock/request.h"
 
-/* The fields that every version of the struct has. */
-#define LEAST RLK_SIZED_UP_TO(struct redlock_election_options, arg)
-
 #define MAX_DELAY_MS 86400000
 
 static const struct redlock_election_options defaults = {
@@ -23,33 +20,20 @@ static const struct redlock_election_options defaults = {
     .ttl_ms = 10000,
 };
 
+static const struct rlk_request_form options_form = {
+    .defaults = &defaults,
+    .size = sizeof(defaults),
+    .least = RLK_SIZED_UP_TO(struct redlock_election_options, arg),
+    .is = "options are",
+    .was = "options were",
+    .sets = "options set",
+    .init = "redlock_election_options_init",
+};
+
 REDLOCK_EXPORT void redlock_election_options_init_sized(struct redlock_election_options *options,
                                                         size_t size)
 {
     rlk_sized_init(options, size, &defaults, sizeof(defaults));
-}
-
-static int read_options(struct redlock *rl, const struct redlock_election_options *theirs,
-                        struct redlock_election_options *own)
-{
-    *own = defaults;
-    if (theirs == NULL) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the options are NULL");
-    }
-    switch (rlk_sized_read(theirs, LEAST, own, sizeof(*own))) {
-    case RLK_SIZED_INVALID:
-        return rlk_manager_refuse(
-            rl, REDLOCK_EINVAL,
-            "the options were not initialised; call redlock_election_options_init() first");
-    case RLK_SIZED_UNKNOWN:
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                                  "the options set a field that this library (%s) does not know; "
-                                  "the program was built for a newer version",
-                                  redlock_version());
-    case RLK_SIZED_READ:
-        break;
-    }
-    return 0;
 }
 
 /* ---- texts ---- */
@@ -214,7 +198,7 @@ int rlk_election_check(struct redlock_election *e, const struct redlock_election
     struct rlk_election_config c;
     struct redlock_request q;
     struct rlk_terms terms;
-    int status = read_options(e->rl, theirs, o);
+    int status = rlk_request_read(e->rl, &options_form, theirs, o);
 
     if (status == 0) {
         status = check_texts(e->rl, o);

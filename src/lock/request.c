@@ -16,9 +16,6 @@
 
 #define MAX_RETRY_MS 60000
 
-/* The fields that every version of the struct has. */
-#define LEAST RLK_SIZED_UP_TO(struct redlock_request, wait_ms)
-
 static const struct redlock_request defaults = {
     .size = sizeof(defaults),
     .ttl_ms = 10000,
@@ -26,6 +23,16 @@ static const struct redlock_request defaults = {
     .max_retries = REDLOCK_FOREVER,
     .renew = 1,
     .max_renewals = REDLOCK_FOREVER,
+};
+
+static const struct rlk_request_form request_form = {
+    .defaults = &defaults,
+    .size = sizeof(defaults),
+    .least = RLK_SIZED_UP_TO(struct redlock_request, wait_ms),
+    .is = "request is",
+    .was = "request was",
+    .sets = "request sets",
+    .init = "redlock_request_init",
 };
 
 REDLOCK_EXPORT void redlock_request_init_sized(struct redlock_request *request, size_t size)
@@ -243,23 +250,22 @@ static int check_validity(struct redlock *rl, const struct rlk_round_terms *term
         (unsigned long long)terms->lease_us / 1000);
 }
 
-static int read_request(struct redlock *rl, const struct redlock_request *theirs,
-                        struct redlock_request *ret_q)
+int rlk_request_read(struct redlock *rl, const struct rlk_request_form *form, const void *theirs,
+                     void *ret_own)
 {
-    *ret_q = defaults;
+    memcpy(ret_own, form->defaults, form->size);
     if (theirs == NULL) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the request is NULL");
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the %s NULL", form->is);
     }
-    switch (rlk_sized_read(theirs, LEAST, ret_q, sizeof(*ret_q))) {
+    switch (rlk_sized_read(theirs, form->least, ret_own, form->size)) {
     case RLK_SIZED_INVALID:
-        return rlk_manager_refuse(
-            rl, REDLOCK_EINVAL,
-            "the request was not initialised; call redlock_request_init() first");
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "the %s not initialised; call %s() first",
+                                  form->was, form->init);
     case RLK_SIZED_UNKNOWN:
         return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                                  "the request sets a field that this library (%s) does not know; "
+                                  "the %s a field that this library (%s) does not know; "
                                   "the program was built for a newer version",
-                                  redlock_version());
+                                  form->sets, redlock_version());
     case RLK_SIZED_READ:
         break;
     }
@@ -294,7 +300,7 @@ static int check_fields(struct redlock *rl, const struct redlock_request *q, str
 int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
                       struct redlock_request *ret_q, struct rlk_terms *ret_terms)
 {
-    int status = read_request(rl, theirs, ret_q);
+    int status = rlk_request_read(rl, &request_form, theirs, ret_q);
 
     if (status == 0) {
         status = check_fields(rl, ret_q, ret_terms);

@@ -18,10 +18,22 @@ struct rlk_terms {
     struct rlk_hold_config hold;
 };
 
+/* A struct that the caller passes and that begins with its size. The texts name it. */
+struct rlk_request_form {
+    const void *defaults;
+    size_t size;                 /* of our version */
+    size_t least;                /* of the fields that every version has */
+    const char *is, *was, *sets; /* "request is", "request was", "request sets" */
+    const char *init;            /* the function that fills it with the defaults */
+};
+
 /* Each function here that fails writes a sentence for redlock_error_text().
  *
- * Copy the caller's struct, of whatever version, into one of our version, and check it. 0,
- * REDLOCK_EINVAL or REDLOCK_ETTL. */
+ * Copy the caller's struct, of whatever version, into one of our version. 0 or REDLOCK_EINVAL. */
+int rlk_request_read(struct redlock *rl, const struct rlk_request_form *form, const void *theirs,
+                     void *ret_own);
+
+/* Read the caller's request, and check it. 0, REDLOCK_EINVAL or REDLOCK_ETTL. */
 int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
                       struct redlock_request *ret_q, struct rlk_terms *ret_terms);
 
