@@ -111,9 +111,9 @@ struct redlock_options {
     enum redlock_quarantine quarantine;
     /* The time between two inspections of a connected master: 1 to 60000, default 1000. An
      * inspection asks whether the master is still a master, still has its data, and what its clock
-     * shows. Each renewal comes with an inspection too. 0: only when the master is connected.
-     * Unless the policy is off, the library keeps a key for this on each master, key_prefix +
-     * "redlock:incarnation". Do not delete that key. */
+     * shows. Each renewal comes with an inspection too. 0: only when the master is connected,
+     * and as long as its votes wait for that. Unless the policy is off, the library keeps a key for
+     * this on each master, key_prefix + "redlock:incarnation". Do not delete that key. */
     uint32_t health_ms;
     /* A buffer of the caller. When redlock_new() fails, it writes a sentence there that says why:
      * NUL terminated, cut to error_text_size bytes. NULL and 0: no sentence. redlock_new() does not

@@ -116,7 +116,7 @@ static void on_error(struct rlk_inspection *i, struct rlk_quarantine *q,
                      const struct rlk_server *server, const struct rlk_inspection_event *ev)
 {
     i->refused = i->refused || !may_answer_later(q, ev->error);
-    rlk_quarantine_set_unread(q, rlk_inspection_reads_mark(i, q, server));
+    rlk_quarantine_set_unread(q, rlk_inspection_reads_mark(i, q, server), ev->now_us);
 }
 
 static void on_reply(struct rlk_inspection *i, struct rlk_quarantine *q,

@@ -102,9 +102,17 @@ void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t n
     }
 }
 
-/* While a mark is missing, data can be lost again and nobody sees it: so each inspection begins the
- * quarantine anew, up to and including the one that finds a new mark. A server that was greeted
- * without a mark may have lost its data before the first mark was read. */
+/* While the mark is missing, data can be lost again and nobody sees it: so the quarantine has no
+ * end before a mark is found, or can never be read. From then on it lasts as any other. */
+static void end_missing(struct rlk_quarantine *q, uint64_t now_us)
+{
+    if (q->until_us[RLK_QUARANTINED_FORGOT] == RLK_NEVER) {
+        q->until_us[RLK_QUARANTINED_FORGOT] = rlk_time_add(now_us, q->quarantine_us);
+    }
+}
+
+/* A server that was greeted without a mark may have lost its data before the first mark was read.
+ */
 static bool judge_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us)
 {
     bool first = q->mark == 0 && mark != 0 && q->greeted;
@@ -116,15 +124,22 @@ static bool judge_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us)
     }
     q->mark_lost = mark == 0 && (q->mark_lost || q->mark != 0);
     q->mark = mark;
-    q->until_us[RLK_QUARANTINED_UNREAD] = 0;
+    if (q->mark_lost) {
+        quarantine(q, RLK_QUARANTINED_FORGOT, RLK_NEVER);
+    } else if (mark != 0) {
+        end_missing(q, now_us);
+        q->until_us[RLK_QUARANTINED_UNREAD] = 0;
+    }
     return another && mark != 0;
 }
 
-void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread)
+void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread, uint64_t now_us)
 {
     q->until_us[RLK_QUARANTINED_UNREAD] = 0;
     if (unread) {
         quarantine(q, RLK_QUARANTINED_UNREAD, RLK_NEVER);
+    } else {
+        end_missing(q, now_us);
     }
 }
 
@@ -265,12 +280,17 @@ bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *fact
     if (facts->birth.mark != 0) {
         judge_mark(q, facts->birth.mark, now_us);
     } else {
-        rlk_quarantine_set_unread(q, facts->unread);
+        rlk_quarantine_set_unread(q, facts->unread, now_us);
     }
     remember_run(q, facts->run);
     q->greeted = true;
     q->durable = facts->durable;
     return restarted;
+}
+
+bool rlk_quarantine_lacks_mark(const struct rlk_quarantine *q)
+{
+    return q->mark_lost || q->until_us[RLK_QUARANTINED_UNREAD] == RLK_NEVER;
 }
 
 bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *q)

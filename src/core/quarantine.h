@@ -9,9 +9,9 @@
  *                 step of its clock on record
  *     RESTARTED   it has another run than the one that we knew, and is       for the longest ttl
  *                 not durable
- *     FORGOT      it has another mark than the one that we knew, or none     for the longest ttl
- *                 any more: its data were deleted or replaced; or it was
- *                 a replica
+ *     FORGOT      it has another mark than the one that we knew, or none     for the longest ttl,
+ *                 any more: its data were deleted or replaced; or it was     from when a mark is
+ *                 a replica                                                  read again
  *     CLOCK       its clock went ahead: keys expired early                   for the longest ttl
  *     EVICTS      it may evict keys                                          as long as it may, and
  *                                                                            for the longest ttl
@@ -114,15 +114,19 @@ bool rlk_quarantine_knows(const struct rlk_quarantine *q, const char *run);
 
 /* The mark of the data was read, by the health check or along with a vote. 0: it is missing, which
  * counts as another one. As long as there is no mark, nobody would see it if the data were lost
- * again. So each inspection restarts the quarantine, until one finds a mark; that one does, too.
+ * again. So the quarantine has no end before an inspection finds a mark, and begins then.
  *
  * True when a mark was found, and it is not that of the data that were greeted: the server has to
  * be greeted again. */
 bool rlk_quarantine_check_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us);
 
 /* The mark could not be read. `unread`: only for the moment, so the votes do not count until it is
- * read. Otherwise it can never be read, and the votes count without it. */
-void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread);
+ * read. Otherwise it can never be read, and the votes count without it: when a mark was missing,
+ * after the longest ttl. */
+void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread, uint64_t now_us);
+
+/* Whether the votes do not count before a mark is read. */
+bool rlk_quarantine_lacks_mark(const struct rlk_quarantine *q);
 
 /* The role was read. True when the server is no master, or was a replica since it was greeted: it
  * has to be greeted again. Its data are a copy of another master's then, so it is in quarantine,

@@ -205,11 +205,19 @@ static bool send_role(struct rlk_node *n, enum rlk_inspection_role role, uint64_
     return true;
 }
 
+/* Without regular inspections (health_ms is 0) a node is inspected while its votes wait for its
+ * mark, so often. */
+#define MARK_AGAIN_US 1000000
+
 static void schedule_next(struct rlk_node *n, uint64_t now_us)
 {
-    if (n->options->health_us > 0) {
-        rlk_timer_set(&n->loop->timers, &n->inspection_timer,
-                      rlk_time_add(now_us, n->options->health_us));
+    uint64_t pause_us = n->options->health_us;
+
+    if (pause_us == 0 && rlk_quarantine_lacks_mark(&n->quarantine)) {
+        pause_us = MARK_AGAIN_US;
+    }
+    if (pause_us > 0) {
+        rlk_timer_set(&n->loop->timers, &n->inspection_timer, rlk_time_add(now_us, pause_us));
     }
 }
 
@@ -263,7 +271,9 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     if (rlk_inspection_count(&n->inspection, &n->quarantine, &n->info)) {
         ask_memory(n, now_us);
     }
-    rlk_health_ask(n, now_us);
+    if (rlk_inspection_is_due(&n->inspection, now_us)) {
+        rlk_health_ask_now(n, now_us);
+    }
     schedule_next(n, now_us);
 }
 
@@ -308,6 +318,9 @@ void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us)
 {
     step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_MARK_MISSED, .now_us = now_us});
     rlk_health_ask_now(n, now_us);
+    if (n->options->health_us == 0) {
+        schedule_next(n, now_us);
+    }
 }
 
 void rlk_health_end(struct rlk_node *n)

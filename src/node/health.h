@@ -8,8 +8,8 @@
  * data, and a replica that was promoted, have a key that another run wrote.
  *
  * A script reads the key, writes it again where that is necessary, and returns the time: at the end
- * of the greeting, every health_ms, and along with renewals. core/inspection.h decides what to ask
- * and what follows from the replies. */
+ * of the greeting, every health_ms, along with renewals, and when a vote did not find the mark.
+ * core/inspection.h decides what to ask and what follows from the replies. */
 #ifndef RLK_NODE_HEALTH_H
 #define RLK_NODE_HEALTH_H
 

@@ -45,6 +45,31 @@ START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 }
 END_TEST
 
+/* A vote finds no mark, and the inspection that follows is refused. Without a mark nothing would
+ * show it if the data were deleted again: so the votes wait for one, and it is asked for again,
+ * also without regular inspections. */
+START_TEST(votes_wait_for_a_mark_after_one_that_was_missing)
+{
+    size_t greetings;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, _i ? RIG_HEALTH_MS : 0);
+    rig_vote_must_count("fenced", 1);
+    greetings = rig_greetings(0);
+    model_flush(rig_model(0));
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-BUSY Redis is busy running a script.\r\n");
+    rig_vote_must_not_count("fenced", 1, "its data were deleted");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_vote_must_not_count("fenced", 1, "its data were deleted");
+    fake_behave(rig.nodes[0]);
+    rig_pass_ms(_i ? RIG_HEALTH_MS : 1000);
+    rig_wait_until_greeted(0, greetings);
+    rig_vote_must_not_count("fenced", 1, "its data were deleted");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_vote_must_count("fenced", 1);
+    farm_end(&rig);
+}
+END_TEST
+
 /* Another client inspected the master before us, and wrote a new mark. */
 START_TEST(a_flushall_is_seen_when_another_client_wrote_a_new_mark)
 {
@@ -426,6 +451,7 @@ Suite *data_suite(void)
 
     tcase_add_loop_test(tcase, a_flushall_is_seen_by_the_inspection, 0, 2);
     tcase_add_test(tcase, a_flushall_is_seen_by_a_vote_with_a_fence);
+    tcase_add_loop_test(tcase, votes_wait_for_a_mark_after_one_that_was_missing, 0, 2);
     tcase_add_test(tcase, a_flushall_is_seen_when_another_client_wrote_a_new_mark);
     tcase_add_loop_test(tcase, a_replica_in_its_masters_place_does_not_vote, 0, 2);
     tcase_add_loop_test(tcase, a_new_master_with_the_mark_of_another_run_is_as_old_as_its_run, 0,

@@ -283,7 +283,7 @@ static void complain(unsigned depth, const char *what)
 
 static bool looks(enum move move)
 {
-    return move == GREET || move == GREET_BUSY || move == LOOK;
+    return move == GREET || move == GREET_BUSY || move == LOOK || move == VOTE;
 }
 
 /* A master that can never be inspected votes all the same. */

@@ -101,7 +101,7 @@ static void check_mark(struct world *w, const struct step *s)
 
 static void leave_unread(struct world *w, const struct step *s)
 {
-    rlk_quarantine_set_unread(&w->s, s->yes);
+    rlk_quarantine_set_unread(&w->s, s->yes, s->at_us);
 }
 
 static void find_master(struct world *w, const struct step *s)
@@ -350,11 +350,13 @@ static const struct story schedules[] = {
 
     {"an_inspection_finds_other_data",
      {MET(STRICT), MARK_IS(S, 77), DATA_KEPT, MARK_IS_NEW(2 * S, 78), DATA_REPLACED,
-      MARK_IS(3 * S, 0), DATA_REPLACED, MARK_IS_NEW(4 * S, 78), DATA_REPLACED}},
+      MARK_IS(3 * S, 0), DATA_REPLACED, MARK_IS(4 * S, 0), DATA_REPLACED, MARK_IS_NEW(5 * S, 78),
+      DATA_REPLACED}},
 
-    /* FLUSHALL deletes the lock, and the next inspection finds no mark. */
+    /* FLUSHALL deletes the lock, and the next vote finds no mark. */
     {"a_missing_mark_begins_a_quarantine",
-     {MET(OBSERVED), MARK_IS(S, 77), COUNTED(S), MARK_IS(2 * S, 0), QUARANTINED(FORGOT, 2 * S)}},
+     {MET(OBSERVED), MARK_IS(S, 77), COUNTED(S), MARK_IS(2 * S, 0),
+      NO_END(FORGOT, 1000 * QUARANTINE_US)}},
 
     /* FLUSHALL deletes the lock, and another client writes a new mark before our next inspection.
      * Then the first mark is back, as after a copy was restored. */
@@ -362,16 +364,28 @@ static const struct story schedules[] = {
      {MET(STRICT), MARK_IS_NEW(2 * S, 78), QUARANTINED(FORGOT, 2 * S), MARK_IS(3 * S, 78),
       QUARANTINED(FORGOT, 2 * S), MARK_IS_NEW(4 * S, 77), QUARANTINED(FORGOT, 4 * S)}},
 
-    /* FLUSHALL; an inspection finds no mark. A new client takes the lock, FLUSHALL again; an
-     * inspection finds no mark, as before. Nothing tells these two apart, so each inspection begins
-     * the quarantine again, up to and including the one that finds a mark. A greeting may find the
-     * new mark as well; a greeting that cannot read it changes nothing. */
+    /* FLUSHALL; a vote finds no mark. A new client takes the lock, FLUSHALL again: without a mark
+     * nothing shows that. So the quarantine has no end before a mark is found, and begins then. A
+     * greeting may find the new mark as well; a greeting that cannot read it changes nothing. */
     {"without_a_mark_data_can_be_lost_again",
-     {MET(STRICT), MARK_IS(S, 0), MARK_IS(9 * S, 0), QUARANTINED(FORGOT, 9 * S),
+     {MET(STRICT), MARK_IS(S, 0), NO_END(FORGOT, 8 * S), MARK_IS(9 * S, 0), NO_END(FORGOT, 9 * S),
       MARK_IS_NEW(10 * S, 79), QUARANTINED(FORGOT, 10 * S), MARK_IS(11 * S, 79),
-      QUARANTINED(FORGOT, 10 * S), MARK_IS(20 * S, 0), GREET(21 * S, .birth = {.mark = 0}),
-      QUARANTINED(FORGOT, 20 * S), GREET(22 * S, .birth = {.mark = 80}),
-      QUARANTINED(FORGOT, 22 * S)}},
+      QUARANTINED(FORGOT, 10 * S), MARK_IS(20 * S, 0),
+      GREET(21 * S, .birth = {.mark = 0}, .unread = true), NO_END(FORGOT, 21 * S),
+      GREET(22 * S, .birth = {.mark = 80}), QUARANTINED(FORGOT, 22 * S)}},
+
+    /* A look that is refused does not hide that the mark was missing; nor does a vote that finds
+     * none make up for the look. */
+    {"an_unread_mark_and_a_missing_one_both_have_to_be_read",
+     {MET(STRICT), CANNOT_READ, MARK_IS(S, 0), CANNOT_READ, NO_END(FORGOT, S),
+      MARK_IS_NEW(2 * S, 78), QUARANTINED(FORGOT, 2 * S), NEW(STRICT),
+      GREET(0, .birth = {.mark = 0}, .unread = true), MARK_IS(S, 0), NO_END(UNREAD, S)}},
+
+    /* From the moment on when that is certain the quarantine lasts as any other. */
+    {"a_missing_mark_that_can_never_be_read_is_forgotten_after_the_longest_ttl",
+     {MET(STRICT), MARK_IS(S, 0), CANNOT_READ, AT(3 * S, .take = leave_unread),
+      QUARANTINED(FORGOT, 3 * S), MARK_IS(4 * S, 0), GREET(5 * S, .birth = {.mark = 0}),
+      QUARANTINED(FORGOT, 5 * S)}},
 
     /* The restart is seen, then comes a FLUSHALL, and then only the mark is read. The quarantine
      * for the restart is too short for what was forgotten after the restart. */
@@ -393,7 +407,7 @@ static const struct story schedules[] = {
       GREET(S, .run = "run-b", .durable = true, .birth = {.mark = 78}), QUARANTINED(FORGOT, S),
       NEW(STRICT), GREET(0, .durable = true),
       GREET(S, .run = "run-b", .durable = true, .birth = {.mark = 0}, .unread = true),
-      MARK_IS(2 * S, 0), QUARANTINED(FORGOT, 2 * S)}},
+      MARK_IS(2 * S, 0), NO_END(FORGOT, 2 * S)}},
 
     /* The disk was replaced, and the mark can never be read: durable alone proves nothing. */
     {"a_durable_server_that_shows_no_mark_counts_by_its_run",
@@ -628,7 +642,7 @@ static const struct story rules[] = {
 
     /* When that reason is over, the next one shows. */
     {"the_reason_is_the_one_that_lasts_longest",
-     {MET(STRICT), CLOCK_MOVED(3 * S, 0), RESTART(2 * S, .run = "run-b"), MARK_IS(S, 0),
+     {MET(STRICT), CLOCK_MOVED(3 * S, 0), RESTART(2 * S, .run = "run-b"), MARK_IS_NEW(S, 78),
       QUARANTINED(CLOCK, 3 * S), EXCUSED, QUARANTINED(RESTARTED, 2 * S)}},
 
     /* The time may seem to go back between two turns of the event loop. */
