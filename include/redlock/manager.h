@@ -95,8 +95,11 @@ struct redlock_options {
      * unknown, and it is left out of new tries until it answers. A master that is only slow is
      * never disconnected for this. */
     uint32_t node_timeout_ms;
-    /* The timeout of a connection: 1 to 60000, default 2000. It includes the greeting: login and
-     * the first questions. A name may have several addresses; each of them gets this time. */
+    /* The timeout of a connection: 1 to 60000, default 2000. It includes the lookup of the name and
+     * the greeting: login and the first questions. A name may have several addresses (IPv4 and
+     * IPv6). They share this time: every 250 ms the next one is tried beside those that have not
+     * answered, at once when one refuses, and the first that is connected is used. The one that
+     * worked last is tried first. */
     uint32_t connect_timeout_ms;
     /* The longest ttl that a request may ask for: 10 to 86400000 (24 h), default 300000 (5 min).
      * All clients of these masters must use the same number. */

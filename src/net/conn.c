@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <redlock/error.h>
@@ -13,12 +13,6 @@
 #include "net/clock.h"
 #include "net/loop.h"
 #include "net/secret.h"
-
-/* The kernel ends the connection about 30 s after the machine of the peer has disappeared. */
-#define KEEPALIVE_IDLE_S 15
-#define KEEPALIVE_INTERVAL_S 5
-#define KEEPALIVE_PROBES 3
-#define USER_TIMEOUT_MS 30000
 
 static void on_flush(struct rlk_call *call);
 
@@ -159,27 +153,6 @@ static void on_flush(struct rlk_call *call)
     }
 }
 
-static void on_connected(struct rlk_conn *c)
-{
-    int error = 0;
-    socklen_t len = sizeof(error);
-
-    if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &len)) {
-        error = errno;
-    }
-    if (error) {
-        fail(c, fault_of_system(error));
-        return;
-    }
-    arm_write(c, false);
-    if (event_add(c->read_event, NULL)) {
-        fail(c, fault_of(RLK_FAULT_MEMORY));
-        return;
-    }
-    c->state = RLK_CONN_OPEN;
-    c->handler->opened(c);
-}
-
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
     struct rlk_conn *c = arg;
@@ -188,8 +161,6 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (rlk_fork_is_child(&c->loop->fork)) {
         event_del(c->write_event);
-    } else if (c->state == RLK_CONN_CONNECTING) {
-        on_connected(c);
     } else {
         flush(c);
     }
@@ -246,63 +217,27 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static void set_tcp_options(int fd)
-{
-    static const struct {
-        int level, name, value;
-    } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},
-        {SOL_SOCKET, SO_KEEPALIVE, 1},
-        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
-        {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
-        {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES},
-        {IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT_MS},
-    };
-    size_t i;
-
-    /* Without an option the connection is slower, or its end is noticed later; nothing else. */
-    for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-        setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
-    }
-}
-
-static int make_events(struct rlk_conn *c)
+static bool make_events(struct rlk_conn *c)
 {
     struct event_base *base = c->loop->base;
 
     c->read_event = event_new(base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
     c->write_event = event_new(base, c->fd, EV_WRITE | EV_PERSIST, on_writable, c);
-    return c->read_event && c->write_event && rlk_reply_parser_init(&c->in) == 0 ? 0 : -1;
+    return c->read_event && c->write_event && rlk_reply_parser_init(&c->in) == 0 &&
+           event_add(c->read_event, NULL) == 0;
 }
 
-int rlk_conn_open(struct rlk_conn *c, const struct sockaddr *addr, socklen_t len,
-                  struct rlk_fault *ret_fault)
+int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_fault *ret_fault)
 {
     c->opened++;
-    c->fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (c->fd < 0) {
-        *ret_fault = fault_of_system(errno);
-        return -1;
-    }
-    if (addr->sa_family != AF_UNIX) {
-        set_tcp_options(c->fd);
-    }
-    if (make_events(c)) {
+    c->fd = fd;
+    if (!make_events(c)) {
         *ret_fault = fault_of(RLK_FAULT_MEMORY);
         rlk_conn_close(c, true);
         return -1;
     }
-    c->state = RLK_CONN_CONNECTING;
-    if (connect(c->fd, addr, len) && errno != EINPROGRESS) {
-        *ret_fault = fault_of_system(errno);
-        rlk_conn_close(c, true);
-        return -1;
-    }
-    if (!arm_write(c, true)) {
-        *ret_fault = fault_of(RLK_FAULT_MEMORY);
-        rlk_conn_close(c, true);
-        return -1;
-    }
+    c->state = RLK_CONN_OPEN;
+    c->handler->opened(c);
     return 0;
 }
 

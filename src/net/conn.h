@@ -1,7 +1,9 @@
 /* conn.h - one socket: bytes out, replies in.
  *
- *   CLOSED --rlk_conn_open--> CONNECTING --writable--> OPEN --error, end, bad bytes--> CLOSED
- *                                                              (handler->broken is called once)
+ *   CLOSED --rlk_conn_open--> OPEN --error, end, bad bytes--> CLOSED
+ *                                     (handler->broken is called once)
+ *
+ * It gets its socket connected: net/dial.h.
  *
  * Commands are appended to a buffer and leave in one send at the end of the loop turn, however
  * many they are. EV_WRITE is armed only while the socket accepts no more bytes. Replies are passed
@@ -15,7 +17,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
 #include "net/fault.h"
 #include "net/reply.h"
@@ -32,16 +33,16 @@ struct rlk_loop;
 #define RLK_CONN_DRAIN_MAX (1024 * 1024)
 
 struct rlk_conn_handler {
+    /* Bytes can be sent. May be called before rlk_conn_open() returns. */
     void (*opened)(struct rlk_conn *c);
     /* One complete reply, borrowed for the call. now_us: the clock, read after the bytes came. */
     void (*replied)(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us);
-    /* The connection has ended, or could not be made. It is closed already. */
+    /* The connection has ended. It is closed already. */
     void (*broken)(struct rlk_conn *c, const struct rlk_fault *fault);
 };
 
 enum rlk_conn_state {
     RLK_CONN_CLOSED = 0,
-    RLK_CONN_CONNECTING,
     RLK_CONN_OPEN
 };
 
@@ -66,10 +67,10 @@ void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
 /* Close, and free the memory. The handler is not called. */
 void rlk_conn_end(struct rlk_conn *c);
 
-/* Begin to connect. Returns 0: handler->opened or handler->broken is called later. Otherwise
- * *ret_fault says why not, the connection is closed, and no handler is called. */
-int rlk_conn_open(struct rlk_conn *c, const struct sockaddr *addr, socklen_t len,
-                  struct rlk_fault *ret_fault);
+/* Use a socket that is connected and does not block; it is the connection's from now on, also on
+ * failure. 0: handler->opened is called. Otherwise *ret_fault says why not, the connection is
+ * closed, and no handler is called. */
+int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_fault *ret_fault);
 
 /* Make room for `len` more bytes. False: out of memory, or more than RLK_CONN_OUT_MAX. */
 bool rlk_conn_reserve(struct rlk_conn *c, size_t len);

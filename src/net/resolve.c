@@ -10,23 +10,16 @@
 #include <sys/un.h>
 
 #include "base/alloc.h"
+#include "net/addresses.h"
 #include "net/loop.h"
 #include "net/uri.h"
-
-static void add(struct rlk_resolve *r, const void *address, size_t len)
-{
-    if (r->n < RLK_RESOLVE_MAX && len <= sizeof(r->address[0])) {
-        memcpy(&r->address[r->n], address, len);
-        r->len[r->n++] = (socklen_t)len;
-    }
-}
 
 static void add_unix(struct rlk_resolve *r, const char *path)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
 
     memcpy(un.sun_path, path, strlen(path)); /* rlk_uri_parse() checked that it fits */
-    add(r, &un, sizeof(un));
+    rlk_addresses_add(r->addresses, &un, sizeof(un));
 }
 
 static bool add_numeric(struct rlk_resolve *r, const struct rlk_uri *uri)
@@ -35,11 +28,13 @@ static bool add_numeric(struct rlk_resolve *r, const struct rlk_uri *uri)
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)uri->port)};
 
     if (inet_pton(AF_INET, uri->host, &v4.sin_addr) == 1) {
-        add(r, &v4, sizeof(v4));
+        rlk_addresses_add(r->addresses, &v4, sizeof(v4));
     } else if (inet_pton(AF_INET6, uri->host, &v6.sin6_addr) == 1) {
-        add(r, &v6, sizeof(v6));
+        rlk_addresses_add(r->addresses, &v6, sizeof(v6));
+    } else {
+        return false;
     }
-    return r->n > 0;
+    return true;
 }
 
 /* One name lookup. It outlives its cancellation: evdns calls on_name() for that, too, later. */
@@ -49,7 +44,7 @@ struct rlk_lookup {
     struct evdns_getaddrinfo_request *request;
 };
 
-static void finish_name(struct rlk_resolve *r, int result)
+static void finish_name(struct rlk_resolve *r, int result, bool found)
 {
     struct rlk_fault fault = {RLK_FAULT_NO_ADDRESS, ""};
 
@@ -57,7 +52,7 @@ static void finish_name(struct rlk_resolve *r, int result)
         fault = (struct rlk_fault){RLK_FAULT_SYSTEM, evutil_gai_strerror(result)};
     }
     r->lookup = NULL;
-    r->done(r, r->n ? NULL : &fault);
+    r->done(r, found ? NULL : &fault);
 }
 
 static void on_name(int result, struct evutil_addrinfo *list, void *arg)
@@ -65,6 +60,7 @@ static void on_name(int result, struct evutil_addrinfo *list, void *arg)
     struct rlk_lookup *lookup = arg;
     struct rlk_resolve *r = lookup->r;
     struct evutil_addrinfo *ai;
+    bool found = false;
 
     if (rlk_fork_is_child(&lookup->loop->fork)) {
         return; /* the lookup belongs to the parent process */
@@ -72,13 +68,14 @@ static void on_name(int result, struct evutil_addrinfo *list, void *arg)
     lookup->loop->lookups--;
     rlk_free(lookup);
     for (ai = list; r && ai; ai = ai->ai_next) {
-        add(r, ai->ai_addr, ai->ai_addrlen);
+        rlk_addresses_add(r->addresses, ai->ai_addr, ai->ai_addrlen);
+        found = true;
     }
     if (list) {
         evutil_freeaddrinfo(list);
     }
     if (r) {
-        finish_name(r, result);
+        finish_name(r, result, found);
     }
 }
 
@@ -122,7 +119,6 @@ static void start_name(struct rlk_resolve *r, struct rlk_loop *loop, const struc
 
 void rlk_resolve_start(struct rlk_resolve *r, struct rlk_loop *loop, const struct rlk_uri *uri)
 {
-    r->n = 0;
     r->lookup = NULL;
     if (uri->path) {
         add_unix(r, uri->path);

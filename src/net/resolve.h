@@ -4,22 +4,16 @@
 #ifndef RLK_NET_RESOLVE_H
 #define RLK_NET_RESOLVE_H
 
-#include <sys/socket.h>
-
 #include "net/fault.h"
 
+struct rlk_addresses;
 struct rlk_loop;
 struct rlk_lookup;
 struct rlk_uri;
 
-/* The most addresses of one name that are tried. */
-#define RLK_RESOLVE_MAX 8
-
 struct rlk_resolve {
-    struct rlk_lookup *lookup; /* the name lookup under way; NULL: none */
-    unsigned n;
-    socklen_t len[RLK_RESOLVE_MAX];
-    struct sockaddr_storage address[RLK_RESOLVE_MAX];
+    struct rlk_lookup *lookup;       /* the name lookup under way; NULL: none */
+    struct rlk_addresses *addresses; /* to which they are added; borrowed */
     /* Called once for each start that is not cancelled, perhaps before rlk_resolve_start() returns.
      * fault: NULL when there is at least one address. */
     void (*done)(struct rlk_resolve *r, const struct rlk_fault *fault);

@@ -15,8 +15,6 @@
 #define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
 
-static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us);
-
 RLK_TRACE_COLD static void trace_trouble(const struct rlk_node *n)
 {
     char text[RLK_NODE_TEXT];
@@ -107,7 +105,10 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
     /* A node that goes down for another reason is no longer known to be a duplicate. */
     n->duplicate = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
 
-    rlk_resolve_cancel(&n->resolve);
+    if (n->state == RLK_NODE_GREETING) {
+        rlk_dial_note_failed(&n->dial);
+    }
+    rlk_dial_cancel(&n->dial);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
     rlk_conn_close(&n->conn, true);
@@ -142,14 +143,12 @@ void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t)
 /* connect_timeout_ms is over, and the node is not UP. */
 static void give_up(struct rlk_node *n, uint64_t now_us)
 {
-    static const enum rlk_trouble_kind kinds[] = {
-        [RLK_NODE_RESOLVING] = RLK_TROUBLE_NAME_LATE,
-        [RLK_NODE_CONNECTING] = RLK_TROUBLE_CONNECT_LATE,
-        [RLK_NODE_GREETING] = RLK_TROUBLE_GREETING_LATE,
-    };
+    enum rlk_trouble_kind kind = n->state == RLK_NODE_GREETING     ? RLK_TROUBLE_GREETING_LATE
+                                 : n->dial.step == RLK_DIAL_LOOKUP ? RLK_TROUBLE_NAME_LATE
+                                                                   : RLK_TROUBLE_CONNECT_LATE;
 
-    rlk_node_note(n, &(struct rlk_trouble){.kind = kinds[n->state],
-                                           .number = n->options->connect_timeout_us / 1000});
+    rlk_node_note(
+        n, &(struct rlk_trouble){.kind = kind, .number = n->options->connect_timeout_us / 1000});
     go_down(n, now_us);
 }
 
@@ -159,55 +158,34 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
     if (n->state == RLK_NODE_DOWN) {
         rlk_node_start(n, now_us);
-        return;
-    }
-    if (n->state == RLK_NODE_UP) {
+    } else if (n->state == RLK_NODE_UP) {
         n->hooks->capacity_freed(n, now_us);
-        return;
+    } else {
+        give_up(n, now_us);
     }
-    if (n->state == RLK_NODE_CONNECTING && n->next_address < n->resolve.n) {
-        rlk_conn_close(&n->conn, true);
-        connect_next(n, (struct rlk_fault){RLK_FAULT_NONE, ""}, now_us);
-        return;
-    }
-    give_up(n, now_us);
 }
 
-static void on_resolved(struct rlk_resolve *r, const struct rlk_fault *fault)
+static void fail_to_connect(struct rlk_node *n, enum rlk_trouble_kind kind,
+                            const struct rlk_fault *fault)
 {
-    struct rlk_node *n = RLK_CONTAINER(r, struct rlk_node, resolve);
-    uint64_t now_us = rlk_clock_us();
+    note_fault(n, kind, fault);
+    go_down(n, rlk_clock_us());
+}
+
+static void on_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *fault)
+{
+    struct rlk_node *n = RLK_CONTAINER(d, struct rlk_node, dial);
+    struct rlk_fault why;
 
     if (fault) {
-        note_fault(n, RLK_TROUBLE_NAME, fault);
-        go_down(n, now_us);
+        fail_to_connect(n, d->step == RLK_DIAL_LOOKUP ? RLK_TROUBLE_NAME : RLK_TROUBLE_CONNECT,
+                        fault);
         return;
     }
-    n->next_address = 0;
-    connect_next(n, (struct rlk_fault){RLK_FAULT_NONE, ""}, now_us);
-}
-
-static void set_give_up(struct rlk_node *n, uint64_t now_us)
-{
-    rlk_timer_set(&n->loop->timers, &n->timer,
-                  rlk_time_add(now_us, n->options->connect_timeout_us));
-}
-
-/* Connect to the next address. fault: why the last attempt failed, for when none is left. */
-static void connect_next(struct rlk_node *n, struct rlk_fault fault, uint64_t now_us)
-{
-    n->state = RLK_NODE_CONNECTING;
-    while (n->next_address < n->resolve.n) {
-        unsigned i = n->next_address++;
-
-        if (rlk_conn_open(&n->conn, (struct sockaddr *)&n->resolve.address[i], n->resolve.len[i],
-                          &fault) == 0) {
-            set_give_up(n, now_us);
-            return;
-        }
+    n->state = RLK_NODE_GREETING;
+    if (rlk_conn_open(&n->conn, fd, &why)) {
+        fail_to_connect(n, RLK_TROUBLE_CONNECT, &why);
     }
-    note_fault(n, RLK_TROUBLE_CONNECT, &fault);
-    go_down(n, now_us);
 }
 
 static void on_opened(struct rlk_conn *c)
@@ -215,7 +193,6 @@ static void on_opened(struct rlk_conn *c)
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
     uint64_t now_us = rlk_clock_us();
 
-    n->state = RLK_NODE_GREETING;
     if (!n->hooks->greet(n, now_us)) {
         rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
         go_down(n, now_us);
@@ -250,10 +227,6 @@ static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
     uint64_t now_us = rlk_clock_us();
 
-    if (n->state == RLK_NODE_CONNECTING) {
-        connect_next(n, *fault, now_us);
-        return;
-    }
     note_fault(n, n->state == RLK_NODE_UP ? RLK_TROUBLE_BROKEN : RLK_TROUBLE_GREETING_BROKEN,
                fault);
     go_down(n, now_us);
@@ -272,25 +245,26 @@ void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_o
     n->hooks = hooks;
     n->owner = owner;
     n->since_us = rlk_clock_us();
-    n->resolve.done = on_resolved;
     rlk_prng_seed(&n->prng, seed);
     rlk_timer_init(&n->timer, on_timer);
     rlk_quarantine_init(&n->quarantine, rlk_options_quarantine_policy(options, index),
                         rlk_time_from_ms(options->max_ttl_ms), options->drift_ppm);
+    rlk_dial_init(&n->dial, loop, on_dialed);
     rlk_conn_init(&n->conn, loop, &conn_handler);
     rlk_watch_init(n);
 }
 
 void rlk_node_start(struct rlk_node *n, uint64_t now_us)
 {
-    n->state = RLK_NODE_RESOLVING;
-    set_give_up(n, now_us);
-    rlk_resolve_start(&n->resolve, n->loop, n->uri);
+    n->state = RLK_NODE_DIALING;
+    rlk_timer_set(&n->loop->timers, &n->timer,
+                  rlk_time_add(now_us, n->options->connect_timeout_us));
+    rlk_dial_start(&n->dial, n->uri);
 }
 
 void rlk_node_end(struct rlk_node *n)
 {
-    rlk_resolve_cancel(&n->resolve);
+    rlk_dial_cancel(&n->dial);
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
     if (n->state == RLK_NODE_UP) {
@@ -306,6 +280,7 @@ void rlk_node_end(struct rlk_node *n)
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
 {
     rlk_timer_cancel(&n->loop->timers, &n->timer);
+    rlk_dial_note_worked(&n->dial);
     n->state = RLK_NODE_UP;
     n->connect_failed = n->duplicate = false;
     n->expected = 0;

@@ -1,10 +1,12 @@
 /* node.h - one master: its connection, the commands in flight, and reconnecting.
  *
- *            time is up         an address          connected          greeted
- *   DOWN -----------------> RESOLVING -------> CONNECTING -------> GREETING -------> UP
- *    ^                          |                   |                 |               |
- *    +--------------------------+-------------------+-----------------+---------------+
- *                   failed: retry after a back-off with full jitter, 10 ms to 2 s
+ *            time is up           connected            greeted
+ *   DOWN -----------------> DIALING ---------> GREETING ---------> UP
+ *    ^                         |                  |                |
+ *    +-------------------------+------------------+----------------+
+ *          failed: retry after a back-off with full jitter, 10 ms to 2 s
+ *
+ * From the begin of DIALING to UP it may take connect_timeout_ms, over all addresses of the name.
  *
  * No command is ever queued for a node that is not UP; only releases wait for it, as pending
  * releases [S5]. A node whose oldest reply is overdue is stuck [S14]: it is still UP, but rounds do
@@ -21,7 +23,7 @@
 #include "core/server.h"
 #include "core/quarantine.h"
 #include "net/conn.h"
-#include "net/resolve.h"
+#include "net/dial.h"
 #include "net/timers.h"
 #include "node/command.h"
 #include "node/pending_list.h"
@@ -40,8 +42,7 @@ struct rlk_uri;
 
 enum rlk_node_state {
     RLK_NODE_DOWN = 0,
-    RLK_NODE_RESOLVING,
-    RLK_NODE_CONNECTING,
+    RLK_NODE_DIALING,
     RLK_NODE_GREETING,
     RLK_NODE_UP
 };
@@ -86,8 +87,7 @@ struct rlk_node {
     struct rlk_prng prng;
     struct rlk_timer timer; /* DOWN: when to connect; until UP: when to give up; UP: when to send
                                the pending releases that it refused; not set: with the next reply */
-    struct rlk_resolve resolve;
-    unsigned next_address;
+    struct rlk_dial dial;
     struct rlk_conn conn;
     struct rlk_inflight inflight;
     struct rlk_pending_list pending;

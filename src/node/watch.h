@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "net/conn.h"
+#include "net/dial.h"
 #include "net/timers.h"
 
 struct rlk_node;
@@ -62,6 +63,7 @@ enum rlk_watch_step {
 };
 
 struct rlk_watch {
+    struct rlk_dial dial;
     struct rlk_conn conn;
     enum rlk_watch_step step;
     struct rlk_timer timer;      /* CLOSED: when to open it; until it is greeted: when to give up */

@@ -57,6 +57,7 @@ bool rlk_watch_close(struct rlk_node *n)
     if (w->step == RLK_WATCH_DONE) {
         RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_UNWATCHED);
     }
+    rlk_dial_cancel(&w->dial);
     rlk_conn_close(&w->conn, true);
     w->step = RLK_WATCH_CLOSED;
     w->tracks = false;
@@ -299,22 +300,29 @@ static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
 
 static const struct rlk_conn_handler conn_handler = {on_opened, on_replied, on_broken};
 
+static void on_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *fault)
+{
+    struct rlk_watch *w = RLK_CONTAINER(d, struct rlk_watch, dial);
+    struct rlk_fault why;
+
+    if (fault) {
+        on_broken(&w->conn, fault);
+    } else if (rlk_conn_open(&w->conn, fd, &why)) {
+        on_broken(&w->conn, &why);
+    }
+}
+
 /* At the address that the command connection uses. */
 static void open_watch(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_watch *w = &n->watch;
-    unsigned i = n->next_address - 1;
-    struct rlk_fault fault;
 
     w->step = RLK_WATCH_OPENING;
     w->client_id = 0;
     w->invalidations = false;
     rlk_timer_set(&n->loop->timers, &w->timer,
                   rlk_time_add(now_us, n->options->connect_timeout_us));
-    if (rlk_conn_open(&w->conn, (struct sockaddr *)&n->resolve.address[i], n->resolve.len[i],
-                      &fault)) {
-        on_broken(&w->conn, &fault);
-    }
+    rlk_dial_start_same(&w->dial, &n->dial);
 }
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
@@ -357,6 +365,7 @@ void rlk_watch_init(struct rlk_node *n)
 {
     rlk_timer_init(&n->watch.timer, on_timer);
     rlk_timer_init(&n->watch.idle_timer, on_idle);
+    rlk_dial_init(&n->watch.dial, n->loop, on_dialed);
     rlk_conn_init(&n->watch.conn, n->loop, &conn_handler);
 }
 

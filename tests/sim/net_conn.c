@@ -1,21 +1,19 @@
-/* net_conn.c - src/net/conn.h: bytes out, replies in, over the wires of the world. As in the
- * library, what a turn appends is sent at its end. */
+/* net_conn.c - src/net/dial.h and conn.h: bytes out, replies in, over the wires of the world. As in
+ * the library, what a turn appends is sent at its end. A wire is a file descriptor here. */
 #include "net/conn.h"
 
-#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "net/dial.h"
 #include "net/loop.h"
+#include "net/uri.h"
 #include "sim/command.h"
 #include "sim/net.h"
 #include "sim/process.h"
 #include "sim/reply.h"
 #include "sim/watch.h"
 #include "sim/wire.h"
-
-static const struct client *client_of(const struct rlk_conn *c)
-{
-    return (const struct client *)c->loop->base;
-}
 
 static void on_flush(struct rlk_call *call)
 {
@@ -41,33 +39,90 @@ void rlk_conn_end(struct rlk_conn *c)
     rlk_conn_close(c, false);
 }
 
-/* The last part of its address is the number of the node (net_world.c). */
-static unsigned node_at(const struct sockaddr *addr)
+static void close_wire(struct world *w, unsigned wire, bool hard)
 {
-    return ntohl(((const struct sockaddr_in *)(const void *)addr)->sin_addr.s_addr) & 255;
+    if (!w->wires[wire].watch) {
+        watch_close(w, wire);
+    }
+    wire_close(w, wire, hard || w->ending);
 }
 
-int rlk_conn_open(struct rlk_conn *c, const struct sockaddr *addr, socklen_t len,
-                  struct rlk_fault *ret_fault)
+/* ---- connecting ---- */
+
+void rlk_dial_init(struct rlk_dial *d, struct rlk_loop *loop, rlk_dial_done *done)
+{
+    d->loop = loop;
+    d->done = done;
+    d->step = RLK_DIAL_ATTEMPTS;
+    d->attempts[0].fd = -1;
+}
+
+/* won: the number of the node. */
+static void dial(struct rlk_dial *d, bool watch)
 {
     struct world *w = process_world();
-    unsigned node = node_at(addr);
-    struct peer *p = &w->clients[w->running].peers[node];
+    struct peer *p = &w->clients[w->running].peers[d->won];
+    unsigned wire = wire_open(w, w->running, d->won);
 
-    (void)len;
-    (void)ret_fault;
-    c->fd = (int)wire_open(w, w->running, node);
-    if (p->conn == NULL || p->conn == c) {
-        p->conn = c;
-        p->wire = (unsigned)c->fd;
-    } else { /* a node opens its command connection first */
-        p->watch = c;
-        p->watch_wire = (unsigned)c->fd;
-        w->wires[c->fd].watch = true;
+    w->wires[wire].watch = watch;
+    d->attempts[0].fd = (int)wire;
+    if (watch) {
+        p->watch_dial = d;
+        p->watch_wire = wire;
+    } else {
+        p->dial = d;
+        p->wire = wire;
     }
-    c->state = RLK_CONN_CONNECTING;
+}
+
+/* The last part of an address is the number of the node (process.c). */
+void rlk_dial_start(struct rlk_dial *d, const struct rlk_uri *uri)
+{
+    d->won = (unsigned)atoi(strrchr(uri->host, '.') + 1);
+    dial(d, false);
+}
+
+void rlk_dial_start_same(struct rlk_dial *d, const struct rlk_dial *other)
+{
+    d->won = other->won;
+    dial(d, true);
+}
+
+void rlk_dial_cancel(struct rlk_dial *d)
+{
+    struct world *w = process_world();
+
+    if (d->attempts[0].fd >= 0) {
+        close_wire(w, (unsigned)d->attempts[0].fd, true);
+        d->attempts[0].fd = -1;
+    }
+}
+
+void rlk_dial_note_worked(struct rlk_dial *d)
+{
+    (void)d;
+}
+
+void rlk_dial_note_failed(struct rlk_dial *d)
+{
+    (void)d;
+}
+
+int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_fault *ret_fault)
+{
+    struct world *w = process_world();
+    struct wire *x = &w->wires[fd];
+    struct peer *p = &w->clients[x->client].peers[x->node];
+
+    (void)ret_fault;
+    *(x->watch ? &p->watch : &p->conn) = c;
+    c->fd = fd;
+    c->state = RLK_CONN_OPEN;
+    c->handler->opened(c);
     return 0;
 }
+
+/* ---- an open connection ---- */
 
 bool rlk_conn_reserve(struct rlk_conn *c, size_t len)
 {
@@ -99,10 +154,7 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     struct world *w = process_world();
 
     if (c->fd >= 0) {
-        if (!w->wires[c->fd].watch) {
-            watch_close(w, (unsigned)c->fd);
-        }
-        wire_close(w, (unsigned)c->fd, hard || w->ending);
+        close_wire(w, (unsigned)c->fd, hard);
         c->fd = -1;
     }
     rlk_list_remove(&c->flush.link);
@@ -118,24 +170,42 @@ bool rlk_conn_is_remote(const struct rlk_conn *c)
 
 /* ---- what happens to it ---- */
 
+static struct peer *peer_of(struct world *w, unsigned wire)
+{
+    return &w->clients[w->wires[wire].client].peers[w->wires[wire].node];
+}
+
+static bool is_used(const struct world *w, unsigned wire)
+{
+    return w->wires[wire].client_open && w->clients[w->wires[wire].client].rl;
+}
+
 /* The connection of a wire; NULL when the client has closed it. */
 static struct rlk_conn *conn_of(struct world *w, unsigned wire)
 {
-    const struct wire *x = &w->wires[wire];
-    const struct peer *p = &w->clients[x->client].peers[x->node];
-    struct rlk_conn *c = x->watch ? p->watch : p->conn;
+    const struct peer *p = peer_of(w, wire);
+    struct rlk_conn *c = w->wires[wire].watch ? p->watch : p->conn;
 
-    return x->client_open && w->clients[x->client].rl && c && c->fd == (int)wire ? c : NULL;
+    return is_used(w, wire) && c && c->fd == (int)wire ? c : NULL;
+}
+
+/* The dial whose socket this wire will be; NULL: none. */
+static struct rlk_dial *dial_of(struct world *w, unsigned wire)
+{
+    const struct peer *p = peer_of(w, wire);
+    struct rlk_dial *d = w->wires[wire].watch ? p->watch_dial : p->dial;
+
+    return is_used(w, wire) && d && d->attempts[0].fd == (int)wire ? d : NULL;
 }
 
 void net_on_opened(struct world *w, unsigned wire)
 {
-    struct rlk_conn *c = conn_of(w, wire);
+    struct rlk_dial *d = dial_of(w, wire);
 
-    if (c && c->state == RLK_CONN_CONNECTING) {
-        process_enter(w, client_of(c)->index);
-        c->state = RLK_CONN_OPEN;
-        c->handler->opened(c);
+    if (d) {
+        process_enter(w, w->wires[wire].client);
+        d->attempts[0].fd = -1;
+        d->done(d, (int)wire, NULL);
         process_leave(w);
     }
 }
@@ -191,11 +261,18 @@ void net_on_broken(struct world *w, unsigned wire)
 {
     static const struct rlk_fault fault = {RLK_FAULT_SYSTEM, "Connection reset by peer"};
     struct rlk_conn *c = conn_of(w, wire);
+    struct rlk_dial *d = dial_of(w, wire);
 
+    if (c == NULL && d == NULL) {
+        return;
+    }
+    process_enter(w, w->wires[wire].client);
     if (c) {
-        process_enter(w, client_of(c)->index);
         rlk_conn_close(c, true);
         c->handler->broken(c, &fault);
-        process_leave(w);
+    } else {
+        rlk_dial_cancel(d);
+        d->done(d, -1, &fault);
     }
+    process_leave(w);
 }

@@ -1,7 +1,6 @@
-/* net_world.c - src/net/clock.h, entropy.h, resolve.h, fork.h and format.h: the time of the
- * client that runs, random bytes from the seed, names that resolve at once, no child processes,
- * and commands formatted without sprintf, which hiredis uses and which took half the time of a
- * history. */
+/* net_world.c - src/net/clock.h, entropy.h, fork.h and format.h: the time of the client that runs,
+ * random bytes from the seed, no child processes, and commands formatted without sprintf, which
+ * hiredis uses and which took half the time of a history. */
 #include <arpa/inet.h>
 #include <redlock/error.h>
 #include <stdlib.h>
@@ -11,8 +10,6 @@
 #include "net/entropy.h"
 #include "net/fork.h"
 #include "net/format.h"
-#include "net/resolve.h"
-#include "net/uri.h"
 #include "node/claim.h"
 #include "sim/process.h"
 
@@ -51,23 +48,6 @@ int rlk_entropy_take(struct rlk_entropy *e, void *out, size_t len)
         memcpy(out, &number, sizeof(number));
     }
     return 0;
-}
-
-void rlk_resolve_start(struct rlk_resolve *r, struct rlk_loop *loop, const struct rlk_uri *uri)
-{
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)uri->port)};
-
-    (void)loop;
-    inet_pton(AF_INET, uri->host, &v4.sin_addr);
-    r->n = 1;
-    r->len[0] = sizeof(v4);
-    memcpy(&r->address[0], &v4, sizeof(v4));
-    r->done(r, NULL);
-}
-
-void rlk_resolve_cancel(struct rlk_resolve *r)
-{
-    (void)r; /* resolving has always ended at once */
 }
 
 bool rlk_fork_is_child(const struct rlk_fork *f)

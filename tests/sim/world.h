@@ -256,9 +256,9 @@ struct server {
 
 /* The path from a client to a node. */
 struct peer {
-    struct rlk_conn *conn;
-    unsigned wire;          /* the present connection, or the last one */
-    struct rlk_conn *watch; /* the second one */
+    struct rlk_dial *dial, *watch_dial; /* what makes the connection, and the second one */
+    struct rlk_conn *conn, *watch;
+    unsigned wire; /* the present connection, or the last one */
     unsigned watch_wire;
     bool breaks;                            /* right after its next SET */
     uint64_t there_clear_us, back_clear_us; /* nothing arrives before */

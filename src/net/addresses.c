@@ -1,0 +1,130 @@
+/* addresses.c - keeps, compares and sorts them. */
+#include "net/addresses.h"
+
+#include <string.h>
+
+static void forget_unnamed(struct rlk_addresses *a)
+{
+    unsigned i, kept = 0;
+
+    for (i = 0; i < a->n; i++) {
+        if (a->item[i].is_named) {
+            a->item[kept++] = a->item[i];
+        }
+    }
+    a->n = kept > 0 ? kept : a->n;
+}
+
+void rlk_addresses_begin(struct rlk_addresses *a)
+{
+    unsigned i;
+
+    forget_unnamed(a);
+    for (i = 0; i < a->n; i++) {
+        a->item[i].is_named = false;
+    }
+}
+
+static struct rlk_address *find(struct rlk_addresses *a, const void *socket, size_t len)
+{
+    unsigned i;
+
+    for (i = 0; i < a->n; i++) {
+        if (a->item[i].len == len && memcmp(&a->item[i].socket, socket, len) == 0) {
+            return &a->item[i];
+        }
+    }
+    return NULL;
+}
+
+void rlk_addresses_add(struct rlk_addresses *a, const void *socket, size_t len)
+{
+    struct rlk_address *known = find(a, socket, len);
+
+    if (known == NULL && a->n < RLK_ADDRESSES_MAX && len <= sizeof(known->socket)) {
+        known = &a->item[a->n++];
+        *known = (struct rlk_address){.len = (socklen_t)len};
+        memcpy(&known->socket, socket, len);
+    }
+    if (known) {
+        known->is_named = true;
+    }
+}
+
+static bool is_v6(const struct rlk_address *x)
+{
+    return x->socket.ss_family == AF_INET6;
+}
+
+/* Whether x comes before y, families aside. */
+static bool is_better(const struct rlk_address *x, const struct rlk_address *y)
+{
+    return x->failed != y->failed ? x->failed < y->failed : x->has_worked && !y->has_worked;
+}
+
+static void move(struct rlk_addresses *a, unsigned from, unsigned to)
+{
+    struct rlk_address moved = a->item[from];
+
+    for (; from > to; from--) {
+        a->item[from] = a->item[from - 1];
+    }
+    a->item[to] = moved;
+}
+
+/* Insertion: equal ones keep their order. */
+static void sort_by_rank(struct rlk_addresses *a)
+{
+    unsigned i, to;
+
+    for (i = 1; i < a->n; i++) {
+        for (to = i; to > 0 && is_better(&a->item[i], &a->item[to - 1]); to--) {
+        }
+        move(a, i, to);
+    }
+}
+
+/* The place of the next address of this family from `i` on that has not failed; a->n: none. */
+static unsigned next_of_family(const struct rlk_addresses *a, unsigned i, bool v6)
+{
+    while (i < a->n && a->item[i].failed == 0 && is_v6(&a->item[i]) != v6) {
+        i++;
+    }
+    return i < a->n && a->item[i].failed == 0 ? i : a->n;
+}
+
+static void take_turns(struct rlk_addresses *a)
+{
+    bool v6 = a->n == 0 || !a->item[0].has_worked || is_v6(&a->item[0]);
+    unsigned i, from;
+
+    for (i = 0; i < a->n && a->item[i].failed == 0; i++) {
+        from = next_of_family(a, i, v6);
+        if (from < a->n) {
+            move(a, from, i);
+        }
+        v6 = !is_v6(&a->item[i]);
+    }
+}
+
+void rlk_addresses_sort(struct rlk_addresses *a)
+{
+    forget_unnamed(a);
+    sort_by_rank(a);
+    take_turns(a);
+}
+
+void rlk_addresses_worked(struct rlk_addresses *a, unsigned i)
+{
+    unsigned j;
+
+    for (j = 0; j < a->n; j++) {
+        a->item[j].has_worked = j == i;
+    }
+    a->item[i].failed = 0;
+}
+
+void rlk_addresses_failed(struct rlk_addresses *a, unsigned i)
+{
+    a->item[i].failed = ++a->failures;
+}

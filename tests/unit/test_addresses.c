@@ -1,0 +1,183 @@
+/* test_addresses.c - in which order the addresses of a server are tried. An address is one letter:
+ * capitals are IPv6. */
+#include <ctype.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "lib/runner.h"
+#include "net/addresses.h"
+
+static struct rlk_addresses a;
+
+static void lookup_begins(void)
+{
+    rlk_addresses_begin(&a);
+}
+
+/* The lookup names these. */
+static void found(const char *letters)
+{
+    for (; *letters; letters++) {
+        struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = (in_port_t)*letters};
+        struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = (in_port_t)*letters};
+
+        if (isupper((unsigned char)*letters)) {
+            rlk_addresses_add(&a, &v6, sizeof(v6));
+        } else {
+            rlk_addresses_add(&a, &v4, sizeof(v4));
+        }
+    }
+}
+
+/* The lookup ends, so the addresses are put in order. */
+static const char *order(void)
+{
+    static char letters[RLK_ADDRESSES_MAX + 1];
+    unsigned i;
+
+    rlk_addresses_sort(&a);
+    for (i = 0; i < a.n; i++) {
+        const struct sockaddr_in *v4 = (const void *)&a.item[i].socket; /* the port is at the same
+                                                                           place in both */
+        letters[i] = (char)v4->sin_port;
+    }
+    letters[i] = '\0';
+    return letters;
+}
+
+static const char *looked_up(const char *letters)
+{
+    lookup_begins();
+    found(letters);
+    return order();
+}
+
+static unsigned place_of(char letter)
+{
+    return (unsigned)(strchr(order(), letter) - order());
+}
+
+static void worked(char letter)
+{
+    rlk_addresses_worked(&a, place_of(letter));
+}
+
+static void failed(char letter)
+{
+    rlk_addresses_failed(&a, place_of(letter));
+}
+
+static const struct {
+    const char *found, *order;
+} fresh[] = {
+    {"", ""},           {"a", "a"},        {"ab", "ab"},
+    {"aB", "Ba"},       {"abcD", "Dabc"},  {"abcDEF", "DaEbFc"},
+    {"ABcDe", "AcBeD"}, {"aabBab", "Bab"}, {"abcdefghij", "abcdefgh"},
+};
+
+START_TEST(families_take_turns_and_ipv6_begins)
+{
+    a = (struct rlk_addresses){0};
+    ck_assert_str_eq(looked_up(fresh[_i].found), fresh[_i].order);
+    ck_assert_str_eq(looked_up(fresh[_i].found), fresh[_i].order);
+}
+END_TEST
+
+START_TEST(the_address_that_worked_last_is_first)
+{
+    a = (struct rlk_addresses){0};
+    looked_up("abCD");
+    worked('b');
+    ck_assert_str_eq(looked_up("abCD"), "bCaD");
+    worked('D');
+    ck_assert_str_eq(looked_up("abCD"), "DbCa");
+}
+END_TEST
+
+/* However many fail, each gets its turn: the one that failed longest ago is the next. */
+START_TEST(an_address_that_failed_is_last)
+{
+    a = (struct rlk_addresses){0};
+    looked_up("abc");
+    failed('a');
+    ck_assert_str_eq(looked_up("abc"), "bca");
+    failed('b');
+    ck_assert_str_eq(looked_up("abc"), "cab");
+    failed('c');
+    ck_assert_str_eq(looked_up("abc"), "abc");
+    failed('a');
+    ck_assert_str_eq(looked_up("abc"), "bca");
+    worked('a');
+    ck_assert_str_eq(looked_up("abc"), "abc");
+}
+END_TEST
+
+START_TEST(a_new_address_comes_before_those_that_failed)
+{
+    a = (struct rlk_addresses){0};
+    looked_up("ab");
+    failed('a');
+    failed('b');
+    ck_assert_str_eq(looked_up("abc"), "cab");
+}
+END_TEST
+
+START_TEST(an_address_that_is_no_longer_named_is_forgotten)
+{
+    a = (struct rlk_addresses){0};
+    looked_up("abc");
+    failed('a');
+    ck_assert_str_eq(looked_up("bd"), "bd");
+    ck_assert_str_eq(looked_up("abd"), "bda");
+    ck_assert_uint_eq(a.item[2].failed, 0);
+}
+END_TEST
+
+/* Without an answer the addresses known before are what there is. */
+START_TEST(a_lookup_that_names_nothing_forgets_nothing)
+{
+    a = (struct rlk_addresses){0};
+    looked_up("ab");
+    worked('b');
+    ck_assert_str_eq(looked_up(""), "ba");
+    ck_assert_str_eq(looked_up(""), "ba");
+    ck_assert_str_eq(looked_up("ac"), "ac");
+}
+END_TEST
+
+/* The old addresses were being tried by then. */
+START_TEST(what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup)
+{
+    a = (struct rlk_addresses){0};
+    looked_up("ab");
+    lookup_begins();
+    ck_assert_str_eq(order(), "ab");
+    found("bc");
+    ck_assert_uint_eq(a.n, 3);
+    ck_assert_str_eq(looked_up(""), "bc");
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("addresses");
+    TCase *c = tcase_create("order");
+
+    tcase_add_loop_test(c, families_take_turns_and_ipv6_begins, 0,
+                        sizeof(fresh) / sizeof(fresh[0]));
+    tcase_add_test(c, the_address_that_worked_last_is_first);
+    tcase_add_test(c, an_address_that_failed_is_last);
+    tcase_add_test(c, a_new_address_comes_before_those_that_failed);
+    tcase_add_test(c, an_address_that_is_no_longer_named_is_forgotten);
+    tcase_add_test(c, a_lookup_that_names_nothing_forgets_nothing);
+    tcase_add_test(c, what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
