@@ -82,7 +82,9 @@ struct redlock_options {
     size_t n_nodes;
     /* For masters whose URI has no user or password. NULL: no authentication. A username needs a
      * password. The password never appears in a text of this library; the username does when a
-     * server repeats it (NOPERM User ann has no permissions ...). */
+     * server repeats it (NOPERM User ann has no permissions ...). The library keeps passwords in
+     * memory that core files leave out, and wipes that memory; what it was given is the caller's.
+     */
     const char *username;
     const char *password;
     /* Added in front of every key. NULL or "": the key on the server is exactly the resource, so
@@ -136,6 +138,17 @@ struct redlock_options {
      * digits; it is closed 10 s after the last wait. A master that does not allow it is polled. 0:
      * no second connection; waiting acquires poll, with jitter. Since 0.1. */
     int watch;
+    /* A file whose first line is the password for masters whose URI has none, instead of
+     * `password`. It is read by redlock_new(), and once more before the next try whenever a master
+     * has refused the password. So passwords are changed without a restart: write the new one to
+     * the file, then change it on the masters. Locks that are held go on: connections that are
+     * logged in stay so, and a master that ends ours anyway is a minority, or back within seconds.
+     *
+     * A regular file of up to 4096 bytes, on a local disk or in memory: it is read on the thread of
+     * the loop. A program that asks something else for its passwords writes them to such a file
+     * (also one of memfd_create(), whose name is "/proc/self/fd/N") when login_refused of struct
+     * redlock_node_info says so. NULL: no file. Since 0.1. */
+    const char *password_file;
 };
 
 /* Like redlock_options_init(), for languages that cannot use a C header: writes no more than `size`
@@ -219,6 +232,9 @@ struct redlock_node_info {
     uint64_t quarantine_ms;
     /* The smoothed time from a request to its answer; 0 before the first answer. */
     uint64_t rtt_us;
+    /* 1: the master has refused our user and password, or wants some, and has not let us in since.
+     * `error` says what to do. Since 0.1. */
+    int login_refused;
 };
 
 /* The number of masters that are configured. 0 for NULL. Since 0.1. */

@@ -11,6 +11,7 @@
 #include "net/reply_text.h"
 #include "net/uri.h"
 #include "node/info.h"
+#include "node/login.h"
 #include "node/node.h"
 #include "node/options.h"
 #include "scripts/scripts.h"
@@ -266,8 +267,10 @@ void rlk_checkup_init(struct rlk_checkup *p)
 
 void rlk_checkup_note_connection(struct rlk_checkup *p, const struct rlk_node *n)
 {
+    const char *user = rlk_login_user(n->options->login, n->uri);
+
     p->remote = n->uri->path == NULL && rlk_conn_is_remote(&n->conn);
-    snprintf(p->user, sizeof(p->user), "%.63s", n->uri->user ? n->uri->user : "default");
+    snprintf(p->user, sizeof(p->user), "%.63s", user ? user : "default");
     rlk_reply_make_printable(p->user);
     p->database = n->uri->db;
     snprintf(p->product, sizeof(p->product), "%.*s", (int)strcspn(n->server, " "), n->server);

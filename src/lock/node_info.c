@@ -61,7 +61,8 @@ REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
                                       .error = rlk_node_explain(n, now_us),
                                       .server = n->server,
                                       .quarantine_ms = quarantine_ms(n, now_us),
-                                      .rtt_us = n->rtt_us};
+                                      .rtt_us = n->rtt_us,
+                                      .login_refused = n->login_refused};
     rlk_sized_write(ret_info, &info, sizeof(info));
     return 0;
 }

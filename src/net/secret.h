@@ -14,6 +14,10 @@ void *rlk_secret_alloc(size_t size);
 /* A copy of `len` bytes, NUL terminated; NULL: out of memory. */
 char *rlk_secret_copy(const char *text, size_t len);
 
+/* Read the first line of a file: a regular one of at most 4096 bytes, so that the read does not
+ * block for long. NULL: *ret_text is to be freed; otherwise why not, valid until the next call. */
+const char *rlk_secret_read(const char *path, char **ret_text);
+
 /* Wipe and free; accepts NULL. */
 void rlk_secret_free(void *memory);
 

@@ -12,6 +12,7 @@
 #include "node/health.h"
 #include "node/hello.h"
 #include "node/info.h"
+#include "node/login.h"
 #include "node/node.h"
 #include "node/options.h"
 #include "scripts/scripts.h"
@@ -32,14 +33,12 @@ static void send_next(struct rlk_node *n, uint64_t now_us);
 static void on_auth(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
-    char word[64];
-
     (void)r;
     (void)now_us;
-    if (reply->type == RLK_REPLY_ERROR) {
-        /* Keep the first word only: some servers repeat the password in their error. */
-        snprintf(word, sizeof(word), "%.*s", (int)strcspn(reply->str, " "), reply->str);
-        refuse(n, is_protected(reply) ? RLK_TROUBLE_PROTECTED : RLK_TROUBLE_LOGIN, word);
+    if (is_protected(reply)) {
+        refuse(n, RLK_TROUBLE_PROTECTED, "DENIED");
+    } else if (reply->type == RLK_REPLY_ERROR) {
+        rlk_node_refuse_login(n, reply->str);
     }
 }
 
@@ -107,8 +106,8 @@ static bool send_client_id(struct rlk_node *n, uint64_t now_us)
 
 static void refuse_greeting(struct rlk_node *n, const struct rlk_reply *reply)
 {
-    if (rlk_classify_is_error(reply, "NOAUTH")) {
-        refuse(n, RLK_TROUBLE_PASSWORD_MISSING, NULL);
+    if (rlk_login_is_missing(reply)) {
+        rlk_node_refuse_login(n, reply->str);
     } else if (is_protected(reply)) {
         refuse(n, RLK_TROUBLE_PROTECTED, reply->str);
     } else if (reply->type == RLK_REPLY_ERROR) {
@@ -266,25 +265,13 @@ static void on_script(struct rlk_node *n, const struct rlk_exchange *r,
     }
 }
 
-bool rlk_greeting_auth(const struct rlk_uri *uri, const char *ret_words[RLK_GREETING_AUTH_WORDS])
-{
-    unsigned n = 0;
-
-    ret_words[n++] = "AUTH";
-    if (uri->user) {
-        ret_words[n++] = uri->user;
-    }
-    ret_words[n++] = uri->password;
-    ret_words[n] = NULL;
-    return uri->password != NULL;
-}
-
 static bool send_auth(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {.answered = on_auth};
-    const char *words[RLK_GREETING_AUTH_WORDS];
+    const char *words[RLK_LOGIN_WORDS];
 
-    return !rlk_greeting_auth(n->uri, words) || rlk_node_send_words(n, &kind, words, now_us);
+    return !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
+           rlk_node_send_words(n, &kind, words, now_us);
 }
 
 static bool send_select(struct rlk_node *n, uint64_t now_us)

@@ -28,10 +28,4 @@ struct rlk_uri;
  * rlk_node_refuse(). False: out of memory. */
 bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us);
 
-#define RLK_GREETING_AUTH_WORDS 4
-
-/* The words of AUTH, with NULL behind them; they are borrowed from the URI. False: it has no
- * password, so no AUTH is sent. */
-bool rlk_greeting_auth(const struct rlk_uri *uri, const char *ret_words[RLK_GREETING_AUTH_WORDS]);
-
 #endif

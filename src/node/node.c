@@ -9,6 +9,7 @@
 #include "core/reach.h"
 #include "net/clock.h"
 #include "net/loop.h"
+#include "node/login.h"
 #include "node/options.h"
 #include "node/trace.h"
 
@@ -25,7 +26,7 @@ RLK_TRACE_COLD static void trace_trouble(const struct rlk_node *n)
 
 void rlk_node_quote(const struct rlk_node *n, const char *said, char *out, size_t size)
 {
-    const char *password = n->uri->password;
+    const char *password = rlk_login_password(n->options->login, n->uri);
     const char *secret = password && password[0] ? strstr(said, password) : NULL;
     size_t len = secret ? (size_t)(secret - said) : strlen(said);
 
@@ -140,6 +141,18 @@ void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t)
     go_down(n, rlk_clock_us());
 }
 
+/* Only the first word of the error is kept: some servers repeat the password. */
+void rlk_node_refuse_login(struct rlk_node *n, const char *error)
+{
+    struct rlk_trouble t;
+    char word[64];
+
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(error, " "), error);
+    t = rlk_login_trouble(n->options->login, n->uri, word);
+    n->login_refused = true;
+    rlk_node_refuse(n, &t);
+}
+
 /* connect_timeout_ms is over, and the node is not UP. */
 static void give_up(struct rlk_node *n, uint64_t now_us)
 {
@@ -202,6 +215,7 @@ static void on_opened(struct rlk_conn *c)
 static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
+    bool logged_out = n->state == RLK_NODE_UP && rlk_login_is_missing(reply);
     struct rlk_exchange r;
     uint64_t took_us;
 
@@ -217,7 +231,9 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
         r.kind->answered(n, &r, reply, now_us);
     }
     unref_context(&r);
-    if (n->state == RLK_NODE_UP) {
+    if (n->state == RLK_NODE_UP && logged_out) {
+        rlk_node_refuse_login(n, "NOAUTH");
+    } else if (n->state == RLK_NODE_UP) {
         n->hooks->capacity_freed(n, now_us);
     }
 }
@@ -282,7 +298,7 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     rlk_dial_note_worked(&n->dial);
     n->state = RLK_NODE_UP;
-    n->connect_failed = n->duplicate = false;
+    n->connect_failed = n->duplicate = n->login_refused = false;
     n->expected = 0;
     n->since_us = now_us;
     n->trouble.kind = RLK_TROUBLE_NONE;

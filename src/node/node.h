@@ -83,6 +83,7 @@ struct rlk_node {
 
     enum rlk_node_state state;
     bool connect_failed; /* the last attempt to connect failed: no round waits for the next one */
+    bool login_refused;  /* our login was refused or missing, and none was accepted since */
     uint32_t failures;   /* in a row, for the back-off */
     struct rlk_prng prng;
     struct rlk_timer timer; /* DOWN: when to connect; until UP: when to give up; UP: when to send
@@ -165,6 +166,9 @@ void rlk_node_send_pending(struct rlk_node *n, uint64_t now_us);
  * again after the back-off. */
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
 void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t);
+
+/* The same, because the server has refused our login, or wants one, with this error. */
+void rlk_node_refuse_login(struct rlk_node *n, const char *error);
 
 /* Copy what the server said, cut to size and without secrets: up to our password if the server
  * repeats it, and with no more of a token than the trace shows. */

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "base/time.h"
+#include "node/login.h"
 
 #define MAX_TIMEOUT_MS 60000
 #define MAX_DRIFT_PPM 500000
@@ -99,7 +100,10 @@ static int check_texts(const struct redlock_options *p)
         return refuse(p, REDLOCK_EINVAL, "%zu masters are given; there must be 1 to %d", p->n_nodes,
                       REDLOCK_MAX_NODES);
     }
-    if (p->username && p->password == NULL) {
+    if (p->password && p->password_file) {
+        return refuse(p, REDLOCK_EINVAL, "password and password_file are both set; set one");
+    }
+    if (p->username && p->password == NULL && p->password_file == NULL) {
         return refuse(p, REDLOCK_EINVAL, "username is set without password; set both");
     }
     if (p->key_prefix && strlen(p->key_prefix) >= REDLOCK_MAX_KEY) {
@@ -114,21 +118,17 @@ static int check_texts(const struct redlock_options *p)
     return 0;
 }
 
-/* Use user and password of the options where the URI has none. */
-static int fill_login(const struct redlock_options *p, struct rlk_uri *u)
+static int load_login(struct rlk_options *o, const struct redlock_options *p)
 {
-    if (u->password || p->password == NULL) {
-        return u->user && u->password == NULL ? REDLOCK_EURI : 0;
+    int status;
+
+    o->login = rlk_alloc(sizeof(*o->login));
+    status = o->login ? rlk_login_load(o->login, p) : REDLOCK_ENOMEM;
+    if (status == REDLOCK_EINVAL) {
+        return refuse(p, status, "cannot read the password from the first line of %s: %s",
+                      p->password_file, o->login->unread);
     }
-    u->password = rlk_uri_copy(p->password, strlen(p->password));
-    if (u->password == NULL) {
-        return REDLOCK_ENOMEM;
-    }
-    if (u->user == NULL && p->username) {
-        u->user = rlk_uri_copy(p->username, strlen(p->username));
-        return u->user ? 0 : REDLOCK_ENOMEM;
-    }
-    return 0;
+    return status;
 }
 
 static int load_node(struct rlk_options *o, const struct redlock_options *p, unsigned i)
@@ -142,8 +142,8 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
         return refuse(p, REDLOCK_EINVAL, "master %u has no URI (NULL)", i + 1);
     }
     status = rlk_uri_parse(p->nodes[i], u, &why);
-    if (status == 0) {
-        status = fill_login(p, u);
+    if (status == 0 && u->user && rlk_login_password(o->login, u) == NULL) {
+        status = REDLOCK_EURI;
         why = "it has a user but no password; write user:password@";
     }
     if (status == REDLOCK_EURI) {
@@ -176,6 +176,10 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
 {
     int status = load_texts(o, p);
     unsigned i;
+
+    if (status == 0) {
+        status = load_login(o, p);
+    }
 
     for (i = 0; status == 0 && i < p->n_nodes; i++) {
         o->n_nodes = i + 1;
@@ -271,6 +275,10 @@ void rlk_options_end(struct rlk_options *o)
         rlk_uri_end(&o->uris[i]);
     }
     rlk_free(o->uris);
+    if (o->login) {
+        rlk_login_end(o->login);
+        rlk_free(o->login);
+    }
     rlk_free(o->key_prefix);
     rlk_free(o->client_name);
     rlk_free(o->wake_channel);

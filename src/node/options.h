@@ -9,12 +9,14 @@
 #include "core/quarantine.h"
 #include "net/uri.h"
 
+struct rlk_login;
 struct rlk_tracer;
 
 struct rlk_options {
     unsigned n_nodes;
-    struct rlk_uri *uris; /* with the user and password of the options where a URI has none */
-    char *key_prefix;     /* never NULL */
+    struct rlk_uri *uris;
+    struct rlk_login *login; /* for the nodes whose URI has no password */
+    char *key_prefix;        /* never NULL */
     size_t key_prefix_len;
     char *client_name; /* never NULL */
     uint64_t node_timeout_us, connect_timeout_us;

@@ -10,7 +10,7 @@
 #include "node/command.h"
 
 /* Each sentence is about the master, and has no subject. # is replaced by the number, @ by the name
- * of the other master, $ by the words. */
+ * of the other master or of the file, $ by the words. */
 static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_NONE] = "",
 
@@ -27,8 +27,14 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_NOT_REDIS] = "did not answer our greeting like a Redis server; check its address",
     [RLK_TROUBLE_GREETING_REFUSED] = "refused our greeting: $",
     [RLK_TROUBLE_PROTECTED] = "refused our greeting: $",
-    [RLK_TROUBLE_PASSWORD_MISSING] = "requires a password, and none was given for it",
-    [RLK_TROUBLE_LOGIN] = "refused our user and password: $",
+    [RLK_TROUBLE_PASSWORD_MISSING] =
+        "requires a password, and none was given for it (its URI, password or password_file)",
+    [RLK_TROUBLE_LOGIN] = "refused our user and password: $; give those that it accepts",
+    [RLK_TROUBLE_LOGIN_FILE] =
+        "refused our user and password: $; write the password that it accepts "
+        "to @, which we read anew before each try",
+    [RLK_TROUBLE_LOGIN_UNREAD] =
+        "refused our user and password, and a new one could not be read from @: $",
     [RLK_TROUBLE_DATABASE] = "refused database #: $",
     [RLK_TROUBLE_DATABASE_DENIED] = "refused database #: $",
     [RLK_TROUBLE_BUSY] = "refuses all commands for now: $",

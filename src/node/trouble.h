@@ -34,6 +34,8 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_PROTECTED,        /* words: it accepts no connections from other machines */
     RLK_TROUBLE_PASSWORD_MISSING, /* we have none, and the server wants one */
     RLK_TROUBLE_LOGIN,            /* words: user or password are wrong */
+    RLK_TROUBLE_LOGIN_FILE,       /* other (a file), words: the password in that file is wrong */
+    RLK_TROUBLE_LOGIN_UNREAD,     /* the same; words: why the file cannot be read anew */
     RLK_TROUBLE_DATABASE,         /* number, words: the database does not exist */
     RLK_TROUBLE_DATABASE_DENIED,  /* number, words: our user may not use it */
     RLK_TROUBLE_BUSY,             /* words: it refuses every command for now */
@@ -93,7 +95,7 @@ struct rlk_trouble {
     enum rlk_unfit unfit;
     enum rlk_quarantine_reason reason;
     uint64_t number;
-    const char *other; /* the name of another node */
+    const char *other; /* the name of another node, or of a file */
     const char *words; /* the text of the server, or of a fault; NULL: none */
 };
 

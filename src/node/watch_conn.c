@@ -13,7 +13,7 @@
 #include "net/format.h"
 #include "net/loop.h"
 #include "net/uri.h"
-#include "node/greeting.h"
+#include "node/login.h"
 #include "node/node.h"
 #include "node/options.h"
 #include "node/trace.h"
@@ -161,9 +161,10 @@ static bool send_words(struct rlk_watch *w, const char *const *words)
 
 static bool send_auth(struct rlk_node *n)
 {
-    const char *words[RLK_GREETING_AUTH_WORDS];
+    const char *words[RLK_LOGIN_WORDS];
 
-    return !rlk_greeting_auth(n->uri, words) || send_words(&n->watch, words);
+    return !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
+           send_words(&n->watch, words);
 }
 
 static bool send_greeting(struct rlk_node *n)
@@ -193,6 +194,9 @@ static void take_greeting(struct rlk_node *n, const struct rlk_reply *reply, uin
     enum rlk_watch_step step = w->step++;
     bool refused = reply->type == RLK_REPLY_ERROR;
 
+    if (step == RLK_WATCH_AUTH) {
+        n->login_refused = refused;
+    }
     if (refused && (step == RLK_WATCH_AUTH || step == RLK_WATCH_CHANNEL)) {
         fail_by(n, RLK_TROUBLE_WATCH_REFUSED, reply->str, now_us);
     } else if (step >= RLK_WATCH_CHANNEL && !refused && !is_subscribed(reply)) {
@@ -284,7 +288,7 @@ static void on_opened(struct rlk_conn *c)
 {
     struct rlk_node *n = node_of(c);
 
-    n->watch.step = n->uri->password ? RLK_WATCH_AUTH : RLK_WATCH_NAME;
+    n->watch.step = rlk_login_password(n->options->login, n->uri) ? RLK_WATCH_AUTH : RLK_WATCH_NAME;
     if (!send_greeting(n)) {
         fail_by(n, RLK_TROUBLE_NO_MEMORY_TO_WATCH, NULL, rlk_clock_us());
     }

@@ -155,8 +155,8 @@ static void check_scripts(const struct rlk_reply *reply, const struct raw *r)
 
 static void check_errors(const struct rlk_reply *reply, const struct raw *r)
 {
-    static const char *const words[] = {"NOSCRIPT",   "BUSY",       "LOADING", "MISCONF",
-                                        "NOREPLICAS", "MASTERDOWN", "OOM",     "TRYAGAIN"};
+    static const char *const words[] = {"NOSCRIPT",   "BUSY", "LOADING",  "MISCONF", "NOREPLICAS",
+                                        "MASTERDOWN", "OOM",  "TRYAGAIN", "NOAUTH"};
     bool refused = false;
     size_t i;
 

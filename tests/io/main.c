@@ -26,6 +26,7 @@ int main(int argc, char **argv)
                                       hold_suite,
                                       hostile_suite,
                                       keys_suite,
+                                      login_suite,
                                       nonsense_suite,
                                       noscript_suite,
                                       health_suite,

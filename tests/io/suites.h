@@ -24,6 +24,7 @@ Suite *fence_suite(void);
 Suite *hold_suite(void);
 Suite *hostile_suite(void);
 Suite *keys_suite(void);
+Suite *login_suite(void);
 Suite *nonsense_suite(void);
 Suite *noscript_suite(void);
 Suite *health_suite(void);

@@ -133,7 +133,6 @@ static const struct {
     {"-MISCONF Redis is configured to save RDB snapshots, but\r\n", "MISCONF"},
     {"-READONLY You can't write against a read only replica.\r\n", "READONLY"},
     {"-MASTERDOWN Link with MASTER is down and\r\n", "MASTERDOWN"},
-    {"-NOAUTH Authentication required.\r\n", "NOAUTH"},
     {"-NOPERM this user has no permissions to run the 'set' command\r\n", "NOPERM"},
     {"-BUSY Redis is busy running a script. You can only call SCRIPT KILL.\r\n", "BUSY"},
     {"-NOREPLICAS Not enough good replicas to write.\r\n", "NOREPLICAS"},

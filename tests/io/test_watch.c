@@ -251,6 +251,38 @@ START_TEST(it_logs_in)
 }
 END_TEST
 
+static void write_password(const char *password)
+{
+    FILE *file = fopen(f.options.password_file, "w");
+
+    ck_assert_ptr_nonnull(file);
+    fputs(password, file);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+/* The other connection stays logged in. */
+START_TEST(a_refused_password_is_read_anew)
+{
+    char path[200];
+
+    start();
+    snprintf(path, sizeof(path), "%s/password", rlk_test_folder());
+    f.options.password_file = path;
+    write_password("first");
+    fake_model(f.nodes[0])->password = "first";
+    open_manager();
+    fake_model(f.nodes[0])->password = "second";
+    write_password("second");
+    want();
+    wait_up();
+    must_begin(WATCH, 0, "AUTH first");
+    must_begin(WATCH + 1, 0, "AUTH second");
+    ck_assert_int_eq(node()->state, RLK_NODE_UP);
+    ck_assert(!node()->login_refused);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(the_channel_is_random_and_has_the_prefix)
 {
     char first[80];
@@ -830,6 +862,7 @@ static Suite *watch_suite(void)
 
     tcase_add_test(c, the_first_user_opens_it);
     tcase_add_loop_test(c, it_logs_in, 0, 2);
+    tcase_add_test(c, a_refused_password_is_read_anew);
     tcase_add_test(c, the_channel_is_random_and_has_the_prefix);
     tcase_add_test(c, without_the_option_there_is_no_watch);
     tcase_add_loop_test(c, the_option_is_checked, -1, 0);

@@ -38,7 +38,14 @@ static const struct {
      "the connection broke during our greeting: its answer is too large"},
     {{.kind = RLK_TROUBLE_BROKEN, .fault = RLK_FAULT_CLOSED, .words = ""},
      "the connection broke: the server closed it"},
-    {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"}, "refused our user and password: WRONGPASS"},
+    {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"},
+     "refused our user and password: WRONGPASS; give those that it accepts"},
+    {{.kind = RLK_TROUBLE_LOGIN_FILE, .other = "/run/pw", .words = "WRONGPASS"},
+     "refused our user and password: WRONGPASS; write the password that it accepts to /run/pw, "
+     "which we read anew before each try"},
+    {{.kind = RLK_TROUBLE_LOGIN_UNREAD, .other = "/run/pw", .words = "Permission denied"},
+     "refused our user and password, and a new one could not be read from /run/pw: Permission "
+     "denied"},
     {{.kind = RLK_TROUBLE_DATABASE, .number = 99, .words = "ERR DB index is out of range"},
      "refused database 99: ERR DB index is out of range"},
     {{.kind = RLK_TROUBLE_DUPLICATE, .other = "redis://b:6379/0", .words = "0123abcd"},

@@ -26,6 +26,7 @@ struct options {
     std::vector<std::string> nodes{};
     std::string username{};
     std::string password{};
+    std::string password_file{};
     std::string key_prefix{};
     std::string client_name{};
     std::optional<std::chrono::milliseconds> node_timeout{};
@@ -66,6 +67,7 @@ public:
         c_.n_nodes = nodes_.size();
         c_.username = text_or_null(o.username);
         c_.password = text_or_null(o.password);
+        c_.password_file = text_or_null(o.password_file);
         c_.key_prefix = text_or_null(o.key_prefix);
         c_.client_name = text_or_null(o.client_name);
         put(c_.node_timeout_ms, o.node_timeout);
