@@ -93,12 +93,14 @@ def complaints(name, text):
                 yield f'{name}:{number}: "{found.group(0)}": {new}'
 
 
-def tracked(root, folders):
-    listed = subprocess.run(['git', 'ls-files', '-z', '--', *folders], cwd=root,
-                            capture_output=True, text=True)
-    if listed.returncode == 0:
+def tracked(root, folders, git='git'):
+    try:
+        listed = subprocess.run([git, 'ls-files', '-z', '--', *folders], cwd=root, check=True,
+                                capture_output=True, text=True)
         return [name for name in listed.stdout.split('\0') if name]
-    return [os.path.relpath(os.path.join(at, name), root) for folder in folders
+    except (OSError, subprocess.CalledProcessError):  # no git, or no repository
+        return [name for name in folders if os.path.isfile(os.path.join(root, name))] + [
+            os.path.relpath(os.path.join(at, name), root) for folder in folders
             for at, _, names in os.walk(os.path.join(root, folder)) for name in names]
 
 
@@ -130,6 +132,8 @@ def main(root, folders):
     tap.fires('a name made of one', complaints('x.c', 'the_debt_ends(n);'), 'pending release')
     tap.claim('passes: other words that contain one',
               complaints('x.c', 'knowing however flower trend forward'))
+    tap.claim('without git, the same files are read',
+              set(tracked(root, HELD)) - set(tracked(root, HELD, git='no-such-git')))
     return tap.finish()
 
 
