@@ -152,7 +152,7 @@ START_TEST(a_ring_gives_back_in_order_what_it_was_given_up_to_its_bound)
     }
     ck_assert_uint_eq(r.count, 1024);
     for (; out < in; out++) {
-        uint64_t last = in - out - 1;
+        size_t last = (size_t)(in - out) - 1;
 
         ck_assert_uint_eq(*(uint64_t *)rlk_ring_at(&r, sizeof(uint64_t), 0), out);
         ck_assert_uint_eq(*(uint64_t *)rlk_ring_at(&r, sizeof(uint64_t), last), in - 1);
