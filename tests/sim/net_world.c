@@ -32,19 +32,25 @@ void rlk_entropy_init(struct rlk_entropy *e)
     e->left = 0;
 }
 
-/* A token begins with its number, by which the model finds the claim (watch.c). */
+/* Bytes from the seed. A number is the same on every machine, and so is the history that it makes:
+ * the first byte is the lowest. A token begins with its number, by which the model finds the claim
+ * (watch.c). */
 int rlk_entropy_take(struct rlk_entropy *e, void *out, size_t len)
 {
     struct world *w = process_world();
-    uint32_t number = htonl((uint32_t)w->n_claims);
+    uint32_t claim = htonl((uint32_t)w->n_claims);
+    uint64_t number = 0;
     unsigned char *to = out;
     size_t i;
 
     (void)e;
     for (i = 0; i < len; i++) {
         to[i] = (unsigned char)rlk_prng_next(&w->prng);
+        number |= i < sizeof(number) ? (uint64_t)to[i] << (8 * i) : 0;
     }
     if (len == RLK_TOKEN_BYTES) {
+        memcpy(out, &claim, sizeof(claim));
+    } else if (len == sizeof(number)) {
         memcpy(out, &number, sizeof(number));
     }
     return 0;
