@@ -14,11 +14,13 @@ from tap import Tap  # noqa: E402
 
 INPUTS = {'a-good': 'good', 'b-break': 'break', 'c-crash': 'crash', 'd-empty': '',
           'e-hang': 'hang', 'f-leave': 'leave', 'g-good': 'good'}
+# Runs a program of another architecture: meson sets it.
+WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 BAD = {'b-break', 'c-crash', 'e-hang', 'f-leave'}
 
 
 def replay(program, path):
-    return subprocess.run([program, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    return subprocess.run([*WRAPPER, program, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True)
 
 

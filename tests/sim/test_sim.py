@@ -20,6 +20,8 @@ from tap import Tap  # noqa: E402
 
 ASSUMPTIONS = ['quarantine', 'steps', 'rates', 'memory', 'boot-clock', 'truth', 'same-nodes',
                'wall-clocks']
+# Runs a program of another architecture: meson sets it.
+WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 JOBS = 2
 FROM = os.environ.get('RLK_SIM_FROM', '700000000')
 
@@ -29,7 +31,7 @@ class Sim:
         self.program = program
 
     def __call__(self, *words):
-        done = subprocess.run([self.program, *words], stdin=subprocess.DEVNULL,
+        done = subprocess.run([*WRAPPER, self.program, *words], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 
