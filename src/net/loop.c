@@ -1,10 +1,17 @@
 /* loop.c - makes and frees the shared parts, and calls `finish` from an event of its own. */
 #include "net/loop.h"
 
+#include <assert.h>
 #include <event2/dns.h>
+#include <event2/event-config.h>
 #include <event2/event.h>
+#include <time.h>
 
 #include <redlock/error.h>
+
+/* We pass it pointers to struct timeval. Each 32-bit system has chosen one. */
+static_assert(sizeof(time_t) == EVENT__SIZEOF_TIME_T,
+              "libevent has another time_t: build libredlock with the _TIME_BITS of libevent");
 
 static void on_finish(evutil_socket_t fd, short what, void *arg)
 {

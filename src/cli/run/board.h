@@ -4,9 +4,13 @@
 #ifndef CLI_RUN_BOARD_H
 #define CLI_RUN_BOARD_H
 
-#include <stdbool.h>
+#include <assert.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Where an atomic is a lock inside a process, another process does not see it. */
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "redlock needs 64-bit atomics without locks");
 
 /* In memory that redlock, the supervisor and CMD (until its exec) share. */
 struct cli_board {
