@@ -161,11 +161,13 @@ static void explain(TestResult *result)
 static void report(size_t number, TestResult *result)
 {
     const char *quote = chosen->loops ? "'" : "";
+    const char *why = rlk_test_skipped();
     bool good = tr_rtype(result) == CK_PASS;
     char name[300], program[300];
 
     name_of(chosen, name, sizeof(name));
-    printf("%s %zu - %s: %s\n", good ? "ok" : "not ok", number, chosen->suite_name, name);
+    printf("%s %zu - %s: %s%s%s\n", good ? "ok" : "not ok", number, chosen->suite_name, name,
+           good && why[0] ? " # SKIP " : "", good ? why : "");
     if (!good) {
         explain(result);
         place_of_program(program, sizeof(program));
@@ -185,6 +187,7 @@ static int run_one(const struct one *one, size_t number, int *failed)
 
     chosen = one;
     sr = srunner_create(one->suite());
+    rlk_test_expect_skip();
     srunner_run_all(sr, CK_SILENT);
     n = srunner_ntests_run(sr);
     if (n > 0) {

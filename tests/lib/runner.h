@@ -38,6 +38,16 @@ void rlk_test_end(void);
 void rlk_test_enter(unsigned n);
 void rlk_test_remove(unsigned n);
 
+/* The test that calls this and returns could not be asked, and is neither passed nor failed: `why`
+ * is what a server or this machine cannot do, in a few words. An assertion that fails is still a
+ * failure. */
+void rlk_test_skip(const char *why);
+
+/* For runners: forget the reason before a test, and read it after the test; "" if the test was not
+ * skipped. */
+void rlk_test_expect_skip(void);
+const char *rlk_test_skipped(void);
+
 /* A folder of this run for sockets and files, short enough for the path of a unix socket.
  * It is gone after the run, also when the program is killed. Never NULL. */
 const char *rlk_test_folder(void);

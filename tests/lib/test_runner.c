@@ -157,6 +157,36 @@ static Suite *rows_suite(void)
     return suite;
 }
 
+START_TEST(skips_by_itself)
+{
+    rlk_test_skip("there is no sea");
+}
+END_TEST
+
+START_TEST(skips_and_fails)
+{
+    rlk_test_skip("there is no sea");
+    ck_assert_int_eq(1, 2);
+}
+END_TEST
+
+START_TEST(skips_no_more)
+{
+}
+END_TEST
+
+static Suite *skips_suite(void)
+{
+    Suite *suite = suite_create("skips");
+    TCase *tcase = tcase_create("skips");
+
+    tcase_add_test(tcase, skips_by_itself);
+    tcase_add_test(tcase, skips_and_fails);
+    tcase_add_test(tcase, skips_no_more);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
 static Suite *empty_suite(void)
 {
     Suite *suite = suite_create("empty");
@@ -186,6 +216,17 @@ static void must_say(const char *out, const char *text)
 {
     ck_assert_msg(strstr(out, text) != NULL, "'%s' is not in: %s", text, out);
 }
+
+START_TEST(a_skip_has_a_reason_and_hides_no_failure)
+{
+    char out[8192];
+
+    ck_assert(run_self("skips", out, sizeof(out)));
+    must_say(out, "ok 1 - skips: skips_by_itself # SKIP there is no sea\n");
+    must_say(out, "\nnot ok 2 - skips: skips_and_fails\n");
+    must_say(out, "\nok 3 - skips: skips_no_more\n");
+}
+END_TEST
 
 START_TEST(every_way_to_end_is_a_line_of_tap)
 {
@@ -383,6 +424,7 @@ static Suite *good_suite(void)
     Suite *suite = suite_create("runner");
     TCase *tcase = tcase_create("runner");
 
+    tcase_add_test(tcase, a_skip_has_a_reason_and_hides_no_failure);
     tcase_add_test(tcase, every_way_to_end_is_a_line_of_tap);
     tcase_add_test(tcase, the_folder_is_gone_after_the_run);
     tcase_add_loop_test(tcase, a_run_that_is_ended_from_outside_leaves_nothing, 0, 3);
@@ -401,7 +443,8 @@ static Suite *good_suite(void)
 int main(int argc, char **argv)
 {
     Suite *(*const good[])(void) = {good_suite, NULL};
-    Suite *(*const bad[])(void) = {bad_suite, other_suite, rows_suite, empty_suite, NULL};
+    Suite *(*const bad[])(void) = {bad_suite,   other_suite, rows_suite,
+                                   skips_suite, empty_suite, NULL};
 
     self = argv[0];
     if (argc > 1 && strcmp(argv[1], "self") == 0) {
