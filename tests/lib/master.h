@@ -70,6 +70,14 @@ int master_port(const struct master *m);
  * to this master. */
 const char *master_ask(struct master *m, const char *format, ...);
 
+/* Make a user by words of ACL SETUSER: "ann on >secret ~* +@all allchannels". ACLs before Redis 6.2
+ * have no channels: everybody has all of them, and allchannels is left out. Returns false, and
+ * skips the test, if such a server cannot say what the words mean. */
+bool master_user(struct master *m, const char *words);
+
+/* Whether it tells who holds a key with the same SET that could not set it (NX GET). */
+bool master_names_holders(struct master *m);
+
 /* Whether this machine has ::1. */
 bool master_has_ipv6(void);
 

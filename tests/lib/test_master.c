@@ -64,6 +64,19 @@ START_TEST(password_config_and_replica_are_obeyed)
 }
 END_TEST
 
+START_TEST(a_user_has_what_the_words_say)
+{
+    struct master *m = master_start(NULL);
+
+    ck_assert(master_user(m, "ann on >secret ~a +get +@connection allchannels"));
+    ck_assert_str_eq(master_ask(m, "AUTH ann secret"), "OK");
+    ck_assert_str_eq(master_ask(m, "GET a"), "(nil)");
+    ck_assert_int_eq(strncmp(master_ask(m, "GET b"), "-NOPERM", 7), 0);
+    ck_assert_int_eq(strncmp(master_ask(m, "SET a 1"), "-NOPERM", 7), 0);
+    master_free(m);
+}
+END_TEST
+
 static Suite *master_suite(void)
 {
     Suite *suite = suite_create("master");
@@ -72,6 +85,7 @@ static Suite *master_suite(void)
     tcase_add_test(tcase, a_master_answers_and_forgets_when_restarted);
     tcase_add_loop_test(tcase, a_master_listens_where_it_was_told, 0, 3);
     tcase_add_test(tcase, password_config_and_replica_are_obeyed);
+    tcase_add_test(tcase, a_user_has_what_the_words_say);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -28,6 +28,22 @@ void site_start(struct site *s, size_t n, const struct master_options *options)
     s->options.password = options ? options->password : NULL;
 }
 
+bool site_user(struct site *s, const char *rights)
+{
+    char words[256];
+    size_t i;
+
+    snprintf(words, sizeof(words), "ann on >secret %s", rights);
+    for (i = 0; i < s->n; i++) {
+        if (!master_user(s->masters[i], words)) {
+            return false;
+        }
+    }
+    s->options.username = "ann";
+    s->options.password = "secret";
+    return true;
+}
+
 void site_open_at_once(struct site *s)
 {
     size_t i;

@@ -30,6 +30,11 @@ struct site {
 /* Make the loop and start n masters. `options` NULL: plain masters on unix sockets. */
 void site_start(struct site *s, size_t n, const struct master_options *options);
 
+/* Give a user these rights, in words of ACL SETUSER, on each master; the managers that are made
+ * next log in as that user. Returns false, and skips the test, if the masters cannot say what the
+ * words mean (master_user()). */
+bool site_user(struct site *s, const char *rights);
+
 /* Make both managers, and wait until each has all its nodes up. */
 void site_open(struct site *s);
 

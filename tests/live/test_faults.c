@@ -331,15 +331,12 @@ END_TEST
 
 START_TEST(user_of_an_acl_with_few_rights_is_enough)
 {
-    struct master_options options = {
-        .where = MASTER_TCP4,
-        .config = "user ann on >secret resetkeys ~lock:* resetchannels -@all +eval +evalsha "
-                  "+script|load +get +set +del +pttl +ping +info +client|setname"};
+    static const char rights[] = "~lock:* -@all +eval +evalsha +script|load +get +set +del +pttl "
+                                 "+ping +info +client|setname";
     struct outcome got;
 
-    site_start(&s, 3, &options);
-    s.options.username = "ann";
-    s.options.password = "secret";
+    site_start(&s, 3, NULL);
+    ck_assert(site_user(&s, rights));
     s.options.key_prefix = "lock:";
     site_open(&s);
     got = site_acquire(&s, "k");

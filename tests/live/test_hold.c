@@ -100,6 +100,11 @@ START_TEST(second_contender_is_refused_and_gets_the_holder)
     size_t i;
 
     site_start(&s, 5, NULL);
+    if (!master_names_holders(s.masters[0])) {
+        rlk_test_skip("the server has no SET with NX and GET");
+        site_end(&s);
+        return;
+    }
     site_open(&s);
     request.owner = "the first";
     first = site_acquire_with(&s, 0, &request);
@@ -300,16 +305,18 @@ START_TEST(key_of_another_client_excludes_us)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got;
+    bool names;
     size_t i;
 
     site_start(&s, 5, NULL);
     site_open(&s);
+    names = master_names_holders(s.masters[0]);
     for (i = 0; i < 3; i++) {
         ck_assert_str_eq(master_ask(s.masters[i], "SET k foreign NX PX 60000"), "OK");
     }
     got = site_acquire(&s, "k");
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
-    ck_assert_str_eq(got.votes[0].holder, "foreign");
+    ck_assert_str_eq(got.votes[0].holder, names ? "foreign" : "");
     site_wait_answer(&s, 3, "0", "DBSIZE");
     site_wait_answer(&s, 4, "0", "DBSIZE");
     for (i = 0; i < 3; i++) {

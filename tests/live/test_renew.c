@@ -313,15 +313,12 @@ END_TEST
 /* A user without the right to PEXPIRE holds a lock that ends, and is notices the reason. */
 START_TEST(user_without_the_right_to_extend_is_reported)
 {
-    struct master_options options = {
-        .where = MASTER_TCP4,
-        .config = "user ann on >secret allkeys resetchannels -@all +eval +evalsha "
-                  "+script|load +get +set +del +pttl +ping +info +client|setname"};
+    static const char rights[] = "~* -@all +eval +evalsha +script|load +get +set +del +pttl "
+                                 "+ping +info +client|setname";
     struct redlock_request request = request_of("k");
 
-    site_start(&s, 3, &options);
-    s.options.username = "ann";
-    s.options.password = "secret";
+    site_start(&s, 3, NULL);
+    ck_assert(site_user(&s, rights));
     site_open(&s);
     acquire(&request);
     wait_everywhere("k");
