@@ -121,7 +121,6 @@ static void write_config(const struct master *m)
 
 static void become_server(const struct master *m)
 {
-    const char *program = getenv("REDIS_SERVER");
     char path[160];
     int null = open("/dev/null", O_RDWR);
 
@@ -130,9 +129,6 @@ static void become_server(const struct master *m)
     dup2(null, 1);
     dup2(null, 2);
     snprintf(path, sizeof(path), "%s/redis.conf", m->folder);
-    if (program && *program) {
-        execlp(program, program, path, (char *)NULL);
-    }
     execlp("redis-server", "redis-server", path, (char *)NULL);
     execlp("valkey-server", "valkey-server", path, (char *)NULL);
     _exit(127);

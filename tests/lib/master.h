@@ -11,7 +11,7 @@
  *
  * Each runs in a folder of its own under rlk_test_folder(), keeps nothing on disk, and dies
  * with the test, however that ends. What cannot be done aborts the test. The program is
- * $REDIS_SERVER, or redis-server, or valkey-server.
+ * the redis-server in PATH, or the valkey-server.
  */
 #ifndef RLK_TESTS_LIB_MASTER_H
 #define RLK_TESTS_LIB_MASTER_H
