@@ -12,13 +12,16 @@ enum rlk_fault_kind {
     RLK_FAULT_MEMORY,     /* out of memory */
     RLK_FAULT_TOO_LARGE,  /* a reply that exceeds a limit [S13] */
     RLK_FAULT_TOO_MANY,   /* a reply with more elements than RLK_REPLY_ITEMS */
-    RLK_FAULT_GARBLED     /* bytes that are not in the Redis protocol */
+    RLK_FAULT_GARBLED,    /* bytes that are not in the Redis protocol */
+    RLK_FAULT_TLS,        /* TLS failed: `text` is a sentence without its subject, the master */
+    RLK_FAULT_NOT_TLS,    /* plain bytes where we speak TLS */
+    RLK_FAULT_IS_TLS      /* TLS where we speak plainly */
 };
 
 /* Valid only during the call that passes it. */
 struct rlk_fault {
     enum rlk_fault_kind kind;
-    const char *text; /* RLK_FAULT_SYSTEM: the text; otherwise "" */
+    const char *text; /* RLK_FAULT_SYSTEM: the text; RLK_FAULT_TLS: the sentence; otherwise "" */
 };
 
 #endif

@@ -19,6 +19,12 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_NAME_LATE] = "its name could not be resolved within # ms (connect_timeout_ms)",
     [RLK_TROUBLE_CONNECT] = "cannot be reached: $",
     [RLK_TROUBLE_CONNECT_LATE] = "could not be reached within # ms (connect_timeout_ms)",
+    [RLK_TROUBLE_TLS] = "$",
+    [RLK_TROUBLE_TLS_BROKEN] = "the connection broke during the TLS handshake: $; check that this "
+                               "port is its tls-port",
+    [RLK_TROUBLE_TLS_LATE] = "did not finish the TLS handshake within # ms (connect_timeout_ms); "
+                             "check that this port is its tls-port",
+    [RLK_TROUBLE_TLS_FILES] = "is connected with the former certificates, because $",
     [RLK_TROUBLE_GREETING_LATE] = "did not answer our greeting within # ms (connect_timeout_ms)",
     [RLK_TROUBLE_GREETING_BROKEN] = "the connection broke during our greeting: $",
     [RLK_TROUBLE_BROKEN] = "the connection broke: $",
@@ -153,8 +159,13 @@ static const char *text_of_fault(const struct rlk_trouble *t)
         return "its answer has too many elements";
     case RLK_FAULT_GARBLED:
         return "its answer is not in the Redis protocol";
+    case RLK_FAULT_NOT_TLS:
+        return "speaks no TLS at this port; write redis:// for it, or give its tls-port";
+    case RLK_FAULT_IS_TLS:
+        return "speaks TLS at this port; write rediss:// for it";
     case RLK_FAULT_NONE:
     case RLK_FAULT_SYSTEM:
+    case RLK_FAULT_TLS:
         break;
     }
     return t->words ? t->words : "";

@@ -43,7 +43,7 @@ LAYERS = {
     'src/base': [r'base/.*', PURE, r'stdlib\.h'],
     'src/core': [r'core/.*', r'base/.*', r'redlock/error\.h', PURE],
     'src/net': [r'net/.*', r'core/reply\.h', r'base/.*', r'redlock/(error|loop|manager)\.h',
-                r'event2/.*', r'hiredis/.*', SYSTEM],
+                r'event2/.*', r'hiredis/.*', r'openssl/.*', SYSTEM],
     'src/scripts': [r'scripts/.*', r'stddef\.h'],
     # sys/sdt.h is for probes.c: it only says where instructions are.
     'src/node': [r'node/.*', *BELOW_NODE, r'sys/sdt\.h'],
