@@ -50,6 +50,7 @@ have_package() {
     binutils) command -v nm >/dev/null ;;
     libevent-dev) pkg-config --exists libevent_core libevent_extra ;;
     libhiredis-dev) pkg-config --exists hiredis ;;
+    libssl-dev) pkg-config --exists openssl ;;
     libuv1-dev) pkg-config --exists libuv ;;
     lua5.1) command -v luac5.1 >/dev/null ;;
     check) pkg-config --exists check ;;

@@ -26,7 +26,7 @@ stop_when_interrupted
 
 need_test_packages() {
     need_packages gcc libc6-dev binutils python3 meson ninja-build pkg-config libevent-dev \
-        libhiredis-dev libuv1-dev check redis-server "$@"
+        libhiredis-dev libssl-dev openssl libuv1-dev check redis-server "$@"
     mkdir -p "$builds"
 }
 

@@ -74,9 +74,11 @@ struct redlock_options {
     /* The masters, 1 to 63 URIs; required. An even number is allowed, but tolerates no more
      * failures than the odd number below it. All clients must use the same masters.
      *     redis://[user[:password]@]host[:port][/db]     host: name, IPv4 or [IPv6]
+     *     rediss://...[?cacert=FILE&cert=FILE&key=FILE&sni=NAME&verify=none]     the same over TLS
      *     unix:///path/to.sock[?db=n]
      * ?quarantine=strict, observed or off at the end (&quarantine=... after db=n) sets the policy
-     * of this master alone. User, password and path may contain %XX escapes. The default port is
+     * of this master alone. User, password, path and the parameters of TLS may contain %XX escapes;
+     * the latter go before those of the options below that begin with tls_. The default port is
      * 6379, the default database 0. */
     const char *const *nodes;
     size_t n_nodes;
@@ -149,6 +151,23 @@ struct redlock_options {
      * (also one of memfd_create(), whose name is "/proc/self/fd/N") when login_refused of struct
      * redlock_node_info says so. NULL: no file. Since 0.1. */
     const char *password_file;
+    /* TLS for masters whose URI begins with rediss:// and does not say otherwise; others do not use
+     * it. The files are in PEM form. They are read by redlock_new(), and again before a connection
+     * is made when they have changed; a new file that cannot be used is reported by
+     * redlock_node_info(), and the former one stays in use. Always TLS 1.2 or newer.
+     *
+     * tls_cacert: the CAs that may sign the certificate of a master. NULL: those of the system.
+     * tls_cert, tls_key: our certificate (with its chain) and its key, which has no passphrase.
+     * NULL: none. Give both or none.
+     * tls_sni: the name that the certificate must have, in place of that in the URI, and that the
+     * server is asked for; or an IP address. NULL: the host of the URI.
+     * tls_verify: 1 (default), or 0: do not verify the certificate, so anybody who can get in
+     * between can pose as the master. Since 0.1. */
+    const char *tls_cacert;
+    const char *tls_cert;
+    const char *tls_key;
+    const char *tls_sni;
+    int tls_verify;
 };
 
 /* Like redlock_options_init(), for languages that cannot use a C header: writes no more than `size`
@@ -235,6 +254,9 @@ struct redlock_node_info {
     /* 1: the master has refused our user and password, or wants some, and has not let us in since.
      * `error` says what to do. Since 0.1. */
     int login_refused;
+    /* The TLS of the last connection, as "TLSv1.3, verified" or "TLSv1.2, not verified" (tls_verify
+     * is 0); "" without TLS, and before the first connection. Since 0.1. */
+    const char *tls;
 };
 
 /* The number of masters that are configured. 0 for NULL. Since 0.1. */

@@ -11,20 +11,11 @@
 
 #include "base/alloc.h"
 #include "net/secret.h"
+#include "net/uri_query.h"
+#include "net/uri_text.h"
 
 #define DEFAULT_PORT 6379
-#define MAX_DB 65535
 #define MAX_HOST 253
-
-char *rlk_uri_copy(const char *text, size_t len)
-{
-    char *copy = rlk_alloc(len + 1);
-
-    if (copy) {
-        memcpy(copy, text, len);
-    }
-    return copy;
-}
 
 void rlk_uri_end(struct rlk_uri *u)
 {
@@ -32,75 +23,12 @@ void rlk_uri_end(struct rlk_uri *u)
     rlk_free(u->path);
     rlk_free(u->user);
     rlk_secret_free(u->password);
+    rlk_free(u->cacert);
+    rlk_free(u->cert);
+    rlk_free(u->key);
+    rlk_free(u->sni);
     rlk_free(u->name);
     *u = (struct rlk_uri){0};
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return -1;
-}
-
-/* Undo %XX in place. False for a broken escape or an escaped NUL. */
-static bool unescape(char *text)
-{
-    char *from = text, *to = text;
-
-    for (; *from; from++, to++) {
-        *to = *from;
-        if (*from == '%') {
-            int high = hex_value(from[1]);
-            int low = high < 0 ? -1 : hex_value(from[2]);
-
-            if (low < 0 || (high == 0 && low == 0)) {
-                return false;
-            }
-            *to = (char)(high * 16 + low);
-            from += 2;
-        }
-    }
-    *to = '\0';
-    return true;
-}
-
-/* A decimal number from `min` to `max` that fills text[0..len). */
-static bool parse_number(const char *text, size_t len, unsigned min, unsigned max, unsigned *ret)
-{
-    unsigned value = 0;
-    size_t i;
-
-    if (len == 0 || len > 5) {
-        return false;
-    }
-    for (i = 0; i < len; i++) {
-        if (text[i] < '0' || text[i] > '9') {
-            return false;
-        }
-        value = value * 10 + (unsigned)(text[i] - '0');
-    }
-    *ret = value;
-    return value >= min && value <= max;
-}
-
-/* This reason is recognised by its address. */
-static const char no_memory[] = "out of memory";
-
-/* Unescape a copy; NULL: it could not be made. NULL, or why not. */
-static const char *read_part(char *copy, const char *broken)
-{
-    if (copy == NULL) {
-        return no_memory;
-    }
-    return unescape(copy) ? NULL : broken;
 }
 
 /* The text before the '@': user, user:password or :password. */
@@ -113,13 +41,13 @@ static const char *parse_login(const char *text, size_t len, struct rlk_uri *u)
 
     if (user_len > 0) {
         u->user = rlk_uri_copy(text, user_len);
-        why = read_part(
+        why = rlk_uri_read_part(
             u->user,
             "the user has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
     if (why == NULL && colon) {
         u->password = rlk_secret_copy(colon + 1, len - user_len - 1);
-        why = read_part(
+        why = rlk_uri_read_part(
             u->password,
             "the password has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
@@ -151,73 +79,18 @@ static const char *parse_address(const char *text, size_t len, struct rlk_uri *u
         return "the host is missing, too long, or has a character that is not allowed";
     }
     u->port = DEFAULT_PORT;
-    if (used < len &&
-        (text[used] != ':' || !parse_number(text + used + 1, len - used - 1, 1, 65535, &u->port))) {
+    if (used < len && (text[used] != ':' ||
+                       !rlk_uri_number(text + used + 1, len - used - 1, 1, 65535, &u->port))) {
         return "the port is not a number from 1 to 65535 (write an IPv6 address in [ ])";
     }
     u->host = rlk_uri_copy(host, host_len);
-    return u->host ? NULL : no_memory;
-}
-
-int rlk_uri_quarantine(const char *word, size_t len)
-{
-    static const char *const words[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
-                                        [REDLOCK_QUARANTINE_OBSERVED] = "observed",
-                                        [REDLOCK_QUARANTINE_OFF] = "off"};
-    int i;
-
-    for (i = 0; i < (int)(sizeof(words) / sizeof(words[0])); i++) {
-        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-/* One "name=value" of `len` bytes. given: the bits of the parameters before this one. */
-static const char *parse_parameter(const char *text, size_t len, unsigned *given, struct rlk_uri *u)
-{
-    enum {
-        DB = 1,
-        QUARANTINE = 2
-    };
-    unsigned before = *given;
-
-    if (len > 3 && strncmp(text, "db=", 3) == 0 && u->host == NULL) {
-        *given |= DB;
-        return !(before & DB) && parse_number(text + 3, len - 3, 0, MAX_DB, &u->db)
-                   ? NULL
-                   : "db= is not a number from 0 to 65535, or is given twice";
-    }
-    if (len > 11 && strncmp(text, "quarantine=", 11) == 0) {
-        *given |= QUARANTINE;
-        u->quarantine = rlk_uri_quarantine(text + 11, len - 11);
-        return !(before & QUARANTINE) && u->quarantine >= 0
-                   ? NULL
-                   : "quarantine= is not strict, observed or off, or is given twice";
-    }
-    return u->host ? "after the '?' only quarantine=strict, =observed or =off is allowed"
-                   : "after the '?' only db=N and quarantine=strict, =observed or =off are allowed";
-}
-
-/* The parameters after the '?', separated by '&'. */
-static const char *parse_query(const char *query, struct rlk_uri *u)
-{
-    const char *why = NULL;
-    unsigned given = 0;
-
-    while (query && why == NULL) {
-        size_t len = strcspn(query, "&");
-
-        why = parse_parameter(query, len, &given, u);
-        query = query[len] ? query + len + 1 : NULL;
-    }
-    return why;
+    return u->host ? NULL : rlk_uri_no_memory;
 }
 
 static const char *parse_redis(const char *rest, struct rlk_uri *u)
 {
-    const char *login_end = strrchr(rest, '@'); /* a password may have a '?' */
+    /* A password may have a '?', and the name of a file an '@'. */
+    const char *login_end = memrchr(rest, '@', strcspn(rest, "/"));
     size_t login = login_end ? (size_t)(login_end - rest) : 0;
     size_t all = login + strcspn(rest + login, "?");
     const char *slash = memchr(rest, '/', all);
@@ -235,10 +108,10 @@ static const char *parse_redis(const char *rest, struct rlk_uri *u)
         why = parse_address(rest, len, u);
     }
     if (why == NULL && slash && slash + 1 < end &&
-        !parse_number(slash + 1, (size_t)(end - slash - 1), 0, MAX_DB, &u->db)) {
+        !rlk_uri_number(slash + 1, (size_t)(end - slash - 1), 0, RLK_URI_MAX_DB, &u->db)) {
         why = "the database after the '/' is not a number from 0 to 65535";
     }
-    return why || *end == '\0' ? why : parse_query(end + 1, u);
+    return why || *end == '\0' ? why : rlk_uri_parse_query(end + 1, u);
 }
 
 static const char *parse_unix(const char *rest, struct rlk_uri *u)
@@ -250,10 +123,10 @@ static const char *parse_unix(const char *rest, struct rlk_uri *u)
     if (len < 2 || rest[0] != '/') {
         return "the path of the socket must be absolute: unix:///path/to.sock";
     }
-    why = query ? parse_query(query + 1, u) : NULL;
+    why = query ? rlk_uri_parse_query(query + 1, u) : NULL;
     if (why == NULL) {
         u->path = rlk_uri_copy(rest, len);
-        why = read_part(
+        why = rlk_uri_read_part(
             u->path,
             "the path has a '%' without two hex digits (not 00) after it; write %25 for a '%'");
     }
@@ -272,34 +145,35 @@ static char *format_name(const struct rlk_uri *u)
     if (name && u->path) {
         snprintf(name, size, u->db ? "unix://%s?db=%u" : "unix://%s", u->path, u->db);
     } else if (name) {
-        snprintf(name, size, "redis://%s%s%s:%u/%u", v6 ? "[" : "", u->host, v6 ? "]" : "", u->port,
-                 u->db);
+        snprintf(name, size, "%s://%s%s%s:%u/%u", u->tls ? "rediss" : "redis", v6 ? "[" : "",
+                 u->host, v6 ? "]" : "", u->port, u->db);
     }
     return name;
 }
 
 int rlk_uri_parse(const char *text, struct rlk_uri *ret_uri, const char **ret_why)
 {
-    struct rlk_uri u = {.quarantine = -1};
+    struct rlk_uri u = {.quarantine = -1, .verify = -1};
     const char *why;
 
     if (strncmp(text, "redis://", 8) == 0) {
         why = parse_redis(text + 8, &u);
+    } else if (strncmp(text, "rediss://", 9) == 0) {
+        u.tls = true;
+        why = parse_redis(text + 9, &u);
     } else if (strncmp(text, "unix://", 7) == 0) {
         why = parse_unix(text + 7, &u);
-    } else if (strncmp(text, "rediss://", 9) == 0) {
-        why = "TLS (rediss://) is not supported yet; use redis:// over a tunnel, or unix://";
     } else {
-        why = "it must begin with redis:// or unix://";
+        why = "it must begin with redis://, rediss:// (TLS) or unix://";
     }
     if (why == NULL) {
         u.name = format_name(&u);
-        why = u.name ? NULL : no_memory;
+        why = u.name ? NULL : rlk_uri_no_memory;
     }
     if (why) {
         rlk_uri_end(&u);
         *ret_why = why;
-        return why == no_memory ? REDLOCK_ENOMEM : REDLOCK_EURI;
+        return why == rlk_uri_no_memory ? REDLOCK_ENOMEM : REDLOCK_EURI;
     }
     *ret_uri = u;
     return 0;

@@ -1,11 +1,13 @@
 /* uri.h - reads the URI of a node.
  *
  *     redis://[user[:password]@]host[:port][/db][?quarantine=q]     host: name, IPv4 or [IPv6]
+ *     rediss://...[?cacert=FILE&cert=FILE&key=FILE&sni=NAME&verify=none]     the same over TLS
  *     unix:///path[?db=n][&quarantine=q]
  */
 #ifndef RLK_NET_URI_H
 #define RLK_NET_URI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct rlk_uri {
@@ -16,6 +18,9 @@ struct rlk_uri {
     char *name;     /* for people: the URI without user and password */
     unsigned port, db;
     int quarantine; /* an enum redlock_quarantine; -1: not given, the manager's policy holds */
+    bool tls;
+    char *cacert, *cert, *key, *sni; /* NULL: not given */
+    int verify;                      /* 0: verify=none; -1: not given */
 };
 
 /* The quarantine policy that a word of `len` bytes names: the enum's value, or -1. */

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "base/time.h"
+#include "net/tls.h"
 #include "node/login.h"
 
 #define MAX_TIMEOUT_MS 60000
@@ -32,6 +33,7 @@ static const struct redlock_options defaults = {
     .quarantine = REDLOCK_QUARANTINE_STRICT,
     .health_ms = 1000,
     .watch = 1,
+    .tls_verify = 1,
 };
 
 REDLOCK_EXPORT void redlock_options_init_sized(struct redlock_options *options, size_t size)
@@ -87,6 +89,9 @@ static int check_numbers(const struct redlock_options *p)
     if (p->watch != 0 && p->watch != 1) {
         return refuse(p, REDLOCK_EINVAL, "watch is %d; it must be 0 or 1", p->watch);
     }
+    if (p->tls_verify != 0 && p->tls_verify != 1) {
+        return refuse(p, REDLOCK_EINVAL, "tls_verify is %d; it must be 0 or 1", p->tls_verify);
+    }
     if (p->drift_ppm > MAX_DRIFT_PPM) {
         return refuse(p, REDLOCK_EINVAL, "drift_ppm is %u; it must be at most %d", p->drift_ppm,
                       MAX_DRIFT_PPM);
@@ -131,6 +136,52 @@ static int load_login(struct rlk_options *o, const struct redlock_options *p)
     return status;
 }
 
+/* Use a text of the options where the URI has none. */
+static int fill_text(char **own, const char *text)
+{
+    if (*own || text == NULL || text[0] == '\0') {
+        return 0;
+    }
+    *own = rlk_uri_copy(text, strlen(text));
+    return *own ? 0 : REDLOCK_ENOMEM;
+}
+
+/* Another context that has the CAs of the system: reading them takes some 50 ms. */
+static const struct rlk_tls *find_roots(const struct rlk_options *o, unsigned n)
+{
+    unsigned i;
+
+    for (i = 0; i < n; i++) {
+        if (o->tls[i] && o->uris[i].cacert == NULL && o->uris[i].verify) {
+            return o->tls[i];
+        }
+    }
+    return NULL;
+}
+
+/* The context of a master that has TLS. */
+static int load_tls(struct rlk_options *o, const struct redlock_options *p, unsigned i)
+{
+    struct rlk_uri *u = &o->uris[i];
+    char why[RLK_TLS_WHY] = "";
+    int status;
+
+    u->verify = u->verify < 0 ? p->tls_verify : u->verify;
+    if (fill_text(&u->cacert, p->tls_cacert) || fill_text(&u->sni, p->tls_sni)) {
+        return REDLOCK_ENOMEM;
+    }
+    if (u->cert == NULL && u->key == NULL &&
+        (fill_text(&u->cert, p->tls_cert) || fill_text(&u->key, p->tls_key))) {
+        return REDLOCK_ENOMEM;
+    }
+    status = rlk_tls_new(u, find_roots(o, i), &o->tls[i], why, sizeof(why));
+    if (status == 0) {
+        status = REDLOCK_EINVAL;
+        snprintf(why, sizeof(why), "TLS is not supported yet");
+    }
+    return status == REDLOCK_EINVAL ? refuse(p, status, "%s: %s", u->name, why) : status;
+}
+
 static int load_node(struct rlk_options *o, const struct redlock_options *p, unsigned i)
 {
     struct rlk_uri *u = &o->uris[i];
@@ -157,7 +208,7 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
                           other + 1, i + 1, u->name);
         }
     }
-    return status;
+    return status == 0 && u->tls ? load_tls(o, p, i) : status;
 }
 
 static int load_texts(struct rlk_options *o, const struct redlock_options *p)
@@ -169,7 +220,23 @@ static int load_texts(struct rlk_options *o, const struct redlock_options *p)
     o->key_prefix = rlk_uri_copy(prefix, o->key_prefix_len);
     o->client_name = rlk_uri_copy(name, strlen(name));
     o->uris = rlk_alloc(p->n_nodes * sizeof(*o->uris));
-    return o->key_prefix && o->client_name && o->uris ? 0 : REDLOCK_ENOMEM;
+    o->tls = rlk_alloc(p->n_nodes * sizeof(*o->tls));
+    return o->key_prefix && o->client_name && o->uris && o->tls ? 0 : REDLOCK_ENOMEM;
+}
+
+/* Whoever gives a certificate believes that the connections are encrypted. */
+static int check_tls_is_used(const struct rlk_options *o, const struct redlock_options *p)
+{
+    bool set = p->tls_cacert || p->tls_cert || p->tls_key || p->tls_sni || p->tls_verify == 0;
+    unsigned i;
+
+    for (i = 0; set && i < o->n_nodes; i++) {
+        set = !o->uris[i].tls;
+    }
+    return set ? refuse(p, REDLOCK_EINVAL,
+                        "an option about TLS is set (cacert, cert, key, sni or verify), but no "
+                        "master has a URI that begins with rediss://; write rediss:// for TLS")
+               : 0;
 }
 
 static int load(struct rlk_options *o, const struct redlock_options *p)
@@ -195,7 +262,7 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
     o->health_us = rlk_time_from_ms(p->health_ms);
     o->quarantine = p->quarantine;
     o->watch = p->watch != 0;
-    return status;
+    return status ? status : check_tls_is_used(o, p);
 }
 
 int rlk_options_read(const struct redlock_options *theirs, struct redlock_options *ret_public)
@@ -272,8 +339,10 @@ void rlk_options_end(struct rlk_options *o)
     unsigned i;
 
     for (i = 0; i < o->n_nodes; i++) {
+        rlk_tls_free(o->tls[i]);
         rlk_uri_end(&o->uris[i]);
     }
+    rlk_free(o->tls);
     rlk_free(o->uris);
     if (o->login) {
         rlk_login_end(o->login);

@@ -10,11 +10,13 @@
 #include "net/uri.h"
 
 struct rlk_login;
+struct rlk_tls;
 struct rlk_tracer;
 
 struct rlk_options {
     unsigned n_nodes;
     struct rlk_uri *uris;
+    struct rlk_tls **tls;    /* of each master; NULL: it has no TLS */
     struct rlk_login *login; /* for the nodes whose URI has no password */
     char *key_prefix;        /* never NULL */
     size_t key_prefix_len;

@@ -56,7 +56,7 @@ static uint64_t number_behind(char c, const char **text, uint64_t without)
 /* The host and its numbers are in the URI as they are reported. */
 static void check_numbers(const char *text, const struct rlk_uri *u)
 {
-    const char *rest = text + strlen("redis://"), *slash = strchr(rest, '/');
+    const char *rest = text + strlen(u->tls ? "rediss://" : "redis://"), *slash = strchr(rest, '/');
     const char *at = memrchr(rest, '@', slash ? (size_t)(slash - rest) : strlen(rest));
 
     rest = at ? at + 1 : rest;
@@ -113,6 +113,25 @@ static char *put_escaped(char *to, const char *text)
     return to;
 }
 
+/* The parameters of TLS. */
+static void put_tls(char *to, const struct rlk_uri *u)
+{
+    const char *const names[] = {"cacert", "cert", "key", "sni"};
+    const char *const values[] = {u->cacert, u->cert, u->key, u->sni};
+    char before = '?';
+    unsigned i;
+
+    for (i = 0; i < 4; i++) {
+        if (values[i]) {
+            to = put_escaped(to + sprintf(to, "%c%s=", before, names[i]), values[i]);
+            before = '&';
+        }
+    }
+    if (u->verify == 0) {
+        sprintf(to, "%cverify=none", before);
+    }
+}
+
 /* The parts as another URI: every character of user, password and path as an escape. */
 static char *write_again(const struct rlk_uri *u, size_t room)
 {
@@ -126,11 +145,12 @@ static char *write_again(const struct rlk_uri *u, size_t room)
         sprintf(to, "?db=%u", u->db);
         return text;
     }
-    to = put_escaped(to + sprintf(to, "redis://"), u->user);
+    to = put_escaped(to + sprintf(to, u->tls ? "rediss://" : "redis://"), u->user);
     to = u->password ? put_escaped(to + sprintf(to, ":"), u->password) : to;
     to += sprintf(to, u->user || u->password ? "@" : "");
     to += sprintf(to, strchr(u->host, ':') ? "[%s]" : "%s", u->host);
-    sprintf(to, ":%u/%u", u->port, u->db);
+    to += sprintf(to, ":%u/%u", u->port, u->db);
+    put_tls(to, u);
     return text;
 }
 
@@ -144,6 +164,9 @@ static void check_way_back(const char *text, const struct rlk_uri *u)
     FUZZ_CHECK(p.uri.db == u->db && (u->path || p.uri.port == u->port), "the same database, port");
     FUZZ_CHECK(same(p.uri.user, u->user) && same(p.uri.password, u->password), "the same login");
     FUZZ_CHECK(same(p.uri.name, u->name), "the same name");
+    FUZZ_CHECK(same(p.uri.cacert, u->cacert) && same(p.uri.cert, u->cert) &&
+                   same(p.uri.key, u->key) && same(p.uri.sni, u->sni) && p.uri.verify == u->verify,
+               "the same TLS");
     rlk_uri_end(&p.uri);
     if (u->host) {
         p = parse(u->name);

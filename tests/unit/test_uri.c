@@ -22,6 +22,9 @@ static const struct {
     {"redis://u:p%40%3A%2f@a", "a", NULL, "u", "p@:/", "redis://a:6379/0", 6379, 0},
     {"redis://u:p@x@a", "a", NULL, "u", "p@x", "redis://a:6379/0", 6379, 0},
     {"redis://u:a:b@a", "a", NULL, "u", "a:b", "redis://a:6379/0", 6379, 0},
+    {"redis://u:a?b@a", "a", NULL, "u", "a?b", "redis://a:6379/0", 6379, 0},
+    {"rediss://a", "a", NULL, NULL, NULL, "rediss://a:6379/0", 6379, 0},
+    {"rediss://u:p@[::1]:7/2", "::1", NULL, "u", "p", "rediss://[::1]:7/2", 7, 2},
     {"unix:///run/r.sock", NULL, "/run/r.sock", NULL, NULL, "unix:///run/r.sock", 0, 0},
     {"unix:///a%20b?db=3", NULL, "/a b", NULL, NULL, "unix:///a b?db=3", 0, 3},
 };
@@ -42,6 +45,18 @@ static const struct {
     {"unix:///a?quarantine=strict", "unix:///a", 0, 0},
     {"unix:///a?db=3&quarantine=off", "unix:///a?db=3", 2, 3},
     {"unix:///a?quarantine=off&db=3", "unix:///a?db=3", 2, 3},
+};
+
+static const struct {
+    const char *text, *cacert, *cert, *key, *sni;
+    int verify, quarantine;
+} secured[] = {
+    {"rediss://a", NULL, NULL, NULL, NULL, -1, -1},
+    {"rediss://a?verify=none", NULL, NULL, NULL, NULL, 0, -1},
+    {"rediss://a?cacert=/c%26a%3f", "/c&a?", NULL, NULL, NULL, -1, -1},
+    {"rediss://u:p@a/2?cacert=/etc/me@home.pem", "/etc/me@home.pem", NULL, NULL, NULL, -1, -1},
+    {"rediss://a?key=k&cert=c", NULL, "c", "k", NULL, -1, -1},
+    {"rediss://a?sni=b&quarantine=off&verify=none&cacert=x=y", "x=y", NULL, NULL, "b", 0, 2},
 };
 
 static void same(const char *a, const char *b)
@@ -81,6 +96,23 @@ START_TEST(a_node_may_have_a_policy_of_its_own)
     ck_assert_int_eq(u.quarantine, policies[_i].quarantine);
     ck_assert_uint_eq(u.db, policies[_i].db);
     same(u.name, policies[_i].name);
+    rlk_uri_end(&u);
+}
+END_TEST
+
+START_TEST(a_node_may_have_certificates_of_its_own)
+{
+    struct rlk_uri u;
+    const char *why = NULL;
+
+    ck_assert_int_eq(rlk_uri_parse(secured[_i].text, &u, &why), 0);
+    ck_assert(u.tls);
+    same(u.cacert, secured[_i].cacert);
+    same(u.cert, secured[_i].cert);
+    same(u.key, secured[_i].key);
+    same(u.sni, secured[_i].sni);
+    ck_assert_int_eq(u.verify, secured[_i].verify);
+    ck_assert_int_eq(u.quarantine, secured[_i].quarantine);
     rlk_uri_end(&u);
 }
 END_TEST
@@ -127,7 +159,24 @@ static const char *const bad[] = {
     "redis://u:secret%zz@a",
     "redis://u:secret%00@a",
     "redis://a%20b",
-    "rediss://u:secret@a",
+    "rediss://u:secret@",
+    "rediss://u:secret@a?",
+    "rediss://a?verify",
+    "rediss://a?verify=",
+    "rediss://a?verify=no",
+    "rediss://a?verify=full",
+    "rediss://a?verify=none&verify=none",
+    "rediss://a?cacert=",
+    "rediss://a?cacert",
+    "rediss://a?cacert=/x&cacert=/x",
+    "rediss://a?cert=/x&cert=/y",
+    "rediss://a?key=%",
+    "rediss://a?sni=%00",
+    "rediss://a?db=1",
+    "rediss://a?Cacert=/x",
+    "redis://a?cacert=/x",
+    "redis://a?verify=none",
+    "unix:///a?sni=x",
     "http://a",
     "a:6379",
     "unix://relative",
@@ -163,6 +212,8 @@ static Suite *suite(void)
                         sizeof(bad) / sizeof(bad[0]));
     tcase_add_loop_test(c, a_node_may_have_a_policy_of_its_own, 0,
                         sizeof(policies) / sizeof(policies[0]));
+    tcase_add_loop_test(c, a_node_may_have_certificates_of_its_own, 0,
+                        sizeof(secured) / sizeof(secured[0]));
     suite_add_tcase(s, c);
     return s;
 }

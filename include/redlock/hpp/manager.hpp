@@ -36,6 +36,11 @@ struct options {
     redlock_quarantine quarantine = REDLOCK_QUARANTINE_STRICT;
     std::optional<std::chrono::milliseconds> health{};
     bool watch = true;
+    std::string tls_cacert{};
+    std::string tls_cert{};
+    std::string tls_key{};
+    std::string tls_sni{};
+    bool tls_verify = true;
     /* Gets everything that happens, as it happens, on the I/O thread: see redlock/trace.h. */
     std::function<void(const redlock_trace &)> on_trace{};
 };
@@ -77,6 +82,11 @@ public:
         c_.drift_ppm = o.drift_ppm.value_or(c_.drift_ppm);
         c_.quarantine = o.quarantine;
         c_.watch = o.watch;
+        c_.tls_cacert = text_or_null(o.tls_cacert);
+        c_.tls_cert = text_or_null(o.tls_cert);
+        c_.tls_key = text_or_null(o.tls_key);
+        c_.tls_sni = text_or_null(o.tls_sni);
+        c_.tls_verify = o.tls_verify;
         c_.error_text = text_;
         c_.error_text_size = sizeof(text_);
     }
