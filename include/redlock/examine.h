@@ -72,6 +72,8 @@ enum redlock_finding_kind {
     REDLOCK_FOUND_PRODUCT = 19,      /* it is neither Redis nor Valkey */
     REDLOCK_FOUND_SLOW = 20,         /* it answers nearly too late */
     REDLOCK_FOUND_DATABASE = 21,     /* the database of its URI does not exist, or is denied */
+    REDLOCK_FOUND_TLS = 22,        /* TLS with it failed, or uses certificates that are replaced */
+    REDLOCK_FOUND_UNVERIFIED = 23, /* its certificate is not verified */
     /* About all masters. */
     REDLOCK_FOUND_NO_MAJORITY = 50, /* too few masters are usable */
     REDLOCK_FOUND_NOT_YET = 51,     /* enough are usable, but too few of them vote yet */
@@ -166,6 +168,8 @@ struct redlock_examined {
     /* The database of its URI, and whether its ACL denies us all of that database. */
     unsigned database;
     int database_denied;
+    /* As in struct redlock_node_info. Since 0.1. */
+    const char *tls;
 };
 
 /* Everything is borrowed: it lives until the callback returns. */

@@ -23,6 +23,8 @@ struct cause {
 static const char log_in[] =
     "Give a user and a password that it accepts (ACL LIST on this master shows its users).";
 static const char wait_for_data[] = "Wait until it has loaded its data.";
+static const char test_tls[] =
+    "openssl s_client -connect HOST:PORT shows its certificates, and what it wants of clients.";
 static const char stop_refusing[] =
     "Fix the cause of this error; until then no lock can be acquired there.";
 
@@ -44,6 +46,10 @@ static const struct cause causes[] = {
     {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
     {RLK_TROUBLE_LOGIN_FILE, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
     {RLK_TROUBLE_LOGIN_UNREAD, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
+    {RLK_TROUBLE_TLS, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, test_tls},
+    {RLK_TROUBLE_TLS_BROKEN, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, test_tls},
+    {RLK_TROUBLE_TLS_PENDING, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, test_tls},
+    {RLK_TROUBLE_TLS_LATE, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, test_tls},
     {RLK_TROUBLE_LOADING, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, wait_for_data},
     {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, stop_refusing},
 };
@@ -214,14 +220,29 @@ static void judge_connection(const struct redlock_examined *x,
             "took up to %" PRIu64 " ms to answer; the timeout is %" PRIu64 " ms",
             x->ping_max_us / 1000, context->node_timeout_us / 1000);
     }
-    if (x->remote) {
+    if (x->remote && x->tls[0] == '\0') {
         rlk_note(notes, REDLOCK_FOUND_PLAINTEXT, REDLOCK_FINE,
-                 "Connect to it over a private network or an encrypted tunnel.",
+                 "Use TLS (rediss://), a private network, or an encrypted tunnel.",
                  "is reached over a network without encryption: passwords are sent in plain text");
     }
     if (x->product[0] && strcmp(x->product, "redis") != 0 && strcmp(x->product, "valkey") != 0) {
         rlk_note(notes, REDLOCK_FOUND_PRODUCT, REDLOCK_FINE, "",
                  "is %s, neither Redis nor Valkey; this library is not tested with it", x->product);
+    }
+}
+
+static void judge_tls(const struct redlock_examined *x, enum rlk_trouble_kind trouble,
+                      struct rlk_notes *notes)
+{
+    if (strstr(x->tls, "not verified")) {
+        rlk_note(notes, REDLOCK_FOUND_UNVERIFIED, REDLOCK_WARNING,
+                 "Remove verify=none; give the CA of its certificate as cacert=FILE.",
+                 "has a certificate that nobody verifies (verify=none): whoever can get in between "
+                 "can pose as this master");
+    }
+    if (trouble == RLK_TROUBLE_TLS_FILES) {
+        rlk_note(notes, REDLOCK_FOUND_TLS, REDLOCK_WARNING,
+                 "Put files in their place that belong together.", "%s", x->error);
     }
 }
 
@@ -337,4 +358,5 @@ void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind t
     judge_disk(x, notes);
     judge_replicas(x, notes);
     judge_connection(x, context, notes);
+    judge_tls(x, trouble, notes);
 }

@@ -73,7 +73,8 @@ static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned nod
                                    .name = info.name,
                                    .state = info.state,
                                    .error = part->error,
-                                   .quarantine_ms = info.quarantine_ms};
+                                   .quarantine_ms = info.quarantine_ms,
+                                   .tls = info.tls};
     x->policy = (enum redlock_quarantine)rlk_options_quarantine_policy(&rl->options, node);
     rlk_checkup_write(&part->checkup, x);
 }

@@ -62,7 +62,8 @@ REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
                                       .server = n->server,
                                       .quarantine_ms = quarantine_ms(n, now_us),
                                       .rtt_us = n->rtt_us,
-                                      .login_refused = n->login_refused};
+                                      .login_refused = n->login_refused,
+                                      .tls = n->tls};
     rlk_sized_write(ret_info, &info, sizeof(info));
     return 0;
 }

@@ -30,6 +30,8 @@ void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
     c->out = NULL;
     c->out_len = c->out_cap = 0;
     c->in.reader = NULL;
+    c->received = false;
+    c->tls = NULL;
     rlk_call_init(&c->flush, on_flush);
 }
 
@@ -62,6 +64,68 @@ static void drain(struct rlk_conn *c)
     } while (n > 0 && taken + RLK_LOOP_READ <= RLK_CONN_DRAIN_MAX);
 }
 
+/* ---- the bytes to send ---- */
+
+/* What left `out` is wiped: it may be a login. */
+static void forget(struct rlk_conn *c, size_t len)
+{
+    c->out_len -= len;
+    memmove(c->out, c->out + len, c->out_len);
+    explicit_bzero(c->out + c->out_len, len);
+}
+
+static const char *bytes_to_send(const struct rlk_conn *c, size_t *ret_len)
+{
+    if (c->tls) {
+        return rlk_tls_wire(c->tls, ret_len);
+    }
+    *ret_len = c->out_len;
+    return c->out;
+}
+
+static bool has_unsent(const struct rlk_conn *c)
+{
+    size_t len;
+
+    bytes_to_send(c, &len);
+    return len > 0 || c->out_len > 0;
+}
+
+/* All commands of a turn become one record, unless they are very many. While the socket takes no
+ * more, they wait unencrypted, so that RLK_CONN_OUT_MAX is their limit. False: TLS has failed. */
+static bool encrypt(struct rlk_conn *c)
+{
+    size_t waiting;
+
+    if (c->tls == NULL || c->state != RLK_CONN_OPEN || c->out_len == 0) {
+        return true;
+    }
+    rlk_tls_wire(c->tls, &waiting);
+    if (waiting > 0 && c->write_armed) {
+        return true;
+    }
+    if (!rlk_tls_write(c->tls, c->out, c->out_len)) {
+        return false;
+    }
+    forget(c, c->out_len);
+    return true;
+}
+
+/* ---- the end ---- */
+
+/* With TLS the server is told that this is the end, if there is room for it. */
+static void send_goodbye(struct rlk_conn *c)
+{
+    const char *bytes;
+    size_t len;
+
+    if (c->tls && !has_unsent(c)) {
+        rlk_tls_close(c->tls);
+        bytes = rlk_tls_wire(c->tls, &len);
+        send(c->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+}
+
 void rlk_conn_close(struct rlk_conn *c, bool hard)
 {
     struct linger drop = {1, 0};
@@ -72,6 +136,7 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
         if (hard) {
             setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &drop, sizeof(drop));
         } else {
+            send_goodbye(c);
             shutdown(c->fd, SHUT_WR);
             drain(c);
         }
@@ -86,6 +151,9 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     c->out_len = 0;
     c->write_armed = false;
     c->send_error = 0;
+    c->received = false;
+    rlk_tls_end(c->tls);
+    c->tls = NULL;
     c->state = RLK_CONN_CLOSED;
 }
 
@@ -99,11 +167,31 @@ static struct rlk_fault fault_of_system(int error)
     return (struct rlk_fault){RLK_FAULT_SYSTEM, strerror(error)};
 }
 
+/* The text of the fault may be in the session. [S5] Only before the handshake has ended there is no
+ * command to be dropped; then the server still gets our alert. */
 static void fail(struct rlk_conn *c, struct rlk_fault fault)
 {
-    rlk_conn_close(c, true);
+    struct rlk_tls_session *tls = c->tls;
+
+    c->tls = NULL;
+    rlk_conn_close(c, c->state != RLK_CONN_HANDSHAKE);
     c->handler->broken(c, &fault);
+    rlk_tls_end(tls);
 }
+
+/* It is the socket that ended. */
+static void fail_at_end(struct rlk_conn *c, struct rlk_fault fault)
+{
+    if (c->tls) {
+        fault = rlk_tls_fault_of_end(c->tls, &fault);
+    } else if (!c->received) {
+        fault = (struct rlk_fault){RLK_FAULT_UNANSWERED,
+                                   fault.text[0] ? fault.text : "the server closed it"};
+    }
+    fail(c, fault);
+}
+
+/* ---- events ---- */
 
 static bool arm_write(struct rlk_conn *c, bool on)
 {
@@ -116,31 +204,50 @@ static bool arm_write(struct rlk_conn *c, bool on)
     return c->write_armed == on;
 }
 
-/* Send once; bytes that the socket does not take wait for EV_WRITE. What was sent is wiped: it may
- * be a login. A send error is left to
- * on_readable(), which first reads the replies that came before it, then ends the connection. */
+/* It is left to on_readable(), which first reads the replies that came before, to end the
+ * connection. */
+static void note_send_error(struct rlk_conn *c, int error)
+{
+    c->send_error = error;
+    arm_write(c, false);
+    event_active(c->read_event, EV_READ, 0);
+}
+
+static bool is_passing(int error)
+{
+    return error == EAGAIN || error == EWOULDBLOCK || error == EINTR || error == ENOBUFS;
+}
+
+/* Send once; bytes that the socket does not take wait for EV_WRITE. */
 static void flush(struct rlk_conn *c)
 {
+    const char *bytes;
+    size_t len;
     ssize_t n;
 
-    if (c->state != RLK_CONN_OPEN || c->out_len == 0 || c->send_error) {
+    if (c->state == RLK_CONN_CLOSED || c->send_error) {
         return;
     }
-    n = send(c->fd, c->out, c->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ENOBUFS) {
-        c->send_error = errno;
-        arm_write(c, false);
-        event_active(c->read_event, EV_READ, 0);
+    if (!encrypt(c)) {
+        note_send_error(c, EPROTO);
         return;
     }
-    if (n > 0) {
-        c->out_len -= (size_t)n;
-        memmove(c->out, c->out + n, c->out_len);
-        explicit_bzero(c->out + c->out_len, (size_t)n);
+    bytes = bytes_to_send(c, &len);
+    if (len == 0) {
+        return;
     }
-    if (!arm_write(c, c->out_len > 0)) {
-        c->send_error = ENOMEM;
-        event_active(c->read_event, EV_READ, 0);
+    n = send(c->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && !is_passing(errno)) {
+        note_send_error(c, errno);
+        return;
+    }
+    if (n > 0 && c->tls) {
+        rlk_tls_sent(c->tls, (size_t)n);
+    } else if (n > 0) {
+        forget(c, (size_t)n);
+    }
+    if (!arm_write(c, has_unsent(c))) {
+        note_send_error(c, ENOMEM);
     }
 }
 
@@ -189,6 +296,83 @@ static void deliver_replies(struct rlk_conn *c, uint64_t now_us)
     }
 }
 
+static bool feed(struct rlk_conn *c, const char *bytes, size_t len)
+{
+    int status = rlk_reply_feed(&c->in, bytes, len);
+
+    if (status) {
+        fail(c, fault_of(status == REDLOCK_ENOMEM ? RLK_FAULT_MEMORY : RLK_FAULT_TOO_LARGE));
+    }
+    return status == 0;
+}
+
+/* Plain bytes came. A server that expects TLS answers with an alert in a record of TLS. */
+static void take_plain(struct rlk_conn *c, size_t len)
+{
+    bool first = !c->received;
+
+    c->received = true;
+    if (first && rlk_tls_is_alert(c->loop->read[0])) {
+        fail(c, fault_of(RLK_FAULT_IS_TLS));
+    } else if (feed(c, c->loop->read, len)) {
+        deliver_replies(c, rlk_clock_us());
+    }
+}
+
+/* Records are received behind the room for what is in them. */
+#define RECORDS(c) ((c)->loop->read + RLK_TLS_READ)
+
+/* Feed the parser with what is in the records. False: the connection has ended. */
+static bool decrypt(struct rlk_conn *c, size_t len)
+{
+    char *plain = c->loop->read;
+    int n;
+
+    if (!rlk_tls_receive(c->tls, RECORDS(c), len)) {
+        fail(c, fault_of(RLK_FAULT_MEMORY));
+        return false;
+    }
+    while ((n = rlk_tls_read(c->tls, plain)) > 0) {
+        if (!feed(c, plain, (size_t)n)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void end_handshake(struct rlk_conn *c)
+{
+    if (c->state == RLK_CONN_HANDSHAKE && rlk_tls_is_ready(c->tls)) {
+        c->state = RLK_CONN_OPEN;
+        c->handler->opened(c);
+    }
+}
+
+/* After the replies that came before it, the end of the session counts. */
+static void take_records(struct rlk_conn *c, size_t len)
+{
+    uint64_t opened = c->opened;
+    struct rlk_fault fault;
+
+    if (!decrypt(c, len)) {
+        return;
+    }
+    end_handshake(c);
+    if (c->state == RLK_CONN_OPEN && c->opened == opened) {
+        deliver_replies(c, rlk_clock_us());
+    }
+    if (c->state == RLK_CONN_CLOSED || c->opened != opened) {
+        return;
+    }
+    fault = rlk_tls_fault(c->tls);
+    if (fault.kind != RLK_FAULT_NONE) {
+        flush(c); /* our alert */
+        fail(c, fault);
+    } else if (has_unsent(c)) {
+        rlk_turn_flush(&c->loop->turn, &c->flush);
+    }
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct rlk_conn *c = arg;
@@ -199,21 +383,18 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         event_del(c->read_event);
         return;
     }
-    n = recv(fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
-    if (n > 0) {
-        int status = rlk_reply_feed(&c->in, c->loop->read, (size_t)n);
-
-        if (status) {
-            fail(c, fault_of(status == REDLOCK_ENOMEM ? RLK_FAULT_MEMORY : RLK_FAULT_TOO_LARGE));
-            return;
-        }
-        deliver_replies(c, rlk_clock_us());
+    n = c->tls ? recv(fd, RECORDS(c), RLK_LOOP_READ - RLK_TLS_READ, MSG_DONTWAIT)
+               : recv(fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
+    if (n > 0 && c->tls) {
+        take_records(c, (size_t)n);
+    } else if (n > 0) {
+        take_plain(c, (size_t)n);
     } else if (n == 0) {
-        fail(c, fault_of(RLK_FAULT_CLOSED));
+        fail_at_end(c, fault_of(RLK_FAULT_CLOSED));
     } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-        fail(c, fault_of_system(errno));
+        fail_at_end(c, fault_of_system(errno));
     } else if (c->send_error) {
-        fail(c, fault_of_system(c->send_error));
+        fail_at_end(c, fault_of_system(c->send_error));
     }
 }
 
@@ -227,18 +408,29 @@ static bool make_events(struct rlk_conn *c)
            event_add(c->read_event, NULL) == 0;
 }
 
-int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_fault *ret_fault)
+int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_tls *tls, struct rlk_fault *ret_fault)
 {
     c->opened++;
     c->fd = fd;
-    if (!make_events(c)) {
+    c->tls = tls ? rlk_tls_begin(tls) : NULL;
+    if ((tls && c->tls == NULL) || !make_events(c)) {
         *ret_fault = fault_of(RLK_FAULT_MEMORY);
         rlk_conn_close(c, true);
         return -1;
     }
-    c->state = RLK_CONN_OPEN;
-    c->handler->opened(c);
+    if (c->tls) {
+        c->state = RLK_CONN_HANDSHAKE;
+        rlk_turn_flush(&c->loop->turn, &c->flush);
+    } else {
+        c->state = RLK_CONN_OPEN;
+        c->handler->opened(c);
+    }
     return 0;
+}
+
+const char *rlk_conn_tls(const struct rlk_conn *c)
+{
+    return c->tls ? rlk_tls_describe(c->tls) : "";
 }
 
 bool rlk_conn_reserve(struct rlk_conn *c, size_t len)

@@ -1,7 +1,8 @@
 /* conn.h - one socket: bytes out, replies in.
  *
- *   CLOSED --rlk_conn_open--> OPEN --error, end, bad bytes--> CLOSED
- *                                     (handler->broken is called once)
+ *                                       OPEN --error, end, bad bytes--> CLOSED
+ *                                        ^       (handler->broken is called once)
+ *   CLOSED --rlk_conn_open--> (HANDSHAKE)
  *
  * It gets its socket connected: net/dial.h.
  *
@@ -20,6 +21,7 @@
 
 #include "net/fault.h"
 #include "net/reply.h"
+#include "net/tls.h"
 #include "net/turn.h"
 
 struct event;
@@ -33,7 +35,7 @@ struct rlk_loop;
 #define RLK_CONN_DRAIN_MAX (1024 * 1024)
 
 struct rlk_conn_handler {
-    /* Bytes can be sent. May be called before rlk_conn_open() returns. */
+    /* Bytes can be sent. May be called before rlk_conn_open() returns; with TLS, it is later. */
     void (*opened)(struct rlk_conn *c);
     /* One complete reply, borrowed for the call. now_us: the clock, read after the bytes came. */
     void (*replied)(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us);
@@ -43,6 +45,7 @@ struct rlk_conn_handler {
 
 enum rlk_conn_state {
     RLK_CONN_CLOSED = 0,
+    RLK_CONN_HANDSHAKE, /* of TLS */
     RLK_CONN_OPEN
 };
 
@@ -59,6 +62,8 @@ struct rlk_conn {
     char *out; /* in memory for secrets (net/secret.h): it may have a login */
     size_t out_len, out_cap;
     struct rlk_reply_parser in;
+    bool received;               /* something came since it was opened */
+    struct rlk_tls_session *tls; /* NULL: the bytes are sent as they are */
 };
 
 void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
@@ -68,9 +73,10 @@ void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
 void rlk_conn_end(struct rlk_conn *c);
 
 /* Use a socket that is connected and does not block; it is the connection's from now on, also on
- * failure. 0: handler->opened is called. Otherwise *ret_fault says why not, the connection is
- * closed, and no handler is called. */
-int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_fault *ret_fault);
+ * failure. tls: what to speak TLS with, borrowed until the connection is closed; NULL: no TLS. 0:
+ * handler->opened is called, or with TLS handler->broken. Otherwise *ret_fault says why not, the
+ * connection is closed, and no handler is called. */
+int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_tls *tls, struct rlk_fault *ret_fault);
 
 /* Make room for `len` more bytes. False: out of memory, or more than RLK_CONN_OUT_MAX. */
 bool rlk_conn_reserve(struct rlk_conn *c, size_t len);
@@ -82,6 +88,9 @@ void rlk_conn_append(struct rlk_conn *c, const char *bytes, size_t len);
  * left yet [S5]. Otherwise the kernel still delivers the bytes that it has, unless more than
  * RLK_CONN_DRAIN_MAX bytes of replies are unread. */
 void rlk_conn_close(struct rlk_conn *c, bool hard);
+
+/* "TLSv1.3, verified" while it is open; "" without TLS. Static. */
+const char *rlk_conn_tls(const struct rlk_conn *c);
 
 /* Whether the peer is on another machine, judged by its address. */
 bool rlk_conn_is_remote(const struct rlk_conn *c);

@@ -14,6 +14,8 @@ enum rlk_fault_kind {
     RLK_FAULT_TOO_MANY,   /* a reply with more elements than RLK_REPLY_ITEMS */
     RLK_FAULT_GARBLED,    /* bytes that are not in the Redis protocol */
     RLK_FAULT_TLS,        /* TLS failed: `text` is a sentence without its subject, the master */
+    RLK_FAULT_HANDSHAKE,  /* the connection ended during the TLS handshake: `text` says why */
+    RLK_FAULT_UNANSWERED, /* the connection ended before anything came: `text` says why */
     RLK_FAULT_NOT_TLS,    /* plain bytes where we speak TLS */
     RLK_FAULT_IS_TLS      /* TLS where we speak plainly */
 };
@@ -21,7 +23,7 @@ enum rlk_fault_kind {
 /* Valid only during the call that passes it. */
 struct rlk_fault {
     enum rlk_fault_kind kind;
-    const char *text; /* RLK_FAULT_SYSTEM: the text; RLK_FAULT_TLS: the sentence; otherwise "" */
+    const char *text; /* what the comment of the kind says; otherwise "" */
 };
 
 #endif

@@ -72,8 +72,14 @@ void rlk_tls_sent(struct rlk_tls_session *s, size_t len);
 struct rlk_fault rlk_tls_fault(const struct rlk_tls_session *s);
 
 /* Why the connection has ended, when it is not the session that ended it: `fault`, unless more is
- * known, such as that the server wants a certificate of us. */
+ * known, such as that the server wants a certificate of us, or that the handshake had not ended. */
 struct rlk_fault rlk_tls_fault_of_end(struct rlk_tls_session *s, const struct rlk_fault *fault);
+
+/* Whether a record that begins with this byte is an alert. */
+static inline bool rlk_tls_is_alert(char first)
+{
+    return first == 0x15;
+}
 
 /* "TLSv1.3, verified". Static. "": not ready. */
 const char *rlk_tls_describe(const struct rlk_tls_session *s);

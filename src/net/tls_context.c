@@ -218,7 +218,7 @@ static bool set_versions(SSL_CTX *context)
            SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 }
 
-/* Called when the server wants a certificate, and there is none. */
+/* Called when the server wants a certificate, and we have none. */
 static int on_asked(SSL *ssl, X509 **certificate, EVP_PKEY **key)
 {
     struct rlk_tls_session *s = SSL_get_app_data(ssl);

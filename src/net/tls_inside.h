@@ -26,7 +26,7 @@ struct rlk_tls_stamp {
 struct rlk_tls {
     const struct rlk_uri *uri;
     SSL_CTX *context;
-    SSL_SESSION *ticket; /* resumes the last session; NULL: there is none */
+    SSL_SESSION *ticket; /* resumes the last session; NULL: the next handshake is a full one */
     struct rlk_tls_stamp stamps[RLK_TLS_FILES];
     char complaint[RLK_TLS_WHY];
 };

@@ -92,7 +92,7 @@ static int end(struct rlk_tls_session *s, enum rlk_fault_kind fault)
 /* What does not begin like a record of a handshake, or an alert, is not TLS. */
 static bool is_tls(const char *bytes)
 {
-    return bytes[0] == SSL3_RT_HANDSHAKE || bytes[0] == SSL3_RT_ALERT;
+    return bytes[0] == SSL3_RT_HANDSHAKE || rlk_tls_is_alert(bytes[0]);
 }
 
 bool rlk_tls_receive(struct rlk_tls_session *s, const char *bytes, size_t len)
@@ -202,7 +202,14 @@ struct rlk_fault rlk_tls_fault_of_end(struct rlk_tls_session *s, const struct rl
     if (s->fault == RLK_FAULT_NONE && rlk_tls_explain_asked(s)) {
         end(s, RLK_FAULT_TLS);
     }
-    return s->fault == RLK_FAULT_NONE ? *fault : rlk_tls_fault(s);
+    if (s->fault != RLK_FAULT_NONE) {
+        return rlk_tls_fault(s);
+    }
+    if (rlk_tls_is_ready(s)) {
+        return *fault;
+    }
+    return (struct rlk_fault){RLK_FAULT_HANDSHAKE,
+                              fault->text[0] ? fault->text : "the server closed it"};
 }
 
 const char *rlk_tls_describe(const struct rlk_tls_session *s)

@@ -61,7 +61,7 @@ static bool is_allowed(enum parameter p, const struct rlk_uri *u)
     return p == DB ? u->host == NULL : u->tls;
 }
 
-/* The parameter of this name that such a URI may have; PARAMETERS: there is none. */
+/* The parameter of this name that such a URI may have; PARAMETERS: no such parameter. */
 static enum parameter find(const char *name, size_t len, const struct rlk_uri *u)
 {
     unsigned p = 0;

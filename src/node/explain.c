@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "net/tls.h"
 #include "node/node.h"
+#include "node/options.h"
 #include "node/trace.h"
 
 /* Why its votes do not count, and for how long; or what we cannot see of a node that votes. */
@@ -24,6 +26,16 @@ static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now
     return t;
 }
 
+/* It is UP, and nothing else is wrong. */
+static struct rlk_trouble trouble_of_files(const struct rlk_node *n)
+{
+    const struct rlk_tls *tls = n->options->tls[n->index];
+    const char *complaint = tls ? rlk_tls_complaint(tls) : "";
+
+    return (struct rlk_trouble){.kind = complaint[0] ? RLK_TROUBLE_TLS_FILES : RLK_TROUBLE_NONE,
+                                .words = complaint};
+}
+
 struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_trouble vote = {.kind = RLK_TROUBLE_NONE};
@@ -34,12 +46,17 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
                                         (now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000};
     }
     if (n->trouble.kind == RLK_TROUBLE_NONE && n->state != RLK_NODE_UP) {
-        return (struct rlk_trouble){.kind = RLK_TROUBLE_CONNECTING};
+        return (struct rlk_trouble){.kind = n->conn.state == RLK_CONN_HANDSHAKE
+                                                ? RLK_TROUBLE_TLS_PENDING
+                                                : RLK_TROUBLE_CONNECTING};
     }
     if (n->state == RLK_NODE_UP) {
         vote = trouble_of_vote(n, now_us);
     }
-    return vote.kind != RLK_TROUBLE_NONE ? vote : n->trouble;
+    if (vote.kind != RLK_TROUBLE_NONE) {
+        return vote;
+    }
+    return n->trouble.kind == RLK_TROUBLE_NONE ? trouble_of_files(n) : n->trouble;
 }
 
 static bool is_about_vote(enum rlk_trouble_kind kind)

@@ -55,11 +55,26 @@ void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const ch
     rlk_node_note(n, &(struct rlk_trouble){.kind = kind, .words = words});
 }
 
+/* What went wrong with TLS says more than when it did. */
+static enum rlk_trouble_kind trouble_of_fault(enum rlk_fault_kind fault, enum rlk_trouble_kind kind)
+{
+    if (fault == RLK_FAULT_HANDSHAKE) {
+        return RLK_TROUBLE_TLS_BROKEN;
+    }
+    if (fault == RLK_FAULT_UNANSWERED && kind == RLK_TROUBLE_GREETING_BROKEN) {
+        return RLK_TROUBLE_GREETING_UNANSWERED;
+    }
+    return fault == RLK_FAULT_TLS || fault == RLK_FAULT_NOT_TLS || fault == RLK_FAULT_IS_TLS
+               ? RLK_TROUBLE_TLS
+               : kind;
+}
+
 static void note_fault(struct rlk_node *n, enum rlk_trouble_kind kind,
                        const struct rlk_fault *fault)
 {
-    rlk_node_note(n,
-                  &(struct rlk_trouble){.kind = kind, .fault = fault->kind, .words = fault->text});
+    rlk_node_note(n, &(struct rlk_trouble){.kind = trouble_of_fault(fault->kind, kind),
+                                           .fault = fault->kind,
+                                           .words = fault->text});
 }
 
 static void unref_context(const struct rlk_exchange *r)
@@ -156,9 +171,10 @@ void rlk_node_refuse_login(struct rlk_node *n, const char *error)
 /* connect_timeout_ms is over, and the node is not UP. */
 static void give_up(struct rlk_node *n, uint64_t now_us)
 {
-    enum rlk_trouble_kind kind = n->state == RLK_NODE_GREETING     ? RLK_TROUBLE_GREETING_LATE
-                                 : n->dial.step == RLK_DIAL_LOOKUP ? RLK_TROUBLE_NAME_LATE
-                                                                   : RLK_TROUBLE_CONNECT_LATE;
+    enum rlk_trouble_kind kind = n->conn.state == RLK_CONN_HANDSHAKE ? RLK_TROUBLE_TLS_LATE
+                                 : n->state == RLK_NODE_GREETING     ? RLK_TROUBLE_GREETING_LATE
+                                 : n->dial.step == RLK_DIAL_LOOKUP   ? RLK_TROUBLE_NAME_LATE
+                                                                     : RLK_TROUBLE_CONNECT_LATE;
 
     rlk_node_note(
         n, &(struct rlk_trouble){.kind = kind, .number = n->options->connect_timeout_us / 1000});
@@ -196,7 +212,7 @@ static void on_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *fault)
         return;
     }
     n->state = RLK_NODE_GREETING;
-    if (rlk_conn_open(&n->conn, fd, &why)) {
+    if (rlk_conn_open(&n->conn, fd, n->options->tls[n->index], &why)) {
         fail_to_connect(n, RLK_TROUBLE_CONNECT, &why);
     }
 }
@@ -206,6 +222,7 @@ static void on_opened(struct rlk_conn *c)
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
     uint64_t now_us = rlk_clock_us();
 
+    n->tls = rlk_conn_tls(c);
     if (!n->hooks->greet(n, now_us)) {
         rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
         go_down(n, now_us);
@@ -259,6 +276,7 @@ void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_o
     n->uri = &options->uris[index];
     n->index = index;
     n->hooks = hooks;
+    n->tls = "";
     n->owner = owner;
     n->since_us = rlk_clock_us();
     rlk_prng_seed(&n->prng, seed);

@@ -90,6 +90,7 @@ struct rlk_node {
                                the pending releases that it refused; not set: with the next reply */
     struct rlk_dial dial;
     struct rlk_conn conn;
+    const char *tls; /* the TLS of the last connection, in words (net/conn.h) */
     struct rlk_inflight inflight;
     struct rlk_pending_list pending;
     struct rlk_watch watch;

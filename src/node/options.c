@@ -175,10 +175,6 @@ static int load_tls(struct rlk_options *o, const struct redlock_options *p, unsi
         return REDLOCK_ENOMEM;
     }
     status = rlk_tls_new(u, find_roots(o, i), &o->tls[i], why, sizeof(why));
-    if (status == 0) {
-        status = REDLOCK_EINVAL;
-        snprintf(why, sizeof(why), "TLS is not supported yet");
-    }
     return status == REDLOCK_EINVAL ? refuse(p, status, "%s: %s", u->name, why) : status;
 }
 

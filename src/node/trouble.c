@@ -22,10 +22,15 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_TLS] = "$",
     [RLK_TROUBLE_TLS_BROKEN] = "the connection broke during the TLS handshake: $; check that this "
                                "port is its tls-port",
+    [RLK_TROUBLE_TLS_PENDING] =
+        "has not finished the TLS handshake yet; check that this port is its tls-port",
     [RLK_TROUBLE_TLS_LATE] = "did not finish the TLS handshake within # ms (connect_timeout_ms); "
                              "check that this port is its tls-port",
     [RLK_TROUBLE_TLS_FILES] = "is connected with the former certificates, because $",
     [RLK_TROUBLE_GREETING_LATE] = "did not answer our greeting within # ms (connect_timeout_ms)",
+    [RLK_TROUBLE_GREETING_UNANSWERED] =
+        "ended the connection before it answered our greeting ($); if this port is its tls-port, "
+        "write rediss://",
     [RLK_TROUBLE_GREETING_BROKEN] = "the connection broke during our greeting: $",
     [RLK_TROUBLE_BROKEN] = "the connection broke: $",
     [RLK_TROUBLE_UNASKED] = "sent an answer that nobody asked for: $",
@@ -166,6 +171,8 @@ static const char *text_of_fault(const struct rlk_trouble *t)
     case RLK_FAULT_NONE:
     case RLK_FAULT_SYSTEM:
     case RLK_FAULT_TLS:
+    case RLK_FAULT_HANDSHAKE:
+    case RLK_FAULT_UNANSWERED:
         break;
     }
     return t->words ? t->words : "";

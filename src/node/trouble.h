@@ -23,14 +23,16 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_NAME_LATE,  /* number: the same, within so many ms */
     RLK_TROUBLE_CONNECT,    /* fault */
     RLK_TROUBLE_CONNECT_LATE,
-    RLK_TROUBLE_TLS,             /* fault: the TLS handshake failed, or TLS was broken later */
-    RLK_TROUBLE_TLS_BROKEN,      /* fault: the connection broke during the TLS handshake */
-    RLK_TROUBLE_TLS_LATE,        /* number: the handshake did not end within so many ms */
-    RLK_TROUBLE_TLS_FILES,       /* words: connected, but with files that were replaced since */
+    RLK_TROUBLE_TLS,         /* fault: the TLS handshake failed, or TLS was broken later */
+    RLK_TROUBLE_TLS_BROKEN,  /* fault: the connection broke during the TLS handshake */
+    RLK_TROUBLE_TLS_PENDING, /* not yet; nothing went wrong */
+    RLK_TROUBLE_TLS_LATE,    /* number: the handshake did not end within so many ms */
+    RLK_TROUBLE_TLS_FILES,   /* words: connected, but with files that were replaced since */
     RLK_TROUBLE_GREETING_LATE,
-    RLK_TROUBLE_GREETING_BROKEN, /* fault: the connection broke during the greeting */
-    RLK_TROUBLE_BROKEN,          /* fault: it broke later */
-    RLK_TROUBLE_UNASKED,         /* words: a reply without a command */
+    RLK_TROUBLE_GREETING_UNANSWERED, /* fault: it broke before the server had sent anything */
+    RLK_TROUBLE_GREETING_BROKEN,     /* fault: the connection broke during the greeting */
+    RLK_TROUBLE_BROKEN,              /* fault: it broke later */
+    RLK_TROUBLE_UNASKED,             /* words: a reply without a command */
 
     /* The server refused the greeting. */
     RLK_TROUBLE_NOT_REDIS,

@@ -304,6 +304,13 @@ static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
 
 static const struct rlk_conn_handler conn_handler = {on_opened, on_replied, on_broken};
 
+static struct rlk_tls *tls_of(struct rlk_watch *w)
+{
+    const struct rlk_node *n = RLK_CONTAINER(w, struct rlk_node, watch);
+
+    return n->options->tls[n->index];
+}
+
 static void on_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *fault)
 {
     struct rlk_watch *w = RLK_CONTAINER(d, struct rlk_watch, dial);
@@ -311,7 +318,7 @@ static void on_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *fault)
 
     if (fault) {
         on_broken(&w->conn, fault);
-    } else if (rlk_conn_open(&w->conn, fd, &why)) {
+    } else if (rlk_conn_open(&w->conn, fd, tls_of(w), &why)) {
         on_broken(&w->conn, &why);
     }
 }

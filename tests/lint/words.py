@@ -32,7 +32,6 @@ INSTEAD = {
     r'wards?': 'rig',
     r'wardens?': 'supervisor',
     r'errands?': 'operation',
-    r'handshakes?': 'greeting',
     r'wait[ -]?lists?|wait(ing)? queues?|queues? of waiters': 'waiting list',
 }
 PATTERNS = [(re.compile(r'(?<![A-Za-z])(%s)(?![A-Za-z])' % old, re.I), new)

@@ -108,12 +108,13 @@ void rlk_dial_note_failed(struct rlk_dial *d)
     (void)d;
 }
 
-int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_fault *ret_fault)
+int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_tls *tls, struct rlk_fault *ret_fault)
 {
     struct world *w = process_world();
     struct wire *x = &w->wires[fd];
     struct peer *p = &w->clients[x->client].peers[x->node];
 
+    (void)tls;
     (void)ret_fault;
     *(x->watch ? &p->watch : &p->conn) = c;
     c->fd = fd;
@@ -160,6 +161,12 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     rlk_list_remove(&c->flush.link);
     c->out_len = 0;
     c->state = RLK_CONN_CLOSED;
+}
+
+const char *rlk_conn_tls(const struct rlk_conn *c)
+{
+    (void)c;
+    return "";
 }
 
 bool rlk_conn_is_remote(const struct rlk_conn *c)

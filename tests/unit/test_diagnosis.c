@@ -29,7 +29,7 @@ static struct redlock_report report;
         .product = "redis", .version = "7.0.15", .run_id = "abc", .role = "master",                \
         .mode = "standalone", .user = "app", .uptime_s = 1000000, .rdb = 1, .fsync = "",           \
         .eviction = "noeviction", .refusal = "", .pings = 20, .ping_max_us = 100,                  \
-        .clock_error_us = 100, __VA_ARGS__                                                         \
+        .clock_error_us = 100, .tls = "", __VA_ARGS__                                              \
     }
 #define WELL WELL_BUT(.answered = 1)
 
@@ -180,6 +180,10 @@ static const struct {
       {WELL_BUT(.ping_max_us = 250000, .product = "valkey"), NOTHING},
       {WELL_BUT(.product = "dragonfly"), FOUND(PRODUCT, FINE, "dragonfly")}}},
 
+    {"tls_that_nobody_verifies_is_a_warning",
+     {{WELL_BUT(.remote = 1, .tls = "TLSv1.3, verified"), NOTHING},
+      {WELL_BUT(.tls = "TLSv1.3, not verified"), FOUND(UNVERIFIED, WARNING, "verify=none")}}},
+
     {"a_database_that_is_denied_makes_a_master_unusable",
      {{WELL_BUT(.database = 3, .database_denied = 1),
        FIXED(DATABASE, UNUSABLE, "the user app database 3", "ACL SETUSER app db=3")}}},
@@ -213,6 +217,10 @@ START_TEST(the_kind_of_trouble_decides_the_finding)
         enum redlock_severity severity;
         const char *fix;
     } others[] = {
+        {RLK_TROUBLE_TLS, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
+        {RLK_TROUBLE_TLS_BROKEN, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
+        {RLK_TROUBLE_TLS_PENDING, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
+        {RLK_TROUBLE_TLS_LATE, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
         {RLK_TROUBLE_GREETING_LATE, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE, "SLOWLOG"},
         {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
         {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
@@ -567,7 +575,7 @@ START_TEST(every_kind_has_a_word_of_its_own)
             ck_assert_str_ne(word, rlk_notes_code((enum redlock_finding_kind)b));
         }
     }
-    ck_assert_int_eq(n, 30);
+    ck_assert_int_eq(n, 32);
     ck_assert_str_eq(rlk_notes_code((enum redlock_finding_kind) - 1), "");
     ck_assert_str_eq(rlk_notes_code(REDLOCK_FOUND_EVICTION), "eviction");
 }

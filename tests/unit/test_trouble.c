@@ -36,6 +36,15 @@ static const struct {
      "could not be reached within 2000 ms (connect_timeout_ms)"},
     {{.kind = RLK_TROUBLE_GREETING_BROKEN, .fault = RLK_FAULT_TOO_LARGE},
      "the connection broke during our greeting: its answer is too large"},
+    {{.kind = RLK_TROUBLE_GREETING_UNANSWERED, .fault = RLK_FAULT_UNANSWERED, .words = "reset"},
+     "ended the connection before it answered our greeting (reset); if this port is its tls-port, "
+     "write rediss://"},
+    {{.kind = RLK_TROUBLE_TLS, .fault = RLK_FAULT_TLS, .words = "has an old certificate"},
+     "has an old certificate"},
+    {{.kind = RLK_TROUBLE_TLS, .fault = RLK_FAULT_IS_TLS, .words = ""},
+     "speaks TLS at this port; write rediss:// for it"},
+    {{.kind = RLK_TROUBLE_TLS_BROKEN, .fault = RLK_FAULT_HANDSHAKE, .words = "reset"},
+     "the connection broke during the TLS handshake: reset; check that this port is its tls-port"},
     {{.kind = RLK_TROUBLE_BROKEN, .fault = RLK_FAULT_CLOSED, .words = ""},
      "the connection broke: the server closed it"},
     {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"},
@@ -78,6 +87,8 @@ START_TEST(every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_wor
     for (a = 0; a < RLK_TROUBLES; a++) {
         struct rlk_trouble t = {.kind = (enum rlk_trouble_kind)a, .unfit = RLK_UNFIT_ROLE};
 
+        t.fault = a == RLK_TROUBLE_TLS ? RLK_FAULT_NOT_TLS : RLK_FAULT_NONE;
+
         rlk_trouble_write(&t, all[a], sizeof(all[a]));
         ck_assert_int_eq(all[a][0] == '\0', a == RLK_TROUBLE_NONE);
         for (b = 0; b < a; b++) {
@@ -107,7 +118,10 @@ START_TEST(every_reason_has_its_words)
         ck_assert_str_ne(text, before);
         strcpy(before, text);
     }
-    for (i = RLK_FAULT_SYSTEM; i <= RLK_FAULT_GARBLED; i++) {
+    for (i = RLK_FAULT_SYSTEM; i <= RLK_FAULT_IS_TLS; i++) {
+        if (i >= RLK_FAULT_TLS && i <= RLK_FAULT_UNANSWERED) {
+            continue; /* they have the words of the fault */
+        }
         write_text(&(struct rlk_trouble){
             .kind = RLK_TROUBLE_BROKEN, .fault = (enum rlk_fault_kind)i, .words = "Broken pipe"});
         ck_assert_str_ne(text, "the connection broke: ");

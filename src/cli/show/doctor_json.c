@@ -96,6 +96,7 @@ static void print_server(const struct redlock_examined *x)
     cli_json_flag("database_denied", x->database_denied);
     print_text("refusal", x->refusal);
     cli_json_flag("remote", x->remote);
+    print_text("tls", x->tls);
     print_pings(x);
     print_clock(x->clock_us, x->clock_error_us);
 }

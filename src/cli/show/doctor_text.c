@@ -94,6 +94,7 @@ static void print_master(const struct redlock_examined *x, size_t width)
         return;
     }
     cli_say_out("%s %s", x->product, x->version[0] ? x->version : "(version unknown)");
+    cli_say_out("%s%s", x->tls[0] ? ", " : "", x->tls);
     print_uptime(x->uptime_s);
     print_persistence(x);
     print_latency(x);

@@ -73,6 +73,7 @@ static void print_master(const struct redlock_node_info *info)
         cli_say_out("  %s", info->server);
     }
     if (info->state == REDLOCK_NODE_UP) {
+        cli_say_out("%s%s", info->tls[0] ? "  " : "", info->tls);
         cli_say_out("  answers in %" PRIu64 ".%03" PRIu64 " ms", info->rtt_us / 1000,
                     info->rtt_us % 1000);
     }

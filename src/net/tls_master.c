@@ -1,6 +1,4 @@
-/* tls.c - the context of a master, which changes when its files do. */
-#include "net/tls.h"
-
+/* tls_master.c - the context of a master, which changes when its files do. */
 #include <string.h>
 
 #include <redlock/error.h>

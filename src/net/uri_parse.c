@@ -1,4 +1,4 @@
-/* uri.c - parses a URI. */
+/* uri_parse.c - parses a URI. */
 #include "net/uri.h"
 
 #include <stdbool.h>
