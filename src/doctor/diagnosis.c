@@ -52,6 +52,9 @@ static const struct cause causes[] = {
     {RLK_TROUBLE_TLS_LATE, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, test_tls},
     {RLK_TROUBLE_LOADING, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, wait_for_data},
     {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, stop_refusing},
+    {RLK_TROUBLE_NO_SCRIPTS, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE,
+     "Remove rename-command for EVAL, EVALSHA and SCRIPT from its configuration file, or use Redis "
+     "3.2 or newer."},
 };
 
 static const struct cause silent = {RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE,

@@ -86,13 +86,21 @@ static bool is_without_hello(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "NOPERM") || rlk_classify_unknown_command(reply);
 }
 
-/* The reply to the last command of the first half. */
+/* [S5] Each command of the first half is answered: also CLIENT ID, if it was sent, because a
+ * connection without an id could not be ended later. */
+static void end_first_half(struct rlk_node *n, uint64_t now_us)
+{
+    if (n->inflight.ring.count == 0) {
+        send_next(n, now_us);
+    }
+}
+
 static void on_client_id(struct rlk_node *n, const struct rlk_exchange *r,
                          const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)r;
     n->client_id = reply->type == RLK_REPLY_INTEGER ? reply->integer : 0;
-    send_next(n, now_us);
+    end_first_half(n, now_us);
 }
 
 /* [S5] CLIENT KILL needs the id of this connection, should it break. HELLO tells it otherwise. */
@@ -253,15 +261,38 @@ static void send_next(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-/* It does not matter whether the script was loaded: EVAL sends its text. [S5] But wait for the
- * reply to CLIENT ID, if it was sent: a connection without an id could not be ended later. */
+static void on_evalsha(struct rlk_node *n, const struct rlk_exchange *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    if (rlk_classify_unknown_command(reply)) {
+        refuse(n, RLK_TROUBLE_NO_SCRIPTS, NULL);
+    } else {
+        end_first_half(n, now_us);
+    }
+}
+
+/* A server that knows EVALSHA replies that it has no script with this SHA-1. */
+static bool send_evalsha(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind kind = {.answered = on_evalsha};
+    static const char *const words[] = {"EVALSHA", "0000000000000000000000000000000000000000", "0",
+                                        NULL};
+
+    return rlk_node_send_words(n, &kind, words, now_us);
+}
+
+/* It does not matter whether the script was loaded: EVAL sends its text. But a server without
+ * SCRIPT may have no scripts at all. Then a lock that it grants could be neither renewed nor
+ * released. */
 static void on_script(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)r;
-    (void)reply;
-    if (n->inflight.ring.count == 0) {
-        send_next(n, now_us);
+    if (!rlk_classify_unknown_command(reply)) {
+        end_first_half(n, now_us);
+    } else if (!send_evalsha(n, now_us)) {
+        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
     }
 }
 

@@ -51,6 +51,10 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_BUSY] = "refuses all commands for now: $",
     [RLK_TROUBLE_LOADING] = "is loading its data; we retry until it has finished",
 
+    [RLK_TROUBLE_NO_SCRIPTS] = "knows no scripts (EVALSHA), so a lock could be neither renewed nor "
+                               "released there; use Redis "
+                               "3.2 or newer",
+
     [RLK_TROUBLE_UNFIT] = "$",
     [RLK_TROUBLE_WAS_REPLICA] =
         "was a replica for a while, so its data were replaced; we connect to it again",

@@ -46,6 +46,7 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_DATABASE_DENIED,  /* number, words: our user may not use it */
     RLK_TROUBLE_BUSY,             /* words: it refuses every command for now */
     RLK_TROUBLE_LOADING,
+    RLK_TROUBLE_NO_SCRIPTS, /* it could not release a lock */
 
     /* The server must not vote [S10, S11]. */
     RLK_TROUBLE_UNFIT,         /* unfit: it is not an independent master */

@@ -113,6 +113,21 @@ START_TEST(the_role_is_known_without_info)
 }
 END_TEST
 
+/* What it cannot do decides, and not its version. */
+START_TEST(a_server_without_scripts_does_not_vote)
+{
+    struct master_options options = {.config = "rename-command EVAL \"\"\n"
+                                               "rename-command EVALSHA \"\"\n"
+                                               "rename-command SCRIPT \"\""};
+
+    site_start(&s, 3, &options);
+    site_open_at_once(&s);
+    watch_for_error(s.base, s.rl[0], 0, "knows no scripts");
+    ck_assert_int_ne(info_of(0).state, REDLOCK_NODE_UP);
+    site_end(&s);
+}
+END_TEST
+
 /* It is a replica and then a master again, perhaps between two inspections: the number of its
  * promotions shows it. */
 START_TEST(a_former_replica_is_quarantined_each_time)
@@ -194,6 +209,7 @@ Suite *roles_suite(void)
 
     tcase_add_loop_test(tcase, a_connected_master_that_becomes_a_writable_replica_has_no_vote, 0,
                         2);
+    tcase_add_test(tcase, a_server_without_scripts_does_not_vote);
     tcase_add_test(tcase, the_role_is_known_without_info);
     tcase_add_test(tcase, a_former_replica_is_quarantined_each_time);
     tcase_add_test(tcase, the_first_mark_after_oom_quarantines);

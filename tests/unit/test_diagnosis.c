@@ -233,6 +233,7 @@ START_TEST(the_kind_of_trouble_decides_the_finding)
         {RLK_TROUBLE_UNFIT, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, "independent masters"},
         {RLK_TROUBLE_LOADING, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, "Wait"},
         {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, "cause of this error"},
+        {RLK_TROUBLE_NO_SCRIPTS, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, "rename-command"},
     };
     struct redlock_examined x = lost(REDLOCK_NODE_DOWN, "its text");
     enum redlock_finding_kind found = REDLOCK_FOUND_DOWN;
