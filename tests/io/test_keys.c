@@ -211,7 +211,7 @@ START_TEST(sixteen_long_keys_go_through)
 {
     static char keys[REDLOCK_MAX_KEYS][REDLOCK_MAX_KEY + 1];
     static char owner[REDLOCK_MAX_OWNER + 1];
-    const char *list[REDLOCK_MAX_KEYS];
+    const char *list[REDLOCK_MAX_KEYS] = {NULL};
     struct redlock_request request = request_of(list, REDLOCK_MAX_KEYS);
     size_t i;
 
