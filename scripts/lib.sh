@@ -55,6 +55,7 @@ have_package() {
     lua5.1) command -v luac5.1 >/dev/null ;;
     check) pkg-config --exists check ;;
     systemtap-sdt-dev) find /usr/include -path '*/sys/sdt.h' | grep -q . ;;
+    musl-tools) command -v musl-gcc ;;
     redis-server) command -v redis-server >/dev/null || command -v valkey-server >/dev/null ;;
     etcd-server) command -v etcd >/dev/null ;;
     etcd-client) command -v etcdctl >/dev/null ;;
