@@ -26,6 +26,7 @@ Pair = collections.namedtuple('Pair', 'other ours goals')
 PAIRS = {
     'cycle': Pair('floor', 'libredlock', [('cycles_per_s', 256, '>=', 0.85),
                                           ('acquire_p50_us', 1, '<=', 1.15)]),
+    'tls': Pair('plain', 'tls', [('cpu_s_per_100k', 64, '<=', 1.5)]),
     'threads': Pair('libredlock', 'threads', [('cycles_per_s', 16, '>=', 0.5)]),
 }
 
