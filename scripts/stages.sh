@@ -6,15 +6,20 @@
 #   stage TITLE NAME [OPTION...] [-- ARGUMENT...]
 #                               build the goals, and run `meson test` with the arguments
 #   sum_up                      the last line: "N passed, N failed"; its status is the result
-#   sanitized                   the options of a build under the sanitizers
+#   sanitized, threaded         the options of a build under the sanitizers, or that of threads
 #   stop_when_interrupted       for a subshell; the script itself does so
 
 builds=build-test
 goals=() # what to build; empty: everything
 broken=0
 ran=()
+# The sanitizers take most of the time to build, and half of it with less optimization. They make the
+# compiler warn of what cannot be: warnings are errors in the other builds.
+less=(-Doptimization=1 -Dbench=false -Dwerror=false)
 # shellcheck disable=SC2034
-sanitized=('-Db_sanitize=address,undefined')
+sanitized=('-Db_sanitize=address,undefined' "${less[@]}")
+# shellcheck disable=SC2034
+threaded=('-Db_sanitize=thread' "${less[@]}")
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 
 # On an interrupt meson ends its tests and exits, but the script would go on.
@@ -51,8 +56,8 @@ run() { # NAME [ARGUMENT OF MESON TEST...]
 
     rm -f "$dir/meson-logs/testlog.json"
     ran+=("$dir")
-    # Many tests wait more than they compute, so run twice as many at once as there are processors.
-    meson test -C "$dir" --no-rebuild --num-processes $((2 * $(nproc))) "$@" ||
+    # Many tests wait more than they compute, so run more at once than there are processors.
+    meson test -C "$dir" --no-rebuild --num-processes $((3 * $(nproc))) "$@" ||
         true # tally.py says what failed
 }
 
