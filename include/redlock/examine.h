@@ -170,6 +170,8 @@ struct redlock_examined {
     int database_denied;
     /* As in struct redlock_node_info. Since 0.1. */
     const char *tls;
+    /* 1: its ACLs have no rights to channels (Redis before 6.2). Since 0.1. */
+    int no_channels;
 };
 
 /* Everything is borrowed: it lives until the callback returns. */

@@ -103,6 +103,12 @@ static void take_min_replicas(struct rlk_checkup *p, const struct rlk_reply *rep
     p->min_replicas = value ? (unsigned)strtoul(value, NULL, 10) : 0;
 }
 
+/* The setting is as old as the channels. Nothing is known if it has another name there. */
+static void take_channels(struct rlk_checkup *p, const struct rlk_reply *reply)
+{
+    p->no_channels = reply->type == RLK_REPLY_ARRAY && reply->integer == 0;
+}
+
 static void take_user(struct rlk_checkup *p, const struct rlk_reply *reply)
 {
     if (reply->type == RLK_REPLY_STRING || reply->type == RLK_REPLY_STATUS) {
@@ -154,6 +160,7 @@ static const struct step steps[] = {
     {{"CONFIG", "GET", "appendfsync"}, REDLOCK_RIGHT_CONFIG_GET, take_fsync},
     {{"CONFIG", "GET", "save"}, REDLOCK_RIGHT_CONFIG_GET, take_save},
     {{"CONFIG", "GET", "min-replicas-to-write"}, REDLOCK_RIGHT_CONFIG_GET, take_min_replicas},
+    {{"CONFIG", "GET", "acl-pubsub-default"}, REDLOCK_RIGHT_CONFIG_GET, take_channels},
     {{"ACL", "WHOAMI"}, 0, take_user},
     {{"SET", the_key, "0", "XX", "PX", "10"}, REDLOCK_RIGHT_SET, NULL},
     {{"GET", the_key}, REDLOCK_RIGHT_GET, NULL},
@@ -295,6 +302,7 @@ void rlk_checkup_write(const struct rlk_checkup *p, struct redlock_examined *ret
     ret->role = p->info.role;
     ret->mode = p->info.mode;
     ret->user = p->user;
+    ret->no_channels = p->no_channels;
     ret->uptime_s = p->info.uptime_s;
     ret->loading = p->info.loading;
     write_persistence(p, ret);

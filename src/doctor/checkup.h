@@ -28,7 +28,7 @@ struct rlk_checkup {
     unsigned min_replicas;
     uint64_t used_memory, evicted_keys;
     unsigned denied, missing;
-    bool keys_denied, database_denied, remote;
+    bool keys_denied, database_denied, remote, no_channels;
     unsigned database;
     unsigned pings;
     uint64_t ping_us[RLK_CHECKUP_PINGS]; /* round trips, sorted */

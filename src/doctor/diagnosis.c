@@ -279,16 +279,21 @@ static const char *list_commands(unsigned rights, char *out, size_t size)
     return out;
 }
 
-/* " +set +script|load" */
-static const char *list_grants(unsigned rights, char *out, size_t size)
+/* " +set +script|load". The channels come last in a row, and where ACLs have none, everybody may
+ * use all of them. */
+static const char *list_grants(const struct redlock_examined *x, char *out, size_t size)
 {
     size_t used = 0;
     unsigned i;
 
     out[0] = '\0';
     for (i = 0; i < rlk_rights_count && used < size; i++) {
-        if (rights & rlk_rights[i].bit) {
-            used += (size_t)snprintf(out + used, size - used, " +%s", rlk_rights[i].acl);
+        const char *acl = rlk_rights[i].acl;
+        size_t len = x->no_channels ? strcspn(acl, "&") : strlen(acl);
+
+        if (x->denied & rlk_rights[i].bit) {
+            len -= acl[len - 1] == ' ';
+            used += (size_t)snprintf(out + used, size - used, " +%.*s", (int)len, acl);
         }
     }
     return out;
@@ -329,7 +334,7 @@ static void judge_rights(const struct redlock_examined *x, struct rlk_notes *not
     char commands[1280], grants[384];
 
     if (x->denied) {
-        list_grants(x->denied, grants, sizeof(grants));
+        list_grants(x, grants, sizeof(grants));
         rlk_note(notes, REDLOCK_FOUND_RIGHTS, judge_commands(x->denied),
                  rlk_notes_text(notes, "ACL SETUSER %.60s%s", x->user, grants),
                  "denies the user %.60s %s", x->user,

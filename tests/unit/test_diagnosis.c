@@ -361,6 +361,12 @@ START_TEST(all_missing_rights_are_fixed_by_one_command)
                      "+publish +subscribe &*redlock:wake:* +client|tracking +client|caching "
                      "+client|id +exists &__redis__:invalidate");
     ck_assert_ptr_nonnull(strstr(notes.finding[0].text, rlk_rights[rlk_rights_count - 1].cost));
+    x.no_channels = 1;
+    judge(&x);
+    ck_assert_str_eq(notes.finding[0].fix,
+                     "ACL SETUSER app +set +get +del +pexpire +pttl +eval +evalsha +script|load "
+                     "+time +info +client|setname +client|kill +config|get +hello "
+                     "+publish +subscribe +client|tracking +client|caching +client|id +exists");
 }
 END_TEST
 
