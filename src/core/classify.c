@@ -193,6 +193,30 @@ enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
     }
 }
 
+enum rlk_answer rlk_classify_delete(const struct rlk_reply *reply)
+{
+    if (is_number(reply, 1)) {
+        return RLK_ANSWER_OURS;
+    }
+    if (rlk_classify_is_error(reply, "WRONGTYPE")) {
+        return RLK_ANSWER_TAKEN;
+    }
+    return is_number(reply, 0) ? RLK_ANSWER_GONE : RLK_ANSWER_UNKNOWN;
+}
+
+enum rlk_answer rlk_classify_remains(const struct rlk_reply *reply)
+{
+    if (is_number(reply, 1)) {
+        return RLK_ANSWER_TAKEN;
+    }
+    return is_number(reply, 0) ? RLK_ANSWER_GONE : RLK_ANSWER_UNKNOWN;
+}
+
+bool rlk_classify_is_listed(const struct rlk_reply *reply)
+{
+    return is_number(reply, 1);
+}
+
 bool rlk_classify_woke(const struct rlk_reply *reply)
 {
     return is_number(reply, 2);
@@ -245,9 +269,21 @@ bool rlk_classify_refused_for_now(const struct rlk_reply *reply)
     return false;
 }
 
+bool rlk_classify_refused(const struct rlk_reply *reply)
+{
+    return reply->type == RLK_REPLY_ERROR && !rlk_classify_refused_for_now(reply) &&
+           !rlk_classify_is_error(reply, "WRONGTYPE");
+}
+
 bool rlk_classify_unknown_command(const struct rlk_reply *reply)
 {
     return reply->type == RLK_REPLY_ERROR && begins_with(reply->str, "ERR unknown command");
+}
+
+bool rlk_classify_known_command(const struct rlk_reply *reply)
+{
+    return reply->type == RLK_REPLY_ERROR &&
+           begins_with(reply->str, "ERR wrong number of arguments");
 }
 
 bool rlk_classify_no_script(const struct rlk_reply *reply)

@@ -44,6 +44,15 @@ enum rlk_vote rlk_classify_adopt(const struct rlk_reply *reply);
 /* release.lua: 1 or 2 deleted, 0 a key was not there, -1 a key has another value. */
 enum rlk_answer rlk_classify_release(const struct rlk_reply *reply);
 
+/* DELEX or DELIFEQ: 1 deleted, 0 there is no key, or it has another value. */
+enum rlk_answer rlk_classify_delete(const struct rlk_reply *reply);
+
+/* EXISTS of the key after that: 0 it is not there, 1 it has another value. */
+enum rlk_answer rlk_classify_remains(const struct rlk_reply *reply);
+
+/* EXISTS of the waiting list: whether somebody waits. */
+bool rlk_classify_is_listed(const struct rlk_reply *reply);
+
 /* release.lua: whether it has woken somebody who waited. */
 bool rlk_classify_woke(const struct rlk_reply *reply);
 
@@ -61,8 +70,16 @@ bool rlk_classify_no_script(const struct rlk_reply *reply);
  * succeed. */
 bool rlk_classify_refused_for_now(const struct rlk_reply *reply);
 
+/* Whether the server will never carry out a release in this way: it does not know the command, our
+ * user may not use it, or it is wrong there. WRONGTYPE is an answer, and no refusal. */
+bool rlk_classify_refused(const struct rlk_reply *reply);
+
 /* Whether the server does not know the command: it is too old, or the command was renamed. */
 bool rlk_classify_unknown_command(const struct rlk_reply *reply);
+
+/* The reply to a command without its arguments: whether the server knows the command. It carries
+ * out nothing. */
+bool rlk_classify_known_command(const struct rlk_reply *reply);
 
 /* Whether the reply is an error with this first word. Redis before 7.0 puts the place in the script
  * in front of an error from a script: the first word is the one after that. */

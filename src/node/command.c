@@ -192,6 +192,20 @@ void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, con
     put_bulk(c, channel, strlen(channel));
 }
 
+void rlk_command_delete(struct rlk_command *c, const struct rlk_claim *claim,
+                        enum rlk_native native)
+{
+    if (native == RLK_NATIVE_DELEX) {
+        BEGIN(c, "*4\r\n$5\r\nDELEX\r\n");
+        put_keys(c, claim);
+        PUT(c, "$4\r\nIFEQ\r\n");
+    } else {
+        BEGIN(c, "*3\r\n$7\r\nDELIFEQ\r\n");
+        put_keys(c, claim);
+    }
+    put_bulk(c, claim->token, claim->token_len);
+}
+
 void rlk_command_exist(struct rlk_command *c, const struct rlk_claim *claim)
 {
     begin_array(c, claim->n_keys + 1);

@@ -73,6 +73,17 @@ void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, cons
 void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
                        bool text);
 
+/* Deletes a key that has our token, in one step and without a script. */
+enum rlk_native {
+    RLK_NATIVE_NONE = 0,
+    RLK_NATIVE_DELEX,  /* DELEX key IFEQ token: Redis 8.4, Valkey 9.2 */
+    RLK_NATIVE_DELIFEQ /* DELIFEQ key token: Valkey 9.0 */
+};
+
+/* The release of the only key of a claim; `native` is not NONE. */
+void rlk_command_delete(struct rlk_command *c, const struct rlk_claim *claim,
+                        enum rlk_native native);
+
 /* EXISTS of all keys: the server notes that this client has read them. */
 void rlk_command_exist(struct rlk_command *c, const struct rlk_claim *claim);
 

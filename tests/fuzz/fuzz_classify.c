@@ -118,6 +118,29 @@ static void check_release(const struct rlk_reply *reply, const struct raw *r)
     FUZZ_CHECK(rlk_classify_woke(reply) == is(r, ":2\r\n"), "somebody was woken: 2");
 }
 
+/* By the server's own command, and what is asked after it. */
+static void check_native(const struct rlk_reply *reply, const struct raw *r)
+{
+    enum rlk_answer first = RLK_ANSWER_UNKNOWN, then = RLK_ANSWER_UNKNOWN;
+
+    if (is(r, ":1\r\n")) {
+        first = RLK_ANSWER_OURS;
+        then = RLK_ANSWER_TAKEN;
+    } else if (is(r, ":0\r\n")) {
+        first = then = RLK_ANSWER_GONE;
+    } else if (is_error(r, "WRONGTYPE")) {
+        first = RLK_ANSWER_TAKEN;
+    }
+    FUZZ_CHECK(rlk_classify_delete(reply) == first, "a deletion by value is answered by 1 or 0");
+    FUZZ_CHECK(rlk_classify_remains(reply) == then, "what remains is somebody else's");
+    FUZZ_CHECK(rlk_classify_is_listed(reply) == is(r, ":1\r\n"), "somebody waits: 1");
+    FUZZ_CHECK(!rlk_classify_refused(reply) ||
+                   (r->bytes[0] == '-' && !is_error(r, "WRONGTYPE") && !is_error(r, "BUSY")),
+               "only an error refuses, and not for now");
+    FUZZ_CHECK(!rlk_classify_known_command(reply) || r->bytes[0] == '-',
+               "an error shows a command");
+}
+
 /* Our turn is one text but for the value; a place begins with a number above 0. */
 static void check_wait(const struct rlk_reply *reply, const struct raw *r)
 {
@@ -196,6 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         check_set(reply, &r);
         check_set_get(reply, &r);
+        check_native(reply, &r);
         check_release(reply, &r);
         check_wait(reply, &r);
         check_scripts(reply, &r);

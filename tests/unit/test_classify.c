@@ -128,6 +128,38 @@ START_TEST(release_answers_deleted_gone_or_taken)
 }
 END_TEST
 
+START_TEST(a_deletion_by_value_answers_whether_the_key_was_ours)
+{
+    struct rlk_reply none = reply(RLK_REPLY_INTEGER, 0, ""), one = reply(RLK_REPLY_INTEGER, 1, "");
+    struct rlk_reply list = reply(RLK_REPLY_ERROR, 0, "WRONGTYPE Operation against a key");
+    struct rlk_reply queued = reply(RLK_REPLY_STATUS, 0, "QUEUED");
+
+    ck_assert_int_eq(rlk_classify_delete(&one), RLK_ANSWER_OURS);
+    ck_assert_int_eq(rlk_classify_delete(&none), RLK_ANSWER_GONE);
+    ck_assert_int_eq(rlk_classify_delete(&list), RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(rlk_classify_delete(&queued), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_remains(&one), RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(rlk_classify_remains(&none), RLK_ANSWER_GONE);
+    ck_assert_int_eq(rlk_classify_remains(&queued), RLK_ANSWER_UNKNOWN);
+    ck_assert(rlk_classify_is_listed(&one) && !rlk_classify_is_listed(&none));
+    ck_assert(!rlk_classify_refused(&list) && !rlk_classify_refused(&none));
+}
+END_TEST
+
+/* Only the complaint about its arguments shows that a server knows a command. */
+START_TEST(an_error_of_another_kind_shows_no_command)
+{
+    struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, errors[_i]);
+    struct rlk_reply known =
+        reply(RLK_REPLY_ERROR, 0, "ERR wrong number of arguments for 'delex' command");
+
+    ck_assert(rlk_classify_known_command(&known));
+    ck_assert(!rlk_classify_known_command(&r));
+    ck_assert_int_eq(rlk_classify_delete(&r), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_refused(&r), !rlk_classify_refused_for_now(&r));
+}
+END_TEST
+
 START_TEST(an_error_is_known_by_its_whole_first_word)
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, "NOSCRIPTS are nice");
@@ -421,6 +453,9 @@ static Suite *suite(void)
     tcase_add_test(c, our_own_token_as_the_old_value_is_no_second_vote);
     tcase_add_test(c, a_refusal_names_the_holder_by_a_number_or_nobody);
     tcase_add_test(c, release_answers_deleted_gone_or_taken);
+    tcase_add_test(c, a_deletion_by_value_answers_whether_the_key_was_ours);
+    tcase_add_loop_test(c, an_error_of_another_kind_shows_no_command, 0,
+                        sizeof(errors) / sizeof(errors[0]));
     tcase_add_test(c, an_error_is_known_by_its_whole_first_word);
     tcase_add_loop_test(c, the_first_word_of_an_error_from_a_script_comes_after_the_places, 0, 11);
     tcase_add_test(c, keep_answers_ours_gone_or_taken);
