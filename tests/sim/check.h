@@ -117,6 +117,7 @@ void check_split_sent(struct world *w, unsigned claim, unsigned node);
 void check_set_sent(struct world *w, unsigned claim, unsigned node);
 void check_set_again(struct world *w, unsigned claim, unsigned node);
 void check_release_sent(struct world *w, unsigned claim, unsigned node);
+void check_native_known(struct world *w, unsigned node, const struct message *m);
 void check_release_pending(struct world *w, unsigned claim, unsigned node);
 
 /* Of a lock that is held: it begins; a node was asked; a node that did not know the script is

@@ -31,7 +31,7 @@ static bool will_be_released(const struct world *w, unsigned claim, unsigned cli
         }
     }
     for (m = wire == NONE ? NONE : w->wires[wire].unexecuted; m != NONE; m = w->messages[m].next) {
-        if (w->messages[m].kind == MESSAGE_RELEASE && w->messages[m].claim == claim) {
+        if (message_releases(&w->messages[m]) && w->messages[m].claim == claim) {
             return true;
         }
     }

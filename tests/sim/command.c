@@ -366,6 +366,35 @@ static bool read_look(const struct words *words, struct message *m)
     return m->keys != 0;
 }
 
+/* DELEX [key IFEQ token], DELIFEQ [key token]: not if the command is another one. */
+static bool read_delete(const struct world *w, const struct words *words, enum rlk_native native,
+                        struct message *m)
+{
+    const struct word *word = words->word;
+    unsigned arguments = native == RLK_NATIVE_DELEX ? 3 : 2;
+
+    m->native = native;
+    m->kind = words->n == 1 ? MESSAGE_PROBE : MESSAGE_DELETE;
+    if (words->n == 1) {
+        return true;
+    }
+    return words->n == 1 + arguments && (native != RLK_NATIVE_DELEX || is(&word[2], "IFEQ")) &&
+           read_claim(w, &word[1], 1, &word[arguments], m);
+}
+
+/* EXISTS key:redlock-waiting */
+static bool read_listed(const struct words *words, struct message *m)
+{
+    struct word list = words->word[1];
+
+    if (words->n != 2 || !is(&words->word[0], "EXISTS") || !ends(&list, RLK_COMMAND_WAITING)) {
+        return false;
+    }
+    m->kind = MESSAGE_LISTED;
+    m->keys = read_key(list);
+    return m->keys != 0;
+}
+
 static bool read_words(const struct world *w, const struct words *words, struct message *m)
 {
     const struct word *word = words->word;
@@ -401,7 +430,10 @@ static bool read_words(const struct world *w, const struct words *words, struct 
     if (is(&word[0], "SCRIPT")) {
         return words->n == 3 && is(&word[1], "LOAD") && read_load(&word[2], m);
     }
-    return read_look(words, m);
+    if (is(&word[0], "DELEX") || is(&word[0], "DELIFEQ")) {
+        return read_delete(w, words, word[0].len == 5 ? RLK_NATIVE_DELEX : RLK_NATIVE_DELIFEQ, m);
+    }
+    return read_listed(words, m) || read_look(words, m);
 }
 
 bool command_read(struct world *w, const char *bytes, size_t len, struct message *ret)

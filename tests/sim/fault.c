@@ -421,6 +421,7 @@ static void strike(struct world *w, enum fault kind)
         break;
     case FAULT_SCRIPTS:
         w->servers[server].scripts = 0;
+        server_change_rights(w, server);
         break;
     case FAULT_RATE:
         change_rate(w);

@@ -507,6 +507,18 @@ static void draw_elections(struct options *o)
     draw_terms(o);
 }
 
+/* Drawn from numbers of its own. Where nothing fails, nobody is kept from waking others. */
+static void draw_native(struct options *o)
+{
+    static const uint32_t ppm[] = {0, 500000, 800000, 1000000};
+    bool quiet = o->crowd == CROWD_HEALTHY || o->elections == ELECTIONS_QUIET;
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - 7);
+    o->native_ppm = ppm[draw_upto(&p, 3)];
+    o->denies = !quiet && draw_chance(&p, 300000);
+}
+
 /* Few other faults, so that the trace shows this one. */
 static void break_one(struct options *o, struct rlk_prng *p)
 {
@@ -571,6 +583,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     draw_watches(o);
     draw_crowd(o);
     draw_elections(o);
+    draw_native(o);
     round_times(o);
 }
 

@@ -27,6 +27,25 @@ static bool has_good_clock(const struct world *w)
     return w->o.crowd == CROWD_HEALTHY;
 }
 
+/* Which command it knows, and which way to release its user may not use: one at most, and for
+ * several keys there is only the script. */
+static void draw_native(struct world *w, struct server *s)
+{
+    static const enum rlk_native known[] = {RLK_NATIVE_DELEX, RLK_NATIVE_DELIFEQ};
+
+    s->native =
+        draw_chance(&w->prng, w->o.native_ppm) ? known[draw_upto(&w->prng, 1)] : RLK_NATIVE_NONE;
+    s->denied = w->o.keys == 1 && draw_chance(&w->prng, 500000) ? MESSAGE_RELEASE : MESSAGE_DELETE;
+    s->denies = w->o.denies && s->native != RLK_NATIVE_NONE && draw_chance(&w->prng, 500000);
+}
+
+void server_change_rights(struct world *w, unsigned server)
+{
+    struct server *s = &w->servers[server];
+
+    s->denies = w->o.denies && s->native != RLK_NATIVE_NONE && !s->denies;
+}
+
 void server_init(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
@@ -35,6 +54,7 @@ void server_init(struct world *w, unsigned server)
     unsigned key;
 
     *s = (struct server){.run = server, .scripts = ALL_SCRIPTS, .master = NONE};
+    draw_native(w, s);
     if (server == w->o.replica) {
         s->master = (server + 1) % w->o.nodes;
     }
@@ -296,6 +316,12 @@ static void release(struct world *w, unsigned server, struct message *m)
     bool gone = false, taken = false, woken;
     unsigned key;
 
+    if (w->servers[server].denies && w->servers[server].denied == m->kind) {
+        m->answer = ANSWER_ERROR;
+        m->error = "NOPERM User worker has no permissions to run the 'evalsha' command";
+        trace(w, "n%u    release %s t%08x: denied", server, trace_keys(w, m->claim), m->claim);
+        return;
+    }
     RLK_MASK_EACH (key, left) {
         unsigned value = server_look_up(w, server, key);
 
@@ -313,6 +339,43 @@ static void release(struct world *w, unsigned server, struct message *m)
           m->integer > 0    ? "deleted"
           : m->integer == 0 ? "no key"
                             : "somebody else's");
+}
+
+/* 1: it was ours; 0: it was not there, or somebody else's. */
+static void delete_if_equal(struct world *w, unsigned server, struct message *m)
+{
+    const struct server *s = &w->servers[server];
+    struct found f;
+
+    m->answer = ANSWER_ERROR;
+    if (s->native != m->native) {
+        m->error = "ERR unknown command, with args beginning with: 'k0'";
+    } else if (s->denies && s->denied == m->kind) {
+        m->error = "NOPERM User worker has no permissions to run the 'delex' command";
+    } else {
+        f = look_for(w, server, m->claim);
+        m->answer = ANSWER_INTEGER;
+        m->integer = f.ours;
+        if (f.ours) {
+            write_key(w, server, (unsigned)__builtin_ctz(w->claims[m->claim].keys), no_value);
+            w->claims[m->claim].deleted |= (uint64_t)1 << server;
+        }
+    }
+    trace(w, "n%u    delete %s t%08x: %s", server, trace_keys(w, m->claim), m->claim,
+          m->answer == ANSWER_ERROR ? m->error
+          : m->integer              ? "deleted"
+                                    : "not ours");
+}
+
+/* Without its arguments a command is an error in any case. */
+static void probe(struct world *w, unsigned wire, struct message *m)
+{
+    bool known = w->servers[w->wires[wire].server].native == m->native;
+
+    m->answer = ANSWER_ERROR;
+    m->error = known ? "ERR wrong number of arguments for 'delex' command"
+                     : "ERR unknown command, with args beginning with: ";
+    w->wires[wire].natives |= known ? 1U << m->native : 0;
 }
 
 void server_set(struct world *w, unsigned server, unsigned key, unsigned claim, uint32_t ttl_ms)
@@ -348,6 +411,8 @@ static const char *name_of(const struct message *m)
         return "confirm";
     case MESSAGE_RELEASE:
         return "release";
+    case MESSAGE_DELETE:
+        return "delete";
     case MESSAGE_MARK:
         return "look";
     case MESSAGE_WAIT:
@@ -368,6 +433,8 @@ static const char *name_of(const struct message *m)
     case MESSAGE_EXISTS:
     case MESSAGE_GET:
     case MESSAGE_PTTL:
+    case MESSAGE_LISTED:
+    case MESSAGE_PROBE:
         break;
     }
     return "";
@@ -379,7 +446,9 @@ static bool knows(struct world *w, unsigned server, struct message *m)
     struct server *s = &w->servers[server];
     unsigned bit = 1U << m->kind;
 
-    if (m->kind != MESSAGE_SET && !m->text && !(s->scripts & bit)) {
+    bool script = m->kind != MESSAGE_SET && m->kind != MESSAGE_DELETE;
+
+    if (script && !m->text && !(s->scripts & bit)) {
         m->answer = ANSWER_ERROR;
         m->error = "NOSCRIPT No matching script. Please use EVAL.";
         trace(w, "n%u    %s t%08x: %s", server, name_of(m), m->claim, m->error);
@@ -413,6 +482,9 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
     case MESSAGE_RELEASE:
         release(w, server, m);
         break;
+    case MESSAGE_DELETE:
+        delete_if_equal(w, server, m);
+        break;
     case MESSAGE_HELLO:
     case MESSAGE_NAME:
     case MESSAGE_ID:
@@ -428,6 +500,8 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
     case MESSAGE_EXISTS:
     case MESSAGE_GET:
     case MESSAGE_PTTL:
+    case MESSAGE_LISTED:
+    case MESSAGE_PROBE:
     case MESSAGE_WAIT:
     case MESSAGE_LEAVE:
         break;
@@ -558,6 +632,9 @@ static void answer_waiting(struct world *w, unsigned wire, struct message *m)
         get(w, server, m);
     } else if (m->kind == MESSAGE_PTTL) {
         get_ttl(w, server, m);
+    } else if (m->kind == MESSAGE_LISTED) {
+        m->answer = ANSWER_INTEGER;
+        m->integer = wakes_is_listed(w, server, (unsigned)__builtin_ctz(m->keys));
     } else if (knows(w, server, m) && m->kind == MESSAGE_WAIT) {
         wakes_wait(w, server, m);
     } else if (m->answer != ANSWER_ERROR) {
@@ -586,6 +663,8 @@ static void answer_facts(struct world *w, unsigned wire, struct message *m)
         load(w, server, m);
     } else if (m->kind == MESSAGE_KILL) {
         kill_wire(w, server, m);
+    } else if (m->kind == MESSAGE_PROBE) {
+        probe(w, wire, m);
     }
 }
 
@@ -610,7 +689,7 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
         answer_facts(w, wire, m);
     } else if (!refuses(w, server, m)) {
         carry_out(w, server, m);
-    } else if (m->kind != MESSAGE_RELEASE && draw_chance(&w->prng, 200000)) {
+    } else if (!message_releases(m) && draw_chance(&w->prng, 200000)) {
         carry_out(w, server, m); /* an error proves nothing [S5] */
         m->answer = ANSWER_ERROR;
     }
@@ -764,6 +843,7 @@ void server_on_restart(struct world *w, unsigned server, unsigned stamp)
     w->quiet_us = rlk_time_max(w->quiet_us, w->now_us);
     s->run += SIM_NODES;
     s->scripts = 0;
+    draw_native(w, s); /* perhaps it is another program now */
     s->flushed = false;
     s->master = server == w->o.replica ? s->master : NONE;
     s->promotion = 0;

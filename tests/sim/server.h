@@ -11,6 +11,9 @@
 
 void server_init(struct world *w, unsigned server);
 
+/* The rights of its user to release are given anew. */
+void server_change_rights(struct world *w, unsigned server);
+
 /* Carry out a request that arrived over `wire`, and write its answer into it. */
 void server_execute(struct world *w, unsigned wire, struct message *m);
 

@@ -384,6 +384,11 @@ void wakes_leave(struct world *w, unsigned server, struct message *m)
     trace(w, "n%u    leave: %s", server, m->integer ? "woke another" : "woke nobody");
 }
 
+bool wakes_is_listed(struct world *w, unsigned server, unsigned key)
+{
+    return list_of(w, server, key)->n > 0;
+}
+
 bool wakes_release(struct world *w, unsigned server, const struct message *m)
 {
     uint64_t left = m->wakes ? world_claim(w, m->claim)->keys : 0;

@@ -27,6 +27,9 @@ void wakes_on_expiry(struct world *w, unsigned server, unsigned key);
  * woken. */
 void wakes_wait(struct world *w, unsigned server, struct message *m);
 void wakes_leave(struct world *w, unsigned server, struct message *m);
+/* Whether somebody is in the waiting list of a key. */
+bool wakes_is_listed(struct world *w, unsigned server, unsigned key);
+
 bool wakes_release(struct world *w, unsigned server, const struct message *m);
 
 /* The lists are gone with the data. */

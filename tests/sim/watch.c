@@ -42,12 +42,33 @@ static void note_asked_again(struct world *w, unsigned node, const struct messag
     }
 }
 
+/* The other way, because the server has refused one; or because somebody waits who must be woken.
+ */
+static bool is_released_again(const struct world *w, const struct message *m)
+{
+    const struct message *h = w->reading;
+
+    if (h && h->kind == MESSAGE_LISTED) {
+        return h->answer == ANSWER_INTEGER && h->integer == 1 && m->kind == MESSAGE_RELEASE &&
+               h->keys == w->claims[m->claim].keys;
+    }
+    return h && message_releases(h) && h->kind != m->kind && h->claim == m->claim &&
+           h->answer == ANSWER_ERROR;
+}
+
+static void note_release(struct world *w, unsigned node, const struct message *m)
+{
+    world_claim(w, m->claim)->excuses += is_released_again(w, m);
+    check_native_known(w, node, m);
+    check_release_sent(w, m->claim, node);
+}
+
 static void note_asked(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     unsigned worker = world_claim(w, m->claim)->worker;
 
-    if (m->kind == MESSAGE_RELEASE) {
-        check_release_sent(w, m->claim, node);
+    if (message_releases(m)) {
+        note_release(w, node, m);
     } else if (m->kind == MESSAGE_CONFIRM) {
         check_confirm_sent(w, m->claim, node, m->fence);
     } else if (m->heal || m->kind == MESSAGE_KEEP) {
@@ -133,7 +154,7 @@ void watch_reply_done(struct world *w, unsigned client, unsigned node, const str
     if ((m->kind == MESSAGE_MARK || m->kind == MESSAGE_TIME) && m->answer != ANSWER_ERROR) {
         check_compared(w, client, node);
     }
-    if (m->kind == MESSAGE_RELEASE && m->answer == ANSWER_ERROR) {
+    if (message_releases(m) && m->answer == ANSWER_ERROR) {
         check_refused(w, m->claim, node);
     }
     w->reading = NULL;

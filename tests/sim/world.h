@@ -80,6 +80,7 @@ enum message_kind {
     MESSAGE_INFO,
     MESSAGE_CONFIG, /* CONFIG GET *appendfsync* */
     MESSAGE_LOAD,   /* SCRIPT LOAD of the release */
+    MESSAGE_PROBE,  /* DELEX or DELIFEQ without arguments */
     MESSAGE_MARK,   /* the script that reads the incarnation key */
     MESSAGE_TIME,
     MESSAGE_KILL,
@@ -89,14 +90,16 @@ enum message_kind {
     MESSAGE_EXISTS,
     MESSAGE_GET,
     MESSAGE_PTTL,
-    MESSAGE_WAIT, /* the script that enters a waiting list */
+    MESSAGE_LISTED, /* EXISTS of a waiting list */
+    MESSAGE_WAIT,   /* the script that enters a waiting list */
     MESSAGE_LEAVE,
     MESSAGE_SET,  /* from here on: the kinds that touch a lock */
     MESSAGE_TAKE, /* the script that sets all keys or none */
     MESSAGE_KEEP, /* the script that extends */
     MESSAGE_VOTE, /* the one that takes, with a counter [S12] */
     MESSAGE_CONFIRM,
-    MESSAGE_RELEASE
+    MESSAGE_RELEASE,
+    MESSAGE_DELETE /* DELEX or DELIFEQ */
 };
 
 /* What a server sends without a request. */
@@ -140,13 +143,14 @@ struct message {
     unsigned keys;  /* EXISTS, GET, PTTL, WAIT, LEAVE: as bits; and counters: world_counter() */
     uint64_t
         channel; /* SUBSCRIBE, WAIT, LEAVE, RELEASE: its number; 0: the invalidations, or none */
-    uint64_t ticket_us; /* WAIT: since when the client waits, by its wall clock */
-    bool yields;        /* WAIT: it has just released the keys */
-    bool wakes;         /* RELEASE: of a lock, which wakes who waits for it */
-    bool text;          /* EVAL, not EVALSHA */
-    bool get;           /* SET: with GET */
-    bool heal;          /* TAKE: of a lock that is held */
-    bool keeps;         /* MARK: the data survive a restart */
+    uint64_t ticket_us;     /* WAIT: since when the client waits, by its wall clock */
+    bool yields;            /* WAIT: it has just released the keys */
+    bool wakes;             /* RELEASE: of a lock, which wakes who waits for it */
+    bool text;              /* EVAL, not EVALSHA */
+    enum rlk_native native; /* PROBE, DELETE: which command */
+    bool get;               /* SET: with GET */
+    bool heal;              /* TAKE: of a lock that is held */
+    bool keeps;             /* MARK: the data survive a restart */
     enum section section;
     uint32_t ttl_ms;   /* SET, TAKE, KEEP */
     uint64_t sent_us;  /* by the client's clock */
@@ -204,6 +208,7 @@ struct wire {
     unsigned redirect; /* CLIENT TRACKING: the connection that gets the invalidations, or NONE */
     unsigned tracked;  /* keys and counters, as bits */
     bool caching;      /* the next command tracks what it reads */
+    unsigned natives;  /* bits of enum rlk_native: the server knows them, it has said */
     uint64_t gone_us;  /* watch, cut: when the server notices */
 };
 
@@ -244,7 +249,10 @@ struct server {
     bool misleading;     /* its key was written with too great an age */
     bool disguised;      /* the data that it copied have the mark that its own had */
     uint64_t ended_us, forgot_us, flushed_us; /* true time */
-    unsigned scripts; /* those that it knows, as bits of enum message_kind */
+    unsigned scripts;         /* those that it knows, as bits of enum message_kind */
+    enum rlk_native native;   /* the command that it releases with, besides the script */
+    enum message_kind denied; /* RELEASE or DELETE: its user may not use that ... */
+    bool denies;              /* ... at the moment */
     struct clock clock;
     uint64_t loading_us, refuses_us; /* until then */
     const char *refusal;
@@ -452,6 +460,11 @@ struct world {
     bool violated;
     char violation[256]; /* "exclusion: ..." */
 };
+
+static inline bool message_releases(const struct message *m)
+{
+    return m->kind == MESSAGE_RELEASE || m->kind == MESSAGE_DELETE;
+}
 
 static inline struct claim *world_claim(struct world *w, unsigned claim)
 {
