@@ -281,6 +281,27 @@ static void do_del(const struct model_call *c)
     }
 }
 
+/* DELEX key IFEQ value, DELIFEQ key value */
+static void do_native(const struct model_call *c)
+{
+    const struct resp_request *r = c->request;
+    struct model_key **at = model_find(c->m, c->s->db, model_word(c, 1));
+    bool equal;
+
+    if (!resp_is(r, 0, c->m->native)) {
+        resp_put_error(c->out, "ERR unknown command");
+    } else if (r->argc != (resp_is(r, 0, "DELEX") ? 4 : 3)) {
+        resp_put_error(c->out, "ERR wrong number of arguments for the command");
+    } else {
+        equal = *at && (*at)->value_len == r->len[r->argc - 1] &&
+                memcmp((*at)->value, r->argv[r->argc - 1], (*at)->value_len) == 0;
+        resp_put_int(c->out, equal);
+        if (equal) {
+            model_remove(c->m, at);
+        }
+    }
+}
+
 static void do_pexpire(const struct model_call *c)
 {
     struct model_key *key = *model_find(c->m, c->s->db, model_word(c, 1));
@@ -340,6 +361,8 @@ static const struct command commands[] = {
     {"GET", do_get, false, false},
     {"PTTL", do_pttl, false, false},
     {"DEL", do_del, false, false},
+    {"DELEX", do_native, false, false},
+    {"DELIFEQ", do_native, false, false},
     {"PEXPIRE", do_pexpire, false, false},
     {"ACL", do_acl, false, false},
     {"EVAL", model_script_eval, false, false},
@@ -378,6 +401,7 @@ void model_init(struct model *m)
 {
     memset(m, 0, sizeof(*m));
     m->major = 7;
+    m->native = "";
     m->role = "master";
     m->mode = "standalone";
     m->uptime_s = 86400;

@@ -26,6 +26,8 @@ struct model_tracked;
 struct model {
     /* Below 6 there is no HELLO, below 7 no SET with NX and GET. */
     int major;
+    /* The command that deletes a key with a value: "DELEX", "DELIFEQ", or "": it knows neither. */
+    const char *native;
     /* Scripts are replicated as a whole (lua-replicate-commands no; every server below 5): none may
      * write after PTTL or TIME unless it asks for another way first. */
     bool whole_scripts;

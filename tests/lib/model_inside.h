@@ -54,6 +54,9 @@ void model_run_leave(const struct model_call *c, const struct model_keys *k);
 bool model_leave(const struct model_call *c, const char *key, const char *channel);
 void model_forget_lists(struct model *m);
 
+/* Whether somebody is in the waiting list with this name. */
+bool model_is_list(const struct model_call *c, const char *name);
+
 /* model_script.c */
 void model_script_load(const struct model_call *c);
 void model_script_eval(const struct model_call *c);

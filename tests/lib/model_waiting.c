@@ -66,6 +66,21 @@ static struct model_list *find_list(struct model *m, long db, const char *key)
     return NULL;
 }
 
+bool model_is_list(const struct model_call *c, const char *name)
+{
+    static const char suffix[] = ":redlock-waiting";
+    size_t len = strlen(name), more = sizeof(suffix) - 1;
+    char *key = strdup(name);
+    bool found = len > more && strcmp(name + len - more, suffix) == 0;
+
+    if (found) {
+        key[len - more] = '\0';
+        found = find_list(c->m, c->s->db, key) != NULL;
+    }
+    free(key);
+    return found;
+}
+
 static struct model_list *find_or_make(struct model *m, long db, const char *key)
 {
     struct model_list *list = find_list(m, db, key);

@@ -208,7 +208,8 @@ void model_exists(const struct model_call *c)
     size_t i;
 
     for (i = 1; i < c->request->argc; i++) {
-        n += *model_find(c->m, c->s->db, model_word(c, i)) != NULL;
+        n += *model_find(c->m, c->s->db, model_word(c, i)) != NULL ||
+             model_is_list(c, model_word(c, i));
         if (c->s->caching) {
             struct model_tracked *t = calloc(1, sizeof(*t));
 
