@@ -6,6 +6,7 @@
 #include "core/classify.h"
 #include "lock/contention.h"
 #include "lock/lock.h"
+#include "lock/native.h"
 #include "lock/script.h"
 #include "lock/trace.h"
 
@@ -21,8 +22,8 @@ static void unref(void *claim);
     }
 
 /* One for each row of rlk_questions, at the same place: so a command in flight leads to its row. */
-static const struct rlk_exchange_kind kinds[] = {KIND, KIND, KIND, KIND, KIND,
-                                                 KIND, KIND, KIND, KIND, KIND};
+static const struct rlk_exchange_kind kinds[] = {KIND, KIND, KIND, KIND, KIND, KIND, KIND,
+                                                 KIND, KIND, KIND, KIND, KIND, KIND};
 
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == RLK_ASKS, "each question has a kind");
 
@@ -33,9 +34,11 @@ _Static_assert((int)RLK_ASK_KEEP == (int)REDLOCK_QUESTION_EXTEND &&
                    (int)RLK_ASK_LEAVE == (int)REDLOCK_QUESTION_LEAVE,
                "the questions are in the order of redlock/trace.h");
 
+/* The parts of a release are a release. */
 static enum redlock_question public_question(const struct rlk_question *q)
 {
-    return (enum redlock_question)(q - rlk_questions);
+    return q - rlk_questions > RLK_ASK_LEAVE ? REDLOCK_QUESTION_RELEASE
+                                             : (enum redlock_question)(q - rlk_questions);
 }
 
 static enum redlock_trace_answer public_place(const struct rlk_event *ev)
@@ -217,9 +220,27 @@ static bool has_capacity(const struct rlk_question *q, const struct rlk_node *n)
     return q->left != RLK_LEFTOVER_RELEASE || rlk_capacity_is_free(n, RLK_RANK_URGENT);
 }
 
+/* The command of a question, in the forms that nodes may need. */
+struct forms {
+    struct rlk_script_forms script;
+    struct rlk_native_forms native;
+};
+
+static bool send_to(const struct rlk_question *q, struct forms *forms, struct rlk_node *n,
+                    uint64_t now_us)
+{
+    struct rlk_claim *claim = forms->script.claim;
+
+    if (q == &rlk_questions[RLK_ASK_RELEASE] && rlk_native_fits(n, claim)) {
+        return rlk_native_send(&forms->native, n, claim, &kinds[RLK_ASK_DELETE],
+                               &kinds[RLK_ASK_LISTED], now_us);
+    }
+    return rlk_script_send(&forms->script, n, kind_of(q), now_us);
+}
+
 /* Returns the nodes to which the command could not be sent. */
-static uint64_t send_each(const struct rlk_question *q, struct redlock *rl,
-                          struct rlk_script_forms *forms, uint64_t nodes, uint64_t now_us)
+static uint64_t send_each(const struct rlk_question *q, struct redlock *rl, struct forms *forms,
+                          uint64_t nodes, uint64_t now_us)
 {
     uint64_t unsent = 0;
     unsigned node;
@@ -227,7 +248,7 @@ static uint64_t send_each(const struct rlk_question *q, struct redlock *rl,
     RLK_MASK_EACH (node, nodes) {
         struct rlk_node *n = &rl->nodes[node];
 
-        if (!has_capacity(q, n) || !rlk_script_send(forms, n, kind_of(q), now_us)) {
+        if (!has_capacity(q, n) || !send_to(q, forms, n, now_us)) {
             unsent |= rlk_mask_bit(node);
         }
     }
@@ -240,9 +261,10 @@ static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struc
                          uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
     uint64_t before = rlk_mask_bit(claim->first_node) - 1, unsent;
-    struct rlk_script_forms forms;
+    struct forms forms;
 
-    rlk_script_init(&forms, q->script, claim, ttl_ms);
+    rlk_script_init(&forms.script, q->script, claim, ttl_ms);
+    rlk_native_init(&forms.native);
     unsent = send_each(q, rl, &forms, nodes & ~before, now_us);
     return unsent | send_each(q, rl, &forms, nodes & before, now_us);
 }
@@ -326,14 +348,63 @@ static bool resend(const struct rlk_question *q, struct rlk_node *n, struct rlk_
 /* ---- replies ---- */
 
 /* [W7] Our next request must not overtake whoever was woken: its question is at the masters a round
- * trip after our release was. */
-static void note_woken(struct redlock_lock *lock, uint64_t sent_us, uint64_t now_us)
+ * trip after the command that wakes it was. */
+static void note_woken(struct redlock_lock *lock, uint64_t sent_us, unsigned trips, uint64_t now_us)
 {
     uint64_t took_us = rlk_time_sub(now_us, sent_us);
 
     lock->woke = true;
     rlk_contention_note_woken(&lock->rl->contention, &lock->contender,
-                              rlk_time_add(now_us, took_us));
+                              rlk_time_add(now_us, trips * took_us));
+}
+
+/* Send a release to a node again, in the way that fits now. */
+static void release_again(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+{
+    rlk_ask_for_claim(n->owner, claim, RLK_ASK_RELEASE, rlk_mask_bit(n->index), 0, now_us);
+}
+
+/* Somebody waits for the key that we have released: the script wakes it. */
+static void on_listed(struct rlk_node *n, const struct rlk_exchange *r,
+                      const struct rlk_reply *reply, uint64_t now_us)
+{
+    struct rlk_claim *claim = r->context;
+
+    bool was_sent = (claim->native_refused & rlk_mask_bit(n->index)) != 0; /* the script */
+
+    if (!rlk_classify_is_listed(reply) || was_sent || n->way == RLK_RELEASE_BY_NATIVE) {
+        return;
+    }
+    if (claim->lock) {
+        note_woken(claim->lock, r->sent_us, 2, now_us);
+    }
+    claim->contended = true;
+    release_again(n, claim, now_us);
+}
+
+/* The key was not ours. Whether it was somebody else's matters only to who reports that. */
+static bool ask_what_remains(struct rlk_node *n, struct rlk_claim *claim,
+                             const struct rlk_reply *reply, uint64_t now_us)
+{
+    return claim->lock && claim->lock->phase == RLK_LOCK_RELEASING &&
+           rlk_classify_delete(reply) == RLK_ANSWER_GONE &&
+           rlk_native_send_remains(n, claim, &kinds[RLK_ASK_REMAINS], now_us);
+}
+
+/* Whether a reply to a release does not answer it, and another command was sent that will. */
+static bool release_goes_on(const struct rlk_question *q, struct rlk_node *n,
+                            struct rlk_claim *claim, const struct rlk_reply *reply, uint64_t now_us)
+{
+    bool by_native = q == &rlk_questions[RLK_ASK_DELETE];
+
+    if (q->left != RLK_LEFTOVER_RELEASE) {
+        return false;
+    }
+    if (rlk_classify_refused(reply) && rlk_native_refused(n, claim, by_native, reply)) {
+        release_again(n, claim, now_us);
+        return true;
+    }
+    return by_native && ask_what_remains(n, claim, reply, now_us);
 }
 
 static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
@@ -344,7 +415,11 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
     struct rlk_event ev = event_of(q, n, claim, now_us);
     enum redlock_said said;
 
-    if (resend(q, n, claim, reply, now_us)) {
+    if (q == &rlk_questions[RLK_ASK_LISTED]) {
+        on_listed(n, r, reply, now_us);
+        return;
+    }
+    if (resend(q, n, claim, reply, now_us) || release_goes_on(q, n, claim, reply, now_us)) {
         return;
     }
     said = rlk_question_read(q, n, claim, reply, &ev);
@@ -353,7 +428,7 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
         note_trouble(q, n, reply, &ev);
     }
     if (rlk_classify_woke(reply) && q->left == RLK_LEFTOVER_RELEASE && claim->lock) {
-        note_woken(claim->lock, r->sent_us, now_us);
+        note_woken(claim->lock, r->sent_us, 1, now_us);
     }
     if (q->left == RLK_LEFTOVER_RELEASE && rlk_classify_refused_for_now(reply)) {
         rlk_node_add_pending(n, claim, true, now_us);
@@ -363,7 +438,9 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
 
 static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
-    handle_lost_command(question_of(r), n, r->context, true, now_us);
+    if (question_of(r) != &rlk_questions[RLK_ASK_LISTED]) {
+        handle_lost_command(question_of(r), n, r->context, true, now_us);
+    }
 }
 
 static void ref(void *claim)

@@ -82,6 +82,14 @@ static const char *channel(const struct redlock_lock *lock)
                                                                     : "";
 }
 
+/* Whether somebody waits for the keys, as far as we know: we had to wait for them ourselves, or the
+ * release before has woken somebody. */
+static bool is_contended(const struct redlock_lock *lock, uint64_t now_us)
+{
+    return (!lock->by_token && lock->attempt.waiting.places != 0) ||
+           rlk_contention_is_contended(&lock->rl->contention, &lock->contender, now_us);
+}
+
 /* Its timeout begins now. A stuck node gets the release, too: after the commands in flight [S5].
  * The next request of this manager asks in the same turn: on each connection after the release.
  * Whether it yields is what the release before has said, because this one has no reply yet. */
@@ -91,6 +99,7 @@ static void start(struct redlock_lock *lock, uint64_t now_us)
     unsigned n_nodes = lock->rl->options.n_nodes;
 
     lock->claim->channel = channel(lock);
+    lock->claim->contended = is_contended(lock, now_us);
     rlk_release_init(&lock->release, n_nodes,
                      lock->by_token ? rlk_mask_all(n_nodes) : lock->hold.leases.may_have_key,
                      rlk_time_add(now_us, lock->rl->options.node_timeout_us));

@@ -106,6 +106,17 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                        .refused = RLK_TROUBLE_WAIT_REFUSED,
                        .answer = rlk_classify_leave,
                        .event = RLK_EVENT_ANSWER},
+    [RLK_ASK_DELETE] = {.left = RLK_LEFTOVER_RELEASE,
+                        .refused = RLK_TROUBLE_RELEASE_REFUSED,
+                        .answer = rlk_classify_delete,
+                        .event = RLK_EVENT_ANSWER,
+                        .phases = RLK_WHILE_RELEASING},
+    [RLK_ASK_REMAINS] = {.left = RLK_LEFTOVER_NOTHING,
+                         .refused = RLK_TROUBLE_RELEASE_REFUSED,
+                         .answer = rlk_classify_remains,
+                         .event = RLK_EVENT_ANSWER,
+                         .phases = RLK_WHILE_RELEASING},
+    [RLK_ASK_LISTED] = {.left = RLK_LEFTOVER_NOTHING, .event = RLK_EVENT_ANSWER},
 };
 
 /* ---- reading replies ---- */

@@ -29,6 +29,11 @@ enum rlk_ask {
     RLK_ASK_RELEASE, /* delete our keys [S5] */
     RLK_ASK_WAIT,    /* list us among those who wait for the keys, or say that it is our turn */
     RLK_ASK_LEAVE,   /* take us out of those lists */
+
+    /* Parts of a release (lock/native.h). */
+    RLK_ASK_DELETE,  /* delete our key by the server's own command */
+    RLK_ASK_REMAINS, /* it was not ours: is there another one? */
+    RLK_ASK_LISTED,  /* does somebody wait for it? */
     RLK_ASKS
 };
 
@@ -40,7 +45,7 @@ enum rlk_while {
 };
 
 struct rlk_question {
-    const struct rlk_script *script; /* NULL: SET */
+    const struct rlk_script *script; /* NULL: SET, or a part of a release */
     enum rlk_leftover left;          /* [S5] what a node may have of ours when no reply comes */
     enum rlk_trouble_kind refused;   /* noted for a node that replies with an error */
 

@@ -24,10 +24,11 @@ static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_key
     c->pool = pool;
     c->release = NULL;
     c->set_lost = false;
-    c->resent = c->hint = c->fence = 0;
+    c->resent = c->native_refused = c->script_refused = 0;
+    c->hint = c->fence = 0;
     c->lock = NULL;
     c->channel = c->wait_channel = NULL;
-    c->yields = false;
+    c->yields = c->contended = false;
     c->round = 0;
     c->first_node = 0;
     c->ttl_ms = c->life_ms = ttl_ms;

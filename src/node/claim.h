@@ -35,6 +35,8 @@ struct rlk_claim {
     const char *channel;       /* what its release tells the waiting lists. NULL: nothing; "": wake
                                   the first who waits; else also take this channel out. Borrowed
                                   from the manager */
+    bool contended;            /* somebody waits for the keys, as far as we know: release them by
+                                  the script, which wakes */
     const char *wait_channel;  /* of WAIT and LEAVE; borrowed, too */
     bool yields;               /* of WAIT: also when the keys are free it is not our turn */
     uint64_t ticket_us;        /* of WAIT: since when we wait, by our wall clock */
@@ -43,9 +45,10 @@ struct rlk_claim {
     uint32_t ttl_ms;           /* the longest ttl that we asked for */
     uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
                          had this token before */
-    uint64_t resent;  /* nodes that had forgotten a script, and were sent its text */
-    uint64_t hint;    /* [S12] the counters become at least that */
-    uint64_t fence;   /* [S12] the fence; 0: the lock has none, or not yet */
+    uint64_t native_refused, script_refused; /* nodes that have refused to release it so */
+    uint64_t resent; /* nodes that had forgotten a script, and were sent its text */
+    uint64_t hint;   /* [S12] the counters become at least that */
+    uint64_t fence;  /* [S12] the fence; 0: the lock has none, or not yet */
     unsigned n_keys;
     uint16_t key_len[REDLOCK_MAX_KEYS];
     char *key; /* key_inline, or allocated: the keys one by one, each with a NUL after it */

@@ -131,6 +131,8 @@ static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
     (void)r;
     n->returns_holder = n->inspection.tells_role = false;
     n->scripts = 0;
+    n->native = RLK_NATIVE_NONE;
+    n->way = RLK_RELEASE_ANYHOW;
     n->client_id = 0;
     snprintf(n->server, sizeof(n->server), "redis");
     if (reply->type == RLK_REPLY_ARRAY && rlk_hello_text(reply, "role")[0]) {
@@ -336,6 +338,43 @@ static bool send_more_info(struct rlk_node *n, uint64_t now_us)
            send_info(n, "commandstats", now_us) && rlk_node_send_words(n, &kind, words, now_us);
 }
 
+static void note_native(struct rlk_node *n, const struct rlk_reply *reply, enum rlk_native native)
+{
+    if (n->native == RLK_NATIVE_NONE && rlk_classify_known_command(reply)) {
+        n->native = native;
+    }
+}
+
+static void on_delex(struct rlk_node *n, const struct rlk_exchange *r,
+                     const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    (void)now_us;
+    note_native(n, reply, RLK_NATIVE_DELEX);
+}
+
+static void on_delifeq(struct rlk_node *n, const struct rlk_exchange *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)r;
+    (void)now_us;
+    note_native(n, reply, RLK_NATIVE_DELIFEQ);
+}
+
+/* Ask which command deletes a key that has a value. Without its arguments a command is rejected in
+ * any case, and by its error a server that knows it differs from one that does not: no key is
+ * needed, and neither a right nor a version number. */
+static bool send_native(struct rlk_node *n, uint64_t now_us)
+{
+    static const struct rlk_exchange_kind delex = {.answered = on_delex},
+                                          delifeq = {.answered = on_delifeq};
+    static const char *const delex_words[] = {"DELEX", NULL}, *const delifeq_words[] = {"DELIFEQ",
+                                                                                        NULL};
+
+    return rlk_node_send_words(n, &delex, delex_words, now_us) &&
+           rlk_node_send_words(n, &delifeq, delifeq_words, now_us);
+}
+
 bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind hello = {.answered = on_hello},
@@ -349,5 +388,6 @@ bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us)
            send_select(n, now_us) &&
            rlk_node_send_words(n, &rlk_exchange_ignored, name_words, now_us) &&
            send_info(n, "server", now_us) && send_info(n, "replication", now_us) &&
-           send_more_info(n, now_us) && rlk_node_send_words(n, &script, script_words, now_us);
+           send_more_info(n, now_us) && send_native(n, now_us) &&
+           rlk_node_send_words(n, &script, script_words, now_us);
 }

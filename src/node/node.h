@@ -73,6 +73,13 @@ struct rlk_node_hooks {
     const struct rlk_node *(*duplicate)(const struct rlk_node *n);
 };
 
+/* How a node takes releases: a way that it has refused is not used again while the other works. */
+enum rlk_release_way {
+    RLK_RELEASE_ANYHOW = 0,
+    RLK_RELEASE_BY_SCRIPT,
+    RLK_RELEASE_BY_NATIVE
+};
+
 struct rlk_node {
     struct rlk_loop *loop;
     const struct rlk_options *options;
@@ -102,7 +109,9 @@ struct rlk_node {
     /* From the greeting. */
     bool returns_holder; /* SET ... NX GET works */
     unsigned scripts;    /* bits of the scripts that ran over this connection: sent by SHA-1 now */
-    char server[48];     /* "redis 7.0.15" */
+    enum rlk_native native; /* the command that releases one key there without a script */
+    enum rlk_release_way way;
+    char server[48]; /* "redis 7.0.15" */
     struct rlk_server info;
     int64_t client_id; /* 0: unknown */
     struct rlk_former former;

@@ -54,7 +54,10 @@ void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refu
                             .refused = refused,
                             .max_life_us = rlk_time_from_ms(claim->life_ms)};
     bool many = n->pending.ring.count >= RLK_PENDING_MAX;
+    uint64_t bit = rlk_mask_bit(n->index);
 
+    claim->native_refused &= ~bit; /* its user may have other rights by then */
+    claim->script_refused &= ~bit;
     RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_PENDING);
     if (!rlk_pending_list_add(&n->pending, claim,
                               rlk_pending_until_us(&p, n->options->drift_ppm, now_us))) {

@@ -27,6 +27,7 @@ int main(int argc, char **argv)
                                       hostile_suite,
                                       keys_suite,
                                       login_suite,
+                                      native_suite,
                                       nonsense_suite,
                                       noscript_suite,
                                       health_suite,

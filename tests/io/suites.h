@@ -25,6 +25,7 @@ Suite *hold_suite(void);
 Suite *hostile_suite(void);
 Suite *keys_suite(void);
 Suite *login_suite(void);
+Suite *native_suite(void);
 Suite *nonsense_suite(void);
 Suite *noscript_suite(void);
 Suite *health_suite(void);
