@@ -18,6 +18,7 @@
 #include "cli/script/acquire.h"
 #include "cli/script/extend.h"
 #include "cli/script/release.h"
+#include "cli/system/secret.h"
 #include "cli/system/signals.h"
 #include "cli/system/title.h"
 
@@ -124,6 +125,11 @@ int main(int argc, char **argv)
         return CLI_INTERNAL;
     }
     cli_title_init(argc, argv);
+    if (cli_secret_hide_arguments(argc, argv) != 0) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    cli_secret_wipe_stack();
     cli_signals_init();
     if (first == NULL) {
         return cli_say_usage(NULL, "the command is missing: lock, elect, acquire, extend, "

@@ -8,6 +8,7 @@
 
 #include "core/classify.h"
 #include "net/reply_text.h"
+#include "net/secret.h"
 #include "net/uri.h"
 #include "node/health.h"
 #include "node/hello.h"
@@ -303,8 +304,11 @@ static bool send_auth(struct rlk_node *n, uint64_t now_us)
     static const struct rlk_exchange_kind kind = {.answered = on_auth};
     const char *words[RLK_LOGIN_WORDS];
 
-    return !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
-           rlk_node_send_words(n, &kind, words, now_us);
+    bool sent = !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
+                rlk_node_send_words(n, &kind, words, now_us);
+
+    rlk_secret_wipe_stack();
+    return sent;
 }
 
 static bool send_select(struct rlk_node *n, uint64_t now_us)

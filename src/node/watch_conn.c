@@ -12,6 +12,7 @@
 #include "net/clock.h"
 #include "net/format.h"
 #include "net/loop.h"
+#include "net/secret.h"
 #include "net/uri.h"
 #include "node/login.h"
 #include "node/node.h"
@@ -163,8 +164,11 @@ static bool send_auth(struct rlk_node *n)
 {
     const char *words[RLK_LOGIN_WORDS];
 
-    return !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
-           send_words(&n->watch, words);
+    bool sent = !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
+                send_words(&n->watch, words);
+
+    rlk_secret_wipe_stack();
+    return sent;
 }
 
 static bool send_greeting(struct rlk_node *n)

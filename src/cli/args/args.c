@@ -106,7 +106,8 @@ static int refuse_password(const char *command)
 {
     return cli_say_usage(command,
                          "--password is not allowed, as every user can see the arguments of "
-                         "a process; use --password-file FILE or REDLOCK_PASSWORD");
+                         "a process; use --password-file FILE, --password-command CMD or "
+                         "REDLOCK_PASSWORD");
 }
 
 static int take_connect(struct cli_args *args, int option, const char *value)
@@ -121,6 +122,9 @@ static int take_connect(struct cli_args *args, int option, const char *value)
         return refuse_password(args->command);
     case CLI_OPTION_PASSWORD_FILE:
         connect->password_file = value;
+        return CLI_GO_ON;
+    case CLI_OPTION_PASSWORD_COMMAND:
+        connect->password_command = value;
         return CLI_GO_ON;
     case CLI_OPTION_USERNAME:
         connect->username = value;

@@ -15,6 +15,7 @@ enum cli_option {
     CLI_OPTION_NODES = 256,
     CLI_OPTION_PASSWORD,
     CLI_OPTION_PASSWORD_FILE,
+    CLI_OPTION_PASSWORD_COMMAND,
     CLI_OPTION_USERNAME,
     CLI_OPTION_KEY_PREFIX,
     CLI_OPTION_NODE_TIMEOUT,
@@ -38,6 +39,7 @@ enum cli_option {
     {"nodes", required_argument, NULL, CLI_OPTION_NODES},                                          \
         {"password", required_argument, NULL, CLI_OPTION_PASSWORD},                                \
         {"password-file", required_argument, NULL, CLI_OPTION_PASSWORD_FILE},                      \
+        {"password-command", required_argument, NULL, CLI_OPTION_PASSWORD_COMMAND},                \
         {"username", required_argument, NULL, CLI_OPTION_USERNAME},                                \
         {"key-prefix", required_argument, NULL, CLI_OPTION_KEY_PREFIX},                            \
         {"node-timeout", required_argument, NULL, CLI_OPTION_NODE_TIMEOUT},                        \
@@ -51,6 +53,7 @@ enum cli_option {
 struct cli_connect {
     const char *nodes;
     const char *password_file;
+    const char *password_command;
     const char *username;
     const char *key_prefix;
     uint32_t node_timeout_ms;

@@ -12,12 +12,12 @@
     "the masters (default: REDLOCK_NODES, ~/.config/redlock/nodes, /etc/redlock/nodes):\n"         \
     "  --nodes URI,...     redis://[user[:password]@]host[:port][/db] or unix:///path\n"           \
     "  --username NAME     the user ($REDLOCK_USERNAME)\n"                                         \
-    "  --password-file F   a file whose first line is the password ($REDLOCK_PASSWORD_FILE;\n"     \
-    "                      the password itself can be in $REDLOCK_PASSWORD)\n"                     \
-    "  --key-prefix TEXT   a text to add in front of every KEY ($REDLOCK_KEY_PREFIX)\n"            \
+    "  --password-file F   a file whose first line is the password ($REDLOCK_PASSWORD_FILE)\n"     \
+    "  --password-command C  prints it ($REDLOCK_PASSWORD_COMMAND); or set $REDLOCK_PASSWORD\n"    \
+    "  --key-prefix TEXT   a text in front of every KEY ($REDLOCK_KEY_PREFIX)\n"                   \
     "  --node-timeout TIME leave out a master that has not answered for this time, until it\n"     \
     "                      answers (default 500ms)\n"                                              \
-    "  --max-ttl TIME      the longest --ttl that is allowed, the same for all clients of\n"       \
+    "  --max-ttl TIME      the longest --ttl allowed, the same for all clients of\n"               \
     "                      these masters (default 5m, $REDLOCK_MAX_TTL)\n"                         \
     "  --quarantine=WHICH  do not count the votes of a master for --max-ttl after it restarted\n"  \
     "                      or lost its data: strict (default), observed (only what this\n"         \

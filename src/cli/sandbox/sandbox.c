@@ -29,6 +29,7 @@
 #include "cli/sandbox/server.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/system/secret.h"
 #include "cli/system/loop.h"
 #include "cli/system/signals.h"
 
@@ -128,8 +129,9 @@ static int set_nodes(const char *folder, int n)
 static int set_environment(const char *folder, int n)
 {
     unsetenv("REDLOCK_USERNAME");
-    unsetenv("REDLOCK_PASSWORD");
+    cli_secret_unset("REDLOCK_PASSWORD");
     unsetenv("REDLOCK_PASSWORD_FILE");
+    unsetenv("REDLOCK_PASSWORD_COMMAND");
     if (set_nodes(folder, n) != 0 || setenv("REDLOCK_SANDBOX", folder, 1) != 0 ||
         setenv("REDLOCK_QUARANTINE", "off", 1) != 0) { /* they have all just started */
         cli_say("out of memory");

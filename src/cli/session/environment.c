@@ -13,6 +13,7 @@
 #include "cli/say/say.h"
 #include "cli/session/node_list.h"
 #include "cli/session/settings.h"
+#include "cli/system/secret.h"
 
 /* The absolute path of a file that can be read again; NULL for a pipe. */
 static char *find_file(const char *path)
@@ -66,6 +67,7 @@ static int set_list(const struct cli_config *config)
     for (i = 0; i < config->n; i++) {
         append_uri(list, config->uris[i]);
     }
+    cli_secret_unset("REDLOCK_NODES");
     result = setenv("REDLOCK_NODES", list, 1);
     free(list);
     return result;
@@ -80,7 +82,7 @@ static int set_nodes(const struct cli_node_list *nodes)
     if (path == NULL) {
         return set_list(&nodes->config);
     }
-    unsetenv("REDLOCK_NODES");
+    cli_secret_unset("REDLOCK_NODES");
     result = setenv("REDLOCK_CONFIG", path, 1);
     free(path);
     return result;
@@ -88,13 +90,16 @@ static int set_nodes(const struct cli_node_list *nodes)
 
 static int set_login(const struct cli_settings *settings)
 {
-    char *path = find_file(settings->password_file);
+    char *path = find_file(settings->password.file);
+    const char *command = settings->password.command;
     const char *username = settings->options.username;
     int result =
         path ? setenv("REDLOCK_PASSWORD_FILE", path, 1) : unsetenv("REDLOCK_PASSWORD_FILE");
 
     free(path);
-    unsetenv("REDLOCK_PASSWORD");
+    cli_secret_unset("REDLOCK_PASSWORD");
+    result |= command ? setenv("REDLOCK_PASSWORD_COMMAND", command, 1)
+                      : unsetenv("REDLOCK_PASSWORD_COMMAND");
     if (result == 0 && username) {
         result = setenv("REDLOCK_USERNAME", username, 1);
     }

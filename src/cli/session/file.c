@@ -5,10 +5,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli/system/secret.h"
 
 /* A file with a longer text is not a password file. */
 #define MAX_PASSWORD 4096
@@ -76,7 +77,7 @@ static void skip_mark(char *text)
 /* Read fd into a text. Returns 0; -1 with errno set. */
 static int read_text(int fd, size_t max, char **ret_text)
 {
-    char *text = malloc(max + 2);
+    char *text = cli_secret_alloc(max + 2);
     ssize_t n;
 
     if (text == NULL) {
@@ -90,8 +91,7 @@ static int read_text(int fd, size_t max, char **ret_text)
     if (n < 0 || errno != 0) {
         int error = errno;
 
-        explicit_bzero(text, max + 2);
-        free(text);
+        cli_secret_free(text);
         errno = error;
         return -1;
     }
@@ -128,7 +128,7 @@ int cli_file_password(const char *path, char **ret_password)
         text[end] = '\0';
     }
     if (!text[0]) {
-        cli_file_wipe(text);
+        cli_secret_free(text);
         errno = EINVAL;
         return -1;
     }
@@ -147,13 +147,5 @@ const char *cli_file_why(int error)
         return "it is a FIFO, and nobody writes to it";
     default:
         return strerror(error);
-    }
-}
-
-void cli_file_wipe(char *text)
-{
-    if (text) {
-        explicit_bzero(text, strlen(text));
-        free(text);
     }
 }

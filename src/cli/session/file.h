@@ -5,20 +5,17 @@
 #include <stddef.h>
 
 /* Read a file of at most max bytes into memory, with a NUL at the end and without a byte order
- * mark. A pipe is read to its end. The caller frees the text.
+ * mark. A pipe is read to its end. The caller calls cli_secret_free().
  *
  * Returns 0; -1 with errno set: EFBIG when the file is longer, EINVAL when it has a NUL, ETIMEDOUT
  * when it is a FIFO that no process writes to. */
 int cli_file_read(const char *path, size_t max, char **ret_text);
 
 /* Read a password: the first line of a file, without the end of the line. The caller calls
- * cli_file_wipe(). Returns as cli_file_read(); EINVAL also when the line is empty. */
+ * cli_secret_free(). Returns as cli_file_read(); EINVAL also when the line is empty. */
 int cli_file_password(const char *path, char **ret_password);
 
 /* Why a file could not be read, by errno. */
 const char *cli_file_why(int error);
-
-/* Overwrite a secret text and free it; NULL does nothing. */
-void cli_file_wipe(char *text);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/file.h"
+#include "cli/system/secret.h"
 
 /* A list of masters has some hundred bytes; a larger file is some other file. */
 #define MAX_FILE 65536
@@ -82,7 +83,7 @@ static int find(const char *option, struct cli_node_list *nodes)
         return find_in_files(nodes);
     }
     nodes->from = option ? "--nodes" : "REDLOCK_NODES";
-    nodes->text = strdup(list);
+    nodes->text = cli_secret_copy(list);
     return nodes->text ? CLI_OK : no_memory();
 }
 
@@ -119,7 +120,7 @@ int cli_node_list_find(const char *option, struct cli_node_list *ret_nodes)
 void cli_node_list_free(struct cli_node_list *nodes)
 {
     cli_config_free(&nodes->config);
-    free(nodes->text);
+    cli_secret_free(nodes->text);
     free(nodes->path);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/say/say.h"
 #include "cli/session/environment.h"
 #include "cli/session/settings.h"
+#include "cli/system/secret.h"
 
 #define DEFAULT_TTL_MS 10000
 
@@ -52,7 +53,8 @@ static int make_manager(const char *command, struct cli_settings *settings,
         return refuse(command, settings, status);
     }
     *ret_session = session;
-    return CLI_OK;
+    return cli_password_watch(&ret_session->password, &settings->password, session.loop.base,
+                              session.rl);
 }
 
 int cli_session_open(const char *command, const struct cli_connect *connect,
@@ -69,6 +71,7 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
         code = make_manager(command, &settings, ret_session);
     }
     cli_settings_free(&settings);
+    cli_secret_wipe_stack();
     return code;
 }
 
@@ -106,6 +109,7 @@ static void on_closed(void *arg)
 
 void cli_session_close(struct cli_session *session)
 {
+    cli_password_unwatch(&session->password);
     if (redlock_close(session->rl, on_closed, session) == 0) {
         cli_loop_run(&session->loop, &session->closed);
     }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/args/args.h"
+#include "cli/session/password.h"
 #include "cli/system/loop.h"
 
 struct redlock;
@@ -14,6 +15,7 @@ struct redlock;
 struct cli_session {
     struct cli_loop loop;
     struct redlock *rl;
+    struct cli_password_watch password;
     bool closed;
     uint32_t max_ttl_ms;      /* the longest ttl that the manager takes */
     uint32_t node_timeout_ms; /* how long a master may take to answer */

@@ -10,7 +10,6 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/file.h"
 #include "cli/session/trace.h"
 
 const char *const cli_settings_quarantines[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
@@ -58,35 +57,13 @@ static struct value find_value(const struct cli_node_list *nodes, enum cli_confi
 
 /* ---- how to log in ---- */
 
-static int find_password(const struct cli_connect *connect, struct cli_settings *settings)
-{
-    const char *path = setting(connect->password_file, "REDLOCK_PASSWORD_FILE");
-    const char *password = setting(NULL, "REDLOCK_PASSWORD");
-
-    if (path) {
-        settings->password_file = path;
-        if (cli_file_password(path, &settings->password) == 0) {
-            return CLI_GO_ON;
-        }
-        cli_say("cannot read the password from the first line of %s: %s", path,
-                cli_file_why(errno));
-        return CLI_USAGE;
-    }
-    settings->password = password ? strdup(password) : NULL;
-    if (password && settings->password == NULL) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
-    }
-    return CLI_GO_ON;
-}
-
 static int find_username(const char *command, const struct cli_connect *connect,
                          struct redlock_options *options)
 {
     options->username = setting(connect->username, "REDLOCK_USERNAME");
-    if (options->username && options->password == NULL) {
+    if (options->username && options->password == NULL && options->password_file == NULL) {
         return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password; use "
-                                      "--password-file FILE or REDLOCK_PASSWORD");
+                                      "--password-file, --password-command or REDLOCK_PASSWORD");
     }
     return CLI_GO_ON;
 }
@@ -149,11 +126,10 @@ static int fill(const char *command, const struct cli_connect *connect,
                 struct cli_settings *settings)
 {
     struct redlock_options *options = &settings->options;
-    int code = find_password(connect, settings);
+    int code = cli_password_find(command, connect, &settings->password, options);
 
     options->nodes = settings->nodes.config.uris;
     options->n_nodes = settings->nodes.config.n;
-    options->password = settings->password;
     options->client_name = "redlock";
     if (connect->node_timeout_ms) {
         options->node_timeout_ms = connect->node_timeout_ms;
@@ -176,7 +152,7 @@ static int fill(const char *command, const struct cli_connect *connect,
 int cli_settings_find(const char *command, const struct cli_connect *connect,
                       struct cli_settings *ret_settings)
 {
-    struct cli_settings settings = {.password = NULL};
+    struct cli_settings settings = {.password = {.fd = -1}};
     int code = cli_node_list_find(connect->nodes, &settings.nodes);
 
     if (code != CLI_OK) {
@@ -205,6 +181,6 @@ int cli_settings_refuse(const char *command, const struct cli_settings *settings
 
 void cli_settings_free(struct cli_settings *settings)
 {
-    cli_file_wipe(settings->password);
+    cli_password_free(&settings->password);
     cli_node_list_free(&settings->nodes);
 }

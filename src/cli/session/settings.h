@@ -8,11 +8,11 @@
 
 #include "cli/args/args.h"
 #include "cli/session/node_list.h"
+#include "cli/session/password.h"
 
 struct cli_settings {
     struct cli_node_list nodes;
-    char *password;
-    const char *password_file; /* the file with the password; NULL: no file */
+    struct cli_password password;
     struct redlock_options
         options; /* points into the fields above, the command line and the environment */
 };

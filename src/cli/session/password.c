@@ -1,0 +1,251 @@
+/* password.c - finds the password, and looks whether a command must print a new one. */
+#include "cli/session/password.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/file.h"
+#include "cli/session/password_command.h"
+#include "cli/system/secret.h"
+
+/* How often we look, and after how many looks the command may be run once more. */
+#define LOOK_MS 250
+#define PAUSE_LOOKS 8
+
+/* ---- at the beginning ---- */
+
+static bool is_regular(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* A pipe can be read once only: then the library gets its text, and otherwise the name. */
+static int use_file(struct cli_password *password, struct redlock_options *options)
+{
+    if (cli_file_password(password->file, &password->text) != 0) {
+        cli_say("cannot read the password from the first line of %s: %s", password->file,
+                cli_file_why(errno));
+        return CLI_USAGE;
+    }
+    if (is_regular(password->file)) {
+        cli_secret_free(password->text);
+        password->text = NULL;
+        options->password_file = password->file;
+    }
+    return CLI_GO_ON;
+}
+
+/* The line is complete before the rest of the former one is cut off. */
+static int write_password(int fd, const char *text)
+{
+    size_t len = strlen(text);
+    bool written = pwrite(fd, text, len, 0) == (ssize_t)len && pwrite(fd, "\n", 1, (off_t)len) == 1;
+
+    return written ? ftruncate(fd, (off_t)len + 1) : -1;
+}
+
+/* Run the command, and write what it prints to the file in memory. */
+static int run_command(const char *command, int fd)
+{
+    char *text;
+    int result;
+
+    if (cli_password_command_run(command, &text) != 0) {
+        return -1;
+    }
+    result = write_password(fd, text);
+    if (result != 0) {
+        cli_say("cannot keep the password: %s", strerror(errno));
+    }
+    cli_secret_free(text);
+    return result;
+}
+
+static int use_command(struct cli_password *password, struct redlock_options *options)
+{
+    password->fd = memfd_create("password", MFD_CLOEXEC);
+    if (password->fd < 0) {
+        cli_say("cannot keep the password: %s", strerror(errno));
+        return CLI_INTERNAL;
+    }
+    if (run_command(password->command, password->fd) != 0) {
+        return CLI_USAGE;
+    }
+    if (asprintf(&password->fd_path, "/proc/self/fd/%d", password->fd) < 0) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    options->password_file = password->fd_path;
+    return CLI_GO_ON;
+}
+
+static int use_variable(struct cli_password *password)
+{
+    const char *text = getenv("REDLOCK_PASSWORD");
+
+    if (text && text[0]) {
+        password->text = cli_secret_copy(text);
+        if (password->text == NULL) {
+            cli_say("out of memory");
+            return CLI_INTERNAL;
+        }
+    }
+    return CLI_GO_ON;
+}
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && value[0] ? value : NULL;
+}
+
+/* An option counts more than a variable, and a file more than a command. */
+static void find_sources(const struct cli_connect *connect, struct cli_password *password)
+{
+    bool given = connect->password_file || connect->password_command;
+
+    password->file = given ? connect->password_file : variable("REDLOCK_PASSWORD_FILE");
+    password->command = connect->password_command;
+    if (!given && password->file == NULL) {
+        password->command = variable("REDLOCK_PASSWORD_COMMAND");
+    }
+}
+
+int cli_password_find(const char *command, const struct cli_connect *connect,
+                      struct cli_password *ret_password, struct redlock_options *options)
+{
+    struct cli_password password = {.fd = -1};
+    int code;
+
+    *ret_password = password;
+    if (connect->password_file && connect->password_command) {
+        return cli_say_usage(command, "--password-file and --password-command are both given: "
+                                      "give one of them");
+    }
+    find_sources(connect, ret_password);
+    code = ret_password->file      ? use_file(ret_password, options)
+           : ret_password->command ? use_command(ret_password, options)
+                                   : use_variable(ret_password);
+    options->password = ret_password->text;
+    return code;
+}
+
+void cli_password_free(struct cli_password *password)
+{
+    cli_secret_free(password->text);
+    free(password->fd_path);
+    if (password->fd >= 0) {
+        close(password->fd);
+    }
+}
+
+/* ---- again, after a refusal ---- */
+
+static bool is_refused(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
+
+    for (i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_node_info(rl, i, &info) == 0 && info.login_refused) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In a process of its own, because the command may take its time, and locks are renewed meanwhile.
+ * It keeps no connection to a master open. */
+static void become_runner(const struct cli_password_watch *watch, pid_t parent)
+{
+    int fd = dup2(watch->fd, STDERR_FILENO + 1);
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (fd >= 0 && getppid() == parent) {
+        close_range((unsigned)fd + 1, ~0U, 0);
+        _exit(run_command(watch->command, fd) == 0 ? CLI_OK : CLI_INTERNAL);
+    }
+    _exit(CLI_INTERNAL);
+}
+
+static void run_again(struct cli_password_watch *watch)
+{
+    pid_t parent = getpid();
+
+    watch->ticks_left = PAUSE_LOOKS;
+    watch->running = fork();
+    if (watch->running == 0) {
+        become_runner(watch, parent);
+    }
+    if (watch->running < 0) {
+        watch->running = 0;
+    }
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct cli_password_watch *watch = arg;
+
+    (void)fd;
+    (void)what;
+    if (watch->running && waitpid(watch->running, NULL, WNOHANG) != 0) {
+        watch->running = 0;
+    }
+    if (watch->ticks_left > 0) {
+        watch->ticks_left--;
+    } else if (watch->running == 0 && is_refused(watch->rl)) {
+        cli_say_detail("a master refuses the password: running the password command again");
+        run_again(watch);
+    }
+}
+
+int cli_password_watch(struct cli_password_watch *watch, struct cli_password *password,
+                       struct event_base *base, struct redlock *rl)
+{
+    static const struct timeval look = {0, LOOK_MS * 1000};
+
+    *watch =
+        (struct cli_password_watch){.rl = rl, .command = password->command, .fd = password->fd};
+    password->fd = -1;
+    if (watch->fd < 0) {
+        return CLI_OK;
+    }
+    watch->timer = event_new(base, -1, EV_PERSIST, on_look, watch);
+    if (watch->timer == NULL || event_add(watch->timer, &look) != 0) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    return CLI_OK;
+}
+
+void cli_password_unwatch(struct cli_password_watch *watch)
+{
+    if (watch->timer) {
+        event_free(watch->timer);
+    }
+    if (watch->running) {
+        kill(watch->running, SIGKILL);
+        waitpid(watch->running, NULL, 0);
+    }
+    if (watch->fd >= 0) {
+        close(watch->fd);
+    }
+}

@@ -1,0 +1,47 @@
+/* password.h - the password of a session, and how it is replaced when the masters refuse it.
+ *
+ * A password that a file has, or that a command prints, is given to the library as a file, which it
+ * reads anew after a refusal. For a command that is a file in memory: cli_password_watch() runs the
+ * command again when a master has refused its password, in a process of its own.
+ */
+#ifndef CLI_SESSION_PASSWORD_H
+#define CLI_SESSION_PASSWORD_H
+
+#include "cli/args/args.h"
+
+struct event;
+struct event_base;
+struct redlock;
+struct redlock_options;
+
+struct cli_password {
+    char *text;          /* of a variable, or of a pipe; NULL: none */
+    const char *file;    /* its name; NULL: none */
+    const char *command; /* NULL: none */
+    int fd;              /* the file in memory; -1: none */
+    char *fd_path;       /* its name */
+};
+
+/* Find the password, and set it in *options. Returns CLI_GO_ON, and the caller calls
+ * cli_password_free(); or says what is wrong and returns the code to exit with. */
+int cli_password_find(const char *command, const struct cli_connect *connect,
+                      struct cli_password *ret_password, struct redlock_options *options);
+
+void cli_password_free(struct cli_password *password);
+
+/* The command that is run again. */
+struct cli_password_watch {
+    struct redlock *rl;
+    const char *command;
+    int fd;              /* the file in memory; -1: there is no command */
+    struct event *timer; /* looks whether a master refuses us; NULL: there is no command */
+    int running;         /* the process that runs the command; 0: none */
+    unsigned ticks_left; /* until it may be run once more */
+};
+
+/* Take over the file in memory from *password. Returns CLI_OK or CLI_INTERNAL. */
+int cli_password_watch(struct cli_password_watch *watch, struct cli_password *password,
+                       struct event_base *base, struct redlock *rl);
+void cli_password_unwatch(struct cli_password_watch *watch);
+
+#endif
