@@ -45,7 +45,9 @@ enum redlock_right {
     /* Needed to wake who waits. The first also stands for SUBSCRIBE, which cannot be tried, and for
      * the right to our channels. */
     REDLOCK_RIGHT_PUBLISH = 16384,
-    REDLOCK_RIGHT_CLIENT_TRACKING = 32768
+    REDLOCK_RIGHT_CLIENT_TRACKING = 32768,
+    /* Needed for the waiting lists. It stands for ZCARD, ZRANGE and the others, too. */
+    REDLOCK_RIGHT_ZADD = 65536
 };
 
 /* The kinds of findings. The numbers are permanent. */
@@ -172,6 +174,11 @@ struct redlock_examined {
     const char *tls;
     /* 1: its ACLs have no rights to channels (Redis before 6.2). Since 0.1. */
     int no_channels;
+    /* The command that gives a user the least rights for all features, ready to paste: "ACL SETUSER
+     * ann on resetkeys ~app:* ...". It says redlock and >PASSWORD when we are the user default,
+     * which should keep its rights. "" when the master does not answer, or has no ACLs. Since 0.1.
+     */
+    const char *acl;
 };
 
 /* Everything is borrowed: it lives until the callback returns. */

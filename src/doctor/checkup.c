@@ -175,6 +175,7 @@ static const struct step steps[] = {
     {{"HELLO", "2"}, REDLOCK_RIGHT_HELLO, NULL},
     {{"PUBLISH", our_channel, ""}, REDLOCK_RIGHT_PUBLISH, NULL},
     {{"CLIENT", "TRACKING", "ON", "BCAST", "OPTIN"}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
+    {{"ZADD", the_key, "XX", "0", "0"}, REDLOCK_RIGHT_ZADD, NULL},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 

@@ -331,7 +331,7 @@ static void judge_database(const struct redlock_examined *x, struct rlk_notes *n
 
 static void judge_rights(const struct redlock_examined *x, struct rlk_notes *notes)
 {
-    char commands[1280], grants[384];
+    char commands[1536], grants[448];
 
     if (x->denied) {
         list_grants(x, grants, sizeof(grants));

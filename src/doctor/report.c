@@ -3,12 +3,14 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <redlock/error.h>
 
 #include "base/alloc.h"
 #include "base/time.h"
 #include "doctor/diagnosis.h"
+#include "doctor/rights.h"
 #include "lock/manager.h"
 #include "net/clock.h"
 
@@ -61,6 +63,23 @@ static void explain_trouble(struct rlk_report_node *part, const struct rlk_node 
     }
 }
 
+/* Redis before 6.0 has no ACLs. */
+static void write_acl(struct rlk_report_node *part, const struct redlock *rl,
+                      struct redlock_examined *x)
+{
+    bool redis = strcmp(x->product, "redis") == 0;
+    bool old = redis && x->version[0] >= '1' && x->version[0] < '6' && x->version[1] == '.';
+    struct rlk_rights_user user = {.name = x->user,
+                                   .key_prefix = rl->options.key_prefix,
+                                   .database = x->database,
+                                   .channels = !x->no_channels};
+
+    if (x->answered && !old) {
+        rlk_rights_write(&user, part->acl, sizeof(part->acl));
+    }
+    x->acl = part->acl;
+}
+
 static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -77,6 +96,7 @@ static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned nod
                                    .tls = info.tls};
     x->policy = (enum redlock_quarantine)rlk_options_quarantine_policy(&rl->options, node);
     rlk_checkup_write(&part->checkup, x);
+    write_acl(part, rl, x);
 }
 
 /* ---- the clocks ---- */

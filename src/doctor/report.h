@@ -17,6 +17,7 @@ struct redlock;
 struct rlk_report_node {
     enum rlk_trouble_kind trouble; /* RLK_TROUBLE_NONE: use that of the node */
     char error[256];               /* the sentence of `trouble` */
+    char acl[2048];                /* the least rights */
     struct rlk_checkup checkup;
     struct rlk_notes notes;
 };

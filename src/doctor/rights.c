@@ -1,6 +1,8 @@
 /* rights.c - the table of commands. */
 #include "doctor/rights.h"
 
+#include <string.h>
+
 const struct rlk_right rlk_rights[] = {
     {REDLOCK_RIGHT_SET, REDLOCK_UNUSABLE, "SET", "set", "no lock can be acquired there"},
     {REDLOCK_RIGHT_GET, REDLOCK_UNUSABLE, "GET", "get", "no lock can be released or renewed there"},
@@ -29,6 +31,86 @@ const struct rlk_right rlk_rights[] = {
     {REDLOCK_RIGHT_CLIENT_TRACKING, REDLOCK_FINE, "CLIENT TRACKING",
      "client|tracking +client|caching +client|id +exists &__redis__:invalidate",
      "who waits learns late that a key has ended, or was deleted by another program"},
+    {REDLOCK_RIGHT_ZADD, REDLOCK_FINE, "ZADD", "zadd +zcard +zrange +zrank +zrem +zscore",
+     "nobody is listed there among those who wait for a lock, and so they poll"},
 };
 
 const unsigned rlk_rights_count = sizeof(rlk_rights) / sizeof(rlk_rights[0]);
+
+/* ---- all of them, as a command ---- */
+
+struct text {
+    char *out;
+    size_t size, used;
+    bool fits;
+};
+
+static void put(struct text *t, const char *bytes, size_t len)
+{
+    t->fits = t->fits && len < t->size - t->used;
+    if (t->fits) {
+        memcpy(t->out + t->used, bytes, len);
+        t->used += len;
+    }
+}
+
+static void put_text(struct text *t, const char *text)
+{
+    put(t, text, strlen(text));
+}
+
+/* A prefix as a pattern: these characters have a meaning there. */
+static void put_prefix(struct text *t, const char *prefix)
+{
+    for (; *prefix; prefix++) {
+        if (strchr("*?[]\\", *prefix)) {
+            put_text(t, "\\");
+        }
+        put(t, prefix, 1);
+    }
+}
+
+static void put_keys(struct text *t, const struct rlk_rights_user *user)
+{
+    put_text(t, " on resetkeys ~");
+    put_prefix(t, user->key_prefix);
+    put_text(t, "*");
+    if (user->channels) {
+        put_text(t, " resetchannels &");
+        put_prefix(t, user->key_prefix);
+        put_text(t, "redlock:wake:* &__redis__:invalidate");
+    }
+}
+
+/* Without the channels of the table, which put_keys() has written. */
+static void put_commands(struct text *t, const char *acl)
+{
+    const char *word = acl;
+
+    while (*word) {
+        size_t len = strcspn(word, " ");
+
+        if (*word != '&') {
+            put_text(t, word == acl ? " +" : " ");
+            put(t, word, len);
+        }
+        word += len + (word[len] == ' ');
+    }
+}
+
+void rlk_rights_write(const struct rlk_rights_user *user, char *out, size_t size)
+{
+    bool is_default = strcmp(user->name, "default") == 0;
+    struct text t = {.out = out, .size = size, .fits = true};
+    unsigned i;
+
+    put_text(&t, "ACL SETUSER ");
+    put_text(&t, is_default ? "redlock >PASSWORD" : user->name);
+    put_keys(&t, user);
+    put_text(&t, " -@all");
+    for (i = 0; i < rlk_rights_count; i++) {
+        put_commands(&t, rlk_rights[i].acl);
+    }
+    put_text(&t, user->database ? " +select" : "");
+    out[t.fits ? t.used : 0] = '\0';
+}

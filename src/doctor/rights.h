@@ -2,6 +2,9 @@
 #ifndef RLK_DOCTOR_RIGHTS_H
 #define RLK_DOCTOR_RIGHTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include <redlock/examine.h>
 
 struct rlk_right {
@@ -12,7 +15,19 @@ struct rlk_right {
     const char *cost;
 };
 
+/* docs/acl.md explains them. */
 extern const struct rlk_right rlk_rights[];
 extern const unsigned rlk_rights_count;
+
+/* For whom the least rights are to be written. */
+struct rlk_rights_user {
+    const char *name, *key_prefix;
+    unsigned database;
+    bool channels; /* the server knows rights to channels: not Redis 6.0 */
+};
+
+/* Write the ACL SETUSER command that gives all of these rights and no others; "" when it does not
+ * fit. */
+void rlk_rights_write(const struct rlk_rights_user *user, char *out, size_t size);
 
 #endif

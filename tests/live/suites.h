@@ -4,6 +4,7 @@
 
 #include <check.h>
 
+Suite *acl_suite(void);
 Suite *address_suite(void);
 Suite *election_suite(void);
 Suite *faults_suite(void);

@@ -329,7 +329,7 @@ START_TEST(each_missing_right_has_its_cost_and_its_fix)
 {
     unsigned i;
 
-    ck_assert_uint_eq(rlk_rights_count, 16);
+    ck_assert_uint_eq(rlk_rights_count, 17);
     for (i = 0; i < rlk_rights_count; i++) {
         struct redlock_examined x = well();
         char fix[160];
@@ -359,14 +359,50 @@ START_TEST(all_missing_rights_are_fixed_by_one_command)
                      "ACL SETUSER app +set +get +del +pexpire +pttl +eval +evalsha +script|load "
                      "+time +info +client|setname +client|kill +config|get +hello "
                      "+publish +subscribe &*redlock:wake:* +client|tracking +client|caching "
-                     "+client|id +exists &__redis__:invalidate");
+                     "+client|id +exists &__redis__:invalidate +zadd +zcard +zrange +zrank "
+                     "+zrem +zscore");
     ck_assert_ptr_nonnull(strstr(notes.finding[0].text, rlk_rights[rlk_rights_count - 1].cost));
     x.no_channels = 1;
     judge(&x);
     ck_assert_str_eq(notes.finding[0].fix,
                      "ACL SETUSER app +set +get +del +pexpire +pttl +eval +evalsha +script|load "
                      "+time +info +client|setname +client|kill +config|get +hello "
-                     "+publish +subscribe +client|tracking +client|caching +client|id +exists");
+                     "+publish +subscribe +client|tracking +client|caching +client|id +exists "
+                     "+zadd +zcard +zrange +zrank +zrem +zscore");
+}
+END_TEST
+
+/* The whole command, for whom it is pasted. */
+START_TEST(the_least_rights_are_one_command)
+{
+    static const char commands[] =
+        " -@all +set +get +del +pexpire +pttl +eval +evalsha +script|load +time +info "
+        "+client|setname +client|kill +config|get +hello +publish +subscribe +client|tracking "
+        "+client|caching +client|id +exists +zadd +zcard +zrange +zrank +zrem +zscore";
+    static const struct {
+        struct rlk_rights_user user;
+        const char *begin, *end;
+    } rows[] = {
+        {{"ann", "app:", 0, true},
+         "ACL SETUSER ann on resetkeys ~app:* resetchannels &app:redlock:wake:* "
+         "&__redis__:invalidate",
+         ""},
+        {{"ann", "a*[b]?\\:", 0, true},
+         "ACL SETUSER ann on resetkeys ~a\\*\\[b\\]\\?\\\\:* resetchannels "
+         "&a\\*\\[b\\]\\?\\\\:redlock:wake:* &__redis__:invalidate",
+         ""},
+        {{"ann", "", 3, false}, "ACL SETUSER ann on resetkeys ~*", " +select"},
+        {{"default", "", 0, false}, "ACL SETUSER redlock >PASSWORD on resetkeys ~*", ""},
+    };
+    char want[1024], got[1024];
+
+    snprintf(want, sizeof(want), "%s%s%s", rows[_i].begin, commands, rows[_i].end);
+    rlk_rights_write(&rows[_i].user, got, sizeof(got));
+    ck_assert_str_eq(got, want);
+    rlk_rights_write(&rows[_i].user, got, strlen(want));
+    ck_assert_str_eq(got, "");
+    rlk_rights_write(&rows[_i].user, got, strlen(want) + 1);
+    ck_assert_str_eq(got, want);
 }
 END_TEST
 
@@ -600,6 +636,7 @@ static Suite *diagnosis_suite(void)
     tcase_add_test(tcase, a_ping_without_an_answer_counts_if_none_took_longer);
     tcase_add_test(tcase, each_missing_right_has_its_cost_and_its_fix);
     tcase_add_test(tcase, all_missing_rights_are_fixed_by_one_command);
+    tcase_add_loop_test(tcase, the_least_rights_are_one_command, 0, 4);
     tcase_add_test(tcase, denied_keys_matter_most_under_our_prefix);
     tcase_add_test(tcase, there_is_room_for_all_findings_at_once);
     tcase_add_test(tcase, notes_without_room_are_cut_and_not_overrun);

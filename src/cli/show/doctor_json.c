@@ -33,9 +33,23 @@ static void print_quarantine(const struct redlock_examined *x)
 
 static void print_names(const char *name, unsigned rights)
 {
-    static const char *const rights_in_order[] = {
-        "SET",         "GET",  "DEL",  "PEXPIRE",        "PTTL",        "EVAL",       "EVALSHA",
-        "SCRIPT LOAD", "TIME", "INFO", "CLIENT SETNAME", "CLIENT KILL", "CONFIG GET", "HELLO"};
+    static const char *const rights_in_order[] = {"SET",
+                                                  "GET",
+                                                  "DEL",
+                                                  "PEXPIRE",
+                                                  "PTTL",
+                                                  "EVAL",
+                                                  "EVALSHA",
+                                                  "SCRIPT LOAD",
+                                                  "TIME",
+                                                  "INFO",
+                                                  "CLIENT SETNAME",
+                                                  "CLIENT KILL",
+                                                  "CONFIG GET",
+                                                  "HELLO",
+                                                  "PUBLISH",
+                                                  "CLIENT TRACKING",
+                                                  "ZADD"};
     const char *between = "";
     unsigned i;
 
@@ -95,6 +109,7 @@ static void print_server(const struct redlock_examined *x)
     cli_json_number("database", true, x->database);
     cli_json_flag("database_denied", x->database_denied);
     print_text("refusal", x->refusal);
+    print_text("acl", x->acl);
     cli_json_flag("remote", x->remote);
     print_text("tls", x->tls);
     print_pings(x);

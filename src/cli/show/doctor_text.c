@@ -165,6 +165,33 @@ static void print_finding(const struct redlock_report *report, size_t index)
     }
 }
 
+static bool acl_was_said(const struct redlock_report *report, size_t index)
+{
+    size_t i;
+
+    for (i = 0; i < index; i++) {
+        if (strcmp(report->nodes[i]->acl, report->nodes[index]->acl) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Once for masters with the same user. */
+static void print_acls(const struct redlock_report *report)
+{
+    bool said = false;
+    size_t i;
+
+    for (i = 0; i < report->n_nodes; i++) {
+        if (report->nodes[i]->acl[0] && !acl_was_said(report, i)) {
+            printf("%s", said ? "" : "\nThe least rights that a user needs for locks there:\n");
+            cli_say_out("    %s\n", report->nodes[i]->acl);
+            said = true;
+        }
+    }
+}
+
 static void print_sum(const struct redlock_report *report, int status)
 {
     printf("\n%zu of %zu masters vote, %zu make a majority", report->voting, report->n_nodes,
@@ -187,5 +214,6 @@ void cli_doctor_text_print(const struct redlock_report *report, int status)
             print_finding(report, i);
         }
     }
+    print_acls(report);
     print_sum(report, status);
 }

@@ -1,0 +1,234 @@
+/* live/test_acl.c - the rights that redlock doctor names, on real masters: they are enough for
+ * every feature, and without each of them the rest goes on as docs/acl.md says. */
+#include <stdio.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include <redlock/examine.h>
+
+#include "io/watch.h"
+#include "live/site.h"
+#include "live/suites.h"
+
+#define MASTERS 3
+
+static struct site s;
+
+/* ---- what the doctor says ---- */
+
+struct verdict {
+    int done, status;
+    unsigned denied, missing;
+    int keys_denied;
+    char acl[1024];
+};
+
+static void on_examined(const struct redlock_report *report, int status, void *arg)
+{
+    struct verdict *v = arg;
+
+    v->done = 1;
+    v->status = status;
+    ck_assert_ptr_nonnull(report);
+    v->denied = report->nodes[0]->denied;
+    v->missing = report->nodes[0]->missing;
+    v->keys_denied = report->nodes[0]->keys_denied;
+    snprintf(v->acl, sizeof(v->acl), "%s", report->nodes[0]->acl);
+}
+
+static struct verdict examine(void)
+{
+    struct verdict v = {0};
+
+    ck_assert_int_eq(redlock_examine(s.rl[0], on_examined, &v), 0);
+    loop_must(s.base, &v.done);
+    return v;
+}
+
+/* ---- a user with these rights ---- */
+
+/* False, and the test is skipped: the server has no ACLs, or cannot take this right away. */
+static bool give(const char *command)
+{
+    size_t i;
+
+    for (i = 0; i < s.n; i++) {
+        if (strcmp(master_ask(s.masters[i], command), "OK") != 0) {
+            rlk_test_skip("the server has no ACLs, or none for subcommands");
+            return false;
+        }
+        master_ask(s.masters[i], "CONFIG RESETSTAT");
+    }
+    return true;
+}
+
+/* Ask the doctor for the rights, as the user default, and log in again with those. */
+static bool start_with_least_rights(const char *change)
+{
+    char command[1200];
+    struct verdict v;
+    size_t i;
+
+    site_start(&s, MASTERS, NULL);
+    s.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    s.options.health_ms = 100;
+    s.options.key_prefix = "app:";
+    site_open(&s);
+    v = examine();
+    ck_assert_uint_eq(v.denied | v.missing, 0);
+    for (i = 0; i < 2; i++) {
+        watch_close(s.base, s.rl[i]);
+        s.rl[i] = NULL;
+    }
+    snprintf(command, sizeof(command), "%s%s", v.acl, change);
+    s.options.username = "redlock";
+    s.options.password = "PASSWORD";
+    return v.acl[0] ? give(command) : (rlk_test_skip("the server has no ACLs"), false);
+}
+
+/* From Redis 6.2 on. */
+static void must_have_denied_nothing(void)
+{
+    size_t i;
+
+    for (i = 0; i < s.n; i++) {
+        ck_assert_ptr_null(strstr(master_ask(s.masters[i], "INFO errorstats"), "errorstat_NOPERM"));
+    }
+}
+
+static void must_acquire_and_release(const struct redlock_request *request)
+{
+    struct outcome got = site_acquire_with(&s, 0, request);
+
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    ck_assert_int_eq(site_acquire_with(&s, 1, request).status, REDLOCK_EHELD);
+    ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
+}
+
+static void must_hand_over(void)
+{
+    struct redlock_request request = outcome_request("k");
+    struct outcome first = site_acquire_with(&s, 0, &request), second = {.n = MASTERS};
+
+    request.wait_ms = REDLOCK_FOREVER;
+    ck_assert_int_eq(first.status, REDLOCK_OK);
+    ck_assert_int_eq(redlock_acquire(s.rl[1], &request, outcome_on_acquired, &second, NULL), 0);
+    loop_settle(s.base);
+    ck_assert_int_eq(site_release(&s, first.lock), REDLOCK_OK);
+    loop_must(s.base, &second.calls);
+    ck_assert_int_eq(second.status, REDLOCK_OK);
+    ck_assert_int_eq(site_release(&s, second.lock), REDLOCK_OK);
+}
+
+START_TEST(the_rights_that_the_doctor_names_are_enough)
+{
+    static const char *const keys[] = {"a", "b"};
+    struct redlock_request plain = outcome_request("k"), fenced = outcome_fenced_request("f");
+    struct redlock_request several = outcome_request(NULL);
+    struct verdict v;
+
+    if (start_with_least_rights("")) {
+        several.keys = keys;
+        several.n_keys = 2;
+        site_open(&s);
+        must_acquire_and_release(&plain);
+        must_acquire_and_release(&fenced);
+        must_acquire_and_release(&several);
+        must_hand_over();
+        must_have_denied_nothing();
+        v = examine();
+        ck_assert_uint_eq(v.denied | v.missing, 0);
+        ck_assert_int_eq(v.keys_denied, 0);
+        ck_assert_int_eq(v.status, 0);
+    }
+    site_end(&s);
+}
+END_TEST
+
+/* ---- without one of them ---- */
+
+static const struct {
+    const char *right;
+    unsigned bit;
+    bool works; /* a lock can be acquired and released all the same */
+} rights[] = {
+    {"set", REDLOCK_RIGHT_SET, false},
+    {"get", REDLOCK_RIGHT_GET, false},
+    {"del", REDLOCK_RIGHT_DEL, false},
+    {"pexpire", REDLOCK_RIGHT_PEXPIRE, true},
+    {"pttl", REDLOCK_RIGHT_PTTL, true},
+    {"eval", REDLOCK_RIGHT_EVAL, false},
+    {"evalsha", REDLOCK_RIGHT_EVALSHA, false},
+    {"script|load", REDLOCK_RIGHT_SCRIPT_LOAD, true},
+    {"time", REDLOCK_RIGHT_TIME, true},
+    {"info", REDLOCK_RIGHT_INFO, true},
+    {"client|setname", REDLOCK_RIGHT_CLIENT_SETNAME, true},
+    {"client|kill", REDLOCK_RIGHT_CLIENT_KILL, true},
+    {"config|get", REDLOCK_RIGHT_CONFIG_GET, true},
+    {"publish", REDLOCK_RIGHT_PUBLISH, true},
+    {"subscribe", 0, true},
+    {"client|tracking", REDLOCK_RIGHT_CLIENT_TRACKING, true},
+    {"client|caching", 0, true},
+    {"client|id", 0, true},
+    {"exists", 0, true},
+    {"zadd", REDLOCK_RIGHT_ZADD, true},
+    {"zrange", 0, true},
+    {"zrem", 0, true},
+};
+
+/* Never two holders, whatever is missing. */
+static void must_exclude(const struct redlock_request *request)
+{
+    struct outcome first = site_acquire_with(&s, 0, request);
+    struct outcome second = site_acquire_with(&s, 1, request);
+
+    ck_assert(first.status != REDLOCK_OK || second.status != REDLOCK_OK);
+}
+
+START_TEST(without_a_right_the_rest_goes_on)
+{
+    struct redlock_request request = outcome_request("k");
+    char change[40];
+
+    snprintf(change, sizeof(change), " -%s", rights[_i].right);
+    if (start_with_least_rights(change)) {
+        site_open(&s);
+        if (rights[_i].works) {
+            must_acquire_and_release(&request);
+            must_hand_over();
+        } else {
+            must_exclude(&request);
+        }
+        ck_assert_uint_eq(examine().denied, rights[_i].bit);
+    }
+    site_end(&s);
+}
+END_TEST
+
+/* Keys outside of the prefix, and no keys at all. */
+START_TEST(denied_keys_are_named)
+{
+    static const char *const changes[] = {" resetkeys ~other:*", " resetkeys"};
+    struct redlock_request request = outcome_request("k");
+
+    if (start_with_least_rights(changes[_i])) {
+        site_open(&s);
+        must_exclude(&request);
+        ck_assert_int_eq(examine().keys_denied, 1);
+    }
+    site_end(&s);
+}
+END_TEST
+
+Suite *acl_suite(void)
+{
+    Suite *suite = suite_create("acl");
+    TCase *c = tcase_create("rights");
+
+    tcase_add_test(c, the_rights_that_the_doctor_names_are_enough);
+    tcase_add_loop_test(c, without_a_right_the_rest_goes_on, 0, sizeof(rights) / sizeof(rights[0]));
+    tcase_add_loop_test(c, denied_keys_are_named, 0, 2);
+    suite_add_tcase(suite, c);
+    return suite;
+}
