@@ -73,12 +73,12 @@ static void move(struct rlk_addresses *a, unsigned from, unsigned to)
 }
 
 /* Insertion: equal ones keep their order. */
-static void sort_by_rank(struct rlk_addresses *a)
+static void sort_by_rank(struct rlk_addresses *a, unsigned first)
 {
     unsigned i, to;
 
-    for (i = 1; i < a->n; i++) {
-        for (to = i; to > 0 && is_better(&a->item[i], &a->item[to - 1]); to--) {
+    for (i = first + 1; i < a->n; i++) {
+        for (to = i; to > first && is_better(&a->item[i], &a->item[to - 1]); to--) {
         }
         move(a, i, to);
     }
@@ -93,12 +93,22 @@ static unsigned next_of_family(const struct rlk_addresses *a, unsigned i, bool v
     return i < a->n && a->item[i].failed == 0 ? i : a->n;
 }
 
-static void take_turns(struct rlk_addresses *a)
+/* The family of the first address: its own if that works, another one than that of the address
+ * before, or IPv6. */
+static bool begins_with_v6(const struct rlk_addresses *a, unsigned first)
 {
-    bool v6 = a->n == 0 || !a->item[0].has_worked || is_v6(&a->item[0]);
+    if (first < a->n && a->item[first].has_worked) {
+        return is_v6(&a->item[first]);
+    }
+    return first == 0 || !is_v6(&a->item[first - 1]);
+}
+
+static void take_turns(struct rlk_addresses *a, unsigned first)
+{
+    bool v6 = begins_with_v6(a, first);
     unsigned i, from;
 
-    for (i = 0; i < a->n && a->item[i].failed == 0; i++) {
+    for (i = first; i < a->n && a->item[i].failed == 0; i++) {
         from = next_of_family(a, i, v6);
         if (from < a->n) {
             move(a, from, i);
@@ -110,8 +120,13 @@ static void take_turns(struct rlk_addresses *a)
 void rlk_addresses_sort(struct rlk_addresses *a)
 {
     forget_unnamed(a);
-    sort_by_rank(a);
-    take_turns(a);
+    rlk_addresses_sort_rest(a, 0);
+}
+
+void rlk_addresses_sort_rest(struct rlk_addresses *a, unsigned first)
+{
+    sort_by_rank(a, first);
+    take_turns(a, first);
 }
 
 void rlk_addresses_worked(struct rlk_addresses *a, unsigned i)

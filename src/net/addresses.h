@@ -13,8 +13,9 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* The most addresses of one name that are tried. */
-#define RLK_ADDRESSES_MAX 8
+/* The most addresses of one name that are tried. There is room for those known before and those of
+ * a late answer. */
+#define RLK_ADDRESSES_MAX 16
 
 struct rlk_address {
     struct sockaddr_storage socket;
@@ -38,6 +39,9 @@ void rlk_addresses_add(struct rlk_addresses *a, const void *socket, size_t len);
 
 /* Put them in order. If the lookup has named any, forget those that it did not. */
 void rlk_addresses_sort(struct rlk_addresses *a);
+
+/* Put those from `first` on in order; the others stay where they are. */
+void rlk_addresses_sort_rest(struct rlk_addresses *a, unsigned first);
 
 /* Address `i` works, or has failed. The order stays until the next sort. */
 void rlk_addresses_worked(struct rlk_addresses *a, unsigned i);

@@ -131,14 +131,9 @@ static void try_next(struct rlk_dial *d, uint64_t now_us)
     if (d->next < d->addresses.n) {
         rlk_timer_set(&d->loop->timers, &d->timer, rlk_time_add(now_us, RLK_DIAL_STAGGER_US));
     }
-    if (d->pending == 0) {
+    if (d->pending == 0 && !rlk_resolve_is_pending(&d->resolve)) {
         fail(d);
     }
-}
-
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
-{
-    try_next(RLK_CONTAINER(t, struct rlk_dial, timer), now_us);
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
@@ -165,6 +160,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
         return;
     }
     d->won = i;
+    rlk_resolve_cancel(&d->resolve);
     close_all(d);
     d->done(d, fd, NULL);
 }
@@ -176,22 +172,65 @@ static void start_attempts(struct rlk_dial *d)
     try_next(d, rlk_clock_us());
 }
 
-static void on_resolved(struct rlk_resolve *r, const struct rlk_fault *fault)
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_dial *d = RLK_CONTAINER(t, struct rlk_dial, timer);
+
+    if (d->step == RLK_DIAL_LOOKUP) {
+        start_attempts(d);
+    } else {
+        try_next(d, now_us);
+    }
+}
+
+/* Nothing was found. Who says that the name does not exist, or has no address, knows it. */
+static void end_lookup(struct rlk_dial *d)
+{
+    enum rlk_fault_kind why = d->resolve.why;
+
+    if (d->addresses.n > 0 && why != RLK_FAULT_NO_NAME && why != RLK_FAULT_NO_ADDRESS) {
+        start_attempts(d);
+    } else {
+        rlk_timer_cancel(&d->loop->timers, &d->timer);
+        d->done(d, -1, &(struct rlk_fault){why, ""});
+    }
+}
+
+/* The addresses of this answer come after those that were tried already. */
+static void take_late_answer(struct rlk_dial *d)
+{
+    rlk_addresses_sort_rest(&d->addresses, d->next);
+    if (d->pending == 0) {
+        try_next(d, rlk_clock_us());
+    } else if (d->next < d->addresses.n && !d->timer.set) {
+        rlk_timer_set(&d->loop->timers, &d->timer,
+                      rlk_time_add(rlk_clock_us(), RLK_DIAL_STAGGER_US));
+    }
+}
+
+static void on_answered(struct rlk_resolve *r)
 {
     struct rlk_dial *d = RLK_CONTAINER(r, struct rlk_dial, resolve);
+    bool pending = rlk_resolve_is_pending(r);
 
-    if (fault) {
-        d->done(d, -1, fault);
-    } else {
+    if (d->step == RLK_DIAL_ATTEMPTS) {
+        take_late_answer(d);
+    } else if (r->found[RLK_FAMILY_V6] || (r->found[RLK_FAMILY_V4] && !pending)) {
         start_attempts(d);
+    } else if (r->found[RLK_FAMILY_V4]) {
+        rlk_timer_set(&d->loop->timers, &d->timer,
+                      rlk_time_add(rlk_clock_us(), RLK_DIAL_OTHER_FAMILY_US));
+    } else if (!pending) {
+        end_lookup(d);
     }
 }
 
 void rlk_dial_init(struct rlk_dial *d, struct rlk_loop *loop, rlk_dial_done *done)
 {
     *d = (struct rlk_dial){.loop = loop, .done = done};
+    d->resolve.loop = loop;
     d->resolve.addresses = &d->addresses;
-    d->resolve.done = on_resolved;
+    d->resolve.answered = on_answered;
     rlk_timer_init(&d->timer, on_timer);
 }
 
@@ -205,7 +244,10 @@ static void begin(struct rlk_dial *d)
 void rlk_dial_start(struct rlk_dial *d, const struct rlk_uri *uri)
 {
     begin(d);
-    rlk_resolve_start(&d->resolve, d->loop, uri);
+    if (d->addresses.n > 0) {
+        rlk_timer_set(&d->loop->timers, &d->timer, rlk_time_add(rlk_clock_us(), RLK_DIAL_KNOWN_US));
+    }
+    rlk_resolve_start(&d->resolve, uri);
 }
 
 void rlk_dial_start_same(struct rlk_dial *d, const struct rlk_dial *other)

@@ -10,6 +10,12 @@
  * (happy eyeballs, RFC 8305). The first socket that is connected wins, and the others are closed.
  * So an address whose packets are dropped costs a quarter of a second.
  *
+ * The attempts begin when there are IPv6 addresses, or all answers have come, or a moment after the
+ * first one; what comes later is tried, too. When no name server has answered for
+ * RLK_DIAL_KNOWN_US, or none can, the addresses of the last lookup are used. That is safe, because
+ * no vote depends on an address: another server that has got it meanwhile is seen by its run_id and
+ * is quarantined [S11], as if it had restarted without its data.
+ *
  * A dial has no time limit of its own: its owner cancels it. */
 #ifndef RLK_NET_DIAL_H
 #define RLK_NET_DIAL_H
@@ -26,6 +32,12 @@ struct rlk_uri;
 
 /* The time from one attempt to the next. */
 #define RLK_DIAL_STAGGER_US 250000
+
+/* How long IPv4 addresses wait for the IPv6 addresses of the same name (RFC 8305, 3). */
+#define RLK_DIAL_OTHER_FAMILY_US 50000
+
+/* How long the addresses that are known wait for a lookup. */
+#define RLK_DIAL_KNOWN_US 250000
 
 /* fd: a connected, non-blocking socket, which is the callee's now. Or -1, and why: then d->step
  * says what has failed. May be called before rlk_dial_start() returns, then with a fault. */
@@ -48,11 +60,11 @@ struct rlk_dial {
     enum rlk_dial_step step; /* of the last start; a cancel does not change it */
     struct rlk_resolve resolve;
     struct rlk_addresses addresses;
-    unsigned next;    /* the first address that was not tried yet */
-    unsigned pending; /* attempts under way */
-    unsigned won;     /* the address that was connected last */
-    int error;        /* the errno of the attempt that failed last */
-    struct rlk_timer timer;
+    unsigned next;          /* the first address that was not tried yet */
+    unsigned pending;       /* attempts under way */
+    unsigned won;           /* the address that was connected last */
+    int error;              /* the errno of the attempt that failed last */
+    struct rlk_timer timer; /* LOOKUP: when to begin with what is known; then: the next attempt */
     struct rlk_dial_attempt attempts[RLK_ADDRESSES_MAX]; /* one for each address */
 };
 

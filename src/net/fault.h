@@ -8,6 +8,8 @@ enum rlk_fault_kind {
     RLK_FAULT_NONE = 0,
     RLK_FAULT_SYSTEM,     /* the system or the resolver reports an error: `text` is its text */
     RLK_FAULT_NO_ADDRESS, /* the name exists, but has no address */
+    RLK_FAULT_NO_NAME,    /* there is no such name */
+    RLK_FAULT_NO_ANSWER,  /* no name server gave an address; libevent does not say more */
     RLK_FAULT_CLOSED,     /* the server has closed the connection */
     RLK_FAULT_MEMORY,     /* out of memory */
     RLK_FAULT_TOO_LARGE,  /* a reply that exceeds a limit [S13] */

@@ -2,7 +2,6 @@
 #include "net/loop.h"
 
 #include <assert.h>
-#include <event2/dns.h>
 #include <event2/event-config.h>
 #include <event2/event.h>
 #include <time.h>
@@ -31,6 +30,7 @@ int rlk_loop_init(struct rlk_loop *l, struct event_base *base, void (*finish)(st
     l->base = base;
     l->finish = finish;
     l->timers.fd = -1;
+    rlk_dns_init(&l->dns, base, &l->timers);
     rlk_fork_init(&l->fork);
     status = rlk_timers_init(&l->timers, base, &l->fork);
     if (status == 0) {
@@ -48,9 +48,7 @@ void rlk_loop_end(struct rlk_loop *l)
     if (l->base == NULL) {
         return; /* rlk_loop_init() was not called */
     }
-    if (l->dns) {
-        evdns_base_free(l->dns, 0);
-    }
+    rlk_dns_end(&l->dns);
     rlk_timers_end(&l->timers);
     rlk_turn_end(&l->turn);
     if (l->finish_event) {

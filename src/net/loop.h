@@ -7,21 +7,21 @@
 #ifndef RLK_NET_LOOP_H
 #define RLK_NET_LOOP_H
 
+#include "net/dns.h"
 #include "net/fork.h"
 #include "net/timers.h"
 #include "net/turn.h"
 
 struct event;
 struct event_base;
-struct evdns_base;
 
 /* The most bytes read from a socket at once. */
 #define RLK_LOOP_READ 65536
 
 struct rlk_loop {
     struct event_base *base;
-    struct evdns_base *dns; /* NULL until the first name has to be resolved */
-    unsigned lookups;       /* name lookups that have not been answered yet */
+    unsigned lookups; /* name lookups that have not been answered yet */
+    struct rlk_dns dns;
     struct rlk_fork fork;
     struct rlk_timers timers;
     struct rlk_turn turn;

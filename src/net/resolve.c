@@ -4,13 +4,13 @@
 #include <arpa/inet.h>
 #include <event2/dns.h>
 #include <event2/util.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
 
 #include "base/alloc.h"
 #include "net/addresses.h"
+#include "net/dns.h"
 #include "net/loop.h"
 #include "net/uri.h"
 
@@ -37,104 +37,183 @@ static bool add_numeric(struct rlk_resolve *r, const struct rlk_uri *uri)
     return true;
 }
 
-/* One name lookup. It outlives its cancellation: evdns calls on_name() for that, too, later. */
+/* ---- names ---- */
+
+/* The lookup of one family. It outlives its cancellation: evdns calls on_name() for that, too,
+ * later. */
 struct rlk_lookup {
     struct rlk_loop *loop;
+    struct rlk_dns_base *base;
     struct rlk_resolve *r; /* NULL: cancelled */
+    enum rlk_family family;
     struct evdns_getaddrinfo_request *request;
 };
 
-static void finish_name(struct rlk_resolve *r, int result, bool found)
+/* The kinds are ordered: what is said of the name by one answer counts less than what keeps the
+ * other from being said. */
+static void note_why(struct rlk_resolve *r, enum rlk_fault_kind why)
 {
-    struct rlk_fault fault = {RLK_FAULT_NO_ADDRESS, ""};
+    r->why = why > r->why ? why : r->why;
+}
 
-    if (result) {
-        fault = (struct rlk_fault){RLK_FAULT_SYSTEM, evutil_gai_strerror(result)};
+static enum rlk_fault_kind fault_of(int result)
+{
+    switch (result) {
+    case 0:
+    case EVUTIL_EAI_NODATA:
+        return RLK_FAULT_NO_ADDRESS;
+    case EVUTIL_EAI_NONAME:
+        return RLK_FAULT_NO_NAME;
+    case EVUTIL_EAI_MEMORY:
+        return RLK_FAULT_MEMORY;
+    default:
+        return RLK_FAULT_NO_ANSWER;
     }
-    r->lookup = NULL;
-    r->done(r, found ? NULL : &fault);
+}
+
+static void take_answer(struct rlk_resolve *r, enum rlk_family family, int result,
+                        const struct evutil_addrinfo *list)
+{
+    const struct evutil_addrinfo *ai;
+
+    r->lookups[family] = NULL;
+    for (ai = list; ai; ai = ai->ai_next) {
+        rlk_addresses_add(r->addresses, ai->ai_addr, ai->ai_addrlen);
+        r->found[family] = true;
+    }
+    note_why(r, fault_of(result));
+    if (!r->is_starting) {
+        r->answered(r);
+    }
 }
 
 static void on_name(int result, struct evutil_addrinfo *list, void *arg)
 {
     struct rlk_lookup *lookup = arg;
     struct rlk_resolve *r = lookup->r;
-    struct evutil_addrinfo *ai;
-    bool found = false;
+    enum rlk_family family = lookup->family;
 
     if (rlk_fork_is_child(&lookup->loop->fork)) {
         return; /* the lookup belongs to the parent process */
     }
     lookup->loop->lookups--;
+    rlk_dns_put(&lookup->loop->dns, lookup->base);
     rlk_free(lookup);
-    for (ai = list; r && ai; ai = ai->ai_next) {
-        rlk_addresses_add(r->addresses, ai->ai_addr, ai->ai_addrlen);
-        found = true;
+    if (r) {
+        take_answer(r, family, result, list);
     }
     if (list) {
         evutil_freeaddrinfo(list);
     }
-    if (r) {
-        finish_name(r, result, found);
-    }
 }
 
-/* Made when the first name is looked up: numeric addresses do not need it. */
-static struct evdns_base *dns_base(struct rlk_loop *loop)
+static struct rlk_lookup *new_lookup(struct rlk_resolve *r, enum rlk_family family)
 {
-    if (loop->dns == NULL) {
-        loop->dns = evdns_base_new(loop->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
-        if (loop->dns) {
-            evdns_base_resolv_conf_parse(loop->dns, DNS_OPTIONS_ALL, "/etc/resolv.conf");
-            /* When one of IPv4 and IPv6 is answered, wait 0.3 s at most for the other. */
-            evdns_base_set_option(loop->dns, "getaddrinfo-allow-skew:", "0.3");
-        }
+    struct rlk_dns_base *base = rlk_dns_get(&r->loop->dns);
+    struct rlk_lookup *lookup = base ? rlk_alloc(sizeof(*lookup)) : NULL;
+
+    if (lookup) {
+        *lookup = (struct rlk_lookup){r->loop, base, r, family, NULL};
+        r->loop->lookups++;
+        r->lookups[family] = lookup;
+    } else if (base) {
+        rlk_dns_put(&r->loop->dns, base);
     }
-    return loop->dns;
+    return lookup;
 }
 
-static void start_name(struct rlk_resolve *r, struct rlk_loop *loop, const struct rlk_uri *uri)
+static bool is_complete(const char *host)
 {
-    struct evutil_addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct evdns_base *dns = dns_base(loop);
-    struct rlk_lookup *lookup = rlk_alloc(sizeof(*lookup));
+    size_t len = strlen(host);
+
+    return len > 0 && host[len - 1] == '.';
+}
+
+static void ask(struct rlk_lookup *lookup, const struct rlk_uri *uri)
+{
+    struct evutil_addrinfo hints = {.ai_family =
+                                        lookup->family == RLK_FAMILY_V6 ? AF_INET6 : AF_INET,
+                                    .ai_socktype = SOCK_STREAM,
+                                    .ai_protocol = IPPROTO_TCP};
+    struct evdns_base *evdns =
+        rlk_dns_evdns(&lookup->loop->dns, lookup->base, is_complete(uri->host));
     struct evdns_getaddrinfo_request *request;
     char port[8];
 
-    if (dns == NULL || lookup == NULL) {
-        rlk_free(lookup);
-        r->done(r, &(struct rlk_fault){RLK_FAULT_MEMORY, ""});
+    if (evdns == NULL) {
+        on_name(EVUTIL_EAI_MEMORY, NULL, lookup);
         return;
     }
-    *lookup = (struct rlk_lookup){loop, r, NULL};
-    loop->lookups++;
-    r->lookup = lookup;
-    hints.ai_protocol = IPPROTO_TCP;
     snprintf(port, sizeof(port), "%u", uri->port);
-    request = evdns_getaddrinfo(dns, uri->host, port, &hints, on_name, lookup);
+    request = evdns_getaddrinfo(evdns, uri->host, port, &hints, on_name, lookup);
     if (request) {
         lookup->request = request; /* NULL: on_name() has run already, and freed `lookup` */
     }
 }
 
-void rlk_resolve_start(struct rlk_resolve *r, struct rlk_loop *loop, const struct rlk_uri *uri)
+static void look_up(struct rlk_resolve *r, enum rlk_family family, const struct rlk_uri *uri)
 {
-    r->lookup = NULL;
+    struct rlk_lookup *lookup = new_lookup(r, family);
+
+    if (lookup) {
+        ask(lookup, uri);
+    } else {
+        note_why(r, RLK_FAULT_MEMORY);
+    }
+}
+
+static void cancel(struct rlk_resolve *r, enum rlk_family family)
+{
+    struct rlk_lookup *lookup = r->lookups[family];
+
+    if (lookup) {
+        lookup->r = NULL;
+        r->lookups[family] = NULL;
+        evdns_getaddrinfo_cancel(lookup->request);
+    }
+}
+
+/* What is found at once is from the hosts file, which has the last word on a name. */
+static void start_names(struct rlk_resolve *r, const struct rlk_uri *uri)
+{
+    r->is_starting = true;
+    look_up(r, RLK_FAMILY_V6, uri);
+    look_up(r, RLK_FAMILY_V4, uri);
+    r->is_starting = false;
+    if (r->found[RLK_FAMILY_V6] || r->found[RLK_FAMILY_V4]) {
+        rlk_resolve_cancel(r);
+    }
+}
+
+void rlk_resolve_start(struct rlk_resolve *r, const struct rlk_uri *uri)
+{
+    unsigned i;
+
+    for (i = 0; i < RLK_FAMILIES; i++) {
+        r->lookups[i] = NULL;
+        r->found[i] = false;
+    }
+    r->why = RLK_FAULT_NONE;
     if (uri->path) {
         add_unix(r, uri->path);
-        r->done(r, NULL);
+        r->found[RLK_FAMILY_V6] = true;
     } else if (add_numeric(r, uri)) {
-        r->done(r, NULL);
+        r->found[RLK_FAMILY_V6] = true;
     } else {
-        start_name(r, loop, uri);
+        start_names(r, uri);
+    }
+    if (r->found[0] || r->found[1] || r->why != RLK_FAULT_NONE) {
+        r->answered(r);
     }
 }
 
 void rlk_resolve_cancel(struct rlk_resolve *r)
 {
-    if (r->lookup) {
-        r->lookup->r = NULL;
-        evdns_getaddrinfo_cancel(r->lookup->request);
-        r->lookup = NULL;
-    }
+    cancel(r, RLK_FAMILY_V6);
+    cancel(r, RLK_FAMILY_V4);
+}
+
+bool rlk_resolve_is_pending(const struct rlk_resolve *r)
+{
+    return r->lookups[RLK_FAMILY_V6] || r->lookups[RLK_FAMILY_V4];
 }

@@ -157,7 +157,11 @@ static const char *text_of_fault(const struct rlk_trouble *t)
 {
     switch (t->fault) {
     case RLK_FAULT_NO_ADDRESS:
-        return "it has no address";
+        return "it has no address; check the host in the URI";
+    case RLK_FAULT_NO_NAME:
+        return "there is no such name; check the host in the URI";
+    case RLK_FAULT_NO_ANSWER:
+        return "no name server gave an address; check the host in the URI and /etc/resolv.conf";
     case RLK_FAULT_CLOSED:
         return "the server closed it";
     case RLK_FAULT_MEMORY:

@@ -29,20 +29,25 @@ static void found(const char *letters)
     }
 }
 
-/* The lookup ends, so the addresses are put in order. */
-static const char *order(void)
+static const char *letters(void)
 {
-    static char letters[RLK_ADDRESSES_MAX + 1];
+    static char text[RLK_ADDRESSES_MAX + 1];
     unsigned i;
 
-    rlk_addresses_sort(&a);
     for (i = 0; i < a.n; i++) {
         const struct sockaddr_in *v4 = (const void *)&a.item[i].socket; /* the port is at the same
                                                                            place in both */
-        letters[i] = (char)v4->sin_port;
+        text[i] = (char)v4->sin_port;
     }
-    letters[i] = '\0';
-    return letters;
+    text[i] = '\0';
+    return text;
+}
+
+/* The lookup ends, so the addresses are put in order. */
+static const char *order(void)
+{
+    rlk_addresses_sort(&a);
+    return letters();
 }
 
 static const char *looked_up(const char *letters)
@@ -72,7 +77,7 @@ static const struct {
 } fresh[] = {
     {"", ""},           {"a", "a"},        {"ab", "ab"},
     {"aB", "Ba"},       {"abcD", "Dabc"},  {"abcDEF", "DaEbFc"},
-    {"ABcDe", "AcBeD"}, {"aabBab", "Bab"}, {"abcdefghij", "abcdefgh"},
+    {"ABcDe", "AcBeD"}, {"aabBab", "Bab"}, {"abcdefghijklmnopq", "abcdefghijklmnop"},
 };
 
 START_TEST(families_take_turns_and_ipv6_begins)
@@ -158,6 +163,22 @@ START_TEST(what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup)
 }
 END_TEST
 
+/* Those at the begin were tried already, those at the end are from a late answer. */
+START_TEST(the_rest_is_put_in_order_behind_what_was_tried)
+{
+    a = (struct rlk_addresses){0};
+    looked_up("ABC");
+    found("de");
+    rlk_addresses_sort_rest(&a, 1);
+    ck_assert_str_eq(letters(), "AdBeC");
+    rlk_addresses_failed(&a, 1);
+    rlk_addresses_sort_rest(&a, 1);
+    ck_assert_str_eq(letters(), "AeBCd");
+    rlk_addresses_sort_rest(&a, 5);
+    ck_assert_str_eq(letters(), "AeBCd");
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("addresses");
@@ -171,6 +192,7 @@ static Suite *suite(void)
     tcase_add_test(c, an_address_that_is_no_longer_named_is_forgotten);
     tcase_add_test(c, a_lookup_that_names_nothing_forgets_nothing);
     tcase_add_test(c, what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup);
+    tcase_add_test(c, the_rest_is_put_in_order_behind_what_was_tried);
     suite_add_tcase(s, c);
     return s;
 }

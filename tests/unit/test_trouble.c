@@ -30,7 +30,7 @@ static const struct {
     {{.kind = RLK_TROUBLE_NAME, .fault = RLK_FAULT_SYSTEM, .words = "temporary failure"},
      "its name could not be resolved: temporary failure"},
     {{.kind = RLK_TROUBLE_NAME, .fault = RLK_FAULT_NO_ADDRESS, .words = ""},
-     "its name could not be resolved: it has no address"},
+     "its name could not be resolved: it has no address; check the host in the URI"},
     {{.kind = RLK_TROUBLE_CONNECT, .fault = RLK_FAULT_MEMORY}, "cannot be reached: out of memory"},
     {{.kind = RLK_TROUBLE_CONNECT_LATE, .number = 2000},
      "could not be reached within 2000 ms (connect_timeout_ms)"},

@@ -20,10 +20,19 @@ struct watch {
     bool done;
 };
 
+/* libevent says on stderr when a name server does not answer. The state of the master says it, too,
+ * and says what it means. */
+static void ignore(int severity, const char *text)
+{
+    (void)severity;
+    (void)text;
+}
+
 int cli_loop_open(struct cli_loop *ret_loop)
 {
     struct event_base *base = event_base_new();
 
+    event_set_log_callback(ignore);
     if (base == NULL || event_base_priority_init(base, PRIORITIES) != 0) {
         cli_say("cannot make an event loop: %s", strerror(errno));
         if (base) {

@@ -1,0 +1,422 @@
+/* io/test_names.c - names with several addresses, and name servers that fail. What evdns and dns.c
+ * read as /etc/resolv.conf and /etc/hosts are files of the test (--wrap). */
+#include <event2/dns.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/dialer.h"
+#include "io/name_server.h"
+#include "lib/loop.h"
+#include "lib/runner.h"
+
+__typeof__(stat) __wrap_stat, __wrap_stat64;
+__typeof__(evdns_base_resolv_conf_parse) __real_evdns_base_resolv_conf_parse,
+    __wrap_evdns_base_resolv_conf_parse;
+__typeof__(evdns_base_load_hosts) __real_evdns_base_load_hosts, __wrap_evdns_base_load_hosts;
+
+static struct name_server *server;
+
+/* Ours, in place of /etc/... */
+static const char *path_of(const char *path)
+{
+    static char ours[256];
+    const char *name = strrchr(path, '/');
+
+    if (strncmp(path, "/etc/", 5) != 0) {
+        return path;
+    }
+    snprintf(ours, sizeof(ours), "%s%s", rlk_test_folder(), name);
+    return ours;
+}
+
+int __wrap_stat(const char *path, struct stat *s)
+{
+    return fstatat(AT_FDCWD, path_of(path), s, 0);
+}
+
+/* What a file offset of 64 bits makes of it. */
+int __wrap_stat64(const char *path, struct stat *s)
+{
+    return __wrap_stat(path, s);
+}
+
+int __wrap_evdns_base_resolv_conf_parse(struct evdns_base *dns, int flags, const char *path)
+{
+    return __real_evdns_base_resolv_conf_parse(dns, flags, path_of(path));
+}
+
+int __wrap_evdns_base_load_hosts(struct evdns_base *dns, const char *path)
+{
+    return __real_evdns_base_load_hosts(dns, path_of(path));
+}
+
+/* As editors do it: the file is replaced. */
+__attribute__((format(printf, 2, 3))) static void write_file(const char *path, const char *text,
+                                                             ...)
+{
+    char fresh[300];
+    va_list args;
+    FILE *f;
+
+    snprintf(fresh, sizeof(fresh), "%s.new", path_of(path));
+    f = fopen(fresh, "w");
+    ck_assert_ptr_nonnull(f);
+    va_start(args, text);
+    vfprintf(f, text, args);
+    va_end(args);
+    fclose(f);
+    ck_assert_int_eq(rename(fresh, path_of(path)), 0);
+}
+
+static void use(const struct name_server *s)
+{
+    write_file("/etc/resolv.conf", "nameserver 127.0.0.1:%d\n", name_server_port(s));
+}
+
+static void begin(void)
+{
+    dialer_begin();
+    server = name_server_new(dialer_base);
+    write_file("/etc/hosts", "\n");
+    use(server);
+}
+
+static void end(void)
+{
+    dialer_end();
+    name_server_free(server);
+}
+
+static bool got_questions(void *arg)
+{
+    return name_server_asked(server, "") >= *(unsigned *)arg;
+}
+
+static void wait_for_questions(unsigned n)
+{
+    loop_must_true(dialer_base, got_questions, &n);
+}
+
+/* ---- addresses ---- */
+
+START_TEST(every_address_of_a_name_is_tried)
+{
+    begin();
+    dialer_refuses(2);
+    dialer_refuses(3);
+    dialer_accepts(4);
+    name_server_add(server, "m.test", "127.0.0.2");
+    name_server_add(server, "m.test", "127.0.0.3");
+    name_server_add(server, "m.test", "127.0.0.4");
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 2);
+    ck_assert_uint_eq(name_server_asked(server, "m.test"), 2); /* A and AAAA */
+    end();
+}
+END_TEST
+
+/* _i: which one there is: only A, only AAAA, both. */
+START_TEST(a_and_aaaa_are_looked_up)
+{
+    begin();
+    dialer_accepts(2);
+    dialer_accepts(0);
+    if (_i != 1) {
+        name_server_add(server, "m.test", "127.0.0.2");
+    }
+    if (_i != 0) {
+        name_server_add(server, "m.test", "::1");
+    }
+    ck_assert_uint_eq(dialer_connected_to("m.test"), _i != 0);
+    end();
+}
+END_TEST
+
+/* _i: the answer that never comes is that about IPv6. */
+START_TEST(one_family_is_enough_when_the_other_answer_never_comes)
+{
+    begin();
+    dialer_accepts(_i ? 2 : 0);
+    name_server_add(server, "m.test", _i ? "127.0.0.2" : "::1");
+    name_server_be_for(server, _i, NAME_SERVER_IS_MUTE);
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    end();
+}
+END_TEST
+
+/* The first answer says that there is no address, which is not yet the last word. */
+START_TEST(an_answer_without_addresses_waits_for_the_other_one)
+{
+    begin();
+    dialer_accepts(0);
+    name_server_add(server, "m.test", "::1");
+    name_server_be_for(server, true, NAME_SERVER_IS_MUTE);
+    dialer_start("m.test");
+    wait_for_questions(4); /* those about IPv6 are asked again */
+    ck_assert_int_eq(dialer_done, 0);
+    name_server_be_for(server, true, NAME_SERVER_ANSWERS);
+    name_server_go_on(server);
+    ck_assert_uint_eq(dialer_wait(), 0);
+    end();
+}
+END_TEST
+
+/* What comes late is tried, too. */
+START_TEST(an_answer_during_the_attempts_is_used)
+{
+    begin();
+    dialer_drops(2);
+    dialer_accepts(0);
+    name_server_add(server, "m.test", "127.0.0.2");
+    name_server_add(server, "m.test", "::1");
+    name_server_be_for(server, true, NAME_SERVER_IS_MUTE);
+    dialer_start("m.test");
+    while (dialer.next == 0) {
+        event_base_loop(dialer_base, EVLOOP_ONCE);
+    }
+    name_server_be_for(server, true, NAME_SERVER_ANSWERS);
+    name_server_go_on(server);
+    ck_assert_uint_eq(dialer_wait(), 1);
+    end();
+}
+END_TEST
+
+START_TEST(a_name_is_looked_up_anew_for_each_connection)
+{
+    begin();
+    dialer_accepts(2);
+    dialer_accepts(3);
+    name_server_add(server, "m.test", "127.0.0.2");
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    rlk_dial_note_worked(&dialer);
+    name_server_forget(server);
+    name_server_add(server, "m.test", "127.0.0.3");
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 1);
+    end();
+}
+END_TEST
+
+/* evdns does not tell this from a name server that fails. */
+START_TEST(a_name_without_an_address_is_refused)
+{
+    begin();
+    name_server_add(server, "m.test", NULL);
+    dialer_must_fail("m.test");
+    ck_assert_int_eq(dialer_fault, RLK_FAULT_NO_ANSWER);
+    end();
+}
+END_TEST
+
+/* ---- name servers that fail ---- */
+
+/* _i: fails, mute. */
+START_TEST(the_known_address_is_used_when_no_name_server_answers)
+{
+    begin();
+    dialer_accepts(2);
+    name_server_add(server, "m.test", "127.0.0.2");
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    name_server_be(server, "", _i ? NAME_SERVER_IS_MUTE : NAME_SERVER_FAILS);
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    ck_assert_uint_ge(name_server_asked(server, "m.test"), 4);
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    end();
+}
+END_TEST
+
+/* The known address fails, and the lookup still runs: what it finds is tried. */
+START_TEST(a_lookup_goes_on_beside_the_known_address)
+{
+    begin();
+    dialer_accepts(2);
+    dialer_accepts(3);
+    name_server_add(server, "m.test", "127.0.0.2");
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    close(dialer_places[0].listener);
+    name_server_be(server, "", NAME_SERVER_IS_MUTE);
+    dialer_start("m.test");
+    while (dialer.next == 0 || dialer.pending > 0) {
+        event_base_loop(dialer_base, EVLOOP_ONCE);
+    }
+    ck_assert_int_eq(dialer_done, 0);
+    name_server_be(server, "", NAME_SERVER_ANSWERS);
+    name_server_forget(server);
+    name_server_add(server, "m.test", "127.0.0.3");
+    name_server_go_on(server);
+    ck_assert_uint_eq(dialer_wait(), 1);
+    end();
+}
+END_TEST
+
+START_TEST(a_name_that_is_gone_is_gone_though_its_address_is_known)
+{
+    begin();
+    dialer_accepts(2);
+    name_server_add(server, "m.test", "127.0.0.2");
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    name_server_forget(server);
+    dialer_must_fail("m.test");
+    ck_assert_int_eq(dialer_fault, RLK_FAULT_NO_NAME);
+    ck_assert_int_eq(dialer.step, RLK_DIAL_LOOKUP);
+    end();
+}
+END_TEST
+
+/* Nobody listens at the first one. evdns would ask it for five seconds. */
+START_TEST(the_second_name_server_is_asked_soon)
+{
+    struct name_server *dead;
+
+    begin();
+    dead = name_server_new(dialer_base);
+    name_server_be(dead, "", NAME_SERVER_IS_MUTE);
+    dialer_accepts(2);
+    name_server_add(server, "m.test", "127.0.0.2");
+    write_file("/etc/resolv.conf", "nameserver 127.0.0.1:%d\nnameserver 127.0.0.1:%d\n",
+               name_server_port(dead), name_server_port(server));
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    ck_assert_uint_le(name_server_asked(dead, ""), 8);
+    end();
+    name_server_free(dead);
+}
+END_TEST
+
+/* Those of 63 masters whose names nobody answers for, and one more. */
+START_TEST(lookups_that_hang_keep_no_other_from_being_sent)
+{
+    static struct rlk_dial others[63];
+    struct rlk_uri uri = {.port = 1};
+    char name[32];
+    unsigned i;
+
+    begin();
+    dialer_accepts(2);
+    name_server_add(server, "m.test", "127.0.0.2");
+    name_server_be(server, "dead", NAME_SERVER_IS_MUTE);
+    for (i = 0; i < 63; i++) {
+        snprintf(name, sizeof(name), "dead%u.test", i);
+        uri.host = name;
+        rlk_dial_init(&others[i], &dialer_loop, dialer.done);
+        rlk_dial_start(&others[i], &uri);
+    }
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    for (i = 0; i < 63; i++) {
+        rlk_dial_cancel(&others[i]);
+    }
+    end();
+}
+END_TEST
+
+/* ---- the files ---- */
+
+START_TEST(a_name_of_the_hosts_file_is_not_asked_for)
+{
+    begin();
+    dialer_accepts(2);
+    name_server_add(server, "m.test", "::1");
+    write_file("/etc/hosts", "127.0.0.2 m.test\n");
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    ck_assert_uint_eq(name_server_asked(server, ""), 0);
+    end();
+}
+END_TEST
+
+START_TEST(a_hosts_file_that_has_changed_is_read_again)
+{
+    begin();
+    dialer_accepts(2);
+    dialer_accepts(3);
+    write_file("/etc/hosts", "127.0.0.2 m.test\n");
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    write_file("/etc/hosts", "127.0.0.3 m.test\n");
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 1);
+    end();
+}
+END_TEST
+
+/* Also while a lookup waits for a name server that is gone. */
+START_TEST(a_resolv_conf_that_has_changed_is_read_again)
+{
+    struct name_server *gone;
+    struct rlk_dial other;
+    struct rlk_uri uri = {.host = (char[]){"other.test"}, .port = 1};
+
+    begin();
+    gone = name_server_new(dialer_base);
+    name_server_be(gone, "", NAME_SERVER_IS_MUTE);
+    use(gone);
+    rlk_dial_init(&other, &dialer_loop, dialer.done);
+    rlk_dial_start(&other, &uri);
+    dialer_start("m.test");
+    loop_settle(dialer_base);
+    rlk_dial_cancel(&dialer);
+    dialer_accepts(2);
+    name_server_add(server, "m.test", "127.0.0.2");
+    use(server);
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    ck_assert_ptr_nonnull(dialer_loop.dns.newest->older);
+    rlk_dial_cancel(&other);
+    loop_settle(dialer_base);
+    loop_settle(dialer_base);
+    ck_assert_ptr_null(dialer_loop.dns.newest->older);
+    end();
+    name_server_free(gone);
+}
+END_TEST
+
+/* _i: with a dot at the end, which means the name as it is. */
+START_TEST(a_short_name_is_searched_for)
+{
+    begin();
+    dialer_accepts(2);
+    name_server_add(server, "m.zone.test", "127.0.0.2");
+    write_file("/etc/resolv.conf", "nameserver 127.0.0.1:%d\nsearch zone.test\n",
+               name_server_port(server));
+    if (_i) {
+        dialer_must_fail("m.");
+        ck_assert_uint_eq(name_server_asked(server, "m.zone.test"), 0);
+    } else {
+        ck_assert_uint_eq(dialer_connected_to("m"), 0);
+    }
+    end();
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("names");
+    TCase *c = tcase_create("names");
+
+    tcase_add_test(c, every_address_of_a_name_is_tried);
+    if (dialer_has_ipv6()) {
+        tcase_add_loop_test(c, a_and_aaaa_are_looked_up, 0, 3);
+        tcase_add_loop_test(c, one_family_is_enough_when_the_other_answer_never_comes, 0, 2);
+        tcase_add_test(c, an_answer_without_addresses_waits_for_the_other_one);
+        tcase_add_test(c, an_answer_during_the_attempts_is_used);
+    }
+    tcase_add_test(c, a_name_is_looked_up_anew_for_each_connection);
+    tcase_add_test(c, a_name_without_an_address_is_refused);
+    tcase_add_loop_test(c, the_known_address_is_used_when_no_name_server_answers, 0, 2);
+    tcase_add_test(c, a_lookup_goes_on_beside_the_known_address);
+    tcase_add_test(c, a_name_that_is_gone_is_gone_though_its_address_is_known);
+    tcase_add_test(c, the_second_name_server_is_asked_soon);
+    tcase_add_test(c, lookups_that_hang_keep_no_other_from_being_sent);
+    tcase_add_test(c, a_name_of_the_hosts_file_is_not_asked_for);
+    tcase_add_test(c, a_hosts_file_that_has_changed_is_read_again);
+    tcase_add_test(c, a_resolv_conf_that_has_changed_is_read_again);
+    tcase_add_loop_test(c, a_short_name_is_searched_for, 0, 2);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
