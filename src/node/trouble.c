@@ -16,9 +16,12 @@ static const char *const sentences[RLK_TROUBLES] = {
 
     [RLK_TROUBLE_CONNECTING] = "is still being connected",
     [RLK_TROUBLE_NAME] = "its name could not be resolved: $",
-    [RLK_TROUBLE_NAME_LATE] = "its name could not be resolved within # ms (connect_timeout_ms)",
+    [RLK_TROUBLE_NAME_LATE] = "its name could not be resolved within # ms (connect_timeout_ms); "
+                              "check the name servers in /etc/resolv.conf",
     [RLK_TROUBLE_CONNECT] = "cannot be reached: $",
-    [RLK_TROUBLE_CONNECT_LATE] = "could not be reached within # ms (connect_timeout_ms)",
+    [RLK_TROUBLE_CONNECT_LATE] =
+        "could not be reached within # ms (connect_timeout_ms); its machine "
+        "may be down, or a firewall may drop our packets",
     [RLK_TROUBLE_TLS] = "$",
     [RLK_TROUBLE_TLS_BROKEN] = "the connection broke during the TLS handshake: $; check that this "
                                "port is its tls-port",
@@ -99,7 +102,7 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_RELEASES_NO_MEMORY] = "out of memory for its pending releases; the oldest were "
                                        "dropped, and their keys expire with their ttl",
 
-    [RLK_TROUBLE_SILENT] = "has not answered for # ms",
+    [RLK_TROUBLE_SILENT] = "has not answered for # ms; check the server, or the network to it",
     [RLK_TROUBLE_QUARANTINE] = "does not vote: $",
     [RLK_TROUBLE_BLIND_TO_RESTART] =
         "votes even after a restart, because we would not notice it; allow us INFO (quarantine)",

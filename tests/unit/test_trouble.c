@@ -33,7 +33,8 @@ static const struct {
      "its name could not be resolved: it has no address; check the host in the URI"},
     {{.kind = RLK_TROUBLE_CONNECT, .fault = RLK_FAULT_MEMORY}, "cannot be reached: out of memory"},
     {{.kind = RLK_TROUBLE_CONNECT_LATE, .number = 2000},
-     "could not be reached within 2000 ms (connect_timeout_ms)"},
+     "could not be reached within 2000 ms (connect_timeout_ms); its machine may be down, or a "
+     "firewall may drop our packets"},
     {{.kind = RLK_TROUBLE_GREETING_BROKEN, .fault = RLK_FAULT_TOO_LARGE},
      "the connection broke during our greeting: its answer is too large"},
     {{.kind = RLK_TROUBLE_GREETING_UNANSWERED, .fault = RLK_FAULT_UNANSWERED, .words = "reset"},
@@ -59,7 +60,8 @@ static const struct {
      "refused database 99: ERR DB index is out of range"},
     {{.kind = RLK_TROUBLE_DUPLICATE, .other = "redis://b:6379/0", .words = "0123abcd"},
      "is the same server as redis://b:6379/0 (run_id 0123abcd...); list each master once"},
-    {{.kind = RLK_TROUBLE_SILENT, .number = 501}, "has not answered for 501 ms"},
+    {{.kind = RLK_TROUBLE_SILENT, .number = 501},
+     "has not answered for 501 ms; check the server, or the network to it"},
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_RESTARTED, .number = 299},
      "does not vote for another 299 s (quarantine; see max_ttl): it restarted, or does not say "
      "whether it did"},
