@@ -5,6 +5,8 @@
 #   build NAME [OPTION...]      set up or refresh build-test/NAME with these options of meson
 #   stage TITLE NAME [OPTION...] [-- ARGUMENT...]
 #                               build the goals, and run `meson test` with the arguments
+#   stage_of 'SUITE...' NAME [OPTION...] [-- ARGUMENT...]
+#                               build only what these suites need, and run them
 #   sum_up                      the last line: "N passed, N failed"; its status is the result
 #   sanitized, threaded         the options of a build under the sanitizers, or that of threads
 #   stop_when_interrupted       for a subshell; the script itself does so
@@ -80,6 +82,25 @@ stage() { # TITLE NAME [OPTION OF MESON...] [-- ARGUMENT OF MESON TEST...]
         run "$name" "$@"
     else
         does_not_build "$title"
+    fi
+}
+
+stage_of() { # 'SUITE...' NAME [OPTION OF MESON...] [-- ARGUMENT OF MESON TEST...]
+    local suites name=$2 options=()
+    read -ra suites <<<"$1"
+    shift 2
+
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    [ $# -eq 0 ] || shift
+    say "== $name: ${suites[*]}"
+    if configure "$name" "${options[@]}" &&
+        python3 -B tests/lib/pick.py "$builds/$name" --make "${suites[@]}"; then
+        run "$name" "${suites[@]/#/--suite=}" "$@"
+    else
+        does_not_build "$name"
     fi
 }
 
