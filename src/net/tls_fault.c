@@ -78,7 +78,7 @@ static void append_common_name(char *list, size_t size, const X509_NAME *name)
 
 static void explain_name(struct rlk_tls_session *s, const X509 *certificate)
 {
-    char names[96] = "";
+    char names[92] = "";
 
     append_alternatives(names, sizeof(names), certificate);
     if (names[0] == '\0') {
@@ -99,7 +99,7 @@ static void explain_issuer(struct rlk_tls_session *s, const X509 *certificate)
     append_common_name(issuer, sizeof(issuer), X509_get_issuer_name(certificate));
     if (own) {
         snprintf(s->why, sizeof(s->why),
-                 "has a certificate by '%s', and cacert=%.80s has no CA of that name and key; give "
+                 "has a certificate by '%s', and cacert=%.66s has no CA of that name and key; give "
                  "the file with the CA that signed it",
                  issuer, own);
     } else {
