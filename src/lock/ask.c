@@ -364,6 +364,19 @@ static void release_again(struct rlk_node *n, struct rlk_claim *claim, uint64_t 
     rlk_ask_for_claim(n->owner, claim, RLK_ASK_RELEASE, rlk_mask_bit(n->index), 0, now_us);
 }
 
+/* Whether our user may not use EXISTS there, without which the server's own command tells too
+ * little: then the release was sent again by the script, unless that is refused, too. */
+static bool needs_script(struct rlk_node *n, struct rlk_claim *claim, const struct rlk_reply *reply,
+                         uint64_t now_us)
+{
+    if (!rlk_classify_refused(reply) || (claim->script_refused & rlk_mask_bit(n->index))) {
+        return false;
+    }
+    n->way = RLK_RELEASE_BY_SCRIPT;
+    release_again(n, claim, now_us);
+    return true;
+}
+
 /* Somebody waits for the key that we have released: the script wakes it. */
 static void on_listed(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
@@ -372,7 +385,8 @@ static void on_listed(struct rlk_node *n, const struct rlk_exchange *r,
 
     bool was_sent = (claim->native_refused & rlk_mask_bit(n->index)) != 0; /* the script */
 
-    if (!rlk_classify_is_listed(reply) || was_sent || n->way == RLK_RELEASE_BY_NATIVE) {
+    if (was_sent || n->way == RLK_RELEASE_BY_NATIVE || needs_script(n, claim, reply, now_us) ||
+        !rlk_classify_is_listed(reply)) {
         return;
     }
     if (claim->lock) {
@@ -397,6 +411,9 @@ static bool release_goes_on(const struct rlk_question *q, struct rlk_node *n,
 {
     bool by_native = q == &rlk_questions[RLK_ASK_DELETE];
 
+    if (q == &rlk_questions[RLK_ASK_REMAINS]) {
+        return needs_script(n, claim, reply, now_us);
+    }
     if (q->left != RLK_LEFTOVER_RELEASE) {
         return false;
     }

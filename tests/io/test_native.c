@@ -248,6 +248,28 @@ START_TEST(several_keys_are_released_by_the_script)
 }
 END_TEST
 
+/* The script reads the keys by other commands. */
+START_TEST(who_may_not_use_exists_releases_by_the_script)
+{
+    struct redlock_lock *lock;
+    size_t i;
+
+    start("DELEX");
+    for (i = 0; i < MASTERS; i++) {
+        fake_on(f.nodes[i], "EXISTS", FAKE_REPLY, "-NOPERM no 'exists' for you\r\n");
+    }
+    lock = must_acquire();
+    farm_end_other(&f);
+    ck_assert_int_eq(farm_release(&f, lock), REDLOCK_GONE);
+    must_cycle();
+    for (i = 0; i < MASTERS; i++) {
+        ck_assert_uint_eq(n_native(i), 1);
+        ck_assert_uint_ge(n_scripts(i), 2);
+    }
+    farm_end(&f);
+}
+END_TEST
+
 /* ---- those who wait ---- */
 
 static struct outcome got, later;
@@ -320,6 +342,7 @@ Suite *native_suite(void)
     tcase_add_loop_test(c, another_server_at_the_address_is_asked_anew, 0, 2);
     tcase_add_test(c, a_command_refused_for_now_becomes_pending);
     tcase_add_test(c, several_keys_are_released_by_the_script);
+    tcase_add_test(c, who_may_not_use_exists_releases_by_the_script);
     tcase_add_test(c, who_waits_is_woken_by_the_script);
     suite_add_tcase(s, c);
     return s;
