@@ -31,7 +31,7 @@ static const char *skip_number(const char *text)
  *     ERR Error running script (call to f_...): @user_script:5: @user_script: 5: -MISCONF ...
  *     ERR Error running script (call to f_...): @user_script:5: WRONGTYPE ...
  */
-static const char *skip_places(const char *text)
+const char *rlk_classify_skip_places(const char *text)
 {
     const char *place = text;
 
@@ -58,7 +58,7 @@ bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word)
     if (reply->type != RLK_REPLY_ERROR) {
         return false;
     }
-    text = skip_places(reply->str);
+    text = rlk_classify_skip_places(reply->str);
     return begins_with(text, word) && (text[len] == ' ' || text + len == reply->str + reply->len);
 }
 

@@ -85,4 +85,7 @@ bool rlk_classify_known_command(const struct rlk_reply *reply);
  * in front of an error from a script: the first word is the one after that. */
 bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word);
 
+/* An error without that place. */
+const char *rlk_classify_skip_places(const char *error);
+
 #endif

@@ -17,7 +17,7 @@ struct cause {
     enum rlk_trouble_kind trouble;
     enum redlock_finding_kind found;
     enum redlock_severity severity;
-    const char *fix;
+    const char *fix; /* where the trouble has no advice of its own */
 };
 
 static const char log_in[] =
@@ -30,18 +30,11 @@ static const char stop_refusing[] =
 
 /* These troubles decide the finding, whatever the state of the connection is. */
 static const struct cause causes[] = {
-    {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE,
-     "Remove one of the two from the list of masters: a server has one vote."},
-    {RLK_TROUBLE_UNFIT, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE,
-     "List independent masters only: no replicas, cluster nodes or sentinels."},
-    {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
-     "Use a database that it has (CONFIG GET databases shows how many)."},
-    {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE,
-     "Allow our user this database (ACL SETUSER: +select, and db=... on Valkey 9.1 or newer), or "
-     "use another one."},
-    {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE,
-     "Set a password on it (requirepass, or ACL), and give its clients the same: without one "
-     "protected-mode refuses other machines."},
+    {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE, ""},
+    {RLK_TROUBLE_UNFIT, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, ""},
+    {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE, ""},
+    {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE, ""},
+    {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, ""},
     {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
     {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
     {RLK_TROUBLE_LOGIN_FILE, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, log_in},
@@ -58,8 +51,7 @@ static const struct cause causes[] = {
 };
 
 static const struct cause silent = {RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE,
-                                    "Check whether it is stopped, swapping, or busy with a long "
-                                    "command (SLOWLOG GET), or raise node_timeout_ms."};
+                                    "Check what keeps it busy (SLOWLOG GET)."};
 
 static const struct cause down = {RLK_TROUBLE_NONE, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
                                   "Check that it runs, that its address is right (bind, port), and "
@@ -77,16 +69,21 @@ static const struct cause *cause_of(const struct redlock_examined *x, enum rlk_t
     if (x->state == REDLOCK_NODE_STUCK || x->state == REDLOCK_NODE_UP) {
         return &silent;
     }
-    return trouble == RLK_TROUBLE_GREETING_LATE ? &silent : &down;
+    return trouble == RLK_TROUBLE_GREETING_LATE || trouble == RLK_TROUBLE_GREETING ? &silent
+                                                                                   : &down;
 }
 
-static void add_cause(const struct redlock_examined *x, enum rlk_trouble_kind trouble,
-                      struct rlk_notes *notes)
+/* The sentence of the trouble in its two parts. */
+static void add_trouble(const struct rlk_trouble *trouble, const struct cause *cause,
+                        struct rlk_notes *notes)
 {
-    const struct cause *cause = cause_of(x, trouble);
+    char text[RLK_TROUBLE_TEXT], advice[RLK_TROUBLE_TEXT];
 
-    rlk_note(notes, cause->found, cause->severity, cause->fix, "%s",
-             x->error[0] ? x->error : "has not answered all questions");
+    rlk_trouble_write_finding(trouble, text, sizeof(text));
+    rlk_trouble_write_advice(trouble, advice, sizeof(advice));
+    rlk_note(notes, cause->found, cause->severity,
+             advice[0] ? rlk_notes_text(notes, "%s", advice) : cause->fix, "%s",
+             text[0] ? text : "has not answered all questions");
 }
 
 /* ---- a master that answered ---- */
@@ -104,14 +101,28 @@ static void judge_role(const struct redlock_examined *x, struct rlk_notes *notes
     }
 }
 
+static const struct cause refuses = {RLK_TROUBLE_REFUSES, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE,
+                                     stop_refusing};
+
 static void judge_writes(const struct redlock_examined *x, struct rlk_notes *notes)
 {
     if (x->loading) {
         rlk_note(notes, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, wait_for_data,
                  "is loading its data from the disk");
     } else if (x->refusal[0]) {
-        rlk_note(notes, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, stop_refusing,
-                 "refuses our commands: %s", x->refusal);
+        add_trouble(&(struct rlk_trouble){.kind = RLK_TROUBLE_REFUSES, .words = x->refusal},
+                    &refuses, notes);
+    }
+}
+
+/* Rights that are missing are reported as such. */
+static void judge_mark(const struct rlk_trouble *trouble, struct rlk_notes *notes)
+{
+    static const struct cause spoilt = {RLK_TROUBLE_MARK_SPOILT, REDLOCK_FOUND_REFUSES,
+                                        REDLOCK_WARNING, ""};
+
+    if (trouble->kind == RLK_TROUBLE_MARK_SPOILT) {
+        add_trouble(trouble, &spoilt, notes);
     }
 }
 
@@ -120,9 +131,15 @@ static bool is_evicting(const struct redlock_examined *x)
     return x->maxmemory > 0 && x->eviction[0] && strcmp(x->eviction, "noeviction") != 0;
 }
 
+/* Whether another finding says why the votes do not count. */
+static bool is_explained(const struct redlock_examined *x)
+{
+    return x->quarantine_ms == UINT64_MAX && (is_evicting(x) || x->refusal[0]);
+}
+
 static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes *notes)
 {
-    if (x->quarantine_ms == 0 || (x->quarantine_ms == UINT64_MAX && is_evicting(x))) {
+    if (x->quarantine_ms == 0 || is_explained(x)) {
         return;
     }
     rlk_note(notes, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE,
@@ -348,16 +365,18 @@ static void judge_rights(const struct redlock_examined *x, struct rlk_notes *not
     }
 }
 
-void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind trouble, int node,
-                       const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
+void rlk_diagnose_node(const struct redlock_examined *x, const struct rlk_trouble *trouble,
+                       int node, const struct rlk_diagnosis_context *context,
+                       struct rlk_notes *notes)
 {
     rlk_notes_begin(notes, node);
     if (!x->answered || x->state != REDLOCK_NODE_UP) {
-        add_cause(x, trouble, notes);
+        add_trouble(trouble, cause_of(x, trouble->kind), notes);
         return;
     }
     judge_role(x, notes);
     judge_writes(x, notes);
+    judge_mark(trouble, notes);
     judge_rights(x, notes);
     judge_keys(x, context, notes);
     judge_database(x, notes);
@@ -366,5 +385,5 @@ void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind t
     judge_disk(x, notes);
     judge_replicas(x, notes);
     judge_connection(x, context, notes);
-    judge_tls(x, trouble, notes);
+    judge_tls(x, trouble->kind, notes);
 }

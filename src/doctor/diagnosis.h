@@ -16,9 +16,11 @@ struct rlk_diagnosis_context {
     uint64_t node_timeout_us;
 };
 
-/* Diagnose one master. `trouble` is the code of the sentence in x->error. Overwrites *notes. */
-void rlk_diagnose_node(const struct redlock_examined *x, enum rlk_trouble_kind trouble, int node,
-                       const struct rlk_diagnosis_context *context, struct rlk_notes *notes);
+/* Diagnose one master. `trouble` is what the sentence in x->error is made from. Overwrites *notes.
+ */
+void rlk_diagnose_node(const struct redlock_examined *x, const struct rlk_trouble *trouble,
+                       int node, const struct rlk_diagnosis_context *context,
+                       struct rlk_notes *notes);
 
 /* Diagnose all masters together. Each of them must have its verdict, and the report its findings.
  * Also sets quorum, voting and usable of the report. */

@@ -169,7 +169,7 @@ static void begin_checkup(struct entry *x, uint64_t now_us)
                   rlk_time_add(now_us, e->rl->options.node_timeout_us));
     for (at = 0; rlk_checkup_words(at, x->node, e->key, &words); at++) {
         if (!send_question(x, &kind, words.word, now_us)) {
-            x->part->trouble = RLK_TROUBLE_NOT_EXAMINED;
+            x->part->trouble.kind = RLK_TROUBLE_NOT_EXAMINED;
             finish_node(x);
             return;
         }

@@ -53,13 +53,11 @@ void rlk_report_end(struct rlk_report *r)
 static void explain_trouble(struct rlk_report_node *part, const struct rlk_node *n,
                             const char *error)
 {
-    struct rlk_trouble own = {.kind = part->trouble};
-
-    if (part->trouble == RLK_TROUBLE_NONE) {
-        part->trouble = rlk_node_trouble(n, rlk_clock_us()).kind;
+    if (part->trouble.kind == RLK_TROUBLE_NONE) {
+        part->trouble = rlk_node_trouble(n, rlk_clock_us());
         snprintf(part->error, sizeof(part->error), "%s", error);
     } else {
-        rlk_trouble_write(&own, part->error, sizeof(part->error));
+        rlk_trouble_write(&part->trouble, part->error, sizeof(part->error));
     }
 }
 
@@ -178,7 +176,7 @@ static void judge_all(struct rlk_report *r, const struct redlock *rl)
     for (i = 0; i < rl->options.n_nodes; i++) {
         struct rlk_notes *notes = &r->parts[i].notes;
 
-        rlk_diagnose_node(&r->nodes[i], r->parts[i].trouble, (int)i, &context, notes);
+        rlk_diagnose_node(&r->nodes[i], &r->parts[i].trouble, (int)i, &context, notes);
         r->nodes[i].verdict = notes->worst;
         collect_notes(r, notes);
     }

@@ -15,9 +15,9 @@ struct redlock;
 
 /* What belongs to one master. */
 struct rlk_report_node {
-    enum rlk_trouble_kind trouble; /* RLK_TROUBLE_NONE: use that of the node */
-    char error[256];               /* the sentence of `trouble` */
-    char acl[2048];                /* the least rights */
+    struct rlk_trouble trouble;       /* RLK_TROUBLE_NONE: use that of the node */
+    char error[2 * RLK_TROUBLE_TEXT]; /* the sentence of `trouble` */
+    char acl[2048];                   /* the least rights */
     struct rlk_checkup checkup;
     struct rlk_notes notes;
 };

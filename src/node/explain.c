@@ -2,10 +2,19 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "core/classify.h"
 #include "net/tls.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "node/refusal.h"
 #include "node/trace.h"
+
+/* Another program has put something else under the name of the incarnation key. */
+static bool is_spoilt(const struct rlk_node *n, enum rlk_trouble_kind kind)
+{
+    return kind == RLK_TROUBLE_BLIND_TO_DATA &&
+           strncmp(rlk_classify_skip_places(n->inspection_error), "WRONGTYPE", 9) == 0;
+}
 
 /* Why its votes do not count, and for how long; or what we cannot see of a node that votes. */
 static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now_us)
@@ -20,7 +29,12 @@ static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now
     t.reason = rlk_quarantine_reason(&n->quarantine, now_us, &t.number);
     if (t.reason == RLK_QUARANTINED_NOT) {
         t.kind = kinds[rlk_inspection_blind_spot(&n->inspection, &n->quarantine, &n->info)];
-    } else if (t.number != RLK_NEVER) {
+        return is_spoilt(n, t.kind) ? (struct rlk_trouble){.kind = RLK_TROUBLE_MARK_SPOILT} : t;
+    }
+    if (t.reason == RLK_QUARANTINED_UNREAD) {
+        t.words = n->inspection_error;
+    }
+    if (t.number != RLK_NEVER) {
         t.number = (t.number - now_us + 999999) / 1000000;
     }
     return t;
@@ -36,6 +50,21 @@ static struct rlk_trouble trouble_of_files(const struct rlk_node *n)
                                 .words = complaint};
 }
 
+/* Nothing has gone wrong yet. */
+static struct rlk_trouble trouble_of_attempt(const struct rlk_node *n, uint64_t now_us)
+{
+    uint64_t sent_us = rlk_inflight_oldest_us(&n->inflight);
+
+    if (n->conn.state == RLK_CONN_HANDSHAKE) {
+        return (struct rlk_trouble){.kind = RLK_TROUBLE_TLS_PENDING};
+    }
+    if (n->state != RLK_NODE_GREETING || sent_us == RLK_NEVER) {
+        return (struct rlk_trouble){.kind = RLK_TROUBLE_CONNECTING};
+    }
+    return (struct rlk_trouble){.kind = RLK_TROUBLE_GREETING,
+                                .number = rlk_time_sub(now_us, sent_us) / 1000};
+}
+
 struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_trouble vote = {.kind = RLK_TROUBLE_NONE};
@@ -46,9 +75,7 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
                                         (now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000};
     }
     if (n->trouble.kind == RLK_TROUBLE_NONE && n->state != RLK_NODE_UP) {
-        return (struct rlk_trouble){.kind = n->conn.state == RLK_CONN_HANDSHAKE
-                                                ? RLK_TROUBLE_TLS_PENDING
-                                                : RLK_TROUBLE_CONNECTING};
+        return trouble_of_attempt(n, now_us);
     }
     if (n->state == RLK_NODE_UP) {
         vote = trouble_of_vote(n, now_us);
@@ -62,7 +89,16 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
 static bool is_about_vote(enum rlk_trouble_kind kind)
 {
     return kind == RLK_TROUBLE_QUARANTINE || kind == RLK_TROUBLE_BLIND_TO_RESTART ||
-           kind == RLK_TROUBLE_BLIND_TO_ROLE || kind == RLK_TROUBLE_BLIND_TO_DATA;
+           kind == RLK_TROUBLE_BLIND_TO_ROLE || kind == RLK_TROUBLE_BLIND_TO_DATA ||
+           kind == RLK_TROUBLE_MARK_SPOILT;
+}
+
+/* Whether the last error has the same cause as this. */
+static bool says_the_same(const struct rlk_trouble *vote, const struct rlk_trouble *last)
+{
+    const struct rlk_refusal *refusal = vote->words ? rlk_refusal_of(vote->words) : NULL;
+
+    return refusal && last->words && refusal == rlk_refusal_of(last->words);
 }
 
 const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
@@ -71,18 +107,19 @@ const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
     struct rlk_trouble t = rlk_node_trouble(n, now_us);
     size_t len;
 
-    rlk_trouble_write(&t, n->text, RLK_NODE_TEXT);
-    if (is_about_vote(t.kind) && n->trouble.kind != RLK_TROUBLE_NONE) {
+    rlk_trouble_write(&t, n->text, RLK_TROUBLE_TEXT);
+    if (is_about_vote(t.kind) && n->trouble.kind != RLK_TROUBLE_NONE &&
+        !says_the_same(&t, &n->trouble)) {
         len = strlen(n->text);
         memcpy(n->text + len, besides, sizeof(besides));
-        rlk_trouble_write(&n->trouble, n->text + len + sizeof(besides) - 1, RLK_NODE_TEXT);
+        rlk_trouble_write(&n->trouble, n->text + len + sizeof(besides) - 1, RLK_TROUBLE_TEXT);
     }
     return n->text;
 }
 
 void rlk_node_trace_quarantine(const struct rlk_node *n, uint64_t now_us)
 {
-    char text[RLK_NODE_TEXT];
+    char text[RLK_TROUBLE_TEXT];
     struct rlk_trouble t;
 
     if (!rlk_trace_is_on(n->options) || n->state != RLK_NODE_UP) {

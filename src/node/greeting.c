@@ -16,6 +16,7 @@
 #include "node/login.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "node/refusal.h"
 #include "scripts/scripts.h"
 
 static void refuse(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
@@ -31,13 +32,24 @@ static bool is_protected(const struct rlk_reply *reply)
 
 static void send_next(struct rlk_node *n, uint64_t now_us);
 
+/* The server is in a state in which it refuses everybody, and does not quote our command. */
+static bool is_about_state(const struct rlk_reply *reply)
+{
+    const struct rlk_refusal *refusal =
+        reply->type == RLK_REPLY_ERROR ? rlk_refusal_of(reply->str) : NULL;
+
+    return refusal && refusal->means;
+}
+
 static void on_auth(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
     (void)r;
     (void)now_us;
     if (is_protected(reply)) {
-        refuse(n, RLK_TROUBLE_PROTECTED, "DENIED");
+        refuse(n, RLK_TROUBLE_PROTECTED, NULL);
+    } else if (is_about_state(reply)) {
+        refuse(n, RLK_TROUBLE_GREETING_REFUSED, reply->str);
     } else if (reply->type == RLK_REPLY_ERROR) {
         rlk_node_refuse_login(n, reply->str);
     }
@@ -118,12 +130,18 @@ static void refuse_greeting(struct rlk_node *n, const struct rlk_reply *reply)
     if (rlk_login_is_missing(reply)) {
         rlk_node_refuse_login(n, reply->str);
     } else if (is_protected(reply)) {
-        refuse(n, RLK_TROUBLE_PROTECTED, reply->str);
+        refuse(n, RLK_TROUBLE_PROTECTED, NULL);
     } else if (reply->type == RLK_REPLY_ERROR) {
         refuse(n, RLK_TROUBLE_GREETING_REFUSED, reply->str); /* e.g. too many clients */
     } else {
         refuse(n, RLK_TROUBLE_NOT_REDIS, NULL);
     }
+}
+
+/* A sentinel tells no role, but its mode. */
+static bool tells_what_it_is(const struct rlk_reply *list)
+{
+    return rlk_hello_text(list, "role")[0] || rlk_hello_unfit(list) != RLK_UNFIT_NOT;
 }
 
 static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
@@ -136,7 +154,7 @@ static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
     n->way = RLK_RELEASE_ANYHOW;
     n->client_id = 0;
     snprintf(n->server, sizeof(n->server), "redis");
-    if (reply->type == RLK_REPLY_ARRAY && rlk_hello_text(reply, "role")[0]) {
+    if (reply->type == RLK_REPLY_ARRAY && tells_what_it_is(reply)) {
         learn_from_hello(n, reply, now_us);
     } else if (!is_without_hello(reply)) {
         refuse_greeting(n, reply);

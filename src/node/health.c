@@ -130,6 +130,13 @@ static enum rlk_inspection_error error_of(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "NOPERM") ? RLK_INSPECTION_DENIED : RLK_INSPECTION_OTHER;
 }
 
+/* The start of it tells what it means. */
+static void keep_error(struct rlk_node *n, const char *error)
+{
+    snprintf(n->inspection_error, sizeof(n->inspection_error), "%s",
+             rlk_classify_skip_places(error));
+}
+
 static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind kind,
                             const struct rlk_reply *reply, uint64_t now_us)
 {
@@ -137,6 +144,9 @@ static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind k
 
     if (!read_answer(reply, &ev.birth)) {
         ev.error = error_of(reply);
+        keep_error(n, reply->type == RLK_REPLY_ERROR ? reply->str : "");
+    } else if (ev.birth.mark != 0) {
+        keep_error(n, "");
     }
     step(n, &ev);
 }
@@ -280,6 +290,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 bool rlk_health_is_wanted(struct rlk_node *n)
 {
     rlk_inspection_begin(&n->inspection);
+    keep_error(n, "");
     return rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info);
 }
 

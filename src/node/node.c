@@ -18,7 +18,7 @@
 
 RLK_TRACE_COLD static void trace_trouble(const struct rlk_node *n)
 {
-    char text[RLK_NODE_TEXT];
+    char text[RLK_TROUBLE_TEXT];
 
     rlk_trouble_write(&n->trouble, text, sizeof(text));
     RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_NODE_TROUBLE, .text = text);
@@ -55,7 +55,7 @@ void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const ch
     rlk_node_note(n, &(struct rlk_trouble){.kind = kind, .words = words});
 }
 
-/* What went wrong with TLS says more than when it did. */
+/* What went wrong with TLS, or with the protocol, says more than when it did. */
 static enum rlk_trouble_kind trouble_of_fault(enum rlk_fault_kind fault, enum rlk_trouble_kind kind)
 {
     if (fault == RLK_FAULT_HANDSHAKE) {
@@ -63,6 +63,9 @@ static enum rlk_trouble_kind trouble_of_fault(enum rlk_fault_kind fault, enum rl
     }
     if (fault == RLK_FAULT_UNANSWERED && kind == RLK_TROUBLE_GREETING_BROKEN) {
         return RLK_TROUBLE_GREETING_UNANSWERED;
+    }
+    if (fault == RLK_FAULT_GARBLED && kind == RLK_TROUBLE_GREETING_BROKEN) {
+        return RLK_TROUBLE_NOT_REDIS;
     }
     return fault == RLK_FAULT_TLS || fault == RLK_FAULT_NOT_TLS || fault == RLK_FAULT_IS_TLS
                ? RLK_TROUBLE_TLS

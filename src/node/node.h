@@ -31,9 +31,6 @@
 #include "node/trouble.h"
 #include "node/watch.h"
 
-/* The most bytes of a sentence about what is wrong with a node. */
-#define RLK_NODE_TEXT 256
-
 struct rlk_claim;
 struct rlk_clock_sample;
 struct rlk_node;
@@ -120,9 +117,10 @@ struct rlk_node {
     struct rlk_inspection inspection;
     struct rlk_timer inspection_timer; /* when to inspect it next: node/health.c */
 
-    struct rlk_trouble trouble;    /* the last thing that went wrong */
-    char words[RLK_TROUBLE_WORDS]; /* the words of `trouble` */
-    char text[2 * RLK_NODE_TEXT];  /* what rlk_node_explain() returned last */
+    struct rlk_trouble trouble;      /* the last thing that went wrong */
+    char words[RLK_TROUBLE_WORDS];   /* the words of `trouble` */
+    char inspection_error[64];       /* how the last inspection was refused; "": it was not */
+    char text[2 * RLK_TROUBLE_TEXT]; /* what rlk_node_explain() returned last */
 };
 
 /* A node that is DOWN. index: its place in options->uris. The pointers are borrowed until

@@ -8,9 +8,12 @@
 #include "base/time.h"
 #include "net/reply_text.h"
 #include "node/command.h"
+#include "node/refusal.h"
+
+#define MARK RLK_COMMAND_INCARNATION
 
 /* Each sentence is about the master, and has no subject. # is replaced by the number, @ by the name
- * of the other master or of the file, $ by the words. */
+ * of the other master or of the file, $ by the words, or by what they mean (node/refusal.h). */
 static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_NONE] = "",
 
@@ -38,9 +41,9 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_BROKEN] = "the connection broke: $",
     [RLK_TROUBLE_UNASKED] = "sent an answer that nobody asked for: $",
 
-    [RLK_TROUBLE_NOT_REDIS] = "did not answer our greeting like a Redis server; check its address",
+    [RLK_TROUBLE_NOT_REDIS] = "did not answer our greeting like a Redis server",
     [RLK_TROUBLE_GREETING_REFUSED] = "refused our greeting: $",
-    [RLK_TROUBLE_PROTECTED] = "refused our greeting: $",
+    [RLK_TROUBLE_PROTECTED] = "accepts connections from its own machine only (protected mode)",
     [RLK_TROUBLE_PASSWORD_MISSING] =
         "requires a password, and none was given for it (its URI, password or password_file)",
     [RLK_TROUBLE_LOGIN] = "refused our user and password: $; give those that it accepts",
@@ -62,9 +65,8 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_WAS_REPLICA] =
         "was a replica for a while, so its data were replaced; we connect to it again",
     [RLK_TROUBLE_DATA_REPLACED] = "its data were deleted or replaced; we connect to it again",
-    [RLK_TROUBLE_DUPLICATE] = "is the same server as @ (run_id $...); list each master once",
-    [RLK_TROUBLE_VOTED_TWICE] =
-        "is a server that has already voted at another address; list each master once",
+    [RLK_TROUBLE_DUPLICATE] = "is the same server as @ (run_id $...)",
+    [RLK_TROUBLE_VOTED_TWICE] = "is a server that has already voted at another address",
 
     [RLK_TROUBLE_SET_REFUSED] = "refused to set the key: $",
     [RLK_TROUBLE_FENCE_REFUSED] = "refused to raise the fence counter: $",
@@ -72,8 +74,8 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_HEAL_REFUSED] = "refused to set the key again: $",
     [RLK_TROUBLE_RELEASE_REFUSED] = "refused to release the key: $",
     [RLK_TROUBLE_WAIT_REFUSED] = "refused to list us among those who wait: $",
-    [RLK_TROUBLE_NONSENSE] =
-        "gave an answer that no Redis server gives; if it is a proxy, list the masters behind it",
+    [RLK_TROUBLE_REFUSES] = "refuses our commands: $",
+    [RLK_TROUBLE_NONSENSE] = "gave an answer that no Redis server gives",
 
     [RLK_TROUBLE_WATCH_BROKEN] = "the connection that wakes waiters broke: $",
     [RLK_TROUBLE_WATCH_REFUSED] = "refused the connection that wakes waiters, so they poll: $",
@@ -102,15 +104,45 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_RELEASES_NO_MEMORY] = "out of memory for its pending releases; the oldest were "
                                        "dropped, and their keys expire with their ttl",
 
-    [RLK_TROUBLE_SILENT] = "has not answered for # ms; check the server, or the network to it",
+    [RLK_TROUBLE_GREETING] = "is connected, but has not answered our greeting for # ms",
+    [RLK_TROUBLE_SILENT] = "has not answered for # ms",
     [RLK_TROUBLE_QUARANTINE] = "does not vote: $",
     [RLK_TROUBLE_BLIND_TO_RESTART] =
-        "votes even after a restart, because we would not notice it; allow us INFO (quarantine)",
+        "votes even after a restart, because we would not notice it (quarantine)",
     [RLK_TROUBLE_BLIND_TO_ROLE] = "votes even after a restart or as a writable replica, because we "
-                                  "would not notice it; allow us INFO (quarantine)",
-    [RLK_TROUBLE_BLIND_TO_DATA] = "votes even after its data were deleted, because we would not "
-                                  "notice it; allow us EVAL with "
-                                  "GET, SET and TIME on " RLK_COMMAND_INCARNATION " (quarantine)",
+                                  "would not notice it (quarantine)",
+    [RLK_TROUBLE_BLIND_TO_DATA] =
+        "votes even after its data were deleted, because we would not notice it (quarantine)",
+    [RLK_TROUBLE_MARK_SPOILT] = "votes even after its data were deleted, because its key " MARK
+                                " is not a string (quarantine)",
+};
+
+#define CHECK_WHY_SILENT                                                                           \
+    "check whether it is stopped, swapping or busy with a long command (SLOWLOG GET), and the "    \
+    "network to it"
+#define CHECK_WHAT_LISTENS                                                                         \
+    "check that a Redis server listens there, and what is in between (a proxy, TLS)"
+#define LIST_ONCE "list each master once"
+
+/* What to do, where it does not depend on the words; it follows the sentence. */
+static const char *const advices[RLK_TROUBLES] = {
+    [RLK_TROUBLE_GREETING_LATE] = CHECK_WHY_SILENT,
+    [RLK_TROUBLE_GREETING_BROKEN] = CHECK_WHAT_LISTENS,
+    [RLK_TROUBLE_NOT_REDIS] = CHECK_WHAT_LISTENS,
+    [RLK_TROUBLE_PROTECTED] =
+        "set a password on it (requirepass, or ACL), and give it to its clients",
+    [RLK_TROUBLE_DATABASE] = "use a database that it has (CONFIG GET databases shows how many)",
+    [RLK_TROUBLE_DATABASE_DENIED] = "allow our user this database (ACL SETUSER: +select, and "
+                                    "db=... on Valkey 9.1 or newer), or use another one",
+    [RLK_TROUBLE_DUPLICATE] = LIST_ONCE,
+    [RLK_TROUBLE_VOTED_TWICE] = LIST_ONCE,
+    [RLK_TROUBLE_NONSENSE] = "if it is a proxy, list the masters behind it",
+    [RLK_TROUBLE_GREETING] = CHECK_WHY_SILENT,
+    [RLK_TROUBLE_SILENT] = CHECK_WHY_SILENT,
+    [RLK_TROUBLE_BLIND_TO_RESTART] = "allow us INFO",
+    [RLK_TROUBLE_BLIND_TO_ROLE] = "allow us INFO; if it is a proxy, list the masters behind it",
+    [RLK_TROUBLE_BLIND_TO_DATA] = "allow us EVAL with GET, SET and TIME on " MARK,
+    [RLK_TROUBLE_MARK_SPOILT] = "delete that key",
 };
 
 static const char for_a_time[] = "does not vote for another # s (quarantine; see max_ttl): $";
@@ -119,17 +151,33 @@ static const char *text_of_unfit(enum rlk_unfit unfit)
 {
     switch (unfit) {
     case RLK_UNFIT_REPLICA:
-        return "is a replica, not a master; list independent masters only";
+        return "is a replica, not a master";
     case RLK_UNFIT_CLUSTER:
-        return "is a cluster node; list independent masters, without cluster mode";
+        return "is a cluster node";
     case RLK_UNFIT_SENTINEL:
-        return "is a sentinel, which has no keys; list the masters themselves";
+        return "is a sentinel, which has no keys";
     case RLK_UNFIT_ROLE:
-        return "says that its role is not master; list independent masters only";
+        return "says that its role is not master";
     case RLK_UNFIT_NOT:
         break;
     }
     return "";
+}
+
+static const char *advice_for_unfit(enum rlk_unfit unfit)
+{
+    switch (unfit) {
+    case RLK_UNFIT_CLUSTER:
+        return "list independent masters, without cluster mode";
+    case RLK_UNFIT_SENTINEL:
+        return "list the masters themselves";
+    case RLK_UNFIT_REPLICA:
+    case RLK_UNFIT_ROLE:
+        return "list independent masters only";
+    case RLK_UNFIT_NOT:
+        break;
+    }
+    return NULL;
 }
 
 static const char *words_of_reason(enum rlk_quarantine_reason reason, bool permanent)
@@ -144,8 +192,7 @@ static const char *words_of_reason(enum rlk_quarantine_reason reason, bool perma
     case RLK_QUARANTINED_CLOCK:
         return "its clock was set forward, or runs too fast";
     case RLK_QUARANTINED_EVICTS:
-        return permanent ? "it may evict keys when memory is short; set its maxmemory-policy to "
-                           "noeviction"
+        return permanent ? "it may evict keys when memory is short"
                          : "it may have evicted keys until just now";
     case RLK_QUARANTINED_UNREAD:
         return "it cannot show for now whether it still has its data";
@@ -189,12 +236,32 @@ static const char *text_of_fault(const struct rlk_trouble *t)
     return t->words ? t->words : "";
 }
 
+/* A quarantine has words only when they are the reason. */
 static const char *text_of(const struct rlk_trouble *t)
 {
     if (t->kind == RLK_TROUBLE_QUARANTINE) {
         return words_of_reason(t->reason, t->number == RLK_NEVER);
     }
     return t->kind == RLK_TROUBLE_UNFIT ? text_of_unfit(t->unfit) : text_of_fault(t);
+}
+
+/* What the words of the server mean. */
+static const struct rlk_refusal *refusal_of(const struct rlk_trouble *t)
+{
+    return t->words && t->fault == RLK_FAULT_NONE ? rlk_refusal_of(t->words) : NULL;
+}
+
+static const char *advice_of(const struct rlk_trouble *t)
+{
+    const struct rlk_refusal *refusal = refusal_of(t);
+
+    if (t->kind == RLK_TROUBLE_UNFIT) {
+        return advice_for_unfit(t->unfit);
+    }
+    if (t->reason == RLK_QUARANTINED_EVICTS && t->number == RLK_NEVER) {
+        return "set its maxmemory-policy to noeviction";
+    }
+    return advices[t->kind] || refusal == NULL ? advices[t->kind] : refusal->advice;
 }
 
 static size_t put(char *out, size_t size, size_t used, const char *text)
@@ -206,13 +273,27 @@ static size_t put(char *out, size_t size, size_t used, const char *text)
     return used + len;
 }
 
+/* "its memory is full (OOM)"; as the server said it, where there is nothing better. */
+static size_t put_text(char *out, size_t size, size_t used, const struct rlk_trouble *t)
+{
+    const struct rlk_refusal *refusal = refusal_of(t);
+
+    if (refusal == NULL || refusal->means == NULL) {
+        return put(out, size, used, text_of(t));
+    }
+    used = put(out, size, used, refusal->means);
+    used = put(out, size, used, " (");
+    used = put(out, size, used, refusal->code);
+    return put(out, size, used, ")");
+}
+
 static size_t put_mark(char *out, size_t size, size_t used, char mark, const struct rlk_trouble *t)
 {
     char other[24] = {mark, '\0'};
 
     switch (mark) {
     case '$':
-        return put(out, size, used, text_of(t));
+        return put_text(out, size, used, t);
     case '@':
         return put(out, size, used, t->other ? t->other : "");
     case '#':
@@ -227,7 +308,7 @@ const char *rlk_trouble_plain(enum rlk_trouble_kind kind)
     return sentences[kind];
 }
 
-void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size)
+static size_t put_finding(char *out, size_t size, const struct rlk_trouble *t)
 {
     bool passes = t->kind == RLK_TROUBLE_QUARANTINE && t->number != RLK_NEVER;
     const char *at = passes ? for_a_time : sentences[t->kind];
@@ -236,6 +317,38 @@ void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size)
     for (; *at != '\0'; at++) {
         used = put_mark(out, size, used, *at, t);
     }
+    return used;
+}
+
+static void finish(char *out, size_t used)
+{
     out[used] = '\0';
     rlk_reply_make_printable(out);
+}
+
+void rlk_trouble_write_finding(const struct rlk_trouble *t, char *out, size_t size)
+{
+    finish(out, put_finding(out, size, t));
+}
+
+void rlk_trouble_write_advice(const struct rlk_trouble *t, char *out, size_t size)
+{
+    const char *advice = advice_of(t);
+
+    out[0] = '\0';
+    if (advice) {
+        snprintf(out, size, "%c%s.", advice[0] - 'a' + 'A', advice + 1);
+    }
+}
+
+void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size)
+{
+    const char *advice = advice_of(t);
+    size_t used = put_finding(out, size, t);
+
+    if (advice) {
+        used = put(out, size, used, "; ");
+        used = put(out, size, used, advice);
+    }
+    finish(out, used);
 }

@@ -37,7 +37,7 @@ enum rlk_trouble_kind {
     /* The server refused the greeting. */
     RLK_TROUBLE_NOT_REDIS,
     RLK_TROUBLE_GREETING_REFUSED, /* words: for another reason than those below */
-    RLK_TROUBLE_PROTECTED,        /* words: it accepts no connections from other machines */
+    RLK_TROUBLE_PROTECTED,        /* it accepts no connections from other machines */
     RLK_TROUBLE_PASSWORD_MISSING, /* we have none, and the server wants one */
     RLK_TROUBLE_LOGIN,            /* words: user or password are wrong */
     RLK_TROUBLE_LOGIN_FILE,       /* other (a file), words: the password in that file is wrong */
@@ -62,6 +62,7 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_HEAL_REFUSED,
     RLK_TROUBLE_RELEASE_REFUSED,
     RLK_TROUBLE_WAIT_REFUSED,
+    RLK_TROUBLE_REFUSES,  /* any command */
     RLK_TROUBLE_NONSENSE, /* no words: a reply that no master gives to this command */
 
     /* The watch (node/watch.h) failed; a node does not keep these. */
@@ -88,11 +89,14 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_RELEASES_NO_MEMORY,
 
     /* The state of the node now; these are not kept. */
+    RLK_TROUBLE_GREETING,   /* number: connected, and the greeting not answered for so many ms */
     RLK_TROUBLE_SILENT,     /* number: stuck [S14], no reply for so many ms */
-    RLK_TROUBLE_QUARANTINE, /* reason; number: for so many s; RLK_NEVER: while the reason lasts */
+    RLK_TROUBLE_QUARANTINE, /* reason; number: for so many s; RLK_NEVER: while the reason lasts;
+                               words: the error, when the reason is UNREAD */
     RLK_TROUBLE_BLIND_TO_RESTART, /* it votes, but we cannot see when it restarts */
     RLK_TROUBLE_BLIND_TO_ROLE,    /* the same, nor when it becomes a replica */
     RLK_TROUBLE_BLIND_TO_DATA,    /* it votes, but we cannot see when its data are thrown away */
+    RLK_TROUBLE_MARK_SPOILT,      /* the same, as the incarnation key is no string */
     RLK_TROUBLES
 };
 
@@ -109,10 +113,18 @@ struct rlk_trouble {
 /* The most bytes of words that a node keeps. */
 #define RLK_TROUBLE_WORDS 240
 
+/* Room for a sentence; a longer one is cut. */
+#define RLK_TROUBLE_TEXT 256
+
 /* The sentence of a kind that has no details. */
 const char *rlk_trouble_plain(enum rlk_trouble_kind kind);
 
-/* Write the sentence, without its subject, printable and cut to size; "" for RLK_TROUBLE_NONE. */
+/* Write what is wrong and, after a semicolon, what to do: without its subject, printable and cut to
+ * size; "" for RLK_TROUBLE_NONE. */
 void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size);
+
+/* The two parts alone. The advice is a sentence; "" for no advice. */
+void rlk_trouble_write_finding(const struct rlk_trouble *t, char *out, size_t size);
+void rlk_trouble_write_advice(const struct rlk_trouble *t, char *out, size_t size);
 
 #endif

@@ -33,7 +33,7 @@ static struct rlk_node *node_of(struct rlk_conn *c)
 /* Not kept as a trouble of the node: locks do not need the watch, and waiters poll without it. */
 RLK_TRACE_COLD static void trace_failure(const struct rlk_node *n, struct rlk_trouble t)
 {
-    char words[RLK_TROUBLE_WORDS], text[RLK_NODE_TEXT];
+    char words[RLK_TROUBLE_WORDS], text[RLK_TROUBLE_TEXT];
 
     if (t.words && t.fault == RLK_FAULT_NONE) {
         rlk_node_quote(n, t.words, words, sizeof(words));

@@ -64,7 +64,7 @@ START_TEST(a_master_that_is_out_of_memory_is_asked_again)
     before = fake_count(rig.nodes[0], "EVAL");
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
-    rig_must_be_quarantined(0, "cannot show for now");
+    rig_must_be_quarantined(0, "its memory is full (OOM)");
     ck_assert(rig_quarantine_ms(0) == UINT64_MAX);
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "EVAL", before + 2);
@@ -228,10 +228,10 @@ START_TEST(a_master_that_is_out_of_memory_is_greeted_and_does_not_vote)
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-OOM command not allowed\r\n");
     farm_open(&rig);
     ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), 1);
-    rig_must_be_quarantined(0, "cannot show for now");
+    rig_must_be_quarantined(0, "its memory is full (OOM)");
     model_flush(rig_model(0));
     fake_behave(rig.nodes[0]);
-    rig_vote_must_not_count("k", 0, "cannot show for now");
+    rig_vote_must_not_count("k", 0, "its memory is full (OOM)");
     greetings = rig_greetings(0);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_greeted(0, greetings);
@@ -251,7 +251,7 @@ START_TEST(a_known_mark_that_is_read_again_counts_at_once)
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-MISCONF cannot save\r\n");
     rig_reconnect(0);
-    rig_must_be_quarantined(0, "cannot show for now");
+    rig_must_be_quarantined(0, "(MISCONF)");
     fake_behave(rig.nodes[0]);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_it_counts(0);

@@ -377,17 +377,23 @@ END_TEST
 static const struct {
     const char *bytes;
     const char *word;
+    const char *password; /* ours: then our first command is AUTH */
 } greetings[] = {
-    {"-ERR max number of clients reached\r\n", "max number of clients"},
-    {"-DENIED Redis is running in protected mode because protected mode is enabled\r\n", "DENIED"},
-    {"", ""},
-    {"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", ""},
-    {"220 mail ESMTP\r\n", ""},
+    {"-ERR max number of clients reached\r\n", "it has as many connections as it allows", NULL},
+    {"-ERR max number of clients reached\r\n", "it has as many connections as it allows", "secret"},
+    {"-DENIED Redis is running in protected mode because protected mode is enabled\r\n",
+     "(protected mode)", NULL},
+    {"-DENIED Redis is running in protected mode because protected mode is enabled\r\n",
+     "(protected mode)", "secret"},
+    {"", "broke during our greeting", NULL},
+    {"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", "like a Redis server", NULL},
+    {"220 mail ESMTP\r\n", "like a Redis server", NULL},
 };
 
 START_TEST(server_that_refuses_us_is_reported)
 {
     farm_start(&f, 5, _i % 2 ? FAKE_TCP : FAKE_UNIX);
+    f.options.password = greetings[_i].password;
     fake_on_connect(f.nodes[0], FAKE_REPLY_CLOSE, greetings[_i].bytes);
     open_without_node_0();
     farm_wait_error(&f, 0, greetings[_i].word);

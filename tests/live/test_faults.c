@@ -408,7 +408,7 @@ START_TEST(server_that_is_full_is_reported)
     start_with_one_special(&special);
     master_ask(s.masters[0], "PING"); /* our own connection is the one client */
     site_open_at_once(&s);
-    watch_for_error(s.base, s.rl[0], 0, "max number of clients");
+    watch_for_error(s.base, s.rl[0], 0, "(maxclients)");
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
     site_end(&s);
 }

@@ -191,7 +191,7 @@ def test_swallowed_later(masters):
     masters[0].firewall("drop")
     compare(what, client, before)
     claim(f"{what}: the inspection notices it, and says so",
-          *says(client, 0, "stuck", "or the network to it"))
+          *says(client, 0, "stuck", "and the network to it"))
     compare(what + ", noticed", client, before)
     masters[0].no_firewall()
     claim(f"{what}: the same connection goes on when the network is back",
@@ -201,7 +201,7 @@ def test_swallowed_later(masters):
 
 def test_nat(masters):
     """What is between us has forgotten the connections that there are; new ones pass."""
-    for how, state, text in (("drop", "stuck", "or the network to it"),
+    for how, state, text in (("drop", "stuck", "and the network to it"),
                              ("reject with tcp reset", "down", "Connection reset by peer")):
         what = f"a NAT that forgets ({how})"
         client = Client([m.uri() for m in masters])

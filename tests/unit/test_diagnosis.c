@@ -50,7 +50,9 @@ static struct redlock_examined lost(enum redlock_node_state state, const char *e
 
 static void judge_for(const struct redlock_examined *x, enum rlk_trouble_kind trouble)
 {
-    rlk_diagnose_node(x, trouble, 3, &norms, &notes);
+    struct rlk_trouble t = {.kind = trouble, .number = 500};
+
+    rlk_diagnose_node(x, &t, 3, &norms, &notes);
 }
 
 static void judge(const struct redlock_examined *x)
@@ -127,10 +129,10 @@ static const struct {
     {"a_master_that_disconnected_or_is_stuck_is_unusable",
      {{WELL_BUT(.state = REDLOCK_NODE_DOWN, .error = "the connection broke: the server closed it",
                 .maxmemory = 1000, .eviction = "allkeys-lru"),
-       FOUND(DOWN, UNUSABLE, "the connection broke")},
+       FOUND(DOWN, UNUSABLE, "has not answered")},
       {WELL_BUT(.state = REDLOCK_NODE_STUCK, .error = "has not answered for 510 ms",
                 .maxmemory = 1000, .eviction = "allkeys-lru"),
-       FOUND(SILENT, UNUSABLE, "510 ms")}}},
+       FOUND(SILENT, UNUSABLE, "has not answered")}}},
 
     {"a_server_that_is_no_master_is_unusable",
      {{WELL_BUT(.role = "slave"), FOUND(ROLE, UNUSABLE, "slave")},
@@ -141,7 +143,14 @@ static const struct {
      {{WELL_BUT(.loading = 1, .refusal = "LOADING Redis is loading the dataset in memory"),
        FOUND(LOADING, NO_VOTE, "loading its data")},
       {WELL_BUT(.refusal = "MISCONF Redis is configured to save RDB snapshots"),
-       FOUND(REFUSES, UNUSABLE, "MISCONF")}}},
+       FIXED(REFUSES, UNUSABLE, "it cannot write its data to the disk (MISCONF)",
+             "Check its log, and whether its disk is full or read-only.")},
+      {WELL_BUT(.refusal = "ERR a new one"),
+       FIXED(REFUSES, UNUSABLE, "refuses our commands: ERR a new one",
+             "Fix the cause of this error; until then no lock can be acquired there.")},
+      {WELL_BUT(.refusal = "OOM command not allowed", .quarantine_ms = UINT64_MAX,
+                .error = "does not vote: its memory is full (OOM)"),
+       FOUND(REFUSES, UNUSABLE, "its memory is full (OOM)")}}},
 
     {"quarantine_is_reported_in_the_words_of_the_manager",
      {{WELL_BUT(.quarantine_ms = 299000, .error = "does not vote for another 299 s"),
@@ -221,25 +230,33 @@ START_TEST(the_kind_of_trouble_decides_the_finding)
         {RLK_TROUBLE_TLS_BROKEN, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
         {RLK_TROUBLE_TLS_PENDING, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
         {RLK_TROUBLE_TLS_LATE, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
+        {RLK_TROUBLE_GREETING, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE, "SLOWLOG"},
         {RLK_TROUBLE_GREETING_LATE, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE, "SLOWLOG"},
         {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
         {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
         {RLK_TROUBLE_LOGIN_FILE, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
         {RLK_TROUBLE_LOGIN_UNREAD, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
-        {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "protected-mode"},
+        {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "Set a password"},
         {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE, "CONFIG GET databases"},
         {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE, "+select"},
-        {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE, "one of the two"},
-        {RLK_TROUBLE_UNFIT, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, "independent masters"},
+        {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE,
+         "List each master once."},
+        {RLK_TROUBLE_UNFIT, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, ""},
         {RLK_TROUBLE_LOADING, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, "Wait"},
         {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, "cause of this error"},
         {RLK_TROUBLE_NO_SCRIPTS, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, "rename-command"},
     };
-    struct redlock_examined x = lost(REDLOCK_NODE_DOWN, "its text");
+    struct redlock_examined x = lost(REDLOCK_NODE_DOWN, "its error");
+    struct rlk_trouble t = {.kind = (enum rlk_trouble_kind)_i, .number = 500};
+    char text[RLK_TROUBLE_TEXT], advice[RLK_TROUBLE_TEXT];
     enum redlock_finding_kind found = REDLOCK_FOUND_DOWN;
     enum redlock_severity severity = REDLOCK_UNUSABLE;
     const char *fix = "bind, port";
     unsigned i;
+
+    rlk_trouble_write_finding(&t, text, sizeof(text));
+    rlk_trouble_write_advice(&t, advice, sizeof(advice));
+    fix = advice[0] ? advice : fix;
 
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (others[i].trouble == (enum rlk_trouble_kind)_i) {
@@ -249,7 +266,7 @@ START_TEST(the_kind_of_trouble_decides_the_finding)
         }
     }
     judge_for(&x, (enum rlk_trouble_kind)_i);
-    must_have_found_only(found, severity, "its text");
+    must_have_found_only(found, severity, text);
     ck_assert_ptr_nonnull(strstr(notes.finding[0].fix, fix));
 }
 END_TEST
@@ -413,7 +430,7 @@ START_TEST(denied_keys_matter_most_under_our_prefix)
 
     x.keys_denied = 1;
     must_find_only(&x, REDLOCK_FOUND_KEYS, REDLOCK_WARNING, "redlock:");
-    rlk_diagnose_node(&x, RLK_TROUBLE_NONE, 3, &prefixed, &notes);
+    rlk_diagnose_node(&x, &(struct rlk_trouble){.kind = RLK_TROUBLE_NONE}, 3, &prefixed, &notes);
     must_find(REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE, "job:redlock:");
     ck_assert_str_eq(notes.finding[0].fix, "ACL SETUSER app ~job:*");
 }
@@ -441,7 +458,8 @@ START_TEST(there_is_room_for_all_findings_at_once)
     x.maxmemory = x.used_memory = 1000000;
     x.replicas = x.min_replicas = 1000;
     x.policy = REDLOCK_QUARANTINE_OFF;
-    rlk_diagnose_node(&x, RLK_TROUBLE_NONE, 0, &long_norms, &notes);
+    rlk_diagnose_node(&x, &(struct rlk_trouble){.kind = RLK_TROUBLE_MARK_SPOILT}, 0, &long_norms,
+                      &notes);
     ck_assert_uint_lt(notes.n, RLK_NOTES_MAX);
     ck_assert_uint_lt(notes.used, sizeof(notes.buffer) - 1);
     for (i = 0; i < notes.n; i++) {

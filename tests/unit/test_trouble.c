@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "lib/runner.h"
+#include "node/refusal.h"
 #include "node/trouble.h"
 
 static char text[512];
@@ -36,7 +37,8 @@ static const struct {
      "could not be reached within 2000 ms (connect_timeout_ms); its machine may be down, or a "
      "firewall may drop our packets"},
     {{.kind = RLK_TROUBLE_GREETING_BROKEN, .fault = RLK_FAULT_TOO_LARGE},
-     "the connection broke during our greeting: its answer is too large"},
+     "the connection broke during our greeting: its answer is too large; check that a Redis server "
+     "listens there, and what is in between (a proxy, TLS)"},
     {{.kind = RLK_TROUBLE_GREETING_UNANSWERED, .fault = RLK_FAULT_UNANSWERED, .words = "reset"},
      "ended the connection before it answered our greeting (reset); if this port is its tls-port, "
      "write rediss://"},
@@ -57,11 +59,40 @@ static const struct {
      "refused our user and password, and a new one could not be read from /run/pw: Permission "
      "denied"},
     {{.kind = RLK_TROUBLE_DATABASE, .number = 99, .words = "ERR DB index is out of range"},
-     "refused database 99: ERR DB index is out of range"},
+     "refused database 99: ERR DB index is out of range; use a database that it has (CONFIG GET "
+     "databases shows how many)"},
+    {{.kind = RLK_TROUBLE_UNFIT, .unfit = RLK_UNFIT_SENTINEL},
+     "is a sentinel, which has no keys; list the masters themselves"},
     {{.kind = RLK_TROUBLE_DUPLICATE, .other = "redis://b:6379/0", .words = "0123abcd"},
      "is the same server as redis://b:6379/0 (run_id 0123abcd...); list each master once"},
     {{.kind = RLK_TROUBLE_SILENT, .number = 501},
-     "has not answered for 501 ms; check the server, or the network to it"},
+     "has not answered for 501 ms; check whether it is stopped, swapping or busy with a long "
+     "command "
+     "(SLOWLOG GET), and the network to it"},
+    {{.kind = RLK_TROUBLE_SET_REFUSED,
+      .words = "OOM command not allowed when used memory > 'maxmemory'."},
+     "refused to set the key: its memory is full (OOM); raise its maxmemory, or move other data "
+     "away"},
+    {{.kind = RLK_TROUBLE_GREETING_REFUSED, .words = "ERR max number of clients reached"},
+     "refused our greeting: it has as many connections as it allows (maxclients); raise its "
+     "maxclients, or close other connections"},
+    {{.kind = RLK_TROUBLE_RELEASE_REFUSED, .words = "ERR unknown command 'EVAL'"},
+     "refused to release the key: ERR unknown command 'EVAL'; remove its rename-command; if it is "
+     "a "
+     "proxy, list the masters behind it"},
+    {{.kind = RLK_TROUBLE_EXTEND_REFUSED,
+      .words =
+          "ERR Error running script (call to f_0): @user_script:5: @user_script: 5: -MISCONF x"},
+     "refused to extend the lock: it cannot write its data to the disk (MISCONF); check its log, "
+     "and whether its disk is full or read-only"},
+    {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_UNREAD, .number = RLK_NEVER},
+     "does not vote: it cannot show for now whether it still has its data"},
+    {{.kind = RLK_TROUBLE_QUARANTINE,
+      .reason = RLK_QUARANTINED_UNREAD,
+      .number = RLK_NEVER,
+      .words = "NOREPLICAS Not enough good replicas to write."},
+     "does not vote: it has fewer replicas than it needs for a write (NOREPLICAS); set its "
+     "min-replicas-to-write to 0"},
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_RESTARTED, .number = 299},
      "does not vote for another 299 s (quarantine; see max_ttl): it restarted, or does not say "
      "whether it did"},
@@ -80,10 +111,9 @@ START_TEST(a_trouble_has_a_sentence_with_its_details)
 }
 END_TEST
 
-START_TEST(every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_words)
+START_TEST(every_kind_has_a_sentence_of_its_own)
 {
     static char all[RLK_TROUBLES][512];
-    unsigned same = 0;
     int a, b;
 
     for (a = 0; a < RLK_TROUBLES; a++) {
@@ -94,10 +124,66 @@ START_TEST(every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_wor
         rlk_trouble_write(&t, all[a], sizeof(all[a]));
         ck_assert_int_eq(all[a][0] == '\0', a == RLK_TROUBLE_NONE);
         for (b = 0; b < a; b++) {
-            same += strcmp(all[a], all[b]) == 0;
+            ck_assert_str_ne(all[a], all[b]);
         }
     }
-    ck_assert_uint_eq(same, 2); /* of a greeting, and of a database, that is refused */
+}
+END_TEST
+
+START_TEST(a_sentence_is_its_finding_and_its_advice)
+{
+    struct rlk_trouble t = {.kind = (enum rlk_trouble_kind)_i, .unfit = RLK_UNFIT_ROLE};
+    char finding[512], advice[512], both[1024];
+
+    rlk_trouble_write_finding(&t, finding, sizeof(finding));
+    rlk_trouble_write_advice(&t, advice, sizeof(advice));
+    write_text(&t);
+    ck_assert_int_eq(finding[0] == '\0', _i == RLK_TROUBLE_NONE);
+    if (advice[0]) {
+        ck_assert_int_eq(advice[strlen(advice) - 1], '.');
+        advice[0] = (char)(advice[0] - 'A' + 'a');
+        snprintf(both, sizeof(both), "%s; %.*s", finding, (int)strlen(advice) - 1, advice);
+        must_say(both);
+    } else {
+        must_say(finding);
+    }
+}
+END_TEST
+
+/* Each row of the table, and words that only look like one. */
+static const struct {
+    const char *error, *code;
+} errors[] = {
+    {"MISCONF Errors writing to the AOF file: No space left on device", "MISCONF"},
+    {"OOM command not allowed when used memory > 'maxmemory'.", "OOM"},
+    {"NOREPLICAS Not enough good replicas to write.", "NOREPLICAS"},
+    {"BUSY Redis is busy running a script.", "BUSY"},
+    {"LOADING Redis is loading the dataset in memory", "LOADING"},
+    {"READONLY You can't write against a read only replica.", "READONLY"},
+    {"MASTERDOWN Link with MASTER is down", "MASTERDOWN"},
+    {"ERR max number of clients reached", "maxclients"},
+    {"CLUSTERDOWN Hash slot not served", "CLUSTERDOWN"},
+    {"MOVED 11958 127.0.0.1:7000", "MOVED"},
+    {"ASK 11958 127.0.0.1:7000", "ASK"},
+    {"TRYAGAIN Multiple keys request during rehashing of slot", "TRYAGAIN"},
+    {"CROSSSLOT Keys in request don't hash to the same slot", "CROSSSLOT"},
+    {"ERR Error running script (call to f_0): @user_script:5: @user_script: 5: -OOM no", "OOM"},
+    {"OOM", "OOM"},
+    {"OOMPH", NULL},
+    {"ERR max number", NULL},
+    {"ERR", NULL},
+    {"", NULL},
+};
+
+START_TEST(an_error_is_explained_by_its_first_words)
+{
+    const struct rlk_refusal *refusal = rlk_refusal_of(errors[_i].error);
+
+    ck_assert_int_eq(refusal != NULL, errors[_i].code != NULL);
+    if (refusal) {
+        ck_assert_str_eq(refusal->code, errors[_i].code);
+        ck_assert(refusal->means[0] && refusal->advice[0]);
+    }
 }
 END_TEST
 
@@ -161,7 +247,10 @@ static Suite *trouble_suite(void)
 
     tcase_add_loop_test(tcase, a_trouble_has_a_sentence_with_its_details, 0,
                         sizeof(rows) / sizeof(rows[0]));
-    tcase_add_test(tcase, every_kind_has_a_sentence_of_its_own_but_two_that_differ_in_their_words);
+    tcase_add_test(tcase, every_kind_has_a_sentence_of_its_own);
+    tcase_add_loop_test(tcase, a_sentence_is_its_finding_and_its_advice, 0, RLK_TROUBLES);
+    tcase_add_loop_test(tcase, an_error_is_explained_by_its_first_words, 0,
+                        sizeof(errors) / sizeof(errors[0]));
     tcase_add_test(tcase, every_reason_has_its_words);
     tcase_add_test(tcase, words_are_printable_taken_as_they_are_and_cut);
     suite_add_tcase(suite, tcase);

@@ -114,8 +114,7 @@ bool cli_nodes_advise(const struct redlock *rl)
             "all clients, makes the wait shorter.");
         break;
     case OBSTACLE_CONFIG:
-        cli_say_more("Fix what these lines say (redlock doctor says how), or use "
-                     "--quarantine=observed.");
+        cli_say_more("Fix what these lines say (see redlock doctor).");
         break;
     case OBSTACLE_REPLIES:
         cli_say_more(
