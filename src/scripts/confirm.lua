@@ -5,7 +5,7 @@
 -- ARGV[2]  the fence
 --
 -- Answers  1  all keys have the token, and their counters are the fence now
---          0  a key does not have the token, or a counter is above the fence; nothing is changed
+--          0  a key lacks the token, or a counter is higher or not a string; nothing is changed
 -- Uses: keys, counters
 
 local ours = compare_keys(ARGV[1])
@@ -13,7 +13,8 @@ if #ours < #KEYS then
     return 0
 end
 for _, key in ipairs(KEYS) do
-    if counter_of(key) > tonumber(ARGV[2]) then
+    local counter = counter_of(key)
+    if not counter or counter > tonumber(ARGV[2]) then
         return 0
     end
 end

@@ -15,7 +15,7 @@
 --          {counter, 0}  the same, and the incarnation key is not as expected
 --          2             some keys had the token already; nothing is changed
 --          a value       the value of a key that somebody else has; nothing is changed
---          -FENCE        there is no number left for the counter; nothing is changed
+--          -FENCE        a counter has no number left, or is not a string; nothing is changed
 -- Uses: keys, counters
 
 local ours, other = compare_keys(ARGV[1])
@@ -28,7 +28,9 @@ end
 local fence = tonumber(ARGV[3])
 for _, key in ipairs(KEYS) do
     local counter = counter_of(key)
-    if counter >= fence then
+    if not counter then
+        return redis.error_reply('FENCE the counter of the key is not a string: delete KEY:redlock-fence')
+    elseif counter >= fence then
         fence = counter + 1
     end
 end

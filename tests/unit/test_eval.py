@@ -88,6 +88,8 @@ CASES = {
         ('a value', [TAKEN_B], 'a b , me 60000 5  ', OTHERS, {'EXISTS a': '0'}),
         ('-FENCE', [f'SET a:redlock-fence {2 ** 52 - 1}'], 'a , me 60000 5  ',
          r'\(error\) FENCE .*', {'EXISTS a': '0'}),
+        ('-FENCE', ['LPUSH a:redlock-fence x'], 'a , me 60000 5  ',
+         r'\(error\) FENCE the counter .*', {'EXISTS a': '0', 'LLEN a:redlock-fence': '1'}),
     ],
     'confirm': [
         ('1', [SET_A, SET_B], 'a b , me 7', r'\(integer\) 1', {'GET b:redlock-fence': '7'}),

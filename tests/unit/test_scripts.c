@@ -515,11 +515,40 @@ START_TEST(a_counter_of_somebody_else_does_no_harm)
     reply = run(c);
     if (_i) {
         ck_assert_int_eq(reply->type, REDIS_REPLY_ERROR);
+        ck_assert_int_eq(strncmp(reply->str, "FENCE the counter of the key is not a string", 44),
+                         0);
         freeReplyObject(reply);
         ck_assert_int_eq(number(ask("EXISTS p:a p:b")), 0);
     } else {
         says_pair(reply, 7, 1);
     }
+}
+END_TEST
+
+/* [S7] A lock that is held is renewed, and set again where it is missing, whatever has taken the
+ * place of its counter. No fence is confirmed. */
+START_TEST(a_spoilt_counter_does_not_end_a_lock)
+{
+    struct state s = {.n = 2};
+    struct rlk_claim *c = claim(2, 0, 7);
+
+    s.key[0] = s.key[1] = (struct key){.owner = 'm', .life = SHORT};
+    put(&s);
+    number(ask("DEL p:b:redlock-fence"));
+    number(ask("LPUSH p:b:redlock-fence x"));
+    rlk_command_confirm(&command, c, true);
+    says_number(run(c), 0);
+    c = claim(2, 0, 7);
+    rlk_command_keep(&command, c, TTL_MS, true);
+    says_number(run(c), 1);
+    ck_assert_int_gt(number(ask("PTTL p:b")), TTL_MS / 2);
+    number(ask("DEL p:b"));
+    c = claim(2, 0, 7);
+    rlk_command_take(&command, c, TTL_MS, true);
+    says_number(run(c), 1);
+    ck_assert_int_gt(number(ask("PTTL p:b")), TTL_MS / 2);
+    ck_assert_int_eq(number(ask("LLEN p:b:redlock-fence")), 1);
+    number(ask("FLUSHDB"));
 }
 END_TEST
 
@@ -581,6 +610,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_vote_tells_whether_the_data_are_those_that_we_knew, 0,
                         sizeof(marks) / sizeof(marks[0]));
     tcase_add_loop_test(c, a_counter_of_somebody_else_does_no_harm, 0, 2);
+    tcase_add_test(c, a_spoilt_counter_does_not_end_a_lock);
     tcase_add_test(c, a_full_server_keeps_and_releases);
     tcase_add_test(c, the_server_knows_each_script_by_our_sha);
     suite_add_tcase(s, c);

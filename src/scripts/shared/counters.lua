@@ -3,9 +3,15 @@
 -- A counter is a key of its own, named after the key that is locked. Its value is the largest fence
 -- that this master knows. It expires a week after it was set last.
 
--- A counter that is not there, or whose value is no number, is 0.
+-- A counter that is not there, or whose value is no number, is 0; one that is no string is nil.
 local function counter_of(key)
-    return tonumber(redis.call('GET', key .. ':redlock-fence')) or 0
+    local value = redis.pcall('GET', key .. ':redlock-fence')
+    if type(value) ~= 'table' then
+        return tonumber(value) or 0
+    elseif not string.find(value.err, 'WRONGTYPE', 1, true) then
+        -- The same error, for the caller.
+        return redis.call('GET', key .. ':redlock-fence')
+    end
 end
 
 local function set_counters(keys, fence)

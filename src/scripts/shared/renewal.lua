@@ -15,11 +15,13 @@ local function keys_that_end_before(ttl)
 end
 
 -- [S12] Returns the keys whose counter is at most the fence; none without a fence (nil). A counter
--- never falls, and an equal one is set again so that it lives for another week.
+-- never falls, and an equal one is set again so that it lives for another week. One that is no
+-- string is left alone: our keys are renewed all the same.
 local function keys_with_counter_up_to(fence)
     local low = {}
     for _, key in ipairs(fence and KEYS or {}) do
-        if counter_of(key) <= tonumber(fence) then
+        local counter = counter_of(key)
+        if counter and counter <= tonumber(fence) then
             low[#low + 1] = key
         end
     end
