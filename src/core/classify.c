@@ -258,7 +258,7 @@ enum rlk_answer rlk_classify_leave(const struct rlk_reply *reply)
 bool rlk_classify_refused_for_now(const struct rlk_reply *reply)
 {
     static const char *const words[] = {"NOSCRIPT",   "BUSY", "LOADING",  "MISCONF", "NOREPLICAS",
-                                        "MASTERDOWN", "OOM",  "TRYAGAIN", "NOAUTH"};
+                                        "MASTERDOWN", "OOM",  "TRYAGAIN", "NOAUTH",  "READONLY"};
     unsigned i;
 
     for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

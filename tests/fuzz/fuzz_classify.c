@@ -179,7 +179,7 @@ static void check_scripts(const struct rlk_reply *reply, const struct raw *r)
 static void check_errors(const struct rlk_reply *reply, const struct raw *r)
 {
     static const char *const words[] = {"NOSCRIPT",   "BUSY", "LOADING",  "MISCONF", "NOREPLICAS",
-                                        "MASTERDOWN", "OOM",  "TRYAGAIN", "NOAUTH"};
+                                        "MASTERDOWN", "OOM",  "TRYAGAIN", "NOAUTH",  "READONLY"};
     bool refused = false;
     size_t i;
 

@@ -317,6 +317,11 @@ bool master_runs(const struct master *m)
     return m->pid > 0;
 }
 
+const char *master_folder(const struct master *m)
+{
+    return m->folder;
+}
+
 int master_port(const struct master *m)
 {
     return m->port;

@@ -62,6 +62,9 @@ const char *master_uri(const struct master *m);
 /* Whether it has been started and not been killed; a stopped one runs. */
 bool master_runs(const struct master *m);
 
+/* Its folder, where its files are. Lives as long as m. */
+const char *master_folder(const struct master *m);
+
 /* 0 on a unix socket. */
 int master_port(const struct master *m);
 

@@ -188,6 +188,7 @@ START_TEST(the_first_word_of_an_error_from_a_script_comes_after_the_places)
         {IN_SCRIPT "@user_script:5: -NOREPLICAS", true, false, false},
         {"NOAUTH Authentication required.", true, false, false},
         {"WRONGPASS invalid username-password pair or user is disabled.", false, false, false},
+        {"READONLY You can't write against a read only replica.", true, false, false},
         {IN_SCRIPT "@user_script:5: WRONGTYPE Operation against a key", false, true, false},
         {IN_SCRIPT "@user_script:5: @user_script: 5: -NOPERM no", false, false, true},
         {IN_SCRIPT "@user_script:5: @user_script: 5: The user executing: -MISCONF", false, false,
