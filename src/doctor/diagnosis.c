@@ -358,10 +358,11 @@ static void judge_rights(const struct redlock_examined *x, struct rlk_notes *not
                  list_commands(x->denied, commands, sizeof(commands)));
     }
     if (x->missing) {
-        rlk_note(
-            notes, REDLOCK_FOUND_RIGHTS, judge_commands(x->missing),
-            "Remove rename-command for these from its configuration file, or use a newer server.",
-            "does not know %s", list_commands(x->missing, commands, sizeof(commands)));
+        rlk_note(notes, REDLOCK_FOUND_RIGHTS, judge_commands(x->missing),
+                 "Remove rename-command for these from its configuration file, or use a newer "
+                 "server; if it "
+                 "is a proxy, list the masters behind it.",
+                 "does not know %s", list_commands(x->missing, commands, sizeof(commands)));
     }
 }
 

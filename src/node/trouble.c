@@ -34,9 +34,7 @@ static const char *const sentences[RLK_TROUBLES] = {
                              "check that this port is its tls-port",
     [RLK_TROUBLE_TLS_FILES] = "is connected with the former certificates, because $",
     [RLK_TROUBLE_GREETING_LATE] = "did not answer our greeting within # ms (connect_timeout_ms)",
-    [RLK_TROUBLE_GREETING_UNANSWERED] =
-        "ended the connection before it answered our greeting ($); if this port is its tls-port, "
-        "write rediss://",
+    [RLK_TROUBLE_GREETING_UNANSWERED] = "ended the connection before it answered our greeting ($)",
     [RLK_TROUBLE_GREETING_BROKEN] = "the connection broke during our greeting: $",
     [RLK_TROUBLE_BROKEN] = "the connection broke: $",
     [RLK_TROUBLE_UNASKED] = "sent an answer that nobody asked for: $",
@@ -127,6 +125,8 @@ static const char *const sentences[RLK_TROUBLES] = {
 /* What to do, where it does not depend on the words; it follows the sentence. */
 static const char *const advices[RLK_TROUBLES] = {
     [RLK_TROUBLE_GREETING_LATE] = CHECK_WHY_SILENT,
+    [RLK_TROUBLE_GREETING_UNANSWERED] = "if this port is its tls-port, write rediss://; otherwise "
+                                        "check what listens there, perhaps a proxy",
     [RLK_TROUBLE_GREETING_BROKEN] = CHECK_WHAT_LISTENS,
     [RLK_TROUBLE_NOT_REDIS] = CHECK_WHAT_LISTENS,
     [RLK_TROUBLE_PROTECTED] =

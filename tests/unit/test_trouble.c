@@ -41,7 +41,7 @@ static const struct {
      "listens there, and what is in between (a proxy, TLS)"},
     {{.kind = RLK_TROUBLE_GREETING_UNANSWERED, .fault = RLK_FAULT_UNANSWERED, .words = "reset"},
      "ended the connection before it answered our greeting (reset); if this port is its tls-port, "
-     "write rediss://"},
+     "write rediss://; otherwise check what listens there, perhaps a proxy"},
     {{.kind = RLK_TROUBLE_TLS, .fault = RLK_FAULT_TLS, .words = "has an old certificate"},
      "has an old certificate"},
     {{.kind = RLK_TROUBLE_TLS, .fault = RLK_FAULT_IS_TLS, .words = ""},
@@ -132,7 +132,8 @@ END_TEST
 
 START_TEST(a_sentence_is_its_finding_and_its_advice)
 {
-    struct rlk_trouble t = {.kind = (enum rlk_trouble_kind)_i, .unfit = RLK_UNFIT_ROLE};
+    struct rlk_trouble t = {
+        .kind = (enum rlk_trouble_kind)_i, .unfit = RLK_UNFIT_ROLE, .words = "a word"};
     char finding[512], advice[512], both[1024];
 
     rlk_trouble_write_finding(&t, finding, sizeof(finding));

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include <redlock/redlock.h>
 
@@ -11,6 +12,12 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/take/holder.h"
+
+/* What the library says of a key that another program uses. */
+static bool is_text(const char *token)
+{
+    return strcmp(token, "(not a string)") != 0;
+}
 
 static void say_holder(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
@@ -24,6 +31,11 @@ static void say_holder(const struct redlock *rl, const struct redlock_lock *lock
         cli_say("'%s' is held by somebody else (%zu of %zu masters refused; these servers do not "
                 "say who it is)",
                 key, holder.refusals, n);
+    } else if (!is_text(holder.token)) {
+        cli_say(
+            "cannot acquire '%s': another program has a key of this name that is not a string (on "
+            "%zu of %zu masters); use another key, or delete that one",
+            key, holder.masters, n);
     } else if (holder.masters <= n / 2 && holder.refusals > holder.masters) {
         cli_say("several clients compete for '%s': %zu of %zu masters refused, and no client has a "
                 "majority yet",
