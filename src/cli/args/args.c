@@ -110,6 +110,30 @@ static int refuse_password(const char *command)
                          "REDLOCK_PASSWORD");
 }
 
+/* True: it is an option about TLS. */
+static bool take_tls(struct cli_connect *connect, int option, const char *value)
+{
+    switch (option) {
+    case CLI_OPTION_CACERT:
+        connect->cacert = value;
+        return true;
+    case CLI_OPTION_CERT:
+        connect->cert = value;
+        return true;
+    case CLI_OPTION_KEY:
+        connect->key = value;
+        return true;
+    case CLI_OPTION_SNI:
+        connect->sni = value;
+        return true;
+    case CLI_OPTION_TLS_VERIFY:
+        connect->tls_verify = value;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int take_connect(struct cli_args *args, int option, const char *value)
 {
     struct cli_connect *connect = &args->connect;
@@ -145,7 +169,7 @@ static int take_connect(struct cli_args *args, int option, const char *value)
         return cli_args_duration(args->command, "--max-ttl", value, REDLOCK_MIN_TTL_MS,
                                  REDLOCK_MAX_TTL_MS, &connect->max_ttl_ms);
     default:
-        return args->own(args->arg, option, value);
+        return take_tls(connect, option, value) ? CLI_GO_ON : args->own(args->arg, option, value);
     }
 }
 
@@ -185,11 +209,18 @@ static int refuse_unknown(const struct cli_args *args, const char *at)
     return refuse(args, at, "unknown option", "");
 }
 
+static int print_help(const struct cli_args *args)
+{
+    int code = cli_say_print(args->help);
+
+    return code == CLI_OK && args->help_end ? cli_say_print(args->help_end) : code;
+}
+
 static int take(struct cli_args *args, int option, const char *at)
 {
     switch (option) {
     case 'h':
-        return cli_say_print(args->help);
+        return print_help(args);
     case 'v':
         cli_say_verbose();
         return CLI_GO_ON;

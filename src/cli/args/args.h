@@ -21,6 +21,11 @@ enum cli_option {
     CLI_OPTION_NODE_TIMEOUT,
     CLI_OPTION_MAX_TTL,
     CLI_OPTION_QUARANTINE,
+    CLI_OPTION_CACERT,
+    CLI_OPTION_CERT,
+    CLI_OPTION_KEY,
+    CLI_OPTION_SNI,
+    CLI_OPTION_TLS_VERIFY,
     CLI_OPTION_TRACE,
     CLI_OPTION_OWN
 };
@@ -44,6 +49,11 @@ enum cli_option {
         {"key-prefix", required_argument, NULL, CLI_OPTION_KEY_PREFIX},                            \
         {"node-timeout", required_argument, NULL, CLI_OPTION_NODE_TIMEOUT},                        \
         {"quarantine", required_argument, NULL, CLI_OPTION_QUARANTINE},                            \
+        {"cacert", required_argument, NULL, CLI_OPTION_CACERT},                                    \
+        {"cert", required_argument, NULL, CLI_OPTION_CERT},                                        \
+        {"key", required_argument, NULL, CLI_OPTION_KEY},                                          \
+        {"sni", required_argument, NULL, CLI_OPTION_SNI},                                          \
+        {"tls-verify", required_argument, NULL, CLI_OPTION_TLS_VERIFY},                            \
         {"trace", no_argument, NULL, CLI_OPTION_TRACE},                                            \
     {                                                                                              \
         "max-ttl", required_argument, NULL, CLI_OPTION_MAX_TTL                                     \
@@ -59,6 +69,7 @@ struct cli_connect {
     uint32_t node_timeout_ms;
     uint32_t max_ttl_ms;
     const char *quarantine;
+    const char *cacert, *cert, *key, *sni, *tls_verify;
     bool trace;
 };
 
@@ -66,6 +77,7 @@ struct cli_connect {
 struct cli_args {
     const char *command;       /* its name */
     const char *help;          /* what its --help prints */
+    const char *help_end;      /* and after that, if it is too long for a literal; or NULL */
     const char *short_options; /* begins with "+:" when a CMD follows, so that its options are left
                                   alone, else with ":" */
     const struct option *options; /* the long ones */

@@ -70,7 +70,10 @@ static const char help[] =
     "  --on-elected LINE     a line for the shell, run before CMD; if it fails, redlock exits\n"
     "  --on-demoted LINE     a line for the shell, run after CMD if there is time left\n"
     "  --observe             be no candidate: print who leads, a line for each change\n"
-    "  --json                print these lines as JSON objects\n" CLI_HELP_CONNECT "\n"
+    "  --json                print these lines as JSON objects\n" CLI_HELP_CONNECT;
+
+static const char help_end[] =
+    "\n"
     "CMD gets the variables of redlock lock, and REDLOCK_ID, REDLOCK_VALUE and REDLOCK_TERM: a\n"
     "number that grows with each lead, by which a resource refuses a late leader. redlock\n"
     "reports to systemd when NOTIFY_SOCKET is set (Type=notify).\n"
@@ -241,6 +244,7 @@ int cli_elect_main(int argc, char **argv)
     struct cli_plan plan = {.grace_ms = UINT32_MAX};
     struct cli_args args = {.command = "elect",
                             .help = help,
+                            .help_end = help_end,
                             .short_options = "+:hv",
                             .options = options,
                             .own = take_option,

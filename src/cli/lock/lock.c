@@ -59,7 +59,10 @@ static const char help[] =
     "  --owner TEXT        the name of the holder, for people (default: host:pid)\n"
     "  --fence             set REDLOCK_FENCE for CMD: a number that grows with each\n"
     "                      acquisition, by which a resource refuses a late "
-    "holder\n" CLI_HELP_CONNECT "\n"
+    "holder\n" CLI_HELP_CONNECT;
+
+static const char help_end[] =
+    "\n"
     "CMD gets these variables: REDLOCK_KEY (the first key), REDLOCK_KEYS (one per line),\n"
     "REDLOCK_TOKEN, REDLOCK_TRIES, REDLOCK_TOOK_US (how long it took to acquire the lock), and\n"
     "REDLOCK_FENCE with --fence. It inherits the masters, the key prefix, --max-ttl and\n"
@@ -223,6 +226,7 @@ int cli_lock_main(int argc, char **argv)
     struct lock_args lock = {.lease = {.lease = {.terms = {.grace_ms = DEFAULT_GRACE_MS}}}};
     struct cli_args args = {.command = "lock",
                             .help = help,
+                            .help_end = help_end,
                             .short_options = "+:hv" CLI_TAKE_SHORT,
                             .options = options,
                             .own = take_option,

@@ -125,13 +125,20 @@ static int set_nodes(const char *folder, int n)
     return setenv("REDLOCK_NODES", list, 1);
 }
 
-/* Set the variables of CMD: the masters, and no password, which these masters would refuse. */
+/* Set the variables of CMD: the masters, and neither a password nor certificates, which are for
+ * other masters. */
 static int set_environment(const char *folder, int n)
 {
-    unsetenv("REDLOCK_USERNAME");
+    static const char *const others[] = {"REDLOCK_USERNAME",         "REDLOCK_PASSWORD_FILE",
+                                         "REDLOCK_PASSWORD_COMMAND", "REDLOCK_TLS_CACERT",
+                                         "REDLOCK_TLS_CERT",         "REDLOCK_TLS_KEY",
+                                         "REDLOCK_TLS_SNI",          "REDLOCK_TLS_VERIFY"};
+    unsigned i;
+
     cli_secret_unset("REDLOCK_PASSWORD");
-    unsetenv("REDLOCK_PASSWORD_FILE");
-    unsetenv("REDLOCK_PASSWORD_COMMAND");
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        unsetenv(others[i]);
+    }
     if (set_nodes(folder, n) != 0 || setenv("REDLOCK_SANDBOX", folder, 1) != 0 ||
         setenv("REDLOCK_QUARANTINE", "off", 1) != 0) { /* they have all just started */
         cli_say("out of memory");

@@ -14,7 +14,12 @@ static const char blanks[] = " \t\r";
 
 static const char *const names[] = {[CLI_CONFIG_KEY_PREFIX] = "key-prefix",
                                     [CLI_CONFIG_MAX_TTL] = "max-ttl",
-                                    [CLI_CONFIG_QUARANTINE] = "quarantine"};
+                                    [CLI_CONFIG_QUARANTINE] = "quarantine",
+                                    [CLI_CONFIG_CACERT] = "cacert",
+                                    [CLI_CONFIG_CERT] = "cert",
+                                    [CLI_CONFIG_KEY] = "key",
+                                    [CLI_CONFIG_SNI] = "sni",
+                                    [CLI_CONFIG_TLS_VERIFY] = "tls-verify"};
 
 static void cut_comment(char *line)
 {
@@ -93,9 +98,10 @@ static int take_value(const char *path, unsigned number, const char *name, char 
         config->value_lines[i] = number;
         return CLI_OK;
     }
-    cli_say("%s:%u: unknown setting '%s': write key-prefix, max-ttl or quarantine, or the URIs of "
-            "masters",
-            path, number, name);
+    cli_say(
+        "%s:%u: unknown setting '%s': write key-prefix, max-ttl, quarantine, cacert, cert, key, "
+        "sni or tls-verify, or the URIs of masters",
+        path, number, name);
     return CLI_USAGE;
 }
 

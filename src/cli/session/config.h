@@ -9,6 +9,7 @@
  *     key-prefix = app:
  *     max-ttl = 2m
  *     quarantine = observed
+ *     cacert = /etc/redlock/ca.pem          (and cert, key, sni, tls-verify)
  */
 #ifndef CLI_SESSION_CONFIG_H
 #define CLI_SESSION_CONFIG_H
@@ -19,6 +20,11 @@ enum cli_config_name {
     CLI_CONFIG_KEY_PREFIX,
     CLI_CONFIG_MAX_TTL,
     CLI_CONFIG_QUARANTINE,
+    CLI_CONFIG_CACERT,
+    CLI_CONFIG_CERT,
+    CLI_CONFIG_KEY,
+    CLI_CONFIG_SNI,
+    CLI_CONFIG_TLS_VERIFY,
     CLI_CONFIG_NAMES
 };
 

@@ -13,6 +13,7 @@
 #include "cli/say/say.h"
 #include "cli/session/node_list.h"
 #include "cli/session/settings.h"
+#include "cli/session/tls.h"
 #include "cli/system/secret.h"
 
 /* The absolute path of a file that can be read again; NULL for a pipe. */
@@ -39,7 +40,7 @@ static bool is_secret(const struct cli_config *config)
 static void append_uri(char *list, const char *uri)
 {
     const char *login = strstr(uri, "://");
-    const char *end = cli_node_list_has_secret(uri) ? strrchr(uri, '@') : NULL;
+    const char *end = cli_node_list_find_login(uri);
     const char *colon = login && end ? memchr(login + 3, ':', (size_t)(end - login - 3)) : NULL;
 
     strcat(list, list[0] ? " " : "");
@@ -120,7 +121,7 @@ static int set_shared(const struct redlock_options *options)
 int cli_environment_set(const struct cli_settings *settings)
 {
     if (set_nodes(&settings->nodes) != 0 || set_login(settings) != 0 ||
-        set_shared(&settings->options) != 0) {
+        set_shared(&settings->options) != 0 || cli_tls_export(&settings->options) != 0) {
         cli_say("out of memory");
         return CLI_INTERNAL;
     }

@@ -124,6 +124,17 @@ void cli_node_list_free(struct cli_node_list *nodes)
     free(nodes->path);
 }
 
+/* The name of a file after the '?' may have an '@', too. */
+const char *cli_node_list_find_login(const char *uri)
+{
+    const char *rest = strstr(uri, "://");
+
+    if (rest == NULL || !cli_node_list_has_secret(uri)) {
+        return NULL;
+    }
+    return memrchr(rest + 3, '@', strcspn(rest + 3, "/"));
+}
+
 /* Only the part of a redis:// URI before an '@' can hold one. */
 bool cli_node_list_has_secret(const char *uri)
 {

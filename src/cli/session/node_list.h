@@ -25,6 +25,9 @@ int cli_node_list_find(const char *option, struct cli_node_list *ret_nodes);
 /* Free the list, and wipe the URIs, which may contain passwords. */
 void cli_node_list_free(struct cli_node_list *nodes);
 
+/* The '@' after user and password of a URI that is valid; NULL: it has none. */
+const char *cli_node_list_find_login(const char *uri);
+
 /* Whether a URI may contain a password. */
 bool cli_node_list_has_secret(const char *uri);
 

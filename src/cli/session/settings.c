@@ -10,17 +10,13 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/tls.h"
 #include "cli/session/trace.h"
+#include "cli/session/value.h"
 
 const char *const cli_settings_quarantines[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
                                                 [REDLOCK_QUARANTINE_OBSERVED] = "observed",
                                                 [REDLOCK_QUARANTINE_OFF] = "off"};
-
-/* A value, and the option, variable or line that it comes from. */
-struct value {
-    const char *text;
-    char from[512];
-};
 
 /* The option's value, else the variable's, else NULL. */
 static const char *setting(const char *option, const char *variable)
@@ -28,31 +24,6 @@ static const char *setting(const char *option, const char *variable)
     const char *value = option ? option : getenv(variable);
 
     return value && value[0] ? value : NULL;
-}
-
-/* The value of a variable; NULL when it is not set. Empty means not set, except for the prefix. */
-static const char *variable_value(enum cli_config_name name, const char *variable)
-{
-    const char *text = getenv(variable);
-
-    return text && (text[0] || name == CLI_CONFIG_KEY_PREFIX) ? text : NULL;
-}
-
-/* The option's value, else the variable's, else the file's. */
-static struct value find_value(const struct cli_node_list *nodes, enum cli_config_name name,
-                               const char *option, const char *option_name, const char *variable)
-{
-    struct value value = {option, ""};
-
-    if (option) {
-        snprintf(value.from, sizeof(value.from), "%s", option_name);
-    } else if ((value.text = variable_value(name, variable))) {
-        snprintf(value.from, sizeof(value.from), "%s", variable);
-    } else if ((value.text = nodes->config.values[name])) {
-        snprintf(value.from, sizeof(value.from), "%s:%u: %s", nodes->path,
-                 nodes->config.value_lines[name], option_name + 2);
-    }
-    return value;
 }
 
 /* ---- how to log in ---- */
@@ -73,8 +44,9 @@ static int find_username(const char *command, const struct cli_connect *connect,
 static int find_prefix(const char *command, const struct cli_connect *connect,
                        struct cli_settings *settings)
 {
-    struct value prefix = find_value(&settings->nodes, CLI_CONFIG_KEY_PREFIX, connect->key_prefix,
-                                     "--key-prefix", "REDLOCK_KEY_PREFIX");
+    struct cli_value prefix =
+        cli_value_find(&settings->nodes, CLI_CONFIG_KEY_PREFIX, connect->key_prefix, "--key-prefix",
+                       "REDLOCK_KEY_PREFIX");
 
     settings->options.key_prefix = prefix.text;
     if (prefix.text && strlen(prefix.text) >= REDLOCK_MAX_KEY) {
@@ -87,8 +59,8 @@ static int find_prefix(const char *command, const struct cli_connect *connect,
 static int find_max_ttl(const char *command, const struct cli_connect *connect,
                         struct cli_settings *settings)
 {
-    struct value max_ttl =
-        find_value(&settings->nodes, CLI_CONFIG_MAX_TTL, NULL, "--max-ttl", "REDLOCK_MAX_TTL");
+    struct cli_value max_ttl =
+        cli_value_find(&settings->nodes, CLI_CONFIG_MAX_TTL, NULL, "--max-ttl", "REDLOCK_MAX_TTL");
 
     if (connect->max_ttl_ms) {
         settings->options.max_ttl_ms = connect->max_ttl_ms;
@@ -103,8 +75,9 @@ static int find_max_ttl(const char *command, const struct cli_connect *connect,
 static int find_quarantine(const char *command, const struct cli_connect *connect,
                            struct cli_settings *settings)
 {
-    struct value word = find_value(&settings->nodes, CLI_CONFIG_QUARANTINE, connect->quarantine,
-                                   "--quarantine", "REDLOCK_QUARANTINE");
+    struct cli_value word =
+        cli_value_find(&settings->nodes, CLI_CONFIG_QUARANTINE, connect->quarantine, "--quarantine",
+                       "REDLOCK_QUARANTINE");
     int i;
 
     if (word.text == NULL) {
@@ -145,6 +118,9 @@ static int fill(const char *command, const struct cli_connect *connect,
     }
     if (code == CLI_GO_ON) {
         code = find_quarantine(command, connect, settings);
+    }
+    if (code == CLI_GO_ON) {
+        code = cli_tls_find(command, connect, &settings->nodes, options);
     }
     return code == CLI_GO_ON ? cli_trace_find(command, connect, options) : code;
 }
