@@ -73,9 +73,14 @@ struct rlk_tls_session *rlk_tls_begin(struct rlk_tls *t)
     return s;
 }
 
+/* OpenSSL forgets the ticket of a session that was not closed, but it is as good as before: replies
+ * say themselves where they end. */
 void rlk_tls_end(struct rlk_tls_session *s)
 {
     if (s) {
+        if (s->ssl) {
+            SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+        }
         SSL_free(s->ssl);
         rlk_free(s);
     }
