@@ -229,10 +229,15 @@ static int on_asked(SSL *ssl, X509 **certificate, EVP_PKEY **key)
     return 0;
 }
 
+/* A session that is resumed is not verified again. So what the former CAs have verified ends with
+ * the sessions of that time. */
 static int on_ticket(SSL *ssl, SSL_SESSION *ticket)
 {
     struct rlk_tls_session *s = SSL_get_app_data(ssl);
 
+    if (SSL_get_SSL_CTX(ssl) != s->tls->context) {
+        return 0;
+    }
     SSL_SESSION_free(s->tls->ticket);
     s->tls->ticket = ticket;
     return 1; /* it is ours now */

@@ -57,7 +57,8 @@ bool rlk_tls_is_address(const char *name);
 int rlk_tls_make_context(const struct rlk_uri *uri, X509_STORE *roots, SSL_CTX **ret, char *why,
                          size_t size);
 
-/* Read files that were replaced anew; while they cannot be used, keep what was read before. */
+/* Read files that were replaced anew; while they cannot be used, keep what was read before, and try
+ * again at each connection: the cause may be another one than what is in them. */
 void rlk_tls_refresh(struct rlk_tls *t);
 
 /* The next handshake is a full one. */

@@ -46,7 +46,7 @@ void rlk_tls_refresh(struct rlk_tls *t)
     int status;
 
     take_stamps(t->uri, stamps);
-    if (memcmp(stamps, t->stamps, sizeof(stamps)) == 0) {
+    if (memcmp(stamps, t->stamps, sizeof(stamps)) == 0 && t->complaint[0] == '\0') {
         return;
     }
     status =

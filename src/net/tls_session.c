@@ -40,15 +40,32 @@ static bool set_sni(struct rlk_tls_session *s)
     return SSL_set_tlsext_host_name(s->ssl, bare) == 1;
 }
 
+/* A session that is resumed is not verified again, but its certificate may have expired. */
+static bool has_expired(SSL_SESSION *ticket)
+{
+    const X509 *certificate = SSL_SESSION_get0_peer(ticket);
+
+    return certificate && X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0;
+}
+
+static void resume(struct rlk_tls_session *s)
+{
+    SSL_SESSION *ticket = s->tls->ticket;
+
+    if (ticket && has_expired(ticket)) {
+        rlk_tls_drop_ticket(s->tls);
+    } else if (ticket) {
+        SSL_set_session(s->ssl, ticket); /* without it the handshake is a full one */
+    }
+}
+
 static bool start(struct rlk_tls_session *s)
 {
     s->ssl = SSL_new(s->tls->context);
     if (s->ssl == NULL || !make_ends(s) || !SSL_set_app_data(s->ssl, s) || !set_sni(s)) {
         return false;
     }
-    if (s->tls->ticket) {
-        SSL_set_session(s->ssl, s->tls->ticket); /* without it the handshake is a full one */
-    }
+    resume(s);
     SSL_set_connect_state(s->ssl);
     return SSL_get_error(s->ssl, SSL_do_handshake(s->ssl)) == SSL_ERROR_WANT_READ;
 }
@@ -74,12 +91,21 @@ struct rlk_tls_session *rlk_tls_begin(struct rlk_tls *t)
 }
 
 /* OpenSSL forgets the ticket of a session that was not closed, but it is as good as before: replies
- * say themselves where they end. */
+ * say themselves where they end. When there was no session, the ticket may be why: a server that
+ * does not get on with it may end the connection, or say nothing. */
+static void settle_ticket(struct rlk_tls_session *s)
+{
+    SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    if (!SSL_is_init_finished(s->ssl)) {
+        rlk_tls_drop_ticket(s->tls);
+    }
+}
+
 void rlk_tls_end(struct rlk_tls_session *s)
 {
     if (s) {
         if (s->ssl) {
-            SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+            settle_ticket(s);
         }
         SSL_free(s->ssl);
         rlk_free(s);

@@ -4,6 +4,8 @@
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <redlock/error.h>
 
@@ -491,6 +493,146 @@ START_TEST(files_that_cannot_be_used_are_refused)
 }
 END_TEST
 
+/* ---- what outlives a session ---- */
+
+/* Whether a handshake ends well. */
+static bool can_meet(struct rlk_tls *tls, struct server *s)
+{
+    struct rlk_tls_session *c = meet(tls, s, 65536);
+    bool ready = rlk_tls_is_ready(c);
+
+    rlk_tls_end(c);
+    return ready;
+}
+
+/* A server of the former CA still has a session, and could go on with it forever. */
+START_TEST(a_ticket_of_a_former_ca_is_not_used)
+{
+    struct rlk_uri u = trusting("localhost", "");
+    struct rlk_tls *tls = context_of(&u);
+    struct rlk_tls_session *former;
+    struct authority renewed;
+    struct server s;
+
+    server_init(&s, "server");
+    former = meet(tls, &s, 65536);
+    authority_init(&renewed, "ours");
+    rlk_tls_end(rlk_tls_begin(tls)); /* reads the new CA */
+    ck_assert_int_eq(SSL_new_session_ticket(s.ssl), 1);
+    ck_assert_int_eq(SSL_do_handshake(s.ssl), 1);
+    ck_assert(pump_down(former, &s, 65536));
+    ck_assert(!can_meet(tls, &s));
+    rlk_tls_end(former);
+    rlk_tls_free(tls);
+    rlk_uri_end(&u);
+    server_end(&s);
+    authority_end(&renewed);
+}
+END_TEST
+
+START_TEST(a_certificate_that_expired_is_not_resumed)
+{
+    struct rlk_uri u = trusting("localhost", "");
+    struct rlk_tls *tls = context_of(&u);
+    struct server s;
+
+    authority_sign(&ours, &(struct authority_paper){"brief", "DNS:localhost", -60, 1});
+    server_init(&s, "brief");
+    ck_assert(can_meet(tls, &s));
+    sleep(2);
+    ck_assert(!can_meet(tls, &s));
+    rlk_tls_free(tls);
+    rlk_uri_end(&u);
+    server_end(&s);
+}
+END_TEST
+
+/* It may have been closed, or not have been answered in time. */
+START_TEST(a_ticket_that_leads_to_no_session_is_not_used_again)
+{
+    struct rlk_uri u = trusting("localhost", "");
+    struct rlk_tls *tls = context_of(&u);
+    struct rlk_tls_session *c;
+    struct server s;
+
+    server_init(&s, "server");
+    ck_assert(can_meet(tls, &s));
+    rlk_tls_end(rlk_tls_begin(tls));
+    c = meet(tls, &s, 65536);
+    ck_assert(rlk_tls_is_ready(c));
+    ck_assert_int_eq(SSL_session_reused(s.ssl), 0);
+    rlk_tls_end(c);
+    rlk_tls_free(tls);
+    rlk_uri_end(&u);
+    server_end(&s);
+}
+END_TEST
+
+/* That a file could not be read may have a cause that does not change the file. */
+START_TEST(files_that_could_not_be_read_are_read_later)
+{
+    struct rlk_uri u = trusting("localhost", "");
+    struct rlk_tls *tls = context_of(&u);
+    struct authority renewed;
+    struct rlimit all, none;
+    struct server s;
+
+    authority_init(&renewed, "ours");
+    authority_sign(&renewed, &server_paper);
+    server_init(&s, "server");
+    getrlimit(RLIMIT_NOFILE, &all);
+    none = (struct rlimit){0, all.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    ck_assert(!can_meet(tls, &s));
+    setrlimit(RLIMIT_NOFILE, &all);
+    ck_assert_msg(strstr(rlk_tls_complaint(tls), "Too many open files") != NULL, "%s",
+                  rlk_tls_complaint(tls));
+    ck_assert(can_meet(tls, &s));
+    ck_assert_str_eq(rlk_tls_complaint(tls), "");
+    rlk_tls_free(tls);
+    rlk_uri_end(&u);
+    server_end(&s);
+    authority_end(&renewed);
+}
+END_TEST
+
+/* A large ticket, for the next test. */
+static int fill_ticket(SSL *ssl, void *arg)
+{
+    static const char data[3000];
+
+    (void)arg;
+    return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), data, sizeof(data));
+}
+
+/* The server sends a ticket in several records. Between them nothing can be written, and nothing is
+ * wrong. */
+START_TEST(half_a_ticket_is_waited_for)
+{
+    struct rlk_uri u = trusting("localhost", "");
+    struct rlk_tls *tls = context_of(&u);
+    struct rlk_tls_session *c;
+    struct server s;
+
+    server_init(&s, "server");
+    SSL_CTX_set_max_send_fragment(s.context, 512);
+    SSL_CTX_set_session_ticket_cb(s.context, fill_ticket, NULL, NULL);
+    c = meet(tls, &s, 65536);
+    ck_assert(rlk_tls_is_ready(c));
+    ck_assert_int_eq(SSL_new_session_ticket(s.ssl), 1);
+    ck_assert_int_eq(SSL_do_handshake(s.ssl), 1);
+    ck_assert(pump_down(c, &s, 600));
+    ck_assert(!rlk_tls_is_ready(c));
+    ck_assert(pump_down(c, &s, 65536));
+    ck_assert(rlk_tls_is_ready(c));
+    ck_assert(rlk_tls_write(c, "PING", 4));
+    rlk_tls_end(c);
+    rlk_tls_free(tls);
+    rlk_uri_end(&u);
+    server_end(&s);
+}
+END_TEST
+
 /* ---- bytes that are no TLS ---- */
 
 START_TEST(plain_bytes_are_recognised)
@@ -584,6 +726,11 @@ static Suite *tls_suite(void)
     tcase_add_test(tcase, files_that_change_are_read_again);
     tcase_add_loop_test(tcase, files_that_cannot_be_used_are_refused, 0,
                         sizeof(bad_files) / sizeof(bad_files[0]));
+    tcase_add_test(tcase, a_ticket_of_a_former_ca_is_not_used);
+    tcase_add_test(tcase, a_certificate_that_expired_is_not_resumed);
+    tcase_add_test(tcase, a_ticket_that_leads_to_no_session_is_not_used_again);
+    tcase_add_test(tcase, files_that_could_not_be_read_are_read_later);
+    tcase_add_test(tcase, half_a_ticket_is_waited_for);
     tcase_add_test(tcase, plain_bytes_are_recognised);
     tcase_add_test(tcase, a_byte_that_was_changed_is_noticed);
     suite_add_tcase(suite, tcase);
