@@ -83,12 +83,19 @@ static const char *bytes_to_send(const struct rlk_conn *c, size_t *ret_len)
     return c->out;
 }
 
+/* Not while the server has sent a part of what follows a handshake, such as a ticket: then commands
+ * wait for the rest of it. */
+static bool can_encrypt(const struct rlk_conn *c)
+{
+    return c->tls && c->state == RLK_CONN_OPEN && c->out_len > 0 && rlk_tls_is_ready(c->tls);
+}
+
 static bool has_unsent(const struct rlk_conn *c)
 {
     size_t len;
 
     bytes_to_send(c, &len);
-    return len > 0 || c->out_len > 0;
+    return len > 0 || can_encrypt(c);
 }
 
 /* All commands of a turn become one record, unless they are very many. While the socket takes no
@@ -97,7 +104,7 @@ static bool encrypt(struct rlk_conn *c)
 {
     size_t waiting;
 
-    if (c->tls == NULL || c->state != RLK_CONN_OPEN || c->out_len == 0) {
+    if (!can_encrypt(c)) {
         return true;
     }
     rlk_tls_wire(c->tls, &waiting);
@@ -234,6 +241,7 @@ static void flush(struct rlk_conn *c)
     }
     bytes = bytes_to_send(c, &len);
     if (len == 0) {
+        arm_write(c, false);
         return;
     }
     n = send(c->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -55,7 +55,8 @@ bool rlk_tls_receive(struct rlk_tls_session *s, const char *bytes, size_t len);
  * rlk_tls_fault() says why. There may be bytes to send after each of them. */
 int rlk_tls_read(struct rlk_tls_session *s, char *plain);
 
-/* The handshake has ended well: rlk_tls_write() may be called. */
+/* The handshake has ended well, and no message of one is half received: rlk_tls_write() may be
+ * called. */
 bool rlk_tls_is_ready(const struct rlk_tls_session *s);
 
 /* Encrypt all bytes, at least one. False: the session has ended. */
