@@ -62,15 +62,18 @@ static void explain_trouble(struct rlk_report_node *part, const struct rlk_node 
 }
 
 /* Redis before 6.0 has no ACLs. */
-static void write_acl(struct rlk_report_node *part, const struct redlock *rl,
+static void write_acl(struct rlk_report_node *part, const struct redlock *rl, unsigned node,
                       struct redlock_examined *x)
 {
+    static const char *const natives[] = {
+        [RLK_NATIVE_NONE] = "", [RLK_NATIVE_DELEX] = " +delex", [RLK_NATIVE_DELIFEQ] = " +delifeq"};
     bool redis = strcmp(x->product, "redis") == 0;
     bool old = redis && x->version[0] >= '1' && x->version[0] < '6' && x->version[1] == '.';
     struct rlk_rights_user user = {.name = x->user,
                                    .key_prefix = rl->options.key_prefix,
                                    .database = x->database,
-                                   .channels = !x->no_channels};
+                                   .channels = !x->no_channels,
+                                   .native = natives[rl->nodes[node].native]};
 
     if (x->answered && !old) {
         rlk_rights_write(&user, part->acl, sizeof(part->acl));
@@ -94,7 +97,7 @@ static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned nod
                                    .tls = info.tls};
     x->policy = (enum redlock_quarantine)rlk_options_quarantine_policy(&rl->options, node);
     rlk_checkup_write(&part->checkup, x);
-    write_acl(part, rl, x);
+    write_acl(part, rl, node, x);
 }
 
 /* ---- the clocks ---- */

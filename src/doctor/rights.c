@@ -111,6 +111,7 @@ void rlk_rights_write(const struct rlk_rights_user *user, char *out, size_t size
     for (i = 0; i < rlk_rights_count; i++) {
         put_commands(&t, rlk_rights[i].acl);
     }
+    put_text(&t, user->native);
     put_text(&t, user->database ? " +select" : "");
     out[t.fits ? t.used : 0] = '\0';
 }

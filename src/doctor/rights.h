@@ -23,7 +23,8 @@ extern const unsigned rlk_rights_count;
 struct rlk_rights_user {
     const char *name, *key_prefix;
     unsigned database;
-    bool channels; /* the server knows rights to channels: not Redis 6.0 */
+    bool channels;      /* the server knows rights to channels: not Redis 6.0 */
+    const char *native; /* a grant for the command that deletes by value; "": it has none */
 };
 
 /* Write the ACL SETUSER command that gives all of these rights and no others; "" when it does not

@@ -400,16 +400,16 @@ START_TEST(the_least_rights_are_one_command)
         struct rlk_rights_user user;
         const char *begin, *end;
     } rows[] = {
-        {{"ann", "app:", 0, true},
+        {{"ann", "app:", 0, true, " +delex"},
          "ACL SETUSER ann on resetkeys ~app:* resetchannels &app:redlock:wake:* "
          "&__redis__:invalidate",
-         ""},
-        {{"ann", "a*[b]?\\:", 0, true},
+         " +delex"},
+        {{"ann", "a*[b]?\\:", 0, true, ""},
          "ACL SETUSER ann on resetkeys ~a\\*\\[b\\]\\?\\\\:* resetchannels "
          "&a\\*\\[b\\]\\?\\\\:redlock:wake:* &__redis__:invalidate",
          ""},
-        {{"ann", "", 3, false}, "ACL SETUSER ann on resetkeys ~*", " +select"},
-        {{"default", "", 0, false}, "ACL SETUSER redlock >PASSWORD on resetkeys ~*", ""},
+        {{"ann", "", 3, false, ""}, "ACL SETUSER ann on resetkeys ~*", " +select"},
+        {{"default", "", 0, false, ""}, "ACL SETUSER redlock >PASSWORD on resetkeys ~*", ""},
     };
     char want[1024], got[1024];
 
