@@ -15,7 +15,7 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ['lint', 'lib']:
     sys.path.insert(0, os.path.join(HERE, '..', folder))
-from refusals import OK, STATES  # noqa: E402
+from refusals import OK, STATES, asked  # noqa: E402
 from servers import Fake, Master, Skip  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -117,6 +117,30 @@ def examine(state, root, others):
         return state.name, [f'{error!r}']
 
 
+def goes_on(root, bring, command, heal, *options):
+    """A lock waits; when the master has got this command, it is healed, and the lock goes on."""
+    with Place(root) as place:
+        master = bring(place)
+        process = subprocess.Popen([REDLOCK, 'lock', 'k', '--nodes', master.uri, *options, '--ttl', '1s',
+                                    '--', 'echo', 'works'],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        master.says(f'cmdstat_{command}', 'commandstats')
+        master.ask(*heal)
+        out, _ = process.communicate(timeout=60)
+        if not out.endswith('works\n') or process.returncode != OK:
+            yield f'it ends with {process.returncode}: {out}'
+
+
+def waits(tap, root):
+    """ACL is asked by an examination, which finds out whether waiting can succeed."""
+    tap.claim('a lock waits for a master that is out of memory', goes_on(
+        root, lambda place: place.master('maxmemory 1'), 'acl', ('CONFIG', 'SET', 'maxmemory', 0),
+        '--max-ttl', '1s'))
+    tap.claim('a list of waiters that is a string does not end a wait', goes_on(
+        root, asked(('SET', 'k', 'somebody'), ('SET', 'k:redlock-waiting', 'x')), 'zrank', ('DEL', 'k'),
+        '--quarantine=observed'))
+
+
 def table_of(document):
     """(what, todo) for each row of its table of refusals."""
     return {tuple(found.groups()) for found in
@@ -139,6 +163,7 @@ def main(source):
             others = [good.master().uri for _ in range(2)]
             for claim in pool.map(lambda state: examine(state, root, others), STATES):
                 tap.claim(*claim)
+            waits(tap, root)
     finally:
         shutil.rmtree(root)
     tap.claim('docs/operations.md has a row for each of them', document_differs(source))

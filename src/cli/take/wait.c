@@ -112,13 +112,19 @@ static bool is_denied(const struct redlock_examined *node, const struct redlock_
            detail.vote == REDLOCK_VOTE_UNKNOWN && strstr(detail.error, "NOPERM");
 }
 
+/* Until somebody changes something. One that refuses our commands may be well again in a moment. */
+static bool has_no_vote(const struct redlock_examined *node)
+{
+    return node->quarantine_ms == UINT64_MAX && node->refusal[0] == '\0';
+}
+
 static size_t count_lost(const struct redlock_report *report, const struct redlock_lock *lock)
 {
     size_t lost = 0, i;
 
     for (i = 0; i < report->n_nodes; i++) {
         const struct redlock_examined *node = report->nodes[i];
-        bool is_lost = node->quarantine_ms == UINT64_MAX || is_denied(node, lock, i);
+        bool is_lost = has_no_vote(node) || is_denied(node, lock, i);
         size_t f;
 
         for (f = 0; f < report->n_findings; f++) {
