@@ -1,8 +1,6 @@
 /* settings.c - reads the settings from options, environment and file, in this order. */
 #include "cli/session/settings.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
