@@ -206,7 +206,8 @@ BUSY = ('it runs a script or a function that does not end (BUSY)',
 DISK = ('it cannot write its data to the disk (MISCONF)',
         'check its log, and whether its disk is full or read-only')
 SILENT = ('is connected, but has not answered our greeting for N ms',
-          'check whether it is stopped, paused, swapping or busy with a long command (SLOWLOG GET)')
+          'check whether it is stopped, swapping or busy with a long command (SLOWLOG GET), and the '
+          'network to it')
 LATE = {'doctor_says': 'did not answer our greeting within N ms', 'slow': True}
 NO_REDIS = ('did not answer our greeting like a Redis server',
             'check that a Redis server listens there, and what is in between (a proxy, TLS)')
