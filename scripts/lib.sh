@@ -57,6 +57,8 @@ have_package() {
     systemtap-sdt-dev) find /usr/include -path '*/sys/sdt.h' | grep -q . ;;
     musl-tools) command -v musl-gcc ;;
     redis-server) command -v redis-server >/dev/null || command -v valkey-server >/dev/null ;;
+    iproute2) PATH=$PATH:/usr/sbin:/sbin command -v ip ;;
+    nftables) PATH=$PATH:/usr/sbin:/sbin command -v nft ;;
     etcd-server) command -v etcd >/dev/null ;;
     etcd-client) command -v etcdctl >/dev/null ;;
     libcurator-recipes-java) [ -e /usr/share/java/curator-recipes.jar ] ;;
