@@ -20,6 +20,7 @@ void rlk_addresses_begin(struct rlk_addresses *a)
     unsigned i;
 
     forget_unnamed(a);
+    a->tried = 0;
     for (i = 0; i < a->n; i++) {
         a->item[i].is_named = false;
     }
@@ -37,14 +38,39 @@ static struct rlk_address *find(struct rlk_addresses *a, const void *socket, siz
     return NULL;
 }
 
+/* The place for one more, or NULL. When all are taken, the last one that the lookup has
+ * not named makes room, or a server whose addresses all change would be lost forever. The one that
+ * worked last stays: its name may be further back in a long answer. */
+static struct rlk_address *find_room(struct rlk_addresses *a)
+{
+    unsigned i = a->n;
+
+    if (a->n < RLK_ADDRESSES_MAX) {
+        return &a->item[a->n++];
+    }
+    while (i > a->tried && (a->item[i - 1].is_named || a->item[i - 1].has_worked)) {
+        i--;
+    }
+    return i > a->tried ? &a->item[i - 1] : NULL;
+}
+
+static struct rlk_address *add_new(struct rlk_addresses *a, const void *socket, size_t len)
+{
+    struct rlk_address *added = len <= sizeof(added->socket) ? find_room(a) : NULL;
+
+    if (added) {
+        *added = (struct rlk_address){.len = (socklen_t)len};
+        memcpy(&added->socket, socket, len);
+    }
+    return added;
+}
+
 void rlk_addresses_add(struct rlk_addresses *a, const void *socket, size_t len)
 {
     struct rlk_address *known = find(a, socket, len);
 
-    if (known == NULL && a->n < RLK_ADDRESSES_MAX && len <= sizeof(known->socket)) {
-        known = &a->item[a->n++];
-        *known = (struct rlk_address){.len = (socklen_t)len};
-        memcpy(&known->socket, socket, len);
+    if (known == NULL) {
+        known = add_new(a, socket, len);
     }
     if (known) {
         known->is_named = true;

@@ -27,6 +27,8 @@ struct rlk_address {
 
 struct rlk_addresses {
     unsigned n;
+    unsigned tried; /* so many, from the first, have been tried since the lookup began: they keep
+                       their places, also when it names others */
     uint32_t failures;
     struct rlk_address item[RLK_ADDRESSES_MAX];
 };
@@ -34,7 +36,8 @@ struct rlk_addresses {
 /* A lookup begins: forget what the lookup before no longer named, unless that one named nothing. */
 void rlk_addresses_begin(struct rlk_addresses *a);
 
-/* The lookup names an address. One that was not known is added at the end, if there is room. */
+/* The lookup names an address. One that was not known is added, if there is room: at the end, or in
+ * the place of one that the lookup has not named. */
 void rlk_addresses_add(struct rlk_addresses *a, const void *socket, size_t len);
 
 /* Put them in order. If the lookup has named any, forget those that it did not. */

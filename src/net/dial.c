@@ -128,6 +128,7 @@ static void try_next(struct rlk_dial *d, uint64_t now_us)
         d->attempts[d->next].fd = -1;
         has_begun = begin_attempt(d, d->next++);
     }
+    d->addresses.tried = d->next;
     if (d->next < d->addresses.n) {
         rlk_timer_set(&d->loop->timers, &d->timer, rlk_time_add(now_us, RLK_DIAL_STAGGER_US));
     }

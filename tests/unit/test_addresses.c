@@ -138,6 +138,35 @@ START_TEST(an_address_that_is_no_longer_named_is_forgotten)
 }
 END_TEST
 
+/* As many as there is room for. */
+static const char all[] = "abcdefghijklmnop";
+
+/* Each lookup of a name may answer with as many other addresses as there is room for. */
+START_TEST(new_addresses_take_the_room_of_those_that_are_no_longer_named)
+{
+    a = (struct rlk_addresses){0};
+    ck_assert_uint_eq(strlen(all), RLK_ADDRESSES_MAX);
+    looked_up(all);
+    ck_assert_str_eq(looked_up("0123456789qrstuv"), "vutsrq9876543210");
+    worked('9');
+    ck_assert_str_eq(looked_up("abcdefghijklmnop9"), "9onmlkjihgfedcba");
+    ck_assert_str_eq(looked_up("0123456789qrstuv"), "9vutsrq876543210");
+}
+END_TEST
+
+/* The socket of one of the first is on its way, or connected. */
+START_TEST(what_is_being_tried_keeps_its_place)
+{
+    a = (struct rlk_addresses){0};
+    looked_up(all);
+    lookup_begins();
+    a.tried = 14;
+    found("qrstu");
+    rlk_addresses_sort_rest(&a, a.tried);
+    ck_assert_str_eq(letters(), "abcdefghijklmnrq");
+}
+END_TEST
+
 /* Without an answer the addresses known before are what there is. */
 START_TEST(a_lookup_that_names_nothing_forgets_nothing)
 {
@@ -190,6 +219,8 @@ static Suite *suite(void)
     tcase_add_test(c, an_address_that_failed_is_last);
     tcase_add_test(c, a_new_address_comes_before_those_that_failed);
     tcase_add_test(c, an_address_that_is_no_longer_named_is_forgotten);
+    tcase_add_test(c, what_is_being_tried_keeps_its_place);
+    tcase_add_test(c, new_addresses_take_the_room_of_those_that_are_no_longer_named);
     tcase_add_test(c, a_lookup_that_names_nothing_forgets_nothing);
     tcase_add_test(c, what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup);
     tcase_add_test(c, the_rest_is_put_in_order_behind_what_was_tried);
