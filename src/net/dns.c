@@ -45,23 +45,28 @@ static void read_stamps(struct rlk_dns_stamp stamps[2])
     stamps[1] = stamp_of(hosts);
 }
 
+static void read_files(struct evdns_base *evdns, int flags)
+{
+    evdns_base_resolv_conf_parse(evdns, flags, resolv_conf);
+    evdns_base_load_hosts(evdns, hosts);
+    evdns_base_set_option(evdns, "timeout:", ASK_AGAIN);
+    evdns_base_set_option(evdns, "attempts:", ASK_TIMES);
+    evdns_base_set_option(evdns, "max-inflight:", IN_FLIGHT);
+}
+
+/* Without a free descriptor evdns reads no file and has no name server, and would never have one:
+ * the next lookup reads the files again. */
 struct evdns_base *rlk_dns_evdns(struct rlk_dns *dns, struct rlk_dns_base *base, bool complete)
 {
     int flags = DNS_OPTION_NAMESERVERS | DNS_OPTION_MISC | (complete ? 0 : DNS_OPTION_SEARCH);
     struct evdns_base **evdns = &base->evdns[complete];
 
-    if (*evdns) {
-        return *evdns;
-    }
-    *evdns = evdns_base_new(dns->events, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
     if (*evdns == NULL) {
-        return NULL;
+        *evdns = evdns_base_new(dns->events, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
     }
-    evdns_base_resolv_conf_parse(*evdns, flags, resolv_conf);
-    evdns_base_load_hosts(*evdns, hosts);
-    evdns_base_set_option(*evdns, "timeout:", ASK_AGAIN);
-    evdns_base_set_option(*evdns, "attempts:", ASK_TIMES);
-    evdns_base_set_option(*evdns, "max-inflight:", IN_FLIGHT);
+    if (*evdns && evdns_base_count_nameservers(*evdns) == 0) {
+        read_files(*evdns, flags);
+    }
     return *evdns;
 }
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -286,6 +287,25 @@ START_TEST(the_second_name_server_is_asked_soon)
 }
 END_TEST
 
+/* evdns finds no descriptor for its sockets when it begins, but there are some later. */
+START_TEST(a_name_server_that_could_not_be_reached_at_first_is_asked_later)
+{
+    struct rlimit all, none;
+
+    begin();
+    dialer_accepts(2);
+    name_server_add(server, "m.test", "127.0.0.2");
+    getrlimit(RLIMIT_NOFILE, &all);
+    none = (struct rlimit){0, all.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    dialer_start("m.test");
+    setrlimit(RLIMIT_NOFILE, &all);
+    rlk_dial_cancel(&dialer);
+    ck_assert_uint_eq(dialer_connected_to("m.test"), 0);
+    end();
+}
+END_TEST
+
 /* Those of 63 masters whose names nobody answers for, and one more. */
 START_TEST(lookups_that_hang_keep_no_other_from_being_sent)
 {
@@ -405,6 +425,7 @@ static Suite *suite(void)
     tcase_add_test(c, a_lookup_goes_on_beside_the_known_address);
     tcase_add_test(c, a_name_that_is_gone_is_gone_though_its_address_is_known);
     tcase_add_test(c, the_second_name_server_is_asked_soon);
+    tcase_add_test(c, a_name_server_that_could_not_be_reached_at_first_is_asked_later);
     tcase_add_test(c, lookups_that_hang_keep_no_other_from_being_sent);
     tcase_add_test(c, a_name_of_the_hosts_file_is_not_asked_for);
     tcase_add_test(c, a_hosts_file_that_has_changed_is_read_again);
