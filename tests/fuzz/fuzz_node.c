@@ -1,8 +1,8 @@
 /* fuzz_node.c - a manager with one node, against a server that may say anything.
  *
  * Everything is real but time, chance and the network (virtual.h). The script begins with two
- * numbers: node_timeout_ms, and options (1: a password, 2: a database, 4: a prefix). Then each
- * letter is a step; before the next one everything that is under way arrives.
+ * numbers: node_timeout_ms, and options (1: a password, 2: a database, 4: a prefix, 8: DELEX). Then
+ * each letter is a step; before the next one everything that is under way arrives.
  *
  *   the user     a WAIT TTL acquire (ms; 0: none, and 10 s)    c  cancel    f  forget
  *                l  let go    k  release by token    q  query    C  close
@@ -539,6 +539,7 @@ static void open_manager(struct world *w)
     o.password = w->options & 1 ? "hush" : NULL;
     o.key_prefix = w->options & 4 ? "prefix:" : NULL;
     o.node_timeout_ms = w->timeout_ms;
+    w->peer.model.native = w->options & 8 ? "DELEX" : "";
     FUZZ_CHECK(redlock_new(w->base, &o, &w->rl) == 0, "a manager can be made");
 }
 

@@ -70,6 +70,12 @@ struct peer_token *peer_find(struct peer *p, const char *token)
 
 /* ---- requests ---- */
 
+/* DELEX key IFEQ token, DELIFEQ key token; without arguments in the greeting. */
+static bool is_deletion(const struct resp_request *r)
+{
+    return resp_is(r, 0, "DELEX") || resp_is(r, 0, "DELIFEQ");
+}
+
 static bool is_greeting(const struct resp_request *r)
 {
     static const char *const verbs[] = {"AUTH", "HELLO", "SELECT", "CLIENT", "INFO", "SCRIPT"};
@@ -80,7 +86,7 @@ static bool is_greeting(const struct resp_request *r)
             return true;
         }
     }
-    return false;
+    return is_deletion(r) && r->argc == 1;
 }
 
 /* The release of a SET that was unanswered when its connection ended is pending. An answer that the
@@ -116,13 +122,13 @@ static void on_set(struct peer *p, const struct resp_request *r)
     }
 }
 
-static void on_release(struct peer *p, const struct resp_request *r)
+static void on_release(struct peer *p, const char *token)
 {
     struct peer_token *t;
 
-    t = peer_find(p, r->argv[4]);
+    t = peer_find(p, token);
     FUZZ_CHECK(t || p->n_tokens == PEER_TOKENS || p->cut_short ||
-                   strcmp(r->argv[4], peer_foreign_token) == 0,
+                   strcmp(token, peer_foreign_token) == 0,
                "[S5] only a token that was set is released");
     if (t) {
         t->released = true;
@@ -143,7 +149,7 @@ static void on_script(struct peer *p, const struct resp_request *r)
 {
     FUZZ_CHECK(r->argc == 5 || r->argc == 6, "a script has its words");
     if (r->argc == 5 || r->len[5] == 0) {
-        on_release(p, r);
+        on_release(p, r->argv[4]);
     } else {
         on_hold(p, r);
     }
@@ -157,9 +163,11 @@ static void on_request(struct peer *p, const struct resp_request *r)
         on_set(p, r);
     } else if (resp_is(r, 0, "EVALSHA") || resp_is(r, 0, "EVAL")) {
         on_script(p, r);
+    } else if (is_deletion(r) && r->argc > 1) {
+        on_release(p, r->argv[r->argc - 1]);
     } else {
-        FUZZ_CHECK(is_greeting(r) || resp_is(r, 0, "GET") || resp_is(r, 0, "PTTL") ||
-                       resp_is(r, 0, "ZCARD"),
+        FUZZ_CHECK(is_greeting(r) || resp_is(r, 0, "EXISTS") || resp_is(r, 0, "GET") ||
+                       resp_is(r, 0, "PTTL") || resp_is(r, 0, "ZCARD"),
                    "there are no other commands");
     }
     p->requests++;
@@ -287,7 +295,7 @@ void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind)
         return;
     }
     p->scripted = true;
-    p->answers += before + behind + 4;
+    p->answers += before + behind + 6;
     for (; before > 0; before--) {
         resp_put_status(p->out, "OK");
     }
@@ -298,6 +306,8 @@ void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind)
     }
     put_answer(p, "INFO", "server");
     put_answer(p, "INFO", "replication");
+    put_answer(p, "DELEX", "");
+    put_answer(p, "DELIFEQ", "");
     resp_put_text(p->out, "d054866951eb7318cb6d2b8c2156e25fafc92d0d");
 }
 
