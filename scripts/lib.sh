@@ -117,3 +117,9 @@ need_packages() {
         have_package "$package" || die "$package was installed, but is not found"
     done
 }
+
+# The mirror of Debian that apt uses here; nothing: it uses none.
+debian_mirror() {
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null |
+        sort -u | head -1
+}

@@ -23,15 +23,6 @@ server_names() {
         valkey-{bookworm-backports,trixie,sid,experimental}
 }
 
-# The mirror that this machine uses for Debian; the public one if it is another system.
-debian_mirror() {
-    local mirror
-
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' \
-        2>/dev/null | sort -u | head -1)
-    echo "$mirror"
-}
-
 # The first keyring is where Debian's own package puts it, also on Ubuntu.
 debian_keyring() {
     local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -55,13 +46,18 @@ apt_for() { # RELEASE PROGRAM ARGUMENT...
 
 # Lists that are younger than a day are not asked for again.
 know_release() { # RELEASE
-    local apt=$server_folder/apt/$1 suite
+    local apt=$server_folder/apt/$1 suite mirror
 
     [ -z "$(find "$apt/fresh" -mtime -1 2>/dev/null)" ] || return 0
+    mirror=$(debian_mirror)
+    if [ -z "$mirror" ]; then
+        refused='apt names no mirror of Debian'
+        return 1
+    fi
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
     : >"$apt/status"
     for suite in ${server_suites[$1]}; do
-        echo "deb $(debian_keyring) $(debian_mirror) $suite main"
+        echo "deb $(debian_keyring) $mirror $suite main"
     done >"$apt/sources.list"
     if ! apt_for "$1" apt-get -qq update >"$apt/log" 2>&1; then
         refused="no list of packages: $(sed -n 's/^E: //p' "$apt/log" | head -1)"
