@@ -179,16 +179,26 @@ void rlk_election_do(struct redlock_election *e, struct rlk_election_event ev)
 
 /* ---- the end of a lead, and of the election ---- */
 
+/* The lock may end sooner than its last notice said, and the next notice be on its way: a lead that
+ * a timer has ended comes before it. */
+static void hear_of_lock(struct redlock_election *e)
+{
+    rlk_election_do(
+        e, (struct rlk_election_event){.kind = RLK_ELECTION_MOVED,
+                                       .valid_until_us = redlock_lock_deadline_us(e->lock)});
+}
+
 void rlk_election_report_demoted(struct redlock_election *e)
 {
-    struct redlock_demotion d = {.size = sizeof(d),
-                                 .reason = e->machine.reason,
-                                 .term = atomic_load(&e->term),
-                                 .stop_by_us = e->machine.valid_until_us};
+    struct redlock_demotion d = {.size = sizeof(d)};
 
     if (e->machine.state != RLK_ELECTION_DEMOTED) {
         return;
     }
+    hear_of_lock(e);
+    d.reason = e->machine.reason;
+    d.term = atomic_load(&e->term);
+    d.stop_by_us = e->machine.valid_until_us;
     e->reporting = true;
     e->options.demoted_cb(e, &d, e->options.arg);
     e->reporting = false;
