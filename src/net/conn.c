@@ -381,6 +381,19 @@ static void take_records(struct rlk_conn *c, size_t len)
     }
 }
 
+/* A socket that cannot send may stay silent, so nothing else would end the connection. */
+static void take(struct rlk_conn *c, size_t len)
+{
+    if (c->tls) {
+        take_records(c, len);
+    } else {
+        take_plain(c, len);
+    }
+    if (c->send_error) {
+        event_active(c->read_event, EV_READ, 0);
+    }
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct rlk_conn *c = arg;
@@ -393,10 +406,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     }
     n = c->tls ? recv(fd, RECORDS(c), RLK_LOOP_READ - RLK_TLS_READ, MSG_DONTWAIT)
                : recv(fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
-    if (n > 0 && c->tls) {
-        take_records(c, (size_t)n);
-    } else if (n > 0) {
-        take_plain(c, (size_t)n);
+    if (n > 0) {
+        take(c, (size_t)n);
     } else if (n == 0) {
         fail_at_end(c, fault_of(RLK_FAULT_CLOSED));
     } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {

@@ -1,11 +1,13 @@
 /* test_conn.c - the end of a connection. What the other side has written is read, so that the close
  * is not a reset; but a server that writes without end does not block the event loop. The linker
- * puts our own recv() in between (--wrap). */
+ * puts our own recv() and send() in between (--wrap). */
 #include <errno.h>
 #include <event2/event.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/loop.h"
 #include "lib/runner.h"
 #include "net/conn.h"
 #include "net/loop.h"
@@ -14,8 +16,9 @@
 #define ENDLESS ((size_t)1 << 30)
 
 __typeof__(recv) __real_recv, __wrap_recv;
+__typeof__(send) __real_send, __wrap_send;
 
-static bool is_endless;
+static bool is_endless, sends_nothing;
 static size_t taken;
 
 ssize_t __wrap_recv(int fd, void *buf, size_t len, int flags)
@@ -27,7 +30,38 @@ ssize_t __wrap_recv(int fd, void *buf, size_t len, int flags)
     return taken < ENDLESS ? (ssize_t)len : 0;
 }
 
-static const struct rlk_conn_handler handler = {NULL, NULL, NULL};
+ssize_t __wrap_send(int fd, const void *buf, size_t len, int flags)
+{
+    if (!sends_nothing) {
+        return __real_send(fd, buf, len, flags);
+    }
+    errno = EACCES; /* as a firewall of this machine */
+    return -1;
+}
+
+static char said[200];
+
+static void on_opened(struct rlk_conn *c)
+{
+    (void)c;
+    strcat(said, "opened ");
+}
+
+static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
+{
+    (void)c;
+    (void)reply;
+    (void)now_us;
+    strcat(said, "replied ");
+}
+
+static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
+{
+    (void)c;
+    strcat(said, fault->text);
+}
+
+static const struct rlk_conn_handler handler = {on_opened, on_replied, on_broken};
 
 /* Returns the other end. */
 static int connected(struct rlk_conn *c, struct rlk_loop *loop)
@@ -77,6 +111,36 @@ START_TEST(answers_that_nobody_read_do_not_turn_the_close_into_a_reset)
 }
 END_TEST
 
+static void on_finish(struct rlk_loop *l)
+{
+    (void)l;
+}
+
+/* The server itself sends nothing more that would let us look at the socket again. */
+START_TEST(a_send_that_fails_ends_the_connection_after_the_replies_that_came)
+{
+    static struct rlk_loop loop;
+    struct event_base *base = event_base_new();
+    struct rlk_fault fault;
+    struct rlk_conn c;
+    int peer = connected(&c, &loop);
+
+    ck_assert_int_eq(rlk_loop_init(&loop, base, on_finish), 0);
+    ck_assert_int_eq(rlk_conn_open(&c, c.fd, NULL, &fault), 0);
+    ck_assert(rlk_conn_reserve(&c, 4));
+    rlk_conn_append(&c, "PING", 4);
+    ck_assert_int_eq(send(peer, "+OK\r\n", 5, 0), 5);
+    sends_nothing = true;
+    loop_settle(base);
+    sends_nothing = false;
+    ck_assert_str_eq(said, "opened replied Permission denied");
+    rlk_conn_end(&c);
+    rlk_loop_end(&loop);
+    event_base_free(base);
+    close(peer);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("conn");
@@ -84,6 +148,7 @@ static Suite *suite(void)
 
     tcase_add_test(c, a_server_that_writes_without_end_does_not_hold_the_loop);
     tcase_add_loop_test(c, answers_that_nobody_read_do_not_turn_the_close_into_a_reset, 0, 2);
+    tcase_add_test(c, a_send_that_fails_ends_the_connection_after_the_replies_that_came);
     suite_add_tcase(s, c);
     return s;
 }
