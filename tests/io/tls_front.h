@@ -24,9 +24,8 @@ enum tls_front_end {
 
 enum tls_front_manner {
     TLS_FRONT_PLAINLY,
-    TLS_FRONT_BYTE_BY_BYTE,     /* each byte of a reply is in a record of its own */
-    TLS_FRONT_WITH_GOODBYE,     /* the end of the session comes in one packet with the replies */
-    TLS_FRONT_WITH_LARGE_TICKET /* the tickets are so large that each is in several records */
+    TLS_FRONT_BYTE_BY_BYTE, /* each byte of a reply is in a record of its own */
+    TLS_FRONT_WITH_GOODBYE  /* the end of the session comes in one packet with the replies */
 };
 
 /* version: TLS1_3_VERSION, or TLS1_2_VERSION. */
@@ -50,14 +49,16 @@ void tls_front_go_on(struct tls_front *t);
 /* Send bytes that are not encrypted on every open connection. */
 void tls_front_say(struct tls_front *t, const char *bytes, size_t len);
 
+/* Send a ticket that takes several records on every open connection, as far as the limit allows. */
+void tls_front_give_ticket(struct tls_front *t);
+
 void tls_front_hang_up(struct tls_front *t);
 
 /* How many connections there were; how many handshakes have ended, and resumed a session; how many
- * bytes of commands were decrypted; how many connections are open. */
+ * connections are open. */
 size_t tls_front_n_conns(const struct tls_front *t);
 size_t tls_front_n_met(const struct tls_front *t);
 size_t tls_front_n_resumed(const struct tls_front *t);
-size_t tls_front_n_bytes(const struct tls_front *t);
 size_t tls_front_n_open(const struct tls_front *t);
 
 #endif
