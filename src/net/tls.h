@@ -40,7 +40,7 @@ void rlk_tls_free(struct rlk_tls *t);
 const char *rlk_tls_complaint(const struct rlk_tls *t);
 
 /* Begin a session: the first bytes to send are in rlk_tls_wire(). Files that were replaced are read
- * anew. NULL: out of memory. */
+ * anew, and after a handshake that failed all of them. NULL: out of memory. */
 struct rlk_tls_session *rlk_tls_begin(struct rlk_tls *t);
 
 /* Accepts NULL. */

@@ -284,11 +284,11 @@ int rlk_tls_make_context(const struct rlk_uri *uri, X509_STORE *roots, SSL_CTX *
     if (r.context) {
         status = fill(&r, roots);
     }
-    ERR_clear_error();
     if (status) {
         SSL_CTX_free(r.context);
-        return status;
+        r.context = NULL;
     }
+    ERR_clear_error(); /* SSL_CTX_free() allocates as well */
     *ret = r.context;
-    return 0;
+    return status;
 }

@@ -141,11 +141,14 @@ bool rlk_tls_receive(struct rlk_tls_session *s, const char *bytes, size_t len)
     return taken;
 }
 
-/* The handshake failed, or a record is broken: the ticket may be why. */
+/* The handshake failed, or a record is broken: the ticket may be why. The files are read
+ * again, because OpenSSL may have been short of memory: then it takes a CA for invalid from then
+ * on, and does not say why. */
 static int fail(struct rlk_tls_session *s)
 {
     rlk_tls_drop_ticket(s->tls);
     rlk_tls_explain(s);
+    memset(s->tls->stamps, 0, sizeof(s->tls->stamps));
     return end(s, s->no_memory ? RLK_FAULT_MEMORY : RLK_FAULT_TLS);
 }
 

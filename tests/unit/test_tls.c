@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,6 +20,43 @@
 static struct authority ours;
 static const struct authority_paper server_paper = {
     .name = "server", .others = "DNS:localhost,DNS:*.db.example,IP:127.0.0.1", NOW};
+
+/* ---- what OpenSSL allocates ---- */
+
+/* One allocation of the client fails. */
+static struct {
+    bool is_client, has_failed;
+    unsigned long n, failing; /* counted from 1; 0: none fails */
+} memory;
+
+static bool must_fail_here(void)
+{
+    bool fails = memory.is_client && ++memory.n == memory.failing;
+
+    memory.has_failed = memory.has_failed || fails;
+    return fails;
+}
+
+static void *get_memory(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return must_fail_here() ? NULL : malloc(size);
+}
+
+static void *change_memory(void *p, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return must_fail_here() ? NULL : realloc(p, size);
+}
+
+static void give_back_memory(void *p, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    free(p);
+}
 
 /* ---- the server ---- */
 
@@ -633,6 +671,74 @@ START_TEST(half_a_ticket_is_waited_for)
 }
 END_TEST
 
+/* ---- memory ---- */
+
+/* A handshake, a command and its end. False: it failed, and says so. */
+static bool live(struct rlk_tls *tls, struct server *s)
+{
+    static char bytes[1 << 16], plain[RLK_TLS_READ];
+    struct rlk_tls_session *c;
+    bool good;
+    int n, turn;
+
+    server_accept(s);
+    memory.is_client = true;
+    c = rlk_tls_begin(tls);
+    good = c != NULL;
+    for (turn = 0; good && turn < 3; turn++) {
+        memory.is_client = false;
+        pump_up(c, s);
+        SSL_peek(s->ssl, bytes, 1);
+        n = BIO_read(s->out, bytes, sizeof(bytes));
+        memory.is_client = true;
+        good = n <= 0 || (rlk_tls_receive(c, bytes, (size_t)n) && rlk_tls_read(c, plain) == 0);
+    }
+    good = good && rlk_tls_write(c, "PING", 4);
+    if (good) {
+        rlk_tls_close(c);
+    }
+    ck_assert(good || c == NULL || memory.has_failed);
+    rlk_tls_end(c);
+    memory.is_client = false;
+    ck_assert_uint_eq(ERR_peek_error(), 0);
+    return good;
+}
+
+/* The master is tried again later, so it must work then. */
+START_TEST(openssl_without_memory_harms_nothing)
+{
+    struct rlk_uri u = trusting("localhost", "");
+    char why[RLK_TLS_WHY] = "";
+    struct rlk_tls *tls;
+    struct server s;
+    unsigned long k;
+
+    server_init(&s, "server");
+    tls = context_of(&u);
+    ck_assert(live(tls, &s)); /* what OpenSSL makes only once is there from now on */
+    rlk_tls_free(tls);
+    for (k = 1; k == 1 || memory.has_failed; k += k / 16 + 1) {
+        memory.n = 0;
+        memory.failing = k;
+        memory.has_failed = false;
+        tls = NULL;
+        memory.is_client = true;
+        rlk_tls_new(&u, NULL, &tls, why, sizeof(why));
+        memory.is_client = false;
+        ck_assert_uint_eq(ERR_peek_error(), 0);
+        if (tls) {
+            live(tls, &s);
+            memory.failing = 0;
+            ck_assert(live(tls, &s));
+            rlk_tls_free(tls);
+        }
+    }
+    ck_assert_uint_gt(k, 100);
+    rlk_uri_end(&u);
+    server_end(&s);
+}
+END_TEST
+
 /* ---- bytes that are no TLS ---- */
 
 START_TEST(plain_bytes_are_recognised)
@@ -731,6 +837,7 @@ static Suite *tls_suite(void)
     tcase_add_test(tcase, a_ticket_that_leads_to_no_session_is_not_used_again);
     tcase_add_test(tcase, files_that_could_not_be_read_are_read_later);
     tcase_add_test(tcase, half_a_ticket_is_waited_for);
+    tcase_add_test(tcase, openssl_without_memory_harms_nothing);
     tcase_add_test(tcase, plain_bytes_are_recognised);
     tcase_add_test(tcase, a_byte_that_was_changed_is_noticed);
     suite_add_tcase(suite, tcase);
@@ -741,5 +848,6 @@ int main(int argc, char **argv)
 {
     Suite *(*const suites[])(void) = {tls_suite, NULL};
 
+    CRYPTO_set_mem_functions(get_memory, change_memory, give_back_memory);
     return rlk_test_main(argc, argv, suites);
 }
