@@ -40,7 +40,7 @@ def budget(sim, seconds):
     status, out = sim('--seconds', str(max(1, seconds // JOBS)), '--jobs', str(JOBS), '--from',
                       FROM)
     figures = re.search(r'^(\d+) histories, (\d+) events, (\d+) violations$', out, re.MULTILINE)
-    if status != 0 or figures is None or int(figures[1]) < 100:
+    if status != 0 or figures is None or int(figures[1]) < 30:
         yield out
     else:
         print(f'# {figures[0]}, seeds from {FROM}')
