@@ -68,37 +68,38 @@ does_not_build() { # TITLE
     broken=$((broken + 1))
 }
 
-stage() { # TITLE NAME [OPTION OF MESON...] [-- ARGUMENT OF MESON TEST...]
-    local title=$1 name=$2 options=()
-    shift 2
-
+# Sets the caller's `options`, those before "--", and `rest`, those after it.
+cut_options() { # [OPTION...] [-- ARGUMENT...]
+    options=() rest=()
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         options+=("$1")
         shift
     done
     [ $# -eq 0 ] || shift
+    rest=("$@")
+}
+
+stage() { # TITLE NAME [OPTION OF MESON...] [-- ARGUMENT OF MESON TEST...]
+    local title=$1 name=$2 options rest
+    shift 2
+    cut_options "$@"
     say "== $title"
     if build "$name" "${options[@]}"; then
-        run "$name" "$@"
+        run "$name" "${rest[@]}"
     else
         does_not_build "$title"
     fi
 }
 
 stage_of() { # 'SUITE...' NAME [OPTION OF MESON...] [-- ARGUMENT OF MESON TEST...]
-    local suites name=$2 options=()
+    local suites name=$2 options rest
     read -ra suites <<<"$1"
     shift 2
-
-    while [ $# -gt 0 ] && [ "$1" != -- ]; do
-        options+=("$1")
-        shift
-    done
-    [ $# -eq 0 ] || shift
+    cut_options "$@"
     say "== $name: ${suites[*]}"
     if configure "$name" "${options[@]}" &&
         python3 -B tests/lib/pick.py "$builds/$name" --make "${suites[@]}"; then
-        run "$name" "${suites[@]/#/--suite=}" "$@"
+        run "$name" "${suites[@]/#/--suite=}" "${rest[@]}"
     else
         does_not_build "$name"
     fi
